@@ -1,0 +1,1 @@
+//! Values, documents and keys: what a store holds, and how it looks as bytes.

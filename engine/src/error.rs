@@ -1,0 +1,249 @@
+//! One error type for all rooms: each variant carries what a person needs as fields, and its message
+//! says what to do.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What every fallible call of this crate returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The number of a clause in `spec/`, such as `R-4.2`: the sentence that the bytes break.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Clause(pub &'static str);
+
+impl fmt::Display for Clause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl fmt::Debug for Clause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// The bytes at `at` break a clause of the specification. `Db::verify` lists what else is affected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Corruption {
+    /// Offset in the file, in bytes.
+    pub at: u64,
+    /// The clause that is broken.
+    pub clause: Clause,
+    /// What is wrong, in a few words.
+    pub what: &'static str,
+    /// What the clause asks for: a checksum, a length or an LSN, as `what` says.
+    pub expected: u64,
+    /// What the file holds.
+    pub found: u64,
+}
+
+impl fmt::Display for Corruption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} at offset {} (expected {:#x}, found {:#x}; clause {})",
+            self.what, self.at, self.expected, self.found, self.clause
+        )
+    }
+}
+
+/// Why a call did not do what it was asked to do.
+#[non_exhaustive]
+#[derive(Debug, Clone)]
+pub enum Error {
+    // Opening.
+    /// The file does not begin as a Holotype file does, in either superblock slot.
+    NotHolotype {
+        /// What was found instead.
+        found: &'static str,
+    },
+    /// The file was made by a newer version, or uses a feature that this one does not know.
+    NewerFormat {
+        /// Major version in the file.
+        major: u16,
+        /// Minor version in the file.
+        minor: u16,
+        /// Feature bits that this version does not know.
+        unknown_features: u64,
+    },
+    /// Another process holds the file.
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is an unfinished creation. Opening it for writing creates it anew.
+    Incomplete,
+    /// There is no such file, and the options do not ask to create one.
+    NotFound {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An option is out of range, or contradicts the file.
+    InvalidOption {
+        /// The option.
+        option: &'static str,
+        /// What is asked of it.
+        requirement: &'static str,
+    },
+
+    // The disk.
+    /// The operating system refused a call.
+    Io {
+        /// What was being done, as "write at offset 16384".
+        operation: String,
+        /// What the operating system said.
+        source: Arc<io::Error>,
+    },
+    /// No room on the disk, or the quota is used up. Nothing is lost; reads go on, and writes work again once
+    /// there is room.
+    StorageFull {
+        /// What was being done.
+        operation: String,
+    },
+    /// An earlier write or sync failed, so this handle writes no more. Reads go on; reopening recovers.
+    Poisoned {
+        /// The failure that came first.
+        cause: String,
+    },
+    /// Bytes that were once durable are damaged.
+    Corrupt(Corruption),
+    /// The store was opened for reading only.
+    ReadOnly,
+    /// The store was closed.
+    Closed,
+
+    // Documents and keys.
+    /// The bytes are not one deterministic CBOR document.
+    Decode {
+        /// Offset in the bytes given.
+        at: usize,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// A Rust value has no form as a document, or a document none as that Rust type.
+    Serde {
+        /// What serde or the type said.
+        message: String,
+    },
+    /// Text is not the JSON that was asked for.
+    Json {
+        /// Line, from 1.
+        line: u64,
+        /// Column in bytes, from 1.
+        column: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// The key is longer than a key may be.
+    KeyTooLong {
+        /// Its length in bytes.
+        len: usize,
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// The document is larger than a document may be.
+    DocumentTooLarge {
+        /// Its encoded length in bytes.
+        len: usize,
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// Arrays and objects nest deeper than the limit.
+    TooDeep {
+        /// The limit in levels, the document being level 1.
+        max: usize,
+    },
+
+    // Collections.
+    /// No collection has this name.
+    UnknownCollection {
+        /// The name asked for.
+        name: String,
+    },
+    /// A collection cannot have this name.
+    InvalidName {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// The key is taken.
+    KeyExists {
+        /// The key.
+        key: crate::document::Key,
+    },
+    /// The collection's largest key is the largest integer, so no id is left.
+    IdsExhausted,
+    /// A limit of the file itself is reached.
+    LimitReached {
+        /// Which limit.
+        what: &'static str,
+    },
+}
+
+impl From<Corruption> for Error {
+    fn from(corruption: Corruption) -> Self {
+        Error::Corrupt(corruption)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::NotHolotype { found } => {
+                write!(f, "not a Holotype file: {found}; check the path, or create a store under another name")
+            }
+            Error::NewerFormat { major, minor, unknown_features } => write!(
+                f,
+                "the file has format {major}.{minor} (unknown feature bits {unknown_features:#x}); open it with the version that wrote it"
+            ),
+            Error::Locked { path } => write!(
+                f,
+                "{} is open in another process; close it there, or open it read-only in both",
+                path.display()
+            ),
+            Error::Incomplete => {
+                f.write_str("the file is an unfinished creation; open it for writing to create it anew")
+            }
+            Error::NotFound { path } => write!(f, "{} does not exist", path.display()),
+            Error::InvalidOption { option, requirement } => write!(f, "option {option}: {requirement}"),
+            Error::Io { operation, source } => write!(f, "{operation} failed: {source}"),
+            Error::StorageFull { operation } => {
+                write!(f, "no room to {operation}; free some space and try again: nothing is lost")
+            }
+            Error::Poisoned { cause } => {
+                write!(f, "this handle stopped writing after: {cause}; reopen the store to recover")
+            }
+            Error::Corrupt(corruption) => write!(f, "the file is damaged: {corruption}"),
+            Error::ReadOnly => f.write_str("the store is open for reading only; open it for writing"),
+            Error::Closed => f.write_str("the store is closed"),
+            Error::Decode { at, what } => write!(f, "not a deterministic CBOR document: {what} at byte {at}"),
+            Error::Serde { message } => write!(f, "no conversion between the type and a document: {message}"),
+            Error::Json { line, column, what } => write!(f, "line {line}, column {column}: {what}"),
+            Error::KeyTooLong { len, max } => write!(f, "the key has {len} bytes; the limit is {max}"),
+            Error::DocumentTooLarge { len, max } => {
+                write!(f, "the document has {len} encoded bytes; the limit is {max}")
+            }
+            Error::TooDeep { max } => write!(f, "arrays and objects nest deeper than {max} levels"),
+            Error::UnknownCollection { name } => write!(f, "there is no collection named {name:?}"),
+            Error::InvalidName { name, what } => write!(f, "{name:?} cannot name a collection: {what}"),
+            Error::KeyExists { key } => write!(f, "key {key} is taken"),
+            Error::IdsExhausted => {
+                f.write_str("no id is left: the collection's largest key is the largest integer; give keys yourself")
+            }
+            Error::LimitReached { what } => write!(f, "limit reached: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! The disk as the engine sees it.
