@@ -3,6 +3,16 @@
 
 pub mod document;
 mod error;
+#[cfg(any(test, feature = "testing"))]
+pub mod format;
+#[cfg(not(any(test, feature = "testing")))]
+#[expect(
+    dead_code,
+    unused_imports,
+    unreachable_pub,
+    reason = "public under the feature `testing`, private to the rooms else"
+)]
+mod format;
 pub mod storage;
 
 pub use document::{Document, Key, KeyRef, Value};

@@ -1,0 +1,169 @@
+//! Catalog changes: the bodies of catalog records, deterministic CBOR maps (F-7).
+//!
+//! | `op`     | other keys   | effect                                                        spec F-7.1 |
+//! |----------|--------------|----------------------------------------------------------------------|
+//! | `create` | `id`, `name` | a collection begins                                                  |
+//! | `drop`   | `id`         | the collection ends                                                  |
+//! | `clear`  | `id`, `new`  | the collection goes on, empty, under the id `new`                    |
+//! | `rename` | `id`, `name` | the collection has another name                                      |
+
+use crate::document::{Document, Value};
+
+/// The longest name of a collection, in bytes of UTF-8.
+pub const NAME_LEN_MAX: usize = 255;
+
+/// The keys that this version knows; all others are kept.
+const KNOWN_KEYS: [&str; 5] = ["op", "id", "name", "new", REQUIRED];
+/// The key whose array names the keys without which the map cannot be understood.
+const REQUIRED: &str = "required";
+
+/// What happens to a collection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CatalogChange {
+    /// A collection begins.
+    Create {
+        /// Its id, from 1 on, never given before.
+        id: u32,
+        /// Its name.
+        name: String,
+    },
+    /// The collection ends; its records are dead.
+    Drop {
+        /// Its id.
+        id: u32,
+    },
+    /// The collection's records are dead; it goes on under another id, with its name and id counter.
+    Clear {
+        /// Its id so far.
+        id: u32,
+        /// Its id from now on, never given before.
+        new: u32,
+    },
+    /// The collection has another name.
+    Rename {
+        /// Its id.
+        id: u32,
+        /// Its name from now on.
+        name: String,
+    },
+}
+
+/// Why a map is no catalog change that this version can carry out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CatalogFault {
+    /// The map is not as F-7 asks.
+    Malformed(&'static str),
+    /// The map has an `op` that this version does not know, or requires a key that it does not.
+    Unsupported,
+}
+
+impl CatalogChange {
+    /// The change as a deterministic CBOR map.
+    ///
+    /// # Panics
+    /// If an id is 0, or a name is not of 1 to 255 bytes.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut map = Document::new();
+        let put_id = |map: &mut Document, key: &str, id: u32| {
+            assert!(id > 0, "collection ids start at 1");
+            map.insert(key, i64::from(id));
+        };
+        let put_name = |map: &mut Document, name: &str| {
+            assert!((1..=NAME_LEN_MAX).contains(&name.len()), "a name has 1 to {NAME_LEN_MAX} bytes");
+            map.insert("name", name);
+        };
+        let (op, id) = match self {
+            CatalogChange::Create { id, name } => {
+                put_name(&mut map, name);
+                ("create", id)
+            }
+            CatalogChange::Drop { id } => ("drop", id),
+            CatalogChange::Clear { id, new } => {
+                put_id(&mut map, "new", *new);
+                ("clear", id)
+            }
+            CatalogChange::Rename { id, name } => {
+                put_name(&mut map, name);
+                ("rename", id)
+            }
+        };
+        map.insert("op", op);
+        put_id(&mut map, "id", *id);
+        map.encode()
+    }
+
+    /// Reads a catalog record's body.
+    ///
+    /// # Errors
+    /// As [`CatalogFault`] says.
+    pub fn decode(body: &[u8]) -> Result<CatalogChange, CatalogFault> {
+        Self::decode_keeping(body).map(|(change, _)| change)
+    }
+
+    /// Reads a catalog record's body, and the keys in it that this version does not know: whoever writes the
+    /// collection's entry again keeps them (F-7.3).
+    ///
+    /// # Errors
+    /// As [`CatalogFault`] says.
+    pub fn decode_keeping(body: &[u8]) -> Result<(CatalogChange, Document), CatalogFault> {
+        let map =
+            Document::decode(body).map_err(|_| CatalogFault::Malformed("not a deterministic CBOR map"))?;
+        check_required(&map, &KNOWN_KEYS)?;
+        let Some(Value::Text(op)) = map.get("op") else {
+            return Err(CatalogFault::Malformed("no text under `op`"));
+        };
+        let change = match &**op {
+            "create" => CatalogChange::Create { id: id(&map, "id")?, name: name(&map)? },
+            "drop" => CatalogChange::Drop { id: id(&map, "id")? },
+            "clear" => CatalogChange::Clear { id: id(&map, "id")?, new: id(&map, "new")? },
+            "rename" => CatalogChange::Rename { id: id(&map, "id")?, name: name(&map)? },
+            _ => return Err(CatalogFault::Unsupported),
+        };
+        let mut kept = map;
+        for key in KNOWN_KEYS.iter().filter(|&&key| key != REQUIRED) {
+            kept.remove(key);
+        }
+        Ok((change, kept))
+    }
+}
+
+/// Whether a catalog map can be understood by a reader that knows the keys `known`.
+///
+/// # Errors
+/// [`CatalogFault::Unsupported`] if its `required` names another key, [`CatalogFault::Malformed`] if that is not
+/// an array of text.
+pub fn check_required(map: &Document, known: &[&str]) -> Result<(), CatalogFault> {
+    // spec: F-7.3.
+    let malformed = CatalogFault::Malformed("`required` is not an array of text");
+    let keys = match map.get(REQUIRED) {
+        None => return Ok(()),
+        Some(Value::Array(keys)) => keys,
+        Some(_) => return Err(malformed),
+    };
+    for key in keys {
+        let Value::Text(key) = key else { return Err(malformed) };
+        if !known.contains(&&**key) {
+            return Err(CatalogFault::Unsupported);
+        }
+    }
+    Ok(())
+}
+
+fn id(map: &Document, key: &str) -> Result<u32, CatalogFault> {
+    // spec: F-7.2.
+    match map.get(key) {
+        Some(&Value::Int(id)) if id > 0 => {
+            u32::try_from(id).map_err(|_| CatalogFault::Malformed("a collection id beyond 32 bits"))
+        }
+        _ => Err(CatalogFault::Malformed("no collection id where one is due")),
+    }
+}
+
+fn name(map: &Document) -> Result<String, CatalogFault> {
+    // spec: F-7.2.
+    match map.get("name") {
+        Some(Value::Text(name)) if (1..=NAME_LEN_MAX).contains(&name.len()) => Ok(name.to_string()),
+        _ => Err(CatalogFault::Malformed("a name has 1 to 255 bytes of text")),
+    }
+}

@@ -1,0 +1,348 @@
+//! The frame: one part of one commit, a header of 32 bytes and a body of records without gaps (F-5).
+//!
+//! | offset | length | field                                                           spec F-5.1 |
+//! |-------:|-------:|------------------------------------------------------------------------|
+//! |      0 |      4 | header CRC: CRC(lineage, sequence, offset, bytes 4..32)                |
+//! |      4 |      4 | body CRC: CRC(lineage, sequence, offset, bytes 8..32, the records' CRCs) |
+//! |      8 |      8 | LSN of the commit                                                      |
+//! |     16 |      4 | durable lag                                                            |
+//! |     20 |      4 | body length in bytes                                                   |
+//! |     24 |      2 | part number in bits 0..15; bit 15 is LAST                              |
+//! |     26 |      2 | flags                                                                  |
+//! |     28 |      4 | record count                                                           |
+//!
+//! The header has a checksum of its own, because a header over a torn body still claims what was durable
+//! . The body's checksum covers the header's fields too, so no header validates another life's body.
+
+use std::ops::{BitOr, Range};
+
+use super::checksum::{crc, crc_append};
+use super::fields::{put, u16_at, u32_at, u64_at};
+use super::record::{self, Record, RecordFault, RecordSeed};
+use super::{Lineage, Lsn, round_up_8};
+
+/// The length of a frame header.
+pub const FRAME_HEADER_LEN: usize = 32;
+/// A commit has at most so many frames.
+pub const PARTS_MAX: usize = 32_768;
+/// The durable lag of a frame that states nothing.
+pub const CLAIMS_NOTHING: u32 = u32::MAX;
+
+const HEADER_CRC: Range<usize> = 0..4;
+const BODY_CRC: Range<usize> = HEADER_CRC.end..HEADER_CRC.end + 4;
+const LSN: Range<usize> = BODY_CRC.end..BODY_CRC.end + 8;
+const DURABLE_LAG: Range<usize> = LSN.end..LSN.end + 4;
+const BODY_LEN: Range<usize> = DURABLE_LAG.end..DURABLE_LAG.end + 4;
+const PART: Range<usize> = BODY_LEN.end..BODY_LEN.end + 2;
+const FLAGS: Range<usize> = PART.end..PART.end + 2;
+const RECORD_COUNT: Range<usize> = FLAGS.end..FLAGS.end + 4;
+
+const _: () = assert!(RECORD_COUNT.end == FRAME_HEADER_LEN && FRAME_HEADER_LEN.is_multiple_of(8));
+
+const LAST: u16 = 1 << 15;
+const _: () = assert!(LAST as usize == PARTS_MAX, "bits 0..15 number every part a commit may have");
+
+/// Checksum state over a lineage and a sequence: what all frames of one segment are seeded with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SegmentSeed(u32);
+
+impl SegmentSeed {
+    /// The seed of frames in the segment of a sequence number.
+    #[must_use]
+    pub fn for_segment(lineage: &Lineage, sequence: u64) -> SegmentSeed {
+        SegmentSeed(crc_append(crc(lineage), &sequence.to_le_bytes()))
+    }
+
+    /// The seed of the frame at an offset in the segment.
+    #[must_use]
+    #[inline]
+    pub fn at(&self, offset: u32) -> u32 {
+        crc_append(self.0, &offset.to_le_bytes())
+    }
+}
+
+/// What sets a frame's commit apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct FrameFlags(pub u16);
+
+impl FrameFlags {
+    /// A commit of the application.
+    pub const NONE: FrameFlags = FrameFlags(0);
+    /// The first frame of an incarnation.
+    pub const OPENING: FrameFlags = FrameFlags(1);
+    /// States what is durable and holds no record.
+    pub const WATERMARK: FrameFlags = FrameFlags(2);
+    /// Belongs to a commit that changes no visible state.
+    pub const SYSTEM: FrameFlags = FrameFlags(4);
+    /// The body is encrypted. This version cannot read one, so the flag is not among the known.
+    pub const ENCRYPTED: FrameFlags = FrameFlags(8);
+
+    const KNOWN: FrameFlags = FrameFlags(Self::OPENING.0 | Self::WATERMARK.0 | Self::SYSTEM.0);
+
+    /// Whether all flags of `other` are set.
+    #[must_use]
+    pub const fn contains(self, other: FrameFlags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether this version can read a frame with these flags (F-5.7).
+    #[must_use]
+    pub const fn is_known(self) -> bool {
+        Self::KNOWN.contains(self)
+    }
+}
+
+impl BitOr for FrameFlags {
+    type Output = FrameFlags;
+
+    fn bitor(self, other: FrameFlags) -> FrameFlags {
+        FrameFlags(self.0 | other.0)
+    }
+}
+
+/// A frame's header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameHeader {
+    /// Checksum over the fields below and the records' checksums. [`write_header`] computes it.
+    pub body_crc: u32,
+    /// The commit that the frame is a part of.
+    pub lsn: Lsn,
+    /// How far behind the LSN's count the durable LSN was, or [`CLAIMS_NOTHING`].
+    pub durable_lag: u32,
+    /// The body's length in bytes.
+    pub body_len: u32,
+    /// The part's number in its commit, from 0.
+    pub part: u16,
+    /// Whether it is the commit's last part.
+    pub last: bool,
+    /// What sets the commit apart.
+    pub flags: FrameFlags,
+    /// How many records the body holds.
+    pub record_count: u32,
+}
+
+impl FrameHeader {
+    /// The LSN up to which every commit is durable, as the frame states; `None` if it states nothing.
+    #[must_use]
+    pub const fn claim(&self) -> Option<Lsn> {
+        // spec: F-5.4. A lag beyond the count would reach into another incarnation: no writer states that.
+        if self.durable_lag == CLAIMS_NOTHING || self.durable_lag > self.lsn.count() {
+            return None;
+        }
+        Some(Lsn::new(self.lsn.incarnation(), self.lsn.count() - self.durable_lag))
+    }
+
+    /// The frame's length in bytes, from its place to where it ends: a multiple of 8.
+    #[must_use]
+    pub const fn frame_len(&self) -> u32 {
+        // spec: F-5.2.
+        round_up_8(FRAME_HEADER_LEN as u32 + self.body_len)
+    }
+
+    fn encode(&self) -> [u8; FRAME_HEADER_LEN] {
+        assert!(usize::from(self.part) < PARTS_MAX, "more parts are refused before any is placed");
+        assert!(self.lsn.count() > 0, "count 0 stands for: no commit");
+        let mut bytes = [0; FRAME_HEADER_LEN];
+        put(&mut bytes, LSN, self.lsn.0.to_le_bytes());
+        put(&mut bytes, DURABLE_LAG, self.durable_lag.to_le_bytes());
+        put(&mut bytes, BODY_LEN, self.body_len.to_le_bytes());
+        put(&mut bytes, PART, (self.part | if self.last { LAST } else { 0 }).to_le_bytes());
+        put(&mut bytes, FLAGS, self.flags.0.to_le_bytes());
+        put(&mut bytes, RECORD_COUNT, self.record_count.to_le_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8; FRAME_HEADER_LEN]) -> FrameHeader {
+        let part = u16_at(bytes, PART);
+        FrameHeader {
+            body_crc: u32_at(bytes, BODY_CRC),
+            lsn: Lsn(u64_at(bytes, LSN)),
+            durable_lag: u32_at(bytes, DURABLE_LAG),
+            body_len: u32_at(bytes, BODY_LEN),
+            part: part & !LAST,
+            last: part & LAST != 0,
+            flags: FrameFlags(u16_at(bytes, FLAGS)),
+            record_count: u32_at(bytes, RECORD_COUNT),
+        }
+    }
+}
+
+/// Reads the frame header at `offset` of a segment, whose bytes from its offset 0 are `segment`; they may be
+/// fewer than `segment_bytes`, as at the end of a file.
+///
+/// `None` unless the header's checksum holds at this place, its count is not 0, and its body lies inside a
+/// segment of `segment_bytes`. Two things are left to the caller: whether the flags are known, since an
+/// unknown one in the frame that continues the log is a newer format and not a torn tail (F-5.7), and whether
+/// the body lies inside what there is of the segment, which [`check_body`] finds out.
+#[must_use]
+pub fn parse_header(
+    segment: &[u8],
+    offset: u32,
+    seed: &SegmentSeed,
+    segment_bytes: u32,
+) -> Option<FrameHeader> {
+    let bytes = segment.get(offset as usize..)?.first_chunk::<FRAME_HEADER_LEN>()?;
+    let header = FrameHeader::decode(bytes);
+    // The search for claims asks at every eighth byte of a segment. What can be refused without a checksum
+    // is: most of those bytes are zeros, or text whose "body length" no segment holds.
+    let room = segment_bytes.checked_sub(offset)?.checked_sub(FRAME_HEADER_LEN as u32)?;
+    if header.lsn.count() == 0 || header.body_len > room || !offset.is_multiple_of(8) {
+        return None;
+    }
+    // spec: F-5.1, F-5.7.
+    let found = crc_append(seed.at(offset), &bytes[BODY_CRC.start..]);
+    (found == u32_at(bytes, HEADER_CRC)).then_some(header)
+}
+
+/// Writes a header, both checksums included, into the first 32 bytes of `frame`; `seed` is the segment's seed
+/// at the frame's offset and `record_crcs` are the records' checksums in order. The header's own `body_crc` is
+/// not looked at.
+///
+/// # Panics
+/// If `frame` has no room for header and body, or the checksums are not as many as the header counts.
+pub fn write_header(
+    frame: &mut [u8],
+    header: &FrameHeader,
+    seed: u32,
+    record_crcs: impl Iterator<Item = u32>,
+) {
+    assert!(frame.len() >= FRAME_HEADER_LEN + header.body_len as usize, "the body follows its header");
+    let mut bytes = header.encode();
+    let mut body_crc = crc_append(seed, &bytes[LSN.start..]);
+    let mut count = 0;
+    for record_crc in record_crcs {
+        body_crc = crc_append(body_crc, &record_crc.to_le_bytes());
+        count += 1;
+    }
+    assert_eq!(count, header.record_count, "one checksum for each record");
+    put(&mut bytes, BODY_CRC, body_crc.to_le_bytes());
+    let header_crc = crc_append(seed, &bytes[BODY_CRC.start..]);
+    put(&mut bytes, HEADER_CRC, header_crc.to_le_bytes());
+    frame[..FRAME_HEADER_LEN].copy_from_slice(&bytes);
+}
+
+/// Why the body of a frame with a valid header is not valid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrameFault {
+    /// The body goes on beyond the bytes that there are of the segment.
+    BeyondData,
+    /// A record's checksum does not hold, or the records do not fill the body as they should.
+    Record {
+        /// Where in the segment.
+        offset_in_segment: u32,
+        /// What is wrong.
+        what: &'static str,
+        /// The checksum or number that should be there.
+        expected: u64,
+        /// The one that is.
+        found: u64,
+    },
+    /// Header and records, each valid, do not belong together.
+    BodyCrc {
+        /// The checksum that header and records have.
+        expected: u32,
+        /// The one in the header.
+        found: u32,
+    },
+}
+
+/// Checks that the body of the frame at `offset` is valid: every record's checksum holds, the records fill the
+/// body exactly and are as many as the header counts, and the body's checksum holds (F-5.7). What the records
+/// say is not looked at; [`records`] does that.
+///
+/// `segment` is as in [`parse_header`], from which `header` comes; `seeds` are those of the segment for frames,
+/// and of the segment and the header's incarnation for records.
+pub fn check_body(
+    segment: &[u8],
+    offset: u32,
+    header: &FrameHeader,
+    seeds: (&SegmentSeed, &RecordSeed),
+) -> Result<(), FrameFault> {
+    let Some(body) = body(segment, offset, header) else { return Err(FrameFault::BeyondData) };
+    let (segment_seed, record_seed) = seeds;
+    let mut body_crc = crc_append(segment_seed.at(offset), &header.encode()[LSN.start..]);
+    let mut count = 0;
+    let mut at = 0;
+    // spec: F-5.7.
+    while at < body.len() {
+        let record_offset = offset + (FRAME_HEADER_LEN + at) as u32;
+        let extent = record::verify(&body[at..], record_seed.at(record_offset))
+            .map_err(|fault| record_fault(record_offset, fault))?;
+        body_crc = crc_append(body_crc, &extent.crc.to_le_bytes());
+        count += 1;
+        at += extent.len;
+    }
+    if count != header.record_count {
+        return Err(FrameFault::Record {
+            offset_in_segment: offset,
+            what: "the frame's record count is not the number of its records",
+            expected: u64::from(count),
+            found: u64::from(header.record_count),
+        });
+    }
+    if body_crc != header.body_crc {
+        return Err(FrameFault::BodyCrc { expected: body_crc, found: header.body_crc });
+    }
+    Ok(())
+}
+
+fn record_fault(offset_in_segment: u32, fault: RecordFault) -> FrameFault {
+    let (what, expected, found) = match fault {
+        RecordFault::Crc { expected, found } => {
+            ("a record's checksum does not hold", u64::from(expected), u64::from(found))
+        }
+        RecordFault::TooShort { needed } => {
+            ("a record does not end inside its frame", 0, needed.unwrap_or(0) as u64)
+        }
+        RecordFault::Malformed(what) => (what, 0, 0),
+        RecordFault::Unsupported(kind) => ("an unknown kind of record", 0, u64::from(kind)),
+    };
+    FrameFault::Record { offset_in_segment, what, expected, found }
+}
+
+/// The frame's body, if all of it is there.
+fn body<'a>(segment: &'a [u8], offset: u32, header: &FrameHeader) -> Option<&'a [u8]> {
+    let start = (offset as usize).checked_add(FRAME_HEADER_LEN)?;
+    segment.get(start..start.checked_add(header.body_len as usize)?)
+}
+
+/// The records of the frame at `offset`, each with its own offset in the segment, in log order. `header` comes
+/// from [`parse_header`] and [`check_body`] has found the body valid, so an `Err` is a record whose content
+/// breaks F-6 or is of a newer format; it comes with the record's offset and ends the iteration.
+#[must_use]
+pub fn records<'a>(segment: &'a [u8], offset: u32, header: &FrameHeader, seed: &RecordSeed) -> Records<'a> {
+    let body = body(segment, offset, header).unwrap_or_default();
+    Records { rest: body, offset: offset.saturating_add(FRAME_HEADER_LEN as u32), seed: *seed }
+}
+
+/// The iterator that [`records`] returns.
+#[derive(Debug, Clone)]
+pub struct Records<'a> {
+    rest: &'a [u8],
+    offset: u32,
+    seed: RecordSeed,
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Result<(u32, Record<'a>), (u32, RecordFault)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let offset = self.offset;
+        match record::parse(self.rest, self.seed.at(offset)) {
+            Ok(record) => {
+                self.rest = &self.rest[record.len..];
+                self.offset += record.len as u32;
+                Some(Ok((offset, record)))
+            }
+            Err(fault) => {
+                self.rest = &[];
+                Some(Err((offset, fault)))
+            }
+        }
+    }
+}
+
+impl std::iter::FusedIterator for Records<'_> {}

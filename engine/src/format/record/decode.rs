@@ -1,0 +1,178 @@
+//! Bytes to records: first the checksum, then the fields.
+
+use super::super::body::{ChunkList, parse_chunk, parse_commit_time, parse_opening, parse_segment_freed};
+use super::super::checksum::crc_append;
+use super::super::{LogAddress, Lsn, SEGMENT_BYTES_MAX, varint};
+use super::{FLAGS, KIND, Kind, LENGTH, PEEK_LEN, Record, RecordFault, flag};
+use crate::document::KeyRef;
+
+/// The extent of a record whose checksum held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// The record's checksum.
+    pub crc: u32,
+    /// The record's length in bytes.
+    pub len: usize,
+    /// Where its fields behind the length begin.
+    payload_start: usize,
+}
+
+/// The length of a whole record, from its first bytes: [`PEEK_LEN`] of them always suffice. No checksum vouches
+/// for it yet. `None` if the bytes end before the length field does, or if no segment holds a record as long.
+#[must_use]
+#[inline]
+pub fn peek_len(prefix: &[u8]) -> Option<usize> {
+    peek(&prefix[..prefix.len().min(PEEK_LEN)]).map(|(_, len)| len)
+}
+
+/// Where the payload begins, and where it ends.
+#[inline]
+fn peek(bytes: &[u8]) -> Option<(usize, usize)> {
+    let (payload, length_len) = varint::get(bytes.get(LENGTH..)?)?;
+    let payload_start = LENGTH + length_len;
+    (payload < u64::from(SEGMENT_BYTES_MAX)).then(|| (payload_start, payload_start + payload as usize))
+}
+
+/// Verifies the record at the start of `bytes`, which go on to at most the end of its frame or segment, and
+/// returns its extent. `seed` is the stretch's seed at the record's offset in the segment.
+///
+/// # Errors
+/// [`RecordFault::TooShort`] or [`RecordFault::Crc`].
+#[inline]
+pub fn verify(bytes: &[u8], seed: u32) -> Result<Extent, RecordFault> {
+    // spec: F-1.3. Of the bytes under the checksum only the length is used before it holds, and only to find
+    // where it ends, inside the slice.
+    let Some((payload_start, len)) = peek(bytes) else { return Err(RecordFault::TooShort { needed: None }) };
+    let Some(record) = bytes.get(..len) else { return Err(RecordFault::TooShort { needed: Some(len) }) };
+    let expected = crc_append(seed, &record[KIND..]);
+    let found = u32::from_le_bytes([record[0], record[1], record[2], record[3]]);
+    if expected != found {
+        return Err(RecordFault::Crc { expected, found });
+    }
+    Ok(Extent { crc: found, len, payload_start })
+}
+
+/// Verifies and reads the record at the start of `bytes`, which go on to at most the end of its frame or segment.
+/// `seed` is the stretch's seed at the record's offset in the segment.
+///
+/// # Errors
+/// As [`RecordFault`] says. [`RecordFault::Malformed`] and [`RecordFault::Unsupported`] come only once the
+/// checksum held: they are no sign of a torn write.
+pub fn parse(bytes: &[u8], seed: u32) -> Result<Record<'_>, RecordFault> {
+    let extent = verify(bytes, seed)?;
+    let (kind, flags) = (Kind::from_byte(bytes[KIND]), bytes[FLAGS]);
+    let mut fields = Fields(&bytes[extent.payload_start..extent.len]);
+    let collection = fields.u32_varint("collection id")?;
+    let commit = fields.u32_varint("commit")?;
+    let mut record = Record {
+        kind,
+        collection,
+        commit,
+        moved: None,
+        replaces: None,
+        expiry: None,
+        chunked: false,
+        key: None,
+        key_bytes: &[],
+        body: &[],
+        crc: extent.crc,
+        len: extent.len,
+    };
+    match kind {
+        // spec: F-6.3. What the rest of a skippable record is, even its flags, is for those who know its kind.
+        Kind::Skippable(_) => {
+            record.body = fields.0;
+            return Ok(record);
+        }
+        Kind::Reserved(0) => return Err(RecordFault::Malformed("a record of kind 0")),
+        Kind::Reserved(byte) => return Err(RecordFault::Unsupported(byte)),
+        _ => {}
+    }
+    // spec: F-6.4.
+    if flags & flag::UNKNOWN != 0 {
+        return Err(RecordFault::Unsupported(flags));
+    }
+    record.chunked = flags & flag::CHUNKED != 0;
+    if kind == Kind::RelocatedPut {
+        record.moved = Some((Lsn(fields.u64("own LSN")?), fields.address("address moved from")?));
+    }
+    if flags & flag::REPLACES != 0 {
+        record.replaces = Some(fields.address("address of the version replaced")?);
+    }
+    if flags & flag::EXPIRY != 0 {
+        record.expiry = Some(fields.u64("expiry")? as i64);
+    }
+    if flags & flag::EXTENSION != 0 {
+        fields.skip_extension()?;
+    }
+    if kind.has_key() {
+        (record.key, record.key_bytes) = fields.key()?;
+    }
+    record.body = fields.0;
+    check_body(&record)?;
+    Ok(record)
+}
+
+/// Whether the body has the form that the kind asks for. A document or a catalog map is checked by its reader.
+fn check_body(record: &Record<'_>) -> Result<(), RecordFault> {
+    // spec: F-6.3, F-6.7.
+    let body = record.body;
+    let (holds, what) = match record.kind {
+        Kind::Put | Kind::RelocatedPut if record.chunked => {
+            (ChunkList::parse(body).is_some(), "not a chunk list")
+        }
+        _ if record.chunked => (false, "a chunk list in a record that holds no document"),
+        Kind::Delete => (body.is_empty(), "a delete with a body"),
+        Kind::Chunk => (parse_chunk(body).is_some(), "a chunk without its number"),
+        Kind::SegmentFreed => (parse_segment_freed(body).is_some(), "a segment-freed body has 12 bytes"),
+        Kind::Opening => (parse_opening(body).is_some(), "an opening body has 16 bytes"),
+        Kind::CommitTime => (parse_commit_time(body).is_some(), "a commit-time body has 8 bytes"),
+        Kind::Put | Kind::RelocatedPut | Kind::Catalog | Kind::Reserved(_) | Kind::Skippable(_) => (true, ""),
+    };
+    if holds { Ok(()) } else { Err(RecordFault::Malformed(what)) }
+}
+
+/// What is left of a payload; each method takes one field off its front, or says which one is not there.
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    #[inline]
+    fn varint(&mut self, what: &'static str) -> Result<u64, RecordFault> {
+        let (value, len) = varint::get(self.0).ok_or(RecordFault::Malformed(what))?;
+        self.0 = &self.0[len..];
+        Ok(value)
+    }
+
+    #[inline]
+    fn u32_varint(&mut self, what: &'static str) -> Result<u32, RecordFault> {
+        u32::try_from(self.varint(what)?).map_err(|_| RecordFault::Malformed(what))
+    }
+
+    fn address(&mut self, what: &'static str) -> Result<LogAddress, RecordFault> {
+        // spec: F-2.2.
+        let address = LogAddress(self.varint(what)?);
+        if address <= LogAddress::MAX { Ok(address) } else { Err(RecordFault::Malformed(what)) }
+    }
+
+    fn u64(&mut self, what: &'static str) -> Result<u64, RecordFault> {
+        let (bytes, rest) = self.0.split_first_chunk().ok_or(RecordFault::Malformed(what))?;
+        self.0 = rest;
+        Ok(u64::from_le_bytes(*bytes))
+    }
+
+    fn skip_extension(&mut self) -> Result<(), RecordFault> {
+        // spec: F-6.4. Version 1.0 knows no extension.
+        let malformed = RecordFault::Malformed("extension block");
+        let len = usize::try_from(self.varint("extension block")?).map_err(|_| malformed)?;
+        self.0 = self.0.get(len..).ok_or(malformed)?;
+        Ok(())
+    }
+
+    #[inline]
+    fn key(&mut self) -> Result<(Option<KeyRef<'a>>, &'a [u8]), RecordFault> {
+        let (key, len) = KeyRef::decode(self.0).map_err(|_| RecordFault::Malformed("key"))?;
+        let (key_bytes, rest) = self.0.split_at(len);
+        self.0 = rest;
+        Ok((Some(key), key_bytes))
+    }
+}

@@ -1,0 +1,81 @@
+//! Records to bytes, in one pass: every commit of every application comes through here.
+
+use super::super::checksum::crc_append;
+use super::super::{SEGMENT_BYTES_MAX, varint};
+use super::{FLAGS, KIND, LENGTH, RecordParts, flag};
+
+impl RecordParts<'_> {
+    /// The record's length in bytes.
+    #[must_use]
+    pub fn encoded_len(&self) -> usize {
+        let payload = self.payload_len();
+        LENGTH + varint::len(payload as u64) + payload
+    }
+
+    /// Appends the record to `out` and returns its checksum. `seed` is the stretch's seed at the offset in the
+    /// segment where the record will stand.
+    ///
+    /// # Panics
+    /// If a field is there that the kind does not have, or one is missing that it has; or if the record is too
+    /// long for any segment.
+    pub fn encode(&self, seed: u32, out: &mut Vec<u8>) -> u32 {
+        assert_eq!(self.key.is_some(), self.kind.has_key(), "the kind says whether there is a key");
+        let relocated = self.kind == super::Kind::RelocatedPut;
+        assert_eq!(self.moved.is_some(), relocated, "what a relocated put says of its move, only it says");
+        assert!(!self.chunked || self.kind.has_document(), "a chunk list stands in for a document");
+        let payload = self.payload_len();
+        assert!(payload < SEGMENT_BYTES_MAX as usize, "a longer document is stored as chunks");
+
+        // spec: F-6.1. The order of the fields.
+        let start = out.len();
+        out.reserve(LENGTH + varint::VARINT_LEN_MAX + payload);
+        out.extend_from_slice(&[0, 0, 0, 0, self.kind.byte(), self.flags()]);
+        varint::put(out, payload as u64);
+        let payload_start = out.len();
+        varint::put(out, u64::from(self.collection));
+        varint::put(out, u64::from(self.commit));
+        if let Some((own_lsn, moved_from)) = self.moved {
+            out.extend_from_slice(&own_lsn.0.to_le_bytes());
+            varint::put(out, moved_from.0);
+        }
+        if let Some(replaced) = self.replaces {
+            varint::put(out, replaced.0);
+        }
+        if let Some(expiry) = self.expiry {
+            out.extend_from_slice(&expiry.to_le_bytes());
+        }
+        if let Some(key) = self.key {
+            key.encode_into(out);
+        }
+        out.extend_from_slice(self.body);
+        assert_eq!(out.len() - payload_start, payload, "the length field says what follows it");
+
+        let record = &mut out[start..];
+        let crc = crc_append(seed, &record[KIND..]);
+        record[..KIND].copy_from_slice(&crc.to_le_bytes());
+        crc
+    }
+
+    /// The number of bytes after the length field.
+    #[inline]
+    fn payload_len(&self) -> usize {
+        varint::len(u64::from(self.collection))
+            + varint::len(u64::from(self.commit))
+            + self.moved.map_or(0, |(_, moved_from)| 8 + varint::len(moved_from.0))
+            + self.replaces.map_or(0, |replaced| varint::len(replaced.0))
+            + self.expiry.map_or(0, |_| 8)
+            + self.key.map_or(0, |key| key.encoded_len())
+            + self.body.len()
+    }
+
+    #[inline]
+    fn flags(&self) -> u8 {
+        // spec: F-6.4.
+        let set = |on: bool, bit: u8| if on { bit } else { 0 };
+        set(self.replaces.is_some(), flag::REPLACES)
+            | set(self.expiry.is_some(), flag::EXPIRY)
+            | set(self.chunked, flag::CHUNKED)
+    }
+}
+
+const _: () = assert!(KIND == 4 && FLAGS == 5 && LENGTH == 6, "what the first six bytes are written as");
