@@ -29,6 +29,8 @@ pub mod segment;
 pub mod superblock;
 pub mod varint;
 
+#[cfg(test)]
+mod tests;
 
 pub use address::{LOG_ADDRESS_BITS, LogAddress};
 pub use geometry::{
