@@ -81,6 +81,13 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// The path cannot be opened as a file.
+    CannotOpen {
+        /// The file.
+        path: PathBuf,
+        /// Why not: a directory, permissions, exists already.
+        what: &'static str,
+    },
     /// An option is out of range, or contradicts the file.
     InvalidOption {
         /// The option.
@@ -209,10 +216,11 @@ impl fmt::Display for Error {
                 f.write_str("the file is an unfinished creation; open it for writing to create it anew")
             }
             Error::NotFound { path } => write!(f, "{} does not exist", path.display()),
+            Error::CannotOpen { path, what } => write!(f, "{} cannot be opened: {what}", path.display()),
             Error::InvalidOption { option, requirement } => write!(f, "option {option}: {requirement}"),
             Error::Io { operation, source } => write!(f, "{operation} failed: {source}"),
             Error::StorageFull { operation } => {
-                write!(f, "no room to {operation}; free some space and try again: nothing is lost")
+                write!(f, "no room for the {operation}; free some space and try again: nothing is lost")
             }
             Error::Poisoned { cause } => {
                 write!(f, "this handle stopped writing after: {cause}; reopen the store to recover")

@@ -14,6 +14,7 @@ pub mod format;
 )]
 mod format;
 pub mod storage;
+mod sync;
 
 pub use document::{Document, Key, KeyRef, Value};
 pub use error::{Clause, Corruption, Error, Result};

@@ -1,0 +1,249 @@
+//! The engine's way to any storage: retries what is no failure, and stops at what is.
+//!
+//! One place keeps the rule that a failed sync is final. After one, the kernel may have dropped the pages it could not
+//! write and marked them clean, so a sync that succeeds afterwards proves nothing about them. A write that failed leaves
+//! unknown bytes in its range. In both cases every later write, length change and sync is refused until the file is
+//! opened anew; reads go on. A full disk is the exception: the call did nothing that matters, and may succeed later.
+
+use std::io;
+use std::sync::Arc;
+
+use super::{Answer, Probe, Storage};
+use crate::error::{Error, Result};
+use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock};
+
+/// Interruptions of one call without any progress, after which they count as a failure: no call may hang.
+const INTERRUPTS_MAX: u32 = 1_000;
+
+/// How much a probe reads at a time from storage that has no better way.
+const PROBE_READ_LEN: usize = 64 << 10;
+
+/// A storage that stops writing for good after the first failure that leaves its state unknown.
+#[derive(Debug)]
+pub(crate) struct FailStop {
+    inner: Box<dyn Storage>,
+    poisoned: AtomicBool,
+    /// The failure that came first.
+    cause: Mutex<Option<String>>,
+    /// Held across a sync. An operating system reports a failed write-back to one caller only; with two syncs under way
+    /// the other could return `Ok` for the very bytes that were lost.
+    one_sync: Mutex<()>,
+    calls: Calls,
+}
+
+#[derive(Debug, Default)]
+struct Calls {
+    reads: AtomicU64,
+    read_bytes: AtomicU64,
+    writes: AtomicU64,
+    written_bytes: AtomicU64,
+    syncs: AtomicU64,
+}
+
+/// How much was asked of the storage since it was opened. Calls that were repeated count each time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Counters {
+    pub(crate) reads: u64,
+    pub(crate) read_bytes: u64,
+    pub(crate) writes: u64,
+    pub(crate) written_bytes: u64,
+    pub(crate) syncs: u64,
+}
+
+impl FailStop {
+    pub(crate) fn new(inner: Box<dyn Storage>) -> Self {
+        FailStop {
+            inner,
+            poisoned: AtomicBool::new(false),
+            cause: Mutex::new(None),
+            one_sync: Mutex::new(()),
+            calls: Calls::default(),
+        }
+    }
+
+    /// The same handle over a copy of the storage, stopped if this one is.
+    #[cfg(feature = "testing")]
+    pub(crate) fn fork(&self, inner: Box<dyn Storage>) -> Self {
+        let counters = self.counters();
+        FailStop {
+            inner,
+            poisoned: AtomicBool::new(self.is_poisoned()),
+            cause: Mutex::new(lock(&self.cause).clone()),
+            one_sync: Mutex::new(()),
+            calls: Calls {
+                reads: AtomicU64::new(counters.reads),
+                read_bytes: AtomicU64::new(counters.read_bytes),
+                writes: AtomicU64::new(counters.writes),
+                written_bytes: AtomicU64::new(counters.written_bytes),
+                syncs: AtomicU64::new(counters.syncs),
+            },
+        }
+    }
+
+    pub(crate) fn is_poisoned(&self) -> bool {
+        self.poisoned.load(Ordering::Acquire)
+    }
+
+    /// Refuses every write from now on. The first cause is the one that is told.
+    pub(crate) fn poison(&self, cause: String) {
+        lock(&self.cause).get_or_insert(cause);
+        self.poisoned.store(true, Ordering::Release);
+    }
+
+    /// [`Error::Poisoned`] if a failure has stopped this handle.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        if !self.is_poisoned() {
+            return Ok(());
+        }
+        let cause = lock(&self.cause).clone().expect("the cause is there before the flag is seen");
+        Err(Error::Poisoned { cause })
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counters {
+            reads: load(&self.calls.reads),
+            read_bytes: load(&self.calls.read_bytes),
+            writes: load(&self.calls.writes),
+            written_bytes: load(&self.calls.written_bytes),
+            syncs: load(&self.calls.syncs),
+        }
+    }
+
+    pub(crate) fn len(&self) -> Result<u64> {
+        uninterrupted(|| self.inner.len()).map_err(|source| io_error("look-up of the file's length", source))
+    }
+
+    /// Reads from `offset` on until `out` is full or the file ends; how many bytes there were.
+    pub(crate) fn read_full(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
+        let mut done = 0;
+        while done < out.len() {
+            let rest = &mut out[done..];
+            let read = uninterrupted(|| {
+                self.calls.reads.fetch_add(1, Ordering::Relaxed);
+                self.inner.read_at(offset + done as u64, rest)
+            });
+            match read {
+                Ok(0) => break,
+                Ok(len) => done += len,
+                Err(source) => {
+                    return Err(io_error(&format!("read of {} bytes at offset {offset}", out.len()), source));
+                }
+            }
+        }
+        self.calls.read_bytes.fetch_add(done as u64, Ordering::Relaxed);
+        Ok(done)
+    }
+
+    /// Writes all of `bytes` at `offset`. After [`Error::StorageFull`] some of them may be there.
+    pub(crate) fn write_all_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.check_writable()?;
+        let mut done = 0;
+        while done < bytes.len() {
+            let written = uninterrupted(|| {
+                self.calls.writes.fetch_add(1, Ordering::Relaxed);
+                match self.inner.write_at(offset + done as u64, &bytes[done..]) {
+                    // It would never end.
+                    Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+                    written => written,
+                }
+            });
+            let len = written.map_err(|source| {
+                self.failed_change(&format!("write of {} bytes at offset {offset}", bytes.len()), source)
+            })?;
+            self.calls.written_bytes.fetch_add(len as u64, Ordering::Relaxed);
+            done += len;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn set_len(&self, len: u64) -> Result<()> {
+        self.check_writable()?;
+        uninterrupted(|| self.inner.set_len(len))
+            .map_err(|source| self.failed_change(&format!("change of the file's length to {len}"), source))
+    }
+
+    /// On `Ok`, every write that had returned before survives a power cut (spec: M-3.1).
+    pub(crate) fn sync(&self) -> Result<()> {
+        let _one = lock(&self.one_sync);
+        // Asked under the lock: the sync that this one waited for may have failed.
+        self.check_writable()?;
+        uninterrupted(|| {
+            self.calls.syncs.fetch_add(1, Ordering::Relaxed);
+            self.inner.sync()
+        })
+        .map_err(|source| self.stop("sync", source))
+    }
+
+    pub(crate) fn sync_directory(&self) -> Result<()> {
+        let _one = lock(&self.one_sync);
+        self.check_writable()?;
+        uninterrupted(|| self.inner.sync_directory())
+            .map_err(|source| self.stop("sync of the directory", source))
+    }
+
+    /// Puts a question to each unit of a range. Returned are the largest answers: one may be missing if another is
+    /// at least as large in both numbers.
+    pub(crate) fn probe(
+        &self,
+        offset: u64,
+        len: usize,
+        unit: usize,
+        look: &dyn Fn(u64, &[u8]) -> Option<Answer>,
+    ) -> Result<Vec<Answer>> {
+        assert!(unit > 0, "a unit has bytes");
+        let probe = Probe { offset, len, unit, look };
+        if let Some(answers) = self.inner.probe(&probe) {
+            return answers
+                .map_err(|source| io_error(&format!("probe of {len} bytes at offset {offset}"), source));
+        }
+        let mut answers = Vec::new();
+        let mut bytes = vec![0; len.min(PROBE_READ_LEN.next_multiple_of(unit))];
+        let mut done = 0;
+        while done < len {
+            let wanted = bytes.len().min(len - done);
+            let have = self.read_full(offset + done as u64, &mut bytes[..wanted])?;
+            for (index, unit_bytes) in bytes[..have].chunks(unit).enumerate() {
+                answers.extend(look(offset + (done + index * unit) as u64, unit_bytes));
+            }
+            if have < wanted {
+                break;
+            }
+            done += have;
+        }
+        Ok(answers)
+    }
+
+    /// A write or length change failed: only for want of room is the handle as good as before.
+    fn failed_change(&self, operation: &str, source: io::Error) -> Error {
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Error::StorageFull { operation: operation.to_owned() }
+            }
+            _ => self.stop(operation, source),
+        }
+    }
+
+    fn stop(&self, operation: &str, source: io::Error) -> Error {
+        let error = io_error(operation, source);
+        self.poison(error.to_string());
+        error
+    }
+}
+
+fn io_error(operation: &str, source: io::Error) -> Error {
+    Error::Io { operation: operation.to_owned(), source: Arc::new(source) }
+}
+
+/// Repeats a call for as long as it is merely interrupted.
+fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let mut interrupts = 0;
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupts < INTERRUPTS_MAX => {
+                interrupts += 1
+            }
+            result => return result,
+        }
+    }
+}

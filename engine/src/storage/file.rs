@@ -1,0 +1,207 @@
+//! A file of the operating system: the engine's one door to it.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Storage;
+use crate::error::{Error, Result};
+
+/// What a file is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reading. Other readers may have it open too; a writer may not.
+    ReadOnly,
+    /// Reading and writing, with nobody else.
+    ReadWrite {
+        /// Creates the file if it does not exist.
+        create: bool,
+        /// Creates the file, and refuses one that exists.
+        create_new: bool,
+    },
+}
+
+/// An open, locked file. The lock goes with the value.
+///
+/// One handle at a time may write, in this process or another: opening a file that is held elsewhere is
+/// [`Error::Locked`]. Handles that only read share it.
+#[derive(Debug)]
+pub struct FileStorage {
+    file: File,
+    /// Absolute and without links, so that its parent is the directory that names it, wherever the process goes.
+    path: PathBuf,
+    created: bool,
+}
+
+impl FileStorage {
+    /// Opens the file at `path` and locks it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] names the file, or the directory it was to be created in. [`Error::Locked`]: somebody else has
+    /// it open. [`Error::CannotOpen`]: it is not a regular file, its permissions forbid it, or it exists and was to be
+    /// created. [`Error::Io`]: anything else that the operating system says.
+    pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self> {
+        let path = path.as_ref();
+        refuse_what_is_no_file(path)?;
+        let (file, created) = open_or_create(path, access).map_err(|error| refusal(path, access, error))?;
+        let locked = match access {
+            Access::ReadOnly => file.try_lock_shared(),
+            Access::ReadWrite { .. } => file.try_lock(),
+        };
+        locked.map_err(|error| match error {
+            TryLockError::WouldBlock => Error::Locked { path: path.to_owned() },
+            TryLockError::Error(source) => io_error("lock", path, source),
+        })?;
+        let path = path.canonicalize().map_err(|source| io_error("look up", path, source))?;
+        Ok(FileStorage { file, path, created })
+    }
+
+    /// Whether opening created the file. If so, its name is durable only after
+    /// [`sync_directory`](Storage::sync_directory).
+    pub fn created(&self) -> bool {
+        self.created
+    }
+
+    /// Where the file is: an absolute path without links.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Asked before opening: opening a pipe would wait for its other end, and a directory can be opened for reading.
+fn refuse_what_is_no_file(path: &Path) -> Result<()> {
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => {
+            Err(Error::CannotOpen { path: path.to_owned(), what: "it is a directory" })
+        }
+        Ok(metadata) if !metadata.is_file() => {
+            Err(Error::CannotOpen { path: path.to_owned(), what: "it is not a regular file" })
+        }
+        // Whatever is wrong, opening says it too.
+        _ => Ok(()),
+    }
+}
+
+fn open_or_create(path: &Path, access: Access) -> io::Result<(File, bool)> {
+    let Access::ReadWrite { create, create_new } = access else {
+        return Ok((OpenOptions::new().read(true).open(path)?, false));
+    };
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    if create || create_new {
+        match options.clone().create_new(true).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !create_new => {}
+            created => return Ok((created?, true)),
+        }
+    }
+    Ok((options.open(path)?, false))
+}
+
+fn refusal(path: &Path, access: Access, error: io::Error) -> Error {
+    let cannot = |what| Error::CannotOpen { path: path.to_owned(), what };
+    match error.kind() {
+        io::ErrorKind::NotFound => match (access, directory_of(path)) {
+            (Access::ReadWrite { create, create_new }, Some(directory))
+                if (create || create_new) && !directory.exists() =>
+            {
+                Error::NotFound { path: directory.to_owned() }
+            }
+            _ => Error::NotFound { path: path.to_owned() },
+        },
+        io::ErrorKind::AlreadyExists => cannot("it exists already"),
+        io::ErrorKind::IsADirectory => cannot("it is a directory"),
+        io::ErrorKind::NotADirectory => cannot("a part of the path is not a directory"),
+        io::ErrorKind::PermissionDenied => cannot("its permissions do not allow it"),
+        io::ErrorKind::ReadOnlyFilesystem => cannot("its file system is read-only"),
+        _ => io_error("open", path, error),
+    }
+}
+
+/// The directory that holds `path`: "." for a bare name, none for a root.
+fn directory_of(path: &Path) -> Option<&Path> {
+    let parent = path.parent()?;
+    Some(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
+}
+
+fn io_error(what: &str, path: &Path, source: io::Error) -> Error {
+    Error::Io { operation: format!("{what} {}", path.display()), source: Arc::new(source) }
+}
+
+impl Storage for FileStorage {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(&self.file, out, offset)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
+        match std::os::windows::fs::FileExt::seek_read(&self.file, out, offset) {
+            // There, a read that begins beyond the end is an error (38, ERROR_HANDLE_EOF).
+            Err(error) if error.raw_os_error() == Some(38) => Ok(0),
+            read => read,
+        }
+    }
+
+    #[cfg(unix)]
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::write_at(&self.file, bytes, offset)
+    }
+
+    #[cfg(windows)]
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_write(&self.file, bytes, offset)
+    }
+
+    // The length is among what a data sync covers: without it the data could not be read back.
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        match directory_of(&self.path) {
+            // Windows has no call for it, and commits names with its own log.
+            Some(directory) if cfg!(unix) => File::open(directory)?.sync_all(),
+            _ => Ok(()),
+        }
+    }
+}
+
+const CACHE_BYTES_MIN: u64 = 64 << 20;
+
+/// How much memory a cache may take when nobody said: a quarter of what this process may use, and at least 64 MiB.
+pub(crate) fn default_cache_bytes() -> usize {
+    // The limit of a container, then the memory of the machine; elsewhere than on Linux neither file exists.
+    let limit = |path| std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse::<u64>().ok());
+    let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| memory_total(&text));
+    let granted = limit("/sys/fs/cgroup/memory.max").into_iter().chain(machine).min().unwrap_or(0);
+    usize::try_from((granted / 4).max(CACHE_BYTES_MIN)).unwrap_or(usize::MAX / 4)
+}
+
+/// Bytes, from a line like `MemTotal:       16314568 kB`.
+fn memory_total(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_of_the_machine_is_read_in_kibibytes() {
+        assert_eq!(memory_total("MemFree: 7 kB\nMemTotal:       16314568 kB\n"), Some(16_314_568 << 10));
+        assert_eq!(memory_total("MemTotal: many kB\n"), None);
+        assert!(default_cache_bytes() as u64 >= CACHE_BYTES_MIN);
+    }
+}
