@@ -16,7 +16,7 @@
 
 use std::ops::{BitOr, Range};
 
-use super::checksum::{crc, crc_append};
+use super::checksum::{crc, crc_append, crc_append_u32};
 use super::fields::{put, u16_at, u32_at, u64_at};
 use super::record::{self, Record, RecordFault, RecordSeed};
 use super::{Lineage, Lsn, round_up_8};
@@ -57,7 +57,7 @@ impl SegmentSeed {
     #[must_use]
     #[inline]
     pub fn at(&self, offset: u32) -> u32 {
-        crc_append(self.0, &offset.to_le_bytes())
+        crc_append_u32(self.0, offset)
     }
 }
 
@@ -211,7 +211,7 @@ pub fn write_header(
     let mut body_crc = crc_append(seed, &bytes[LSN.start..]);
     let mut count = 0;
     for record_crc in record_crcs {
-        body_crc = crc_append(body_crc, &record_crc.to_le_bytes());
+        body_crc = crc_append_u32(body_crc, record_crc);
         count += 1;
     }
     assert_eq!(count, header.record_count, "one checksum for each record");
@@ -268,7 +268,7 @@ pub fn check_body(
         let record_offset = offset + (FRAME_HEADER_LEN + at) as u32;
         let extent = record::verify(&body[at..], record_seed.at(record_offset))
             .map_err(|fault| record_fault(record_offset, fault))?;
-        body_crc = crc_append(body_crc, &extent.crc.to_le_bytes());
+        body_crc = crc_append_u32(body_crc, extent.crc);
         count += 1;
         at += extent.len;
     }

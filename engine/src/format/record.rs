@@ -25,7 +25,7 @@ mod decode;
 mod encode;
 mod kind;
 
-use super::checksum::{crc, crc_append};
+use super::checksum::{crc, crc_append, crc_append_u32};
 use super::{Lineage, LogAddress, Lsn, SEGMENT_BYTES_MAX, varint};
 use crate::document::KeyRef;
 
@@ -86,7 +86,7 @@ impl RecordSeed {
     #[must_use]
     #[inline]
     pub fn at(&self, offset: u32) -> u32 {
-        crc_append(self.0, &offset.to_le_bytes())
+        crc_append_u32(self.0, offset)
     }
 }
 

@@ -58,75 +58,61 @@ pub fn verify(bytes: &[u8], seed: u32) -> Result<Extent, RecordFault> {
 /// # Errors
 /// As [`RecordFault`] says. [`RecordFault::Malformed`] and [`RecordFault::Unsupported`] come only once the
 /// checksum held: they are no sign of a torn write.
+#[inline]
 pub fn parse(bytes: &[u8], seed: u32) -> Result<Record<'_>, RecordFault> {
     let extent = verify(bytes, seed)?;
     let (kind, flags) = (Kind::from_byte(bytes[KIND]), bytes[FLAGS]);
+    refuse_unknown(kind, flags)?;
+    // What the rest of a skippable record is, even its flags, is for those who know its kind.
+    let flags = if matches!(kind, Kind::Skippable(_)) { 0 } else { flags };
+    let has = |bit: u8| flags & bit != 0;
+
+    // spec: F-6.1. The order of the fields.
     let mut fields = Fields(&bytes[extent.payload_start..extent.len]);
     let collection = fields.u32_varint("collection id")?;
     let commit = fields.u32_varint("commit")?;
-    let mut record = Record {
-        kind,
-        collection,
-        commit,
-        moved: None,
-        replaces: None,
-        expiry: None,
-        chunked: false,
-        key: None,
-        key_bytes: &[],
-        body: &[],
-        crc: extent.crc,
-        len: extent.len,
-    };
-    match kind {
-        // spec: F-6.3. What the rest of a skippable record is, even its flags, is for those who know its kind.
-        Kind::Skippable(_) => {
-            record.body = fields.0;
-            return Ok(record);
-        }
-        Kind::Reserved(0) => return Err(RecordFault::Malformed("a record of kind 0")),
-        Kind::Reserved(byte) => return Err(RecordFault::Unsupported(byte)),
-        _ => {}
-    }
-    // spec: F-6.4.
-    if flags & flag::UNKNOWN != 0 {
-        return Err(RecordFault::Unsupported(flags));
-    }
-    record.chunked = flags & flag::CHUNKED != 0;
-    if kind == Kind::RelocatedPut {
-        record.moved = Some((Lsn(fields.u64("own LSN")?), fields.address("address moved from")?));
-    }
-    if flags & flag::REPLACES != 0 {
-        record.replaces = Some(fields.address("address of the version replaced")?);
-    }
-    if flags & flag::EXPIRY != 0 {
-        record.expiry = Some(fields.u64("expiry")? as i64);
-    }
-    if flags & flag::EXTENSION != 0 {
+    let moved = if kind == Kind::RelocatedPut { Some(fields.moved()?) } else { None };
+    let replaces = if has(flag::REPLACES) { Some(fields.address("version replaced")?) } else { None };
+    let expiry = if has(flag::EXPIRY) { Some(fields.u64("expiry")? as i64) } else { None };
+    if has(flag::EXTENSION) {
         fields.skip_extension()?;
     }
-    if kind.has_key() {
-        (record.key, record.key_bytes) = fields.key()?;
+    let (key, key_bytes) = if kind.has_key() { fields.key()? } else { (None, [].as_slice()) };
+    let body = fields.0;
+    let chunked = has(flag::CHUNKED);
+    // A document is checked by its reader.
+    if chunked || !kind.has_document() {
+        check_body(kind, chunked, body)?;
     }
-    record.body = fields.0;
-    check_body(&record)?;
-    Ok(record)
+    let Extent { crc, len, .. } = extent;
+    Ok(Record { kind, collection, commit, moved, replaces, expiry, chunked, key, key_bytes, body, crc, len })
 }
 
-/// Whether the body has the form that the kind asks for. A document or a catalog map is checked by its reader.
-fn check_body(record: &Record<'_>) -> Result<(), RecordFault> {
+/// Refuses what is not to be read, though its checksum held.
+#[inline]
+fn refuse_unknown(kind: Kind, flags: u8) -> Result<(), RecordFault> {
+    // spec: F-6.3, F-6.4.
+    match kind {
+        Kind::Skippable(_) => Ok(()),
+        Kind::Reserved(0) => Err(RecordFault::Malformed("a record of kind 0")),
+        Kind::Reserved(byte) => Err(RecordFault::Unsupported(byte)),
+        _ if flags & flag::UNKNOWN != 0 => Err(RecordFault::Unsupported(flags)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the body has the form that the kind asks for.
+fn check_body(kind: Kind, chunked: bool, body: &[u8]) -> Result<(), RecordFault> {
     // spec: F-6.3, F-6.7.
-    let body = record.body;
-    let (holds, what) = match record.kind {
-        Kind::Put | Kind::RelocatedPut if record.chunked => {
-            (ChunkList::parse(body).is_some(), "not a chunk list")
-        }
-        _ if record.chunked => (false, "a chunk list in a record that holds no document"),
+    let (holds, what) = match kind {
+        Kind::Put | Kind::RelocatedPut if chunked => (ChunkList::parse(body).is_some(), "not a chunk list"),
+        _ if chunked => (false, "a chunk list in a record that holds no document"),
         Kind::Delete => (body.is_empty(), "a delete with a body"),
         Kind::Chunk => (parse_chunk(body).is_some(), "a chunk without its number"),
         Kind::SegmentFreed => (parse_segment_freed(body).is_some(), "a segment-freed body has 12 bytes"),
         Kind::Opening => (parse_opening(body).is_some(), "an opening body has 16 bytes"),
         Kind::CommitTime => (parse_commit_time(body).is_some(), "a commit-time body has 8 bytes"),
+        // The map of a catalog record is checked by its reader, too.
         Kind::Put | Kind::RelocatedPut | Kind::Catalog | Kind::Reserved(_) | Kind::Skippable(_) => (true, ""),
     };
     if holds { Ok(()) } else { Err(RecordFault::Malformed(what)) }
@@ -146,6 +132,11 @@ impl<'a> Fields<'a> {
     #[inline]
     fn u32_varint(&mut self, what: &'static str) -> Result<u32, RecordFault> {
         u32::try_from(self.varint(what)?).map_err(|_| RecordFault::Malformed(what))
+    }
+
+    fn moved(&mut self) -> Result<(Lsn, LogAddress), RecordFault> {
+        // spec: F-6.8.
+        Ok((Lsn(self.u64("own LSN")?), self.address("address moved from")?))
     }
 
     fn address(&mut self, what: &'static str) -> Result<LogAddress, RecordFault> {

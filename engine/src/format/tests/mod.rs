@@ -11,6 +11,7 @@ mod superblock;
 mod varint;
 
 use super::{Lineage, Lsn, checksum};
+use proptest::prelude::*;
 
 /// The lineage of all examples: a0 a1 .. af.
 const LINEAGE: Lineage =
@@ -53,6 +54,14 @@ fn a_checksum_of_parts_is_that_of_the_whole() {
     for split in 0..=whole.len() {
         let (seed, rest) = whole.split_at(split);
         assert_eq!(checksum::crc_append(checksum::crc(seed), rest), checksum::crc(whole));
+    }
+}
+
+proptest! {
+    #[test]
+    fn four_bytes_at_once_count_as_four_bytes(before: u32, value: u32) {
+        let bytewise = checksum::crc_append(before, &value.to_le_bytes());
+        prop_assert_eq!(checksum::crc_append_u32(before, value), bytewise);
     }
 }
 

@@ -194,7 +194,7 @@ fn fields_that_are_missing_or_out_of_range_are_damage() {
         ("01 00 03 01 01 f6", "key"), // null
         ("03 00 05 01 01 00 00 00", "own LSN"),
         ("03 00 0a 01 01 0000000000000000", "address moved from"),
-        ("01 01 0a 01 01 8080808080808040", "address of the version replaced"), // 2^55
+        ("01 01 0a 01 01 8080808080808040", "version replaced"), // 2^55
         ("01 02 04 01 01 00 00", "expiry"),
         ("02 00 04 01 01 01 00", "a delete with a body"),
         ("04 00 03 01 01 01", "a chunk without its number"),
