@@ -58,6 +58,15 @@ pub enum CatalogFault {
 }
 
 impl CatalogChange {
+    /// The collection id that the change begins, if it begins one.
+    #[must_use]
+    pub const fn begins(&self) -> Option<u32> {
+        match self {
+            CatalogChange::Create { id, .. } | CatalogChange::Clear { new: id, .. } => Some(*id),
+            CatalogChange::Drop { .. } | CatalogChange::Rename { .. } => None,
+        }
+    }
+
     /// The change as a deterministic CBOR map.
     ///
     /// # Panics
