@@ -181,7 +181,19 @@ pub fn parse_header(
     seed: &SegmentSeed,
     segment_bytes: u32,
 ) -> Option<FrameHeader> {
-    let bytes = segment.get(offset as usize..)?.first_chunk::<FRAME_HEADER_LEN>()?;
+    parse_header_at(segment.get(offset as usize..)?, offset, seed, segment_bytes)
+}
+
+/// The same for a header whose bytes are at hand by themselves: it begins `bytes`, and stands at `offset` of its
+/// segment.
+#[must_use]
+pub fn parse_header_at(
+    bytes: &[u8],
+    offset: u32,
+    seed: &SegmentSeed,
+    segment_bytes: u32,
+) -> Option<FrameHeader> {
+    let bytes = bytes.first_chunk::<FRAME_HEADER_LEN>()?;
     let header = FrameHeader::decode(bytes);
     // The search for claims asks at every eighth byte of a segment. What can be refused without a checksum
     // is: most of those bytes are zeros, or text whose "body length" no segment holds.
@@ -192,6 +204,14 @@ pub fn parse_header(
     // spec: F-5.1, F-5.7.
     let found = crc_append(seed.at(offset), &bytes[BODY_CRC.start..]);
     (found == u32_at(bytes, HEADER_CRC)).then_some(header)
+}
+
+/// The body's checksum: over the header's fields, then the records' checksums in order. `seed` is the segment's
+/// seed at the frame's offset; the header's own `body_crc` is not looked at.
+#[must_use]
+pub fn body_crc(header: &FrameHeader, seed: u32, record_crcs: impl Iterator<Item = u32>) -> u32 {
+    let fields = crc_append(seed, &header.encode()[LSN.start..]);
+    record_crcs.fold(fields, crc_append_u32)
 }
 
 /// Writes a header, both checksums included, into the first 32 bytes of `frame`; `seed` is the segment's seed
@@ -208,12 +228,8 @@ pub fn write_header(
 ) {
     assert!(frame.len() >= FRAME_HEADER_LEN + header.body_len as usize, "the body follows its header");
     let mut bytes = header.encode();
-    let mut body_crc = crc_append(seed, &bytes[LSN.start..]);
     let mut count = 0;
-    for record_crc in record_crcs {
-        body_crc = crc_append_u32(body_crc, record_crc);
-        count += 1;
-    }
+    let body_crc = body_crc(header, seed, record_crcs.inspect(|_| count += 1));
     assert_eq!(count, header.record_count, "one checksum for each record");
     put(&mut bytes, BODY_CRC, body_crc.to_le_bytes());
     let header_crc = crc_append(seed, &bytes[BODY_CRC.start..]);
