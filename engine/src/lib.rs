@@ -1,6 +1,38 @@
 //! Holotype: an embedded, single-file, log-structured document store.
+//!
+//! ```
+//! use holotype::{Db, doc};
+//!
+//! let directory = tempfile::tempdir()?;
+//! let db = Db::open(directory.path().join("notes.holo"))?;
+//! let notes = db.collection("notes");
+//! let id = notes.insert(doc! { "text": "look up holotype", "done": false })?; // durable on return
+//! let note = notes.get(&id)?.expect("it was just put there");
+//! assert_eq!(note.get("text").and_then(|text| text.as_str()), Some("look up holotype"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What the store promises is written in `spec/`, in numbered clauses; comments such as `spec: F-3.3` name the one that the code
+//! beneath them carries out. The rooms of the crate, each of which uses only those before it:
+//!
+//! | room | what it is |
+//! |---|---|
+//! | [`document`] | values, documents and keys, and how they look as bytes |
+//! | `format` | bytes to and from superblock, segment, frame and record |
+//! | [`storage`] | the disk, real or simulated |
+//! | `cache` | file blocks in memory, and the segments that they belong to |
+//! | `index` | from key to log address; the catalog |
+//! | `log` | placing commits, and reading records back |
+//! | `recovery` | from the bytes of a file to the state that they stand for |
+//! | `txn` | who sees what |
+//! | `core` | the store as a value, stepped by calls |
 #![deny(missing_docs)]
 
+mod cache;
+mod collection;
+mod core;
+mod db;
+mod doc_ref;
 pub mod document;
 mod error;
 #[cfg(any(test, feature = "testing"))]
@@ -13,8 +45,20 @@ pub mod format;
     reason = "public under the feature `testing`, private to the rooms else"
 )]
 mod format;
+mod index;
+mod log;
+mod options;
+mod recovery;
+mod scan;
 pub mod storage;
 mod sync;
+mod txn;
 
-pub use document::{Document, Key, KeyRef, Value};
+pub use collection::Collection;
+pub use core::{Stats, VerifyReport};
+pub use db::Db;
+pub use doc_ref::DocRef;
+pub use document::{AsKey, Document, Key, KeyRef, Value};
 pub use error::{Clause, Corruption, Error, Result};
+pub use options::{Durability, Options};
+pub use scan::{KeyBounds, Keys, Scan};

@@ -1,0 +1,102 @@
+//! The segment table: what a log address needs to become a place in the file and the seed of a checksum.
+
+use std::collections::BTreeMap;
+
+use crate::format::record::RecordSeed;
+use crate::format::{Geometry, Lineage, LogAddress, Lsn};
+use crate::sync::{Arc, RwLock, read, write};
+
+/// A run of frames of one incarnation in one segment (spec: F-6.2).
+#[derive(Debug, Clone)]
+pub(crate) struct Stretch {
+    /// Where it begins in the segment.
+    pub(crate) offset: u32,
+    /// The LSN that it begins with; the commit field of its records counts from there.
+    pub(crate) first_lsn: Lsn,
+    pub(crate) seed: RecordSeed,
+}
+
+/// What readers must know of one log segment.
+#[derive(Debug, Clone)]
+pub(crate) struct Segment {
+    pub(crate) sequence: u64,
+    pub(crate) physical: u32,
+    /// In the order of their offsets; never empty.
+    stretches: Vec<Stretch>,
+}
+
+impl Segment {
+    /// A segment whose first frame has `first_lsn`.
+    pub(crate) fn new(
+        lineage: &Lineage,
+        geometry: Geometry,
+        sequence: u64,
+        physical: u32,
+        first_lsn: Lsn,
+    ) -> Self {
+        let seed = RecordSeed::new(lineage, first_lsn.incarnation(), sequence);
+        let first = Stretch { offset: geometry.data_start(), first_lsn, seed };
+        Segment { sequence, physical, stretches: vec![first] }
+    }
+
+    /// The same segment, with the stretch that the opening frame at `offset` begins.
+    pub(crate) fn with_stretch(&self, lineage: &Lineage, offset: u32, first_lsn: Lsn) -> Self {
+        let mut segment = self.clone();
+        segment.stretches.retain(|stretch| stretch.offset < offset);
+        let seed = RecordSeed::new(lineage, first_lsn.incarnation(), self.sequence);
+        segment.stretches.push(Stretch { offset, first_lsn, seed });
+        segment
+    }
+
+    /// The stretch that the byte at `offset` belongs to.
+    pub(crate) fn stretch_at(&self, offset: u32) -> &Stretch {
+        let after = self.stretches.partition_point(|stretch| stretch.offset <= offset);
+        &self.stretches[after.saturating_sub(1)]
+    }
+
+    /// The stretch at the end of the segment.
+    pub(crate) fn last_stretch(&self) -> &Stretch {
+        &self.stretches[self.stretches.len() - 1]
+    }
+}
+
+/// The log segments in place, by sequence.
+#[derive(Debug)]
+pub(crate) struct SegmentTable {
+    geometry: Geometry,
+    segments: RwLock<BTreeMap<u64, Arc<Segment>>>,
+}
+
+impl SegmentTable {
+    pub(crate) fn new(geometry: Geometry) -> Self {
+        SegmentTable { geometry, segments: RwLock::default() }
+    }
+
+    pub(crate) fn fork(&self) -> Self {
+        SegmentTable { geometry: self.geometry, segments: RwLock::new(read(&self.segments).clone()) }
+    }
+
+    pub(crate) fn get(&self, sequence: u64) -> Option<Arc<Segment>> {
+        read(&self.segments).get(&sequence).cloned()
+    }
+
+    /// Adds a segment, or puts it in the place of its shorter self.
+    pub(crate) fn put(&self, segment: Arc<Segment>) {
+        write(&self.segments).insert(segment.sequence, segment);
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<Segment>> {
+        read(&self.segments).values().cloned().collect()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        read(&self.segments).len()
+    }
+
+    /// The place of `address` in the file, if its segment is known.
+    pub(crate) fn file_offset(&self, address: LogAddress) -> Option<u64> {
+        let (sequence, offset) = self.geometry.split(address);
+        let segment = self.get(sequence)?;
+        Some(self.geometry.segment_offset(segment.physical) + u64::from(offset))
+    }
+}

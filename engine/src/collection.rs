@@ -1,0 +1,273 @@
+//! A collection of documents: each method is one commit, or one read of the newest durable state.
+
+use std::borrow::Borrow;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::core::Expect;
+use crate::db::Db;
+use crate::doc_ref::DocRef;
+use crate::document::{self, AsKey, Document, Key};
+use crate::error::{Error, Result};
+use crate::index::{KeyRange, Naming};
+use crate::options::Durability;
+use crate::scan::{KeyBounds, Keys, Scan};
+use crate::sync::{Arc, RwLock, read, write};
+
+/// A handle to the documents under one name. Cheap to make and to clone.
+///
+/// Keys are integers, text or bytes, and may mix. They are ordered: integers, then text, then bytes.
+///
+/// ```
+/// use holotype::{Db, doc};
+///
+/// let db = Db::in_memory();
+/// let notes = db.collection("notes");
+/// notes.put("b", doc! { "n": 2 })?;
+/// notes.put("a", doc! { "n": 1 })?;
+/// let keys: Vec<String> = notes.keys(..)?.map(|key| key.map(|key| key.to_string())).collect::<Result<_, _>>()?;
+/// assert_eq!(keys, ["\"a\"", "\"b\""]);
+/// # Ok::<(), holotype::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Collection {
+    db: Db,
+    name: String,
+    durability: Durability,
+    /// What the name meant when it was last looked up.
+    naming: RwLock<Option<Arc<Naming>>>,
+}
+
+impl Clone for Collection {
+    fn clone(&self) -> Self {
+        Collection {
+            db: self.db.clone(),
+            name: self.name.clone(),
+            durability: self.durability,
+            naming: RwLock::new(read(&self.naming).clone()),
+        }
+    }
+}
+
+impl Collection {
+    pub(crate) fn new(db: Db, name: String) -> Self {
+        let durability = db.core().options.durability;
+        Collection { db, name, durability, naming: RwLock::new(None) }
+    }
+
+    /// The collection's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The same collection, with commits of another class.
+    #[must_use]
+    pub fn with_durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// What the name means now. Looked up again only after a drop, a rename or a clear.
+    fn naming(&self) -> Result<Arc<Naming>> {
+        if let Some(naming) = read(&self.naming).as_ref().filter(|naming| naming.is_current()) {
+            return Ok(Arc::clone(naming));
+        }
+        let naming = self.db.core().naming(&self.name)?;
+        *write(&self.naming) = Some(Arc::clone(&naming));
+        Ok(naming)
+    }
+
+    /// Puts a new document under the next id, and returns it. Ids start at 1; the next is one above the largest integer key
+    /// ever put into the collection, and none is given twice.
+    ///
+    /// # Errors
+    /// `IdsExhausted`, `DocumentTooLarge`, `TooDeep`, and what any write may say.
+    pub fn insert(&self, document: impl Borrow<Document>) -> Result<Key> {
+        let body = |out: &mut Vec<u8>| document.borrow().encode_into(out);
+        self.db.core().insert(&self.name, self.durability, body)
+    }
+
+    /// As [`insert`](Self::insert), for any type that serde can turn into an object, without a `Document` in between.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert), and `Serde` for what has no form as a document.
+    pub fn insert_as<T: Serialize + ?Sized>(&self, value: &T) -> Result<Key> {
+        self.db.core().insert(&self.name, self.durability, |out| document::to_bytes(value, out))
+    }
+
+    /// Puts any number of new documents under the next ids in one commit: all of them, or none.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    pub fn insert_many<D: Borrow<Document>>(&self, documents: impl IntoIterator<Item = D>) -> Result<Vec<Key>> {
+        let bodies =
+            documents.into_iter().map(|document| move |out: &mut Vec<u8>| document.borrow().encode_into(out));
+        self.db.core().insert_many(&self.name, self.durability, bodies)
+    }
+
+    /// Puts a document under `key`, whether there was one or not.
+    ///
+    /// # Errors
+    /// `KeyTooLong`, `DocumentTooLarge`, `TooDeep`, and what any write may say.
+    pub fn put(&self, key: impl AsKey, document: impl Borrow<Document>) -> Result<()> {
+        self.put_encoded(key, Expect::Anything, |out| document.borrow().encode_into(out)).map(|_| ())
+    }
+
+    /// As [`put`](Self::put), for any type that serde can turn into an object.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put), and `Serde`.
+    pub fn put_as<T: Serialize + ?Sized>(&self, key: impl AsKey, value: &T) -> Result<()> {
+        self.put_encoded(key, Expect::Anything, |out| document::to_bytes(value, out)).map(|_| ())
+    }
+
+    /// Puts any number of documents under keys of the caller's in one commit: all of them, or none. Where a key comes twice, the
+    /// later document stays. How many there were.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn put_many<K: Into<Key>, D: Borrow<Document>>(
+        &self,
+        documents: impl IntoIterator<Item = (K, D)>,
+    ) -> Result<u64> {
+        let documents = documents.into_iter().map(|(key, document)| {
+            (key.into(), move |out: &mut Vec<u8>| document.borrow().encode_into(out))
+        });
+        self.db.core().put_many(&self.name, self.durability, documents)
+    }
+
+    /// Puts a document under a key that is free.
+    ///
+    /// # Errors
+    /// `KeyExists` where there is a document; and as [`put`](Self::put).
+    pub fn insert_with_key(&self, key: impl AsKey, document: impl Borrow<Document>) -> Result<()> {
+        self.put_encoded(key, Expect::Vacant, |out| document.borrow().encode_into(out)).map(|_| ())
+    }
+
+    /// Puts a document in the place of the one under `key`. Whether there was one; if not, nothing is done.
+    ///
+    /// # Errors
+    /// `UnknownCollection`, and as [`put`](Self::put).
+    pub fn replace(&self, key: impl AsKey, document: impl Borrow<Document>) -> Result<bool> {
+        self.put_encoded(key, Expect::Occupied, |out| document.borrow().encode_into(out))
+    }
+
+    fn put_encoded(
+        &self,
+        key: impl AsKey,
+        expect: Expect,
+        body: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+    ) -> Result<bool> {
+        self.db.core().put(&self.name, key.as_key(), expect, self.durability, body)
+    }
+
+    /// Deletes the document under `key`. Whether there was one.
+    ///
+    /// # Errors
+    /// `UnknownCollection`, `KeyTooLong`, and what any write may say.
+    pub fn delete(&self, key: impl AsKey) -> Result<bool> {
+        self.db.core().delete(&self.name, key.as_key(), self.durability)
+    }
+
+    /// Takes all documents out, in one step however many they are. The id counter goes on.
+    ///
+    /// # Errors
+    /// `UnknownCollection`, and what any write may say.
+    pub fn clear(&self) -> Result<()> {
+        match self.db.core().clear_collection(&self.name, self.durability)? {
+            true => Ok(()),
+            false => Err(Error::UnknownCollection { name: self.name.clone() }),
+        }
+    }
+
+    /// The document under `key`. Its bytes are verified now and stay in memory while the result lives; nothing is decoded
+    /// before it is asked for.
+    ///
+    /// # Errors
+    /// `UnknownCollection`; `Corrupt` where the record is damaged; `Io`.
+    pub fn get(&self, key: impl AsKey) -> Result<Option<DocRef>> {
+        let naming = self.naming()?;
+        Ok(self.db.core().get(&naming, key.as_key())?.map(DocRef::new))
+    }
+
+    /// The document under `key`, decoded into a type of the caller's straight from its bytes.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get), and `Serde` where the document is not of that type.
+    pub fn get_as<T: DeserializeOwned>(&self, key: impl AsKey) -> Result<Option<T>> {
+        let naming = self.naming()?;
+        let located = self.db.core().get(&naming, key.as_key())?;
+        located.map(|located| document::from_bytes(located.body())).transpose()
+    }
+
+    /// Whether there is a document under `key`; told by the index, without a read.
+    ///
+    /// # Errors
+    /// `UnknownCollection`.
+    pub fn contains(&self, key: impl AsKey) -> Result<bool> {
+        let naming = self.naming()?;
+        Ok(self.db.core().contains(&naming, key.as_key()))
+    }
+
+    /// How many documents there are.
+    ///
+    /// # Errors
+    /// `UnknownCollection`.
+    pub fn len(&self) -> Result<u64> {
+        let naming = self.naming()?;
+        Ok(self.db.core().len(&naming))
+    }
+
+    /// Whether there are none.
+    ///
+    /// # Errors
+    /// `UnknownCollection`.
+    pub fn is_empty(&self) -> Result<bool> {
+        self.len().map(|len| len == 0)
+    }
+
+    /// The documents whose keys lie in `range`, in key order, as one commit left them: what is written meanwhile is not seen.
+    /// Streams: a page of the index is looked at in turn. Use [`Scan::reversed`] for the other direction.
+    ///
+    /// ```
+    /// use holotype::{Db, doc};
+    ///
+    /// let db = Db::in_memory();
+    /// let numbers = db.collection("numbers");
+    /// numbers.insert_many((1..=9).map(|n| doc! { "n": n }))?;
+    /// let found = numbers.scan(3..6)?.reversed().map(|doc| doc.map(|doc| doc.get("n")?.as_i64())).collect::<Result<Vec<_>, _>>()?;
+    /// assert_eq!(found, [Some(5), Some(4), Some(3)]);
+    /// # Ok::<(), holotype::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `UnknownCollection`. The iterator itself ends after its first `Err`.
+    pub fn scan(&self, range: impl KeyBounds) -> Result<Scan> {
+        Scan::begin(self.db.clone(), &self.name, range.into_range())
+    }
+
+    /// The documents whose text keys begin with `prefix`, in key order.
+    ///
+    /// # Errors
+    /// As [`scan`](Self::scan).
+    pub fn scan_prefix(&self, prefix: &str) -> Result<Scan> {
+        Scan::begin(self.db.clone(), &self.name, KeyRange::text_prefix(prefix))
+    }
+
+    /// The documents whose byte-string keys begin with `prefix`, in key order.
+    ///
+    /// # Errors
+    /// As [`scan`](Self::scan).
+    pub fn scan_prefix_bytes(&self, prefix: &[u8]) -> Result<Scan> {
+        Scan::begin(self.db.clone(), &self.name, KeyRange::bytes_prefix(prefix))
+    }
+
+    /// The keys in `range`, in order; told by the index, without a read.
+    ///
+    /// # Errors
+    /// As [`scan`](Self::scan).
+    pub fn keys(&self, range: impl KeyBounds) -> Result<Keys> {
+        Keys::begin(self.db.clone(), &self.name, range.into_range())
+    }
+}

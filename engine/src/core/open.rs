@@ -1,0 +1,145 @@
+//! Opening: from a storage to a store that answers (spec: ).
+
+use crate::cache::{Cache, SegmentTable};
+use crate::error::{Error, Result};
+use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR, Superblock};
+use crate::format::{Lineage, LogAddress, Lsn};
+use crate::index::State;
+use crate::log::{Appender, Log};
+use crate::options::Options;
+use crate::recovery::{self, Opened, Plan, Recovered};
+use crate::storage::{FailStop, Storage};
+use crate::sync::{Arc, Mutex, RwLock};
+use crate::txn::Visibility;
+
+use super::{Core, Writer};
+
+impl Core {
+    /// Opens the store on `storage`, or creates it there.
+    pub(crate) fn open(storage: Box<dyn Storage>, options: &Options) -> Result<Core> {
+        options.validate()?;
+        let storage = FailStop::new(storage);
+        let (slot, other_is_valid) = match recovery::open_slots(&storage, options.geometry()?)? {
+            Opened::Store { slot, other_is_valid } => (*slot, other_is_valid),
+            Opened::Unfinished if options.read_only || !options.create => return Err(Error::Incomplete),
+            Opened::Unfinished => {
+                let template = new_superblock(options)?;
+                (recovery::create(&storage, options.geometry()?, &template)?, true)
+            }
+        };
+        if slot.read_only_compatible != 0 && !options.read_only {
+            // spec: F-3.4
+            return Err(Error::NewerFormat {
+                major: FORMAT_MAJOR,
+                minor: slot.minor,
+                unknown_features: slot.read_only_compatible,
+            });
+        }
+        let segments = SegmentTable::new(slot.geometry);
+        let plan = Plan { read_unit: options.check.read_unit, page_shift: options.check.page_shift };
+        let recovered = recovery::recover(&storage, &slot, &segments, plan, &mut |_| Ok(()))?;
+        // spec. What is answered from now on must not be lost by a crash to come.
+        let synced = storage.sync();
+        if !options.read_only {
+            synced?;
+        }
+        let core = assemble(storage, segments, slot, recovered, options)?;
+        if !other_is_valid && !options.read_only {
+            // spec. An invalid slot is mended at once.
+            core.writer()?.take_incarnation(&core)?;
+        }
+        Ok(core)
+    }
+}
+
+fn assemble(
+    storage: FailStop,
+    segments: SegmentTable,
+    slot: Superblock,
+    recovered: Recovered,
+    options: &Options,
+) -> Result<Core> {
+    let Recovered { end, highest_incarnation, replay, .. } = recovered;
+    let geometry = slot.geometry;
+    let address = geometry.address(end.segment.sequence, end.offset);
+    let cache_bytes = options.cache_bytes.unwrap_or_else(crate::storage::default_cache_bytes);
+    let mut log = Log::new(storage, geometry, slot.lineage, address, Cache::new(cache_bytes));
+    log.segments = segments;
+    load_tail(&log, &end.segment, address)?;
+    let visible = State { lsn: end.lsn, address };
+    let writer = if options.read_only {
+        None
+    } else {
+        let file_len = log.storage.len()?;
+        let appender = Appender::new(geometry, slot.lineage, end, visible.lsn, options.check.count_max);
+        Some(Mutex::new(Writer::new(appender, slot, highest_incarnation, file_len)))
+    };
+    Ok(Core {
+        log,
+        catalog: RwLock::new(replay.catalog),
+        visibility: Arc::new(Visibility::new(visible)),
+        writer,
+        options: options.clone(),
+    })
+}
+
+/// The block in which the log ends is not full: it belongs to the tail.
+fn load_tail(log: &Log, segment: &Arc<crate::cache::Segment>, end: LogAddress) -> Result<()> {
+    let block_bytes = log.block_bytes() as u64;
+    let start = LogAddress(end.0 / block_bytes * block_bytes);
+    if start == end {
+        return Ok(());
+    }
+    let mut bytes = vec![0; (end.0 - start.0) as usize];
+    let (_, offset) = log.geometry.split(start);
+    let at = log.geometry.segment_offset(segment.physical) + u64::from(offset);
+    let have = log.storage.read_full(at, &mut bytes)?;
+    bytes.truncate(have);
+    log.tail.put(segment, start, &bytes);
+    Ok(())
+}
+
+fn new_superblock(options: &Options) -> Result<Superblock> {
+    let (lineage, instance) = random_ids(options.seed);
+    Ok(Superblock {
+        minor: FORMAT_MINOR,
+        incompatible: 0,
+        read_only_compatible: 0,
+        compatible: 0,
+        geometry: options.geometry()?,
+        lineage,
+        instance,
+        application_id: 0,
+        user_version: 0,
+        quota: 0,
+        generation: 0,
+        incarnation: 0,
+        clean: false,
+        durable_lsn: Lsn::ZERO,
+        file_len: 0,
+        checkpoints: [None, None],
+    })
+}
+
+/// Two ids. The standard library's hasher keys are the operating system's randomness, without a dependency.
+fn random_ids(seed: Option<u64>) -> (Lineage, [u8; 16]) {
+    use std::hash::{BuildHasher, RandomState};
+    let state = RandomState::new();
+    let word = |n: u64| match seed {
+        // SplitMix64 (Steele, Lea and Flood, 2014).
+        Some(seed) => {
+            let mut z = seed.wrapping_add((n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            z ^ (z >> 31)
+        }
+        None => state.hash_one(n),
+    };
+    let id = |n: u64| {
+        let mut id = [0; 16];
+        id[..8].copy_from_slice(&word(n).to_le_bytes());
+        id[8..].copy_from_slice(&word(n + 1).to_le_bytes());
+        id
+    };
+    (id(0), id(2))
+}

@@ -1,0 +1,103 @@
+//! Point reads.
+
+use std::ops::Range;
+
+use crate::document::KeyRef;
+use crate::error::{Clause, Corruption, Result};
+use crate::format::record::{Kind, Record};
+use crate::format::{LogAddress, Lsn};
+use crate::index::{Birth, Documents, Entry, Naming, PrimaryIndex};
+use crate::log::Found;
+
+use super::Core;
+
+/// A document where it was found: its bytes stay in memory for as long as this lives.
+#[derive(Debug, Clone)]
+pub(crate) struct Located {
+    found: Found,
+    key: Range<u32>,
+    body: Range<u32>,
+    pub(crate) lsn: Lsn,
+}
+
+impl Located {
+    /// The document's bytes, verified when it was read.
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.found.bytes()[self.body.start as usize..self.body.end as usize]
+    }
+
+    pub(crate) fn key(&self) -> KeyRef<'_> {
+        let bytes = &self.found.bytes()[self.key.start as usize..self.key.end as usize];
+        KeyRef::decode(bytes).expect("it was decoded when the record was read").0
+    }
+}
+
+impl Core {
+    /// The visible document of `key`.
+    pub(crate) fn get(&self, naming: &Naming, key: KeyRef<'_>) -> Result<Option<Located>> {
+        let documents = &naming.documents;
+        let mut before = None;
+        loop {
+            let Some(entry) = self.visibility.see(|| documents.index.get(key)) else { return Ok(None) };
+            match self.locate(documents, key, entry) {
+                Ok(located) => return Ok(Some(located)),
+                // The record may have moved on between the look in the index and the read: only an answer that stays the
+                // same is damage.
+                Err(_) if before != Some(entry) => before = Some(entry),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Whether `key` has a visible document; from the index alone.
+    pub(crate) fn contains(&self, naming: &Naming, key: KeyRef<'_>) -> bool {
+        self.visibility.see(|| naming.documents.index.get(key)).is_some()
+    }
+
+    /// How many visible documents the collection has.
+    pub(crate) fn len(&self, naming: &Naming) -> u64 {
+        self.visibility.settled(|| naming.documents.len())
+    }
+
+    /// The document that `entry` leads to, which must be that of `key`.
+    pub(crate) fn locate(&self, documents: &Documents, key: KeyRef<'_>, entry: Entry) -> Result<Located> {
+        let address = entry.address();
+        let found = self.log.find(address)?;
+        let record = self.log.parse(&found, address)?;
+        if record.collection != documents.id
+            || record.key != Some(key)
+            || !matches!(record.kind, Kind::Put | Kind::RelocatedPut)
+        {
+            return Err(self.wrong_record(address, documents.id, &record));
+        }
+        let base = found.bytes().as_ptr() as usize;
+        let range = |bytes: &[u8]| {
+            let start = (bytes.as_ptr() as usize - base) as u32;
+            start..start + bytes.len() as u32
+        };
+        let (key, body) = (range(record.key_bytes), range(record.body));
+        let lsn = self.log.lsn(&found, &record, address);
+        Ok(Located { key, body, lsn, found })
+    }
+
+    fn wrong_record(&self, address: LogAddress, collection: u32, record: &Record<'_>) -> crate::Error {
+        Corruption {
+            at: self.log.segments.file_offset(address).unwrap_or(address.0),
+            clause: Clause("F-2.2"),
+            what: "an index entry leads to another record",
+            expected: u64::from(collection),
+            found: u64::from(record.collection),
+        }
+        .into()
+    }
+
+    /// When the version that `entry` leads to came to be.
+    pub(crate) fn birth(&self, entry: Entry) -> Result<Birth> {
+        if !entry.is_relocated() {
+            return Ok(Birth::At(entry.address()));
+        }
+        let found = self.log.find(entry.address())?;
+        let record = self.log.parse(&found, entry.address())?;
+        Ok(Birth::Lsn(self.log.lsn(&found, &record, entry.address())))
+    }
+}

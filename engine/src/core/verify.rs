@@ -1,0 +1,159 @@
+//! Checks the store as it is: every index entry against its record, and, when asked, the whole log as a reader after a crash
+//! would see it.
+
+use std::collections::BTreeMap;
+
+use crate::cache::SegmentTable;
+use crate::document::{self, Key};
+use crate::error::{Clause, Corruption, Error, Result};
+use crate::index::{Catalog, Entry, KeyRange, Naming, PrimaryIndex};
+use crate::recovery::{self, Opened, Plan};
+use crate::sync::{Arc, read};
+
+use super::Core;
+
+/// What [`Db::verify`](crate::Db::verify) found.
+#[non_exhaustive]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VerifyReport {
+    /// Documents read and checked.
+    pub documents: u64,
+    /// Commits found in the log; 0 unless the check was a deep one.
+    pub commits: u64,
+    /// All that is wrong.
+    pub problems: Vec<Corruption>,
+}
+
+impl VerifyReport {
+    /// Whether nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// Notes a problem; what is not damage keeps the check from being done.
+    fn add(&mut self, error: Error) -> Result<()> {
+        match error {
+            Error::Corrupt(corruption) => {
+                self.problems.push(corruption);
+                Ok(())
+            }
+            other => Err(other),
+        }
+    }
+}
+
+impl Core {
+    /// Checks every document; with `deep`, the log too.
+    pub(crate) fn verify(&self, deep: bool) -> Result<VerifyReport> {
+        let mut report = VerifyReport::default();
+        let visible = self.visibility.visible();
+        let namings: Vec<_> = read(&self.catalog).in_state(visible).cloned().collect();
+        for naming in &namings {
+            self.verify_documents(naming, &mut report)?;
+        }
+        if deep {
+            self.verify_log(&mut report)?;
+        }
+        Ok(report)
+    }
+
+    fn verify_documents(&self, naming: &Arc<Naming>, report: &mut VerifyReport) -> Result<()> {
+        let mut cursor = self.cursor(&naming.name, KeyRange::all())?;
+        let mut count = 0;
+        while let Some((key, entry)) = self.next_entry(&mut cursor)? {
+            count += 1;
+            match self.check_document(naming, &key, entry) {
+                Ok(()) => report.documents += 1,
+                Err(error) => report.add(error)?,
+            }
+        }
+        let len = self.len(naming);
+        if self.visibility.visible() == cursor.state() && len != count {
+            report.problems.push(Corruption {
+                at: 0,
+                clause: Clause("S-1"),
+                what: "a collection's count is not the number of its documents",
+                expected: count,
+                found: len,
+            });
+        }
+        Ok(())
+    }
+
+    fn check_document(&self, naming: &Naming, key: &Key, entry: Entry) -> Result<()> {
+        let located = self.locate(&naming.documents, key.as_ref(), entry)?;
+        document::validate(located.body()).map_err(|_| {
+            Corruption {
+                at: self.log.segments.file_offset(entry.address()).unwrap_or(entry.address().0),
+                clause: Clause("E-1"),
+                what: "a document is not deterministic CBOR",
+                expected: 0,
+                found: 0,
+            }
+            .into()
+        })
+    }
+
+    /// Recovers the file a second time and compares: with the writer held still, so that file and memory stand for one state.
+    fn verify_log(&self, report: &mut VerifyReport) -> Result<()> {
+        let mut writer = self.writer.as_ref().map(crate::sync::lock);
+        if let Some(writer) = &mut writer {
+            writer.hand_over(self)?;
+        }
+        let slot = match recovery::open_slots(&self.log.storage, self.log.geometry) {
+            Ok(Opened::Store { slot, .. }) => slot,
+            Ok(Opened::Unfinished) => return Ok(()),
+            Err(error) => return report.add(error),
+        };
+        let segments = SegmentTable::new(slot.geometry);
+        let plan =
+            Plan { read_unit: self.options.check.read_unit, page_shift: self.options.check.page_shift };
+        match recovery::recover(&self.log.storage, &slot, &segments, plan, &mut |_| Ok(())) {
+            Ok(recovered) => {
+                report.commits = recovered.commits;
+                let lsn = self.visibility.visible().lsn;
+                if recovered.end.lsn != lsn {
+                    report.problems.push(Corruption {
+                        at: 0,
+                        clause: Clause("R-4.1"),
+                        what: "the log in the file ends at another commit than the store",
+                        expected: lsn.0,
+                        found: recovered.end.lsn.0,
+                    });
+                } else {
+                    self.compare(&recovered.replay.catalog, report);
+                }
+                Ok(())
+            }
+            Err(error) => report.add(error),
+        }
+    }
+
+    /// What recovery finds in the file must be what the store answers with.
+    fn compare(&self, recovered: &Catalog, report: &mut VerifyReport) {
+        let ours = entries(&read(&self.catalog));
+        let theirs = entries(recovered);
+        let differing = ours.iter().filter(|(key, entry)| theirs.get(*key) != Some(entry)).count()
+            + theirs.keys().filter(|key| !ours.contains_key(*key)).count();
+        if differing > 0 {
+            report.problems.push(Corruption {
+                at: 0,
+                clause: Clause("R-2.7"),
+                what: "index entries differ from what the log in the file says",
+                expected: 0,
+                found: differing as u64,
+            });
+        }
+    }
+}
+
+/// Every key of every collection, and where it stands.
+fn entries(catalog: &Catalog) -> BTreeMap<(String, Key), Entry> {
+    let mut all = BTreeMap::new();
+    for naming in catalog.current() {
+        let mut page = Vec::new();
+        naming.documents.index.page(&KeyRange::all(), false, usize::MAX, &mut page);
+        all.extend(page.into_iter().map(|(key, entry)| ((naming.name.clone(), key), entry)));
+    }
+    all
+}

@@ -1,0 +1,235 @@
+//! What writers ask for, each call a commit of its own.
+
+use crate::document::{KEY_LEN_MAX, Key, KeyRef};
+use crate::error::{Error, Result};
+use crate::format::Lsn;
+use crate::format::catalog::CatalogChange;
+use crate::index::{Birth, Documents, Entry, Naming, PrimaryIndex, check_name};
+use crate::log::Action;
+use crate::options::Durability;
+use crate::sync::{Arc, read};
+
+use super::{Core, Writer};
+
+/// What a put asks of the document that may be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expect {
+    Anything,
+    /// The key must be free: `KeyExists` otherwise.
+    Vacant,
+    /// There must be a document: otherwise nothing is done.
+    Occupied,
+}
+
+impl Core {
+    /// Puts one document; `body` appends its encoded form. Whether anything was put.
+    pub(crate) fn put(
+        &self,
+        name: &str,
+        key: KeyRef<'_>,
+        expect: Expect,
+        durability: Durability,
+        body: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+    ) -> Result<bool> {
+        check_key(key)?;
+        let mut writer = self.writer()?;
+        writer.begin(self)?;
+        let Some(documents) = self.documents_for(&mut writer, name, expect != Expect::Occupied)? else {
+            return Err(Error::UnknownCollection { name: name.to_owned() });
+        };
+        let replaces = self.newest(&documents, key)?;
+        match (expect, replaces) {
+            (Expect::Vacant, Some(_)) => return Err(Error::KeyExists { key: key.to_key() }),
+            (Expect::Occupied, None) => return Ok(false),
+            _ => {}
+        }
+        writer.batch.push(Action::Put, &documents, key, replaces, body)?;
+        writer.commit(self, durability)?;
+        Ok(true)
+    }
+
+    /// Puts one document under the next id.
+    pub(crate) fn insert(
+        &self,
+        name: &str,
+        durability: Durability,
+        body: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+    ) -> Result<Key> {
+        let mut writer = self.writer()?;
+        writer.begin(self)?;
+        let documents = self.documents_for(&mut writer, name, true)?.expect("created if it was not there");
+        let id = documents.largest_id().checked_add(1).ok_or(Error::IdsExhausted)?;
+        writer.batch.push(Action::Put, &documents, KeyRef::Int(id), None, body)?;
+        writer.commit(self, durability)?;
+        Ok(Key::Int(id))
+    }
+
+    /// Puts any number of documents under the next ids, in one commit; returns the ids.
+    pub(crate) fn insert_many<B>(
+        &self,
+        name: &str,
+        durability: Durability,
+        bodies: impl Iterator<Item = B>,
+    ) -> Result<Vec<Key>>
+    where
+        B: FnOnce(&mut Vec<u8>) -> Result<()>,
+    {
+        let mut writer = self.writer()?;
+        writer.begin(self)?;
+        let documents = self.documents_for(&mut writer, name, true)?.expect("created if it was not there");
+        let mut id = documents.largest_id();
+        let mut keys = Vec::with_capacity(bodies.size_hint().0.min(1 << 20));
+        for body in bodies {
+            id = id.checked_add(1).ok_or(Error::IdsExhausted)?;
+            writer.batch.push(Action::Put, &documents, KeyRef::Int(id), None, body)?;
+            keys.push(Key::Int(id));
+        }
+        if !keys.is_empty() {
+            writer.commit(self, durability)?;
+        }
+        Ok(keys)
+    }
+
+    /// Puts any number of documents, in one commit. Where a key comes twice, the later document stays.
+    pub(crate) fn put_many<B>(
+        &self,
+        name: &str,
+        durability: Durability,
+        documents_in: impl Iterator<Item = (Key, B)>,
+    ) -> Result<u64>
+    where
+        B: FnOnce(&mut Vec<u8>) -> Result<()>,
+    {
+        let mut writer = self.writer()?;
+        writer.begin(self)?;
+        let documents = self.documents_for(&mut writer, name, true)?.expect("created if it was not there");
+        let mut last = std::collections::BTreeMap::new();
+        let mut count = 0;
+        for (key, body) in documents_in {
+            check_key(key.as_ref())?;
+            count += 1;
+            last.insert(key, body);
+        }
+        for (key, body) in last {
+            let replaces = self.newest(&documents, key.as_ref())?;
+            writer.batch.push(Action::Put, &documents, key.as_ref(), replaces, body)?;
+        }
+        if count > 0 {
+            writer.commit(self, durability)?;
+        }
+        Ok(count)
+    }
+
+    /// Deletes one document. Whether there was one.
+    pub(crate) fn delete(&self, name: &str, key: KeyRef<'_>, durability: Durability) -> Result<bool> {
+        check_key(key)?;
+        let mut writer = self.writer()?;
+        writer.begin(self)?;
+        let documents = self.documents_for(&mut writer, name, false)?;
+        let documents = documents.ok_or_else(|| Error::UnknownCollection { name: name.to_owned() })?;
+        let Some(replaces) = self.newest(&documents, key)? else { return Ok(false) };
+        writer.batch.push(Action::Delete, &documents, key, Some(replaces), |_| Ok(()))?;
+        writer.commit(self, durability)?;
+        Ok(true)
+    }
+
+    /// Creates a collection. Whether it was not there before.
+    pub(crate) fn create_collection(&self, name: &str, durability: Durability) -> Result<bool> {
+        let mut writer = self.writer()?;
+        writer.begin(self)?;
+        self.documents_for(&mut writer, name, true)?;
+        let created = !writer.batch.is_empty();
+        writer.commit(self, durability)?;
+        Ok(created)
+    }
+
+    /// Ends a collection. Whether there was one.
+    pub(crate) fn drop_collection(&self, name: &str, durability: Durability) -> Result<bool> {
+        self.change_collection(name, durability, |naming| Ok(CatalogChange::Drop { id: naming.documents.id }))
+    }
+
+    /// Gives a collection another name.
+    pub(crate) fn rename_collection(&self, name: &str, to: &str, durability: Durability) -> Result<bool> {
+        check_name(to)?;
+        self.change_collection(name, durability, |naming| {
+            if read(&self.catalog).find(to).is_some() {
+                return Err(Error::InvalidName { name: to.to_owned(), what: "a collection has it already" });
+            }
+            Ok(CatalogChange::Rename { id: naming.documents.id, name: to.to_owned() })
+        })
+    }
+
+    /// Takes all documents out of a collection; its name and its id counter stay.
+    pub(crate) fn clear_collection(&self, name: &str, durability: Durability) -> Result<bool> {
+        self.change_collection(name, durability, |naming| {
+            Ok(CatalogChange::Clear { id: naming.documents.id, new: self.next_collection_id()? })
+        })
+    }
+
+    fn change_collection(
+        &self,
+        name: &str,
+        durability: Durability,
+        change: impl FnOnce(&Naming) -> Result<CatalogChange>,
+    ) -> Result<bool> {
+        let mut writer = self.writer()?;
+        writer.begin(self)?;
+        let Some(naming) = read(&self.catalog).find(name).cloned() else { return Ok(false) };
+        let change = change(&naming)?;
+        let begins = change.begins().map(|id| Arc::new(Documents::new(id, self.options.check.page_shift)));
+        writer.batch.push_catalog(change, begins);
+        writer.commit(self, durability)?;
+        Ok(true)
+    }
+
+    /// Everything before is durable when this returns.
+    pub(crate) fn flush(&self) -> Result<Lsn> {
+        let mut writer = self.writer()?;
+        writer.flush(self)?;
+        Ok(writer.durable())
+    }
+
+    /// Ends this life of the store, and reports the last error.
+    pub(crate) fn close(&self) -> Result<()> {
+        match &self.writer {
+            Some(_) => self.writer()?.close(self),
+            None => Ok(()),
+        }
+    }
+
+    fn next_collection_id(&self) -> Result<u32> {
+        let last = read(&self.catalog).last_id();
+        last.checked_add(1).ok_or(Error::LimitReached { what: "collection ids" })
+    }
+
+    /// The documents of `name`; where there are none yet, those that the commit in the making begins.
+    fn documents_for(&self, writer: &mut Writer, name: &str, create: bool) -> Result<Option<Arc<Documents>>> {
+        if let Some(naming) = read(&self.catalog).find(name) {
+            return Ok(Some(Arc::clone(&naming.documents)));
+        }
+        if !create {
+            return Ok(None);
+        }
+        check_name(name)?;
+        let id = self.next_collection_id()?;
+        let documents = Arc::new(Documents::new(id, self.options.check.page_shift));
+        let change = CatalogChange::Create { id, name: name.to_owned() };
+        writer.batch.push_catalog(change, Some(Arc::clone(&documents)));
+        Ok(Some(documents))
+    }
+
+    /// The newest version of `key`, and when it came to be.
+    fn newest(&self, documents: &Documents, key: KeyRef<'_>) -> Result<Option<(Entry, Birth)>> {
+        let Some(entry) = documents.index.get(key) else { return Ok(None) };
+        Ok(Some((entry, self.birth(entry)?)))
+    }
+}
+
+fn check_key(key: KeyRef<'_>) -> Result<()> {
+    let len = match key {
+        KeyRef::Int(_) => return Ok(()),
+        KeyRef::Text(text) => text.len(),
+        KeyRef::Bytes(bytes) => bytes.len(),
+    };
+    if len > KEY_LEN_MAX { Err(Error::KeyTooLong { len, max: KEY_LEN_MAX }) } else { Ok(()) }
+}

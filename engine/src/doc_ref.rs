@@ -1,0 +1,71 @@
+//! A document that was read.
+
+use serde::Deserialize;
+
+use crate::core::Located;
+use crate::document::{self, Document, KeyRef, RawDocument, RawValue};
+use crate::error::Result;
+
+/// A document as it stands in the log: verified, in memory, and not decoded. Owned, so it can outlive the store's handle.
+///
+/// ```
+/// use holotype::{Db, doc};
+///
+/// let db = Db::in_memory();
+/// let birds = db.collection("birds");
+/// let id = birds.insert(doc! { "name": "Wren", "seen": [{ "where": "hedge" }] })?;
+/// let bird = birds.get(&id)?.expect("it was just put there");
+/// assert_eq!(bird.get("seen.0.where").and_then(|place| place.as_str()), Some("hedge"));
+/// # Ok::<(), holotype::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct DocRef {
+    located: Located,
+}
+
+impl DocRef {
+    pub(crate) fn new(located: Located) -> Self {
+        DocRef { located }
+    }
+
+    /// The document's key.
+    pub fn key(&self) -> KeyRef<'_> {
+        self.located.key()
+    }
+
+    /// The LSN of the commit that made this version: it grows with every change of the document, and is never used again.
+    pub fn version(&self) -> u64 {
+        self.located.lsn.0
+    }
+
+    /// The document's deterministic CBOR.
+    pub fn bytes(&self) -> &[u8] {
+        self.located.body()
+    }
+
+    /// The field at `path`, such as `"a.b.0"`, found without decoding the rest, and without an allocation.
+    pub fn get(&self, path: &str) -> Option<RawValue<'_>> {
+        self.raw().get(path)
+    }
+
+    /// The document over its bytes.
+    pub fn raw(&self) -> RawDocument<'_> {
+        RawDocument::from_verified(self.bytes())
+    }
+
+    /// The whole document, decoded.
+    ///
+    /// # Errors
+    /// `Decode` where the bytes, though undamaged, are not a document.
+    pub fn to_document(&self) -> Result<Document> {
+        Document::decode(self.bytes())
+    }
+
+    /// The document as a type of the caller's, which may borrow from it.
+    ///
+    /// # Errors
+    /// `Serde` where the document is not of that type.
+    pub fn to_type<'de, T: Deserialize<'de>>(&'de self) -> Result<T> {
+        document::from_bytes(self.bytes())
+    }
+}

@@ -1,0 +1,407 @@
+//! The writer's end of the log: places commits as frames, in memory, and keeps them until they are written out.
+//!
+//! Placing touches neither the file nor what readers see, and can be taken back ([`Appender::revert`]) until the bytes
+//! are handed to the operating system.
+
+use crate::cache::Segment;
+use crate::error::{Error, Result};
+use crate::format::body::encode_opening;
+use crate::format::frame::{
+    CLAIMS_NOTHING, FRAME_HEADER_LEN, FrameFlags, FrameHeader, PARTS_MAX, SegmentSeed, write_header,
+};
+use crate::format::record::{Kind, RecordParts};
+use crate::format::segment::{SegmentHeader, SegmentKind};
+use crate::format::{Geometry, Lineage, LogAddress, Lsn, round_up_8};
+use crate::sync::Arc;
+
+use super::{Action, Batch};
+
+/// Where the log ends, and what is reserved behind it.
+#[derive(Debug, Clone)]
+pub(crate) struct LogEnd {
+    pub(crate) segment: Arc<Segment>,
+    /// Offset in the segment where the last frame ended; a multiple of 8.
+    pub(crate) offset: u32,
+    /// The last commit.
+    pub(crate) lsn: Lsn,
+    /// The segment's successor, and the one after.
+    pub(crate) reserved: [Option<u32>; 2],
+    /// The lowest physical index that was never used nor reserved.
+    pub(crate) unused: u32,
+}
+
+/// Bytes that lie together in the file and wait to be written out.
+#[derive(Debug, Clone)]
+pub(crate) struct Extent {
+    pub(crate) segment: Arc<Segment>,
+    /// Offset in the segment.
+    pub(crate) offset: u32,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// How things stood before a commit was placed.
+#[derive(Debug, Clone)]
+pub(crate) struct Mark {
+    end: LogEnd,
+    stated: Option<Lsn>,
+    aligned: bool,
+    extents: usize,
+    extent_len: usize,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Appender {
+    geometry: Geometry,
+    lineage: Lineage,
+    seed: SegmentSeed,
+    end: LogEnd,
+    /// Every commit up to here is durable: its sync has returned.
+    durable: Lsn,
+    /// What the last frame placed states to be durable.
+    stated: Option<Lsn>,
+    /// Whether the next frame must begin a sector: a hand-over came before it (spec: F-5.3).
+    aligned: bool,
+    pending: Vec<Extent>,
+    /// The CRCs of the records of the frame that is being placed.
+    crcs: Vec<u32>,
+    /// Largest count that this incarnation may give.
+    count_max: u32,
+}
+
+impl Appender {
+    pub(crate) fn new(geometry: Geometry, lineage: Lineage, end: LogEnd, durable: Lsn, count_max: u32) -> Self {
+        assert_eq!(end.offset % 8, 0, "frames end at multiples of 8");
+        let seed = SegmentSeed::for_segment(&lineage, end.segment.sequence);
+        Appender {
+            geometry,
+            lineage,
+            seed,
+            end,
+            durable,
+            stated: None,
+            aligned: true,
+            pending: Vec::new(),
+            crcs: Vec::new(),
+            count_max,
+        }
+    }
+
+    pub(crate) fn end(&self) -> &LogEnd {
+        &self.end
+    }
+
+    /// The address where the last frame ended.
+    pub(crate) fn end_address(&self) -> LogAddress {
+        self.geometry.address(self.end.segment.sequence, self.end.offset)
+    }
+
+    pub(crate) fn durable(&self) -> Lsn {
+        self.durable
+    }
+
+    /// Whether the incarnation has room for one more commit and for the watermark of the sync that ends it.
+    pub(crate) fn has_counts_left(&self) -> bool {
+        self.end.lsn.count() < self.count_max.saturating_sub(1)
+    }
+
+    pub(crate) fn pending(&self) -> &[Extent] {
+        &self.pending
+    }
+
+    pub(crate) fn pending_bytes(&self) -> usize {
+        self.pending.iter().map(|extent| extent.bytes.len()).sum()
+    }
+
+    /// What was pending is written out.
+    pub(crate) fn written_out(&mut self) {
+        self.pending.truncate(1);
+        if let Some(extent) = self.pending.first_mut() {
+            // The buffer is kept; where it continues is settled by the next frame.
+            extent.offset = self.end.offset;
+            extent.segment = Arc::clone(&self.end.segment);
+            extent.bytes.clear();
+        }
+    }
+
+    /// A sync returned success after everything placed was written out (spec: ).
+    pub(crate) fn synced(&mut self) {
+        assert!(self.pending_bytes() == 0, "a sync comes after the hand-over");
+        self.durable = self.end.lsn;
+        self.aligned = true;
+    }
+
+    /// Whether the hand-over to come needs a watermark frame in front of it (spec: F-5.5).
+    pub(crate) fn needs_watermark(&self) -> bool {
+        self.end.lsn > self.durable && self.stated.is_some_and(|stated| stated < self.durable)
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            end: self.end.clone(),
+            stated: self.stated,
+            aligned: self.aligned,
+            extents: self.pending.len(),
+            extent_len: self.pending.last().map_or(0, |extent| extent.bytes.len()),
+        }
+    }
+
+    /// Takes back everything placed since `mark`.
+    pub(crate) fn revert(&mut self, mark: Mark) {
+        if mark.end.segment.sequence != self.end.segment.sequence {
+            self.seed = SegmentSeed::for_segment(&self.lineage, mark.end.segment.sequence);
+        }
+        self.end = mark.end;
+        self.stated = mark.stated;
+        self.aligned = mark.aligned;
+        self.pending.truncate(mark.extents);
+        if let Some(extent) = self.pending.last_mut() {
+            extent.bytes.truncate(mark.extent_len);
+        }
+    }
+
+    /// The bytes placed since `mark`, by extent.
+    pub(crate) fn placed_since(&self, mark: &Mark) -> impl Iterator<Item = (&Arc<Segment>, u32, &[u8])> {
+        let first = mark.extents.saturating_sub(1);
+        self.pending.iter().enumerate().skip(first).map(move |(i, extent)| {
+            let from = if i + 1 == mark.extents { mark.extent_len } else { 0 };
+            (&extent.segment, extent.offset + from as u32, &extent.bytes[from..])
+        })
+    }
+
+    /// The file length that everything pending needs.
+    pub(crate) fn file_len_needed(&self) -> u64 {
+        let end_of = |extent: &Extent| match extent.segment.physical {
+            // Segment 0 may end beyond the end of a small file (spec: F-2.3).
+            0 => {
+                self.geometry.segment_offset(0) + u64::from(extent.offset) + extent.bytes.len() as u64
+            }
+            physical => self.geometry.segment_end(physical),
+        };
+        self.pending.iter().map(end_of).max().unwrap_or(0)
+    }
+
+    /// Places `batch` as one commit, in as many parts as it takes, and notes in it where each record stands.
+    pub(crate) fn place(&mut self, batch: &mut Batch) -> Result<()> {
+        assert!(!batch.is_empty(), "a commit changes something");
+        let lsn = self.end.lsn.next();
+        self.refuse_too_many_parts(batch)?;
+        let (mut next, mut part) = (0, 0);
+        while next < batch.changes.len() {
+            let first_len = self.record_bound(batch, next);
+            let frame = self.begin_frame(lsn, first_len)?;
+            self.crcs.clear();
+            while next < batch.changes.len() && self.place_record(batch, next) {
+                next += 1;
+            }
+            assert!(!self.crcs.is_empty(), "a part holds at least the record that it was begun for");
+            let last = next == batch.changes.len();
+            self.finish_frame(frame, lsn, part, last, FrameFlags::NONE);
+            part += 1;
+        }
+        batch.lsn = lsn;
+        batch.end = self.end_address();
+        Ok(())
+    }
+
+    /// Places a frame of no records that states the durable LSN (spec: F-5.5).
+    pub(crate) fn place_watermark(&mut self) -> Result<()> {
+        let lsn = self.end.lsn.next();
+        let frame = self.begin_frame(lsn, 0)?;
+        self.crcs.clear();
+        self.finish_frame(frame, lsn, 0, true, FrameFlags::WATERMARK | FrameFlags::SYSTEM);
+        Ok(())
+    }
+
+    /// Places the opening frame of `incarnation`, which seals the log at its present end (spec: ).
+    pub(crate) fn place_opening(&mut self, incarnation: u32) -> Result<()> {
+        assert!(incarnation > self.end.lsn.incarnation(), "incarnations only grow");
+        assert_eq!(self.pending_bytes(), 0, "nothing of the old incarnation is left to write");
+        let (l, x) = (self.end.lsn, self.end_address());
+        let lsn = Lsn::new(incarnation, 1);
+        let body = encode_opening(l, x);
+        let record = RecordParts { body: &body, ..nameless(Kind::Opening) };
+        self.aligned = true;
+        let frame = self.begin_frame(lsn, record.encoded_len())?;
+        let offset = frame.offset;
+        self.end.segment = Arc::new(self.end.segment.with_stretch(&self.lineage, offset, lsn));
+        let segment = Arc::clone(&self.end.segment);
+        let extent = self.pending.last_mut().expect("a frame was begun");
+        extent.segment = Arc::clone(&segment);
+        let at = extent.offset + extent.bytes.len() as u32;
+        self.crcs.clear();
+        self.crcs.push(record.encode(segment.last_stretch().seed.at(at), &mut extent.bytes));
+        self.finish_frame(frame, lsn, 0, true, FrameFlags::OPENING | FrameFlags::SYSTEM);
+        self.stated = Some(l);
+        Ok(())
+    }
+
+    /// Refuses what would need more parts than there are part numbers, before anything is placed (spec: F-5.6). Of two
+    /// neighbouring parts, one is at least half full: so the bound is at most twice too careful.
+    fn refuse_too_many_parts(&self, batch: &Batch) -> Result<()> {
+        let max = self.geometry.record_len_max();
+        let mut bytes = 0;
+        for i in 0..batch.changes.len() {
+            let len = self.record_bound(batch, i);
+            let body_len = batch.body(&batch.changes[i]).len();
+            if len > max {
+                return Err(Error::DocumentTooLarge { len: body_len, max: max - (len - body_len) });
+            }
+            bytes += len;
+        }
+        if bytes / max * 2 + 2 > PARTS_MAX {
+            return Err(Error::LimitReached { what: "parts of one commit; write less at once" });
+        }
+        Ok(())
+    }
+
+    /// How long the record of change `index` may become, wherever it is placed.
+    fn record_bound(&self, batch: &Batch, index: usize) -> usize {
+        self.parts_of(batch, index, u32::MAX).encoded_len()
+    }
+
+    fn parts_of<'a>(&self, batch: &'a Batch, index: usize, commit: u32) -> RecordParts<'a> {
+        let change = &batch.changes[index];
+        let kind = match change.action {
+            Action::Put => Kind::Put,
+            Action::Delete => Kind::Delete,
+            Action::Catalog(..) => Kind::Catalog,
+        };
+        RecordParts {
+            collection: change.documents.as_ref().map_or(0, |documents| documents.id),
+            commit,
+            replaces: change.replaces.map(|(entry, _)| entry.address()),
+            key: change.documents.as_ref().and_then(|_| batch.key(change)),
+            body: batch.body(change),
+            ..nameless(kind)
+        }
+    }
+
+    /// Encodes change `index` behind what the open frame holds already. False where it does not fit any more.
+    fn place_record(&mut self, batch: &mut Batch, index: usize) -> bool {
+        let stretch = self.end.segment.last_stretch();
+        let commit = self.end.lsn.next().count() - stretch.first_lsn.count();
+        let parts = self.parts_of(batch, index, commit);
+        let extent = self.pending.last_mut().expect("a frame was begun");
+        let at = extent.offset + extent.bytes.len() as u32;
+        if u64::from(at) + parts.encoded_len() as u64 > u64::from(self.geometry.segment_bytes()) {
+            return false;
+        }
+        self.crcs.push(parts.encode(stretch.seed.at(at), &mut extent.bytes));
+        batch.changes[index].address = self.geometry.address(self.end.segment.sequence, at);
+        true
+    }
+
+    /// Makes room for a frame header, and behind it for a first record of at most `record_len` bytes, in the successor
+    /// segment if need be.
+    fn begin_frame(&mut self, lsn: Lsn, record_len: usize) -> Result<OpenFrame> {
+        let from = if self.aligned { self.geometry.round_up_sector(self.end.offset) } else { self.end.offset };
+        let fits = |start: &u32| {
+            *start as usize + FRAME_HEADER_LEN + record_len <= self.geometry.segment_bytes() as usize
+        };
+        let offset = match self.geometry.place(from).filter(fits) {
+            Some(offset) => offset,
+            None => {
+                self.open_segment(lsn)?;
+                self.geometry.data_start()
+            }
+        };
+        self.aligned = false;
+        let continues = self.pending.last().is_some_and(|extent| {
+            extent.segment.sequence == self.end.segment.sequence
+                && (!extent.bytes.is_empty() || extent.offset == offset)
+        });
+        if !continues {
+            // An emptied buffer of the last hand-over is used again.
+            let mut bytes = match self.pending.last() {
+                Some(extent) if extent.bytes.is_empty() => self.pending.pop().expect("just seen").bytes,
+                _ => Vec::new(),
+            };
+            bytes.clear();
+            self.pending.push(Extent { segment: Arc::clone(&self.end.segment), offset, bytes });
+        }
+        let extent = self.pending.last_mut().expect("just made sure of");
+        let header_at = (offset - extent.offset) as usize;
+        extent.bytes.resize(header_at + FRAME_HEADER_LEN, 0);
+        Ok(OpenFrame { offset, header_at })
+    }
+
+    fn finish_frame(&mut self, frame: OpenFrame, lsn: Lsn, part: u16, last: bool, flags: FrameFlags) {
+        let extent = self.pending.last_mut().expect("a frame was begun");
+        let body_len = extent.bytes.len() - frame.header_at - FRAME_HEADER_LEN;
+        let stated = (self.durable.incarnation() == lsn.incarnation()).then_some(self.durable);
+        let header = FrameHeader {
+            body_crc: 0,
+            lsn,
+            durable_lag: stated.map_or(CLAIMS_NOTHING, |durable| lsn.count() - durable.count()),
+            body_len: body_len as u32,
+            part,
+            last,
+            flags,
+            record_count: self.crcs.len() as u32,
+        };
+        let seed = self.seed.at(frame.offset);
+        write_header(&mut extent.bytes[frame.header_at..], &header, seed, self.crcs.iter().copied());
+        self.end.offset = round_up_8(frame.offset + (FRAME_HEADER_LEN + body_len) as u32);
+        let padded = (self.end.offset - extent.offset) as usize;
+        extent.bytes.resize(padded, 0);
+        self.stated = stated;
+        if last {
+            self.end.lsn = lsn;
+        }
+    }
+
+    /// Begins the successor segment: its header is the first thing placed in it (spec: F-4.3).
+    fn open_segment(&mut self, first_lsn: Lsn) -> Result<()> {
+        let sequence = self.end.segment.sequence + 1;
+        if sequence > self.geometry.sequence_max() {
+            return Err(Error::LimitReached { what: "bytes ever written to one log" });
+        }
+        let [next, after] = self.end.reserved;
+        let physical = next.ok_or(Error::LimitReached { what: "physical segments of one file" })?;
+        let reserve = self.end.unused;
+        self.end.unused = reserve.checked_add(1).ok_or(Error::LimitReached { what: "physical segments of one file" })?;
+        let header = SegmentHeader {
+            kind: SegmentKind::Log,
+            sequence,
+            first_lsn,
+            durable_lsn: self.durable,
+            prev_end: self.end.offset,
+            next: after,
+            after: Some(reserve),
+        };
+        let segment = Arc::new(Segment::new(&self.lineage, self.geometry, sequence, physical, first_lsn));
+        let mut bytes = header.encode(&self.lineage, physical).to_vec();
+        bytes.resize(self.geometry.data_start() as usize, 0);
+        self.pending.retain(|extent| !extent.bytes.is_empty());
+        self.pending.push(Extent { segment: Arc::clone(&segment), offset: 0, bytes });
+        self.seed = SegmentSeed::for_segment(&self.lineage, sequence);
+        self.end.segment = segment;
+        self.end.offset = self.geometry.data_start();
+        self.end.reserved = [after, Some(reserve)];
+        Ok(())
+    }
+}
+
+/// A record of `kind` with nothing in it.
+fn nameless(kind: Kind) -> RecordParts<'static> {
+    RecordParts {
+        kind,
+        collection: 0,
+        commit: 0,
+        moved: None,
+        replaces: None,
+        expiry: None,
+        chunked: false,
+        key: None,
+        body: &[],
+    }
+}
+
+/// A frame whose header is still to be filled in.
+#[derive(Debug)]
+struct OpenFrame {
+    /// In the segment.
+    offset: u32,
+    /// In the bytes of the last extent.
+    header_at: usize,
+}

@@ -1,0 +1,185 @@
+//! Reads a record by its log address: in the cache, in the tail, or in the file; and verifies it, at each read.
+
+use crate::cache::{Block, Cache, Segment, SegmentTable};
+use crate::error::{Clause, Corruption, Error, Result};
+use crate::format::record::{PEEK_LEN, Record, RecordFault, parse, peek_len};
+use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR};
+use crate::format::{Geometry, Lineage, LogAddress, Lsn};
+use crate::storage::FailStop;
+use crate::sync::Arc;
+
+use super::Tail;
+
+/// The largest block of the cache; smaller segments are one block.
+const BLOCK_BYTES_MAX: u32 = 16 << 10;
+
+/// What readers and the writer share of the log.
+#[derive(Debug)]
+pub(crate) struct Log {
+    pub(crate) storage: FailStop,
+    pub(crate) geometry: Geometry,
+    pub(crate) lineage: Lineage,
+    pub(crate) segments: SegmentTable,
+    pub(crate) tail: Tail,
+    pub(crate) cache: Cache,
+}
+
+/// The bytes of one record, held in memory.
+#[derive(Debug, Clone)]
+pub(crate) enum Found {
+    /// In a block of the cache, from this offset on.
+    InBlock(Arc<Block>, u32),
+    /// Copied out of the tail, or put together from two blocks.
+    Copied(Arc<[u8]>, Arc<Segment>),
+}
+
+impl Found {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Found::InBlock(block, offset) => &block.bytes[*offset as usize..],
+            Found::Copied(bytes, _) => bytes,
+        }
+    }
+
+    pub(crate) fn segment(&self) -> &Segment {
+        match self {
+            Found::InBlock(block, _) => &block.segment,
+            Found::Copied(_, segment) => segment,
+        }
+    }
+}
+
+impl Log {
+    pub(crate) fn new(storage: FailStop, geometry: Geometry, lineage: Lineage, end: LogAddress, cache: Cache) -> Self {
+        let tail = Tail::new(geometry, Self::block_bytes_of(geometry), end);
+        Log { storage, geometry, lineage, segments: SegmentTable::new(geometry), tail, cache }
+    }
+
+    fn block_bytes_of(geometry: Geometry) -> usize {
+        geometry.segment_bytes().min(BLOCK_BYTES_MAX) as usize
+    }
+
+    pub(crate) fn block_bytes(&self) -> usize {
+        Self::block_bytes_of(self.geometry)
+    }
+
+    /// The record in `found`, verified: the seed of its checksum is the place that the caller believes it has.
+    pub(crate) fn parse<'a>(&self, found: &'a Found, address: LogAddress) -> Result<Record<'a>> {
+        let (_, offset) = self.geometry.split(address);
+        let stretch = found.segment().stretch_at(offset);
+        parse(found.bytes(), stretch.seed.at(offset)).map_err(|fault| self.fault(address, &fault))
+    }
+
+    /// The LSN of the commit whose record stands at `address`.
+    pub(crate) fn lsn(&self, found: &Found, record: &Record<'_>, address: LogAddress) -> Lsn {
+        if let Some((own, _)) = record.moved {
+            return own;
+        }
+        let (_, offset) = self.geometry.split(address);
+        let first = found.segment().stretch_at(offset).first_lsn;
+        Lsn::new(first.incarnation(), first.count().saturating_add(record.commit))
+    }
+
+    fn fault(&self, address: LogAddress, fault: &RecordFault) -> Error {
+        let at = self.segments.file_offset(address).unwrap_or(address.0);
+        record_fault(at, fault)
+    }
+
+    /// The bytes at `address`, as many as the record's own length asks for, where that is possible. Not verified.
+    pub(crate) fn find(&self, address: LogAddress) -> Result<Found> {
+        if self.tail.holds(address)
+            && let Some((bytes, segment)) = self.tail.copy_record(address)
+        {
+            return Ok(Found::Copied(bytes.into(), segment));
+        }
+        let block_bytes = self.block_bytes() as u64;
+        let block = self.block(address.0 / block_bytes)?;
+        let within = (address.0 % block_bytes) as usize;
+        let rest = block.bytes.get(within..).unwrap_or_default();
+        let prefix = &rest[..rest.len().min(PEEK_LEN)];
+        match peek_len(prefix) {
+            Some(len) if len <= rest.len() => Ok(Found::InBlock(block, within as u32)),
+            known => self.put_together(address, &block, known),
+        }
+    }
+
+    /// Copies a record that goes on in the next block, or further, to at most the end of its segment.
+    fn put_together(&self, address: LogAddress, first: &Arc<Block>, known: Option<usize>) -> Result<Found> {
+        let block_bytes = self.block_bytes();
+        let within = (address.0 % block_bytes as u64) as usize;
+        let (_, offset) = self.geometry.split(address);
+        let room = (self.geometry.segment_bytes() - offset) as usize;
+        let mut bytes = first.bytes.get(within..).unwrap_or_default().to_vec();
+        let mut number = address.0 / block_bytes as u64;
+        let mut needed = known.unwrap_or(PEEK_LEN);
+        let mut length_known = known.is_some();
+        while bytes.len() < needed && bytes.len() < room {
+            number += 1;
+            let next = self.block(number)?;
+            bytes.extend_from_slice(&next.bytes);
+            if next.bytes.len() < block_bytes {
+                break;
+            }
+            if !length_known && let Some(len) = peek_len(&bytes[..bytes.len().min(PEEK_LEN)]) {
+                (needed, length_known) = (len, true);
+            }
+        }
+        bytes.truncate(needed.min(room));
+        Ok(Found::Copied(bytes.into(), Arc::clone(&first.segment)))
+    }
+
+    /// Block `number`, from the cache, the tail or the file; short where the file ends.
+    fn block(&self, number: u64) -> Result<Arc<Block>> {
+        if let Some(block) = self.cache.get(number) {
+            return Ok(block);
+        }
+        if let Some((bytes, segment)) = self.tail.copy_block(number) {
+            return Ok(Arc::new(Block { bytes: bytes.into(), segment }));
+        }
+        if let Some(block) = self.cache.get(number) {
+            // It moved from the tail to the cache between the two looks.
+            return Ok(block);
+        }
+        let address = LogAddress(number * self.block_bytes() as u64);
+        let (sequence, offset) = self.geometry.split(address);
+        let segment = self.segments.get(sequence).ok_or_else(|| {
+            Corruption {
+                at: address.0,
+                clause: Clause("F-2.2"),
+                what: "a log address names a segment that is not there",
+                expected: sequence,
+                found: 0,
+            }
+        })?;
+        let at = self.geometry.segment_offset(segment.physical) + u64::from(offset);
+        let mut bytes = vec![0; self.block_bytes()];
+        let len = self.storage.read_full(at, &mut bytes)?;
+        bytes.truncate(len);
+        let block = Arc::new(Block { bytes: bytes.into(), segment });
+        if len == self.block_bytes() {
+            self.cache.put(number, Arc::clone(&block));
+        }
+        Ok(block)
+    }
+}
+
+/// What a record that does not verify at file offset `at` is to the caller.
+pub(crate) fn record_fault(at: u64, fault: &RecordFault) -> Error {
+    let corruption = |what, expected, found| {
+        Error::Corrupt(Corruption { at, clause: Clause("F-6.1"), what, expected, found })
+    };
+    match fault {
+        RecordFault::Crc { expected, found } => {
+            corruption("a record has a wrong checksum", u64::from(*expected), u64::from(*found))
+        }
+        RecordFault::TooShort { needed } => {
+            corruption("a record is cut short", needed.map_or(0, |needed| needed as u64), 0)
+        }
+        RecordFault::Malformed(what) => corruption(what, 0, 0),
+        RecordFault::Unsupported(kind) => Error::NewerFormat {
+            major: FORMAT_MAJOR,
+            minor: FORMAT_MINOR,
+            unknown_features: u64::from(*kind),
+        },
+    }
+}

@@ -1,0 +1,176 @@
+//! How a store is opened, and how durable a commit is.
+
+use crate::error::{Error, Result};
+use crate::format::Geometry;
+
+/// What a commit has survived once the call that made it returns.
+///
+/// The classes are ordered: a commit of a weaker class before one of a stronger class is as durable as that one, since the
+/// log is a prefix at every moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Durability {
+    /// In memory. It is written out when enough has gathered, and durable after [`Db::flush`](crate::Db::flush).
+    Buffered,
+    /// Handed to the operating system: it survives a kill of the process, not a power cut.
+    Written,
+    /// On the disk: it survives a power cut.
+    #[default]
+    Synced,
+}
+
+/// How to open a store. Begin with [`Options::new`].
+///
+/// ```
+/// use holotype::{Db, Durability, Options};
+///
+/// let directory = tempfile::tempdir()?;
+/// let options = Options::new().create(true).durability(Durability::Written);
+/// let db = Db::open_with(directory.path().join("notes.holo"), &options)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub(crate) create: bool,
+    pub(crate) read_only: bool,
+    pub(crate) durability: Durability,
+    pub(crate) cache_bytes: Option<usize>,
+    pub(crate) flush_bytes: usize,
+    pub(crate) segment_bytes: u32,
+    pub(crate) sector: u32,
+    pub(crate) max_file_bytes: Option<u64>,
+    pub(crate) seed: Option<u64>,
+    pub(crate) check: Check,
+}
+
+/// Knobs that only the checks turn, so that rare things come soon and cheap things stay so.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Check {
+    pub(crate) count_max: u32,
+    pub(crate) read_unit: usize,
+    pub(crate) page_shift: u32,
+}
+
+impl Default for Check {
+    fn default() -> Self {
+        Check { count_max: u32::MAX, read_unit: 256 << 10, page_shift: 12 }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Options {
+    /// The defaults: create the store if there is none, `Synced`, segments of 1 MiB, sectors of 512 bytes.
+    pub fn new() -> Self {
+        Options {
+            create: true,
+            read_only: false,
+            durability: Durability::Synced,
+            cache_bytes: None,
+            flush_bytes: 256 << 10,
+            segment_bytes: 1 << 20,
+            sector: 512,
+            max_file_bytes: None,
+            seed: None,
+            check: Check::default(),
+        }
+    }
+
+    /// Whether to create the store where there is none. The default is to.
+    pub fn create(mut self, create: bool) -> Self {
+        self.create = create;
+        self
+    }
+
+    /// Opens for reading only: nothing is written, any number of readers share the file, and no writer has it meanwhile.
+    pub fn read_only(mut self, read_only: bool) -> Self {
+        self.read_only = read_only;
+        self
+    }
+
+    /// How durable a commit is when the call that makes it does not say. `Synced` by default.
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// Bytes of file blocks to keep in memory. By default a quarter of the memory that the process may use, and at least
+    /// 64 MiB. The index is not part of it.
+    pub fn cache_bytes(mut self, bytes: usize) -> Self {
+        self.cache_bytes = Some(bytes);
+        self
+    }
+
+    /// `Buffered` commits are written out when this many bytes have gathered. 256 KiB by default.
+    pub fn flush_bytes(mut self, bytes: usize) -> Self {
+        self.flush_bytes = bytes;
+        self
+    }
+
+    /// Length of a segment, fixed when a store is created: a power of two from 512 bytes to 64 MiB and at least 8 sectors.
+    pub fn segment_bytes(mut self, bytes: u32) -> Self {
+        self.segment_bytes = bytes;
+        self
+    }
+
+    /// The unit in which a write to the device may tear, fixed when a store is created: 512 bytes by default, 4,096 for devices
+    /// that write no less at once, 64 for checks.
+    pub fn sector(mut self, bytes: u32) -> Self {
+        self.sector = bytes;
+        self
+    }
+
+    /// The file never grows beyond this: a commit that would need more is refused with
+    /// [`StorageFull`](crate::Error::StorageFull).
+    pub fn max_file_bytes(mut self, bytes: u64) -> Self {
+        self.max_file_bytes = Some(bytes);
+        self
+    }
+
+    /// Makes everything random that a new store gets (its ids) follow from `seed`, so that two runs make the same file.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// A tiny geometry in which segments end, files grow and counts run out within a few operations: sectors of 64 bytes,
+    /// segments of 512 unless told otherwise later.
+    #[cfg(feature = "testing")]
+    pub fn tiny() -> Self {
+        let mut options = Options::new().sector(64).segment_bytes(512).cache_bytes(1 << 20).seed(1);
+        options.check = Check { count_max: u32::MAX, read_unit: 64, page_shift: 4 };
+        options
+    }
+
+    /// Lets an incarnation give this many LSNs only, so that its end is met.
+    #[cfg(feature = "testing")]
+    pub fn count_max(mut self, count: u32) -> Self {
+        self.check.count_max = count.max(4);
+        self
+    }
+
+    /// Recovery reads this many bytes at a time: one sector lets a simulated disk decide no more than it must.
+    #[cfg(feature = "testing")]
+    pub fn read_unit(mut self, bytes: usize) -> Self {
+        self.check.read_unit = bytes.max(1);
+        self
+    }
+
+    pub(crate) fn geometry(&self) -> Result<Geometry> {
+        Geometry::new(self.sector, self.segment_bytes)
+    }
+
+    pub(crate) fn validate(&self) -> Result<()> {
+        self.geometry()?;
+        if self.read_only && self.max_file_bytes.is_some() {
+            return Err(Error::InvalidOption {
+                option: "max_file_bytes",
+                requirement: "a store opened for reading only does not grow; leave it out",
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! Looks behind the end of the log for what attests that it once went on (spec: R-3).
+//!
+//! A frame header lies in one sector, so this is a question about each sector by itself: it is put to the storage
+//! as one, and a simulated disk whose sectors are not decided yet can leave undecided those where it makes no difference.
+
+use crate::error::Result;
+use crate::format::Lsn;
+use crate::format::body::parse_opening;
+use crate::format::frame::{FRAME_HEADER_LEN, FrameFlags, FrameHeader, parse_header_at};
+use crate::format::record::{self, Kind, RecordSeed};
+
+use super::image::Shared;
+use super::scan::Scan;
+
+/// What the search found.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Claims {
+    /// The highest LSN that somebody states to have been durable, as far as it is above the last accepted one.
+    pub(crate) highest: Lsn,
+    /// The highest incarnation of any header met, as far as it is above those known before (spec: ).
+    pub(crate) incarnation: u32,
+}
+
+impl Claims {
+    fn add(&mut self, claim: Lsn, incarnation: u32) {
+        self.highest = self.highest.max(claim);
+        self.incarnation = self.incarnation.max(incarnation);
+    }
+}
+
+/// Searches the rest of the segment in which the log ended, and the chain of its successors.
+pub(super) fn search(scan: &mut Scan<'_>) -> Result<Claims> {
+    let mut claims = Claims::default();
+    let current = std::rc::Rc::clone(&scan.image);
+    search_segment(scan, &current, scan.offset(), &mut claims)?;
+    let mut link = Link::after(&current);
+    if link.next.is_none() {
+        // spec
+        if let Some(image) = scan.find_anywhere(link.sequence)? {
+            link.next = Some(image.physical);
+        }
+    }
+    // spec. The chain cannot turn in a circle: the sequence grows, and each segment has one.
+    let mut visited = 0;
+    while let Some(physical) = link.next
+        && visited <= scan.geometry.segments_within(scan.file_len)
+    {
+        visited += 1;
+        let Some(image) = scan.open(physical, link.sequence)? else { break };
+        if let Some(header) = &image.header {
+            if header.first_lsn.incarnation() >= scan.slot.incarnation {
+                claims.add(header.durable_lsn, 0);
+            }
+            claims.add(Lsn::ZERO, header.first_lsn.incarnation());
+        }
+        search_segment(scan, &image, scan.geometry.data_start(), &mut claims)?;
+        link = if image.header.is_some() { Link::after(&image) } else { link.over() };
+    }
+    Ok(claims)
+}
+
+/// Where the chain goes on.
+#[derive(Debug)]
+struct Link {
+    next: Option<u32>,
+    after: Option<u32>,
+    sequence: u64,
+}
+
+impl Link {
+    fn after(image: &Shared) -> Self {
+        let header = image.header.as_ref();
+        Link {
+            next: header.and_then(|header| header.next),
+            after: header.and_then(|header| header.after),
+            sequence: image.sequence + 1,
+        }
+    }
+
+    /// One damaged header is stepped over; a second one in a row ends the chain, as it has no `after` to give.
+    fn over(self) -> Self {
+        Link { next: self.after, after: None, sequence: self.sequence + 1 }
+    }
+}
+
+fn search_segment(scan: &Scan<'_>, image: &Shared, from: u32, claims: &mut Claims) -> Result<()> {
+    let known = (scan.lsn(), scan.highest_incarnation());
+    let sector = scan.geometry.sector();
+    let start = from / sector * sector;
+    let first_lsn = image.header.as_ref().map_or(Lsn::ZERO, |header| header.first_lsn);
+    let look = |file_offset: u64, bytes: &[u8]| {
+        let offset = (file_offset - image.file_offset(0)) as u32;
+        let mut found = Claims::default();
+        for at in (0..bytes.len() as u32).step_by(8).filter(|at| offset + at >= from) {
+            let Some(header) = bytes
+                .get(at as usize..at as usize + FRAME_HEADER_LEN)
+                .and_then(|header| parse_header_at(header, offset + at, &image.seed, scan.geometry.segment_bytes()))
+            else {
+                continue;
+            };
+            // spec. Any valid header counts for the incarnation.
+            found.add(Lsn::ZERO, header.lsn.incarnation());
+            // spec. For the claim it must be of this life of the file.
+            if header.flags.is_known()
+                && header.lsn.incarnation() >= scan.slot.incarnation
+                && header.lsn >= first_lsn
+            {
+                let opening = opened(scan, image, &bytes[at as usize..], offset + at, &header);
+                found.add(header.claim().max(opening).unwrap_or(Lsn::ZERO), 0);
+            }
+        }
+        // Only what is news is worth telling apart.
+        let claim = if found.highest > known.0 { found.highest.0 } else { 0 };
+        let incarnation = if found.incarnation > known.1 { found.incarnation } else { 0 };
+        (claim != 0 || incarnation != 0).then_some([claim, u64::from(incarnation)])
+    };
+    let len = image.limit().saturating_sub(start as usize);
+    for [claim, incarnation] in scan.storage.probe(image.file_offset(start), len, sector as usize, &look)? {
+        claims.add(Lsn(claim), incarnation as u32);
+    }
+    Ok(())
+}
+
+/// The L of a valid opening frame, which lies in one sector with its header.
+fn opened(scan: &Scan<'_>, image: &Shared, frame: &[u8], offset: u32, header: &FrameHeader) -> Option<Lsn> {
+    if !header.flags.contains(FrameFlags::OPENING) {
+        return None;
+    }
+    let body = frame.get(FRAME_HEADER_LEN..FRAME_HEADER_LEN + header.body_len as usize)?;
+    let seed = RecordSeed::new(&scan.lineage, header.lsn.incarnation(), image.sequence);
+    let record = record::parse(body, seed.at(offset + FRAME_HEADER_LEN as u32)).ok()?;
+    if record.kind != Kind::Opening {
+        return None;
+    }
+    parse_opening(record.body).map(|(l, _)| l)
+}

@@ -1,0 +1,50 @@
+//! Makes a new store, in an order that a crash at any point leaves either nothing or all of (spec: R-6).
+
+use crate::error::Result;
+use crate::format::segment::{SegmentHeader, SegmentKind};
+use crate::format::superblock::{SLOT_OFFSETS, Superblock};
+use crate::format::{Geometry, Lsn};
+use crate::storage::FailStop;
+
+/// Zeros are written in pieces of at most this: larger ones make later overwrites slow on some file systems.
+pub(crate) const ZERO_FILL_BYTES: usize = 64 << 10;
+
+/// Writes zeros from `from` to `to`, so that the range is allocated before anything is placed in it.
+pub(crate) fn zero_fill(storage: &FailStop, from: u64, to: u64) -> Result<()> {
+    let zeros = vec![0; ZERO_FILL_BYTES.min((to - from) as usize)];
+    let mut at = from;
+    while at < to {
+        let len = zeros.len().min((to - at) as usize);
+        storage.write_all_at(at, &zeros[..len])?;
+        at += len as u64;
+    }
+    Ok(())
+}
+
+/// Creates the store in an empty file, or over an unfinished creation. `template` says everything but what is fixed at
+/// creation; the newest slot is returned.
+pub(crate) fn create(storage: &FailStop, geometry: Geometry, template: &Superblock) -> Result<Superblock> {
+    let len = geometry.creation_len();
+    storage.set_len(len)?;
+    zero_fill(storage, 0, len)?;
+    let header = SegmentHeader {
+        kind: SegmentKind::Log,
+        sequence: 0,
+        first_lsn: Lsn::ZERO,
+        durable_lsn: Lsn::ZERO,
+        prev_end: 0,
+        next: Some(1),
+        after: Some(2),
+    };
+    storage.write_all_at(geometry.segment_offset(0), &header.encode(&template.lineage, 0))?;
+    storage.sync()?;
+    let mut slot = template.clone();
+    slot.file_len = len;
+    for generation in 0..2 {
+        slot.generation = generation;
+        storage.write_all_at(SLOT_OFFSETS[slot.slot()], &slot.encode())?;
+        storage.sync()?;
+    }
+    storage.sync_directory()?;
+    Ok(slot)
+}

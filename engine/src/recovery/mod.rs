@@ -1,0 +1,137 @@
+//! From the bytes of a file to the state that they stand for (spec: `recovery.md`).
+//!
+//! [`slots`] finds the superblock, [`scan`] follows the log, [`claims`] looks behind its end for what attests that it
+//! once went on, [`decide`] is the table that settles what that means, and [`replay`] builds catalog and indexes. Nothing in
+//! this room writes, but for [`create`]: what recovery decides is carried out by the writer, later.
+
+mod claims;
+mod create;
+mod decide;
+mod image;
+mod replay;
+mod scan;
+mod slots;
+
+pub(crate) use create::{create, zero_fill};
+pub(crate) use replay::Replay;
+pub(crate) use slots::{Opened, open_slots};
+
+use crate::cache::SegmentTable;
+use crate::error::{Clause, Corruption, Result};
+use crate::format::Lsn;
+use crate::format::superblock::Superblock;
+use crate::log::LogEnd;
+use crate::storage::FailStop;
+
+use claims::Claims;
+use decide::{Decision, Evidence, Follows, Length, decide};
+use scan::Scan;
+
+/// What recovery found.
+#[derive(Debug)]
+pub(crate) struct Recovered {
+    pub(crate) end: LogEnd,
+    /// The highest incarnation met anywhere (spec: ).
+    pub(crate) highest_incarnation: u32,
+    pub(crate) replay: Replay,
+    /// Commits replayed.
+    pub(crate) commits: u64,
+}
+
+/// How recovery goes about its work; none of it changes what it finds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan {
+    /// How many bytes are read at a time.
+    pub(crate) read_unit: usize,
+    /// The pages of integer keys hold two to the power of this.
+    pub(crate) page_shift: u32,
+}
+
+/// Follows the log from the state that `slot` names to its end, and decides what the end is.
+pub(crate) fn recover(
+    storage: &FailStop,
+    slot: &Superblock,
+    segments: &SegmentTable,
+    plan: Plan,
+    progress: &mut dyn FnMut(u64) -> Result<()>,
+) -> Result<Recovered> {
+    let file_len = storage.len()?;
+    // spec. A file shorter than it once durably was has lost something, whatever its log says.
+    let length = if file_len < slot.file_len { Length::Short } else { Length::Enough };
+    if decide(length, Follows::Nothing, Evidence::Within) == Decision::Corrupt {
+        return Err(Corruption {
+            at: file_len,
+            clause: Clause("R-4.1"),
+            what: "the file is shorter than it once was",
+            expected: slot.file_len,
+            found: file_len,
+        }
+        .into());
+    }
+    let mut scan = Scan::begin(storage, slot, file_len, plan.read_unit)?;
+    let mut replay = Replay::new(plan.page_shift);
+    let mut commits = 0;
+    let claims = loop {
+        let commit = scan.next()?;
+        let (follows, claims) = match &commit {
+            Some(_) => (Follows::Continuation, Claims::default()),
+            None => (Follows::Nothing, claims::search(&mut scan)?),
+        };
+        let highest = claims.highest.max(slot.durable_lsn);
+        let evidence = if highest > scan.lsn() { Evidence::Above } else { Evidence::Within };
+        match decide(length, follows, evidence) {
+            Decision::Replay => {
+                let commit = commit.expect("a continuation is a commit");
+                scan.note_segments(&commit, segments);
+                replay.apply(&scan, &commit)?;
+                scan.accept(commit);
+                commits += 1;
+                progress(commits)?;
+            }
+            Decision::Cut => break claims,
+            Decision::Corrupt => return Err(lost(&scan, highest)),
+        }
+    };
+    let highest_incarnation = claims.incarnation.max(scan.highest_incarnation());
+    let end = scan.into_end(segments);
+    Ok(Recovered { end, highest_incarnation, replay, commits })
+}
+
+/// The log breaks off although what followed was once durable (spec: ).
+fn lost(scan: &Scan<'_>, claim: Lsn) -> crate::Error {
+    Corruption {
+        at: scan.file_offset(),
+        clause: Clause("R-4.1"),
+        what: "the log breaks off before a commit that was once durable",
+        expected: claim.0,
+        found: scan.lsn().0,
+    }
+    .into()
+}
+
+/// A commit that recovery found whole.
+#[derive(Debug)]
+pub(crate) struct Commit {
+    pub(crate) lsn: Lsn,
+    /// Its parts, in order; never empty.
+    parts: Vec<Part>,
+}
+
+/// One valid frame.
+#[derive(Debug, Clone)]
+struct Part {
+    image: image::Shared,
+    /// Of the frame, in its segment.
+    offset: u32,
+    /// Where the frame ended.
+    end: u32,
+    /// Offsets of its records, in the segment.
+    records: Vec<u32>,
+    opening: bool,
+}
+
+impl Commit {
+    fn last(&self) -> &Part {
+        &self.parts[self.parts.len() - 1]
+    }
+}

@@ -1,0 +1,371 @@
+//! Follows the log, one commit at a time (spec: R-2). Pure but for reading: what the end means is decided elsewhere.
+
+use std::rc::Rc;
+
+use crate::cache::{Segment, SegmentTable};
+use crate::error::{Error, Result};
+use crate::format::body::parse_opening;
+use crate::format::frame::{
+    FRAME_HEADER_LEN, FrameFlags, FrameHeader, PARTS_MAX, body_crc, parse_header, parse_header_at,
+};
+use crate::format::record::{self, Kind, PEEK_LEN, RecordSeed, peek_len};
+use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR, Superblock};
+use crate::format::{Geometry, Lineage, LogAddress, Lsn, round_up_8};
+use crate::log::{LogEnd, record_fault};
+use crate::storage::FailStop;
+use crate::sync::Arc;
+
+use super::image::{SegmentImage, Shared};
+use super::{Commit, Part};
+
+#[derive(Debug)]
+pub(crate) struct Scan<'a> {
+    pub(super) storage: &'a FailStop,
+    pub(super) slot: &'a Superblock,
+    pub(super) geometry: Geometry,
+    pub(super) lineage: Lineage,
+    pub(super) file_len: u64,
+    read_unit: usize,
+    /// The last accepted commit, L.
+    lsn: Lsn,
+    /// The segment in which it ended, q.
+    pub(super) image: Shared,
+    segment: Arc<Segment>,
+    /// The offset where it ended, X.
+    offset: u32,
+    /// What the segment's header names as `next` stands there; looked up once for each segment.
+    successor: Option<Option<Shared>>,
+    highest_incarnation: u32,
+    /// Physical indexes of the segments that hold the log so far.
+    highest_physical: u32,
+}
+
+/// Which part of which commit is looked for.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    lsn: Lsn,
+    part: u16,
+}
+
+impl<'a> Scan<'a> {
+    /// Stands at the start of the log (spec: ).
+    pub(super) fn begin(
+        storage: &'a FailStop,
+        slot: &'a Superblock,
+        file_len: u64,
+        read_unit: usize,
+    ) -> Result<Self> {
+        let (geometry, lineage) = (slot.geometry, slot.lineage);
+        let image = SegmentImage::open(storage, geometry, &lineage, file_len, read_unit, (0, 0))?;
+        let image = image.expect("a file with a superblock and enough bytes has a first segment");
+        let segment = Arc::new(Segment::new(&lineage, geometry, 0, 0, Lsn::ZERO));
+        Ok(Scan {
+            storage,
+            slot,
+            geometry,
+            lineage,
+            file_len,
+            read_unit,
+            lsn: Lsn::ZERO,
+            image,
+            segment,
+            offset: geometry.data_start(),
+            successor: None,
+            highest_incarnation: slot.incarnation,
+            highest_physical: 0,
+        })
+    }
+
+    pub(super) fn lsn(&self) -> Lsn {
+        self.lsn
+    }
+
+    pub(super) fn offset(&self) -> u32 {
+        self.offset
+    }
+
+    pub(super) fn file_offset(&self) -> u64 {
+        self.image.file_offset(self.offset)
+    }
+
+    pub(super) fn highest_incarnation(&self) -> u32 {
+        self.highest_incarnation.max(self.lsn.incarnation())
+    }
+
+    /// The segment that should have `sequence`, at `physical`.
+    pub(super) fn open(&self, physical: u32, sequence: u64) -> Result<Option<Shared>> {
+        let place = (physical, sequence);
+        SegmentImage::open(self.storage, self.geometry, &self.lineage, self.file_len, self.read_unit, place)
+    }
+
+    /// The commit that follows the last accepted one, or none.
+    pub(super) fn next(&mut self) -> Result<Option<Commit>> {
+        // spec. An opening frame has the higher incarnation, so it wins over a commit of the present one.
+        if let Some(part) = self.opening()? {
+            let lsn = self.opening_lsn(&part)?.expect("an opening frame was just read");
+            return Ok(Some(Commit { lsn, parts: vec![part] }));
+        }
+        if self.lsn.incarnation() == 0 || self.lsn.count() == u32::MAX {
+            // No commit but an opening frame follows there.
+            return Ok(None);
+        }
+        self.parts(self.lsn.next())
+    }
+
+    /// The opening frame of the highest incarnation that names exactly L and X (spec: ).
+    fn opening(&mut self) -> Result<Option<Part>> {
+        let mut best: Option<(u32, Part)> = None;
+        let named = (self.lsn, self.geometry.address(self.image.sequence, self.offset));
+        for (image, offset) in self.candidates(&Rc::clone(&self.image), self.offset)? {
+            if !self.opening_may_stand(&image, offset)? {
+                continue;
+            }
+            let Some(header) = self.header(&image, offset)? else { continue };
+            let incarnation = header.lsn.incarnation();
+            let higher = incarnation > best.as_ref().map_or(self.lsn.incarnation(), |(best, _)| *best);
+            if !header.flags.contains(FrameFlags::OPENING) || header.lsn.count() != 1 || !higher {
+                continue;
+            }
+            let first_of_segment = !Rc::ptr_eq(&image, &self.image);
+            if first_of_segment && image.header.as_ref().is_none_or(|segment| segment.first_lsn != header.lsn) {
+                continue;
+            }
+            let Some(part) = self.frame(&image, offset, &header)? else { continue };
+            if self.opening_record(&part)? == Some(named) {
+                best = Some((incarnation, part));
+            }
+        }
+        Ok(best.map(|(_, part)| part))
+    }
+
+    /// Whether an opening frame of a higher incarnation begins at `offset`, going by its header. Asked of every place that
+    /// follows a commit, so it reads no further than the commit itself needs, where it can be told without.
+    fn opening_may_stand(&self, image: &Shared, offset: u32) -> Result<bool> {
+        let (seed, segment_bytes) = (&image.seed, self.geometry.segment_bytes());
+        let is_opening = |header: &[u8]| {
+            parse_header_at(header, offset, seed, segment_bytes).is_some_and(|header| {
+                header.flags.contains(FrameFlags::OPENING) && header.lsn.incarnation() > self.lsn.incarnation()
+            })
+        };
+        let end = offset as usize + FRAME_HEADER_LEN;
+        if let Some(header) = image.bytes().get(offset as usize..end) {
+            return Ok(is_opening(header));
+        }
+        if end > image.limit() {
+            return Ok(false);
+        }
+        let sector = self.geometry.sector();
+        let start = offset / sector * sector;
+        let within = (offset - start) as usize;
+        let look = |_: u64, bytes: &[u8]| {
+            bytes.get(within..within + FRAME_HEADER_LEN).filter(|header| is_opening(header)).map(|_| [1, 0])
+        };
+        let found = self.storage.probe(image.file_offset(start), sector as usize, sector as usize, &look)?;
+        Ok(!found.is_empty())
+    }
+
+    /// All parts of the commit `lsn`, or none where any of them is missing (spec: ).
+    fn parts(&mut self, lsn: Lsn) -> Result<Option<Commit>> {
+        let mut parts: Vec<Part> = Vec::new();
+        loop {
+            let wanted = Wanted { lsn, part: parts.len() as u16 };
+            let (image, end) = match parts.last() {
+                Some(part) => (Rc::clone(&part.image), part.end),
+                None => (Rc::clone(&self.image), self.offset),
+            };
+            let Some((part, last)) = self.part(&image, end, wanted)? else { return Ok(None) };
+            parts.push(part);
+            if last {
+                return Ok(Some(Commit { lsn, parts }));
+            }
+            if parts.len() == PARTS_MAX {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The frame that holds the wanted part, behind `end` in `image`, and whether it is the last.
+    fn part(&mut self, image: &Shared, end: u32, wanted: Wanted) -> Result<Option<(Part, bool)>> {
+        for (image_there, offset) in self.candidates(image, end)? {
+            let Some(header) = self.header(&image_there, offset)? else { continue };
+            let first_of_segment = !Rc::ptr_eq(&image_there, image);
+            let fits = image_there.header.as_ref().is_some_and(|segment| segment.first_lsn == wanted.lsn);
+            if header.lsn != wanted.lsn || header.part != wanted.part || (first_of_segment && !fits) {
+                continue;
+            }
+            // spec: F-5.7. It continues the log, so it may not be skipped; what it asks for is not known here.
+            if !header.flags.is_known() || header.flags.contains(FrameFlags::ENCRYPTED) {
+                return Err(Error::NewerFormat {
+                    major: FORMAT_MAJOR,
+                    minor: FORMAT_MINOR,
+                    unknown_features: u64::from(header.flags.0),
+                });
+            }
+            if header.flags.contains(FrameFlags::OPENING) {
+                continue;
+            }
+            if let Some(part) = self.frame(&image_there, offset, &header)? {
+                return Ok(Some((part, header.last)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The places where the frame behind `end` may begin (spec: ).
+    fn candidates(&mut self, image: &Shared, end: u32) -> Result<Vec<(Shared, u32)>> {
+        let mut places = Vec::with_capacity(3);
+        let near = self.geometry.place(end);
+        let aligned = self.geometry.place(self.geometry.round_up_sector(end));
+        places.extend(near.map(|offset| (Rc::clone(image), offset)));
+        places.extend(aligned.filter(|_| aligned != near).map(|offset| (Rc::clone(image), offset)));
+        if let Some(next) = self.successor_of(image)?
+            && next.header.as_ref().is_some_and(|header| header.prev_end == end)
+        {
+            places.push((next, self.geometry.data_start()));
+        }
+        Ok(places)
+    }
+
+    /// The segment behind `image`, where one of the right sequence stands (spec: ).
+    fn successor_of(&mut self, image: &Shared) -> Result<Option<Shared>> {
+        let of_current = Rc::ptr_eq(image, &self.image);
+        if of_current && let Some(known) = &self.successor {
+            return Ok(known.clone());
+        }
+        let sequence = image.sequence + 1;
+        // The header of segment q was valid when the log entered it; only segment 0 of a new store is entered by its place.
+        let named = image.header.as_ref().map(|header| header.next);
+        let found = match named {
+            Some(Some(physical)) => self.open(physical, sequence)?.filter(|next| next.header.is_some()),
+            Some(None) | None => self.find_anywhere(sequence)?,
+        };
+        if of_current {
+            self.successor = Some(found.clone());
+        }
+        Ok(found)
+    }
+
+    /// Looks at every physical index of the file for the log segment of `sequence`.
+    pub(super) fn find_anywhere(&self, sequence: u64) -> Result<Option<Shared>> {
+        for physical in 0..self.geometry.segments_within(self.file_len) {
+            if let Some(image) = self.open(physical, sequence)?.filter(|image| image.header.is_some()) {
+                return Ok(Some(image));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The frame header at `offset`, where its checksum holds.
+    fn header(&self, image: &Shared, offset: u32) -> Result<Option<FrameHeader>> {
+        if !image.need(self.storage, offset as usize + FRAME_HEADER_LEN)? {
+            return Ok(None);
+        }
+        Ok(parse_header(&image.bytes(), offset, &image.seed, self.geometry.segment_bytes()))
+    }
+
+    /// The frame behind a valid header, where it is whole (spec: F-5.7). Reads record by record, so that a damaged one is
+    /// met before what follows it is read.
+    fn frame(&self, image: &Shared, offset: u32, header: &FrameHeader) -> Result<Option<Part>> {
+        let records_at = offset + FRAME_HEADER_LEN as u32;
+        let body_end = records_at + header.body_len;
+        let seed = RecordSeed::new(&self.lineage, header.lsn.incarnation(), image.sequence);
+        let mut part = Part {
+            image: Rc::clone(image),
+            offset,
+            end: round_up_8(body_end),
+            records: Vec::with_capacity(header.record_count.min(1024) as usize),
+            opening: header.flags.contains(FrameFlags::OPENING),
+        };
+        let mut crcs = Vec::with_capacity(part.records.capacity());
+        let mut at = records_at;
+        while at < body_end && part.records.len() < header.record_count as usize {
+            let Some((len, crc)) = self.record(image, at, body_end, seed)? else { return Ok(None) };
+            part.records.push(at);
+            crcs.push(crc);
+            at += len;
+        }
+        if at != body_end || part.records.len() != header.record_count as usize {
+            return Ok(None);
+        }
+        let found = body_crc(header, image.seed.at(offset), crcs.into_iter());
+        Ok((found == header.body_crc).then_some(part))
+    }
+
+    /// Length and checksum of the record at `at`, where that is right.
+    fn record(&self, image: &Shared, at: u32, body_end: u32, seed: RecordSeed) -> Result<Option<(u32, u32)>> {
+        let room = (body_end - at) as usize;
+        let prefix_end = at as usize + room.min(PEEK_LEN);
+        if !image.need(self.storage, prefix_end)? {
+            return Ok(None);
+        }
+        let len = peek_len(&image.bytes()[at as usize..prefix_end]);
+        let Some(len) = len.filter(|len| *len <= room) else { return Ok(None) };
+        if !image.need(self.storage, at as usize + len)? {
+            return Ok(None);
+        }
+        // What the record says is for the replay to judge; here only whether it is whole.
+        let extent = record::verify(&image.bytes()[at as usize..][..len], seed.at(at));
+        Ok(extent.ok().map(|extent| (extent.len as u32, extent.crc)))
+    }
+
+    /// L and X as the opening frame names them.
+    fn opening_record(&self, part: &Part) -> Result<Option<(Lsn, LogAddress)>> {
+        let Some(&at) = part.records.first() else { return Ok(None) };
+        let Some(lsn) = self.opening_lsn(part)? else { return Ok(None) };
+        let seed = RecordSeed::new(&self.lineage, lsn.incarnation(), part.image.sequence);
+        let bytes = part.image.bytes();
+        let record = record::parse(&bytes[at as usize..], seed.at(at));
+        let record = record.map_err(|fault| record_fault(part.image.file_offset(at), &fault))?;
+        Ok(if record.kind == Kind::Opening { parse_opening(record.body) } else { None })
+    }
+
+    fn opening_lsn(&self, part: &Part) -> Result<Option<Lsn>> {
+        Ok(self.header(&part.image, part.offset)?.map(|header| header.lsn))
+    }
+
+    /// Enters the segments and stretches that `commit` begins into the table.
+    pub(super) fn note_segments(&mut self, commit: &Commit, segments: &SegmentTable) {
+        if commit.lsn.incarnation() == 0 || segments.count() == 0 {
+            segments.put(Arc::clone(&self.segment));
+        }
+        for part in &commit.parts {
+            if part.image.sequence != self.segment.sequence {
+                let place = (part.image.sequence, part.image.physical);
+                self.segment =
+                    Arc::new(Segment::new(&self.lineage, self.geometry, place.0, place.1, commit.lsn));
+                self.highest_physical = self.highest_physical.max(part.image.physical);
+            } else if part.opening {
+                self.segment = Arc::new(self.segment.with_stretch(&self.lineage, part.offset, commit.lsn));
+            }
+            segments.put(Arc::clone(&self.segment));
+        }
+    }
+
+    /// The commit counts: the log goes on behind it.
+    pub(super) fn accept(&mut self, commit: Commit) {
+        assert!(commit.lsn > self.lsn, "LSNs only grow: {} after {}", commit.lsn, self.lsn);
+        self.lsn = commit.lsn;
+        let last = commit.last();
+        self.offset = last.end;
+        if !Rc::ptr_eq(&self.image, &last.image) {
+            self.image = Rc::clone(&last.image);
+            self.successor = None;
+        }
+    }
+
+    /// Where a writer goes on.
+    pub(super) fn into_end(self, segments: &SegmentTable) -> LogEnd {
+        if segments.count() == 0 {
+            segments.put(Arc::clone(&self.segment));
+        }
+        let reserved = self.image.header.as_ref().map_or([Some(1), Some(2)], |header| [header.next, header.after]);
+        let beyond = reserved.iter().flatten().copied().max().unwrap_or(0).max(self.highest_physical);
+        LogEnd {
+            segment: self.segment,
+            offset: self.offset,
+            lsn: self.lsn,
+            reserved,
+            unused: beyond.saturating_add(1),
+        }
+    }
+}

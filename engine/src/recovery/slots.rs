@@ -1,0 +1,81 @@
+//! The superblock slots at opening (spec: F-3.3, R-5.1).
+
+use crate::error::{Clause, Corruption, Error, Result};
+use crate::format::superblock::{MAGIC, SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, parse_slot};
+use crate::format::{Geometry, SEGMENTS_START};
+use crate::storage::FailStop;
+
+/// What the two slots say of the file.
+#[derive(Debug)]
+pub(crate) enum Opened {
+    /// There is a store: its newest valid slot, and whether the other one is valid too.
+    Store { slot: Box<Superblock>, other_is_valid: bool },
+    /// The file is empty, or a creation that did not get to its first slot.
+    Unfinished,
+}
+
+/// Reads both slots. `geometry` is what a new store would get: an unfinished creation is no longer than it asks for.
+pub(crate) fn open_slots(storage: &FailStop, geometry: Geometry) -> Result<Opened> {
+    let mut slots = Vec::with_capacity(2);
+    for (index, offset) in SLOT_OFFSETS.into_iter().enumerate() {
+        let mut bytes = [0; SLOT_LEN];
+        let have = storage.read_full(offset, &mut bytes)?;
+        // A file that ends inside a slot has no such slot; what is missing is not taken for zeros of its own.
+        slots.push(if have == SLOT_LEN { parse_slot(&bytes, index) } else { partial(&bytes[..have]) });
+    }
+    let [first, second] = <[Slot; 2]>::try_from(slots).expect("there are two slots");
+    match (first, second) {
+        (Slot::Valid(a), Slot::Valid(b)) => {
+            let slot = if a.generation > b.generation { a } else { b };
+            Ok(Opened::Store { slot, other_is_valid: true })
+        }
+        (Slot::Refused(error), _) | (_, Slot::Refused(error)) => Err(error),
+        (Slot::Valid(slot), _) | (_, Slot::Valid(slot)) => Ok(Opened::Store { slot, other_is_valid: false }),
+        (first, second) => neither(storage, geometry, [&first, &second]),
+    }
+}
+
+fn partial(bytes: &[u8]) -> Slot {
+    if bytes.iter().all(|byte| *byte == 0) {
+        Slot::Blank
+    } else if bytes.starts_with(&MAGIC[..bytes.len().min(8)]) {
+        Slot::Torn
+    } else {
+        Slot::Foreign
+    }
+}
+
+// spec
+fn neither(storage: &FailStop, geometry: Geometry, slots: [&Slot; 2]) -> Result<Opened> {
+    if is_unfinished(storage, geometry)? {
+        return Ok(Opened::Unfinished);
+    }
+    if slots.iter().any(|slot| matches!(slot, Slot::Torn)) {
+        return Err(Corruption {
+            at: 0,
+            clause: Clause("R-5.1"),
+            what: "neither superblock slot is valid",
+            expected: 0,
+            found: 0,
+        }
+        .into());
+    }
+    Err(Error::NotHolotype { found: "neither superblock slot begins with the magic" })
+}
+
+/// Whether the file is what a creation may leave behind before its first slot is durable: no longer than it makes it,
+/// and zeros but for what it writes until then, either of which may be torn.
+fn is_unfinished(storage: &FailStop, geometry: Geometry) -> Result<bool> {
+    let len = storage.len()?;
+    if len == 0 {
+        return Ok(true);
+    }
+    if len > geometry.creation_len() {
+        return Ok(false);
+    }
+    let mut bytes = vec![0; len as usize];
+    let have = storage.read_full(0, &mut bytes)?;
+    let header = SEGMENTS_START as usize..SEGMENTS_START as usize + geometry.sector() as usize;
+    let mut outside = bytes[..have].iter().enumerate().filter(|(at, _)| *at >= SLOT_LEN && !header.contains(at));
+    Ok(outside.all(|(_, byte)| *byte == 0))
+}

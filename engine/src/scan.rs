@@ -1,0 +1,155 @@
+//! Iterators over documents and keys: owned, so that they can be kept and sent, and fused.
+
+use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+
+use crate::core::Cursor;
+use crate::db::Db;
+use crate::doc_ref::DocRef;
+use crate::document::{AsKey, Key};
+use crate::error::Result;
+use crate::index::KeyRange;
+
+/// A range of keys: `..` for all, or a range of anything that is a key, such as `1..=9` or `"a".."b"`.
+pub trait KeyBounds {
+    /// The two ends.
+    fn into_bounds(self) -> (Bound<Key>, Bound<Key>);
+
+    #[doc(hidden)]
+    #[expect(private_interfaces, reason = "called by this crate alone")]
+    fn into_range(self) -> KeyRange
+    where
+        Self: Sized,
+    {
+        let (from, to) = self.into_bounds();
+        KeyRange { from, to }
+    }
+}
+
+fn owned<K: AsKey>(bound: Bound<K>) -> Bound<Key> {
+    bound.map(|key| key.as_key().to_key())
+}
+
+impl KeyBounds for RangeFull {
+    fn into_bounds(self) -> (Bound<Key>, Bound<Key>) {
+        (Bound::Unbounded, Bound::Unbounded)
+    }
+}
+
+impl<K: AsKey> KeyBounds for (Bound<K>, Bound<K>) {
+    fn into_bounds(self) -> (Bound<Key>, Bound<Key>) {
+        (owned(self.0), owned(self.1))
+    }
+}
+
+impl<K: AsKey> KeyBounds for Range<K> {
+    fn into_bounds(self) -> (Bound<Key>, Bound<Key>) {
+        (owned(Bound::Included(self.start)), owned(Bound::Excluded(self.end)))
+    }
+}
+
+impl<K: AsKey> KeyBounds for RangeInclusive<K> {
+    fn into_bounds(self) -> (Bound<Key>, Bound<Key>) {
+        let (start, end) = self.into_inner();
+        (owned(Bound::Included(start)), owned(Bound::Included(end)))
+    }
+}
+
+impl<K: AsKey> KeyBounds for RangeFrom<K> {
+    fn into_bounds(self) -> (Bound<Key>, Bound<Key>) {
+        (owned(Bound::Included(self.start)), Bound::Unbounded)
+    }
+}
+
+impl<K: AsKey> KeyBounds for RangeTo<K> {
+    fn into_bounds(self) -> (Bound<Key>, Bound<Key>) {
+        (Bound::Unbounded, owned(Bound::Excluded(self.end)))
+    }
+}
+
+impl<K: AsKey> KeyBounds for RangeToInclusive<K> {
+    fn into_bounds(self) -> (Bound<Key>, Bound<Key>) {
+        (Bound::Unbounded, owned(Bound::Included(self.end)))
+    }
+}
+
+/// The documents of a key range, each as [`Collection::get`](crate::Collection::get) gives it. Holds a snapshot while it lives.
+#[derive(Debug)]
+pub struct Scan {
+    walk: Walk,
+}
+
+/// The keys of a range. Holds a snapshot while it lives.
+#[derive(Debug)]
+pub struct Keys {
+    walk: Walk,
+}
+
+#[derive(Debug)]
+struct Walk {
+    db: Db,
+    cursor: Cursor,
+    /// After an error there is no more: what follows it could not be trusted to be what follows.
+    over: bool,
+}
+
+impl Walk {
+    fn begin(db: Db, name: &str, range: KeyRange) -> Result<Self> {
+        let cursor = db.core().cursor(name, range)?;
+        Ok(Walk { db, cursor, over: false })
+    }
+
+    fn step<T>(&mut self, next: impl FnOnce(&Db, &mut Cursor) -> Result<Option<T>>) -> Option<Result<T>> {
+        if self.over {
+            return None;
+        }
+        let found = next(&self.db, &mut self.cursor).transpose();
+        self.over = !matches!(found, Some(Ok(_)));
+        found
+    }
+}
+
+impl Scan {
+    pub(crate) fn begin(db: Db, name: &str, range: KeyRange) -> Result<Self> {
+        Walk::begin(db, name, range).map(|walk| Scan { walk })
+    }
+
+    /// What is left of the scan, from its other end.
+    #[must_use]
+    pub fn reversed(mut self) -> Self {
+        self.walk.cursor.reverse();
+        self
+    }
+}
+
+impl Iterator for Scan {
+    type Item = Result<DocRef>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.walk.step(|db, cursor| Ok(db.core().next_document(cursor)?.map(DocRef::new)))
+    }
+}
+
+impl std::iter::FusedIterator for Scan {}
+
+impl Keys {
+    pub(crate) fn begin(db: Db, name: &str, range: KeyRange) -> Result<Self> {
+        Walk::begin(db, name, range).map(|walk| Keys { walk })
+    }
+
+    /// What is left of the keys, from the other end.
+    #[must_use]
+    pub fn reversed(mut self) -> Self {
+        self.walk.cursor.reverse();
+        self
+    }
+}
+
+impl Iterator for Keys {
+    type Item = Result<Key>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.walk.step(|db, cursor| Ok(db.core().next_entry(cursor)?.map(|(key, _)| key)))
+    }
+}
+
+impl std::iter::FusedIterator for Keys {}
