@@ -1,7 +1,7 @@
 use super::super::checksum::crc_append;
 use super::super::frame::{
     CLAIMS_NOTHING, FRAME_HEADER_LEN, FrameFault, FrameFlags, FrameHeader, SegmentSeed, check_body,
-    parse_header, records, write_header,
+    parse_header, parse_header_at, records, write_header,
 };
 use super::super::record::{Kind, RecordFault, RecordParts, RecordSeed, encode_opening};
 use super::super::{LogAddress, Lsn};
@@ -208,6 +208,20 @@ fn a_header_claims_over_a_body_that_the_file_cuts_off() {
     assert_eq!(example.check(), Err(FrameFault::BeyondData));
     example.segment.truncate(AT as usize + FRAME_HEADER_LEN - 1);
     assert_eq!(example.header(), None);
+}
+
+// spec: F-5.2
+#[test]
+fn a_frame_off_the_multiples_of_8_is_none() {
+    let seed = SegmentSeed::for_segment(&LINEAGE, 0);
+    for (offset, valid) in [(512, true), (513, false), (516, false), (520, true)] {
+        let mut segment = vec![0; offset as usize + FRAME_HEADER_LEN];
+        let header = header(Lsn::new(1, 2), 0, FrameFlags::NONE);
+        write_header(&mut segment[offset as usize..], &header, seed.at(offset), std::iter::empty());
+        let found = parse_header(&segment, offset, &seed, SEGMENT_BYTES);
+        assert_eq!(found.is_some(), valid, "{offset}");
+        assert_eq!(parse_header_at(&segment[offset as usize..], offset, &seed, SEGMENT_BYTES), found);
+    }
 }
 
 // spec: F-5.7

@@ -91,6 +91,15 @@ fn fields_that_contradict_the_page_are_damage() {
     assert_eq!(fault(28, u32::MAX), Err(PageFault::Malformed("fences go on beyond their page")));
 }
 
+// spec: F-8.1
+#[test]
+fn fences_may_fill_a_page_without_entries() {
+    let mut page = vec![0; PAGE_HEADER_LEN + 3];
+    let crc = PageHeader { entry_count: 0, ..header() }.seal(&mut page, &LINEAGE, CHECKPOINT);
+    let parsed = Page::parse(&page, &LINEAGE, CHECKPOINT, 7).expect("a page");
+    assert_eq!((parsed.entries(), parsed.crc()), ([].as_slice(), crc));
+}
+
 proptest! {
     #[test]
     fn any_bytes_under_a_checksum_that_holds_are_read_without_panic(bytes: [u8; 26], at in 12_usize..38) {

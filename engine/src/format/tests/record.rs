@@ -208,6 +208,14 @@ fn fields_that_are_missing_or_out_of_range_are_damage() {
     }
 }
 
+// spec: F-2.2
+#[test]
+fn the_last_log_address_is_one() {
+    let written = RecordParts { replaces: Some(LogAddress::MAX), ..put(KeyRef::Int(1), b"\xa0") };
+    let bytes = encode(&written, 0);
+    assert_eq!(parse(&bytes, 0).map(|record| parts(&record)), Ok(written));
+}
+
 #[test]
 fn the_longest_header_and_overhead_are_as_stated() {
     let longest = RecordParts {

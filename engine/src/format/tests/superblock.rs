@@ -178,9 +178,25 @@ fn a_checkpoint_reference_that_points_outside_of_its_segment_is_corruption() {
 
 // spec: F-3.2
 #[test]
+fn a_checkpoint_reference_may_name_the_last_place_there_is() {
+    let last = CheckpointRef {
+        root_offset: (1 << 20) - 32,
+        replay_offset: 1 << 20,
+        replay_sequence: Geometry::default().sequence_max(),
+        ..example_checkpoint()
+    };
+    let superblock = Superblock { checkpoints: [Some(last), None], ..example() };
+    let slot = parse_slot(&superblock.encode(), 1);
+    assert!(matches!(slot, Slot::Valid(ref parsed) if **parsed == superblock), "{slot:?}");
+}
+
+// spec: F-3.2
+#[test]
 fn a_reference_to_no_checkpoint_is_all_zeros() {
-    let slot = parse_resealed(&example(), |bytes| bytes[432 + 16] = 1);
-    assert!(matches!(slot, Slot::Refused(Error::Corrupt(_))), "{slot:?}");
+    for field in [8, 12, 16, 20, 24, 32, 40] {
+        let slot = parse_resealed(&example(), |bytes| bytes[432 + field] = 1);
+        assert!(matches!(slot, Slot::Refused(Error::Corrupt(_))), "{field}: {slot:?}");
+    }
 }
 
 fn any_checkpoint(geometry: Geometry) -> impl Strategy<Value = Option<CheckpointRef>> {
