@@ -60,6 +60,24 @@ fn a_required_key_that_this_version_does_not_know_is_refused() {
     ));
 }
 
+// spec: F-7.3
+#[test]
+fn what_a_map_requires_is_kept_for_its_next_reader() {
+    let required = Value::from(vec![Value::from("name")]);
+    let (_, kept) =
+        CatalogChange::decode_keeping(&notes_with("required", required.clone())).expect("a change");
+    assert_eq!((kept.len(), kept.get("required")), (1, Some(&required)));
+}
+
+// spec: F-7.1
+#[test]
+fn a_create_and_a_clear_begin_an_id() {
+    assert_eq!(notes(3).begins(), Some(3));
+    assert_eq!(CatalogChange::Clear { id: 3, new: 4 }.begins(), Some(4));
+    assert_eq!(CatalogChange::Drop { id: 3 }.begins(), None);
+    assert_eq!(CatalogChange::Rename { id: 3, name: "notes".to_owned() }.begins(), None);
+}
+
 // spec: F-7.1
 #[test]
 fn an_unknown_operation_is_refused() {
