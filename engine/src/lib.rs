@@ -50,6 +50,10 @@ mod log;
 mod options;
 mod recovery;
 mod scan;
+#[cfg(feature = "seeded")]
+pub mod seeded;
+#[cfg(not(feature = "seeded"))]
+mod seeded;
 pub mod storage;
 mod sync;
 mod txn;

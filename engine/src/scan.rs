@@ -8,6 +8,7 @@ use crate::doc_ref::DocRef;
 use crate::document::{AsKey, Key};
 use crate::error::Result;
 use crate::index::KeyRange;
+use crate::seeded::{self, Bug};
 
 /// A range of keys: `..` for all, or a range of anything that is a key, such as `1..=9` or `"a".."b"`.
 pub trait KeyBounds {
@@ -98,11 +99,14 @@ impl Walk {
         Ok(Walk { db, cursor, over: false })
     }
 
-    fn step<T>(&mut self, next: impl FnOnce(&Db, &mut Cursor) -> Result<Option<T>>) -> Option<Result<T>> {
+    fn step<T>(&mut self, next: impl Fn(&Db, &mut Cursor) -> Result<Option<T>>) -> Option<Result<T>> {
         if self.over {
             return None;
         }
-        let found = next(&self.db, &mut self.cursor).transpose();
+        let mut found = next(&self.db, &mut self.cursor).transpose();
+        while seeded::is_on(Bug::ScanSkipsErrors) && matches!(found, Some(Err(_))) {
+            found = next(&self.db, &mut self.cursor).transpose();
+        }
         self.over = !matches!(found, Some(Ok(_)));
         found
     }

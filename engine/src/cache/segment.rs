@@ -72,6 +72,7 @@ impl SegmentTable {
         SegmentTable { geometry, segments: RwLock::default() }
     }
 
+    #[cfg(feature = "testing")]
     pub(crate) fn fork(&self) -> Self {
         SegmentTable { geometry: self.geometry, segments: RwLock::new(read(&self.segments).clone()) }
     }
@@ -83,10 +84,6 @@ impl SegmentTable {
     /// Adds a segment, or puts it in the place of its shorter self.
     pub(crate) fn put(&self, segment: Arc<Segment>) {
         write(&self.segments).insert(segment.sequence, segment);
-    }
-
-    pub(crate) fn all(&self) -> Vec<Arc<Segment>> {
-        read(&self.segments).values().cloned().collect()
     }
 
     pub(crate) fn count(&self) -> usize {

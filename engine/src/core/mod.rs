@@ -18,7 +18,6 @@ pub(crate) use write::Expect;
 pub(crate) use writer::Writer;
 
 use crate::error::{Error, Result};
-use crate::format::Lsn;
 use crate::index::{Catalog, Naming, PrimaryIndex};
 use crate::log::Log;
 use crate::options::Options;
@@ -55,11 +54,6 @@ impl Core {
             read(&self.catalog).in_state(visible).map(|naming| naming.name.clone()).collect();
         names.sort();
         names
-    }
-
-    /// The visible commit.
-    pub(crate) fn visible_lsn(&self) -> Lsn {
-        self.visibility.visible().lsn
     }
 
     /// Numbers about the store as it is now.
@@ -107,7 +101,6 @@ impl Core {
             log: Log {
                 storage: self.log.storage.fork(storage),
                 geometry: self.log.geometry,
-                lineage: self.log.lineage,
                 segments: self.log.segments.fork(),
                 tail: self.log.tail.fork(),
                 // What was cached is read again: the copy's disk holds it.

@@ -8,6 +8,7 @@ use crate::index::State;
 use crate::log::{Appender, Log};
 use crate::options::Options;
 use crate::recovery::{self, Opened, Plan, Recovered};
+use crate::seeded::{self, Bug};
 use crate::storage::{FailStop, Storage};
 use crate::sync::{Arc, Mutex, RwLock};
 use crate::txn::Visibility;
@@ -39,12 +40,12 @@ impl Core {
         let plan = Plan { read_unit: options.check.read_unit, page_shift: options.check.page_shift };
         let recovered = recovery::recover(&storage, &slot, &segments, plan, &mut |_| Ok(()))?;
         // spec. What is answered from now on must not be lost by a crash to come.
-        let synced = storage.sync();
+        let synced = if seeded::is_on(Bug::RecoveryNotSynced) { Ok(()) } else { storage.sync() };
         if !options.read_only {
             synced?;
         }
         let core = assemble(storage, segments, slot, recovered, options)?;
-        if !other_is_valid && !options.read_only {
+        if !other_is_valid && !options.read_only && !seeded::is_on(Bug::InvalidSlotNotMended) {
             // spec. An invalid slot is mended at once.
             core.writer()?.take_incarnation(&core)?;
         }
@@ -60,10 +61,13 @@ fn assemble(
     options: &Options,
 ) -> Result<Core> {
     let Recovered { end, highest_incarnation, replay, .. } = recovered;
+    if seeded::is_on(Bug::IdsFromLiveDocuments) {
+        replay.catalog.current().for_each(|naming| naming.documents.forget_deleted_ids());
+    }
     let geometry = slot.geometry;
     let address = geometry.address(end.segment.sequence, end.offset);
     let cache_bytes = options.cache_bytes.unwrap_or_else(crate::storage::default_cache_bytes);
-    let mut log = Log::new(storage, geometry, slot.lineage, address, Cache::new(cache_bytes));
+    let mut log = Log::new(storage, geometry, address, Cache::new(cache_bytes));
     log.segments = segments;
     load_tail(&log, &end.segment, address)?;
     let visible = State { lsn: end.lsn, address };

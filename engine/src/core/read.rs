@@ -4,10 +4,12 @@ use std::ops::Range;
 
 use crate::document::KeyRef;
 use crate::error::{Clause, Corruption, Result};
+use crate::format::body::{ChunkList, parse_chunk};
 use crate::format::record::{Kind, Record};
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Birth, Documents, Entry, Naming, PrimaryIndex};
 use crate::log::Found;
+use crate::sync::Arc;
 
 use super::Core;
 
@@ -70,6 +72,9 @@ impl Core {
         {
             return Err(self.wrong_record(address, documents.id, &record));
         }
+        if record.chunked {
+            return self.put_together(&found, &record, address);
+        }
         let base = found.bytes().as_ptr() as usize;
         let range = |bytes: &[u8]| {
             let start = (bytes.as_ptr() as usize - base) as u32;
@@ -78,6 +83,38 @@ impl Core {
         let (key, body) = (range(record.key_bytes), range(record.body));
         let lsn = self.log.lsn(&found, &record, address);
         Ok(Located { key, body, lsn, found })
+    }
+
+    /// The document whose chunks the put `record` lists (spec: F-6.7).
+    fn put_together(&self, found: &Found, record: &Record<'_>, address: LogAddress) -> Result<Located> {
+        let list = ChunkList::parse(record.body).ok_or_else(|| self.wrong_record(address, 0, record))?;
+        // Not believed for more than the chunks turn out to hold.
+        let capacity = (list.document_len() as usize).min(list.count() * self.log.geometry.record_len_max());
+        let mut bytes = Vec::with_capacity(record.key_bytes.len() + capacity);
+        bytes.extend_from_slice(record.key_bytes);
+        let key_len = bytes.len() as u32;
+        for (number, at) in list.addresses().enumerate() {
+            let chunk_found = self.log.find(at)?;
+            let chunk = self.log.parse(&chunk_found, at)?;
+            match parse_chunk(chunk.body) {
+                Some((n, part))
+                    if n == number as u64
+                        && chunk.kind == Kind::Chunk
+                        && chunk.collection == record.collection
+                        && chunk.key == record.key =>
+                {
+                    bytes.extend_from_slice(part);
+                }
+                _ => return Err(self.wrong_record(at, record.collection, &chunk)),
+            }
+        }
+        if bytes.len() as u64 != u64::from(key_len) + list.document_len() {
+            return Err(self.wrong_record(address, record.collection, record));
+        }
+        let (key, body) = (0..key_len, key_len..bytes.len() as u32);
+        let lsn = self.log.lsn(found, record, address);
+        let segment = Arc::new(found.segment().clone());
+        Ok(Located { found: Found::Copied(bytes.into(), segment), key, body, lsn })
     }
 
     fn wrong_record(&self, address: LogAddress, collection: u32, record: &Record<'_>) -> crate::Error {

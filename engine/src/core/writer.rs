@@ -7,6 +7,7 @@ use crate::index::{Entry, PrimaryIndex};
 use crate::log::{Action, Appender, Batch, Change, Mark};
 use crate::options::Durability;
 use crate::recovery::zero_fill;
+use crate::seeded::{self, Bug};
 use crate::sync::{Arc, write};
 use crate::txn::Applying;
 
@@ -98,12 +99,19 @@ impl Writer {
         let placed = self.appender.place(&mut batch).and_then(|()| self.grow(core));
         if let Err(error) = placed {
             // Nothing is written and nothing is seen: refusing is free.
-            self.appender.revert(mark);
+            if !seeded::is_on(Bug::PlacementNotTakenBack) {
+                self.appender.revert(mark);
+            }
             self.batch = batch;
             return Err(error);
         }
         self.show_placed(core, &mark);
+        let applied = seeded::is_on(Bug::IndexBeforeWrite);
+        if applied {
+            apply(core, &batch);
+        }
         match self.carry_out(core, durability) {
+            Ok(()) if applied => Ok(batch.lsn),
             Ok(()) => {
                 let lsn = batch.lsn;
                 apply(core, &batch);
@@ -122,6 +130,7 @@ impl Writer {
     /// Does for the commits placed so far what their class asks for.
     fn carry_out(&mut self, core: &Core, durability: Durability) -> Result<()> {
         match durability {
+            Durability::Synced if seeded::is_on(Bug::SyncSkipped) => self.write_out(core),
             Durability::Synced => self.sync(core),
             Durability::Written => self.write_out(core),
             Durability::Buffered if self.appender.pending_bytes() >= core.options.flush_bytes => {
@@ -199,10 +208,23 @@ impl Writer {
             }
             self.show_placed(core, &mark);
         }
+        let early = seeded::is_on(Bug::SyncBeforeWrite);
+        if early {
+            core.log.storage.sync()?;
+        }
+        if seeded::is_on(Bug::GrowthNamedBeforeSync) && self.superblock.file_len != self.file_len {
+            self.synced_len = self.file_len;
+            self.write_slot_unsynced(core, |_| {})?;
+        }
         self.write_out(core)?;
-        core.log.storage.sync()?;
+        if !early {
+            core.log.storage.sync()?;
+        }
         self.synced_len = self.file_len;
         self.appender.synced();
+        if seeded::is_on(Bug::GrowthNotNamed) {
+            return Ok(());
+        }
         if self.superblock.file_len != self.synced_len {
             // The slot names the length only now that it is durable, and what lies in the growth counts only then.
             self.write_slot(core, |_| {})?;
@@ -212,20 +234,31 @@ impl Writer {
 
     /// Writes the slot that is not the newest, and syncs (spec: F-3.5).
     fn write_slot(&mut self, core: &Core, change: impl FnOnce(&mut Superblock)) -> Result<()> {
+        self.write_slot_unsynced(core, change)?;
+        core.log.storage.sync()
+    }
+
+    fn write_slot_unsynced(&mut self, core: &Core, change: impl FnOnce(&mut Superblock)) -> Result<()> {
         let mut slot = self.superblock.clone();
-        slot.generation += 1;
+        slot.generation += if seeded::is_on(Bug::SlotWrittenInPlace) { 2 } else { 1 };
         slot.durable_lsn = slot.durable_lsn.max(self.appender.durable());
         slot.file_len = self.synced_len;
         slot.clean = false;
         change(&mut slot);
         core.log.storage.write_all_at(SLOT_OFFSETS[slot.slot()], &slot.encode())?;
-        core.log.storage.sync()?;
         self.superblock = slot;
         Ok(())
     }
 
     /// Begins a life of the log of its own: an incarnation above all others, then the opening frame (spec: ).
     pub(super) fn take_incarnation(&mut self, core: &Core) -> Result<()> {
+        if seeded::is_on(Bug::IncarnationKept) && self.superblock.incarnation > 0 {
+            self.is_open = true;
+            return Ok(());
+        }
+        if seeded::is_on(Bug::IncarnationFromTheSlotAlone) {
+            self.highest_incarnation = self.appender.end().lsn.incarnation();
+        }
         let incarnation = self.highest_incarnation.max(self.superblock.incarnation).checked_add(1);
         let incarnation = incarnation.ok_or(Error::LimitReached { what: "incarnations of one file" })?;
         self.write_slot(core, |slot| slot.incarnation = incarnation)?;
@@ -234,7 +267,7 @@ impl Writer {
         let opened = self.appender.place_opening(incarnation).and_then(|()| self.grow(core)).and_then(|()| {
             self.show_placed(core, &mark);
             self.write_out(core)?;
-            core.log.storage.sync()
+            if seeded::is_on(Bug::OpeningFrameNotSynced) { Ok(()) } else { core.log.storage.sync() }
         });
         if let Err(error) = opened {
             // The next attempt takes yet another incarnation, so nothing is given twice.
@@ -277,6 +310,10 @@ impl Writer {
 fn apply(core: &Core, batch: &Batch) {
     let mut applying = core.visibility.apply();
     for change in &batch.changes {
+        if seeded::is_on(Bug::CommitVisibleInPieces) {
+            applying.publish(batch.lsn, change.address);
+            applying = core.visibility.apply();
+        }
         match &change.action {
             Action::Put | Action::Delete => apply_document(&mut applying, batch, change),
             Action::Catalog(change_of_catalog, begins) => {

@@ -30,6 +30,7 @@ impl MixedIndex {
         MixedIndex { ints: PagedInts::new(page_shift), rest: RwLock::default() }
     }
 
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn fork(&self) -> Self {
         MixedIndex { ints: self.ints.fork(), rest: RwLock::new(read(&self.rest).clone()) }
     }

@@ -117,6 +117,7 @@ impl PagedInts {
         pages + levels.sum::<usize>()
     }
 
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn fork(&self) -> Self {
         let copy = PagedInts::new(self.shift);
         for number in 0..self.end() {

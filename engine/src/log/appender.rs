@@ -7,14 +7,16 @@ use crate::cache::Segment;
 use crate::error::{Error, Result};
 use crate::format::body::encode_opening;
 use crate::format::frame::{
-    CLAIMS_NOTHING, FRAME_HEADER_LEN, FrameFlags, FrameHeader, PARTS_MAX, SegmentSeed, write_header,
+    CLAIMS_NOTHING, FRAME_HEADER_LEN, FrameFlags, FrameHeader, SegmentSeed, write_header,
 };
 use crate::format::record::{Kind, RecordParts};
 use crate::format::segment::{SegmentHeader, SegmentKind};
 use crate::format::{Geometry, Lineage, LogAddress, Lsn, round_up_8};
+use crate::seeded::{self, Bug};
 use crate::sync::Arc;
 
-use super::{Action, Batch};
+use super::Batch;
+use super::pieces::{Piece, nameless};
 
 /// Where the log ends, and what is reserved behind it.
 #[derive(Debug, Clone)]
@@ -51,19 +53,21 @@ pub(crate) struct Mark {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Appender {
-    geometry: Geometry,
+    pub(super) geometry: Geometry,
     lineage: Lineage,
     seed: SegmentSeed,
-    end: LogEnd,
+    pub(super) end: LogEnd,
     /// Every commit up to here is durable: its sync has returned.
     durable: Lsn,
     /// What the last frame placed states to be durable.
     stated: Option<Lsn>,
     /// Whether the next frame must begin a sector: a hand-over came before it (spec: F-5.3).
     aligned: bool,
-    pending: Vec<Extent>,
+    pub(super) pending: Vec<Extent>,
     /// The CRCs of the records of the frame that is being placed.
-    crcs: Vec<u32>,
+    pub(super) crcs: Vec<u32>,
+    /// Where the chunks of the document that is being placed stand.
+    pub(super) chunks: Vec<LogAddress>,
     /// Largest count that this incarnation may give.
     count_max: u32,
 }
@@ -82,6 +86,7 @@ impl Appender {
             aligned: true,
             pending: Vec::new(),
             crcs: Vec::new(),
+            chunks: Vec::new(),
             count_max,
         }
     }
@@ -127,12 +132,14 @@ impl Appender {
     pub(crate) fn synced(&mut self) {
         assert!(self.pending_bytes() == 0, "a sync comes after the hand-over");
         self.durable = self.end.lsn;
-        self.aligned = true;
+        self.aligned = !seeded::is_on(Bug::SectorSharedAcrossSyncs);
     }
 
     /// Whether the hand-over to come needs a watermark frame in front of it (spec: F-5.5).
     pub(crate) fn needs_watermark(&self) -> bool {
-        self.end.lsn > self.durable && self.stated.is_some_and(|stated| stated < self.durable)
+        self.end.lsn > self.durable
+            && self.stated.is_some_and(|stated| stated < self.durable)
+            && !seeded::is_on(Bug::WatermarkForgotten)
     }
 
     pub(crate) fn mark(&self) -> Mark {
@@ -184,18 +191,19 @@ impl Appender {
     pub(crate) fn place(&mut self, batch: &mut Batch) -> Result<()> {
         assert!(!batch.is_empty(), "a commit changes something");
         let lsn = self.end.lsn.next();
-        self.refuse_too_many_parts(batch)?;
-        let (mut next, mut part) = (0, 0);
-        while next < batch.changes.len() {
-            let first_len = self.record_bound(batch, next);
-            let frame = self.begin_frame(lsn, first_len)?;
+        self.refuse_what_cannot_fit(batch)?;
+        let mut piece = Some(Piece::FIRST);
+        let mut part = 0;
+        while let Some(first) = piece {
+            let frame = self.begin_frame(lsn, self.piece_bound(batch, first))?;
             self.crcs.clear();
-            while next < batch.changes.len() && self.place_record(batch, next) {
-                next += 1;
+            while let Some(next) = piece
+                && self.place_piece(batch, next)
+            {
+                piece = self.piece_behind(batch, next);
             }
             assert!(!self.crcs.is_empty(), "a part holds at least the record that it was begun for");
-            let last = next == batch.changes.len();
-            self.finish_frame(frame, lsn, part, last, FrameFlags::NONE);
+            self.finish_frame(frame, lsn, part, piece.is_none(), FrameFlags::NONE);
             part += 1;
         }
         batch.lsn = lsn;
@@ -235,62 +243,6 @@ impl Appender {
         Ok(())
     }
 
-    /// Refuses what would need more parts than there are part numbers, before anything is placed (spec: F-5.6). Of two
-    /// neighbouring parts, one is at least half full: so the bound is at most twice too careful.
-    fn refuse_too_many_parts(&self, batch: &Batch) -> Result<()> {
-        let max = self.geometry.record_len_max();
-        let mut bytes = 0;
-        for i in 0..batch.changes.len() {
-            let len = self.record_bound(batch, i);
-            let body_len = batch.body(&batch.changes[i]).len();
-            if len > max {
-                return Err(Error::DocumentTooLarge { len: body_len, max: max - (len - body_len) });
-            }
-            bytes += len;
-        }
-        if bytes / max * 2 + 2 > PARTS_MAX {
-            return Err(Error::LimitReached { what: "parts of one commit; write less at once" });
-        }
-        Ok(())
-    }
-
-    /// How long the record of change `index` may become, wherever it is placed.
-    fn record_bound(&self, batch: &Batch, index: usize) -> usize {
-        self.parts_of(batch, index, u32::MAX).encoded_len()
-    }
-
-    fn parts_of<'a>(&self, batch: &'a Batch, index: usize, commit: u32) -> RecordParts<'a> {
-        let change = &batch.changes[index];
-        let kind = match change.action {
-            Action::Put => Kind::Put,
-            Action::Delete => Kind::Delete,
-            Action::Catalog(..) => Kind::Catalog,
-        };
-        RecordParts {
-            collection: change.documents.as_ref().map_or(0, |documents| documents.id),
-            commit,
-            replaces: change.replaces.map(|(entry, _)| entry.address()),
-            key: change.documents.as_ref().and_then(|_| batch.key(change)),
-            body: batch.body(change),
-            ..nameless(kind)
-        }
-    }
-
-    /// Encodes change `index` behind what the open frame holds already. False where it does not fit any more.
-    fn place_record(&mut self, batch: &mut Batch, index: usize) -> bool {
-        let stretch = self.end.segment.last_stretch();
-        let commit = self.end.lsn.next().count() - stretch.first_lsn.count();
-        let parts = self.parts_of(batch, index, commit);
-        let extent = self.pending.last_mut().expect("a frame was begun");
-        let at = extent.offset + extent.bytes.len() as u32;
-        if u64::from(at) + parts.encoded_len() as u64 > u64::from(self.geometry.segment_bytes()) {
-            return false;
-        }
-        self.crcs.push(parts.encode(stretch.seed.at(at), &mut extent.bytes));
-        batch.changes[index].address = self.geometry.address(self.end.segment.sequence, at);
-        true
-    }
-
     /// Makes room for a frame header, and behind it for a first record of at most `record_len` bytes, in the successor
     /// segment if need be.
     fn begin_frame(&mut self, lsn: Lsn, record_len: usize) -> Result<OpenFrame> {
@@ -328,7 +280,8 @@ impl Appender {
     fn finish_frame(&mut self, frame: OpenFrame, lsn: Lsn, part: u16, last: bool, flags: FrameFlags) {
         let extent = self.pending.last_mut().expect("a frame was begun");
         let body_len = extent.bytes.len() - frame.header_at - FRAME_HEADER_LEN;
-        let stated = (self.durable.incarnation() == lsn.incarnation()).then_some(self.durable);
+        let durable = if seeded::is_on(Bug::DurabilityOverstated) { lsn } else { self.durable };
+        let stated = (durable.incarnation() == lsn.incarnation()).then_some(durable);
         let header = FrameHeader {
             body_crc: 0,
             lsn,
@@ -379,21 +332,6 @@ impl Appender {
         self.end.offset = self.geometry.data_start();
         self.end.reserved = [after, Some(reserve)];
         Ok(())
-    }
-}
-
-/// A record of `kind` with nothing in it.
-fn nameless(kind: Kind) -> RecordParts<'static> {
-    RecordParts {
-        kind,
-        collection: 0,
-        commit: 0,
-        moved: None,
-        replaces: None,
-        expiry: None,
-        chunked: false,
-        key: None,
-        body: &[],
     }
 }
 

@@ -31,6 +31,18 @@ pub(crate) struct Change {
     pub(crate) address: LogAddress,
 }
 
+impl Change {
+    /// The length of the encoded key; 0 for the catalog.
+    pub(crate) fn key_len(&self) -> usize {
+        self.key.len()
+    }
+
+    /// The length of the encoded document, or of the catalog change.
+    pub(crate) fn body_len(&self) -> usize {
+        self.body.len()
+    }
+}
+
 /// A commit in the making. Emptied and used again, so that a steady writer allocates nothing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Batch {

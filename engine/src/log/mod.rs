@@ -2,6 +2,7 @@
 
 mod appender;
 mod batch;
+mod pieces;
 mod reader;
 mod tail;
 

@@ -4,7 +4,7 @@ use crate::cache::{Block, Cache, Segment, SegmentTable};
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::record::{PEEK_LEN, Record, RecordFault, parse, peek_len};
 use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR};
-use crate::format::{Geometry, Lineage, LogAddress, Lsn};
+use crate::format::{Geometry, LogAddress, Lsn};
 use crate::storage::FailStop;
 use crate::sync::Arc;
 
@@ -18,7 +18,6 @@ const BLOCK_BYTES_MAX: u32 = 16 << 10;
 pub(crate) struct Log {
     pub(crate) storage: FailStop,
     pub(crate) geometry: Geometry,
-    pub(crate) lineage: Lineage,
     pub(crate) segments: SegmentTable,
     pub(crate) tail: Tail,
     pub(crate) cache: Cache,
@@ -50,9 +49,9 @@ impl Found {
 }
 
 impl Log {
-    pub(crate) fn new(storage: FailStop, geometry: Geometry, lineage: Lineage, end: LogAddress, cache: Cache) -> Self {
+    pub(crate) fn new(storage: FailStop, geometry: Geometry, end: LogAddress, cache: Cache) -> Self {
         let tail = Tail::new(geometry, Self::block_bytes_of(geometry), end);
-        Log { storage, geometry, lineage, segments: SegmentTable::new(geometry), tail, cache }
+        Log { storage, geometry, segments: SegmentTable::new(geometry), tail, cache }
     }
 
     fn block_bytes_of(geometry: Geometry) -> usize {

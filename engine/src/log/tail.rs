@@ -36,6 +36,7 @@ impl Tail {
         }
     }
 
+    #[cfg(feature = "testing")]
     pub(crate) fn fork(&self) -> Self {
         Tail {
             block_bytes: self.block_bytes,

@@ -9,6 +9,8 @@ use crate::format::body::parse_opening;
 use crate::format::frame::{FRAME_HEADER_LEN, FrameFlags, FrameHeader, parse_header_at};
 use crate::format::record::{self, Kind, RecordSeed};
 
+use crate::seeded::{self, Bug};
+
 use super::image::Shared;
 use super::scan::Scan;
 
@@ -33,6 +35,9 @@ pub(super) fn search(scan: &mut Scan<'_>) -> Result<Claims> {
     let mut claims = Claims::default();
     let current = std::rc::Rc::clone(&scan.image);
     search_segment(scan, &current, scan.offset(), &mut claims)?;
+    if seeded::is_on(Bug::ClaimsNotFollowedAlongTheChain) {
+        return Ok(claims);
+    }
     let mut link = Link::after(&current);
     if link.next.is_none() {
         // spec
@@ -47,6 +52,9 @@ pub(super) fn search(scan: &mut Scan<'_>) -> Result<Claims> {
     {
         visited += 1;
         let Some(image) = scan.open(physical, link.sequence)? else { break };
+        if image.header.is_none() && seeded::is_on(Bug::DamagedHeaderEndsTheChain) {
+            break;
+        }
         if let Some(header) = &image.header {
             if header.first_lsn.incarnation() >= scan.slot.incarnation {
                 claims.add(header.durable_lsn, 0);

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::format::segment::{SegmentHeader, SegmentKind};
 use crate::format::superblock::{SLOT_OFFSETS, Superblock};
 use crate::format::{Geometry, Lsn};
+use crate::seeded::{self, Bug};
 use crate::storage::FailStop;
 
 /// Zeros are written in pieces of at most this: larger ones make later overwrites slow on some file systems.
@@ -37,7 +38,9 @@ pub(crate) fn create(storage: &FailStop, geometry: Geometry, template: &Superblo
         after: Some(2),
     };
     storage.write_all_at(geometry.segment_offset(0), &header.encode(&template.lineage, 0))?;
-    storage.sync()?;
+    if !seeded::is_on(Bug::CreationInOneSync) {
+        storage.sync()?;
+    }
     let mut slot = template.clone();
     slot.file_len = len;
     for generation in 0..2 {
@@ -45,6 +48,8 @@ pub(crate) fn create(storage: &FailStop, geometry: Geometry, template: &Superblo
         storage.write_all_at(SLOT_OFFSETS[slot.slot()], &slot.encode())?;
         storage.sync()?;
     }
-    storage.sync_directory()?;
+    if !seeded::is_on(Bug::DirectoryNotSynced) {
+        storage.sync_directory()?;
+    }
     Ok(slot)
 }

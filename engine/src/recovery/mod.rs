@@ -21,6 +21,7 @@ use crate::error::{Clause, Corruption, Result};
 use crate::format::Lsn;
 use crate::format::superblock::Superblock;
 use crate::log::LogEnd;
+use crate::seeded::{self, Bug};
 use crate::storage::FailStop;
 
 use claims::Claims;
@@ -57,7 +58,7 @@ pub(crate) fn recover(
 ) -> Result<Recovered> {
     let file_len = storage.len()?;
     // spec. A file shorter than it once durably was has lost something, whatever its log says.
-    let length = if file_len < slot.file_len { Length::Short } else { Length::Enough };
+    let length = if file_len < slot.file_len && !seeded::is_on(Bug::ShortFileAccepted) { Length::Short } else { Length::Enough };
     if decide(length, Follows::Nothing, Evidence::Within) == Decision::Corrupt {
         return Err(Corruption {
             at: file_len,
@@ -78,7 +79,7 @@ pub(crate) fn recover(
             None => (Follows::Nothing, claims::search(&mut scan)?),
         };
         let highest = claims.highest.max(slot.durable_lsn);
-        let evidence = if highest > scan.lsn() { Evidence::Above } else { Evidence::Within };
+        let evidence = if highest > scan.lsn() && !seeded::is_on(Bug::ClaimsIgnored) { Evidence::Above } else { Evidence::Within };
         match decide(length, follows, evidence) {
             Decision::Replay => {
                 let commit = commit.expect("a continuation is a commit");

@@ -8,6 +8,7 @@ use crate::format::record::{self, Kind, Record, RecordSeed};
 use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR};
 use crate::index::{Catalog, Documents, Entry, PrimaryIndex};
 use crate::log::record_fault;
+use crate::seeded::{self, Bug};
 use crate::sync::Arc;
 
 use super::scan::Scan;
@@ -55,6 +56,9 @@ impl Replay {
                     CatalogFault::Malformed(what) => broken("F-7.1", what),
                     CatalogFault::Unsupported => newer(0),
                 })?;
+                if matches!(change, CatalogChange::Drop { .. }) && seeded::is_on(Bug::DropNotReplayed) {
+                    return Ok(());
+                }
                 let begins = change.begins().map(|id| Arc::new(Documents::new(id, self.page_shift)));
                 let fits = self.catalog.carry_out(&change, begins, address);
                 // Nobody reads while recovery runs, so no naming but the current ones is needed.
@@ -69,6 +73,7 @@ impl Replay {
 
 fn document(documents: &Documents, key: KeyRef<'_>, address: LogAddress, record: &Record<'_>) {
     let before = match record.kind {
+        Kind::Delete if seeded::is_on(Bug::DeletesNotReplayed) => return,
         Kind::Delete => documents.index.remove(key),
         Kind::RelocatedPut => {
             // It moves a version; if that is no longer the newest, there is nothing to move.

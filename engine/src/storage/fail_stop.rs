@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::{Answer, Probe, Storage};
 use crate::error::{Error, Result};
+use crate::seeded::{self, Bug};
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock};
 
 /// Interruptions of one call without any progress, after which they count as a failure: no call may hang.
@@ -152,7 +153,7 @@ impl FailStop {
                 self.failed_change(&format!("write of {} bytes at offset {offset}", bytes.len()), source)
             })?;
             self.calls.written_bytes.fetch_add(len as u64, Ordering::Relaxed);
-            done += len;
+            done += if seeded::is_on(Bug::ShortWriteAccepted) { bytes.len() } else { len };
         }
         Ok(())
     }
@@ -217,7 +218,9 @@ impl FailStop {
     /// A write or length change failed: only for want of room is the handle as good as before.
     fn failed_change(&self, operation: &str, source: io::Error) -> Error {
         match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+                if !seeded::is_on(Bug::FullDiskPoisons) =>
+            {
                 Error::StorageFull { operation: operation.to_owned() }
             }
             _ => self.stop(operation, source),
@@ -226,7 +229,9 @@ impl FailStop {
 
     fn stop(&self, operation: &str, source: io::Error) -> Error {
         let error = io_error(operation, source);
-        self.poison(error.to_string());
+        if !seeded::is_on(Bug::FailureForgotten) {
+            self.poison(error.to_string());
+        }
         error
     }
 }

@@ -42,12 +42,6 @@ impl Retained {
         self.count
     }
 
-    /// The version of `key` that `state` holds, if it was superseded since.
-    pub(crate) fn find(&self, collection: u32, key: &Key, state: State) -> Option<Entry> {
-        let versions = self.versions.get(&(collection, key.clone()))?;
-        versions.iter().find(|version| version.is_in(state)).map(|version| version.entry)
-    }
-
     /// Appends the superseded versions in `range` that `state` holds, in key order.
     pub(crate) fn range(&self, collection: u32, range: &KeyRange, state: State, out: &mut Vec<(Key, Entry)>) {
         if range.is_empty() || self.count == 0 {
@@ -100,9 +94,16 @@ mod tests {
         let key = Key::Int(1);
         retained.keep(1, key.clone(), entry(10), Birth::At(LogAddress(10)), LogAddress(30));
         retained.keep(1, key.clone(), entry(30), Birth::At(LogAddress(30)), LogAddress(50));
-        let found = |address| retained.find(1, &key, state(address)).map(|entry| entry.address().0);
+        let found = |address| {
+            let mut found = Vec::new();
+            retained.range(1, &KeyRange::all(), state(address), &mut found);
+            assert!(found.len() <= 1, "a state holds one version of a key");
+            found.first().map(|(_, entry)| entry.address().0)
+        };
         assert_eq!([10, 11, 30, 31, 50, 51].map(found), [None, Some(10), Some(10), Some(30), Some(30), None]);
-        assert_eq!(retained.find(2, &key, state(20)), None, "another collection");
+        let mut other = Vec::new();
+        retained.range(2, &KeyRange::all(), state(20), &mut other);
+        assert_eq!(other, [], "another collection");
     }
 
     #[test]

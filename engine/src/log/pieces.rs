@@ -1,0 +1,167 @@
+//! How the changes of a commit become records: most are one; a document too long for one record is cut into chunks, and a
+//! put that lists them (spec: F-6.7).
+
+use crate::error::{Error, Result};
+use crate::format::LogAddress;
+use crate::format::body::{encode_chunk, encode_chunk_list};
+use crate::format::frame::PARTS_MAX;
+use crate::format::record::{Kind, RECORD_HEADER_LEN_MAX, RecordParts};
+use crate::format::varint::VARINT_LEN_MAX;
+
+use super::{Action, Appender, Batch};
+
+/// One record of a commit: a change, or a chunk of the document that it puts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece {
+    change: usize,
+    /// Which chunk; as many as there are: the record of the change itself.
+    chunk: usize,
+}
+
+impl Piece {
+    pub(super) const FIRST: Piece = Piece { change: 0, chunk: 0 };
+}
+
+/// A record of `kind` with nothing in it.
+pub(super) fn nameless(kind: Kind) -> RecordParts<'static> {
+    RecordParts {
+        kind,
+        collection: 0,
+        commit: 0,
+        moved: None,
+        replaces: None,
+        expiry: None,
+        chunked: false,
+        key: None,
+        body: &[],
+    }
+}
+
+impl Appender {
+    /// Refuses what cannot be stored, before anything is placed: a commit of more parts than there are part numbers (spec: F-5.6),
+    /// a chunk list or a key too long for a segment. Of two neighbouring parts, one is at least half full: so the bound is at
+    /// most twice too careful.
+    pub(super) fn refuse_what_cannot_fit(&self, batch: &Batch) -> Result<()> {
+        let max = self.geometry.record_len_max();
+        let mut bytes = 0;
+        let mut piece = Some(Piece::FIRST);
+        while let Some(next) = piece {
+            let change = &batch.changes[next.change];
+            let overhead = RECORD_HEADER_LEN_MAX + change.key_len() + VARINT_LEN_MAX;
+            if overhead >= max {
+                let spare = (RECORD_HEADER_LEN_MAX + VARINT_LEN_MAX + 1).min(max);
+                return Err(Error::KeyTooLong { len: change.key_len(), max: max - spare });
+            }
+            let bound = self.piece_bound(batch, next);
+            if bound > max {
+                let chunks = (max - overhead - VARINT_LEN_MAX.min(max - overhead)) / size_of::<LogAddress>();
+                return Err(Error::DocumentTooLarge {
+                    len: change.body_len(),
+                    max: chunks * self.chunk_len(batch, next.change),
+                });
+            }
+            bytes += bound;
+            piece = self.piece_behind(batch, next);
+        }
+        if bytes / max * 2 + 2 > PARTS_MAX {
+            return Err(Error::LimitReached { what: "parts of one commit; write less at once" });
+        }
+        Ok(())
+    }
+
+    /// How long the record of change `index` may become, wherever it is placed, if it is one record.
+    fn record_bound(batch: &Batch, index: usize) -> usize {
+        let change = &batch.changes[index];
+        RECORD_HEADER_LEN_MAX + change.key_len() + change.body_len()
+    }
+
+    /// How many chunks the document of change `index` is cut into; 0 where one record holds it.
+    fn chunk_count(&self, batch: &Batch, index: usize) -> usize {
+        if Self::record_bound(batch, index) <= self.geometry.record_len_max() {
+            return 0;
+        }
+        batch.changes[index].body_len().div_ceil(self.chunk_len(batch, index))
+    }
+
+    /// The bytes of the document that one chunk of change `index` holds: as many as fill a segment.
+    fn chunk_len(&self, batch: &Batch, index: usize) -> usize {
+        let overhead = RECORD_HEADER_LEN_MAX + batch.changes[index].key_len() + VARINT_LEN_MAX;
+        self.geometry.record_len_max().saturating_sub(overhead).max(1)
+    }
+
+    /// How long the record of `piece` may become, wherever it is placed.
+    pub(super) fn piece_bound(&self, batch: &Batch, piece: Piece) -> usize {
+        let chunks = self.chunk_count(batch, piece.change);
+        if chunks == 0 {
+            Self::record_bound(batch, piece.change)
+        } else if piece.chunk < chunks {
+            self.geometry.record_len_max()
+        } else {
+            let overhead = RECORD_HEADER_LEN_MAX + batch.changes[piece.change].key_len() + 2 * VARINT_LEN_MAX;
+            overhead + chunks * size_of::<LogAddress>()
+        }
+    }
+
+    /// What is placed behind `piece`: a document's chunks, then the put that lists them, then the next change.
+    pub(super) fn piece_behind(&self, batch: &Batch, piece: Piece) -> Option<Piece> {
+        if piece.chunk < self.chunk_count(batch, piece.change) {
+            return Some(Piece { chunk: piece.chunk + 1, ..piece });
+        }
+        let change = piece.change + 1;
+        (change < batch.changes.len()).then_some(Piece { change, chunk: 0 })
+    }
+
+    fn parts_of<'a>(&self, batch: &'a Batch, index: usize, commit: u32) -> RecordParts<'a> {
+        let change = &batch.changes[index];
+        let kind = match change.action {
+            Action::Put => Kind::Put,
+            Action::Delete => Kind::Delete,
+            Action::Catalog(..) => Kind::Catalog,
+        };
+        RecordParts {
+            collection: change.documents.as_ref().map_or(0, |documents| documents.id),
+            commit,
+            replaces: change.replaces.map(|(entry, _)| entry.address()),
+            key: change.documents.as_ref().and_then(|_| batch.key(change)),
+            body: batch.body(change),
+            ..nameless(kind)
+        }
+    }
+
+    /// Encodes `piece` behind what the open frame holds already. False where it does not fit any more.
+    pub(super) fn place_piece(&mut self, batch: &mut Batch, piece: Piece) -> bool {
+        let chunks = self.chunk_count(batch, piece.change);
+        let mut body = Vec::new();
+        if piece.chunk < chunks {
+            let len = self.chunk_len(batch, piece.change);
+            let document = batch.body(&batch.changes[piece.change]);
+            let bytes = document.chunks(len).nth(piece.chunk).expect("as many chunks as were counted");
+            encode_chunk(piece.chunk as u64, bytes, &mut body);
+        } else if chunks > 0 {
+            let document_len = batch.body(&batch.changes[piece.change]).len() as u64;
+            encode_chunk_list(document_len, &self.chunks, &mut body);
+        }
+        let stretch = self.end.segment.last_stretch();
+        let commit = self.end.lsn.next().count() - stretch.first_lsn.count();
+        let mut parts = self.parts_of(batch, piece.change, commit);
+        if piece.chunk < chunks {
+            parts = RecordParts { kind: Kind::Chunk, replaces: None, body: &body, ..parts };
+        } else if chunks > 0 {
+            parts = RecordParts { chunked: true, body: &body, ..parts };
+        }
+        let extent = self.pending.last_mut().expect("a frame was begun");
+        let at = extent.offset + extent.bytes.len() as u32;
+        if u64::from(at) + parts.encoded_len() as u64 > u64::from(self.geometry.segment_bytes()) {
+            return false;
+        }
+        self.crcs.push(parts.encode(stretch.seed.at(at), &mut extent.bytes));
+        let address = self.geometry.address(self.end.segment.sequence, at);
+        if piece.chunk < chunks {
+            self.chunks.truncate(piece.chunk);
+            self.chunks.push(address);
+        } else {
+            batch.changes[piece.change].address = address;
+        }
+        true
+    }
+}

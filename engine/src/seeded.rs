@@ -1,0 +1,116 @@
+//! The catalogue of seeded bugs: mistakes that real stores made, in the shape that they would have here, each switched on
+//! alone to prove that some check catches it.
+//!
+//! Without the feature `seeded` every switch is a constant `false`, and the compiler takes the bugs out.
+
+macro_rules! catalogue {
+    ($($(#[$doc:meta])* $bug:ident),* $(,)?) => {
+        /// A mistake that can be switched on.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[cfg_attr(not(feature = "seeded"), expect(unreachable_pub, reason = "public under the feature `seeded`"))]
+        pub enum Bug {
+            $($(#[$doc])* $bug),*
+        }
+
+        impl Bug {
+            /// All of them.
+            #[cfg(feature = "seeded")]
+            pub const ALL: &'static [Bug] = &[$(Bug::$bug),*];
+        }
+    };
+}
+
+catalogue! {
+    /// The end of the log is always a torn tail, whatever attests that it went on.
+    ClaimsIgnored,
+    /// Recovery looks for claims in the last segment only.
+    ClaimsNotFollowedAlongTheChain,
+    /// A damaged segment header ends the search for claims.
+    DamagedHeaderEndsTheChain,
+    /// A file shorter than it once was is taken as it is.
+    ShortFileAccepted,
+    /// A reopened store goes on in the incarnation of its predecessor.
+    IncarnationKept,
+    /// A new incarnation is one above the slot's, whatever stands beyond the end of the log.
+    IncarnationFromTheSlotAlone,
+    /// The opening frame is not waited for.
+    OpeningFrameNotSynced,
+    /// Any opening frame counts, whatever it names.
+    OpeningFrameNamesIgnored,
+    /// A commit counts when its first part is there.
+    FirstPartIsEnough,
+    /// A frame's body counts without the checksum that ties it to its header.
+    BodyChecksumIgnored,
+    /// A segment counts as the successor wherever its predecessor ended.
+    PredecessorEndIgnored,
+    /// A synced commit returns before the sync.
+    SyncSkipped,
+    /// The sync comes before the write that it is for.
+    SyncBeforeWrite,
+    /// What recovery accepted is not synced before it is answered with.
+    RecoveryNotSynced,
+    /// A superblock is written over the newest one.
+    SlotWrittenInPlace,
+    /// The slot names the grown length before it is durable.
+    GrowthNamedBeforeSync,
+    /// The slot is never told of a grown length.
+    GrowthNotNamed,
+    /// An invalid slot is left until the first commit.
+    InvalidSlotNotMended,
+    /// A frame goes on in the sector that the last sync covered.
+    SectorSharedAcrossSyncs,
+    /// No watermark frame is placed.
+    WatermarkForgotten,
+    /// A frame states itself to be durable.
+    DurabilityOverstated,
+    /// Slot A is written without waiting for what it speaks of.
+    CreationInOneSync,
+    /// The name of a new file is not made durable.
+    DirectoryNotSynced,
+    /// The id counter is taken from the documents that are there at opening.
+    IdsFromLiveDocuments,
+    /// Deletes are forgotten at opening.
+    DeletesNotReplayed,
+    /// A dropped collection comes back at opening.
+    DropNotReplayed,
+    /// The index changes before the write that it rests on.
+    IndexBeforeWrite,
+    /// A commit becomes visible record by record.
+    CommitVisibleInPieces,
+    /// Superseded versions are not kept for snapshots.
+    VersionsNotRetained,
+    /// Writing goes on after a failed write or sync.
+    FailureForgotten,
+    /// A short write is taken for a whole one.
+    ShortWriteAccepted,
+    /// A full disk stops the store as any failure does.
+    FullDiskPoisons,
+    /// A commit that could not be placed leaves its traces.
+    PlacementNotTakenBack,
+    /// A scan goes on behind an error, without what could not be read.
+    ScanSkipsErrors,
+}
+
+#[cfg(feature = "seeded")]
+thread_local! {
+    static ON: std::cell::Cell<Option<Bug>> = const { std::cell::Cell::new(None) };
+}
+
+/// Whether `bug` is switched on in this thread.
+#[cfg(feature = "seeded")]
+pub(crate) fn is_on(bug: Bug) -> bool {
+    ON.get() == Some(bug)
+}
+
+/// Whether `bug` is switched on: not in this build.
+#[cfg(not(feature = "seeded"))]
+#[inline(always)]
+pub(crate) const fn is_on(_: Bug) -> bool {
+    false
+}
+
+/// Switches `bug` on in this thread, in the place of any other; none switches all off.
+#[cfg(feature = "seeded")]
+pub fn switch_on(bug: Option<Bug>) {
+    ON.set(bug);
+}
