@@ -300,7 +300,9 @@ impl Writer {
     /// Puts what was placed since `mark` where readers can find it, once an address leads them there.
     fn show_placed(&mut self, core: &Core, mark: &Mark) {
         for (segment, offset, bytes) in self.appender.placed_since(mark) {
-            core.log.segments.put(Arc::clone(segment));
+            if !mark.ends_in(segment) {
+                core.log.segments.put(Arc::clone(segment));
+            }
             core.log.tail.put(segment, core.log.geometry.address(segment.sequence, offset), bytes);
         }
     }

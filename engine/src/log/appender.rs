@@ -51,6 +51,13 @@ pub(crate) struct Mark {
     extent_len: usize,
 }
 
+impl Mark {
+    /// Whether the log ended in this very segment, as it is now.
+    pub(crate) fn ends_in(&self, segment: &Arc<Segment>) -> bool {
+        Arc::ptr_eq(&self.end.segment, segment)
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Appender {
     pub(super) geometry: Geometry,

@@ -63,8 +63,9 @@ fn neither(storage: &FailStop, geometry: Geometry, slots: [&Slot; 2]) -> Result<
     Err(Error::NotHolotype { found: "neither superblock slot begins with the magic" })
 }
 
-/// Whether the file is what a creation may leave behind before its first slot is durable: no longer than it makes it,
-/// and zeros but for what it writes until then, either of which may be torn.
+/// Whether the file is what a creation may leave behind before its first slot is durable: zeros, but for the header of
+/// segment 0, and for slot A once the whole length is durable; either may be torn. (A store that was cut short has a nonzero
+/// slot in a file that is too short for it, and is no creation.)
 fn is_unfinished(storage: &FailStop, geometry: Geometry) -> Result<bool> {
     let len = storage.len()?;
     if len == 0 {
@@ -76,6 +77,7 @@ fn is_unfinished(storage: &FailStop, geometry: Geometry) -> Result<bool> {
     let mut bytes = vec![0; len as usize];
     let have = storage.read_full(0, &mut bytes)?;
     let header = SEGMENTS_START as usize..SEGMENTS_START as usize + geometry.sector() as usize;
-    let mut outside = bytes[..have].iter().enumerate().filter(|(at, _)| *at >= SLOT_LEN && !header.contains(at));
-    Ok(outside.all(|(_, byte)| *byte == 0))
+    let slot = if len == geometry.creation_len() { 0..SLOT_LEN } else { 0..0 };
+    let mut others = bytes[..have].iter().enumerate().filter(|(at, _)| !slot.contains(at) && !header.contains(at));
+    Ok(others.all(|(_, byte)| *byte == 0))
 }
