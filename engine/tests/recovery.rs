@@ -1,0 +1,202 @@
+//! The rules of recovery, each by the shortest trace that breaks without it (spec: ). The bytes are edited by
+//! hand: what a crash or a fault may leave is enumerated in `crash-tests`; here each rule is shown by itself.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use holotype::storage::{MemoryStorage, Storage};
+use holotype::{Db, Document, Durability, Error, Options, Result, doc};
+
+/// A store whose file can be looked at, and changed, as if the machine had stopped.
+struct Fixture {
+    disk: Arc<MemoryStorage>,
+    db: Db,
+}
+
+fn options() -> Options {
+    Options::new().sector(64).segment_bytes(1024).seed(7)
+}
+
+fn body(n: i64) -> Document {
+    doc! { "n": n, "text": "sixteen bytes of" }
+}
+
+impl Fixture {
+    fn on(bytes: &[u8]) -> Result<Fixture> {
+        let disk = Arc::new(MemoryStorage::new());
+        disk.write_at(0, bytes).expect("memory takes all");
+        let db = Db::open_on(Arc::clone(&disk), &options())?;
+        Ok(Fixture { disk, db })
+    }
+
+    fn new() -> Fixture {
+        Self::on(&[]).expect("an empty file becomes a store")
+    }
+
+    /// Puts `n`, and returns the range of the file that the commit changed.
+    fn put(&self, n: i64, durability: Durability) -> std::ops::Range<usize> {
+        let before = self.bytes();
+        self.db.collection("c").with_durability(durability).put(n, body(n)).expect("nothing refuses");
+        let after = self.bytes();
+        let changed = |at: &usize| before.get(*at) != after.get(*at);
+        // The superblock slots lie below; a commit of a grown file writes one.
+        let log = 16_384..after.len();
+        let first = log.clone().find(changed).expect("a commit writes");
+        let last = log.rev().find(changed).expect("a commit writes");
+        first..last + 1
+    }
+
+    /// The file as it is now.
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![0; self.disk.len().expect("memory has a length") as usize];
+        let read = self.disk.read_at(0, &mut bytes).expect("memory can be read");
+        let mut done = read;
+        while done < bytes.len() {
+            done += self.disk.read_at(done as u64, &mut bytes[done..]).expect("memory can be read");
+        }
+        bytes
+    }
+
+    fn keys(&self) -> BTreeSet<i64> {
+        match self.db.collection("c").keys(..) {
+            Ok(keys) => keys.map(|key| key.expect("a healthy store").to_string().parse().expect("int keys")).collect(),
+            Err(Error::UnknownCollection { .. }) => BTreeSet::new(),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+fn flipped(mut bytes: Vec<u8>, at: usize) -> Vec<u8> {
+    bytes[at] ^= 1;
+    bytes
+}
+
+/// What a scenario shows: `Ok` where the rule is kept.
+type Shown = std::result::Result<(), String>;
+
+fn shown(holds: bool, what: impl std::fmt::Debug) -> Shown {
+    if holds { Ok(()) } else { Err(format!("{what:?}")) }
+}
+
+fn damage_to_a_commit_that_a_later_one_attests_is_corrupt() -> Shown {
+    let store = Fixture::new();
+    let first = store.put(1, Durability::Synced);
+    store.put(2, Durability::Synced);
+    let opened = Fixture::on(&flipped(store.bytes(), first.end - 9));
+    shown(matches!(opened, Err(Error::Corrupt(_))), opened.map(|store| store.keys()))
+}
+
+fn damage_to_a_commit_that_nobody_acknowledged_is_a_torn_tail() -> Shown {
+    let store = Fixture::new();
+    store.put(1, Durability::Synced);
+    let torn = store.put(2, Durability::Written);
+    let opened = Fixture::on(&flipped(store.bytes(), torn.start + 40));
+    let keys = opened.map(|store| store.keys());
+    shown(matches!(&keys, Ok(keys) if *keys == BTreeSet::from([1])), keys)
+}
+
+fn what_lay_beyond_a_cut_never_comes_back() -> Shown {
+    let store = Fixture::new();
+    store.put(1, Durability::Synced);
+    let torn = store.put(2, Durability::Written);
+    store.put(3, Durability::Written);
+    // The power fails: the second commit is torn, the third reached the disk whole. It is put again after the reopen, in the
+    // same place and of the same length.
+    let reopened = Fixture::on(&flipped(store.bytes(), torn.start + 40)).map_err(|error| error.to_string())?;
+    reopened.put(2, Durability::Synced);
+    let keys = Fixture::on(&reopened.bytes()).map(|store| store.keys());
+    shown(matches!(&keys, Ok(keys) if *keys == BTreeSet::from([1, 2])), keys)
+}
+
+fn a_claim_three_segments_on_is_found() -> Shown {
+    let store = Fixture::new();
+    let first = store.put(1, Durability::Synced);
+    // A batch over several segments is handed down by one sync; only what follows it attests it.
+    for n in 2..60 {
+        store.put(n, Durability::Buffered);
+    }
+    store.db.flush().map_err(|error| error.to_string())?;
+    store.put(60, Durability::Synced);
+    // The first sync's slot speaks for the first commit; so the damage goes behind it, into the batch.
+    let opened = Fixture::on(&flipped(store.bytes(), first.end + 64 + 40));
+    shown(matches!(opened, Err(Error::Corrupt(_))), opened.map(|store| store.keys()))
+}
+
+fn a_file_shorter_than_it_durably_was_is_corrupt() -> Shown {
+    let store = Fixture::new();
+    for n in 1..40 {
+        store.put(n, Durability::Synced);
+    }
+    let mut bytes = store.bytes();
+    bytes.truncate(bytes.len() - 1024);
+    let opened = Fixture::on(&bytes);
+    shown(matches!(opened, Err(Error::Corrupt(_))), opened.map(|store| store.keys()))
+}
+
+#[test]
+fn the_rules_of_recovery_hold() {
+    for (name, scenario) in [
+        ("attested", damage_to_a_commit_that_a_later_one_attests_is_corrupt as fn() -> Shown),
+        ("torn", damage_to_a_commit_that_nobody_acknowledged_is_a_torn_tail),
+        ("beyond the cut", what_lay_beyond_a_cut_never_comes_back),
+        ("chain", a_claim_three_segments_on_is_found),
+        ("short", a_file_shorter_than_it_durably_was_is_corrupt),
+    ] {
+        assert_eq!(scenario(), Ok(()), "{name}");
+    }
+}
+
+#[test]
+fn a_store_cut_short_at_any_length_is_refused_or_whole() {
+    let store = Fixture::new();
+    for n in 1..6 {
+        store.put(n, Durability::Synced);
+    }
+    let bytes = store.bytes();
+    for len in 1..bytes.len() {
+        match Fixture::on(&bytes[..len]) {
+            Ok(opened) => panic!("cut to {len} of {} bytes, it opened with {:?}", bytes.len(), opened.keys()),
+            Err(Error::Corrupt(_) | Error::NotHolotype { .. }) => {}
+            Err(error) => panic!("cut to {len} bytes: {error}"),
+        }
+    }
+}
+
+/// Each rule taken away alone must turn its scenario red: otherwise the scenario shows nothing.
+#[cfg(feature = "seeded")]
+mod removed {
+    use super::*;
+    use holotype::seeded::{Bug, switch_on};
+
+    fn red(bug: Bug, scenario: fn() -> Shown) {
+        switch_on(Some(bug));
+        let shown = scenario();
+        switch_on(None);
+        assert!(shown.is_err(), "{bug:?} went unnoticed");
+    }
+
+    #[test]
+    fn without_the_watermark_damage_passes_for_a_torn_tail() {
+        red(Bug::ClaimsIgnored, damage_to_a_commit_that_a_later_one_attests_is_corrupt);
+    }
+
+    #[test]
+    fn with_watermarks_that_overstate_a_torn_tail_passes_for_damage() {
+        red(Bug::DurabilityOverstated, damage_to_a_commit_that_nobody_acknowledged_is_a_torn_tail);
+    }
+
+    #[test]
+    fn without_a_new_incarnation_leftovers_come_back() {
+        red(Bug::IncarnationKept, what_lay_beyond_a_cut_never_comes_back);
+    }
+
+    #[test]
+    fn a_search_that_ends_with_the_segment_misses_the_claim() {
+        red(Bug::ClaimsNotFollowedAlongTheChain, a_claim_three_segments_on_is_found);
+    }
+
+    #[test]
+    fn without_the_length_in_the_slot_a_lost_end_goes_unnoticed() {
+        red(Bug::ShortFileAccepted, a_file_shorter_than_it_durably_was_is_corrupt);
+    }
+}

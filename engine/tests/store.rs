@@ -1,0 +1,393 @@
+//! The store through its public face, in memory and on a real file.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use holotype::storage::{MemoryStorage, Storage};
+use holotype::{Db, Document, Durability, Error, Key, Options, Value, doc};
+
+fn n(value: i64) -> Document {
+    doc! { "n": value }
+}
+
+fn value_of(document: Option<holotype::DocRef>) -> Option<i64> {
+    document?.get("n")?.as_i64()
+}
+
+fn ids(keys: holotype::Keys) -> Vec<String> {
+    keys.map(|key| key.expect("a healthy store").to_string()).collect()
+}
+
+#[test]
+fn what_is_put_is_read_until_it_is_replaced_or_deleted() {
+    let db = Db::in_memory();
+    let notes = db.collection("notes");
+    assert_eq!(notes.insert(n(1)).unwrap(), Key::Int(1));
+    notes.put("a", n(2)).unwrap();
+    assert_eq!(value_of(notes.get(1).unwrap()), Some(1));
+    assert_eq!(value_of(notes.get("a").unwrap()), Some(2));
+    assert!(notes.replace("a", n(3)).unwrap());
+    assert!(!notes.replace("b", n(3)).unwrap(), "there is nothing to replace");
+    assert_eq!(value_of(notes.get("a").unwrap()), Some(3));
+    assert!(matches!(notes.insert_with_key("a", n(4)), Err(Error::KeyExists { .. })));
+    assert_eq!(notes.len().unwrap(), 2);
+    assert!(notes.delete("a").unwrap());
+    assert!(!notes.delete("a").unwrap());
+    assert!(notes.get("a").unwrap().is_none());
+    assert!(!notes.contains("a").unwrap());
+    assert_eq!(notes.len().unwrap(), 1);
+}
+
+#[test]
+fn a_collection_comes_with_its_first_write_and_reads_before_say_so() {
+    let db = Db::in_memory();
+    let notes = db.collection("notes");
+    assert!(matches!(notes.get(1), Err(Error::UnknownCollection { name }) if name == "notes"));
+    assert!(matches!(notes.len(), Err(Error::UnknownCollection { .. })));
+    assert!(matches!(notes.delete(1), Err(Error::UnknownCollection { .. })));
+    assert!(matches!(notes.replace(1, n(1)), Err(Error::UnknownCollection { .. })));
+    assert_eq!(db.collections(), Vec::<String>::new());
+    notes.insert(n(1)).unwrap();
+    assert_eq!(db.collections(), ["notes"]);
+    assert!(!db.create_collection("notes").unwrap());
+    assert!(db.create_collection("empty").unwrap());
+    assert!(db.collection("empty").is_empty().unwrap());
+}
+
+#[test]
+fn a_dropped_collection_is_gone_and_its_name_begins_anew() {
+    let db = Db::in_memory();
+    let notes = db.collection("notes");
+    notes.insert_many([n(1), n(2)]).unwrap();
+    assert!(db.drop_collection("notes").unwrap());
+    assert!(!db.drop_collection("notes").unwrap());
+    assert!(matches!(notes.len(), Err(Error::UnknownCollection { .. })));
+    assert_eq!(notes.insert(n(3)).unwrap(), Key::Int(1), "a new collection counts from 1");
+    assert_eq!(notes.len().unwrap(), 1);
+}
+
+#[test]
+fn a_cleared_collection_keeps_its_counter_and_a_renamed_one_its_documents() {
+    let db = Db::in_memory();
+    let notes = db.collection("notes");
+    notes.insert_many([n(1), n(2)]).unwrap();
+    notes.clear().unwrap();
+    assert!(notes.is_empty().unwrap());
+    assert_eq!(notes.insert(n(3)).unwrap(), Key::Int(3));
+    assert!(db.rename_collection("notes", "old").unwrap());
+    assert!(matches!(notes.len(), Err(Error::UnknownCollection { .. })));
+    assert_eq!(value_of(db.collection("old").get(3).unwrap()), Some(3));
+    notes.insert(n(4)).unwrap();
+    assert!(matches!(db.rename_collection("notes", "old"), Err(Error::InvalidName { .. })));
+}
+
+#[test]
+fn names_and_keys_out_of_bounds_are_refused_and_change_nothing() {
+    let db = Db::in_memory();
+    for name in ["", "$reserved", &"x".repeat(256)] {
+        assert!(matches!(db.collection(name).insert(n(1)), Err(Error::InvalidName { .. })), "{name:?}");
+    }
+    db.collection("x".repeat(255)).insert(n(1)).unwrap();
+    let notes = db.collection("notes");
+    let long = "k".repeat(1025);
+    assert!(matches!(notes.put(long.as_str(), n(1)), Err(Error::KeyTooLong { len: 1025, max: 1024 })));
+    notes.put(&long[..1024], n(1)).unwrap();
+    assert_eq!(notes.len().unwrap(), 1);
+}
+
+#[test]
+fn ids_follow_the_largest_key_ever_put_and_end_with_the_integers() {
+    let disk = Arc::new(MemoryStorage::new());
+    {
+        let notes = Db::open_on(Arc::clone(&disk), &Options::new()).unwrap().collection("notes");
+        notes.put(-5, n(0)).unwrap();
+        assert_eq!(notes.insert(n(1)).unwrap(), Key::Int(1));
+        notes.put(10, n(10)).unwrap();
+        assert_eq!(notes.insert(n(11)).unwrap(), Key::Int(11));
+        assert!(notes.delete(11).unwrap());
+    }
+    let notes = Db::open_on(disk, &Options::new()).unwrap().collection("notes");
+    assert_eq!(notes.insert(n(12)).unwrap(), Key::Int(12), "a deleted id is not issued again, not after a reopen either");
+    notes.put(i64::MAX, n(0)).unwrap();
+    assert!(matches!(notes.insert(n(0)), Err(Error::IdsExhausted)));
+    assert!(matches!(notes.insert_many([n(0)]), Err(Error::IdsExhausted)));
+    notes.put("still", n(1)).unwrap();
+}
+
+#[test]
+fn insert_many_is_one_commit_and_a_bad_document_in_it_leaves_nothing() {
+    let db = Db::in_memory();
+    let notes = db.collection("notes");
+    let keys = notes.insert_many((0..1000).map(n)).unwrap();
+    assert_eq!((keys.len(), keys[999].clone()), (1000, Key::Int(1000)));
+    let lsn = db.stats().lsn;
+    assert_eq!(notes.insert_many(Vec::<Document>::new()).unwrap(), []);
+    assert_eq!(db.stats().lsn, lsn, "an empty batch is no commit");
+    let mut deep = Value::Int(1);
+    for _ in 0..200 {
+        deep = Value::Array(vec![deep]);
+    }
+    assert!(matches!(notes.insert_many([n(1), doc! { "deep": deep }]), Err(Error::TooDeep { .. })));
+    assert_eq!((notes.len().unwrap(), db.stats().lsn), (1000, lsn));
+}
+
+#[test]
+fn scans_go_by_key_in_either_direction_within_any_bounds() {
+    let db = Db::in_memory();
+    let mixed = db.collection("mixed");
+    mixed.put("b", n(1)).unwrap();
+    mixed.put(&[0xFFu8, 1][..], n(2)).unwrap();
+    mixed.put(-1, n(3)).unwrap();
+    mixed.put("a", n(4)).unwrap();
+    mixed.put(7, n(5)).unwrap();
+    let all = ["-1", "7", "\"a\"", "\"b\"", "0xff01"];
+    assert_eq!(ids(mixed.keys(..).unwrap()), all);
+    let mut reversed = ids(mixed.keys(..).unwrap().reversed());
+    reversed.reverse();
+    assert_eq!(reversed, all);
+    assert_eq!(ids(mixed.keys(0..).unwrap()), all[1..]);
+    assert_eq!(ids(mixed.keys(..=7).unwrap()), all[..2]);
+    assert_eq!(ids(mixed.keys("a".."b").unwrap()), all[2..3]);
+    assert_eq!(ids(mixed.keys(9..3).unwrap()), Vec::<String>::new(), "an inverted range is empty");
+    let mut walk = mixed.keys(..).unwrap();
+    assert_eq!(walk.next().unwrap().unwrap(), Key::Int(-1));
+    assert_eq!(ids(walk.reversed()), ["0xff01", "\"b\"", "\"a\"", "7"], "what is left, from its other end");
+}
+
+#[test]
+fn prefixes_end_where_they_should() {
+    let db = Db::in_memory();
+    let c = db.collection("c");
+    for key in ["a", "ab", "ab\u{10FFFF}", "ac", "b", "\u{D7FF}x", "\u{E000}"] {
+        c.put(key, n(0)).unwrap();
+    }
+    for key in [&[1u8][..], &[1, 0xFF], &[1, 0xFF, 3], &[2], &[0xFF, 0xFF]] {
+        c.put(key, n(0)).unwrap();
+    }
+    let text = |prefix: &str| c.scan_prefix(prefix).unwrap().map(|doc| doc.unwrap().key().to_key()).count();
+    assert_eq!(["a", "ab", "ab\u{10FFFF}", "\u{D7FF}", "", "z"].map(text), [4, 2, 1, 1, 7, 0]);
+    let bytes = |prefix: &[u8]| c.scan_prefix_bytes(prefix).unwrap().count();
+    assert_eq!([&[1u8][..], &[1, 0xFF], &[0xFF], &[], &[3]].map(bytes), [3, 2, 1, 5, 0]);
+}
+
+#[test]
+fn a_scan_sees_the_state_that_it_began_with() {
+    let db = Db::in_memory();
+    let c = db.collection("c");
+    c.insert_many((1..=1000).map(n)).unwrap();
+    let mut scan = c.scan(..).unwrap();
+    let backwards = c.scan(..).unwrap().reversed();
+    assert_eq!(value_of(Some(scan.next().unwrap().unwrap())), Some(1));
+    for id in 1..=1000 {
+        match id % 3 {
+            0 => assert!(c.delete(id).unwrap()),
+            1 => c.put(id, n(-id)).unwrap(),
+            _ => {}
+        }
+    }
+    c.insert_many((1..=100).map(n)).unwrap();
+    assert!(db.stats().retained_versions > 0);
+    let seen: Vec<_> = scan.map(|doc| value_of(Some(doc.unwrap())).unwrap()).collect();
+    assert_eq!(seen, (2..=1000).collect::<Vec<_>>());
+    db.drop_collection("c").unwrap();
+    let seen: Vec<_> = backwards.map(|doc| value_of(Some(doc.unwrap())).unwrap()).collect();
+    assert_eq!(seen, (1..=1000).rev().collect::<Vec<_>>());
+    assert_eq!((db.stats().retained_versions, db.stats().snapshots), (0, 0), "nothing is kept for nobody");
+}
+
+#[test]
+fn documents_longer_than_a_segment_are_kept_whole() {
+    let disk = Arc::new(MemoryStorage::new());
+    let options = Options::new().segment_bytes(4096);
+    let text = |len: usize| (0..len).map(|i| char::from(b'a' + (i % 26) as u8)).collect::<String>();
+    let lens = [3000, 3900, 3960, 4000, 4096, 10_000, 100_000, 1_000_000];
+    {
+        let db = Db::open_on(Arc::clone(&disk), &options).unwrap();
+        for len in lens {
+            db.collection("long").put(len as i64, doc! { "text": text(len) }).unwrap();
+        }
+        assert!(db.verify(true).unwrap().is_clean());
+        let huge = db.collection("long").put(1, doc! { "text": text(3_000_000) });
+        assert!(matches!(huge, Err(Error::DocumentTooLarge { max, .. }) if max > 1_000_000), "{huge:?}");
+    }
+    let db = Db::open_on(disk, &options).unwrap();
+    for len in lens {
+        let found = db.collection("long").get(len as i64).unwrap().unwrap();
+        assert_eq!(found.get("text").and_then(|found| found.as_str()), Some(text(len).as_str()));
+    }
+    assert!(db.verify(true).unwrap().is_clean());
+}
+
+#[test]
+fn every_durability_class_is_there_after_a_close() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.holo");
+    {
+        let db = Db::open(&path).unwrap();
+        for (i, class) in [Durability::Buffered, Durability::Written, Durability::Synced].into_iter().enumerate() {
+            db.collection("c").with_durability(class).insert(n(i as i64)).unwrap();
+        }
+        db.collection("c").with_durability(Durability::Buffered).insert(n(3)).unwrap();
+        db.close().unwrap();
+    }
+    let db = Db::open(&path).unwrap();
+    let found: Vec<_> = db.collection("c").scan(..).unwrap().map(|doc| value_of(Some(doc.unwrap())).unwrap()).collect();
+    assert_eq!(found, [0, 1, 2, 3]);
+}
+
+#[test]
+fn one_process_writes_and_a_closed_store_refuses() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.holo");
+    let db = Db::open(&path).unwrap();
+    db.collection("c").insert(n(1)).unwrap();
+    assert!(matches!(Db::open(&path), Err(Error::Locked { path: at }) if at == path));
+    let other = db.clone();
+    db.close().unwrap();
+    assert!(matches!(other.collection("c").insert(n(2)), Err(Error::Closed)));
+    assert_eq!(value_of(other.collection("c").get(1).unwrap()), Some(1), "reads go on");
+    drop(other);
+    let reader = Db::open_with(&path, &Options::new().read_only(true)).unwrap();
+    let second = Db::open_with(&path, &Options::new().read_only(true)).unwrap();
+    assert!(matches!(reader.collection("c").insert(n(2)), Err(Error::ReadOnly)));
+    assert_eq!(value_of(second.collection("c").get(1).unwrap()), Some(1));
+    assert!(second.verify(true).unwrap().is_clean());
+}
+
+#[test]
+fn paths_that_cannot_be_a_store_are_refused_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    assert!(Db::open(directory.path()).is_err());
+    let missing = directory.path().join("missing.holo");
+    let opened = Db::open_with(&missing, &Options::new().create(false));
+    assert!(matches!(opened, Err(Error::NotFound { .. })), "{opened:?}");
+    let text = directory.path().join("text.txt");
+    std::fs::write(&text, "this is not a store\n".repeat(2000)).unwrap();
+    assert!(matches!(Db::open(&text), Err(Error::NotHolotype { .. })));
+    assert_eq!(std::fs::read_to_string(&text).unwrap().len(), 40_000, "and is left as it was");
+}
+
+#[test]
+fn an_empty_store_takes_at_most_64_kib() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.holo");
+    drop(Db::open(&path).unwrap());
+    assert!(std::fs::metadata(&path).unwrap().len() <= 65_536);
+}
+
+#[test]
+fn a_full_file_refuses_and_loses_nothing() {
+    let db = Db::open_on(MemoryStorage::new(), &Options::new().segment_bytes(4096).max_file_bytes(32_768)).unwrap();
+    let c = db.collection("c").with_durability(Durability::Written);
+    let mut count = 0;
+    let full = loop {
+        match c.insert(doc! { "n": count, "text": "x".repeat(200) }) {
+            Ok(_) => count += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(full, Error::StorageFull { .. }), "{full}");
+    assert!(count > 10);
+    assert_eq!(c.len().unwrap(), count);
+    assert!(db.verify(true).unwrap().is_clean());
+    db.flush().unwrap();
+}
+
+#[test]
+fn readers_on_other_threads_see_whole_commits() {
+    let db = Db::in_memory();
+    let c = db.collection("c").with_durability(Durability::Written);
+    c.put_many([("a", n(0)), ("b", n(0))]).unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut last = 0;
+                while !done.load(Ordering::Relaxed) {
+                    let seen: Vec<_> = c.scan("a"..="b").unwrap().map(|doc| value_of(Some(doc.unwrap())).unwrap()).collect();
+                    assert_eq!(seen.len(), 2);
+                    assert_eq!(seen[0], seen[1], "a commit is seen whole");
+                    assert!(seen[0] >= last, "time does not go back");
+                    last = value_of(c.get("a").unwrap()).unwrap();
+                    assert!(last >= seen[0]);
+                }
+            });
+        }
+        for i in 1..3000 {
+            c.put_many([("a", n(i)), ("b", n(i))]).unwrap();
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+/// A storage that cannot be read any more once `broken` is set.
+#[derive(Debug, Default)]
+struct Breakable {
+    inner: MemoryStorage,
+    broken: AtomicBool,
+}
+
+impl Storage for Breakable {
+    fn len(&self) -> std::io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn set_len(&self, len: u64) -> std::io::Result<()> {
+        self.inner.set_len(len)
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> std::io::Result<usize> {
+        if self.broken.load(Ordering::Relaxed) {
+            return Err(std::io::Error::other("unplugged"));
+        }
+        self.inner.read_at(offset, out)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.broken.load(Ordering::Relaxed) {
+            return Err(std::io::Error::other("unplugged"));
+        }
+        self.inner.write_at(offset, bytes)
+    }
+
+    fn sync(&self) -> std::io::Result<()> {
+        self.inner.sync()
+    }
+}
+
+#[test]
+fn after_a_failed_write_the_handle_writes_no_more_and_what_it_holds_can_be_read() {
+    let disk = Arc::new(Breakable::default());
+    let db = Db::open_on(Arc::clone(&disk), &Options::new()).unwrap();
+    let c = db.collection("c");
+    c.insert(n(1)).unwrap();
+    disk.broken.store(true, Ordering::Relaxed);
+    assert!(matches!(c.insert(n(2)), Err(Error::Io { .. })));
+    disk.broken.store(false, Ordering::Relaxed);
+    assert!(matches!(c.insert(n(3)), Err(Error::Poisoned { .. })));
+    assert!(matches!(db.flush(), Err(Error::Poisoned { .. })));
+    assert_eq!(value_of(c.get(1).unwrap()), Some(1));
+    assert_eq!(c.len().unwrap(), 1);
+    drop((c, db));
+    let reopened = Db::open_on(disk, &Options::new()).unwrap();
+    assert_eq!(reopened.collection("c").len().unwrap(), 1);
+    reopened.collection("c").insert(n(4)).unwrap();
+}
+
+#[test]
+fn a_scan_ends_after_its_first_error() {
+    let disk = Arc::new(Breakable::default());
+    {
+        let db = Db::open_on(Arc::clone(&disk), &Options::new()).unwrap();
+        db.collection("c").insert_many((0..10_000).map(n)).unwrap();
+    }
+    let db = Db::open_on(Arc::clone(&disk), &Options::new().cache_bytes(0)).unwrap();
+    let mut scan = db.collection("c").scan(..).unwrap();
+    assert!(scan.next().unwrap().is_ok());
+    disk.broken.store(true, Ordering::Relaxed);
+    let rest: Vec<_> = scan.by_ref().collect();
+    assert!(rest[..rest.len() - 1].iter().all(Result::is_ok), "an error comes last");
+    assert!(rest[rest.len() - 1].is_err());
+    disk.broken.store(false, Ordering::Relaxed);
+    assert!(scan.next().is_none(), "what follows an error is not what follows");
+}
