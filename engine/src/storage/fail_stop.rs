@@ -63,7 +63,7 @@ impl FailStop {
     }
 
     /// The same handle over a copy of the storage, stopped if this one is.
-    #[cfg(feature = "testing")]
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn fork(&self, inner: Box<dyn Storage>) -> Self {
         let counters = self.counters();
         FailStop {
@@ -183,8 +183,8 @@ impl FailStop {
             .map_err(|source| self.stop("sync of the directory", source))
     }
 
-    /// Puts a question to each unit of a range. Returned are the largest answers: one may be missing if another is
-    /// at least as large in both numbers.
+    /// Puts a question to each unit of a range. Of the answers only the largest numbers count: one may be missing, or
+    /// merged with another, where that does not change those.
     pub(crate) fn probe(
         &self,
         offset: u64,
@@ -194,9 +194,10 @@ impl FailStop {
     ) -> Result<Vec<Answer>> {
         assert!(unit > 0, "a unit has bytes");
         let probe = Probe { offset, len, unit, look };
-        if let Some(answers) = self.inner.probe(&probe) {
-            return answers
-                .map_err(|source| io_error(&format!("probe of {len} bytes at offset {offset}"), source));
+        let answers = uninterrupted(|| self.inner.probe(&probe))
+            .map_err(|source| io_error(&format!("read of {len} bytes at offset {offset}"), source))?;
+        if let Some(answers) = answers {
+            return Ok(answers);
         }
         let mut answers = Vec::new();
         let mut bytes = vec![0; len.min(PROBE_READ_LEN.next_multiple_of(unit))];
@@ -246,7 +247,7 @@ fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupts < INTERRUPTS_MAX => {
-                interrupts += 1
+                interrupts += 1;
             }
             result => return result,
         }

@@ -1,5 +1,6 @@
 //! Bytes that end with the process: for stores that need no disk, and for measuring the engine without one.
 
+use std::fmt;
 use std::io;
 
 use super::Storage;
@@ -26,11 +27,17 @@ pub struct MemoryStorage {
     file: RwLock<File>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct File {
     len: u64,
     /// A page that was never written is not there, and reads as zeros. Bytes beyond `len` are zeros.
     pages: Vec<Option<Page>>,
+}
+
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("File").field("len", &self.len).finish_non_exhaustive()
+    }
 }
 
 impl MemoryStorage {

@@ -12,10 +12,12 @@
 mod fail_stop;
 mod file;
 mod memory;
+#[cfg(any(test, feature = "testing"))]
+pub mod sim;
 
 pub(crate) use fail_stop::FailStop;
-pub use file::{Access, FileStorage};
 pub(crate) use file::default_cache_bytes;
+pub use file::{Access, FileStorage};
 pub use memory::MemoryStorage;
 
 use std::fmt::Debug;
@@ -70,8 +72,8 @@ pub trait Storage: Send + Sync + Debug {
 
     /// Answers a [`Probe`] in a better way than by reading. Only storage that does not know its own bytes yet has
     /// one; `None` asks the caller to read.
-    fn probe(&self, _probe: &Probe<'_>) -> Option<io::Result<Vec<Answer>>> {
-        None
+    fn probe(&self, _probe: &Probe<'_>) -> io::Result<Option<Vec<Answer>>> {
+        Ok(None)
     }
 }
 
@@ -98,7 +100,11 @@ pub struct Probe<'a> {
 impl Debug for Probe<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Probe { offset, len, unit, .. } = self;
-        f.debug_struct("Probe").field("offset", offset).field("len", len).field("unit", unit).finish_non_exhaustive()
+        f.debug_struct("Probe")
+            .field("offset", offset)
+            .field("len", len)
+            .field("unit", unit)
+            .finish_non_exhaustive()
     }
 }
 
@@ -129,7 +135,7 @@ macro_rules! forward {
                 (**self).sync_directory()
             }
 
-            fn probe(&self, probe: &Probe<'_>) -> Option<io::Result<Vec<Answer>>> {
+            fn probe(&self, probe: &Probe<'_>) -> io::Result<Option<Vec<Answer>>> {
                 (**self).probe(probe)
             }
         }

@@ -1,0 +1,61 @@
+//! One number for what a disk holds and may hold, the same in every run and on every machine.
+
+use super::content::Pages;
+use super::state::State;
+
+const START: u64 = 0x486f_6c6f_7479_7065;
+
+fn mix(hash: u64, word: u64) -> u64 {
+    let product = (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    product ^ (product >> 29)
+}
+
+pub(super) fn hash(bytes: &[u8]) -> u64 {
+    let mut words = bytes.chunks_exact(8);
+    let hash = words.by_ref().fold(START, |hash, word| {
+        mix(hash, u64::from_le_bytes(word.try_into().expect("a chunk has 8 bytes")))
+    });
+    let tail = words.remainder().iter().fold(hash, |hash, byte| mix(hash, u64::from(*byte)));
+    mix(tail, bytes.len() as u64)
+}
+
+/// Pages of zeros count as absent, whether they are there or not.
+fn pages(hash: u64, pages: &Pages) -> u64 {
+    let zero = pages.get(usize::MAX).hash();
+    pages
+        .iter()
+        .filter(|(_, page)| page.hash() != zero)
+        .fold(hash, |hash, (index, page)| mix(mix(hash, index as u64), page.hash()))
+}
+
+impl State {
+    /// Two disks with the same one read alike and crash alike. How they came to be, what their calls counted and who
+    /// decides for them is not part of it.
+    pub(super) fn fingerprint(&self) -> u64 {
+        let unsettled = self.length.unsettled.as_deref().unwrap_or_default();
+        let mut hash = pages(START, &self.pages);
+        for word in [self.name as u64, u64::from(self.prefix_unsettled), u64::from(self.late_failure)]
+            .into_iter()
+            .chain(self.length.all())
+            .chain([u64::MAX])
+            .chain(unsettled.iter().copied())
+        {
+            hash = mix(hash, word);
+        }
+        for (number, sector) in self.sectors.iter() {
+            let (_, place) = self.sectors.place(number);
+            hash = mix(mix(mix(hash, number), sector.cache as u64), sector.durable as u64);
+            for version in &sector.versions {
+                hash = mix(hash, super::fingerprint::hash(&version.page.bytes()[place.clone()]));
+                hash = mix(hash, self.order_of(version.change));
+            }
+            hash = mix(hash, self.order_of(sector.last_change));
+        }
+        if self.level == super::Level::Prefix { mix(hash, self.changes - self.synced) } else { hash }
+    }
+
+    /// A change's number since the last sync, where a crash goes by that.
+    fn order_of(&self, change: u64) -> u64 {
+        if self.level == super::Level::Prefix { change.saturating_sub(self.synced) } else { 0 }
+    }
+}
