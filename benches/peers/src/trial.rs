@@ -1,0 +1,121 @@
+//! One trial: one store goes through the whole day of a document, from an empty file to a reopened one.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use holotype_benches::timing::timed;
+use holotype_benches::workload::UniformIds;
+
+use crate::peer::{Class, Peer};
+
+/// What one trial showed, in nanoseconds for each document unless told otherwise.
+#[derive(Debug, Clone)]
+pub struct Figures {
+    pub insert: f64,
+    /// The reads and rewrites, which are the same in every class but for their syncs.
+    pub rest: Option<Rest>,
+}
+
+/// What a trial shows that does not sync each commit.
+#[derive(Debug, Clone)]
+pub struct Rest {
+    /// Bytes of the file for each document, once all were inserted and flushed.
+    pub file_bytes: f64,
+    pub decode_sequential: f64,
+    pub decode_uniform: f64,
+    pub field_uniform: f64,
+    pub sum: f64,
+    pub miss_never_given: f64,
+    pub miss_deleted: f64,
+    pub replace: f64,
+    pub delete: f64,
+    pub reopen: f64,
+}
+
+/// A sync takes the device's time, not the store's: fewer documents show it as well.
+const SYNCED_SHARE: u64 = 100;
+
+fn each(took: Duration, count: u64) -> f64 {
+    took.as_secs_f64() * 1e9 / count as f64
+}
+
+/// One trial of `P` in `class`, with a new file in `directory`.
+pub fn run<P: Peer>(directory: &Path, documents: u64, class: Class) -> Figures {
+    let directory = tempfile::tempdir_in(directory).expect("a directory for the files");
+    let path = directory.path().join("store");
+    let mut store = P::open(&path, class);
+    let count = if class == Class::Synced { documents / SYNCED_SHARE } else { documents };
+    let mut ids = Vec::with_capacity(count as usize);
+    let (took, _) = timed(1..=count, |i| {
+        ids.push(store.insert(i as i64));
+        1
+    });
+    assert_eq!(store.len(), count, "every insert was kept");
+    let rest = (class != Class::Synced).then(|| rest(store, &path, class, &ids));
+    Figures { insert: each(took, count), rest }
+}
+
+fn rest<P: Peer>(mut store: P, path: &Path, class: Class, ids: &[P::Id]) -> Rest {
+    let count = ids.len() as u64;
+    store.flush();
+    let file_bytes = std::fs::metadata(path).expect("the store's file").len() as f64 / count as f64;
+    let all = count * (count + 1) / 2;
+    let uniform = || UniformIds::new(count).take(ids.len());
+    let uniform_sum: u64 = uniform().map(i64::unsigned_abs).sum();
+    let at = |i: i64| ids[i as usize - 1];
+    let read = |found: Option<i64>| found.expect("it was put there").unsigned_abs();
+
+    let (decode_sequential, sum) = timed(ids, |id| read(store.decode(*id)));
+    assert_eq!(sum, all);
+    let (decode_uniform, sum) = timed(uniform(), |i| read(store.decode(at(i))));
+    assert_eq!(sum, uniform_sum);
+    let (field_uniform, sum) = timed(uniform(), |i| read(store.field(at(i))));
+    assert_eq!(sum, uniform_sum);
+    let (scanned, sum) = timed([()], |()| store.sum().unsigned_abs());
+    assert_eq!(sum, all);
+    let (miss_never_given, found) =
+        timed(uniform(), |i| u64::from(store.decode(store.absent(i.unsigned_abs())).is_some()));
+    assert_eq!(found, 0);
+
+    let (replace, _) = timed(ids.iter().zip(1..), |(id, i)| {
+        store.replace(*id, -i);
+        1
+    });
+    assert_eq!(store.len(), count);
+    let (reopen, reopened) = reopen(store, path, class, count);
+    store = reopened;
+    assert_eq!(store.decode(ids[6]), Some(-7), "the replaced document is what came back");
+
+    let (delete, _) = timed(ids, |id| {
+        store.delete(*id);
+        1
+    });
+    assert_eq!(store.len(), 0);
+    let (miss_deleted, found) = timed(uniform(), |i| u64::from(store.decode(at(i)).is_some()));
+    assert_eq!(found, 0);
+
+    let each = |took| each(took, count);
+    Rest {
+        file_bytes,
+        decode_sequential: each(decode_sequential),
+        decode_uniform: each(decode_uniform),
+        field_uniform: each(field_uniform),
+        sum: each(scanned),
+        miss_never_given: each(miss_never_given),
+        miss_deleted: each(miss_deleted),
+        replace: each(replace),
+        delete: each(delete),
+        reopen: each(reopen),
+    }
+}
+
+/// Closes the store and opens it again; the time of opening, and the store.
+fn reopen<P: Peer>(mut store: P, path: &Path, class: Class, count: u64) -> (Duration, P) {
+    store.flush();
+    drop(store);
+    let begun = Instant::now();
+    let store = P::open(path, class);
+    let took = begun.elapsed();
+    assert_eq!(store.len(), count);
+    (took, store)
+}
