@@ -1,0 +1,239 @@
+//! Steps from a seed.
+
+use std::ops::Bound;
+
+use crate::key::{Key, KeyRange, Prefix};
+use crate::model::Ending;
+use crate::op::{Durability, Op};
+use crate::subject::Features;
+
+use super::rig::Step;
+use super::rng::Rng;
+use super::values;
+
+/// How many of the keys named so far are remembered, to be named again.
+const KEYS_REMEMBERED: usize = 48;
+/// How often a store is asked for something that it cannot do before the step becomes a flush.
+const ATTEMPTS: usize = 64;
+
+/// What the steps are to be like.
+#[derive(Debug, Clone)]
+pub struct Profile {
+    /// What the store can do, and its limits.
+    pub features: Features,
+    /// How a life of the store may end; may be empty.
+    pub endings: Vec<Ending>,
+    /// How many steps lie between two endings, on average.
+    pub life: usize,
+    /// Names of collections; at least one.
+    pub collections: Vec<String>,
+    /// Lengths of encoded documents near which many documents should be: those of sectors, segments and blocks.
+    pub lens: Vec<usize>,
+}
+
+impl Profile {
+    /// A profile for a store that can do this much.
+    pub fn new(features: Features) -> Self {
+        let collections =
+            if features.has(crate::Feature::Collections) { &["a", "b", "c"][..] } else { &["a"] };
+        Profile {
+            features,
+            endings: vec![Ending::Close, Ending::Kill, Ending::PowerCut],
+            life: 24,
+            collections: collections.iter().map(|&name| name.to_owned()).collect(),
+            lens: vec![64, 128, 512],
+        }
+    }
+}
+
+/// Steps without end, the same for the same seed and profile.
+#[derive(Debug, Clone)]
+pub struct Steps {
+    rng: Rng,
+    profile: Profile,
+    keys: Vec<Key>,
+    ids: i64,
+}
+
+impl Iterator for Steps {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        if !self.profile.endings.is_empty() && self.rng.one_in(self.profile.life.max(1)) {
+            return Some(Step::End(*self.rng.pick(&self.profile.endings), self.rng.next_u64()));
+        }
+        for _ in 0..ATTEMPTS {
+            let op = self.op();
+            if self.profile.features.support(&op) {
+                self.remember(&op);
+                return Some(Step::Do(op));
+            }
+        }
+        Some(Step::Do(Op::Flush))
+    }
+}
+
+impl Steps {
+    /// The steps that belong to `seed`.
+    pub fn seeded(seed: u64, profile: &Profile) -> Self {
+        assert!(!profile.collections.is_empty(), "a profile names at least one collection");
+        Steps { rng: Rng::seeded(seed), profile: profile.clone(), keys: Vec::new(), ids: 0 }
+    }
+
+    fn op(&mut self) -> Op {
+        match self.rng.below(100) {
+            0..54 => self.write(),
+            54..60 => self.catalog_write(),
+            60..88 => self.read(),
+            88..92 => Op::Flush,
+            92..94 => Op::Checkpoint,
+            94..97 => Op::Clean,
+            97 => Op::Verify,
+            _ => Op::Collections,
+        }
+    }
+
+    fn write(&mut self) -> Op {
+        let (collection, durability) = (self.collection(), self.durability());
+        match self.rng.below(54) {
+            0..14 => Op::Insert { collection, document: self.document(), durability },
+            14..18 => Op::InsertMany { collection, documents: self.documents(), durability },
+            18..29 => Op::Put { collection, key: self.key(), document: self.document(), durability },
+            29..32 => {
+                let documents = self.documents();
+                let entries = documents.into_iter().map(|document| (self.key(), document)).collect();
+                Op::PutMany { collection, entries, durability }
+            }
+            32..36 => {
+                Op::InsertWithKey { collection, key: self.key(), document: self.document(), durability }
+            }
+            36..41 => Op::Replace { collection, key: self.key(), document: self.document(), durability },
+            41 if self.rng.one_in(8) => {
+                Op::Put { collection, key: Key::Int(i64::MAX), document: self.document(), durability }
+            }
+            _ => Op::Delete { collection, key: self.key(), durability },
+        }
+    }
+
+    fn catalog_write(&mut self) -> Op {
+        let (collection, durability) = (self.collection(), self.durability());
+        match self.rng.below(8) {
+            0..3 => Op::CreateCollection { collection, durability },
+            3 | 4 => Op::DropCollection { collection, durability },
+            5 => Op::ClearCollection { collection, durability },
+            _ => Op::RenameCollection { collection, to: self.collection(), durability },
+        }
+    }
+
+    fn read(&mut self) -> Op {
+        let collection = self.collection();
+        let reverse = self.rng.one_in(2);
+        let limit = self.rng.one_in(3).then(|| self.rng.below(5));
+        match self.rng.below(28) {
+            0..12 => Op::Get { collection, key: self.key() },
+            12..15 => Op::Contains { collection, key: self.key() },
+            15..18 => Op::Len { collection },
+            18..20 => Op::Keys { collection, range: self.range(), reverse, limit },
+            20..25 => Op::Scan { collection, range: self.range(), reverse, limit },
+            _ => Op::ScanPrefix { collection, prefix: self.prefix(), reverse, limit },
+        }
+    }
+
+    /// Mostly a collection of the profile, rarely a name at the edge of what a name may be.
+    fn collection(&mut self) -> String {
+        let many = self.profile.features.has(crate::Feature::Collections);
+        match self.rng.below(96) {
+            0 if many => String::new(),
+            1 if many => "$reserved".to_owned(),
+            2 if many => "n".repeat(self.profile.features.limits().name_len),
+            3 if many => "n".repeat(self.profile.features.limits().name_len + 1),
+            _ => self.rng.pick(&self.profile.collections).clone(),
+        }
+    }
+
+    fn durability(&mut self) -> Durability {
+        *self.rng.pick(&[Durability::Buffered, Durability::Written, Durability::Synced])
+    }
+
+    fn document(&mut self) -> crate::Document {
+        values::document(&mut self.rng, &self.profile.lens, &self.profile.features.limits())
+    }
+
+    fn documents(&mut self) -> Vec<crate::Document> {
+        (0..self.rng.below(5)).map(|_| self.document()).collect()
+    }
+
+    /// Mostly a key that was named before, or an id that may have been given out.
+    fn key(&mut self) -> Key {
+        match self.rng.below(10) {
+            0..5 if !self.keys.is_empty() => self.rng.pick(&self.keys).clone(),
+            5..8 if self.ids > 0 => Key::Int(self.ids - self.rng.below(self.ids.min(16) as usize) as i64),
+            _ => values::key(&mut self.rng, &self.profile.features.limits()),
+        }
+    }
+
+    fn range(&mut self) -> KeyRange {
+        if self.rng.one_in(3) {
+            return KeyRange::ALL;
+        }
+        KeyRange { from: self.bound(), to: self.bound() }
+    }
+
+    fn bound(&mut self) -> Bound<Key> {
+        match self.rng.below(3) {
+            0 => Bound::Unbounded,
+            1 => Bound::Included(self.key()),
+            _ => Bound::Excluded(self.key()),
+        }
+    }
+
+    fn prefix(&mut self) -> Prefix {
+        if self.rng.one_in(2) {
+            Prefix::Text((*self.rng.pick(&["", "a", "ab", "é", "k", "z"])).to_owned())
+        } else {
+            Prefix::Bytes(self.rng.pick(&[&[][..], &[0xFF], &[0xFF, 0xFF], &[0], &[0x61]]).to_vec())
+        }
+    }
+
+    fn remember(&mut self, op: &Op) {
+        match op {
+            Op::Insert { .. } => self.ids += 1,
+            Op::InsertMany { documents, .. } => self.ids += documents.len() as i64,
+            _ => {}
+        }
+        for key in op.keys() {
+            if self.keys.len() < KEYS_REMEMBERED {
+                self.keys.push(key.clone());
+            } else {
+                let at = self.rng.below(KEYS_REMEMBERED);
+                self.keys[at] = key.clone();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::subject::Feature;
+
+    #[test]
+    fn the_same_seed_makes_the_same_steps() {
+        let profile = Profile::new(Features::all());
+        let steps = |seed| Steps::seeded(seed, &profile).take(300).collect::<Vec<Step>>();
+        assert_eq!(steps(7), steps(7));
+        assert_ne!(steps(7), steps(8));
+    }
+
+    #[test]
+    fn a_store_that_can_do_little_is_asked_for_little() {
+        let little = Feature::ALL
+            .into_iter()
+            .filter(|feature| *feature != Feature::Ids)
+            .fold(Features::all(), Features::without);
+        for step in Steps::seeded(1, &Profile::new(little.clone())).take(500) {
+            let Step::Do(op) = step else { continue };
+            assert!(little.support(&op), "{op}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What a run really did: a check that did nothing must not pass.
+
+use std::fmt;
+use std::ops::AddAssign;
+
+use crate::model::Ending;
+use crate::oracle::Survived;
+use crate::outcome::Outcome;
+
+/// Counts of what was done and met.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each name is what it counts")]
+pub struct Tally {
+    pub cases: u64,
+    pub calls: u64,
+    pub writes: u64,
+    pub reads: u64,
+    /// Documents and keys that the store answered.
+    pub answered: u64,
+    pub refusals: u64,
+    pub failures: u64,
+    pub unknown: u64,
+    /// Calls left out because the store cannot do them.
+    pub left_out: u64,
+    pub closes: u64,
+    pub kills: u64,
+    pub power_cuts: u64,
+    /// Crashes that took a commit which had not been acknowledged.
+    pub crashes_that_took: u64,
+    /// Crashes that left a commit which had not been acknowledged.
+    pub crashes_that_left: u64,
+}
+
+impl Tally {
+    pub(super) fn count_call(&mut self, is_write: bool, outcome: &Outcome) {
+        self.calls += 1;
+        match outcome {
+            Outcome::Refused(_) => self.refusals += 1,
+            Outcome::Failed(_) => self.failures += 1,
+            Outcome::Unknown => self.unknown += 1,
+            _ if is_write => self.writes += 1,
+            _ => self.reads += 1,
+        }
+        self.answered += match outcome {
+            Outcome::Keys(keys) => keys.len() as u64,
+            Outcome::Entries(entries) => entries.len() as u64,
+            Outcome::Document(Some(_)) | Outcome::Key(_) => 1,
+            _ => 0,
+        };
+    }
+
+    pub(super) fn count_ending(&mut self, ending: Ending, survived: Survived) {
+        match ending {
+            Ending::Close => self.closes += 1,
+            Ending::Kill => self.kills += 1,
+            Ending::PowerCut => self.power_cuts += 1,
+        }
+        self.crashes_that_took += u64::from(survived.kept < survived.unacknowledged);
+        self.crashes_that_left += u64::from(ending != Ending::Close && survived.kept > 0);
+    }
+
+    /// What should have been done at least once and was not, given the endings that were to happen.
+    pub fn missing(&self, endings: &[Ending]) -> Vec<&'static str> {
+        let wanted = [
+            ("a write that was done", true, self.writes),
+            ("a read that was answered", true, self.reads),
+            ("a document or key in an answer", true, self.answered),
+            ("a close", endings.contains(&Ending::Close), self.closes),
+            ("a kill", endings.contains(&Ending::Kill), self.kills),
+            ("a power cut", endings.contains(&Ending::PowerCut), self.power_cuts),
+        ];
+        wanted
+            .into_iter()
+            .filter(|(_, wanted, count)| *wanted && *count == 0)
+            .map(|(what, ..)| what)
+            .collect()
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        // Taken apart by name, so that a count which is added to the type is not forgotten here.
+        let Tally {
+            cases,
+            calls,
+            writes,
+            reads,
+            answered,
+            refusals,
+            failures,
+            unknown,
+            left_out,
+            closes,
+            kills,
+            power_cuts,
+            crashes_that_took,
+            crashes_that_left,
+        } = other;
+        self.cases += cases;
+        self.calls += calls;
+        self.writes += writes;
+        self.reads += reads;
+        self.answered += answered;
+        self.refusals += refusals;
+        self.failures += failures;
+        self.unknown += unknown;
+        self.left_out += left_out;
+        self.closes += closes;
+        self.kills += kills;
+        self.power_cuts += power_cuts;
+        self.crashes_that_took += crashes_that_took;
+        self.crashes_that_left += crashes_that_left;
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} cases, {} calls ({} writes, {} reads, {} refused, {} failed, {} unknown), {} entries answered, {} closes, \
+             {} kills, {} power cuts ({} took and {} left unacknowledged commits)",
+            self.cases,
+            self.calls,
+            self.writes,
+            self.reads,
+            self.refusals,
+            self.failures,
+            self.unknown,
+            self.answered,
+            self.closes,
+            self.kills,
+            self.power_cuts,
+            self.crashes_that_took,
+            self.crashes_that_left
+        )
+    }
+}

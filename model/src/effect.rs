@@ -1,0 +1,104 @@
+//! What a call that is not refused changes and answers (spec: S-3, S-4).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::key::Key;
+use crate::op::Op;
+use crate::outcome::Outcome;
+use crate::read::answer;
+use crate::state::{Change, State};
+use crate::value::Document;
+
+/// The changes that `op` makes to `state`, none if it makes no commit, and its answer.
+pub(crate) fn effect(state: &State, op: &Op) -> (Vec<Change>, Outcome) {
+    let has =
+        |collection: &str, key| state.collection(collection).is_some_and(|c| c.documents.contains_key(key));
+    match op {
+        // spec: S-4.1
+        Op::Insert { collection, document, .. } => {
+            let key = Key::Int(largest_id(state, collection) + 1);
+            (puts(state, collection, [(key.clone(), document.clone())]), Outcome::Key(key))
+        }
+        // spec: S-4.5
+        Op::InsertMany { collection, documents, .. } => {
+            let largest_id = largest_id(state, collection);
+            let keys: Vec<Key> = (1..=documents.len() as i64).map(|i| Key::Int(largest_id + i)).collect();
+            (
+                puts(state, collection, keys.iter().cloned().zip(documents.iter().cloned())),
+                Outcome::Keys(keys),
+            )
+        }
+        // spec: S-4.6, S-4.8
+        Op::Put { collection, key, document, .. } | Op::InsertWithKey { collection, key, document, .. } => {
+            (puts(state, collection, [(key.clone(), document.clone())]), Outcome::Done)
+        }
+        // spec: S-4.7
+        Op::PutMany { collection, entries, .. } => {
+            let last: BTreeMap<Key, Document> = entries.iter().cloned().collect();
+            (puts(state, collection, last), Outcome::Count(entries.len() as u64))
+        }
+        // spec: S-4.9
+        Op::Replace { collection, key, document, .. } => if_so(has(collection, key), || Change::Put {
+            collection: collection.clone(),
+            key: key.clone(),
+            document: Arc::new(document.clone()),
+        }),
+        // spec: S-4.10
+        Op::Delete { collection, key, .. } => if_so(has(collection, key), || Change::Delete {
+            collection: collection.clone(),
+            key: key.clone(),
+        }),
+        Op::CreateCollection { .. }
+        | Op::DropCollection { .. }
+        | Op::ClearCollection { .. }
+        | Op::RenameCollection { .. } => catalog_effect(state, op),
+        _ => (Vec::new(), answer(state, op)),
+    }
+}
+
+fn catalog_effect(state: &State, op: &Op) -> (Vec<Change>, Outcome) {
+    let is_there = |name: &String| state.collection(name).is_some();
+    match op {
+        // spec: S-3.4
+        Op::CreateCollection { collection, .. } => {
+            if_so(!is_there(collection), || Change::Create { collection: collection.clone() })
+        }
+        // spec: S-3.6
+        Op::DropCollection { collection, .. } => {
+            if_so(is_there(collection), || Change::Drop { collection: collection.clone() })
+        }
+        // spec: S-3.7
+        Op::ClearCollection { collection, .. } => {
+            if_so(is_there(collection), || Change::Clear { collection: collection.clone() })
+        }
+        // spec: S-3.8
+        Op::RenameCollection { collection, to, .. } => {
+            if_so(is_there(collection), || Change::Rename { collection: collection.clone(), to: to.clone() })
+        }
+        _ => unreachable!("no other operation changes the catalog"),
+    }
+}
+
+/// One change if `condition` holds, and the condition as the answer.
+fn if_so(condition: bool, change: impl FnOnce() -> Change) -> (Vec<Change>, Outcome) {
+    (condition.then(change).into_iter().collect(), Outcome::Bool(condition))
+}
+
+/// Puts, after the creation of the collection where there is none (spec: S-3.2).
+fn puts(state: &State, name: &str, entries: impl IntoIterator<Item = (Key, Document)>) -> Vec<Change> {
+    let puts = entries.into_iter().map(|(key, document)| Change::Put {
+        collection: name.to_owned(),
+        key,
+        document: Arc::new(document),
+    });
+    let mut changes: Vec<Change> = puts.collect();
+    if state.collection(name).is_none() && !changes.is_empty() {
+        changes.insert(0, Change::Create { collection: name.to_owned() });
+    }
+    changes
+}
+
+fn largest_id(state: &State, name: &str) -> i64 {
+    state.collection(name).map_or(0, |collection| collection.largest_id)
+}

@@ -1,0 +1,172 @@
+//! The list of commits, and what a crash may leave of it (spec: S-6, S-7, S-8).
+
+use std::sync::Arc;
+
+use crate::effect::effect;
+use crate::limits::Limits;
+use crate::op::{Durability, Op};
+use crate::outcome::{Failure, Outcome, Refusal};
+use crate::refuse::refusals;
+use crate::state::{Change, State};
+
+/// How one life of a store ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ending {
+    /// It is closed, with success.
+    Close,
+    /// The process ends; the machine goes on.
+    Kill,
+    /// The machine stops.
+    PowerCut,
+}
+
+/// Changes that are there together or not at all.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Commit {
+    /// The changes, in order.
+    pub changes: Vec<Change>,
+    /// What the call that made it promised on its return.
+    pub durability: Durability,
+}
+
+/// One history that a store may have: the commits C1 to Cn, of which those up to Cs are acknowledged durable.
+///
+/// The commits up to Cs are kept as the state that they lead to, the others one by one. The whole is a plain value, cheap to
+/// clone and to compare, so that a model checker can hold one in each of its states.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Model {
+    limits: Limits,
+    /// The state after Cs.
+    durable: State,
+    /// The commits after Cs.
+    since: Vec<Arc<Commit>>,
+    /// How many commits of `since` are acknowledged written.
+    written: usize,
+    /// The state after Cn, which readers see.
+    visible: State,
+    /// What came of a write or flush is unknown, so there are no further ones.
+    poisoned: bool,
+    /// The commit whose outcome is unknown. No reader sees it.
+    in_doubt: Option<Arc<Commit>>,
+}
+
+impl Model {
+    /// A new store, empty, with limits of its own.
+    pub fn with_limits(limits: Limits) -> Self {
+        Model { limits, ..Model::default() }
+    }
+
+    /// Does what `op` asks, and answers as a store does in which nothing breaks.
+    pub fn apply(&mut self, op: &Op) -> Outcome {
+        if self.poisoned && (op.is_write() || matches!(op, Op::Flush)) {
+            return Outcome::Failed(Failure::Poisoned); // spec: S-8.3
+        }
+        if let Some(reason) = self.refusals(op).first() {
+            return Outcome::Refused(*reason); // spec: S-2.1
+        }
+        let (changes, outcome) = effect(&self.visible, op);
+        match op.durability() {
+            // spec: S-1.5
+            Some(durability) if !changes.is_empty() => self.commit(Commit { changes, durability }),
+            None if matches!(op, Op::Flush) => self.acknowledge_durable(), // spec: S-6.5
+            _ => {}
+        }
+        outcome
+    }
+
+    /// Every reason there is to refuse `op`; empty when it is to be done.
+    pub fn refusals(&self, op: &Op) -> Vec<Refusal> {
+        refusals(&self.visible, op, &self.limits).into_iter().collect()
+    }
+
+    /// Notes that the outcome of `op`, a write or a flush, is unknown.
+    ///
+    /// # Panics
+    ///
+    /// If an earlier outcome is unknown already: then nothing more is begun.
+    pub fn doubt(&mut self, op: &Op) {
+        assert!(!self.poisoned, "nothing is begun after an unknown outcome");
+        self.poisoned = true;
+        let Some(durability) = op.durability() else { return };
+        if self.refusals(op).is_empty() {
+            let (changes, _) = effect(&self.visible, op);
+            if !changes.is_empty() {
+                self.in_doubt = Some(Arc::new(Commit { changes, durability })); // spec: S-8.2
+            }
+        }
+    }
+
+    /// Whether an outcome is unknown, so that writes are refused.
+    pub fn is_poisoned(&self) -> bool {
+        self.poisoned
+    }
+
+    /// The state that readers see.
+    pub fn visible(&self) -> &State {
+        &self.visible
+    }
+
+    /// The commits that are not acknowledged durable, the one in doubt last.
+    pub fn unacknowledged(&self) -> impl Iterator<Item = &Commit> {
+        self.since.iter().chain(&self.in_doubt).map(Arc::as_ref)
+    }
+
+    /// The states that are legal after this ending, each with the number of unacknowledged commits in it, ascending.
+    pub fn legal_after(&self, ending: Ending) -> impl Iterator<Item = (usize, State)> {
+        let changes = self.unacknowledged().map(|commit| commit.changes.as_slice());
+        let mut state = self.durable.clone();
+        // One state at a time, so that a caller who looks and lets go has one copy made in all.
+        let states = std::iter::once([].as_slice()).chain(changes).enumerate().map(move |(k, changes)| {
+            changes.iter().for_each(|change| state.apply(change));
+            (k, state.clone())
+        });
+        states.skip(self.certain_after(ending))
+    }
+
+    /// Goes on, as a store does that was opened again, from the state with the first `kept` unacknowledged commits.
+    ///
+    /// # Panics
+    ///
+    /// If there are not so many.
+    pub fn crash_to(&mut self, kept: usize) {
+        let commits = self.since.drain(..).chain(self.in_doubt.take());
+        let commits: Vec<Arc<Commit>> = commits.collect();
+        assert!(kept <= commits.len(), "{kept} commits cannot be kept of {}", commits.len());
+        self.since = commits;
+        self.since.truncate(kept);
+        // spec: S-6.7. What opening found is durable.
+        self.acknowledge_durable();
+        self.visible = self.durable.clone();
+        self.poisoned = false;
+    }
+
+    /// How many unacknowledged commits are sure to be there after this ending.
+    fn certain_after(&self, ending: Ending) -> usize {
+        match ending {
+            _ if self.poisoned => 0,           // spec: S-8.4
+            Ending::Close => self.since.len(), // spec: S-6.6, S-7.4
+            Ending::Kill => self.written,      // spec: S-7.2
+            Ending::PowerCut => 0,             // spec: S-7.1
+        }
+    }
+
+    fn commit(&mut self, commit: Commit) {
+        commit.changes.iter().for_each(|change| self.visible.apply(change));
+        let durability = commit.durability;
+        self.since.push(Arc::new(commit));
+        match durability {
+            Durability::Buffered => {}                              // spec: S-6.4
+            Durability::Written => self.written = self.since.len(), // spec: S-6.3
+            Durability::Synced => self.acknowledge_durable(),       // spec: S-6.2
+        }
+    }
+
+    /// Everything so far survives a power cut. The commits are applied again rather than the visible state taken over: two
+    /// states that share nothing can both be changed without a copy.
+    fn acknowledge_durable(&mut self) {
+        for commit in self.since.drain(..) {
+            commit.changes.iter().for_each(|change| self.durable.apply(change));
+        }
+        self.written = 0;
+    }
+}

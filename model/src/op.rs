@@ -1,0 +1,141 @@
+//! What a store can be asked to do.
+
+use crate::key::{Key, KeyRange, Prefix};
+use crate::value::Document;
+
+/// What a commit has survived once its call returned (spec: S-6.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Durability {
+    /// Nothing yet.
+    Buffered,
+    /// The end of the process.
+    Written,
+    /// A power cut.
+    Synced,
+}
+
+/// One call.
+#[expect(missing_docs, reason = "the fields are the words of the variants' own sentences")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// Puts the document under the next id; answers `Key`.
+    Insert { collection: String, document: Document, durability: Durability },
+    /// Puts the documents under the next ids, in one commit; answers `Keys`.
+    InsertMany { collection: String, documents: Vec<Document>, durability: Durability },
+    /// Puts the document under the key; answers `Done`.
+    Put { collection: String, key: Key, document: Document, durability: Durability },
+    /// Puts each document under its key, in one commit; answers the `Count` of those given.
+    PutMany { collection: String, entries: Vec<(Key, Document)>, durability: Durability },
+    /// Puts the document under the key, which must have none; answers `Done`.
+    InsertWithKey { collection: String, key: Key, document: Document, durability: Durability },
+    /// Puts the document if the key has one already; answers by `Bool` whether it had.
+    Replace { collection: String, key: Key, document: Document, durability: Durability },
+    /// Takes the key's document away; answers by `Bool` whether it had one.
+    Delete { collection: String, key: Key, durability: Durability },
+    /// Creates the collection; answers by `Bool` whether it was not there.
+    CreateCollection { collection: String, durability: Durability },
+    /// Takes the collection away with all it holds; answers by `Bool` whether it was there.
+    DropCollection { collection: String, durability: Durability },
+    /// Takes all documents out of the collection; answers by `Bool` whether it was there.
+    ClearCollection { collection: String, durability: Durability },
+    /// Gives the collection another name; answers by `Bool` whether it was there.
+    RenameCollection { collection: String, to: String, durability: Durability },
+    /// Answers the key's `Document`.
+    Get { collection: String, key: Key },
+    /// Answers by `Bool` whether the key has a document.
+    Contains { collection: String, key: Key },
+    /// Answers the `Count` of documents.
+    Len { collection: String },
+    /// Answers the `Keys` of the range.
+    Keys { collection: String, range: KeyRange, reverse: bool, limit: Option<usize> },
+    /// Answers the `Entries` of the range.
+    Scan { collection: String, range: KeyRange, reverse: bool, limit: Option<usize> },
+    /// Answers the `Entries` whose keys begin so.
+    ScanPrefix { collection: String, prefix: Prefix, reverse: bool, limit: Option<usize> },
+    /// Answers the `Names` of all collections.
+    Collections,
+    /// Makes every commit before it durable; answers `Done`.
+    Flush,
+    /// Saves the index so that the next opening starts later; answers `Done`.
+    Checkpoint,
+    /// Takes a step towards freeing what dead documents occupy; answers `Done`.
+    Clean,
+    /// Walks the whole store; answers `Done` when nothing is damaged.
+    Verify,
+}
+
+impl Op {
+    /// The class of the commit that this makes, or none if it never makes one.
+    pub fn durability(&self) -> Option<Durability> {
+        match self {
+            Op::Insert { durability, .. }
+            | Op::InsertMany { durability, .. }
+            | Op::Put { durability, .. }
+            | Op::PutMany { durability, .. }
+            | Op::InsertWithKey { durability, .. }
+            | Op::Replace { durability, .. }
+            | Op::Delete { durability, .. }
+            | Op::CreateCollection { durability, .. }
+            | Op::DropCollection { durability, .. }
+            | Op::ClearCollection { durability, .. }
+            | Op::RenameCollection { durability, .. } => Some(*durability),
+            _ => None,
+        }
+    }
+
+    /// Whether this may make a commit.
+    pub fn is_write(&self) -> bool {
+        self.durability().is_some()
+    }
+
+    /// The documents that this would store.
+    pub fn documents(&self) -> Vec<&Document> {
+        match self {
+            Op::Insert { document, .. }
+            | Op::Put { document, .. }
+            | Op::InsertWithKey { document, .. }
+            | Op::Replace { document, .. } => vec![document],
+            Op::InsertMany { documents, .. } => documents.iter().collect(),
+            Op::PutMany { entries, .. } => entries.iter().map(|(_, document)| document).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The keys that this names.
+    pub fn keys(&self) -> Vec<&Key> {
+        match self {
+            Op::Put { key, .. }
+            | Op::InsertWithKey { key, .. }
+            | Op::Replace { key, .. }
+            | Op::Delete { key, .. }
+            | Op::Get { key, .. }
+            | Op::Contains { key, .. } => vec![key],
+            Op::PutMany { entries, .. } => entries.iter().map(|(key, _)| key).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The collection that this is about.
+    pub fn collection(&self) -> Option<&str> {
+        match self {
+            Op::Insert { collection, .. }
+            | Op::InsertMany { collection, .. }
+            | Op::Put { collection, .. }
+            | Op::PutMany { collection, .. }
+            | Op::InsertWithKey { collection, .. }
+            | Op::Replace { collection, .. }
+            | Op::Delete { collection, .. }
+            | Op::CreateCollection { collection, .. }
+            | Op::DropCollection { collection, .. }
+            | Op::ClearCollection { collection, .. }
+            | Op::RenameCollection { collection, .. }
+            | Op::Get { collection, .. }
+            | Op::Contains { collection, .. }
+            | Op::Len { collection }
+            | Op::Keys { collection, .. }
+            | Op::Scan { collection, .. }
+            | Op::ScanPrefix { collection, .. } => Some(collection),
+            Op::Collections | Op::Flush | Op::Checkpoint | Op::Clean | Op::Verify => None,
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What a call answers.
+
+use crate::key::Key;
+use crate::value::Document;
+
+/// The answer to an [`Op`](crate::Op).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// It was done, and there is nothing more to say.
+    Done,
+    /// The key that the store chose.
+    Key(Key),
+    /// The keys that the store chose, or found.
+    Keys(Vec<Key>),
+    /// The document of the key, if it has one.
+    Document(Option<Document>),
+    /// Yes or no: what it means is said at each operation.
+    Bool(bool),
+    /// How many.
+    Count(u64),
+    /// Keys with their documents, in the order asked for.
+    Entries(Vec<(Key, Document)>),
+    /// Names of collections, in bytewise order.
+    Names(Vec<String>),
+    /// The semantics do not allow it; the state is as before.
+    Refused(Refusal),
+    /// It was in flight when something broke: a crash decides whether its commit is there.
+    Unknown,
+    /// Something broke, and the state is certainly as before.
+    Failed(Failure),
+}
+
+/// Why the semantics do not allow a call. The model foretells these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Refusal {
+    /// A collection cannot have this name, or another one has it.
+    InvalidName,
+    /// No collection has this name.
+    UnknownCollection,
+    /// The key has a document already.
+    KeyExists,
+    /// The key is over the limit.
+    KeyTooLong,
+    /// The encoded document is over the limit.
+    DocumentTooLarge,
+    /// The document nests too deep.
+    TooDeep,
+    /// The collection has given out the largest integer.
+    IdsExhausted,
+    /// The store has given out the last collection id.
+    LimitReached,
+}
+
+/// What broke. The model cannot foretell these: they come from the world.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Failure {
+    /// There is no room.
+    StorageFull,
+    /// An earlier outcome is unknown, so the store writes no more.
+    Poisoned,
+    /// Bytes that were once durable are damaged; the text says where.
+    Corrupt(String),
+    /// Anything else, in the store's own words.
+    Other(String),
+}

@@ -1,0 +1,210 @@
+//! The state of a store, and the changes that lead from one to the next (spec: S-1).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::key::Key;
+use crate::value::Document;
+
+/// Everything that a store shows, as plain data: what a [`Subject`](crate::Subject) hands over to be compared.
+pub type Dump = BTreeMap<String, BTreeMap<Key, Document>>;
+
+/// One change to the state. A commit is a sequence of them.
+#[expect(missing_docs, reason = "the fields are the words of the variants' own sentences")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// The collection begins.
+    Create { collection: String },
+    /// The collection ends, and its documents with it.
+    Drop { collection: String },
+    /// The collection's documents end.
+    Clear { collection: String },
+    /// The collection goes by another name.
+    Rename { collection: String, to: String },
+    /// The key leads to the document.
+    Put { collection: String, key: Key, document: Arc<Document> },
+    /// The key leads to nothing.
+    Delete { collection: String, key: Key },
+}
+
+/// A collection in one state.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Collection {
+    /// The number that no other collection of this store ever has.
+    pub id: u32,
+    /// The largest int key ever put here, or 0 (spec: S-4.2).
+    pub largest_id: i64,
+    /// The documents.
+    pub documents: BTreeMap<Key, Arc<Document>>,
+}
+
+/// The state after some commit. A clone shares every collection until one of the two changes it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct State {
+    collections: BTreeMap<String, Arc<Collection>>,
+    last_collection_id: u32,
+}
+
+impl State {
+    /// The collection of this name.
+    pub fn collection(&self, name: &str) -> Option<&Collection> {
+        self.collections.get(name).map(Arc::as_ref)
+    }
+
+    /// The names of all collections, in bytewise order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.collections.keys().map(String::as_str)
+    }
+
+    /// The largest collection id given out, or 0.
+    pub fn last_collection_id(&self) -> u32 {
+        self.last_collection_id
+    }
+
+    /// All that a reader can find.
+    pub fn dump(&self) -> Dump {
+        let documents = |collection: &Collection| {
+            collection
+                .documents
+                .iter()
+                .map(|(key, document)| (key.clone(), Document::clone(document)))
+                .collect()
+        };
+        self.collections.iter().map(|(name, collection)| (name.clone(), documents(collection))).collect()
+    }
+
+    /// Whether `dump` is all that a reader can find here.
+    pub fn shows(&self, dump: &Dump) -> bool {
+        let same = |ours: &Collection, theirs: &BTreeMap<Key, Document>| {
+            ours.documents.iter().map(|(key, document)| (key, document.as_ref())).eq(theirs)
+        };
+        self.collections.len() == dump.len()
+            && self
+                .collections
+                .iter()
+                .zip(dump)
+                .all(|((name, ours), (theirs_name, theirs))| name == theirs_name && same(ours, theirs))
+    }
+
+    /// Makes one change.
+    ///
+    /// # Panics
+    ///
+    /// Where the change does not fit the state, such as a put into a collection that is not there.
+    pub fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Create { collection } => {
+                let id = self.next_collection_id();
+                let begun = Collection { id, largest_id: 0, documents: BTreeMap::new() };
+                let before = self.collections.insert(collection.clone(), Arc::new(begun));
+                assert!(before.is_none(), "a collection is created where there is none");
+            }
+            Change::Drop { collection } => {
+                let dropped = self.collections.remove(collection);
+                assert!(dropped.is_some(), "a collection that is dropped is there");
+            }
+            Change::Clear { collection } => {
+                let id = self.next_collection_id();
+                let cleared = self.change(collection);
+                cleared.id = id;
+                cleared.documents.clear();
+            }
+            Change::Rename { collection, to } => {
+                let renamed =
+                    self.collections.remove(collection).expect("a collection that is renamed is there");
+                let before = self.collections.insert(to.clone(), renamed);
+                assert!(before.is_none(), "a collection is renamed to a name that is free");
+            }
+            Change::Put { collection, key, document } => self.change(collection).put(key, document),
+            Change::Delete { collection, key } => {
+                let deleted = self.change(collection).documents.remove(key);
+                assert!(deleted.is_some(), "a document that is deleted is there");
+            }
+        }
+    }
+
+    // spec: S-3.5. Ids only grow, so none comes twice.
+    fn next_collection_id(&mut self) -> u32 {
+        self.last_collection_id = self.last_collection_id.checked_add(1).expect("refused when no id is left");
+        self.last_collection_id
+    }
+
+    fn change(&mut self, name: &str) -> &mut Collection {
+        Arc::make_mut(self.collections.get_mut(name).expect("a collection that changes is there"))
+    }
+}
+
+impl Collection {
+    fn put(&mut self, key: &Key, document: &Arc<Document>) {
+        if let Key::Int(int) = key {
+            // spec: S-4.2. Whoever puts it, an int key is an id.
+            self.largest_id = self.largest_id.max(*int);
+        }
+        self.documents.insert(key.clone(), Arc::clone(document));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn created(name: &str) -> Change {
+        Change::Create { collection: name.into() }
+    }
+
+    fn put(name: &str, key: i64) -> Change {
+        Change::Put { collection: name.into(), key: Key::Int(key), document: Arc::default() }
+    }
+
+    fn state(changes: &[Change]) -> State {
+        let mut state = State::default();
+        changes.iter().for_each(|change| state.apply(change));
+        state
+    }
+
+    #[test]
+    fn a_collection_id_never_comes_twice() {
+        // spec: S-3.5
+        let dropped = Change::Drop { collection: "a".into() };
+        let cleared = Change::Clear { collection: "a".into() };
+        let state = state(&[created("a"), dropped, created("a"), cleared, created("b")]);
+        assert_eq!(state.collection("a").map(|a| a.id), Some(3));
+        assert_eq!(state.collection("b").map(|b| b.id), Some(4));
+    }
+
+    #[test]
+    fn the_largest_id_outlives_delete_clear_and_rename_but_not_drop() {
+        // spec: S-4.2, S-3.6
+        let deleted = Change::Delete { collection: "a".into(), key: Key::Int(7) };
+        let cleared = Change::Clear { collection: "a".into() };
+        let renamed = Change::Rename { collection: "a".into(), to: "b".into() };
+        let mut state = state(&[created("a"), put("a", 7), deleted, put("a", 2), cleared, renamed]);
+        assert_eq!(state.collection("b").map(|b| b.largest_id), Some(7));
+        state.apply(&Change::Drop { collection: "b".into() });
+        state.apply(&created("b"));
+        assert_eq!(state.collection("b").map(|b| b.largest_id), Some(0));
+    }
+
+    #[test]
+    fn a_state_shows_its_own_dump_and_no_other() {
+        let state = state(&[created("a"), put("a", 1), created("empty")]);
+        let dump = state.dump();
+        assert!(state.shows(&dump));
+        for other in [
+            Dump::new(),
+            Dump::from([("a".into(), BTreeMap::new()), ("empty".into(), BTreeMap::new())]),
+            Dump::from([("a".into(), dump["a"].clone())]),
+            Dump::from([("a".into(), dump["a"].clone()), ("other".into(), BTreeMap::new())]),
+        ] {
+            assert!(!state.shows(&other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_clone_does_not_see_what_the_other_changes() {
+        let mut state = state(&[created("a")]);
+        let before = state.clone();
+        state.apply(&put("a", 1));
+        assert_eq!(before.collection("a").map(|a| a.documents.len()), Some(0));
+    }
+}
