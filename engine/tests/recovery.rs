@@ -113,7 +113,8 @@ fn a_claim_three_segments_on_is_found() -> Shown {
     let first = store.put(1, Durability::Synced);
     // A batch over several segments is handed down by one sync; only what follows it attests it.
     for n in 2..60 {
-        store.put(n, Durability::Buffered);
+        let buffered = store.db.collection("c").with_durability(Durability::Buffered);
+        buffered.put(n, body(n)).map_err(|error| error.to_string())?;
     }
     store.db.flush().map_err(|error| error.to_string())?;
     store.put(60, Durability::Synced);

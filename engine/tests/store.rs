@@ -279,7 +279,7 @@ fn an_empty_store_takes_at_most_64_kib() {
 fn a_full_file_refuses_and_loses_nothing() {
     let db = Db::open_on(MemoryStorage::new(), &Options::new().segment_bytes(4096).max_file_bytes(32_768)).unwrap();
     let c = db.collection("c").with_durability(Durability::Written);
-    let mut count = 0;
+    let mut count = 0i64;
     let full = loop {
         match c.insert(doc! { "n": count, "text": "x".repeat(200) }) {
             Ok(_) => count += 1,
@@ -288,7 +288,7 @@ fn a_full_file_refuses_and_loses_nothing() {
     };
     assert!(matches!(full, Error::StorageFull { .. }), "{full}");
     assert!(count > 10);
-    assert_eq!(c.len().unwrap(), count);
+    assert_eq!(c.len().unwrap(), count as u64);
     assert!(db.verify(true).unwrap().is_clean());
     db.flush().unwrap();
 }
