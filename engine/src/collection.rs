@@ -100,7 +100,10 @@ impl Collection {
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
-    pub fn insert_many<D: Borrow<Document>>(&self, documents: impl IntoIterator<Item = D>) -> Result<Vec<Key>> {
+    pub fn insert_many<D: Borrow<Document>>(
+        &self,
+        documents: impl IntoIterator<Item = D>,
+    ) -> Result<Vec<Key>> {
         let bodies =
             documents.into_iter().map(|document| move |out: &mut Vec<u8>| document.borrow().encode_into(out));
         self.db.core().insert_many(&self.name, self.durability, bodies)
@@ -131,9 +134,9 @@ impl Collection {
         &self,
         documents: impl IntoIterator<Item = (K, D)>,
     ) -> Result<u64> {
-        let documents = documents.into_iter().map(|(key, document)| {
-            (key.into(), move |out: &mut Vec<u8>| document.borrow().encode_into(out))
-        });
+        let documents = documents
+            .into_iter()
+            .map(|(key, document)| (key.into(), move |out: &mut Vec<u8>| document.borrow().encode_into(out)));
         self.db.core().put_many(&self.name, self.durability, documents)
     }
 

@@ -57,8 +57,11 @@ impl Db {
     /// creation opened for reading only, `InvalidOption`.
     pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Db> {
         options.validate()?;
-        let access =
-            if options.read_only { Access::ReadOnly } else { Access::ReadWrite { create: options.create, create_new: false } };
+        let access = if options.read_only {
+            Access::ReadOnly
+        } else {
+            Access::ReadWrite { create: options.create, create_new: false }
+        };
         let storage = FileStorage::open(path.as_ref(), access)?;
         Self::open_on(storage, options)
     }

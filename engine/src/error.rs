@@ -201,7 +201,10 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::NotHolotype { found } => {
-                write!(f, "not a Holotype file: {found}; check the path, or create a store under another name")
+                write!(
+                    f,
+                    "not a Holotype file: {found}; check the path, or create a store under another name"
+                )
             }
             Error::NewerFormat { major, minor, unknown_features } => write!(
                 f,
@@ -239,9 +242,9 @@ impl fmt::Display for Error {
             Error::UnknownCollection { name } => write!(f, "there is no collection named {name:?}"),
             Error::InvalidName { name, what } => write!(f, "{name:?} cannot name a collection: {what}"),
             Error::KeyExists { key } => write!(f, "key {key} is taken"),
-            Error::IdsExhausted => {
-                f.write_str("no id is left: the collection's largest key is the largest integer; give keys yourself")
-            }
+            Error::IdsExhausted => f.write_str(
+                "no id is left: the collection's largest key is the largest integer; give keys yourself",
+            ),
             Error::LimitReached { what } => write!(f, "limit reached: {what}"),
         }
     }

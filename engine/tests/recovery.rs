@@ -59,7 +59,9 @@ impl Fixture {
 
     fn keys(&self) -> BTreeSet<i64> {
         match self.db.collection("c").keys(..) {
-            Ok(keys) => keys.map(|key| key.expect("a healthy store").to_string().parse().expect("int keys")).collect(),
+            Ok(keys) => {
+                keys.map(|key| key.expect("a healthy store").to_string().parse().expect("int keys")).collect()
+            }
             Err(Error::UnknownCollection { .. }) => BTreeSet::new(),
             Err(error) => panic!("{error}"),
         }
@@ -102,7 +104,8 @@ fn what_lay_beyond_a_cut_never_comes_back() -> Shown {
     store.put(3, Durability::Written);
     // The power fails: the second commit is torn, the third reached the disk whole. It is put again after the reopen, in the
     // same place and of the same length.
-    let reopened = Fixture::on(&flipped(store.bytes(), torn.start + 40)).map_err(|error| error.to_string())?;
+    let reopened =
+        Fixture::on(&flipped(store.bytes(), torn.start + 40)).map_err(|error| error.to_string())?;
     reopened.put(2, Durability::Synced);
     let keys = Fixture::on(&reopened.bytes()).map(|store| store.keys());
     shown(matches!(&keys, Ok(keys) if *keys == BTreeSet::from([1, 2])), keys)
@@ -120,7 +123,8 @@ fn a_claim_three_segments_on_is_found() -> Shown {
     store.put(60, Durability::Synced);
     // The slot that named the growth speaks for the batch as well: it is damaged too, and only the chain is left.
     let bytes = flipped(store.bytes(), first.end + 64 + 40);
-    let generation = |slot: usize| u64::from_le_bytes(bytes[slot + 352..slot + 360].try_into().expect("eight bytes"));
+    let generation =
+        |slot: usize| u64::from_le_bytes(bytes[slot + 352..slot + 360].try_into().expect("eight bytes"));
     let newest = if generation(0) > generation(4096) { 0 } else { 4096 };
     let opened = Fixture::on(&flipped(bytes.clone(), newest + 368));
     shown(matches!(opened, Err(Error::Corrupt(_))), opened.map(|store| store.keys()))

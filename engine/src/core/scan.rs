@@ -34,7 +34,9 @@ impl Cursor {
     /// Walks what is left from its other end.
     pub(crate) fn reverse(&mut self) {
         // The looked-up entries lie at the near end of what is left: they are put back.
-        if let (Some((first, _)), Some((last, _))) = (self.page.as_slice().first(), self.page.as_slice().last()) {
+        if let (Some((first, _)), Some((last, _))) =
+            (self.page.as_slice().first(), self.page.as_slice().last())
+        {
             let (low, high) = if self.reverse { (last, first) } else { (first, last) };
             let (low, high) = (Bound::Included(low.clone()), Bound::Included(high.clone()));
             let rest = self.rest.take();
@@ -70,7 +72,7 @@ impl Core {
                 return Ok(Some(next));
             }
             let Some(range) = cursor.rest.take() else { return Ok(None) };
-            self.next_page(cursor, range)?;
+            self.next_page(cursor, &range)?;
         }
     }
 
@@ -84,11 +86,11 @@ impl Core {
     ///
     /// The index first, then the retained versions of the same keys: the writer retains a version before it takes it out of
     /// the index, so whatever the snapshot holds is met in the one or the other.
-    fn next_page(&self, cursor: &mut Cursor, range: KeyRange) -> Result<()> {
+    fn next_page(&self, cursor: &mut Cursor, range: &KeyRange) -> Result<()> {
         let state = cursor.snapshot.state();
         let documents = &cursor.naming.documents;
         let mut newest = Vec::with_capacity(PAGE_ENTRIES);
-        documents.index.page(&range, cursor.reverse, PAGE_ENTRIES, &mut newest);
+        documents.index.page(range, cursor.reverse, PAGE_ENTRIES, &mut newest);
         let mut covered = range.clone();
         if newest.len() == PAGE_ENTRIES {
             let last = &newest[PAGE_ENTRIES - 1].0;
@@ -105,7 +107,9 @@ impl Core {
         self.visibility.retained(state, documents.id, &covered, &mut seen);
         if seen.len() > current {
             // A state holds one version of a key, so no key comes twice.
-            let order = |(a, _): &(Key, Entry), (b, _): &(Key, Entry)| if cursor.reverse { b.cmp(a) } else { a.cmp(b) };
+            let order = |(a, _): &(Key, Entry), (b, _): &(Key, Entry)| {
+                if cursor.reverse { b.cmp(a) } else { a.cmp(b) }
+            };
             seen.sort_by(order);
         }
         cursor.page = seen.into_iter();

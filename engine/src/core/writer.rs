@@ -34,7 +34,12 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(appender: Appender, superblock: Superblock, highest_incarnation: u32, file_len: u64) -> Self {
+    pub(super) fn new(
+        appender: Appender,
+        superblock: Superblock,
+        highest_incarnation: u32,
+        file_len: u64,
+    ) -> Self {
         Writer {
             appender,
             superblock,
@@ -288,7 +293,9 @@ impl Writer {
             let to = core.log.geometry.next_len(self.file_len);
             assert!(to > self.file_len, "growing makes longer");
             if core.options.max_file_bytes.is_some_and(|max| to > max) {
-                return Err(Error::StorageFull { operation: format!("grow the file to {to} bytes: max_file_bytes") });
+                return Err(Error::StorageFull {
+                    operation: format!("grow the file to {to} bytes: max_file_bytes"),
+                });
             }
             core.log.storage.set_len(to)?;
             zero_fill(&core.log.storage, self.file_len, to)?;
@@ -321,7 +328,10 @@ fn apply(core: &Core, batch: &Batch) {
             Action::Catalog(change_of_catalog, begins) => {
                 let mut catalog = write(&core.catalog);
                 let fits = catalog.carry_out(change_of_catalog, begins.clone(), change.address);
-                assert!(fits.is_some(), "the one writer checked {change_of_catalog:?} against this very catalog");
+                assert!(
+                    fits.is_some(),
+                    "the one writer checked {change_of_catalog:?} against this very catalog"
+                );
                 catalog.purge(&applying.states());
             }
         }

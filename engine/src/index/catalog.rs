@@ -25,7 +25,12 @@ pub(crate) struct Documents {
 
 impl Documents {
     pub(crate) fn new(id: u32, page_shift: u32) -> Self {
-        Documents { id, index: MixedIndex::new(page_shift), len: AtomicU64::new(0), largest_id: AtomicU64::new(0) }
+        Documents {
+            id,
+            index: MixedIndex::new(page_shift),
+            len: AtomicU64::new(0),
+            largest_id: AtomicU64::new(0),
+        }
     }
 
     pub(crate) fn len(&self) -> u64 {

@@ -45,9 +45,10 @@ impl MixedIndex {
         }
         let first = (number * page_len) as i64;
         let continues = number > 0 && key == first && self.ints.filled(number - 1) * 2 >= page_len;
-        let asked = (key + 1) as u64 % (page_len / 16).max(1) == 0;
+        let asked = (key as u64 + 1).is_multiple_of((page_len / 16).max(1));
         let range = Key::Int(first)..=Key::Int(first + (page_len - 1) as i64);
-        if !continues && !(asked && read(&self.rest).range(range.clone()).count() as u64 * 4 >= page_len) {
+        let dense = || read(&self.rest).range(range.clone()).count() as u64 * 4 >= page_len;
+        if !(continues || asked && dense()) {
             return;
         }
         let moved: Vec<_> = read(&self.rest).range(range).map(|(key, entry)| (key.clone(), *entry)).collect();

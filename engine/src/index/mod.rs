@@ -130,7 +130,9 @@ impl KeyRange {
         match (&self.from, &self.to) {
             (Bound::Unbounded, _) | (_, Bound::Unbounded) => false,
             (Bound::Included(from), Bound::Included(to)) => from > to,
-            (Bound::Included(from) | Bound::Excluded(from), Bound::Included(to) | Bound::Excluded(to)) => from >= to,
+            (Bound::Included(from) | Bound::Excluded(from), Bound::Included(to) | Bound::Excluded(to)) => {
+                from >= to
+            }
         }
     }
 

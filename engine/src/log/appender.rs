@@ -80,7 +80,13 @@ pub(crate) struct Appender {
 }
 
 impl Appender {
-    pub(crate) fn new(geometry: Geometry, lineage: Lineage, end: LogEnd, durable: Lsn, count_max: u32) -> Self {
+    pub(crate) fn new(
+        geometry: Geometry,
+        lineage: Lineage,
+        end: LogEnd,
+        durable: Lsn,
+        count_max: u32,
+    ) -> Self {
         assert_eq!(end.offset % 8, 0, "frames end at multiples of 8");
         let seed = SegmentSeed::for_segment(&lineage, end.segment.sequence);
         Appender {
@@ -186,9 +192,7 @@ impl Appender {
     pub(crate) fn file_len_needed(&self) -> u64 {
         let end_of = |extent: &Extent| match extent.segment.physical {
             // Segment 0 may end beyond the end of a small file (spec: F-2.3).
-            0 => {
-                self.geometry.segment_offset(0) + u64::from(extent.offset) + extent.bytes.len() as u64
-            }
+            0 => self.geometry.segment_offset(0) + u64::from(extent.offset) + extent.bytes.len() as u64,
             physical => self.geometry.segment_end(physical),
         };
         self.pending.iter().map(end_of).max().unwrap_or(0)
@@ -253,7 +257,8 @@ impl Appender {
     /// Makes room for a frame header, and behind it for a first record of at most `record_len` bytes, in the successor
     /// segment if need be.
     fn begin_frame(&mut self, lsn: Lsn, record_len: usize) -> Result<OpenFrame> {
-        let from = if self.aligned { self.geometry.round_up_sector(self.end.offset) } else { self.end.offset };
+        let from =
+            if self.aligned { self.geometry.round_up_sector(self.end.offset) } else { self.end.offset };
         let fits = |start: &u32| {
             *start as usize + FRAME_HEADER_LEN + record_len <= self.geometry.segment_bytes() as usize
         };
@@ -319,7 +324,8 @@ impl Appender {
         let [next, after] = self.end.reserved;
         let physical = next.ok_or(Error::LimitReached { what: "physical segments of one file" })?;
         let reserve = self.end.unused;
-        self.end.unused = reserve.checked_add(1).ok_or(Error::LimitReached { what: "physical segments of one file" })?;
+        self.end.unused =
+            reserve.checked_add(1).ok_or(Error::LimitReached { what: "physical segments of one file" })?;
         let header = SegmentHeader {
             kind: SegmentKind::Log,
             sequence,
@@ -343,7 +349,7 @@ impl Appender {
 }
 
 /// A frame whose header is still to be filled in.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct OpenFrame {
     /// In the segment.
     offset: u32,

@@ -97,7 +97,14 @@ impl Batch {
         self.bytes.extend_from_slice(&change.encode());
         let (key, body) = (start..start, start..self.bytes.len());
         let action = Action::Catalog(change, begins);
-        self.changes.push(Change { action, documents: None, key, body, replaces: None, address: LogAddress(0) });
+        self.changes.push(Change {
+            action,
+            documents: None,
+            key,
+            body,
+            replaces: None,
+            address: LogAddress(0),
+        });
     }
 
     pub(crate) fn key(&self, change: &Change) -> Option<KeyRef<'_>> {

@@ -141,14 +141,12 @@ impl Log {
         }
         let address = LogAddress(number * self.block_bytes() as u64);
         let (sequence, offset) = self.geometry.split(address);
-        let segment = self.segments.get(sequence).ok_or_else(|| {
-            Corruption {
-                at: address.0,
-                clause: Clause("F-2.2"),
-                what: "a log address names a segment that is not there",
-                expected: sequence,
-                found: 0,
-            }
+        let segment = self.segments.get(sequence).ok_or(Corruption {
+            at: address.0,
+            clause: Clause("F-2.2"),
+            what: "a log address names a segment that is not there",
+            expected: sequence,
+            found: 0,
         })?;
         let at = self.geometry.segment_offset(segment.physical) + u64::from(offset);
         let mut bytes = vec![0; self.block_bytes()];

@@ -100,10 +100,9 @@ fn search_segment(scan: &Scan<'_>, image: &Shared, from: u32, claims: &mut Claim
         let offset = (file_offset - image.file_offset(0)) as u32;
         let mut found = Claims::default();
         for at in (0..bytes.len() as u32).step_by(8).filter(|at| offset + at >= from) {
-            let Some(header) = bytes
-                .get(at as usize..at as usize + FRAME_HEADER_LEN)
-                .and_then(|header| parse_header_at(header, offset + at, &image.seed, scan.geometry.segment_bytes()))
-            else {
+            let Some(header) = bytes.get(at as usize..at as usize + FRAME_HEADER_LEN).and_then(|header| {
+                parse_header_at(header, offset + at, &image.seed, scan.geometry.segment_bytes())
+            }) else {
                 continue;
             };
             // spec. Any valid header counts for the incarnation.

@@ -58,7 +58,11 @@ pub(crate) fn recover(
 ) -> Result<Recovered> {
     let file_len = storage.len()?;
     // spec. A file shorter than it once durably was has lost something, whatever its log says.
-    let length = if file_len < slot.file_len && !seeded::is_on(Bug::ShortFileAccepted) { Length::Short } else { Length::Enough };
+    let length = if file_len < slot.file_len && !seeded::is_on(Bug::ShortFileAccepted) {
+        Length::Short
+    } else {
+        Length::Enough
+    };
     if decide(length, Follows::Nothing, Evidence::Within) == Decision::Corrupt {
         return Err(Corruption {
             at: file_len,
@@ -79,13 +83,17 @@ pub(crate) fn recover(
             None => (Follows::Nothing, claims::search(&mut scan)?),
         };
         let highest = claims.highest.max(slot.durable_lsn);
-        let evidence = if highest > scan.lsn() && !seeded::is_on(Bug::ClaimsIgnored) { Evidence::Above } else { Evidence::Within };
+        let evidence = if highest > scan.lsn() && !seeded::is_on(Bug::ClaimsIgnored) {
+            Evidence::Above
+        } else {
+            Evidence::Within
+        };
         match decide(length, follows, evidence) {
             Decision::Replay => {
                 let commit = commit.expect("a continuation is a commit");
                 scan.note_segments(&commit, segments);
                 replay.apply(&scan, &commit)?;
-                scan.accept(commit);
+                scan.accept(&commit);
                 commits += 1;
                 progress(commits)?;
             }

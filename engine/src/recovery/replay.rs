@@ -65,7 +65,9 @@ impl Replay {
                 self.catalog.purge(&[]);
                 fits.ok_or_else(|| broken("F-7.1", "a catalog record contradicts the catalog"))
             }
-            Kind::Chunk | Kind::SegmentFreed | Kind::Opening | Kind::CommitTime | Kind::Skippable(_) => Ok(()),
+            Kind::Chunk | Kind::SegmentFreed | Kind::Opening | Kind::CommitTime | Kind::Skippable(_) => {
+                Ok(())
+            }
             Kind::Reserved(kind) => Err(newer(kind)),
         }
     }

@@ -128,7 +128,8 @@ impl<'a> Scan<'a> {
                 continue;
             }
             let first_of_segment = !Rc::ptr_eq(&image, &self.image);
-            if first_of_segment && image.header.as_ref().is_none_or(|segment| segment.first_lsn != header.lsn) {
+            if first_of_segment && image.header.as_ref().is_none_or(|segment| segment.first_lsn != header.lsn)
+            {
                 continue;
             }
             let Some(part) = self.frame(&image, offset, &header)? else { continue };
@@ -145,7 +146,8 @@ impl<'a> Scan<'a> {
         let (seed, segment_bytes) = (&image.seed, self.geometry.segment_bytes());
         let is_opening = |header: &[u8]| {
             parse_header_at(header, offset, seed, segment_bytes).is_some_and(|header| {
-                header.flags.contains(FrameFlags::OPENING) && header.lsn.incarnation() > self.lsn.incarnation()
+                header.flags.contains(FrameFlags::OPENING)
+                    && header.lsn.incarnation() > self.lsn.incarnation()
             })
         };
         let end = offset as usize + FRAME_HEADER_LEN;
@@ -220,7 +222,10 @@ impl<'a> Scan<'a> {
         places.extend(near.map(|offset| (Rc::clone(image), offset)));
         places.extend(aligned.filter(|_| aligned != near).map(|offset| (Rc::clone(image), offset)));
         if let Some(next) = self.successor_of(image)?
-            && next.header.as_ref().is_some_and(|header| header.prev_end == end || seeded::is_on(Bug::PredecessorEndIgnored))
+            && next
+                .header
+                .as_ref()
+                .is_some_and(|header| header.prev_end == end || seeded::is_on(Bug::PredecessorEndIgnored))
         {
             places.push((next, self.geometry.data_start()));
         }
@@ -343,7 +348,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The commit counts: the log goes on behind it.
-    pub(super) fn accept(&mut self, commit: Commit) {
+    pub(super) fn accept(&mut self, commit: &Commit) {
         assert!(commit.lsn > self.lsn, "LSNs only grow: {} after {}", commit.lsn, self.lsn);
         self.lsn = commit.lsn;
         let last = commit.last();
@@ -359,7 +364,8 @@ impl<'a> Scan<'a> {
         if segments.count() == 0 {
             segments.put(Arc::clone(&self.segment));
         }
-        let reserved = self.image.header.as_ref().map_or([Some(1), Some(2)], |header| [header.next, header.after]);
+        let reserved =
+            self.image.header.as_ref().map_or([Some(1), Some(2)], |header| [header.next, header.after]);
         let beyond = reserved.iter().flatten().copied().max().unwrap_or(0).max(self.highest_physical);
         LogEnd {
             segment: self.segment,

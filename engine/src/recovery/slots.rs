@@ -78,6 +78,7 @@ fn is_unfinished(storage: &FailStop, geometry: Geometry) -> Result<bool> {
     let have = storage.read_full(0, &mut bytes)?;
     let header = SEGMENTS_START as usize..SEGMENTS_START as usize + geometry.sector() as usize;
     let slot = if len == geometry.creation_len() { 0..SLOT_LEN } else { 0..0 };
-    let mut others = bytes[..have].iter().enumerate().filter(|(at, _)| !slot.contains(at) && !header.contains(at));
+    let mut others =
+        bytes[..have].iter().enumerate().filter(|(at, _)| !slot.contains(at) && !header.contains(at));
     Ok(others.all(|(_, byte)| *byte == 0))
 }

@@ -33,7 +33,10 @@ impl Retained {
     /// Keeps `entry`, which the record at `until` supersedes.
     pub(crate) fn keep(&mut self, collection: u32, key: Key, entry: Entry, birth: Birth, until: LogAddress) {
         let versions = self.versions.entry((collection, key)).or_default();
-        assert!(versions.last().is_none_or(|last| last.until < until), "versions are superseded in log order");
+        assert!(
+            versions.last().is_none_or(|last| last.until < until),
+            "versions are superseded in log order"
+        );
         versions.push(Version { entry, birth, until });
         self.count += 1;
     }

@@ -82,7 +82,13 @@ impl Visibility {
     }
 
     /// The superseded versions of a key range that `state` holds.
-    pub(crate) fn retained(&self, state: State, collection: u32, range: &KeyRange, out: &mut Vec<(Key, Entry)>) {
+    pub(crate) fn retained(
+        &self,
+        state: State,
+        collection: u32,
+        range: &KeyRange,
+        out: &mut Vec<(Key, Entry)>,
+    ) {
         lock(&self.inner).retained.range(collection, range, state, out);
     }
 
@@ -140,7 +146,14 @@ impl Applying<'_> {
     }
 
     /// Keeps a version for the snapshots that hold it. Called before the index gives it up.
-    pub(crate) fn retain(&mut self, collection: u32, key: Key, entry: Entry, birth: Birth, until: LogAddress) {
+    pub(crate) fn retain(
+        &mut self,
+        collection: u32,
+        key: Key,
+        entry: Entry,
+        birth: Birth,
+        until: LogAddress,
+    ) {
         if self.inner.snapshots.values().any(|state| birth.is_within(*state)) {
             self.inner.retained.keep(collection, key, entry, birth, until);
         }
@@ -219,7 +232,13 @@ mod tests {
             applying.publish(Lsn(30), LogAddress(30));
             assert_eq!(reader.join().expect("no panic"), Some(entry(24)));
         });
-        assert_eq!(visibility.see(|| { asked.set(asked.get() + 1); None }), None);
+        assert_eq!(
+            visibility.see(|| {
+                asked.set(asked.get() + 1);
+                None
+            }),
+            None
+        );
         assert_eq!(asked.get(), 1, "a settled miss costs one look and no lock");
     }
 }
