@@ -26,7 +26,7 @@ pub(crate) struct FailStop {
     poisoned: AtomicBool,
     /// The failure that came first.
     cause: Mutex<Option<String>>,
-    /// Held across a sync. An operating system reports a failed write-back to one caller only; with two syncs under way
+    /// Held across a sync (spec: M-3.3). An operating system reports a failed write-back to one caller only; with two syncs under way
     /// the other could return `Ok` for the very bytes that were lost.
     one_sync: Mutex<()>,
     calls: Calls,
@@ -85,7 +85,7 @@ impl FailStop {
         self.poisoned.load(Ordering::Acquire)
     }
 
-    /// Refuses every write from now on. The first cause is the one that is told.
+    /// Refuses every write from now on (spec: M-3.2). The first cause is the one that is told.
     pub(crate) fn poison(&self, cause: String) {
         lock(&self.cause).get_or_insert(cause);
         self.poisoned.store(true, Ordering::Release);
@@ -144,7 +144,7 @@ impl FailStop {
             let written = uninterrupted(|| {
                 self.calls.writes.fetch_add(1, Ordering::Relaxed);
                 match self.inner.write_at(offset + done as u64, &bytes[done..]) {
-                    // It would never end.
+                    // spec: M-4.2. It would never end.
                     Ok(0) => Err(io::ErrorKind::WriteZero.into()),
                     written => written,
                 }
@@ -216,7 +216,7 @@ impl FailStop {
         Ok(answers)
     }
 
-    /// A write or length change failed: only for want of room is the handle as good as before.
+    /// A write or length change failed: only for want of room is the handle as good as before (spec: M-4.3, M-4.4).
     fn failed_change(&self, operation: &str, source: io::Error) -> Error {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
@@ -241,7 +241,7 @@ fn io_error(operation: &str, source: io::Error) -> Error {
     Error::Io { operation: operation.to_owned(), source: Arc::new(source) }
 }
 
-/// Repeats a call for as long as it is merely interrupted.
+/// Repeats a call for as long as it is merely interrupted (spec: M-4.1).
 fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let mut interrupts = 0;
     loop {
@@ -253,3 +253,6 @@ fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

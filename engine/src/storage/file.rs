@@ -46,6 +46,7 @@ impl FileStorage {
         let path = path.as_ref();
         refuse_what_is_no_file(path)?;
         let (file, created) = open_or_create(path, access).map_err(|error| refusal(path, access, error))?;
+        // spec: M-1.4
         let locked = match access {
             Access::ReadOnly => file.try_lock_shared(),
             Access::ReadWrite { .. } => file.try_lock(),

@@ -75,7 +75,7 @@ fn certify<R: Ord + std::fmt::Debug>(image: &SimDisk, seed: u64, run: impl Fn(&S
 fn every_reader_finds_lazily_what_it_finds_on_all_states() {
     let mut windows = 0;
     for level in [Level::Pages, Level::Sectors, Level::Garbage] {
-        for (seed, image) in (0..150).filter_map(|seed| Some((seed, window(seed, level)?))) {
+        for (seed, image) in (0..70).filter_map(|seed| Some((seed, window(seed, level)?))) {
             windows += 1;
             certify(&image, seed, |disk| prefix_of(disk, 1));
             certify(&image, seed, |disk| prefix_of(disk, 2).len());
@@ -86,7 +86,7 @@ fn every_reader_finds_lazily_what_it_finds_on_all_states() {
             certify(&image, seed, SimDisk::bytes);
         }
     }
-    assert!(windows > 150, "the windows were not trivial: {windows}");
+    assert!(windows > 80, "the windows were not trivial: {windows}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::*;
 
-/// The definition (spec: M-2), by brute force.
+/// The definition (spec: M-2.2, M-2.3), by brute force.
 struct Definition {
     /// The bytes after each change since the sync, far beyond the end. A cut changes none; growing back makes zeros.
     contents: Vec<Vec<u8>>,

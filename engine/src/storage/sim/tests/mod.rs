@@ -1,7 +1,11 @@
 //! What the simulated disk does, and that the explorer misses nothing of it.
 
+mod calls;
 mod certify;
+mod crashes;
+mod damage;
 mod legal;
+mod probes;
 
 use super::decisions::splitmix;
 use super::{Level, SimDisk, naive};
