@@ -173,7 +173,7 @@ fn prefixes_end_where_they_should() {
     for key in [&[1u8][..], &[1, 0xFF], &[1, 0xFF, 3], &[2], &[0xFF, 0xFF]] {
         c.put(key, n(0)).unwrap();
     }
-    let text = |prefix: &str| c.scan_prefix(prefix).unwrap().filter(|doc| doc.is_ok()).count();
+    let text = |prefix: &str| c.scan_prefix(prefix).unwrap().filter(Result::is_ok).count();
     assert_eq!(["a", "ab", "ab\u{10FFFF}", "\u{D7FF}", "", "z"].map(text), [4, 2, 1, 1, 7, 0]);
     let bytes = |prefix: &[u8]| c.scan_prefix_bytes(prefix).unwrap().count();
     assert_eq!([&[1u8][..], &[1, 0xFF], &[0xFF], &[], &[3]].map(bytes), [3, 2, 1, 5, 0]);

@@ -65,7 +65,7 @@ impl RecordParts<'_> {
             + self.moved.map_or(0, |(_, moved_from)| 8 + varint::len(moved_from.0))
             + self.replaces.map_or(0, |replaced| varint::len(replaced.0))
             + self.expiry.map_or(0, |_| 8)
-            + self.key.as_ref().map_or(0, KeyRef::encoded_len)
+            + self.key.map_or(0, KeyRef::encoded_len)
             + self.body.len()
     }
 
