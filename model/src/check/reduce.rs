@@ -1,7 +1,8 @@
 //! Reducing a list that fails to a short one that fails as well.
 //!
 //! Delta debugging (Zeller and Hildebrandt, 2002) in its plain form: take away halves, quarters and so on down to single
-//! items, for as long as that helps; then put simpler items in place of what is left.
+//! items, for as long as that helps; then put simpler items in place of what is left; then begin again with single items,
+//! since a simpler item may need less beside it.
 
 /// An item that has smaller forms.
 pub trait Simplify: Sized {
@@ -24,8 +25,8 @@ pub struct Reduction<T> {
 enum Stage {
     /// Taking away `chunk` items at a time; `helped` when one was of no account in this pass.
     Remove { chunk: usize, helped: bool },
-    /// Trying the `form`-th simpler form of each item.
-    Simplify { form: usize },
+    /// Trying the `form`-th simpler form of each item; `helped` when one was taken in this pass.
+    Simplify { form: usize, helped: bool },
 }
 
 /// The shortest list found that still fails; `items` itself must fail.
@@ -64,17 +65,21 @@ impl<T: Simplify + Clone> Reduction<T> {
                     self.items.drain(self.at..end);
                     return true;
                 }
-                Stage::Remove { chunk, helped } => self.end_pass(chunk, helped),
-                Stage::Simplify { form } if self.at < self.items.len() => {
+                Stage::Remove { chunk, helped } => self.end_removal(chunk, helped),
+                Stage::Simplify { form, helped } if self.at < self.items.len() => {
                     if let Some(simpler) = self.items[self.at].simpler().into_iter().nth(form) {
                         self.failing = Some(self.items.clone());
                         self.items[self.at] = simpler;
                         return true;
                     }
-                    self.stage = Stage::Simplify { form: 0 };
+                    self.stage = Stage::Simplify { form: 0, helped };
                     self.at += 1;
                 }
-                Stage::Simplify { .. } => return false,
+                Stage::Simplify { helped: true, .. } => {
+                    self.at = 0;
+                    self.stage = Stage::Remove { chunk: 1, helped: false };
+                }
+                Stage::Simplify { helped: false, .. } => return false,
             }
         }
     }
@@ -88,7 +93,7 @@ impl<T: Simplify + Clone> Reduction<T> {
         self.items = self.failing.take().expect("a list is rejected after it was tried");
         match &mut self.stage {
             Stage::Remove { chunk, .. } => self.at += *chunk,
-            Stage::Simplify { form } => *form += 1,
+            Stage::Simplify { form, .. } => *form += 1,
         }
     }
 
@@ -101,14 +106,14 @@ impl<T: Simplify + Clone> Reduction<T> {
         match &mut self.stage {
             // What followed the items taken away has moved up to their place.
             Stage::Remove { helped, .. } => *helped = true,
-            Stage::Simplify { form } => *form = 0,
+            Stage::Simplify { form, helped } => (*form, *helped) = (0, true),
         }
     }
 
-    fn end_pass(&mut self, chunk: usize, helped: bool) {
+    fn end_removal(&mut self, chunk: usize, helped: bool) {
         self.at = 0;
         self.stage = match (chunk, helped) {
-            (1, false) => Stage::Simplify { form: 0 },
+            (1, false) => Stage::Simplify { form: 0, helped: false },
             (1, true) => Stage::Remove { chunk: 1, helped: false },
             _ => Stage::Remove { chunk: chunk.div_ceil(2), helped: false },
         };
@@ -132,6 +137,13 @@ mod tests {
             first.is_some_and(|first| items[first..].iter().any(|item| (5..20).contains(item)))
         };
         assert_eq!(minimise((0..100).rev().collect(), fails), [70, 5]);
+    }
+
+    #[test]
+    fn an_item_that_only_a_larger_one_needed_goes_with_its_simplification() {
+        // A 9 needs company, a 4 does not.
+        let fails = |items: &[u32]| items.contains(&4) || (items.contains(&9) && items.len() > 2);
+        assert_eq!(minimise(vec![9, 1, 1], fails), [4]);
     }
 
     #[test]

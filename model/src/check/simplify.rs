@@ -31,6 +31,7 @@ fn simpler_ops(op: &Op) -> Vec<Op> {
         }
     };
     offer(keep_first_half);
+    offer(keep_second_half);
     offer(empty_documents);
     offer(scan_everything);
     simpler
@@ -40,6 +41,14 @@ fn keep_first_half(op: &mut Op) {
     match op {
         Op::InsertMany { documents, .. } => documents.truncate(documents.len() / 2),
         Op::PutMany { entries, .. } => entries.truncate(entries.len() / 2),
+        _ => {}
+    }
+}
+
+fn keep_second_half(op: &mut Op) {
+    match op {
+        Op::InsertMany { documents, .. } => drop(documents.drain(..documents.len() / 2)),
+        Op::PutMany { entries, .. } => drop(entries.drain(..entries.len() / 2)),
         _ => {}
     }
 }

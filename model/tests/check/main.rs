@@ -1,0 +1,9 @@
+//! The driver passes a store that is right, and catches each of many that are wrong.
+
+mod bug;
+mod catches;
+mod image;
+mod order;
+mod passes;
+mod rig;
+mod toy;

@@ -1,0 +1,49 @@
+//! A store that is right passes, and a check that did nothing does not.
+
+use holotype_model::check::{Finding, Plan, Profile, Step, Tally, drive, run};
+use holotype_model::{Durability, Ending, Features, Op};
+
+use crate::rig::ToyRig;
+
+fn plan() -> Plan {
+    Plan::new(1, Profile::new(Features::all()))
+}
+
+#[test]
+fn a_store_that_is_right_passes_and_has_met_everything() {
+    let tally = drive(&mut ToyRig::new(None), &plan()).unwrap_or_else(|finding| panic!("{finding}"));
+    let Tally { refusals, crashes_that_took, crashes_that_left, left_out, unknown, failures, .. } = tally;
+    assert!(refusals > 100 && crashes_that_took > 10 && crashes_that_left > 10, "{tally}");
+    assert_eq!((left_out, unknown, failures), (0, 0, 0));
+}
+
+#[test]
+fn a_store_that_is_right_passes_under_faults() {
+    let mut rig = ToyRig::with_faults(None);
+    let tally = drive(&mut rig, &plan()).unwrap_or_else(|finding| panic!("{finding}"));
+    assert!(tally.unknown > 100 && tally.failures > 100, "{tally}");
+}
+
+#[test]
+fn the_same_seed_does_the_same() {
+    let tally =
+        || drive(&mut ToyRig::with_faults(None), &plan()).unwrap_or_else(|finding| panic!("{finding}"));
+    assert_eq!(tally(), tally());
+}
+
+#[test]
+fn a_plan_without_cases_is_idle_and_no_pass() {
+    let nothing = Plan { cases: 0, ..plan() };
+    let Err(Finding::Idle { missing, .. }) = drive(&mut ToyRig::new(None), &nothing) else {
+        panic!("nothing was done");
+    };
+    assert!(missing.contains(&"a write that was done") && missing.contains(&"a power cut"));
+}
+
+#[test]
+fn a_list_of_steps_of_ones_own_can_be_run() {
+    let create = Op::CreateCollection { collection: "a".into(), durability: Durability::Buffered };
+    let steps = [Step::Do(create), Step::End(Ending::PowerCut, 0), Step::Do(Op::Collections)];
+    let tally = run(&mut ToyRig::new(None), &steps).expect("the store is right");
+    assert_eq!((tally.calls, tally.crashes_that_took, tally.closes), (2, 1, 1));
+}
