@@ -1,1 +1,54 @@
-//! Values, documents and keys: what a store holds, and how it looks as bytes.
+//! Values, documents and keys: what a store holds, and how it looks as bytes and as JSON.
+//!
+//! A [`Document`] is a finite map from text to [`Value`]; a [`Key`] names it in its collection. `spec/values.md` says what they
+//! are, when they are equal and how they are ordered; `spec/encoding.md` how each looks as bytes.
+//!
+//! | to | use |
+//! |---|---|
+//! | write a document down | [`doc!`](crate::doc), [`Document::insert`], [`Document::from_json`] |
+//! | store a type of your own | [`to_bytes`], [`from_bytes`]: serde, straight to and from the bytes |
+//! | read one field of many | [`RawDocument::get`]: no decoding of the rest, no allocation |
+//! | check bytes from elsewhere | [`validate`] |
+//! | compare any two values | [`Value::order_cmp`], or their [`order_key`]s bytewise |
+//!
+//! The room is pure: bytes and values in, bytes and values out. Equal documents have equal bytes, whichever way they were made.
+
+mod cbor;
+mod convert;
+mod key;
+mod map;
+mod order;
+mod path;
+mod raw;
+mod serde_impls;
+mod text;
+mod value;
+
+mod de;
+mod macros;
+mod ser;
+
+pub mod json;
+pub mod order_key;
+
+pub use cbor::validate;
+pub use de::from_bytes;
+pub use json::JsonMode;
+pub use key::{AsKey, Key, KeyRef};
+pub use map::{Document, Fields};
+pub use raw::{RawDocument, RawFields, RawItems, RawValue};
+pub use ser::to_bytes;
+pub use text::Text;
+pub use value::{Kind, Value};
+
+#[doc(hidden)]
+pub use macros::value_from;
+
+/// The longest text or byte string that can be a key, in bytes of payload.
+pub const KEY_LEN_MAX: usize = 1024;
+
+/// The longest encoded document, in bytes.
+pub const DOCUMENT_LEN_MAX: usize = 64 << 20;
+
+/// How deep arrays and objects may nest: the document itself is level 1.
+pub const DEPTH_MAX: usize = 128;

@@ -1,0 +1,267 @@
+//! Reading: the head of an item (its type, and its value or length), and stepping over items.
+//!
+//! | first byte | rest of the head | item | spec: E-2 |
+//! |---|---|---|---|
+//! | `00`..`1b` | 0, 1, 2, 4, 8 | int from 0 | |
+//! | `20`..`3b` | 0, 1, 2, 4, 8 | int below 0 | |
+//! | `40`..`5b` | 0, 1, 2, 4, 8 | bytes, of that length | |
+//! | `60`..`7b` | 0, 1, 2, 4, 8 | text, of that length | |
+//! | `80`..`9b` | 0, 1, 2, 4, 8 | array, of that many items | |
+//! | `a0`..`bb` | 0, 1, 2, 4, 8 | object, of that many fields | |
+//! | `f4` `f5` `f6` | 0 | false, true, null | |
+//! | `f9` `fa` `fb` | 2, 4, 8 | float | |
+//!
+//! Everything else is refused. A length is never believed: it is held against the bytes that are there.
+
+#![expect(clippy::big_endian_bytes, reason = "CBOR is big-endian: RFC 8949, section 3")]
+
+use std::cmp::Ordering;
+
+use super::float::{self, Shortest};
+use crate::document::map::key_cmp;
+use crate::document::{DEPTH_MAX, Kind};
+use crate::error::Error;
+
+/// Why bytes are no deterministic CBOR. Small, since each step of the decoder returns it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// `what` is wrong at byte `at` of what the reader was given.
+    Malformed { at: usize, what: &'static str },
+    /// More than `DEPTH_MAX` levels.
+    TooDeep,
+}
+
+impl From<Fault> for Error {
+    #[cold]
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Malformed { at, what } => Error::Decode { at, what },
+            Fault::TooDeep => Error::TooDeep { max: DEPTH_MAX },
+        }
+    }
+}
+
+/// What an item is, and its value or how much follows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Head {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    /// Length in bytes.
+    Text(usize),
+    /// Length in bytes.
+    Bytes(usize),
+    /// Count of items.
+    Array(usize),
+    /// Count of fields.
+    Object(usize),
+}
+
+impl Head {
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Head::Null => Kind::Null,
+            Head::Bool(_) => Kind::Bool,
+            Head::Int(_) => Kind::Int,
+            Head::Float(_) => Kind::Float,
+            Head::Text(_) => Kind::Text,
+            Head::Bytes(_) => Kind::Bytes,
+            Head::Array(_) => Kind::Array,
+            Head::Object(_) => Kind::Object,
+        }
+    }
+}
+
+const TRUNCATED: &str = "the bytes end within an item";
+const NOT_SHORTEST: &str = "a number or length is not in its shortest form";
+const INT_RANGE: &str = "an integer beyond 64 signed bits";
+
+/// Reads items from the front of a byte string.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reader<'a> {
+    rest: &'a [u8],
+    /// Length of the whole, to tell positions from.
+    len: usize,
+}
+
+impl<'a> Reader<'a> {
+    #[inline]
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Reader { rest: bytes, len: bytes.len() }
+    }
+
+    /// How many bytes were read.
+    #[inline]
+    pub(crate) fn position(&self) -> usize {
+        self.len - self.rest.len()
+    }
+
+    /// What was not read yet.
+    #[inline]
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// A fault at the byte that comes next.
+    #[cold]
+    pub(crate) fn fault(&self, what: &'static str) -> Fault {
+        Fault::Malformed { at: self.position(), what }
+    }
+
+    /// Reads the next item's head; `take` its text or bytes, or go on with its items or fields. On a fault nothing was read.
+    #[inline]
+    pub(crate) fn head(&mut self) -> Result<Head, Fault> {
+        let before = *self;
+        self.read_head().map_err(|what| {
+            *self = before;
+            self.fault(what)
+        })
+    }
+
+    #[inline]
+    fn read_head(&mut self) -> Result<Head, &'static str> {
+        let [first] = self.fixed()?;
+        let (major, info) = (first >> 5, first & 0x1f);
+        if major == 7 {
+            return self.simple_or_float(info);
+        }
+        let argument = self.argument(info)?;
+        Ok(match major {
+            0 => Head::Int(i64::try_from(argument).map_err(|_| INT_RANGE)?),
+            // The argument n stands for -1 - n, which in two's complement is n with every bit turned.
+            1 => Head::Int(!i64::try_from(argument).map_err(|_| INT_RANGE)?),
+            2 => Head::Bytes(self.at_most(argument, 1)?),
+            3 => Head::Text(self.at_most(argument, 1)?),
+            4 => Head::Array(self.at_most(argument, 1)?),
+            5 => Head::Object(self.at_most(argument, 2)?),
+            _ => return Err("a tag"),
+        })
+    }
+
+    /// The number in a head. spec: E-2.2.
+    #[inline]
+    fn argument(&mut self, info: u8) -> Result<u64, &'static str> {
+        let (argument, smallest) = match info {
+            0..=23 => return Ok(u64::from(info)),
+            24 => (u64::from(u8::from_be_bytes(self.fixed()?)), 24),
+            25 => (u64::from(u16::from_be_bytes(self.fixed()?)), 1 << 8),
+            26 => (u64::from(u32::from_be_bytes(self.fixed()?)), 1 << 16),
+            27 => (u64::from_be_bytes(self.fixed()?), 1 << 32),
+            31 => return Err("an indefinite length"),
+            _ => return Err("a reserved head"),
+        };
+        if argument < smallest { Err(NOT_SHORTEST) } else { Ok(argument) }
+    }
+
+    fn simple_or_float(&mut self, info: u8) -> Result<Head, &'static str> {
+        let (value, width) = match info {
+            20 => return Ok(Head::Bool(false)),
+            21 => return Ok(Head::Bool(true)),
+            22 => return Ok(Head::Null),
+            25 => {
+                let half = u16::from_be_bytes(self.fixed()?);
+                (float::from_half_bits(half), Shortest::Half(half))
+            }
+            26 => {
+                let single = u32::from_be_bytes(self.fixed()?);
+                (f64::from(f32::from_bits(single)), Shortest::Single(single))
+            }
+            27 => {
+                let double = u64::from_be_bytes(self.fixed()?);
+                (f64::from_bits(double), Shortest::Double(double))
+            }
+            31 => return Err("a break outside an indefinite length"),
+            _ => return Err("a simple value that is not false, true or null"),
+        };
+        // spec: E-2.6, E-2.7. NaN has one form, so the comparison holds it to that as well.
+        if float::shortest(value) != width {
+            return Err("a float that is not in its shortest form");
+        }
+        Ok(Head::Float(value))
+    }
+
+    #[inline]
+    fn fixed<const N: usize>(&mut self) -> Result<[u8; N], &'static str> {
+        let (bytes, rest) = self.rest.split_first_chunk().ok_or(TRUNCATED)?;
+        self.rest = rest;
+        Ok(*bytes)
+    }
+
+    /// `count` things of at least `len` bytes each, if the rest can hold them.
+    #[inline]
+    fn at_most(&self, count: u64, len: usize) -> Result<usize, &'static str> {
+        match usize::try_from(count) {
+            Ok(count) if count <= self.rest.len() / len => Ok(count),
+            _ => Err(TRUNCATED),
+        }
+    }
+
+    /// The next `len` bytes.
+    #[inline]
+    pub(crate) fn take(&mut self, len: usize) -> Result<&'a [u8], Fault> {
+        let (bytes, rest) = self.rest.split_at_checked(len).ok_or_else(|| self.fault(TRUNCATED))?;
+        self.rest = rest;
+        Ok(bytes)
+    }
+
+    /// The next `len` bytes as text.
+    #[inline]
+    pub(crate) fn text(&mut self, len: usize) -> Result<&'a str, Fault> {
+        let at = self.position();
+        let bytes = self.take(len)?;
+        std::str::from_utf8(bytes).map_err(|error| Fault::Malformed {
+            at: at + error.valid_up_to(),
+            what: "text that is not UTF-8",
+        })
+    }
+
+    /// The name of the next field.
+    #[inline]
+    pub(crate) fn name(&mut self) -> Result<&'a str, Fault> {
+        let len = self.name_len()?;
+        self.text(len)
+    }
+
+    #[inline]
+    fn name_len(&mut self) -> Result<usize, Fault> {
+        let before = *self;
+        match self.head()? {
+            Head::Text(len) => Ok(len),
+            _ => Err(before.fault("a field name that is not text")),
+        }
+    }
+
+    /// Steps over one item with all that is in it. Looks at heads only: not at UTF-8, nor at the order of names.
+    #[inline]
+    pub(crate) fn skip(&mut self) -> Result<(), Fault> {
+        // Not recursive, and each round reads a byte at least: no bytes can make this overflow the stack or go on for ever.
+        let mut items = 1u64;
+        while items > 0 {
+            items -= 1;
+            match self.head()? {
+                Head::Text(len) | Head::Bytes(len) => {
+                    self.take(len)?;
+                }
+                Head::Array(count) => items += count as u64,
+                Head::Object(count) => items += 2 * count as u64,
+                Head::Null | Head::Bool(_) | Head::Int(_) | Head::Float(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Among the next `count` fields, steps to the value of the one called `name`. Whether there is one.
+    #[inline]
+    pub(crate) fn find(&mut self, name: &[u8], count: usize) -> Result<bool, Fault> {
+        for _ in 0..count {
+            let len = self.name_len()?;
+            match key_cmp(self.take(len)?, name) {
+                Ordering::Less => self.skip()?,
+                Ordering::Equal => return Ok(true),
+                Ordering::Greater => return Ok(false),
+            }
+        }
+        Ok(false)
+    }
+}

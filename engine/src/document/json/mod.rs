@@ -1,0 +1,134 @@
+//! Documents as JSON and back, with nothing lost. spec: E-6.
+//!
+//! What plain JSON cannot say is written as MongoDB Extended JSON v2 does it:
+//!
+//! | value | [`JsonMode::Relaxed`] | [`JsonMode::Canonical`] |
+//! |---|---|---|
+//! | int of 32 bits | `5` | `{"$numberInt":"5"}` |
+//! | int of 53 bits | `5000000000` | `{"$numberLong":"5000000000"}` |
+//! | any other int | `{"$numberLong":"9007199254740993"}` | the same |
+//! | float | `1.0`, `1e300` | `{"$numberDouble":"1.0"}` |
+//! | NaN, infinities | `{"$numberDouble":"NaN"}` | the same |
+//! | bytes | `{"$binary":{"base64":"AQI=","subType":"00"}}` | the same |
+//! | an object in the shape of one of these | `{"$literal":{"$numberInt":"5"}}` | the same |
+//!
+//! Both modes are read alike. A number with neither fraction nor exponent is an int, every other a float; so a float always
+//! shows one, and `-0` is the float. Objects with other names that begin with `$` are data.
+//!
+//! ```
+//! use holotype::{Document, doc, document::JsonMode};
+//!
+//! let bird = doc! { "ring": 9_007_199_254_740_993i64, "weight": 9.0, "song": vec![1u8, 2] };
+//! let text = bird.to_json(JsonMode::Relaxed);
+//! assert_eq!(
+//!     text,
+//!     r#"{"ring":{"$numberLong":"9007199254740993"},"song":{"$binary":{"base64":"AQI=","subType":"00"}},"weight":9.0}"#,
+//! );
+//! assert_eq!(Document::from_json(text)?, bird);
+//! # Ok::<(), holotype::Error>(())
+//! ```
+
+mod base64;
+mod lexer;
+mod parse;
+mod stream;
+mod wrapper;
+mod write;
+
+use super::{DEPTH_MAX, Document, Key, Value};
+use crate::error::Result;
+use lexer::Place;
+use parse::Parser;
+
+pub use stream::{Array, Lines, read_array, read_lines};
+pub use write::{write_document, write_entry, write_value};
+
+/// How values that plain JSON can say are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum JsonMode {
+    /// As plain JSON.
+    #[default]
+    Relaxed,
+    /// Each number with its type.
+    Canonical,
+}
+
+/// The document that a JSON text holds.
+///
+/// # Errors
+/// `Json` with line and column: syntax, a name that comes twice, a number out of range, bytes that are not UTF-8; `TooDeep`.
+pub fn parse_document(text: &[u8]) -> Result<Document> {
+    Document::from_json_at(text, Place::START)
+}
+
+/// The value that a JSON text holds.
+///
+/// # Errors
+/// As [`parse_document`].
+pub fn parse_value(text: &[u8]) -> Result<Value> {
+    Value::from_json_at(text, Place::START)
+}
+
+/// The key and the document that a JSON text holds, as [`write_entry`] wrote them: `{"key":1,"doc":{"a":true}}`.
+///
+/// # Errors
+/// As [`parse_document`]; `Json` where the two are not there, or are not alone.
+pub fn parse_entry(text: &[u8]) -> Result<(Key, Document)> {
+    <(Key, Document)>::from_json_at(text, Place::START)
+}
+
+/// What one JSON text of a stream can hold: a [`Document`], a [`Value`], or a key and a document as [`parse_entry`] reads them.
+pub trait FromJson: Sized + sealed::Sealed {
+    /// The value of a text that stands at `place` of a longer one.
+    #[doc(hidden)]
+    #[expect(private_interfaces, reason = "called by this crate alone")]
+    fn from_json_at(text: &[u8], place: Place) -> Result<Self>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Document {}
+    impl Sealed for super::Value {}
+    impl Sealed for (super::Key, super::Document) {}
+}
+
+#[expect(private_interfaces, reason = "called by this crate alone")]
+impl FromJson for Value {
+    fn from_json_at(text: &[u8], place: Place) -> Result<Self> {
+        // A document in a value is a level below one that stands alone.
+        let mut parser = Parser::new(text, place, DEPTH_MAX)?;
+        let value = parser.value()?;
+        parser.end()?;
+        Ok(value)
+    }
+}
+
+#[expect(private_interfaces, reason = "called by this crate alone")]
+impl FromJson for Document {
+    fn from_json_at(text: &[u8], place: Place) -> Result<Self> {
+        let mut parser = Parser::new(text, place, DEPTH_MAX)?;
+        let document = parser.document()?;
+        parser.end()?;
+        Ok(document)
+    }
+}
+
+#[expect(private_interfaces, reason = "called by this crate alone")]
+impl FromJson for (Key, Document) {
+    fn from_json_at(text: &[u8], place: Place) -> Result<Self> {
+        // One level more: the entry's own.
+        let mut parser = Parser::new(text, place, DEPTH_MAX + 1)?;
+        let start = parser.position();
+        let mut entry = parser.document()?;
+        parser.end()?;
+        let (key, document) = (entry.remove("key"), entry.remove("doc"));
+        let (Some(key), Some(Value::Object(document)), true) = (key, document, entry.is_empty()) else {
+            return Err(
+                parser.error(start, "an entry is an object of two fields, `key` and the object `doc`")
+            );
+        };
+        let key = Key::try_from(key)
+            .map_err(|kind| parser.error(start, format!("a key is an int, text or bytes, not {kind}")))?;
+        Ok((key, document))
+    }
+}

@@ -1,0 +1,124 @@
+//! Values to JSON.
+
+use std::fmt::Write;
+
+use super::wrapper::{
+    self, BASE64, BINARY, GENERIC, LITERAL, NUMBER_DOUBLE, NUMBER_INT, NUMBER_LONG, SUBTYPE,
+};
+use super::{JsonMode, base64};
+use crate::document::{Document, Key, Value};
+
+/// The largest int that every reader of JSON keeps: 2^53 - 1.
+const PLAIN_INT_MAX: u64 = (1 << 53) - 1;
+
+/// Appends `value` as JSON, on one line.
+pub fn write_value(value: &Value, mode: JsonMode, out: &mut String) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Value::Int(value) => write_int(*value, mode, out),
+        Value::Float(value) => write_float(*value, mode, out),
+        Value::Text(value) => write_string(value, out),
+        Value::Bytes(value) => write_bytes(value, out),
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_value(item, mode, out);
+            }
+            out.push(']');
+        }
+        Value::Object(fields) => write_document(fields, mode, out),
+    }
+}
+
+/// Appends `document` as JSON, on one line.
+pub fn write_document(document: &Document, mode: JsonMode, out: &mut String) {
+    // spec: E-6.9.
+    let literal = wrapper::has_wrapper_shape(document);
+    if literal {
+        out.push('{');
+        write_name(LITERAL, out);
+    }
+    out.push('{');
+    for (index, (name, value)) in document.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write_name(name, out);
+        write_value(value, mode, out);
+    }
+    out.push('}');
+    if literal {
+        out.push('}');
+    }
+}
+
+/// Appends a document and its key as JSON, on one line: `{"key":1,"doc":{"a":true}}`.
+pub fn write_entry(key: &Key, document: &Document, mode: JsonMode, out: &mut String) {
+    out.push_str(r#"{"key":"#);
+    write_value(&Value::from(key.as_ref()), mode, out);
+    out.push_str(r#","doc":"#);
+    write_document(document, mode, out);
+    out.push('}');
+}
+
+fn write_name(name: &str, out: &mut String) {
+    write_string(name, out);
+    out.push(':');
+}
+
+fn write_int(int: i64, mode: JsonMode, out: &mut String) {
+    // spec: E-6.3, E-6.5.
+    let plain = mode == JsonMode::Relaxed && int.unsigned_abs() <= PLAIN_INT_MAX;
+    let short = mode == JsonMode::Canonical && i32::try_from(int).is_ok();
+    if plain {
+        append(out, format_args!("{int}"));
+    } else {
+        let wrapper = if short { NUMBER_INT } else { NUMBER_LONG };
+        append(out, format_args!(r#"{{"{wrapper}":"{int}"}}"#));
+    }
+}
+
+fn write_float(float: f64, mode: JsonMode, out: &mut String) {
+    // spec: E-6.4, E-6.6. Debug writes the shortest digits that read back as the same float, and always a fraction or an exponent.
+    if float.is_finite() && mode == JsonMode::Relaxed {
+        append(out, format_args!("{float:?}"));
+    } else if float.is_infinite() {
+        let sign = if float < 0.0 { "-" } else { "" };
+        append(out, format_args!(r#"{{"{NUMBER_DOUBLE}":"{sign}Infinity"}}"#));
+    } else {
+        append(out, format_args!(r#"{{"{NUMBER_DOUBLE}":"{float:?}"}}"#));
+    }
+}
+
+fn write_bytes(bytes: &[u8], out: &mut String) {
+    append(out, format_args!(r#"{{"{BINARY}":{{"{BASE64}":""#));
+    base64::encode(bytes, out);
+    append(out, format_args!(r#"","{SUBTYPE}":"{GENERIC}"}}}}"#));
+}
+
+fn write_string(text: &str, out: &mut String) {
+    out.push('"');
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)) {
+        out.push_str(&rest[..at]);
+        match rest.as_bytes()[at] {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            control => append(out, format_args!("\\u{control:04x}")),
+        }
+        rest = &rest[at + 1..];
+    }
+    out.push_str(rest);
+    out.push('"');
+}
+
+fn append(out: &mut String, text: std::fmt::Arguments<'_>) {
+    out.write_fmt(text).expect("a string takes all that is written to it");
+}

@@ -1,0 +1,77 @@
+//! The one order of all values. spec: V-3.
+
+use std::cmp::Ordering;
+
+use super::map::key_cmp;
+use super::{Document, Value};
+
+impl Value {
+    /// Where this value stands to another in the one order of all values:
+    /// null < bool < number < text < bytes < array < object.
+    ///
+    /// Numbers go by their exact value, ints and floats alike, with NaN below them all; text and bytes bytewise; arrays item by
+    /// item; objects field by field, as sequences of name and value. A preorder: `1` and `1.0` are different values at one
+    /// place, and so are `0.0` and `-0.0`.
+    pub fn order_cmp(&self, other: &Value) -> Ordering {
+        match (self, other) {
+            (Value::Null, Value::Null) => Ordering::Equal,
+            (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
+            (Value::Int(a), Value::Int(b)) => a.cmp(b),
+            (Value::Float(a), Value::Float(b)) => float_cmp(*a, *b),
+            (Value::Int(a), Value::Float(b)) => int_float_cmp(*a, *b),
+            (Value::Float(a), Value::Int(b)) => int_float_cmp(*b, *a).reverse(),
+            (Value::Text(a), Value::Text(b)) => a.cmp(b),
+            (Value::Bytes(a), Value::Bytes(b)) => a.cmp(b),
+            (Value::Array(a), Value::Array(b)) => array_cmp(a, b),
+            (Value::Object(a), Value::Object(b)) => object_cmp(a, b),
+            _ => rank(self).cmp(&rank(other)),
+        }
+    }
+}
+
+/// The place of a value's type among the types. spec: V-3.1.
+fn rank(value: &Value) -> u8 {
+    match value {
+        Value::Null => 0,
+        Value::Bool(_) => 1,
+        Value::Int(_) | Value::Float(_) => 2,
+        Value::Text(_) => 3,
+        Value::Bytes(_) => 4,
+        Value::Array(_) => 5,
+        Value::Object(_) => 6,
+    }
+}
+
+/// NaN is below all numbers, and at one place with itself; `-0.0` is at one place with `0.0`.
+fn float_cmp(a: f64, b: f64) -> Ordering {
+    a.partial_cmp(&b).unwrap_or_else(|| b.is_nan().cmp(&a.is_nan()))
+}
+
+/// By exact value: rounding the int to a float would put neighbours beyond 2^53 at one place.
+fn int_float_cmp(int: i64, float: f64) -> Ordering {
+    const ABOVE_ALL_INTS: f64 = 9_223_372_036_854_775_808.0;
+    if float.is_nan() || float < -ABOVE_ALL_INTS {
+        Ordering::Greater
+    } else if float >= ABOVE_ALL_INTS {
+        Ordering::Less
+    } else {
+        let whole = float.trunc();
+        int.cmp(&(whole as i64)).then_with(|| float_cmp(whole, float))
+    }
+}
+
+fn array_cmp(a: &[Value], b: &[Value]) -> Ordering {
+    let items = a.iter().zip(b).map(|(a, b)| a.order_cmp(b));
+    first_difference(items).unwrap_or_else(|| a.len().cmp(&b.len()))
+}
+
+fn object_cmp(a: &Document, b: &Document) -> Ordering {
+    let fields = a.iter().zip(b).map(|((a_name, a), (b_name, b))| {
+        key_cmp(a_name.as_bytes(), b_name.as_bytes()).then_with(|| a.order_cmp(b))
+    });
+    first_difference(fields).unwrap_or_else(|| a.len().cmp(&b.len()))
+}
+
+fn first_difference(mut orders: impl Iterator<Item = Ordering>) -> Option<Ordering> {
+    orders.find(|order| order.is_ne())
+}

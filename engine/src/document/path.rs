@@ -1,0 +1,26 @@
+//! Field paths: `"a.b.0"` is the first item of the array under `b` of the object under `a`.
+//!
+//! A path cannot name a field whose own name holds a dot; ask the object itself for that.
+
+/// The names and indexes along `path`.
+pub(super) fn segments(path: &str) -> impl Iterator<Item = &str> {
+    path.split('.')
+}
+
+/// The names and indexes along `path`, as bytes: what the lazy reader compares, which knows bytes only.
+#[inline]
+pub(super) fn byte_segments(path: &str) -> impl Iterator<Item = &[u8]> {
+    path.as_bytes().split(|&byte| byte == b'.')
+}
+
+/// The index that a segment stands for: decimal digits, with no zero in front.
+pub(super) fn index(segment: &[u8]) -> Option<usize> {
+    match segment {
+        [b'0'] => Some(0),
+        [b'1'..=b'9', ..] => segment.iter().try_fold(0usize, |index, &digit| {
+            let digit = digit.is_ascii_digit().then(|| usize::from(digit - b'0'))?;
+            index.checked_mul(10)?.checked_add(digit)
+        }),
+        _ => None,
+    }
+}

@@ -1,0 +1,327 @@
+//! Documents over their bytes: a field is found by stepping over those before it; nothing is decoded, nothing allocated.
+
+use std::fmt;
+
+use serde::Deserialize;
+
+use super::cbor::decode;
+use super::cbor::head::{Head, Reader};
+use super::value::exact_f64;
+use super::{Document, Kind, Value, de, path};
+use crate::error::Result;
+
+/// A document as its bytes.
+///
+/// Over bytes that are no document, what is asked for is `None`, ends early or is an error; never a panic.
+///
+/// ```
+/// use holotype::doc;
+/// use holotype::document::RawDocument;
+///
+/// let bytes = doc! { "name": "Wren", "seen": [{ "where": "hedge" }] }.encode();
+/// let bird = RawDocument::from_bytes(&bytes)?;
+/// assert_eq!(bird.get("seen.0.where").and_then(|place| place.as_str()), Some("hedge"));
+/// assert!(bird.get("seen.1").is_none());
+/// # Ok::<(), holotype::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct RawDocument<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> RawDocument<'a> {
+    /// The document that `bytes` hold, which are known to hold one: they were checked before, or written by this crate.
+    #[inline]
+    pub fn from_verified(bytes: &'a [u8]) -> Self {
+        RawDocument { bytes }
+    }
+
+    /// The document that `bytes` hold, checked first.
+    ///
+    /// # Errors
+    /// As [`validate`](super::validate).
+    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self> {
+        super::validate(bytes)?;
+        Ok(RawDocument { bytes })
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The value at `path`, such as `"a.b.0"`: names lead into objects, indexes into arrays.
+    #[inline]
+    pub fn get(&self, path: &str) -> Option<RawValue<'a>> {
+        self.value()?.get(path)
+    }
+
+    /// The field `name`, which may hold dots.
+    #[inline]
+    pub fn field(&self, name: &str) -> Option<RawValue<'a>> {
+        self.value()?.field(name)
+    }
+
+    /// How many fields there are.
+    pub fn len(&self) -> usize {
+        self.iter().left
+    }
+
+    /// Whether there are no fields.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The fields, in the order in which they are encoded.
+    pub fn iter(&self) -> RawFields<'a> {
+        let none = RawFields { reader: Reader::new(&[]), left: 0 };
+        self.value().and_then(|value| value.fields()).unwrap_or(none)
+    }
+
+    /// The document, decoded.
+    ///
+    /// # Errors
+    /// As [`Document::decode`].
+    pub fn to_document(&self) -> Result<Document> {
+        Document::decode(self.bytes)
+    }
+
+    /// The document as a type of the caller's, which may borrow from the bytes.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](super::from_bytes).
+    pub fn to_type<T: Deserialize<'a>>(&self) -> Result<T> {
+        super::from_bytes(self.bytes)
+    }
+
+    fn value(&self) -> Option<RawValue<'a>> {
+        RawValue::at(&Reader::new(self.bytes))
+    }
+}
+
+impl fmt::Debug for RawDocument<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl<'a> IntoIterator for RawDocument<'a> {
+    type Item = (&'a str, RawValue<'a>);
+    type IntoIter = RawFields<'a>;
+
+    fn into_iter(self) -> RawFields<'a> {
+        self.iter()
+    }
+}
+
+/// A value within a document's bytes. As cheap to copy as a slice.
+#[derive(Clone, Copy)]
+pub struct RawValue<'a> {
+    head: Head,
+    /// What follows the head: content, and then whatever comes behind the value.
+    content: Reader<'a>,
+    /// The whole, from the head on.
+    start: &'a [u8],
+}
+
+impl<'a> RawValue<'a> {
+    /// The value that the reader is at.
+    #[inline]
+    fn at(reader: &Reader<'a>) -> Option<Self> {
+        let mut content = *reader;
+        let head = content.head().ok()?;
+        Some(RawValue { head, content, start: reader.rest() })
+    }
+
+    /// The type of the value.
+    pub fn kind(&self) -> Kind {
+        self.head.kind()
+    }
+
+    /// Whether this is null.
+    pub fn is_null(&self) -> bool {
+        matches!(self.head, Head::Null)
+    }
+
+    /// The bool, if this is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self.head {
+            Head::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The int, if this is one. A float is none, whatever its value.
+    #[inline]
+    pub fn as_i64(&self) -> Option<i64> {
+        match self.head {
+            Head::Int(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The float, or the int if a float can hold it exactly.
+    #[inline]
+    pub fn as_f64(&self) -> Option<f64> {
+        match self.head {
+            Head::Float(value) => Some(value),
+            Head::Int(value) => exact_f64(value),
+            _ => None,
+        }
+    }
+
+    /// The text, if this is one.
+    #[inline]
+    pub fn as_str(&self) -> Option<&'a str> {
+        match self.head {
+            Head::Text(len) => { self.content }.text(len).ok(),
+            _ => None,
+        }
+    }
+
+    /// The bytes, if this is a byte string.
+    pub fn as_bytes(&self) -> Option<&'a [u8]> {
+        match self.head {
+            Head::Bytes(len) => { self.content }.take(len).ok(),
+            _ => None,
+        }
+    }
+
+    /// The items, if this is an array.
+    pub fn items(&self) -> Option<RawItems<'a>> {
+        match self.head {
+            Head::Array(left) => Some(RawItems { reader: self.content, left }),
+            _ => None,
+        }
+    }
+
+    /// The fields, if this is an object.
+    pub fn fields(&self) -> Option<RawFields<'a>> {
+        match self.head {
+            Head::Object(left) => Some(RawFields { reader: self.content, left }),
+            _ => None,
+        }
+    }
+
+    /// The value at `path` within this one, such as `"a.b.0"`: names lead into objects, indexes into arrays.
+    #[inline]
+    pub fn get(&self, path: &str) -> Option<RawValue<'a>> {
+        path::byte_segments(path).try_fold(*self, |value, segment| value.step(segment))
+    }
+
+    /// The field `name`, which may hold dots, if this is an object that has it.
+    #[inline]
+    pub fn field(&self, name: &str) -> Option<RawValue<'a>> {
+        match self.head {
+            Head::Object(_) => self.step(name.as_bytes()),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn step(&self, segment: &[u8]) -> Option<RawValue<'a>> {
+        let mut reader = self.content;
+        match self.head {
+            Head::Object(count) => {
+                if !reader.find(segment, count).ok()? {
+                    return None;
+                }
+            }
+            Head::Array(count) => {
+                let index = path::index(segment).filter(|&index| index < count)?;
+                (0..index).try_for_each(|_| reader.skip()).ok()?;
+            }
+            _ => return None,
+        }
+        RawValue::at(&reader)
+    }
+
+    /// The value, decoded.
+    ///
+    /// # Errors
+    /// `Decode`, `TooDeep`: as [`Document::decode`]; places count from the start of the value.
+    pub fn to_value(&self) -> Result<Value> {
+        Ok(decode::value(&mut Reader::new(self.start), 0)?)
+    }
+
+    /// The value as a type of the caller's, which may borrow from the bytes.
+    ///
+    /// # Errors
+    /// `Serde` where the value is not of that type; `Decode`.
+    pub fn to_type<T: Deserialize<'a>>(&self) -> Result<T> {
+        T::deserialize(&mut de::Decoder::new(Reader::new(self.start)))
+    }
+
+    /// The encoded value alone. Costs a walk over it.
+    ///
+    /// # Errors
+    /// `Decode`, if its end cannot be found.
+    pub fn encoded(&self) -> Result<&'a [u8]> {
+        let mut reader = Reader::new(self.start);
+        reader.skip()?;
+        Ok(&self.start[..reader.position()])
+    }
+}
+
+impl fmt::Debug for RawValue<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.to_value() {
+            Ok(value) => value.fmt(f),
+            Err(error) => write!(f, "<{error}>"),
+        }
+    }
+}
+
+/// The fields of an object within a document's bytes. Ends early where the bytes are no CBOR.
+#[derive(Debug, Clone)]
+pub struct RawFields<'a> {
+    reader: Reader<'a>,
+    left: usize,
+}
+
+impl<'a> Iterator for RawFields<'a> {
+    type Item = (&'a str, RawValue<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let field = self.read();
+        if field.is_none() {
+            self.left = 0;
+        }
+        field
+    }
+}
+
+impl<'a> RawFields<'a> {
+    fn read(&mut self) -> Option<(&'a str, RawValue<'a>)> {
+        let name = self.reader.name().ok()?;
+        let value = RawValue::at(&self.reader)?;
+        self.reader.skip().ok()?;
+        Some((name, value))
+    }
+}
+
+impl std::iter::FusedIterator for RawFields<'_> {}
+
+/// The items of an array within a document's bytes. Ends early where the bytes are no CBOR.
+#[derive(Debug, Clone)]
+pub struct RawItems<'a> {
+    reader: Reader<'a>,
+    left: usize,
+}
+
+impl<'a> Iterator for RawItems<'a> {
+    type Item = RawValue<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let item = RawValue::at(&self.reader);
+        if item.is_none() || self.reader.skip().is_err() {
+            self.left = 0;
+            return None;
+        }
+        item
+    }
+}
+
+impl std::iter::FusedIterator for RawItems<'_> {}
