@@ -1,1 +1,39 @@
-//! Placeholder.
+//! Fuzz targets as plain functions of bytes. Each panics when a promise is broken, and only then.
+//!
+//! | target | the bytes are | what must hold |
+//! |---|---|---|
+//! | [`document_decode`] | an encoded document | decoded to what encodes to the same bytes, or refused; lazy access agrees |
+//! | [`json_import`] | JSON text | parsed to what survives export and import in both modes, or refused |
+//! | [`file_image`] | a whole file | opened to one state however it is opened, or refused and left as it was |
+//! | [`resealed_image`] | edits of a valid file, whose checksums are then made right again | the same |
+//! | [`operations`] | calls | answered as an ordered map answers them, across reopening |
+//!
+//! The same functions serve three callers: `cargo test` replays `corpus/`, the mains in `mains/` drive them with coverage
+//! feedback, and a crash found anywhere else becomes one more file in the corpus.
+
+mod document;
+mod image;
+mod input;
+mod json;
+mod operations;
+mod reseal;
+mod sample;
+
+pub use document::document_decode;
+pub use image::file_image;
+pub use json::json_import;
+pub use operations::operations;
+pub use reseal::resealed_image;
+pub use sample::sample_store;
+
+/// A target: a function of any bytes that returns if all is well.
+pub type Target = fn(&[u8]);
+
+/// Every target, under the name of its corpus.
+pub const TARGETS: [(&str, Target); 5] = [
+    ("document_decode", document_decode),
+    ("json_import", json_import),
+    ("file_image", file_image),
+    ("resealed_image", resealed_image),
+    ("operations", operations),
+];

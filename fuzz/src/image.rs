@@ -1,0 +1,107 @@
+//! Bytes as a whole file.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use holotype::storage::{MemoryStorage, Storage};
+use holotype::{Db, Error, Key, Options, doc};
+
+/// Inputs beyond this are cut: what more bytes could show, fewer show faster.
+const IMAGE_LEN_MAX: usize = 256 << 10;
+
+/// How much longer than it was the file may become.
+const GROWTH_MAX: u64 = 1 << 20;
+
+/// What a store answers: under each collection's name its keys, and each document's bytes or that it was refused.
+type Answers = BTreeMap<String, Vec<(Key, Option<Vec<u8>>)>>;
+
+/// Opens `bytes` as a file.
+///
+/// # Panics
+/// Unless every way of opening it comes to the same state, or to a typed error that leaves the file as it was; and unless
+/// what is written to it then is there after the next opening.
+pub fn file_image(bytes: &[u8]) {
+    let bytes = &bytes[..bytes.len().min(IMAGE_LEN_MAX)];
+    let seen = read_only(bytes);
+    let disk = disk_with(bytes);
+    let options = options().max_file_bytes(bytes.len() as u64 + GROWTH_MAX);
+    match (seen, Db::open_on(Arc::clone(&disk), &options)) {
+        (Ok(seen), Ok(db)) => {
+            assert_eq!(answers(&db), seen, "a writer sees what a reader sees");
+            goes_on(db, &disk, &options, seen);
+        }
+        // An unfinished creation is begun anew.
+        (Err(Error::Incomplete), Ok(db)) => goes_on(db, &disk, &options, Answers::new()),
+        (Err(refusal), Ok(_)) => panic!("refused to a reader and opened for a writer: {refusal}"),
+        (seen, Err(refusal)) => {
+            // A feature may be harmless to readers alone, and mending takes an incarnation that may be the last.
+            let writers_only = matches!(refusal, Error::NewerFormat { .. } | Error::LimitReached { .. });
+            assert!(seen.is_err() || writers_only, "opened for a reader and refused to a writer: {refusal}");
+            assert!(contents(&disk) == bytes, "a refused file is left as it was: {refusal}");
+        }
+    }
+}
+
+fn options() -> Options {
+    Options::new().seed(1).cache_bytes(1 << 20)
+}
+
+fn disk_with(bytes: &[u8]) -> Arc<MemoryStorage> {
+    let disk = MemoryStorage::new();
+    disk.write_at(0, bytes).expect("memory refuses nothing");
+    Arc::new(disk)
+}
+
+fn contents(disk: &MemoryStorage) -> Vec<u8> {
+    let mut bytes = vec![0; disk.len().expect("memory refuses nothing") as usize];
+    disk.read_at(0, &mut bytes).expect("memory refuses nothing");
+    bytes
+}
+
+/// What a reader is told, and that it changes nothing.
+fn read_only(bytes: &[u8]) -> Result<Answers, Error> {
+    let disk = disk_with(bytes);
+    let seen = Db::open_on(Arc::clone(&disk), &options().read_only(true)).map(|db| {
+        let seen = answers(&db);
+        for deep in [false, true] {
+            let _ = db.verify(deep);
+        }
+        seen
+    });
+    assert!(contents(&disk) == bytes, "a reader changes nothing");
+    seen
+}
+
+fn answers(db: &Db) -> Answers {
+    let collection = |name: String| {
+        let documents = db.collection(name.as_str());
+        let keys = documents.keys(..).expect("the collection is in the list").map_while(Result::ok);
+        let found = keys.map(|key| {
+            let found = documents.get(&key).ok().map(|found| found.expect("the key was just listed").bytes().to_vec());
+            (key, found)
+        });
+        let found = found.collect();
+        (name, found)
+    };
+    db.collections().into_iter().map(collection).collect()
+}
+
+/// A store that opened goes on: it takes a document, or says why not, and has it after the next opening.
+fn goes_on(db: Db, disk: &Arc<MemoryStorage>, options: &Options, mut seen: Answers) {
+    let (name, document) = ("after", doc! { "written": "after the fact" });
+    let put = db.collection(name).put("the key", &document);
+    let closed = db.close();
+    let db = match Db::open_on(Arc::clone(disk), options) {
+        Ok(db) => db,
+        Err(error) => panic!("it opened once: {error}, after put {put:?} and close {closed:?}"),
+    };
+    if put.is_ok() {
+        assert!(closed.is_ok(), "a store that took a document closes: {closed:?}");
+        let key = Key::Text("the key".into());
+        let documents = seen.entry(name.to_owned()).or_default();
+        documents.retain(|(other, _)| *other != key);
+        documents.push((key, Some(document.encode())));
+        documents.sort_by(|(a, _), (b, _)| a.cmp(b));
+    }
+    assert_eq!(answers(&db), seen, "what was there stays, what was put is there");
+}

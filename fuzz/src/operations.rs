@@ -1,0 +1,273 @@
+//! Bytes as calls, answered as an ordered map answers them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use holotype::storage::MemoryStorage;
+use holotype::{Collection, Db, Document, Durability, Error, Key, Options, Result, doc};
+
+use crate::input::Input;
+
+/// Longer runs show what shorter ones show.
+const CALLS_MAX: usize = 400;
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+/// Makes the calls that `bytes` stand for, and compares every answer with that of an ordered map.
+///
+/// # Panics
+/// If an answer differs, if the store refuses what it should do, or if it is not in order at the end.
+pub fn operations(bytes: &[u8]) {
+    let mut input = Input::new(bytes);
+    let segment_bytes = input.pick(&[512, 1024, 4096]);
+    let mut options = Options::tiny().segment_bytes(segment_bytes);
+    if input.byte() % 2 == 1 {
+        options = options.count_max(8);
+    }
+    let mut run = Run::begin(options);
+    for _ in 0..CALLS_MAX {
+        let Some(call) = input.next() else { break };
+        run.step(call, &mut input).expect("every call of this target can be carried out");
+    }
+    run.check_all().expect("every document can be read");
+}
+
+/// What a collection should hold.
+#[derive(Debug, Default)]
+struct Expected {
+    documents: BTreeMap<Key, Document>,
+    largest_id: i64,
+}
+
+impl Expected {
+    fn put(&mut self, key: Key, document: Document) -> Option<Document> {
+        if let Key::Int(id) = key {
+            self.largest_id = self.largest_id.max(id);
+        }
+        self.documents.insert(key, document)
+    }
+}
+
+#[derive(Debug)]
+struct Run {
+    disk: Arc<MemoryStorage>,
+    options: Options,
+    db: Db,
+    expected: BTreeMap<&'static str, Expected>,
+    /// So that no two documents are alike.
+    written: i64,
+}
+
+impl Run {
+    fn begin(options: Options) -> Self {
+        let disk = Arc::new(MemoryStorage::new());
+        let db = Db::open_on(Arc::clone(&disk), &options).expect("an empty file becomes a store");
+        Run { disk, options, db, expected: BTreeMap::new(), written: 0 }
+    }
+
+    fn step(&mut self, call: u8, input: &mut Input<'_>) -> Result<()> {
+        let name = input.pick(&NAMES);
+        let durability = input.pick(&[Durability::Synced, Durability::Written, Durability::Buffered]);
+        let collection = self.db.collection(name).with_durability(durability);
+        match call % 16 {
+            0 | 1 => self.insert(name, &collection, input),
+            2 => self.insert_many(name, &collection, input),
+            3 | 4 => self.put(name, &collection, input),
+            5 => self.insert_with_key(name, &collection, input),
+            6 => self.replace(name, &collection, input),
+            7 | 8 => self.delete(name, &collection, input),
+            9 => self.get(name, &collection, input),
+            10 | 11 => self.scan(name, &collection, input),
+            12 => self.change_collection(name, input),
+            13 => self.db.flush(),
+            14 => self.verify(input.byte() % 2 == 1),
+            _ => self.reopen(input.byte() % 2 == 1),
+        }
+    }
+
+    fn document(&mut self, input: &mut Input<'_>) -> Document {
+        // Around what fills a sector and a segment.
+        let len = input.pick(&[0, 1, 20, 40, 64, 100, 300, 440, 600, 1500]);
+        self.written += 1;
+        doc! { "n": self.written, "text": "x".repeat(len) }
+    }
+
+    fn insert(&mut self, name: &'static str, collection: &Collection, input: &mut Input<'_>) -> Result<()> {
+        let document = self.document(input);
+        let expected = self.expected.entry(name).or_default();
+        let Some(id) = expected.largest_id.checked_add(1) else {
+            let refused = collection.insert(&document);
+            assert!(matches!(refused, Err(Error::IdsExhausted)), "{refused:?}");
+            return Ok(());
+        };
+        assert_eq!(collection.insert(&document)?, Key::Int(id));
+        expected.put(Key::Int(id), document);
+        Ok(())
+    }
+
+    fn insert_many(&mut self, name: &'static str, collection: &Collection, input: &mut Input<'_>) -> Result<()> {
+        let documents: Vec<_> = (0..1 + input.byte() % 5).map(|_| self.document(input)).collect();
+        let expected = self.expected.entry(name).or_default();
+        if expected.largest_id.checked_add(documents.len() as i64).is_none() {
+            let refused = collection.insert_many(&documents);
+            assert!(matches!(refused, Err(Error::IdsExhausted)), "{refused:?}");
+            return Ok(());
+        }
+        for (key, document) in collection.insert_many(&documents)?.into_iter().zip(documents) {
+            assert_eq!(key, Key::Int(expected.largest_id + 1));
+            expected.put(key, document);
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, name: &'static str, collection: &Collection, input: &mut Input<'_>) -> Result<()> {
+        let (key, document) = (key(input), self.document(input));
+        collection.put(&key, &document)?;
+        self.expected.entry(name).or_default().put(key, document);
+        Ok(())
+    }
+
+    fn insert_with_key(&mut self, name: &'static str, collection: &Collection, input: &mut Input<'_>) -> Result<()> {
+        let (key, document) = (key(input), self.document(input));
+        let taken = self.expected.get(name).is_some_and(|expected| expected.documents.contains_key(&key));
+        match collection.insert_with_key(&key, &document) {
+            Err(Error::KeyExists { key: told }) => assert!(taken && told == key, "{key} is free"),
+            answer => {
+                answer?;
+                assert!(!taken, "{key} is taken");
+                self.expected.entry(name).or_default().put(key, document);
+            }
+        }
+        Ok(())
+    }
+
+    fn replace(&mut self, name: &'static str, collection: &Collection, input: &mut Input<'_>) -> Result<()> {
+        let (key, document) = (key(input), self.document(input));
+        let answer = collection.replace(&key, &document);
+        let Some(expected) = self.known(name, &answer) else { return Ok(()) };
+        let there = expected.documents.contains_key(&key);
+        if there {
+            expected.put(key, document);
+        }
+        assert_eq!(answer?, there);
+        Ok(())
+    }
+
+    fn delete(&mut self, name: &'static str, collection: &Collection, input: &mut Input<'_>) -> Result<()> {
+        let key = key(input);
+        let answer = collection.delete(&key);
+        let Some(expected) = self.known(name, &answer) else { return Ok(()) };
+        assert_eq!(answer?, expected.documents.remove(&key).is_some(), "delete of {key}");
+        Ok(())
+    }
+
+    fn get(&mut self, name: &'static str, collection: &Collection, input: &mut Input<'_>) -> Result<()> {
+        let key = key(input);
+        let answer = collection.get(&key);
+        let Some(expected) = self.known(name, &answer) else { return Ok(()) };
+        let there = expected.documents.get(&key);
+        assert_eq!(answer?.map(|found| found.bytes().to_vec()), there.map(Document::encode), "get of {key}");
+        assert_eq!(collection.contains(&key)?, there.is_some(), "contains of {key}");
+        Ok(())
+    }
+
+    fn scan(&mut self, name: &'static str, collection: &Collection, input: &mut Input<'_>) -> Result<()> {
+        let (a, b) = (key(input), key(input));
+        let (from, to) = if a <= b { (a, b) } else { (b, a) };
+        let scan = collection.scan(&from..=&to);
+        let Some(expected) = self.known(name, &scan) else { return Ok(()) };
+        let mut range: Vec<_> = expected.documents.range(&from..=&to).map(|(key, doc)| (key.clone(), doc.encode())).collect();
+        let mut scan = scan?;
+        if input.byte() % 2 == 1 {
+            scan = scan.reversed();
+            range.reverse();
+        }
+        let found: Result<Vec<_>> = scan.map(|doc| doc.map(|doc| (doc.key().to_key(), doc.bytes().to_vec()))).collect();
+        assert_eq!(found?, range, "scan from {from} to {to}");
+        Ok(())
+    }
+
+    fn change_collection(&mut self, name: &'static str, input: &mut Input<'_>) -> Result<()> {
+        let there = self.expected.contains_key(name);
+        match input.byte() % 4 {
+            0 => {
+                assert_eq!(self.db.create_collection(name)?, !there);
+                self.expected.entry(name).or_default();
+            }
+            1 => {
+                assert_eq!(self.db.drop_collection(name)?, there);
+                self.expected.remove(name);
+            }
+            2 => match (self.db.collection(name).clear(), self.expected.get_mut(name)) {
+                (Err(Error::UnknownCollection { .. }), None) => {}
+                (Ok(()), Some(expected)) => expected.documents.clear(),
+                (answer, expected) => panic!("clear: {answer:?} for {expected:?}"),
+            },
+            _ => {
+                let to = input.pick(&NAMES);
+                match self.db.rename_collection(name, to) {
+                    Err(Error::InvalidName { .. }) => assert!(there && self.expected.contains_key(to)),
+                    answer => {
+                        assert_eq!(answer?, there);
+                        if let Some(moved) = self.expected.remove(name) {
+                            self.expected.insert(to, moved);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn verify(&self, deep: bool) -> Result<()> {
+        let report = self.db.verify(deep)?;
+        assert!(report.is_clean(), "{report:?}");
+        Ok(())
+    }
+
+    /// Opens the store again, after an orderly close or without one.
+    fn reopen(&mut self, close: bool) -> Result<()> {
+        let db = std::mem::replace(&mut self.db, Db::in_memory());
+        if close {
+            db.close()?;
+        } else {
+            drop(db);
+        }
+        self.db = Db::open_on(Arc::clone(&self.disk), &self.options)?;
+        self.check_all()
+    }
+
+    fn check_all(&self) -> Result<()> {
+        assert_eq!(self.db.collections(), self.expected.keys().copied().collect::<Vec<_>>());
+        for (name, expected) in &self.expected {
+            let collection = self.db.collection(*name);
+            assert_eq!(collection.len()?, expected.documents.len() as u64);
+            let found: Result<Vec<_>> =
+                collection.scan(..)?.map(|doc| doc.map(|doc| (doc.key().to_key(), doc.bytes().to_vec()))).collect();
+            let all: Vec<_> = expected.documents.iter().map(|(key, doc)| (key.clone(), doc.encode())).collect();
+            assert_eq!(found?, all, "collection {name}");
+        }
+        self.verify(true)
+    }
+
+    /// What the collection should hold; none for one that is not there, which the answer must say.
+    fn known<T: std::fmt::Debug>(&mut self, name: &str, answer: &Result<T>) -> Option<&mut Expected> {
+        let expected = self.expected.get_mut(name);
+        let unknown = matches!(answer, Err(Error::UnknownCollection { .. }));
+        assert_eq!(unknown, expected.is_none(), "collection {name}: {answer:?}");
+        expected
+    }
+}
+
+/// Few keys, so that they meet; of every kind, some at the ends of their range.
+fn key(input: &mut Input<'_>) -> Key {
+    let n = input.byte();
+    match n {
+        0..=199 => Key::Int(i64::from(n % 40) - 2),
+        200..=209 => Key::Int(i64::from(n) << 40),
+        210 => Key::Int(i64::MIN),
+        211 => Key::Int(i64::MAX),
+        212..=233 => Key::Text(["", "a", "ab", "b", "\u{10ffff}"][usize::from(n) % 5].into()),
+        _ => Key::Bytes([b"".as_slice(), b"\0", b"a", b"\xff", b"\xff\xff"][usize::from(n) % 5].into()),
+    }
+}

@@ -1,0 +1,69 @@
+//! Replays every file of every corpus through its target.
+
+use std::fs;
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+
+use holotype_fuzz::{TARGETS, Target};
+
+fn corpus(target: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target)
+}
+
+fn files(target: &str) -> Vec<PathBuf> {
+    let folder = corpus(target);
+    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn replay(name: &str) {
+    let (_, target) = TARGETS.into_iter().find(|(target, _)| *target == name).unwrap();
+    let files = files(name);
+    assert!(files.len() >= 10, "the corpus of {name} has {} files: something lost the rest", files.len());
+    let broken: Vec<_> = files.iter().filter(|file| is_broken(target, file)).collect();
+    assert!(broken.is_empty(), "{name} breaks on {broken:#?}");
+}
+
+fn is_broken(target: Target, file: &Path) -> bool {
+    let bytes = fs::read(file).unwrap();
+    catch_unwind(|| target(&bytes)).is_err()
+}
+
+#[test]
+fn every_known_document_is_decoded_or_refused() {
+    replay("document_decode");
+}
+
+#[test]
+fn every_known_json_text_is_imported_or_refused() {
+    replay("json_import");
+}
+
+#[test]
+fn every_known_file_image_opens_to_one_state_or_is_left_alone() {
+    replay("file_image");
+}
+
+#[test]
+fn every_known_forgery_opens_to_one_state_or_is_left_alone() {
+    replay("resealed_image");
+}
+
+#[test]
+fn every_known_sequence_of_calls_is_answered_as_a_map_answers_it() {
+    replay("operations");
+}
+
+#[test]
+fn every_target_has_a_corpus_and_every_corpus_a_target() {
+    let mut folders: Vec<_> = fs::read_dir(corpus(""))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    folders.sort();
+    let mut names = TARGETS.map(|(name, _)| name.to_owned());
+    names.sort();
+    assert_eq!(folders, names);
+}
