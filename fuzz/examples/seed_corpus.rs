@@ -32,8 +32,14 @@ fn documents() -> io::Result<()> {
     let each: [(&str, Document); 8] = [
         ("empty", doc! {}),
         ("scalars", doc! { "null": null, "yes": true, "no": false, "text": "Wren", "int": 1859 }),
-        ("ints", doc! { "a": 0, "b": 23, "c": 24, "d": 255, "e": 65536, "f": -1, "g": i64::MIN, "h": i64::MAX }),
-        ("floats", doc! { "a": 0.0, "b": -0.0, "c": 1.5, "d": 65504.0, "e": 1e300, "f": f64::NAN, "g": f64::INFINITY }),
+        (
+            "ints",
+            doc! { "a": 0, "b": 23, "c": 24, "d": 255, "e": 65536, "f": -1, "g": i64::MIN, "h": i64::MAX },
+        ),
+        (
+            "floats",
+            doc! { "a": 0.0, "b": -0.0, "c": 1.5, "d": 65504.0, "e": 1e300, "f": f64::NAN, "g": f64::INFINITY },
+        ),
         ("nested", doc! { "a": { "b": [{ "c": [1, [2, [3]]] }] } }),
         ("bytes", doc! { "b": vec![0u8, 1, 254, 255] }),
         ("order", doc! { "b": 1, "aa": 2, "a": 3, "": 4 }),
@@ -73,11 +79,20 @@ fn deep(levels: usize) -> Vec<u8> {
 
 fn json() -> io::Result<()> {
     for (name, text) in [
-        ("plain", r#"{"name": "Wren", "grams": 9.5, "seen": [{"where": "hedge"}], "rare": false, "rings": null}"#),
-        ("numbers", r#"{"a": -0, "b": -0.0, "c": 9223372036854775807, "d": -9223372036854775808, "e": 1e308, "f": 1E-400}"#),
+        (
+            "plain",
+            r#"{"name": "Wren", "grams": 9.5, "seen": [{"where": "hedge"}], "rare": false, "rings": null}"#,
+        ),
+        (
+            "numbers",
+            r#"{"a": -0, "b": -0.0, "c": 9223372036854775807, "d": -9223372036854775808, "e": 1e308, "f": 1E-400}"#,
+        ),
         ("too-big", r#"{"a": 9223372036854775808}"#),
         ("too-far", r#"{"a": 1e999}"#),
-        ("wrappers", r#"{"a": {"$numberLong": "9007199254740993"}, "b": {"$numberDouble": "NaN"}, "c": {"$numberInt": "7"}}"#),
+        (
+            "wrappers",
+            r#"{"a": {"$numberLong": "9007199254740993"}, "b": {"$numberDouble": "NaN"}, "c": {"$numberInt": "7"}}"#,
+        ),
         ("binary", r#"{"a": {"$binary": {"base64": "AAH+/w==", "subType": "00"}}}"#),
         ("literal", r#"{"a": {"$literal": {"$numberLong": "1"}}, "b": {"$literal": {"$literal": 1}}}"#),
         ("other-dollar", r#"{"$set": {"$inc": 1}, "$date": "2026-01-01"}"#),
@@ -119,10 +134,14 @@ fn images() -> io::Result<()> {
     write("file_image", "both-slots-gone", changed(&|bytes| bytes[..8192].fill(0)))?;
     write("file_image", "flip-in-first-frame", changed(&|bytes| bytes[segments + 64 + 40] ^= 1))?;
     write("file_image", "flip-in-second-header", changed(&|bytes| bytes[segments + 512 + 9] ^= 0x10))?;
-    write("file_image", "segments-swapped", changed(&|bytes| {
-        let (first, second) = bytes[segments + 512..segments + 1536].split_at_mut(512);
-        first.swap_with_slice(second);
-    }))?;
+    write(
+        "file_image",
+        "segments-swapped",
+        changed(&|bytes| {
+            let (first, second) = bytes[segments + 512..segments + 1536].split_at_mut(512);
+            first.swap_with_slice(second);
+        }),
+    )?;
     write("file_image", "log-zeroed", changed(&|bytes| bytes[segments..].fill(0)))
 }
 
@@ -167,7 +186,11 @@ fn calls() -> io::Result<()> {
                     (state >> 24) as u8
                 })
                 .collect();
-            write("operations", &format!("{name}-{geometry}"), [[geometry, geometry].as_slice(), &bytes].concat())?;
+            write(
+                "operations",
+                &format!("{name}-{geometry}"),
+                [[geometry, geometry].as_slice(), &bytes].concat(),
+            )?;
         }
     }
     Ok(())

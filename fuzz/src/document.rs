@@ -45,7 +45,8 @@ fn lazy_access_agrees(decoded: &Document, raw: RawDocument<'_>) {
 pub(crate) fn survives_json(document: &Document) {
     for mode in [JsonMode::Relaxed, JsonMode::Canonical] {
         let text = document.to_json(mode);
-        let back = Document::from_json(&text).unwrap_or_else(|error| panic!("{mode:?} export {text}: {error}"));
+        let back =
+            Document::from_json(&text).unwrap_or_else(|error| panic!("{mode:?} export {text}: {error}"));
         assert_eq!(&back, document, "{mode:?} export {text}");
     }
 }

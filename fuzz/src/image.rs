@@ -77,7 +77,10 @@ fn answers(db: &Db) -> Answers {
         let documents = db.collection(name.as_str());
         let keys = documents.keys(..).expect("the collection is in the list").map_while(Result::ok);
         let found = keys.map(|key| {
-            let found = documents.get(&key).ok().map(|found| found.expect("the key was just listed").bytes().to_vec());
+            let found = documents
+                .get(&key)
+                .ok()
+                .map(|found| found.expect("the key was just listed").bytes().to_vec());
             (key, found)
         });
         let found = found.collect();

@@ -67,9 +67,19 @@ impl Run {
 
     fn step(&mut self, call: u8, input: &mut Input<'_>) -> Result<()> {
         let name = input.pick(&NAMES);
+        match call % 16 {
+            12 => self.change_collection(name, input),
+            13 => self.db.flush(),
+            14 => self.verify(input.byte() % 2 == 1),
+            15 => self.reopen(input.byte() % 2 == 1),
+            call => self.use_collection(call, name, input),
+        }
+    }
+
+    fn use_collection(&mut self, call: u8, name: &'static str, input: &mut Input<'_>) -> Result<()> {
         let durability = input.pick(&[Durability::Synced, Durability::Written, Durability::Buffered]);
         let collection = self.db.collection(name).with_durability(durability);
-        match call % 16 {
+        match call {
             0 | 1 => self.insert(name, &collection, input),
             2 => self.insert_many(name, &collection, input),
             3 | 4 => self.put(name, &collection, input),
@@ -77,11 +87,7 @@ impl Run {
             6 => self.replace(name, &collection, input),
             7 | 8 => self.delete(name, &collection, input),
             9 => self.get(name, &collection, input),
-            10 | 11 => self.scan(name, &collection, input),
-            12 => self.change_collection(name, input),
-            13 => self.db.flush(),
-            14 => self.verify(input.byte() % 2 == 1),
-            _ => self.reopen(input.byte() % 2 == 1),
+            _ => self.scan(name, &collection, input),
         }
     }
 
@@ -105,7 +111,12 @@ impl Run {
         Ok(())
     }
 
-    fn insert_many(&mut self, name: &'static str, collection: &Collection, input: &mut Input<'_>) -> Result<()> {
+    fn insert_many(
+        &mut self,
+        name: &'static str,
+        collection: &Collection,
+        input: &mut Input<'_>,
+    ) -> Result<()> {
         let documents: Vec<_> = (0..1 + input.byte() % 5).map(|_| self.document(input)).collect();
         let expected = self.expected.entry(name).or_default();
         if expected.largest_id.checked_add(documents.len() as i64).is_none() {
@@ -127,7 +138,12 @@ impl Run {
         Ok(())
     }
 
-    fn insert_with_key(&mut self, name: &'static str, collection: &Collection, input: &mut Input<'_>) -> Result<()> {
+    fn insert_with_key(
+        &mut self,
+        name: &'static str,
+        collection: &Collection,
+        input: &mut Input<'_>,
+    ) -> Result<()> {
         let (key, document) = (key(input), self.document(input));
         let taken = self.expected.get(name).is_some_and(|expected| expected.documents.contains_key(&key));
         match collection.insert_with_key(&key, &document) {
@@ -176,13 +192,15 @@ impl Run {
         let (from, to) = if a <= b { (a, b) } else { (b, a) };
         let scan = collection.scan(&from..=&to);
         let Some(expected) = self.known(name, &scan) else { return Ok(()) };
-        let mut range: Vec<_> = expected.documents.range(&from..=&to).map(|(key, doc)| (key.clone(), doc.encode())).collect();
+        let mut range: Vec<_> =
+            expected.documents.range(&from..=&to).map(|(key, doc)| (key.clone(), doc.encode())).collect();
         let mut scan = scan?;
         if input.byte() % 2 == 1 {
             scan = scan.reversed();
             range.reverse();
         }
-        let found: Result<Vec<_>> = scan.map(|doc| doc.map(|doc| (doc.key().to_key(), doc.bytes().to_vec()))).collect();
+        let found: Result<Vec<_>> =
+            scan.map(|doc| doc.map(|doc| (doc.key().to_key(), doc.bytes().to_vec()))).collect();
         assert_eq!(found?, range, "scan from {from} to {to}");
         Ok(())
     }
@@ -225,7 +243,7 @@ impl Run {
         Ok(())
     }
 
-    /// Opens the store again, after an orderly close or without one.
+    /// Opens the store again, after it was closed by name or by dropping its last handle.
     fn reopen(&mut self, close: bool) -> Result<()> {
         let db = std::mem::replace(&mut self.db, Db::in_memory());
         if close {
@@ -242,9 +260,12 @@ impl Run {
         for (name, expected) in &self.expected {
             let collection = self.db.collection(*name);
             assert_eq!(collection.len()?, expected.documents.len() as u64);
-            let found: Result<Vec<_>> =
-                collection.scan(..)?.map(|doc| doc.map(|doc| (doc.key().to_key(), doc.bytes().to_vec()))).collect();
-            let all: Vec<_> = expected.documents.iter().map(|(key, doc)| (key.clone(), doc.encode())).collect();
+            let found: Result<Vec<_>> = collection
+                .scan(..)?
+                .map(|doc| doc.map(|doc| (doc.key().to_key(), doc.bytes().to_vec())))
+                .collect();
+            let all: Vec<_> =
+                expected.documents.iter().map(|(key, doc)| (key.clone(), doc.encode())).collect();
             assert_eq!(found?, all, "collection {name}");
         }
         self.verify(true)

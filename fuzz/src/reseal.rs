@@ -105,7 +105,9 @@ impl Map {
             let bytes = &sample[start..sample.len().min(start + geometry.segment_bytes() as usize)];
             let seed = SegmentSeed::for_segment(&lineage, sequence);
             for offset in (geometry.data_start()..geometry.segment_bytes()).step_by(8) {
-                let Some(header) = parse_header(bytes, offset, &seed, geometry.segment_bytes()) else { continue };
+                let Some(header) = parse_header(bytes, offset, &seed, geometry.segment_bytes()) else {
+                    continue;
+                };
                 let start = start + offset as usize;
                 let records = records(sample, start + FRAME_HEADER_LEN, header.record_count);
                 frames.push(Frame { start, offset, sequence, records });
