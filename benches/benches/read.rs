@@ -21,7 +21,7 @@ fn uniform(iterations: u64) -> impl Iterator<Item = i64> {
 }
 
 fn id_of(document: &DocRef) -> u64 {
-    document.get("id").and_then(Value::as_i64).expect("a small document has an id").unsigned_abs()
+    document.get("id").and_then(|id| id.as_i64()).expect("a small document has an id").unsigned_abs()
 }
 
 /// Reads each of `ids`, and takes the time; `read` returns the id that it found in the document.
@@ -46,7 +46,7 @@ fn get(c: &mut Criterion) {
         });
     });
     group.bench_function("field/sequential", |b| {
-        b.iter_custom(|n| sum_ids(|| sequential(n), |id| id_of(&get(id))))
+        b.iter_custom(|n| sum_ids(|| sequential(n), |id| id_of(&get(id))));
     });
     group
         .bench_function("field/uniform", |b| b.iter_custom(|n| sum_ids(|| uniform(n), |id| id_of(&get(id)))));

@@ -63,7 +63,7 @@ impl<S: Storage> Storage for CountingStorage<S> {
         self.counted().sync_directory()
     }
 
-    fn probe(&self, probe: &Probe<'_>) -> Option<io::Result<Vec<Answer>>> {
+    fn probe(&self, probe: &Probe<'_>) -> io::Result<Option<Vec<Answer>>> {
         self.counted().probe(probe)
     }
 }
