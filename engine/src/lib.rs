@@ -66,3 +66,8 @@ pub use document::{AsKey, Document, Key, KeyRef, Value};
 pub use error::{Clause, Corruption, Error, Result};
 pub use options::{Durability, Options};
 pub use scan::{KeyBounds, Keys, Scan};
+
+/// The README's example, compiled with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
