@@ -18,7 +18,7 @@ pub(crate) use write::Expect;
 pub(crate) use writer::Writer;
 
 use crate::error::{Error, Result};
-use crate::index::{Catalog, Naming, PrimaryIndex};
+use crate::index::{Catalog, Naming, PrimaryIndex, State};
 use crate::log::Log;
 use crate::options::Options;
 use crate::sync::{Arc, Mutex, MutexGuard, RwLock, lock, read};
@@ -42,24 +42,25 @@ impl Core {
 
     /// What `name` means in the visible state.
     pub(crate) fn naming(&self, name: &str) -> Result<Arc<Naming>> {
-        let visible = self.visibility.visible();
-        let found = read(&self.catalog).find_in(name, visible).cloned();
+        let found = self.visibility.settled(|visible| read(&self.catalog).find_in(name, visible).cloned());
         found.ok_or_else(|| Error::UnknownCollection { name: name.to_owned() })
     }
 
     /// The names of all collections, in the order of their bytes.
     pub(crate) fn names(&self) -> Vec<String> {
-        let visible = self.visibility.visible();
-        let mut names: Vec<_> =
-            read(&self.catalog).in_state(visible).map(|naming| naming.name.clone()).collect();
+        let mut names: Vec<_> = self.namings().1.iter().map(|naming| naming.name.clone()).collect();
         names.sort();
         names
     }
 
+    /// The visible state, and the collections of it.
+    fn namings(&self) -> (State, Vec<Arc<Naming>>) {
+        self.visibility.settled(|visible| (visible, read(&self.catalog).in_state(visible).cloned().collect()))
+    }
+
     /// Numbers about the store as it is now.
     pub(crate) fn stats(&self) -> Stats {
-        let visible = self.visibility.visible();
-        let namings: Vec<_> = read(&self.catalog).in_state(visible).cloned().collect();
+        let (visible, namings) = self.namings();
         let (snapshots, retained_versions) = self.visibility.counts();
         let calls = self.log.storage.counters();
         let (durable_lsn, generation) = match &self.writer {

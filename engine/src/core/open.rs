@@ -38,7 +38,7 @@ impl Core {
         }
         let segments = SegmentTable::new(slot.geometry);
         let plan = Plan { read_unit: options.check.read_unit, page_shift: options.check.page_shift };
-        let recovered = recovery::recover(&storage, &slot, &segments, plan, &mut |_| Ok(()))?;
+        let recovered = recovery::recover(&storage, &slot, &segments, plan)?;
         // spec. What is answered from now on must not be lost by a crash to come.
         let synced = if seeded::is_on(Bug::RecoveryNotSynced) { Ok(()) } else { storage.sync() };
         if !options.read_only {

@@ -58,7 +58,7 @@ impl Core {
 
     /// How many visible documents the collection has.
     pub(crate) fn len(&self, naming: &Naming) -> u64 {
-        self.visibility.settled(|| naming.documents.len())
+        self.visibility.settled(|_| naming.documents.len())
     }
 
     /// The document that `entry` leads to, which must be that of `key`.

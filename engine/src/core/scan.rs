@@ -4,9 +4,9 @@ use std::ops::Bound;
 use std::vec::IntoIter;
 
 use crate::document::Key;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::{Entry, KeyRange, Naming, PrimaryIndex, State};
-use crate::sync::Arc;
+use crate::sync::{Arc, read};
 use crate::txn::Registered;
 
 use super::{Core, Located};
@@ -26,6 +26,15 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
+    fn new(snapshot: Arc<Registered>, naming: Arc<Naming>, range: KeyRange) -> Self {
+        Cursor { snapshot, naming, rest: Some(range), reverse: false, page: Vec::new().into_iter() }
+    }
+
+    /// The collection that is walked.
+    pub(crate) fn naming(&self) -> &Arc<Naming> {
+        &self.naming
+    }
+
     /// The state that the walk sees.
     pub(crate) fn state(&self) -> State {
         self.snapshot.state()
@@ -52,17 +61,22 @@ impl Cursor {
 }
 
 impl Core {
-    /// Holds the visible state.
-    pub(crate) fn register(&self) -> Registered {
-        self.visibility.register()
-    }
-
     /// Begins a walk over the visible state.
     pub(crate) fn cursor(&self, name: &str, range: KeyRange) -> Result<Cursor> {
-        let snapshot = Arc::new(self.register());
-        let found = crate::sync::read(&self.catalog).find_in(name, snapshot.state()).cloned();
-        let naming = found.ok_or_else(|| crate::Error::UnknownCollection { name: name.to_owned() })?;
-        Ok(Cursor { snapshot, naming, rest: Some(range), reverse: false, page: Vec::new().into_iter() })
+        let snapshot = Arc::new(self.visibility.register());
+        let found = read(&self.catalog).find_in(name, snapshot.state()).cloned();
+        let naming = found.ok_or_else(|| Error::UnknownCollection { name: name.to_owned() })?;
+        Ok(Cursor::new(snapshot, naming, range))
+    }
+
+    /// Begins a walk over every collection of the visible state.
+    pub(crate) fn cursors(&self) -> Vec<Cursor> {
+        let snapshot = Arc::new(self.visibility.register());
+        let catalog = read(&self.catalog);
+        let namings = catalog.in_state(snapshot.state());
+        namings
+            .map(|naming| Cursor::new(Arc::clone(&snapshot), Arc::clone(naming), KeyRange::all()))
+            .collect()
     }
 
     /// The next key of the walk, and where its document stands.

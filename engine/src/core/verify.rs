@@ -10,7 +10,7 @@ use crate::index::{Catalog, Entry, KeyRange, Naming, PrimaryIndex};
 use crate::recovery::{self, Opened, Plan};
 use crate::sync::{Arc, read};
 
-use super::Core;
+use super::{Core, Cursor};
 
 /// What [`Db::verify`](crate::Db::verify) found.
 #[non_exhaustive]
@@ -46,10 +46,8 @@ impl Core {
     /// Checks every document; with `deep`, the log too.
     pub(crate) fn verify(&self, deep: bool) -> Result<VerifyReport> {
         let mut report = VerifyReport::default();
-        let visible = self.visibility.visible();
-        let namings: Vec<_> = read(&self.catalog).in_state(visible).cloned().collect();
-        for naming in &namings {
-            self.verify_documents(naming, &mut report)?;
+        for cursor in self.cursors() {
+            self.verify_documents(cursor, &mut report)?;
         }
         if deep {
             self.verify_log(&mut report)?;
@@ -57,17 +55,17 @@ impl Core {
         Ok(report)
     }
 
-    fn verify_documents(&self, naming: &Arc<Naming>, report: &mut VerifyReport) -> Result<()> {
-        let mut cursor = self.cursor(&naming.name, KeyRange::all())?;
+    fn verify_documents(&self, mut cursor: Cursor, report: &mut VerifyReport) -> Result<()> {
+        let naming = Arc::clone(cursor.naming());
         let mut count = 0;
         while let Some((key, entry)) = self.next_entry(&mut cursor)? {
             count += 1;
-            match self.check_document(naming, &key, entry) {
+            match self.check_document(&naming, &key, entry) {
                 Ok(()) => report.documents += 1,
                 Err(error) => report.add(error)?,
             }
         }
-        let len = self.len(naming);
+        let len = self.len(&naming);
         if self.visibility.visible() == cursor.state() && len != count {
             report.problems.push(Corruption {
                 at: 0,
@@ -108,7 +106,7 @@ impl Core {
         let segments = SegmentTable::new(slot.geometry);
         let plan =
             Plan { read_unit: self.options.check.read_unit, page_shift: self.options.check.page_shift };
-        match recovery::recover(&self.log.storage, &slot, &segments, plan, &mut |_| Ok(())) {
+        match recovery::recover(&self.log.storage, &slot, &segments, plan) {
             Ok(recovered) => {
                 report.commits = recovered.commits;
                 let lsn = self.visibility.visible().lsn;

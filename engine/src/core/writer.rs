@@ -178,7 +178,8 @@ impl Writer {
         let closed = self.flush(core).and_then(|()| {
             if self.is_open { self.write_slot(core, |slot| slot.clean = true) } else { Ok(()) }
         });
-        self.closed = true;
+        // A full disk is no end: what waits in memory can still be written once there is room.
+        self.closed = !matches!(closed, Err(Error::StorageFull { .. }));
         closed
     }
 

@@ -54,7 +54,6 @@ pub(crate) fn recover(
     slot: &Superblock,
     segments: &SegmentTable,
     plan: Plan,
-    progress: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<Recovered> {
     let file_len = storage.len()?;
     // spec. A file shorter than it once durably was has lost something, whatever its log says.
@@ -95,7 +94,6 @@ pub(crate) fn recover(
                 replay.apply(&scan, &commit)?;
                 scan.accept(&commit);
                 commits += 1;
-                progress(commits)?;
             }
             Decision::Cut => break claims,
             Decision::Corrupt => return Err(lost(&scan, highest)),

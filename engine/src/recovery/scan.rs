@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::cache::{Segment, SegmentTable};
-use crate::error::{Error, Result};
+use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::body::parse_opening;
 use crate::format::frame::{
     FRAME_HEADER_LEN, FrameFlags, FrameHeader, PARTS_MAX, body_crc, parse_header, parse_header_at,
@@ -58,7 +58,13 @@ impl<'a> Scan<'a> {
     ) -> Result<Self> {
         let (geometry, lineage) = (slot.geometry, slot.lineage);
         let image = SegmentImage::open(storage, geometry, &lineage, file_len, read_unit, (0, 0))?;
-        let image = image.expect("a file with a superblock and enough bytes has a first segment");
+        let image = image.ok_or(Corruption {
+            at: file_len,
+            clause: Clause("F-2.3"),
+            what: "the file ends before its first segment",
+            expected: geometry.creation_len(),
+            found: file_len,
+        })?;
         let segment = Arc::new(Segment::new(&lineage, geometry, 0, 0, Lsn::ZERO));
         Ok(Scan {
             storage,

@@ -57,7 +57,10 @@ impl Retained {
             Bound::Excluded(key) => Bound::Excluded((collection, key.clone())),
         };
         let to = match &range.to {
-            Bound::Unbounded => Bound::Excluded((collection + 1, Key::Int(i64::MIN))),
+            Bound::Unbounded => match collection.checked_add(1) {
+                Some(next) => Bound::Excluded((next, Key::Int(i64::MIN))),
+                None => Bound::Unbounded,
+            },
             Bound::Included(key) => Bound::Included((collection, key.clone())),
             Bound::Excluded(key) => Bound::Excluded((collection, key.clone())),
         };

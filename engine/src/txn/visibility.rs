@@ -75,10 +75,10 @@ impl Visibility {
         }
     }
 
-    /// What `look` sees while no commit is half applied.
-    pub(crate) fn settled<R>(&self, look: impl FnOnce() -> R) -> R {
-        let _settled = lock(&self.inner);
-        look()
+    /// What `look` sees in the visible state, while no commit is half applied.
+    pub(crate) fn settled<R>(&self, look: impl FnOnce(State) -> R) -> R {
+        let settled = lock(&self.inner);
+        look(settled.visible)
     }
 
     /// The superseded versions of a key range that `state` holds.
