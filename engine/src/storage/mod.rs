@@ -93,7 +93,8 @@ pub struct Probe<'a> {
     pub len: usize,
     /// The length of a unit in bytes, a multiple of the sector. The last unit may be shorter.
     pub unit: usize,
-    /// Given a unit's offset and bytes, its answer, or `None` if it has nothing to say. A pure function.
+    /// Given a unit's offset and bytes, its answer, or `None` if it has nothing to say. A pure function, which does not
+    /// call the storage itself.
     pub look: &'a dyn Fn(u64, &[u8]) -> Option<Answer>,
 }
 

@@ -14,6 +14,7 @@ impl State {
     pub(super) fn crash(&mut self) {
         self.late_failure = false;
         self.faults.power_returns();
+        // spec: M-2.4
         if self.name == Name::Pending {
             self.name = Name::Unsettled;
         }
@@ -29,6 +30,7 @@ impl State {
         self.decisions.begin_crash(&unread);
     }
 
+    // spec: M-2.2
     fn unsettle_sectors(&mut self) {
         if self.level == Level::Garbage {
             self.note_grown_range();
@@ -79,6 +81,7 @@ impl State {
         }
     }
 
+    // spec: M-2.3
     fn unsettle_length(&mut self) {
         if self.length.unsettled.is_some() || self.length.is_synced() {
             return;
@@ -147,7 +150,7 @@ impl State {
         self.cut(len);
     }
 
-    /// Settles what an unread sector holds.
+    /// Settles what an unread sector holds, once for all (spec: M-2.5).
     pub(super) fn settle_sector(&mut self, number: u64) {
         let sector = self.sectors.get(number).expect("the caller found it unread");
         assert!(sector.cache == Cache::Unread, "a sector is settled once");

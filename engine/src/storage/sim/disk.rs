@@ -104,7 +104,7 @@ impl SimDisk {
     }
 
     /// Cuts the power and restores it: the disk becomes the image that the crash left. What is open about it is settled as
-    /// it is read, by the disk's [`Decisions`].
+    /// it is read, by the disk's [`Decisions`]. The plan of faults is over; to make recovery meet some, set another.
     ///
     /// A crash before everything of an earlier one was read is the same call again.
     pub fn crash(&self) {

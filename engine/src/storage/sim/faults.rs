@@ -113,7 +113,7 @@ pub enum Nth {
     Of(CallKind, u64),
 }
 
-/// Faults, and when they strike. Where several would strike one call, the first in the plan does.
+/// Faults, and when they strike. Where several would strike one call, the first in the plan does. A crash ends the plan.
 ///
 /// ```
 /// use holotype::storage::sim::{CallKind, FaultKind, FaultPlan, Nth};
@@ -178,8 +178,10 @@ impl Faults {
         self.calls
     }
 
+    /// What was going wrong ends with a crash: what follows is another run.
     pub(super) fn power_returns(&mut self) {
         self.power_is_off = false;
+        self.plan = FaultPlan::none();
     }
 
     pub(super) fn power_is_off(&self) -> bool {

@@ -9,6 +9,7 @@ use super::state::State;
 impl State {
     /// What reads see is all that a crash can find, but for what nobody has read since the last crash (that stays the
     /// one thing that it is) and what the cache wrongly believes clean.
+    // spec: M-2.1, M-3.1
     pub(super) fn sync(&mut self) {
         for (number, sector) in self.sectors.take() {
             if sector.cache == Cache::Dirty {
@@ -34,7 +35,7 @@ impl State {
         self.cut(len);
     }
 
-    /// A sync that does not do its work, in the way that `loss` says.
+    /// A sync that does not do its work, in the way that `loss` says (spec: M-3.2).
     pub(super) fn lose(&mut self, loss: SyncLoss) {
         for (number, mut sector) in self.sectors.take() {
             if sector.cache != Cache::Dirty {

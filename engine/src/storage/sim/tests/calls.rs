@@ -101,6 +101,17 @@ fn when_the_power_goes_the_write_under_way_may_be_there_and_later_ones_are_not()
 }
 
 #[test]
+fn a_crash_ends_the_plan_of_faults() {
+    let disk = disk_with(Level::Sectors, &[0; 64]);
+    disk.set_faults(FaultPlan::none().from(Nth::Call(1), FaultKind::Io));
+    disk.sync().unwrap();
+    disk.sync().unwrap_err();
+    disk.crash();
+    disk.sync().unwrap();
+    assert_eq!(disk.fault_hits(), 1);
+}
+
+#[test]
 fn a_sync_during_which_the_power_goes_has_made_nothing_durable() {
     let disk = disk_with(Level::Sectors, &[0; 64]);
     disk.write_at(0, &[1; 64]).unwrap();
