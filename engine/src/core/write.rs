@@ -38,12 +38,14 @@ impl Core {
             return Err(Error::UnknownCollection { name: name.to_owned() });
         };
         let replaces = self.newest(&documents, key)?;
-        match (expect, replaces) {
-            (Expect::Vacant, Some(_)) => return Err(Error::KeyExists { key: key.to_key() }),
-            (Expect::Occupied, None) => return Ok(false),
-            _ => {}
+        if expect == Expect::Vacant && replaces.is_some() {
+            return Err(Error::KeyExists { key: key.to_key() });
         }
         writer.batch.push(Action::Put, &documents, key, replaces, body)?;
+        if expect == Expect::Occupied && replaces.is_none() {
+            // Only now: a document that could not be stored is refused, whether there was one to replace or not.
+            return Ok(false);
+        }
         writer.commit(self, durability)?;
         Ok(true)
     }
@@ -108,7 +110,10 @@ impl Core {
         for (key, body) in documents_in {
             check_key(key.as_ref())?;
             count += 1;
-            last.insert(key, body);
+            if let Some(earlier) = last.insert(key, body) {
+                // What could not be stored is refused, even where a later document takes its place.
+                earlier(&mut Vec::new())?;
+            }
         }
         for (key, body) in last {
             let replaces = self.newest(&documents, key.as_ref())?;

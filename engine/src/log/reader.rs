@@ -116,11 +116,12 @@ impl Log {
             number += 1;
             let next = self.block(number)?;
             bytes.extend_from_slice(&next.bytes);
-            if next.bytes.len() < block_bytes {
-                break;
-            }
+            // Before the look at the block's end: the last block of the log is a short one.
             if !length_known && let Some(len) = peek_len(&bytes[..bytes.len().min(PEEK_LEN)]) {
                 (needed, length_known) = (len, true);
+            }
+            if next.bytes.len() < block_bytes {
+                break;
             }
         }
         bytes.truncate(needed.min(room));
