@@ -1,0 +1,59 @@
+//! The command line as clap reads it. What one command alone takes stands beside that command.
+
+use clap::{Args, Parser, Subcommand};
+use holotype::document::JsonMode;
+
+use crate::commands::{delete, export, get, import, put, scan, stats, verify};
+
+const AFTER_HELP: &str = "\
+Exit codes:
+  0  done, and everything held
+  1  a check failed, or something was not found
+  2  the command line or an input is wrong (the message has file and line)
+  3  the store cannot be opened: locked, missing, no store, a newer format
+  4  the store is damaged
+  5  the disk or a stream refused to read or write";
+
+/// Check, inspect and use a Holotype store.
+#[derive(Debug, Parser)]
+#[command(name = "holotype", version, after_help = AFTER_HELP)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Put the documents of a JSON Lines file or a JSON array into a collection
+    Import(import::ImportArgs),
+    /// Write a collection's documents to standard output, one a line, in key order
+    Export(export::ExportArgs),
+    /// Write one document to standard output
+    Get(get::GetArgs),
+    /// Put one document under a key, in the place of the one that may be there
+    Put(put::PutArgs),
+    /// Delete one document
+    Delete(delete::DeleteArgs),
+    /// Write the documents of a key range to standard output, one a line
+    Scan(scan::ScanArgs),
+    /// Show how much there is, and what it takes
+    Stats(stats::StatsArgs),
+    /// Check that every document can be read and stands where the index says
+    Verify(verify::VerifyArgs),
+}
+
+/// How documents are written.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct FormArgs {
+    /// Write each number with its type, as canonical Extended JSON does
+    #[arg(long)]
+    pub(crate) canonical: bool,
+    /// Write each document as {"key":..,"doc":..}, which `import --with-keys` reads
+    #[arg(long)]
+    pub(crate) with_keys: bool,
+}
+
+/// The JSON that `--canonical` asks for, or its absence.
+pub(crate) fn json_mode(canonical: bool) -> JsonMode {
+    if canonical { JsonMode::Canonical } else { JsonMode::Relaxed }
+}

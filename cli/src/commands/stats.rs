@@ -1,0 +1,95 @@
+//! `holotype stats`: how much there is, and what it takes.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::exit::{Exit, Result};
+use crate::output;
+use crate::store::Store;
+
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    /// The store
+    store: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a handle that has just opened the store for reading can tell about it.
+#[derive(Debug, Serialize)]
+struct StatsReport {
+    documents: u64,
+    file_bytes: u64,
+    index_bytes: u64,
+    sector: u32,
+    segment_bytes: u32,
+    segments: u64,
+    log_end: u64,
+    lsn: u64,
+    collections: Vec<CollectionReport>,
+}
+
+#[derive(Debug, Serialize)]
+struct CollectionReport {
+    name: String,
+    documents: u64,
+}
+
+pub(crate) fn run(args: &StatsArgs) -> Result<Exit> {
+    let store = Store::open_to_read(&args.store)?;
+    output::report(&gather(&store)?, args.json, text)?;
+    Ok(Exit::Done)
+}
+
+fn gather(store: &Store) -> Result<StatsReport> {
+    let stats = store.db.stats();
+    let collections = store
+        .db
+        .collections()
+        .into_iter()
+        .map(|name| {
+            let documents =
+                store.db.collection(name.as_str()).len().map_err(|error| store.failure(&error))?;
+            Ok(CollectionReport { name, documents })
+        })
+        .collect::<Result<Vec<_>>>()?;
+    Ok(StatsReport {
+        documents: stats.documents,
+        file_bytes: stats.file_bytes,
+        index_bytes: stats.index_bytes,
+        sector: stats.sector,
+        segment_bytes: stats.segment_bytes,
+        segments: stats.segments,
+        log_end: stats.log_end,
+        lsn: stats.lsn,
+        collections,
+    })
+}
+
+fn text(stats: &StatsReport) -> String {
+    let mut text = format!(
+        "documents      {}\n\
+         file           {} bytes\n\
+         index          {} bytes in memory\n\
+         log            {} bytes in {} segments of {}\n\
+         newest commit  {}\n\
+         collections    {}",
+        stats.documents,
+        stats.file_bytes,
+        stats.index_bytes,
+        stats.log_end,
+        stats.segments,
+        stats.segment_bytes,
+        stats.lsn,
+        stats.collections.len(),
+    );
+    for collection in &stats.collections {
+        write!(text, "\n  {:?}: {} documents", collection.name, collection.documents)
+            .expect("a string takes all that is written to it");
+    }
+    text
+}

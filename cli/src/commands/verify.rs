@@ -1,0 +1,90 @@
+//! `holotype verify`: is everything as it was written?
+
+use std::path::PathBuf;
+
+use clap::Args;
+use holotype::{Corruption, Db, Error, Options};
+use serde::Serialize;
+
+use crate::exit::{Exit, Failure, Result};
+use crate::output;
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// The store
+    store: PathBuf,
+    /// Check every byte of the log too, not just the documents that are there now
+    #[arg(long)]
+    deep: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Verified {
+    clean: bool,
+    documents: u64,
+    /// Null unless the check was a deep one.
+    commits: Option<u64>,
+    problems: Vec<Problem>,
+}
+
+#[derive(Debug, Serialize)]
+struct Problem {
+    at: u64,
+    clause: &'static str,
+    what: &'static str,
+    expected: u64,
+    found: u64,
+    #[serde(skip)]
+    message: String,
+}
+
+impl From<&Corruption> for Problem {
+    fn from(corruption: &Corruption) -> Self {
+        let Corruption { at, clause, what, expected, found } = corruption;
+        let (at, expected, found) = (*at, *expected, *found);
+        Problem { at, clause: clause.0, what, expected, found, message: corruption.to_string() }
+    }
+}
+
+pub(crate) fn run(args: &VerifyArgs) -> Result<Exit> {
+    let verified = verify(args).map_err(|error| Failure::store(&args.store, &error))?;
+    output::report(&verified, args.json, text)?;
+    Ok(if verified.clean { Exit::Done } else { Exit::Damaged })
+}
+
+/// Damage that keeps the store from opening is a finding like any other.
+fn verify(args: &VerifyArgs) -> holotype::Result<Verified> {
+    let checked = Db::open_with(&args.store, &Options::new().read_only(true).create(false))
+        .and_then(|db| db.verify(args.deep));
+    match checked {
+        Ok(report) => Ok(Verified {
+            clean: report.is_clean(),
+            documents: report.documents,
+            commits: args.deep.then_some(report.commits),
+            problems: report.problems.iter().map(Problem::from).collect(),
+        }),
+        Err(Error::Corrupt(corruption)) => Ok(Verified {
+            clean: false,
+            documents: 0,
+            commits: None,
+            problems: vec![Problem::from(&corruption)],
+        }),
+        Err(error) => Err(error),
+    }
+}
+
+fn text(verified: &Verified) -> String {
+    let mut lines: Vec<_> =
+        verified.problems.iter().map(|problem| format!("damaged: {}", problem.message)).collect();
+    let commits = verified.commits.map(|commits| format!(" and {commits} commits")).unwrap_or_default();
+    let found = match verified.problems.len() {
+        0 => "all as they were written".to_owned(),
+        1 => "1 problem; keep a copy of the file".to_owned(),
+        count => format!("{count} problems; keep a copy of the file"),
+    };
+    lines.push(format!("{} documents{commits} checked: {found}", verified.documents));
+    lines.join("\n")
+}

@@ -1,0 +1,75 @@
+//! Standard output: documents one a line, and reports.
+
+use std::io::{self, BufWriter, StdoutLock, Write};
+
+use holotype::document::{JsonMode, json};
+use holotype::{DocRef, Document};
+use serde::Serialize;
+
+use crate::args::{FormArgs, json_mode};
+use crate::exit::{Failure, Result};
+
+/// Standard output, buffered. What is left in the buffer is lost without [`finish`](Output::finish).
+#[derive(Debug)]
+pub(crate) struct Output {
+    stream: BufWriter<StdoutLock<'static>>,
+    line: String,
+}
+
+impl Output {
+    pub(crate) fn new() -> Self {
+        Output { stream: BufWriter::with_capacity(64 << 10, io::stdout().lock()), line: String::new() }
+    }
+
+    pub(crate) fn line(&mut self, text: &str) -> Result<()> {
+        let written = self.stream.write_all(text.as_bytes()).and_then(|()| self.stream.write_all(b"\n"));
+        written.map_err(|error| Failure::output(&error))
+    }
+
+    /// Writes a document of its own on a line of its own.
+    pub(crate) fn document(&mut self, document: &Document, mode: JsonMode) -> Result<()> {
+        self.filled_line(|line| json::write_document(document, mode, line))
+    }
+
+    /// Writes a document that was read, alone or with its key; the error where its bytes are no document.
+    pub(crate) fn entry(&mut self, found: &DocRef, form: FormArgs) -> Result<holotype::Result<()>> {
+        let document = match found.to_document() {
+            Ok(document) => document,
+            Err(error) => return Ok(Err(error)),
+        };
+        let mode = json_mode(form.canonical);
+        if form.with_keys {
+            let key = found.key().to_key();
+            self.filled_line(|line| json::write_entry(&key, &document, mode, line))?;
+        } else {
+            self.document(&document, mode)?;
+        }
+        Ok(Ok(()))
+    }
+
+    fn filled_line(&mut self, fill: impl FnOnce(&mut String)) -> Result<()> {
+        let mut line = std::mem::take(&mut self.line);
+        line.clear();
+        fill(&mut line);
+        let written = self.line(&line);
+        self.line = line;
+        written
+    }
+
+    /// Hands everything on.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.stream.flush().map_err(|error| Failure::output(&error))
+    }
+}
+
+/// Prints a report: `json` if it was asked for, else what `text` makes of it.
+pub(crate) fn report<T: Serialize>(report: &T, json: bool, text: impl FnOnce(&T) -> String) -> Result<()> {
+    let mut output = Output::new();
+    if json {
+        let json = serde_json::to_string(report).expect("a report is plain fields, lists and finite numbers");
+        output.line(&json)?;
+    } else {
+        output.line(&text(report))?;
+    }
+    output.finish()
+}
