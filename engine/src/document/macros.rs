@@ -37,7 +37,7 @@ macro_rules! __doc_fields {
         $crate::__doc_fields!($document; $($($rest)*)?);
     };
     ($document:ident; $name:tt : [$($items:tt)*] $(, $($rest:tt)*)?) => {
-        $document.insert($name, $crate::__doc_array!($($items)*));
+        $document.insert($name, $crate::__doc_array!([] $($items)*));
         $crate::__doc_fields!($document; $($($rest)*)?);
     };
     ($document:ident; $name:tt : {$($fields:tt)*} $(, $($rest:tt)*)?) => {
@@ -50,37 +50,24 @@ macro_rules! __doc_fields {
     };
 }
 
+/// Moves one item at a time from the back, as it was written, into the brackets in front, as a value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __doc_array {
-    ($($items:tt)*) => {{
-        #[allow(unused_mut, reason = "an empty array takes no items")]
-        let mut items = ::std::vec::Vec::<$crate::document::Value>::new();
-        $crate::__doc_items!(items; $($items)*);
-        $crate::document::Value::Array(items)
-    }};
-}
-
-/// Takes one item off the front at a time.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __doc_items {
-    ($items:ident;) => {};
-    ($items:ident; null $(, $($rest:tt)*)?) => {
-        $items.push($crate::document::Value::Null);
-        $crate::__doc_items!($items; $($($rest)*)?);
+    ([$($done:expr),*]) => {
+        $crate::document::Value::Array(::std::vec![$($done),*])
     };
-    ($items:ident; [$($inner:tt)*] $(, $($rest:tt)*)?) => {
-        $items.push($crate::__doc_array!($($inner)*));
-        $crate::__doc_items!($items; $($($rest)*)?);
+    ([$($done:expr),*] null $(, $($rest:tt)*)?) => {
+        $crate::__doc_array!([$($done,)* $crate::document::Value::Null] $($($rest)*)?)
     };
-    ($items:ident; {$($fields:tt)*} $(, $($rest:tt)*)?) => {
-        $items.push($crate::document::Value::Object($crate::doc!($($fields)*)));
-        $crate::__doc_items!($items; $($($rest)*)?);
+    ([$($done:expr),*] [$($items:tt)*] $(, $($rest:tt)*)?) => {
+        $crate::__doc_array!([$($done,)* $crate::__doc_array!([] $($items)*)] $($($rest)*)?)
     };
-    ($items:ident; $value:expr $(, $($rest:tt)*)?) => {
-        $items.push($crate::document::value_from($value));
-        $crate::__doc_items!($items; $($($rest)*)?);
+    ([$($done:expr),*] {$($fields:tt)*} $(, $($rest:tt)*)?) => {
+        $crate::__doc_array!([$($done,)* $crate::document::Value::Object($crate::doc!($($fields)*))] $($($rest)*)?)
+    };
+    ([$($done:expr),*] $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__doc_array!([$($done,)* $crate::document::value_from($value)] $($($rest)*)?)
     };
 }
 

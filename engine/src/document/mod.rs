@@ -31,6 +31,9 @@ mod ser;
 pub mod json;
 pub mod order_key;
 
+#[cfg(test)]
+mod tests;
+
 pub use cbor::validate;
 pub use de::from_bytes;
 pub use json::JsonMode;

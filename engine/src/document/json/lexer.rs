@@ -31,6 +31,12 @@ impl Place {
     }
 }
 
+/// Whether a text is one number as JSON writes it, of any size.
+pub(super) fn is_numeral(text: &str) -> bool {
+    let mut lexer = Lexer { text, at: 0, place: Place::START };
+    lexer.numeral().is_ok() && lexer.at == text.len()
+}
+
 /// Reads words off the front of a text.
 #[derive(Debug, Clone)]
 pub(super) struct Lexer<'a> {
@@ -124,6 +130,22 @@ impl<'a> Lexer<'a> {
     /// A number: an int if it has neither fraction nor exponent, else a float. spec: E-6.3, E-6.4.
     pub(super) fn number(&mut self) -> Result<Value> {
         let start = self.at;
+        let whole = self.numeral()?;
+        let numeral = &self.text[start..self.at];
+        if !whole || numeral == "-0" {
+            return match numeral.parse() {
+                Ok(float) if f64::is_finite(float) => Ok(Value::Float(float)),
+                _ => Err(self.error(start, "a float beyond 64 bits")),
+            };
+        }
+        numeral.parse().map(Value::Int).map_err(|_| {
+            self.error(start, "an integer beyond 64 signed bits; write it as a float or as text")
+        })
+    }
+
+    /// Steps over the digits and signs of a number. Whether it is whole: has neither fraction nor exponent.
+    fn numeral(&mut self) -> Result<bool> {
+        let start = self.at;
         self.eat_now(b"-");
         let leading_zero = self.text[self.at..].starts_with('0');
         match self.digits() {
@@ -143,16 +165,7 @@ impl<'a> Lexer<'a> {
                 return Err(self.unexpected("a digit"));
             }
         }
-        let lexeme = &self.text[start..self.at];
-        if fraction || exponent || lexeme == "-0" {
-            return match lexeme.parse() {
-                Ok(float) if f64::is_finite(float) => Ok(Value::Float(float)),
-                _ => Err(self.error(start, "a float beyond 64 bits")),
-            };
-        }
-        lexeme.parse().map(Value::Int).map_err(|_| {
-            self.error(start, "an integer beyond 64 signed bits; write it as a float or as text")
-        })
+        Ok(!fraction && !exponent)
     }
 
     /// A string, from its opening quote on.

@@ -1,6 +1,7 @@
 //! Objects that stand for what plain JSON cannot say. spec: E-6.5 to E-6.9.
 
 use super::base64;
+use super::lexer::is_numeral;
 use crate::document::{Document, Value};
 
 /// Around an object that would be read as a wrapper, and is none.
@@ -50,12 +51,9 @@ fn double(content: &Value) -> Option<Value> {
         "NaN" => f64::NAN,
         "Infinity" => f64::INFINITY,
         "-Infinity" => f64::NEG_INFINITY,
-        // What else Rust reads as a float is JSON's grammar and more: words, which have no digit first, signs and bare dots.
-        text => {
-            let digits = text.strip_prefix('-').unwrap_or(text);
-            let plain = digits.starts_with(|first: char| first.is_ascii_digit()) && !text.ends_with('.');
-            text.parse().ok().filter(|float: &f64| plain && float.is_finite())?
-        }
+        // Rust reads more as a float than JSON does: words, a sign in front, bare dots.
+        text if is_numeral(text) => text.parse().ok().filter(|float: &f64| float.is_finite())?,
+        _ => return None,
     };
     Some(Value::Float(float))
 }
