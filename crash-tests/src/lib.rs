@@ -1,1 +1,22 @@
-//! Placeholder.
+//! The real engine on a simulated disk, judged by the model.
+//!
+//! | check | what it does |
+//! |---|---|
+//! | [`crash`] | every power cut in every short sequence of steps, in every way that it may come out |
+//! | [`power`] | power cuts at every write of longer lives with real documents, in some of the ways |
+//! | [`random`] | long lives with closings, kills and power cuts |
+//! | [`gate`] | all of them, within a time |
+//!
+//! [`adapter`] and [`convert`] put the engine under the model's operations, [`witness`] is the disk that keeps every moment of
+//! itself, [`live`] a store with its judge beside it, and [`setup`] the sizes.
+#![deny(missing_docs)]
+
+pub mod adapter;
+pub mod convert;
+pub mod crash;
+pub mod gate;
+pub mod live;
+pub mod power;
+pub mod random;
+pub mod setup;
+pub mod witness;

@@ -1,0 +1,105 @@
+//! Depth first through all sequences of steps.
+
+use std::time::Instant;
+
+use holotype::storage::sim::Level;
+
+use crate::live::{Live, Step};
+use crate::setup::Setup;
+
+use super::cut::{Cutter, fail};
+use super::report::{Failure, Tally};
+
+/// How far a walk goes.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    /// Sizes, and what a power cut may do.
+    pub setup: Setup,
+    /// The steps to make sequences of.
+    pub steps: Vec<Step>,
+    /// The longest sequence; 0 for power cuts while the store is created, and no others.
+    pub len: usize,
+    /// What the store does after a power cut.
+    pub followers: Vec<Step>,
+    /// Power cuts in a row.
+    pub cuts: u32,
+    /// A walk that is not over by then ends; none to go on to the end.
+    pub until: Option<Instant>,
+}
+
+impl Scope {
+    /// All sequences of up to `len` steps of every kind, and `cuts` power cuts in a row.
+    pub fn new(setup: Setup, len: usize, cuts: u32) -> Self {
+        let segment_bytes = setup.segment_bytes;
+        let (steps, followers) = (super::steps(segment_bytes), super::followers(segment_bytes));
+        Scope { setup, steps, len, followers, cuts, until: None }
+    }
+}
+
+/// Tries every sequence of `scope`. Gives how much that was, and whether it was all of it.
+///
+/// # Errors
+/// The first failure. Shorter sequences are tried first, so none is shorter than its trail.
+pub fn run(scope: &Scope) -> Result<(Tally, bool), (Tally, Failure)> {
+    let mut cutter = Cutter::new(scope.setup, &scope.followers);
+    let mut walk = Walk { scope, len: 0, is_over: true };
+    let result = (scope.len.min(1)..=scope.len).try_for_each(|len| {
+        walk.len = len;
+        walk.begin(&mut cutter)
+    });
+    match result {
+        Ok(()) => Ok((cutter.tally, walk.is_over)),
+        Err(failure) => Err((cutter.tally, failure)),
+    }
+}
+
+struct Walk<'a> {
+    scope: &'a Scope,
+    /// Sequences of this length have power cut in their last step. Shorter ones had their turn.
+    len: usize,
+    is_over: bool,
+}
+
+impl Walk<'_> {
+    fn begin(&mut self, cutter: &mut Cutter<'_>) -> Result<(), Failure> {
+        let mut trail = vec!["create".to_owned()];
+        let (live, moments) = Live::create(self.scope.setup).map_err(|what| fail(&trail, what))?;
+        if self.len == 0 {
+            if self.scope.setup.level == Level::Garbage {
+                // Garbage in place of a new file's zeros cannot be told from a file that was never ours: opening says so.
+                return Ok(());
+            }
+            cutter.tally.sequences += 1;
+            return cutter.cut_each(moments, self.scope.cuts, &mut trail);
+        }
+        self.extend(&live, 1, cutter, &mut trail)
+    }
+
+    /// Tries each step as the `depth`-th.
+    fn extend(
+        &mut self,
+        live: &Live,
+        depth: usize,
+        cutter: &mut Cutter<'_>,
+        trail: &mut Vec<String>,
+    ) -> Result<(), Failure> {
+        for step in &self.scope.steps {
+            if self.scope.until.is_some_and(|until| Instant::now() >= until) {
+                self.is_over = false;
+                return Ok(());
+            }
+            trail.push(step.to_string());
+            let mut next = live.fork();
+            let moments = next.step(step).map_err(|what| fail(trail, what))?;
+            if depth == self.len {
+                cutter.tally.sequences += 1;
+                next.look().map_err(|what| fail(trail, what))?;
+                cutter.cut_each(moments, self.scope.cuts, trail)?;
+            } else {
+                self.extend(&next, depth + 1, cutter, trail)?;
+            }
+            trail.pop();
+        }
+        Ok(())
+    }
+}

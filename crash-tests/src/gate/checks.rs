@@ -1,0 +1,141 @@
+//! The checks of the gate.
+
+use std::time::{Duration, Instant};
+
+use holotype::{Document, doc};
+
+use crate::crash::{self, Scope};
+use crate::setup::Setup;
+use crate::{power, random};
+
+use super::Progress;
+
+/// The seed of the case that failed, and what went wrong.
+pub(super) type Failed = (u64, String);
+
+pub(super) struct Check {
+    pub(super) name: &'static str,
+    /// Its part of the time.
+    pub(super) weight: u32,
+    pub(super) run: fn(&mut Run<'_>) -> Result<(), Failed>,
+}
+
+/// The checks, in the order in which they run.
+pub(super) const CHECKS: &[Check] = &[
+    Check { name: "power", weight: 4, run: power },
+    Check { name: "crash", weight: 6, run: every_cut },
+    Check { name: "lives", weight: 2, run: lives },
+];
+
+/// A check while it runs.
+pub(super) struct Run<'a> {
+    pub(super) seed: u64,
+    pub(super) documents: &'a [Document],
+    pub(super) start: Instant,
+    pub(super) share: Duration,
+    pub(super) name: &'static str,
+    pub(super) progress: &'a mut dyn FnMut(Progress),
+    pub(super) cases: u64,
+    pub(super) notes: Vec<String>,
+}
+
+impl Run<'_> {
+    /// Tells how far the check is; whether there is time left.
+    fn goes_on(&mut self) -> bool {
+        let fraction = self.start.elapsed().as_secs_f64() / self.share.as_secs_f64().max(0.001);
+        (self.progress)(Progress { check: self.name, fraction: fraction.min(1.0) });
+        fraction < 1.0
+    }
+
+    /// The seeds of this run, for as long as there is time; one at least.
+    fn each_seed(
+        &mut self,
+        mut case: impl FnMut(&mut Self, u64) -> Result<(), String>,
+    ) -> Result<(), Failed> {
+        let mut seed = self.seed;
+        loop {
+            case(self, seed).map_err(|what| (seed, what))?;
+            if !self.goes_on() {
+                return Ok(());
+            }
+            seed = seed.wrapping_add(1);
+        }
+    }
+}
+
+/// Documents of several shapes, for those who bring none.
+pub(super) fn built_in_documents() -> Vec<Document> {
+    (0..400_i64)
+        .map(|n| match n % 4 {
+            0 => doc! { "id": n, "name": "benchmark user", "active": n % 8 == 0, "score": 87.5, "tags": ["a", "b"] },
+            1 => doc! { "title": "On the Origin of Species", "year": 1859 + n, "author": { "first": "Charles", "last": "Darwin" } },
+            2 => doc! { "blob": "x".repeat((n * 7 % 900) as usize) },
+            _ => doc! { "n": n, "nothing": null, "nested": [[1, 2.5], { "deep": [n] }] },
+        })
+        .collect()
+}
+
+fn power(run: &mut Run<'_>) -> Result<(), Failed> {
+    let documents = run.documents;
+    let mut tally = power::load(run.seed, Setup::DEFAULT, documents)
+        .map_err(|failure| (run.seed, failure.to_string()))?;
+    let result = run.each_seed(|_, seed| {
+        let setup = if seed % 2 == 0 { Setup::SECTORS } else { Setup::LARGE };
+        tally.add(
+            &power::life(seed, 40, setup, documents)
+                .map_err(|failure| format!("{}, {failure}", setup.name))?,
+        );
+        Ok(())
+    });
+    run.cases = tally.leaves;
+    run.notes.push(tally.to_string());
+    result
+}
+
+/// The geometries of the exhaustive check, with the longest sequence and the cuts in a row of each round. Rounds are gone
+/// through in order until the time is up.
+const ROUNDS: &[(Setup, usize, u32)] = &[
+    (Setup::TINY, 0, 1),
+    (Setup::TINY, 2, 1),
+    (Setup::TINY, 1, 2),
+    (Setup::SHORT_LIVES, 2, 1),
+    (Setup::SMALL, 2, 1),
+    (Setup::GARBAGE, 1, 1),
+    (Setup::TINY, 2, 2),
+    (Setup::TINY, 3, 1),
+    (Setup::SHORT_LIVES, 3, 1),
+    (Setup::GARBAGE, 2, 1),
+    (Setup::SMALL, 3, 1),
+    (Setup::TINY, 0, 2),
+    (Setup::TINY, 3, 2),
+];
+
+fn every_cut(run: &mut Run<'_>) -> Result<(), Failed> {
+    let until = run.start + run.share;
+    for (setup, len, cuts) in ROUNDS {
+        let scope = Scope { until: Some(until), ..Scope::new(*setup, *len, *cuts) };
+        let (tally, is_over) =
+            crash::run(&scope).map_err(|(_, failure)| (run.seed, format!("{}, {failure}", setup.name)))?;
+        run.cases += tally.leaves;
+        let all = if is_over { "every sequence" } else { "as far as time allowed, sequences" };
+        run.notes.push(format!("{}: {all} of up to {len} steps, {cuts} cuts in a row: {tally}", setup.name));
+        if !run.goes_on() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn lives(run: &mut Run<'_>) -> Result<(), Failed> {
+    let documents = run.documents;
+    let mut tally = holotype_model::check::Tally::default();
+    let result = run.each_seed(|run, seed| {
+        let setup = if seed % 2 == 0 { Setup::SECTORS } else { Setup::LARGE };
+        tally += random::live(seed, 200, setup, documents)
+            .map_err(|reduced| format!("{}\n{reduced}", setup.name))?;
+        run.cases += 1;
+        Ok(())
+    });
+    run.notes.push(tally.to_string());
+    result
+}

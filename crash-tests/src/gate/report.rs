@@ -1,0 +1,57 @@
+//! What the gate is asked, and what it answers.
+
+use holotype::Document;
+
+/// What to run.
+#[derive(Debug, Clone, Default)]
+pub struct GateOptions {
+    /// Everything random follows from it.
+    pub seed: u64,
+    /// For how long, about.
+    pub seconds: u64,
+    /// Documents to fill stores with; none for built-in ones.
+    pub documents: Option<Vec<Document>>,
+    /// The one check to run; none for all. See [`names`](super::names).
+    pub only: Option<String>,
+}
+
+/// How far the gate has come.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// The check that is running.
+    pub check: &'static str,
+    /// The part of its time that is used up, from 0 to 1.
+    pub fraction: f64,
+}
+
+/// How the checks came out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateReport {
+    /// Whether all held.
+    pub held: bool,
+    /// The seed.
+    pub seed: u64,
+    /// Documents that stores were filled with.
+    pub documents: u64,
+    /// Each check, in the order in which they ran.
+    pub checks: Vec<CheckReport>,
+}
+
+/// How one check came out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckReport {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it found nothing wrong, having tried something.
+    pub held: bool,
+    /// How much it tried: recoveries, lives, damaged files, faults.
+    pub cases: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// After a failure: the command that repeats it.
+    pub replay: Option<String>,
+    /// After a failure: what went wrong, and by which steps. Several lines.
+    pub failure: Option<String>,
+    /// What it tried, in words.
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,204 @@
+//! An open store on a simulated disk, and beside it the judge of all it answers.
+
+use std::fmt;
+
+use holotype::Db;
+use holotype::storage::sim::SimDisk;
+use holotype_model::{Disagreement, Ending, Op, Oracle, Outcome, Survived};
+
+use crate::adapter;
+use crate::setup::Setup;
+use crate::witness::Witness;
+
+/// One step of a sequence.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// A call.
+    Do(Op),
+    /// The store is closed and opened again.
+    Reopen,
+    /// The process is killed, and the store opened again.
+    Kill,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::Do(op) => write!(f, "{op}"),
+            Step::Reopen => f.write_str("close, open"),
+            Step::Kill => f.write_str("kill, open"),
+        }
+    }
+}
+
+/// A moment at which power may go: the disk then, and what is legal after it.
+#[derive(Debug, Clone)]
+pub struct Moment {
+    /// The disk, with power still on.
+    pub disk: SimDisk,
+    /// Its judge.
+    pub oracle: Oracle,
+}
+
+/// What the store did that it may not do, in words.
+pub type Violation = String;
+
+/// An open store with its judge. A fork shares nothing with it.
+#[derive(Debug)]
+pub struct Live {
+    setup: Setup,
+    db: Db,
+    witness: Witness,
+    oracle: Oracle,
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        // The handle would close the store; whoever wants that asks for it.
+        self.witness.switch_off();
+    }
+}
+
+impl Live {
+    /// Creates a store on a new disk. Gives the moments of the creation, too.
+    pub fn create(setup: Setup) -> Result<(Live, Vec<Moment>), Violation> {
+        let witness = Witness::recording(setup.disk());
+        let db = open(setup, &witness)?;
+        let oracle = Oracle::default();
+        let moments = moments(witness.take(), &oracle, &oracle);
+        let mut live = Live { setup, db, witness, oracle };
+        live.look()?;
+        Ok((live, moments))
+    }
+
+    /// Opens what a life of the store left on `disk`, which `oracle` has judged so far. Gives the moments of the opening, and
+    /// how much of what was not acknowledged is there.
+    pub fn open(
+        setup: Setup,
+        disk: SimDisk,
+        mut oracle: Oracle,
+        ending: Ending,
+    ) -> Result<(Live, Vec<SimDisk>, Survived), Violation> {
+        let witness = Witness::recording(disk);
+        let db = open(setup, &witness)?;
+        let moments = witness.take();
+        let dump = adapter::contents(&db).map_err(|error| format!("reading what it holds: {error}"))?;
+        let survived = oracle.judge_ending(ending, &dump).map_err(say)?;
+        Ok((Live { setup, db, witness, oracle }, moments, survived))
+    }
+
+    /// An independent store in the same state.
+    pub fn fork(&self) -> Live {
+        let witness = Witness::new(self.witness.disk().fork());
+        Live { setup: self.setup, db: self.db.fork(witness.clone()), witness, oracle: self.oracle.clone() }
+    }
+
+    /// The store.
+    pub fn db(&self) -> &Db {
+        &self.db
+    }
+
+    /// Its disk.
+    pub fn disk(&self) -> &SimDisk {
+        self.witness.disk()
+    }
+
+    /// Its judge.
+    pub fn oracle(&self) -> &Oracle {
+        &self.oracle
+    }
+
+    /// Takes a step, holds what comes of it against the model, and gives every moment of it at which power may go.
+    pub fn step(&mut self, step: &Step) -> Result<Vec<Moment>, Violation> {
+        match step {
+            Step::Do(op) => self.call(op),
+            Step::Reopen => self.reopen(),
+            Step::Kill => self.kill(),
+        }
+    }
+
+    fn call(&mut self, op: &Op) -> Result<Vec<Moment>, Violation> {
+        self.witness.record();
+        let outcome = adapter::apply(&self.db, op);
+        let disks = self.witness.take();
+        let before = in_flight(&self.oracle, op);
+        self.oracle.judge(op, &outcome).map_err(say)?;
+        Ok(moments(disks, &before, &self.oracle))
+    }
+
+    fn reopen(&mut self) -> Result<Vec<Moment>, Violation> {
+        self.witness.record();
+        self.db.clone().close().map_err(|error| format!("closing: {error}"))?;
+        let disks = self.witness.take();
+        // Until it returns, a close promises no more than a flush.
+        let before = in_flight(&self.oracle, &Op::Flush);
+        self.oracle.judge(&Op::Flush, &Outcome::Done).map_err(say)?;
+        let mut all = moments(disks, &before, &self.oracle);
+        let opening = self.next_life(Ending::Close)?;
+        all.extend(moments(opening, &self.oracle, &self.oracle));
+        Ok(all)
+    }
+
+    fn kill(&mut self) -> Result<Vec<Moment>, Violation> {
+        let before = self.oracle.clone();
+        // Power may go before the opening is over: then nothing that it found is promised yet.
+        let opening = self.next_life(Ending::Kill)?;
+        Ok(moments(opening, &before, &self.oracle))
+    }
+
+    /// Ends this life, and begins the next on the same disk. Gives the disk after each change that opening makes.
+    fn next_life(&mut self, ending: Ending) -> Result<Vec<SimDisk>, Violation> {
+        self.witness.switch_off();
+        let (next, opening, _) =
+            Live::open(self.setup, self.witness.disk().clone(), self.oracle.clone(), ending)?;
+        *self = next;
+        Ok(opening)
+    }
+
+    /// Reads everything, holds it against the model, and lets the store check itself.
+    pub fn look(&mut self) -> Result<(), Violation> {
+        let dump = adapter::contents(&self.db).map_err(|error| format!("reading what it holds: {error}"))?;
+        self.oracle.judge_dump(&dump).map_err(say)?;
+        self.verify()
+    }
+
+    /// Lets the store check itself, as deep as it can.
+    pub fn verify(&self) -> Result<(), Violation> {
+        let report = self.db.verify(true).map_err(|error| format!("verify: {error}"))?;
+        match report.problems.first() {
+            None => Ok(()),
+            Some(problem) => {
+                Err(format!("verify finds {} problems, first: {problem}", report.problems.len()))
+            }
+        }
+    }
+}
+
+fn open(setup: Setup, witness: &Witness) -> Result<Db, Violation> {
+    Db::open_on(witness.clone(), &setup.options()).map_err(|error| format!("opening: {error}"))
+}
+
+/// The judge while a call is under way.
+fn in_flight(oracle: &Oracle, op: &Op) -> Oracle {
+    let mut oracle = oracle.clone();
+    if op.is_write() || matches!(op, Op::Flush) {
+        oracle.judge(op, &Outcome::Unknown).expect("a call that may write may be cut short");
+    }
+    oracle
+}
+
+/// At the last moment of a step its promise holds already: no power cut between it and the return can leave less.
+fn moments(disks: Vec<SimDisk>, before: &Oracle, after: &Oracle) -> Vec<Moment> {
+    let last = disks.len().saturating_sub(1);
+    let oracle = |index| if index == last { after } else { before };
+    disks
+        .into_iter()
+        .enumerate()
+        .map(|(index, disk)| Moment { disk, oracle: oracle(index).clone() })
+        .collect()
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "what `map_err` hands over")]
+fn say(disagreement: Disagreement) -> Violation {
+    format!("found {}; legal is: {}", disagreement.found, disagreement.expected.join(" | or: "))
+}

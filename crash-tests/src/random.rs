@@ -1,0 +1,169 @@
+//! Long random lives: calls, closings, kills and power cuts from a seed, side by side with the model.
+
+use holotype::storage::sim::{Decisions, SimDisk};
+use holotype::{Db, Document};
+use holotype_model::check::{Divergence, Profile, Rig, Rng, Step, Steps, Tally, minimise, run};
+use holotype_model::{Ending, Failure, Features, Op, Outcome, Subject};
+
+use crate::setup::Setup;
+use crate::witness::Witness;
+use crate::{adapter, convert};
+
+/// An open store, as the model's driver sees any.
+#[derive(Debug)]
+pub struct Engine {
+    db: Db,
+    witness: Witness,
+}
+
+/// What is left of a store that is not open: its disk, and the sizes that a new one would get.
+#[derive(Debug)]
+pub struct Image {
+    /// The disk.
+    pub disk: SimDisk,
+    /// The sizes.
+    pub setup: Setup,
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // A process that ends closes nothing.
+        self.witness.switch_off();
+    }
+}
+
+impl Subject for Engine {
+    type Image = Image;
+
+    fn open(image: Image) -> Result<Self, Failure> {
+        let witness = Witness::new(image.disk);
+        let db = Db::open_on(witness.clone(), &image.setup.options()).map_err(adapter::failure_of)?;
+        Ok(Engine { db, witness })
+    }
+
+    fn apply(&mut self, op: &Op) -> Outcome {
+        adapter::apply(&self.db, op)
+    }
+
+    fn verify(&mut self) -> Result<(), Failure> {
+        match adapter::apply(&self.db, &Op::Verify) {
+            Outcome::Failed(failure) => Err(failure),
+            _ => Ok(()),
+        }
+    }
+
+    fn supports(&self) -> Features {
+        Features::all()
+    }
+}
+
+/// Keeps the disk from one life of the store to the next.
+#[derive(Debug)]
+pub struct DiskRig {
+    setup: Setup,
+    disk: SimDisk,
+}
+
+impl DiskRig {
+    /// A rig for stores of these sizes.
+    pub fn new(setup: Setup) -> Self {
+        DiskRig { setup, disk: setup.disk() }
+    }
+
+    fn open(&self) -> Result<Engine, Failure> {
+        Engine::open(Image { disk: self.disk.clone(), setup: self.setup })
+    }
+}
+
+impl Rig for DiskRig {
+    type Subject = Engine;
+
+    fn fresh(&mut self) -> Result<Engine, Failure> {
+        self.disk = self.setup.disk();
+        self.open()
+    }
+
+    fn restart(&mut self, engine: Engine, ending: Ending, choice: u64) -> Result<Engine, Failure> {
+        if ending == Ending::Close {
+            engine.db.clone().close().map_err(adapter::failure_of)?;
+        }
+        drop(engine);
+        if ending == Ending::PowerCut {
+            self.disk.set_decisions(Decisions::seeded(choice));
+            self.disk.crash();
+        }
+        self.open()
+    }
+
+    fn endings(&self) -> Vec<Ending> {
+        vec![Ending::Close, Ending::Kill, Ending::PowerCut]
+    }
+}
+
+/// A life that went wrong, in the shortest form found.
+#[derive(Debug, Clone)]
+pub struct Reduced {
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// What went wrong.
+    pub divergence: Divergence,
+}
+
+/// The steps of one run. `documents`, where there are any, take the place of most that the seed makes up.
+pub fn steps(seed: u64, len: usize, setup: Setup, documents: &[Document]) -> Vec<Step> {
+    let segment = setup.segment_bytes as usize;
+    let sector = setup.sector as usize;
+    let mut profile = Profile::new(Features::all());
+    // Near the ends of sectors and, with what a record adds, of half segments: two of these do not share one.
+    profile.lens = vec![sector - 64, sector - 32, sector, 2 * sector, segment / 2 - 128, segment / 2];
+    profile.lens.retain(|len| *len < segment * 3 / 4);
+    let mut rng = Rng::seeded(seed ^ 0x686f_6c6f);
+    let mut steps: Vec<Step> = Steps::seeded(seed, &profile).take(len).collect();
+    let bodies: Vec<&Document> =
+        documents.iter().filter(|document| document.encode().len() < segment / 2).collect();
+    if bodies.is_empty() {
+        return steps;
+    }
+    for document in steps.iter_mut().flat_map(documents_of) {
+        if !rng.one_in(4) {
+            *document = convert::model_document(bodies[rng.below(bodies.len())]);
+        }
+    }
+    steps
+}
+
+fn documents_of(step: &mut Step) -> Vec<&mut holotype_model::Document> {
+    let Step::Do(op) = step else { return Vec::new() };
+    match op {
+        Op::Insert { document, .. }
+        | Op::Put { document, .. }
+        | Op::InsertWithKey { document, .. }
+        | Op::Replace { document, .. } => vec![document],
+        Op::InsertMany { documents, .. } => documents.iter_mut().collect(),
+        Op::PutMany { entries, .. } => entries.iter_mut().map(|(_, document)| document).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Takes the steps that belong to `seed` on a new store.
+///
+/// # Errors
+/// Where the store departed from the model, with a short list of steps that leads there.
+pub fn live(seed: u64, len: usize, setup: Setup, documents: &[Document]) -> Result<Tally, Box<Reduced>> {
+    let steps = steps(seed, len, setup, documents);
+    run(&mut DiskRig::new(setup), &steps).map_err(|divergence| {
+        let fails = |steps: &[Step]| run(&mut DiskRig::new(setup), steps).is_err();
+        let steps = minimise(steps, fails);
+        let divergence = run(&mut DiskRig::new(setup), &steps).err().unwrap_or(divergence);
+        Box::new(Reduced { steps, divergence })
+    })
+}
+
+impl std::fmt::Display for Reduced {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (index, step) in self.steps.iter().enumerate() {
+            writeln!(f, "  {index}. {step}")?;
+        }
+        write!(f, "  {}", self.divergence)
+    }
+}

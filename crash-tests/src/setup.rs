@@ -1,0 +1,61 @@
+//! The sizes in which a store is checked: small ones, in which rare things come soon.
+
+use holotype::Options;
+use holotype::storage::sim::{Level, SimDisk};
+
+/// A geometry, and how freely a power cut chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setup {
+    /// What reports call it.
+    pub name: &'static str,
+    /// Length of a sector, in bytes.
+    pub sector: u32,
+    /// Length of a segment, in bytes.
+    pub segment_bytes: u32,
+    /// LSNs that one incarnation gives; none for as many as there are.
+    pub count_max: Option<u32>,
+    /// What a power cut may do.
+    pub level: Level,
+}
+
+impl Setup {
+    /// Segments of eight sectors of 64 bytes: each second commit begins one.
+    pub const TINY: Setup =
+        Setup { name: "tiny", sector: 64, segment_bytes: 512, count_max: None, level: Level::Sectors };
+
+    /// The same, with an incarnation used up after a few commits.
+    pub const SHORT_LIVES: Setup = Setup { name: "short-lives", count_max: Some(4), ..Setup::TINY };
+
+    /// Room for several commits in a segment.
+    pub const SMALL: Setup = Setup { name: "small", sector: 128, segment_bytes: 1024, ..Setup::TINY };
+
+    /// As tiny, with garbage in sectors that were being written.
+    pub const GARBAGE: Setup = Setup { name: "garbage", level: Level::Garbage, ..Setup::TINY };
+
+    /// Sectors as disks have them, and segments still small.
+    pub const SECTORS: Setup =
+        Setup { name: "sectors", sector: 512, segment_bytes: 4096, count_max: None, level: Level::Sectors };
+
+    /// A geometry in which segments hold some dozens of documents.
+    pub const LARGE: Setup = Setup { name: "large", segment_bytes: 65_536, ..Setup::SECTORS };
+
+    /// What a store has when nobody says otherwise.
+    pub const DEFAULT: Setup = Setup { name: "default", segment_bytes: 1 << 20, ..Setup::SECTORS };
+
+    /// The options that open a store of this geometry.
+    pub fn options(&self) -> Options {
+        let options = Options::tiny()
+            .sector(self.sector)
+            .segment_bytes(self.segment_bytes)
+            .read_unit(self.sector as usize);
+        match self.count_max {
+            Some(count) => options.count_max(count),
+            None => options,
+        }
+    }
+
+    /// A disk for it, with nothing on it.
+    pub fn disk(&self) -> SimDisk {
+        SimDisk::new(self.sector, self.level)
+    }
+}
