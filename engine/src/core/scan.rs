@@ -120,11 +120,12 @@ impl Core {
         let current = seen.len();
         self.visibility.retained(state, documents.id, &covered, &mut seen);
         if seen.len() > current {
-            // A state holds one version of a key, so no key comes twice.
+            // A state holds one version of a key. Superseded between the two looks, it was met in both.
             let order = |(a, _): &(Key, Entry), (b, _): &(Key, Entry)| {
                 if cursor.reverse { b.cmp(a) } else { a.cmp(b) }
             };
             seen.sort_by(order);
+            seen.dedup_by(|again, met| again.0 == met.0);
         }
         cursor.page = seen.into_iter();
         Ok(())
