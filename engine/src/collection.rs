@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::index::{KeyRange, Naming};
 use crate::options::Durability;
 use crate::scan::{KeyBounds, Keys, Scan};
-use crate::sync::{Arc, RwLock, read, write};
+use crate::sync::{Arc, OnceLock, RwLock, read, write};
 
 /// A handle to the documents under one name. Cheap to make and to clone.
 ///
@@ -30,30 +30,61 @@ use crate::sync::{Arc, RwLock, read, write};
 /// assert_eq!(keys, ["\"a\"", "\"b\""]);
 /// # Ok::<(), holotype::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Collection {
     db: Db,
     name: String,
     durability: Durability,
-    /// What the name meant when it was last looked up.
-    naming: RwLock<Option<Arc<Naming>>>,
+    naming: CachedNaming,
 }
 
-impl Clone for Collection {
-    fn clone(&self) -> Self {
-        Collection {
-            db: self.db.clone(),
-            name: self.name.clone(),
-            durability: self.durability,
-            naming: RwLock::new(read(&self.naming).clone()),
+/// What the name of a collection means, looked up anew only after a drop, a rename or a clear.
+#[derive(Debug, Default)]
+struct CachedNaming {
+    /// What it meant first. Most names mean one thing for ever, and this is read without a lock or a count.
+    first: OnceLock<Arc<Naming>>,
+    /// What it meant when it was last looked up, once `first` is of the past.
+    last: RwLock<Option<Arc<Naming>>>,
+}
+
+impl CachedNaming {
+    fn with<R>(&self, db: &Db, name: &str, then: impl FnOnce(&Naming) -> Result<R>) -> Result<R> {
+        if let Some(naming) = self.first.get()
+            && naming.is_current()
+        {
+            return then(naming);
         }
+        let last = read(&self.last).clone().filter(|naming| naming.is_current());
+        let naming = match last {
+            Some(naming) => naming,
+            None => {
+                let naming = db.core().naming(name)?;
+                // Where there is a first one already, it stays: only `last` can follow.
+                let _ = self.first.set(Arc::clone(&naming));
+                *write(&self.last) = Some(Arc::clone(&naming));
+                naming
+            }
+        };
+        then(&naming)
+    }
+}
+
+impl Clone for CachedNaming {
+    fn clone(&self) -> Self {
+        // A clone may as well begin with what is known best.
+        let copy = CachedNaming::default();
+        let known = read(&self.last).clone().or_else(|| self.first.get().cloned());
+        if let Some(naming) = known {
+            let _ = copy.first.set(naming);
+        }
+        copy
     }
 }
 
 impl Collection {
     pub(crate) fn new(db: Db, name: String) -> Self {
         let durability = db.core().options.durability;
-        Collection { db, name, durability, naming: RwLock::new(None) }
+        Collection { db, name, durability, naming: CachedNaming::default() }
     }
 
     /// The collection's name.
@@ -68,14 +99,9 @@ impl Collection {
         self
     }
 
-    /// What the name means now. Looked up again only after a drop, a rename or a clear.
-    fn naming(&self) -> Result<Arc<Naming>> {
-        if let Some(naming) = read(&self.naming).as_ref().filter(|naming| naming.is_current()) {
-            return Ok(Arc::clone(naming));
-        }
-        let naming = self.db.core().naming(&self.name)?;
-        *write(&self.naming) = Some(Arc::clone(&naming));
-        Ok(naming)
+    /// Calls `then` with what the name means now.
+    fn with_naming<R>(&self, then: impl FnOnce(&Naming) -> Result<R>) -> Result<R> {
+        self.naming.with(&self.db, &self.name, then)
     }
 
     /// Puts a new document under the next id, and returns it. Ids start at 1; the next is one above the largest integer key
@@ -190,8 +216,8 @@ impl Collection {
     /// # Errors
     /// `UnknownCollection`; `Corrupt` where the record is damaged; `Io`.
     pub fn get(&self, key: impl AsKey) -> Result<Option<DocRef>> {
-        let naming = self.naming()?;
-        Ok(self.db.core().get(&naming, key.as_key())?.map(DocRef::new))
+        let located = self.with_naming(|naming| self.db.core().get(naming, key.as_key()))?;
+        Ok(located.map(DocRef::new))
     }
 
     /// The document under `key`, decoded into a type of the caller's straight from its bytes.
@@ -199,8 +225,7 @@ impl Collection {
     /// # Errors
     /// As [`get`](Self::get), and `Serde` where the document is not of that type.
     pub fn get_as<T: DeserializeOwned>(&self, key: impl AsKey) -> Result<Option<T>> {
-        let naming = self.naming()?;
-        let located = self.db.core().get(&naming, key.as_key())?;
+        let located = self.with_naming(|naming| self.db.core().get(naming, key.as_key()))?;
         located.map(|located| document::from_bytes(located.body())).transpose()
     }
 
@@ -209,8 +234,7 @@ impl Collection {
     /// # Errors
     /// `UnknownCollection`.
     pub fn contains(&self, key: impl AsKey) -> Result<bool> {
-        let naming = self.naming()?;
-        Ok(self.db.core().contains(&naming, key.as_key()))
+        self.with_naming(|naming| Ok(self.db.core().contains(naming, key.as_key())))
     }
 
     /// How many documents there are.
@@ -218,8 +242,7 @@ impl Collection {
     /// # Errors
     /// `UnknownCollection`.
     pub fn len(&self) -> Result<u64> {
-        let naming = self.naming()?;
-        Ok(self.db.core().len(&naming))
+        self.with_naming(|naming| Ok(self.db.core().len(naming)))
     }
 
     /// Whether there are none.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use crate::document::{Key, KeyRef};
-use crate::sync::{Ordering, RwLock, read, write};
+use crate::sync::{AtomicU64, Ordering, RwLock, read, write};
 
 use super::paged::PagedInts;
 use super::{Entry, KeyRange, PrimaryIndex};
@@ -16,6 +16,8 @@ use super::{Entry, KeyRange, PrimaryIndex};
 pub(crate) struct MixedIndex {
     ints: PagedInts,
     rest: RwLock<BTreeMap<Key, Entry>>,
+    /// How many keys `rest` has. Stored under its lock, and read without, so that nobody asks an empty map.
+    rest_len: AtomicU64,
 }
 
 /// The page directory stays within this many times the pages that exist, so that a far key cannot blow it up.
@@ -27,12 +29,14 @@ const MAP_ENTRY_BYTES: usize = (size_of::<Key>() + size_of::<Entry>()) * 3 / 2;
 impl MixedIndex {
     /// An empty index whose pages hold `1 << page_shift` keys.
     pub(crate) fn new(page_shift: u32) -> Self {
-        MixedIndex { ints: PagedInts::new(page_shift), rest: RwLock::default() }
+        MixedIndex { ints: PagedInts::new(page_shift), rest: RwLock::default(), rest_len: AtomicU64::new(0) }
     }
 
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn fork(&self) -> Self {
-        MixedIndex { ints: self.ints.fork(), rest: RwLock::new(read(&self.rest).clone()) }
+        let rest = read(&self.rest).clone();
+        let rest_len = AtomicU64::new(rest.len() as u64);
+        MixedIndex { ints: self.ints.fork(), rest: RwLock::new(rest), rest_len }
     }
 
     /// Creates the page of `key` where keys are dense enough: it continues a page that is half full, or a quarter of its
@@ -60,10 +64,26 @@ impl MixedIndex {
                 slots[(key - first) as usize].store(entry.bits(), Ordering::Relaxed);
             }
         });
+        self.change_rest(|rest| {
+            for (key, _) in &moved {
+                rest.remove(key);
+            }
+        });
+    }
+
+    /// Changes the map. A reader that is let in by a commit's publication, or by a page's, sees a length no older than that.
+    fn change_rest<R>(&self, change: impl FnOnce(&mut BTreeMap<Key, Entry>) -> R) -> R {
         let mut rest = write(&self.rest);
-        for (key, _) in &moved {
-            rest.remove(key);
+        let result = change(&mut rest);
+        self.rest_len.store(rest.len() as u64, Ordering::Release);
+        result
+    }
+
+    fn in_rest(&self, key: KeyRef<'_>) -> Option<Entry> {
+        if self.rest_len.load(Ordering::Acquire) == 0 {
+            return None;
         }
+        read(&self.rest).get(&key.to_key()).copied()
     }
 
     fn in_pages(&self, key: KeyRef<'_>) -> Option<Option<Entry>> {
@@ -94,11 +114,8 @@ impl PrimaryIndex for MixedIndex {
         if let Some(found) = self.in_pages(key) {
             return found;
         }
-        match read(&self.rest).get(&key.to_key()) {
-            Some(entry) => Some(*entry),
-            // It may have moved into a page just now.
-            None => self.in_pages(key).flatten(),
-        }
+        // What is not in the map may have moved into a page just now.
+        self.in_rest(key).or_else(|| self.in_pages(key).flatten())
     }
 
     fn set(&self, key: KeyRef<'_>, entry: Entry) -> Option<Entry> {
@@ -110,7 +127,7 @@ impl PrimaryIndex for MixedIndex {
                 return Entry::from_bits(slot.swap(entry.bits(), Ordering::AcqRel));
             }
         }
-        write(&self.rest).insert(key.to_key(), entry)
+        self.change_rest(|rest| rest.insert(key.to_key(), entry))
     }
 
     fn remove(&self, key: KeyRef<'_>) -> Option<Entry> {
@@ -119,7 +136,7 @@ impl PrimaryIndex for MixedIndex {
         {
             return Entry::from_bits(slot.swap(0, Ordering::AcqRel));
         }
-        write(&self.rest).remove(&key.to_key())
+        self.change_rest(|rest| rest.remove(&key.to_key()))
     }
 
     fn page(&self, range: &KeyRange, reverse: bool, limit: usize, out: &mut Vec<(Key, Entry)>) {
