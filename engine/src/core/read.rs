@@ -62,6 +62,7 @@ impl Core {
     }
 
     /// The document that `entry` leads to, which must be that of `key`.
+    #[inline]
     pub(crate) fn locate(&self, documents: &Documents, key: KeyRef<'_>, entry: Entry) -> Result<Located> {
         let address = entry.address();
         let found = self.log.find(address)?;
@@ -117,6 +118,7 @@ impl Core {
         Ok(Located { found: Found::Copied(bytes.into(), segment), key, body, lsn })
     }
 
+    #[cold]
     fn wrong_record(&self, address: LogAddress, collection: u32, record: &Record<'_>) -> crate::Error {
         Corruption {
             at: self.log.segments.file_offset(address).unwrap_or(address.0),

@@ -63,6 +63,7 @@ impl Log {
     }
 
     /// The record in `found`, verified: the seed of its checksum is the place that the caller believes it has.
+    #[inline]
     pub(crate) fn parse<'a>(&self, found: &'a Found, address: LogAddress) -> Result<Record<'a>> {
         let (_, offset) = self.geometry.split(address);
         let stretch = found.segment().stretch_at(offset);
@@ -79,12 +80,14 @@ impl Log {
         Lsn::new(first.incarnation(), first.count().saturating_add(record.commit))
     }
 
+    #[cold]
     fn fault(&self, address: LogAddress, fault: &RecordFault) -> Error {
         let at = self.segments.file_offset(address).unwrap_or(address.0);
         record_fault(at, fault)
     }
 
     /// The bytes at `address`, as many as the record's own length asks for, where that is possible. Not verified.
+    #[inline]
     pub(crate) fn find(&self, address: LogAddress) -> Result<Found> {
         if self.tail.holds(address)
             && let Some((bytes, segment)) = self.tail.copy_record(address)
@@ -98,34 +101,39 @@ impl Log {
         let prefix = &rest[..rest.len().min(PEEK_LEN)];
         match peek_len(prefix) {
             Some(len) if len <= rest.len() => Ok(Found::InBlock(block, within as u32)),
-            known => self.put_together(address, &block, known),
+            known => self.put_together(address, &block.segment, known),
         }
     }
 
     /// Copies a record that goes on in the next block, or further, to at most the end of its segment.
-    fn put_together(&self, address: LogAddress, first: &Arc<Block>, known: Option<usize>) -> Result<Found> {
-        let block_bytes = self.block_bytes();
-        let within = (address.0 % block_bytes as u64) as usize;
+    fn put_together(
+        &self,
+        address: LogAddress,
+        segment: &Arc<Segment>,
+        known: Option<usize>,
+    ) -> Result<Found> {
+        let block_bytes = self.block_bytes() as u64;
         let (_, offset) = self.geometry.split(address);
         let room = (self.geometry.segment_bytes() - offset) as usize;
-        let mut bytes = first.bytes.get(within..).unwrap_or_default().to_vec();
-        let mut number = address.0 / block_bytes as u64;
-        let mut needed = known.unwrap_or(PEEK_LEN);
-        let mut length_known = known.is_some();
-        while bytes.len() < needed && bytes.len() < room {
-            number += 1;
-            let next = self.block(number)?;
-            bytes.extend_from_slice(&next.bytes);
-            // Before the look at the block's end: the last block of the log is a short one.
-            if !length_known && let Some(len) = peek_len(&bytes[..bytes.len().min(PEEK_LEN)]) {
-                (needed, length_known) = (len, true);
-            }
-            if next.bytes.len() < block_bytes {
+        let mut needed = known.unwrap_or(PEEK_LEN).min(room);
+        let mut bytes = Vec::with_capacity(needed);
+        while bytes.len() < needed {
+            let at = address.0 + bytes.len() as u64;
+            let block = self.block(at / block_bytes)?;
+            let rest = block.bytes.get((at % block_bytes) as usize..).unwrap_or_default();
+            if rest.is_empty() {
+                // The file ends here.
                 break;
             }
+            bytes.extend_from_slice(&rest[..rest.len().min(needed - bytes.len())]);
+            if known.is_none()
+                && let Some(len) = peek_len(&bytes[..bytes.len().min(PEEK_LEN)])
+            {
+                needed = len.min(room);
+            }
         }
-        bytes.truncate(needed.min(room));
-        Ok(Found::Copied(bytes.into(), Arc::clone(&first.segment)))
+        bytes.truncate(needed);
+        Ok(Found::Copied(bytes.into(), Arc::clone(segment)))
     }
 
     /// Block `number`, from the cache, the tail or the file; short where the file ends.
