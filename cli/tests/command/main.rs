@@ -1,0 +1,10 @@
+//! The `holotype` command as a user or a script meets it: what it prints, where, and with which exit code.
+
+mod bad_input;
+mod bench;
+mod damage;
+mod documents;
+mod refusals;
+mod reports;
+mod round_trip;
+mod streams;

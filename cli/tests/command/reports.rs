@@ -1,0 +1,48 @@
+//! Reports for people and for machines.
+
+use serde_json::Value;
+
+use crate::bench::{Bench, SAMPLE};
+
+fn json(text: &str) -> Value {
+    assert_eq!(text.lines().count(), 1, "{text}");
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn an_import_tells_what_it_did() {
+    let bench = Bench::new();
+    let report = json(&bench.run_args(["import", "s.holo", SAMPLE, "--batch", "64", "--json"]).done());
+    assert_eq!((&report["collection"], &report["documents"]), (&"mdn-sample".into(), &200.into()));
+    assert_eq!(report["commits"], 4);
+    assert!(report["seconds"].as_f64().unwrap() >= 0.0);
+    let text = bench.run_args(["import", "s.holo", SAMPLE]).done();
+    assert!(text.starts_with("imported 200 documents into \"mdn-sample\" in "), "{text}");
+}
+
+#[test]
+fn the_statistics_count_what_is_there() {
+    let bench = Bench::with_notes("{\"n\":1}\n{\"n\":2}\n");
+    bench.run("put s.holo birds 1 {}").done();
+    bench.run("delete s.holo notes 1").done();
+    let stats = json(&bench.run("stats s.holo --json").done());
+    assert_eq!(stats["documents"], 2);
+    assert_eq!(stats["file_bytes"], std::fs::metadata(bench.path("s.holo")).unwrap().len());
+    assert_eq!(
+        stats["collections"],
+        serde_json::json!([{"name": "birds", "documents": 1}, {"name": "notes", "documents": 1}])
+    );
+    let text = bench.run("stats s.holo").done();
+    assert!(text.contains("documents") && text.contains("\"birds\": 1 documents"), "{text}");
+}
+
+#[test]
+fn a_sound_store_is_found_to_be_sound() {
+    let bench = Bench::with_notes("{\"n\":1}\n{\"n\":2}\n");
+    let shallow = json(&bench.run("verify s.holo --json").done());
+    assert_eq!(shallow, serde_json::json!({"clean": true, "documents": 2, "commits": null, "problems": []}));
+    let deep = json(&bench.run("verify s.holo --deep --json").done());
+    assert_eq!((&deep["clean"], &deep["documents"]), (&true.into(), &2.into()));
+    assert!(deep["commits"].as_u64().unwrap() >= 1, "{deep}");
+    assert!(bench.run("verify s.holo --deep").done().contains("2 documents and "));
+}
