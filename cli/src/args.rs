@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 use holotype::document::JsonMode;
 
-use crate::commands::{delete, export, get, import, put, scan, stats, verify};
+use crate::commands::{delete, export, gate, get, import, put, scan, stats, verify};
 
 const AFTER_HELP: &str = "\
 Exit codes:
@@ -24,6 +24,8 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Prove the store: run every check on built-in workloads or on documents of yours
+    Gate(gate::GateArgs),
     /// Put the documents of a JSON Lines file or a JSON array into a collection
     Import(import::ImportArgs),
     /// Write a collection's documents to standard output, one a line, in key order

@@ -25,6 +25,11 @@ pub(crate) fn of_documents(count: u64) -> ProgressBar {
     bar(Some(count), "{wide_bar} {human_pos}/{human_len} documents {per_sec}")
 }
 
+/// A bar over parts per thousand, with the name of what is being done.
+pub(crate) fn of_work() -> ProgressBar {
+    bar(Some(1000), "{msg:12} {wide_bar} {percent:>3} % {elapsed}")
+}
+
 fn bar(len: Option<u64>, template: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(len, ProgressDrawTarget::stderr());
     bar.set_style(ProgressStyle::with_template(template).expect("a template of ours is well formed"));

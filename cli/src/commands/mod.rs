@@ -2,6 +2,7 @@
 
 pub(crate) mod delete;
 pub(crate) mod export;
+pub(crate) mod gate;
 pub(crate) mod get;
 pub(crate) mod import;
 pub(crate) mod put;
@@ -15,6 +16,7 @@ use crate::exit::{Exit, Result};
 /// Does what was asked.
 pub(crate) fn run(command: &Command) -> Result<Exit> {
     match command {
+        Command::Gate(args) => gate::run(args),
         Command::Import(args) => import::run(args),
         Command::Export(args) => export::run(args),
         Command::Get(args) => get::run(args),

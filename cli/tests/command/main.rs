@@ -4,6 +4,7 @@ mod bad_input;
 mod bench;
 mod damage;
 mod documents;
+mod gate;
 mod refusals;
 mod reports;
 mod round_trip;
