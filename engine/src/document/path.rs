@@ -7,10 +7,13 @@ pub(super) fn segments(path: &str) -> impl Iterator<Item = &str> {
     path.split('.')
 }
 
-/// The names and indexes along `path`, as bytes: what the lazy reader compares, which knows bytes only.
+/// The first segment of `path`, and what follows its dot; as bytes, since those are what the lazy reader compares.
 #[inline]
-pub(super) fn byte_segments(path: &str) -> impl Iterator<Item = &[u8]> {
-    path.as_bytes().split(|&byte| byte == b'.')
+pub(super) fn split_first(path: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match path.iter().position(|&byte| byte == b'.') {
+        Some(dot) => (&path[..dot], Some(&path[dot + 1..])),
+        None => (path, None),
+    }
 }
 
 /// The index that a segment stands for: decimal digits, with no zero in front.

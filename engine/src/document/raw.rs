@@ -53,13 +53,13 @@ impl<'a> RawDocument<'a> {
     /// The value at `path`, such as `"a.b.0"`: names lead into objects, indexes into arrays.
     #[inline]
     pub fn get(&self, path: &str) -> Option<RawValue<'a>> {
-        self.value()?.get(path)
+        walk(self.bytes, path)
     }
 
     /// The field `name`, which may hold dots.
     #[inline]
     pub fn field(&self, name: &str) -> Option<RawValue<'a>> {
-        self.value()?.field(name)
+        field(self.bytes, name)
     }
 
     /// How many fields there are.
@@ -95,7 +95,7 @@ impl<'a> RawDocument<'a> {
     }
 
     fn value(&self) -> Option<RawValue<'a>> {
-        RawValue::at(&Reader::new(self.bytes))
+        RawValue::at(Reader::new(self.bytes))
     }
 }
 
@@ -118,19 +118,25 @@ impl<'a> IntoIterator for RawDocument<'a> {
 #[derive(Clone, Copy)]
 pub struct RawValue<'a> {
     head: Head,
-    /// What follows the head: content, and then whatever comes behind the value.
-    content: Reader<'a>,
-    /// The whole, from the head on.
-    start: &'a [u8],
+    /// From the head on: the value, and then whatever comes behind it.
+    bytes: &'a [u8],
 }
 
 impl<'a> RawValue<'a> {
     /// The value that the reader is at.
     #[inline]
-    fn at(reader: &Reader<'a>) -> Option<Self> {
-        let mut content = *reader;
-        let head = content.head().ok()?;
-        Some(RawValue { head, content, start: reader.rest() })
+    fn at(mut reader: Reader<'a>) -> Option<Self> {
+        let bytes = reader.rest();
+        let head = reader.head().ok()?;
+        Some(RawValue { head, bytes })
+    }
+
+    /// A reader that is behind the head.
+    #[inline]
+    fn content(&self) -> Reader<'a> {
+        let mut reader = Reader::new(self.bytes);
+        reader.head().expect("the head was read when the value was made");
+        reader
     }
 
     /// The type of the value.
@@ -174,7 +180,7 @@ impl<'a> RawValue<'a> {
     #[inline]
     pub fn as_str(&self) -> Option<&'a str> {
         match self.head {
-            Head::Text(len) => { self.content }.text(len).ok(),
+            Head::Text(len) => self.content().text(len).ok(),
             _ => None,
         }
     }
@@ -182,7 +188,7 @@ impl<'a> RawValue<'a> {
     /// The bytes, if this is a byte string.
     pub fn as_bytes(&self) -> Option<&'a [u8]> {
         match self.head {
-            Head::Bytes(len) => { self.content }.take(len).ok(),
+            Head::Bytes(len) => self.content().take(len).ok(),
             _ => None,
         }
     }
@@ -190,7 +196,7 @@ impl<'a> RawValue<'a> {
     /// The items, if this is an array.
     pub fn items(&self) -> Option<RawItems<'a>> {
         match self.head {
-            Head::Array(left) => Some(RawItems { reader: self.content, left }),
+            Head::Array(left) => Some(RawItems { reader: self.content(), left }),
             _ => None,
         }
     }
@@ -198,7 +204,7 @@ impl<'a> RawValue<'a> {
     /// The fields, if this is an object.
     pub fn fields(&self) -> Option<RawFields<'a>> {
         match self.head {
-            Head::Object(left) => Some(RawFields { reader: self.content, left }),
+            Head::Object(left) => Some(RawFields { reader: self.content(), left }),
             _ => None,
         }
     }
@@ -206,34 +212,13 @@ impl<'a> RawValue<'a> {
     /// The value at `path` within this one, such as `"a.b.0"`: names lead into objects, indexes into arrays.
     #[inline]
     pub fn get(&self, path: &str) -> Option<RawValue<'a>> {
-        path::byte_segments(path).try_fold(*self, |value, segment| value.step(segment))
+        walk(self.bytes, path)
     }
 
     /// The field `name`, which may hold dots, if this is an object that has it.
     #[inline]
     pub fn field(&self, name: &str) -> Option<RawValue<'a>> {
-        match self.head {
-            Head::Object(_) => self.step(name.as_bytes()),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    fn step(&self, segment: &[u8]) -> Option<RawValue<'a>> {
-        let mut reader = self.content;
-        match self.head {
-            Head::Object(count) => {
-                if !reader.find(segment, count).ok()? {
-                    return None;
-                }
-            }
-            Head::Array(count) => {
-                let index = path::index(segment).filter(|&index| index < count)?;
-                (0..index).try_for_each(|_| reader.skip()).ok()?;
-            }
-            _ => return None,
-        }
-        RawValue::at(&reader)
+        field(self.bytes, name)
     }
 
     /// The value, decoded.
@@ -241,7 +226,7 @@ impl<'a> RawValue<'a> {
     /// # Errors
     /// `Decode`, `TooDeep`: as [`Document::decode`]; places count from the start of the value.
     pub fn to_value(&self) -> Result<Value> {
-        Ok(decode::value(&mut Reader::new(self.start), 0)?)
+        Ok(decode::value(&mut Reader::new(self.bytes), 0)?)
     }
 
     /// The value as a type of the caller's, which may borrow from the bytes.
@@ -249,7 +234,7 @@ impl<'a> RawValue<'a> {
     /// # Errors
     /// `Serde` where the value is not of that type; `Decode`.
     pub fn to_type<T: Deserialize<'a>>(&self) -> Result<T> {
-        T::deserialize(&mut de::Decoder::new(Reader::new(self.start)))
+        T::deserialize(&mut de::Decoder::new(Reader::new(self.bytes)))
     }
 
     /// The encoded value alone. Costs a walk over it.
@@ -257,10 +242,40 @@ impl<'a> RawValue<'a> {
     /// # Errors
     /// `Decode`, if its end cannot be found.
     pub fn encoded(&self) -> Result<&'a [u8]> {
-        let mut reader = Reader::new(self.start);
+        let mut reader = Reader::new(self.bytes);
         reader.skip()?;
-        Ok(&self.start[..reader.position()])
+        Ok(&self.bytes[..reader.position()])
     }
+}
+
+/// The value at `path` within the value that `bytes` begin with.
+fn walk<'a>(bytes: &'a [u8], path: &str) -> Option<RawValue<'a>> {
+    let (mut reader, mut path) = (Reader::new(bytes), path.as_bytes());
+    loop {
+        let (segment, rest) = path::split_first(path);
+        match reader.head().ok()? {
+            Head::Object(count) => reader.find(segment, count).ok()?.then_some(())?,
+            Head::Array(count) => {
+                let index = path::index(segment).filter(|&index| index < count)?;
+                (0..index).try_for_each(|_| reader.skip()).ok()?;
+            }
+            _ => return None,
+        }
+        match rest {
+            None => return RawValue::at(reader),
+            Some(rest) => path = rest,
+        }
+    }
+}
+
+/// The field `name` of the object that `bytes` begin with.
+fn field<'a>(bytes: &'a [u8], name: &str) -> Option<RawValue<'a>> {
+    let mut reader = Reader::new(bytes);
+    match reader.head().ok()? {
+        Head::Object(count) => reader.find(name.as_bytes(), count).ok()?.then_some(())?,
+        _ => return None,
+    }
+    RawValue::at(reader)
 }
 
 impl fmt::Debug for RawValue<'_> {
@@ -295,7 +310,7 @@ impl<'a> Iterator for RawFields<'a> {
 impl<'a> RawFields<'a> {
     fn read(&mut self) -> Option<(&'a str, RawValue<'a>)> {
         let name = self.reader.name().ok()?;
-        let value = RawValue::at(&self.reader)?;
+        let value = RawValue::at(self.reader)?;
         self.reader.skip().ok()?;
         Some((name, value))
     }
@@ -315,7 +330,7 @@ impl<'a> Iterator for RawItems<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
-        let item = RawValue::at(&self.reader);
+        let item = RawValue::at(self.reader);
         if item.is_none() || self.reader.skip().is_err() {
             self.left = 0;
             return None;

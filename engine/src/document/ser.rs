@@ -10,7 +10,9 @@
 //! | structs, maps | object; names that are ints, bools or `char`s become text |
 //! | enums | text for a unit variant, else an object of one field: variant to content |
 
+mod name;
 mod object;
+mod sort;
 
 use serde::ser::{self, Serialize};
 

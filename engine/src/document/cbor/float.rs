@@ -68,20 +68,36 @@ fn half_bits(single: f32) -> Option<u16> {
     Some(sign | magnitude)
 }
 
-/// The value of 16 bits; NaN for each of the NaNs.
+/// The value of 16 bits, if these are its shortest form.
 #[inline]
-pub(super) fn from_half_bits(half: u16) -> f64 {
-    let sign = if half & 0x8000 == 0 { 1.0 } else { -1.0 };
-    let fraction = f64::from(half & 0x03ff);
-    let magnitude = match half >> 10 & 0x1f {
-        0 => fraction * 2f64.powi(-24),
-        0x1f if fraction == 0.0 => f64::INFINITY,
-        0x1f => f64::NAN,
-        exponent => {
-            // Rebiased and shifted into place, which is exact and needs no multiplication.
-            let bits = u64::from(exponent) + 1023 - HALF_BIAS as u64;
-            f64::from_bits(bits << 52 | u64::from(half & 0x03ff) << 42)
-        }
+pub(super) fn read_16(bits: u16) -> Option<f64> {
+    let fraction = u64::from(bits & 0x03ff);
+    let magnitude = match bits >> 10 & 0x1f {
+        0 => fraction as f64 * TWO_TO_MINUS_24,
+        0x1f if fraction == 0 => f64::INFINITY,
+        0x1f if bits == NAN_16 => f64::NAN,
+        0x1f => return None,
+        // Rebiased and shifted into place: exact.
+        exponent => f64::from_bits((u64::from(exponent) + 1023 - HALF_BIAS as u64) << 52 | fraction << 42),
     };
-    sign * magnitude
+    Some(if bits >> 15 == 1 { -magnitude } else { magnitude })
 }
+
+/// The value of 32 bits, if these are its shortest form.
+#[inline]
+pub(super) fn read_32(bits: u32) -> Option<f64> {
+    let single = f32::from_bits(bits);
+    let shorter = single.is_nan() || half_bits(single).is_some();
+    (!shorter).then_some(f64::from(single))
+}
+
+/// The value of 64 bits, if these are its shortest form.
+#[inline]
+pub(super) fn read_64(bits: u64) -> Option<f64> {
+    let double = f64::from_bits(bits);
+    let shorter = double.is_nan() || f64::from(double as f32) == double;
+    (!shorter).then_some(double)
+}
+
+/// The smallest step of 16 bits.
+const TWO_TO_MINUS_24: f64 = 1.0 / 16_777_216.0;

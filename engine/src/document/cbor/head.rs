@@ -17,7 +17,7 @@
 
 use std::cmp::Ordering;
 
-use super::float::{self, Shortest};
+use super::float;
 use crate::document::map::key_cmp;
 use crate::document::{DEPTH_MAX, Kind};
 use crate::error::Error;
@@ -74,8 +74,6 @@ impl Head {
 }
 
 const TRUNCATED: &str = "the bytes end within an item";
-const NOT_SHORTEST: &str = "a number or length is not in its shortest form";
-const INT_RANGE: &str = "an integer beyond 64 signed bits";
 
 /// Reads items from the front of a byte string.
 #[derive(Debug, Clone, Copy)]
@@ -110,90 +108,41 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the next item's head; `take` its text or bytes, or go on with its items or fields. On a fault nothing was read.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn head(&mut self) -> Result<Head, Fault> {
-        let before = *self;
-        self.read_head().map_err(|what| {
-            *self = before;
-            self.fault(what)
-        })
-    }
-
-    #[inline]
-    fn read_head(&mut self) -> Result<Head, &'static str> {
-        let [first] = self.fixed()?;
-        let (major, info) = (first >> 5, first & 0x1f);
-        if major == 7 {
-            return self.simple_or_float(info);
+        // Most heads are one byte: this is the path of nearly every item, and small enough to stand in each caller.
+        if let Some((&first, rest)) = self.rest.split_first() {
+            let info = usize::from(first & 0x1f);
+            let short = match first >> 5 {
+                _ if info > 23 => None,
+                0 => Some(Head::Int(info as i64)),
+                1 => Some(Head::Int(!(info as i64))),
+                2 if info <= rest.len() => Some(Head::Bytes(info)),
+                3 if info <= rest.len() => Some(Head::Text(info)),
+                4 if info <= rest.len() => Some(Head::Array(info)),
+                5 if info <= rest.len() / 2 => Some(Head::Object(info)),
+                7 if info == 20 => Some(Head::Bool(false)),
+                7 if info == 21 => Some(Head::Bool(true)),
+                7 if info == 22 => Some(Head::Null),
+                _ => None,
+            };
+            if let Some(head) = short {
+                self.rest = rest;
+                return Ok(head);
+            }
         }
-        let argument = self.argument(info)?;
-        Ok(match major {
-            0 => Head::Int(i64::try_from(argument).map_err(|_| INT_RANGE)?),
-            // The argument n stands for -1 - n, which in two's complement is n with every bit turned.
-            1 => Head::Int(!i64::try_from(argument).map_err(|_| INT_RANGE)?),
-            2 => Head::Bytes(self.at_most(argument, 1)?),
-            3 => Head::Text(self.at_most(argument, 1)?),
-            4 => Head::Array(self.at_most(argument, 1)?),
-            5 => Head::Object(self.at_most(argument, 2)?),
-            _ => return Err("a tag"),
-        })
+        self.long_head()
     }
 
-    /// The number in a head. spec: E-2.2.
-    #[inline]
-    fn argument(&mut self, info: u8) -> Result<u64, &'static str> {
-        let (argument, smallest) = match info {
-            0..=23 => return Ok(u64::from(info)),
-            24 => (u64::from(u8::from_be_bytes(self.fixed()?)), 24),
-            25 => (u64::from(u16::from_be_bytes(self.fixed()?)), 1 << 8),
-            26 => (u64::from(u32::from_be_bytes(self.fixed()?)), 1 << 16),
-            27 => (u64::from_be_bytes(self.fixed()?), 1 << 32),
-            31 => return Err("an indefinite length"),
-            _ => return Err("a reserved head"),
-        };
-        if argument < smallest { Err(NOT_SHORTEST) } else { Ok(argument) }
-    }
-
-    fn simple_or_float(&mut self, info: u8) -> Result<Head, &'static str> {
-        let (value, width) = match info {
-            20 => return Ok(Head::Bool(false)),
-            21 => return Ok(Head::Bool(true)),
-            22 => return Ok(Head::Null),
-            25 => {
-                let half = u16::from_be_bytes(self.fixed()?);
-                (float::from_half_bits(half), Shortest::Half(half))
+    /// As [`head`](Self::head), for heads that are longer than one byte, or none at all.
+    #[inline(never)]
+    fn long_head(&mut self) -> Result<Head, Fault> {
+        match long_head(self.rest) {
+            Ok((head, rest)) => {
+                self.rest = rest;
+                Ok(head)
             }
-            26 => {
-                let single = u32::from_be_bytes(self.fixed()?);
-                (f64::from(f32::from_bits(single)), Shortest::Single(single))
-            }
-            27 => {
-                let double = u64::from_be_bytes(self.fixed()?);
-                (f64::from_bits(double), Shortest::Double(double))
-            }
-            31 => return Err("a break outside an indefinite length"),
-            _ => return Err("a simple value that is not false, true or null"),
-        };
-        // spec: E-2.6, E-2.7. NaN has one form, so the comparison holds it to that as well.
-        if float::shortest(value) != width {
-            return Err("a float that is not in its shortest form");
-        }
-        Ok(Head::Float(value))
-    }
-
-    #[inline]
-    fn fixed<const N: usize>(&mut self) -> Result<[u8; N], &'static str> {
-        let (bytes, rest) = self.rest.split_first_chunk().ok_or(TRUNCATED)?;
-        self.rest = rest;
-        Ok(*bytes)
-    }
-
-    /// `count` things of at least `len` bytes each, if the rest can hold them.
-    #[inline]
-    fn at_most(&self, count: u64, len: usize) -> Result<usize, &'static str> {
-        match usize::try_from(count) {
-            Ok(count) if count <= self.rest.len() / len => Ok(count),
-            _ => Err(TRUNCATED),
+            Err(what) => Err(self.fault(what)),
         }
     }
 
@@ -221,6 +170,13 @@ impl<'a> Reader<'a> {
     pub(crate) fn name(&mut self) -> Result<&'a str, Fault> {
         let len = self.name_len()?;
         self.text(len)
+    }
+
+    /// The bytes of the next field's name.
+    #[inline]
+    pub(crate) fn name_bytes(&mut self) -> Result<&'a [u8], Fault> {
+        let len = self.name_len()?;
+        self.take(len)
     }
 
     #[inline]
@@ -255,8 +211,7 @@ impl<'a> Reader<'a> {
     #[inline]
     pub(crate) fn find(&mut self, name: &[u8], count: usize) -> Result<bool, Fault> {
         for _ in 0..count {
-            let len = self.name_len()?;
-            match key_cmp(self.take(len)?, name) {
+            match key_cmp(self.name_bytes()?, name) {
                 Ordering::Less => self.skip()?,
                 Ordering::Equal => return Ok(true),
                 Ordering::Greater => return Ok(false),
@@ -264,4 +219,67 @@ impl<'a> Reader<'a> {
         }
         Ok(false)
     }
+}
+
+/// The head of more than one byte at the start of `bytes`, and what follows it.
+#[inline]
+fn long_head(bytes: &[u8]) -> Result<(Head, &[u8]), &'static str> {
+    let (&first, rest) = bytes.split_first().ok_or(TRUNCATED)?;
+    let (major, info) = (first >> 5, first & 0x1f);
+    if major == 7 {
+        return float(info, rest);
+    }
+    let (argument, rest) = argument(info, rest)?;
+    let int = || i64::try_from(argument).map_err(|_| "an integer beyond 64 signed bits");
+    // Things of at least `len` bytes each, if the rest can hold that many.
+    let count =
+        |len| usize::try_from(argument).ok().filter(|&count| count <= rest.len() / len).ok_or(TRUNCATED);
+    let head = match major {
+        0 => Head::Int(int()?),
+        // The argument n stands for -1 - n, which in two's complement is n with every bit turned.
+        1 => Head::Int(!int()?),
+        2 => Head::Bytes(count(1)?),
+        3 => Head::Text(count(1)?),
+        4 => Head::Array(count(1)?),
+        5 => Head::Object(count(2)?),
+        _ => return Err("a tag"),
+    };
+    Ok((head, rest))
+}
+
+/// The number in a head. spec: E-2.2, E-2.3.
+#[inline]
+fn argument(info: u8, bytes: &[u8]) -> Result<(u64, &[u8]), &'static str> {
+    let (argument, smallest, rest) = match info {
+        0..=23 => (u64::from(info), 0, bytes),
+        24 => fixed(bytes).map(|(bytes, rest)| (u64::from(u8::from_be_bytes(bytes)), 24, rest))?,
+        25 => fixed(bytes).map(|(bytes, rest)| (u64::from(u16::from_be_bytes(bytes)), 1 << 8, rest))?,
+        26 => fixed(bytes).map(|(bytes, rest)| (u64::from(u32::from_be_bytes(bytes)), 1 << 16, rest))?,
+        27 => fixed(bytes).map(|(bytes, rest)| (u64::from_be_bytes(bytes), 1 << 32, rest))?,
+        31 => return Err("an indefinite length"),
+        _ => return Err("a reserved head"),
+    };
+    if argument < smallest {
+        return Err("a number or length is not in its shortest form");
+    }
+    Ok((argument, rest))
+}
+
+/// A float, from behind the first byte. spec: E-2.6, E-2.7.
+#[inline]
+fn float(info: u8, bytes: &[u8]) -> Result<(Head, &[u8]), &'static str> {
+    let (float, rest) = match info {
+        25 => fixed(bytes).map(|(bytes, rest)| (float::read_16(u16::from_be_bytes(bytes)), rest))?,
+        26 => fixed(bytes).map(|(bytes, rest)| (float::read_32(u32::from_be_bytes(bytes)), rest))?,
+        27 => fixed(bytes).map(|(bytes, rest)| (float::read_64(u64::from_be_bytes(bytes)), rest))?,
+        31 => return Err("a break outside an indefinite length"),
+        _ => return Err("a simple value that is not false, true or null"),
+    };
+    Ok((Head::Float(float.ok_or("a float that is not in its shortest form")?), rest))
+}
+
+#[inline]
+fn fixed<const N: usize>(bytes: &[u8]) -> Result<([u8; N], &[u8]), &'static str> {
+    let (fixed, rest) = bytes.split_first_chunk().ok_or(TRUNCATED)?;
+    Ok((*fixed, rest))
 }
