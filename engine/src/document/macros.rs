@@ -19,12 +19,28 @@ use super::Value;
 /// ```
 #[macro_export]
 macro_rules! doc {
+    () => {
+        $crate::document::Document::new()
+    };
     ($($fields:tt)*) => {{
-        #[allow(unused_mut, reason = "an empty document takes no fields")]
-        let mut document = $crate::document::Document::new();
+        // As many fields as top-level commas, and one: what is in brackets is one token here.
+        let commas = [$($crate::__doc_is_comma!($fields)),*].into_iter().sum::<usize>();
+        let mut document = $crate::document::Document::with_capacity(commas + 1);
         $crate::__doc_fields!(document; $($fields)*);
         document
     }};
+}
+
+/// 1 for a comma, 0 for any other token.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __doc_is_comma {
+    (,) => {
+        1
+    };
+    ($other:tt) => {
+        0
+    };
 }
 
 /// Takes one field off the front at a time.

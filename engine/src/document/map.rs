@@ -71,6 +71,10 @@ impl Document {
     /// Sets the field `name`, and returns what it held before.
     pub fn insert(&mut self, name: impl Into<Text>, value: impl Into<Value>) -> Option<Value> {
         let (name, value) = (name.into(), value.into());
+        if self.entries.last().is_none_or(|(last, _)| key_cmp(last.as_bytes(), name.as_bytes()).is_lt()) {
+            self.entries.push((name, value));
+            return None;
+        }
         match self.find(&name) {
             Ok(at) => Some(std::mem::replace(&mut self.entries[at].1, value)),
             Err(at) => {
