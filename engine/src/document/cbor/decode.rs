@@ -23,7 +23,9 @@ pub(crate) fn document(bytes: &[u8]) -> Result<Document, Fault> {
     Ok(document)
 }
 
-/// The next item, where the item around it is of level `level` (0: none is).
+/// The next item, where the item around it is of level `level` (0: none is). Stands in the loops over items, so that most
+/// values are made where they stay.
+#[inline(always)]
 pub(crate) fn value(reader: &mut Reader<'_>, level: usize) -> Result<Value, Fault> {
     Ok(match reader.head()? {
         Head::Null => Value::Null,
