@@ -22,7 +22,7 @@ fn shorter_names_come_first_then_bytewise() {
     assert_eq!(document.encode(), hex("a6 60 00 6161 00 6162 00 626161 00 626162 00 62c3a9 00"));
 }
 
-// spec: E-3.2, E-3.3
+// spec: E-3.2, E-3.3, V-1.7
 #[test]
 fn fields_out_of_order_or_twice_are_refused_where_they_stand() {
     assert_eq!(refusal(&hex("a2 6162 00 6161 00")), (4, "field names are not in order"));
@@ -67,7 +67,7 @@ fn a_float_that_fits_into_fewer_bits_is_refused() {
     }
 }
 
-// spec: E-2.7
+// spec: E-2.7, V-1.3
 #[test]
 fn there_is_one_nan() {
     for nan in [f64::NAN, -f64::NAN, f64::from_bits(0x7ff0_0000_0000_0001), f64::from_bits(u64::MAX)] {
@@ -104,6 +104,7 @@ fn all_floats_of_16_bits_are_read_as_ieee_754_says_and_written_back() {
     }
 }
 
+// spec: V-1.4, E-2.5
 #[test]
 fn text_that_is_not_utf_8_is_refused_at_the_byte_that_is_wrong() {
     assert_eq!(refusal(&hex("a1 6161 63 6162ff")), (6, "text that is not UTF-8"));
@@ -111,11 +112,13 @@ fn text_that_is_not_utf_8_is_refused_at_the_byte_that_is_wrong() {
     assert_eq!(refusal(&hex("a1 6161 63 eda080")), (4, "text that is not UTF-8"), "a lone surrogate");
 }
 
+// spec: E-1.4
 #[test]
 fn bytes_behind_the_document_are_refused() {
     assert_eq!(refusal(&hex("a0 00")), (1, "bytes follow the document"));
 }
 
+// spec: E-3.4
 #[test]
 fn a_document_is_an_object() {
     for digits in ["00", "80", "60", "f6"] {
@@ -124,6 +127,7 @@ fn a_document_is_an_object() {
     assert_eq!(refusal(b""), (0, "the bytes end within an item"));
 }
 
+// spec: E-1.3
 #[test]
 fn a_count_that_the_bytes_cannot_back_is_refused_before_anything_is_made_for_it() {
     for digits in [
@@ -159,11 +163,13 @@ proptest! {
         prop_assert_eq!(&appended[1..], &bytes);
     }
 
+    // spec: V-2.1
     #[test]
     fn equal_documents_and_only_those_have_equal_bytes(a in documents(), b in documents()) {
         prop_assert_eq!(a == b, a.encode() == b.encode());
     }
 
+    // spec: E-1.2
     #[test]
     fn the_decoder_accepts_only_what_the_encoder_writes(bytes in damaged()) {
         if let Ok(document) = Document::decode(&bytes) {

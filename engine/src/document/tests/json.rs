@@ -43,6 +43,7 @@ fn a_number_is_an_int_unless_it_has_a_fraction_or_an_exponent() {
     }
 }
 
+// spec: E-6.3, E-6.4
 #[test]
 fn numbers_out_of_range_or_misspelt_are_refused() {
     let int = "an integer beyond 64 signed bits; write it as a float or as text";
@@ -68,6 +69,7 @@ fn strings_are_read_with_their_escapes() {
     assert_eq!(parse(r#"{"\u0061":1}"#), doc! { "a": 1 }.into());
 }
 
+// spec: E-6.11
 #[test]
 fn misspelt_strings_are_refused() {
     let surrogate = "half of a surrogate pair";
@@ -90,6 +92,7 @@ fn misspelt_strings_are_refused() {
     refusal(b"\"\\");
 }
 
+// spec: E-6.13
 #[test]
 fn complaints_name_the_line_and_the_column() {
     for (text, line, column, what) in [
@@ -234,6 +237,7 @@ fn a_literal_holds_one_object_and_stands_alone() {
     assert_eq!(refusal(br#"{"a":1,"$literal":{}}"#).1, 8);
 }
 
+// spec: E-6.12
 #[test]
 fn an_entry_is_a_key_and_a_document() {
     for key in [Key::from(i64::MAX), Key::from("a"), Key::from([0xff])] {

@@ -31,7 +31,7 @@ fn keys_print_as_a_person_reads_them() {
     assert_eq!(printed, ["-1", r#""a\"b""#, "0x00ff"]);
 }
 
-// spec: V-4.1
+// spec: V-4.1, V-4.4
 #[test]
 fn a_key_may_have_1_024_bytes_and_no_more() {
     let text = "x".repeat(KEY_LEN_MAX + 1);
@@ -47,6 +47,7 @@ fn a_key_may_have_1_024_bytes_and_no_more() {
     }
 }
 
+// spec: E-4.1
 #[test]
 fn what_is_no_key_is_refused() {
     for digits in ["", "f6", "80", "a0", "f93c00", "1801", "62c3", "61ff", "c100"] {
@@ -103,7 +104,7 @@ proptest! {
         }
     }
 
-    // spec: V-3.1
+    // spec: V-3.1, V-3.8
     #[test]
     fn keys_are_ordered_as_their_values_are(a in keys(), b in keys()) {
         let order = Value::from(a.clone()).order_cmp(&b.clone().into());

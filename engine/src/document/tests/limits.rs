@@ -25,7 +25,7 @@ fn a_document_of_128_levels_goes_through_everything() {
     assert_eq!(Document::from_json(deepest.to_json(JsonMode::Canonical)).expect("JSON"), deepest);
 }
 
-// spec: V-4.3
+// spec: V-4.3, V-4.4
 #[test]
 fn a_document_of_129_levels_is_refused_by_everything() {
     let deeper = nested(DEPTH_MAX + 1);
@@ -71,6 +71,7 @@ fn wrappers_in_json_add_no_levels() {
     assert!(too_deep(&Document::from_json(deeper.to_json(JsonMode::Relaxed))));
 }
 
+// spec: E-6.12
 #[test]
 fn an_entry_holds_a_document_of_128_levels() {
     let (key, deepest) = (1.into(), nested(DEPTH_MAX));
@@ -109,7 +110,7 @@ fn a_type_that_nests_too_deep_is_refused() {
     assert!(too_deep(&nest(DEPTH_MAX, None)));
 }
 
-// spec: V-4.2
+// spec: V-4.2, V-4.4
 #[test]
 fn a_document_of_64_mib_is_the_longest() {
     let overhead = hex("a1 6176 5a03fffff8").len();

@@ -121,6 +121,7 @@ fn order_keys_have_the_bytes_that_the_table_says() {
     }
 }
 
+// spec: E-5.6
 #[test]
 fn what_is_no_order_key_of_a_key_is_refused() {
     let text = "x".repeat(1025);
@@ -182,12 +183,14 @@ proptest! {
         prop_assert_eq!(order_key_of(&a).cmp(&order_key_of(&b)), a.order_cmp(&b));
     }
 
+    // spec: E-5.1
     #[test]
     fn no_order_key_is_the_beginning_of_another(a in values(), b in values()) {
         let (a_key, b_key) = (order_key_of(&a), order_key_of(&b));
         prop_assert_eq!(b_key.starts_with(&a_key) || a_key.starts_with(&b_key), a.order_cmp(&b).is_eq());
     }
 
+    // spec: V-3.1, V-3.7
     #[test]
     fn the_order_is_total_and_transitive(a in values(), b in values(), c in values()) {
         prop_assert_eq!(a.order_cmp(&b), b.order_cmp(&a).reverse());

@@ -75,6 +75,7 @@ fn paths(document: &Document) -> Vec<String> {
     out
 }
 
+// spec: E-1.3
 #[test]
 fn fields_are_found_without_decoding_the_rest() {
     // The field `b` holds text that is no UTF-8, which only a decoder would notice.
@@ -86,6 +87,7 @@ fn fields_are_found_without_decoding_the_rest() {
     assert_eq!(raw.len(), 3);
 }
 
+// spec: V-5.3
 #[test]
 fn a_name_with_dots_is_a_field_and_no_path() {
     let bytes = doc! { "a.b": 1, "a": { "b": 2 } }.encode();
@@ -133,6 +135,7 @@ proptest! {
         }
     }
 
+    // spec: V-5.2
     #[test]
     fn lazy_and_decoded_documents_find_the_same_under_a_path(document in documents(), other in texts()) {
         let bytes = document.encode();
@@ -145,6 +148,7 @@ proptest! {
         }
     }
 
+    // spec: E-1.3
     #[test]
     fn any_bytes_can_be_asked_anything(bytes in prop_oneof![
         damaged(),

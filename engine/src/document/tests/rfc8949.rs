@@ -121,7 +121,7 @@ fn the_examples_in_our_subset_are_written_and_read_as_the_rfc_says() {
     }
 }
 
-// spec: E-2.1
+// spec: E-2.1, E-2.3, E-2.4, E-3.1
 #[test]
 fn the_examples_outside_our_subset_are_refused_with_the_reason() {
     for (digits, reason) in REFUSED {

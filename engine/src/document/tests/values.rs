@@ -64,6 +64,7 @@ fn insert_returns_what_it_replaced_and_remove_what_it_took() {
     assert!(document.is_empty());
 }
 
+// spec: V-1.7
 #[test]
 fn of_fields_with_one_name_the_last_stays() {
     let document: Document = [("b", 1), ("a", 2), ("b", 3), ("b", 4)].into();
@@ -71,6 +72,7 @@ fn of_fields_with_one_name_the_last_stays() {
     assert_eq!(doc! { "a": 1, "a": 2 }, doc! { "a": 2 });
 }
 
+// spec: V-5.1, V-5.2
 #[test]
 fn a_path_leads_through_objects_by_name_and_through_arrays_by_index() {
     let document = doc! { "a": { "b": [10, { "c": "found" }], "": 1, "0": "name" }, "a.b": "dotted" };
