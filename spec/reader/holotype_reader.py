@@ -300,13 +300,13 @@ def newest_slot(data):
     slots = [slot for slot in (read_slot(data, 0), read_slot(data, 1)) if slot]
     if not slots:
         raise no_slot(data)
-    slot = max(slots, key=lambda slot: slot.generation)
-    at = SLOT_AT[slot.index]
-    if slot.major != 1 or slot.checksum != 1 or slot.incompatible:  # F-3.4
-        raise newer("F-3.4", at, f"format {slot.major}, checksum {slot.checksum}, features {slot.incompatible:#x}")
-    if not geometry_ok(slot.sector, slot.segment_bytes):
-        raise corrupt("F-2.1", at + 40, "a geometry out of bounds")
-    return slot
+    for slot in slots:  # each valid slot, the newest or not
+        at = SLOT_AT[slot.index]
+        if slot.major != 1 or slot.checksum != 1 or slot.incompatible:  # F-3.4
+            raise newer("F-3.4", at, f"format {slot.major}, checksum {slot.checksum}, features {slot.incompatible:#x}")
+        if not geometry_ok(slot.sector, slot.segment_bytes):
+            raise corrupt("F-2.1", at + 40, "a geometry out of bounds")
+    return max(slots, key=lambda slot: slot.generation)  # F-3.3
 
 
 def geometry_ok(sector, segment_bytes):  # F-1.6, F-2.1
@@ -427,13 +427,12 @@ class Image:
         return Header(*fields)
 
     def frame_header(self, segment, at):
-        """The frame header at this offset if it has the right CRC and its body fits, else None (F-5.7)."""
-        limit = self.length(segment.index)
-        if at % 8 or at + 32 > limit or at % self.sector + 32 > self.sector:
+        """The frame header at this offset if it is valid, else None (F-5.7); flags are the caller's to judge."""
+        if at + 32 > self.length(segment.index) or at % self.sector + 32 > self.sector:
             return None
         raw = self.slice(segment, at, 32)
         crc, _body_crc, lsn, lag, body, part, flags, count = struct.unpack("<IIQIIHHI", raw)
-        if lsn & NONE == 0 or at + 32 + body > limit:
+        if lsn & NONE == 0 or at + 32 + body > self.size:
             return None
         if crc32c(self.lineage, u64(segment.sequence), u32(at), raw[4:]) != crc:
             return None
@@ -445,6 +444,8 @@ class Image:
 
     def records(self, frame):
         """Where the records of the frame stand, as (offset, length), or None if the frame is not valid (F-5.7)."""
+        if frame.at + 32 + frame.body > self.length(frame.segment.index):  # R-1.3: some of it is absent
+            return None
         body = self.slice(frame.segment, frame.at + 32, frame.body)
         cursor, found, crcs = Cursor(body), [], b""
         try:
@@ -493,6 +494,8 @@ def parse_record(cursor, record, base):
         raise Bad("F-6.4", "a chunk list in a record that is no put")
     cursor.varint()  # the length, which `records` followed
     record.collection = cursor.varint()
+    if record.collection > NONE:
+        raise Bad("F-7.2", "a collection id of more than 32 bits")
     if base + cursor.varint() != record.lsn & NONE:
         raise Bad("F-6.1", "the commit field is not that of the frame")
     if record.kind == RELOCATED:
@@ -536,7 +539,7 @@ class Recovery:
 
     def run(self):
         slot, image = self.slot, self.image
-        if len(image.data) < slot.file_len:  # R-4.1
+        if len(image.data) < max(slot.file_len, SEGMENTS):  # R-4.1, F-2.3
             raise corrupt("R-4.1", len(image.data), f"the file ends before its {slot.file_len} bytes")
         if slot.checkpoints[0]:
             raise Refused("not supported", "F-8", SLOT_AT[slot.index] + 384, "checkpoint not supported")
@@ -567,23 +570,26 @@ class Recovery:
         if frame.part:
             return False
         if frame.lsn >> 32 == self.end.lsn >> 32:
-            return frame.lsn == self.end.lsn + 1
-        return frame.lsn >> 32 > self.end.lsn >> 32 and bool(frame.flags & OPENING) and frame.last
+            return frame.lsn == self.end.lsn + 1 and self.end.lsn > 0  # R-5.4: incarnation 0 has no commits
+        opens = bool(frame.flags & OPENING) and frame.last and frame.lsn & NONE == 1  # R-5.5
+        return opens and frame.lsn >> 32 > self.end.lsn >> 32
 
     def names_end(self, frame, records):
-        record = self.opening_record(frame, records)
-        return record and record == (self.end.lsn, self.end.segment.sequence * self.image.size + self.end.at)
+        end = self.end
+        return self.opening_record(frame, records) == (end.lsn, end.segment.sequence * self.image.size + end.at)
 
     def opening_record(self, frame, records):
-        """L and X of a valid opening frame (F-6.5), or None."""
-        if not frame.flags & OPENING or len(records) != 1 or frame.lsn & NONE != 1:
+        """L and X of a valid opening frame (F-6.5), or None; what else is wrong with it shows in `accept`."""
+        if not records:
             return None
+        cursor = Cursor(self.image.slice(frame.segment, *records[0]), 4)
         try:
-            cursor = Cursor(self.image.slice(frame.segment, *records[0]), 4)
-            record = parse_record(cursor, Record(0, 0, frame.lsn, 0, 0), 1)
-        except (Bad, Refused):
+            kind, _ = cursor.take(2)
+            for _ in ("length", "collection", "commit"):
+                cursor.varint()
+            return (cursor.fixed(8), cursor.fixed(8)) if kind == OPENED else None
+        except Bad:
             return None
-        return struct.unpack("<QQ", record.body) if record and record.kind == OPENED else None
 
     def candidates(self, end, wanted):
         """The frames in the places of R-2.1 whose headers are right and wanted."""
@@ -645,8 +651,8 @@ class Recovery:
             self.log.append((frame, end.base, parsed))
             records += [record for record in parsed if record]
         opens = bool(first.flags & OPENING)
-        if any((record.kind == OPENED) != opens for record in records):
-            raise corrupt("F-6.5", at, "an opening record outside of an opening frame, or another within one")
+        if any((record.kind == OPENED) != opens for record in records) or opens and len(records) > 1:
+            raise corrupt("F-6.5", at, "an opening record elsewhere, or not alone")
         if first.flags & WATERMARK and (records or not first.flags & SYSTEM):
             raise corrupt("F-5.5", at, "a watermark frame with records")
         self.store.replay(records)
@@ -687,11 +693,11 @@ class Recovery:
                 if index == NONE or self.image.length(index) == 0:  # R-3.4
                     return found
                 successor = self.image.segment(index, segment.sequence + steps)
-                if successor.header is None and steps == 2:
-                    return found
                 found.append(successor)
                 if successor.header:
                     break
+            else:
+                return found
             segment = successor
 
     def claims_in(self, segment, start):
@@ -714,7 +720,7 @@ class Recovery:
 @dataclass
 class Version:
     record: Record
-    document: bytes
+    chunks: dict  # those of its commit, by address
 
 
 @dataclass
@@ -751,8 +757,7 @@ class Store:
         if record.kind == DELETE:
             documents.pop(key, None)
         elif record.kind == PUT or self.moves(documents.get(key), record):
-            body = chunked(record, chunks) if record.flags & CHUNKED else record.body
-            documents[key] = Version(record, body)
+            documents[key] = Version(record, chunks)
 
     def moves(self, version, record):  # F-6.8: only the version that it moved from gives way to it
         return version is not None and (version.record.lsn, version.record.address) == (record.own, record.moved_from)
@@ -765,7 +770,7 @@ class Store:
             raise Bad("F-7.1", "a catalog record without an op")
         if op not in wanted:
             raise newer("F-7.1", record.at, f"a catalog record that says {op!r}")
-        self.required(entry, {"op", "required", *wanted[op].split()}, record)
+        self.required(entry, ("op", "required", "id", "name", "new"), record)
         number, name = self.id_of(entry, "id"), None
         if "name" in wanted[op]:
             name = self.free_name(entry)
@@ -838,9 +843,11 @@ def chunked(record, chunks):  # F-6.7
 
 def document(version):
     try:
-        if len(version.document) > 64 << 20:
+        record = version.record
+        body = chunked(record, version.chunks) if record.flags & CHUNKED else record.body
+        if len(body) > 64 << 20:
             raise Bad("V-4.2", "a document of more than 64 MiB")
-        return cbor_whole(version.document, dict, "E-3.4")
+        return cbor_whole(body, dict, "E-3.4")
     except Bad as bad:
         raise corrupt(bad.clause, version.record.at, f"the document: {bad}") from None
 

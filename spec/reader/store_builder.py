@@ -88,12 +88,12 @@ def opening(at_lsn, address):
 class Builder:
     """A file under construction. `at` is X in the current segment, `last` the LSN placed last."""
 
-    def __init__(self, sector=512, segment_bytes=65536, segments=1):
+    def __init__(self, sector=512, segment_bytes=65536, segments=1, successors=(1, 2)):
         self.sector, self.size = sector, segment_bytes
         self.data = bytearray(16384 + segments * segment_bytes)
         self.index = self.sequence = self.base = 0
         self.at, self.last, self.prev_end = sector, 0, 0
-        self.next, self.after = 1, 2
+        self.next, self.after = successors
         self.places = []  # (offset in the file, length) of each frame
         self.slot(0)
         self.slot(1)

@@ -23,8 +23,9 @@ def read(builder):
 
 
 def with_things(**geometry):
-    """A store with one collection in its first commit."""
+    """A store that is open in incarnation 1, and has one collection by its commit (1, 2)."""
     builder = Builder(**geometry)
+    builder.open(1)
     builder.commit(CREATE)
     return builder
 
@@ -111,14 +112,14 @@ class Superblock(Refusals):
 
     def test_the_higher_generation_is_the_newest(self):
         builder = Builder()
-        builder.slot(2, durable=lsn(0, 9))
+        builder.slot(2, durable=lsn(1, 10))
         self.refused(builder, "corrupt", "R-4.1")
         builder.slot(3)
         self.assertEqual(read(builder), {})
 
     def test_a_slot_in_the_place_of_the_other_is_not_valid(self):
         builder = Builder()
-        builder.slot(7, durable=lsn(0, 9), index=0)
+        builder.slot(7, durable=lsn(1, 10), index=0)
         self.assertEqual(read(builder), {})
 
     def test_a_newer_format_is_refused(self):
@@ -135,7 +136,7 @@ class Superblock(Refusals):
 
     def test_a_checkpoint_is_reported_as_unsupported(self):
         builder = Builder()
-        builder.slot(2, checkpoint=lsn(0, 1))
+        builder.slot(2, checkpoint=lsn(1, 2))
         self.assertEqual(self.refused(builder, "not supported", "F-8").exit, 3)
 
     def test_without_a_slot_the_file_is_corrupt_foreign_or_unfinished(self):
@@ -161,44 +162,41 @@ class Commits(Refusals):
     def test_the_log_goes_on_in_the_successor(self):
         builder = with_things(segment_bytes=4096)
         for number in range(2, 6):
-            builder.segment(first=lsn(0, number))
+            builder.segment(first=lsn(1, number + 1))
             builder.commit(put(1, number, {}))
         self.assertEqual(read(builder), {"things": {n: {} for n in range(2, 6)}})
 
     def test_a_successor_counts_only_with_the_end_and_the_lsn_that_it_names(self):
-        for wrong in ({"prev_end": 8}, {"first": lsn(0, 3)}):
+        for wrong in ({"prev_end": 8}, {"first": lsn(1, 4)}):
             builder = with_things(segment_bytes=4096)
-            builder.segment(**({"first": lsn(0, 2)} | wrong))
+            builder.segment(**({"first": lsn(1, 3)} | wrong))
             builder.commit(put(1, 1, {}), base=2)
             self.assertEqual(read(builder), {"things": {}})
 
     def test_a_successor_is_looked_for_everywhere_when_none_is_named(self):
-        builder = Builder(segment_bytes=4096, segments=4)
-        builder.next = builder.after = NONE
-        builder.header()
-        builder.commit(CREATE)
-        builder.segment(first=lsn(0, 2), index=3)
+        builder = with_things(segment_bytes=4096, segments=4, successors=(NONE, NONE))
+        builder.segment(first=lsn(1, 3), index=3)
         builder.commit(put(1, 1, {}))
         self.assertEqual(read(builder), {"things": {1: {}}})
 
     def test_a_commit_may_have_parts_in_several_segments(self):
         builder = with_things(segment_bytes=4096)
         builder.commit(put(1, 1, {}), last=False)
-        builder.frame(lsn(0, 2), [put(1, 2, {})], part=1, last=False, handed_over=False)
-        builder.segment(first=lsn(0, 2))
-        builder.frame(lsn(0, 2), [put(1, 3, {})], part=2, handed_over=False)
+        builder.frame(lsn(1, 3), [put(1, 2, {})], part=1, last=False, handed_over=False)
+        builder.segment(first=lsn(1, 3))
+        builder.frame(lsn(1, 3), [put(1, 3, {})], part=2, handed_over=False)
         self.assertEqual(read(builder), {"things": {1: {}, 2: {}, 3: {}}})
 
     def test_a_commit_without_its_last_part_never_was(self):
         builder = with_things()
         builder.commit(put(1, 1, {}), last=False)
-        builder.frame(lsn(0, 2), [put(1, 2, {})], part=1, last=False, handed_over=False)
+        builder.frame(lsn(1, 3), [put(1, 2, {})], part=1, last=False, handed_over=False)
         self.assertEqual(read(builder), {"things": {}})
 
     def test_parts_out_of_order_never_were(self):
         builder = with_things()
         builder.commit(put(1, 1, {}), last=False)
-        builder.frame(lsn(0, 2), [put(1, 2, {})], part=2, handed_over=False)
+        builder.frame(lsn(1, 3), [put(1, 2, {})], part=2, handed_over=False)
         self.assertEqual(read(builder), {"things": {}})
 
     def test_watermarks_and_unknown_kinds_change_nothing(self):
@@ -220,7 +218,7 @@ class Commits(Refusals):
             if not still:
                 builder.commit(put(1, 1, {"v": 3}))
             _, _, _, rest = put(1, 1, {"v": 2})
-            builder.commit((3, 0, 1, u64(lsn(0, 2)) + varint(address) + rest), flags=SYSTEM)
+            builder.commit((3, 0, 1, u64(lsn(1, 3)) + varint(address) + rest), flags=SYSTEM)
             self.assertEqual(read(builder), {"things": {1: expected}})
 
     def test_a_frame_at_a_header_that_would_cross_a_sector_moves_to_the_next(self):
@@ -239,6 +237,7 @@ class Contents(Refusals):
         key = cbor(1)
         wrong = [
             ("F-6.3", (0, 0, 1, b"")),
+            ("F-7.2", put(1 << 32, 1, {})),
             ("F-6.3", (2, 0, 1, key + b"x")),
             ("F-6.3", (8, 0, 0, b"1234567")),
             ("F-6.4", (2, 8, 1, key)),
@@ -277,9 +276,9 @@ class Contents(Refusals):
         self.assertEqual(read(self.commits(catalog(op="drop", id=1, required=["id"], new=1))), {})
 
     def test_the_commit_field_and_the_flags_of_parts_must_agree(self):
-        self.refused(self.commits(put(1, 1, {}), base=1), "corrupt", "F-6.1")
+        self.refused(self.commits(put(1, 1, {}), base=2), "corrupt", "F-6.1")
         builder = self.commits(last=False)
-        builder.frame(lsn(0, 2), [], part=1, flags=SYSTEM)
+        builder.frame(lsn(1, 3), [], part=1, flags=SYSTEM)
         self.refused(builder, "corrupt", "F-5.8")
 
 
@@ -301,6 +300,7 @@ class Collections(Refusals):
 
     def test_a_record_before_its_collection_is_dead(self):
         builder = Builder()
+        builder.open(1)
         builder.commit(put(1, 1, {}), put(0, 1, {}), CREATE, put(1, 2, {}))
         self.assertEqual(read(builder), {"things": {2: {}}})
 
@@ -319,7 +319,7 @@ class Chunks(Refusals):
             addresses[1] += 8
         length = len(document) + (spoil == "length")
         body = varint(length) + varint(2) + b"".join(map(u64, addresses))
-        builder.frame(lsn(0, 2), [put(1, 7, body, flags=8)], part=1)
+        builder.frame(lsn(1, 3), [put(1, 7, body, flags=8)], part=1)
         return builder
 
     def test_a_document_in_chunks_is_put_together(self):
@@ -334,50 +334,62 @@ class Chunks(Refusals):
 class Openings(Refusals):
     def test_an_opening_frame_continues_the_log(self):
         builder = with_things()
-        builder.open(3)
+        builder.open(4)
         builder.commit(put(1, 1, {}))
         self.assertEqual(read(builder), {"things": {1: {}}})
 
-    def test_a_store_may_begin_with_an_opening_frame(self):
+    def test_no_commit_comes_before_the_first_opening_frame(self):
         builder = Builder()
-        builder.open(1)
         builder.commit(CREATE)
-        self.assertEqual(read(builder), {"things": {}})
+        self.assertEqual(read(builder), {})
+
+    def test_an_opening_frame_that_is_malformed_but_names_the_end_is_corrupt(self):
+        for records in (1, 2):
+            builder = with_things()
+            record = opening(builder.last, builder.address())
+            builder.frame(lsn(2, 1), [record] * records, flags=OPENING | SYSTEM, base=records - 1)
+            self.refused(builder, "corrupt", "F-6.5" if records == 2 else "F-6.1")
+
+    def test_an_opening_frame_is_the_only_part_of_the_first_commit_of_its_incarnation(self):
+        for number, other in ((lsn(2, 2), {}), (lsn(2, 1), {"part": 1}), (lsn(2, 1), {"last": False})):
+            builder = with_things()
+            builder.frame(number, [opening(builder.last, builder.address())], flags=OPENING | SYSTEM, base=1, **other)
+            self.assertEqual(Recovery(bytes(builder.data)).run().end.lsn, lsn(1, 2))
 
     def test_an_opening_frame_may_be_the_first_of_the_successor(self):
         builder = with_things(segment_bytes=4096)
         named = builder.address()
-        builder.segment(first=lsn(1, 1))
-        builder.open(1, at=named)
+        builder.segment(first=lsn(2, 1))
+        builder.open(2, at=named)
         builder.commit(put(1, 1, {}))
         self.assertEqual(read(builder), {"things": {1: {}}})
 
     def test_an_opening_frame_that_names_another_place_continues_nothing(self):
         builder = with_things()
-        builder.open(1, at=8)
+        builder.open(2, at=8)
         self.assertEqual(read(builder), {"things": {}})
 
     def test_an_opening_frame_that_names_another_commit_shows_that_one_is_lost(self):
         builder = with_things()
-        builder.open(1, named=lsn(0, 2))
+        builder.open(2, named=lsn(1, 3))
         self.refused(builder, "corrupt", "R-4.1")
 
     def test_the_highest_incarnation_wins_over_the_commit_that_was_cut(self):
         builder = with_things(sector=64, segment_bytes=4096)
-        x, last, base = builder.at, builder.last, builder.base
+        x, last = builder.at, builder.last
         builder.commit(put(1, "cut", {}), handed_over=False)
         builder.at, builder.last = x, last
-        builder.open(1)
+        builder.open(2)
         self.assertLess(reader.place(x, 64), builder.places[-1][0] - 16384)
         builder.commit(put(1, "kept", {}))
-        self.assertEqual((read(builder), base), ({"things": {"kept": {}}}, 0))
+        self.assertEqual(read(builder), {"things": {"kept": {}}})
 
     def test_an_opening_frame_is_found_behind_a_commit_of_which_a_part_is_missing(self):
         builder = with_things(sector=64, segment_bytes=4096)
         x, last = builder.at, builder.last
         builder.commit(put(1, "cut", {}), last=False, handed_over=False)
         builder.at, builder.last = x, last
-        builder.open(1)
+        builder.open(2)
         self.assertEqual(read(builder), {"things": {}})
 
 
@@ -385,7 +397,7 @@ class DeadEnd(Refusals):
     """R-4.1, each decision, and what counts as a claim."""
 
     def torn(self, lag=NONE, **other):
-        """A lost commit (0, 2), and behind it a whole one (0, 3) that states something by its lag."""
+        """A lost commit (1, 3), and behind it a whole one (1, 4) that states something by its lag."""
         builder = with_things(**other)
         builder.commit(put(1, 1, {}))
         at, length = builder.places[-1]
@@ -403,7 +415,7 @@ class DeadEnd(Refusals):
 
     def test_a_tail_that_a_frame_claims_is_corrupt(self):
         error = self.refused(self.torn(lag=1), "corrupt", "R-4.1")
-        self.assertIn("claims (0, 2)", str(error))
+        self.assertIn("claims (1, 3)", str(error))
 
     def test_a_frame_claims_even_when_its_body_is_damaged(self):
         builder = self.torn(lag=1)
@@ -427,7 +439,7 @@ class DeadEnd(Refusals):
     def test_the_slot_claims_what_it_says_is_durable(self):
         for durable, lost in ((1, False), (2, True)):
             builder = self.torn()
-            builder.slot(2, durable=lsn(0, durable))
+            builder.slot(2, durable=lsn(1, durable + 1))
             if lost:
                 self.refused(builder, "corrupt", "R-4.1")
             else:
@@ -435,14 +447,14 @@ class DeadEnd(Refusals):
 
     def test_the_claims_of_an_older_incarnation_than_the_slots_do_not_count(self):
         builder = self.torn(lag=1)
-        builder.slot(2, durable=lsn(0, 1), incarnation=1)
+        builder.slot(2, durable=lsn(1, 2), incarnation=2)
         self.assertEqual(read(builder), {"things": {}})
 
     def test_an_opening_frame_claims_what_it_names(self):
         builder = with_things()
         builder.commit(put(1, 1, {}))
         at, length = builder.places[-1]
-        builder.open(1)
+        builder.open(2)
         builder.data[at : at + length] = bytes(length)
         self.refused(builder, "corrupt", "R-4.1")
         builder.data[builder.places[-1][0] + 40] ^= 1
@@ -451,7 +463,7 @@ class DeadEnd(Refusals):
     def test_a_frame_with_an_unknown_flag_claims_nothing(self):
         builder = with_things()
         builder.at += 1024
-        builder.frame(lsn(0, 3), [], lag=1, flags=SYSTEM | 64)
+        builder.frame(lsn(1, 4), [], lag=1, flags=SYSTEM | 64)
         self.assertEqual(read(builder), {"things": {}})
 
 
@@ -459,7 +471,7 @@ class Chain(Refusals):
     """R-3.3 to R-3.5."""
 
     def lost(self, segments, header_durable=0, lag=NONE):
-        """Commit (0, 2) is lost; segments follow with one commit each, the last of which claims something."""
+        """Commit (1, 3) is lost; segments follow with one commit each, the last of which claims something."""
         builder = with_things(segment_bytes=4096)
         builder.commit(put(1, 1, {}))
         at, length = builder.places[-1]
@@ -476,8 +488,8 @@ class Chain(Refusals):
         return builder
 
     def test_a_segment_header_claims(self):
-        self.refused(self.lost(2, header_durable=lsn(0, 2)), "corrupt", "R-4.1")
-        self.assertEqual(read(self.lost(2, header_durable=lsn(0, 1))), {"things": {}})
+        self.refused(self.lost(2, header_durable=lsn(1, 3)), "corrupt", "R-4.1")
+        self.assertEqual(read(self.lost(2, header_durable=lsn(1, 2))), {"things": {}})
 
     def test_a_damaged_header_in_the_chain_is_passed(self):
         self.refused(self.spoil(self.lost(2, lag=1), 1), "corrupt", "R-4.1")
@@ -486,18 +498,16 @@ class Chain(Refusals):
         self.refused(self.spoil(self.lost(1, lag=1), 1), "corrupt", "R-4.1")
 
     def test_the_chain_ends_at_the_second_damaged_header_in_a_row(self):
-        self.assertEqual(read(self.spoil(self.lost(2, lag=1), 1, 2)), {"things": {}})
+        self.refused(self.spoil(self.lost(2, lag=1), 1, 2), "corrupt", "R-4.1")
+        self.assertEqual(read(self.spoil(self.lost(3, lag=1), 1, 2)), {"things": {}})
 
     def test_two_damaged_headers_with_a_whole_one_between_are_passed(self):
         self.refused(self.spoil(self.lost(4, lag=1), 1, 3), "corrupt", "R-4.1")
 
     def test_without_a_named_successor_every_header_is_looked_at(self):
-        for durable, lost in ((lsn(0, 2), True), (lsn(0, 1), False)):
-            builder = Builder(segment_bytes=4096, segments=4)
-            builder.next = builder.after = NONE
-            builder.header()
-            builder.commit(CREATE)
-            builder.segment(first=lsn(0, 3), durable=durable, index=3)
+        for durable, lost in ((lsn(1, 3), True), (lsn(1, 2), False)):
+            builder = with_things(segment_bytes=4096, segments=4, successors=(NONE, NONE))
+            builder.segment(first=lsn(1, 4), durable=durable, index=3)
             if lost:
                 self.refused(builder, "corrupt", "R-4.1")
             else:
@@ -506,28 +516,35 @@ class Chain(Refusals):
     def test_a_damaged_header_where_the_log_goes_on_is_corrupt_once_claimed(self):
         builder = with_things(segment_bytes=4096)
         for number in (2, 3):
-            builder.segment(first=lsn(0, number), durable=lsn(0, number - 1))
+            builder.segment(first=lsn(1, number + 1), durable=lsn(1, number))
             builder.commit(put(1, number, {}))
         self.refused(self.spoil(builder, 1), "corrupt", "R-4.1")
 
     def test_the_header_of_segment_0_is_known_though_damaged(self):
         builder = with_things(segment_bytes=4096)
-        builder.segment(first=lsn(0, 2))
+        builder.segment(first=lsn(1, 3))
         builder.commit(put(1, 1, {}))
         self.assertEqual(read(self.spoil(builder, 0)), {"things": {1: {}}})
 
+    def test_the_claim_behind_damaged_headers_of_segments_0_and_1_is_found(self):
+        builder = with_things(segment_bytes=4096)
+        for number in (3, 4):
+            builder.segment(first=lsn(1, number), durable=lsn(1, number - 1))
+            builder.commit(put(1, number, {}))
+        self.refused(self.spoil(builder, 0, 1), "corrupt", "R-4.1")
+
     def test_a_frame_may_not_reach_beyond_the_file(self):
-        builder = Builder(segment_bytes=65536)
-        builder.commit(CREATE)
+        builder = with_things()
         builder.slot(2, file_len=0)
         at, length = builder.places[-1]
-        self.assertEqual(Recovery(bytes(builder.data[: at + length])).run().end.lsn, lsn(0, 1))
-        self.assertEqual(Recovery(bytes(builder.data[: at + length - 1])).run().end.lsn, 0)
+        self.assertEqual(Recovery(bytes(builder.data[: at + length])).run().end.lsn, lsn(1, 2))
+        self.assertEqual(Recovery(bytes(builder.data[: at + length - 1])).run().end.lsn, lsn(1, 1))
 
 
 class Output(unittest.TestCase):
     def test_dump_writes_rows_in_the_order_of_names_and_keys(self):
         builder = Builder()
+        builder.open(1)
         builder.commit(catalog(op="create", id=1, name="b"), catalog(op="create", id=2, name="a"))
         builder.commit(put(1, 1, {"x": 1}), put(2, "k", {}), put(2, b"\x00", {}), put(2, -1, {"f": 1.0}))
         out = io.StringIO()
@@ -542,11 +559,11 @@ class Output(unittest.TestCase):
 
     def test_inspect_shows_what_was_accepted_before_it_reports_the_damage(self):
         builder = with_things()
-        builder.slot(2, durable=lsn(0, 5))
+        builder.slot(2, durable=lsn(1, 6))
         out = io.StringIO()
         with self.assertRaises(Refused):
             reader.inspect(bytes(builder.data), out)
-        self.assertIn("accepted up to (0, 1)", out.getvalue())
+        self.assertIn("accepted up to (1, 2)", out.getvalue())
 
 
 if __name__ == "__main__":
