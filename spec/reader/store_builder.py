@@ -5,7 +5,8 @@ Nothing here keeps a writer's rules by itself: a test places what it wants to be
 
 import struct
 
-from holotype_reader import CATALOG, CHUNK, DELETE, NONE, OPENED, OPENING, PUT, SYSTEM, crc32c, place, u32, u64, up
+from coding import crc32c, u32, u64
+from layout import CATALOG, CHUNK, DELETE, NONE, OPENED, OPENING, PUT, SYSTEM, place, up
 
 LINEAGE = bytes(range(16))
 

@@ -4,8 +4,10 @@ import io
 import json
 import unittest
 
+import coding
 import holotype_reader as reader
-from holotype_reader import NONE, OPENING, SYSTEM, WATERMARK, Recovery, Refused
+from layout import NONE, OPENING, SYSTEM, WATERMARK, Refused, place
+from recovery import Recovery
 from store_builder import Builder, catalog, cbor, chunk, delete, lsn, opening, put, u32, u64, varint
 
 CREATE = catalog(op="create", id=1, name="things")
@@ -42,26 +44,28 @@ class Refusals(unittest.TestCase):
 
 class Checksum(unittest.TestCase):
     def test_the_crc_is_castagnolis(self):
-        self.assertEqual(reader.crc32c(b"123456789"), 0xE3069283)
-        self.assertEqual(reader.crc32c(b"1234", b"56789"), 0xE3069283)
+        self.assertEqual(coding.crc32c(b"123456789"), 0xE3069283)
+        self.assertEqual(coding.crc32c(b"1234", b"56789"), 0xE3069283)
 
 
 class Varints(unittest.TestCase):
     def test_the_largest_varint_is_read_whole(self):
         for n in (0, 127, 128, 300, (1 << 64) - 1):
-            self.assertEqual(reader.Cursor(varint(n)).varint(), n)
+            self.assertEqual(coding.Cursor(varint(n)).varint(), n)
 
     def test_a_varint_is_refused_when_long_or_beyond_64_bits(self):
         for wrong in (b"\x80\x00", b"\xff" * 9 + b"\x02", b"\x80" * 10 + b"\x01", b"\x80"):
-            with self.assertRaises(reader.Bad):
-                reader.Cursor(wrong).varint()
+            with self.assertRaises(coding.Bad):
+                coding.Cursor(wrong).varint()
 
 
 class Cbor(unittest.TestCase):
     def test_every_type_is_read_back(self):
-        value = {"": None, "a": [True, False, -1, 23, 24, 1 << 62, -(1 << 63)], "b": b"\x00", "é": {"x": [0.1, 1.5, -0.0]}}
-        read_back = reader.cbor_whole(cbor(value), dict, "E-3.4")
-        self.assertEqual(json.dumps(reader.to_json(read_back), sort_keys=True), json.dumps(reader.to_json(value), sort_keys=True))
+        value = {"": None, "a": [True, False, -1, 23, 24, 1 << 62, -(1 << 63)], "b": b"\x00"}
+        value["é"] = {"x": [0.1, 1.5, -0.0, 65504.0, 1e300]}
+        read_back = coding.cbor_whole(cbor(value), dict, "E-3.4")
+        texts = [json.dumps(coding.to_json(v), sort_keys=True) for v in (value, read_back)]
+        self.assertEqual(*texts)
 
     def test_each_breach_of_the_form_is_refused_by_its_clause(self):
         wrong = {
@@ -80,24 +84,24 @@ class Cbor(unittest.TestCase):
         }
         for clause, items in wrong.items():
             for item in items:
-                with self.subTest(item=item), self.assertRaises(reader.Bad) as caught:
-                    reader.cbor_whole(bytes.fromhex(item), object, "")
+                with self.subTest(item=item), self.assertRaises(coding.Bad) as caught:
+                    coding.cbor_whole(bytes.fromhex(item), object, "")
                 self.assertEqual(caught.exception.clause, clause, item)
 
     def test_keys_are_ordered_ints_texts_bytes(self):
         keys = [b"", "b", 2, "", -3, b"a"]
-        self.assertEqual(sorted(keys, key=reader.key_order), [-3, 2, "", "b", b"", b"a"])
+        self.assertEqual(sorted(keys, key=coding.key_order), [-3, 2, "", "b", b"", b"a"])
 
 
 class Json(unittest.TestCase):
     def test_what_json_cannot_say_is_wrapped(self):
-        self.assertEqual(reader.to_json(1 << 53), {"$numberLong": "9007199254740992"})
-        self.assertEqual(reader.to_json((1 << 53) - 1), (1 << 53) - 1)
-        self.assertEqual(reader.to_json(float("-inf")), {"$numberDouble": "-Infinity"})
-        self.assertEqual(reader.to_json(b"\x01\x02"), {"$binary": {"base64": "AQI=", "subType": "00"}})
-        self.assertEqual(reader.to_json({"$numberInt": "5"}), {"$literal": {"$numberInt": "5"}})
-        self.assertEqual(reader.to_json({"a": 1, "$literal": 2}), {"$literal": {"a": 1, "$literal": 2}})
-        self.assertEqual(reader.to_json({"a": 1, "$binary": 2}), {"a": 1, "$binary": 2})
+        self.assertEqual(coding.to_json(1 << 53), {"$numberLong": "9007199254740992"})
+        self.assertEqual(coding.to_json((1 << 53) - 1), (1 << 53) - 1)
+        self.assertEqual(coding.to_json(float("-inf")), {"$numberDouble": "-Infinity"})
+        self.assertEqual(coding.to_json(b"\x01\x02"), {"$binary": {"base64": "AQI=", "subType": "00"}})
+        self.assertEqual(coding.to_json({"$numberInt": "5"}), {"$literal": {"$numberInt": "5"}})
+        self.assertEqual(coding.to_json({"a": 1, "$literal": 2}), {"$literal": {"a": 1, "$literal": 2}})
+        self.assertEqual(coding.to_json({"a": 1, "$binary": 2}), {"a": 1, "$binary": 2})
 
 
 class Superblock(Refusals):
@@ -222,7 +226,7 @@ class Commits(Refusals):
             self.assertEqual(read(builder), {"things": {1: expected}})
 
     def test_a_frame_at_a_header_that_would_cross_a_sector_moves_to_the_next(self):
-        self.assertEqual([reader.place(at, 64) for at in (0, 1, 32, 33, 40, 64)], [0, 8, 32, 64, 64, 64])
+        self.assertEqual([place(at, 64) for at in (0, 1, 32, 33, 40, 64)], [0, 8, 32, 64, 64, 64])
 
 
 class Contents(Refusals):
@@ -350,10 +354,17 @@ class Openings(Refusals):
             builder.frame(lsn(2, 1), [record] * records, flags=OPENING | SYSTEM, base=records - 1)
             self.refused(builder, "corrupt", "F-6.5" if records == 2 else "F-6.1")
 
+    def test_an_opening_frame_without_an_opening_record_is_corrupt(self):
+        for records in ([], [delete(1, 1)]):
+            builder = with_things()
+            builder.frame(lsn(2, 1), records, flags=OPENING | SYSTEM, base=1)
+            self.refused(builder, "corrupt", "F-6.5")
+
     def test_an_opening_frame_is_the_only_part_of_the_first_commit_of_its_incarnation(self):
         for number, other in ((lsn(2, 2), {}), (lsn(2, 1), {"part": 1}), (lsn(2, 1), {"last": False})):
             builder = with_things()
-            builder.frame(number, [opening(builder.last, builder.address())], flags=OPENING | SYSTEM, base=1, **other)
+            record = opening(builder.last, builder.address())
+            builder.frame(number, [record], flags=OPENING | SYSTEM, base=1, **other)
             self.assertEqual(Recovery(bytes(builder.data)).run().end.lsn, lsn(1, 2))
 
     def test_an_opening_frame_may_be_the_first_of_the_successor(self):
@@ -380,7 +391,7 @@ class Openings(Refusals):
         builder.commit(put(1, "cut", {}), handed_over=False)
         builder.at, builder.last = x, last
         builder.open(2)
-        self.assertLess(reader.place(x, 64), builder.places[-1][0] - 16384)
+        self.assertLess(place(x, 64), builder.places[-1][0] - 16384)
         builder.commit(put(1, "kept", {}))
         self.assertEqual(read(builder), {"things": {"kept": {}}})
 
