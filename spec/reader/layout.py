@@ -250,6 +250,16 @@ class Image:
             raise corrupt(bad.clause, offset, f"the record of commit {lsn_text(frame.lsn)}: {bad}") from None
 
 
+def step_over_optional(cursor, flags):
+    """The fields of F-6.1 that a flag announces; this reader has no use for them."""
+    if flags & REPLACES:
+        cursor.varint()
+    if flags & EXPIRES:
+        cursor.fixed(8)
+    if flags & EXTENDED:
+        cursor.take(cursor.varint())
+
+
 def parse_record(cursor, record, base):
     record.kind, record.flags = cursor.take(2)
     if record.kind >= 128:  # F-6.3
@@ -270,12 +280,7 @@ def parse_record(cursor, record, base):
         raise Bad("F-6.1", "the commit field is not that of the frame")
     if record.kind == RELOCATED:
         record.own, record.moved_from = cursor.fixed(8), cursor.varint()
-    if record.flags & REPLACES:
-        cursor.varint()
-    if record.flags & EXPIRES:
-        cursor.fixed(8)
-    if record.flags & EXTENDED:
-        cursor.take(cursor.varint())
+    step_over_optional(cursor, record.flags)
     if record.kind in (PUT, DELETE, RELOCATED, CHUNK):
         record.key = cbor_key(cursor)
     record.body = bytes(cursor.rest())

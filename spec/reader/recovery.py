@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from coding import Bad, Cursor
 from layout import NONE, OPENED, OPENING, SEGMENTS, SLOT_AT, SYSTEM, UNKNOWN, WATERMARK
-from layout import Header, Image, Refused, Segment, corrupt, lsn_text, newer, newest_slot, place, up
+from layout import Header, Image, Refused, Segment, corrupt, lsn_text, newer, newest_slot, place
+from layout import step_over_optional, up
 from state import Store
 
 
@@ -74,14 +75,16 @@ class Recovery:
         return named == (end.lsn, end.segment.sequence * self.image.size + end.at)
 
     def opening_record(self, frame, records):
-        """L and X of a valid opening frame (F-6.5); what else is wrong with it shows in `accept`."""
+        """L and X of a valid opening frame (F-6.5), if there are; what else is wrong with it shows in `accept`."""
         if not records:
-            raise Bad("F-6.5", "there is none")
+            return None
         cursor = Cursor(self.image.slice(frame.segment, *records[0]), 4)
-        if cursor.take(2)[0] != OPENED:
-            raise Bad("F-6.5", "another record in its place")
+        kind, flags = cursor.take(2)
+        if kind != OPENED:
+            return None
         for _ in ("length", "collection", "commit"):
             cursor.varint()
+        step_over_optional(cursor, flags)
         return cursor.fixed(8), cursor.fixed(8)
 
     def candidates(self, end, wanted):
@@ -205,6 +208,8 @@ class Recovery:
             records = self.image.records(frame) if frame.flags & OPENING else None
             if records is not None:
                 try:
-                    yield self.opening_record(frame, records)[0], "the opening frame", offset
+                    named = self.opening_record(frame, records)
                 except Bad:
-                    pass  # it names nothing that could be claimed
+                    named = None
+                if named:
+                    yield named[0], "the opening frame", offset

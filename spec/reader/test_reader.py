@@ -354,11 +354,17 @@ class Openings(Refusals):
             builder.frame(lsn(2, 1), [record] * records, flags=OPENING | SYSTEM, base=records - 1)
             self.refused(builder, "corrupt", "F-6.5" if records == 2 else "F-6.1")
 
-    def test_an_opening_frame_without_an_opening_record_is_corrupt(self):
+    def test_an_opening_frame_without_an_opening_record_continues_nothing(self):
         for records in ([], [delete(1, 1)]):
             builder = with_things()
             builder.frame(lsn(2, 1), records, flags=OPENING | SYSTEM, base=1)
-            self.refused(builder, "corrupt", "F-6.5")
+            self.assertEqual(Recovery(bytes(builder.data)).run().end.lsn, lsn(1, 2))
+
+    def test_an_opening_record_that_cannot_be_read_is_corrupt(self):
+        for rest in (b"123", u64(lsn(1, 2)) + u64(1096) + b"x"):
+            builder = with_things()
+            builder.frame(lsn(2, 1), [(7, 0, 0, rest)], flags=OPENING | SYSTEM, base=1)
+            self.refused(builder, "corrupt", "F-6.1" if rest == b"123" else "F-6.3")
 
     def test_an_opening_frame_is_the_only_part_of_the_first_commit_of_its_incarnation(self):
         for number, other in ((lsn(2, 2), {}), (lsn(2, 1), {"part": 1}), (lsn(2, 1), {"last": False})):
