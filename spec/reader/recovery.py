@@ -30,8 +30,9 @@ class Recovery:
 
     def run(self):
         slot, image = self.slot, self.image
-        if len(image.data) < max(slot.file_len, SEGMENTS):  # F-2.3
-            raise corrupt("R-4.1", len(image.data), f"the file ends before its {slot.file_len} bytes")
+        needed = max(slot.file_len, SEGMENTS + 1)
+        if len(image.data) < needed:  # F-2.3
+            raise corrupt("R-4.1", len(image.data), f"the file ends before its {needed} bytes")
         if slot.checkpoints[0]:
             raise Refused("not supported", "F-8", SLOT_AT[slot.index] + 384, "checkpoint not supported")
         segment = image.segment(0, 0)
