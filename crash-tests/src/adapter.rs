@@ -10,10 +10,21 @@ use crate::convert;
 /// All that a store holds, by collection and key.
 pub type Contents = BTreeMap<String, BTreeMap<Key, Document>>;
 
+/// The answer of a store that stopped writing.
+pub const POISONED: Outcome = Outcome::Failed(Failure::Poisoned);
+
 /// Carries out `op` on the store.
 pub fn apply(db: &Db, op: &Op) -> Outcome {
+    try_apply(db, op).unwrap_or_else(|error| outcome_of(error, op))
+}
+
+/// Carries out `op` on the store; an error is what is not a refusal.
+///
+/// # Errors
+/// What the world did.
+pub fn try_apply(db: &Db, op: &Op) -> holotype::Result<Outcome> {
     let result = if op.is_write() { write(db, op) } else { read(db, op) };
-    result.unwrap_or_else(|error| outcome_of(error, op))
+    result.or_else(|error| refusal_of(&error).map(Outcome::Refused).ok_or(error))
 }
 
 fn write(db: &Db, op: &Op) -> holotype::Result<Outcome> {
@@ -140,11 +151,8 @@ pub fn contents(db: &Db) -> holotype::Result<Contents> {
         .collect()
 }
 
-/// What an error says about the operation: refused by the semantics, certainly not done, or nobody knows.
+/// What an error says about the operation: certainly not done, or nobody knows.
 fn outcome_of(error: Error, op: &Op) -> Outcome {
-    if let Some(refusal) = refusal_of(&error) {
-        return Outcome::Refused(refusal);
-    }
     let changes = op.is_write() || matches!(op, Op::Flush);
     match error {
         // A commit that found no room may be waiting for it.

@@ -5,6 +5,8 @@
 //! | [`crash`] | every power cut in every short sequence of steps, in every way that it may come out |
 //! | [`power`] | power cuts at every write of longer lives with real documents, in some of the ways |
 //! | [`random`] | long lives with closings, kills and power cuts |
+//! | [`media`] | damage at rest: right data or a typed error |
+//! | [`faults`] | storage calls that fail, each in turn |
 //! | [`gate`] | all of them, within a time |
 //!
 //! [`adapter`] and [`convert`] put the engine under the model's operations, [`witness`] is the disk that keeps every moment of
@@ -14,8 +16,10 @@
 pub mod adapter;
 pub mod convert;
 pub mod crash;
+pub mod faults;
 pub mod gate;
 pub mod live;
+pub mod media;
 pub mod power;
 pub mod random;
 pub mod setup;

@@ -19,6 +19,7 @@ struct Shared {
     /// The disk after each change, while somebody wants to know.
     moments: Mutex<Option<Vec<SimDisk>>>,
     is_off: AtomicBool,
+    has_changed: AtomicBool,
 }
 
 impl Witness {
@@ -56,6 +57,11 @@ impl Witness {
         self.shared.is_off.store(true, Ordering::Relaxed);
     }
 
+    /// Whether a write or a change of length was asked for.
+    pub fn changed(&self) -> bool {
+        self.shared.has_changed.load(Ordering::Relaxed)
+    }
+
     fn moments(&self) -> MutexGuard<'_, Option<Vec<SimDisk>>> {
         self.shared.moments.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -86,6 +92,7 @@ impl Storage for Witness {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
+        self.shared.has_changed.store(true, Ordering::Relaxed);
         self.change(|disk| disk.set_len(len))
     }
 
@@ -95,6 +102,7 @@ impl Storage for Witness {
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+        self.shared.has_changed.store(true, Ordering::Relaxed);
         self.change(|disk| disk.write_at(offset, bytes))
     }
 

@@ -6,7 +6,7 @@ use holotype::{Document, doc};
 
 use crate::crash::{self, Scope};
 use crate::setup::Setup;
-use crate::{power, random};
+use crate::{faults, media, power, random};
 
 use super::Progress;
 
@@ -25,6 +25,8 @@ pub(super) const CHECKS: &[Check] = &[
     Check { name: "power", weight: 4, run: power },
     Check { name: "crash", weight: 6, run: every_cut },
     Check { name: "lives", weight: 2, run: lives },
+    Check { name: "media", weight: 5, run: damaged },
+    Check { name: "faults", weight: 3, run: failing },
 ];
 
 /// A check while it runs.
@@ -138,4 +140,47 @@ fn lives(run: &mut Run<'_>) -> Result<(), Failed> {
     });
     run.notes.push(tally.to_string());
     result
+}
+
+fn damaged(run: &mut Run<'_>) -> Result<(), Failed> {
+    let mut tally = media::Tally::default();
+    let mut result = Ok(());
+    'kinds: for make in [media::Specimen::closed, media::Specimen::left_open] {
+        for setup in [Setup::TINY, Setup::SECTORS] {
+            let specimen = make(setup).map_err(|what| (run.seed, what))?;
+            // Each of the four gets its part of the time; those with a store that is small come to the end of the list.
+            let end = run.start + run.share * (run.notes.len() as u32 + 1) / 4;
+            let (all, before) = (media::all(&specimen), tally);
+            for (index, damage) in all.iter().enumerate() {
+                if let Err(what) = media::try_damage(&specimen, damage, &mut tally) {
+                    result = Err((run.seed, format!("{}: {what}", setup.name)));
+                    break 'kinds;
+                }
+                if index % 256 == 255 && (!run.goes_on() || Instant::now() >= end) {
+                    break;
+                }
+            }
+            let tried = tally.cases - before.cases;
+            run.notes.push(format!("{}: {tried} of {} damages tried", setup.name, all.len()));
+        }
+    }
+    run.cases = tally.cases;
+    run.notes.push(tally.to_string());
+    result
+}
+
+fn failing(run: &mut Run<'_>) -> Result<(), Failed> {
+    let mut tally = faults::Tally::default();
+    for setup in [Setup::TINY, Setup::SHORT_LIVES, Setup::SMALL, Setup::SECTORS] {
+        let is_over = faults::every_fault(setup, &mut tally, || run.goes_on())
+            .map_err(|what| (run.seed, format!("{}: {what}", setup.name)))?;
+        let all = if is_over { "every call" } else { "calls, as far as time allowed" };
+        run.notes.push(format!("{}: {all}", setup.name));
+        if !run.goes_on() {
+            break;
+        }
+    }
+    run.cases = tally.cases;
+    run.notes.push(tally.to_string());
+    Ok(())
 }

@@ -1,0 +1,412 @@
+//! Storage that fails: at each call in turn, in each way that calls can fail, once or from then on (law 4).
+//!
+//! The store must stop writing after a failure that leaves its state unknown, and only then; go on reading; take a full disk
+//! for what it is, and write again once there is room; and whatever happened, what it acknowledged is there after a power cut.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use holotype::storage::sim::{Decisions, FaultKind, FaultPlan, Nth, SimDisk, SyncLoss};
+use holotype::{Db, Error};
+use holotype_model::{Document, Durability, Ending, Key, Op, Oracle, Outcome, Value};
+
+use crate::adapter;
+use crate::crash;
+use crate::live::{Live, Step};
+use crate::setup::Setup;
+use crate::witness::Witness;
+
+/// Ways in which the power cut after each run is tried.
+const CUTS: u64 = 3;
+
+/// One fault of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    /// Which call, counted from 0 when the store is created.
+    pub call: u64,
+    /// What happens to it.
+    pub kind: FaultKind,
+    /// And to each later one that it can happen to.
+    pub lasts: bool,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lasts = if self.lasts { " and all later ones" } else { "" };
+        write!(f, "{:?} at call {}{lasts}", self.kind, self.call)
+    }
+}
+
+/// What came of the faults.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Runs in which the fault struck.
+    pub cases: u64,
+    /// Runs in which no call failed.
+    pub unnoticed: u64,
+    /// Runs in which the store stopped writing.
+    pub stopped: u64,
+    /// Runs in which it was full, and wrote again later.
+    pub full: u64,
+    /// Recoveries after a power cut.
+    pub recoveries: u64,
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Tally { cases, unnoticed, stopped, full, recoveries } = self;
+        write!(
+            f,
+            "{cases} runs with a fault: {unnoticed} in which no call failed, {stopped} in which the store stopped "
+        )?;
+        write!(
+            f,
+            "writing, {full} in which it was full and wrote again later; {recoveries} power cuts after them"
+        )
+    }
+}
+
+/// All that can happen to a call.
+pub const KINDS: [FaultKind; 8] = [
+    FaultKind::Io,
+    FaultKind::StorageFull,
+    FaultKind::Short,
+    FaultKind::ZeroWrite,
+    FaultKind::Interrupted,
+    FaultKind::Sync(SyncLoss::Dropped),
+    FaultKind::Sync(SyncLoss::Kept),
+    FaultKind::Sync(SyncLoss::Late),
+];
+
+/// The steps that faults strike in.
+pub fn workload(segment_bytes: u32) -> Vec<Step> {
+    let steps = crash::steps(segment_bytes);
+    // A put of each class, commits of several segments and parts, deletes, a flush, a drop, and another life.
+    let order = [0, 1, 2, 11, 6, 3, 7, 12, 5, 4, 9, 1, 10, 11];
+    order.iter().map(|index| steps[*index].clone()).collect()
+}
+
+/// Runs the workload with `fault`. False if the workload is over before the call that was to fail.
+///
+/// # Errors
+/// What the store did that it may not do.
+pub fn try_fault(setup: Setup, fault: Fault, tally: &mut Tally) -> Result<bool, String> {
+    let run = catch_unwind(AssertUnwindSafe(|| {
+        let mut run = Run::new(setup, fault);
+        run.go(tally)?;
+        Ok(run.disk.fault_hits() > 0 || run.hits > 0)
+    }));
+    run.unwrap_or_else(|_| Err("a panic".to_owned())).map_err(|what: String| format!("{fault}: {what}"))
+}
+
+struct Run {
+    setup: Setup,
+    fault: Fault,
+    disk: SimDisk,
+    witness: Witness,
+    db: Option<Db>,
+    /// Judges of all that may be the case: a commit that found no room may have been made all the same, later.
+    judges: Vec<Oracle>,
+    /// What happened so far, for the report.
+    doing: String,
+    stopped: bool,
+    was_full: bool,
+    any_failed: bool,
+    reopened_after_failure: bool,
+    hits: u64,
+}
+
+impl Run {
+    fn new(setup: Setup, fault: Fault) -> Self {
+        let disk = setup.disk();
+        let plan = FaultPlan::none();
+        let nth = Nth::Call(fault.call);
+        disk.set_faults(if fault.lasts { plan.from(nth, fault.kind) } else { plan.once(nth, fault.kind) });
+        Run {
+            setup,
+            fault,
+            witness: Witness::new(disk.clone()),
+            disk,
+            db: None,
+            judges: vec![Oracle::default()],
+            doing: String::new(),
+            stopped: false,
+            was_full: false,
+            any_failed: false,
+            reopened_after_failure: false,
+            hits: 0,
+        }
+    }
+
+    fn go(&mut self, tally: &mut Tally) -> Result<(), String> {
+        self.open()?;
+        for step in workload(self.setup.segment_bytes) {
+            if self.db.is_none() {
+                break;
+            }
+            self.doing = step.to_string();
+            match &step {
+                Step::Do(op) => self.call(op)?,
+                Step::Reopen | Step::Kill => self.reopen()?,
+            }
+        }
+        self.hits = self.disk.fault_hits();
+        self.disk.set_faults(FaultPlan::none());
+        if self.hits == 0 {
+            return Ok(());
+        }
+        "the fault being over".clone_into(&mut self.doing);
+        self.after_the_fault()?;
+        tally.cases += 1;
+        tally.unnoticed += u64::from(!self.any_failed);
+        tally.stopped += u64::from(self.stopped);
+        tally.full += u64::from(self.was_full);
+        self.must_be_harmless()?;
+        self.recover(tally)
+    }
+
+    fn fail<T>(&self, what: impl fmt::Display) -> Result<T, String> {
+        Err(format!("{}: {what}", self.doing))
+    }
+
+    fn open(&mut self) -> Result<(), String> {
+        self.witness = Witness::new(self.disk.clone());
+        match Db::open_on(self.witness.clone(), &self.setup.options()) {
+            Ok(db) => self.db = Some(db),
+            Err(Error::Io { .. } | Error::StorageFull { .. } | Error::Poisoned { .. }) => {
+                self.any_failed = true;
+            }
+            // What a failed sync took, or an acknowledgement that was none, may be more than a store can do without.
+            Err(Error::Corrupt(_)) if self.lost_by_the_disk() => self.any_failed = true,
+            Err(error) => return self.fail(format!("opening: {error}")),
+        }
+        Ok(())
+    }
+
+    /// Whether the disk said that something is durable, or showed what is not, and no store can know better: a sync that
+    /// failed and said `Ok`, or a cache that went on showing what a failed sync had lost to a store opened after it.
+    fn lost_by_the_disk(&self) -> bool {
+        match self.fault.kind {
+            FaultKind::Sync(SyncLoss::Late) => true,
+            FaultKind::Sync(SyncLoss::Kept) => self.reopened_after_failure,
+            _ => false,
+        }
+    }
+
+    fn call(&mut self, op: &Op) -> Result<(), String> {
+        let db = self.db.clone().expect("the store is open");
+        let writes = op.is_write() || matches!(op, Op::Flush);
+        match adapter::try_apply(&db, op) {
+            Ok(outcome) if self.stopped && writes && !matches!(outcome, Outcome::Refused(_)) => {
+                self.fail(format!("it writes on, and answers {outcome}"))
+            }
+            Ok(outcome) => self.judge(op, &outcome),
+            Err(Error::Poisoned { .. }) if self.stopped && writes => self.judge(op, &adapter::POISONED),
+            Err(Error::Io { operation, .. }) if writes => {
+                self.any_failed = true;
+                if operation.starts_with("read") {
+                    // It could not be prepared, and nothing was written.
+                    return Ok(());
+                }
+                self.stopped = true;
+                self.judge(op, &Outcome::Unknown)
+            }
+            Err(Error::Io { .. }) => {
+                self.any_failed = true;
+                Ok(())
+            }
+            Err(Error::StorageFull { .. }) if writes => {
+                self.any_failed = true;
+                self.was_full = true;
+                self.perhaps(op);
+                Ok(())
+            }
+            Err(error) => self.fail(format!("an error that does not fit: {error}")),
+        }
+    }
+
+    fn judge(&mut self, op: &Op, outcome: &Outcome) -> Result<(), String> {
+        let mut disagreement = None;
+        self.judges.retain_mut(|judge| judge.judge(op, outcome).map_err(|d| disagreement = Some(d)).is_ok());
+        match disagreement {
+            Some(disagreement) if self.judges.is_empty() => self.fail(format!(
+                "found {}; legal is: {}",
+                disagreement.found,
+                disagreement.expected.join(" | or: ")
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The commit found no room: it may be carried out when there is some, before anything else is.
+    fn perhaps(&mut self, op: &Op) {
+        let mut carried_out = self.judges.clone();
+        for judge in &mut carried_out {
+            let foretold = judge.histories()[0].clone().apply(op);
+            judge.judge(op, &foretold).expect("this is what it foretells");
+        }
+        carried_out.retain(|judge| !self.judges.contains(judge));
+        self.judges.append(&mut carried_out);
+    }
+
+    fn reopen(&mut self) -> Result<(), String> {
+        let db = self.db.take().expect("the store is open");
+        let closed = db.clone().close();
+        match closed {
+            Ok(()) => self.judge(&Op::Flush, &Outcome::Done)?,
+            Err(Error::Poisoned { .. }) if self.stopped => {}
+            Err(Error::Io { .. }) => {
+                self.any_failed = true;
+                self.stopped = true;
+                self.judge(&Op::Flush, &Outcome::Unknown)?;
+            }
+            Err(Error::StorageFull { .. }) => {
+                self.any_failed = true;
+                self.was_full = true;
+            }
+            Err(error) => return self.fail(format!("closing: {error}")),
+        }
+        self.witness.switch_off();
+        drop(db);
+        self.stopped = false;
+        self.reopened_after_failure |= self.disk.fault_hits() > 0;
+        self.open()?;
+        let Some(db) = &self.db else { return Ok(()) };
+        match adapter::contents(db) {
+            Ok(dump) => self.judge_ending(Ending::Kill, &dump),
+            Err(Error::Io { .. }) => {
+                // What it holds is not known, so what it does from here on cannot be judged.
+                self.any_failed = true;
+                self.witness.switch_off();
+                self.db = None;
+                Ok(())
+            }
+            Err(error) => self.fail(format!("reading: {error}")),
+        }
+    }
+
+    fn judge_ending(&mut self, ending: Ending, dump: &adapter::Contents) -> Result<(), String> {
+        let mut disagreement = None;
+        self.judges
+            .retain_mut(|judge| judge.judge_ending(ending, dump).map_err(|d| disagreement = Some(d)).is_ok());
+        match disagreement {
+            Some(disagreement) if self.judges.is_empty() && !self.lost_by_the_disk() => self.fail(format!(
+                "found {}; legal is: {}",
+                disagreement.found,
+                disagreement.expected.join(" | or: ")
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads go on; writes do if all that was wrong was a full disk.
+    fn after_the_fault(&mut self) -> Result<(), String> {
+        let Some(db) = self.db.clone() else { return Ok(()) };
+        let key = Key::from("room");
+        let document = Document::from([("n".to_owned(), Value::Int(1))]);
+        let collection = "a".to_owned();
+        let put = Op::Put { collection, key, document, durability: Durability::Synced };
+        if !self.stopped || self.judges.is_empty() {
+            if let Err(error) = adapter::try_apply(&db, &put)
+                && !self.lost_by_the_disk()
+            {
+                return self.fail(format!("nothing is wrong any more, and yet a write fails: {error}"));
+            }
+            for judge in &mut self.judges {
+                let foretold = judge.histories()[0].clone().apply(&put);
+                judge.judge(&put, &foretold).map_err(|d| d.found)?;
+            }
+        } else if !matches!(adapter::try_apply(&db, &put), Err(Error::Poisoned { .. })) {
+            return self.fail("it stopped writing, and now goes on");
+        }
+        match adapter::contents(&db) {
+            Ok(dump) => {
+                let shown = |judge: &Oracle| judge.clone().judge_dump(&dump).is_ok();
+                if self.judges.iter().any(shown) || self.lost_by_the_disk() {
+                    Ok(())
+                } else {
+                    self.fail("reads show what no legal state holds")
+                }
+            }
+            // A failed sync may have dropped what was written out and not yet durable.
+            Err(Error::Corrupt(_)) if matches!(self.fault.kind, FaultKind::Sync(_)) => Ok(()),
+            Err(error) => self.fail(format!("reads do not go on: {error}")),
+        }
+    }
+
+    /// Short and interrupted calls are no failures.
+    fn must_be_harmless(&self) -> Result<(), String> {
+        let harmless = match self.fault.kind {
+            FaultKind::Short => true,
+            FaultKind::Interrupted => !self.fault.lasts,
+            _ => false,
+        };
+        if harmless && self.any_failed {
+            self.fail("a call failed that only had to be repeated")
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The process is gone, then the power: what was acknowledged is there.
+    fn recover(&mut self, tally: &mut Tally) -> Result<(), String> {
+        self.witness.switch_off();
+        self.db = None;
+        for choice in 0..CUTS {
+            let disk = self.disk.fork();
+            // All old, then by the seed.
+            disk.set_decisions(if choice == 0 {
+                Decisions::path(Vec::new())
+            } else {
+                Decisions::seeded(self.fault.call * CUTS + choice)
+            });
+            disk.crash();
+            tally.recoveries += 1;
+            let opened = self
+                .judges
+                .iter()
+                .map(|judge| Live::open(self.setup, disk.fork(), judge.clone(), Ending::PowerCut))
+                .find_map(|opened| opened.map_err(|what| self.doing = what).ok());
+            match opened {
+                Some((live, ..)) => live.verify()?,
+                // It promised on the word of a disk that lied.
+                None if self.lost_by_the_disk() => self.must_open_or_say(&disk)?,
+                None => return self.fail("after a power cut"),
+            }
+        }
+        Ok(())
+    }
+
+    fn must_open_or_say(&self, disk: &SimDisk) -> Result<(), String> {
+        match Db::open_on(Witness::new(disk.clone()), &self.setup.options()) {
+            Ok(_) | Err(Error::Corrupt(_) | Error::NotHolotype { .. }) => Ok(()),
+            Err(error) => self.fail(format!("after a power cut: {error}")),
+        }
+    }
+}
+
+/// Every fault of every call, the calls in turn: all kinds at the first, then at the second. For as long as `goes_on`.
+///
+/// # Errors
+/// The first fault that was not borne, and what the store did.
+pub fn every_fault(
+    setup: Setup,
+    tally: &mut Tally,
+    mut goes_on: impl FnMut() -> bool,
+) -> Result<bool, String> {
+    for call in 0.. {
+        let mut struck = false;
+        for kind in KINDS {
+            for lasts in [false, true] {
+                struck |= try_fault(setup, Fault { call, kind, lasts }, tally)?;
+            }
+        }
+        if !struck {
+            break;
+        }
+        if !goes_on() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
