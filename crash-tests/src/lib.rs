@@ -6,6 +6,7 @@
 //! | [`power`] | power cuts at every write of longer lives with real documents, in some of the ways |
 //! | [`random`] | long lives with closings, kills and power cuts |
 //! | [`media`] | damage at rest: right data or a typed error |
+//! | [`readers`] | scans beside a writer, and over damage |
 //! | [`faults`] | storage calls that fail, each in turn |
 //! | [`gate`] | all of them, within a time |
 //!
@@ -22,5 +23,6 @@ pub mod live;
 pub mod media;
 pub mod power;
 pub mod random;
+pub mod readers;
 pub mod setup;
 pub mod witness;

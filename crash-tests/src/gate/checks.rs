@@ -6,7 +6,7 @@ use holotype::{Document, doc};
 
 use crate::crash::{self, Scope};
 use crate::setup::Setup;
-use crate::{faults, media, power, random};
+use crate::{faults, media, power, random, readers};
 
 use super::Progress;
 
@@ -25,6 +25,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check { name: "power", weight: 4, run: power },
     Check { name: "crash", weight: 6, run: every_cut },
     Check { name: "lives", weight: 2, run: lives },
+    Check { name: "readers", weight: 1, run: beside_a_writer },
     Check { name: "media", weight: 5, run: damaged },
     Check { name: "faults", weight: 3, run: failing },
 ];
@@ -182,5 +183,11 @@ fn failing(run: &mut Run<'_>) -> Result<(), Failed> {
     }
     run.cases = tally.cases;
     run.notes.push(tally.to_string());
+    Ok(())
+}
+
+fn beside_a_writer(run: &mut Run<'_>) -> Result<(), Failed> {
+    run.cases = readers::every_check().map_err(|what| (run.seed, what))?;
+    run.notes.push(format!("{} scans", run.cases));
     Ok(())
 }
