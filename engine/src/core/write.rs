@@ -41,7 +41,7 @@ impl Core {
         if expect == Expect::Vacant && replaces.is_some() {
             return Err(Error::KeyExists { key: key.to_key() });
         }
-        writer.batch.push(Action::Put, &documents, key, replaces, body)?;
+        writer.batch.push(Action::Put, documents, key, replaces, body)?;
         if expect == Expect::Occupied && replaces.is_none() {
             // Only now: a document that could not be stored is refused, whether there was one to replace or not.
             return Ok(false);
@@ -61,7 +61,7 @@ impl Core {
         writer.begin(self)?;
         let documents = self.documents_for(&mut writer, name, true)?.expect("created if it was not there");
         let id = documents.largest_id().checked_add(1).ok_or(Error::IdsExhausted)?;
-        writer.batch.push(Action::Put, &documents, KeyRef::Int(id), None, body)?;
+        writer.batch.push(Action::Put, documents, KeyRef::Int(id), None, body)?;
         writer.commit(self, durability)?;
         Ok(Key::Int(id))
     }
@@ -83,7 +83,7 @@ impl Core {
         let mut keys = Vec::with_capacity(bodies.size_hint().0.min(1 << 20));
         for body in bodies {
             id = id.checked_add(1).ok_or(Error::IdsExhausted)?;
-            writer.batch.push(Action::Put, &documents, KeyRef::Int(id), None, body)?;
+            writer.batch.push(Action::Put, Arc::clone(&documents), KeyRef::Int(id), None, body)?;
             keys.push(Key::Int(id));
         }
         if !keys.is_empty() {
@@ -117,7 +117,7 @@ impl Core {
         }
         for (key, body) in last {
             let replaces = self.newest(&documents, key.as_ref())?;
-            writer.batch.push(Action::Put, &documents, key.as_ref(), replaces, body)?;
+            writer.batch.push(Action::Put, Arc::clone(&documents), key.as_ref(), replaces, body)?;
         }
         if count > 0 {
             writer.commit(self, durability)?;
@@ -133,7 +133,7 @@ impl Core {
         let documents = self.documents_for(&mut writer, name, false)?;
         let documents = documents.ok_or_else(|| Error::UnknownCollection { name: name.to_owned() })?;
         let Some(replaces) = self.newest(&documents, key)? else { return Ok(false) };
-        writer.batch.push(Action::Delete, &documents, key, Some(replaces), |_| Ok(()))?;
+        writer.batch.push(Action::Delete, documents, key, Some(replaces), |_| Ok(()))?;
         writer.commit(self, durability)?;
         Ok(true)
     }
@@ -209,7 +209,14 @@ impl Core {
 
     /// The documents of `name`; where there are none yet, those that the commit in the making begins.
     fn documents_for(&self, writer: &mut Writer, name: &str, create: bool) -> Result<Option<Arc<Documents>>> {
+        if let Some(naming) = &writer.last_naming
+            && naming.is_current()
+            && naming.name == name
+        {
+            return Ok(Some(Arc::clone(&naming.documents)));
+        }
         if let Some(naming) = read(&self.catalog).find(name) {
+            writer.last_naming = Some(Arc::clone(naming));
             return Ok(Some(Arc::clone(&naming.documents)));
         }
         if !create {

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::format::Lsn;
 use crate::format::superblock::{SLOT_OFFSETS, Superblock};
-use crate::index::{Entry, PrimaryIndex};
+use crate::index::{Entry, Naming, PrimaryIndex};
 use crate::log::{Action, Appender, Batch, Change, Mark};
 use crate::options::Durability;
 use crate::recovery::zero_fill;
@@ -28,6 +28,8 @@ pub(crate) struct Writer {
     synced_len: u64,
     /// The commit in the making; kept for its buffers.
     pub(super) batch: Batch,
+    /// What the name of the last commit's collection meant: the next one mostly goes to the same.
+    pub(super) last_naming: Option<Arc<Naming>>,
     /// A commit that is placed and could not be written for want of room. It is retried before anything else.
     stalled: Option<(Batch, Durability)>,
     closed: bool,
@@ -48,6 +50,7 @@ impl Writer {
             file_len,
             synced_len: file_len,
             batch: Batch::default(),
+            last_naming: None,
             stalled: None,
             closed: false,
         }
@@ -63,6 +66,7 @@ impl Writer {
             file_len: self.file_len,
             synced_len: self.synced_len,
             batch: Batch::default(),
+            last_naming: None,
             stalled: self.stalled.clone(),
             closed: self.closed,
         }

@@ -73,7 +73,7 @@ impl Batch {
     pub(crate) fn push(
         &mut self,
         action: Action,
-        documents: &Arc<Documents>,
+        documents: Arc<Documents>,
         key: KeyRef<'_>,
         replaces: Option<(Entry, Birth)>,
         body: impl FnOnce(&mut Vec<u8>) -> crate::Result<()>,
@@ -86,7 +86,7 @@ impl Batch {
             return Err(error);
         }
         let body = key.end..self.bytes.len();
-        let documents = Some(Arc::clone(documents));
+        let documents = Some(documents);
         self.changes.push(Change { action, documents, key, body, replaces, address: LogAddress(0) });
         Ok(())
     }
