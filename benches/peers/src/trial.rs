@@ -21,15 +21,25 @@ pub struct Figures {
 pub struct Rest {
     /// Bytes of the file for each document, once all were inserted and flushed.
     pub file_bytes: f64,
+    pub reads: Reads,
+    pub rewrites: Rewrites,
+}
+
+#[derive(Debug, Clone)]
+pub struct Reads {
     pub decode_sequential: f64,
     pub decode_uniform: f64,
     pub field_uniform: f64,
     pub sum: f64,
     pub miss_never_given: f64,
-    pub miss_deleted: f64,
+}
+
+#[derive(Debug, Clone)]
+pub struct Rewrites {
     pub replace: f64,
-    pub delete: f64,
     pub reopen: f64,
+    pub delete: f64,
+    pub miss_deleted: f64,
 }
 
 /// A sync takes the device's time, not the store's: fewer documents show it as well.
@@ -56,9 +66,15 @@ pub fn run<P: Peer>(directory: &Path, documents: u64, class: Class) -> Figures {
 }
 
 fn rest<P: Peer>(mut store: P, path: &Path, class: Class, ids: &[P::Id]) -> Rest {
-    let count = ids.len() as u64;
     store.flush();
-    let file_bytes = std::fs::metadata(path).expect("the store's file").len() as f64 / count as f64;
+    let file_bytes = std::fs::metadata(path).expect("the store's file").len() as f64 / ids.len() as f64;
+    let reads = reads(&store, ids);
+    let rewrites = rewrites(store, path, class, ids);
+    Rest { file_bytes, reads, rewrites }
+}
+
+fn reads<P: Peer>(store: &P, ids: &[P::Id]) -> Reads {
+    let count = ids.len() as u64;
     let all = count * (count + 1) / 2;
     let uniform = || UniformIds::new(count).take(ids.len());
     let uniform_sum: u64 = uniform().map(i64::unsigned_abs).sum();
@@ -73,40 +89,55 @@ fn rest<P: Peer>(mut store: P, path: &Path, class: Class, ids: &[P::Id]) -> Rest
     assert_eq!(sum, uniform_sum);
     let (scanned, sum) = timed([()], |()| store.sum().unsigned_abs());
     assert_eq!(sum, all);
-    let (miss_never_given, found) =
-        timed(uniform(), |i| u64::from(store.decode(store.absent(i.unsigned_abs())).is_some()));
-    assert_eq!(found, 0);
-
-    let (replace, _) = timed(ids.iter().zip(1..), |(id, i)| {
-        store.replace(*id, -i);
-        1
-    });
-    assert_eq!(store.len(), count);
-    let (reopen, reopened) = reopen(store, path, class, count);
-    store = reopened;
-    assert_eq!(store.decode(ids[6]), Some(-7), "the replaced document is what came back");
-
-    let (delete, _) = timed(ids, |id| {
-        store.delete(*id);
-        1
-    });
-    assert_eq!(store.len(), 0);
-    let (miss_deleted, found) = timed(uniform(), |i| u64::from(store.decode(at(i)).is_some()));
+    let absent = |i: i64| store.absent(i.unsigned_abs());
+    let (miss_never_given, found) = timed(uniform(), |i| u64::from(store.decode(absent(i)).is_some()));
     assert_eq!(found, 0);
 
     let each = |took| each(took, count);
-    Rest {
-        file_bytes,
+    Reads {
         decode_sequential: each(decode_sequential),
         decode_uniform: each(decode_uniform),
         field_uniform: each(field_uniform),
         sum: each(scanned),
         miss_never_given: each(miss_never_given),
-        miss_deleted: each(miss_deleted),
-        replace: each(replace),
-        delete: each(delete),
-        reopen: each(reopen),
     }
+}
+
+fn rewrites<P: Peer>(mut store: P, path: &Path, class: Class, ids: &[P::Id]) -> Rewrites {
+    let count = ids.len() as u64;
+    let (replace, _) = timed(ids.iter().zip(1..), |(id, i)| {
+        store.replace(*id, -i);
+        1
+    });
+    assert_eq!(store.len(), count);
+    let (reopen, mut store) = reopen(store, path, class, count);
+    assert_eq!(store.decode(ids[6]), Some(-7), "the replaced document is what came back");
+
+    // A tenth goes first, so that misses are looked for among documents.
+    let tenth = |i: u64| i.is_multiple_of(10);
+    let (delete_tenth, gone) = delete(&mut store, ids, (1..=count).filter(|i| tenth(*i)));
+    assert_eq!(store.len(), count - gone);
+    let deleted = UniformIds::new(gone).take(ids.len()).map(|i| ids[10 * i as usize - 1]);
+    let (miss_deleted, found) = timed(deleted, |id| u64::from(store.decode(id).is_some()));
+    assert_eq!(found, 0);
+    let (delete_rest, gone_too) = delete(&mut store, ids, (1..=count).filter(|i| !tenth(*i)));
+    assert_eq!((store.len(), gone + gone_too), (0, count));
+
+    let each = |took| each(took, count);
+    Rewrites {
+        replace: each(replace),
+        reopen: each(reopen),
+        delete: each(delete_tenth + delete_rest),
+        miss_deleted: each(miss_deleted),
+    }
+}
+
+/// Deletes the documents of these numbers, counted from 1: the time, and how many there were.
+fn delete<P: Peer>(store: &mut P, ids: &[P::Id], numbers: impl Iterator<Item = u64>) -> (Duration, u64) {
+    timed(numbers, |i| {
+        store.delete(ids[i as usize - 1]);
+        1
+    })
 }
 
 /// Closes the store and opens it again; the time of opening, and the store.
