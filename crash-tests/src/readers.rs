@@ -42,7 +42,7 @@ pub fn a_scan_keeps_its_state() -> Result<u64, String> {
             }
         }
         numbers.insert(doc! { "n": 0 }).map_err(say)?;
-        while let Some(next) = scan.next() {
+        for next in scan {
             found.push(number(Some(next))?);
         }
         if reverse {
