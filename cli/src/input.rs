@@ -35,13 +35,14 @@ impl Input {
         }
         let name = file.display().to_string();
         let refused = |error: io::Error| Failure::usage(format!("cannot open {name}: {error}"));
-        let opened = File::open(file).map_err(refused)?;
-        let metadata = opened.metadata().map_err(refused)?;
+        // Asked before opening: not every system opens a directory, and what it says instead is of no help.
+        let metadata = file.metadata().map_err(refused)?;
         if metadata.is_dir() {
             return Err(Failure::usage(format!(
                 "cannot read {name}: it is a directory; name a file of JSON documents"
             )));
         }
+        let opened = File::open(file).map_err(refused)?;
         // A pipe or a device has no length to measure progress by.
         let len = metadata.is_file().then_some(metadata.len());
         Ok(Self::over(&name, opened, len))

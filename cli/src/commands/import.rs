@@ -50,9 +50,8 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
     let collection = collection_name(args)?;
     let input = Input::open(&args.file)?;
     let mut import = Import::new(args, collection)?;
-    import.all(input, args).map_err(|failure| failure.and(&import.aftermath()))?;
-    let mut imported = import.finish()?;
-    imported.seconds = started.elapsed().as_secs_f64();
+    import.all(input).map_err(|failure| failure.and(&import.aftermath()))?;
+    let imported = import.finish(started)?;
     output::report(&imported, args.json, text)?;
     Ok(Exit::Done)
 }
@@ -97,8 +96,8 @@ impl<'a> Import<'a> {
         Ok(Import { args, collection, store, staged: Staged::default(), documents: 0, commits: 0 })
     }
 
-    fn all(&mut self, input: Input, args: &ImportArgs) -> Result<()> {
-        if args.with_keys {
+    fn all(&mut self, input: Input) -> Result<()> {
+        if self.args.with_keys {
             let mut entries = input.items::<(Key, Document)>()?;
             while let Some(entry) = entries.next() {
                 let (line, (key, document)) = entry?;
@@ -108,7 +107,7 @@ impl<'a> Import<'a> {
             let mut documents = input.items::<Document>()?;
             while let Some(document) = documents.next() {
                 let (line, document) = document?;
-                let key = args.key.as_deref().map(|field| key_in(&document, field)).transpose();
+                let key = self.args.key.as_deref().map(|field| key_in(&document, field)).transpose();
                 let key = key.map_err(|what| documents.bad(line, what))?;
                 self.stage(&documents, line, key, &document)?;
             }
@@ -145,10 +144,10 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
-    fn finish(self) -> Result<Imported> {
+    fn finish(self, started: Instant) -> Result<Imported> {
         let Import { collection, store, documents, commits, .. } = self;
         store.expect("the last commit opened it").close()?;
-        Ok(Imported { collection, documents, commits, seconds: 0.0 })
+        Ok(Imported { collection, documents, commits, seconds: started.elapsed().as_secs_f64() })
     }
 
     /// What a failure leaves behind.

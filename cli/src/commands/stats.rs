@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use holotype::format::Lsn;
 use serde::Serialize;
 
 use crate::exit::{Exit, Result};
@@ -76,7 +77,7 @@ fn text(stats: &StatsReport) -> String {
          file           {} bytes\n\
          index          {} bytes in memory\n\
          log            {} bytes in {} segments of {}\n\
-         newest commit  {}\n\
+         newest commit  {} (incarnation, count)\n\
          collections    {}",
         stats.documents,
         stats.file_bytes,
@@ -84,7 +85,7 @@ fn text(stats: &StatsReport) -> String {
         stats.log_end,
         stats.segments,
         stats.segment_bytes,
-        stats.lsn,
+        Lsn(stats.lsn),
         stats.collections.len(),
     );
     for collection in &stats.collections {
