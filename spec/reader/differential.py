@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare the second reader with the command line, on healthy stores and on damaged copies of them.
 
-    differential.py HOLOTYPE [--stores N] [--cases N] [--seed N] [--keep DIR]
+    differential.py HOLOTYPE [--stores N] [--cases N] [--seed N] [--physical] [--keep DIR]
 
 HOLOTYPE is the built command line. Both must come to the same end for each file: the same documents and the same
 last commit, or a refusal with the same exit code. Each difference is printed, and its file kept under DIR.
@@ -222,18 +222,18 @@ def reseal_header(data, rng):
     return data
 
 
-DAMAGES = [flip, flip, truncate, zero, zero, swap, zero_tail, extend]
-DAMAGES += [reseal, reseal, reseal, reseal_slot, reseal_header]
+PHYSICAL = [flip, flip, truncate, zero, zero, swap, zero_tail, extend]
+CRAFTED = [reseal, reseal, reseal, reseal_slot, reseal_header]
 
 
-def damaged(data, rng):
+def damaged(data, rng, damages):
     """A damaged copy, and the story of what was done to it."""
     data, story = bytearray(data), []
     if rng.random() < 0.6:
         data = weaken(data, rng)
         story.append("weaken")
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
-        damage = rng.choice(DAMAGES)
+        damage = rng.choice(damages)
         if len(data) < 16384 and damage is not flip:
             break
         data = damage(data, rng)
@@ -320,6 +320,7 @@ def main():
     parser.add_argument("--stores", type=int, default=20)
     parser.add_argument("--cases", type=int, default=25, help="damaged copies of each store")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--physical", action="store_true", help="no damage under a checksum that is right")
     parser.add_argument("--keep", type=pathlib.Path, help="where to keep files that are read differently")
     arguments = parser.parse_args()
     tally, differences = collections.Counter(), 0
@@ -349,7 +350,7 @@ def cases(arguments, directory):
         path.unlink()
         yield f"seed {arguments.seed} store {number} case 0 (healthy)", data
         for case in range(1, arguments.cases + 1):
-            made, story = damaged(data, rng)
+            made, story = damaged(data, rng, PHYSICAL if arguments.physical else PHYSICAL + CRAFTED)
             yield f"seed {arguments.seed} store {number} case {case} ({story})", made
 
 

@@ -250,6 +250,17 @@ class Image:
             raise corrupt(bad.clause, offset, f"the record of commit {lsn_text(frame.lsn)}: {bad}") from None
 
 
+def known(kind, flags, at):
+    """Whether this reader knows records like that (F-6.3, F-6.4): if not, it may skip them or must refuse them."""
+    if kind >= 128:
+        return False
+    if kind > TIME:
+        raise newer("F-6.3", at, f"a record of kind {kind}")
+    if flags & 0xF0:
+        raise newer("F-6.4", at, f"record flags {flags:#04x}")
+    return True
+
+
 def step_over_optional(cursor, flags):
     """The fields of F-6.1 that a flag announces; this reader has no use for them."""
     if flags & REPLACES:
@@ -262,14 +273,10 @@ def step_over_optional(cursor, flags):
 
 def parse_record(cursor, record, base):
     record.kind, record.flags = cursor.take(2)
-    if record.kind >= 128:  # F-6.3
+    if not known(record.kind, record.flags, record.at):
         return None
     if record.kind == 0:
         raise Bad("F-6.3", "kind 0")
-    if record.kind > TIME:
-        raise newer("F-6.3", record.at, f"a record of kind {record.kind}")
-    if record.flags & 0xF0:
-        raise newer("F-6.4", record.at, f"record flags {record.flags:#04x}")
     if record.flags & CHUNKED and record.kind not in (PUT, RELOCATED):
         raise Bad("F-6.4", "a chunk list in a record that is no put")
     cursor.varint()  # the length, which `records` followed

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from coding import Bad, Cursor
 from layout import NONE, OPENED, OPENING, SEGMENTS, SLOT_AT, SYSTEM, UNKNOWN, WATERMARK
 from layout import Header, Image, Refused, Segment, corrupt, lsn_text, newer, newest_slot, place
-from layout import step_over_optional, up
+from layout import known, step_over_optional, up
 from state import Store
 
 
@@ -81,6 +81,7 @@ class Recovery:
             return None
         cursor = Cursor(self.image.slice(frame.segment, *records[0]), 4)
         kind, flags = cursor.take(2)
+        known(kind, flags, self.image.start(frame.segment.index) + records[0][0])
         if kind != OPENED:
             return None
         for _ in ("length", "collection", "commit"):
@@ -210,7 +211,7 @@ class Recovery:
             if records is not None:
                 try:
                     named = self.opening_record(frame, records)
-                except Bad:
+                except (Bad, Refused):
                     named = None
                 if named:
                     yield named[0], "the opening frame", offset

@@ -360,6 +360,14 @@ class Openings(Refusals):
             builder.frame(lsn(2, 1), records, flags=OPENING | SYSTEM, base=1)
             self.assertEqual(Recovery(bytes(builder.data)).run().end.lsn, lsn(1, 2))
 
+    def test_an_opening_frame_of_a_newer_format_is_refused(self):
+        for record in ((15, 0, 0, b""), (7, 128, 0, u64(lsn(1, 2)) + u64(1096))):
+            builder = with_things()
+            builder.frame(lsn(2, 1), [record], flags=OPENING | SYSTEM, base=1)
+            self.refused(builder, "newer format", "F-6.3" if record[0] == 15 else "F-6.4")
+            builder.data[builder.places[-2][0]] ^= 1
+            self.assertEqual(Recovery(bytes(builder.data)).run().end.lsn, lsn(1, 1))
+
     def test_an_opening_record_that_cannot_be_read_is_corrupt(self):
         for rest in (b"123", u64(lsn(1, 2)) + u64(1096) + b"x"):
             builder = with_things()
