@@ -10,7 +10,6 @@ Exit: 0 when there was none, else 1.
 
 import argparse
 import collections
-import io
 import json
 import pathlib
 import random
@@ -301,17 +300,24 @@ def shown(answer):
 class Built(Recovery):
     """Keeps each file that the tests of the reader build by hand, right or wrong."""
 
-    files = {}
+    files, test = {}, None
 
     def __init__(self, data):
-        Built.files.setdefault(data, None)
+        Built.files.setdefault(data, Built.test)
         super().__init__(data)
 
 
+class Running(unittest.TestResult):
+    def startTest(self, test):
+        super().startTest(test)
+        Built.test = test.id()
+
+
 def built_by_tests():
+    """Each file that the tests build, by the name of the test."""
     test_reader.Recovery = Built
-    unittest.TextTestRunner(stream=io.StringIO()).run(unittest.defaultTestLoader.loadTestsFromModule(test_reader))
-    return list(Built.files)
+    unittest.defaultTestLoader.loadTestsFromModule(test_reader).run(Running())
+    return [(test, data) for data, test in Built.files.items()]
 
 
 def main():
@@ -340,8 +346,8 @@ def main():
 
 def cases(arguments, directory):
     """Every file to compare, with where it comes from."""
-    for number, data in enumerate(built_by_tests()):
-        yield f"test store {number}", data
+    for number, (test, data) in enumerate(built_by_tests()):
+        yield f"{test} file {number} (by hand)", data
     for number in range(arguments.stores):
         rng = random.Random(f"{arguments.seed}/{number}")
         path = directory / f"{number}.holotype"
