@@ -9,6 +9,7 @@
 //! what their fields add up to, how many were found missing.
 
 mod bison;
+mod clock;
 mod holotype;
 mod peer;
 mod table;

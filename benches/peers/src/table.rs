@@ -124,7 +124,7 @@ pub fn print(contenders: &[Contender], documents: u64) {
         found.expect("every row names contenders that ran")
     };
     println!(
-        "{documents} small documents; ns a document unless told otherwise: median (least to greatest).\n"
+        "{documents} small documents; ns on the processor for each (with one sync each: ns by the wall): median (least to greatest).\n"
     );
     println!("| | {peer} | {ours} | times as good | goal |");
     println!("|---|---:|---:|---:|---:|");
