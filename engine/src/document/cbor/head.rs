@@ -1,17 +1,17 @@
 //! Reading: the head of an item (its type, and its value or length), and stepping over items.
 //!
-//! | first byte | rest of the head | item | spec: E-2 |
-//! |---|---|---|---|
-//! | `00`..`1b` | 0, 1, 2, 4, 8 | int from 0 | |
-//! | `20`..`3b` | 0, 1, 2, 4, 8 | int below 0 | |
-//! | `40`..`5b` | 0, 1, 2, 4, 8 | bytes, of that length | |
-//! | `60`..`7b` | 0, 1, 2, 4, 8 | text, of that length | |
-//! | `80`..`9b` | 0, 1, 2, 4, 8 | array, of that many items | |
-//! | `a0`..`bb` | 0, 1, 2, 4, 8 | object, of that many fields | |
-//! | `f4` `f5` `f6` | 0 | false, true, null | |
-//! | `f9` `fa` `fb` | 2, 4, 8 | float | |
+//! | first byte | rest of the head | item |
+//! |---|---|---|
+//! | `00`..`1b` | 0, 1, 2, 4, 8 | int from 0 |
+//! | `20`..`3b` | 0, 1, 2, 4, 8 | int below 0 |
+//! | `40`..`5b` | 0, 1, 2, 4, 8 | bytes, of that length |
+//! | `60`..`7b` | 0, 1, 2, 4, 8 | text, of that length |
+//! | `80`..`9b` | 0, 1, 2, 4, 8 | array, of that many items |
+//! | `a0`..`bb` | 0, 1, 2, 4, 8 | object, of that many fields |
+//! | `f4` `f5` `f6` | 0 | false, true, null |
+//! | `f9` `fa` `fb` | 2, 4, 8 | float |
 //!
-//! Everything else is refused. A length is never believed: it is held against the bytes that are there.
+//! Everything else is refused (spec: E-2.1). A length is never believed: it is held against the bytes that are there.
 
 #![expect(clippy::big_endian_bytes, reason = "CBOR is big-endian: RFC 8949, section 3")]
 
