@@ -14,6 +14,9 @@ use crate::{convert, random};
 /// Ways in which each cut is tried.
 const WAYS: u64 = 4;
 
+/// In how many commits documents are loaded.
+const LOADS: usize = 32;
+
 /// Steps that the store takes after a cut, before the next one.
 const STEPS_AFTER: usize = 2;
 
@@ -37,22 +40,23 @@ pub fn life(seed: u64, len: usize, setup: Setup, documents: &[Document]) -> Resu
     })
 }
 
-/// Puts all of `documents` into a store, some at a time, and cuts the power on the way. At the end each is there.
+/// Puts all of `documents` into a store, some at a time, and cuts the power on the way for as long as `goes_on` says so. At the
+/// end each document is there.
 ///
 /// # Errors
 /// The first violation.
-pub fn load(seed: u64, setup: Setup, documents: &[Document]) -> Result<Tally, Failure> {
-    let in_one = documents.len().div_ceil(32).max(8);
-    let steps: Vec<_> = documents
-        .chunks(in_one)
-        .enumerate()
-        .map(|(index, chunk)| {
-            let documents = chunk.iter().map(convert::model_document).collect();
-            let durability = if index % 2 == 0 { Durability::Synced } else { Durability::Buffered };
-            check::Step::Do(Op::InsertMany { collection: "data".to_owned(), documents, durability })
-        })
-        .collect();
-    Life::new(seed, setup).take(&steps)
+pub fn load(
+    seed: u64,
+    setup: Setup,
+    documents: &[Document],
+    goes_on: impl FnMut() -> bool,
+) -> Result<Tally, Failure> {
+    let mut life = Life::new(seed, setup);
+    life.tally.sequences = 1;
+    match life.load(documents, goes_on) {
+        Ok(()) => Ok(life.tally),
+        Err(what) => Err(Failure { trail: life.trail, what }),
+    }
 }
 
 /// The choices follow from the seed and from what was done, so that a shorter list of steps is tried in the same way.
@@ -84,6 +88,33 @@ impl Life {
             let moments = live.step(&step)?;
             let after: Vec<Step> = steps[index + 1..].iter().take(STEPS_AFTER).map(step_of).collect();
             self.cut_each(&moments, &after, true)?;
+        }
+        live.look()?;
+        live.step(&Step::Reopen)?;
+        live.look()
+    }
+
+    fn load(&mut self, documents: &[Document], mut goes_on: impl FnMut() -> bool) -> Result<(), Violation> {
+        let in_one = documents.len().div_ceil(LOADS).max(8);
+        let (mut live, _) = Live::create(self.setup)?;
+        for (index, chunk) in documents.chunks(in_one).enumerate() {
+            let documents = chunk.iter().map(convert::model_document).collect();
+            let durability = if index % 2 == 0 { Durability::Synced } else { Durability::Buffered };
+            let op = Op::InsertMany { collection: "data".to_owned(), documents, durability };
+            // Not the documents themselves: the trail is for a person.
+            self.trail.push(format!("insert_many of documents {} on, {durability:?}", index * in_one + 1));
+            let moments = live.step(&Step::Do(op))?;
+            self.tally.windows += moments.len() as u64;
+            // A recovery costs what the store holds: so each load is cut at its end, and once on the way there.
+            let on_the_way = self.rng.below(moments.len().max(1));
+            for at in [on_the_way, moments.len().saturating_sub(1)] {
+                if let Some(moment) = moments.get(at).filter(|_| goes_on()) {
+                    let choice = self.rng.next_u64();
+                    self.trail.push(format!("power cut after change {}, choice {choice:#x}", at + 1));
+                    self.cut(moment, choice, &[], false)?;
+                    self.trail.pop();
+                }
+            }
         }
         live.look()?;
         live.step(&Step::Reopen)?;

@@ -80,7 +80,8 @@ pub(super) fn built_in_documents() -> Vec<Document> {
 
 fn power(run: &mut Run<'_>) -> Result<(), Failed> {
     let documents = run.documents;
-    let mut tally = power::load(run.seed, Setup::DEFAULT, documents)
+    let (seed, half) = (run.seed, run.start + run.share / 2);
+    let mut tally = power::load(seed, Setup::DEFAULT, documents, || Instant::now() < half)
         .map_err(|failure| (run.seed, failure.to_string()))?;
     let result = run.each_seed(|_, seed| {
         let setup = if seed % 2 == 0 { Setup::SECTORS } else { Setup::LARGE };
