@@ -1,6 +1,6 @@
 //! `doc!`: a document written down in the code.
 
-use super::{Document, Text, Value};
+use super::Value;
 
 /// A [`Document`](crate::Document) written down as JSON is, with any expression that converts into a
 /// [`Value`](crate::Value) in the place of a value. A name is a literal, or an expression in parentheses. Where a name comes
@@ -19,35 +19,50 @@ use super::{Document, Text, Value};
 /// ```
 #[macro_export]
 macro_rules! doc {
-    ($($fields:tt)*) => {
-        $crate::__doc_fields!([] $($fields)*)
+    () => {
+        $crate::document::Document::new()
+    };
+    ($($fields:tt)*) => {{
+        // As many fields as top-level commas, and one: what is in brackets is one token here.
+        let commas = [$($crate::__doc_is_comma!($fields)),*].into_iter().sum::<usize>();
+        let mut document = $crate::document::Document::with_capacity(commas + 1);
+        $crate::__doc_fields!(document; $($fields)*);
+        document
+    }};
+}
+
+/// 1 for a comma, 0 for any other token.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __doc_is_comma {
+    (,) => {
+        1
+    };
+    ($other:tt) => {
+        0
     };
 }
 
-/// Moves one field at a time from the back, as it was written, into the brackets in front, as a name and a value.
+/// Takes one field off the front at a time.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __doc_fields {
-    ([$($done:expr),*]) => {
-        $crate::document::document_from([$($done),*])
+    ($document:ident;) => {};
+    ($document:ident; $name:tt : null $(, $($rest:tt)*)?) => {
+        $document.insert($name, $crate::document::Value::Null);
+        $crate::__doc_fields!($document; $($($rest)*)?);
     };
-    ([$($done:expr),*] $name:tt : null $(, $($rest:tt)*)?) => {
-        $crate::__doc_fields!(
-            [$($done,)* $crate::document::field_from($name, $crate::document::Value::Null)] $($($rest)*)?
-        )
+    ($document:ident; $name:tt : [$($items:tt)*] $(, $($rest:tt)*)?) => {
+        $document.insert($name, $crate::__doc_array!([] $($items)*));
+        $crate::__doc_fields!($document; $($($rest)*)?);
     };
-    ([$($done:expr),*] $name:tt : [$($items:tt)*] $(, $($rest:tt)*)?) => {
-        $crate::__doc_fields!(
-            [$($done,)* $crate::document::field_from($name, $crate::__doc_array!([] $($items)*))] $($($rest)*)?
-        )
+    ($document:ident; $name:tt : {$($fields:tt)*} $(, $($rest:tt)*)?) => {
+        $document.insert($name, $crate::doc!($($fields)*));
+        $crate::__doc_fields!($document; $($($rest)*)?);
     };
-    ([$($done:expr),*] $name:tt : {$($fields:tt)*} $(, $($rest:tt)*)?) => {
-        $crate::__doc_fields!(
-            [$($done,)* $crate::document::field_from($name, $crate::doc!($($fields)*))] $($($rest)*)?
-        )
-    };
-    ([$($done:expr),*] $name:tt : $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__doc_fields!([$($done,)* $crate::document::field_from($name, $value)] $($($rest)*)?)
+    ($document:ident; $name:tt : $value:expr $(, $($rest:tt)*)?) => {
+        $document.insert($name, $crate::document::value_from($value));
+        $crate::__doc_fields!($document; $($($rest)*)?);
     };
 }
 
@@ -72,19 +87,8 @@ macro_rules! __doc_array {
     };
 }
 
-// What the macros call, so that no trait need be in scope where they are used.
-
+/// What `doc!` calls for an expression, so that no trait need be in scope where it is used.
 #[doc(hidden)]
 pub fn value_from(value: impl Into<Value>) -> Value {
     value.into()
-}
-
-#[doc(hidden)]
-pub fn field_from(name: impl Into<Text>, value: impl Into<Value>) -> (Text, Value) {
-    (name.into(), value.into())
-}
-
-#[doc(hidden)]
-pub fn document_from<const N: usize>(fields: [(Text, Value); N]) -> Document {
-    fields.into()
 }

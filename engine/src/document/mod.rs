@@ -45,7 +45,7 @@ pub use text::Text;
 pub use value::{Kind, Value};
 
 #[doc(hidden)]
-pub use macros::{document_from, field_from, value_from};
+pub use macros::value_from;
 
 /// The longest text or byte string that can be a key, in bytes of payload.
 pub const KEY_LEN_MAX: usize = 1024;
