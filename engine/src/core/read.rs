@@ -94,12 +94,14 @@ impl Core {
         let mut bytes = Vec::with_capacity(record.key_bytes.len() + capacity);
         bytes.extend_from_slice(record.key_bytes);
         let key_len = bytes.len() as u32;
+        let lsn = self.log.lsn(found, record, address);
         for (number, at) in list.addresses().enumerate() {
             let chunk_found = self.log.find(at)?;
             let chunk = self.log.parse(&chunk_found, at)?;
             match parse_chunk(chunk.body) {
                 Some((n, part))
                     if n == number as u64
+                        && (record.moved.is_some() || self.log.lsn(&chunk_found, &chunk, at) == lsn)
                         && chunk.kind == Kind::Chunk
                         && chunk.collection == record.collection
                         && chunk.key == record.key =>
@@ -113,7 +115,6 @@ impl Core {
             return Err(self.wrong_record(address, record.collection, record));
         }
         let (key, body) = (0..key_len, key_len..bytes.len() as u32);
-        let lsn = self.log.lsn(found, record, address);
         let segment = Arc::new(found.segment().clone());
         Ok(Located { found: Found::Copied(bytes.into(), segment), key, body, lsn })
     }

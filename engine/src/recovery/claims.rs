@@ -77,12 +77,8 @@ struct Link {
 
 impl Link {
     fn after(image: &Shared) -> Self {
-        let header = image.header.as_ref();
-        Link {
-            next: header.and_then(|header| header.next),
-            after: header.and_then(|header| header.after),
-            sequence: image.sequence + 1,
-        }
+        let [next, after] = image.reserved();
+        Link { next, after, sequence: image.sequence + 1 }
     }
 
     /// One damaged header is stepped over; a second one in a row ends the chain, as it has no `after` to give.

@@ -89,6 +89,16 @@ impl SegmentImage {
         self.limit
     }
 
+    /// The physical indexes reserved for the successor and for the one after. The header of segment 0 says the same in every
+    /// store (spec: F-4.5), so damage to it hides nothing.
+    pub(super) fn reserved(&self) -> [Option<u32>; 2] {
+        match &self.header {
+            Some(header) => [header.next, header.after],
+            None if self.sequence == 0 => [Some(1), Some(2)],
+            None => [None, None],
+        }
+    }
+
     /// The place of `offset` in the file.
     pub(super) fn file_offset(&self, offset: u32) -> u64 {
         self.at + u64::from(offset)

@@ -91,7 +91,7 @@ pub(crate) fn recover(
             Decision::Replay => {
                 let commit = commit.expect("a continuation is a commit");
                 scan.note_segments(&commit, segments);
-                replay.apply(&scan, &commit)?;
+                replay.apply(&scan, &commit, segments)?;
                 scan.accept(&commit);
                 commits += 1;
             }

@@ -1,5 +1,6 @@
 //! Carries out accepted commits: catalog and indexes as they stand after the last one.
 
+use crate::cache::SegmentTable;
 use crate::document::KeyRef;
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::LogAddress;
@@ -26,13 +27,26 @@ impl Replay {
         Replay { catalog: Catalog::default(), page_shift }
     }
 
-    pub(super) fn apply(&mut self, scan: &Scan<'_>, commit: &Commit) -> Result<()> {
+    pub(super) fn apply(&mut self, scan: &Scan<'_>, commit: &Commit, segments: &SegmentTable) -> Result<()> {
         for part in &commit.parts {
+            let segment = segments.get(part.image.sequence).expect("its segments were noted");
             let bytes = part.image.bytes();
             let seed = RecordSeed::new(&scan.lineage, commit.lsn.incarnation(), part.image.sequence);
             for &at in &part.records {
                 let record = record::parse(&bytes[at as usize..], seed.at(at))
                     .map_err(|fault| record_fault(part.image.file_offset(at), &fault))?;
+                // spec: F-6.2
+                let expected = commit.lsn.count() - segment.stretch_at(at).first_lsn.count();
+                if record.commit != expected {
+                    return Err(Corruption {
+                        at: part.image.file_offset(at),
+                        clause: Clause("F-6.2"),
+                        what: "a record counts itself to another commit",
+                        expected: u64::from(expected),
+                        found: u64::from(record.commit),
+                    }
+                    .into());
+                }
                 let address = scan.geometry.address(part.image.sequence, at);
                 self.record(part, at, address, &record)?;
             }

@@ -138,8 +138,16 @@ impl<'a> Scan<'a> {
             {
                 continue;
             }
+            // spec: F-6.5. One part, and its only record.
+            if header.part != 0 || !header.last || header.record_count != 1 {
+                continue;
+            }
             let Some(part) = self.frame(&image, offset, &header)? else { continue };
             if self.opening_record(&part)? == Some(named) || seeded::is_on(Bug::OpeningFrameNamesIgnored) {
+                // spec: F-5.7. It continues the log, so it may not be skipped; what it asks for is not known here.
+                if !header.flags.is_known() {
+                    return Err(newer(header.flags));
+                }
                 best = Some((incarnation, part));
             }
         }
@@ -204,11 +212,7 @@ impl<'a> Scan<'a> {
             }
             // spec: F-5.7. It continues the log, so it may not be skipped; what it asks for is not known here.
             if !header.flags.is_known() || header.flags.contains(FrameFlags::ENCRYPTED) {
-                return Err(Error::NewerFormat {
-                    major: FORMAT_MAJOR,
-                    minor: FORMAT_MINOR,
-                    unknown_features: u64::from(header.flags.0),
-                });
+                return Err(newer(header.flags));
             }
             if header.flags.contains(FrameFlags::OPENING) {
                 continue;
@@ -246,10 +250,9 @@ impl<'a> Scan<'a> {
         }
         let sequence = image.sequence + 1;
         // The header of segment q was valid when the log entered it; only segment 0 of a new store is entered by its place.
-        let named = image.header.as_ref().map(|header| header.next);
-        let found = match named {
-            Some(Some(physical)) => self.open(physical, sequence)?.filter(|next| next.header.is_some()),
-            Some(None) | None => self.find_anywhere(sequence)?,
+        let found = match image.reserved()[0] {
+            Some(physical) => self.open(physical, sequence)?.filter(|next| next.header.is_some()),
+            None => self.find_anywhere(sequence)?,
         };
         if of_current {
             self.successor = Some(found.clone());
@@ -370,8 +373,7 @@ impl<'a> Scan<'a> {
         if segments.count() == 0 {
             segments.put(Arc::clone(&self.segment));
         }
-        let reserved =
-            self.image.header.as_ref().map_or([Some(1), Some(2)], |header| [header.next, header.after]);
+        let reserved = self.image.reserved();
         let beyond = reserved.iter().flatten().copied().max().unwrap_or(0).max(self.highest_physical);
         LogEnd {
             segment: self.segment,
@@ -381,4 +383,9 @@ impl<'a> Scan<'a> {
             unused: beyond.saturating_add(1),
         }
     }
+}
+
+/// A frame that continues the log asks for something that this version does not know.
+fn newer(flags: FrameFlags) -> Error {
+    Error::NewerFormat { major: FORMAT_MAJOR, minor: FORMAT_MINOR, unknown_features: u64::from(flags.0) }
 }

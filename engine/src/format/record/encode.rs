@@ -1,9 +1,9 @@
 //! Records to bytes, in one pass: every commit of every application comes through here.
 
-use crate::document::KeyRef;
 use super::super::checksum::crc_append;
 use super::super::{SEGMENT_BYTES_MAX, varint};
 use super::{FLAGS, KIND, LENGTH, RecordParts, flag};
+use crate::document::KeyRef;
 
 impl RecordParts<'_> {
     /// The record's length in bytes.
