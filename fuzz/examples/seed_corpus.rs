@@ -150,12 +150,14 @@ fn forgeries() -> io::Result<()> {
     for (name, edits) in [
         ("no-edit", [].as_slice()),
         ("slot-generation-at-its-end", &[0, 0, 1, 96, 0xFF, 0, 0, 1, 103, 0xFF]),
+        ("slot-generation-the-last", &last_generation()),
         ("slot-durable-lsn", &[0, 1, 1, 116, 0x40]),
         ("slot-file-len", &[0, 1, 1, 124, 0x7F, 0, 0, 1, 124, 0x7F]),
         ("slot-segment-bytes", &[0, 0, 0, 45, 0x06, 0, 1, 0, 45, 0x06]),
         ("slot-incarnation", &[0, 0, 1, 107, 0xFF, 0, 1, 1, 107, 0xFF]),
         ("slot-feature", &[0, 0, 0, 24, 0x01, 0, 1, 0, 24, 0x01]),
         ("segment-names-itself", &[1, 1, 0, 36, 0x03]),
+        ("next-is-in-use", &[1, 6, 0, 36, 0x04]),
         ("segment-sequence", &[1, 2, 0, 15, 0xFF]),
         ("frame-lag", &[2, 4, 0, 16, 0x01]),
         ("frame-body-len", &[2, 5, 0, 20, 0x08]),
@@ -173,6 +175,15 @@ fn forgeries() -> io::Result<()> {
         write("resealed_image", name, edits)?;
     }
     Ok(())
+}
+
+/// Turns the generation in slot B, which is 9, into the largest there is.
+fn last_generation() -> Vec<u8> {
+    [0xF6, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
+        .iter()
+        .zip(96..)
+        .flat_map(|(&by, at)| [0, 1, 1, at, by])
+        .collect()
 }
 
 fn calls() -> io::Result<()> {

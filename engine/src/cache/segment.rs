@@ -86,6 +86,11 @@ impl SegmentTable {
         write(&self.segments).insert(segment.sequence, segment);
     }
 
+    /// Whether a log segment in place lies at the physical index.
+    pub(crate) fn uses(&self, physical: u32) -> bool {
+        read(&self.segments).values().any(|segment| segment.physical == physical)
+    }
+
     pub(crate) fn count(&self) -> usize {
         read(&self.segments).len()
     }

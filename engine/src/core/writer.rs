@@ -250,7 +250,10 @@ impl Writer {
 
     fn write_slot_unsynced(&mut self, core: &Core, change: impl FnOnce(&mut Superblock)) -> Result<()> {
         let mut slot = self.superblock.clone();
-        slot.generation += if seeded::is_on(Bug::SlotWrittenInPlace) { 2 } else { 1 };
+        let step = if seeded::is_on(Bug::SlotWrittenInPlace) { 2 } else { 1 };
+        let generation = slot.generation.checked_add(step);
+        slot.generation =
+            generation.ok_or(Error::LimitReached { what: "superblock generations of one file" })?;
         slot.durable_lsn = slot.durable_lsn.max(self.appender.durable());
         slot.file_len = self.synced_len;
         slot.clean = false;

@@ -100,7 +100,7 @@ pub(crate) fn recover(
         }
     };
     let highest_incarnation = claims.incarnation.max(scan.highest_incarnation());
-    let end = scan.into_end(segments);
+    let end = scan.into_end(segments)?;
     Ok(Recovered { end, highest_incarnation, replay, commits })
 }
 

@@ -369,18 +369,40 @@ impl<'a> Scan<'a> {
     }
 
     /// Where a writer goes on.
-    pub(super) fn into_end(self, segments: &SegmentTable) -> LogEnd {
+    pub(super) fn into_end(self, segments: &SegmentTable) -> Result<LogEnd> {
         if segments.count() == 0 {
             segments.put(Arc::clone(&self.segment));
         }
         let reserved = self.image.reserved();
+        self.check_reserved(reserved, segments)?;
         let beyond = reserved.iter().flatten().copied().max().unwrap_or(0).max(self.highest_physical);
-        LogEnd {
+        Ok(LogEnd {
             segment: self.segment,
             offset: self.offset,
             lsn: self.lsn,
             reserved,
             unused: beyond.saturating_add(1),
+        })
+    }
+
+    /// A writer will place what comes next where the last header says. A checksum vouches for the header's bytes, not for its
+    /// maker: an index that the log has in use would be written over, and one far beyond the end would fill the disk.
+    fn check_reserved(&self, reserved: [Option<u32>; 2], segments: &SegmentTable) -> Result<()> {
+        // spec: F-4.3
+        let last = self.geometry.segments_within(self.file_len).saturating_add(1);
+        let [next, after] = reserved;
+        let wrong =
+            reserved.into_iter().flatten().find(|&physical| physical > last || segments.uses(physical));
+        match wrong.or(after.filter(|_| next == after)) {
+            None => Ok(()),
+            Some(physical) => Err(Corruption {
+                at: self.image.file_offset(0),
+                clause: Clause("F-4.3"),
+                what: "a segment reserves what is in use, or lies far beyond the end of the file",
+                expected: u64::from(last),
+                found: u64::from(physical),
+            }
+            .into()),
         }
     }
 }
