@@ -208,6 +208,9 @@ impl Run {
                     // It could not be prepared, and nothing was written.
                     return Ok(());
                 }
+                if self.fault.kind == FaultKind::StorageFull && !operation.starts_with("sync") {
+                    return self.fail("a full disk is no reason to stop writing");
+                }
                 self.stopped = true;
                 self.judge(op, &Outcome::Unknown)
             }
