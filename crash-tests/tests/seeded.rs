@@ -147,7 +147,7 @@ fn every_seeded_bug_but_for_the_known_holes_turns_a_check_red() {
 #[test]
 fn without_a_bug_every_check_is_green() {
     switch_on(None);
-    for (name, check) in CHECKS.iter() {
+    for (name, check) in CHECKS {
         match check() {
             Ok(cases) => assert!(cases > 0, "{name} tried nothing"),
             Err((_, what)) => panic!("{name}: {what}"),
