@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::strategies::{damaged, documents};
 use super::{hex, holding, holding_bytes};
-use crate::document::{Document, validate};
+use crate::document::{Document, Value, validate};
 use crate::error::Error;
 
 fn refusal(bytes: &[u8]) -> (usize, &'static str) {
@@ -104,6 +104,24 @@ fn all_floats_of_16_bits_are_read_as_ieee_754_says_and_written_back() {
     }
 }
 
+// spec: E-2.6
+#[test]
+fn halfway_between_two_floats_of_16_bits_lies_one_that_takes_32() {
+    let read = |half: u16| {
+        let bytes = holding_bytes(&[0xf9, (half >> 8) as u8, half as u8]);
+        Document::decode(&bytes).expect("a float").get("v").and_then(Value::as_f64).expect("a float")
+    };
+    // Each pair of neighbours from zero to the largest: one bit more than 16 bits can hold.
+    for half in 0..0x7bff {
+        for sign in [1.0, -1.0] {
+            let middle = sign * (read(half) + read(half + 1)) / 2.0;
+            let bytes = holding(middle).encode();
+            assert_eq!(bytes[3], 0xfa, "{middle:e}");
+            assert_eq!(Document::decode(&bytes).expect("a float"), holding(middle), "{middle:e}");
+        }
+    }
+}
+
 // spec: V-1.4, E-2.5
 #[test]
 fn text_that_is_not_utf_8_is_refused_at_the_byte_that_is_wrong() {
@@ -131,6 +149,9 @@ fn a_document_is_an_object() {
 #[test]
 fn a_count_that_the_bytes_cannot_back_is_refused_before_anything_is_made_for_it() {
     for digits in [
+        "81",
+        "a1 60",
+        "a2 60 00 61",
         "9b7fffffffffffffff",
         "bb7fffffffffffffff",
         "5b7fffffffffffffff",

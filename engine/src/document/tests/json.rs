@@ -80,6 +80,8 @@ fn misspelt_strings_are_refused() {
         r#""\ud800x""#,
         r#""\ud800\n""#,
         r#""\udc00\ud800""#,
+        r#""\udc00\udc00""#,
+        r#""\udfff\udfff""#,
     ] {
         assert_eq!(refusal(text.as_bytes()), (1, 2, surrogate.to_owned()), "{text}");
     }
