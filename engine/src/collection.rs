@@ -1,11 +1,12 @@
 //! A collection of documents: each method is one commit, or one read of the newest durable state.
 
 use std::borrow::Borrow;
+use std::cell::Cell;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::core::Expect;
+use crate::core::{Bodies, Expect};
 use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::{self, AsKey, Document, Key};
@@ -48,11 +49,15 @@ struct CachedNaming {
 }
 
 impl CachedNaming {
-    fn with<R>(&self, db: &Db, name: &str, then: impl FnOnce(&Naming) -> Result<R>) -> Result<R> {
+    fn with<R>(&self, db: &Db, name: &str, then: impl Fn(&Naming) -> Result<R>) -> Result<R> {
         if let Some(naming) = self.first.get()
             && naming.is_current()
         {
-            return then(naming);
+            let seen = then(naming);
+            // If the name means something else by now, it may have done so before the look.
+            if naming.is_current() {
+                return seen;
+            }
         }
         let last = read(&self.last).clone().filter(|naming| naming.is_current());
         let naming = match last {
@@ -65,7 +70,8 @@ impl CachedNaming {
                 naming
             }
         };
-        then(&naming)
+        let seen = then(&naming);
+        if naming.is_current() { seen } else { self.with(db, name, then) }
     }
 }
 
@@ -79,6 +85,27 @@ impl Clone for CachedNaming {
         }
         copy
     }
+}
+
+thread_local! {
+    /// What the last call of this thread encoded into, kept so that a steady writer allocates nothing.
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// A buffer beyond this is given back after use.
+const SCRATCH_BYTES: usize = 1 << 20;
+
+/// Encodes a document, then passes it on. The encoding is the caller's code and may itself use the store, so no lock is held.
+fn encoded<R>(
+    encode: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+    then: impl FnOnce(&[u8]) -> Result<R>,
+) -> Result<R> {
+    let mut body = SCRATCH.take();
+    body.clear();
+    let result = encode(&mut body).and_then(|()| then(&body));
+    body.shrink_to(SCRATCH_BYTES);
+    SCRATCH.set(body);
+    result
 }
 
 impl Collection {
@@ -100,7 +127,7 @@ impl Collection {
     }
 
     /// Calls `then` with what the name means now.
-    fn with_naming<R>(&self, then: impl FnOnce(&Naming) -> Result<R>) -> Result<R> {
+    fn with_naming<R>(&self, then: impl Fn(&Naming) -> Result<R>) -> Result<R> {
         self.naming.with(&self.db, &self.name, then)
     }
 
@@ -110,8 +137,8 @@ impl Collection {
     /// # Errors
     /// `IdsExhausted`, `DocumentTooLarge`, `TooDeep`, and what any write may say.
     pub fn insert(&self, document: impl Borrow<Document>) -> Result<Key> {
-        let body = |out: &mut Vec<u8>| document.borrow().encode_into(out);
-        self.db.core().insert(&self.name, self.durability, body)
+        let encode = |out: &mut Vec<u8>| document.borrow().encode_into(out);
+        encoded(encode, |body| self.db.core().insert(&self.name, self.durability, body))
     }
 
     /// As [`insert`](Self::insert), for any type that serde can turn into an object, without a `Document` in between.
@@ -119,7 +146,8 @@ impl Collection {
     /// # Errors
     /// As [`insert`](Self::insert), and `Serde` for what has no form as a document.
     pub fn insert_as<T: Serialize + ?Sized>(&self, value: &T) -> Result<Key> {
-        self.db.core().insert(&self.name, self.durability, |out| document::to_bytes(value, out))
+        let encode = |out: &mut Vec<u8>| document::to_bytes(value, out);
+        encoded(encode, |body| self.db.core().insert(&self.name, self.durability, body))
     }
 
     /// Puts any number of new documents under the next ids in one commit: all of them, or none.
@@ -130,9 +158,11 @@ impl Collection {
         &self,
         documents: impl IntoIterator<Item = D>,
     ) -> Result<Vec<Key>> {
-        let bodies =
-            documents.into_iter().map(|document| move |out: &mut Vec<u8>| document.borrow().encode_into(out));
-        self.db.core().insert_many(&self.name, self.durability, bodies)
+        let mut bodies = Bodies::default();
+        for document in documents {
+            bodies.push(|out| document.borrow().encode_into(out))?;
+        }
+        self.db.core().insert_many(&self.name, self.durability, &bodies)
     }
 
     /// Puts a document under `key`, whether there was one or not.
@@ -160,10 +190,12 @@ impl Collection {
         &self,
         documents: impl IntoIterator<Item = (K, D)>,
     ) -> Result<u64> {
-        let documents = documents
-            .into_iter()
-            .map(|(key, document)| (key.into(), move |out: &mut Vec<u8>| document.borrow().encode_into(out)));
-        self.db.core().put_many(&self.name, self.durability, documents)
+        let (mut keys, mut bodies) = (Vec::new(), Bodies::default());
+        for (key, document) in documents {
+            keys.push(key.into());
+            bodies.push(|out| document.borrow().encode_into(out))?;
+        }
+        self.db.core().put_many(&self.name, self.durability, keys, &bodies)
     }
 
     /// Puts a document under a key that is free.
@@ -186,9 +218,9 @@ impl Collection {
         &self,
         key: impl AsKey,
         expect: Expect,
-        body: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+        encode: impl FnOnce(&mut Vec<u8>) -> Result<()>,
     ) -> Result<bool> {
-        self.db.core().put(&self.name, key.as_key(), expect, self.durability, body)
+        encoded(encode, |body| self.db.core().put(&self.name, key.as_key(), expect, self.durability, body))
     }
 
     /// Deletes the document under `key`. Whether there was one.

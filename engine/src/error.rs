@@ -212,7 +212,7 @@ impl fmt::Display for Error {
             ),
             Error::Locked { path } => write!(
                 f,
-                "{} is open in another process; close it there, or open it read-only in both",
+                "{} is open already, here or in another process; close it there, or open it read-only in both",
                 path.display()
             ),
             Error::Incomplete => {

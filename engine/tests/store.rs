@@ -334,11 +334,12 @@ fn readers_on_other_threads_see_whole_commits() {
     });
 }
 
-/// A storage that cannot be read any more once `broken` is set.
+/// A storage that answers no more once `broken` is set, and has no room for a write while `full` is.
 #[derive(Debug, Default)]
 struct Breakable {
     inner: MemoryStorage,
     broken: AtomicBool,
+    full: AtomicBool,
 }
 
 impl Storage for Breakable {
@@ -360,6 +361,9 @@ impl Storage for Breakable {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> std::io::Result<usize> {
         if self.broken.load(Ordering::Relaxed) {
             return Err(std::io::Error::other("unplugged"));
+        }
+        if self.full.load(Ordering::Relaxed) {
+            return Err(std::io::ErrorKind::StorageFull.into());
         }
         self.inner.write_at(offset, bytes)
     }
@@ -404,4 +408,84 @@ fn a_scan_ends_after_its_first_error() {
     assert!(rest[rest.len() - 1].is_err());
     disk.broken.store(false, Ordering::Relaxed);
     assert!(scan.next().is_none(), "what follows an error is not what follows");
+}
+
+#[test]
+fn what_found_no_room_is_taken_back_and_never_comes_later() {
+    let disk = Arc::new(Breakable::default());
+    let db = Db::open_on(Arc::clone(&disk), &Options::new()).unwrap();
+    let c = db.collection("c");
+    c.put(1, n(1)).unwrap();
+    disk.full.store(true, Ordering::Relaxed);
+    for _ in 0..2 {
+        assert!(matches!(c.insert_with_key(2, n(2)), Err(Error::StorageFull { .. })));
+        assert!(!c.contains(2).unwrap());
+    }
+    assert_eq!(value_of(c.get(1).unwrap()), Some(1), "reads go on");
+    disk.full.store(false, Ordering::Relaxed);
+    assert!(!c.delete(99).unwrap());
+    assert!(!c.contains(2).unwrap(), "a call that has nothing to do with it does not bring it");
+    c.insert_with_key(2, n(20)).unwrap();
+    assert!(db.verify(true).unwrap().is_clean());
+    drop((c, db));
+    let c = Db::open_on(disk, &Options::new()).unwrap().collection("c");
+    assert_eq!((value_of(c.get(2).unwrap()), c.len().unwrap()), (Some(20), 2));
+}
+
+#[test]
+fn a_close_after_a_full_disk_seals_what_was_taken_back() {
+    let disk = Arc::new(Breakable::default());
+    let db = Db::open_on(Arc::clone(&disk), &Options::new()).unwrap();
+    db.collection("c").put(1, n(1)).unwrap();
+    disk.full.store(true, Ordering::Relaxed);
+    assert!(matches!(db.collection("c").put(2, n(2)), Err(Error::StorageFull { .. })));
+    disk.full.store(false, Ordering::Relaxed);
+    db.close().unwrap();
+    let db = Db::open_on(disk, &Options::new()).unwrap();
+    assert_eq!(ids(db.collection("c").keys(..).unwrap()), ["1"]);
+}
+
+#[test]
+fn documents_that_are_made_from_the_store_itself_can_be_put_into_it() {
+    let db = Db::in_memory();
+    let c = db.collection("c");
+    c.insert_many((0..3).map(n)).unwrap();
+    let copies = c.scan(..).unwrap().map(|doc| {
+        c.put("touched", n(1)).unwrap();
+        doc.unwrap().to_document().unwrap()
+    });
+    assert_eq!(c.insert_many(copies).unwrap().len(), 3);
+    assert_eq!(c.len().unwrap(), 7);
+}
+
+#[test]
+fn a_file_of_the_length_of_a_new_store_that_is_somebody_elses_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("mine");
+    for place in [0, 16_384] {
+        let mut bytes = vec![0; 65_536];
+        bytes[place..place + 8].copy_from_slice(b"precious");
+        std::fs::write(&path, &bytes).unwrap();
+        assert!(matches!(Db::open(&path), Err(Error::NotHolotype { .. })));
+        assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    }
+}
+
+#[test]
+fn a_deep_check_tells_of_a_damaged_slot_before_the_next_writer_mends_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.holo");
+    {
+        let db = Db::open(&path).unwrap();
+        db.collection("c").insert(n(1)).unwrap();
+        db.close().unwrap();
+    }
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[4096 + 40] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let damaged = Db::open_with(&path, &Options::new().read_only(true)).unwrap().verify(true).unwrap();
+    assert_eq!(damaged.problems.len(), 1, "{damaged:?}");
+    assert_eq!(damaged.problems[0].at, 4096);
+    let mended = Db::open(&path).unwrap();
+    assert!(mended.verify(true).unwrap().is_clean());
 }

@@ -14,7 +14,7 @@ mod writer;
 pub(crate) use read::Located;
 pub(crate) use scan::Cursor;
 pub use verify::VerifyReport;
-pub(crate) use write::Expect;
+pub(crate) use write::{Bodies, Expect};
 pub(crate) use writer::Writer;
 
 use crate::error::{Error, Result};

@@ -15,6 +15,9 @@ use crate::txn::Visibility;
 
 use super::{Core, Writer};
 
+/// No slot of a higher generation was written while a store was created.
+const CREATION_GENERATION: u64 = 1;
+
 impl Core {
     /// Opens the store on `storage`, or creates it there.
     pub(crate) fn open(storage: Box<dyn Storage>, options: &Options) -> Result<Core> {
@@ -43,6 +46,10 @@ impl Core {
         let synced = if seeded::is_on(Bug::RecoveryNotSynced) { Ok(()) } else { storage.sync() };
         if !options.read_only {
             synced?;
+            if slot.generation <= CREATION_GENERATION {
+                // spec. A creation that was killed at its end may not have come to this.
+                storage.sync_directory()?;
+            }
         }
         let core = assemble(storage, segments, slot, recovered, options)?;
         if !other_is_valid && !options.read_only && !seeded::is_on(Bug::InvalidSlotNotMended) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::document::KeyRef;
+use crate::document::{DOCUMENT_LEN_MAX, KeyRef};
 use crate::error::{Clause, Corruption, Result};
 use crate::format::body::{ChunkList, parse_chunk};
 use crate::format::record::{Kind, Record};
@@ -89,7 +89,10 @@ impl Core {
     /// The document whose chunks the put `record` lists (spec: F-6.7).
     fn put_together(&self, found: &Found, record: &Record<'_>, address: LogAddress) -> Result<Located> {
         let list = ChunkList::parse(record.body).ok_or_else(|| self.wrong_record(address, 0, record))?;
-        // Not believed for more than the chunks turn out to hold.
+        // Not believed for more than a document may have, or than the chunks turn out to hold.
+        if list.document_len() > DOCUMENT_LEN_MAX as u64 {
+            return Err(self.wrong_record(address, record.collection, record));
+        }
         let capacity = (list.document_len() as usize).min(list.count() * self.log.geometry.record_len_max());
         let mut bytes = Vec::with_capacity(record.key_bytes.len() + capacity);
         bytes.extend_from_slice(record.key_bytes);

@@ -21,15 +21,41 @@ pub(crate) enum Expect {
     Occupied,
 }
 
+/// Encoded documents, one behind the other. They are encoded before the writer is locked: what encodes them is the caller's
+/// code, which may use the store itself.
+#[derive(Debug, Default)]
+pub(crate) struct Bodies {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Bodies {
+    /// Appends what `encode` appends to the bytes that it is given.
+    pub(crate) fn push(&mut self, encode: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
+        encode(&mut self.bytes)?;
+        self.ends.push(self.bytes.len());
+        Ok(())
+    }
+
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.bytes[start..*end])
+    }
+}
+
 impl Core {
-    /// Puts one document; `body` appends its encoded form. Whether anything was put.
+    /// Puts one document, given in its encoded form. Whether anything was put.
     pub(crate) fn put(
         &self,
         name: &str,
         key: KeyRef<'_>,
         expect: Expect,
         durability: Durability,
-        body: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+        body: &[u8],
     ) -> Result<bool> {
         check_key(key)?;
         let mut writer = self.writer()?;
@@ -41,49 +67,40 @@ impl Core {
         if expect == Expect::Vacant && replaces.is_some() {
             return Err(Error::KeyExists { key: key.to_key() });
         }
-        writer.batch.push(Action::Put, documents, key, replaces, body)?;
         if expect == Expect::Occupied && replaces.is_none() {
-            // Only now: a document that could not be stored is refused, whether there was one to replace or not.
             return Ok(false);
         }
+        writer.batch.push(Action::Put, documents, key, replaces, body);
         writer.commit(self, durability)?;
         Ok(true)
     }
 
-    /// Puts one document under the next id.
-    pub(crate) fn insert(
-        &self,
-        name: &str,
-        durability: Durability,
-        body: impl FnOnce(&mut Vec<u8>) -> Result<()>,
-    ) -> Result<Key> {
+    /// Puts one document, given in its encoded form, under the next id.
+    pub(crate) fn insert(&self, name: &str, durability: Durability, body: &[u8]) -> Result<Key> {
         let mut writer = self.writer()?;
         writer.begin(self)?;
         let documents = self.documents_for(&mut writer, name, true)?.expect("created if it was not there");
         let id = documents.largest_id().checked_add(1).ok_or(Error::IdsExhausted)?;
-        writer.batch.push(Action::Put, documents, KeyRef::Int(id), None, body)?;
+        writer.batch.push(Action::Put, documents, KeyRef::Int(id), None, body);
         writer.commit(self, durability)?;
         Ok(Key::Int(id))
     }
 
     /// Puts any number of documents under the next ids, in one commit; returns the ids.
-    pub(crate) fn insert_many<B>(
+    pub(crate) fn insert_many(
         &self,
         name: &str,
         durability: Durability,
-        bodies: impl Iterator<Item = B>,
-    ) -> Result<Vec<Key>>
-    where
-        B: FnOnce(&mut Vec<u8>) -> Result<()>,
-    {
+        bodies: &Bodies,
+    ) -> Result<Vec<Key>> {
         let mut writer = self.writer()?;
         writer.begin(self)?;
         let documents = self.documents_for(&mut writer, name, true)?.expect("created if it was not there");
         let mut id = documents.largest_id();
-        let mut keys = Vec::with_capacity(bodies.size_hint().0.min(1 << 20));
-        for body in bodies {
+        let mut keys = Vec::with_capacity(bodies.len());
+        for body in bodies.iter() {
             id = id.checked_add(1).ok_or(Error::IdsExhausted)?;
-            writer.batch.push(Action::Put, Arc::clone(&documents), KeyRef::Int(id), None, body)?;
+            writer.batch.push(Action::Put, Arc::clone(&documents), KeyRef::Int(id), None, body);
             keys.push(Key::Int(id));
         }
         if !keys.is_empty() {
@@ -92,32 +109,26 @@ impl Core {
         Ok(keys)
     }
 
-    /// Puts any number of documents, in one commit. Where a key comes twice, the later document stays.
-    pub(crate) fn put_many<B>(
+    /// Puts any number of documents, `keys[i]` with the i-th body, in one commit. Where a key comes twice, the later document
+    /// stays.
+    pub(crate) fn put_many(
         &self,
         name: &str,
         durability: Durability,
-        documents_in: impl Iterator<Item = (Key, B)>,
-    ) -> Result<u64>
-    where
-        B: FnOnce(&mut Vec<u8>) -> Result<()>,
-    {
+        keys: Vec<Key>,
+        bodies: &Bodies,
+    ) -> Result<u64> {
+        for key in &keys {
+            check_key(key.as_ref())?;
+        }
         let mut writer = self.writer()?;
         writer.begin(self)?;
         let documents = self.documents_for(&mut writer, name, true)?.expect("created if it was not there");
-        let mut last = std::collections::BTreeMap::new();
-        let mut count = 0;
-        for (key, body) in documents_in {
-            check_key(key.as_ref())?;
-            count += 1;
-            if let Some(earlier) = last.insert(key, body) {
-                // What could not be stored is refused, even where a later document takes its place.
-                earlier(&mut Vec::new())?;
-            }
-        }
+        let count = keys.len() as u64;
+        let last: std::collections::BTreeMap<Key, &[u8]> = keys.into_iter().zip(bodies.iter()).collect();
         for (key, body) in last {
             let replaces = self.newest(&documents, key.as_ref())?;
-            writer.batch.push(Action::Put, Arc::clone(&documents), key.as_ref(), replaces, body)?;
+            writer.batch.push(Action::Put, Arc::clone(&documents), key.as_ref(), replaces, body);
         }
         if count > 0 {
             writer.commit(self, durability)?;
@@ -133,7 +144,7 @@ impl Core {
         let documents = self.documents_for(&mut writer, name, false)?;
         let documents = documents.ok_or_else(|| Error::UnknownCollection { name: name.to_owned() })?;
         let Some(replaces) = self.newest(&documents, key)? else { return Ok(false) };
-        writer.batch.push(Action::Delete, documents, key, Some(replaces), |_| Ok(()))?;
+        writer.batch.push(Action::Delete, documents, key, Some(replaces), &[]);
         writer.commit(self, durability)?;
         Ok(true)
     }

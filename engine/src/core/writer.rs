@@ -30,8 +30,8 @@ pub(crate) struct Writer {
     pub(super) batch: Batch,
     /// What the name of the last commit's collection meant: the next one mostly goes to the same.
     pub(super) last_naming: Option<Arc<Naming>>,
-    /// A commit that is placed and could not be written for want of room. It is retried before anything else.
-    stalled: Option<(Batch, Durability)>,
+    /// Bytes of a commit that found no room may stand behind the end of the log: it is sealed before it goes on.
+    unsealed: bool,
     closed: bool,
 }
 
@@ -51,7 +51,7 @@ impl Writer {
             synced_len: file_len,
             batch: Batch::default(),
             last_naming: None,
-            stalled: None,
+            unsealed: false,
             closed: false,
         }
     }
@@ -67,7 +67,7 @@ impl Writer {
             synced_len: self.synced_len,
             batch: Batch::default(),
             last_naming: None,
-            stalled: self.stalled.clone(),
+            unsealed: self.unsealed,
             closed: self.closed,
         }
     }
@@ -80,22 +80,22 @@ impl Writer {
         &self.superblock
     }
 
-    /// Makes sure that a commit may be begun: an incarnation is taken, counts are left, nothing waits for room.
+    /// Makes sure that a commit may be begun: an incarnation is taken, counts are left, the end of the log is sealed.
     pub(super) fn begin(&mut self, core: &Core) -> Result<()> {
         if self.closed {
             return Err(Error::Closed);
         }
         core.log.storage.check_writable()?;
-        self.finish_stalled(core)?;
         self.batch.clear();
-        if !self.is_open {
-            self.take_incarnation(core)?;
-        } else if !self.appender.has_counts_left() {
-            // spec
+        if self.unsealed || self.is_open && !self.appender.has_counts_left() {
+            // spec. A new incarnation in place: nothing of the old one is counted behind its opening frame.
             self.sync(core)?;
-            self.take_incarnation(core)?;
+            self.take_incarnation(core)
+        } else if !self.is_open {
+            self.take_incarnation(core)
+        } else {
+            Ok(())
         }
-        Ok(())
     }
 
     /// Commits what is in `self.batch`, and returns its LSN.
@@ -129,7 +129,11 @@ impl Writer {
             }
             Err(error) => {
                 if matches!(error, Error::StorageFull { .. }) {
-                    self.stalled = Some((batch, durability));
+                    // The commit is taken back. Some of it may be in the file: so nothing is placed before the end of the
+                    // log is sealed under a new incarnation.
+                    self.appender.revert(mark);
+                    self.unsealed = true;
+                    self.batch = batch;
                 }
                 Err(error)
             }
@@ -149,28 +153,12 @@ impl Writer {
         }
     }
 
-    /// A commit that waited for room is carried out before anything else is.
-    fn finish_stalled(&mut self, core: &Core) -> Result<()> {
-        let Some((batch, durability)) = self.stalled.take() else { return Ok(()) };
-        match self.carry_out(core, durability) {
-            Ok(()) => {
-                apply(core, &batch);
-                Ok(())
-            }
-            Err(error) => {
-                self.stalled = Some((batch, durability));
-                Err(error)
-            }
-        }
-    }
-
     /// Everything before this call is durable when it returns.
     pub(super) fn flush(&mut self, core: &Core) -> Result<()> {
         if self.closed {
             return Err(Error::Closed);
         }
         core.log.storage.check_writable()?;
-        self.finish_stalled(core)?;
         self.sync(core)
     }
 
@@ -180,6 +168,9 @@ impl Writer {
             return Ok(());
         }
         let closed = self.flush(core).and_then(|()| {
+            if self.unsealed {
+                self.take_incarnation(core)?;
+            }
             if self.is_open { self.write_slot(core, |slot| slot.clean = true) } else { Ok(()) }
         });
         // A full disk is no end: what waits in memory can still be written once there is room.
@@ -187,9 +178,16 @@ impl Writer {
         closed
     }
 
-    /// Writes out what is pending, where this life of the store may write.
-    pub(super) fn hand_over(&mut self, core: &Core) -> Result<()> {
-        if self.closed || core.log.storage.check_writable().is_err() { Ok(()) } else { self.write_out(core) }
+    /// Writes out what is pending. Whether the file then stands for the state that readers see: not after a failure, nor
+    /// while bytes of a commit that was taken back may stand behind the end of the log.
+    pub(super) fn hand_over(&mut self, core: &Core) -> Result<bool> {
+        if core.log.storage.check_writable().is_err() || self.unsealed {
+            return Ok(false);
+        }
+        if !self.closed {
+            self.write_out(core)?;
+        }
+        Ok(true)
     }
 
     /// Hands every placed frame to the operating system.
@@ -222,24 +220,27 @@ impl Writer {
         if early {
             core.log.storage.sync()?;
         }
-        if seeded::is_on(Bug::GrowthNamedBeforeSync) && self.superblock.file_len != self.file_len {
-            self.synced_len = self.file_len;
-            self.write_slot_unsynced(core, |_| {})?;
-        }
+        self.name_growth(core)?;
         self.write_out(core)?;
         if !early {
             core.log.storage.sync()?;
         }
         self.synced_len = self.file_len;
         self.appender.synced();
-        if seeded::is_on(Bug::GrowthNotNamed) {
+        Ok(())
+    }
+
+    /// Makes a grown length durable, and names it in a slot: before anything is synced that lies in the growth, and while
+    /// nothing is lost if there is no room for it (spec: F-2.4, R-7.2).
+    fn name_growth(&mut self, core: &Core) -> Result<()> {
+        if self.superblock.file_len == self.file_len || seeded::is_on(Bug::GrowthNotNamed) {
             return Ok(());
         }
-        if self.superblock.file_len != self.synced_len {
-            // The slot names the length only now that it is durable, and what lies in the growth counts only then.
-            self.write_slot(core, |_| {})?;
+        if !seeded::is_on(Bug::GrowthNamedBeforeSync) {
+            core.log.storage.sync()?;
         }
-        Ok(())
+        self.synced_len = self.file_len;
+        self.write_slot(core, |_| {})
     }
 
     /// Writes the slot that is not the newest, and syncs (spec: F-3.5).
@@ -289,7 +290,7 @@ impl Writer {
         }
         self.synced_len = self.file_len;
         self.appender.synced();
-        self.is_open = true;
+        (self.is_open, self.unsealed) = (true, false);
         core.visibility.apply().publish(self.appender.end().lsn, self.appender.end_address());
         Ok(())
     }
@@ -302,7 +303,7 @@ impl Writer {
             assert!(to > self.file_len, "growing makes longer");
             if core.options.max_file_bytes.is_some_and(|max| to > max) {
                 return Err(Error::StorageFull {
-                    operation: format!("grow the file to {to} bytes: max_file_bytes"),
+                    operation: format!("growth of the file to {to} bytes, which is beyond max_file_bytes"),
                 });
             }
             core.log.storage.set_len(to)?;

@@ -52,7 +52,9 @@ pub enum SegmentKind {
 }
 
 impl SegmentKind {
-    const fn magic(self) -> [u8; 4] {
+    /// The first four bytes of a segment of this kind.
+    #[must_use]
+    pub const fn magic(self) -> [u8; 4] {
         match self {
             SegmentKind::Log => *b"HLOG",
             SegmentKind::Checkpoint => *b"HCPK",

@@ -69,26 +69,22 @@ impl Batch {
         self.changes.is_empty()
     }
 
-    /// Appends a put or a delete; `body` appends the encoded document to the bytes that it is given.
+    /// Appends a put, with the encoded document, or a delete, with nothing.
     pub(crate) fn push(
         &mut self,
         action: Action,
         documents: Arc<Documents>,
         key: KeyRef<'_>,
         replaces: Option<(Entry, Birth)>,
-        body: impl FnOnce(&mut Vec<u8>) -> crate::Result<()>,
-    ) -> crate::Result<()> {
+        body: &[u8],
+    ) {
         let start = self.bytes.len();
         key.encode_into(&mut self.bytes);
         let key = start..self.bytes.len();
-        if let Err(error) = body(&mut self.bytes) {
-            self.bytes.truncate(start);
-            return Err(error);
-        }
+        self.bytes.extend_from_slice(body);
         let body = key.end..self.bytes.len();
         let documents = Some(documents);
         self.changes.push(Change { action, documents, key, body, replaces, address: LogAddress(0) });
-        Ok(())
     }
 
     /// Appends a change of the catalog.

@@ -1,6 +1,7 @@
 //! The superblock slots at opening (spec: F-3.3, R-5.1).
 
 use crate::error::{Clause, Corruption, Error, Result};
+use crate::format::segment::SegmentKind;
 use crate::format::superblock::{MAGIC, SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, parse_slot};
 use crate::format::{Geometry, SEGMENTS_START};
 use crate::storage::FailStop;
@@ -78,6 +79,15 @@ fn is_unfinished(storage: &FailStop, geometry: Geometry) -> Result<bool> {
     let have = storage.read_full(0, &mut bytes)?;
     let header = SEGMENTS_START as usize..SEGMENTS_START as usize + geometry.sector() as usize;
     let slot = if len == geometry.creation_len() { 0..SLOT_LEN } else { 0..0 };
+    // What creation writes first in either place; torn, it is still zeros. Anything else is somebody's own file.
+    let begins = |at: usize, with: &[u8]| {
+        bytes
+            .get(at..at + with.len())
+            .is_none_or(|found| found == with || found.iter().all(|byte| *byte == 0))
+    };
+    if !begins(0, &MAGIC) || !begins(header.start, &SegmentKind::Log.magic()) {
+        return Ok(false);
+    }
     let mut others =
         bytes[..have].iter().enumerate().filter(|(at, _)| !slot.contains(at) && !header.contains(at));
     Ok(others.all(|(_, byte)| *byte == 0))
