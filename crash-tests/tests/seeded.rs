@@ -16,7 +16,8 @@ use holotype_crash_tests::{faults, media, power, random, readers};
 type Check = (&'static str, fn() -> Result<u64, (u64, String)>);
 
 /// Bugs that none of these checks catches: holes in them, to be closed. Most need damage together with a certain leftover of a
-/// power cut, or two cuts in a row, which take longer than a test may.
+/// power cut, or two cuts in a row, which take longer than a test may. The engine's own `tests/recovery.rs` catches three of
+/// them (`ClaimsNotFollowedAlongTheChain`, `GrowthNotNamed`, `SectorSharedAcrossSyncs`) by their shortest traces.
 const HOLES: &[Bug] = &[
     Bug::ClaimsNotFollowedAlongTheChain,
     Bug::DamagedHeaderEndsTheChain,

@@ -13,6 +13,13 @@ struct Fixture {
     db: Db,
 }
 
+fn fill(disk: &MemoryStorage, bytes: &[u8]) {
+    let mut at = 0;
+    while at < bytes.len() {
+        at += disk.write_at(at as u64, &bytes[at..]).expect("memory takes all");
+    }
+}
+
 fn options() -> Options {
     Options::new().sector(64).segment_bytes(1024).seed(7)
 }
@@ -24,7 +31,7 @@ fn body(n: i64) -> Document {
 impl Fixture {
     fn on(bytes: &[u8]) -> Result<Fixture> {
         let disk = Arc::new(MemoryStorage::new());
-        disk.write_at(0, bytes).expect("memory takes all");
+        fill(&disk, bytes);
         let db = Db::open_on(Arc::clone(&disk), &options())?;
         Ok(Fixture { disk, db })
     }
@@ -143,6 +150,22 @@ fn a_file_shorter_than_it_durably_was_is_corrupt() -> Shown {
     shown(matches!(opened, Err(Error::Corrupt(_))), opened.map(|store| store.keys()))
 }
 
+fn one_damaged_sector_never_takes_a_batch_and_its_witness() -> Shown {
+    let disk = Arc::new(MemoryStorage::new());
+    let options = Options::new().segment_bytes(65_536).seed(7);
+    let db = Db::open_on(Arc::clone(&disk), &options).map_err(|error| error.to_string())?;
+    let store = Fixture { disk, db };
+    let first = store.put(1, Durability::Synced);
+    store.put(2, Durability::Synced);
+    let mut bytes = store.bytes();
+    let sector = (first.end - 9) / 512 * 512;
+    bytes[sector..sector + 512].fill(0);
+    let disk = Arc::new(MemoryStorage::new());
+    fill(&disk, &bytes);
+    let opened = Db::open_on(disk, &options);
+    shown(matches!(opened, Err(Error::Corrupt(_))), opened.map(|db| db.collections()))
+}
+
 #[test]
 fn the_rules_of_recovery_hold() {
     for (name, scenario) in [
@@ -150,6 +173,7 @@ fn the_rules_of_recovery_hold() {
         ("torn", damage_to_a_commit_that_nobody_acknowledged_is_a_torn_tail),
         ("beyond the cut", what_lay_beyond_a_cut_never_comes_back),
         ("chain", a_claim_three_segments_on_is_found),
+        ("sector", one_damaged_sector_never_takes_a_batch_and_its_witness),
         ("short", a_file_shorter_than_it_durably_was_is_corrupt),
     ] {
         assert_eq!(scenario(), Ok(()), "{name}");
@@ -203,6 +227,16 @@ mod removed {
     #[test]
     fn a_search_that_ends_with_the_segment_misses_the_claim() {
         red(Bug::ClaimsNotFollowedAlongTheChain, a_claim_three_segments_on_is_found);
+    }
+
+    #[test]
+    fn where_batches_share_a_sector_one_that_is_damaged_takes_them_all() {
+        red(Bug::SectorSharedAcrossSyncs, one_damaged_sector_never_takes_a_batch_and_its_witness);
+    }
+
+    #[test]
+    fn a_growth_that_no_slot_names_can_be_cut_off_unnoticed() {
+        red(Bug::GrowthNotNamed, a_file_shorter_than_it_durably_was_is_corrupt);
     }
 
     #[test]

@@ -46,8 +46,8 @@ impl Core {
         let synced = if seeded::is_on(Bug::RecoveryNotSynced) { Ok(()) } else { storage.sync() };
         if !options.read_only {
             synced?;
-            if slot.generation <= CREATION_GENERATION {
-                // spec. A creation that was killed at its end may not have come to this.
+            if slot.generation <= CREATION_GENERATION && !seeded::is_on(Bug::DirectoryNotSynced) {
+                // spec. The last step of a creation, of this one or of one that was killed before it.
                 storage.sync_directory()?;
             }
         }
