@@ -1,4 +1,4 @@
-//! A collection of documents: each method is one commit, or one read of the newest durable state.
+//! A collection of documents: each method is one commit, or one read of the newest visible state.
 
 use std::borrow::Borrow;
 use std::cell::Cell;
