@@ -105,8 +105,10 @@ struct Run {
     disk: SimDisk,
     witness: Witness,
     db: Option<Db>,
-    /// Judges of all that may be the case: a commit that found no room may have been made all the same, later.
+    /// Judges of all that may be the case.
     judges: Vec<Oracle>,
+    /// Judges of what an ending may show besides: a commit that found no room, until the log behind it is sealed (S-8.5).
+    unsealed: Vec<Oracle>,
     /// What happened so far, for the report.
     doing: String,
     stopped: bool,
@@ -129,6 +131,7 @@ impl Run {
             disk,
             db: None,
             judges: vec![Oracle::default()],
+            unsealed: Vec::new(),
             doing: String::new(),
             stopped: false,
             was_full: false,
@@ -200,7 +203,15 @@ impl Run {
             Ok(outcome) if self.stopped && writes && !matches!(outcome, Outcome::Refused(_)) => {
                 self.fail(format!("it writes on, and answers {outcome}"))
             }
-            Ok(outcome) => self.judge(op, &outcome),
+            Ok(outcome) => {
+                if matches!(op, Op::Flush) {
+                    self.unsealed.retain_mut(|judge| judge.judge(op, &outcome).is_ok());
+                } else if writes && !matches!(outcome, Outcome::Refused(_)) {
+                    // It came to the writer, which seals the log before anything else.
+                    self.unsealed.clear();
+                }
+                self.judge(op, &outcome)
+            }
             Err(Error::Poisoned { .. }) if self.stopped && writes => self.judge(op, &adapter::POISONED),
             Err(Error::Io { operation, .. }) if writes => {
                 self.any_failed = true;
@@ -221,7 +232,7 @@ impl Run {
             Err(Error::StorageFull { .. }) if writes => {
                 self.any_failed = true;
                 self.was_full = true;
-                self.perhaps(op);
+                self.taken_back(op);
                 Ok(())
             }
             Err(error) => self.fail(format!("an error that does not fit: {error}")),
@@ -241,22 +252,25 @@ impl Run {
         }
     }
 
-    /// The commit found no room: it may be carried out when there is some, before anything else is.
-    fn perhaps(&mut self, op: &Op) {
-        let mut carried_out = self.judges.clone();
-        for judge in &mut carried_out {
+    /// The commit found no room, and the state is as before; only an ending may still show it.
+    fn taken_back(&mut self, op: &Op) {
+        let mut shown = self.judges.clone();
+        for judge in &mut shown {
             let foretold = judge.histories()[0].clone().apply(op);
             judge.judge(op, &foretold).expect("this is what it foretells");
         }
-        carried_out.retain(|judge| !self.judges.contains(judge));
-        self.judges.append(&mut carried_out);
+        shown.retain(|judge| !self.judges.contains(judge));
+        self.unsealed.append(&mut shown);
     }
 
     fn reopen(&mut self) -> Result<(), String> {
         let db = self.db.take().expect("the store is open");
         let closed = db.clone().close();
         match closed {
-            Ok(()) => self.judge(&Op::Flush, &Outcome::Done)?,
+            Ok(()) => {
+                self.unsealed.clear();
+                self.judge(&Op::Flush, &Outcome::Done)?;
+            }
             Err(Error::Poisoned { .. }) if self.stopped => {}
             Err(Error::Io { .. }) => {
                 self.any_failed = true;
@@ -290,6 +304,7 @@ impl Run {
 
     fn judge_ending(&mut self, ending: Ending, dump: &adapter::Contents) -> Result<(), String> {
         let mut disagreement = None;
+        self.judges.append(&mut self.unsealed);
         self.judges
             .retain_mut(|judge| judge.judge_ending(ending, dump).map_err(|d| disagreement = Some(d)).is_ok());
         match disagreement {

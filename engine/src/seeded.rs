@@ -85,6 +85,8 @@ catalogue! {
     ShortWriteAccepted,
     /// A full disk stops the store as any failure does.
     FullDiskPoisons,
+    /// A commit that found no room stays, though the caller was told that it failed.
+    FullDiskCommitKept,
     /// A commit that could not be placed leaves its traces.
     PlacementNotTakenBack,
     /// A scan goes on behind an error, without what could not be read.

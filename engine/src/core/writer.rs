@@ -131,7 +131,9 @@ impl Writer {
                 if matches!(error, Error::StorageFull { .. }) {
                     // The commit is taken back. Some of it may be in the file: so nothing is placed before the end of the
                     // log is sealed under a new incarnation.
-                    self.appender.revert(mark);
+                    if !seeded::is_on(Bug::FullDiskCommitKept) {
+                        self.appender.revert(mark);
+                    }
                     self.unsealed = true;
                     self.batch = batch;
                 }
