@@ -174,7 +174,9 @@ impl Store {
 
     /// Lets the writer go, and those know who wait for a turn.
     fn leave(&self, writer: MutexGuard<'_, Writer>) {
-        if writer.turn.is_waited_for() {
+        let is_waited_for = writer.turn.is_waited_for();
+        drop(writer);
+        if is_waited_for {
             self.turn_ended.notify_all();
         }
     }
