@@ -16,6 +16,7 @@ mod steps;
 mod strategy;
 mod tally;
 mod values;
+mod weave;
 
 pub use drive::{Finding, Plan, Reduced, drive};
 pub use reduce::{Reduction, Simplify, minimise};

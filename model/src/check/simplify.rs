@@ -22,6 +22,25 @@ impl Simplify for Step {
 }
 
 fn simpler_ops(op: &Op) -> Vec<Op> {
+    match op {
+        // The savepoint or snapshot before, for when the one that is named now is not needed.
+        Op::RollbackTo { savepoint } => {
+            savepoint.checked_sub(1).map(|savepoint| Op::RollbackTo { savepoint }).into_iter().collect()
+        }
+        Op::Release { snapshot } => {
+            snapshot.checked_sub(1).map(|snapshot| Op::Release { snapshot }).into_iter().collect()
+        }
+        Op::Through { snapshot, op } => {
+            let before = snapshot.checked_sub(1).map(|snapshot| Op::Through { snapshot, op: op.clone() });
+            let simpler = simpler_plain(op).into_iter().map(Box::new);
+            before.into_iter().chain(simpler.map(|op| Op::Through { snapshot: *snapshot, op })).collect()
+        }
+        Op::Inside(op) => simpler_plain(op).into_iter().map(|op| Op::Inside(Box::new(op))).collect(),
+        op => simpler_plain(op),
+    }
+}
+
+fn simpler_plain(op: &Op) -> Vec<Op> {
     let mut simpler = Vec::new();
     let mut offer = |change: fn(&mut Op)| {
         let mut changed = op.clone();
@@ -58,7 +77,8 @@ fn empty_documents(op: &mut Op) {
         Op::Insert { document, .. }
         | Op::Put { document, .. }
         | Op::InsertWithKey { document, .. }
-        | Op::Replace { document, .. } => document.clear(),
+        | Op::Replace { document, .. }
+        | Op::ReplaceIf { document, .. } => document.clear(),
         Op::InsertMany { documents, .. } => documents.iter_mut().for_each(Document::clear),
         Op::PutMany { entries, .. } => entries.iter_mut().for_each(|(_, document)| document.clear()),
         _ => {}
