@@ -84,6 +84,39 @@ fn wrong_answers_at_the_corners() {
 }
 
 #[test]
+fn transactions_that_others_see_or_that_others_disturb() {
+    // spec: T-1.3, T-2.1, T-2.2, T-2.4
+    is_caught_within(3, Bug::ShowsTransaction);
+    is_caught_within(2, Bug::LetsWritersIn);
+    assert_eq!(endings(&is_caught_within(5, Bug::CommitsInPieces)).len(), 1);
+    assert_eq!(endings(&is_caught_within(4, Bug::BuffersTransactions)).len(), 1);
+}
+
+#[test]
+fn rollbacks_and_refusals_that_undo_too_much_or_too_little() {
+    // spec: T-2.5, T-2.6, T-2.7
+    is_caught_within(5, Bug::RollbackKeepsIds);
+    is_caught_within(6, Bug::SavepointKeepsIds);
+    is_caught_within(4, Bug::SavepointServesOnce);
+    is_caught_within(5, Bug::KeepsLaterSavepoints);
+    is_caught_within(4, Bug::RefusalUndoesTransaction);
+}
+
+#[test]
+fn snapshots_that_move() {
+    // spec: T-3.1
+    is_caught_within(4, Bug::SnapshotLosesWhatIsDropped);
+    is_caught_within(4, Bug::SnapshotFollowsReplaces);
+}
+
+#[test]
+fn versions_that_are_taken_for_others() {
+    // spec: T-2.10
+    is_caught_within(2, Bug::IgnoresVersions);
+    is_caught_within(4, Bug::ComparesDocumentsForVersions);
+}
+
+#[test]
 fn a_panic_is_a_finding_like_any_other() {
     let reduced = is_caught_within(1, Bug::PanicsOnEmptyKey);
     assert_eq!(reduced.divergence.disagreement.found, "a panic: the key is empty");

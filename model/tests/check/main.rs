@@ -7,3 +7,4 @@ mod order;
 mod passes;
 mod rig;
 mod toy;
+mod transact;
