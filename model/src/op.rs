@@ -109,6 +109,29 @@ impl Op {
         }
     }
 
+    /// The same in another class, where it has one.
+    pub fn with_durability(&self, class: Durability) -> Op {
+        let mut op = self.clone();
+        match &mut op {
+            Op::Insert { durability, .. }
+            | Op::InsertMany { durability, .. }
+            | Op::Put { durability, .. }
+            | Op::PutMany { durability, .. }
+            | Op::InsertWithKey { durability, .. }
+            | Op::Replace { durability, .. }
+            | Op::Delete { durability, .. }
+            | Op::ReplaceIf { durability, .. }
+            | Op::DeleteIf { durability, .. }
+            | Op::CreateCollection { durability, .. }
+            | Op::DropCollection { durability, .. }
+            | Op::ClearCollection { durability, .. }
+            | Op::RenameCollection { durability, .. }
+            | Op::Commit { durability } => *durability = class,
+            _ => {}
+        }
+        op
+    }
+
     /// Whether this may make a commit.
     pub fn is_write(&self) -> bool {
         self.durability().is_some()

@@ -11,6 +11,7 @@ mod reduce;
 mod rig;
 mod rng;
 mod run;
+mod shorten;
 mod simplify;
 mod steps;
 mod strategy;

@@ -6,18 +6,24 @@ use crate::value::Document;
 
 use super::reduce::Simplify;
 use super::rig::Step;
+use super::shorten::shorter;
 
 impl Simplify for Step {
     fn simpler(&self) -> Vec<Self> {
         match self {
             Step::Do(op) => simpler_ops(op).into_iter().map(Step::Do).collect(),
             Step::End(_, 0) => Vec::new(),
-            Step::End(ending, choice) => [0, choice % 256]
+            // Few commits leave few choices; a small number goes on meaning the same when there are fewer of them.
+            Step::End(ending, choice) => [0, 1, 2, 3, choice % 256]
                 .into_iter()
                 .filter(|smaller| smaller < choice)
                 .map(|smaller| Step::End(*ending, smaller))
                 .collect(),
         }
+    }
+
+    fn shorter(steps: &[Self]) -> Vec<Vec<Self>> {
+        shorter(steps)
     }
 }
 
@@ -33,9 +39,14 @@ fn simpler_ops(op: &Op) -> Vec<Op> {
         Op::Through { snapshot, op } => {
             let before = snapshot.checked_sub(1).map(|snapshot| Op::Through { snapshot, op: op.clone() });
             let simpler = simpler_plain(op).into_iter().map(Box::new);
-            before.into_iter().chain(simpler.map(|op| Op::Through { snapshot: *snapshot, op })).collect()
+            let simpler = simpler.map(|op| Op::Through { snapshot: *snapshot, op });
+            std::iter::once(Op::clone(op)).chain(before).chain(simpler).collect()
         }
-        Op::Inside(op) => simpler_plain(op).into_iter().map(|op| Op::Inside(Box::new(op))).collect(),
+        Op::Inside(op) => {
+            let outside = op.is_plain_read().then(|| Op::clone(op));
+            let simpler = simpler_plain(op).into_iter().map(|op| Op::Inside(Box::new(op)));
+            outside.into_iter().chain(simpler).collect()
+        }
         op => simpler_plain(op),
     }
 }
