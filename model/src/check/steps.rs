@@ -135,23 +135,48 @@ impl Steps {
             return None;
         }
         let snapshot = *self.rng.pick(self.weave.snapshots());
+        // A catalog write takes the most from under a snapshot at once: it is worth a look, and some more of them.
+        let is_catalog_changed = matches!(self.weave.changes().last(), Some((_, None)));
         match self.rng.below(40) {
-            0..6 => Some(Op::Through { snapshot, op: Box::new(self.plain_read()) }),
-            6 => Some(Op::Release { snapshot }),
+            10 if !self.weave.is_in_transaction() => Some(self.catalog_write()),
+            11..24 if is_catalog_changed => {
+                Some(Op::Through { snapshot, op: Box::new(self.read_of_changed()) })
+            }
+            0..4 => Some(Op::Through { snapshot, op: Box::new(self.plain_read()) }),
+            4..9 => Some(Op::Through { snapshot, op: Box::new(self.read_of_changed()) }),
+            9 => Some(Op::Release { snapshot }),
             _ => None,
         }
     }
 
-    /// Mostly on a document that the client has looked at.
     fn version_step(&mut self) -> Option<Op> {
-        (self.has(Feature::Versions) && self.rng.one_in(16)).then(|| self.conditional())
+        if !self.has(Feature::Versions) || !self.rng.one_in(12) {
+            return None;
+        }
+        // Without a look before it, a conditional write says only that it is refused.
+        Some(if self.rng.one_in(3) { self.read_of_changed() } else { self.conditional() })
     }
 
+    /// A read where something has changed not long ago.
+    fn read_of_changed(&mut self) -> Op {
+        let Some(last) = self.weave.changes().last() else { return self.read() };
+        let place =
+            if self.rng.one_in(2) { last.clone() } else { self.rng.pick(self.weave.changes()).clone() };
+        match place {
+            (collection, Some(key)) => Op::Get { collection, key },
+            (collection, None) => {
+                let reverse = self.rng.one_in(2);
+                Op::Scan { collection, range: KeyRange::ALL, reverse, limit: None }
+            }
+        }
+    }
+
+    /// Mostly on a document that the client has looked at, and often on the last of these.
     fn conditional(&mut self) -> Op {
-        let (collection, key) = if self.weave.looks().is_empty() || self.rng.one_in(8) {
-            (self.collection(), self.key())
-        } else {
-            self.rng.pick(self.weave.looks()).clone()
+        let (collection, key) = match (self.rng.below(8), self.weave.looks().last()) {
+            (0, _) | (_, None) => (self.collection(), self.key()),
+            (1..5, Some(last)) => last.clone(),
+            _ => self.rng.pick(self.weave.looks()).clone(),
         };
         let durability = self.durability();
         if self.rng.one_in(3) {

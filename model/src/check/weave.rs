@@ -5,8 +5,8 @@ use crate::op::Op;
 
 /// How many snapshots are held at once, at most.
 const SNAPSHOTS_MAX: usize = 4;
-/// How many places a client remembers to have looked at.
-const LOOKS_REMEMBERED: usize = 6;
+/// How many places are remembered, of those looked at and of those changed.
+const PLACES_REMEMBERED: usize = 6;
 
 /// What the steps so far have opened and not ended, as far as nothing was refused.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +17,8 @@ pub(super) struct Weave {
     snapshots_taken: u64,
     /// Where the client has looked last, outside of transactions and snapshots.
     looks: Vec<(String, Key)>,
+    /// Where a change was tried last: a key, or a whole collection.
+    changes: Vec<(String, Option<Key>)>,
 }
 
 impl Weave {
@@ -43,6 +45,11 @@ impl Weave {
         &self.looks
     }
 
+    /// The places where something has changed, if nothing was refused.
+    pub(super) fn changes(&self) -> &[(String, Option<Key>)] {
+        &self.changes
+    }
+
     /// Goes on over a step.
     pub(super) fn follow(&mut self, op: &Op) {
         match op {
@@ -55,13 +62,25 @@ impl Weave {
                 self.snapshots_taken += 1;
             }
             Op::Release { snapshot } => self.snapshots.retain(|held| held != snapshot),
-            Op::Get { collection, key } => {
-                if self.looks.len() == LOOKS_REMEMBERED {
-                    self.looks.remove(0);
-                }
-                self.looks.push((collection.clone(), key.clone()));
-            }
+            Op::Get { collection, key } => remember(&mut self.looks, (collection.clone(), key.clone())),
             _ => {}
         }
+        self.follow_change(op.plain());
     }
+
+    fn follow_change(&mut self, op: &Op) {
+        let (true, Some(collection)) = (op.is_write(), op.collection()) else { return };
+        let key = op.keys().first().map(|&key| key.clone());
+        // Which key an insert gives is not known here.
+        if key.is_some() || op.documents().is_empty() {
+            remember(&mut self.changes, (collection.to_owned(), key));
+        }
+    }
+}
+
+fn remember<T>(places: &mut Vec<T>, place: T) {
+    if places.len() == PLACES_REMEMBERED {
+        places.remove(0);
+    }
+    places.push(place);
 }

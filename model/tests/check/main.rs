@@ -3,6 +3,7 @@
 mod bug;
 mod catches;
 mod image;
+mod meets;
 mod order;
 mod passes;
 mod rig;
