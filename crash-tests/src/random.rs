@@ -140,15 +140,9 @@ pub fn steps(seed: u64, len: usize, setup: Setup, documents: &[Document]) -> Vec
 }
 
 fn documents_of(step: &mut Step) -> Vec<&mut holotype_model::Document> {
-    let Step::Do(op) = step else { return Vec::new() };
-    match op {
-        Op::Insert { document, .. }
-        | Op::Put { document, .. }
-        | Op::InsertWithKey { document, .. }
-        | Op::Replace { document, .. } => vec![document],
-        Op::InsertMany { documents, .. } => documents.iter_mut().collect(),
-        Op::PutMany { entries, .. } => entries.iter_mut().map(|(_, document)| document).collect(),
-        _ => Vec::new(),
+    match step {
+        Step::Do(op) => op.documents_mut(),
+        Step::End(..) => Vec::new(),
     }
 }
 

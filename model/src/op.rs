@@ -178,6 +178,21 @@ impl Op {
         }
     }
 
+    /// The same documents, to be changed.
+    pub fn documents_mut(&mut self) -> Vec<&mut Document> {
+        match self {
+            Op::Inside(op) | Op::Through { op, .. } => op.documents_mut(),
+            Op::Insert { document, .. }
+            | Op::Put { document, .. }
+            | Op::InsertWithKey { document, .. }
+            | Op::Replace { document, .. }
+            | Op::ReplaceIf { document, .. } => vec![document],
+            Op::InsertMany { documents, .. } => documents.iter_mut().collect(),
+            Op::PutMany { entries, .. } => entries.iter_mut().map(|(_, document)| document).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The keys that this names.
     pub fn keys(&self) -> Vec<&Key> {
         match self.plain() {

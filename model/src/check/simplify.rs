@@ -84,16 +84,7 @@ fn keep_second_half(op: &mut Op) {
 }
 
 fn empty_documents(op: &mut Op) {
-    match op {
-        Op::Insert { document, .. }
-        | Op::Put { document, .. }
-        | Op::InsertWithKey { document, .. }
-        | Op::Replace { document, .. }
-        | Op::ReplaceIf { document, .. } => document.clear(),
-        Op::InsertMany { documents, .. } => documents.iter_mut().for_each(Document::clear),
-        Op::PutMany { entries, .. } => entries.iter_mut().for_each(|(_, document)| document.clear()),
-        _ => {}
-    }
+    op.documents_mut().into_iter().for_each(Document::clear);
 }
 
 fn scan_everything(op: &mut Op) {

@@ -88,8 +88,7 @@ impl Steps {
         }
     }
 
-    /// A step of a transaction, of a snapshot, or for itself. Nothing is drawn for a feature that the store has not, so that
-    /// the steps that belong to a seed stay the same where one is added.
+    /// A step of a transaction, of a snapshot or of a client that minds versions, or else a call that stands for itself.
     fn op(&mut self) -> Op {
         let woven = self.transaction_step();
         let woven = woven.or_else(|| self.snapshot_step()).or_else(|| self.version_step());
