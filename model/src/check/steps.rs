@@ -137,14 +137,26 @@ impl Steps {
         // A catalog write takes the most from under a snapshot at once: it is worth a look, and some more of them.
         let is_catalog_changed = matches!(self.weave.changes().last(), Some((_, None)));
         match self.rng.below(40) {
-            10 if !self.weave.is_in_transaction() => Some(self.catalog_write()),
-            11..24 if is_catalog_changed => {
-                Some(Op::Through { snapshot, op: Box::new(self.read_of_changed()) })
-            }
             0..4 => Some(Op::Through { snapshot, op: Box::new(self.plain_read()) }),
             4..9 => Some(Op::Through { snapshot, op: Box::new(self.read_of_changed()) }),
             9 => Some(Op::Release { snapshot }),
+            10..13 if !self.weave.is_in_transaction() => Some(self.upheaval()),
+            13..26 if is_catalog_changed => {
+                Some(Op::Through { snapshot, op: Box::new(self.read_of_changed()) })
+            }
             _ => None,
+        }
+    }
+
+    /// A catalog write that is likely to be done: a rename goes to a name that may have been given up.
+    fn upheaval(&mut self) -> Op {
+        let (collection, durability) = (self.collection(), self.durability());
+        let given_up = self.weave.changes().iter().rev().find(|(_, key)| key.is_none());
+        match (self.rng.below(4), given_up) {
+            (0, _) => Op::DropCollection { collection, durability },
+            (1, _) => Op::ClearCollection { collection, durability },
+            (_, Some((to, _))) => Op::RenameCollection { collection, to: to.clone(), durability },
+            (_, None) => Op::RenameCollection { collection, to: self.collection(), durability },
         }
     }
 

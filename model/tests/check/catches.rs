@@ -65,7 +65,7 @@ fn acknowledged_commits_that_a_crash_takes() {
 #[test]
 fn crashes_that_leave_no_prefix() {
     is_caught_within(2, Bug::RevivesLostCommits);
-    is_caught_within(4, Bug::LeavesHoles);
+    is_caught_within(5, Bug::LeavesHoles);
 }
 
 #[test]

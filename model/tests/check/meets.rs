@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use holotype_model::check::{Profile, Step, Steps};
-use holotype_model::{Features, Model, Op, Outcome, Refusal};
+use holotype_model::{Durability, Features, Model, Op, Outcome, Refusal};
 
 /// What was met, and how often.
 #[derive(Default)]
@@ -63,9 +63,9 @@ fn note_transactions(met: &mut Met, before: &Model, op: &Op, outcome: &Outcome, 
         met.note("a commit after going back to a savepoint", went_back);
         met.note(
             match durability {
-                holotype_model::Durability::Buffered => "a buffered commit",
-                holotype_model::Durability::Written => "a written commit",
-                holotype_model::Durability::Synced => "a synced commit",
+                Durability::Buffered => "a buffered commit",
+                Durability::Written => "a written commit",
+                Durability::Synced => "a synced commit",
             },
             true,
         );
@@ -76,7 +76,13 @@ fn note_snapshots_and_versions(met: &mut Met, before: &Model, op: &Op, outcome: 
     let is_done = !matches!(outcome, Outcome::Refused(_));
     let held = before.snapshots().count();
     met.note("three snapshots at once", held >= 3);
-    met.note("a collection dropped under a snapshot", matches!(op, Op::DropCollection { .. }) && held > 0);
+    let is_changed = held > 0 && *outcome == Outcome::Bool(true);
+    met.note("a collection dropped under a snapshot", is_changed && matches!(op, Op::DropCollection { .. }));
+    met.note("a collection cleared under a snapshot", is_changed && matches!(op, Op::ClearCollection { .. }));
+    met.note(
+        "a collection renamed under a snapshot",
+        is_changed && matches!(op, Op::RenameCollection { .. }),
+    );
     met.note("a transaction committed over a snapshot", matches!(op, Op::Commit { .. }) && held > 0);
     if let Op::Through { op: read, .. } = op {
         let is_gone = read.collection().is_some_and(|name| before.visible().collection(name).is_none());

@@ -55,18 +55,8 @@ impl Subject for Toy {
         if let Some(outcome) = self.session.step(op, image) {
             return outcome;
         }
-        let ending = self.session.transaction.take_if(|_| matches!(op, Op::Commit { .. }));
-        let mut next = match &self.session.transaction {
-            Some(open) if image.is(Bug::ShowsTransaction) => open.state.clone(),
-            _ => image.newest().clone(),
-        };
-        let mut commits = false;
-        if let Some(Transaction { state, steps, .. }) = ending {
-            (next, commits) = (state, !steps.is_empty());
-            if image.is(Bug::CommitsInPieces) {
-                image.states.extend(steps.into_iter().rev().skip(1).rev());
-            }
-        }
+        let (mut next, mut commits) = self.state_for(op);
+        let image = &mut self.image;
         let outcome = match perform(&mut next, op, image) {
             Ok(outcome) => outcome,
             Err(refusal) => {
@@ -115,6 +105,23 @@ impl Subject for Toy {
 }
 
 impl Toy {
+    /// The state that a call begins with, and whether it is one to be committed: that of the transaction, if this ends it.
+    fn state_for(&mut self, op: &Op) -> (Collections, bool) {
+        let (session, image) = (&mut self.session, &mut self.image);
+        if let Some(ended) = session.transaction.take_if(|_| matches!(op, Op::Commit { .. })) {
+            let Transaction { state, mut steps, .. } = ended;
+            let has_changed = steps.pop().is_some();
+            if image.is(Bug::CommitsInPieces) {
+                image.states.append(&mut steps);
+            }
+            return (state, has_changed);
+        }
+        match &session.transaction {
+            Some(open) if image.is(Bug::ShowsTransaction) => (open.state.clone(), false),
+            _ => (image.newest().clone(), false),
+        }
+    }
+
     fn commit(&mut self, op: &Op, next: Collections, commits: bool) {
         let image = &mut self.image;
         if let (true, Op::InsertMany { collection, documents, .. }) = (image.is(Bug::SplitsBatches), op) {
