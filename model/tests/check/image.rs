@@ -11,6 +11,8 @@ pub(crate) type Collections = BTreeMap<String, Shelf>;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Shelf {
     pub(crate) largest_id: i64,
+    /// Each is a change of state, even that of an empty collection: it takes a new collection id (spec: S-3.5).
+    pub(crate) clears: u64,
     pub(crate) documents: BTreeMap<Key, Document>,
     /// The commit that put each document; that of one deleted is of no account.
     pub(crate) versions: BTreeMap<Key, u64>,

@@ -239,6 +239,7 @@ fn catalog(state: &mut Collections, op: &Op, image: &Image) -> Result<Outcome, R
         Op::DropCollection { collection, .. } => state.remove(collection).is_some(),
         Op::ClearCollection { collection, .. } => state.get_mut(collection).is_some_and(|shelf| {
             shelf.documents.clear();
+            shelf.clears += 1;
             if image.is(Bug::ClearResetsIds) {
                 shelf.largest_id = 0;
             }

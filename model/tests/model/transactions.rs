@@ -252,3 +252,22 @@ fn nothing_inside_a_transaction_can_be_in_doubt() {
     oracle.judge(&Op::Begin, &Outcome::Done).expect("nothing hinders it");
     assert!(oracle.judge(&inside(put("a", 1, 1)), &Outcome::Unknown).is_err());
 }
+
+#[test]
+fn each_history_that_looks_right_has_its_own_transaction_until_an_answer_tells() {
+    // spec: S-4.3, S-7.1
+    let mut oracle = Oracle::default();
+    let mut saw = |op: &Op, answered| oracle.judge(op, &answered).is_ok();
+    let delete_unsynced = Op::Delete { collection: "a".into(), key: Key::Int(2), durability: BUFFERED };
+    assert!(saw(&insert("a", 1, SYNCED), id(1)));
+    assert!(saw(&insert("a", 2, BUFFERED), id(2)));
+    assert!(saw(&delete_unsynced, Outcome::Bool(true)));
+    let dump = oracle.histories()[0].visible().dump();
+    oracle.judge_ending(Ending::PowerCut, &dump).expect("both prefixes look so");
+    oracle.judge(&Op::Begin, &Outcome::Done).expect("nothing hinders it");
+    assert_eq!(oracle.histories().len(), 2);
+    oracle.judge(&inside(insert("a", 3, SYNCED)), &id(3)).expect("one of them gives this id");
+    assert_eq!(oracle.histories().len(), 1);
+    oracle.judge(&Op::Rollback, &Outcome::Done).expect("it is open");
+    assert!(oracle.judge(&insert("a", 3, SYNCED), &id(2)).is_err(), "the other history is out");
+}
