@@ -112,7 +112,10 @@ impl Core {
             _ => self.log.segments.stretch_before(from),
         };
         let Some((sequence, offset)) = start else {
-            return Err(Error::LsnGone { lsn: from.0, oldest: oldest.first_lsn().0 });
+            return Err(match oldest.sequence {
+                0 => Error::LsnUnknown { lsn: from.0 },
+                _ => Error::LsnGone { lsn: from.0, oldest: oldest.first_lsn().0 },
+            });
         };
         let mut feed = Feed { sequence, offset, lsn: Lsn::ZERO, is_within: false };
         while feed.lsn < from {
