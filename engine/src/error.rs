@@ -1,10 +1,10 @@
 //! One error type for all rooms: each variant carries what a person needs as fields, and its message
 //! says what to do.
 
+use crate::sync::Arc;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// What every fallible call of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
