@@ -50,6 +50,8 @@ mod log;
 mod options;
 mod recovery;
 mod scan;
+#[cfg(all(test, shuttle))]
+mod schedules;
 #[cfg(feature = "seeded")]
 pub mod seeded;
 #[cfg(not(feature = "seeded"))]

@@ -34,6 +34,9 @@ pub(crate) use shuttle::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
+#[cfg(all(test, shuttle, not(loom)))]
+pub(crate) use shuttle::thread;
+
 #[cfg(any(loom, shuttle))]
 pub(crate) use once_lock::OnceLock;
 
