@@ -4,7 +4,8 @@
 //!
 //! `Arc` is the standard library's in all three. No code here orders memory by a reference count, so a checker that
 //! branched at each clone would explore the same behaviour many times over. It cannot miss a race by this: it
-//! knows nothing of the order that a count makes, and so allows more than a machine does.
+//! knows nothing of the order that a count makes, and so allows more than a machine does. Time is the machine's, too, and neither
+//! checker lets it pass for those who wait: a [`wait_timeout`] there ends by being told, or never.
 
 #[cfg(all(test, loom))]
 pub(crate) mod explore;
@@ -12,30 +13,35 @@ pub(crate) mod explore;
 mod once_lock;
 pub(crate) mod race;
 
-pub(crate) use std::sync::Arc;
+pub(crate) use std::sync::{Arc, Weak};
+pub(crate) use std::time::{Duration, Instant};
 
 #[cfg(not(any(loom, shuttle)))]
-pub(crate) use std::sync::{
-    Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+pub(crate) use std::{
+    sync::{
+        Condvar, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
 };
 
 #[cfg(loom)]
-pub(crate) use loom::sync::{
-    Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+pub(crate) use loom::{
+    sync::{
+        Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
 };
-#[cfg(all(test, loom))]
-pub(crate) use loom::thread;
 
 #[cfg(all(shuttle, not(loom)))]
-pub(crate) use shuttle::sync::{
-    Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+pub(crate) use shuttle::{
+    sync::{
+        Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
 };
-
-#[cfg(all(test, shuttle, not(loom)))]
-pub(crate) use shuttle::thread;
 
 #[cfg(any(loom, shuttle))]
 pub(crate) use once_lock::OnceLock;
@@ -54,4 +60,18 @@ pub(crate) fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
 /// Locks `lock` for writing; see [`lock`] for why a poisoned lock is as good.
 pub(crate) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.write().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Waits on `condition`; see [`lock`] for why a poisoned lock is as good.
+pub(crate) fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+    condition.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// As [`wait`], for at most `timeout`.
+pub(crate) fn wait_timeout<'a, T>(
+    condition: &Condvar,
+    guard: MutexGuard<'a, T>,
+    timeout: Duration,
+) -> MutexGuard<'a, T> {
+    condition.wait_timeout(guard, timeout).unwrap_or_else(std::sync::PoisonError::into_inner).0
 }
