@@ -4,8 +4,8 @@
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
+
+use crate::sync::{Arc, Duration};
 
 /// What every fallible call of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -52,6 +52,8 @@ mod options;
 mod pipeline;
 mod recovery;
 mod scan;
+#[cfg(all(test, shuttle))]
+mod schedules;
 #[cfg(feature = "seeded")]
 pub mod seeded;
 #[cfg(not(feature = "seeded"))]

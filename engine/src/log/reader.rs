@@ -7,6 +7,7 @@ use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR};
 use crate::format::{Geometry, LogAddress, Lsn};
 use crate::storage::FailStop;
 use crate::sync::Arc;
+use crate::sync::race::{self, Race};
 
 use super::Tail;
 
@@ -157,7 +158,9 @@ impl Log {
         if let Some(block) = self.cache.get(number) {
             return Ok(block);
         }
-        if let Some((bytes, segment)) = self.tail.copy_block(number) {
+        if !race::is_on(Race::TailNotAsked)
+            && let Some((bytes, segment)) = self.tail.copy_block(number)
+        {
             return Ok(Arc::new(Block { bytes: bytes.into(), segment }));
         }
         if let Some(block) = self.cache.get(number) {
