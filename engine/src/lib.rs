@@ -61,6 +61,7 @@ mod seeded;
 mod snapshot;
 pub mod storage;
 mod sync;
+mod ticket;
 mod transaction;
 mod txn;
 mod watch;
@@ -75,6 +76,7 @@ pub use options::{Background, Durability, Options};
 pub use pipeline::SnapshotInfo;
 pub use scan::{KeyBounds, Keys, Scan};
 pub use snapshot::{Snapshot, View};
+pub use ticket::Ticket;
 pub use transaction::{Savepoint, TxCollection, TxKeys, TxScan, WriteTransaction};
 pub use watch::Watch;
 

@@ -419,3 +419,62 @@ fn a_handle_that_goes_while_its_thread_flushes_lets_the_file_go() {
         assert_eq!(db.collection("a").insert(n(round)).unwrap(), Key::Int(round));
     }
 }
+
+#[test]
+fn a_deferred_commit_is_told_when_it_is_durable_to_threads_and_to_tasks() {
+    let (disk, db) = gated();
+    let commit = |key: &str| {
+        let tx = db.begin_write().unwrap();
+        tx.collection("a").put(key, n(1)).unwrap();
+        tx.commit_deferred().unwrap()
+    };
+    disk.shut();
+    let (first, mut second) = (commit("k"), commit("l"));
+    assert!(!first.is_durable().unwrap());
+    assert!(!db.collection("a").contains("k").unwrap());
+    let woken = Arc::new(Woken::default());
+    let waker = std::task::Waker::from(Arc::clone(&woken));
+    let mut task = std::task::Context::from_waker(&waker);
+    assert!(std::pin::Pin::new(&mut second).poll(&mut task).is_pending());
+    disk.open();
+    let lsn = first.lsn();
+    assert_eq!(first.wait().unwrap(), lsn);
+    assert!(db.collection("a").contains("k").unwrap());
+    assert!(woken.0.load(Ordering::Acquire), "one sync was for both");
+    let lsn = second.lsn();
+    assert!(second.is_durable().unwrap());
+    assert!(
+        matches!(std::pin::Pin::new(&mut second).poll(&mut task), std::task::Poll::Ready(Ok(done)) if done == lsn)
+    );
+}
+
+#[derive(Debug, Default)]
+struct Woken(AtomicBool);
+
+impl std::task::Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+#[test]
+fn a_task_that_waits_has_the_stores_own_thread_sync_for_it() {
+    // An executor of one task: it sleeps until it is woken.
+    let db =
+        Db::open_on(MemoryStorage::new(), &Options::new().flush_interval(Duration::from_secs(3600))).unwrap();
+    let tx = db.begin_write().unwrap();
+    tx.collection("a").put("x", n(1)).unwrap();
+    let mut ticket = tx.commit_deferred().unwrap();
+    struct Unpark(std::thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = std::task::Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut task = std::task::Context::from_waker(&waker);
+    while std::pin::Pin::new(&mut ticket).poll(&mut task).is_pending() {
+        std::thread::park();
+    }
+    assert!(db.collection("a").contains("x").unwrap());
+}

@@ -9,4 +9,4 @@ mod snapshots;
 mod store;
 
 pub use snapshots::SnapshotInfo;
-pub(crate) use store::{HeldTurn, Store};
+pub(crate) use store::{Deferred, HeldTurn, Store};
