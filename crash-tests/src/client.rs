@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use holotype::{Db, Savepoint, Snapshot, WriteTransaction};
+use holotype::{Db, Savepoint, Snapshot, Ticket, WriteTransaction};
 use holotype_model::{Failure, Key, Op, Outcome, Refusal};
 
 use crate::adapter::{self, write};
@@ -159,6 +159,18 @@ impl Client {
                 if op.is_write() { write!(collection, op, seen) } else { adapter::read(&collection, op)? }
             }
         })
+    }
+
+    /// Carries out `op` in a transaction of its own, and does not wait for its commit.
+    ///
+    /// # Errors
+    /// What the world did.
+    pub fn defer(&mut self, op: &Op) -> holotype::Result<(Outcome, Ticket)> {
+        let transaction = self.db.begin_write()?;
+        self.transaction = Some(Open { transaction, savepoints: Vec::new() });
+        let answer = self.inside(op);
+        let open = self.transaction.take().expect("it was begun just now");
+        Ok((answer?, open.transaction.commit_deferred()?))
     }
 
     fn through(&self, snapshot: u64, op: &Op) -> holotype::Result<Outcome> {

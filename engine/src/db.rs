@@ -277,10 +277,41 @@ impl Db {
         self.store().close()
     }
 
+    /// Begins a sync, as a waiting caller does: what is placed is handed over, and the disk not asked yet. None where all of it is
+    /// durable already. For checks that look at what happens while a sync is under way, without a second thread.
+    ///
+    /// # Errors
+    /// As [`Db::flush`].
+    #[cfg(feature = "testing")]
+    pub fn begin_sync(&self) -> Result<Option<SyncUnderWay>> {
+        let job = self.core().begin_sync()?;
+        Ok(job.map(|job| SyncUnderWay { db: self.clone(), job }))
+    }
+
     /// A copy that shares nothing with this store and goes on from its present state on `storage`, a copy of its disk. For
     /// exhaustive checks, which try many futures of one past.
     #[cfg(feature = "testing")]
     pub fn fork(&self, storage: impl Storage + 'static) -> Db {
         Self::over(self.core().fork(Box::new(storage)))
+    }
+}
+
+/// A sync that was begun with [`Db::begin_sync`].
+#[cfg(feature = "testing")]
+#[derive(Debug)]
+pub struct SyncUnderWay {
+    db: Db,
+    job: crate::core::SyncJob,
+}
+
+#[cfg(feature = "testing")]
+impl SyncUnderWay {
+    /// Has the disk do its part, and shows what is durable then.
+    ///
+    /// # Errors
+    /// As [`Db::flush`].
+    pub fn finish(self) -> Result<()> {
+        self.db.core().sync_storage()?;
+        self.db.core().end_sync(self.job)
     }
 }

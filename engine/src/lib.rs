@@ -69,6 +69,8 @@ mod watch;
 pub use collection::Collection;
 pub use core::{Change, Commit, Location, Stats, VerifyReport};
 pub use db::Db;
+#[cfg(feature = "testing")]
+pub use db::SyncUnderWay;
 pub use doc_ref::DocRef;
 pub use document::{AsKey, Document, Key, KeyRef, Value};
 pub use error::{Clause, Corruption, Error, Result};

@@ -27,6 +27,8 @@ pub(crate) use feed::Feed;
 pub use feed::{Change, Commit, Location};
 pub(crate) use read::Located;
 pub(crate) use scan::Cursor;
+#[cfg(feature = "testing")]
+pub(crate) use sync::SyncJob;
 pub(crate) use turn::{Ticket, Turn};
 pub use verify::VerifyReport;
 pub(crate) use write::{Bodies, Expect};
