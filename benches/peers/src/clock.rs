@@ -6,6 +6,8 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use crate::failure::Result;
+
 /// A moment, on the thread's own clock where there is one.
 pub struct Moment {
     on_processor: Option<Duration>,
@@ -33,10 +35,50 @@ fn on_processor() -> Option<Duration> {
     told.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
 }
 
-/// Calls `call` with each of `inputs`: the time of all of them together, and the sum of what they returned.
-pub fn timed<I>(inputs: impl IntoIterator<Item = I>, mut call: impl FnMut(I) -> u64) -> (Duration, u64) {
+/// Calls `call` with each of `inputs`: the time of all of them together on the processor, and the sum of what they returned.
+pub fn timed<I>(
+    inputs: impl IntoIterator<Item = I>,
+    call: impl FnMut(I) -> Result<u64>,
+) -> Result<(Duration, u64)> {
     let begun = Moment::now();
-    let sum = inputs.into_iter().fold(0u64, |sum, input| sum.wrapping_add(call(black_box(input))));
-    let took = begun.elapsed();
-    (took, black_box(sum))
+    let sum = add_up(inputs, call)?;
+    Ok((begun.elapsed(), sum))
+}
+
+/// As [`timed`], by the wall: where calls wait for a device, the wait is what is measured.
+pub fn timed_by_wall<I>(
+    inputs: impl IntoIterator<Item = I>,
+    call: impl FnMut(I) -> Result<u64>,
+) -> Result<(Duration, u64)> {
+    let begun = Instant::now();
+    let sum = add_up(inputs, call)?;
+    Ok((begun.elapsed(), sum))
+}
+
+fn add_up<I>(inputs: impl IntoIterator<Item = I>, mut call: impl FnMut(I) -> Result<u64>) -> Result<u64> {
+    let sum = inputs.into_iter().try_fold(0u64, |sum, input| Ok(sum.wrapping_add(call(black_box(input))?)));
+    black_box(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::Failure;
+
+    #[test]
+    fn every_input_is_called_once() {
+        assert_eq!(timed(1..=10u64, Ok).unwrap().1, 55);
+        assert_eq!(timed_by_wall(1..=10u64, Ok).unwrap().1, 55);
+    }
+
+    #[test]
+    fn a_call_that_fails_is_the_last() {
+        let mut called = 0;
+        let fail_at_two = |i| {
+            called = i;
+            if i == 2 { Err(Failure::new("a store", "reading", "no")) } else { Ok(i) }
+        };
+        assert!(timed(1..=10u64, fail_at_two).is_err());
+        assert_eq!(called, 2);
+    }
 }

@@ -1,0 +1,92 @@
+//! Readers beside a writer: uniform random reads of whole documents, each of the newest commit.
+
+mod trial;
+
+use std::time::Duration;
+
+use crate::failure::Result;
+use crate::plan::Plan;
+use crate::stores::{Store, each_store};
+use crate::turns::{Contender, Spread, take_turns};
+use trial::{DOCUMENTS, Figures, READERS, Trial};
+
+/// How long each number of readers reads.
+const SPAN: Duration = Duration::from_millis(300);
+
+/// What a reader beside a writer should keep of its speed, and what two readers should be to one.
+const GOAL_BESIDE: f64 = 0.9;
+const GOAL_TWO: f64 = 1.8;
+
+/// Prints the table of readers.
+pub fn run(plan: &Plan) -> Result<()> {
+    let mut contenders = Vec::new();
+    macro_rules! add {
+        ($store:ty) => {
+            contenders.push(trials_of::<$store>(plan))
+        };
+    }
+    each_store!(add);
+    take_turns("readers", &mut contenders, plan.trials)?;
+    print(&contenders);
+    Ok(())
+}
+
+fn trials_of<S: Store>(plan: &Plan) -> Contender<Trial> {
+    let directory = plan.directory.clone();
+    Contender::new(S::NAME, move || trial::run::<S>(&directory, SPAN))
+}
+
+const ALONE: usize = 0;
+const BESIDE: usize = 1;
+
+fn print(contenders: &[Contender<Trial>]) {
+    println!(
+        "## Uniform reads of {DOCUMENTS} documents, alone and beside a writer that updates them without a sync\n"
+    );
+    println!(
+        "| | readers | alone: reads a second in all | of each | p99 µs | : 1 reader | beside a writer: reads a second in all | of each | p99 µs | beside : alone | updates a second |"
+    );
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+    for contender in contenders {
+        for (row, readers) in READERS.into_iter().enumerate() {
+            print_row(contender, row, readers);
+        }
+    }
+    println!();
+    println!(
+        "Goals: 1 reader beside a writer at least {GOAL_BESIDE} of one alone; 2 readers alone at least {GOAL_TWO} times 1. Ratios are of figures of the same trial. Readers and writer together share {} processors.\n",
+        std::thread::available_parallelism().map_or(1, usize::from)
+    );
+}
+
+fn print_row(contender: &Contender<Trial>, row: usize, readers: usize) {
+    let rate = |column: usize| contender.spread(|trial| trial[row][column].reads_per_second);
+    let median = |figure: fn(&Figures) -> f64, column: usize| {
+        contender.spread(|trial| figure(&trial[row][column])).median
+    };
+    let to_one =
+        contender.spread(|trial| trial[row][ALONE].reads_per_second / trial[0][ALONE].reads_per_second);
+    let beside =
+        contender.spread(|trial| trial[row][BESIDE].reads_per_second / trial[row][ALONE].reads_per_second);
+    println!(
+        "| {} | {readers} | {} | {} | {:.1} | **{}** | {} | {} | {:.1} | **{}** | {:.0} |",
+        contender.name,
+        rate(ALONE).cell(),
+        of_each(rate(ALONE), readers),
+        median(|figures| figures.p99_micros, ALONE),
+        ratio(to_one),
+        rate(BESIDE).cell(),
+        of_each(rate(BESIDE), readers),
+        median(|figures| figures.p99_micros, BESIDE),
+        ratio(beside),
+        median(|figures| figures.updates_per_second, BESIDE),
+    );
+}
+
+fn of_each(rate: Spread, readers: usize) -> String {
+    format!("{:.0}", rate.median / readers as f64)
+}
+
+fn ratio(spread: Spread) -> String {
+    format!("{:.2}", spread.median)
+}

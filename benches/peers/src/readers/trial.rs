@@ -1,0 +1,186 @@
+//! One trial: reader threads read a loaded store for a while, alone and beside a writer.
+
+use std::path::Path;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use holotype_benches::workload::UniformIds;
+
+use crate::contents::{self, Contents, byte_sum, first, updated};
+use crate::failure::{Failure, Result, expect_equal};
+use crate::latencies::{micros_of, time};
+use crate::place;
+use crate::stores::{Read, Session, Store};
+
+/// How many documents there are.
+pub const DOCUMENTS: u64 = 100_000;
+
+/// How many threads read at once.
+pub const READERS: [usize; 4] = [1, 2, 4, 8];
+
+/// A reader looks whether time is up after so many reads, and takes the time of one of them.
+const STRIDE: usize = 64;
+
+/// How far apart readers begin in the one sequence of ids, so that none warms the cache for another.
+const APART: usize = 1_000_003;
+
+/// What some readers showed.
+#[derive(Debug, Clone, Copy)]
+pub struct Figures {
+    /// Of all readers together.
+    pub reads_per_second: f64,
+    /// The time of a read that one in a hundred passes.
+    pub p99_micros: f64,
+    /// Of the writer, where there was one.
+    pub updates_per_second: f64,
+}
+
+/// For each count of readers, alone and beside a writer.
+pub type Trial = [[Figures; 2]; READERS.len()];
+
+/// Runs all counts of readers on one new store in `directory`, each for `span` alone and for `span` beside a writer.
+pub fn run<S: Store>(directory: &Path, span: Duration) -> Result<Trial> {
+    let directory = place::files_of(S::NAME, directory)?;
+    let store = contents::load::<S>(directory.path(), DOCUMENTS)?;
+    let mut writer = Writer::new();
+    let mut round = |readers| -> Result<[Figures; 2]> {
+        Ok([alone(&store, readers, span)?, beside(&store, readers, span, &mut writer)?])
+    };
+    let trial = [round(READERS[0])?, round(READERS[1])?, round(READERS[2])?, round(READERS[3])?];
+    store.close()?;
+    contents::check::<S>(directory.path(), writer.contents())?;
+    Ok(trial)
+}
+
+fn alone<S: Store>(store: &S, readers: usize, span: Duration) -> Result<Figures> {
+    let (reads, ()) = during(store, readers, span, |_| Ok(()))?;
+    Ok(reads.figures(0.0))
+}
+
+fn beside<S: Store>(store: &S, readers: usize, span: Duration, writer: &mut Writer) -> Result<Figures> {
+    let (reads, updates_per_second) = during(store, readers, span, |stop| writer.spin(store, stop))?;
+    Ok(reads.figures(updates_per_second))
+}
+
+/// Lets readers read for `span` while `meanwhile` runs on a thread of its own, until it is told to stop.
+fn during<S: Store, R: Send>(
+    store: &S,
+    readers: usize,
+    span: Duration,
+    meanwhile: impl FnOnce(&AtomicBool) -> Result<R> + Send,
+) -> Result<(Reads, R)> {
+    let (start, stop) = (Barrier::new(readers + 1), AtomicBool::new(false));
+    let (reads, other) = thread::scope(|scope| {
+        let (start, stop) = (&start, &stop);
+        let read = |reader: usize| {
+            scope.spawn(move || {
+                let session = store.session();
+                start.wait();
+                read_until::<S>(session?, reader * APART, stop)
+            })
+        };
+        let workers: Vec<_> = (0..readers).map(read).collect();
+        let other = scope.spawn(move || meanwhile(stop));
+        start.wait();
+        thread::sleep(span);
+        stop.store(true, Ordering::Relaxed);
+        let reads: Vec<_> = workers.into_iter().map(|worker| worker.join()).collect();
+        (reads, other.join())
+    });
+    let panicked = |_| Failure::new(S::NAME, "reading beside a writer", "a thread panicked");
+    let mut all = Reads::default();
+    for (reader, reads) in reads.into_iter().enumerate() {
+        let reads = reads.map_err(panicked)??;
+        reads.check::<S>(reader * APART)?;
+        all.join(reads);
+    }
+    Ok((all, other.map_err(panicked)??))
+}
+
+/// What readers read.
+#[derive(Debug, Default)]
+struct Reads {
+    count: usize,
+    /// Of the bytes of all documents read.
+    sum: u64,
+    per_second: f64,
+    sampled: Vec<Duration>,
+}
+
+fn read_until<S: Store>(mut session: S::Session<'_>, skip: usize, stop: &AtomicBool) -> Result<Reads> {
+    let mut reads = Reads::default();
+    let mut ids = UniformIds::new(DOCUMENTS).skip(skip);
+    let begun = Instant::now();
+    while !stop.load(Ordering::Relaxed) {
+        let mut sampled = ids.by_ref().take(1);
+        for id in sampled.by_ref() {
+            reads.sum += time(&mut reads.sampled, || read::<S>(&mut session, id))?;
+        }
+        for id in ids.by_ref().take(STRIDE - 1) {
+            reads.sum += read::<S>(&mut session, id)?;
+        }
+        reads.count += STRIDE;
+    }
+    reads.per_second = reads.count as f64 / begun.elapsed().as_secs_f64();
+    Ok(reads)
+}
+
+fn read<S: Store>(session: &mut S::Session<'_>, id: i64) -> Result<u64> {
+    let sum = session.get(id.unsigned_abs(), byte_sum)?;
+    sum.ok_or_else(|| Failure::new(S::NAME, "reading", format!("document {id} is not there")))
+}
+
+impl Reads {
+    /// Holds the sum to that of the same documents, got without a store.
+    fn check<S: Store>(&self, skip: usize) -> Result<()> {
+        let sums: Vec<u64> = (1..=DOCUMENTS).map(|id| byte_sum(&first(id).encode())).collect();
+        let ids = UniformIds::new(DOCUMENTS).skip(skip).take(self.count);
+        let expected = ids.map(|id| sums[id as usize - 1]).sum();
+        expect_equal(S::NAME, "the sum of all bytes read", &expected, &self.sum)
+    }
+
+    fn join(&mut self, other: Reads) {
+        self.count += other.count;
+        self.per_second += other.per_second;
+        self.sampled.extend(other.sampled);
+    }
+
+    fn figures(mut self, updates_per_second: f64) -> Figures {
+        self.sampled.sort_unstable();
+        let p99_micros = micros_of(&self.sampled, 0.99);
+        Figures { reads_per_second: self.per_second, p99_micros, updates_per_second }
+    }
+}
+
+/// The one writer: what it goes on with, and what it has updated.
+struct Writer {
+    ids: UniformIds,
+    updated: Vec<bool>,
+}
+
+impl Writer {
+    fn new() -> Self {
+        Writer { ids: UniformIds::new(DOCUMENTS), updated: vec![false; DOCUMENTS as usize] }
+    }
+
+    /// Updates one document after another, each in a commit of its own; how many a second.
+    fn spin<S: Store>(&mut self, store: &S, stop: &AtomicBool) -> Result<f64> {
+        let mut session = store.session()?;
+        let (begun, mut count) = (Instant::now(), 0u64);
+        while !stop.load(Ordering::Relaxed) {
+            let id = self.ids.next().expect("the sequence has no end").unsigned_abs();
+            session.put(id, &updated(id))?;
+            self.updated[id as usize - 1] = true;
+            count += 1;
+        }
+        Ok(count as f64 / begun.elapsed().as_secs_f64())
+    }
+
+    /// What the store must hold by now.
+    fn contents(&self) -> Contents {
+        let ids = (1..=DOCUMENTS).zip(&self.updated);
+        Contents::of(ids.map(|(id, was)| (id, if *was { updated(id) } else { first(id) })))
+    }
+}
