@@ -36,9 +36,6 @@ fn trials_of<S: Store>(plan: &Plan) -> Contender<Trial> {
     Contender::new(S::NAME, move || trial::run::<S>(&directory, SPAN))
 }
 
-const ALONE: usize = 0;
-const BESIDE: usize = 1;
-
 fn print(contenders: &[Contender<Trial>]) {
     println!(
         "## Uniform reads of {DOCUMENTS} documents, alone and beside a writer that updates them without a sync\n"
@@ -60,33 +57,26 @@ fn print(contenders: &[Contender<Trial>]) {
 }
 
 fn print_row(contender: &Contender<Trial>, row: usize, readers: usize) {
-    let rate = |column: usize| contender.spread(|trial| trial[row][column].reads_per_second);
-    let median = |figure: fn(&Figures) -> f64, column: usize| {
-        contender.spread(|trial| figure(&trial[row][column])).median
-    };
-    let to_one =
-        contender.spread(|trial| trial[row][ALONE].reads_per_second / trial[0][ALONE].reads_per_second);
-    let beside =
-        contender.spread(|trial| trial[row][BESIDE].reads_per_second / trial[row][ALONE].reads_per_second);
+    let alone = |figure: fn(&Figures) -> f64| contender.spread(|trial| figure(&trial.alone[row]));
+    let beside = |figure: fn(&Figures) -> f64| contender.spread(|trial| figure(&trial.beside[row]));
+    let reads = |figures: &Figures| figures.reads_per_second;
+    let to_one = contender.spread(|trial| reads(&trial.alone[row]) / reads(&trial.alone[0]));
+    let to_alone = contender.spread(|trial| reads(&trial.beside[row]) / reads(&trial.alone[row]));
     println!(
-        "| {} | {readers} | {} | {} | {:.1} | **{}** | {} | {} | {:.1} | **{}** | {:.0} |",
+        "| {} | {readers} | {} | {} | {:.1} | **{:.2}** | {} | {} | {:.1} | **{:.2}** | {:.0} |",
         contender.name,
-        rate(ALONE).cell(),
-        of_each(rate(ALONE), readers),
-        median(|figures| figures.p99_micros, ALONE),
-        ratio(to_one),
-        rate(BESIDE).cell(),
-        of_each(rate(BESIDE), readers),
-        median(|figures| figures.p99_micros, BESIDE),
-        ratio(beside),
-        median(|figures| figures.updates_per_second, BESIDE),
+        alone(reads).cell(),
+        of_each(alone(reads), readers),
+        alone(|figures| figures.p99_micros).median,
+        to_one.median,
+        beside(reads).cell(),
+        of_each(beside(reads), readers),
+        beside(|figures| figures.p99_micros).median,
+        to_alone.median,
+        beside(|figures| figures.updates_per_second).median,
     );
 }
 
 fn of_each(rate: Spread, readers: usize) -> String {
     format!("{:.0}", rate.median / readers as f64)
-}
-
-fn ratio(spread: Spread) -> String {
-    format!("{:.2}", spread.median)
 }

@@ -27,7 +27,7 @@ const STRIDE: usize = 64;
 const APART: usize = 1_000_003;
 
 /// What some readers showed.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Figures {
     /// Of all readers together.
     pub reads_per_second: f64,
@@ -37,31 +37,38 @@ pub struct Figures {
     pub updates_per_second: f64,
 }
 
-/// For each count of readers, alone and beside a writer.
-pub type Trial = [[Figures; 2]; READERS.len()];
+/// What each count of readers showed, alone and beside a writer.
+#[derive(Debug)]
+pub struct Trial {
+    pub alone: [Figures; READERS.len()],
+    pub beside: [Figures; READERS.len()],
+}
 
-/// Runs all counts of readers on one new store in `directory`, each for `span` alone and for `span` beside a writer.
+/// Runs all counts of readers on one new store in `directory`, each for `span`: first alone, then beside a writer. So what updates
+/// leave behind counts as a part of what the writer costs.
 pub fn run<S: Store>(directory: &Path, span: Duration) -> Result<Trial> {
     let directory = place::files_of(S::NAME, directory)?;
     let store = contents::load::<S>(directory.path(), DOCUMENTS)?;
     let mut writer = Writer::new();
-    let mut round = |readers| -> Result<[Figures; 2]> {
-        Ok([alone(&store, readers, span)?, beside(&store, readers, span, &mut writer)?])
-    };
-    let trial = [round(READERS[0])?, round(READERS[1])?, round(READERS[2])?, round(READERS[3])?];
+    let alone = for_each_count(|readers| {
+        let (reads, ()) = during(&store, readers, span, |_| Ok(()))?;
+        Ok(reads.figures(0.0))
+    })?;
+    let beside = for_each_count(|readers| {
+        let (reads, updates_per_second) = during(&store, readers, span, |stop| writer.spin(&store, stop))?;
+        Ok(reads.figures(updates_per_second))
+    })?;
     store.close()?;
     contents::check::<S>(directory.path(), writer.contents())?;
-    Ok(trial)
+    Ok(Trial { alone, beside })
 }
 
-fn alone<S: Store>(store: &S, readers: usize, span: Duration) -> Result<Figures> {
-    let (reads, ()) = during(store, readers, span, |_| Ok(()))?;
-    Ok(reads.figures(0.0))
-}
-
-fn beside<S: Store>(store: &S, readers: usize, span: Duration, writer: &mut Writer) -> Result<Figures> {
-    let (reads, updates_per_second) = during(store, readers, span, |stop| writer.spin(store, stop))?;
-    Ok(reads.figures(updates_per_second))
+fn for_each_count(mut run: impl FnMut(usize) -> Result<Figures>) -> Result<[Figures; READERS.len()]> {
+    let mut all = [Figures::default(); READERS.len()];
+    for (figures, readers) in all.iter_mut().zip(READERS) {
+        *figures = run(readers)?;
+    }
+    Ok(all)
 }
 
 /// Lets readers read for `span` while `meanwhile` runs on a thread of its own, until it is told to stop.

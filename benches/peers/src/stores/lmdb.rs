@@ -35,7 +35,8 @@ impl Store for Lmdb {
             Commits::Unsynced => EnvironmentFlags::NO_SYNC,
         };
         let environment = Environment::new()
-            .set_flags(sync | EnvironmentFlags::NO_SUB_DIR)
+            // A reader's place is bound to its transaction: a thread may hold a snapshot and read the newest state too.
+            .set_flags(sync | EnvironmentFlags::NO_SUB_DIR | EnvironmentFlags::NO_TLS)
             .set_map_size(MAP_BYTES)
             .open(&directory.join("store.lmdb"))
             .of(NAME, "opening")?;
