@@ -8,31 +8,51 @@ use std::time::{Duration, Instant};
 
 use crate::failure::Result;
 
-/// A moment, on the thread's own clock where there is one.
+/// A moment, on the thread's own clocks where there are any.
 pub struct Moment {
-    on_processor: Option<Duration>,
+    scheduled: Option<Scheduled>,
     wall: Instant,
 }
 
 impl Moment {
     pub fn now() -> Self {
-        Moment { on_processor: on_processor(), wall: Instant::now() }
+        Moment { scheduled: Scheduled::so_far(), wall: Instant::now() }
     }
 
+    /// How long the thread has run since.
     pub fn elapsed(&self) -> Duration {
-        match (self.on_processor, on_processor()) {
-            (Some(then), Some(now)) => now - then,
+        match (&self.scheduled, Scheduled::so_far()) {
+            (Some(then), Some(now)) => now.ran - then.ran,
             _ => self.wall.elapsed(),
+        }
+    }
+
+    /// How long the thread has run or slept since: the time by the wall without that in which it wanted a processor and others had
+    /// them all. Waiting for a lock counts.
+    pub fn elapsed_in_turn(&self) -> Duration {
+        let wall = self.wall.elapsed();
+        match (&self.scheduled, Scheduled::so_far()) {
+            (Some(then), Some(now)) => wall.saturating_sub(now.queued - then.queued),
+            _ => wall,
         }
     }
 }
 
-/// How long this thread has run so far, as Linux counts it.
-fn on_processor() -> Option<Duration> {
-    // The count is brought up to date when the thread gives up its turn, and else only every few milliseconds.
-    std::thread::yield_now();
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    told.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+/// What this thread did so far, as Linux counts it.
+struct Scheduled {
+    ran: Duration,
+    /// For how long it could have run and did not.
+    queued: Duration,
+}
+
+impl Scheduled {
+    fn so_far() -> Option<Self> {
+        // The counts are brought up to date when the thread gives up its turn, and else only every few milliseconds.
+        std::thread::yield_now();
+        let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        let mut nanos = told.split_whitespace().map(|field| field.parse().ok().map(Duration::from_nanos));
+        Some(Scheduled { ran: nanos.next()??, queued: nanos.next()?? })
+    }
 }
 
 /// Calls `call` with each of `inputs`: the time of all of them together on the processor, and the sum of what they returned.
@@ -69,6 +89,16 @@ mod tests {
     fn every_input_is_called_once() {
         assert_eq!(timed(1..=10u64, Ok).unwrap().1, 55);
         assert_eq!(timed_by_wall(1..=10u64, Ok).unwrap().1, 55);
+    }
+
+    #[test]
+    fn sleep_is_time_in_turn_but_not_on_the_processor() {
+        let begun = Moment::now();
+        std::thread::sleep(Duration::from_millis(20));
+        if begun.scheduled.is_some() {
+            assert!(begun.elapsed() < Duration::from_millis(20));
+        }
+        assert!(begun.elapsed_in_turn() > Duration::from_millis(10));
     }
 
     #[test]

@@ -41,9 +41,9 @@ fn print(contenders: &[Contender<Trial>]) {
         "## Uniform reads of {DOCUMENTS} documents, alone and beside a writer that updates them without a sync\n"
     );
     println!(
-        "| | readers | alone: reads a second in all | of each | p99 µs | : 1 reader | beside a writer: reads a second in all | of each | p99 µs | beside : alone | updates a second |"
+        "| | readers | alone: reads a second in all | of each | : 1 reader | own ns | p99 µs | beside a writer: reads a second in all | of each | beside : alone | own ns | own ns, alone : beside | p99 µs | updates a second |"
     );
-    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
     for contender in contenders {
         for (row, readers) in READERS.into_iter().enumerate() {
             print_row(contender, row, readers);
@@ -51,7 +51,7 @@ fn print(contenders: &[Contender<Trial>]) {
     }
     println!();
     println!(
-        "Goals: 1 reader beside a writer at least {GOAL_BESIDE} of one alone; 2 readers alone at least {GOAL_TWO} times 1. Ratios are of figures of the same trial. Readers and writer together share {} processors.\n",
+        "Goals: 1 reader beside a writer at least {GOAL_BESIDE} of one alone; 2 readers alone at least {GOAL_TWO} times 1. Ratios are of figures of the same trial. Own ns: the time of a read without that in which the reader waited for a processor; readers, writer and all else share {}.\n",
         std::thread::available_parallelism().map_or(1, usize::from)
     );
 }
@@ -60,19 +60,24 @@ fn print_row(contender: &Contender<Trial>, row: usize, readers: usize) {
     let alone = |figure: fn(&Figures) -> f64| contender.spread(|trial| figure(&trial.alone[row]));
     let beside = |figure: fn(&Figures) -> f64| contender.spread(|trial| figure(&trial.beside[row]));
     let reads = |figures: &Figures| figures.reads_per_second;
+    let own = |figures: &Figures| figures.own_nanos;
     let to_one = contender.spread(|trial| reads(&trial.alone[row]) / reads(&trial.alone[0]));
     let to_alone = contender.spread(|trial| reads(&trial.beside[row]) / reads(&trial.alone[row]));
+    let own_to_alone = contender.spread(|trial| own(&trial.alone[row]) / own(&trial.beside[row]));
     println!(
-        "| {} | {readers} | {} | {} | {:.1} | **{:.2}** | {} | {} | {:.1} | **{:.2}** | {:.0} |",
+        "| {} | {readers} | {} | {} | **{:.2}** | {:.0} | {:.1} | {} | {} | **{:.2}** | {:.0} | {:.2} | {:.1} | {:.0} |",
         contender.name,
         alone(reads).cell(),
         of_each(alone(reads), readers),
-        alone(|figures| figures.p99_micros).median,
         to_one.median,
+        alone(own).median,
+        alone(|figures| figures.p99_micros).median,
         beside(reads).cell(),
         of_each(beside(reads), readers),
-        beside(|figures| figures.p99_micros).median,
         to_alone.median,
+        beside(own).median,
+        own_to_alone.median,
+        beside(|figures| figures.p99_micros).median,
         beside(|figures| figures.updates_per_second).median,
     );
 }

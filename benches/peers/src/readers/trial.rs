@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use holotype_benches::workload::UniformIds;
 
+use crate::clock::Moment;
 use crate::contents::{self, Contents, byte_sum, first, updated};
 use crate::failure::{Failure, Result, expect_equal};
 use crate::latencies::{micros_of, time};
@@ -31,6 +32,8 @@ const APART: usize = 1_000_003;
 pub struct Figures {
     /// Of all readers together.
     pub reads_per_second: f64,
+    /// Of one reader, on average: the time of a read, without that in which others had the processors.
+    pub own_nanos: f64,
     /// The time of a read that one in a hundred passes.
     pub p99_micros: f64,
     /// Of the writer, where there was one.
@@ -113,24 +116,25 @@ struct Reads {
     /// Of the bytes of all documents read.
     sum: u64,
     per_second: f64,
+    /// The time that readers took, without that in which others had the processors.
+    own: Duration,
     sampled: Vec<Duration>,
 }
 
 fn read_until<S: Store>(mut session: S::Session<'_>, skip: usize, stop: &AtomicBool) -> Result<Reads> {
     let mut reads = Reads::default();
     let mut ids = UniformIds::new(DOCUMENTS).skip(skip);
-    let begun = Instant::now();
+    let (begun, own) = (Instant::now(), Moment::now());
     while !stop.load(Ordering::Relaxed) {
-        let mut sampled = ids.by_ref().take(1);
-        for id in sampled.by_ref() {
-            reads.sum += time(&mut reads.sampled, || read::<S>(&mut session, id))?;
-        }
+        let id = ids.next().expect("the sequence has no end");
+        reads.sum += time(&mut reads.sampled, || read::<S>(&mut session, id))?;
         for id in ids.by_ref().take(STRIDE - 1) {
             reads.sum += read::<S>(&mut session, id)?;
         }
         reads.count += STRIDE;
     }
     reads.per_second = reads.count as f64 / begun.elapsed().as_secs_f64();
+    reads.own = own.elapsed_in_turn();
     Ok(reads)
 }
 
@@ -151,13 +155,15 @@ impl Reads {
     fn join(&mut self, other: Reads) {
         self.count += other.count;
         self.per_second += other.per_second;
+        self.own += other.own;
         self.sampled.extend(other.sampled);
     }
 
     fn figures(mut self, updates_per_second: f64) -> Figures {
         self.sampled.sort_unstable();
         let p99_micros = micros_of(&self.sampled, 0.99);
-        Figures { reads_per_second: self.per_second, p99_micros, updates_per_second }
+        let own_nanos = self.own.as_secs_f64() * 1e9 / self.count as f64;
+        Figures { reads_per_second: self.per_second, own_nanos, p99_micros, updates_per_second }
     }
 }
 
