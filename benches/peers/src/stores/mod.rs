@@ -7,6 +7,7 @@ pub mod fjall;
 pub mod holotype;
 pub mod lmdb;
 pub mod redb;
+pub mod sled;
 pub mod sqlite;
 
 use std::borrow::Borrow;
