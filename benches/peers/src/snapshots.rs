@@ -10,7 +10,7 @@ use crate::contents::{self, Contents, byte_sum, first, updated};
 use crate::failure::{Failure, Result, expect_equal};
 use crate::place;
 use crate::plan::Plan;
-use crate::stores::{Read, Session, Snapshots, each_peer};
+use crate::stores::{Read, Session, Snapshots, each_store};
 use crate::turns::{Contender, take_turns};
 
 /// How many documents there are, how many updates are made, and how many reads are timed.
@@ -42,7 +42,7 @@ pub fn run(plan: &Plan) -> Result<()> {
             contenders.push(trials_of::<$store>(plan))
         };
     }
-    each_peer!(add);
+    each_store!(add);
     take_turns("snapshots", &mut contenders, plan.trials)?;
     print(&contenders);
     Ok(())

@@ -3,12 +3,14 @@
 use std::borrow::Borrow;
 use std::path::Path;
 
-use holotype::{Collection, Db, Document, Durability, KeyRef, Options};
+use holotype::{Collection, Db, Document, Durability, KeyRef, Options, View, WriteTransaction};
 
-use super::{Commits, Read, Session, Store};
+use super::{Commits, Read, Session, Snapshots, Store};
 use crate::failure::{Failure, Of, Result};
 
 const NAME: &str = "Holotype";
+
+const SMALL: &str = "small";
 
 pub struct Holotype {
     db: Db,
@@ -17,7 +19,7 @@ pub struct Holotype {
 impl Store for Holotype {
     const NAME: &'static str = NAME;
 
-    type Session<'s> = Documents;
+    type Session<'s> = Documents<'s>;
 
     fn open(directory: &Path, commits: Commits) -> Result<Self> {
         let durability = match commits {
@@ -26,12 +28,12 @@ impl Store for Holotype {
         };
         let options = Options::new().durability(durability);
         let db = Db::open_with(directory.join("store.holo"), &options).of(NAME, "opening")?;
-        db.create_collection("small").of(NAME, "creating the collection")?;
+        db.create_collection(SMALL).of(NAME, "creating the collection")?;
         Ok(Holotype { db })
     }
 
-    fn session(&self) -> Result<Documents> {
-        Ok(Documents { documents: self.db.collection("small") })
+    fn session(&self) -> Result<Documents<'_>> {
+        Ok(Documents { db: &self.db, documents: self.db.collection(SMALL) })
     }
 
     fn close(self) -> Result<()> {
@@ -39,26 +41,47 @@ impl Store for Holotype {
     }
 }
 
-pub struct Documents {
+impl Snapshots for Holotype {
+    type Held<'s> = View;
+
+    fn hold(&self) -> Result<View> {
+        self.db.snapshot().collection(SMALL).of(NAME, "taking a snapshot")
+    }
+}
+
+impl Read for View {
+    fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let document = View::get(self, id as i64).of(NAME, "reading a snapshot")?;
+        Ok(document.map(|document| read(document.bytes())))
+    }
+}
+
+pub struct Documents<'s> {
+    db: &'s Db,
     documents: Collection,
 }
 
-impl Read for Documents {
+impl Read for Documents<'_> {
     fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
         let document = self.documents.get(id as i64).of(NAME, "reading")?;
         Ok(document.map(|document| read(document.bytes())))
     }
 }
 
-impl Session for Documents {
+impl Session for Documents<'_> {
     fn put(&mut self, id: u64, document: &Document) -> Result<()> {
         self.documents.put(id as i64, document).of(NAME, "committing")
     }
 
     fn put_all<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (u64, D)>) -> Result<()> {
-        let documents = documents.map(|(id, document)| (id as i64, document));
-        self.documents.put_many(documents).of(NAME, "committing a batch")?;
-        Ok(())
+        let put_each = |transaction: &mut WriteTransaction| -> holotype::Result<()> {
+            let small = transaction.collection(SMALL);
+            for (id, document) in documents {
+                small.put(id as i64, document)?;
+            }
+            Ok(())
+        };
+        self.db.write(put_each).of(NAME, "committing a batch")
     }
 
     fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {

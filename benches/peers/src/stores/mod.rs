@@ -79,13 +79,6 @@ pub trait Snapshots: Store {
 macro_rules! each_store {
     ($then:ident) => {
         $then!($crate::stores::holotype::Holotype);
-        $crate::stores::each_peer!($then);
-    };
-}
-
-/// Calls a macro with each store but ours.
-macro_rules! each_peer {
-    ($then:ident) => {
         $then!($crate::stores::redb::Redb);
         $then!($crate::stores::fjall::Fjall);
         $then!($crate::stores::sqlite::Sqlite);
@@ -93,4 +86,4 @@ macro_rules! each_peer {
     };
 }
 
-pub(crate) use {each_peer, each_store};
+pub(crate) use each_store;
