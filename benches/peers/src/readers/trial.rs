@@ -86,9 +86,10 @@ fn during<S: Store, R: Send>(
         let (start, stop) = (&start, &stop);
         let read = |reader: usize| {
             scope.spawn(move || {
-                let session = store.session();
+                // All that is not reading is done before the clock starts.
+                let (session, ids) = (store.session(), ids_of(reader));
                 start.wait();
-                read_until::<S>(session?, reader * APART, stop)
+                read_until::<S>(session?, ids, stop)
             })
         };
         let workers: Vec<_> = (0..readers).map(read).collect();
@@ -101,12 +102,22 @@ fn during<S: Store, R: Send>(
     });
     let panicked = |_| Failure::new(S::NAME, "reading beside a writer", "a thread panicked");
     let mut all = Reads::default();
+    let sums: Vec<u64> = (1..=DOCUMENTS).map(|id| byte_sum(&first(id).encode())).collect();
     for (reader, reads) in reads.into_iter().enumerate() {
         let reads = reads.map_err(panicked)??;
-        reads.check::<S>(reader * APART)?;
+        reads.check::<S>(ids_of(reader), &sums)?;
         all.join(reads);
     }
     Ok((all, other.map_err(panicked)??))
+}
+
+/// What this reader reads, in order.
+fn ids_of(reader: usize) -> UniformIds {
+    let mut ids = UniformIds::new(DOCUMENTS);
+    for _ in 0..reader * APART {
+        ids.next();
+    }
+    ids
 }
 
 /// What readers read.
@@ -121,9 +132,12 @@ struct Reads {
     sampled: Vec<Duration>,
 }
 
-fn read_until<S: Store>(mut session: S::Session<'_>, skip: usize, stop: &AtomicBool) -> Result<Reads> {
+fn read_until<S: Store>(
+    mut session: S::Session<'_>,
+    mut ids: UniformIds,
+    stop: &AtomicBool,
+) -> Result<Reads> {
     let mut reads = Reads::default();
-    let mut ids = UniformIds::new(DOCUMENTS).skip(skip);
     let (begun, own) = (Instant::now(), Moment::now());
     while !stop.load(Ordering::Relaxed) {
         let id = ids.next().expect("the sequence has no end");
@@ -145,10 +159,8 @@ fn read<S: Store>(session: &mut S::Session<'_>, id: i64) -> Result<u64> {
 
 impl Reads {
     /// Holds the sum to that of the same documents, got without a store.
-    fn check<S: Store>(&self, skip: usize) -> Result<()> {
-        let sums: Vec<u64> = (1..=DOCUMENTS).map(|id| byte_sum(&first(id).encode())).collect();
-        let ids = UniformIds::new(DOCUMENTS).skip(skip).take(self.count);
-        let expected = ids.map(|id| sums[id as usize - 1]).sum();
+    fn check<S: Store>(&self, ids: UniformIds, sums: &[u64]) -> Result<()> {
+        let expected = ids.take(self.count).map(|id| sums[id as usize - 1]).sum();
         expect_equal(S::NAME, "the sum of all bytes read", &expected, &self.sum)
     }
 

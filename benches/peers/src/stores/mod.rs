@@ -87,3 +87,62 @@ macro_rules! each_store {
 }
 
 pub(crate) use each_store;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contents::{Contents, check, first, updated};
+
+    fn bytes_at(from: &mut impl Read, id: u64) -> Option<Vec<u8>> {
+        from.get(id, <[u8]>::to_vec).unwrap()
+    }
+
+    /// What every store must do, durable or not.
+    fn keeps_what_it_is_told<S: Snapshots>(commits: Commits) {
+        let directory = tempfile::tempdir().unwrap();
+        let store = S::open(directory.path(), commits).unwrap();
+        let mut session = store.session().unwrap();
+        session.put(1, &first(1)).unwrap();
+        session.put_all((2..=300).map(|id| (id, first(id)))).unwrap();
+        let mut held = store.hold().unwrap();
+        session.put(7, &updated(7)).unwrap();
+
+        assert_eq!(bytes_at(&mut session, 7), Some(updated(7).encode()), "the newest commit is read");
+        assert_eq!(bytes_at(&mut held, 7), Some(first(7).encode()), "a snapshot stays as it was");
+        assert_eq!(bytes_at(&mut session, 301), None);
+        drop((held, session));
+        store.close().unwrap();
+        let now = |id| if id == 7 { updated(id) } else { first(id) };
+        check::<S>(directory.path(), Contents::of((1..=300).map(|id| (id, now(id))))).unwrap();
+    }
+
+    #[test]
+    fn every_store_reads_the_newest_keeps_a_snapshot_and_holds_it_all_when_opened_again() {
+        macro_rules! keeps {
+            ($store:ty) => {
+                keeps_what_it_is_told::<$store>(Commits::Durable);
+                keeps_what_it_is_told::<$store>(Commits::Unsynced);
+            };
+        }
+        each_store!(keeps);
+    }
+
+    #[test]
+    fn other_contents_than_expected_are_a_failure_of_the_store() {
+        fn refuses<S: Store>() {
+            let directory = tempfile::tempdir().unwrap();
+            let store = S::open(directory.path(), Commits::Unsynced).unwrap();
+            store.session().unwrap().put(1, &first(1)).unwrap();
+            store.close().unwrap();
+            let failure = check::<S>(directory.path(), Contents::of([(1, updated(1))])).unwrap_err();
+            assert!(failure.to_string().starts_with(S::NAME), "{failure}");
+        }
+        macro_rules! refuses {
+            ($store:ty) => {
+                refuses::<$store>();
+            };
+        }
+        each_store!(refuses);
+        refuses!(sled::Sled);
+    }
+}
