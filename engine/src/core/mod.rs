@@ -9,6 +9,7 @@
 
 mod apply;
 mod draft;
+mod feed;
 #[cfg(feature = "testing")]
 mod fork;
 mod open;
@@ -22,6 +23,8 @@ mod write;
 mod writer;
 
 pub(crate) use draft::{Draft, DraftWalk, Savepoint};
+pub(crate) use feed::Feed;
+pub use feed::{Change, Commit, Location};
 pub(crate) use read::Located;
 pub(crate) use scan::Cursor;
 pub(crate) use turn::{Ticket, Turn};
