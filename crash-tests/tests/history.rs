@@ -12,3 +12,24 @@ fn every_history_of_threads_has_an_order_that_explains_it() {
     assert!(tally.overlaps > tally.histories, "the threads hardly met: {tally}");
     assert!(tally.cuts > tally.histories, "the power was hardly ever cut: {tally}");
 }
+
+/// The check can fail: each of these mistakes is one that threads meet, and the histories show it.
+#[cfg(feature = "seeded")]
+#[test]
+fn no_order_explains_what_threads_see_of_a_seeded_bug() {
+    use holotype::seeded::{Bug, switch_on};
+
+    for bug in [
+        Bug::CommitVisibleInPieces,
+        Bug::VersionsNotRetained,
+        Bug::IndexBeforeWrite,
+        Bug::SyncSkipped,
+        Bug::SyncBeforeWrite,
+    ] {
+        switch_on(Some(bug));
+        let red = (0..5000).find_map(|seed| Some((seed, history::check(seed).err()?)));
+        switch_on(None);
+        let (seed, what) = red.unwrap_or_else(|| panic!("{bug:?} is explained"));
+        println!("{bug:?}: after {} histories, {what}", seed + 1);
+    }
+}

@@ -15,8 +15,8 @@
 //! that moment, or one since the last durable commit. A reader that was shown a commit returned before that moment, so its commit
 //! is in front of the cut in any order: if the disk did not have it, nothing explains that (spec: T-4.2).
 //!
-//! The operations follow from the seed, and who comes first does not: a violation may need several runs to be met again, so it
-//! is printed whole.
+//! The operations follow from the seed, and who comes first does not: a contradiction may need several runs to be met again, so
+//! it is printed with every call that has to do with it.
 
 pub mod call;
 pub mod checker;
@@ -26,6 +26,8 @@ mod perform;
 pub mod plan;
 pub mod record;
 pub mod store;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::ops::AddAssign;

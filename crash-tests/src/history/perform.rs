@@ -1,5 +1,7 @@
 //! Calls, carried out on the real store.
 
+use std::thread::yield_now;
+
 use holotype::{Collection, Db, DocRef, Error};
 use holotype_model::Key;
 
@@ -14,13 +16,22 @@ const COLLECTION: &str = "documents";
 #[derive(Debug)]
 pub(super) struct Hands<'a> {
     db: &'a Db,
+    /// One handle for all calls: it remembers what the name meant, and must see when it means something else.
+    documents: Collection,
+    /// How often others go first between two documents of a scan.
+    yields: usize,
     /// Which call put a document, and the version that it had when it was read.
     pub(super) versions: Vec<(u32, u64)>,
 }
 
 impl<'a> Hands<'a> {
     pub(super) fn new(db: &'a Db) -> Self {
-        Hands { db, versions: Vec::new() }
+        Hands { db, documents: db.collection(COLLECTION), yields: 0, versions: Vec::new() }
+    }
+
+    /// The same, going through scans slowly.
+    pub(super) fn slowly(self, yields: usize) -> Self {
+        Hands { yields, ..self }
     }
 
     /// Carries out a call. An error is anything that is no answer.
@@ -29,12 +40,12 @@ impl<'a> Hands<'a> {
     }
 
     fn try_perform(&mut self, call: &Call) -> holotype::Result<Answer> {
-        let documents = self.db.collection(COLLECTION).with_durability(call.class);
+        let documents = self.documents.clone().with_durability(call.class);
         let document = |n: i64| document(Doc { n, by: call.id });
         Ok(match &call.op {
-            Op::Get(key) => Answer::Found(self.get(&documents, key)?),
-            Op::Contains(key) => Answer::Was(documents.contains(convert::key(key))?),
-            Op::Scan | Op::Reopen => Answer::All(self.all(documents.scan(..)?)?),
+            Op::Get(key) => Answer::Found(self.get(key)?),
+            Op::Contains(key) => Answer::Was(self.documents.contains(convert::key(key))?),
+            Op::Scan | Op::Reopen => Answer::All(self.all(self.documents.scan(..)?)?),
             Op::Put(key, n) => {
                 documents.put(convert::key(key), document(*n))?;
                 Answer::Done
@@ -58,14 +69,13 @@ impl<'a> Hands<'a> {
     }
 
     /// Fills a store: the one commit before the history begins.
-    pub(super) fn fill(&mut self, entries: &[(Key, Doc)]) -> Result<(), String> {
-        let documents = self.db.collection(COLLECTION);
+    pub(super) fn fill(&self, entries: &[(Key, Doc)]) -> Result<(), String> {
         let entries = entries.iter().map(|(key, doc)| (convert::key(key), document(*doc)));
-        documents.put_many(entries).map(|_| ()).map_err(|error| format!("filling the store: {error}"))
+        self.documents.put_many(entries).map(|_| ()).map_err(|error| format!("filling the store: {error}"))
     }
 
-    fn get(&mut self, documents: &Collection, key: &Key) -> holotype::Result<Option<Doc>> {
-        documents.get(convert::key(key))?.map(|found| self.read(&found)).transpose()
+    fn get(&mut self, key: &Key) -> holotype::Result<Option<Doc>> {
+        self.documents.get(convert::key(key))?.map(|found| self.read(&found)).transpose()
     }
 
     fn all(
@@ -74,6 +84,7 @@ impl<'a> Hands<'a> {
     ) -> holotype::Result<Vec<(Key, Doc)>> {
         scan.map(|found| {
             let found = found?;
+            (0..self.yields).for_each(|_| yield_now());
             Ok((convert::model_key(&found.key().to_key()), self.read(&found)?))
         })
         .collect()

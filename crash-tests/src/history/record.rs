@@ -113,7 +113,7 @@ fn run_steps(
 ) -> Result<Seen, String> {
     let tick = || clock.fetch_add(1, Ordering::SeqCst);
     let mut seen = Seen::default();
-    let mut hands = Hands::new(db);
+    let mut hands = Hands::new(db).slowly(thread);
     for Step { yields, call } in steps {
         (0..*yields).for_each(|_| yield_now());
         let mut event = Event { thread, call: call.clone(), invoked: tick(), returned: None, lsn: None };

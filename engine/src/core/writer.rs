@@ -332,6 +332,7 @@ fn apply(core: &Core, batch: &Batch) {
     for change in &batch.changes {
         if seeded::is_on(Bug::CommitVisibleInPieces) {
             applying.publish(batch.lsn, change.address);
+            std::thread::yield_now();
             applying = core.visibility.apply();
         }
         match &change.action {
