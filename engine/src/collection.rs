@@ -6,7 +6,7 @@ use std::cell::Cell;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::core::{Bodies, Expect};
+use crate::core::{Bodies, Core, Expect, Writer};
 use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::{self, AsKey, Document, Key};
@@ -59,19 +59,24 @@ impl CachedNaming {
                 return seen;
             }
         }
-        let last = read(&self.last).clone().filter(|naming| naming.is_current());
-        let naming = match last {
-            Some(naming) => naming,
-            None => {
-                let naming = db.core().naming(name)?;
-                // Where there is a first one already, it stays: only `last` can follow.
-                let _ = self.first.set(Arc::clone(&naming));
-                *write(&self.last) = Some(Arc::clone(&naming));
-                naming
+        loop {
+            let last = read(&self.last).clone().filter(|naming| naming.is_current());
+            let naming = match last {
+                Some(naming) => naming,
+                None => {
+                    let naming = db.core().naming(name)?;
+                    // Where there is a first one already, it stays: only `last` can follow.
+                    let _ = self.first.set(Arc::clone(&naming));
+                    *write(&self.last) = Some(Arc::clone(&naming));
+                    naming
+                }
+            };
+            let seen = then(&naming);
+            // A commit that ends it may be placed and not visible yet.
+            if naming.is_current() || db.core().is_visible(&naming) {
+                return seen;
             }
-        };
-        let seen = then(&naming);
-        if naming.is_current() { seen } else { self.with(db, name, then) }
+        }
     }
 }
 
@@ -96,7 +101,7 @@ thread_local! {
 const SCRATCH_BYTES: usize = 1 << 20;
 
 /// Encodes a document, then passes it on. The encoding is the caller's code and may itself use the store, so no lock is held.
-fn encoded<R>(
+pub(crate) fn encoded<R>(
     encode: impl FnOnce(&mut Vec<u8>) -> Result<()>,
     then: impl FnOnce(&[u8]) -> Result<R>,
 ) -> Result<R> {
@@ -138,7 +143,7 @@ impl Collection {
     /// `IdsExhausted`, `DocumentTooLarge`, `TooDeep`, and what any write may say.
     pub fn insert(&self, document: impl Borrow<Document>) -> Result<Key> {
         let encode = |out: &mut Vec<u8>| document.borrow().encode_into(out);
-        encoded(encode, |body| self.db.core().insert(&self.name, self.durability, body))
+        encoded(encode, |body| self.commit(|core, writer| core.insert(writer, &self.name, body)))
     }
 
     /// As [`insert`](Self::insert), for any type that serde can turn into an object, without a `Document` in between.
@@ -147,7 +152,7 @@ impl Collection {
     /// As [`insert`](Self::insert), and `Serde` for what has no form as a document.
     pub fn insert_as<T: Serialize + ?Sized>(&self, value: &T) -> Result<Key> {
         let encode = |out: &mut Vec<u8>| document::to_bytes(value, out);
-        encoded(encode, |body| self.db.core().insert(&self.name, self.durability, body))
+        encoded(encode, |body| self.commit(|core, writer| core.insert(writer, &self.name, body)))
     }
 
     /// Puts any number of new documents under the next ids in one commit: all of them, or none.
@@ -162,7 +167,7 @@ impl Collection {
         for document in documents {
             bodies.push(|out| document.borrow().encode_into(out))?;
         }
-        self.db.core().insert_many(&self.name, self.durability, &bodies)
+        self.commit(|core, writer| core.insert_many(writer, &self.name, &bodies))
     }
 
     /// Puts a document under `key`, whether there was one or not.
@@ -195,7 +200,7 @@ impl Collection {
             keys.push(key.into());
             bodies.push(|out| document.borrow().encode_into(out))?;
         }
-        self.db.core().put_many(&self.name, self.durability, keys, &bodies)
+        self.commit(|core, writer| core.put_many(writer, &self.name, keys, &bodies))
     }
 
     /// Puts a document under a key that is free.
@@ -214,13 +219,42 @@ impl Collection {
         self.put_encoded(key, Expect::Occupied, |out| document.borrow().encode_into(out))
     }
 
+    /// Puts a document in the place of the one under `key` if that is still of `version`, as [`DocRef::version`] gave it: so nothing
+    /// that another has written since is lost.
+    ///
+    /// ```
+    /// use holotype::{Db, Error, doc};
+    ///
+    /// let db = Db::in_memory();
+    /// let counters = db.collection("counters");
+    /// counters.put("hits", doc! { "n": 1 })?;
+    /// let seen = counters.get("hits")?.expect("it was just put there").version();
+    /// counters.replace_if("hits", seen, doc! { "n": 2 })?;
+    /// let again = counters.replace_if("hits", seen, doc! { "n": 2 });
+    /// assert!(matches!(again, Err(Error::VersionMismatch { .. })));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `VersionMismatch` where it is not, or is gone; `UnknownCollection`, and as [`put`](Self::put).
+    pub fn replace_if(&self, key: impl AsKey, version: u64, document: impl Borrow<Document>) -> Result<()> {
+        let expect = Expect::Version(version);
+        self.put_encoded(key, expect, |out| document.borrow().encode_into(out)).map(|_| ())
+    }
+
+    /// Makes one commit of what `stage` puts into the writer's batch.
+    fn commit<R>(&self, stage: impl FnOnce(&Core, &mut Writer) -> Result<R>) -> Result<R> {
+        self.db.store().autocommit(self.durability, stage)
+    }
+
     fn put_encoded(
         &self,
         key: impl AsKey,
         expect: Expect,
         encode: impl FnOnce(&mut Vec<u8>) -> Result<()>,
     ) -> Result<bool> {
-        encoded(encode, |body| self.db.core().put(&self.name, key.as_key(), expect, self.durability, body))
+        let key = key.as_key();
+        encoded(encode, |body| self.commit(|core, writer| core.put(writer, &self.name, key, expect, body)))
     }
 
     /// Deletes the document under `key`. Whether there was one.
@@ -228,7 +262,17 @@ impl Collection {
     /// # Errors
     /// `UnknownCollection`, `KeyTooLong`, and what any write may say.
     pub fn delete(&self, key: impl AsKey) -> Result<bool> {
-        self.db.core().delete(&self.name, key.as_key(), self.durability)
+        let key = key.as_key();
+        self.commit(|core, writer| core.delete(writer, &self.name, key, None))
+    }
+
+    /// Deletes the document under `key` if it is still of `version`, as [`DocRef::version`] gave it.
+    ///
+    /// # Errors
+    /// `VersionMismatch` where it is not, or is gone; and as [`delete`](Self::delete).
+    pub fn delete_if(&self, key: impl AsKey, version: u64) -> Result<()> {
+        let key = key.as_key();
+        self.commit(|core, writer| core.delete(writer, &self.name, key, Some(version))).map(|_| ())
     }
 
     /// Takes all documents out, in one step however many they are. The id counter goes on.
@@ -236,7 +280,7 @@ impl Collection {
     /// # Errors
     /// `UnknownCollection`, and what any write may say.
     pub fn clear(&self) -> Result<()> {
-        match self.db.core().clear_collection(&self.name, self.durability)? {
+        match self.commit(|core, writer| core.clear_collection(writer, &self.name))? {
             true => Ok(()),
             false => Err(Error::UnknownCollection { name: self.name.clone() }),
         }

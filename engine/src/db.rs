@@ -4,10 +4,13 @@ use std::path::Path;
 
 use crate::collection::Collection;
 use crate::core::{Core, Stats, VerifyReport};
-use crate::error::Result;
-use crate::options::Options;
+use crate::error::{Error, Result};
+use crate::options::{Durability, Options};
+use crate::pipeline::{SnapshotInfo, Store};
+use crate::snapshot::Snapshot;
 use crate::storage::{Access, FileStorage, MemoryStorage, Storage};
 use crate::sync::Arc;
+use crate::transaction::WriteTransaction;
 
 /// An open store. Clones share it; the last one to go closes it.
 ///
@@ -31,13 +34,13 @@ pub struct Db {
 
 #[derive(Debug)]
 struct Handle {
-    core: Arc<Core>,
+    store: Arc<Store>,
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
         // Quietly: there is nobody to tell. `Db::close` tells.
-        let _ = self.core.close();
+        let _ = self.store.close();
     }
 }
 
@@ -71,8 +74,11 @@ impl Db {
     /// # Errors
     /// As [`Db::open_with`].
     pub fn open_on(storage: impl Storage + 'static, options: &Options) -> Result<Db> {
-        let core = Core::open(Box::new(storage), options)?;
-        Ok(Db { handle: Arc::new(Handle { core: Arc::new(core) }) })
+        Core::open(Box::new(storage), options).map(Self::over)
+    }
+
+    fn over(core: Core) -> Db {
+        Db { handle: Arc::new(Handle { store: Arc::new(Store::new(core)) }) }
     }
 
     /// A new store in memory, which goes with its last handle.
@@ -80,8 +86,16 @@ impl Db {
         Self::open_on(MemoryStorage::new(), &Options::new()).expect("memory refuses nothing")
     }
 
-    pub(crate) fn core(&self) -> &Arc<Core> {
-        &self.handle.core
+    pub(crate) fn store(&self) -> &Arc<Store> {
+        &self.handle.store
+    }
+
+    pub(crate) fn core(&self) -> &Core {
+        &self.handle.store.core
+    }
+
+    fn durability(&self) -> Durability {
+        self.core().options.durability
     }
 
     /// The collection of this name. It need not exist: the first write creates it, and until then reads say
@@ -100,7 +114,7 @@ impl Db {
     /// # Errors
     /// `InvalidName`, and what any write may say.
     pub fn create_collection(&self, name: &str) -> Result<bool> {
-        self.core().create_collection(name, self.core().options.durability)
+        self.store().autocommit(self.durability(), |core, writer| core.create_collection(writer, name))
     }
 
     /// Drops a collection with all its documents, in one step however many they are. Whether there was one.
@@ -108,7 +122,7 @@ impl Db {
     /// # Errors
     /// What any write may say.
     pub fn drop_collection(&self, name: &str) -> Result<bool> {
-        self.core().drop_collection(name, self.core().options.durability)
+        self.store().autocommit(self.durability(), |core, writer| core.drop_collection(writer, name))
     }
 
     /// Gives a collection another name. Whether there was one.
@@ -116,7 +130,88 @@ impl Db {
     /// # Errors
     /// `InvalidName` also where `to` is the name of a collection already; and what any write may say.
     pub fn rename_collection(&self, name: &str, to: &str) -> Result<bool> {
-        self.core().rename_collection(name, to, self.core().options.durability)
+        self.store().autocommit(self.durability(), |core, writer| core.rename_collection(writer, name, to))
+    }
+
+    /// Carries out `work` in a write transaction: commits where it answers `Ok`, rolls back where it answers `Err` or panics. Nobody else
+    /// writes meanwhile; readers go on, and see nothing of it before it has committed.
+    ///
+    /// ```
+    /// use holotype::{Db, Error, doc};
+    ///
+    /// let db = Db::in_memory();
+    /// let accounts = db.collection("accounts");
+    /// accounts.put("ann", doc! { "balance": 70 })?;
+    /// accounts.put("bob", doc! { "balance": 30 })?;
+    /// db.write(|tx| {
+    ///     let accounts = tx.collection("accounts");
+    ///     let balance = |who| Ok::<_, Error>(accounts.get(who)?.and_then(|doc| doc.get("balance")?.as_i64()).unwrap_or(0));
+    ///     let (ann, bob) = (balance("ann")?, balance("bob")?);
+    ///     accounts.put("ann", doc! { "balance": ann - 25 })?;
+    ///     accounts.put("bob", doc! { "balance": bob + 25 })?;
+    ///     Ok::<_, Error>(())
+    /// })?;
+    /// let bob = accounts.get("bob")?.expect("it was just put there");
+    /// assert_eq!(bob.get("balance").and_then(|balance| balance.as_i64()), Some(55));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What `work` answers; `WriterBusy`, and what any write may say.
+    pub fn write<R, E: From<Error>>(
+        &self,
+        work: impl FnOnce(&mut WriteTransaction) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let mut tx = self.begin_write()?;
+        // A panic drops the transaction, which rolls it back.
+        match work(&mut tx) {
+            Ok(answer) => {
+                tx.commit()?;
+                Ok(answer)
+            }
+            Err(error) => {
+                tx.rollback()?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Begins a write transaction, once it is the caller's turn to write. It is owned: it can be kept, and sent to another thread.
+    ///
+    /// # Errors
+    /// `WriterBusy` after [`Options::write_wait`], and at once for a thread whose own transaction is open; `Poisoned`, `Closed`,
+    /// `ReadOnly`.
+    pub fn begin_write(&self) -> Result<WriteTransaction> {
+        WriteTransaction::begin(self.clone())
+    }
+
+    /// The store as its last visible commit left it, for as long as the snapshot is held: it keeps nobody waiting, and nobody it.
+    ///
+    /// ```
+    /// use holotype::{Db, doc};
+    ///
+    /// let db = Db::in_memory();
+    /// let notes = db.collection("notes");
+    /// notes.put("a", doc! { "n": 1 })?;
+    /// let before = db.snapshot();
+    /// notes.put("a", doc! { "n": 2 })?;
+    /// notes.delete("a")?;
+    /// let note = before.collection("notes")?.get("a")?.expect("it was there then");
+    /// assert_eq!(note.get("n").and_then(|n| n.as_i64()), Some(1));
+    /// # Ok::<(), holotype::Error>(())
+    /// ```
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::take(self.clone())
+    }
+
+    /// Carries out `work` on a snapshot.
+    pub fn read<R>(&self, work: impl FnOnce(&Snapshot) -> R) -> R {
+        work(&self.snapshot())
+    }
+
+    /// The snapshots that are held now, the oldest first; those of running scans are among them.
+    pub fn snapshots(&self) -> Vec<SnapshotInfo> {
+        self.store().live_snapshots()
     }
 
     /// Makes durable every commit that returned before this call, whatever its class.
@@ -124,7 +219,7 @@ impl Db {
     /// # Errors
     /// `Io` when the disk refuses; the handle then writes no more. `StorageFull` where that is all.
     pub fn flush(&self) -> Result<()> {
-        self.core().flush().map(|_| ())
+        self.store().flush()
     }
 
     /// Numbers about the store as it is now.
@@ -147,14 +242,13 @@ impl Db {
     /// # Errors
     /// As [`Db::flush`].
     pub fn close(self) -> Result<()> {
-        self.core().close()
+        self.store().close()
     }
 
     /// A copy that shares nothing with this store and goes on from its present state on `storage`, a copy of its disk. For
     /// exhaustive checks, which try many futures of one past.
     #[cfg(feature = "testing")]
     pub fn fork(&self, storage: impl Storage + 'static) -> Db {
-        let core = self.core().fork(Box::new(storage));
-        Db { handle: Arc::new(Handle { core: Arc::new(core) }) }
+        Self::over(self.core().fork(Box::new(storage)))
     }
 }

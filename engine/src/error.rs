@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What every fallible call of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -122,6 +123,49 @@ pub enum Error {
     /// The store was closed.
     Closed,
 
+    // Other callers.
+    /// Somebody else's transaction was open for longer than [`Options::write_wait`](crate::Options::write_wait), or it is this very
+    /// thread's own.
+    WriterBusy {
+        /// The thread that writes.
+        holder: String,
+        /// How long its transaction has been open.
+        held_for: Duration,
+    },
+    /// The snapshot was ended: it was older than [`Options::snapshot_max_age`](crate::Options::snapshot_max_age).
+    SnapshotTooOld {
+        /// The commit whose state it held.
+        lsn: u64,
+    },
+    /// The changes of the transaction take too much memory. It goes on without the one that was refused.
+    TransactionTooLarge {
+        /// What they would take, in bytes.
+        len: usize,
+        /// The limit in bytes, [`Options::transaction_bytes`](crate::Options::transaction_bytes).
+        max: usize,
+    },
+    /// The savepoint is of another transaction, or behind one that was gone back to.
+    UnknownSavepoint,
+    /// The document is not the version that the caller has seen.
+    VersionMismatch {
+        /// The version asked for.
+        expected: u64,
+        /// The version that is there; 0 for one that the transaction has put itself, none where there is no document.
+        found: Option<u64>,
+    },
+    /// Part of the log behind this LSN is no longer in place.
+    LsnGone {
+        /// The LSN asked for.
+        lsn: u64,
+        /// The oldest that a feed can begin with.
+        oldest: u64,
+    },
+    /// No commit has this LSN: it was never given, or a crash took it back.
+    LsnUnknown {
+        /// The LSN asked for.
+        lsn: u64,
+    },
+
     // Documents and keys.
     /// The bytes are not one deterministic CBOR document.
     Decode {
@@ -231,6 +275,34 @@ impl fmt::Display for Error {
             Error::Corrupt(corruption) => write!(f, "the file is damaged: {corruption}"),
             Error::ReadOnly => f.write_str("the store is open for reading only; open it for writing"),
             Error::Closed => f.write_str("the store is closed"),
+            Error::WriterBusy { holder, held_for } => write!(
+                f,
+                "{holder} has had a write transaction open for {held_for:?}; wait for it, or write within it"
+            ),
+            Error::SnapshotTooOld { lsn } => {
+                write!(f, "the snapshot of commit {lsn:#x} passed its age limit; take a new one")
+            }
+            Error::TransactionTooLarge { len, max } => write!(
+                f,
+                "the transaction's changes would take {len} bytes and the limit is {max}; commit in parts, or raise transaction_bytes"
+            ),
+            Error::UnknownSavepoint => f.write_str(
+                "the savepoint is not one of this transaction, or lies behind one that was gone back to",
+            ),
+            Error::VersionMismatch { expected, found: Some(found) } => {
+                write!(f, "the document has version {found:#x}, not {expected:#x}; read it again")
+            }
+            Error::VersionMismatch { expected, found: None } => {
+                write!(f, "there is no document, and so none of version {expected:#x}; read it again")
+            }
+            Error::LsnGone { lsn, oldest } => write!(
+                f,
+                "the log behind LSN {lsn:#x} is no longer whole; the oldest position that can be resumed is {oldest:#x}"
+            ),
+            Error::LsnUnknown { lsn } => write!(
+                f,
+                "no commit of this store has LSN {lsn:#x}; a crash may have taken it back: begin again from a snapshot"
+            ),
             Error::Decode { at, what } => write!(f, "not a deterministic CBOR document: {what} at byte {at}"),
             Error::Serde { message } => write!(f, "no conversion between the type and a document: {message}"),
             Error::Json { line, column, what } => write!(f, "line {line}, column {column}: {what}"),

@@ -26,6 +26,7 @@
 //! | `recovery` | from the bytes of a file to the state that they stand for |
 //! | `txn` | who sees what |
 //! | `core` | the store as a value, stepped by calls |
+//! | `pipeline` | what threads share: turns to write, and syncs that serve many |
 #![deny(missing_docs)]
 
 mod cache;
@@ -48,14 +49,17 @@ mod format;
 mod index;
 mod log;
 mod options;
+mod pipeline;
 mod recovery;
 mod scan;
 #[cfg(feature = "seeded")]
 pub mod seeded;
 #[cfg(not(feature = "seeded"))]
 mod seeded;
+mod snapshot;
 pub mod storage;
 mod sync;
+mod transaction;
 mod txn;
 
 pub use collection::Collection;
@@ -64,8 +68,11 @@ pub use db::Db;
 pub use doc_ref::DocRef;
 pub use document::{AsKey, Document, Key, KeyRef, Value};
 pub use error::{Clause, Corruption, Error, Result};
-pub use options::{Durability, Options};
+pub use options::{Background, Durability, Options};
+pub use pipeline::SnapshotInfo;
 pub use scan::{KeyBounds, Keys, Scan};
+pub use snapshot::{Snapshot, View};
+pub use transaction::{Savepoint, TxCollection, TxKeys, TxScan, WriteTransaction};
 
 /// The README's example, compiled with the tests.
 #[cfg(doctest)]

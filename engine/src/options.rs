@@ -1,5 +1,7 @@
 //! How a store is opened, and how durable a commit is.
 
+use std::time::Duration;
+
 use crate::error::{Error, Result};
 use crate::format::Geometry;
 
@@ -16,6 +18,16 @@ pub enum Durability {
     /// On the disk: it survives a power cut.
     #[default]
     Synced,
+}
+
+/// Who does what is due without being asked, such as making `Buffered` commits durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Background {
+    /// A thread of the store's own, started when there is something for it to do.
+    #[default]
+    Thread,
+    /// The caller: nothing happens but in calls.
+    Manual,
 }
 
 /// How to open a store. Begin with [`Options::new`].
@@ -35,6 +47,11 @@ pub struct Options {
     pub(crate) durability: Durability,
     pub(crate) cache_bytes: Option<usize>,
     pub(crate) flush_bytes: usize,
+    pub(crate) flush_interval: Duration,
+    pub(crate) background: Background,
+    pub(crate) write_wait: Option<Duration>,
+    pub(crate) snapshot_max_age: Option<Duration>,
+    pub(crate) transaction_bytes: usize,
     pub(crate) segment_bytes: u32,
     pub(crate) sector: u32,
     pub(crate) max_file_bytes: Option<u64>,
@@ -71,6 +88,11 @@ impl Options {
             durability: Durability::Synced,
             cache_bytes: None,
             flush_bytes: 256 << 10,
+            flush_interval: Duration::from_millis(100),
+            background: Background::Thread,
+            write_wait: None,
+            snapshot_max_age: None,
+            transaction_bytes: 1 << 30,
             segment_bytes: 1 << 20,
             sector: 512,
             max_file_bytes: None,
@@ -110,6 +132,38 @@ impl Options {
         self
     }
 
+    /// `Buffered` commits are durable after this long at the latest, if a thread sees to it ([`Background::Thread`]). 100 ms by default.
+    pub fn flush_interval(mut self, interval: Duration) -> Self {
+        self.flush_interval = interval;
+        self
+    }
+
+    /// Who makes `Buffered` commits durable in time. A thread of the store's own by default.
+    pub fn background(mut self, background: Background) -> Self {
+        self.background = background;
+        self
+    }
+
+    /// How long a writer waits for a transaction of another thread to end, before it is refused as
+    /// [`WriterBusy`](crate::Error::WriterBusy). For ever by default.
+    pub fn write_wait(mut self, longest: Duration) -> Self {
+        self.write_wait = Some(longest);
+        self
+    }
+
+    /// Snapshots older than this are ended, so that they do not keep superseded documents for ever: reads through them say
+    /// [`SnapshotTooOld`](crate::Error::SnapshotTooOld). By default they live for as long as they are held.
+    pub fn snapshot_max_age(mut self, age: Duration) -> Self {
+        self.snapshot_max_age = Some(age);
+        self
+    }
+
+    /// The changes of one transaction take at most this much memory. 1 GiB by default.
+    pub fn transaction_bytes(mut self, bytes: usize) -> Self {
+        self.transaction_bytes = bytes;
+        self
+    }
+
     /// Length of a segment, fixed when a store is created: a power of two from 512 bytes to 64 MiB and at least 8 sectors.
     pub fn segment_bytes(mut self, bytes: u32) -> Self {
         self.segment_bytes = bytes;
@@ -141,6 +195,7 @@ impl Options {
     #[cfg(feature = "testing")]
     pub fn tiny() -> Self {
         let mut options = Options::new().sector(64).segment_bytes(512).cache_bytes(1 << 20).seed(1);
+        options.background = Background::Manual;
         options.check = Check { count_max: u32::MAX, read_unit: 64, page_shift: 4 };
         options
     }

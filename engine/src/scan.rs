@@ -7,8 +7,10 @@ use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::{AsKey, Key};
 use crate::error::Result;
-use crate::index::KeyRange;
+use crate::index::{KeyRange, Naming};
 use crate::seeded::{self, Bug};
+use crate::sync::Arc;
+use crate::txn::Registered;
 
 /// A range of keys: `..` for all, or a range of anything that is a key, such as `1..=9` or `"a".."b"`.
 pub trait KeyBounds {
@@ -94,9 +96,15 @@ struct Walk {
 }
 
 impl Walk {
+    /// Begins over the visible state.
     fn begin(db: Db, name: &str, range: KeyRange) -> Result<Self> {
-        let cursor = db.core().cursor(name, range)?;
-        Ok(Walk { db, cursor, over: false })
+        let snapshot = db.store().register();
+        let naming = db.core().naming_in(snapshot.state(), name)?;
+        Ok(Walk::over(db, snapshot, naming, range))
+    }
+
+    fn over(db: Db, snapshot: Arc<Registered>, naming: Arc<Naming>, range: KeyRange) -> Self {
+        Walk { db, cursor: Cursor::new(snapshot, naming, range), over: false }
     }
 
     fn step<T>(&mut self, next: impl Fn(&Db, &mut Cursor) -> Result<Option<T>>) -> Option<Result<T>> {
@@ -115,6 +123,10 @@ impl Walk {
 impl Scan {
     pub(crate) fn begin(db: Db, name: &str, range: KeyRange) -> Result<Self> {
         Walk::begin(db, name, range).map(|walk| Scan { walk })
+    }
+
+    pub(crate) fn over(db: Db, snapshot: Arc<Registered>, naming: Arc<Naming>, range: KeyRange) -> Self {
+        Scan { walk: Walk::over(db, snapshot, naming, range) }
     }
 
     /// What is left of the scan, from its other end.
@@ -138,6 +150,10 @@ impl std::iter::FusedIterator for Scan {}
 impl Keys {
     pub(crate) fn begin(db: Db, name: &str, range: KeyRange) -> Result<Self> {
         Walk::begin(db, name, range).map(|walk| Keys { walk })
+    }
+
+    pub(crate) fn over(db: Db, snapshot: Arc<Registered>, naming: Arc<Naming>, range: KeyRange) -> Self {
+        Keys { walk: Walk::over(db, snapshot, naming, range) }
     }
 
     /// What is left of the keys, from the other end.

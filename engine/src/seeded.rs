@@ -77,8 +77,16 @@ catalogue! {
     IndexBeforeWrite,
     /// A commit becomes visible record by record.
     CommitVisibleInPieces,
-    /// Superseded versions are not kept for snapshots.
+    /// Superseded versions are not kept for those who need them.
     VersionsNotRetained,
+    /// A synced commit is seen before it is durable.
+    VisibleBeforeDurable,
+    /// A failed sync is taken for a good one by those who wait for it.
+    FailedSyncAcknowledged,
+    /// The end of a sync is not told to those who wait.
+    WakeUpLost,
+    /// A snapshot that was ended goes on answering.
+    EndedSnapshotAnswers,
     /// Writing goes on after a failed write or sync.
     FailureForgotten,
     /// A short write is taken for a whole one.

@@ -1,4 +1,4 @@
-//! What a call that is not refused changes and answers (spec: S-3, S-4).
+//! What a call that is not refused changes and answers (spec: S-3, S-4, T-2.10).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,8 +12,7 @@ use crate::value::Document;
 
 /// The changes that `op` makes to `state`, none if it makes no commit, and its answer.
 pub(crate) fn effect(state: &State, op: &Op) -> (Vec<Change>, Outcome) {
-    let has =
-        |collection: &str, key| state.collection(collection).is_some_and(|c| c.documents.contains_key(key));
+    let has = |collection: &str, key| state.find(collection, key).is_some();
     match op {
         // spec: S-4.1
         Op::Insert { collection, document, .. } => {
@@ -49,6 +48,13 @@ pub(crate) fn effect(state: &State, op: &Op) -> (Vec<Change>, Outcome) {
             collection: collection.clone(),
             key: key.clone(),
         }),
+        // spec: T-2.10
+        Op::ReplaceIf { collection, key, document, .. } => {
+            (puts(state, collection, [(key.clone(), document.clone())]), Outcome::Done)
+        }
+        Op::DeleteIf { collection, key, .. } => {
+            (vec![Change::Delete { collection: collection.clone(), key: key.clone() }], Outcome::Done)
+        }
         Op::CreateCollection { .. }
         | Op::DropCollection { .. }
         | Op::ClearCollection { .. }

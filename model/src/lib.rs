@@ -1,7 +1,8 @@
-//! What a Holotype store does, as the shortest pure program that obeys `spec/semantics.md`.
+//! What a Holotype store does, as the shortest pure program that obeys `spec/semantics.md` and
+//! clauses T-2 and T-3 of `spec/transactions.md`.
 //!
 //! A [`Model`] is a list of commits. Each call is answered from the state after the last one; a crash is "pick a legal
-//! prefix of the list". The model knows no file, no thread and no clock, depends on nothing but the standard library, and
+//! prefix of the list". A write transaction is a state that nobody else sees yet; a snapshot is a state that is held. The model knows no file, no thread and no clock, depends on nothing but the standard library, and
 //! shares no line with the engine: it has its own [`Value`], written from `spec/values.md`, so that a mistake in one is not
 //! repeated in the other.
 //!
@@ -38,8 +39,10 @@ mod outcome;
 mod read;
 mod refuse;
 mod render;
+mod session;
 mod state;
 mod subject;
+mod transaction;
 mod value;
 
 pub use key::{Key, KeyRange, Prefix};
@@ -48,6 +51,6 @@ pub use model::{Commit, Ending, Model};
 pub use op::{Durability, Op};
 pub use oracle::{Disagreement, Oracle, Survived};
 pub use outcome::{Failure, Outcome, Refusal};
-pub use state::{Change, Collection, Dump, State};
+pub use state::{Change, Collection, Dump, State, Stored};
 pub use subject::{Feature, Features, Subject};
 pub use value::{Document, Value};

@@ -6,8 +6,11 @@ use crate::effect::effect;
 use crate::limits::Limits;
 use crate::op::{Durability, Op};
 use crate::outcome::{Failure, Outcome, Refusal};
+use crate::read::answer;
 use crate::refuse::refusals;
+use crate::session::Session;
 use crate::state::{Change, State};
+use crate::transaction::Transaction;
 
 /// How one life of a store ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,6 +51,8 @@ pub struct Model {
     poisoned: bool,
     /// The commit whose outcome is unknown. No reader sees it.
     in_doubt: Option<Arc<Commit>>,
+    /// What the end of this life ends.
+    session: Session,
 }
 
 impl Model {
@@ -57,26 +62,73 @@ impl Model {
     }
 
     /// Does what `op` asks, and answers as a store does in which nothing breaks.
+    ///
+    /// # Panics
+    ///
+    /// If `op` holds one inside that is not plain, or not a plain read where it goes through a snapshot.
     pub fn apply(&mut self, op: &Op) -> Outcome {
-        if self.poisoned && (op.is_write() || matches!(op, Op::Flush)) {
+        if self.poisoned && self.would_write(op) {
+            self.fail(op);
             return Outcome::Failed(Failure::Poisoned); // spec: S-8.3
         }
         if let Some(reason) = self.refusals(op).first() {
-            return Outcome::Refused(*reason); // spec: S-2.1
+            return Outcome::Refused(*reason); // spec: S-2.1, T-2.7
         }
-        let (changes, outcome) = effect(&self.visible, op);
-        match op.durability() {
-            // spec: S-1.5
-            Some(durability) if !changes.is_empty() => self.commit(Commit { changes, durability }),
-            None if matches!(op, Op::Flush) => self.acknowledge_durable(), // spec: S-6.5
-            _ => {}
+        match op {
+            Op::Inside(op) => {
+                let (changes, outcome) = effect(self.transaction().state(), op);
+                self.transaction().change(changes);
+                outcome
+            }
+            Op::Through { snapshot, op } => answer(&self.session.snapshots[snapshot], op),
+            Op::Begin | Op::Savepoint | Op::RollbackTo { .. } | Op::Rollback => self.step_transaction(op),
+            Op::TakeSnapshot => Outcome::Count(self.session.take_snapshot(&self.visible)),
+            Op::Release { snapshot } => {
+                self.session.snapshots.remove(snapshot);
+                Outcome::Done
+            }
+            Op::Flush => {
+                self.acknowledge_durable(); // spec: S-6.5
+                Outcome::Done
+            }
+            _ => {
+                let (changes, outcome) = self.changes_of(op);
+                if let Some(durability) = op.durability() {
+                    self.commit(changes, durability);
+                }
+                if let Op::Get { collection, key } = op {
+                    self.session.see(collection, key, &self.visible);
+                }
+                outcome
+            }
         }
-        outcome
     }
 
     /// Every reason there is to refuse `op`; empty when it is to be done.
+    ///
+    /// # Panics
+    ///
+    /// As [`apply`](Model::apply).
     pub fn refusals(&self, op: &Op) -> Vec<Refusal> {
-        refusals(&self.visible, op, &self.limits).into_iter().collect()
+        match op {
+            Op::Inside(inner) => assert!(inner.is_plain(), "{inner} does not go inside a transaction"),
+            Op::Through { op, .. } => assert!(op.is_plain_read(), "{op} does not go through a snapshot"),
+            _ => {}
+        }
+        let state = match self.session.state_for(op, &self.visible) {
+            Ok(state) => state,
+            Err(reason) => return vec![reason],
+        };
+        let mut reasons = refusals(state, op.plain(), &self.limits);
+        reasons.extend(self.session.refusals(op, state));
+        reasons.into_iter().collect()
+    }
+
+    /// Notes that `op` failed. A transaction that was to end has ended, without a commit.
+    pub fn fail(&mut self, op: &Op) {
+        if matches!(op, Op::Commit { .. } | Op::Rollback) {
+            self.session.transaction = None;
+        }
     }
 
     /// Notes that the outcome of `op`, a write or a flush, is unknown.
@@ -89,11 +141,56 @@ impl Model {
         self.poisoned = true;
         let Some(durability) = op.durability() else { return };
         if self.refusals(op).is_empty() {
-            let (changes, _) = effect(&self.visible, op);
+            let (changes, _) = self.changes_of(op);
             if !changes.is_empty() {
                 self.in_doubt = Some(Arc::new(Commit { changes, durability })); // spec: S-8.2
             }
         }
+    }
+
+    /// Whether a store that writes no more has to say so when asked for `op`. A transaction that changed nothing is no commit.
+    fn would_write(&self, op: &Op) -> bool {
+        match (op, &self.session.transaction) {
+            (Op::Commit { .. }, Some(transaction)) => transaction.has_changes(),
+            (Op::Commit { .. }, None) => false,
+            _ => op.is_write() || matches!(op, Op::Flush),
+        }
+    }
+
+    /// The changes that `op`, which is not refused, makes in one commit, and its answer. Ends the transaction that it commits.
+    fn changes_of(&mut self, op: &Op) -> (Vec<Change>, Outcome) {
+        match op {
+            Op::Commit { .. } => {
+                let transaction = self.session.transaction.take().expect("refused where none is open");
+                (transaction.into_changes(), Outcome::Done)
+            }
+            _ => effect(&self.visible, op),
+        }
+    }
+
+    fn step_transaction(&mut self, op: &Op) -> Outcome {
+        match op {
+            Op::Begin => self.session.transaction = Some(Transaction::begin(self.visible.clone())),
+            Op::Savepoint => return Outcome::Count(self.transaction().savepoint() as u64),
+            Op::RollbackTo { savepoint } => self.transaction().rollback_to(*savepoint),
+            Op::Rollback => self.session.transaction = None, // spec: T-2.5
+            _ => unreachable!("{op} is no step of a transaction"),
+        }
+        Outcome::Done
+    }
+
+    fn transaction(&mut self) -> &mut Transaction {
+        self.session.transaction.as_mut().expect("refused where none is open")
+    }
+
+    /// Whether a write transaction is open.
+    pub fn is_in_transaction(&self) -> bool {
+        self.session.transaction.is_some()
+    }
+
+    /// The numbers of the snapshots that are held.
+    pub fn snapshots(&self) -> impl Iterator<Item = u64> {
+        self.session.snapshots.keys().copied()
     }
 
     /// Whether an outcome is unknown, so that writes are refused.
@@ -113,11 +210,11 @@ impl Model {
 
     /// The states that are legal after this ending, each with the number of unacknowledged commits in it, ascending.
     pub fn legal_after(&self, ending: Ending) -> impl Iterator<Item = (usize, State)> {
-        let changes = self.unacknowledged().map(|commit| commit.changes.as_slice());
+        let changes = self.unacknowledged().map(|commit| Some(commit.changes.as_slice()));
         let mut state = self.durable.clone();
         // One state at a time, so that a caller who looks and lets go has one copy made in all.
-        let states = std::iter::once([].as_slice()).chain(changes).enumerate().map(move |(k, changes)| {
-            changes.iter().for_each(|change| state.apply(change));
+        let states = std::iter::once(None).chain(changes).enumerate().map(move |(k, changes)| {
+            changes.into_iter().for_each(|changes| state.commit(changes));
             (k, state.clone())
         });
         states.skip(self.certain_after(ending))
@@ -136,8 +233,10 @@ impl Model {
         self.since.truncate(kept);
         // spec: S-6.7. What opening found is durable.
         self.acknowledge_durable();
+        self.durable.renumber_versions();
         self.visible = self.durable.clone();
         self.poisoned = false;
+        self.session = Session::default(); // spec: T-2.5
     }
 
     /// How many unacknowledged commits are sure to be there after this ending.
@@ -150,10 +249,12 @@ impl Model {
         }
     }
 
-    fn commit(&mut self, commit: Commit) {
-        commit.changes.iter().for_each(|change| self.visible.apply(change));
-        let durability = commit.durability;
-        self.since.push(Arc::new(commit));
+    fn commit(&mut self, changes: Vec<Change>, durability: Durability) {
+        if changes.is_empty() {
+            return; // spec: S-1.5
+        }
+        self.visible.commit(&changes);
+        self.since.push(Arc::new(Commit { changes, durability }));
         match durability {
             Durability::Buffered => {}                              // spec: S-6.4
             Durability::Written => self.written = self.since.len(), // spec: S-6.3
@@ -165,7 +266,7 @@ impl Model {
     /// states that share nothing can both be changed without a copy.
     fn acknowledge_durable(&mut self) {
         for commit in self.since.drain(..) {
-            commit.changes.iter().for_each(|change| self.durable.apply(change));
+            self.durable.commit(&commit.changes);
         }
         self.written = 0;
     }

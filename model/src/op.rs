@@ -32,6 +32,10 @@ pub enum Op {
     Replace { collection: String, key: Key, document: Document, durability: Durability },
     /// Takes the key's document away; answers by `Bool` whether it had one.
     Delete { collection: String, key: Key, durability: Durability },
+    /// Puts the document if the version of the key's document is the one that this client saw last; answers `Done`.
+    ReplaceIf { collection: String, key: Key, document: Document, durability: Durability },
+    /// Takes the key's document away if its version is the one that this client saw last; answers `Done`.
+    DeleteIf { collection: String, key: Key, durability: Durability },
     /// Creates the collection; answers by `Bool` whether it was not there.
     CreateCollection { collection: String, durability: Durability },
     /// Takes the collection away with all it holds; answers by `Bool` whether it was there.
@@ -54,6 +58,25 @@ pub enum Op {
     ScanPrefix { collection: String, prefix: Prefix, reverse: bool, limit: Option<usize> },
     /// Answers the `Names` of all collections.
     Collections,
+    /// Begins a write transaction, of which there is one at a time; answers `Done`.
+    Begin,
+    /// Does a plain operation within the transaction. The class of a write is of no account here: [`Op::Commit`] has one.
+    Inside(Box<Op>),
+    /// Marks a place in the transaction to go back to; answers the `Count` of those marked before that are still there.
+    Savepoint,
+    /// Undoes what the transaction did after that savepoint; answers `Done`.
+    RollbackTo { savepoint: usize },
+    /// Ends the transaction, and makes one commit of all that it changed; answers `Done`.
+    Commit { durability: Durability },
+    /// Ends the transaction as if it had never been; answers `Done`.
+    Rollback,
+    /// Holds on to the state that readers see; answers the `Count` of snapshots taken before since the store was opened,
+    /// which is the snapshot's number.
+    TakeSnapshot,
+    /// Does a plain read on the state that the snapshot holds.
+    Through { snapshot: u64, op: Box<Op> },
+    /// Lets go of the snapshot; answers `Done`.
+    Release { snapshot: u64 },
     /// Makes every commit before it durable; answers `Done`.
     Flush,
     /// Saves the index so that the next opening starts later; answers `Done`.
@@ -75,12 +98,38 @@ impl Op {
             | Op::InsertWithKey { durability, .. }
             | Op::Replace { durability, .. }
             | Op::Delete { durability, .. }
+            | Op::ReplaceIf { durability, .. }
+            | Op::DeleteIf { durability, .. }
             | Op::CreateCollection { durability, .. }
             | Op::DropCollection { durability, .. }
             | Op::ClearCollection { durability, .. }
-            | Op::RenameCollection { durability, .. } => Some(*durability),
+            | Op::RenameCollection { durability, .. }
+            | Op::Commit { durability } => Some(*durability),
             _ => None,
         }
+    }
+
+    /// The same in another class, where it has one.
+    pub fn with_durability(&self, class: Durability) -> Op {
+        let mut op = self.clone();
+        match &mut op {
+            Op::Insert { durability, .. }
+            | Op::InsertMany { durability, .. }
+            | Op::Put { durability, .. }
+            | Op::PutMany { durability, .. }
+            | Op::InsertWithKey { durability, .. }
+            | Op::Replace { durability, .. }
+            | Op::Delete { durability, .. }
+            | Op::ReplaceIf { durability, .. }
+            | Op::DeleteIf { durability, .. }
+            | Op::CreateCollection { durability, .. }
+            | Op::DropCollection { durability, .. }
+            | Op::ClearCollection { durability, .. }
+            | Op::RenameCollection { durability, .. }
+            | Op::Commit { durability } => *durability = class,
+            _ => {}
+        }
+        op
     }
 
     /// Whether this may make a commit.
@@ -88,26 +137,71 @@ impl Op {
         self.durability().is_some()
     }
 
+    /// Whether this is a read of one state, such as a snapshot answers.
+    pub fn is_plain_read(&self) -> bool {
+        matches!(
+            self,
+            Op::Get { .. }
+                | Op::Contains { .. }
+                | Op::Len { .. }
+                | Op::Keys { .. }
+                | Op::Scan { .. }
+                | Op::ScanPrefix { .. }
+                | Op::Collections
+        )
+    }
+
+    /// Whether this is a read or a write of one state, such as a transaction does.
+    pub fn is_plain(&self) -> bool {
+        self.is_plain_read() || (self.is_write() && !matches!(self, Op::Commit { .. }))
+    }
+
+    /// The operation itself, where this is one inside a transaction or through a snapshot.
+    pub fn plain(&self) -> &Op {
+        match self {
+            Op::Inside(op) | Op::Through { op, .. } => op,
+            op => op,
+        }
+    }
+
     /// The documents that this would store.
     pub fn documents(&self) -> Vec<&Document> {
-        match self {
+        match self.plain() {
             Op::Insert { document, .. }
             | Op::Put { document, .. }
             | Op::InsertWithKey { document, .. }
-            | Op::Replace { document, .. } => vec![document],
+            | Op::Replace { document, .. }
+            | Op::ReplaceIf { document, .. } => vec![document],
             Op::InsertMany { documents, .. } => documents.iter().collect(),
             Op::PutMany { entries, .. } => entries.iter().map(|(_, document)| document).collect(),
             _ => Vec::new(),
         }
     }
 
+    /// The same documents, to be changed.
+    pub fn documents_mut(&mut self) -> Vec<&mut Document> {
+        match self {
+            Op::Inside(op) | Op::Through { op, .. } => op.documents_mut(),
+            Op::Insert { document, .. }
+            | Op::Put { document, .. }
+            | Op::InsertWithKey { document, .. }
+            | Op::Replace { document, .. }
+            | Op::ReplaceIf { document, .. } => vec![document],
+            Op::InsertMany { documents, .. } => documents.iter_mut().collect(),
+            Op::PutMany { entries, .. } => entries.iter_mut().map(|(_, document)| document).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The keys that this names.
     pub fn keys(&self) -> Vec<&Key> {
-        match self {
+        match self.plain() {
             Op::Put { key, .. }
             | Op::InsertWithKey { key, .. }
             | Op::Replace { key, .. }
             | Op::Delete { key, .. }
+            | Op::ReplaceIf { key, .. }
+            | Op::DeleteIf { key, .. }
             | Op::Get { key, .. }
             | Op::Contains { key, .. } => vec![key],
             Op::PutMany { entries, .. } => entries.iter().map(|(key, _)| key).collect(),
@@ -117,7 +211,7 @@ impl Op {
 
     /// The collection that this is about.
     pub fn collection(&self) -> Option<&str> {
-        match self {
+        match self.plain() {
             Op::Insert { collection, .. }
             | Op::InsertMany { collection, .. }
             | Op::Put { collection, .. }
@@ -125,6 +219,8 @@ impl Op {
             | Op::InsertWithKey { collection, .. }
             | Op::Replace { collection, .. }
             | Op::Delete { collection, .. }
+            | Op::ReplaceIf { collection, .. }
+            | Op::DeleteIf { collection, .. }
             | Op::CreateCollection { collection, .. }
             | Op::DropCollection { collection, .. }
             | Op::ClearCollection { collection, .. }
@@ -136,6 +232,9 @@ impl Op {
             | Op::Scan { collection, .. }
             | Op::ScanPrefix { collection, .. } => Some(collection),
             Op::Collections | Op::Flush | Op::Checkpoint | Op::Clean | Op::Verify => None,
+            Op::Begin | Op::Savepoint | Op::RollbackTo { .. } | Op::Commit { .. } | Op::Rollback => None,
+            Op::TakeSnapshot | Op::Release { .. } => None,
+            Op::Inside(_) | Op::Through { .. } => None,
         }
     }
 }

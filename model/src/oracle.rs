@@ -132,7 +132,10 @@ impl Oracle {
 fn agree(history: &mut Model, op: &Op, answered: &Outcome) -> Result<(), String> {
     let may_be_in_doubt = !history.is_poisoned() && (op.is_write() || matches!(op, Op::Flush));
     match answered {
-        Outcome::Failed(_) => return Ok(()), // spec: S-8.1
+        Outcome::Failed(_) => {
+            history.fail(op); // spec: S-8.1
+            return Ok(());
+        }
         Outcome::Refused(reason) if history.refusals(op).contains(reason) => return Ok(()), // spec: S-2.2
         Outcome::Unknown if may_be_in_doubt => {
             history.doubt(op);

@@ -49,6 +49,16 @@ pub enum Refusal {
     IdsExhausted,
     /// The store has given out the last collection id.
     LimitReached,
+    /// A write transaction is open, and this is a write beside it.
+    Busy,
+    /// The document is not the one that the client saw last.
+    VersionMismatch,
+    /// No write transaction is open.
+    NoTransaction,
+    /// The transaction has no such savepoint, or has gone back to one before it.
+    UnknownSavepoint,
+    /// The snapshot was never taken, or is released.
+    UnknownSnapshot,
 }
 
 /// What broke. The model cannot foretell these: they come from the world.

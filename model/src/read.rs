@@ -1,11 +1,9 @@
 //! What a read answers (spec: S-3.9, S-5).
 
-use std::sync::Arc;
-
 use crate::key::Key;
 use crate::op::Op;
 use crate::outcome::Outcome;
-use crate::state::{Collection, State};
+use crate::state::{Collection, State, Stored};
 use crate::value::Document;
 
 /// The answer to an operation that makes no commit and is not refused.
@@ -13,9 +11,9 @@ pub(crate) fn answer(state: &State, op: &Op) -> Outcome {
     let of = |name: &str| state.collection(name).expect("a read of an unknown collection is refused");
     match op {
         // spec: S-5.1
-        Op::Get { collection, key } => {
-            Outcome::Document(of(collection).documents.get(key).map(|document| Document::clone(document)))
-        }
+        Op::Get { collection, key } => Outcome::Document(
+            of(collection).documents.get(key).map(|stored| Document::clone(&stored.document)),
+        ),
         Op::Contains { collection, key } => Outcome::Bool(of(collection).documents.contains_key(key)),
         // spec: S-5.2
         Op::Len { collection } => Outcome::Count(of(collection).documents.len() as u64),
@@ -46,8 +44,8 @@ fn walk(
     reverse: bool,
     limit: Option<usize>,
 ) -> Vec<(Key, Document)> {
-    let wanted = |(key, _): &(&Key, &Arc<Document>)| wanted(key);
-    let copy = |(key, document): (&Key, &Arc<Document>)| (key.clone(), Document::clone(document));
+    let wanted = |(key, _): &(&Key, &Stored)| wanted(key);
+    let copy = |(key, stored): (&Key, &Stored)| (key.clone(), Document::clone(&stored.document));
     let limit = limit.unwrap_or(usize::MAX);
     let entries = collection.documents.iter().filter(wanted);
     if reverse {

@@ -9,14 +9,14 @@ use crate::outcome::Refusal;
 use crate::state::State;
 use crate::value::document_depth;
 
-/// Every reason to refuse `op` in `state`. A store may give any one of them (spec: S-2.2).
+/// Every reason to refuse `op`, which is not inside another one, in `state`. A store may give any one of them (spec: S-2.2).
 pub(crate) fn refusals(state: &State, op: &Op, limits: &Limits) -> BTreeSet<Refusal> {
     let mut reasons = BTreeSet::new();
     refuse_for_names(state, op, limits, &mut reasons);
     refuse_for_sizes(op, limits, &mut reasons);
     refuse_for_ids(state, op, &mut reasons);
     if let Op::InsertWithKey { collection, key, .. } = op
-        && state.collection(collection).is_some_and(|collection| collection.documents.contains_key(key))
+        && state.find(collection, key).is_some()
     {
         reasons.insert(Refusal::KeyExists);
     }
@@ -42,19 +42,19 @@ fn refuse_for_names(state: &State, op: &Op, limits: &Limits, reasons: &mut BTree
         // spec: S-3.3
         Op::Replace { collection, .. }
         | Op::Delete { collection, .. }
+        | Op::ReplaceIf { collection, .. }
+        | Op::DeleteIf { collection, .. }
         | Op::Get { collection, .. }
         | Op::Contains { collection, .. }
         | Op::Len { collection }
         | Op::Keys { collection, .. }
         | Op::Scan { collection, .. }
         | Op::ScanPrefix { collection, .. } => unknown(collection).then_some(Refusal::UnknownCollection),
-        Op::DropCollection { .. }
-        | Op::ClearCollection { .. }
-        | Op::Collections
-        | Op::Flush
-        | Op::Checkpoint
-        | Op::Clean
-        | Op::Verify => None,
+        Op::DropCollection { .. } | Op::ClearCollection { .. } | Op::Collections => None,
+        Op::Flush | Op::Checkpoint | Op::Clean | Op::Verify => None,
+        Op::Begin | Op::Savepoint | Op::RollbackTo { .. } | Op::Commit { .. } | Op::Rollback => None,
+        Op::TakeSnapshot | Op::Release { .. } => None,
+        Op::Inside(_) | Op::Through { .. } => unreachable!("what is inside has been taken out"),
     };
     reasons.extend(refusal);
 }

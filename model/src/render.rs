@@ -106,6 +106,21 @@ impl Display for Outcome {
 
 impl Display for Op {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Op::Inside(op) => f.write_str("inside: ").and_then(|()| op.write_without_class(f)),
+            Op::Through { snapshot, op } => write!(f, "through {snapshot}: {op}"),
+            Op::RollbackTo { savepoint } => write!(f, "roll back to {savepoint}"),
+            Op::Release { snapshot } => write!(f, "release {snapshot}"),
+            _ => {
+                self.write_without_class(f)?;
+                self.durability().map_or(Ok(()), |durability| write!(f, " {durability}"))
+            }
+        }
+    }
+}
+
+impl Op {
+    fn write_without_class(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(self.verb())?;
         if let Some(collection) = self.collection() {
             f.write_char(' ')?;
@@ -141,11 +156,9 @@ impl Display for Op {
                 self.documents().iter().try_for_each(|document| write!(f, " {}", Shown(document)))?;
             }
         }
-        self.durability().map_or(Ok(()), |durability| write!(f, " {durability}"))
+        Ok(())
     }
-}
 
-impl Op {
     fn verb(&self) -> &'static str {
         match self {
             Op::Insert { .. } => "insert",
@@ -166,6 +179,17 @@ impl Op {
             Op::Scan { .. } => "scan",
             Op::ScanPrefix { .. } => "scan prefix",
             Op::Collections => "collections",
+            Op::ReplaceIf { .. } => "replace if unchanged",
+            Op::DeleteIf { .. } => "delete if unchanged",
+            Op::Begin => "begin",
+            Op::Inside(_) => "inside",
+            Op::Savepoint => "savepoint",
+            Op::RollbackTo { .. } => "roll back to",
+            Op::Commit { .. } => "commit",
+            Op::Rollback => "roll back",
+            Op::TakeSnapshot => "take snapshot",
+            Op::Through { .. } => "through",
+            Op::Release { .. } => "release",
             Op::Flush => "flush",
             Op::Checkpoint => "checkpoint",
             Op::Clean => "clean",

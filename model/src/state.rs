@@ -27,6 +27,15 @@ pub enum Change {
     Delete { collection: String, key: Key },
 }
 
+/// A document in one state.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Stored {
+    /// The document.
+    pub document: Arc<Document>,
+    /// The commit that put it (spec: T-2.10). A number that tells one commit from another, and no more than that.
+    pub version: u64,
+}
+
 /// A collection in one state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Collection {
@@ -35,7 +44,7 @@ pub struct Collection {
     /// The largest int key ever put here, or 0 (spec: S-4.2).
     pub largest_id: i64,
     /// The documents.
-    pub documents: BTreeMap<Key, Arc<Document>>,
+    pub documents: BTreeMap<Key, Stored>,
 }
 
 /// The state after some commit. A clone shares every collection until one of the two changes it.
@@ -43,12 +52,19 @@ pub struct Collection {
 pub struct State {
     collections: BTreeMap<String, Arc<Collection>>,
     last_collection_id: u32,
+    /// The version of the documents that the last commit put, or 0.
+    last_version: u64,
 }
 
 impl State {
     /// The collection of this name.
     pub fn collection(&self, name: &str) -> Option<&Collection> {
         self.collections.get(name).map(Arc::as_ref)
+    }
+
+    /// What the key leads to.
+    pub fn find(&self, name: &str, key: &Key) -> Option<&Stored> {
+        self.collection(name)?.documents.get(key)
     }
 
     /// The names of all collections, in bytewise order.
@@ -67,7 +83,7 @@ impl State {
             collection
                 .documents
                 .iter()
-                .map(|(key, document)| (key.clone(), Document::clone(document)))
+                .map(|(key, stored)| (key.clone(), Document::clone(&stored.document)))
                 .collect()
         };
         self.collections.iter().map(|(name, collection)| (name.clone(), documents(collection))).collect()
@@ -76,7 +92,7 @@ impl State {
     /// Whether `dump` is all that a reader can find here.
     pub fn shows(&self, dump: &Dump) -> bool {
         let same = |ours: &Collection, theirs: &BTreeMap<Key, Document>| {
-            ours.documents.iter().map(|(key, document)| (key, document.as_ref())).eq(theirs)
+            ours.documents.iter().map(|(key, stored)| (key, stored.document.as_ref())).eq(theirs)
         };
         self.collections.len() == dump.len()
             && self
@@ -86,7 +102,17 @@ impl State {
                 .all(|((name, ours), (theirs_name, theirs))| name == theirs_name && same(ours, theirs))
     }
 
-    /// Makes one change.
+    /// Makes all changes of one commit.
+    ///
+    /// # Panics
+    ///
+    /// Where a change does not fit the state.
+    pub fn commit(&mut self, changes: &[Change]) {
+        changes.iter().for_each(|change| self.apply(change));
+        self.last_version += 1;
+    }
+
+    /// Makes one change of a commit that is not over yet.
     ///
     /// # Panics
     ///
@@ -115,12 +141,28 @@ impl State {
                 let before = self.collections.insert(to.clone(), renamed);
                 assert!(before.is_none(), "a collection is renamed to a name that is free");
             }
-            Change::Put { collection, key, document } => self.change(collection).put(key, document),
+            Change::Put { collection, key, document } => {
+                let stored = Stored { document: Arc::clone(document), version: self.last_version + 1 };
+                self.change(collection).put(key, stored);
+            }
             Change::Delete { collection, key } => {
                 let deleted = self.change(collection).documents.remove(key);
                 assert!(deleted.is_some(), "a document that is deleted is there");
             }
         }
+    }
+
+    /// Gives out the versions anew, by the order in which their documents stand. Which documents came by one commit is all
+    /// that versions say once nobody remembers one; and histories that are alike in that are then equal.
+    pub(crate) fn renumber_versions(&mut self) {
+        let mut renumbered = BTreeMap::new();
+        for collection in self.collections.values_mut() {
+            for stored in Arc::make_mut(collection).documents.values_mut() {
+                let next = renumbered.len() as u64 + 1;
+                stored.version = *renumbered.entry(stored.version).or_insert(next);
+            }
+        }
+        self.last_version = renumbered.len() as u64;
     }
 
     // spec: S-3.5. Ids only grow, so none comes twice.
@@ -135,12 +177,12 @@ impl State {
 }
 
 impl Collection {
-    fn put(&mut self, key: &Key, document: &Arc<Document>) {
+    fn put(&mut self, key: &Key, stored: Stored) {
         if let Key::Int(int) = key {
             // spec: S-4.2. Whoever puts it, an int key is an id.
             self.largest_id = self.largest_id.max(*int);
         }
-        self.documents.insert(key.clone(), Arc::clone(document));
+        self.documents.insert(key.clone(), stored);
     }
 }
 
@@ -198,6 +240,22 @@ mod tests {
         ] {
             assert!(!state.shows(&other), "{other:?}");
         }
+    }
+
+    #[test]
+    fn renumbered_versions_still_tell_which_documents_came_by_one_commit() {
+        let mut state = State::default();
+        state.commit(&[created("a"), put("a", 1), put("a", 3)]);
+        state.commit(&[put("a", 2)]);
+        state.commit(&[put("a", 1)]);
+        let versions =
+            |state: &State| [1, 2, 3].map(|key| state.find("a", &Key::Int(key)).map(|s| s.version));
+        assert_eq!(versions(&state), [Some(3), Some(2), Some(1)]);
+        state.renumber_versions();
+        assert_eq!(versions(&state), [Some(1), Some(2), Some(3)]);
+        state.commit(&[put("a", 1), put("a", 2)]);
+        state.renumber_versions();
+        assert_eq!(versions(&state), [Some(1), Some(1), Some(2)]);
     }
 
     #[test]

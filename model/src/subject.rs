@@ -113,11 +113,19 @@ pub enum Feature {
     Buffered,
     /// Saving the index, and freeing what is dead, when asked to.
     Maintenance,
+    /// Write transactions with savepoints. Beside an open one, writes are refused at once.
+    Transactions,
+    /// Holding on to a state while writes go on.
+    Snapshots,
+    /// Writes on the condition that nobody has put the document since the client saw it. The client's memory is the adapter's:
+    /// it keeps the version that the last answered [`Op::Get`] of each place found, neither inside a transaction nor through a
+    /// snapshot, and loses all of them when the store is opened again.
+    Versions,
 }
 
 impl Feature {
     /// Every feature.
-    pub const ALL: [Feature; 15] = [
+    pub const ALL: [Feature; 18] = [
         Feature::Ids,
         Feature::ChosenKeys,
         Feature::NegativeKeys,
@@ -133,6 +141,9 @@ impl Feature {
         Feature::Written,
         Feature::Buffered,
         Feature::Maintenance,
+        Feature::Transactions,
+        Feature::Snapshots,
+        Feature::Versions,
     ];
 }
 
@@ -178,7 +189,7 @@ impl Features {
 }
 
 fn needs(op: &Op) -> BTreeSet<Feature> {
-    let of_op: &[Feature] = match op {
+    let of_op: &[Feature] = match op.plain() {
         Op::Insert { .. } => &[Feature::Ids],
         Op::InsertMany { .. } => &[Feature::Ids, Feature::Batches],
         Op::Put { .. } => &[Feature::ChosenKeys],
@@ -194,7 +205,14 @@ fn needs(op: &Op) -> BTreeSet<Feature> {
         Op::ScanPrefix { reverse: true, .. } => &[Feature::PrefixScans, Feature::ReverseScans],
         Op::ScanPrefix { .. } => &[Feature::PrefixScans],
         Op::Checkpoint | Op::Clean => &[Feature::Maintenance],
+        Op::ReplaceIf { .. } | Op::DeleteIf { .. } => &[Feature::Versions],
         _ => &[],
+    };
+    let around = match op {
+        Op::Begin | Op::Inside(_) | Op::Savepoint | Op::RollbackTo { .. } => Some(Feature::Transactions),
+        Op::Commit { .. } | Op::Rollback => Some(Feature::Transactions),
+        Op::TakeSnapshot | Op::Through { .. } | Op::Release { .. } => Some(Feature::Snapshots),
+        _ => None,
     };
     let of_class = match op.durability() {
         Some(Durability::Buffered) => Some(Feature::Buffered),
@@ -202,7 +220,7 @@ fn needs(op: &Op) -> BTreeSet<Feature> {
         Some(Durability::Synced) | None => None,
     };
     let of_keys = op.keys().into_iter().filter_map(key_needs);
-    of_op.iter().copied().chain(of_class).chain(of_keys).chain(bounds_need(op)).collect()
+    of_op.iter().copied().chain(around).chain(of_class).chain(of_keys).chain(bounds_need(op)).collect()
 }
 
 fn key_needs(key: &Key) -> Option<Feature> {
@@ -215,7 +233,7 @@ fn key_needs(key: &Key) -> Option<Feature> {
 
 fn bounds_need(op: &Op) -> Vec<Feature> {
     use std::ops::Bound::{Excluded, Included};
-    match op {
+    match op.plain() {
         Op::Keys { range, .. } | Op::Scan { range, .. } => {
             let of = |bound| if let Included(key) | Excluded(key) = bound { key_needs(key) } else { None };
             [of(range.from.as_ref()), of(range.to.as_ref())].into_iter().flatten().collect()
@@ -246,6 +264,19 @@ mod tests {
             assert!(!Features::all().without(missing).support(&text_put), "{missing:?}");
         }
         assert!(Features::all().without(Feature::BytesKeys).support(&text_put));
+    }
+
+    #[test]
+    fn an_operation_inside_another_needs_what_both_need_but_no_class_of_its_own() {
+        let delete_if =
+            Op::DeleteIf { collection: "a".into(), key: Key::from("k"), durability: Durability::Buffered };
+        let inside = Op::Inside(Box::new(delete_if));
+        for missing in [Feature::Transactions, Feature::Versions, Feature::TextKeys] {
+            assert!(!Features::all().without(missing).support(&inside), "{missing:?}");
+        }
+        assert!(Features::all().without(Feature::Buffered).support(&inside));
+        let read = Op::Through { snapshot: 0, op: Box::new(Op::Len { collection: "a".into() }) };
+        assert!(!Features::all().without(Feature::Snapshots).support(&read));
     }
 
     #[test]

@@ -3,26 +3,46 @@
 //! Readers share it by reference and take no lock that a writer holds across I/O. The one writer at a time holds the mutex
 //! around [`Writer`], which is all that only writers need. Given its storage and the order of calls, everything is
 //! deterministic; and [`Core::fork`] copies it between any two calls.
+//!
+//! Nothing here waits but for locks that are held for a moment: who waits for a turn, or for a sync of somebody else, does so in
+//! the room `pipeline`.
 
+mod apply;
+mod draft;
+#[cfg(feature = "testing")]
+mod fork;
 mod open;
 mod read;
 mod scan;
+mod sync;
+mod turn;
 mod verify;
+mod walk;
 mod write;
 mod writer;
 
+pub(crate) use draft::{Draft, DraftWalk, Savepoint};
 pub(crate) use read::Located;
 pub(crate) use scan::Cursor;
+pub(crate) use turn::{Ticket, Turn};
 pub use verify::VerifyReport;
 pub(crate) use write::{Bodies, Expect};
 pub(crate) use writer::Writer;
 
 use crate::error::{Error, Result};
+use crate::format::{LogAddress, Lsn};
 use crate::index::{Catalog, Naming, PrimaryIndex, State};
 use crate::log::Log;
 use crate::options::Options;
-use crate::sync::{Arc, Mutex, MutexGuard, RwLock, lock, read};
+use crate::sync::{Arc, AtomicU64, Mutex, MutexGuard, Ordering, RwLock, lock, read};
 use crate::txn::Visibility;
+
+/// How far a store has come: everything up to each LSN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Progress {
+    pub(crate) durable: Lsn,
+    pub(crate) visible: Lsn,
+}
 
 #[derive(Debug)]
 pub(crate) struct Core {
@@ -31,12 +51,14 @@ pub(crate) struct Core {
     visibility: Arc<Visibility>,
     /// None for a store opened for reading only.
     writer: Option<Mutex<Writer>>,
+    /// How often pending commits were taken back: whoever has read one can tell by it.
+    take_backs: AtomicU64,
     pub(crate) options: Options,
 }
 
 impl Core {
     /// The writer's state; an error for a store opened for reading only.
-    fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
+    pub(crate) fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
         self.writer.as_ref().map(lock).ok_or(Error::ReadOnly)
     }
 
@@ -44,6 +66,11 @@ impl Core {
     pub(crate) fn naming(&self, name: &str) -> Result<Arc<Naming>> {
         let found = self.visibility.settled(|visible| read(&self.catalog).find_in(name, visible).cloned());
         found.ok_or_else(|| Error::UnknownCollection { name: name.to_owned() })
+    }
+
+    /// Whether the visible state has `naming`.
+    pub(crate) fn is_visible(&self, naming: &Naming) -> bool {
+        self.visibility.settled(|visible| naming.is_in(visible))
     }
 
     /// The names of all collections, in the order of their bytes.
@@ -56,6 +83,33 @@ impl Core {
     /// The visible state, and the collections of it.
     fn namings(&self) -> (State, Vec<Arc<Naming>>) {
         self.visibility.settled(|visible| (visible, read(&self.catalog).in_state(visible).cloned().collect()))
+    }
+
+    /// How far the store has come.
+    pub(crate) fn progress(&self) -> Progress {
+        let visible = self.visibility.visible().lsn;
+        let durable = self.writer.as_ref().map_or(visible, |writer| lock(writer).durable());
+        Progress { durable, visible }
+    }
+
+    /// Whether a commit is placed and not visible yet.
+    pub(crate) fn has_pending(&self) -> bool {
+        self.visibility.has_pending()
+    }
+
+    /// Ends a snapshot: reads through it say so from now on.
+    pub(crate) fn end_snapshot(&self, id: u64) {
+        self.visibility.release(id);
+    }
+
+    /// The addresses of the superseded versions that keep their place for `state`.
+    pub(crate) fn pinned(&self, state: State) -> Vec<LogAddress> {
+        self.visibility.pinned(state)
+    }
+
+    /// How often pending commits were taken back.
+    pub(crate) fn take_backs(&self) -> u64 {
+        self.take_backs.load(Ordering::Acquire)
     }
 
     /// Numbers about the store as it is now.
@@ -89,28 +143,6 @@ impl Core {
             written_bytes: calls.written_bytes,
             writes: calls.writes,
             syncs: calls.syncs,
-        }
-    }
-
-    /// A copy that shares nothing with this one and goes on from here on `storage`, which is a copy of the disk.
-    #[cfg(feature = "testing")]
-    pub(crate) fn fork(&self, storage: Box<dyn crate::storage::Storage>) -> Core {
-        use crate::cache::Cache;
-        let writer = self.writer.as_ref().map(lock);
-        let cache_bytes = self.options.cache_bytes.unwrap_or(0);
-        Core {
-            log: Log {
-                storage: self.log.storage.fork(storage),
-                geometry: self.log.geometry,
-                segments: self.log.segments.fork(),
-                tail: self.log.tail.fork(),
-                // What was cached is read again: the copy's disk holds it.
-                cache: Cache::new(cache_bytes),
-            },
-            catalog: RwLock::new(read(&self.catalog).fork()),
-            visibility: Arc::new(self.visibility.fork()),
-            writer: writer.map(|writer| Mutex::new(writer.fork())),
-            options: self.options.clone(),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::options::Options;
 use crate::recovery::{self, Opened, Plan, Recovered};
 use crate::seeded::{self, Bug};
 use crate::storage::{FailStop, Storage};
-use crate::sync::{Arc, Mutex, RwLock};
+use crate::sync::{Arc, AtomicU64, Mutex, RwLock};
 use crate::txn::Visibility;
 
 use super::{Core, Writer};
@@ -71,6 +71,9 @@ fn assemble(
     if seeded::is_on(Bug::IdsFromLiveDocuments) {
         replay.catalog.current().for_each(|naming| naming.documents.forget_deleted_ids());
     }
+    for naming in replay.catalog.current() {
+        naming.documents.set_len(naming.documents.newest_len(), LogAddress(0));
+    }
     let geometry = slot.geometry;
     let address = geometry.address(end.segment.sequence, end.offset);
     let cache_bytes = options.cache_bytes.unwrap_or_else(crate::storage::default_cache_bytes);
@@ -90,6 +93,7 @@ fn assemble(
         catalog: RwLock::new(replay.catalog),
         visibility: Arc::new(Visibility::new(visible)),
         writer,
+        take_backs: AtomicU64::new(0),
         options: options.clone(),
     })
 }

@@ -2,35 +2,68 @@
 
 use std::ops::Range;
 
+use crate::cache::Block;
 use crate::document::{DOCUMENT_LEN_MAX, KeyRef};
 use crate::error::{Clause, Corruption, Result};
 use crate::format::body::{ChunkList, parse_chunk};
 use crate::format::record::{Kind, Record};
 use crate::format::{LogAddress, Lsn};
-use crate::index::{Birth, Documents, Entry, Naming, PrimaryIndex};
+use crate::index::{Birth, Documents, Entry, Naming, PrimaryIndex, State};
 use crate::log::Found;
 use crate::sync::Arc;
+use crate::txn::Registered;
 
 use super::Core;
 
 /// A document where it was found: its bytes stay in memory for as long as this lives.
 #[derive(Debug, Clone)]
 pub(crate) struct Located {
-    found: Found,
+    bytes: Bytes,
     key: Range<u32>,
     body: Range<u32>,
+    /// The commit that put it; 0 where none has yet.
     pub(crate) lsn: Lsn,
 }
 
+#[derive(Debug, Clone)]
+enum Bytes {
+    /// In a block of the cache, from this offset on.
+    InBlock(Arc<Block>, u32),
+    Copied(Arc<[u8]>),
+}
+
+impl From<Found> for Bytes {
+    fn from(found: Found) -> Self {
+        match found {
+            Found::InBlock(block, offset) => Bytes::InBlock(block, offset),
+            Found::Copied(bytes, _) => Bytes::Copied(bytes),
+        }
+    }
+}
+
 impl Located {
+    /// A document that no commit has put yet.
+    pub(super) fn uncommitted(key: &[u8], body: &[u8]) -> Self {
+        let bytes = [key, body].concat();
+        let (key, body) = (0..key.len() as u32, key.len() as u32..bytes.len() as u32);
+        Located { bytes: Bytes::Copied(bytes.into()), key, body, lsn: Lsn::ZERO }
+    }
+
+    fn slice(&self, range: &Range<u32>) -> &[u8] {
+        let bytes = match &self.bytes {
+            Bytes::InBlock(block, offset) => &block.bytes[*offset as usize..],
+            Bytes::Copied(bytes) => bytes,
+        };
+        &bytes[range.start as usize..range.end as usize]
+    }
+
     /// The document's bytes, verified when it was read.
     pub(crate) fn body(&self) -> &[u8] {
-        &self.found.bytes()[self.body.start as usize..self.body.end as usize]
+        self.slice(&self.body)
     }
 
     pub(crate) fn key(&self) -> KeyRef<'_> {
-        let bytes = &self.found.bytes()[self.key.start as usize..self.key.end as usize];
-        KeyRef::decode(bytes).expect("it was decoded when the record was read").0
+        KeyRef::decode(self.slice(&self.key)).expect("it was decoded when the record was read").0
     }
 }
 
@@ -38,9 +71,69 @@ impl Core {
     /// The visible document of `key`.
     pub(crate) fn get(&self, naming: &Naming, key: KeyRef<'_>) -> Result<Option<Located>> {
         let documents = &naming.documents;
+        let look = || Ok(self.visibility.see(documents.id, key, || documents.index.get(key)));
+        self.read(documents, key, look)
+    }
+
+    /// The document of `key` in the state that a snapshot holds.
+    pub(crate) fn get_at(
+        &self,
+        snapshot: &Registered,
+        documents: &Documents,
+        key: KeyRef<'_>,
+    ) -> Result<Option<Located>> {
+        let found = self.read(documents, key, || self.entry_at(snapshot.state(), documents, key));
+        snapshot.check_live()?;
+        found
+    }
+
+    /// Whether `key` has a document in the state that a snapshot holds.
+    pub(crate) fn contains_at(
+        &self,
+        snapshot: &Registered,
+        documents: &Documents,
+        key: KeyRef<'_>,
+    ) -> Result<bool> {
+        let found = self.entry_at(snapshot.state(), documents, key)?;
+        snapshot.check_live()?;
+        Ok(found.is_some())
+    }
+
+    /// How many documents a collection has in the state that a snapshot holds.
+    pub(crate) fn len_at(&self, snapshot: &Registered, documents: &Documents) -> Result<u64> {
+        let len = self.visibility.len_at(documents, snapshot.state());
+        snapshot.check_live()?;
+        Ok(len)
+    }
+
+    /// Where `key`'s document of `state` stands, which a snapshot holds.
+    ///
+    /// The index first: what it no longer has was retained before it gave it up.
+    fn entry_at(&self, state: State, documents: &Documents, key: KeyRef<'_>) -> Result<Option<Entry>> {
+        match documents.index.get(key) {
+            Some(entry) if self.is_in(state, entry)? => Ok(Some(entry)),
+            None if !self.visibility.is_unsettled() => Ok(None),
+            _ => Ok(self.visibility.retained_version(state, documents.id, key)),
+        }
+    }
+
+    /// Whether the version at `entry` belongs to `state`, if nothing superseded it before.
+    pub(super) fn is_in(&self, state: State, entry: Entry) -> Result<bool> {
+        // What stands below was there, moved or not: so most need no look at the record.
+        Ok(entry.address() < state.address || entry.is_relocated() && self.birth(entry)?.is_within(state))
+    }
+
+    /// The document of `key` that `look` leads to.
+    #[inline]
+    pub(super) fn read(
+        &self,
+        documents: &Documents,
+        key: KeyRef<'_>,
+        look: impl Fn() -> Result<Option<Entry>>,
+    ) -> Result<Option<Located>> {
         let mut before = None;
         loop {
-            let Some(entry) = self.visibility.see(|| documents.index.get(key)) else { return Ok(None) };
+            let Some(entry) = look()? else { return Ok(None) };
             match self.locate(documents, key, entry) {
                 Ok(located) => return Ok(Some(located)),
                 // The record may have moved on between the look in the index and the read: only an answer that stays the
@@ -53,7 +146,8 @@ impl Core {
 
     /// Whether `key` has a visible document; from the index alone.
     pub(crate) fn contains(&self, naming: &Naming, key: KeyRef<'_>) -> bool {
-        self.visibility.see(|| naming.documents.index.get(key)).is_some()
+        let documents = &naming.documents;
+        self.visibility.see(documents.id, key, || documents.index.get(key)).is_some()
     }
 
     /// How many visible documents the collection has.
@@ -83,7 +177,7 @@ impl Core {
         };
         let (key, body) = (range(record.key_bytes), range(record.body));
         let lsn = self.log.lsn(&found, &record, address);
-        Ok(Located { key, body, lsn, found })
+        Ok(Located { key, body, lsn, bytes: found.into() })
     }
 
     /// The document whose chunks the put `record` lists (spec: F-6.7).
@@ -118,8 +212,7 @@ impl Core {
             return Err(self.wrong_record(address, record.collection, record));
         }
         let (key, body) = (0..key_len, key_len..bytes.len() as u32);
-        let segment = Arc::new(found.segment().clone());
-        Ok(Located { found: Found::Copied(bytes.into(), segment), key, body, lsn })
+        Ok(Located { bytes: Bytes::Copied(bytes.into()), key, body, lsn })
     }
 
     #[cold]

@@ -1,7 +1,4 @@
-//! Scans: a walk over a key range of one state, a page of the index at a time.
-
-use std::ops::Bound;
-use std::vec::IntoIter;
+//! Scans: a walk over a key range of one state.
 
 use crate::document::Key;
 use crate::error::{Error, Result};
@@ -9,25 +6,20 @@ use crate::index::{Entry, KeyRange, Naming, PrimaryIndex, State};
 use crate::sync::{Arc, read};
 use crate::txn::Registered;
 
+use super::walk::{PAGE_ENTRIES, Walk};
 use super::{Core, Located};
-
-/// Entries looked up at a time: enough that the index lock costs little, few enough that an early end does.
-const PAGE_ENTRIES: usize = 256;
 
 /// A walk in progress. It holds a snapshot, so it sees one state however long it takes.
 #[derive(Debug)]
 pub(crate) struct Cursor {
     snapshot: Arc<Registered>,
     naming: Arc<Naming>,
-    /// What is left of the range; none when the index has no more.
-    rest: Option<KeyRange>,
-    reverse: bool,
-    page: IntoIter<(Key, Entry)>,
+    walk: Walk<Entry>,
 }
 
 impl Cursor {
-    fn new(snapshot: Arc<Registered>, naming: Arc<Naming>, range: KeyRange) -> Self {
-        Cursor { snapshot, naming, rest: Some(range), reverse: false, page: Vec::new().into_iter() }
+    pub(crate) fn new(snapshot: Arc<Registered>, naming: Arc<Naming>, range: KeyRange) -> Self {
+        Cursor { snapshot, naming, walk: Walk::new(range) }
     }
 
     /// The collection that is walked.
@@ -35,58 +27,52 @@ impl Cursor {
         &self.naming
     }
 
-    /// The state that the walk sees.
-    pub(crate) fn state(&self) -> State {
-        self.snapshot.state()
+    /// The snapshot that the walk holds.
+    pub(crate) fn snapshot(&self) -> &Arc<Registered> {
+        &self.snapshot
     }
 
     /// Walks what is left from its other end.
     pub(crate) fn reverse(&mut self) {
-        // The looked-up entries lie at the near end of what is left: they are put back.
-        if let (Some((first, _)), Some((last, _))) =
-            (self.page.as_slice().first(), self.page.as_slice().last())
-        {
-            let (low, high) = if self.reverse { (last, first) } else { (first, last) };
-            let (low, high) = (Bound::Included(low.clone()), Bound::Included(high.clone()));
-            let rest = self.rest.take();
-            self.rest = Some(match rest {
-                None => KeyRange { from: low, to: high },
-                Some(rest) if self.reverse => KeyRange { from: rest.from, to: high },
-                Some(rest) => KeyRange { from: low, to: rest.to },
-            });
-            self.page = Vec::new().into_iter();
-        }
-        self.reverse = !self.reverse;
+        self.walk.reverse();
     }
 }
 
 impl Core {
-    /// Begins a walk over the visible state.
-    pub(crate) fn cursor(&self, name: &str, range: KeyRange) -> Result<Cursor> {
-        let snapshot = Arc::new(self.visibility.register());
-        let found = read(&self.catalog).find_in(name, snapshot.state()).cloned();
-        let naming = found.ok_or_else(|| Error::UnknownCollection { name: name.to_owned() })?;
-        Ok(Cursor::new(snapshot, naming, range))
+    /// Holds the visible state.
+    pub(crate) fn register(&self) -> Arc<Registered> {
+        Arc::new(self.visibility.register())
+    }
+
+    /// What `name` means in a state.
+    pub(crate) fn naming_in(&self, state: State, name: &str) -> Result<Arc<Naming>> {
+        let found = read(&self.catalog).find_in(name, state).cloned();
+        found.ok_or_else(|| Error::UnknownCollection { name: name.to_owned() })
+    }
+
+    /// The collections of a state, in the order of their names.
+    pub(crate) fn namings_in(&self, state: State) -> Vec<Arc<Naming>> {
+        let mut namings: Vec<_> = read(&self.catalog).in_state(state).cloned().collect();
+        namings.sort_by(|a, b| a.name.cmp(&b.name));
+        namings
     }
 
     /// Begins a walk over every collection of the visible state.
     pub(crate) fn cursors(&self) -> Vec<Cursor> {
-        let snapshot = Arc::new(self.visibility.register());
-        let catalog = read(&self.catalog);
-        let namings = catalog.in_state(snapshot.state());
-        namings
-            .map(|naming| Cursor::new(Arc::clone(&snapshot), Arc::clone(naming), KeyRange::all()))
-            .collect()
+        let snapshot = self.register();
+        let namings = self.namings_in(snapshot.state()).into_iter();
+        namings.map(|naming| Cursor::new(Arc::clone(&snapshot), naming, KeyRange::all())).collect()
     }
 
     /// The next key of the walk, and where its document stands.
     pub(crate) fn next_entry(&self, cursor: &mut Cursor) -> Result<Option<(Key, Entry)>> {
         loop {
-            if let Some(next) = cursor.page.next() {
+            if let Some(next) = cursor.walk.next_in_page() {
                 return Ok(Some(next));
             }
-            let Some(range) = cursor.rest.take() else { return Ok(None) };
+            let Some(range) = cursor.walk.take_rest() else { return Ok(None) };
             self.next_page(cursor, &range)?;
+            cursor.snapshot.check_live()?;
         }
     }
 
@@ -103,17 +89,13 @@ impl Core {
     fn next_page(&self, cursor: &mut Cursor, range: &KeyRange) -> Result<()> {
         let state = cursor.snapshot.state();
         let documents = &cursor.naming.documents;
+        let reverse = cursor.walk.is_reverse();
         let mut newest = Vec::with_capacity(PAGE_ENTRIES);
-        documents.index.page(range, cursor.reverse, PAGE_ENTRIES, &mut newest);
-        let mut covered = range.clone();
-        if newest.len() == PAGE_ENTRIES {
-            let last = &newest[PAGE_ENTRIES - 1].0;
-            cursor.rest = Some(range.beyond(last, cursor.reverse));
-            covered = covered.up_to(last, cursor.reverse);
-        }
+        documents.index.page(range, reverse, PAGE_ENTRIES, &mut newest);
+        let covered = cursor.walk.cover(range, &newest);
         let mut seen = Vec::with_capacity(newest.len());
         for (key, entry) in newest {
-            if self.birth(entry)?.is_within(state) {
+            if self.is_in(state, entry)? {
                 seen.push((key, entry));
             }
         }
@@ -121,13 +103,12 @@ impl Core {
         self.visibility.retained(state, documents.id, &covered, &mut seen);
         if seen.len() > current {
             // A state holds one version of a key. Superseded between the two looks, it was met in both.
-            let order = |(a, _): &(Key, Entry), (b, _): &(Key, Entry)| {
-                if cursor.reverse { b.cmp(a) } else { a.cmp(b) }
-            };
+            let order =
+                |(a, _): &(Key, Entry), (b, _): &(Key, Entry)| if reverse { b.cmp(a) } else { a.cmp(b) };
             seen.sort_by(order);
             seen.dedup_by(|again, met| again.0 == met.0);
         }
-        cursor.page = seen.into_iter();
+        cursor.walk.fill(seen);
         Ok(())
     }
 }

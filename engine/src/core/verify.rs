@@ -66,8 +66,8 @@ impl Core {
                 Err(error) => report.add(error)?,
             }
         }
-        let len = self.len(&naming);
-        if self.visibility.visible() == cursor.state() && len != count {
+        let len = self.len_at(cursor.snapshot(), &naming.documents)?;
+        if len != count {
             report.problems.push(Corruption {
                 at: 0,
                 clause: Clause("S-1"),

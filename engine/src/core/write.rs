@@ -1,12 +1,12 @@
-//! What writers ask for, each call a commit of its own.
+//! What writers ask for, each call a commit of its own: staged in the writer's batch, with the writer held from begin to end.
+
+use std::collections::BTreeMap;
 
 use crate::document::{KEY_LEN_MAX, Key, KeyRef};
 use crate::error::{Error, Result};
-use crate::format::Lsn;
 use crate::format::catalog::CatalogChange;
-use crate::index::{Birth, Documents, Entry, Naming, PrimaryIndex, check_name};
-use crate::log::Action;
-use crate::options::Durability;
+use crate::index::{Documents, Entry, Naming, PrimaryIndex, check_name};
+use crate::log::{Action, Replaces};
 use crate::sync::{Arc, read};
 
 use super::{Core, Writer};
@@ -19,6 +19,8 @@ pub(crate) enum Expect {
     Vacant,
     /// There must be a document: otherwise nothing is done.
     Occupied,
+    /// There must be the document that this commit put: `VersionMismatch` otherwise.
+    Version(u64),
 }
 
 /// Encoded documents, one behind the other. They are encoded before the writer is locked: what encodes them is the caller's
@@ -37,137 +39,123 @@ impl Bodies {
         Ok(())
     }
 
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| &self.bytes[start..*end])
     }
 }
 
 impl Core {
-    /// Puts one document, given in its encoded form. Whether anything was put.
+    /// Stages a put of one document, given in its encoded form. Whether anything is to be put.
     pub(crate) fn put(
         &self,
+        writer: &mut Writer,
         name: &str,
         key: KeyRef<'_>,
         expect: Expect,
-        durability: Durability,
         body: &[u8],
     ) -> Result<bool> {
         check_key(key)?;
-        let mut writer = self.writer()?;
-        writer.begin(self)?;
-        let Some(documents) = self.documents_for(&mut writer, name, expect != Expect::Occupied)? else {
-            return Err(Error::UnknownCollection { name: name.to_owned() });
-        };
-        let replaces = self.newest(&documents, key)?;
-        if expect == Expect::Vacant && replaces.is_some() {
-            return Err(Error::KeyExists { key: key.to_key() });
+        let creates = matches!(expect, Expect::Anything | Expect::Vacant);
+        let documents = self.documents_for(writer, name, creates)?;
+        let newest = documents.index.get(key);
+        match expect {
+            Expect::Vacant if newest.is_some() => return Err(Error::KeyExists { key: key.to_key() }),
+            Expect::Occupied if newest.is_none() => return Ok(false),
+            Expect::Version(version) => self.check_version(&documents, key, newest, version)?,
+            _ => {}
         }
-        if expect == Expect::Occupied && replaces.is_none() {
-            return Ok(false);
-        }
-        writer.batch.push(Action::Put, documents, key, replaces, body);
-        writer.commit(self, durability)?;
+        writer.batch.push(Action::Put, &documents, key, self.replaces(newest)?, body);
         Ok(true)
     }
 
-    /// Puts one document, given in its encoded form, under the next id.
-    pub(crate) fn insert(&self, name: &str, durability: Durability, body: &[u8]) -> Result<Key> {
-        let mut writer = self.writer()?;
-        writer.begin(self)?;
-        let documents = self.documents_for(&mut writer, name, true)?.expect("created if it was not there");
+    /// Stages a put of one document, given in its encoded form, under the next id.
+    pub(crate) fn insert(&self, writer: &mut Writer, name: &str, body: &[u8]) -> Result<Key> {
+        let documents = self.documents_for(writer, name, true)?;
         let id = documents.largest_id().checked_add(1).ok_or(Error::IdsExhausted)?;
-        writer.batch.push(Action::Put, documents, KeyRef::Int(id), None, body);
-        writer.commit(self, durability)?;
+        writer.batch.push(Action::Put, &documents, KeyRef::Int(id), Replaces::Nothing, body);
         Ok(Key::Int(id))
     }
 
-    /// Puts any number of documents under the next ids, in one commit; returns the ids.
-    pub(crate) fn insert_many(
-        &self,
-        name: &str,
-        durability: Durability,
-        bodies: &Bodies,
-    ) -> Result<Vec<Key>> {
-        let mut writer = self.writer()?;
-        writer.begin(self)?;
-        let documents = self.documents_for(&mut writer, name, true)?.expect("created if it was not there");
+    /// Stages puts of any number of documents under the next ids; returns the ids.
+    pub(crate) fn insert_many(&self, writer: &mut Writer, name: &str, bodies: &Bodies) -> Result<Vec<Key>> {
+        if bodies.len() == 0 {
+            return check_name(name).map(|()| Vec::new());
+        }
+        let documents = self.documents_for(writer, name, true)?;
         let mut id = documents.largest_id();
         let mut keys = Vec::with_capacity(bodies.len());
         for body in bodies.iter() {
             id = id.checked_add(1).ok_or(Error::IdsExhausted)?;
-            writer.batch.push(Action::Put, Arc::clone(&documents), KeyRef::Int(id), None, body);
+            writer.batch.push(Action::Put, &documents, KeyRef::Int(id), Replaces::Nothing, body);
             keys.push(Key::Int(id));
-        }
-        if !keys.is_empty() {
-            writer.commit(self, durability)?;
         }
         Ok(keys)
     }
 
-    /// Puts any number of documents, `keys[i]` with the i-th body, in one commit. Where a key comes twice, the later document
-    /// stays.
+    /// Stages puts of any number of documents, `keys[i]` with the i-th body. Where a key comes twice, the later document stays.
     pub(crate) fn put_many(
         &self,
+        writer: &mut Writer,
         name: &str,
-        durability: Durability,
         keys: Vec<Key>,
         bodies: &Bodies,
     ) -> Result<u64> {
-        for key in &keys {
-            check_key(key.as_ref())?;
+        keys.iter().try_for_each(|key| check_key(key.as_ref()))?;
+        if keys.is_empty() {
+            return check_name(name).map(|()| 0);
         }
-        let mut writer = self.writer()?;
-        writer.begin(self)?;
-        let documents = self.documents_for(&mut writer, name, true)?.expect("created if it was not there");
+        let documents = self.documents_for(writer, name, true)?;
         let count = keys.len() as u64;
-        let last: std::collections::BTreeMap<Key, &[u8]> = keys.into_iter().zip(bodies.iter()).collect();
+        let last: BTreeMap<Key, &[u8]> = keys.into_iter().zip(bodies.iter()).collect();
         for (key, body) in last {
-            let replaces = self.newest(&documents, key.as_ref())?;
-            writer.batch.push(Action::Put, Arc::clone(&documents), key.as_ref(), replaces, body);
-        }
-        if count > 0 {
-            writer.commit(self, durability)?;
+            let key = key.as_ref();
+            let replaces = self.replaces(documents.index.get(key))?;
+            writer.batch.push(Action::Put, &documents, key, replaces, body);
         }
         Ok(count)
     }
 
-    /// Deletes one document. Whether there was one.
-    pub(crate) fn delete(&self, name: &str, key: KeyRef<'_>, durability: Durability) -> Result<bool> {
+    /// Stages a delete of one document, of this version if one is given. Whether there is one.
+    pub(crate) fn delete(
+        &self,
+        writer: &mut Writer,
+        name: &str,
+        key: KeyRef<'_>,
+        version: Option<u64>,
+    ) -> Result<bool> {
         check_key(key)?;
-        let mut writer = self.writer()?;
-        writer.begin(self)?;
-        let documents = self.documents_for(&mut writer, name, false)?;
-        let documents = documents.ok_or_else(|| Error::UnknownCollection { name: name.to_owned() })?;
-        let Some(replaces) = self.newest(&documents, key)? else { return Ok(false) };
-        writer.batch.push(Action::Delete, documents, key, Some(replaces), &[]);
-        writer.commit(self, durability)?;
+        let documents = self.documents_for(writer, name, false)?;
+        let newest = documents.index.get(key);
+        if let Some(version) = version {
+            self.check_version(&documents, key, newest, version)?;
+        }
+        if newest.is_none() {
+            return Ok(false);
+        }
+        writer.batch.push(Action::Delete, &documents, key, self.replaces(newest)?, &[]);
         Ok(true)
     }
 
-    /// Creates a collection. Whether it was not there before.
-    pub(crate) fn create_collection(&self, name: &str, durability: Durability) -> Result<bool> {
-        let mut writer = self.writer()?;
-        writer.begin(self)?;
-        self.documents_for(&mut writer, name, true)?;
-        let created = !writer.batch.is_empty();
-        writer.commit(self, durability)?;
-        Ok(created)
+    /// Stages the creation of a collection. Whether it is not there yet.
+    pub(crate) fn create_collection(&self, writer: &mut Writer, name: &str) -> Result<bool> {
+        self.documents_for(writer, name, true)?;
+        Ok(!writer.batch.is_empty())
     }
 
-    /// Ends a collection. Whether there was one.
-    pub(crate) fn drop_collection(&self, name: &str, durability: Durability) -> Result<bool> {
-        self.change_collection(name, durability, |naming| Ok(CatalogChange::Drop { id: naming.documents.id }))
+    /// Stages the end of a collection. Whether there is one.
+    pub(crate) fn drop_collection(&self, writer: &mut Writer, name: &str) -> Result<bool> {
+        self.change_collection(writer, name, |naming| Ok(CatalogChange::Drop { id: naming.documents.id }))
     }
 
-    /// Gives a collection another name.
-    pub(crate) fn rename_collection(&self, name: &str, to: &str, durability: Durability) -> Result<bool> {
+    /// Stages another name for a collection. Whether there is one.
+    pub(crate) fn rename_collection(&self, writer: &mut Writer, name: &str, to: &str) -> Result<bool> {
         check_name(to)?;
-        self.change_collection(name, durability, |naming| {
+        self.change_collection(writer, name, |naming| {
             if read(&self.catalog).find(to).is_some() {
                 return Err(Error::InvalidName { name: to.to_owned(), what: "a collection has it already" });
             }
@@ -175,34 +163,24 @@ impl Core {
         })
     }
 
-    /// Takes all documents out of a collection; its name and its id counter stay.
-    pub(crate) fn clear_collection(&self, name: &str, durability: Durability) -> Result<bool> {
-        self.change_collection(name, durability, |naming| {
+    /// Stages that all documents are taken out of a collection; its name and its id counter stay. Whether there is one.
+    pub(crate) fn clear_collection(&self, writer: &mut Writer, name: &str) -> Result<bool> {
+        self.change_collection(writer, name, |naming| {
             Ok(CatalogChange::Clear { id: naming.documents.id, new: self.next_collection_id()? })
         })
     }
 
     fn change_collection(
         &self,
+        writer: &mut Writer,
         name: &str,
-        durability: Durability,
         change: impl FnOnce(&Naming) -> Result<CatalogChange>,
     ) -> Result<bool> {
-        let mut writer = self.writer()?;
-        writer.begin(self)?;
         let Some(naming) = read(&self.catalog).find(name).cloned() else { return Ok(false) };
         let change = change(&naming)?;
-        let begins = change.begins().map(|id| Arc::new(Documents::new(id, self.options.check.page_shift)));
+        let begins = change.begins().map(|id| self.new_documents(id));
         writer.batch.push_catalog(change, begins);
-        writer.commit(self, durability)?;
         Ok(true)
-    }
-
-    /// Everything before is durable when this returns.
-    pub(crate) fn flush(&self) -> Result<Lsn> {
-        let mut writer = self.writer()?;
-        writer.flush(self)?;
-        Ok(writer.durable())
     }
 
     /// Ends this life of the store, and reports the last error.
@@ -214,41 +192,70 @@ impl Core {
     }
 
     fn next_collection_id(&self) -> Result<u32> {
-        let last = read(&self.catalog).last_id();
-        last.checked_add(1).ok_or(Error::LimitReached { what: "collection ids" })
+        next_id(read(&self.catalog).last_id())
     }
 
-    /// The documents of `name`; where there are none yet, those that the commit in the making begins.
-    fn documents_for(&self, writer: &mut Writer, name: &str, create: bool) -> Result<Option<Arc<Documents>>> {
+    /// The documents of a collection to be.
+    pub(super) fn new_documents(&self, id: u32) -> Arc<Documents> {
+        Arc::new(Documents::new(id, self.options.check.page_shift))
+    }
+
+    /// The documents of `name` after the newest commit; where there are none yet, those that the commit in the making begins.
+    fn documents_for(&self, writer: &mut Writer, name: &str, create: bool) -> Result<Arc<Documents>> {
         if let Some(naming) = &writer.last_naming
             && naming.is_current()
             && naming.name == name
         {
-            return Ok(Some(Arc::clone(&naming.documents)));
+            return Ok(Arc::clone(&naming.documents));
         }
-        if let Some(naming) = read(&self.catalog).find(name) {
-            writer.last_naming = Some(Arc::clone(naming));
-            return Ok(Some(Arc::clone(&naming.documents)));
+        if let Some(naming) = self.newest_naming(name) {
+            let documents = Arc::clone(&naming.documents);
+            writer.last_naming = Some(naming);
+            return Ok(documents);
         }
         if !create {
-            return Ok(None);
+            return Err(Error::UnknownCollection { name: name.to_owned() });
         }
         check_name(name)?;
         let id = self.next_collection_id()?;
-        let documents = Arc::new(Documents::new(id, self.options.check.page_shift));
+        let documents = self.new_documents(id);
         let change = CatalogChange::Create { id, name: name.to_owned() };
         writer.batch.push_catalog(change, Some(Arc::clone(&documents)));
-        Ok(Some(documents))
+        Ok(documents)
     }
 
-    /// The newest version of `key`, and when it came to be.
-    fn newest(&self, documents: &Documents, key: KeyRef<'_>) -> Result<Option<(Entry, Birth)>> {
-        let Some(entry) = documents.index.get(key) else { return Ok(None) };
-        Ok(Some((entry, self.birth(entry)?)))
+    /// What `name` means after the newest commit.
+    pub(super) fn newest_naming(&self, name: &str) -> Option<Arc<Naming>> {
+        read(&self.catalog).find(name).cloned()
+    }
+
+    /// What a change of a key supersedes whose newest version stands at `newest`.
+    pub(super) fn replaces(&self, newest: Option<Entry>) -> Result<Replaces> {
+        newest.map_or(Ok(Replaces::Nothing), |entry| Ok(Replaces::Version(entry, self.birth(entry)?)))
+    }
+
+    /// Refuses unless the version at `newest` is the one that the caller has seen (spec: T-2.10).
+    pub(super) fn check_version(
+        &self,
+        documents: &Documents,
+        key: KeyRef<'_>,
+        newest: Option<Entry>,
+        expected: u64,
+    ) -> Result<()> {
+        let found = newest.map(|entry| self.locate(documents, key, entry)).transpose()?;
+        match found.map(|found| found.lsn.0) {
+            Some(version) if version == expected => Ok(()),
+            found => Err(Error::VersionMismatch { expected, found }),
+        }
     }
 }
 
-fn check_key(key: KeyRef<'_>) -> Result<()> {
+/// The collection id behind `last`.
+pub(super) fn next_id(last: u32) -> Result<u32> {
+    last.checked_add(1).ok_or(Error::LimitReached { what: "collection ids" })
+}
+
+pub(super) fn check_key(key: KeyRef<'_>) -> Result<()> {
     let len = match key {
         KeyRef::Int(_) => return Ok(()),
         KeyRef::Text(text) => text.len(),

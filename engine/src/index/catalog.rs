@@ -17,8 +17,12 @@ const FOREVER: u64 = u64::MAX;
 pub(crate) struct Documents {
     pub(crate) id: u32,
     pub(crate) index: MixedIndex,
-    /// Live documents in the visible state.
+    /// Live documents in the visible state, and the end of the commit since which there are so many. Both change under the lock of
+    /// visibility.
     len: AtomicU64,
+    len_since: AtomicU64,
+    /// Live documents after the newest commit, visible or not; only the writer changes it.
+    newest_len: AtomicU64,
     /// The largest int key ever put there, or 0; only the writer changes it.
     largest_id: AtomicU64,
 }
@@ -29,16 +33,34 @@ impl Documents {
             id,
             index: MixedIndex::new(page_shift),
             len: AtomicU64::new(0),
+            len_since: AtomicU64::new(0),
+            newest_len: AtomicU64::new(0),
             largest_id: AtomicU64::new(0),
         }
     }
 
+    /// How many documents there are in the visible state.
     pub(crate) fn len(&self) -> u64 {
         self.len.load(Ordering::Acquire)
     }
 
-    pub(crate) fn set_len(&self, len: u64) {
+    /// As [`len`](Self::len), and since when.
+    pub(crate) fn len_since(&self) -> (u64, LogAddress) {
+        (self.len(), LogAddress(self.len_since.load(Ordering::Relaxed)))
+    }
+
+    pub(crate) fn set_len(&self, len: u64, since: LogAddress) {
         self.len.store(len, Ordering::Release);
+        self.len_since.store(since.0, Ordering::Relaxed);
+    }
+
+    /// How many documents there are after the newest commit.
+    pub(crate) fn newest_len(&self) -> u64 {
+        self.newest_len.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_newest_len(&self, len: u64) {
+        self.newest_len.store(len, Ordering::Relaxed);
     }
 
     pub(crate) fn largest_id(&self) -> i64 {
@@ -52,21 +74,28 @@ impl Documents {
         }
     }
 
+    /// Sets the largest int key back to what it was.
+    pub(crate) fn set_largest_id(&self, id: i64) {
+        self.largest_id.store(id.unsigned_abs(), Ordering::Relaxed);
+    }
+
     /// The seeded bug of a counter that is not part of the state.
     pub(crate) fn forget_deleted_ids(&self) {
         let mut last = Vec::new();
         let ints = KeyRange { from: Bound::Unbounded, to: Bound::Included(Key::Int(i64::MAX)) };
         self.index.page(&ints, true, 1, &mut last);
         let largest = last.first().map_or(0, |(key, _)| if let Key::Int(id) = key { *id } else { 0 });
-        self.largest_id.store(largest.max(0).unsigned_abs(), Ordering::Relaxed);
+        self.set_largest_id(largest.max(0));
     }
 
     #[cfg(feature = "testing")]
-    fn fork(&self) -> Self {
+    pub(crate) fn fork(&self) -> Self {
         Documents {
             id: self.id,
             index: self.index.fork(),
             len: AtomicU64::new(self.len()),
+            len_since: AtomicU64::new(self.len_since.load(Ordering::Relaxed)),
+            newest_len: AtomicU64::new(self.newest_len()),
             largest_id: AtomicU64::new(self.largest_id.load(Ordering::Relaxed)),
         }
     }
@@ -82,12 +111,12 @@ pub(crate) struct Naming {
 }
 
 impl Naming {
-    /// Whether the name still means this collection, for the writer and whoever comes after.
+    /// Whether the name still means this collection after the newest commit, visible or not.
     pub(crate) fn is_current(&self) -> bool {
         self.until.load(Ordering::Acquire) == FOREVER
     }
 
-    fn is_in(&self, state: State) -> bool {
+    pub(crate) fn is_in(&self, state: State) -> bool {
         self.from < state.address && state.address.0 <= self.until.load(Ordering::Acquire)
     }
 }
@@ -124,6 +153,12 @@ impl Catalog {
     /// The namings of `state`.
     pub(crate) fn in_state(&self, state: State) -> impl Iterator<Item = &Arc<Naming>> {
         self.namings.iter().filter(move |naming| naming.is_in(state))
+    }
+
+    /// The documents of every naming.
+    #[cfg(feature = "testing")]
+    pub(crate) fn documents(&self) -> impl Iterator<Item = &Arc<Documents>> {
+        self.namings.iter().map(|naming| &naming.documents)
     }
 
     pub(crate) fn last_id(&self) -> u32 {
@@ -187,18 +222,29 @@ impl Catalog {
         self.namings.retain(|naming| naming.is_current() || states.iter().any(|state| naming.is_in(*state)));
     }
 
+    /// Takes back what the record at `at` did, which was the last to change the catalog.
+    pub(crate) fn take_back(&mut self, at: LogAddress) {
+        self.namings.retain(|naming| {
+            let is_of_it = naming.from == at;
+            if is_of_it {
+                // Whoever still has it must not take it for current.
+                naming.until.store(at.0, Ordering::Release);
+            }
+            !is_of_it
+        });
+        for naming in self.namings.iter().filter(|naming| naming.until.load(Ordering::Acquire) == at.0) {
+            naming.until.store(FOREVER, Ordering::Release);
+        }
+    }
+
+    /// Sets the highest id ever given back to what it was.
+    pub(crate) fn set_last_id(&mut self, last_id: u32) {
+        self.last_id = last_id;
+    }
+
+    /// A copy that has the documents that `copy_of` gives for each.
     #[cfg(feature = "testing")]
-    pub(crate) fn fork(&self) -> Self {
-        // Two namings may share their documents (after a rename), and so must their copies.
-        let mut copies: Vec<Arc<Documents>> = Vec::new();
-        let mut copy_of = |documents: &Arc<Documents>| {
-            let known = copies.iter().find(|copy| copy.id == documents.id);
-            known.map(Arc::clone).unwrap_or_else(|| {
-                let copy = Arc::new(documents.fork());
-                copies.push(Arc::clone(&copy));
-                copy
-            })
-        };
+    pub(crate) fn fork(&self, copy_of: &mut dyn FnMut(&Arc<Documents>) -> Arc<Documents>) -> Self {
         let namings = self.namings.iter().map(|naming| {
             Arc::new(Naming {
                 name: naming.name.clone(),

@@ -119,7 +119,6 @@ impl KeyRange {
         }
     }
 
-    #[cfg(test)]
     pub(crate) fn contains(&self, key: &Key) -> bool {
         use std::ops::RangeBounds;
         (self.from.as_ref(), self.to.as_ref()).contains(key)

@@ -66,6 +66,8 @@ pub(crate) struct Appender {
     pub(super) end: LogEnd,
     /// Every commit up to here is durable: its sync has returned.
     durable: Lsn,
+    /// Every commit up to here is handed to the operating system.
+    written: Lsn,
     /// What the last frame placed states to be durable.
     stated: Option<Lsn>,
     /// Whether the next frame must begin a sector: a hand-over came before it (spec: F-5.3).
@@ -95,6 +97,7 @@ impl Appender {
             seed,
             end,
             durable,
+            written: durable,
             stated: None,
             aligned: true,
             pending: Vec::new(),
@@ -117,6 +120,10 @@ impl Appender {
         self.durable
     }
 
+    pub(crate) fn written(&self) -> Lsn {
+        self.written
+    }
+
     /// Whether the incarnation has room for one more commit and for the watermark of the sync that ends it.
     pub(crate) fn has_counts_left(&self) -> bool {
         self.end.lsn.count() < self.count_max.saturating_sub(1)
@@ -132,6 +139,7 @@ impl Appender {
 
     /// What was pending is written out.
     pub(crate) fn written_out(&mut self) {
+        self.written = self.end.lsn;
         self.pending.truncate(1);
         if let Some(extent) = self.pending.first_mut() {
             // The buffer is kept; where it continues is settled by the next frame.
@@ -141,11 +149,16 @@ impl Appender {
         }
     }
 
-    /// A sync returned success after everything placed was written out (spec: ).
-    pub(crate) fn synced(&mut self) {
-        assert!(self.pending_bytes() == 0, "a sync comes after the hand-over");
-        self.durable = self.end.lsn;
+    /// Everything placed is written out, and a sync comes next (spec: F-5.3).
+    pub(crate) fn handed_over(&mut self) {
+        assert!(self.pending_bytes() == 0, "a hand-over writes out all there is");
         self.aligned = !seeded::is_on(Bug::SectorSharedAcrossSyncs);
+    }
+
+    /// A sync returned success, and everything up to `lsn` had been handed over before it (spec: ).
+    pub(crate) fn synced(&mut self, lsn: Lsn) {
+        assert!(lsn <= self.written, "a sync comes after the hand-over");
+        self.durable = self.durable.max(lsn);
     }
 
     /// Whether the hand-over to come needs a watermark frame in front of it (spec: F-5.5).
@@ -203,7 +216,8 @@ impl Appender {
         assert!(!batch.is_empty(), "a commit changes something");
         let lsn = self.end.lsn.next();
         self.refuse_what_cannot_fit(batch)?;
-        let mut piece = Some(Piece::FIRST);
+        let mut piece = Piece::first(batch);
+        assert!(piece.is_some(), "what makes a change moot is a change itself");
         let mut part = 0;
         while let Some(first) = piece {
             let frame = self.begin_frame(lsn, self.piece_bound(batch, first))?;

@@ -17,18 +17,40 @@ pub(crate) enum Action {
     Catalog(CatalogChange, Option<Arc<Documents>>),
 }
 
+/// What a change supersedes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Replaces {
+    Nothing,
+    /// The version that the index has, and since when.
+    Version(Entry, Birth),
+    /// An earlier change of the same commit, by its number.
+    Change(usize),
+}
+
 /// One record to be.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
     pub(crate) action: Action,
-    /// The collection; none for the catalog.
-    pub(crate) documents: Option<Arc<Documents>>,
+    /// Which of the batch's collections; none for the catalog.
+    collection: Option<u32>,
     key: Range<usize>,
     body: Range<usize>,
-    /// The version that it supersedes, and since when that is.
-    pub(crate) replaces: Option<(Entry, Birth)>,
+    pub(crate) replaces: Replaces,
+    /// A later change of the same commit made it needless: it is not placed.
+    pub(crate) is_moot: bool,
     /// Where it stands; set when it is placed.
     pub(crate) address: LogAddress,
+}
+
+/// A collection that a commit writes to, and what is to be told of it when the commit is seen, or taken back.
+#[derive(Debug, Clone)]
+pub(crate) struct Touched {
+    pub(crate) documents: Arc<Documents>,
+    /// The largest id before the commit.
+    pub(crate) largest_before: i64,
+    /// How many documents there were before the commit was applied, and how many there are since.
+    pub(crate) len_before: u64,
+    pub(crate) len_after: u64,
 }
 
 impl Change {
@@ -47,6 +69,7 @@ impl Change {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Batch {
     pub(crate) changes: Vec<Change>,
+    pub(crate) collections: Vec<Touched>,
     /// Keys and bodies, encoded, one behind the other.
     bytes: Vec<u8>,
     /// Set when it is placed: the LSN, and where the commit ended.
@@ -60,6 +83,7 @@ const KEPT_BYTES: usize = 1 << 20;
 impl Batch {
     pub(crate) fn clear(&mut self) {
         self.changes.clear();
+        self.collections.clear();
         self.bytes.clear();
         self.changes.shrink_to(KEPT_BYTES / size_of::<Change>());
         self.bytes.shrink_to(KEPT_BYTES);
@@ -69,13 +93,22 @@ impl Batch {
         self.changes.is_empty()
     }
 
+    /// Bytes of memory that it takes.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.bytes.len() + self.changes.len() * size_of::<Change>()
+    }
+
+    pub(crate) fn changes_catalog(&self) -> bool {
+        self.changes.iter().any(|change| change.collection.is_none())
+    }
+
     /// Appends a put, with the encoded document, or a delete, with nothing.
     pub(crate) fn push(
         &mut self,
         action: Action,
-        documents: Arc<Documents>,
+        documents: &Arc<Documents>,
         key: KeyRef<'_>,
-        replaces: Option<(Entry, Birth)>,
+        replaces: Replaces,
         body: &[u8],
     ) {
         let start = self.bytes.len();
@@ -83,8 +116,21 @@ impl Batch {
         let key = start..self.bytes.len();
         self.bytes.extend_from_slice(body);
         let body = key.end..self.bytes.len();
-        let documents = Some(documents);
-        self.changes.push(Change { action, documents, key, body, replaces, address: LogAddress(0) });
+        let collection = Some(self.touch(documents));
+        let address = LogAddress(0);
+        self.changes.push(Change { action, collection, key, body, replaces, is_moot: false, address });
+    }
+
+    /// The number of the collection among those written to.
+    fn touch(&mut self, documents: &Arc<Documents>) -> u32 {
+        // Mostly it is the one of the change before.
+        let known = self.collections.iter().rposition(|touched| Arc::ptr_eq(&touched.documents, documents));
+        let number = known.unwrap_or_else(|| {
+            let (documents, largest_before) = (Arc::clone(documents), documents.largest_id());
+            self.collections.push(Touched { documents, largest_before, len_before: 0, len_after: 0 });
+            self.collections.len() - 1
+        });
+        number as u32
     }
 
     /// Appends a change of the catalog.
@@ -93,14 +139,20 @@ impl Batch {
         self.bytes.extend_from_slice(&change.encode());
         let (key, body) = (start..start, start..self.bytes.len());
         let action = Action::Catalog(change, begins);
-        self.changes.push(Change {
-            action,
-            documents: None,
-            key,
-            body,
-            replaces: None,
-            address: LogAddress(0),
-        });
+        let (replaces, address) = (Replaces::Nothing, LogAddress(0));
+        self.changes.push(Change { action, collection: None, key, body, replaces, is_moot: false, address });
+    }
+
+    /// Takes back everything pushed since there were `changes`, where `bytes` were in use.
+    pub(crate) fn truncate(&mut self, changes: usize) {
+        if let Some(first) = self.changes.get(changes) {
+            self.bytes.truncate(first.key.start);
+        }
+        self.changes.truncate(changes);
+    }
+
+    pub(crate) fn documents(&self, change: &Change) -> Option<&Arc<Documents>> {
+        change.collection.map(|number| &self.collections[number as usize].documents)
     }
 
     pub(crate) fn key(&self, change: &Change) -> Option<KeyRef<'_>> {
@@ -108,7 +160,39 @@ impl Batch {
         Some(key)
     }
 
+    /// The key as it is encoded.
+    pub(crate) fn key_bytes(&self, change: &Change) -> &[u8] {
+        &self.bytes[change.key.clone()]
+    }
+
     pub(crate) fn body(&self, change: &Change) -> &[u8] {
         &self.bytes[change.body.clone()]
+    }
+
+    /// The version that `change` supersedes, once what comes before it in the commit is placed.
+    pub(crate) fn replaced(&self, change: &Change) -> Option<(Entry, Birth)> {
+        match change.replaces {
+            Replaces::Nothing => None,
+            Replaces::Version(entry, birth) => Some((entry, birth)),
+            Replaces::Change(number) => {
+                let address = self.changes[number].address;
+                Some((Entry::new(address, false), Birth::At(address)))
+            }
+        }
+    }
+
+    /// A copy that speaks of the documents that `copy_of` gives for each.
+    #[cfg(feature = "testing")]
+    pub(crate) fn fork(&self, copy_of: &mut dyn FnMut(&Arc<Documents>) -> Arc<Documents>) -> Self {
+        let mut copy = self.clone();
+        for touched in &mut copy.collections {
+            touched.documents = copy_of(&touched.documents);
+        }
+        for change in &mut copy.changes {
+            if let Action::Catalog(_, Some(begins)) = &mut change.action {
+                *begins = copy_of(begins);
+            }
+        }
+        copy
     }
 }

@@ -7,6 +7,6 @@ mod reader;
 mod tail;
 
 pub(crate) use appender::{Appender, LogEnd, Mark};
-pub(crate) use batch::{Action, Batch, Change};
+pub(crate) use batch::{Action, Batch, Change, Replaces};
 pub(crate) use reader::{Found, Log, record_fault};
 pub(crate) use tail::Tail;

@@ -19,7 +19,16 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    pub(super) const FIRST: Piece = Piece { change: 0, chunk: 0 };
+    /// The first of the batch; none where nothing is to be placed.
+    pub(super) fn first(batch: &Batch) -> Option<Piece> {
+        Piece::from(batch, 0)
+    }
+
+    /// The first of change `number`, or of the next that is to be placed.
+    fn from(batch: &Batch, number: usize) -> Option<Piece> {
+        let behind = batch.changes.get(number..)?.iter().position(|change| !change.is_moot)?;
+        Some(Piece { change: number + behind, chunk: 0 })
+    }
 }
 
 /// A record of `kind` with nothing in it.
@@ -44,7 +53,7 @@ impl Appender {
     pub(super) fn refuse_what_cannot_fit(&self, batch: &Batch) -> Result<()> {
         let max = self.geometry.record_len_max();
         let mut bytes = 0;
-        let mut piece = Some(Piece::FIRST);
+        let mut piece = Piece::first(batch);
         while let Some(next) = piece {
             let change = &batch.changes[next.change];
             let overhead = RECORD_HEADER_LEN_MAX + change.key_len() + VARINT_LEN_MAX;
@@ -107,8 +116,7 @@ impl Appender {
         if piece.chunk < self.chunk_count(batch, piece.change) {
             return Some(Piece { chunk: piece.chunk + 1, ..piece });
         }
-        let change = piece.change + 1;
-        (change < batch.changes.len()).then_some(Piece { change, chunk: 0 })
+        Piece::from(batch, piece.change + 1)
     }
 
     fn parts_of<'a>(&self, batch: &'a Batch, index: usize, commit: u32) -> RecordParts<'a> {
@@ -119,10 +127,10 @@ impl Appender {
             Action::Catalog(..) => Kind::Catalog,
         };
         RecordParts {
-            collection: change.documents.as_ref().map_or(0, |documents| documents.id),
+            collection: batch.documents(change).map_or(0, |documents| documents.id),
             commit,
-            replaces: change.replaces.map(|(entry, _)| entry.address()),
-            key: change.documents.as_ref().and_then(|_| batch.key(change)),
+            replaces: batch.replaced(change).map(|(entry, _)| entry.address()),
+            key: batch.documents(change).and_then(|_| batch.key(change)),
             body: batch.body(change),
             ..nameless(kind)
         }

@@ -107,8 +107,8 @@ fn document(documents: &Documents, key: KeyRef<'_>, address: LogAddress, record:
         }
     };
     match (record.kind, before) {
-        (Kind::Delete, Some(_)) => documents.set_len(documents.len() - 1),
-        (Kind::Put, None) => documents.set_len(documents.len() + 1),
+        (Kind::Delete, Some(_)) => documents.set_newest_len(documents.newest_len() - 1),
+        (Kind::Put, None) => documents.set_newest_len(documents.newest_len() + 1),
         _ => {}
     }
 }

@@ -1,9 +1,9 @@
-//! Versions that were superseded while a snapshot still needs them: by address, no data is copied.
+//! Versions that were superseded while somebody still needs them: by address, no data is copied.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use crate::document::Key;
+use crate::document::{Key, KeyRef};
 use crate::format::LogAddress;
 use crate::index::{Birth, Entry, KeyRange, State};
 
@@ -22,31 +22,102 @@ impl Version {
     }
 }
 
+/// A version in the table: whoever has this decides how long it stays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Held {
+    collection: u32,
+    key: Key,
+    until: LogAddress,
+}
+
 /// The table of retained versions, in key order.
+///
+/// Each version is on the list of the newest snapshot that needs it, or on that of the pending commit that supersedes it. When a
+/// snapshot goes, only its own list is looked at: a version moves on to the next older snapshot that needs it, or goes. (The dead
+/// lists of ZFS.)
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Retained {
     versions: BTreeMap<(u32, Key), Vec<Version>>,
     count: usize,
+    lists: BTreeMap<u64, Vec<Held>>,
 }
 
 impl Retained {
     /// Keeps `entry`, which the record at `until` supersedes.
-    pub(crate) fn keep(&mut self, collection: u32, key: Key, entry: Entry, birth: Birth, until: LogAddress) {
-        let versions = self.versions.entry((collection, key)).or_default();
+    pub(super) fn keep(
+        &mut self,
+        collection: u32,
+        key: Key,
+        entry: Entry,
+        birth: Birth,
+        until: LogAddress,
+    ) -> Held {
+        let versions = self.versions.entry((collection, key.clone())).or_default();
         assert!(
             versions.last().is_none_or(|last| last.until < until),
             "versions are superseded in log order"
         );
         versions.push(Version { entry, birth, until });
         self.count += 1;
+        Held { collection, key, until }
     }
 
-    pub(crate) fn count(&self) -> usize {
+    /// Puts a version on the list of the newest of `snapshots` that needs it; where none does, lets it go.
+    ///
+    /// A snapshot that is newer than what supersedes the version does not need it; so `snapshots` are older than that.
+    pub(super) fn pass_on(&mut self, held: Held, newest: Option<(u64, State)>) {
+        match newest {
+            Some((id, state)) if self.version(&held).is_in(state) => {
+                self.lists.entry(id).or_default().push(held);
+            }
+            _ => self.let_go(held),
+        }
+    }
+
+    fn version(&self, held: &Held) -> &Version {
+        let versions = self.versions.get(&(held.collection, held.key.clone()));
+        let version =
+            versions.and_then(|versions| versions.iter().find(|version| version.until == held.until));
+        version.expect("what is held is in the table")
+    }
+
+    /// Takes a version out of the table.
+    pub(super) fn let_go(&mut self, held: Held) {
+        let key = (held.collection, held.key);
+        let versions = self.versions.get_mut(&key).expect("what is held is in the table");
+        let at = versions.iter().position(|version| version.until == held.until);
+        versions.remove(at.expect("what is held is in the table"));
+        if versions.is_empty() {
+            self.versions.remove(&key);
+        }
+        self.count -= 1;
+    }
+
+    /// Takes up to `limit` versions off the list of a snapshot that has gone.
+    pub(super) fn take_from(&mut self, snapshot: u64, limit: usize) -> Vec<Held> {
+        let Some(list) = self.lists.get_mut(&snapshot) else { return Vec::new() };
+        let taken = list.split_off(list.len().saturating_sub(limit));
+        if list.is_empty() {
+            self.lists.remove(&snapshot);
+        }
+        taken
+    }
+
+    pub(super) fn count(&self) -> usize {
         self.count
     }
 
+    /// The superseded version of `key` that `state` holds.
+    pub(super) fn find(&self, collection: u32, key: KeyRef<'_>, state: State) -> Option<Entry> {
+        if self.count == 0 {
+            return None;
+        }
+        let versions = self.versions.get(&(collection, key.to_key()))?;
+        versions.iter().find(|version| version.is_in(state)).map(|version| version.entry)
+    }
+
     /// Appends the superseded versions in `range` that `state` holds, in key order.
-    pub(crate) fn range(&self, collection: u32, range: &KeyRange, state: State, out: &mut Vec<(Key, Entry)>) {
+    pub(super) fn range(&self, collection: u32, range: &KeyRange, state: State, out: &mut Vec<(Key, Entry)>) {
         if range.is_empty() || self.count == 0 {
             return;
         }
@@ -71,13 +142,10 @@ impl Retained {
         }
     }
 
-    /// Drops every version that none of `states` holds.
-    pub(crate) fn purge(&mut self, states: &[State]) {
-        self.versions.retain(|_, versions| {
-            versions.retain(|version| states.iter().any(|state| version.is_in(*state)));
-            !versions.is_empty()
-        });
-        self.count = self.versions.values().map(Vec::len).sum();
+    /// The addresses of all versions that `state` holds and the index no longer has.
+    pub(super) fn addresses(&self, state: State) -> impl Iterator<Item = LogAddress> {
+        let versions = self.versions.values().flatten();
+        versions.filter(move |version| version.is_in(state)).map(|version| version.entry.address())
     }
 }
 
@@ -94,17 +162,23 @@ mod tests {
         Entry::new(LogAddress(address), false)
     }
 
+    fn keep(retained: &mut Retained, key: i64, born: u64, until: u64) -> Held {
+        let birth = Birth::At(LogAddress(born));
+        retained.keep(1, Key::Int(key), entry(born), birth, LogAddress(until))
+    }
+
     #[test]
     fn a_state_between_birth_and_end_holds_the_version_and_no_other_does() {
         let mut retained = Retained::default();
-        let key = Key::Int(1);
-        retained.keep(1, key.clone(), entry(10), Birth::At(LogAddress(10)), LogAddress(30));
-        retained.keep(1, key.clone(), entry(30), Birth::At(LogAddress(30)), LogAddress(50));
+        keep(&mut retained, 1, 10, 30);
+        keep(&mut retained, 1, 30, 50);
         let found = |address| {
             let mut found = Vec::new();
             retained.range(1, &KeyRange::all(), state(address), &mut found);
             assert!(found.len() <= 1, "a state holds one version of a key");
-            found.first().map(|(_, entry)| entry.address().0)
+            let found = found.first().map(|(_, entry)| *entry);
+            assert_eq!(found, retained.find(1, KeyRef::Int(1), state(address)));
+            found.map(|entry| entry.address().0)
         };
         assert_eq!([10, 11, 30, 31, 50, 51].map(found), [None, Some(10), Some(10), Some(30), Some(30), None]);
         let mut other = Vec::new();
@@ -113,13 +187,23 @@ mod tests {
     }
 
     #[test]
-    fn a_version_stays_while_any_state_holds_it() {
+    fn a_version_moves_on_to_the_next_older_snapshot_that_needs_it_and_then_goes() {
         let mut retained = Retained::default();
-        retained.keep(1, Key::Int(1), entry(10), Birth::At(LogAddress(10)), LogAddress(30));
-        retained.keep(1, Key::Int(2), entry(20), Birth::At(LogAddress(20)), LogAddress(40));
-        retained.purge(&[state(35)]);
-        assert_eq!(retained.count(), 1);
-        retained.purge(&[]);
+        let both = keep(&mut retained, 1, 10, 60);
+        let newer = keep(&mut retained, 2, 40, 70);
+        let none = keep(&mut retained, 3, 55, 80);
+        for held in [both, newer, none] {
+            retained.pass_on(held, Some((2, state(50))));
+        }
+        assert_eq!(retained.count(), 2, "nobody needs what is born and superseded behind every snapshot");
+        for held in retained.take_from(2, 10) {
+            retained.pass_on(held, Some((1, state(20))));
+        }
+        assert_eq!(retained.count(), 1, "the older snapshot never saw what came after it");
+        for held in retained.take_from(1, 10) {
+            retained.pass_on(held, None);
+        }
         assert_eq!(retained.count(), 0);
+        assert_eq!(retained.take_from(1, 10), []);
     }
 }

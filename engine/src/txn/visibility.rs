@@ -1,33 +1,64 @@
-//! The visible end of the log, and the snapshots that hold an older one.
+//! The visible end of the log, the commits that wait to become visible, and the snapshots that hold an older state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
-use crate::document::Key;
+use crate::document::{Key, KeyRef};
 use crate::format::{LogAddress, Lsn};
-use crate::index::{Birth, Entry, KeyRange, State};
+use crate::index::{Birth, Documents, Entry, KeyRange, State};
 use crate::seeded::{self, Bug};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 
-use super::Retained;
+use super::lengths::Lengths;
+use super::retained::{Held, Retained};
+use super::{Pending, Registered};
 
-/// What readers may see. The writer applies a commit to the index and publishes it under one lock, which it never holds
-/// across I/O; readers that meet nothing unusual take no lock at all.
+/// What readers may see. The writer applies a commit to the index under one lock, which it never holds across I/O, and
+/// publishes it under the same lock, then or later; readers that meet nothing unusual take no lock at all.
 #[derive(Debug)]
 pub(crate) struct Visibility {
     /// Everything below is visible. Changed under the lock; read without.
     address: AtomicU64,
-    /// A commit is being applied, or versions are retained: so a miss in the index proves nothing.
+    /// A commit is being applied, is pending, or versions are retained: so a miss in the index proves nothing.
     unsettled: AtomicBool,
     inner: Mutex<Inner>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Inner {
     visible: State,
-    snapshots: BTreeMap<u64, State>,
+    snapshots: BTreeMap<u64, Live>,
     next_snapshot: u64,
     retained: Retained,
+    lengths: Lengths,
+    /// Applied to the index and not visible yet, in LSN order.
+    pending: VecDeque<Pending>,
 }
+
+#[derive(Debug)]
+struct Live {
+    state: State,
+    ended: Arc<AtomicBool>,
+}
+
+impl Inner {
+    fn newest_snapshot(&self) -> Option<(u64, State)> {
+        self.snapshots.last_key_value().map(|(id, live)| (*id, live.state))
+    }
+
+    fn is_settled(&self) -> bool {
+        self.pending.is_empty() && self.retained.count() == 0
+    }
+
+    /// The states that somebody may look at, now or once a pending commit is visible.
+    fn states(&self) -> Vec<State> {
+        let snapshots = self.snapshots.values().map(|live| live.state);
+        let pending = self.pending.iter().map(Pending::state);
+        snapshots.chain(std::iter::once(self.visible)).chain(pending).collect()
+    }
+}
+
+/// Versions that a release lets go at a time, so that nobody waits long for the lock.
+const RELEASED_AT_ONCE: usize = 512;
 
 impl Visibility {
     pub(crate) fn new(visible: State) -> Self {
@@ -39,17 +70,31 @@ impl Visibility {
                 snapshots: BTreeMap::new(),
                 next_snapshot: 1,
                 retained: Retained::default(),
+                lengths: Lengths::default(),
+                pending: VecDeque::new(),
             }),
         }
     }
 
+    /// A copy whose pending commits speak of the documents that `copy_of` gives for each.
     #[cfg(feature = "testing")]
-    pub(crate) fn fork(&self) -> Self {
-        let inner = lock(&self.inner).clone();
+    pub(crate) fn fork(&self, copy_of: &mut dyn FnMut(&Arc<Documents>) -> Arc<Documents>) -> Self {
+        let inner = lock(&self.inner);
+        let live = |live: &Live| Live {
+            state: live.state,
+            ended: Arc::new(AtomicBool::new(live.ended.load(Ordering::Acquire))),
+        };
         Visibility {
             address: AtomicU64::new(inner.visible.address.0),
             unsettled: AtomicBool::new(self.unsettled.load(Ordering::Relaxed)),
-            inner: Mutex::new(inner),
+            inner: Mutex::new(Inner {
+                visible: inner.visible,
+                snapshots: inner.snapshots.iter().map(|(id, snapshot)| (*id, live(snapshot))).collect(),
+                next_snapshot: inner.next_snapshot,
+                retained: inner.retained.clone(),
+                lengths: inner.lengths.clone(),
+                pending: inner.pending.iter().map(|pending| pending.fork(copy_of)).collect(),
+            }),
         }
     }
 
@@ -59,20 +104,39 @@ impl Visibility {
 
     /// Takes the newest entry of one key from `newest` as of the visible state, which may move on meanwhile.
     ///
-    /// An entry below the visible end is visible. Anything else (an entry at or above it, or none while a commit is
-    /// being applied or versions are retained) is settled under the lock, where nothing moves.
-    pub(crate) fn see(&self, newest: impl Fn() -> Option<Entry>) -> Option<Entry> {
+    /// An entry below the visible end is visible. Anything else (an entry at or above it, or none while commits are
+    /// pending or versions retained) is settled under the lock, where nothing moves.
+    pub(crate) fn see(
+        &self,
+        collection: u32,
+        key: KeyRef<'_>,
+        newest: impl Fn() -> Option<Entry>,
+    ) -> Option<Entry> {
         let visible = self.address.load(Ordering::Acquire);
-        let entry = newest();
-        match entry {
+        match newest() {
             Some(entry) if entry.address().0 < visible => Some(entry),
             None if !self.unsettled.load(Ordering::Acquire) => None,
-            // A commit is published under the lock right after it is applied: so here the newest is the visible one.
-            _ => {
-                let _settled = lock(&self.inner);
-                newest()
-            }
+            _ => self.settle(collection, key, newest),
         }
+    }
+
+    #[cold]
+    fn settle(&self, collection: u32, key: KeyRef<'_>, newest: impl Fn() -> Option<Entry>) -> Option<Entry> {
+        let inner = lock(&self.inner);
+        match newest() {
+            Some(entry) if entry.address() < inner.visible.address => Some(entry),
+            _ => inner.retained.find(collection, key, inner.visible),
+        }
+    }
+
+    /// Whether a miss in the index may hide a version that is retained.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        self.unsettled.load(Ordering::Acquire)
+    }
+
+    /// The superseded version of `key` that `state`, which a snapshot holds, has.
+    pub(crate) fn retained_version(&self, state: State, collection: u32, key: KeyRef<'_>) -> Option<Entry> {
+        lock(&self.inner).retained.find(collection, key, state)
     }
 
     /// What `look` sees in the visible state, while no commit is half applied.
@@ -92,22 +156,96 @@ impl Visibility {
         lock(&self.inner).retained.range(collection, range, state, out);
     }
 
-    /// Begins to apply a commit; dropped without [`Applying::publish`], nothing was made visible.
+    /// How many documents `state`, which a snapshot holds, has in a collection.
+    pub(crate) fn len_at(&self, documents: &Documents, state: State) -> u64 {
+        lock(&self.inner).lengths.at(documents, state)
+    }
+
+    /// Begins to apply a commit; dropped without [`Applying::publish`] or [`Applying::pend`], nothing was made visible.
     pub(crate) fn apply(&self) -> Applying<'_> {
         let inner = lock(&self.inner);
         self.unsettled.store(true, Ordering::Release);
-        Applying { visibility: self, inner }
+        Applying { visibility: self, inner, held: None }
+    }
+
+    /// Whether a commit waits to become visible.
+    pub(crate) fn has_pending(&self) -> bool {
+        !lock(&self.inner).pending.is_empty()
+    }
+
+    /// Makes visible, in LSN order, every pending commit that `durable` lets through. Whether one of them changed the catalog.
+    pub(crate) fn publish_pending(&self, durable: Lsn) -> bool {
+        let mut inner = lock(&self.inner);
+        let mut changed_catalog = false;
+        while inner.pending.front().is_some_and(|pending| pending.may_be_seen(durable)) {
+            let pending = inner.pending.pop_front().expect("just seen");
+            changed_catalog |= pending.batch.changes_catalog();
+            self.publish_one(&mut inner, pending);
+        }
+        let settled = inner.is_settled();
+        self.unsettled.store(!settled, Ordering::Release);
+        changed_catalog
+    }
+
+    /// The states that somebody may look at, now or once a pending commit is visible.
+    pub(crate) fn states(&self) -> Vec<State> {
+        lock(&self.inner).states()
+    }
+
+    fn publish_one(&self, inner: &mut Inner, pending: Pending) {
+        let newest = inner.newest_snapshot();
+        for touched in &pending.batch.collections {
+            let state = newest.map(|(_, state)| state);
+            inner.lengths.set(&touched.documents, touched.len_after, pending.batch.end, state);
+        }
+        self.show(inner, pending.state());
+        for held in pending.held {
+            inner.retained.pass_on(held, newest);
+        }
+    }
+
+    fn show(&self, inner: &mut Inner, state: State) {
+        assert!(state.address >= inner.visible.address, "the visible end only grows");
+        inner.visible = state;
+        self.address.store(state.address.0, Ordering::Release);
+    }
+
+    /// Takes the pending commits above `written` out, the newest first, and has `undo` take each out of the index.
+    pub(crate) fn take_back(&self, written: Lsn, mut undo: impl FnMut(&Pending)) -> Vec<Pending> {
+        let mut inner = lock(&self.inner);
+        let mut taken = Vec::new();
+        while inner.pending.back().is_some_and(|pending| pending.batch.lsn > written) {
+            let mut pending = inner.pending.pop_back().expect("just seen");
+            undo(&pending);
+            for held in std::mem::take(&mut pending.held).into_iter().rev() {
+                inner.retained.let_go(held);
+            }
+            taken.push(pending);
+        }
+        let settled = inner.is_settled();
+        self.unsettled.store(!settled, Ordering::Release);
+        taken
     }
 
     /// Holds the visible state for as long as the returned value lives.
     pub(crate) fn register(self: &Arc<Self>) -> Registered {
+        // One critical section with publication: nothing is let go between the look and the entry.
         let mut inner = lock(&self.inner);
         let id = inner.next_snapshot;
         inner.next_snapshot += 1;
         let state = inner.visible;
-        inner.snapshots.insert(id, state);
+        let ended = Arc::new(AtomicBool::new(false));
+        inner.snapshots.insert(id, Live { state, ended: Arc::clone(&ended) });
         drop(inner);
-        Registered { visibility: Arc::clone(self), id, state }
+        Registered::new(Arc::clone(self), id, state, ended)
+    }
+
+    /// The snapshot `id` of the store that this is a copy of.
+    #[cfg(feature = "testing")]
+    pub(crate) fn registered(self: &Arc<Self>, id: u64) -> Option<Registered> {
+        let inner = lock(&self.inner);
+        let live = inner.snapshots.get(&id)?;
+        Some(Registered::new(Arc::clone(self), id, live.state, Arc::clone(&live.ended)))
     }
 
     /// How many snapshots live, and how many versions are kept for them.
@@ -116,129 +254,105 @@ impl Visibility {
         (inner.snapshots.len(), inner.retained.count())
     }
 
-    fn release(&self, id: u64) {
+    /// The addresses of the superseded versions that keep their place for `state`.
+    pub(crate) fn pinned(&self, state: State) -> Vec<LogAddress> {
+        lock(&self.inner).retained.addresses(state).collect()
+    }
+
+    /// Ends a snapshot, and lets go what nobody else needs, a few versions at a time.
+    pub(crate) fn release(&self, id: u64) {
         let mut inner = lock(&self.inner);
-        inner.snapshots.remove(&id);
-        if inner.retained.count() > 0 {
-            let states: Vec<_> = inner.snapshots.values().copied().collect();
-            inner.retained.purge(&states);
-            self.unsettled.store(inner.retained.count() > 0, Ordering::Release);
+        let Some(live) = inner.snapshots.remove(&id) else { return };
+        if !seeded::is_on(Bug::EndedSnapshotAnswers) {
+            // Before anything is let go: whoever misses what was let go meanwhile sees this.
+            live.ended.store(true, Ordering::Release);
+        }
+        let states: Vec<State> = inner.states();
+        inner.lengths.purge(&states);
+        loop {
+            let taken = inner.retained.take_from(id, RELEASED_AT_ONCE);
+            let is_last = taken.len() < RELEASED_AT_ONCE;
+            for held in taken {
+                let older = inner.snapshots.range(..id).next_back().map(|(id, live)| (*id, live.state));
+                inner.retained.pass_on(held, older);
+            }
+            let settled = inner.is_settled();
+            self.unsettled.store(!settled, Ordering::Release);
+            if is_last {
+                return;
+            }
+            drop(inner);
+            inner = lock(&self.inner);
         }
     }
 }
 
-/// A commit between its first change to the index and its publication.
+/// A commit between its first change to the index and the moment that decides when it becomes visible.
 #[derive(Debug)]
 pub(crate) struct Applying<'a> {
     visibility: &'a Visibility,
     inner: MutexGuard<'a, Inner>,
+    /// What a commit that stays pending supersedes; none for one that is published at once.
+    held: Option<Vec<Held>>,
 }
 
 impl Applying<'_> {
-    /// Whether a version that this commit supersedes must be kept.
-    pub(crate) fn must_retain(&self) -> bool {
-        !self.inner.snapshots.is_empty() && !seeded::is_on(Bug::VersionsNotRetained)
+    /// From here on, everything that is superseded stays until the commit is published: until then, it is visible.
+    pub(crate) fn hold(&mut self) {
+        self.held.get_or_insert_default();
     }
 
-    /// The states that live snapshots hold.
-    pub(crate) fn states(&self) -> Vec<State> {
-        self.inner.snapshots.values().copied().collect()
-    }
-
-    /// Keeps a version for the snapshots that hold it. Called before the index gives it up.
+    /// Keeps a version for those who need it. Called before the index gives it up.
     pub(crate) fn retain(
         &mut self,
         collection: u32,
-        key: Key,
+        key: KeyRef<'_>,
         entry: Entry,
         birth: Birth,
         until: LogAddress,
     ) {
-        if self.inner.snapshots.values().any(|state| birth.is_within(*state)) {
-            self.inner.retained.keep(collection, key, entry, birth, until);
+        if seeded::is_on(Bug::VersionsNotRetained) {
+            return;
+        }
+        let inner = &mut *self.inner;
+        match &mut self.held {
+            Some(held) => held.push(inner.retained.keep(collection, key.to_key(), entry, birth, until)),
+            None => {
+                let newest = inner.newest_snapshot();
+                if newest.is_some_and(|(_, state)| birth.is_within(state)) {
+                    let held = inner.retained.keep(collection, key.to_key(), entry, birth, until);
+                    inner.retained.pass_on(held, newest);
+                }
+            }
         }
     }
 
-    /// Makes the commit visible.
-    pub(crate) fn publish(mut self, lsn: Lsn, address: LogAddress) {
-        assert!(address >= self.inner.visible.address, "the visible end only grows");
-        self.inner.visible = State { lsn, address };
-        self.visibility.address.store(address.0, Ordering::Release);
-        self.visibility.unsettled.store(self.inner.retained.count() > 0, Ordering::Release);
-    }
-}
-
-/// A live snapshot: its state stays readable until this is dropped.
-#[derive(Debug)]
-pub(crate) struct Registered {
-    visibility: Arc<Visibility>,
-    id: u64,
-    state: State,
-}
-
-impl Registered {
-    pub(crate) fn state(&self) -> State {
-        self.state
-    }
-}
-
-impl Drop for Registered {
-    fn drop(&mut self) {
-        self.visibility.release(self.id);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::cell::Cell;
-
-    fn at(address: u64) -> State {
-        State { lsn: Lsn(address), address: LogAddress(address) }
+    /// The seeded bug of a commit that is seen before it is whole.
+    pub(crate) fn show_early(&mut self, state: State) {
+        self.visibility.show(&mut self.inner, state);
     }
 
-    fn entry(address: u64) -> Entry {
-        Entry::new(LogAddress(address), false)
-    }
-
-    #[test]
-    fn a_snapshot_keeps_the_version_that_a_later_commit_replaces() {
-        let visibility = Arc::new(Visibility::new(at(20)));
-        let old = visibility.register();
-        let mut applying = visibility.apply();
-        applying.retain(1, Key::Int(7), entry(10), Birth::At(LogAddress(10)), LogAddress(24));
-        applying.publish(Lsn(30), LogAddress(30));
-        let seen = |state| {
-            let mut found = Vec::new();
-            visibility.retained(state, 1, &KeyRange::all(), &mut found);
-            found
-        };
-        assert_eq!(seen(old.state()), [(Key::Int(7), entry(10))]);
-        assert_eq!(seen(visibility.visible()), [], "the new state has the new version, in the index");
-        drop(old);
-        assert_eq!(visibility.counts(), (0, 0));
-    }
-
-    #[test]
-    fn a_reader_waits_for_the_commit_that_it_meets_half_applied() {
-        let visibility = Visibility::new(at(20));
-        let asked = Cell::new(0);
-        let applying = visibility.apply();
-        // The entry is newer than the visible end, so the reader must not return it yet.
-        std::thread::scope(|scope| {
-            let reader = scope.spawn(|| visibility.see(|| Some(entry(24))));
-            std::thread::yield_now();
-            assert!(!reader.is_finished());
-            applying.publish(Lsn(30), LogAddress(30));
-            assert_eq!(reader.join().expect("no panic"), Some(entry(24)));
-        });
-        assert_eq!(
-            visibility.see(|| {
-                asked.set(asked.get() + 1);
-                None
-            }),
-            None
+    /// Makes the commit visible, which leaves the collections in `lens` with these counts.
+    pub(crate) fn publish<'d>(mut self, state: State, lens: impl Iterator<Item = (&'d Documents, u64)>) {
+        assert!(
+            self.held.is_none() && self.inner.pending.is_empty(),
+            "commits become visible in their order"
         );
-        assert_eq!(asked.get(), 1, "a settled miss costs one look and no lock");
+        let inner = &mut *self.inner;
+        let newest = inner.newest_snapshot().map(|(_, state)| state);
+        for (documents, len) in lens {
+            inner.lengths.set(documents, len, state.address, newest);
+        }
+        self.visibility.show(inner, state);
+        let settled = inner.is_settled();
+        self.visibility.unsettled.store(!settled, Ordering::Release);
+    }
+
+    /// Leaves the commit applied and unseen.
+    pub(crate) fn pend(mut self, mut pending: Pending) {
+        pending.held = self.held.take().expect("what a pending commit supersedes is held");
+        let last = self.inner.pending.back().map_or(self.inner.visible, Pending::state);
+        assert!(pending.state().address > last.address, "commits wait in their order");
+        self.inner.pending.push_back(pending);
     }
 }

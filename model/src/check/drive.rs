@@ -78,7 +78,7 @@ pub fn drive<R: Rig>(rig: &mut R, plan: &Plan) -> Result<Tally, Finding> {
     for i in 0..plan.cases {
         tally += run_case(&rig, &strategy, plan.seed.wrapping_add(i), plan)?;
     }
-    let missing = tally.missing(&strategy.profile.endings);
+    let missing = tally.missing(&strategy.profile.features, &strategy.profile.endings);
     if missing.is_empty() { Ok(tally) } else { Err(Finding::Idle { missing, tally: Box::new(tally) }) }
 }
 

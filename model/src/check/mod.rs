@@ -11,11 +11,13 @@ mod reduce;
 mod rig;
 mod rng;
 mod run;
+mod shorten;
 mod simplify;
 mod steps;
 mod strategy;
 mod tally;
 mod values;
+mod weave;
 
 pub use drive::{Finding, Plan, Reduced, drive};
 pub use reduce::{Reduction, Simplify, minimise};

@@ -1,13 +1,18 @@
 //! Reducing a list that fails to a short one that fails as well.
 //!
 //! Delta debugging (Zeller and Hildebrandt, 2002) in its plain form: take away halves, quarters and so on down to single
-//! items, for as long as that helps; then put simpler items in place of what is left; then begin again with single items,
-//! since a simpler item may need less beside it.
+//! items, for as long as that helps; then take away items that belong together wherever they stand; then put simpler items in
+//! place of what is left; then begin again with single items, since a simpler item may need less beside it.
 
 /// An item that has smaller forms.
 pub trait Simplify: Sized {
     /// Smaller forms, the smallest first. Following them must come to an end.
     fn simpler(&self) -> Vec<Self>;
+
+    /// Shorter lists, without items that are of use only together. None where each item stands for itself.
+    fn shorter(_items: &[Self]) -> Vec<Vec<Self>> {
+        Vec::new()
+    }
 }
 
 /// A reduction in progress: at each moment a list to be tried.
@@ -25,6 +30,8 @@ pub struct Reduction<T> {
 enum Stage {
     /// Taking away `chunk` items at a time; `helped` when one was of no account in this pass.
     Remove { chunk: usize, helped: bool },
+    /// Trying the `form`-th shorter list; `helped` when one was taken.
+    Shorten { form: usize, helped: bool },
     /// Trying the `form`-th simpler form of each item; `helped` when one was taken in this pass.
     Simplify { form: usize, helped: bool },
 }
@@ -66,6 +73,15 @@ impl<T: Simplify + Clone> Reduction<T> {
                     return true;
                 }
                 Stage::Remove { chunk, helped } => self.end_removal(chunk, helped),
+                Stage::Shorten { form, helped } => match T::shorter(&self.items).into_iter().nth(form) {
+                    Some(shorter) => {
+                        assert!(shorter.len() < self.items.len(), "or the reduction need not end");
+                        self.failing = Some(std::mem::replace(&mut self.items, shorter));
+                        return true;
+                    }
+                    None if helped => self.stage = Stage::Remove { chunk: 1, helped: false },
+                    None => self.stage = Stage::Simplify { form: 0, helped: false },
+                },
                 Stage::Simplify { form, helped } if self.at < self.items.len() => {
                     if let Some(simpler) = self.items[self.at].simpler().into_iter().nth(form) {
                         self.failing = Some(self.items.clone());
@@ -93,7 +109,7 @@ impl<T: Simplify + Clone> Reduction<T> {
         self.items = self.failing.take().expect("a list is rejected after it was tried");
         match &mut self.stage {
             Stage::Remove { chunk, .. } => self.at += *chunk,
-            Stage::Simplify { form, .. } => *form += 1,
+            Stage::Shorten { form, .. } | Stage::Simplify { form, .. } => *form += 1,
         }
     }
 
@@ -106,14 +122,16 @@ impl<T: Simplify + Clone> Reduction<T> {
         match &mut self.stage {
             // What followed the items taken away has moved up to their place.
             Stage::Remove { helped, .. } => *helped = true,
-            Stage::Simplify { form, helped } => (*form, *helped) = (0, true),
+            Stage::Shorten { form, helped } | Stage::Simplify { form, helped } => {
+                (*form, *helped) = (0, true);
+            }
         }
     }
 
     fn end_removal(&mut self, chunk: usize, helped: bool) {
         self.at = 0;
         self.stage = match (chunk, helped) {
-            (1, false) => Stage::Simplify { form: 0, helped: false },
+            (1, false) => Stage::Shorten { form: 0, helped: false },
             (1, true) => Stage::Remove { chunk: 1, helped: false },
             _ => Stage::Remove { chunk: chunk.div_ceil(2), helped: false },
         };

@@ -86,7 +86,7 @@ impl<R: Rig> Run<'_, R> {
         }
         let was_poisoned = self.oracle.is_poisoned();
         let outcome = self.subject.apply(op);
-        self.tally.count_call(op.is_write(), &outcome);
+        self.tally.count_call(op, &outcome);
         let may_fail =
             self.rig.take_fault() || (was_poisoned && outcome == Outcome::Failed(Failure::Poisoned));
         if !may_fail && matches!(outcome, Outcome::Unknown | Outcome::Failed(_)) {

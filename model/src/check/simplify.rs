@@ -6,22 +6,52 @@ use crate::value::Document;
 
 use super::reduce::Simplify;
 use super::rig::Step;
+use super::shorten::shorter;
 
 impl Simplify for Step {
     fn simpler(&self) -> Vec<Self> {
         match self {
             Step::Do(op) => simpler_ops(op).into_iter().map(Step::Do).collect(),
             Step::End(_, 0) => Vec::new(),
-            Step::End(ending, choice) => [0, choice % 256]
+            // Few commits leave few choices; a small number goes on meaning the same when there are fewer of them.
+            Step::End(ending, choice) => [0, 1, 2, 3, choice % 256]
                 .into_iter()
                 .filter(|smaller| smaller < choice)
                 .map(|smaller| Step::End(*ending, smaller))
                 .collect(),
         }
     }
+
+    fn shorter(steps: &[Self]) -> Vec<Vec<Self>> {
+        shorter(steps)
+    }
 }
 
 fn simpler_ops(op: &Op) -> Vec<Op> {
+    match op {
+        // The savepoint or snapshot before, for when the one that is named now is not needed.
+        Op::RollbackTo { savepoint } => {
+            savepoint.checked_sub(1).map(|savepoint| Op::RollbackTo { savepoint }).into_iter().collect()
+        }
+        Op::Release { snapshot } => {
+            snapshot.checked_sub(1).map(|snapshot| Op::Release { snapshot }).into_iter().collect()
+        }
+        Op::Through { snapshot, op } => {
+            let before = snapshot.checked_sub(1).map(|snapshot| Op::Through { snapshot, op: op.clone() });
+            let simpler = simpler_plain(op).into_iter().map(Box::new);
+            let simpler = simpler.map(|op| Op::Through { snapshot: *snapshot, op });
+            std::iter::once(Op::clone(op)).chain(before).chain(simpler).collect()
+        }
+        Op::Inside(op) => {
+            let outside = op.is_plain_read().then(|| Op::clone(op));
+            let simpler = simpler_plain(op).into_iter().map(|op| Op::Inside(Box::new(op)));
+            outside.into_iter().chain(simpler).collect()
+        }
+        op => simpler_plain(op),
+    }
+}
+
+fn simpler_plain(op: &Op) -> Vec<Op> {
     let mut simpler = Vec::new();
     let mut offer = |change: fn(&mut Op)| {
         let mut changed = op.clone();
@@ -54,15 +84,7 @@ fn keep_second_half(op: &mut Op) {
 }
 
 fn empty_documents(op: &mut Op) {
-    match op {
-        Op::Insert { document, .. }
-        | Op::Put { document, .. }
-        | Op::InsertWithKey { document, .. }
-        | Op::Replace { document, .. } => document.clear(),
-        Op::InsertMany { documents, .. } => documents.iter_mut().for_each(Document::clear),
-        Op::PutMany { entries, .. } => entries.iter_mut().for_each(|(_, document)| document.clear()),
-        _ => {}
-    }
+    op.documents_mut().into_iter().for_each(Document::clear);
 }
 
 fn scan_everything(op: &mut Op) {

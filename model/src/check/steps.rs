@@ -5,11 +5,12 @@ use std::ops::Bound;
 use crate::key::{Key, KeyRange, Prefix};
 use crate::model::Ending;
 use crate::op::{Durability, Op};
-use crate::subject::Features;
+use crate::subject::{Feature, Features};
 
 use super::rig::Step;
 use super::rng::Rng;
 use super::values;
+use super::weave::Weave;
 
 /// How many of the keys named so far are remembered, to be named again.
 const KEYS_REMEMBERED: usize = 48;
@@ -34,8 +35,7 @@ pub struct Profile {
 impl Profile {
     /// A profile for a store that can do this much.
     pub fn new(features: Features) -> Self {
-        let collections =
-            if features.has(crate::Feature::Collections) { &["a", "b", "c"][..] } else { &["a"] };
+        let collections = if features.has(Feature::Collections) { &["a", "b", "c"][..] } else { &["a"] };
         Profile {
             features,
             endings: vec![Ending::Close, Ending::Kill, Ending::PowerCut],
@@ -53,6 +53,7 @@ pub struct Steps {
     profile: Profile,
     keys: Vec<Key>,
     ids: i64,
+    weave: Weave,
 }
 
 impl Iterator for Steps {
@@ -60,6 +61,7 @@ impl Iterator for Steps {
 
     fn next(&mut self) -> Option<Step> {
         if !self.profile.endings.is_empty() && self.rng.one_in(self.profile.life.max(1)) {
+            self.weave = Weave::default();
             return Some(Step::End(*self.rng.pick(&self.profile.endings), self.rng.next_u64()));
         }
         for _ in 0..ATTEMPTS {
@@ -77,10 +79,139 @@ impl Steps {
     /// The steps that belong to `seed`.
     pub fn seeded(seed: u64, profile: &Profile) -> Self {
         assert!(!profile.collections.is_empty(), "a profile names at least one collection");
-        Steps { rng: Rng::seeded(seed), profile: profile.clone(), keys: Vec::new(), ids: 0 }
+        Steps {
+            rng: Rng::seeded(seed),
+            profile: profile.clone(),
+            keys: Vec::new(),
+            ids: 0,
+            weave: Weave::default(),
+        }
     }
 
+    /// A step of a transaction, of a snapshot or of a client that minds versions, or else a call that stands for itself.
     fn op(&mut self) -> Op {
+        let woven = self.transaction_step();
+        let woven = woven.or_else(|| self.snapshot_step()).or_else(|| self.version_step());
+        woven.unwrap_or_else(|| self.single())
+    }
+
+    /// Whether the store has the feature. Nothing is drawn for one that it has not, so that the steps that belong to a seed stay
+    /// the same for it.
+    fn has(&self, feature: Feature) -> bool {
+        self.profile.features.has(feature)
+    }
+
+    /// Most of a transaction's own steps follow each other; the others come between them.
+    fn transaction_step(&mut self) -> Option<Op> {
+        if !self.has(Feature::Transactions) {
+            return None;
+        }
+        if !self.weave.is_in_transaction() {
+            return self.rng.one_in(10).then_some(Op::Begin);
+        }
+        let savepoints = self.weave.savepoints();
+        match self.rng.below(40) {
+            0..20 => Some(Op::Inside(Box::new(self.plain()))),
+            20..23 => Some(Op::Savepoint),
+            23..26 if savepoints > 0 => Some(Op::RollbackTo { savepoint: self.rng.below(savepoints) }),
+            26..29 => Some(Op::Commit { durability: self.durability() }),
+            29 => Some(Op::Rollback),
+            30 => Some(Op::Begin),
+            // A write beside the transaction says only that it is refused, so few are enough.
+            31..36 => Some(self.read()),
+            _ => None,
+        }
+    }
+
+    fn snapshot_step(&mut self) -> Option<Op> {
+        if !self.has(Feature::Snapshots) {
+            return None;
+        }
+        if self.weave.may_take_snapshot() && self.rng.one_in(16) {
+            return Some(Op::TakeSnapshot);
+        }
+        if self.weave.snapshots().is_empty() {
+            return None;
+        }
+        let snapshot = *self.rng.pick(self.weave.snapshots());
+        // A catalog write takes the most from under a snapshot at once: it is worth a look, and some more of them.
+        let is_catalog_changed = matches!(self.weave.changes().last(), Some((_, None)));
+        match self.rng.below(40) {
+            0..4 => Some(Op::Through { snapshot, op: Box::new(self.plain_read()) }),
+            4..9 => Some(Op::Through { snapshot, op: Box::new(self.read_of_changed()) }),
+            9 => Some(Op::Release { snapshot }),
+            10..13 if !self.weave.is_in_transaction() => Some(self.upheaval()),
+            13..26 if is_catalog_changed => {
+                Some(Op::Through { snapshot, op: Box::new(self.read_of_changed()) })
+            }
+            _ => None,
+        }
+    }
+
+    /// A catalog write that is likely to be done: a rename goes to a name that may have been given up.
+    fn upheaval(&mut self) -> Op {
+        let (collection, durability) = (self.collection(), self.durability());
+        let given_up = self.weave.changes().iter().rev().find(|(_, key)| key.is_none());
+        match (self.rng.below(4), given_up) {
+            (0, _) => Op::DropCollection { collection, durability },
+            (1, _) => Op::ClearCollection { collection, durability },
+            (_, Some((to, _))) => Op::RenameCollection { collection, to: to.clone(), durability },
+            (_, None) => Op::RenameCollection { collection, to: self.collection(), durability },
+        }
+    }
+
+    fn version_step(&mut self) -> Option<Op> {
+        if !self.has(Feature::Versions) || !self.rng.one_in(12) {
+            return None;
+        }
+        // Without a look before it, a conditional write says only that it is refused.
+        Some(if self.rng.one_in(3) { self.read_of_changed() } else { self.conditional() })
+    }
+
+    /// A read where something has changed not long ago.
+    fn read_of_changed(&mut self) -> Op {
+        let Some(last) = self.weave.changes().last() else { return self.read() };
+        let place =
+            if self.rng.one_in(2) { last.clone() } else { self.rng.pick(self.weave.changes()).clone() };
+        match place {
+            (collection, Some(key)) => Op::Get { collection, key },
+            (collection, None) => {
+                let reverse = self.rng.one_in(2);
+                Op::Scan { collection, range: KeyRange::ALL, reverse, limit: None }
+            }
+        }
+    }
+
+    /// Mostly on a document that the client has looked at, and often on the last of these.
+    fn conditional(&mut self) -> Op {
+        let (collection, key) = match (self.rng.below(8), self.weave.looks().last()) {
+            (0, _) | (_, None) => (self.collection(), self.key()),
+            (1..5, Some(last)) => last.clone(),
+            _ => self.rng.pick(self.weave.looks()).clone(),
+        };
+        let durability = self.durability();
+        if self.rng.one_in(3) {
+            Op::DeleteIf { collection, key, durability }
+        } else {
+            Op::ReplaceIf { collection, key, document: self.document(), durability }
+        }
+    }
+
+    /// What can stand inside a transaction.
+    fn plain(&mut self) -> Op {
+        match self.rng.below(100) {
+            0..52 => self.write(),
+            52..60 => self.catalog_write(),
+            60..68 if self.has(Feature::Versions) => self.conditional(),
+            _ => self.plain_read(),
+        }
+    }
+
+    fn plain_read(&mut self) -> Op {
+        if self.rng.one_in(8) { Op::Collections } else { self.read() }
+    }
+
+    fn single(&mut self) -> Op {
         match self.rng.below(100) {
             0..54 => self.write(),
             54..60 => self.catalog_write(),
@@ -141,7 +272,7 @@ impl Steps {
 
     /// Mostly a collection of the profile, rarely a name at the edge of what a name may be.
     fn collection(&mut self) -> String {
-        let many = self.profile.features.has(crate::Feature::Collections);
+        let many = self.has(Feature::Collections);
         match self.rng.below(96) {
             0 if many => String::new(),
             1 if many => "$reserved".to_owned(),
@@ -196,7 +327,8 @@ impl Steps {
     }
 
     fn remember(&mut self, op: &Op) {
-        match op {
+        self.weave.follow(op);
+        match op.plain() {
             Op::Insert { .. } => self.ids += 1,
             Op::InsertMany { documents, .. } => self.ids += documents.len() as i64,
             _ => {}
@@ -215,7 +347,6 @@ impl Steps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::subject::Feature;
 
     #[test]
     fn the_same_seed_makes_the_same_steps() {

@@ -4,8 +4,10 @@ use std::fmt;
 use std::ops::AddAssign;
 
 use crate::model::Ending;
+use crate::op::Op;
 use crate::oracle::Survived;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Refusal};
+use crate::subject::{Feature, Features};
 
 /// Counts of what was done and met.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -20,6 +22,18 @@ pub struct Tally {
     pub refusals: u64,
     pub failures: u64,
     pub unknown: u64,
+    /// Transactions that ended in success.
+    pub transactions: u64,
+    /// Transactions that were rolled back, and returns to a savepoint.
+    pub rollbacks: u64,
+    /// Writes refused beside an open transaction.
+    pub busy: u64,
+    /// Answers through a snapshot.
+    pub snapshot_reads: u64,
+    /// Conditional writes whose document was the one that the client had seen.
+    pub matches: u64,
+    /// And those whose document was not.
+    pub mismatches: u64,
     /// Calls left out because the store cannot do them.
     pub left_out: u64,
     pub closes: u64,
@@ -32,13 +46,13 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub(super) fn count_call(&mut self, is_write: bool, outcome: &Outcome) {
+    pub(super) fn count_call(&mut self, op: &Op, outcome: &Outcome) {
         self.calls += 1;
         match outcome {
             Outcome::Refused(_) => self.refusals += 1,
             Outcome::Failed(_) => self.failures += 1,
             Outcome::Unknown => self.unknown += 1,
-            _ if is_write => self.writes += 1,
+            _ if op.plain().is_write() => self.writes += 1,
             _ => self.reads += 1,
         }
         self.answered += match outcome {
@@ -47,6 +61,21 @@ impl Tally {
             Outcome::Document(Some(_)) | Outcome::Key(_) => 1,
             _ => 0,
         };
+        self.count_woven(op, outcome);
+    }
+
+    fn count_woven(&mut self, op: &Op, outcome: &Outcome) {
+        let count = match (op, outcome) {
+            (_, Outcome::Refused(Refusal::Busy)) => &mut self.busy,
+            (_, Outcome::Refused(Refusal::VersionMismatch)) => &mut self.mismatches,
+            (_, Outcome::Refused(_) | Outcome::Failed(_) | Outcome::Unknown) => return,
+            (Op::Commit { .. }, _) => &mut self.transactions,
+            (Op::Rollback | Op::RollbackTo { .. }, _) => &mut self.rollbacks,
+            (Op::Through { .. }, _) => &mut self.snapshot_reads,
+            _ if matches!(op.plain(), Op::ReplaceIf { .. } | Op::DeleteIf { .. }) => &mut self.matches,
+            _ => return,
+        };
+        *count += 1;
     }
 
     pub(super) fn count_ending(&mut self, ending: Ending, survived: Survived) {
@@ -59,12 +88,21 @@ impl Tally {
         self.crashes_that_left += u64::from(ending != Ending::Close && survived.kept > 0);
     }
 
-    /// What should have been done at least once and was not, given the endings that were to happen.
-    pub fn missing(&self, endings: &[Ending]) -> Vec<&'static str> {
+    /// What should have been done at least once and was not, given what the store can do and the endings that were to happen.
+    pub fn missing(&self, features: &Features, endings: &[Ending]) -> Vec<&'static str> {
+        let [transactions, snapshots, versions] =
+            [Feature::Transactions, Feature::Snapshots, Feature::Versions]
+                .map(|feature| features.has(feature));
         let wanted = [
             ("a write that was done", true, self.writes),
             ("a read that was answered", true, self.reads),
             ("a document or key in an answer", true, self.answered),
+            ("a transaction that was committed", transactions, self.transactions),
+            ("a transaction or a part of one that was rolled back", transactions, self.rollbacks),
+            ("a write beside a transaction", transactions, self.busy),
+            ("a read through a snapshot", snapshots, self.snapshot_reads),
+            ("a write on a document as it was seen", versions, self.matches),
+            ("a write on a document that had changed", versions, self.mismatches),
             ("a close", endings.contains(&Ending::Close), self.closes),
             ("a kill", endings.contains(&Ending::Kill), self.kills),
             ("a power cut", endings.contains(&Ending::PowerCut), self.power_cuts),
@@ -89,6 +127,12 @@ impl AddAssign for Tally {
             refusals,
             failures,
             unknown,
+            transactions,
+            rollbacks,
+            busy,
+            snapshot_reads,
+            matches,
+            mismatches,
             left_out,
             closes,
             kills,
@@ -104,6 +148,12 @@ impl AddAssign for Tally {
         self.refusals += refusals;
         self.failures += failures;
         self.unknown += unknown;
+        self.transactions += transactions;
+        self.rollbacks += rollbacks;
+        self.busy += busy;
+        self.snapshot_reads += snapshot_reads;
+        self.matches += matches;
+        self.mismatches += mismatches;
         self.left_out += left_out;
         self.closes += closes;
         self.kills += kills;
@@ -117,8 +167,9 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} cases, {} calls ({} writes, {} reads, {} refused, {} failed, {} unknown), {} entries answered, {} closes, \
-             {} kills, {} power cuts ({} took and {} left unacknowledged commits)",
+            "{} cases, {} calls ({} writes, {} reads, {} refused, {} failed, {} unknown), {} entries answered, \
+             {} transactions ({} rollbacks, {} writes kept out), {} reads through snapshots, {} versions met ({} missed), \
+             {} closes, {} kills, {} power cuts ({} took and {} left unacknowledged commits)",
             self.cases,
             self.calls,
             self.writes,
@@ -127,6 +178,12 @@ impl fmt::Display for Tally {
             self.failures,
             self.unknown,
             self.answered,
+            self.transactions,
+            self.rollbacks,
+            self.busy,
+            self.snapshot_reads,
+            self.matches,
+            self.mismatches,
             self.closes,
             self.kills,
             self.power_cuts,

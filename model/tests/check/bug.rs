@@ -48,4 +48,30 @@ pub(crate) enum Bug {
     ShowsCommitInDoubt,
     /// A write that failed for want of room has been done.
     AppliesWhatFailed,
+    /// Readers see an open transaction.
+    ShowsTransaction,
+    /// A write beside a transaction is let in, and the transaction covers it.
+    LetsWritersIn,
+    /// Each change of a transaction is a commit of its own.
+    CommitsInPieces,
+    /// The class of a transaction's commit is of no account.
+    BuffersTransactions,
+    /// A refusal inside a transaction takes back all before it.
+    RefusalUndoesTransaction,
+    /// Ids that a rolled back transaction gave out stay used.
+    RollbackKeepsIds,
+    /// Ids that were given out after a savepoint stay used when it is gone back to.
+    SavepointKeepsIds,
+    /// A savepoint is gone once it was gone back to.
+    SavepointServesOnce,
+    /// Going back to a savepoint leaves those after it.
+    KeepsLaterSavepoints,
+    /// A snapshot does not show a collection that was dropped since.
+    SnapshotLosesWhatIsDropped,
+    /// A snapshot shows the newest document of each of its keys.
+    SnapshotFollowsReplaces,
+    /// A conditional write asks for a document only.
+    IgnoresVersions,
+    /// A document that was put over by an equal one counts as unchanged.
+    ComparesDocumentsForVersions,
 }

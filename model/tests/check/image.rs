@@ -11,7 +11,11 @@ pub(crate) type Collections = BTreeMap<String, Shelf>;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Shelf {
     pub(crate) largest_id: i64,
+    /// Each is a change of state, even that of an empty collection: it takes a new collection id (spec: S-3.5).
+    pub(crate) clears: u64,
     pub(crate) documents: BTreeMap<Key, Document>,
+    /// The commit that put each document; that of one deleted is of no account.
+    pub(crate) versions: BTreeMap<Key, u64>,
 }
 
 /// The state at opening and those after each commit since, and how far each promise goes.
@@ -19,6 +23,8 @@ pub(crate) struct Shelf {
 pub(crate) struct Image {
     pub(crate) bug: Option<Bug>,
     pub(crate) states: Vec<Collections>,
+    /// How many commits there were in all lives.
+    pub(crate) commits: u64,
     pub(crate) written: usize,
     pub(crate) durable: usize,
     /// What the last crash took.
@@ -37,6 +43,7 @@ impl Image {
         Image {
             bug,
             states: vec![Collections::new()],
+            commits: 0,
             written: 0,
             durable: 0,
             lost: None,
@@ -79,7 +86,13 @@ impl Image {
             left = lost;
         }
         let lost = self.states.get(kept + 1).cloned();
-        Image { states: vec![left], lost, dropped: self.dropped, ..Image::new(self.bug) }
+        Image {
+            states: vec![left],
+            commits: self.commits,
+            lost,
+            dropped: self.dropped,
+            ..Image::new(self.bug)
+        }
     }
 
     fn take_out_the_commit_before(&self, kept: usize, left: &mut Collections) {

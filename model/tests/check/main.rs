@@ -3,7 +3,9 @@
 mod bug;
 mod catches;
 mod image;
+mod meets;
 mod order;
 mod passes;
 mod rig;
 mod toy;
+mod transact;

@@ -1,7 +1,7 @@
 //! A store that is right passes, and a check that did nothing does not.
 
 use holotype_model::check::{Finding, Plan, Profile, Step, Tally, drive, run};
-use holotype_model::{Durability, Ending, Features, Op};
+use holotype_model::{Durability, Ending, Feature, Features, Op};
 
 use crate::rig::ToyRig;
 
@@ -15,6 +15,9 @@ fn a_store_that_is_right_passes_and_has_met_everything() {
     let Tally { refusals, crashes_that_took, crashes_that_left, left_out, unknown, failures, .. } = tally;
     assert!(refusals > 100 && crashes_that_took > 10 && crashes_that_left > 10, "{tally}");
     assert_eq!((left_out, unknown, failures), (0, 0, 0));
+    let Tally { transactions, rollbacks, snapshot_reads, matches, mismatches, .. } = tally;
+    assert!(transactions > 100 && rollbacks > 100 && snapshot_reads > 100, "{tally}");
+    assert!(matches > 10 && mismatches > 100, "{tally}");
 }
 
 #[test]
@@ -38,6 +41,17 @@ fn a_plan_without_cases_is_idle_and_no_pass() {
         panic!("nothing was done");
     };
     assert!(missing.contains(&"a write that was done") && missing.contains(&"a power cut"));
+    assert!(missing.contains(&"a transaction that was committed"));
+}
+
+#[test]
+fn a_store_that_lacks_transactions_snapshots_and_versions_need_not_meet_them() {
+    let lacking = [Feature::Transactions, Feature::Snapshots, Feature::Versions];
+    let features = lacking.into_iter().fold(Features::all(), Features::without);
+    let plan = Plan { profile: Profile::new(features), ..plan() };
+    let tally = drive(&mut ToyRig::new(None), &plan).unwrap_or_else(|finding| panic!("{finding}"));
+    let met = tally.transactions + tally.rollbacks + tally.busy;
+    assert_eq!(met + tally.snapshot_reads + tally.matches + tally.mismatches, 0);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use holotype_model::{
 
 use crate::bug::Bug;
 use crate::image::{Collections, Image, Shelf};
+use crate::transact::{Session, Transaction};
 
 /// What happens to the next write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,7 @@ pub(crate) struct Toy {
     pub(crate) image: Image,
     pub(crate) next_fault: Rc<Cell<Fault>>,
     pub(crate) fault_met: Rc<Cell<bool>>,
+    pub(crate) session: Session,
 }
 
 impl Subject for Toy {
@@ -32,7 +34,12 @@ impl Subject for Toy {
 
     fn open(image: Image) -> Result<Self, Failure> {
         let (next_fault, fault_met) = (Cell::new(Fault::None), Cell::new(false));
-        Ok(Toy { image, next_fault: next_fault.into(), fault_met: fault_met.into() })
+        Ok(Toy {
+            image,
+            next_fault: next_fault.into(),
+            fault_met: fault_met.into(),
+            session: Session::default(),
+        })
     }
 
     fn apply(&mut self, op: &Op) -> Outcome {
@@ -42,9 +49,14 @@ impl Subject for Toy {
         }
         let writes = op.is_write() || *op == Op::Flush;
         if writes && image.poisoned && !image.is(Bug::WritesAfterUnknown) {
+            self.session.transaction.take_if(|_| matches!(op, Op::Commit { .. }));
             return Outcome::Failed(Failure::Poisoned);
         }
-        let mut next = image.newest().clone();
+        if let Some(outcome) = self.session.step(op, image) {
+            return outcome;
+        }
+        let (mut next, mut commits) = self.state_for(op);
+        let image = &mut self.image;
         let outcome = match perform(&mut next, op, image) {
             Ok(outcome) => outcome,
             Err(refusal) => {
@@ -57,13 +69,14 @@ impl Subject for Toy {
                 return Outcome::Refused(refusal);
             }
         };
+        commits |= op.is_write() && (next != *image.newest() || !op.documents().is_empty());
         let fault = if writes { self.next_fault.replace(Fault::None) } else { Fault::None };
         self.fault_met.set(fault != Fault::None);
         match fault {
             Fault::None => {}
             Fault::Full => {
                 if image.is(Bug::AppliesWhatFailed) {
-                    self.commit(op, next);
+                    self.commit(op, next, commits);
                 }
                 return Outcome::Failed(Failure::StorageFull);
             }
@@ -77,7 +90,8 @@ impl Subject for Toy {
                 return Outcome::Unknown;
             }
         }
-        self.commit(op, next);
+        self.session.see(op, &next);
+        self.commit(op, next, commits);
         outcome
     }
 
@@ -91,7 +105,24 @@ impl Subject for Toy {
 }
 
 impl Toy {
-    fn commit(&mut self, op: &Op, next: Collections) {
+    /// The state that a call begins with, and whether it is one to be committed: that of the transaction, if this ends it.
+    fn state_for(&mut self, op: &Op) -> (Collections, bool) {
+        let (session, image) = (&mut self.session, &mut self.image);
+        if let Some(ended) = session.transaction.take_if(|_| matches!(op, Op::Commit { .. })) {
+            let Transaction { state, mut steps, .. } = ended;
+            let has_changed = steps.pop().is_some();
+            if image.is(Bug::CommitsInPieces) {
+                image.states.append(&mut steps);
+            }
+            return (state, has_changed);
+        }
+        match &session.transaction {
+            Some(open) if image.is(Bug::ShowsTransaction) => (open.state.clone(), false),
+            _ => (image.newest().clone(), false),
+        }
+    }
+
+    fn commit(&mut self, op: &Op, next: Collections, commits: bool) {
         let image = &mut self.image;
         if let (true, Op::InsertMany { collection, documents, .. }) = (image.is(Bug::SplitsBatches), op) {
             for left_out in (1..documents.len()).rev() {
@@ -117,12 +148,13 @@ impl Toy {
             image.dropped.insert(collection.clone(), ids);
         }
         let flushes = *op == Op::Flush && !image.is(Bug::FlushLies);
-        let commits = op.is_write() && (next != *image.newest() || !op.documents().is_empty());
         if commits {
             image.states.push(next);
+            image.commits += 1;
         }
         let newest = image.states.len() - 1;
-        let durability = op.durability().filter(|_| commits);
+        let is_buffered = matches!(op, Op::Commit { .. }) && image.is(Bug::BuffersTransactions);
+        let durability = op.durability().filter(|_| commits && !is_buffered);
         if (durability >= Some(Durability::Written) && !image.is(Bug::LosesWrittenAtKill)) || flushes {
             image.written = newest;
         }
@@ -132,9 +164,10 @@ impl Toy {
     }
 }
 
-fn perform(state: &mut Collections, op: &Op, image: &Image) -> Result<Outcome, Refusal> {
+pub(crate) fn perform(state: &mut Collections, op: &Op, image: &Image) -> Result<Outcome, Refusal> {
     check(op)?;
     match op {
+        Op::Commit { .. } => Ok(Outcome::Done),
         Op::CreateCollection { .. }
         | Op::DropCollection { .. }
         | Op::ClearCollection { .. }
@@ -146,11 +179,12 @@ fn perform(state: &mut Collections, op: &Op, image: &Image) -> Result<Outcome, R
 
 fn write(state: &mut Collections, op: &Op, image: &Image) -> Result<Outcome, Refusal> {
     let name = op.collection().expect("a write names a collection");
-    if op.documents().is_empty() && !matches!(op, Op::Delete { .. }) {
+    let deletes = matches!(op, Op::Delete { .. } | Op::DeleteIf { .. });
+    if op.documents().is_empty() && !deletes {
         let keys = matches!(op, Op::InsertMany { .. });
         return Ok(if keys { Outcome::Keys(Vec::new()) } else { Outcome::Count(0) });
     }
-    let only_changes = matches!(op, Op::Replace { .. } | Op::Delete { .. });
+    let only_changes = deletes || matches!(op, Op::Replace { .. } | Op::ReplaceIf { .. });
     if only_changes && !state.contains_key(name) {
         return Err(Refusal::UnknownCollection);
     }
@@ -172,19 +206,25 @@ fn write(state: &mut Collections, op: &Op, image: &Image) -> Result<Outcome, Ref
             Err(Refusal::KeyExists)
         }
         Op::Replace { key, .. } if !shelf.documents.contains_key(key) => Ok(Outcome::Bool(false)),
-        Op::Put { key, document, .. } | Op::InsertWithKey { key, document, .. } => {
-            shelf.put(key.clone(), stored(document));
+        Op::Put { key, document, .. }
+        | Op::InsertWithKey { key, document, .. }
+        | Op::ReplaceIf { key, document, .. } => {
+            shelf.put(key.clone(), stored(document), image);
             Ok(Outcome::Done)
         }
         Op::Replace { key, document, .. } => {
-            shelf.put(key.clone(), stored(document));
+            shelf.put(key.clone(), stored(document), image);
             Ok(Outcome::Bool(true))
         }
         Op::PutMany { entries, .. } => {
-            entries.iter().for_each(|(key, document)| shelf.put(key.clone(), stored(document)));
+            entries.iter().for_each(|(key, document)| shelf.put(key.clone(), stored(document), image));
             Ok(Outcome::Count(entries.len() as u64))
         }
         Op::Delete { key, .. } => Ok(Outcome::Bool(shelf.documents.remove(key).is_some())),
+        Op::DeleteIf { key, .. } => {
+            shelf.documents.remove(key);
+            Ok(Outcome::Done)
+        }
         other => panic!("{other} is no write of documents"),
     }
 }
@@ -199,6 +239,7 @@ fn catalog(state: &mut Collections, op: &Op, image: &Image) -> Result<Outcome, R
         Op::DropCollection { collection, .. } => state.remove(collection).is_some(),
         Op::ClearCollection { collection, .. } => state.get_mut(collection).is_some_and(|shelf| {
             shelf.documents.clear();
+            shelf.clears += 1;
             if image.is(Bug::ClearResetsIds) {
                 shelf.largest_id = 0;
             }
@@ -245,14 +286,15 @@ impl Shelf {
     fn insert(&mut self, document: Document, image: &Image) -> Result<Key, Refusal> {
         let next = self.largest_id.checked_add(1).or(image.is(Bug::WrapsIds).then_some(i64::MIN));
         let key = Key::Int(next.ok_or(Refusal::IdsExhausted)?);
-        self.put(key.clone(), document);
+        self.put(key.clone(), document, image);
         Ok(key)
     }
 
-    fn put(&mut self, key: Key, document: Document) {
+    fn put(&mut self, key: Key, document: Document, image: &Image) {
         if let Key::Int(int) = key {
             self.largest_id = self.largest_id.max(int);
         }
+        self.versions.insert(key.clone(), image.commits + 1);
         self.documents.insert(key, document);
     }
 
@@ -288,9 +330,12 @@ fn check(op: &Op) -> Result<(), Refusal> {
     }
     let begins = match op {
         Op::RenameCollection { to, .. } => Some(to.as_str()),
-        Op::Replace { .. } | Op::Delete { .. } | Op::DropCollection { .. } | Op::ClearCollection { .. } => {
-            None
-        }
+        Op::Replace { .. }
+        | Op::Delete { .. }
+        | Op::ReplaceIf { .. }
+        | Op::DeleteIf { .. }
+        | Op::DropCollection { .. }
+        | Op::ClearCollection { .. } => None,
         op if op.is_write() => op.collection(),
         _ => None,
     };

@@ -1,5 +1,8 @@
-//! The model against the clauses of `spec/semantics.md`.
+//! The model against the clauses of `spec/semantics.md` and `spec/transactions.md`.
 
 mod crashes;
 mod ops;
 mod semantics;
+mod snapshots;
+mod transactions;
+mod versions;

@@ -2,47 +2,13 @@
 
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
-use crate::ops::{delete, document, get, insert, insert_many, keys, prefixed, put};
+use crate::ops::{
+    clear, create, delete, document, drop_it, get, id, insert, insert_many, keys, model, prefixed, put,
+    refused, rename,
+};
 use holotype_model::{Document, Durability, Key, Limits, Model, Op, Outcome, Prefix, Refusal, Value};
 
 const SYNCED: Durability = Durability::Synced;
-
-fn model(ops: &[Op]) -> Model {
-    let mut model = Model::default();
-    for op in ops {
-        let outcome = model.apply(op);
-        assert!(!matches!(outcome, Outcome::Refused(_) | Outcome::Failed(_)), "{op}: {outcome}");
-    }
-    model
-}
-
-fn id(int: i64) -> Outcome {
-    Outcome::Key(Key::Int(int))
-}
-
-fn refused(reason: Refusal) -> Outcome {
-    Outcome::Refused(reason)
-}
-
-fn catalog(make: fn(String, Durability) -> Op, collection: &str) -> Op {
-    make(collection.into(), SYNCED)
-}
-
-fn create(collection: String, durability: Durability) -> Op {
-    Op::CreateCollection { collection, durability }
-}
-
-fn drop_it(collection: String, durability: Durability) -> Op {
-    Op::DropCollection { collection, durability }
-}
-
-fn clear(collection: String, durability: Durability) -> Op {
-    Op::ClearCollection { collection, durability }
-}
-
-fn rename(collection: &str, to: &str) -> Op {
-    Op::RenameCollection { collection: collection.into(), to: to.into(), durability: SYNCED }
-}
 
 #[test]
 fn ids_begin_at_one_and_follow_the_largest_int_key_ever_put() {
@@ -121,12 +87,12 @@ fn names_that_are_empty_long_or_reserved_are_refused_where_they_would_begin() {
     let mut model = model(&[put("a", 1, 0)]);
     for name in ["", "$system", &"n".repeat(256)] {
         assert_eq!(model.apply(&put(name, 1, 0)), refused(Refusal::InvalidName), "{name:?}");
-        assert_eq!(model.apply(&catalog(create, name)), refused(Refusal::InvalidName));
+        assert_eq!(model.apply(&create(name)), refused(Refusal::InvalidName));
         assert_eq!(model.apply(&rename("a", name)), refused(Refusal::InvalidName));
         assert_eq!(model.apply(&get(name, 1)), refused(Refusal::UnknownCollection));
     }
     for name in ["é", "n$", &"n".repeat(255)] {
-        assert_eq!(model.apply(&catalog(create, name)), Outcome::Bool(true), "{name:?}");
+        assert_eq!(model.apply(&create(name)), Outcome::Bool(true), "{name:?}");
     }
 }
 
@@ -148,14 +114,14 @@ fn creation_drop_and_clear_say_whether_there_was_something_to_do() {
     // spec: S-3.4, S-3.6, S-3.7
     let mut model = Model::default();
     let mut answers = |op: Op| model.apply(&op);
-    assert_eq!(answers(catalog(drop_it, "a")), Outcome::Bool(false));
-    assert_eq!(answers(catalog(clear, "a")), Outcome::Bool(false));
-    assert_eq!(answers(catalog(create, "a")), Outcome::Bool(true));
-    assert_eq!(answers(catalog(create, "a")), Outcome::Bool(false));
+    assert_eq!(answers(drop_it("a")), Outcome::Bool(false));
+    assert_eq!(answers(clear("a")), Outcome::Bool(false));
+    assert_eq!(answers(create("a")), Outcome::Bool(true));
+    assert_eq!(answers(create("a")), Outcome::Bool(false));
     assert_eq!(answers(insert_many("a", 3, SYNCED)), Outcome::Keys([1, 2, 3].map(Key::Int).to_vec()));
-    assert_eq!(answers(catalog(clear, "a")), Outcome::Bool(true));
+    assert_eq!(answers(clear("a")), Outcome::Bool(true));
     assert_eq!(answers(insert("a", 0, SYNCED)), id(4));
-    assert_eq!(answers(catalog(drop_it, "a")), Outcome::Bool(true));
+    assert_eq!(answers(drop_it("a")), Outcome::Bool(true));
     assert_eq!(answers(insert("a", 0, SYNCED)), id(1));
 }
 

@@ -1,0 +1,129 @@
+//! From a placed commit to what readers see: applied to the index, published, or taken back.
+
+use crate::document::KeyRef;
+use crate::format::{LogAddress, Lsn};
+use crate::index::{Entry, PrimaryIndex, State};
+use crate::log::{Action, Batch, Change, Mark};
+use crate::seeded::{self, Bug};
+use crate::sync::{read, write};
+use crate::txn::{Applying, Pending};
+
+use super::{Core, Writer};
+
+impl Core {
+    /// Changes the index and the catalog and makes the commit visible. It cannot fail, and readers see all of it or nothing.
+    pub(super) fn apply_and_publish(&self, batch: &mut Batch) {
+        let mut applying = self.visibility.apply();
+        self.apply(&mut applying, batch);
+        let lens = batch.collections.iter().map(|touched| (&*touched.documents, touched.len_after));
+        applying.publish(State { lsn: batch.lsn, address: batch.end }, lens);
+        if batch.changes_catalog() {
+            self.purge_catalog();
+        }
+    }
+
+    /// Changes the index and the catalog, for the next writer to see and nobody else (spec: T-4.2).
+    pub(super) fn apply_unseen(&self, mut batch: Batch, needs_sync: bool, mark: Mark) {
+        let last_id = read(&self.catalog).last_id();
+        let mut applying = self.visibility.apply();
+        applying.hold();
+        self.apply(&mut applying, &mut batch);
+        applying.pend(Pending::new(batch, needs_sync, mark, last_id));
+    }
+
+    /// Makes visible what is durable up to the writer's knowledge, and what waits behind it.
+    pub(super) fn publish_pending(&self, writer: &Writer) {
+        if self.visibility.publish_pending(writer.durable()) {
+            self.purge_catalog();
+        }
+    }
+
+    /// Forgets the namings that nobody can see any more.
+    fn purge_catalog(&self) {
+        let states = self.visibility.states();
+        write(&self.catalog).purge(&states);
+    }
+
+    /// Makes the opening frame of a new incarnation, which changes nothing, the visible end of the log.
+    pub(super) fn show_opening(&self, lsn: Lsn, address: LogAddress) {
+        self.visibility.apply().publish(State { lsn, address }, std::iter::empty());
+    }
+
+    fn apply(&self, applying: &mut Applying<'_>, batch: &mut Batch) {
+        for touched in &mut batch.collections {
+            touched.len_before = touched.documents.newest_len();
+        }
+        for change in batch.changes.iter().filter(|change| !change.is_moot) {
+            if seeded::is_on(Bug::CommitVisibleInPieces) {
+                applying.show_early(State { lsn: batch.lsn, address: change.address });
+            }
+            match &change.action {
+                Action::Put | Action::Delete => apply_document(applying, batch, change),
+                Action::Catalog(change_of_catalog, begins) => {
+                    let mut catalog = write(&self.catalog);
+                    let fits = catalog.carry_out(change_of_catalog, begins.clone(), change.address);
+                    assert!(
+                        fits.is_some(),
+                        "the one writer checked {change_of_catalog:?} against this very catalog"
+                    );
+                }
+            }
+        }
+        for touched in &mut batch.collections {
+            touched.len_after = touched.documents.newest_len();
+        }
+    }
+
+    /// Takes every pending commit that is not handed over out of index, catalog and log, as if it had never been placed
+    /// (spec: T-4.8). Whether there were any.
+    pub(super) fn take_back_unwritten(&self, writer: &mut Writer) -> bool {
+        let taken = self.visibility.take_back(writer.written(), |pending| self.undo(pending));
+        let Some(first) = taken.last() else { return false };
+        writer.took_back(self, first.batch.lsn, taken[0].batch.lsn, first.mark.clone());
+        true
+    }
+
+    fn undo(&self, pending: &Pending) {
+        let batch = &pending.batch;
+        for change in batch.changes.iter().rev().filter(|change| !change.is_moot) {
+            match &change.action {
+                Action::Put | Action::Delete => {
+                    let documents = batch.documents(change).expect("a document has a collection");
+                    let key = batch.key(change).expect("a document has a key that was encoded here");
+                    match batch.replaced(change) {
+                        Some((entry, _)) => documents.index.set(key, entry),
+                        None => documents.index.remove(key),
+                    };
+                }
+                Action::Catalog(..) => write(&self.catalog).take_back(change.address),
+            }
+        }
+        for touched in &batch.collections {
+            touched.documents.set_newest_len(touched.len_before);
+            touched.documents.set_largest_id(touched.largest_before);
+        }
+        write(&self.catalog).set_last_id(pending.last_id);
+    }
+}
+
+fn apply_document(applying: &mut Applying<'_>, batch: &Batch, change: &Change) {
+    let documents = batch.documents(change).expect("a document has a collection");
+    let key = batch.key(change).expect("a document has a key that was encoded here");
+    let replaced = batch.replaced(change);
+    if let Some((entry, birth)) = replaced {
+        applying.retain(documents.id, key, entry, birth, change.address);
+    }
+    let before = match change.action {
+        Action::Delete => documents.index.remove(key),
+        _ => documents.index.set(key, Entry::new(change.address, false)),
+    };
+    assert_eq!(before, replaced.map(|(entry, _)| entry), "one writer at a time changes the index");
+    match (&change.action, before) {
+        (Action::Delete, Some(_)) => documents.set_newest_len(documents.newest_len() - 1),
+        (Action::Put, None) => documents.set_newest_len(documents.newest_len() + 1),
+        _ => {}
+    }
+    if let (Action::Put, KeyRef::Int(id)) = (&change.action, key) {
+        documents.note_key(id);
+    }
+}

@@ -1,0 +1,219 @@
+//! Making the log durable: in three steps, so that commits go on being placed while the disk works; or in one, for who holds the
+//! writer anyway.
+
+use crate::cache::Segment;
+use crate::error::{Error, Result};
+use crate::format::Lsn;
+use crate::format::superblock::{SLOT_OFFSETS, Superblock};
+use crate::log::Mark;
+use crate::recovery::zero_fill;
+use crate::seeded::{self, Bug};
+use crate::sync::Arc;
+
+use super::{Core, Writer};
+
+/// What a sync of the storage, begun now, makes durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SyncJob {
+    /// Everything up to here is handed over.
+    lsn: Lsn,
+    file_len: u64,
+}
+
+impl Core {
+    /// The first step of a sync: hands over everything placed (spec: ). None where all of it is durable already.
+    ///
+    /// [`Core::sync_storage`] comes next, with no lock held, then [`Core::end_sync`].
+    pub(crate) fn begin_sync(&self) -> Result<Option<SyncJob>> {
+        let mut writer = self.writer()?;
+        self.log.storage.check_writable()?;
+        writer.begin_sync(self)
+    }
+
+    /// The second step: the disk's.
+    pub(crate) fn sync_storage(&self) -> Result<()> {
+        if seeded::is_on(Bug::SyncSkipped) || seeded::is_on(Bug::SyncBeforeWrite) {
+            return Ok(());
+        }
+        self.log.storage.sync()
+    }
+
+    /// The last step: what `job` handed over is durable, and so becomes visible.
+    pub(crate) fn end_sync(&self, job: SyncJob) -> Result<()> {
+        self.writer()?.end_sync(self, job);
+        Ok(())
+    }
+}
+
+impl Writer {
+    fn begin_sync(&mut self, core: &Core) -> Result<Option<SyncJob>> {
+        if self.is_all_durable() {
+            return Ok(None);
+        }
+        let handed_over = self.attest_durable(core).and_then(|()| {
+            if seeded::is_on(Bug::SyncBeforeWrite) {
+                core.log.storage.sync()?;
+            }
+            self.name_growth(core)?;
+            self.write_out(core)
+        });
+        if let Err(error) = handed_over {
+            return Err(self.no_hand_over(core, error));
+        }
+        self.appender.handed_over();
+        Ok(Some(SyncJob { lsn: self.end(), file_len: self.file_len }))
+    }
+
+    /// There was no room to hand over what is pending: it is taken back, so that nobody waits for it (spec: T-4.8).
+    fn no_hand_over(&mut self, core: &Core, error: Error) -> Error {
+        if !matches!(error, Error::StorageFull { .. }) || seeded::is_on(Bug::FullDiskCommitKept) {
+            return error;
+        }
+        core.take_back_unwritten(self);
+        if core.visibility.has_pending() {
+            // What is left is in the file already and can be neither kept nor taken back without a word of the disk.
+            core.log.storage.poison(error.to_string());
+        }
+        error
+    }
+
+    fn end_sync(&mut self, core: &Core, job: SyncJob) {
+        self.synced_len = self.synced_len.max(job.file_len);
+        self.appender.synced(job.lsn);
+        core.publish_pending(self);
+    }
+
+    /// Makes every placed commit durable, and visible, in one step (spec: ).
+    pub(super) fn sync(&mut self, core: &Core) -> Result<()> {
+        let Some(job) = self.begin_sync(core)? else { return Ok(()) };
+        core.sync_storage()?;
+        self.end_sync(core, job);
+        Ok(())
+    }
+
+    /// Sees to it that what the hand-over to come carries attests what is durable (spec: F-5.5).
+    fn attest_durable(&mut self, core: &Core) -> Result<()> {
+        if !self.appender.needs_watermark() {
+            return Ok(());
+        }
+        let mark = self.appender.mark();
+        match self.appender.place_watermark().and_then(|()| self.grow(core)) {
+            Ok(()) => {
+                self.show_placed(core, &mark);
+                Ok(())
+            }
+            Err(Error::StorageFull { .. }) => {
+                // A slot says it as well, and needs no room.
+                self.appender.revert(mark);
+                self.write_slot(core, |_| {})
+            }
+            Err(error) => {
+                self.appender.revert(mark);
+                Err(error)
+            }
+        }
+    }
+
+    /// Hands every placed frame to the operating system.
+    pub(super) fn write_out(&mut self, core: &Core) -> Result<()> {
+        for extent in self.appender.pending() {
+            let at = core.log.geometry.segment_offset(extent.segment.physical) + u64::from(extent.offset);
+            core.log.storage.write_all_at(at, &extent.bytes)?;
+        }
+        self.appender.written_out();
+        let end = self.appender.end_address();
+        core.log.tail.seal(end, end, &core.log.cache);
+        Ok(())
+    }
+
+    /// Makes a grown length durable, and names it in a slot: before anything is synced that lies in the growth, and while
+    /// nothing is lost if there is no room for it (spec: F-2.4, R-7.2).
+    fn name_growth(&mut self, core: &Core) -> Result<()> {
+        if self.superblock.file_len == self.file_len || seeded::is_on(Bug::GrowthNotNamed) {
+            return Ok(());
+        }
+        if !seeded::is_on(Bug::GrowthNamedBeforeSync) {
+            core.log.storage.sync()?;
+        }
+        self.synced_len = self.file_len;
+        self.write_slot(core, |_| {})
+    }
+
+    /// Writes the slot that is not the newest, and syncs (spec: F-3.5).
+    pub(super) fn write_slot(&mut self, core: &Core, change: impl FnOnce(&mut Superblock)) -> Result<()> {
+        let mut slot = self.superblock.clone();
+        let step = if seeded::is_on(Bug::SlotWrittenInPlace) { 2 } else { 1 };
+        let generation = slot.generation.checked_add(step);
+        slot.generation =
+            generation.ok_or(Error::LimitReached { what: "superblock generations of one file" })?;
+        slot.durable_lsn = slot.durable_lsn.max(self.appender.durable());
+        slot.file_len = self.synced_len;
+        slot.clean = false;
+        change(&mut slot);
+        core.log.storage.write_all_at(SLOT_OFFSETS[slot.slot()], &slot.encode())?;
+        self.superblock = slot;
+        core.log.storage.sync()
+    }
+
+    /// Begins a life of the log of its own: an incarnation above all others, then the opening frame (spec: ).
+    pub(super) fn take_incarnation(&mut self, core: &Core) -> Result<()> {
+        assert!(!core.visibility.has_pending(), "what the old incarnation placed is visible");
+        if seeded::is_on(Bug::IncarnationKept) && self.superblock.incarnation > 0 {
+            self.is_open = true;
+            return Ok(());
+        }
+        if seeded::is_on(Bug::IncarnationFromTheSlotAlone) {
+            self.highest_incarnation = self.end().incarnation();
+        }
+        let incarnation = self.highest_incarnation.max(self.superblock.incarnation).checked_add(1);
+        let incarnation = incarnation.ok_or(Error::LimitReached { what: "incarnations of one file" })?;
+        self.write_slot(core, |slot| slot.incarnation = incarnation)?;
+        self.highest_incarnation = incarnation;
+        let mark = self.appender.mark();
+        let opened = self.appender.place_opening(incarnation).and_then(|()| self.grow(core)).and_then(|()| {
+            self.show_placed(core, &mark);
+            self.write_out(core)?;
+            if seeded::is_on(Bug::OpeningFrameNotSynced) { Ok(()) } else { core.log.storage.sync() }
+        });
+        if let Err(error) = opened {
+            // The next attempt takes yet another incarnation, so nothing is given twice.
+            self.appender.revert(mark);
+            return Err(error);
+        }
+        self.synced_len = self.file_len;
+        self.appender.handed_over();
+        self.appender.synced(self.appender.end().lsn);
+        (self.is_open, self.unsealed) = (true, false);
+        core.show_opening(self.appender.end().lsn, self.appender.end_address());
+        Ok(())
+    }
+
+    /// Lets the file grow until everything placed has room, so that a full disk shows before anything is written (spec: F-2.4).
+    pub(super) fn grow(&mut self, core: &Core) -> Result<()> {
+        let needed = self.appender.file_len_needed();
+        while self.file_len < needed {
+            let to = core.log.geometry.next_len(self.file_len);
+            assert!(to > self.file_len, "growing makes longer");
+            if core.options.max_file_bytes.is_some_and(|max| to > max) {
+                return Err(Error::StorageFull {
+                    operation: format!("growth of the file to {to} bytes, which is beyond max_file_bytes"),
+                });
+            }
+            core.log.storage.set_len(to)?;
+            zero_fill(&core.log.storage, self.file_len, to)?;
+            self.file_len = to;
+        }
+        Ok(())
+    }
+
+    /// Puts what was placed since `mark` where readers can find it, once an address leads them there.
+    pub(super) fn show_placed(&mut self, core: &Core, mark: &Mark) {
+        for (segment, offset, bytes) in self.appender.placed_since(mark) {
+            let segment: &Arc<Segment> = segment;
+            if !mark.ends_in(segment) {
+                core.log.segments.put(Arc::clone(segment));
+            }
+            core.log.tail.put(segment, core.log.geometry.address(segment.sequence, offset), bytes);
+        }
+    }
+}

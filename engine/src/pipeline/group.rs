@@ -1,0 +1,153 @@
+//! Group commit: of those who wait for a sync, one leads it for all.
+//!
+//! Whoever comes while a sync is under way waits for the next one, and so the next one is for many. (The idea is that of DeWitt and
+//! others, "Implementation techniques for main memory database systems", 1984.)
+
+use crate::core::Progress;
+use crate::error::{Error, Result};
+use crate::format::Lsn;
+use crate::seeded::{self, Bug};
+use crate::sync::{Condvar, Mutex, lock, wait};
+
+/// What a caller waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// The commit of this LSN is visible: so it is durable, too, if that is what its class asks for.
+    Visible(Lsn),
+    /// Everything up to this LSN is durable.
+    Durable(Lsn),
+}
+
+/// Those who wait, and what they wait for.
+#[derive(Debug)]
+pub(crate) struct Group {
+    state: Mutex<State>,
+    /// Told whenever a sync has ended, well or not, and when commits were taken back.
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    is_syncing: bool,
+    progress: Progress,
+    /// How many wait, the one that leads among them.
+    waiting: usize,
+    /// The failure after which nothing becomes durable any more.
+    failure: Option<Error>,
+    /// Commits, first and last, that found no room; kept while anybody waits.
+    taken_back: Vec<(Lsn, Lsn, Error)>,
+}
+
+impl State {
+    /// What became of `goal`; none while that is open.
+    fn outcome(&self, goal: Goal) -> Option<Result<()>> {
+        let lsn = match goal {
+            Goal::Visible(lsn) | Goal::Durable(lsn) => lsn,
+        };
+        // First of all: its LSN lies below commits that came after it.
+        let gone = self.taken_back.iter().find(|(first, last, _)| (*first..=*last).contains(&lsn));
+        if let (Some((_, _, error)), Goal::Visible(_)) = (gone, goal) {
+            return Some(Err(error.clone()));
+        }
+        let reached = match goal {
+            Goal::Visible(lsn) => lsn <= self.progress.visible,
+            Goal::Durable(lsn) => lsn <= self.progress.durable,
+        };
+        if reached {
+            return Some(Ok(()));
+        }
+        self.failure.clone().map(Err)
+    }
+}
+
+impl Group {
+    pub(crate) fn new(progress: Progress) -> Self {
+        let state = State { is_syncing: false, progress, waiting: 0, failure: None, taken_back: Vec::new() };
+        Group { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// Takes note of one who will wait. Whoever waits for a commit does this before the writer is let go: nothing that becomes of the
+    /// commit is missed then.
+    pub(crate) fn join(&self) -> Waiter<'_> {
+        lock(&self.state).waiting += 1;
+        Waiter { group: self }
+    }
+
+    /// How many wait now.
+    pub(crate) fn waiting(&self) -> usize {
+        lock(&self.state).waiting
+    }
+
+    /// The commits from `first` to `last` found no room: who waits for one of them waits no longer.
+    pub(crate) fn took_back(&self, first: Lsn, last: Lsn, error: &Error) {
+        let mut state = lock(&self.state);
+        if state.waiting > 0 {
+            state.taken_back.push((first, last, error.clone()));
+            self.changed.notify_all();
+        }
+    }
+
+    /// A sync has ended.
+    fn note(&self, state: &mut State, led: &Result<Progress>) {
+        state.is_syncing = false;
+        match led {
+            Ok(progress) => {
+                state.progress.durable = state.progress.durable.max(progress.durable);
+                state.progress.visible = state.progress.visible.max(progress.visible);
+            }
+            // Who waits for what found no room is told by `taken_back`; others may find room yet.
+            Err(Error::StorageFull { .. }) => {}
+            Err(_) if seeded::is_on(Bug::FailedSyncAcknowledged) => {
+                state.progress = Progress { durable: Lsn(u64::MAX), visible: Lsn(u64::MAX) };
+            }
+            Err(error) => {
+                state.failure.get_or_insert_with(|| error.clone());
+            }
+        }
+        if !seeded::is_on(Bug::WakeUpLost) {
+            self.changed.notify_all();
+        }
+    }
+}
+
+/// One who waits.
+#[derive(Debug)]
+pub(crate) struct Waiter<'a> {
+    group: &'a Group,
+}
+
+impl Waiter<'_> {
+    /// Waits until `goal` is reached, and leads a sync where nobody else does: `lead` carries it out and says how far that got.
+    pub(crate) fn wait(self, goal: Goal, lead: impl Fn() -> Result<Progress>) -> Result<()> {
+        let group = self.group;
+        let mut state = lock(&group.state);
+        loop {
+            if let Some(outcome) = state.outcome(goal) {
+                return outcome;
+            }
+            if state.is_syncing {
+                state = wait(&group.changed, state);
+                continue;
+            }
+            state.is_syncing = true;
+            drop(state);
+            let led = lead();
+            state = lock(&group.state);
+            group.note(&mut state, &led);
+            if let (Err(error @ Error::StorageFull { .. }), Goal::Durable(_)) = (led, goal) {
+                // Not this caller's commit, so nobody takes it back; the caller may try again.
+                return state.outcome(goal).unwrap_or(Err(error));
+            }
+        }
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        let mut state = lock(&self.group.state);
+        state.waiting -= 1;
+        if state.waiting == 0 {
+            state.taken_back.clear();
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The store as threads share it: the core, and those who wait for a turn to write or for a sync.
+
+use crate::core::{Core, Draft, Progress, Ticket, Writer};
+use crate::error::{Error, Result};
+use crate::options::{Background, Durability};
+use crate::seeded::{self, Bug};
+use crate::sync::{Arc, Condvar, Instant, Mutex, MutexGuard, lock, thread, wait, wait_timeout};
+
+use super::flusher::Flusher;
+use super::group::{Goal, Group, Waiter};
+use super::snapshots::Snapshots;
+
+#[derive(Debug)]
+pub(crate) struct Store {
+    pub(crate) core: Core,
+    group: Group,
+    /// Told when a turn to write ends; waited for with the writer's lock.
+    turn_ended: Condvar,
+    /// Who holds the turn, for those who wait.
+    holder: Mutex<Option<Holder>>,
+    pub(crate) snapshots: Snapshots,
+    flusher: Flusher,
+}
+
+/// A transaction's owner.
+#[derive(Debug, Clone)]
+struct Holder {
+    thread: thread::ThreadId,
+    name: String,
+    since: Instant,
+}
+
+/// A turn to write, longer than one commit. Dropped, it is given away.
+#[derive(Debug)]
+pub(crate) struct HeldTurn {
+    store: Arc<Store>,
+    /// None once it is given away.
+    ticket: Option<Ticket>,
+}
+
+impl HeldTurn {
+    /// Gives the turn away. Those who wait are told when the writer is let go.
+    fn give_away(&mut self, writer: &mut Writer) {
+        if let Some(ticket) = self.ticket.take() {
+            *lock(&self.store.holder) = None;
+            writer.turn.release(ticket);
+        }
+    }
+}
+
+impl Drop for HeldTurn {
+    fn drop(&mut self) {
+        let store = Arc::clone(&self.store);
+        if self.ticket.is_some()
+            && let Ok(mut writer) = store.core.writer()
+        {
+            self.give_away(&mut writer);
+            store.leave(writer);
+        }
+    }
+}
+
+impl Store {
+    pub(crate) fn new(core: Core) -> Self {
+        let group = Group::new(core.progress());
+        Store {
+            core,
+            group,
+            turn_ended: Condvar::new(),
+            holder: Mutex::new(None),
+            snapshots: Snapshots::default(),
+            flusher: Flusher::default(),
+        }
+    }
+
+    /// Makes one commit of what `stage` puts into the writer's batch. What it answers rests on commits that may be pending: they are
+    /// waited for in any case (spec: T-4.4).
+    pub(crate) fn autocommit<R>(
+        self: &Arc<Self>,
+        durability: Durability,
+        stage: impl FnOnce(&Core, &mut Writer) -> Result<R>,
+    ) -> Result<R> {
+        let mut writer = self.enter()?;
+        let begun = writer.begin(&self.core);
+        let Err(error) = begun else {
+            let staged = stage(&self.core, &mut writer);
+            return self.conclude(writer, durability, staged).map(|(answer, _)| answer);
+        };
+        self.give_up(writer, error)
+    }
+
+    /// Leaves without a commit, for this reason.
+    fn give_up<R>(&self, mut writer: MutexGuard<'_, Writer>, error: Error) -> Result<R> {
+        self.tell_taken_back(&mut writer, &error);
+        self.leave(writer);
+        Err(error)
+    }
+
+    /// Commits what is staged, unless that was refused; waits for what must be waited for. Answers the LSN, too: of the last commit
+    /// placed, where there is nothing to commit.
+    fn conclude<R>(
+        self: &Arc<Self>,
+        mut writer: MutexGuard<'_, Writer>,
+        durability: Durability,
+        staged: Result<R>,
+    ) -> Result<(R, u64)> {
+        let answer = match staged {
+            Ok(answer) if !writer.batch.is_empty() => answer,
+            nothing_to_commit => {
+                let (lsn, pending) = (writer.end(), self.core.has_pending());
+                let waiter = pending.then(|| self.group.join());
+                self.leave(writer);
+                waiter.map_or(Ok(()), |waiter| self.wait(waiter, Goal::Durable(lsn)))?;
+                return nothing_to_commit.map(|answer| (answer, lsn.0));
+            }
+        };
+        let placed = match writer.commit(&self.core, durability) {
+            Ok(placed) => placed,
+            Err(error) => return self.give_up(writer, error),
+        };
+        let must_wait =
+            placed.is_pending || durability == Durability::Synced && !seeded::is_on(Bug::SyncSkipped);
+        // Before the writer is let go: from then on, anything may become of the commit.
+        let waiter = must_wait.then(|| self.group.join());
+        self.leave(writer);
+        if durability == Durability::Buffered {
+            self.start_flusher();
+        }
+        if let Some(waiter) = waiter {
+            self.wait(waiter, Goal::Visible(placed.lsn))?;
+        }
+        Ok((answer, placed.lsn.0))
+    }
+
+    /// The writer, once it is the caller's turn.
+    fn enter(&self) -> Result<MutexGuard<'_, Writer>> {
+        let mut writer = self.core.writer()?;
+        match writer.turn.queue_up() {
+            None => Ok(writer),
+            Some(ticket) => self.wait_for_turn(writer, ticket),
+        }
+    }
+
+    #[cold]
+    fn wait_for_turn<'a>(
+        &'a self,
+        mut writer: MutexGuard<'a, Writer>,
+        ticket: Ticket,
+    ) -> Result<MutexGuard<'a, Writer>> {
+        let began = Instant::now();
+        loop {
+            if writer.turn.has_come(ticket) {
+                return Ok(writer);
+            }
+            let left = self.core.options.write_wait.map(|longest| longest.saturating_sub(began.elapsed()));
+            let holder = lock(&self.holder).clone();
+            let is_own = holder.as_ref().is_some_and(|holder| holder.thread == thread::current().id());
+            if is_own || left.is_some_and(|left| left.is_zero()) {
+                writer.turn.give_up(ticket);
+                // Whoever is next may have waited for this one.
+                self.turn_ended.notify_all();
+                let (holder, held_for) = match holder {
+                    Some(holder) => (holder.name, holder.since.elapsed()),
+                    None => ("another thread".to_owned(), began.elapsed()),
+                };
+                return Err(Error::WriterBusy { holder, held_for });
+            }
+            writer = match left {
+                Some(left) => wait_timeout(&self.turn_ended, writer, left),
+                None => wait(&self.turn_ended, writer),
+            };
+        }
+    }
+
+    /// Lets the writer go, and those know who wait for a turn.
+    fn leave(&self, writer: MutexGuard<'_, Writer>) {
+        let is_waited_for = writer.turn.is_waited_for();
+        drop(writer);
+        if is_waited_for {
+            self.turn_ended.notify_all();
+        }
+    }
+
+    /// Takes the turn to write until the returned value is dropped.
+    pub(crate) fn take_turn(self: &Arc<Self>) -> Result<HeldTurn> {
+        let mut writer = self.enter()?;
+        if let Err(error) = writer.check_open(&self.core) {
+            self.leave(writer);
+            return Err(error);
+        }
+        let ticket = writer.turn.hold();
+        let current = thread::current();
+        let name = match current.name() {
+            Some(name) => format!("thread {name:?}"),
+            None => format!("{:?}", current.id()),
+        };
+        *lock(&self.holder) = Some(Holder { thread: current.id(), name, since: Instant::now() });
+        Ok(HeldTurn { store: Arc::clone(self), ticket: Some(ticket) })
+    }
+
+    /// Commits a transaction, and gives its turn away. Answers the LSN of the commit.
+    pub(crate) fn commit(
+        self: &Arc<Self>,
+        mut turn: HeldTurn,
+        draft: Draft,
+        durability: Durability,
+    ) -> Result<u64> {
+        let mut writer = self.core.writer()?;
+        // The turn goes with the lock, and not before.
+        turn.give_away(&mut writer);
+        if let Err(error) = writer.begin(&self.core) {
+            return self.give_up(writer, error);
+        }
+        let staged = draft.hand_to(&self.core, &mut writer);
+        self.conclude(writer, durability, staged).map(|(_, lsn)| lsn)
+    }
+
+    /// Gives up a transaction. Where it may have read pending commits, they are waited for (spec: T-4.4).
+    pub(crate) fn roll_back(&self, mut turn: HeldTurn) -> Result<()> {
+        let mut writer = self.core.writer()?;
+        turn.give_away(&mut writer);
+        let (lsn, pending) = (writer.end(), self.core.has_pending());
+        let waiter = pending.then(|| self.group.join());
+        self.leave(writer);
+        waiter.map_or(Ok(()), |waiter| self.wait(waiter, Goal::Durable(lsn)))
+    }
+
+    /// Makes durable everything placed before this call.
+    pub(crate) fn flush(&self) -> Result<()> {
+        let writer = self.core.writer()?;
+        writer.check_open(&self.core)?;
+        let lsn = writer.end();
+        let is_done = writer.is_all_durable();
+        let waiter = self.group.join();
+        drop(writer);
+        match is_done {
+            true => Ok(()),
+            false => self.wait_anew(waiter, lsn),
+        }
+    }
+
+    /// As [`Store::wait`] for durability; leads a sync even where only the length of the file is not known to be durable.
+    fn wait_anew(&self, waiter: Waiter<'_>, lsn: crate::format::Lsn) -> Result<()> {
+        self.wait(waiter, Goal::Durable(lsn))?;
+        let is_done = self.core.writer()?.is_all_durable();
+        if is_done { Ok(()) } else { self.lead().map(|_| ()) }
+    }
+
+    fn wait(&self, waiter: Waiter<'_>, goal: Goal) -> Result<()> {
+        waiter.wait(goal, || self.lead())
+    }
+
+    /// Carries out one sync for all who wait.
+    fn lead(&self) -> Result<Progress> {
+        self.gather();
+        match self.core.begin_sync() {
+            Ok(Some(job)) => {
+                self.core.sync_storage()?;
+                self.core.end_sync(job)?;
+            }
+            Ok(None) => {}
+            Err(error) => {
+                self.tell_taken_back(&mut *self.core.writer()?, &error);
+                return Err(error);
+            }
+        }
+        Ok(self.core.progress())
+    }
+
+    /// Lets those who are about to commit do so, so that one sync serves more of them.
+    fn gather(&self) {
+        let mut waiting = self.group.waiting();
+        for _ in 0..GATHER_YIELDS_MAX {
+            thread::yield_now();
+            let now = self.group.waiting();
+            if now == waiting {
+                break;
+            }
+            waiting = now;
+        }
+    }
+
+    fn tell_taken_back(&self, writer: &mut Writer, error: &Error) {
+        for (first, last) in writer.drain_taken_back() {
+            self.group.took_back(first, last, error);
+        }
+    }
+
+    fn start_flusher(self: &Arc<Self>) {
+        if self.core.options.background == Background::Thread {
+            self.flusher.start(self);
+        }
+    }
+
+    /// Ends this life of the store, and reports the last error.
+    pub(crate) fn close(&self) -> Result<()> {
+        self.flusher.stop();
+        self.core.close()
+    }
+}
+
+/// A leader gives way this often at most before it begins.
+const GATHER_YIELDS_MAX: usize = 32;

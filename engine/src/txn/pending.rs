@@ -1,0 +1,52 @@
+//! A commit that is applied to the index and not visible yet.
+
+use crate::format::Lsn;
+use crate::index::State;
+use crate::log::{Batch, Mark};
+
+use super::retained::Held;
+
+/// All that it takes to publish a commit later, or to take it back.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) batch: Batch,
+    /// Whether it must be durable before it is seen (spec: T-4.2).
+    pub(crate) needs_sync: bool,
+    /// The end of the log before it.
+    pub(crate) mark: Mark,
+    /// The highest collection id before it.
+    pub(crate) last_id: u32,
+    /// What it supersedes.
+    pub(super) held: Vec<Held>,
+}
+
+impl Pending {
+    pub(crate) fn new(batch: Batch, needs_sync: bool, mark: Mark, last_id: u32) -> Self {
+        Pending { batch, needs_sync, mark, last_id, held: Vec::new() }
+    }
+
+    /// The state that it makes.
+    pub(super) fn state(&self) -> State {
+        State { lsn: self.batch.lsn, address: self.batch.end }
+    }
+
+    pub(super) fn may_be_seen(&self, durable: Lsn) -> bool {
+        !self.needs_sync || self.batch.lsn <= durable
+    }
+
+    #[cfg(feature = "testing")]
+    pub(super) fn fork(
+        &self,
+        copy_of: &mut dyn FnMut(
+            &crate::sync::Arc<crate::index::Documents>,
+        ) -> crate::sync::Arc<crate::index::Documents>,
+    ) -> Self {
+        Pending {
+            batch: self.batch.fork(copy_of),
+            needs_sync: self.needs_sync,
+            mark: self.mark.clone(),
+            last_id: self.last_id,
+            held: self.held.clone(),
+        }
+    }
+}

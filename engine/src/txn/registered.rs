@@ -1,0 +1,44 @@
+//! A live snapshot.
+
+use crate::error::{Error, Result};
+use crate::index::State;
+use crate::sync::{Arc, AtomicBool, Ordering};
+
+use super::Visibility;
+
+/// A state that stays readable until this is dropped, or ended.
+#[derive(Debug)]
+pub(crate) struct Registered {
+    visibility: Arc<Visibility>,
+    id: u64,
+    state: State,
+    ended: Arc<AtomicBool>,
+}
+
+impl Registered {
+    pub(super) fn new(visibility: Arc<Visibility>, id: u64, state: State, ended: Arc<AtomicBool>) -> Self {
+        Registered { visibility, id, state, ended }
+    }
+
+    pub(crate) fn state(&self) -> State {
+        self.state
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Asked after a look, not before: what was not found may have been let go meanwhile (spec: T-3.4).
+    pub(crate) fn check_live(&self) -> Result<()> {
+        if self.ended.load(Ordering::Acquire) {
+            return Err(Error::SnapshotTooOld { lsn: self.state.lsn.0 });
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        self.visibility.release(self.id);
+    }
+}

@@ -1,0 +1,92 @@
+//! Visibility, one step at a time.
+
+use crate::document::{Key, KeyRef};
+use crate::format::{LogAddress, Lsn};
+use crate::index::{Birth, Entry, KeyRange, State};
+use crate::sync::Arc;
+
+use super::*;
+
+fn at(address: u64) -> State {
+    State { lsn: Lsn(address), address: LogAddress(address) }
+}
+
+fn entry(address: u64) -> Entry {
+    Entry::new(LogAddress(address), false)
+}
+
+fn seen(visibility: &Visibility, state: State) -> Vec<(Key, Entry)> {
+    let mut found = Vec::new();
+    visibility.retained(state, 1, &KeyRange::all(), &mut found);
+    found
+}
+
+/// A commit that puts key 7 at `address` in the place of the version `before`, and ends at `end`.
+fn supersede(visibility: &Visibility, before: u64, address: u64, end: u64) {
+    let mut applying = visibility.apply();
+    let birth = Birth::At(LogAddress(before));
+    applying.retain(1, KeyRef::Int(7), entry(before), birth, LogAddress(address));
+    applying.publish(at(end), std::iter::empty());
+}
+
+#[test]
+fn a_snapshot_keeps_the_version_that_a_later_commit_replaces() {
+    let visibility = Arc::new(Visibility::new(at(20)));
+    let old = visibility.register();
+    supersede(&visibility, 10, 24, 30);
+    assert_eq!(seen(&visibility, old.state()), [(Key::Int(7), entry(10))]);
+    assert_eq!(visibility.retained_version(old.state(), 1, KeyRef::Int(7)), Some(entry(10)));
+    assert_eq!(
+        seen(&visibility, visibility.visible()),
+        [],
+        "the new state has the new version, in the index"
+    );
+    drop(old);
+    assert_eq!(visibility.counts(), (0, 0));
+}
+
+#[test]
+fn a_snapshot_that_goes_takes_with_it_just_what_nobody_else_needs() {
+    let visibility = Arc::new(Visibility::new(at(20)));
+    let oldest = visibility.register();
+    supersede(&visibility, 10, 24, 30);
+    let middle = visibility.register();
+    supersede(&visibility, 24, 34, 40);
+    let newest = visibility.register();
+    supersede(&visibility, 34, 44, 50);
+    assert_eq!(visibility.counts(), (3, 3));
+    drop(newest);
+    assert_eq!(visibility.counts(), (2, 2));
+    drop(oldest);
+    assert_eq!(visibility.counts(), (1, 1));
+    assert_eq!(seen(&visibility, middle.state()), [(Key::Int(7), entry(24))]);
+}
+
+#[test]
+fn an_ended_snapshot_says_so() {
+    let visibility = Arc::new(Visibility::new(at(20)));
+    let snapshot = visibility.register();
+    assert!(snapshot.check_live().is_ok());
+    visibility.release(snapshot.id());
+    assert!(matches!(snapshot.check_live(), Err(crate::Error::SnapshotTooOld { lsn: 20 })));
+}
+
+#[test]
+fn a_reader_waits_for_the_commit_that_it_meets_half_applied() {
+    let visibility = Visibility::new(at(20));
+    let applying = visibility.apply();
+    // The entry is newer than the visible end, so the reader must not return it yet.
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| visibility.see(1, KeyRef::Int(7), || Some(entry(24))));
+        std::thread::yield_now();
+        assert!(!reader.is_finished());
+        applying.publish(at(30), std::iter::empty());
+        assert_eq!(reader.join().expect("no panic"), Some(entry(24)));
+    });
+    let asked = std::cell::Cell::new(0);
+    let miss = visibility.see(1, KeyRef::Int(7), || {
+        asked.set(asked.get() + 1);
+        None
+    });
+    assert_eq!((miss, asked.get()), (None, 1), "a settled miss costs one look and no lock");
+}
