@@ -11,6 +11,7 @@ fn every_history_of_threads_has_an_order_that_explains_it() {
     println!("{tally}");
     assert!(tally.overlaps > tally.histories, "the threads hardly met: {tally}");
     assert!(tally.cuts > tally.histories, "the power was hardly ever cut: {tally}");
+    assert!(tally.snapshots_read > tally.histories, "snapshots were hardly kept: {tally}");
 }
 
 /// The check can fail: each of these mistakes is one that threads meet, and the histories show it.
@@ -23,6 +24,7 @@ fn no_order_explains_what_threads_see_of_a_seeded_bug() {
         Bug::CommitVisibleInPieces,
         Bug::VersionsNotRetained,
         Bug::IndexBeforeWrite,
+        Bug::VisibleBeforeDurable,
         Bug::SyncSkipped,
         Bug::SyncBeforeWrite,
     ] {

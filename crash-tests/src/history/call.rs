@@ -73,8 +73,12 @@ pub enum Op {
     },
     /// Reads a document, and replaces it by one with the next number if it is still the same; else begins again.
     Increment(Key),
+    /// Reads a document, and deletes it if it is still the same; else begins again.
+    Take(Key),
     /// A transaction that puts several documents, reads them all, and is rolled back.
     RollBack(Vec<(Key, i64)>),
+    /// A transaction that puts the first document, then the others, reads them all, goes back to behind the first, and commits.
+    GoBack((Key, i64), Vec<(Key, i64)>),
     /// Cuts the power, on a copy of the disk, and reads all that is there when the store is opened on it.
     Cut,
     /// Reads all that is there when the store was closed and opened.
@@ -106,7 +110,7 @@ impl Op {
         use Op::*;
         match self {
             Put(..) | PutMany(_) | Insert(_) | InsertWithKey(..) | Replace(..) | Delete(_) | Clear => true,
-            Transfer { .. } | Spend { .. } | Increment(_) => true,
+            Transfer { .. } | Spend { .. } | Increment(_) | Take(_) | GoBack(..) => true,
             Get(_) | Contains(_) | Scan | Flush | Snapshot | RollBack(_) | Cut | Reopen => false,
         }
     }
@@ -162,6 +166,12 @@ impl fmt::Display for Call {
                 write!(f, "spend {amount} from {} if it and {} have it", show(from), show(beside))
             }
             Op::Increment(key) => write!(f, "increment {}", show(key)),
+            Op::Take(key) => write!(f, "take {}", show(key)),
+            Op::GoBack((key, n), others) => {
+                write!(f, "put {} = {n}, savepoint, put_many ", show(key))?;
+                list(f, others, |f, (key, n)| write!(f, "{} = {n}", show(key)))?;
+                f.write_str(", go back")
+            }
             Op::Cut => write!(f, "power cut, open, scan"),
             Op::Reopen => write!(f, "close, open, scan"),
         }?;

@@ -25,9 +25,11 @@ pub mod explain;
 mod perform;
 pub mod plan;
 pub mod record;
+mod snapshots;
 pub mod store;
 #[cfg(test)]
 mod tests;
+mod transact;
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -45,6 +47,8 @@ pub struct Tally {
     pub overlaps: u64,
     /// Power cuts.
     pub cuts: u64,
+    /// How often snapshots were read again.
+    pub snapshots_read: u64,
 }
 
 impl AddAssign for Tally {
@@ -53,13 +57,18 @@ impl AddAssign for Tally {
         self.calls += other.calls;
         self.overlaps += other.overlaps;
         self.cuts += other.cuts;
+        self.snapshots_read += other.snapshots_read;
     }
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tally { histories, calls, overlaps, cuts } = self;
-        write!(f, "{histories} histories, {calls} calls, {overlaps} overlaps with a write, {cuts} power cuts")
+        let Tally { histories, calls, overlaps, cuts, snapshots_read } = self;
+        write!(
+            f,
+            "{histories} histories, {calls} calls, {overlaps} overlaps with a write, {cuts} power cuts, "
+        )?;
+        write!(f, "{snapshots_read} second looks at snapshots")
     }
 }
 
@@ -77,6 +86,7 @@ pub fn check(seed: u64) -> Result<Tally, String> {
         calls: (history.events.len() + history.cuts.len()) as u64,
         overlaps: overlaps(&history.events),
         cuts: history.cuts.len() as u64,
+        snapshots_read: history.snapshots_read,
     })
 }
 

@@ -10,15 +10,15 @@ use crate::convert;
 use super::call::{Answer, Call, Doc, Op};
 
 /// The one collection of a history.
-const COLLECTION: &str = "documents";
+pub(super) const COLLECTION: &str = "documents";
 
 /// One thread's hands on the store.
 #[derive(Debug)]
 pub(super) struct Hands<'a> {
-    db: &'a Db,
+    pub(super) db: &'a Db,
     /// One handle for all calls: it remembers what the name meant, and must see when it means something else.
-    documents: Collection,
-    /// How often others go first between two documents of a scan.
+    pub(super) documents: Collection,
+    /// How often others go first in the middle of a scan or a transaction.
     yields: usize,
     /// Which call put a document, and the version that it had when it was read.
     pub(super) versions: Vec<(u32, u64)>,
@@ -29,7 +29,7 @@ impl<'a> Hands<'a> {
         Hands { db, documents: db.collection(COLLECTION), yields: 0, versions: Vec::new() }
     }
 
-    /// The same, going through scans slowly.
+    /// The same, going slowly through scans and transactions.
     pub(super) fn slowly(self, yields: usize) -> Self {
         Hands { yields, ..self }
     }
@@ -45,7 +45,7 @@ impl<'a> Hands<'a> {
         Ok(match &call.op {
             Op::Get(key) => Answer::Found(self.get(key)?),
             Op::Contains(key) => Answer::Was(self.documents.contains(convert::key(key))?),
-            Op::Scan | Op::Reopen => Answer::All(self.all(self.documents.scan(..)?)?),
+            Op::Scan | Op::Cut | Op::Reopen => Answer::All(self.all(self.documents.scan(..)?)?),
             Op::Put(key, n) => {
                 documents.put(convert::key(key), document(*n))?;
                 Answer::Done
@@ -64,7 +64,7 @@ impl<'a> Hands<'a> {
             Op::Delete(key) => Answer::Was(documents.delete(convert::key(key))?),
             Op::Clear => documents.clear().map(|()| Answer::Done)?,
             Op::Flush => self.db.flush().map(|()| Answer::Done)?,
-            other => unreachable!("no thread is asked for {other:?}"),
+            _ => self.transact(call)?,
         })
     }
 
@@ -78,27 +78,34 @@ impl<'a> Hands<'a> {
         self.documents.get(convert::key(key))?.map(|found| self.read(&found)).transpose()
     }
 
-    fn all(
+    pub(super) fn all(
         &mut self,
         scan: impl Iterator<Item = holotype::Result<DocRef>>,
     ) -> holotype::Result<Vec<(Key, Doc)>> {
         scan.map(|found| {
             let found = found?;
-            (0..self.yields).for_each(|_| yield_now());
+            self.let_others_in();
             Ok((convert::model_key(&found.key().to_key()), self.read(&found)?))
         })
         .collect()
     }
 
+    pub(super) fn let_others_in(&self) {
+        (0..self.yields).for_each(|_| yield_now());
+    }
+
     /// What a document says, having looked at all of it: one that is no call's is like nothing that a call can have put.
-    fn read(&mut self, found: &DocRef) -> holotype::Result<Doc> {
+    pub(super) fn read(&mut self, found: &DocRef) -> holotype::Result<Doc> {
         let field = |name| found.get(name).and_then(|value| value.as_i64());
         let by = field("by").and_then(|by| u32::try_from(by).ok());
         let doc = field("n").zip(by).map(|(n, by)| Doc { n, by });
         let whole = found.to_document()?;
         match doc.filter(|doc| whole == document(*doc)) {
             Some(doc) => {
-                self.versions.push((doc.by, found.version()));
+                // What a transaction has put itself has no version yet.
+                if found.version() != 0 {
+                    self.versions.push((doc.by, found.version()));
+                }
                 Ok(doc)
             }
             None => Ok(Doc { n: i64::MIN, by: u32::MAX }),
@@ -107,7 +114,7 @@ impl<'a> Hands<'a> {
 }
 
 /// A document as it is stored, of a length that differs from call to call.
-fn document(doc: Doc) -> holotype::Document {
+pub(super) fn document(doc: Doc) -> holotype::Document {
     let filler = "x".repeat((doc.by as usize * 37 + doc.n.unsigned_abs() as usize) % 150);
     holotype::doc! { "n": doc.n, "by": i64::from(doc.by), "filler": filler }
 }

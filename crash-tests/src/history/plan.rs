@@ -87,7 +87,7 @@ fn class(rng: &mut Rng) -> Durability {
 fn op(rng: &mut Rng, keys: &[Key]) -> Op {
     let n = rng.below(20) as i64;
     let key = rng.pick(keys).clone();
-    match rng.below(32) {
+    match rng.below(44) {
         0..6 => Op::Get(key),
         6 => Op::Contains(key),
         7..12 => Op::Scan,
@@ -97,11 +97,31 @@ fn op(rng: &mut Rng, keys: &[Key]) -> Op {
         24 => Op::Insert(n),
         25 => Op::InsertWithKey(key, n),
         26 => Op::Replace(key, n),
-        27..29 => Op::Delete(key),
-        29 => Op::Clear,
-        30 => Op::Flush,
-        _ => Op::Insert(n),
+        27 => Op::Delete(key),
+        28 => Op::Clear,
+        29 => Op::Flush,
+        30..33 => Op::Snapshot,
+        33 => Op::RollBack(some_of(rng, keys)),
+        34 => Op::GoBack((key, n), some_of(rng, keys)),
+        35..38 => Op::Increment(key),
+        38 => Op::Take(key),
+        39 => Op::Insert(n),
+        place => {
+            let (one, other) = two_of(rng, keys);
+            let amount = rng.below(12) as i64;
+            if place < 42 {
+                Op::Transfer { from: one, to: other, amount }
+            } else {
+                Op::Spend { from: one, beside: other, amount }
+            }
+        }
     }
+}
+
+fn two_of(rng: &mut Rng, keys: &[Key]) -> (Key, Key) {
+    let one = rng.below(keys.len());
+    let other = (one + 1 + rng.below(keys.len() - 1)) % keys.len();
+    (keys[one].clone(), keys[other].clone())
 }
 
 /// At least two of the keys, each with a number.

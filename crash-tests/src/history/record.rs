@@ -1,9 +1,11 @@
 //! Making a history: real threads on the real engine, and a clock beside them.
 
 use std::collections::BTreeMap;
-use std::sync::Barrier;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::{ScopedJoinHandle, yield_now};
+use std::sync::{Arc, Barrier, mpsc};
+use std::thread::yield_now;
+use std::time::Duration;
 
 use holotype::storage::Storage;
 use holotype::storage::sim::{Decisions, SimDisk};
@@ -14,6 +16,10 @@ use super::checker;
 use super::disk::SlowDisk;
 use super::perform::Hands;
 use super::plan::{End, Plan, Step};
+use super::snapshots::Snapshots;
+
+/// How long threads may take for some calls of microseconds each, on a machine that has much else to do.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A call of a history of the store.
 pub type Event = checker::Event<Call, Answer>;
@@ -25,6 +31,8 @@ pub struct History {
     pub events: Vec<Event>,
     /// What power cuts left.
     pub cuts: Vec<Event>,
+    /// How often snapshots were read again.
+    pub snapshots_read: u64,
 }
 
 /// What one thread saw.
@@ -34,13 +42,23 @@ struct Seen {
     /// Copies of the disk, each with the call that asked for it, unanswered as yet, and when that returned.
     cuts: Vec<(Event, u64, SimDisk)>,
     versions: Vec<(u32, u64)>,
+    snapshots_read: u64,
+}
+
+impl Seen {
+    fn add(&mut self, mut more: Seen) {
+        self.events.append(&mut more.events);
+        self.cuts.append(&mut more.cuts);
+        self.versions.append(&mut more.versions);
+        self.snapshots_read += more.snapshots_read;
+    }
 }
 
 /// Carries out a plan.
 ///
 /// # Errors
-/// What is wrong already without looking for an order: a call that failed, a panic, a store that cannot be opened or is not in
-/// order at its end, two versions of one commit.
+/// What is wrong already without looking for an order: a call that failed, a panic, a snapshot that changed, a store that cannot be
+/// opened or is not in order at its end, two versions of one commit.
 pub fn record(plan: &Plan) -> Result<History, String> {
     let disk = SlowDisk::new(plan.setup.disk(), plan.seed);
     let options = plan.setup.options().cache_bytes(plan.cache_bytes).flush_bytes(plan.flush_bytes);
@@ -48,86 +66,99 @@ pub fn record(plan: &Plan) -> Result<History, String> {
     let initial: Vec<_> = plan.initial.iter().map(|(key, doc)| (key.clone(), *doc)).collect();
     Hands::new(&db).fill(&initial)?;
 
-    let clock = AtomicU64::new(0);
+    let clock = Arc::new(AtomicU64::new(0));
     let mut seen = run_threads(plan, &db, &disk, &clock)?;
     end(plan, db, &disk, &options, &clock, &mut seen)?;
 
-    let mut cuts = Vec::new();
-    for (index, (mut event, returned, image)) in std::mem::take(&mut seen.cuts).into_iter().enumerate() {
-        // Half of the cuts lose all that was not synced, which shows best what should have been.
-        let seed = plan.seed.wrapping_add(index as u64);
-        image.set_decisions(if index % 2 == 0 { Decisions::path(vec![]) } else { Decisions::seeded(seed) });
-        image.crash();
-        let db = open(image, &options)?;
-        let mut hands = Hands::new(&db);
-        event.returned = Some((returned, hands.perform(&reopen())?));
-        seen.versions.append(&mut hands.versions);
-        cuts.push(event);
-    }
-    let lsns = lsns(&seen.versions)?;
-    for event in &mut seen.events {
+    let Seen { mut events, cuts, mut versions, snapshots_read } = seen;
+    let cuts = (plan.seed..).zip(cuts);
+    let cuts =
+        cuts.map(|(seed, cut)| settle(cut, seed, &options, &mut versions)).collect::<Result<_, _>>()?;
+    let lsns = lsns(&versions)?;
+    for event in &mut events {
         event.lsn = lsns.get(&event.call.id).copied();
     }
-    Ok(History { events: seen.events, cuts })
+    Ok(History { events, cuts, snapshots_read })
 }
 
 fn open(storage: impl Storage + 'static, options: &Options) -> Result<Db, String> {
     Db::open_on(storage, options).map_err(|error| format!("opening: {error}"))
 }
 
-fn run_threads(plan: &Plan, db: &Db, disk: &SlowDisk, clock: &AtomicU64) -> Result<Seen, String> {
-    let barrier = Barrier::new(plan.threads.len());
-    #[cfg(feature = "seeded")]
-    let bug = holotype::seeded::switched_on();
-    let of_threads: Vec<Result<Seen, String>> = std::thread::scope(|scope| {
-        let start = |thread: usize| {
-            let (barrier, steps) = (&barrier, &plan.threads[thread]);
-            scope.spawn(move || {
-                #[cfg(feature = "seeded")]
-                holotype::seeded::switch_on(bug);
-                barrier.wait();
-                run_steps(thread, steps, db, disk, clock)
-            })
-        };
-        let threads: Vec<_> = (0..plan.threads.len()).map(start).collect();
-        let join =
-            |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|_| Err("a panic".to_owned()));
-        threads.into_iter().map(join).collect()
-    });
+/// Runs the threads to their end. They are not waited for for ever: a thread that is never woken is a finding, too.
+fn run_threads(plan: &Plan, db: &Db, disk: &SlowDisk, clock: &Arc<AtomicU64>) -> Result<Seen, String> {
+    let (barrier, snapshots) = (Arc::new(Barrier::new(plan.threads.len())), Arc::new(Snapshots::default()));
+    let (sender, receiver) = mpsc::channel();
+    let start = |(thread, steps): (usize, &Vec<Step>)| {
+        let (db, disk, clock) = (db.clone(), disk.clone(), Arc::clone(clock));
+        let actor = Actor { thread, db, disk, clock, snapshots: Arc::clone(&snapshots) };
+        let (barrier, steps, sender) = (Arc::clone(&barrier), steps.clone(), sender.clone());
+        #[cfg(feature = "seeded")]
+        let bug = holotype::seeded::switched_on();
+        std::thread::spawn(move || {
+            #[cfg(feature = "seeded")]
+            holotype::seeded::switch_on(bug);
+            barrier.wait();
+            let seen = catch_unwind(AssertUnwindSafe(|| actor.run(&steps)));
+            // Who gave up after another's finding does not listen any more.
+            let _ = sender.send(seen.unwrap_or_else(|_| Err("a panic".to_owned())));
+        })
+    };
+    let threads: Vec<_> = plan.threads.iter().enumerate().map(start).collect();
     let mut all = Seen::default();
-    for seen in of_threads {
-        let mut seen = seen?;
-        all.events.append(&mut seen.events);
-        all.cuts.append(&mut seen.cuts);
-        all.versions.append(&mut seen.versions);
+    for _ in &threads {
+        let seen = receiver.recv_timeout(PATIENCE);
+        all.add(seen.map_err(|_| format!("a call has not returned after {} s", PATIENCE.as_secs()))??);
     }
+    // Their handles of the store are to be gone before it ends.
+    for thread in threads {
+        thread.join().map_err(|_| "a panic outside any call".to_owned())?;
+    }
+    all.snapshots_read += snapshots.read_again(&mut Hands::new(db))?;
     Ok(all)
 }
 
-fn run_steps(
+/// One thread of a history, and what it has before it.
+struct Actor {
     thread: usize,
-    steps: &[Step],
-    db: &Db,
-    disk: &SlowDisk,
-    clock: &AtomicU64,
-) -> Result<Seen, String> {
-    let tick = || clock.fetch_add(1, Ordering::SeqCst);
-    let mut seen = Seen::default();
-    let mut hands = Hands::new(db).slowly(thread);
-    for Step { yields, call } in steps {
-        (0..*yields).for_each(|_| yield_now());
-        let mut event = Event { thread, call: call.clone(), invoked: tick(), returned: None, lsn: None };
-        if call.op == Op::Cut {
-            let image = disk.disk().fork();
-            seen.cuts.push((event, tick(), image));
-        } else {
-            let answer = hands.perform(call)?;
-            event.returned = Some((tick(), answer));
+    db: Db,
+    disk: SlowDisk,
+    clock: Arc<AtomicU64>,
+    snapshots: Arc<Snapshots>,
+}
+
+impl Actor {
+    fn run(&self, steps: &[Step]) -> Result<Seen, String> {
+        let mut seen = Seen::default();
+        let mut hands = Hands::new(&self.db).slowly(self.thread);
+        for Step { yields, call } in steps {
+            (0..*yields).for_each(|_| yield_now());
+            let (thread, invoked) = (self.thread, self.tick());
+            let mut event = Event { thread, call: call.clone(), invoked, returned: None, lsn: None };
+            if call.op == Op::Cut {
+                let image = self.disk.disk().fork();
+                seen.cuts.push((event, self.tick(), image));
+                continue;
+            }
+            event.returned = Some(match call.op {
+                Op::Snapshot => self.snapshots.take(&mut hands, call, || self.tick())?,
+                _ => {
+                    let answer = hands.perform(call)?;
+                    (self.tick(), answer)
+                }
+            });
             seen.events.push(event);
+            if call.id.is_multiple_of(4) {
+                seen.snapshots_read += self.snapshots.read_again(&mut hands)?;
+            }
         }
+        seen.versions = hands.versions;
+        Ok(seen)
     }
-    seen.versions = hands.versions;
-    Ok(seen)
+
+    fn tick(&self) -> u64 {
+        self.clock.fetch_add(1, Ordering::SeqCst)
+    }
 }
 
 /// Looks at the state once more, and at what is left of it when the store has ended.
@@ -136,31 +167,25 @@ fn end(
     db: Db,
     disk: &SlowDisk,
     options: &Options,
-    clock: &AtomicU64,
+    clock: &Arc<AtomicU64>,
     seen: &mut Seen,
 ) -> Result<(), String> {
     let thread = plan.threads.len();
-    let id = 1 + plan.threads.iter().flatten().map(|step| step.call.id).max().unwrap_or(0);
-    let look = |id, op, yields| Step { yields, call: Call { id, class: Durability::Synced, op } };
-    let last = [look(id, Op::Scan, 0), look(id + 1, Op::Cut, 0)];
-    let mut add = |mut more: Seen| {
-        seen.events.append(&mut more.events);
-        seen.cuts.append(&mut more.cuts);
-        seen.versions.append(&mut more.versions);
+    let last_id = plan.threads.iter().flatten().map(|step| step.call.id).max().unwrap_or(0);
+    let mut look = |db: &Db, id, op| {
+        let step = Step { yields: 0, call: Call { id: last_id + id, class: Durability::Synced, op } };
+        let (db, disk, clock) = (db.clone(), disk.clone(), Arc::clone(clock));
+        let actor = Actor { thread, db, disk, clock, snapshots: Arc::default() };
+        actor.run(&[step]).map(|more| seen.add(more))
     };
+    look(&db, 1, Op::Scan)?;
     match plan.end {
-        End::Cut => return run_steps(thread, &last, &db, disk, clock).map(add),
-        End::Close => {
-            add(run_steps(thread, &last[..1], &db, disk, clock)?);
-            db.close().map_err(|error| format!("closing: {error}"))?;
-        }
-        End::Drop => {
-            add(run_steps(thread, &last[..1], &db, disk, clock)?);
-            drop(db);
-        }
+        End::Cut => return look(&db, 2, Op::Cut),
+        End::Close => db.close().map_err(|error| format!("closing: {error}"))?,
+        End::Drop => drop(db),
     }
     let db = open(disk.clone(), options)?;
-    add(run_steps(thread, &[look(id + 1, Op::Reopen, 0)], &db, disk, clock)?);
+    look(&db, 2, Op::Reopen)?;
     let report = db.verify(true).map_err(|error| format!("verifying: {error}"))?;
     match report.problems.first() {
         None => Ok(()),
@@ -168,8 +193,25 @@ fn end(
     }
 }
 
-fn reopen() -> Call {
-    Call { id: 0, class: Durability::Synced, op: Op::Reopen }
+/// Opens the store on what a power cut has left, and looks.
+fn settle(
+    (mut event, returned, image): (Event, u64, SimDisk),
+    seed: u64,
+    options: &Options,
+    versions: &mut Vec<(u32, u64)>,
+) -> Result<Event, String> {
+    // Half of the cuts lose all that was not synced, which shows best what should have been.
+    image.set_decisions(if seed.is_multiple_of(2) {
+        Decisions::path(vec![])
+    } else {
+        Decisions::seeded(seed)
+    });
+    image.crash();
+    let db = open(image, options).map_err(|error| format!("{}: {error}", event.call))?;
+    let mut hands = Hands::new(&db);
+    event.returned = Some((returned, hands.perform(&event.call)?));
+    versions.append(&mut hands.versions);
+    Ok(event)
 }
 
 /// The place of each commit of which a document was read.

@@ -142,6 +142,13 @@ impl Store {
                 }
                 Answer::Found(found)
             }
+            Op::Take(key) => Answer::Found(self.documents.remove(key)),
+            Op::GoBack((key, n), others) => {
+                self.put(key, Doc { n: *n, by });
+                let mut inside = self.clone();
+                inside.put_all(others, by);
+                inside.all()
+            }
             Op::RollBack(entries) => {
                 // What it sees of its own changes is in the answer; nothing of it is left behind.
                 let mut inside = self.clone();

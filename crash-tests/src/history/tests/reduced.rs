@@ -5,7 +5,9 @@ use crate::history::explain::judge;
 use crate::history::record::History;
 
 fn said(told: Told, cuts: Vec<Event>) -> String {
-    judge(&initial(), &History { events: told.events, cuts }).expect_err("it is a contradiction").to_string()
+    judge(&initial(), &History { events: told.events, cuts, snapshots_read: 0 })
+        .expect_err("it is a contradiction")
+        .to_string()
 }
 
 #[test]
@@ -38,7 +40,11 @@ fn a_cut_is_judged_by_what_had_returned_when_it_was_over() {
     let put = Told::default().call(0, [0, 9], Op::Put(key(1), 5), Answer::Done);
     // The disk had the commit before a reader could see it.
     let early = put.call(1, [5, 6], Op::Get(key(1)), found(10, 0));
-    let history = History { events: early.events.clone(), cuts: vec![cut(&[(1, 5, 1), (2, 10, 0)])] };
+    let history = History {
+        events: early.events.clone(),
+        cuts: vec![cut(&[(1, 5, 1), (2, 10, 0)])],
+        snapshots_read: 0,
+    };
     judge(&initial(), &history).expect("the commit became visible later");
 
     let put = Told::default().call(0, [0, 9], Op::Put(key(1), 5), Answer::Done);
