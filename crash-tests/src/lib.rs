@@ -11,11 +11,12 @@
 //! | [`faults`] | storage calls that fail, each in turn |
 //! | [`gate`] | all of them, within a time |
 //!
-//! [`adapter`] and [`convert`] put the engine under the model's operations, [`witness`] is the disk that keeps every moment of
+//! [`adapter`], [`client`] and [`convert`] put the engine under the model's operations, [`witness`] is the disk that keeps every moment of
 //! itself, [`live`] a store with its judge beside it, and [`setup`] the sizes.
 #![deny(missing_docs)]
 
 pub mod adapter;
+pub mod client;
 pub mod convert;
 pub mod crash;
 pub mod faults;

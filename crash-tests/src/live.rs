@@ -7,6 +7,7 @@ use holotype::storage::sim::SimDisk;
 use holotype_model::{Disagreement, Ending, Op, Oracle, Outcome, Survived};
 
 use crate::adapter;
+use crate::client::Client;
 use crate::setup::Setup;
 use crate::witness::Witness;
 
@@ -47,7 +48,7 @@ pub type Violation = String;
 #[derive(Debug)]
 pub struct Live {
     setup: Setup,
-    db: Db,
+    client: Client,
     witness: Witness,
     oracle: Oracle,
 }
@@ -66,7 +67,7 @@ impl Live {
         let db = open(setup, &witness)?;
         let oracle = Oracle::default();
         let moments = moments(witness.take(), &oracle, &oracle);
-        let mut live = Live { setup, db, witness, oracle };
+        let mut live = Live { setup, client: Client::new(db), witness, oracle };
         live.look()?;
         Ok((live, moments))
     }
@@ -84,18 +85,19 @@ impl Live {
         let moments = witness.take();
         let dump = adapter::contents(&db).map_err(|error| format!("reading what it holds: {error}"))?;
         let survived = oracle.judge_ending(ending, &dump).map_err(say)?;
-        Ok((Live { setup, db, witness, oracle }, moments, survived))
+        Ok((Live { setup, client: Client::new(db), witness, oracle }, moments, survived))
     }
 
     /// An independent store in the same state.
     pub fn fork(&self) -> Live {
         let witness = Witness::new(self.witness.disk().fork());
-        Live { setup: self.setup, db: self.db.fork(witness.clone()), witness, oracle: self.oracle.clone() }
+        let client = self.client.fork(self.db().fork(witness.clone()));
+        Live { setup: self.setup, client, witness, oracle: self.oracle.clone() }
     }
 
     /// The store.
     pub fn db(&self) -> &Db {
-        &self.db
+        self.client.db()
     }
 
     /// Its disk.
@@ -119,7 +121,7 @@ impl Live {
 
     fn call(&mut self, op: &Op) -> Result<Vec<Moment>, Violation> {
         self.witness.record();
-        let outcome = adapter::apply(&self.db, op);
+        let outcome = self.client.apply(op);
         let disks = self.witness.take();
         let before = in_flight(&self.oracle, op);
         self.oracle.judge(op, &outcome).map_err(say)?;
@@ -128,7 +130,7 @@ impl Live {
 
     fn reopen(&mut self) -> Result<Vec<Moment>, Violation> {
         self.witness.record();
-        self.db.clone().close().map_err(|error| format!("closing: {error}"))?;
+        self.client.close().map_err(|error| format!("closing: {error}"))?;
         let disks = self.witness.take();
         // Until it returns, a close promises no more than a flush.
         let before = in_flight(&self.oracle, &Op::Flush);
@@ -157,14 +159,14 @@ impl Live {
 
     /// Reads everything, holds it against the model, and lets the store check itself.
     pub fn look(&mut self) -> Result<(), Violation> {
-        let dump = adapter::contents(&self.db).map_err(|error| format!("reading what it holds: {error}"))?;
+        let dump = adapter::contents(self.db()).map_err(|error| format!("reading what it holds: {error}"))?;
         self.oracle.judge_dump(&dump).map_err(say)?;
         self.verify()
     }
 
     /// Lets the store check itself, as deep as it can.
     pub fn verify(&self) -> Result<(), Violation> {
-        let report = self.db.verify(true).map_err(|error| format!("verify: {error}"))?;
+        let report = self.db().verify(true).map_err(|error| format!("verify: {error}"))?;
         match report.problems.first() {
             None => Ok(()),
             Some(problem) => {

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::collection::Collection;
-use crate::core::{Core, Stats, VerifyReport};
+use crate::core::{Core, Location, Stats, VerifyReport};
+use crate::doc_ref::DocRef;
 use crate::error::{Error, Result};
 use crate::options::{Durability, Options};
 use crate::pipeline::{SnapshotInfo, Store};
@@ -11,6 +12,7 @@ use crate::snapshot::Snapshot;
 use crate::storage::{Access, FileStorage, MemoryStorage, Storage};
 use crate::sync::Arc;
 use crate::transaction::WriteTransaction;
+use crate::watch::Watch;
 
 /// An open store. Clones share it; the last one to go closes it.
 ///
@@ -207,6 +209,36 @@ impl Db {
     /// Carries out `work` on a snapshot.
     pub fn read<R>(&self, work: impl FnOnce(&Snapshot) -> R) -> R {
         work(&self.snapshot())
+    }
+
+    /// The visible commits behind the one of LSN `from`, in order, and those to come; 0 stands for the beginning of the log.
+    ///
+    /// ```
+    /// use holotype::{Change, Db, doc};
+    ///
+    /// let db = Db::in_memory();
+    /// let mut watch = db.watch(0)?;
+    /// db.collection("notes").put("a", doc! { "n": 1 })?;
+    /// let commit = watch.try_next()?.expect("one was made");
+    /// let [Change::Create { .. }, Change::Put { at, .. }] = &commit.changes[..] else { panic!("the first write creates") };
+    /// let note = db.document_at(*at)?.expect("it is still there");
+    /// assert_eq!(note.get("n").and_then(|n| n.as_i64()), Some(1));
+    /// # Ok::<(), holotype::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `LsnUnknown` where no commit of this store has it, as after a crash that took it back; `LsnGone` where part of the log behind it
+    /// is no longer in place.
+    pub fn watch(&self, from: u64) -> Result<Watch> {
+        Watch::begin(self.clone(), from)
+    }
+
+    /// The document that stands, or stood, at a place that [`watch`](Self::watch) gave. None where the log no longer has it.
+    ///
+    /// # Errors
+    /// `Corrupt` where the record is damaged; `Io`.
+    pub fn document_at(&self, location: Location) -> Result<Option<DocRef>> {
+        Ok(self.core().document_at(location)?.map(DocRef::new))
     }
 
     /// The snapshots that are held now, the oldest first; those of running scans are among them.

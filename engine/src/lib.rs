@@ -52,6 +52,8 @@ mod options;
 mod pipeline;
 mod recovery;
 mod scan;
+#[cfg(all(test, shuttle))]
+mod schedules;
 #[cfg(feature = "seeded")]
 pub mod seeded;
 #[cfg(not(feature = "seeded"))]
@@ -61,9 +63,10 @@ pub mod storage;
 mod sync;
 mod transaction;
 mod txn;
+mod watch;
 
 pub use collection::Collection;
-pub use core::{Stats, VerifyReport};
+pub use core::{Change, Commit, Location, Stats, VerifyReport};
 pub use db::Db;
 pub use doc_ref::DocRef;
 pub use document::{AsKey, Document, Key, KeyRef, Value};
@@ -73,6 +76,7 @@ pub use pipeline::SnapshotInfo;
 pub use scan::{KeyBounds, Keys, Scan};
 pub use snapshot::{Snapshot, View};
 pub use transaction::{Savepoint, TxCollection, TxKeys, TxScan, WriteTransaction};
+pub use watch::Watch;
 
 /// The README's example, compiled with the tests.
 #[cfg(doctest)]

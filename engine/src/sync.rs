@@ -1,11 +1,50 @@
-//! The only import of locks, atomics and threads, so that a model checker's own can take their place.
+//! The only import of locks, atomics and threads, so that a checker's own can take their place: loom's under `--cfg loom`
+//! (every interleaving and every value that a weak ordering allows, within a bound), shuttle's under `--cfg shuttle`
+//! (interleavings at random, of whole stores).
+//!
+//! `Arc` is the standard library's in all three. No code here orders memory by a reference count, so a checker that
+//! branched at each clone would explore the same behaviour many times over. It cannot miss a race by this: it
+//! knows nothing of the order that a count makes, and so allows more than a machine does. Time is the machine's, too, and neither
+//! checker lets it pass for those who wait: a [`wait_timeout`] there ends by being told, or never.
 
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-pub(crate) use std::sync::{
-    Arc, Condvar, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
-};
-pub(crate) use std::thread;
+#[cfg(all(test, loom))]
+pub(crate) mod explore;
+#[cfg(any(loom, shuttle))]
+mod once_lock;
+pub(crate) mod race;
+
+pub(crate) use std::sync::{Arc, Weak};
 pub(crate) use std::time::{Duration, Instant};
+
+#[cfg(not(any(loom, shuttle)))]
+pub(crate) use std::{
+    sync::{
+        Condvar, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+#[cfg(loom)]
+pub(crate) use loom::{
+    sync::{
+        Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+#[cfg(all(shuttle, not(loom)))]
+pub(crate) use shuttle::{
+    sync::{
+        Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+#[cfg(any(loom, shuttle))]
+pub(crate) use once_lock::OnceLock;
 
 /// Locks `mutex`. A panic elsewhere cannot have left the data half changed: every critical section of this crate
 /// either only reads, or keeps its invariants at each step.

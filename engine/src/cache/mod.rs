@@ -3,6 +3,8 @@
 //!
 //! Nothing here is verified: each record is, at each read.
 
+#[cfg(all(test, loom))]
+mod loom;
 mod segment;
 
 use std::collections::{HashMap, VecDeque};
@@ -10,6 +12,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 pub(crate) use segment::{Segment, SegmentTable};
 
+use crate::sync::race::{self, Race};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering, RwLock, read, write};
 
 /// The bytes of one block, and the segment that they belong to.
@@ -108,6 +111,10 @@ impl Cache {
         }
         shard.bytes += len;
         let budget = self.budget.max(len);
+        if race::is_on(Race::EvictedLater) {
+            drop(shard);
+            shard = write(self.shard(number));
+        }
         shard.evict_to(budget);
     }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use crate::document::{Key, KeyRef};
+use crate::sync::race::{self, Race, weakened};
 use crate::sync::{AtomicU64, Ordering, RwLock, read, write};
 
 use super::paged::PagedInts;
@@ -56,6 +57,9 @@ impl MixedIndex {
             return;
         }
         let moved: Vec<_> = read(&self.rest).range(range).map(|(key, entry)| (key.clone(), *entry)).collect();
+        if race::is_on(Race::MapGivenUpFirst) {
+            self.give_up(&moved);
+        }
         // Readers look in the page first, then in the map, then in the page again: so the page is filled and
         // published before the map gives anything up.
         self.ints.create(number, |slots| {
@@ -64,8 +68,13 @@ impl MixedIndex {
                 slots[(key - first) as usize].store(entry.bits(), Ordering::Relaxed);
             }
         });
+        self.give_up(&moved);
+    }
+
+    /// Takes out of the map what a page has.
+    fn give_up(&self, moved: &[(Key, Entry)]) {
         self.change_rest(|rest| {
-            for (key, _) in &moved {
+            for (key, _) in moved {
                 rest.remove(key);
             }
         });
@@ -75,7 +84,7 @@ impl MixedIndex {
     fn change_rest<R>(&self, change: impl FnOnce(&mut BTreeMap<Key, Entry>) -> R) -> R {
         let mut rest = write(&self.rest);
         let result = change(&mut rest);
-        self.rest_len.store(rest.len() as u64, Ordering::Release);
+        self.rest_len.store(rest.len() as u64, weakened(Race::MapLenRelaxed, Ordering::Release));
         result
     }
 
@@ -113,6 +122,9 @@ impl PrimaryIndex for MixedIndex {
     fn get(&self, key: KeyRef<'_>) -> Option<Entry> {
         if let Some(found) = self.in_pages(key) {
             return found;
+        }
+        if race::is_on(Race::PageNotAskedAgain) {
+            return self.in_rest(key);
         }
         // What is not in the map may have moved into a page just now.
         self.in_rest(key).or_else(|| self.in_pages(key).flatten())

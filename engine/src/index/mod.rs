@@ -4,6 +4,8 @@
 //! changes it while any number of readers look; each call is atomic by itself, and no more is promised.
 
 mod catalog;
+#[cfg(all(test, loom))]
+mod loom;
 mod mixed;
 mod paged;
 

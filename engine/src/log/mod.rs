@@ -2,6 +2,8 @@
 
 mod appender;
 mod batch;
+#[cfg(all(test, loom))]
+mod loom;
 mod pieces;
 mod reader;
 mod tail;

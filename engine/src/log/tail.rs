@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use crate::cache::{Block, Cache, Segment};
 use crate::format::record::{PEEK_LEN, peek_len};
 use crate::format::{Geometry, LogAddress};
+use crate::sync::race::{self, Race};
 use crate::sync::{Arc, AtomicU64, Ordering, RwLock, read, write};
 
 #[derive(Debug, Clone)]
@@ -71,10 +72,12 @@ impl Tail {
 
     /// Moves to the cache every block that lies wholly below `placed` and `written`: it will not change again.
     pub(crate) fn seal(&self, placed: LogAddress, written: LogAddress, cache: &Cache) {
-        let end = placed.0.min(written.0) / self.block_bytes;
+        let full = if race::is_on(Race::SealedUnwritten) { placed.0 } else { placed.0.min(written.0) };
+        let end = full / self.block_bytes;
         if end * self.block_bytes <= self.base.load(Ordering::Relaxed) {
             return;
         }
+        let stale = race::is_on(Race::TailCutFromCopy).then(|| read(&self.blocks).clone());
         let sealed: Vec<_> =
             read(&self.blocks).range(..end).map(|(number, block)| (*number, block.clone())).collect();
         for (number, mut block) in sealed {
@@ -85,6 +88,9 @@ impl Tail {
         // The cache has them before the tail gives them up, so a reader finds them in the one or the other.
         self.base.store(end * self.block_bytes, Ordering::Release);
         let mut blocks = write(&self.blocks);
+        if let Some(stale) = stale {
+            *blocks = stale;
+        }
         *blocks = blocks.split_off(&end);
     }
 

@@ -4,6 +4,7 @@
 
 mod flusher;
 mod group;
+mod news;
 mod snapshots;
 mod store;
 

@@ -8,6 +8,7 @@ use crate::sync::{Arc, Condvar, Instant, Mutex, MutexGuard, lock, thread, wait, 
 
 use super::flusher::Flusher;
 use super::group::{Goal, Group, Waiter};
+use super::news::News;
 use super::snapshots::Snapshots;
 
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub(crate) struct Store {
     /// Who holds the turn, for those who wait.
     holder: Mutex<Option<Holder>>,
     pub(crate) snapshots: Snapshots,
+    pub(crate) news: News,
     flusher: Flusher,
 }
 
@@ -69,6 +71,7 @@ impl Store {
             turn_ended: Condvar::new(),
             holder: Mutex::new(None),
             snapshots: Snapshots::default(),
+            news: News::default(),
             flusher: Flusher::default(),
         }
     }
@@ -126,8 +129,9 @@ impl Store {
         if durability == Durability::Buffered {
             self.start_flusher();
         }
-        if let Some(waiter) = waiter {
-            self.wait(waiter, Goal::Visible(placed.lsn))?;
+        match waiter {
+            Some(waiter) => self.wait(waiter, Goal::Visible(placed.lsn))?,
+            None => self.news.tell(),
         }
         Ok((answer, placed.lsn.0))
     }
@@ -264,6 +268,7 @@ impl Store {
                 return Err(error);
             }
         }
+        self.news.tell();
         Ok(self.core.progress())
     }
 

@@ -6,12 +6,11 @@
 //! opened anew; reads go on. A full disk is the exception: the call did nothing that matters, and may succeed later.
 
 use std::io;
-use std::sync::Arc;
 
 use super::{Answer, Probe, Storage};
 use crate::error::{Error, Result};
 use crate::seeded::{self, Bug};
-use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock};
+use crate::sync::{Arc, AtomicBool, AtomicU64, Mutex, Ordering, lock};
 
 /// Interruptions of one call without any progress, after which they count as a failure: no call may hang.
 const INTERRUPTS_MAX: u32 = 1_000;

@@ -3,10 +3,10 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::Storage;
 use crate::error::{Error, Result};
+use crate::sync::Arc;
 
 /// What a file is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,7 +22,8 @@ pub use memory::MemoryStorage;
 
 use std::fmt::Debug;
 use std::io;
-use std::sync::Arc;
+
+use crate::sync::Arc;
 
 /// A file as the engine sees it: bytes from offset 0 to a length, of which some survive a power cut.
 ///

@@ -3,11 +3,11 @@
 use std::io::{BufRead, ErrorKind, Read};
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use super::lexer::Place;
 use super::{Document, FromJson};
 use crate::error::{Error, Result};
+use crate::sync::Arc;
 
 /// The longest text of one item, in bytes: so that a stream that is no JSON at all does not fill the memory.
 const ITEM_LEN_MAX: usize = 1 << 30;

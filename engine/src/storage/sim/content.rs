@@ -1,7 +1,8 @@
 //! The bytes of a disk in pages that copies share until one of them changes a page.
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+
+use crate::sync::{Arc, OnceLock};
 
 pub(super) const PAGE_LEN: usize = 4096;
 

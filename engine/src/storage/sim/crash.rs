@@ -1,13 +1,13 @@
 //! Losing power, and settling what it left: one decision for each thing that somebody looks at.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use super::content::{PAGE_LEN, Page};
 use super::decisions::{What, splitmix};
 use super::disk::Level;
 use super::sectors::{Cache, Sector, Version};
 use super::state::{Name, State};
+use crate::sync::Arc;
 
 impl State {
     /// The power goes, and comes back. What follows sees a file that nobody has looked at yet.

@@ -2,14 +2,13 @@
 
 use std::fmt;
 use std::io;
-use std::sync::Arc;
 
 use super::content::PAGE_LEN;
 use super::decisions::{Decision, Decisions};
 use super::faults::{Call, CallKind, Calls, FaultKind, FaultPlan, SyncLoss};
 use super::state::{Name, State};
 use crate::storage::{Answer, Probe, Storage};
-use crate::sync::{Mutex, MutexGuard, lock};
+use crate::sync::{Arc, Mutex, MutexGuard, lock};
 
 /// The longest file: a crash may leave any length on the way to it.
 const FILE_LEN_MAX: u64 = 1 << 30;

@@ -1,6 +1,6 @@
 //! The length of the file: what calls see, and what a power cut may find.
 
-use std::sync::Arc;
+use crate::sync::Arc;
 
 #[derive(Debug, Clone)]
 pub(super) struct Length {

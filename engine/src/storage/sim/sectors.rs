@@ -3,9 +3,9 @@
 //! The unit is what tears: a sector, or a page of 4 KiB where the level says so. It is called a sector either way.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use super::content::{PAGE_LEN, Page};
+use crate::sync::Arc;
 
 /// Bytes that a sector had, or may have: those at the sector's place in `page`.
 #[derive(Debug, Clone)]

@@ -1,13 +1,12 @@
 //! What calls do to a disk that has power.
 
-use std::sync::Arc;
-
 use super::content::{Pages, pieces};
 use super::decisions::Decisions;
 use super::disk::Level;
 use super::faults::Faults;
 use super::length::Length;
 use super::sectors::{Cache, Sector, Sectors, Version, holds};
+use crate::sync::Arc;
 
 /// The name of the file in its directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

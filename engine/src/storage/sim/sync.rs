@@ -1,10 +1,9 @@
 //! A sync that succeeds, and the ways in which one fails.
 
-use std::sync::Arc;
-
 use super::faults::SyncLoss;
 use super::sectors::Cache;
 use super::state::State;
+use crate::sync::Arc;
 
 impl State {
     /// What reads see is all that a crash can find, but for what nobody has read since the last crash (that stays the

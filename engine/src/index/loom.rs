@@ -1,0 +1,83 @@
+//! A reader beside the writer that moves a key from the ordered map into a page: in every order of their steps.
+
+use super::{Entry, KeyRange, MixedIndex, PrimaryIndex};
+use crate::document::{Key, KeyRef};
+use crate::format::LogAddress;
+use crate::sync::explore::{PREEMPTIONS, every_order, is_found};
+use crate::sync::race::Race;
+use crate::sync::{Arc, thread};
+
+fn entry(key: i64) -> Entry {
+    Entry::new(LogAddress(100 + key.unsigned_abs()), false)
+}
+
+const MISSED: &str = "it was there all the time";
+
+/// An index with pages of two keys and the key 0, which is alone and so in the map; the writer puts 1, for which both move into
+/// a page. Meanwhile `look` finds what a reader finds.
+fn beside_a_move(look: impl Fn(&MixedIndex)) {
+    let index = Arc::new(MixedIndex::new(1));
+    index.set(KeyRef::Int(0), entry(0));
+    let writer = {
+        let index = Arc::clone(&index);
+        thread::spawn(move || index.set(KeyRef::Int(1), entry(1)))
+    };
+    look(&index);
+    assert_eq!(writer.join().expect("the writer does not panic"), None);
+    assert_eq!(index.get(KeyRef::Int(0)), Some(entry(0)));
+    assert_eq!(index.get(KeyRef::Int(1)), Some(entry(1)));
+}
+
+fn a_look_by_key() {
+    beside_a_move(|index| {
+        for _ in 0..2 {
+            assert_eq!(index.get(KeyRef::Int(0)), Some(entry(0)), "{MISSED}");
+        }
+        let new = index.get(KeyRef::Int(1));
+        assert!(new.is_none() || new == Some(entry(1)));
+    });
+}
+
+fn a_scan() {
+    beside_a_move(|index| {
+        let mut found = Vec::new();
+        index.page(&KeyRange::all(), false, 8, &mut found);
+        assert_eq!(found.first(), Some(&(Key::Int(0), entry(0))), "{MISSED}");
+        assert!(found[1..].is_empty() || found[1..] == [(Key::Int(1), entry(1))], "{found:?}");
+    });
+}
+
+#[test]
+fn a_key_that_moves_from_the_map_into_a_page_is_never_missed() {
+    println!("{} executions", every_order(PREEMPTIONS, a_look_by_key));
+}
+
+#[test]
+fn a_scan_meets_a_key_that_moves_once() {
+    println!("{} executions", every_order(PREEMPTIONS, a_scan));
+}
+
+#[test]
+fn loom_finds_keys_that_leave_the_map_before_their_page_is_there() {
+    is_found(Race::MapGivenUpFirst, MISSED, PREEMPTIONS, a_look_by_key);
+}
+
+#[test]
+fn loom_finds_a_scan_that_meets_a_key_nowhere() {
+    is_found(Race::MapGivenUpFirst, MISSED, PREEMPTIONS, a_scan);
+}
+
+#[test]
+fn loom_finds_the_look_that_is_not_repeated() {
+    is_found(Race::PageNotAskedAgain, MISSED, PREEMPTIONS, a_look_by_key);
+}
+
+#[test]
+fn loom_finds_a_length_without_order() {
+    is_found(Race::MapLenRelaxed, MISSED, PREEMPTIONS, a_look_by_key);
+}
+
+#[test]
+fn loom_finds_a_page_shown_without_order() {
+    is_found(Race::OnceReadRelaxed, "Causality violation", PREEMPTIONS, a_look_by_key);
+}
