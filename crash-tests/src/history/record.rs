@@ -62,6 +62,8 @@ impl Seen {
 pub fn record(plan: &Plan) -> Result<History, String> {
     let disk = SlowDisk::new(plan.setup.disk(), plan.seed);
     let options = plan.setup.options().cache_bytes(plan.cache_bytes).flush_bytes(plan.flush_bytes);
+    // The other threads do end their transactions.
+    let options = options.write_wait(PATIENCE);
     let db = open(disk.clone(), &options)?;
     let initial: Vec<_> = plan.initial.iter().map(|(key, doc)| (key.clone(), *doc)).collect();
     Hands::new(&db).fill(&initial)?;
