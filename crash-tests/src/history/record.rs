@@ -60,6 +60,22 @@ impl Seen {
 /// What is wrong already without looking for an order: a call that failed, a panic, a snapshot that changed, a store that cannot be
 /// opened or is not in order at its end, two versions of one commit.
 pub fn record(plan: &Plan) -> Result<History, String> {
+    let (sender, receiver) = mpsc::channel();
+    let plan = plan.clone();
+    #[cfg(feature = "seeded")]
+    let bug = holotype::seeded::switched_on();
+    std::thread::spawn(move || {
+        #[cfg(feature = "seeded")]
+        holotype::seeded::switch_on(bug);
+        let made = catch_unwind(AssertUnwindSafe(|| carry_out(&plan)));
+        let _ = sender.send(made.unwrap_or_else(|_| Err("a panic at the end of the store".to_owned())));
+    });
+    // Closing a store can hang as any call can; the threads themselves are given up before.
+    let made = receiver.recv_timeout(PATIENCE * 2);
+    made.map_err(|_| format!("the store has not come to its end after {} s", PATIENCE.as_secs() * 2))?
+}
+
+fn carry_out(plan: &Plan) -> Result<History, String> {
     let disk = SlowDisk::new(plan.setup.disk(), plan.seed);
     let options = plan.setup.options().cache_bytes(plan.cache_bytes).flush_bytes(plan.flush_bytes);
     // The other threads do end their transactions.
