@@ -7,6 +7,7 @@
 //! | [`random`] | long lives with closings, kills and power cuts |
 //! | [`media`] | damage at rest: right data or a typed error |
 //! | [`readers`] | scans beside a writer, and over damage |
+//! | [`history`] | threads on one store: some order of their calls explains every answer |
 //! | [`faults`] | storage calls that fail, each in turn |
 //! | [`gate`] | all of them, within a time |
 //!
@@ -20,6 +21,7 @@ pub mod convert;
 pub mod crash;
 pub mod faults;
 pub mod gate;
+pub mod history;
 pub mod live;
 pub mod media;
 pub mod power;
