@@ -128,8 +128,8 @@ impl WriteTransaction {
         Ok(Ticket::new(deferred, db))
     }
 
-    /// Gives up all changes. A transaction that is dropped does the same, but does not wait for the commits that it may have read and
-    /// that are not yet durable.
+    /// Gives up all changes. Waits for the commits that it may have read and that are not yet durable. A transaction that is dropped
+    /// does the same, and keeps quiet about what goes wrong.
     ///
     /// # Errors
     /// `Io` or `Poisoned` where those commits turn out to be lost.

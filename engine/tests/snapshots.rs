@@ -108,6 +108,65 @@ fn a_snapshot_that_is_too_old_says_so_and_keeps_nothing() {
     assert!(db.snapshot().collection("a").unwrap().contains("x").unwrap());
 }
 
+/// The switch of a mistake, for as long as this lives.
+#[cfg(feature = "seeded")]
+fn mistaken(bug: holotype::seeded::Bug) -> impl Drop {
+    struct Off;
+    impl Drop for Off {
+        fn drop(&mut self) {
+            holotype::seeded::switch_on(None);
+        }
+    }
+    holotype::seeded::switch_on(Some(bug));
+    Off
+}
+
+#[cfg(feature = "seeded")]
+#[test]
+fn a_snapshot_that_answers_after_its_end_is_noticed() {
+    let _off = mistaken(holotype::seeded::Bug::EndedSnapshotAnswers);
+    let test = std::panic::catch_unwind(a_snapshot_that_is_too_old_says_so_and_keeps_nothing);
+    assert!(test.is_err(), "the check cannot fail");
+}
+
+#[test]
+fn where_a_watermark_finds_no_room_a_slot_attests_what_is_durable() {
+    // spec: F-5.5
+    let options = Options::tiny().max_file_bytes(24 << 10);
+    let mut by_slot = 0;
+    // Of any length, so that some commit leaves just too little room behind it.
+    for len in 256..400 {
+        let disk = Arc::new(MemoryStorage::new());
+        let db = Db::open_on(Arc::clone(&disk), &options).unwrap();
+        let defer = |key: i64, len: usize| {
+            let tx = db.begin_write()?;
+            tx.collection("a").put(key, doc! { "b": vec![7_u8; len] })?;
+            tx.commit_deferred()
+        };
+        let mut kept = 0;
+        let full = loop {
+            let Ok(first) = defer(kept, 8) else { break false };
+            let sync = db.begin_sync().unwrap().expect("a commit waits for it");
+            let second = defer(kept + 1, len);
+            sync.finish().unwrap();
+            first.wait().unwrap();
+            kept += 1;
+            let Ok(second) = second else { break true };
+            let before = db.stats();
+            second.wait().unwrap();
+            kept += 1;
+            let after = db.stats();
+            let rose = after.superblock_generation > before.superblock_generation;
+            by_slot += u64::from(rose && after.file_bytes == before.file_bytes);
+        };
+        assert!(full || kept > 0);
+        drop(db);
+        let db = Db::open_on(disk, &options).unwrap();
+        assert_eq!(db.collection("a").len().unwrap(), kept as u64);
+    }
+    assert!(by_slot > 0, "no length left too little room");
+}
+
 /// A disk whose syncs wait until they are let through, and may then fail.
 #[derive(Debug, Default)]
 struct Gated {

@@ -163,7 +163,7 @@ impl Waiter {
             }
             state.is_syncing = true;
             drop(state);
-            let led = lead();
+            let led = Leading { group }.carry_out(&lead);
             state = lock(&group.state);
             group.note(&mut state, &led);
             if let (Err(error @ Error::StorageFull { .. }), Goal::Durable(_)) = (led, goal) {
@@ -171,6 +171,26 @@ impl Waiter {
                 return state.outcome(goal).unwrap_or(Err(error));
             }
         }
+    }
+}
+
+/// Leads a sync. A panic on the way (of the caller's own storage, say) leaves nobody waiting for ever.
+struct Leading<'a> {
+    group: &'a Group,
+}
+
+impl Leading<'_> {
+    fn carry_out(self, lead: &impl Fn() -> Result<Progress>) -> Result<Progress> {
+        let led = lead();
+        std::mem::forget(self);
+        led
+    }
+}
+
+impl Drop for Leading<'_> {
+    fn drop(&mut self) {
+        let cause = "a panic in the midst of a sync".to_owned();
+        self.group.note(&mut lock(&self.group.state), &Err(Error::Poisoned { cause }));
     }
 }
 

@@ -57,10 +57,10 @@ impl Drop for HeldTurn {
     fn drop(&mut self) {
         let store = Arc::clone(&self.store);
         if self.ticket.is_some()
-            && let Ok(mut writer) = store.core.writer()
+            && let Ok(writer) = store.core.writer()
         {
-            self.give_away(&mut writer);
-            store.leave(writer);
+            // Who dropped it without a word is told nothing; but it does not get ahead of what it may have read (spec: T-4.4).
+            let _ = store.end_turn(writer, self);
         }
     }
 }
@@ -267,10 +267,13 @@ impl Store {
 
     /// Gives up a transaction. Where it may have read pending commits, they are waited for (spec: T-4.4).
     pub(crate) fn roll_back(&self, mut turn: HeldTurn) -> Result<()> {
-        let mut writer = self.core.writer()?;
+        self.end_turn(self.core.writer()?, &mut turn)
+    }
+
+    fn end_turn(&self, mut writer: MutexGuard<'_, Writer>, turn: &mut HeldTurn) -> Result<()> {
         turn.give_away(&mut writer);
-        let (lsn, pending) = (writer.end(), self.core.has_pending());
-        let waiter = pending.then(|| self.group.join());
+        let lsn = writer.end();
+        let waiter = self.core.has_pending().then(|| self.group.join());
         self.leave(writer);
         waiter.map_or(Ok(()), |waiter| self.wait(&waiter, Goal::Durable(lsn)))
     }
