@@ -11,6 +11,8 @@ mod apply;
 mod draft;
 #[cfg(feature = "testing")]
 mod fork;
+#[cfg(all(test, loom))]
+mod loom;
 mod open;
 mod read;
 mod scan;

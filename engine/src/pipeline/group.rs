@@ -7,6 +7,7 @@ use crate::core::Progress;
 use crate::error::{Error, Result};
 use crate::format::Lsn;
 use crate::seeded::{self, Bug};
+use crate::sync::race::{self, Race};
 use crate::sync::{Condvar, Mutex, lock, wait};
 
 /// What a caller waits for.
@@ -127,6 +128,9 @@ impl Waiter<'_> {
             }
             if state.is_syncing {
                 state = wait(&group.changed, state);
+                if race::is_on(Race::WokenIsDone) {
+                    return Ok(());
+                }
                 continue;
             }
             state.is_syncing = true;
