@@ -1,8 +1,9 @@
 //! The engine as the model's drivers see any store: an operation in, an outcome out.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
-use holotype::{Collection, Db, DocRef, Error};
+use holotype::{Collection, Db, DocRef, Error, TxCollection, View};
 use holotype_model::{Document, Failure, Key, KeyRange, Op, Outcome, Prefix, Refusal};
 
 use crate::convert;
@@ -13,127 +14,149 @@ pub type Contents = BTreeMap<String, BTreeMap<Key, Document>>;
 /// The answer of a store that stopped writing.
 pub const POISONED: Outcome = Outcome::Failed(Failure::Poisoned);
 
-/// Carries out `op` on the store.
-pub fn apply(db: &Db, op: &Op) -> Outcome {
-    try_apply(db, op).unwrap_or_else(|error| outcome_of(error, op))
+/// The reads that a collection answers, whoever looks: anybody, a snapshot, or a transaction.
+pub(crate) trait Reads {
+    fn get(&self, key: holotype::Key) -> holotype::Result<Option<DocRef>>;
+    fn contains(&self, key: holotype::Key) -> holotype::Result<bool>;
+    fn len(&self) -> holotype::Result<u64>;
+    fn keys(&self, range: Range, reverse: bool, limit: usize) -> holotype::Result<Vec<Key>>;
+    fn scan(&self, range: Range, reverse: bool, limit: usize) -> holotype::Result<Vec<(Key, Document)>>;
+    fn scan_prefix(
+        &self,
+        prefix: &Prefix,
+        reverse: bool,
+        limit: usize,
+    ) -> holotype::Result<Vec<(Key, Document)>>;
 }
 
-/// Carries out `op` on the store; an error is what is not a refusal.
-///
-/// # Errors
-/// What the world did.
-pub fn try_apply(db: &Db, op: &Op) -> holotype::Result<Outcome> {
-    let result = if op.is_write() { write(db, op) } else { read(db, op) };
-    result.or_else(|error| refusal_of(&error).map(Outcome::Refused).ok_or(error))
+/// Both ends of a range of keys.
+pub(crate) type Range = (Bound<holotype::Key>, Bound<holotype::Key>);
+
+macro_rules! reads {
+    ($($type:ty),*) => {$(
+        impl Reads for $type {
+            fn get(&self, key: holotype::Key) -> holotype::Result<Option<DocRef>> {
+                <$type>::get(self, key)
+            }
+
+            fn contains(&self, key: holotype::Key) -> holotype::Result<bool> {
+                <$type>::contains(self, key)
+            }
+
+            fn len(&self) -> holotype::Result<u64> {
+                <$type>::len(self)
+            }
+
+            fn keys(&self, range: Range, reverse: bool, limit: usize) -> holotype::Result<Vec<Key>> {
+                let keys = <$type>::keys(self, range)?;
+                let keys = if reverse { keys.reversed() } else { keys };
+                keys.take(limit).map(|key| Ok(convert::model_key(&key?))).collect()
+            }
+
+            fn scan(&self, range: Range, reverse: bool, limit: usize) -> holotype::Result<Vec<(Key, Document)>> {
+                let scan = <$type>::scan(self, range)?;
+                entries(if reverse { scan.reversed() } else { scan }.take(limit))
+            }
+
+            fn scan_prefix(
+                &self,
+                prefix: &Prefix,
+                reverse: bool,
+                limit: usize,
+            ) -> holotype::Result<Vec<(Key, Document)>> {
+                let scan = match prefix {
+                    Prefix::Text(text) => <$type>::scan_prefix(self, text)?,
+                    Prefix::Bytes(bytes) => <$type>::scan_prefix_bytes(self, bytes)?,
+                };
+                entries(if reverse { scan.reversed() } else { scan }.take(limit))
+            }
+        }
+    )*};
 }
 
-fn write(db: &Db, op: &Op) -> holotype::Result<Outcome> {
-    let collection = op.collection().expect("a write names a collection");
-    let durability = op.durability().expect("a write has a class");
-    let collection = db.collection(collection).with_durability(convert::durability(durability));
-    Ok(match op {
-        Op::Insert { document, .. } => {
-            Outcome::Key(convert::model_key(&collection.insert(convert::document(document))?))
-        }
-        Op::InsertMany { documents, .. } => {
-            let keys = collection.insert_many(documents.iter().map(convert::document))?;
-            Outcome::Keys(keys.iter().map(convert::model_key).collect())
-        }
-        Op::Put { key, document, .. } => {
-            collection.put(convert::key(key), convert::document(document))?;
-            Outcome::Done
-        }
-        Op::PutMany { entries, .. } => {
-            let entries =
-                entries.iter().map(|(key, document)| (convert::key(key), convert::document(document)));
-            Outcome::Count(collection.put_many(entries)?)
-        }
-        Op::InsertWithKey { key, document, .. } => {
-            collection.insert_with_key(convert::key(key), convert::document(document))?;
-            Outcome::Done
-        }
-        Op::Replace { key, document, .. } => {
-            Outcome::Bool(collection.replace(convert::key(key), convert::document(document))?)
-        }
-        Op::Delete { key, .. } => Outcome::Bool(collection.delete(convert::key(key))?),
-        _ => write_catalog(db, &collection, op)?,
+reads!(Collection, View, TxCollection<'_>);
+
+fn entries(scan: impl Iterator<Item = holotype::Result<DocRef>>) -> holotype::Result<Vec<(Key, Document)>> {
+    scan.map(|found| {
+        let found = found?;
+        Ok((convert::model_key(&found.key().to_key()), decoded(&found)?))
     })
+    .collect()
 }
 
-fn write_catalog(db: &Db, collection: &Collection, op: &Op) -> holotype::Result<Outcome> {
-    let name = collection.name();
-    Ok(Outcome::Bool(match op {
-        Op::CreateCollection { .. } => db.create_collection(name)?,
-        Op::DropCollection { .. } => db.drop_collection(name)?,
-        Op::RenameCollection { to, .. } => db.rename_collection(name, to)?,
-        Op::ClearCollection { .. } => match collection.clear() {
-            Err(Error::UnknownCollection { .. }) => false,
-            result => result.map(|()| true)?,
-        },
-        _ => unreachable!("{op:?} was carried out above"),
-    }))
-}
-
-fn read(db: &Db, op: &Op) -> holotype::Result<Outcome> {
-    let collection = || db.collection(op.collection().expect("this operation names a collection"));
+/// Answers a read of one collection.
+pub(crate) fn read(collection: &impl Reads, op: &Op) -> holotype::Result<Outcome> {
     Ok(match op {
         Op::Get { key, .. } => {
-            let found = collection().get(convert::key(key))?;
+            let found = collection.get(convert::key(key))?;
             Outcome::Document(found.map(|found| decoded(&found)).transpose()?)
         }
-        Op::Contains { key, .. } => Outcome::Bool(collection().contains(convert::key(key))?),
-        Op::Len { .. } => Outcome::Count(collection().len()?),
+        Op::Contains { key, .. } => Outcome::Bool(collection.contains(convert::key(key))?),
+        Op::Len { .. } => Outcome::Count(collection.len()?),
         Op::Keys { range, reverse, limit, .. } => {
-            Outcome::Keys(keys(&collection(), range, *reverse, *limit)?)
+            Outcome::Keys(collection.keys(bounds(range), *reverse, limit.unwrap_or(usize::MAX))?)
         }
         Op::Scan { range, reverse, limit, .. } => {
-            let scan = collection().scan(bounds(range))?;
-            Outcome::Entries(entries(if *reverse { scan.reversed() } else { scan }, *limit)?)
+            Outcome::Entries(collection.scan(bounds(range), *reverse, limit.unwrap_or(usize::MAX))?)
         }
         Op::ScanPrefix { prefix, reverse, limit, .. } => {
-            let scan = match prefix {
-                Prefix::Text(text) => collection().scan_prefix(text)?,
-                Prefix::Bytes(bytes) => collection().scan_prefix_bytes(bytes)?,
-            };
-            Outcome::Entries(entries(if *reverse { scan.reversed() } else { scan }, *limit)?)
+            Outcome::Entries(collection.scan_prefix(prefix, *reverse, limit.unwrap_or(usize::MAX))?)
         }
-        Op::Collections => Outcome::Names(db.collections()),
-        Op::Flush => db.flush().map(|()| Outcome::Done)?,
-        Op::Verify => match db.verify(true)?.problems.first() {
-            None => Outcome::Done,
-            Some(problem) => Outcome::Failed(Failure::Corrupt(problem.to_string())),
-        },
-        // The store has neither yet; it does what they ask for by doing nothing.
-        Op::Checkpoint | Op::Clean => Outcome::Done,
-        _ => unreachable!("{op:?} is a write"),
+        _ => unreachable!("{op:?} reads no collection"),
     })
 }
 
-fn bounds(range: &KeyRange) -> (std::ops::Bound<holotype::Key>, std::ops::Bound<holotype::Key>) {
+fn bounds(range: &KeyRange) -> Range {
     (range.from.as_ref().map(convert::key), range.to.as_ref().map(convert::key))
 }
 
-fn keys(
-    collection: &Collection,
-    range: &KeyRange,
-    reverse: bool,
-    limit: Option<usize>,
-) -> holotype::Result<Vec<Key>> {
-    let keys = collection.keys(bounds(range))?;
-    let keys = if reverse { keys.reversed() } else { keys };
-    keys.take(limit.unwrap_or(usize::MAX)).map(|key| Ok(convert::model_key(&key?))).collect()
+/// The writes that a collection takes, each a commit of its own or in a transaction. `seen` is the version that the caller goes by.
+macro_rules! write {
+    ($collection:expr, $op:expr, $seen:expr) => {
+        match $op {
+            Op::Insert { document, .. } => {
+                let key = $collection.insert(convert::document(document))?;
+                Outcome::Key(convert::model_key(&key))
+            }
+            Op::InsertMany { documents, .. } => {
+                let keys = $collection.insert_many(documents.iter().map(convert::document))?;
+                Outcome::Keys(keys.iter().map(convert::model_key).collect())
+            }
+            Op::Put { key, document, .. } => {
+                $collection.put(convert::key(key), convert::document(document))?;
+                Outcome::Done
+            }
+            Op::PutMany { entries, .. } => {
+                let entry = |(key, document): &_| (convert::key(key), convert::document(document));
+                Outcome::Count($collection.put_many(entries.iter().map(entry))?)
+            }
+            Op::InsertWithKey { key, document, .. } => {
+                $collection.insert_with_key(convert::key(key), convert::document(document))?;
+                Outcome::Done
+            }
+            Op::Replace { key, document, .. } => {
+                Outcome::Bool($collection.replace(convert::key(key), convert::document(document))?)
+            }
+            Op::ReplaceIf { key, document, .. } => {
+                $collection.replace_if(convert::key(key), $seen, convert::document(document))?;
+                Outcome::Done
+            }
+            Op::Delete { key, .. } => Outcome::Bool($collection.delete(convert::key(key))?),
+            Op::DeleteIf { key, .. } => {
+                $collection.delete_if(convert::key(key), $seen)?;
+                Outcome::Done
+            }
+            Op::ClearCollection { .. } => Outcome::Bool(match $collection.clear() {
+                Err(holotype::Error::UnknownCollection { .. }) => false,
+                result => result.map(|()| true)?,
+            }),
+            op => unreachable!("{op:?} writes to no collection"),
+        }
+    };
 }
+pub(crate) use write;
 
-fn entries(scan: holotype::Scan, limit: Option<usize>) -> holotype::Result<Vec<(Key, Document)>> {
-    scan.take(limit.unwrap_or(usize::MAX))
-        .map(|found| {
-            let found = found?;
-            Ok((convert::model_key(&found.key().to_key()), decoded(&found)?))
-        })
-        .collect()
-}
-
-fn decoded(found: &DocRef) -> holotype::Result<Document> {
+pub(crate) fn decoded(found: &DocRef) -> holotype::Result<Document> {
     Ok(convert::model_document(&found.to_document()?))
 }
 
@@ -145,14 +168,14 @@ pub fn contents(db: &Db) -> holotype::Result<Contents> {
     db.collections()
         .into_iter()
         .map(|name| {
-            let all = entries(db.collection(name.as_str()).scan(..)?, None)?;
+            let all = entries(db.collection(name.as_str()).scan(..)?)?;
             Ok((name, all.into_iter().collect()))
         })
         .collect()
 }
 
 /// What an error says about the operation: certainly not done, or nobody knows.
-fn outcome_of(error: Error, op: &Op) -> Outcome {
+pub(crate) fn outcome_of(error: Error, op: &Op) -> Outcome {
     let changes = op.is_write() || matches!(op, Op::Flush);
     match error {
         // A crash may show it: after a full disk, until the next write (S-8.5).
@@ -171,7 +194,7 @@ pub fn failure_of(error: Error) -> Failure {
     }
 }
 
-fn refusal_of(error: &Error) -> Option<Refusal> {
+pub(crate) fn refusal_of(error: &Error) -> Option<Refusal> {
     Some(match error {
         Error::UnknownCollection { .. } => Refusal::UnknownCollection,
         Error::InvalidName { .. } => Refusal::InvalidName,
@@ -181,6 +204,9 @@ fn refusal_of(error: &Error) -> Option<Refusal> {
         Error::TooDeep { .. } => Refusal::TooDeep,
         Error::IdsExhausted => Refusal::IdsExhausted,
         Error::LimitReached { .. } => Refusal::LimitReached,
+        Error::WriterBusy { .. } => Refusal::Busy,
+        Error::VersionMismatch { .. } => Refusal::VersionMismatch,
+        Error::UnknownSavepoint => Refusal::UnknownSavepoint,
         _ => return None,
     })
 }

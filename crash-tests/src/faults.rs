@@ -11,6 +11,7 @@ use holotype::{Db, Error};
 use holotype_model::{Document, Durability, Ending, Key, Op, Oracle, Outcome, Value};
 
 use crate::adapter;
+use crate::client::Client;
 use crate::crash;
 use crate::live::{Live, Step};
 use crate::setup::Setup;
@@ -199,7 +200,7 @@ impl Run {
     fn call(&mut self, op: &Op) -> Result<(), String> {
         let db = self.db.clone().expect("the store is open");
         let writes = op.is_write() || matches!(op, Op::Flush);
-        match adapter::try_apply(&db, op) {
+        match Client::new(db).try_apply(op) {
             Ok(outcome) if self.stopped && writes && !matches!(outcome, Outcome::Refused(_)) => {
                 self.fail(format!("it writes on, and answers {outcome}"))
             }
@@ -325,7 +326,7 @@ impl Run {
         let collection = "a".to_owned();
         let put = Op::Put { collection, key, document, durability: Durability::Synced };
         if !self.stopped || self.judges.is_empty() {
-            if let Err(error) = adapter::try_apply(&db, &put)
+            if let Err(error) = Client::new(db.clone()).try_apply(&put)
                 && !self.lost_by_the_disk()
             {
                 return self.fail(format!("nothing is wrong any more, and yet a write fails: {error}"));
@@ -334,7 +335,7 @@ impl Run {
                 let foretold = judge.histories()[0].clone().apply(&put);
                 judge.judge(&put, &foretold).map_err(|d| d.found)?;
             }
-        } else if !matches!(adapter::try_apply(&db, &put), Err(Error::Poisoned { .. })) {
+        } else if !matches!(Client::new(db.clone()).try_apply(&put), Err(Error::Poisoned { .. })) {
             return self.fail("it stopped writing, and now goes on");
         }
         match adapter::contents(&db) {

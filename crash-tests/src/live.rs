@@ -4,9 +4,10 @@ use std::fmt;
 
 use holotype::Db;
 use holotype::storage::sim::SimDisk;
-use holotype_model::{Disagreement, Ending, Op, Oracle, Outcome, Survived};
+use holotype_model::{Disagreement, Durability, Ending, Op, Oracle, Outcome, Survived};
 
 use crate::adapter;
+use crate::client::Client;
 use crate::setup::Setup;
 use crate::witness::Witness;
 
@@ -15,6 +16,10 @@ use crate::witness::Witness;
 pub enum Step {
     /// A call.
     Do(Op),
+    /// Calls, one after the other: a transaction, from its begin to its end.
+    All(Vec<Op>),
+    /// Two writes of class `Synced`. The second is placed while the sync for the first is under way.
+    Overlap(Op, Op),
     /// The store is closed and opened again.
     Reopen,
     /// The process is killed, and the store opened again.
@@ -25,6 +30,11 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Step::Do(op) => write!(f, "{op}"),
+            Step::All(ops) => {
+                let ops: Vec<String> = ops.iter().map(Op::to_string).collect();
+                f.write_str(&ops.join(", "))
+            }
+            Step::Overlap(first, second) => write!(f, "{first}, and during its sync {second}"),
             Step::Reopen => f.write_str("close, open"),
             Step::Kill => f.write_str("kill, open"),
         }
@@ -47,7 +57,7 @@ pub type Violation = String;
 #[derive(Debug)]
 pub struct Live {
     setup: Setup,
-    db: Db,
+    client: Client,
     witness: Witness,
     oracle: Oracle,
 }
@@ -66,7 +76,7 @@ impl Live {
         let db = open(setup, &witness)?;
         let oracle = Oracle::default();
         let moments = moments(witness.take(), &oracle, &oracle);
-        let mut live = Live { setup, db, witness, oracle };
+        let mut live = Live { setup, client: Client::new(db), witness, oracle };
         live.look()?;
         Ok((live, moments))
     }
@@ -84,18 +94,19 @@ impl Live {
         let moments = witness.take();
         let dump = adapter::contents(&db).map_err(|error| format!("reading what it holds: {error}"))?;
         let survived = oracle.judge_ending(ending, &dump).map_err(say)?;
-        Ok((Live { setup, db, witness, oracle }, moments, survived))
+        Ok((Live { setup, client: Client::new(db), witness, oracle }, moments, survived))
     }
 
     /// An independent store in the same state.
     pub fn fork(&self) -> Live {
         let witness = Witness::new(self.witness.disk().fork());
-        Live { setup: self.setup, db: self.db.fork(witness.clone()), witness, oracle: self.oracle.clone() }
+        let client = self.client.fork(self.db().fork(witness.clone()));
+        Live { setup: self.setup, client, witness, oracle: self.oracle.clone() }
     }
 
     /// The store.
     pub fn db(&self) -> &Db {
-        &self.db
+        self.client.db()
     }
 
     /// Its disk.
@@ -112,6 +123,11 @@ impl Live {
     pub fn step(&mut self, step: &Step) -> Result<Vec<Moment>, Violation> {
         match step {
             Step::Do(op) => self.call(op),
+            Step::All(ops) => {
+                let moments = ops.iter().map(|op| self.call(op)).collect::<Result<Vec<_>, _>>()?;
+                Ok(moments.into_iter().flatten().collect())
+            }
+            Step::Overlap(first, second) => self.overlap(first, second),
             Step::Reopen => self.reopen(),
             Step::Kill => self.kill(),
         }
@@ -119,16 +135,47 @@ impl Live {
 
     fn call(&mut self, op: &Op) -> Result<Vec<Moment>, Violation> {
         self.witness.record();
-        let outcome = adapter::apply(&self.db, op);
+        let outcome = self.client.apply(op);
         let disks = self.witness.take();
         let before = in_flight(&self.oracle, op);
         self.oracle.judge(op, &outcome).map_err(say)?;
         Ok(moments(disks, &before, &self.oracle))
     }
 
+    /// Nobody sees the first write before its sync is over, nor the second before its own is; but the second builds on the first.
+    fn overlap(&mut self, first: &Op, second: &Op) -> Result<Vec<Moment>, Violation> {
+        let say_error = |error: holotype::Error| format!("committing while a sync is under way: {error}");
+        let unseen = self.oracle.clone();
+        self.witness.record();
+        let (answer, ticket) = self.client.defer(first).map_err(say_error)?;
+        let sync = self.db().begin_sync().map_err(say_error)?.expect("a commit waits for it");
+        let mut all = moments_during(self.witness.take(), &pending(&unseen, &[first]));
+
+        self.witness.record();
+        let (next_answer, next_ticket) = self.client.defer(second).map_err(say_error)?;
+        self.oracle.judge_dump(&self.contents()?).map_err(say)?;
+        sync.finish().map_err(say_error)?;
+        let in_the_air = pending(&unseen, &[first, second]);
+        self.oracle.judge(first, &answer).map_err(say)?;
+        all.extend(moments(self.witness.take(), &in_the_air, &pending(&self.oracle, &[second])));
+        self.oracle.judge_dump(&self.contents()?).map_err(say)?;
+
+        self.witness.record();
+        ticket.wait().map_err(say_error)?;
+        next_ticket.wait().map_err(say_error)?;
+        let in_the_air = pending(&self.oracle, &[second]);
+        self.oracle.judge(second, &next_answer).map_err(say)?;
+        all.extend(moments(self.witness.take(), &in_the_air, &self.oracle));
+        Ok(all)
+    }
+
+    fn contents(&self) -> Result<adapter::Contents, Violation> {
+        adapter::contents(self.db()).map_err(|error| format!("reading what it holds: {error}"))
+    }
+
     fn reopen(&mut self) -> Result<Vec<Moment>, Violation> {
         self.witness.record();
-        self.db.clone().close().map_err(|error| format!("closing: {error}"))?;
+        self.client.close().map_err(|error| format!("closing: {error}"))?;
         let disks = self.witness.take();
         // Until it returns, a close promises no more than a flush.
         let before = in_flight(&self.oracle, &Op::Flush);
@@ -157,14 +204,14 @@ impl Live {
 
     /// Reads everything, holds it against the model, and lets the store check itself.
     pub fn look(&mut self) -> Result<(), Violation> {
-        let dump = adapter::contents(&self.db).map_err(|error| format!("reading what it holds: {error}"))?;
+        let dump = self.contents()?;
         self.oracle.judge_dump(&dump).map_err(say)?;
         self.verify()
     }
 
     /// Lets the store check itself, as deep as it can.
     pub fn verify(&self) -> Result<(), Violation> {
-        let report = self.db.verify(true).map_err(|error| format!("verify: {error}"))?;
+        let report = self.db().verify(true).map_err(|error| format!("verify: {error}"))?;
         match report.problems.first() {
             None => Ok(()),
             Some(problem) => {
@@ -185,6 +232,22 @@ fn in_flight(oracle: &Oracle, op: &Op) -> Oracle {
         oracle.judge(op, &Outcome::Unknown).expect("a call that may write may be cut short");
     }
     oracle
+}
+
+/// The judge while these commits are placed, and none of them is durable for certain.
+fn pending(oracle: &Oracle, ops: &[&Op]) -> Oracle {
+    let mut oracle = oracle.clone();
+    for op in ops {
+        let op = op.with_durability(Durability::Buffered);
+        let foretold = oracle.histories()[0].clone().apply(&op);
+        oracle.judge(&op, &foretold).expect("this is what it foretells");
+    }
+    oracle
+}
+
+/// All of these disks are from before anything was promised.
+fn moments_during(disks: Vec<SimDisk>, oracle: &Oracle) -> Vec<Moment> {
+    disks.into_iter().map(|disk| Moment { disk, oracle: oracle.clone() }).collect()
 }
 
 /// At the last moment of a step its promise holds already: no power cut between it and the return can leave less.

@@ -3,8 +3,9 @@
 use holotype::storage::sim::{Decisions, SimDisk};
 use holotype::{Db, Document};
 use holotype_model::check::{Divergence, Profile, Rig, Rng, Step, Steps, Tally, minimise, run};
-use holotype_model::{Ending, Failure, Feature, Features, Op, Outcome, Subject};
+use holotype_model::{Ending, Failure, Features, Op, Outcome, Subject};
 
+use crate::client::Client;
 use crate::setup::Setup;
 use crate::witness::Witness;
 use crate::{adapter, convert};
@@ -12,7 +13,7 @@ use crate::{adapter, convert};
 /// An open store, as the model's driver sees any.
 #[derive(Debug)]
 pub struct Engine {
-    db: Db,
+    client: Client,
     witness: Witness,
 }
 
@@ -38,30 +39,23 @@ impl Subject for Engine {
     fn open(image: Image) -> Result<Self, Failure> {
         let witness = Witness::new(image.disk);
         let db = Db::open_on(witness.clone(), &image.setup.options()).map_err(adapter::failure_of)?;
-        Ok(Engine { db, witness })
+        Ok(Engine { client: Client::new(db), witness })
     }
 
     fn apply(&mut self, op: &Op) -> Outcome {
-        adapter::apply(&self.db, op)
+        self.client.apply(op)
     }
 
     fn verify(&mut self) -> Result<(), Failure> {
-        match adapter::apply(&self.db, &Op::Verify) {
+        match self.client.apply(&Op::Verify) {
             Outcome::Failed(failure) => Err(failure),
             _ => Ok(()),
         }
     }
 
     fn supports(&self) -> Features {
-        features()
+        Features::all()
     }
-}
-
-/// What the store is asked for. Transactions, snapshots and versions are not wired to it yet.
-fn features() -> Features {
-    [Feature::Transactions, Feature::Snapshots, Feature::Versions]
-        .into_iter()
-        .fold(Features::all(), Features::without)
 }
 
 /// Keeps the disk from one life of the store to the next.
@@ -90,9 +84,9 @@ impl Rig for DiskRig {
         self.open()
     }
 
-    fn restart(&mut self, engine: Engine, ending: Ending, choice: u64) -> Result<Engine, Failure> {
+    fn restart(&mut self, mut engine: Engine, ending: Ending, choice: u64) -> Result<Engine, Failure> {
         if ending == Ending::Close {
-            engine.db.clone().close().map_err(adapter::failure_of)?;
+            engine.client.close().map_err(adapter::failure_of)?;
         }
         drop(engine);
         if ending == Ending::PowerCut {
@@ -120,7 +114,7 @@ pub struct Reduced {
 pub fn steps(seed: u64, len: usize, setup: Setup, documents: &[Document]) -> Vec<Step> {
     let segment = setup.segment_bytes as usize;
     let sector = setup.sector as usize;
-    let mut profile = Profile::new(features());
+    let mut profile = Profile::new(Features::all());
     // Near the ends of sectors and, with what a record adds, of half segments: two of these do not share one.
     profile.lens = vec![sector - 64, sector - 32, sector, 2 * sector, segment / 2 - 128, segment / 2];
     profile.lens.retain(|len| *len < segment * 3 / 4);

@@ -1,5 +1,7 @@
 //! The sizes in which a store is checked: small ones, in which rare things come soon.
 
+use std::time::Duration;
+
 use holotype::Options;
 use holotype::storage::sim::{Level, SimDisk};
 
@@ -47,6 +49,8 @@ impl Setup {
         let options = Options::tiny()
             .sector(self.sector)
             .segment_bytes(self.segment_bytes)
+            // Nobody else ends a transaction while a check waits for it.
+            .write_wait(Duration::ZERO)
             .read_unit(self.sector as usize);
         match self.count_max {
             Some(count) => options.count_max(count),

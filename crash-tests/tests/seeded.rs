@@ -10,7 +10,7 @@ use holotype::seeded::{Bug, switch_on};
 use holotype_crash_tests::crash::{Scope, run};
 use holotype_crash_tests::media::{Damage, Specimen};
 use holotype_crash_tests::setup::Setup;
-use holotype_crash_tests::{faults, media, power, random, readers};
+use holotype_crash_tests::{faults, history, media, power, random, readers};
 
 /// A check that ends by itself: how much it tried, or what it found and after how much.
 type Check = (&'static str, fn() -> Result<u64, (u64, String)>);
@@ -29,12 +29,12 @@ const HOLES: &[Bug] = &[
     Bug::InvalidSlotNotMended,
     Bug::SectorSharedAcrossSyncs,
     Bug::WatermarkForgotten,
-    Bug::CommitVisibleInPieces,
 ];
 
 /// The cheap ones first.
 const CHECKS: &[Check] = &[
     ("readers", readers),
+    ("histories", histories),
     ("lives", lives),
     ("creation", || every_cut(Setup::TINY, 0, 1)),
     ("crash", || every_cut(Setup::TINY, 2, 1)),
@@ -46,6 +46,13 @@ const CHECKS: &[Check] = &[
 
 fn readers() -> Result<u64, (u64, String)> {
     readers::every_check().map_err(|what| (1, what))
+}
+
+fn histories() -> Result<u64, (u64, String)> {
+    for seed in 0..600 {
+        history::check(seed).map_err(|what| (seed + 1, what))?;
+    }
+    Ok(600)
 }
 
 fn lives() -> Result<u64, (u64, String)> {

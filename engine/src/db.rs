@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::collection::Collection;
-use crate::core::{Core, Stats, VerifyReport};
+use crate::core::{Core, Location, Stats, VerifyReport};
+use crate::doc_ref::DocRef;
 use crate::error::{Error, Result};
 use crate::options::{Durability, Options};
 use crate::pipeline::{SnapshotInfo, Store};
@@ -11,6 +12,7 @@ use crate::snapshot::Snapshot;
 use crate::storage::{Access, FileStorage, MemoryStorage, Storage};
 use crate::sync::Arc;
 use crate::transaction::WriteTransaction;
+use crate::watch::Watch;
 
 /// An open store. Clones share it; the last one to go closes it.
 ///
@@ -209,6 +211,36 @@ impl Db {
         work(&self.snapshot())
     }
 
+    /// The visible commits behind the one of LSN `from`, in order, and those to come; 0 stands for the beginning of the log.
+    ///
+    /// ```
+    /// use holotype::{Change, Db, doc};
+    ///
+    /// let db = Db::in_memory();
+    /// let mut watch = db.watch(0)?;
+    /// db.collection("notes").put("a", doc! { "n": 1 })?;
+    /// let commit = watch.try_next()?.expect("one was made");
+    /// let [Change::Create { .. }, Change::Put { at, .. }] = &commit.changes[..] else { panic!("the first write creates") };
+    /// let note = db.document_at(*at)?.expect("it is still there");
+    /// assert_eq!(note.get("n").and_then(|n| n.as_i64()), Some(1));
+    /// # Ok::<(), holotype::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `LsnUnknown` where no commit of this store has it, as after a crash that took it back; `LsnGone` where part of the log behind it
+    /// is no longer in place.
+    pub fn watch(&self, from: u64) -> Result<Watch> {
+        Watch::begin(self.clone(), from)
+    }
+
+    /// The document that stands, or stood, at a place that [`watch`](Self::watch) gave. None where the log no longer has it.
+    ///
+    /// # Errors
+    /// `Corrupt` where the record is damaged; `Io`.
+    pub fn document_at(&self, location: Location) -> Result<Option<DocRef>> {
+        Ok(self.core().document_at(location)?.map(DocRef::new))
+    }
+
     /// The snapshots that are held now, the oldest first; those of running scans are among them.
     pub fn snapshots(&self) -> Vec<SnapshotInfo> {
         self.store().live_snapshots()
@@ -245,10 +277,41 @@ impl Db {
         self.store().close()
     }
 
+    /// Begins a sync, as a waiting caller does: what is placed is handed over, and the disk not asked yet. None where all of it is
+    /// durable already. For checks that look at what happens while a sync is under way, without a second thread.
+    ///
+    /// # Errors
+    /// As [`Db::flush`].
+    #[cfg(feature = "testing")]
+    pub fn begin_sync(&self) -> Result<Option<SyncUnderWay>> {
+        let job = self.core().begin_sync()?;
+        Ok(job.map(|job| SyncUnderWay { db: self.clone(), job }))
+    }
+
     /// A copy that shares nothing with this store and goes on from its present state on `storage`, a copy of its disk. For
     /// exhaustive checks, which try many futures of one past.
     #[cfg(feature = "testing")]
     pub fn fork(&self, storage: impl Storage + 'static) -> Db {
         Self::over(self.core().fork(Box::new(storage)))
+    }
+}
+
+/// A sync that was begun with [`Db::begin_sync`].
+#[cfg(feature = "testing")]
+#[derive(Debug)]
+pub struct SyncUnderWay {
+    db: Db,
+    job: crate::core::SyncJob,
+}
+
+#[cfg(feature = "testing")]
+impl SyncUnderWay {
+    /// Has the disk do its part, and shows what is durable then.
+    ///
+    /// # Errors
+    /// As [`Db::flush`].
+    pub fn finish(self) -> Result<()> {
+        self.db.core().sync_storage()?;
+        self.db.core().end_sync(self.job)
     }
 }

@@ -144,6 +144,13 @@ pub enum Error {
         /// The limit in bytes, [`Options::transaction_bytes`](crate::Options::transaction_bytes).
         max: usize,
     },
+    /// A bulk load stopped on its way. What it had committed stays.
+    BulkLoad {
+        /// How many documents are in place.
+        loaded: u64,
+        /// What stopped it.
+        cause: Box<Error>,
+    },
     /// The savepoint is of another transaction, or behind one that was gone back to.
     UnknownSavepoint,
     /// The document is not the version that the caller has seen.
@@ -286,6 +293,9 @@ impl fmt::Display for Error {
                 f,
                 "the transaction's changes would take {len} bytes and the limit is {max}; commit in parts, or raise transaction_bytes"
             ),
+            Error::BulkLoad { loaded, cause } => {
+                write!(f, "the bulk load stopped after {loaded} documents, which are in place: {cause}")
+            }
             Error::UnknownSavepoint => f.write_str(
                 "the savepoint is not one of this transaction, or lies behind one that was gone back to",
             ),
@@ -326,6 +336,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Io { source, .. } => Some(source),
+            Error::BulkLoad { cause, .. } => Some(cause),
             _ => None,
         }
     }

@@ -61,12 +61,16 @@ mod seeded;
 mod snapshot;
 pub mod storage;
 mod sync;
+mod ticket;
 mod transaction;
 mod txn;
+mod watch;
 
 pub use collection::Collection;
-pub use core::{Stats, VerifyReport};
+pub use core::{Change, Commit, Location, Stats, VerifyReport};
 pub use db::Db;
+#[cfg(feature = "testing")]
+pub use db::SyncUnderWay;
 pub use doc_ref::DocRef;
 pub use document::{AsKey, Document, Key, KeyRef, Value};
 pub use error::{Clause, Corruption, Error, Result};
@@ -74,7 +78,9 @@ pub use options::{Background, Durability, Options};
 pub use pipeline::SnapshotInfo;
 pub use scan::{KeyBounds, Keys, Scan};
 pub use snapshot::{Snapshot, View};
+pub use ticket::Ticket;
 pub use transaction::{Savepoint, TxCollection, TxKeys, TxScan, WriteTransaction};
+pub use watch::Watch;
 
 /// The README's example, compiled with the tests.
 #[cfg(doctest)]

@@ -112,6 +112,12 @@ pub(crate) fn is_on(bug: Bug) -> bool {
     ON.get() == Some(bug)
 }
 
+/// The bug that is switched on in this thread: a thread that starts others passes it on to them.
+#[cfg(feature = "seeded")]
+pub fn switched_on() -> Option<Bug> {
+    ON.get()
+}
+
 /// Whether `bug` is switched on: not in this build.
 #[cfg(not(any(feature = "seeded", all(test, any(loom, shuttle)))))]
 #[inline(always)]

@@ -22,7 +22,7 @@ pub(crate) use std::time::{Duration, Instant};
 pub(crate) use std::{
     sync::{
         Condvar, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     thread,
 };
@@ -33,14 +33,14 @@ pub(crate) use {
         sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic::Ordering},
         thread,
     },
-    watched::{AtomicBool, AtomicU64},
+    watched::{AtomicBool, AtomicU64, AtomicUsize},
 };
 
 #[cfg(all(shuttle, not(loom)))]
 pub(crate) use shuttle::{
     sync::{
         Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     thread,
 };

@@ -16,6 +16,7 @@ use crate::index::KeyRange;
 use crate::options::Durability;
 use crate::pipeline::HeldTurn;
 use crate::scan::KeyBounds;
+use crate::ticket::Ticket;
 
 /// A write transaction. Nobody else writes while it is open; what it changes is seen by itself alone until it commits. Dropped, it is
 /// rolled back.
@@ -113,8 +114,18 @@ impl WriteTransaction {
     /// What any write may say. Nothing of the transaction is left then, unless the handle is `Poisoned` by it: then reopening
     /// decides.
     pub fn commit(self) -> Result<u64> {
+        self.commit_deferred()?.wait()
+    }
+
+    /// Makes all changes one commit, and does not wait until it is as durable as its class says: the ticket tells. Until then the
+    /// commit is not visible either, but the next writer builds on it.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit), as far as it is known by now.
+    pub fn commit_deferred(self) -> Result<Ticket> {
         let WriteTransaction { draft, turn, durability, db } = self;
-        db.store().commit(turn, draft.into_inner(), durability)
+        let deferred = db.store().commit_deferred(turn, draft.into_inner(), durability)?;
+        Ok(Ticket::new(deferred, db))
     }
 
     /// Gives up all changes. A transaction that is dropped does the same, but does not wait for the commits that it may have read and

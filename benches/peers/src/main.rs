@@ -1,90 +1,82 @@
 //! Holotype beside other stores: the same work in the same run, stores taking turns, medians and ratios.
 //!
 //! ```text
-//! cargo run --release --manifest-path benches/peers/Cargo.toml [-- [--documents N] [--trials N] [DIRECTORY]]
+//! cargo run --release --manifest-path benches/peers/Cargo.toml [-- [load|durable|readers|snapshots|all]... [OPTIONS]]
 //! ```
 //!
-//! The table goes to standard output as Markdown. The files of the stores are made in DIRECTORY, by default where temporary files
-//! go; a file system in memory says nothing about writing. Every trial asserts that the work was done: how many documents there are,
-//! what their fields add up to, how many were found missing.
+//! Tables go to standard output as Markdown, progress to standard error. Every trial holds the store to what it was timed for: how
+//! many documents there are, what their bytes add up to, what is found when the store is opened again. A store that fails, or that
+//! did something else, ends the run: it has no figures.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`stores`] | what a store must do to take part, and the stores that do |
+//! | [`load`] | the day of a document, beside a store of documents |
+//! | [`durable`] | durable commits, beside what the machine allows |
+//! | [`readers`] | readers beside a writer |
+//! | [`snapshots`] | a snapshot held through a run of updates |
+//! | [`contents`] | the documents, and what must be found in the end |
+//! | [`turns`] | trials in turn, medians |
+//! | [`clock`], [`latencies`] | time on the processor; the time of each call |
+//! | [`plan`], [`place`], [`failure`] | the command line; the file system; what ends a run |
 
-mod bison;
 mod clock;
-mod holotype;
-mod peer;
-mod table;
-mod trial;
+mod contents;
+mod durable;
+mod failure;
+mod latencies;
+mod load;
+mod place;
+mod plan;
+mod readers;
+mod snapshots;
+mod stores;
+mod turns;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use peer::{Class, Peer};
-use trial::Figures;
-
-/// What to run.
-#[derive(Debug)]
-struct Plan {
-    documents: u64,
-    trials: usize,
-    directory: PathBuf,
-}
-
-const USAGE: &str = "usage: holotype-peers [--documents N] [--trials N] [DIRECTORY]";
-
-fn plan(mut arguments: impl Iterator<Item = String>) -> Option<Plan> {
-    let mut plan = Plan { documents: 100_000, trials: 7, directory: std::env::temp_dir() };
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--documents" => {
-                plan.documents = arguments.next()?.parse().ok().filter(|count| *count >= 1_000)?
-            }
-            "--trials" => plan.trials = arguments.next()?.parse().ok().filter(|count| *count > 0)?,
-            option if option.starts_with('-') => return None,
-            directory => plan.directory = directory.into(),
-        }
-    }
-    Some(plan)
-}
-
-/// One store in one class, and what its trials showed.
-struct Contender {
-    name: &'static str,
-    class: Class,
-    run: fn(&Plan, Class) -> Figures,
-    trials: Vec<Figures>,
-}
-
-impl Contender {
-    fn new<P: Peer>(class: Class) -> Self {
-        let run = |plan: &Plan, class: Class| trial::run::<P>(&plan.directory, plan.documents, class);
-        Contender { name: P::NAME, class, run, trials: Vec::new() }
-    }
-}
+use failure::{Failure, Result};
+use plan::{Plan, USAGE};
 
 fn main() -> ExitCode {
-    let Some(plan) = plan(std::env::args().skip(1)) else {
+    let Some(plan) = Plan::parse(std::env::args().skip(1)) else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    let mut contenders = [
-        Contender::new::<bison::Bison>(Class::Written),
-        Contender::new::<holotype::Holotype>(Class::Written),
-        Contender::new::<holotype::Holotype>(Class::Buffered),
-        Contender::new::<bison::Bison>(Class::Synced),
-        Contender::new::<holotype::Holotype>(Class::Synced),
-    ];
-    let count = contenders.len();
-    // The first trial of each warms the machine up and is thrown away.
-    for trial in 0..=plan.trials {
-        for turn in 0..count {
-            let contender = &mut contenders[(trial + turn) % count];
-            let figures = (contender.run)(&plan, contender.class);
-            if trial > 0 {
-                contender.trials.push(figures);
-            }
+    match run(&plan) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
         }
-        eprintln!("trial {trial} of {}", plan.trials);
     }
-    table::print(&contenders, plan.documents);
-    ExitCode::SUCCESS
+}
+
+fn run(plan: &Plan) -> Result<()> {
+    let file_system = place::file_system(&plan.directory)?;
+    if plan.syncs() && place::is_in_memory(&file_system) && !plan.sync_in_memory {
+        let refusal =
+            "a sync does nothing there: name a directory on a disk with --dir, or say --sync-in-memory";
+        return Err(Failure::new(
+            "the directory of the files",
+            "finding it on a file system in memory",
+            refusal,
+        ));
+    }
+    println!(
+        "{} processors, {}, files on {file_system}; load of the machine before: {}. Trials: {}, and one thrown away.\n",
+        std::thread::available_parallelism().map_or(1, usize::from),
+        told_by("/proc/sys/kernel/osrelease"),
+        told_by("/proc/loadavg"),
+        plan.trials
+    );
+    for workload in plan.workloads() {
+        (workload.run)(plan)?;
+    }
+    Ok(())
+}
+
+/// What the system says of itself in a file of one line.
+fn told_by(path: &str) -> String {
+    std::fs::read_to_string(path).map_or("unknown".to_owned(), |told| told.trim().to_owned())
 }

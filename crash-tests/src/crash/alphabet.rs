@@ -30,6 +30,31 @@ fn big(segment_bytes: u32) -> Document {
     blob(segment_bytes as usize * 10 / 16)
 }
 
+fn put_op(key: &str, document: Document) -> Op {
+    Op::Put { collection: COLLECTION.into(), key: Key::from(key), document, durability: Durability::Synced }
+}
+
+/// Changes of one key and of another collection, some of them taken back, in one commit.
+fn transaction(segment_bytes: u32) -> Step {
+    let inside = |op| Op::Inside(Box::new(op));
+    Step::All(vec![
+        Op::Begin,
+        inside(put_op("x", number(5))),
+        Op::Savepoint,
+        inside(put_op("y", big(segment_bytes))),
+        Op::RollbackTo { savepoint: 0 },
+        inside(Op::Delete { collection: COLLECTION.into(), key: Key::from("x"), durability: Durability::Synced }),
+        inside(put_op("z", number(6))),
+        inside(Op::Insert { collection: "b".into(), document: number(7), durability: Durability::Synced }),
+        Op::Commit { durability: Durability::Synced },
+    ])
+}
+
+/// A commit, and a long one during its sync.
+fn overlap(segment_bytes: u32) -> Step {
+    Step::Overlap(put_op("x", number(8)), put_op("y", big(segment_bytes)))
+}
+
 /// Every kind of step, for segments of this length.
 pub fn steps(segment_bytes: u32) -> Vec<Step> {
     use Durability::{Buffered, Synced, Written};
@@ -47,6 +72,8 @@ pub fn steps(segment_bytes: u32) -> Vec<Step> {
         Step::Do(Op::DropCollection { collection: collection(), durability: Synced }),
         Step::Do(Op::CreateCollection { collection: "b".to_owned(), durability: Synced }),
         Step::Do(Op::Flush),
+        transaction(segment_bytes),
+        overlap(segment_bytes),
         Step::Reopen,
         Step::Kill,
     ]

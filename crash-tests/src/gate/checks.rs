@@ -6,7 +6,7 @@ use holotype::{Document, doc};
 
 use crate::crash::{self, Scope};
 use crate::setup::Setup;
-use crate::{faults, media, power, random, readers};
+use crate::{faults, history, media, power, random, readers};
 
 use super::Progress;
 
@@ -26,6 +26,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check { name: "crash", weight: 6, run: every_cut },
     Check { name: "lives", weight: 2, run: lives },
     Check { name: "readers", weight: 1, run: beside_a_writer },
+    Check { name: "history", weight: 2, run: histories },
     Check { name: "media", weight: 5, run: damaged },
     Check { name: "faults", weight: 3, run: failing },
 ];
@@ -191,4 +192,15 @@ fn beside_a_writer(run: &mut Run<'_>) -> Result<(), Failed> {
     run.cases = readers::every_check().map_err(|what| (run.seed, what))?;
     run.notes.push(format!("{} scans", run.cases));
     Ok(())
+}
+
+fn histories(run: &mut Run<'_>) -> Result<(), Failed> {
+    let mut tally = history::Tally::default();
+    let result = run.each_seed(|_, seed| {
+        tally += history::check(seed)?;
+        Ok(())
+    });
+    run.cases = tally.histories;
+    run.notes.push(tally.to_string());
+    result
 }

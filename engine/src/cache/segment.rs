@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::format::frame::SegmentSeed;
 use crate::format::record::RecordSeed;
 use crate::format::{Geometry, Lineage, LogAddress, Lsn};
 use crate::sync::{Arc, RwLock, read, write};
@@ -21,6 +22,8 @@ pub(crate) struct Stretch {
 pub(crate) struct Segment {
     pub(crate) sequence: u64,
     pub(crate) physical: u32,
+    /// What the checksums of its frame headers are seeded with.
+    pub(crate) frame_seed: SegmentSeed,
     /// In the order of their offsets; never empty.
     stretches: Vec<Stretch>,
 }
@@ -36,7 +39,13 @@ impl Segment {
     ) -> Self {
         let seed = RecordSeed::new(lineage, first_lsn.incarnation(), sequence);
         let first = Stretch { offset: geometry.data_start(), first_lsn, seed };
-        Segment { sequence, physical, stretches: vec![first] }
+        let frame_seed = SegmentSeed::for_segment(lineage, sequence);
+        Segment { sequence, physical, frame_seed, stretches: vec![first] }
+    }
+
+    /// The LSN of its first frame.
+    pub(crate) fn first_lsn(&self) -> Lsn {
+        self.stretches[0].first_lsn
     }
 
     /// The same segment, with the stretch that the opening frame at `offset` begins.
@@ -79,6 +88,19 @@ impl SegmentTable {
 
     pub(crate) fn get(&self, sequence: u64) -> Option<Arc<Segment>> {
         read(&self.segments).get(&sequence).cloned()
+    }
+
+    /// The oldest segment in place.
+    pub(crate) fn first(&self) -> Option<Arc<Segment>> {
+        read(&self.segments).first_key_value().map(|(_, segment)| Arc::clone(segment))
+    }
+
+    /// Where the last stretch begins that begins with `lsn` or below: segment and offset.
+    pub(crate) fn stretch_before(&self, lsn: Lsn) -> Option<(u64, u32)> {
+        let segments = read(&self.segments);
+        let segment = segments.values().rev().find(|segment| segment.first_lsn() <= lsn)?;
+        let stretch = segment.stretches.iter().rev().find(|stretch| stretch.first_lsn <= lsn)?;
+        Some((segment.sequence, stretch.offset))
     }
 
     /// Adds a segment, or puts it in the place of its shorter self.

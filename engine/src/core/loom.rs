@@ -351,6 +351,11 @@ fn loom_finds_a_visible_end_without_order() {
 }
 
 #[test]
+fn loom_finds_a_commit_that_is_seen_in_pieces() {
+    is_found(Bug::CommitVisibleInPieces, WENT_BACK, PREEMPTIONS, a_commit_of_two_documents);
+}
+
+#[test]
 fn loom_finds_a_miss_that_is_believed_too_long() {
     is_found(Race::UnsettledLate, "a snapshot has half a commit", PREEMPTIONS, a_commit_waits_for_its_sync);
 }

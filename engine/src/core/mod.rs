@@ -9,6 +9,7 @@
 
 mod apply;
 mod draft;
+mod feed;
 #[cfg(feature = "testing")]
 mod fork;
 #[cfg(all(test, loom))]
@@ -24,8 +25,12 @@ mod write;
 mod writer;
 
 pub(crate) use draft::{Draft, DraftWalk, Savepoint};
+pub(crate) use feed::Feed;
+pub use feed::{Change, Commit, Location};
 pub(crate) use read::Located;
 pub(crate) use scan::Cursor;
+#[cfg(feature = "testing")]
+pub(crate) use sync::SyncJob;
 pub(crate) use turn::{Ticket, Turn};
 pub use verify::VerifyReport;
 pub(crate) use write::{Bodies, Expect};
@@ -140,6 +145,7 @@ impl Core {
             index_bytes: namings.iter().map(|naming| naming.documents.index.memory_bytes() as u64).sum(),
             cache_bytes: self.log.cache.bytes() as u64,
             cache_misses: self.log.cache.misses(),
+            pending_commits: self.visibility.pending() as u64,
             snapshots: snapshots as u64,
             retained_versions: retained_versions as u64,
             written_bytes: calls.written_bytes,
@@ -179,6 +185,8 @@ pub struct Stats {
     pub cache_bytes: u64,
     /// How often a block was not in the cache.
     pub cache_misses: u64,
+    /// Commits that are placed and not visible yet: they wait for a sync.
+    pub pending_commits: u64,
     /// Live snapshots, those of running scans included.
     pub snapshots: u64,
     /// Superseded versions that snapshots still need.

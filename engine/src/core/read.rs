@@ -147,7 +147,7 @@ impl Core {
         let mut before = None;
         loop {
             let Some(entry) = look()? else { return Ok(None) };
-            match self.locate(documents, key, entry) {
+            match self.locate(documents.id, key, entry) {
                 Ok(located) => return Ok(Some(located)),
                 // The record may have moved on between the look in the index and the read: only an answer that stays the
                 // same is damage.
@@ -170,15 +170,15 @@ impl Core {
 
     /// The document that `entry` leads to, which must be that of `key`.
     #[inline]
-    pub(crate) fn locate(&self, documents: &Documents, key: KeyRef<'_>, entry: Entry) -> Result<Located> {
+    pub(crate) fn locate(&self, collection: u32, key: KeyRef<'_>, entry: Entry) -> Result<Located> {
         let address = entry.address();
         let found = self.log.find(address)?;
         let record = self.log.parse(&found, address)?;
-        if record.collection != documents.id
+        if record.collection != collection
             || record.key != Some(key)
             || !matches!(record.kind, Kind::Put | Kind::RelocatedPut)
         {
-            return Err(self.wrong_record(address, documents.id, &record));
+            return Err(self.wrong_record(address, collection, &record));
         }
         if record.chunked {
             return self.put_together(&found, &record, address);
@@ -229,7 +229,12 @@ impl Core {
     }
 
     #[cold]
-    fn wrong_record(&self, address: LogAddress, collection: u32, record: &Record<'_>) -> crate::Error {
+    pub(super) fn wrong_record(
+        &self,
+        address: LogAddress,
+        collection: u32,
+        record: &Record<'_>,
+    ) -> crate::Error {
         Corruption {
             at: self.log.segments.file_offset(address).unwrap_or(address.0),
             clause: Clause("F-2.2"),

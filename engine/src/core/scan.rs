@@ -79,7 +79,7 @@ impl Core {
     /// The next document of the walk.
     pub(crate) fn next_document(&self, cursor: &mut Cursor) -> Result<Option<Located>> {
         let Some((key, entry)) = self.next_entry(cursor)? else { return Ok(None) };
-        self.locate(&cursor.naming.documents, key.as_ref(), entry).map(Some)
+        self.locate(cursor.naming.documents.id, key.as_ref(), entry).map(Some)
     }
 
     /// Fills the cursor's page from the front of `range`.

@@ -131,7 +131,7 @@ impl Writer {
     /// Makes a grown length durable, and names it in a slot: before anything is synced that lies in the growth, and while
     /// nothing is lost if there is no room for it (spec: F-2.4, R-7.2).
     fn name_growth(&mut self, core: &Core) -> Result<()> {
-        if self.superblock.file_len == self.file_len || seeded::is_on(Bug::GrowthNotNamed) {
+        if self.is_growth_named() || seeded::is_on(Bug::GrowthNotNamed) {
             return Ok(());
         }
         if !seeded::is_on(Bug::GrowthNamedBeforeSync) {

@@ -80,7 +80,7 @@ impl Core {
     }
 
     fn check_document(&self, naming: &Naming, key: &Key, entry: Entry) -> Result<()> {
-        let located = self.locate(&naming.documents, key.as_ref(), entry)?;
+        let located = self.locate(naming.documents.id, key.as_ref(), entry)?;
         document::validate(located.body()).map_err(|_| {
             Corruption {
                 at: self.log.segments.file_offset(entry.address()).unwrap_or(entry.address().0),

@@ -39,8 +39,13 @@ impl Bodies {
         Ok(())
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    /// Bytes of memory that they take.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.bytes.len() + self.ends.len() * size_of::<usize>()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
@@ -242,7 +247,7 @@ impl Core {
         newest: Option<Entry>,
         expected: u64,
     ) -> Result<()> {
-        let found = newest.map(|entry| self.locate(documents, key, entry)).transpose()?;
+        let found = newest.map(|entry| self.locate(documents.id, key, entry)).transpose()?;
         match found.map(|found| found.lsn.0) {
             Some(version) if version == expected => Ok(()),
             found => Err(Error::VersionMismatch { expected, found }),

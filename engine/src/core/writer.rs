@@ -98,7 +98,12 @@ impl Writer {
 
     /// Whether there is nothing that a sync would make durable.
     pub(crate) fn is_all_durable(&self) -> bool {
-        self.end() == self.durable() && self.superblock.file_len == self.file_len
+        self.end() == self.durable() && self.is_growth_named()
+    }
+
+    /// Whether a slot names the file's length as it is.
+    pub(crate) fn is_growth_named(&self) -> bool {
+        self.superblock.file_len == self.file_len
     }
 
     /// Everything up to here is handed to the operating system.

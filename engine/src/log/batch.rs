@@ -33,6 +33,8 @@ pub(crate) struct Change {
     pub(crate) action: Action,
     /// Which of the batch's collections; none for the catalog.
     collection: Option<u32>,
+    /// The key where it is an integer: most are, and need not be decoded again.
+    int_key: Option<i64>,
     key: Range<usize>,
     body: Range<usize>,
     pub(crate) replaces: Replaces,
@@ -112,13 +114,23 @@ impl Batch {
         body: &[u8],
     ) {
         let start = self.bytes.len();
+        let int_key = if let KeyRef::Int(int) = key { Some(int) } else { None };
         key.encode_into(&mut self.bytes);
         let key = start..self.bytes.len();
         self.bytes.extend_from_slice(body);
         let body = key.end..self.bytes.len();
         let collection = Some(self.touch(documents));
         let address = LogAddress(0);
-        self.changes.push(Change { action, collection, key, body, replaces, is_moot: false, address });
+        self.changes.push(Change {
+            action,
+            collection,
+            int_key,
+            key,
+            body,
+            replaces,
+            is_moot: false,
+            address,
+        });
     }
 
     /// The number of the collection among those written to.
@@ -140,7 +152,16 @@ impl Batch {
         let (key, body) = (start..start, start..self.bytes.len());
         let action = Action::Catalog(change, begins);
         let (replaces, address) = (Replaces::Nothing, LogAddress(0));
-        self.changes.push(Change { action, collection: None, key, body, replaces, is_moot: false, address });
+        self.changes.push(Change {
+            action,
+            collection: None,
+            int_key: None,
+            key,
+            body,
+            replaces,
+            is_moot: false,
+            address,
+        });
     }
 
     /// Takes back everything pushed since there were `changes`, where `bytes` were in use.
@@ -155,7 +176,11 @@ impl Batch {
         change.collection.map(|number| &self.collections[number as usize].documents)
     }
 
+    #[inline]
     pub(crate) fn key(&self, change: &Change) -> Option<KeyRef<'_>> {
+        if let Some(int) = change.int_key {
+            return Some(KeyRef::Int(int));
+        }
         let (key, _) = KeyRef::decode(self.bytes.get(change.key.clone())?).ok()?;
         Some(key)
     }

@@ -106,6 +106,22 @@ impl Log {
         }
     }
 
+    /// Copies `len` bytes of one segment from `address` on; fewer where the file ends. Not verified.
+    pub(crate) fn copy(&self, address: LogAddress, len: usize) -> Result<Vec<u8>> {
+        let block_bytes = self.block_bytes() as u64;
+        let mut bytes = Vec::with_capacity(len);
+        while bytes.len() < len {
+            let at = address.0 + bytes.len() as u64;
+            let block = self.block(at / block_bytes)?;
+            let rest = block.bytes.get((at % block_bytes) as usize..).unwrap_or_default();
+            if rest.is_empty() {
+                break;
+            }
+            bytes.extend_from_slice(&rest[..rest.len().min(len - bytes.len())]);
+        }
+        Ok(bytes)
+    }
+
     /// Copies a record that goes on in the next block, or further, to at most the end of its segment.
     fn put_together(
         &self,

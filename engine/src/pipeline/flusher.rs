@@ -14,23 +14,46 @@ pub(super) struct Flusher {
 #[derive(Debug)]
 struct Running {
     handle: thread::JoinHandle<()>,
-    stop: Arc<Stop>,
+    bell: Arc<Bell>,
 }
 
-#[derive(Debug, Default)]
-struct Stop {
-    asked: Mutex<bool>,
-    told: Condvar,
+/// What the thread is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// To flush when it is time.
+    Nothing,
+    /// To flush now.
+    Hurry,
+    /// To end.
+    Stop,
 }
 
-impl Stop {
-    /// Waits for `interval`. False once the thread is to end.
-    fn wait(&self, interval: Duration) -> bool {
-        let asked = lock(&self.asked);
-        if *asked {
-            return false;
+#[derive(Debug)]
+struct Bell {
+    asked: Mutex<Asked>,
+    rung: Condvar,
+}
+
+impl Bell {
+    fn ring(&self, ask: Asked) {
+        let mut asked = lock(&self.asked);
+        if *asked != Asked::Stop {
+            *asked = ask;
         }
-        !*wait_timeout(&self.told, asked, interval)
+        self.rung.notify_all();
+    }
+
+    /// Waits for `interval`, or until it is rung. False once the thread is to end.
+    fn wait(&self, interval: Duration) -> bool {
+        let mut asked = lock(&self.asked);
+        if *asked == Asked::Nothing {
+            asked = wait_timeout(&self.rung, asked, interval);
+        }
+        let goes_on = *asked != Asked::Stop;
+        if goes_on {
+            *asked = Asked::Nothing;
+        }
+        goes_on
     }
 }
 
@@ -43,24 +66,31 @@ impl Flusher {
         if self.is_started.swap(true, Ordering::AcqRel) {
             return;
         }
-        let (stop, interval) = (Arc::new(Stop::default()), store.core.options.flush_interval);
-        let (told, store) = (Arc::clone(&stop), Arc::downgrade(store));
+        let bell = Arc::new(Bell { asked: Mutex::new(Asked::Nothing), rung: Condvar::new() });
+        let (heard, interval) = (Arc::clone(&bell), store.core.options.flush_interval);
+        let store = Arc::downgrade(store);
         let spawned = thread::Builder::new()
             .name("holotype-flush".to_owned())
-            .spawn(move || run(&store, &told, interval));
+            .spawn(move || run(&store, &heard, interval));
         match spawned {
-            Ok(handle) => *running = Some(Running { handle, stop }),
+            Ok(handle) => *running = Some(Running { handle, bell }),
             // There is no thread to be had: the next commit tries again, and `flush` works in any case.
             Err(_) => self.is_started.store(false, Ordering::Release),
+        }
+    }
+
+    /// Has the thread flush now rather than when it is time.
+    pub(super) fn hurry(&self) {
+        if let Some(running) = &*lock(&self.thread) {
+            running.bell.ring(Asked::Hurry);
         }
     }
 
     /// Ends the thread and waits for it, so that nothing uses the file afterwards.
     pub(super) fn stop(&self) {
         let running = lock(&self.thread).take();
-        if let Some(Running { handle, stop }) = running {
-            *lock(&stop.asked) = true;
-            stop.told.notify_all();
+        if let Some(Running { handle, bell }) = running {
+            bell.ring(Asked::Stop);
             // A panic of that thread was told by itself; there is nothing to do here but go on.
             let _ = handle.join();
             self.is_started.store(false, Ordering::Release);
@@ -68,8 +98,8 @@ impl Flusher {
     }
 }
 
-fn run(store: &Weak<Store>, stop: &Stop, interval: Duration) {
-    while stop.wait(interval) {
+fn run(store: &Weak<Store>, bell: &Bell, interval: Duration) {
+    while bell.wait(interval) {
         let Some(store) = store.upgrade() else { return };
         // A failure poisons the store, and every writer is told. A full disk is tried again.
         let _ = store.flush();

@@ -3,12 +3,14 @@
 //! Whoever comes while a sync is under way waits for the next one, and so the next one is for many. (The idea is that of DeWitt and
 //! others, "Implementation techniques for main memory database systems", 1984.)
 
+use std::task::Waker;
+
 use crate::core::Progress;
 use crate::error::{Error, Result};
 use crate::format::Lsn;
 use crate::seeded::{self, Bug};
 use crate::sync::race::{self, Race};
-use crate::sync::{Condvar, Mutex, lock, wait};
+use crate::sync::{Arc, Condvar, Mutex, lock, wait};
 
 /// What a caller waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +39,8 @@ struct State {
     failure: Option<Error>,
     /// Commits, first and last, that found no room; kept while anybody waits.
     taken_back: Vec<(Lsn, Lsn, Error)>,
+    /// Tasks that look again when a sync has ended.
+    tasks: Vec<Waker>,
 }
 
 impl State {
@@ -63,15 +67,22 @@ impl State {
 
 impl Group {
     pub(crate) fn new(progress: Progress) -> Self {
-        let state = State { is_syncing: false, progress, waiting: 0, failure: None, taken_back: Vec::new() };
+        let state = State {
+            is_syncing: false,
+            progress,
+            waiting: 0,
+            failure: None,
+            taken_back: Vec::new(),
+            tasks: Vec::new(),
+        };
         Group { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Takes note of one who will wait. Whoever waits for a commit does this before the writer is let go: nothing that becomes of the
     /// commit is missed then.
-    pub(crate) fn join(&self) -> Waiter<'_> {
+    pub(crate) fn join(self: &Arc<Self>) -> Waiter {
         lock(&self.state).waiting += 1;
-        Waiter { group: self }
+        Waiter { group: Arc::clone(self) }
     }
 
     /// How many wait now.
@@ -84,8 +95,14 @@ impl Group {
         let mut state = lock(&self.state);
         if state.waiting > 0 {
             state.taken_back.push((first, last, error.clone()));
-            self.changed.notify_all();
+            self.tell(&mut state);
         }
+    }
+
+    /// Has everybody look again.
+    fn tell(&self, state: &mut State) {
+        state.tasks.drain(..).for_each(Waker::wake);
+        self.changed.notify_all();
     }
 
     /// A sync has ended.
@@ -106,21 +123,36 @@ impl Group {
             }
         }
         if !seeded::is_on(Bug::WakeUpLost) {
-            self.changed.notify_all();
+            self.tell(state);
         }
     }
 }
 
 /// One who waits.
 #[derive(Debug)]
-pub(crate) struct Waiter<'a> {
-    group: &'a Group,
+pub(crate) struct Waiter {
+    group: Arc<Group>,
 }
 
-impl Waiter<'_> {
+impl Waiter {
+    /// What became of `goal`; none while that is open.
+    pub(crate) fn look(&self, goal: Goal) -> Option<Result<()>> {
+        lock(&self.group.state).outcome(goal)
+    }
+
+    /// As [`look`](Self::look); where it is open, `task` is woken when it may no longer be.
+    pub(crate) fn poll(&self, goal: Goal, task: &Waker) -> Option<Result<()>> {
+        let mut state = lock(&self.group.state);
+        let outcome = state.outcome(goal);
+        if outcome.is_none() && !state.tasks.iter().any(|known| known.will_wake(task)) {
+            state.tasks.push(task.clone());
+        }
+        outcome
+    }
+
     /// Waits until `goal` is reached, and leads a sync where nobody else does: `lead` carries it out and says how far that got.
-    pub(crate) fn wait(self, goal: Goal, lead: impl Fn() -> Result<Progress>) -> Result<()> {
-        let group = self.group;
+    pub(crate) fn wait(&self, goal: Goal, lead: impl Fn() -> Result<Progress>) -> Result<()> {
+        let group = &*self.group;
         let mut state = lock(&group.state);
         loop {
             if let Some(outcome) = state.outcome(goal) {
@@ -146,7 +178,7 @@ impl Waiter<'_> {
     }
 }
 
-impl Drop for Waiter<'_> {
+impl Drop for Waiter {
     fn drop(&mut self) {
         let mut state = lock(&self.group.state);
         state.waiting -= 1;

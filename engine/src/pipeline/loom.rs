@@ -15,7 +15,7 @@ use crate::sync::{Arc, Mutex, lock, thread};
 
 /// A log of which only the LSNs are left, and those who wait for it.
 struct Waiting {
-    group: Group,
+    group: Arc<Group>,
     log: Mutex<Log>,
     /// What becomes of each sync, in turn; those after the last succeed.
     fate: fn(u64) -> Fate,
@@ -41,7 +41,7 @@ const TOO_SOON: &str = "acknowledged before it is durable";
 impl Waiting {
     fn new(fate: fn(u64) -> Fate) -> Arc<Self> {
         let progress = Progress { durable: Lsn(0), visible: Lsn(0) };
-        Arc::new(Waiting { group: Group::new(progress), log: Mutex::default(), fate })
+        Arc::new(Waiting { group: Arc::new(Group::new(progress)), log: Mutex::default(), fate })
     }
 
     /// Places a commit and waits until it is visible. A success is asked whether it is one.

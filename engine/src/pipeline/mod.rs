@@ -6,8 +6,9 @@ mod flusher;
 mod group;
 #[cfg(all(test, loom))]
 mod loom;
+mod news;
 mod snapshots;
 mod store;
 
 pub use snapshots::SnapshotInfo;
-pub(crate) use store::{HeldTurn, Store};
+pub(crate) use store::{Deferred, HeldTurn, Store};

@@ -1,7 +1,10 @@
 //! The store as threads share it: the core, and those who wait for a turn to write or for a sync.
 
+use std::task::Waker;
+
 use crate::core::{Core, Draft, Progress, Ticket, Writer};
 use crate::error::{Error, Result};
+use crate::format::Lsn;
 use crate::options::{Background, Durability};
 use crate::seeded::{self, Bug};
 use crate::sync::race::{self, Race};
@@ -9,17 +12,19 @@ use crate::sync::{Arc, Condvar, Instant, Mutex, MutexGuard, lock, thread, wait, 
 
 use super::flusher::Flusher;
 use super::group::{Goal, Group, Waiter};
+use super::news::News;
 use super::snapshots::Snapshots;
 
 #[derive(Debug)]
 pub(crate) struct Store {
     pub(crate) core: Core,
-    group: Group,
+    group: Arc<Group>,
     /// Told when a turn to write ends; waited for with the writer's lock.
     turn_ended: Condvar,
     /// Who holds the turn, for those who wait.
     holder: Mutex<Option<Holder>>,
     pub(crate) snapshots: Snapshots,
+    pub(crate) news: News,
     flusher: Flusher,
 }
 
@@ -61,15 +66,45 @@ impl Drop for HeldTurn {
     }
 }
 
+/// A commit that is placed, and what is left to wait for.
+#[derive(Debug)]
+pub(crate) struct Deferred {
+    /// The commit; where there was nothing to commit, the last one before.
+    pub(crate) lsn: Lsn,
+    waiting: Option<(Waiter, Goal)>,
+}
+
+impl Deferred {
+    pub(crate) fn wait(&self, store: &Store) -> Result<()> {
+        self.waiting.as_ref().map_or(Ok(()), |(waiter, goal)| store.wait(waiter, *goal))
+    }
+
+    /// What became of it; none while that is open.
+    pub(crate) fn look(&self) -> Option<Result<()>> {
+        self.waiting.as_ref().map_or(Some(Ok(())), |(waiter, goal)| waiter.look(*goal))
+    }
+
+    /// As [`look`](Self::look); where it is open, `task` is woken when it may no longer be, and somebody sees to it that it gets on.
+    pub(crate) fn poll(&self, store: &Arc<Store>, task: &Waker) -> Option<Result<()>> {
+        let Some((waiter, goal)) = &self.waiting else { return Some(Ok(())) };
+        let outcome = waiter.poll(*goal, task);
+        if outcome.is_none() {
+            store.flush_soon();
+        }
+        outcome
+    }
+}
+
 impl Store {
     pub(crate) fn new(core: Core) -> Self {
-        let group = Group::new(core.progress());
+        let group = Arc::new(Group::new(core.progress()));
         Store {
             core,
             group,
             turn_ended: Condvar::new(),
             holder: Mutex::new(None),
             snapshots: Snapshots::default(),
+            news: News::default(),
             flusher: Flusher::default(),
         }
     }
@@ -85,7 +120,7 @@ impl Store {
         let begun = writer.begin(&self.core);
         let Err(error) = begun else {
             let staged = stage(&self.core, &mut writer);
-            return self.conclude(writer, durability, staged).map(|(answer, _)| answer);
+            return self.conclude(writer, durability, staged);
         };
         self.give_up(writer, error)
     }
@@ -97,24 +132,35 @@ impl Store {
         Err(error)
     }
 
-    /// Commits what is staged, unless that was refused; waits for what must be waited for. Answers the LSN, too: of the last commit
-    /// placed, where there is nothing to commit.
+    /// Commits what is staged, unless that was refused; waits for what must be waited for.
     fn conclude<R>(
+        self: &Arc<Self>,
+        writer: MutexGuard<'_, Writer>,
+        durability: Durability,
+        staged: Result<R>,
+    ) -> Result<R> {
+        let (answer, deferred) = self.place(writer, durability, staged)?;
+        deferred.wait(self)?;
+        answer
+    }
+
+    /// Places what is staged, unless that was refused, and says what is left to wait for: also where nothing was placed, since what
+    /// is answered then may rest on pending commits.
+    fn place<R>(
         self: &Arc<Self>,
         mut writer: MutexGuard<'_, Writer>,
         durability: Durability,
         staged: Result<R>,
-    ) -> Result<(R, u64)> {
-        let answer = match staged {
-            Ok(answer) if !writer.batch.is_empty() => answer,
-            nothing_to_commit => {
-                let (lsn, pending) = (writer.end(), self.core.has_pending());
-                let waiter = pending.then(|| self.group.join());
-                self.leave(writer);
-                waiter.map_or(Ok(()), |waiter| self.wait(waiter, Goal::Durable(lsn)))?;
-                return nothing_to_commit.map(|answer| (answer, lsn.0));
-            }
-        };
+    ) -> Result<(Result<R>, Deferred)> {
+        if staged.is_err() || writer.batch.is_empty() {
+            let lsn = writer.end();
+            let waiter = self.core.has_pending().then(|| self.group.join());
+            self.leave(writer);
+            return Ok((
+                staged,
+                Deferred { lsn, waiting: waiter.map(|waiter| (waiter, Goal::Durable(lsn))) },
+            ));
+        }
         let placed = match writer.commit(&self.core, durability) {
             Ok(placed) => placed,
             Err(error) => return self.give_up(writer, error),
@@ -127,10 +173,11 @@ impl Store {
         if durability == Durability::Buffered {
             self.start_flusher();
         }
-        if let Some(waiter) = waiter {
-            self.wait(waiter, Goal::Visible(placed.lsn))?;
+        if waiter.is_none() {
+            self.news.tell();
         }
-        Ok((answer, placed.lsn.0))
+        let goal = Goal::Visible(placed.lsn);
+        Ok((staged, Deferred { lsn: placed.lsn, waiting: waiter.map(|waiter| (waiter, goal)) }))
     }
 
     /// The writer, once it is the caller's turn.
@@ -199,13 +246,13 @@ impl Store {
         Ok(HeldTurn { store: Arc::clone(self), ticket: Some(ticket) })
     }
 
-    /// Commits a transaction, and gives its turn away. Answers the LSN of the commit.
-    pub(crate) fn commit(
+    /// Places a transaction as one commit, and gives its turn away.
+    pub(crate) fn commit_deferred(
         self: &Arc<Self>,
         mut turn: HeldTurn,
         draft: Draft,
         durability: Durability,
-    ) -> Result<u64> {
+    ) -> Result<Deferred> {
         let mut writer = self.core.writer()?;
         // The turn goes with the lock, and not before.
         turn.give_away(&mut writer);
@@ -213,7 +260,10 @@ impl Store {
             return self.give_up(writer, error);
         }
         let staged = draft.hand_to(&self.core, &mut writer);
-        self.conclude(writer, durability, staged).map(|(_, lsn)| lsn)
+        let (placed, deferred) = self.place(writer, durability, staged)?;
+        // In case that nobody waits for it.
+        self.start_flusher();
+        placed.map(|_| deferred)
     }
 
     /// Gives up a transaction. Where it may have read pending commits, they are waited for (spec: T-4.4).
@@ -223,7 +273,7 @@ impl Store {
         let (lsn, pending) = (writer.end(), self.core.has_pending());
         let waiter = pending.then(|| self.group.join());
         self.leave(writer);
-        waiter.map_or(Ok(()), |waiter| self.wait(waiter, Goal::Durable(lsn)))
+        waiter.map_or(Ok(()), |waiter| self.wait(&waiter, Goal::Durable(lsn)))
     }
 
     /// Makes durable everything placed before this call.
@@ -231,23 +281,15 @@ impl Store {
         let writer = self.core.writer()?;
         writer.check_open(&self.core)?;
         let lsn = writer.end();
-        let is_done = writer.is_all_durable();
         let waiter = self.group.join();
         drop(writer);
-        match is_done {
-            true => Ok(()),
-            false => self.wait_anew(waiter, lsn),
-        }
+        self.wait(&waiter, Goal::Durable(lsn))?;
+        // What was durable before may lie in a growth that no slot names yet.
+        let is_named = self.core.writer()?.is_growth_named();
+        if is_named { Ok(()) } else { self.lead().map(|_| ()) }
     }
 
-    /// As [`Store::wait`] for durability; leads a sync even where only the length of the file is not known to be durable.
-    fn wait_anew(&self, waiter: Waiter<'_>, lsn: crate::format::Lsn) -> Result<()> {
-        self.wait(waiter, Goal::Durable(lsn))?;
-        let is_done = self.core.writer()?.is_all_durable();
-        if is_done { Ok(()) } else { self.lead().map(|_| ()) }
-    }
-
-    fn wait(&self, waiter: Waiter<'_>, goal: Goal) -> Result<()> {
+    fn wait(&self, waiter: &Waiter, goal: Goal) -> Result<()> {
         waiter.wait(goal, || self.lead())
     }
 
@@ -265,6 +307,7 @@ impl Store {
                 return Err(error);
             }
         }
+        self.news.tell();
         Ok(self.core.progress())
     }
 
@@ -291,6 +334,12 @@ impl Store {
         if self.core.options.background == Background::Thread {
             self.flusher.start(self);
         }
+    }
+
+    /// Has the store's own thread flush soon, where it has one.
+    fn flush_soon(self: &Arc<Self>) {
+        self.start_flusher();
+        self.flusher.hurry();
     }
 
     /// Ends this life of the store, and reports the last error.

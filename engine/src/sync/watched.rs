@@ -49,16 +49,6 @@ macro_rules! watched {
                 self.marks.load();
                 self.value.load(order)
             }
-
-            pub(crate) fn store(&self, value: $of, order: Ordering) {
-                self.marks.store();
-                self.value.store(value, order);
-            }
-
-            pub(crate) fn swap(&self, value: $of, order: Ordering) -> $of {
-                self.marks.store();
-                self.value.swap(value, order)
-            }
         }
 
         impl Default for $name {
@@ -71,8 +61,14 @@ macro_rules! watched {
 
 watched!(AtomicBool, bool);
 watched!(AtomicU64, u64);
+watched!(AtomicUsize, usize);
 
 impl AtomicBool {
+    pub(crate) fn store(&self, value: bool, order: Ordering) {
+        self.marks.store();
+        self.value.store(value, order);
+    }
+
     pub(crate) fn compare_exchange(
         &self,
         current: bool,
@@ -86,13 +82,23 @@ impl AtomicBool {
 }
 
 impl AtomicU64 {
-    pub(crate) fn fetch_max(&self, value: u64, order: Ordering) -> u64 {
+    pub(crate) fn store(&self, value: u64, order: Ordering) {
         self.marks.store();
-        self.value.fetch_max(value, order)
-    }
-
-    pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
-        self.marks.store();
-        self.value.fetch_add(value, order)
+        self.value.store(value, order);
     }
 }
+
+macro_rules! changes {
+    ($name:ident, $of:ty, $($change:ident),*) => {
+        impl $name {
+            $(pub(crate) fn $change(&self, by: $of, order: Ordering) -> $of {
+                self.marks.store();
+                self.value.$change(by, order)
+            })*
+        }
+    };
+}
+
+changes!(AtomicBool, bool, swap);
+changes!(AtomicU64, u64, swap, fetch_add, fetch_max);
+changes!(AtomicUsize, usize, fetch_add, fetch_sub);

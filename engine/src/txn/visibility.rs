@@ -182,6 +182,11 @@ impl Visibility {
         Applying { visibility: self, inner, held: None }
     }
 
+    /// How many commits wait to become visible.
+    pub(crate) fn pending(&self) -> usize {
+        lock(&self.inner).pending.len()
+    }
+
     /// Whether a commit waits to become visible.
     pub(crate) fn has_pending(&self) -> bool {
         !lock(&self.inner).pending.is_empty()

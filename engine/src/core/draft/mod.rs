@@ -147,7 +147,7 @@ impl Draft {
                 let change = &self.batch.changes[number];
                 Ok(Located::uncommitted(self.batch.key_bytes(change), self.batch.body(change)))
             }
-            Place::Log(entry) => core.locate(documents, key, entry).map_err(|error| {
+            Place::Log(entry) => core.locate(documents.id, key, entry).map_err(|error| {
                 // What was taken back may be overwritten by now, which is no damage.
                 self.check_ground(core).err().unwrap_or(error)
             }),

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::failure::Result;
+
 /// What a commit has survived when the call returns. Only stores in the same class can be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
@@ -13,7 +15,7 @@ pub enum Class {
     Synced,
 }
 
-/// An open store with one collection of small documents. Errors end the run: a store that fails has no figures.
+/// An open store with one collection of small documents.
 pub trait Peer: Sized {
     /// The store's name and version.
     const NAME: &'static str;
@@ -22,33 +24,33 @@ pub trait Peer: Sized {
     type Id: Copy;
 
     /// Opens or creates the store in the file at `path`.
-    fn open(path: &Path, class: Class) -> Self;
+    fn open(path: &Path, class: Class) -> Result<Self>;
 
     /// Builds the small document of `i` and inserts it under a new id.
-    fn insert(&mut self, i: i64) -> Self::Id;
+    fn insert(&mut self, i: i64) -> Result<Self::Id>;
 
     /// Builds the small document of `i` and puts it in the place of the one under `id`.
-    fn replace(&mut self, id: Self::Id, i: i64);
+    fn replace(&mut self, id: Self::Id, i: i64) -> Result<()>;
 
     /// Deletes the document under `id`.
-    fn delete(&mut self, id: Self::Id);
+    fn delete(&mut self, id: Self::Id) -> Result<()>;
 
-    /// Reads and decodes the whole document under `id`, asserts that it has as many fields as it should, and returns its
+    /// Reads and decodes the whole document under `id`, refuses it unless it has as many fields as it should, and returns its
     /// field `id`.
-    fn decode(&self, id: Self::Id) -> Option<i64>;
+    fn decode(&self, id: Self::Id) -> Result<Option<i64>>;
 
     /// The field `id` of the document under `id`, by the cheapest way there is.
-    fn field(&self, id: Self::Id) -> Option<i64>;
+    fn field(&self, id: Self::Id) -> Result<Option<i64>>;
 
     /// The sum of the field `id` over all documents, by the cheapest way there is.
-    fn sum(&self) -> i64;
+    fn sum(&self) -> Result<i64>;
 
     /// An id that was never given.
     fn absent(&self, i: u64) -> Self::Id;
 
     /// How many documents there are.
-    fn len(&self) -> u64;
+    fn len(&self) -> Result<u64>;
 
     /// Makes everything durable.
-    fn flush(&mut self);
+    fn flush(&mut self) -> Result<()>;
 }

@@ -1,8 +1,8 @@
 //! Medians and ratios, as a Markdown table.
 
-use crate::Contender;
-use crate::peer::Class;
-use crate::trial::{Figures, Rest};
+use super::peer::Class;
+use super::trial::{Figures, Rest};
+use crate::turns::Contender;
 
 /// A line of the table: how to get its figure out of a trial, and how many times as good as the peer it is meant to be.
 struct Row {
@@ -104,37 +104,28 @@ const ROWS: [Row; 15] = [
     },
 ];
 
-/// The median, and the least and the greatest.
-fn spread(contender: &Contender, figure: fn(&Figures) -> f64) -> [f64; 3] {
-    let mut figures: Vec<f64> = contender.trials.iter().map(figure).collect();
-    figures.sort_by(f64::total_cmp);
-    [figures[figures.len() / 2], figures[0], figures[figures.len() - 1]]
-}
-
-fn cell([median, least, greatest]: [f64; 3]) -> String {
-    let digits = if median < 100.0 { 1 } else { 0 };
-    format!("{median:.digits$} ({least:.digits$} to {greatest:.digits$})")
-}
-
-/// Prints the table of all rows that the first contender's name and the other one share a figure for.
-pub fn print(contenders: &[Contender], documents: u64) {
-    let [peer, ours] = [contenders[0].name, contenders[1].name];
+/// Prints the table: in each row the two stores, in the classes that the row names.
+pub fn print(classes: &[Class], contenders: &[Contender<Figures>], documents: u64) {
+    let [peer, ours] = [0, 1].map(|index| contenders[index].name.as_str());
     let find = |name: &str, class: Class| {
-        let found = contenders.iter().find(|contender| contender.name == name && contender.class == class);
-        found.expect("every row names contenders that ran")
+        let mut all = classes.iter().zip(contenders);
+        let found = all.find(|(of, contender)| contender.name == name && **of == class);
+        found.expect("every row names contenders that ran").1
     };
+    println!("## The day of a document\n");
     println!(
         "{documents} small documents; ns on the processor for each (with one sync each: ns by the wall): median (least to greatest).\n"
     );
     println!("| | {peer} | {ours} | times as good | goal |");
     println!("|---|---:|---:|---:|---:|");
     for row in &ROWS {
-        let theirs = spread(find(peer, row.classes[0]), row.figure);
-        let mine = spread(find(ours, row.classes[1]), row.figure);
-        let ratio = theirs[0] / mine[0];
+        let theirs = find(peer, row.classes[0]).spread(row.figure);
+        let mine = find(ours, row.classes[1]).spread(row.figure);
+        let ratio = theirs.median / mine.median;
         let goal = row.goal.map_or(String::new(), |goal| {
             format!("{goal:.1}{}", if ratio >= goal { "" } else { ": missed" })
         });
-        println!("| {} | {} | {} | **{ratio:.2}** | {goal} |", row.what, cell(theirs), cell(mine));
+        println!("| {} | {} | {} | **{ratio:.2}** | {goal} |", row.what, theirs.cell(), mine.cell());
     }
+    println!();
 }

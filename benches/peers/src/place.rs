@@ -1,0 +1,57 @@
+//! The file system that the stores' files are on.
+
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::failure::{Of, Result};
+
+/// Where the system tells what is mounted where.
+const MOUNTS: &str = "/proc/self/mounts";
+
+/// The type of the file system that `directory` is on, as the system names it.
+pub fn file_system(directory: &Path) -> Result<String> {
+    let directory = directory.canonicalize().of("the directory of the files", "looking for it")?;
+    let mounts = std::fs::read_to_string(MOUNTS).of("the system", "telling what is mounted")?;
+    Ok(longest_mount(&mounts, &directory).unwrap_or("unknown").to_owned())
+}
+
+/// A directory for the files of one trial, which goes with them.
+pub fn files_of(who: &'static str, directory: &Path) -> Result<TempDir> {
+    tempfile::tempdir_in(directory).of(who, "making a directory for its files")
+}
+
+/// The type of the mount closest above `directory`; of two at one place, the later hides the earlier.
+fn longest_mount<'m>(mounts: &'m str, directory: &Path) -> Option<&'m str> {
+    let mount = |line: &'m str| {
+        let mut fields = line.split(' ').skip(1);
+        Some((Path::new(fields.next()?), fields.next()?))
+    };
+    let above = mounts.lines().filter_map(mount).filter(|(at, _)| directory.starts_with(at));
+    above.max_by_key(|(at, _)| at.components().count()).map(|(_, kind)| kind)
+}
+
+/// Whether files there are gone with the power, whatever is synced.
+pub fn is_in_memory(file_system: &str) -> bool {
+    matches!(file_system, "tmpfs" | "ramfs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXAMPLE: &str = "/dev/a / ext4 rw 0 0\ntmpfs /dev/shm tmpfs rw 0 0\n/dev/b /dev xfs rw 0 0\n";
+
+    #[test]
+    fn the_closest_mount_above_a_directory_counts() {
+        let kind = |directory: &str| longest_mount(EXAMPLE, Path::new(directory));
+        assert_eq!(kind("/dev/shm/peers"), Some("tmpfs"));
+        assert_eq!(kind("/dev/shmem"), Some("xfs"));
+        assert_eq!(kind("/tmp"), Some("ext4"));
+    }
+
+    #[test]
+    fn a_file_system_in_memory_is_told_from_one_on_a_disk() {
+        assert!(is_in_memory("tmpfs") && !is_in_memory("ext4"));
+    }
+}

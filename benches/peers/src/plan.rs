@@ -1,0 +1,130 @@
+//! What to run, as the command line says.
+
+use std::path::PathBuf;
+
+use crate::failure::Result;
+use crate::{durable, load, readers, snapshots};
+
+pub const USAGE: &str = "\
+usage: holotype-peers [load|durable|readers|snapshots|all]... [OPTIONS]
+
+  load       the day of a document, beside bison-db
+  durable    durable commits: one document, eight threads, batches, and what the machine allows
+  readers    1, 2, 4 and 8 readers, alone and beside a writer
+  snapshots  a snapshot held through a run of updates
+  all        all of these (the default)
+
+  --trials N           how many trials of each, besides one that is thrown away (5)
+  --documents N        how many documents `load` puts, at least 1000 (100000)
+  --commits N          how many commits `durable` makes from one thread and from eight: a multiple of 8 (2000)
+  --dir DIRECTORY      where the stores' files are made (where temporary files go)
+  --sync-in-memory     run durable rows on a file system in memory too, where they say nothing";
+
+/// How to print the tables of one workload.
+pub struct Workload {
+    name: &'static str,
+    pub run: fn(&Plan) -> Result<()>,
+    /// Whether its figures rest on syncs.
+    syncs: bool,
+}
+
+const WORKLOADS: [Workload; 4] = [
+    Workload { name: "load", run: load::run, syncs: true },
+    Workload { name: "durable", run: durable::run, syncs: true },
+    Workload { name: "readers", run: readers::run, syncs: false },
+    Workload { name: "snapshots", run: snapshots::run, syncs: false },
+];
+
+/// What to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// None stands for all.
+    chosen: Vec<String>,
+    pub trials: usize,
+    pub documents: u64,
+    pub commits: u64,
+    pub directory: PathBuf,
+    pub sync_in_memory: bool,
+}
+
+impl Plan {
+    /// The plan that these arguments ask for; `None` where they are no plan.
+    pub fn parse(mut arguments: impl Iterator<Item = String>) -> Option<Plan> {
+        let mut plan = Plan {
+            chosen: Vec::new(),
+            trials: 5,
+            documents: 100_000,
+            commits: 2_000,
+            directory: std::env::temp_dir(),
+            sync_in_memory: false,
+        };
+        let mut all = false;
+        while let Some(argument) = arguments.next() {
+            let mut number = || arguments.next()?.parse::<u64>().ok();
+            match argument.as_str() {
+                "--trials" => plan.trials = number().filter(|count| *count > 0)?.try_into().ok()?,
+                "--documents" => plan.documents = number().filter(|count| *count >= 1_000)?,
+                "--commits" => {
+                    plan.commits = number().filter(|count| *count > 0 && count.is_multiple_of(8))?;
+                }
+                "--dir" => plan.directory = arguments.next()?.into(),
+                "--sync-in-memory" => plan.sync_in_memory = true,
+                "all" => all = true,
+                name if WORKLOADS.iter().any(|workload| workload.name == name) => plan.chosen.push(argument),
+                _ => return None,
+            }
+        }
+        if all {
+            plan.chosen.clear();
+        }
+        Some(plan)
+    }
+
+    /// The workloads to run, in the order of the usage.
+    pub fn workloads(&self) -> impl Iterator<Item = Workload> {
+        let chosen = |name| self.chosen.is_empty() || self.chosen.iter().any(|chosen| chosen == name);
+        WORKLOADS.into_iter().filter(move |workload| chosen(workload.name))
+    }
+
+    /// Whether figures that rest on syncs are asked for.
+    pub fn syncs(&self) -> bool {
+        self.workloads().any(|workload| workload.syncs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Option<Plan> {
+        Plan::parse(line.split_whitespace().map(str::to_owned))
+    }
+
+    fn names(line: &str) -> Vec<&'static str> {
+        parse(line).unwrap().workloads().map(|workload| workload.name).collect()
+    }
+
+    #[test]
+    fn nothing_chosen_is_everything() {
+        assert_eq!(names(""), ["load", "durable", "readers", "snapshots"]);
+        assert_eq!(names("readers all"), names(""));
+    }
+
+    #[test]
+    fn workloads_run_in_one_order_however_they_are_named() {
+        assert_eq!(names("readers --trials 3 durable"), ["durable", "readers"]);
+    }
+
+    #[test]
+    fn only_plans_with_syncs_need_a_disk() {
+        assert!(parse("durable readers").unwrap().syncs());
+        assert!(!parse("readers snapshots").unwrap().syncs());
+    }
+
+    #[test]
+    fn what_is_no_plan_is_refused() {
+        for line in ["--trials 0", "--trials", "--commits 9", "--documents 999", "writers", "--dir"] {
+            assert_eq!(parse(line), None, "{line}");
+        }
+    }
+}

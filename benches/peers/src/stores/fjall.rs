@@ -1,0 +1,97 @@
+//! fjall, a log-structured merge tree. A durable commit is a batch that ends in `fdatasync`; one that is not synced is handed to
+//! the operating system.
+
+use std::borrow::Borrow;
+use std::path::Path;
+
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable, Snapshot};
+use holotype::Document;
+
+use super::{Commits, Read, Session, Snapshots, Store};
+use crate::failure::{Of, Result};
+
+const NAME: &str = "fjall 3.1";
+
+pub struct Fjall {
+    db: Database,
+    small: Keyspace,
+    commits: Commits,
+}
+
+impl Store for Fjall {
+    const NAME: &'static str = NAME;
+
+    type Session<'s> = &'s Fjall;
+
+    fn open(directory: &Path, commits: Commits) -> Result<Self> {
+        let db = Database::builder(directory.join("store.fjall")).open().of(NAME, "opening")?;
+        let small = db.keyspace("small", KeyspaceCreateOptions::default).of(NAME, "creating the keyspace")?;
+        Ok(Fjall { db, small, commits })
+    }
+
+    fn session(&self) -> Result<&Fjall> {
+        Ok(self)
+    }
+
+    fn close(self) -> Result<()> {
+        self.db.persist(PersistMode::SyncAll).of(NAME, "closing")
+    }
+}
+
+impl Snapshots for Fjall {
+    type Held<'s> = Held<'s>;
+
+    fn hold(&self) -> Result<Held<'_>> {
+        Ok(Held { snapshot: self.db.snapshot(), small: &self.small })
+    }
+}
+
+pub struct Held<'s> {
+    snapshot: Snapshot,
+    small: &'s Keyspace,
+}
+
+impl Read for Held<'_> {
+    fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let value = self.snapshot.get(self.small, id.to_be_bytes()).of(NAME, "reading")?;
+        Ok(value.map(|value| read(&value)))
+    }
+}
+
+impl Read for &Fjall {
+    fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let value = self.small.get(id.to_be_bytes()).of(NAME, "reading")?;
+        Ok(value.map(|value| read(&value)))
+    }
+}
+
+impl Session for &Fjall {
+    fn put(&mut self, id: u64, document: &Document) -> Result<()> {
+        match self.commits {
+            Commits::Durable => self.put_all([(id, document)].into_iter()),
+            Commits::Unsynced => {
+                self.small.insert(id.to_be_bytes(), document.encode()).of(NAME, "committing")
+            }
+        }
+    }
+
+    fn put_all<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (u64, D)>) -> Result<()> {
+        let mut batch = self.db.batch().durability(match self.commits {
+            Commits::Durable => Some(PersistMode::SyncData),
+            Commits::Unsynced => Some(PersistMode::Buffer),
+        });
+        for (id, document) in documents {
+            batch.insert(&self.small, id.to_be_bytes(), document.borrow().encode());
+        }
+        batch.commit().of(NAME, "committing")
+    }
+
+    fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
+        for entry in self.small.iter() {
+            let (key, value) = entry.into_inner().of(NAME, "scanning")?;
+            let id = <[u8; 8]>::try_from(&*key).of(NAME, "reading an id")?;
+            each(u64::from_be_bytes(id), &value);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! Holotype. A commit that is not synced is handed to the operating system.
+
+use std::borrow::Borrow;
+use std::path::Path;
+
+use holotype::{Collection, Db, Document, Durability, KeyRef, Options, View, WriteTransaction};
+
+use super::{Commits, Read, Session, Snapshots, Store};
+use crate::failure::{Failure, Of, Result};
+
+const NAME: &str = "Holotype";
+
+const SMALL: &str = "small";
+
+pub struct Holotype {
+    db: Db,
+}
+
+impl Store for Holotype {
+    const NAME: &'static str = NAME;
+
+    type Session<'s> = Documents<'s>;
+
+    fn open(directory: &Path, commits: Commits) -> Result<Self> {
+        let durability = match commits {
+            Commits::Durable => Durability::Synced,
+            Commits::Unsynced => Durability::Written,
+        };
+        let options = Options::new().durability(durability);
+        let db = Db::open_with(directory.join("store.holo"), &options).of(NAME, "opening")?;
+        db.create_collection(SMALL).of(NAME, "creating the collection")?;
+        Ok(Holotype { db })
+    }
+
+    fn session(&self) -> Result<Documents<'_>> {
+        Ok(Documents { db: &self.db, documents: self.db.collection(SMALL) })
+    }
+
+    fn close(self) -> Result<()> {
+        self.db.close().of(NAME, "closing")
+    }
+}
+
+impl Snapshots for Holotype {
+    type Held<'s> = View;
+
+    fn hold(&self) -> Result<View> {
+        self.db.snapshot().collection(SMALL).of(NAME, "taking a snapshot")
+    }
+}
+
+impl Read for View {
+    fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let document = View::get(self, id as i64).of(NAME, "reading a snapshot")?;
+        Ok(document.map(|document| read(document.bytes())))
+    }
+}
+
+pub struct Documents<'s> {
+    db: &'s Db,
+    documents: Collection,
+}
+
+impl Read for Documents<'_> {
+    fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let document = self.documents.get(id as i64).of(NAME, "reading")?;
+        Ok(document.map(|document| read(document.bytes())))
+    }
+}
+
+impl Session for Documents<'_> {
+    fn put(&mut self, id: u64, document: &Document) -> Result<()> {
+        self.documents.put(id as i64, document).of(NAME, "committing")
+    }
+
+    fn put_all<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (u64, D)>) -> Result<()> {
+        let put_each = |transaction: &mut WriteTransaction| -> holotype::Result<()> {
+            let small = transaction.collection(SMALL);
+            for (id, document) in documents {
+                small.put(id as i64, document)?;
+            }
+            Ok(())
+        };
+        self.db.write(put_each).of(NAME, "committing a batch")
+    }
+
+    fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
+        for document in self.documents.scan(..).of(NAME, "scanning")? {
+            let document = document.of(NAME, "scanning")?;
+            each(id_of(document.key())?, document.bytes());
+        }
+        Ok(())
+    }
+}
+
+fn id_of(key: KeyRef<'_>) -> Result<u64> {
+    match key {
+        KeyRef::Int(id) => u64::try_from(id).of(NAME, "reading an id"),
+        other => Err(Failure::new(NAME, "reading an id", format!("{other:?} is no id"))),
+    }
+}

@@ -1,0 +1,103 @@
+//! redb. A commit that is not synced stays in its cache until the next that is: a weaker class than the others'.
+
+use std::borrow::Borrow;
+use std::path::Path;
+
+use holotype::Document;
+use redb::{
+    Database, Durability, ReadOnlyTable, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction,
+};
+
+use super::{Commits, Read, Session, Snapshots, Store};
+use crate::failure::{Of, Result};
+
+const NAME: &str = "redb 4.5";
+
+const SMALL: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("small");
+
+pub struct Redb {
+    db: Database,
+    durability: Durability,
+}
+
+impl Redb {
+    fn begin(&self) -> Result<WriteTransaction> {
+        let mut transaction = self.db.begin_write().of(NAME, "beginning a transaction")?;
+        transaction.set_durability(self.durability).of(NAME, "beginning a transaction")?;
+        Ok(transaction)
+    }
+}
+
+impl Store for Redb {
+    const NAME: &'static str = NAME;
+
+    type Session<'s> = &'s Redb;
+
+    fn open(directory: &Path, commits: Commits) -> Result<Self> {
+        let durability = match commits {
+            Commits::Durable => Durability::Immediate,
+            Commits::Unsynced => Durability::None,
+        };
+        let db = Database::create(directory.join("store.redb")).of(NAME, "opening")?;
+        let store = Redb { db, durability };
+        let transaction = store.begin()?;
+        transaction.open_table(SMALL).of(NAME, "creating the table")?;
+        transaction.commit().of(NAME, "creating the table")?;
+        Ok(store)
+    }
+
+    fn session(&self) -> Result<&Redb> {
+        Ok(self)
+    }
+
+    fn close(mut self) -> Result<()> {
+        self.durability = Durability::Immediate;
+        self.begin()?.commit().of(NAME, "closing")
+    }
+}
+
+impl Snapshots for Redb {
+    type Held<'s> = ReadOnlyTable<u64, &'static [u8]>;
+
+    fn hold(&self) -> Result<Self::Held<'_>> {
+        let transaction = self.db.begin_read().of(NAME, "taking a snapshot")?;
+        transaction.open_table(SMALL).of(NAME, "taking a snapshot")
+    }
+}
+
+impl Read for ReadOnlyTable<u64, &'static [u8]> {
+    fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let value = ReadableTable::get(self, id).of(NAME, "reading")?;
+        Ok(value.map(|value| read(value.value())))
+    }
+}
+
+impl Read for &Redb {
+    fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        Read::get(&mut self.hold()?, id, read)
+    }
+}
+
+impl Session for &Redb {
+    fn put(&mut self, id: u64, document: &Document) -> Result<()> {
+        self.put_all([(id, document)].into_iter())
+    }
+
+    fn put_all<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (u64, D)>) -> Result<()> {
+        let transaction = self.begin()?;
+        let mut table = transaction.open_table(SMALL).of(NAME, "opening the table")?;
+        for (id, document) in documents {
+            table.insert(id, document.borrow().encode().as_slice()).of(NAME, "putting")?;
+        }
+        drop(table);
+        transaction.commit().of(NAME, "committing")
+    }
+
+    fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
+        for entry in self.hold()?.iter().of(NAME, "scanning")? {
+            let (id, value) = entry.of(NAME, "scanning")?;
+            each(id.value(), value.value());
+        }
+        Ok(())
+    }
+}

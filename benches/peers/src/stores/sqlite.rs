@@ -1,0 +1,146 @@
+//! SQLite through rusqlite, compiled in: WAL, `synchronous=FULL` or `OFF`, prepared statements, a connection for each thread.
+//!
+//! Writers take turns under a lock of ours: its own way of waiting sleeps for milliseconds. As its build comes it syncs by
+//! `fsync`.
+
+use std::borrow::Borrow;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use holotype::Document;
+use rusqlite::{CachedStatement, Connection, OptionalExtension, TransactionBehavior, params};
+
+use super::{Commits, Read, Session, Snapshots, Store};
+use crate::failure::{Failure, Of, Result};
+
+const NAME: &str = "SQLite 3 (rusqlite 0.41)";
+
+const CREATE: &str = "CREATE TABLE IF NOT EXISTS small (id INTEGER PRIMARY KEY, body BLOB NOT NULL)";
+const PUT: &str = "INSERT OR REPLACE INTO small (id, body) VALUES (?1, ?2)";
+const GET: &str = "SELECT body FROM small WHERE id = ?1";
+const SCAN: &str = "SELECT id, body FROM small";
+
+pub struct Sqlite {
+    path: PathBuf,
+    commits: Commits,
+    writer: Mutex<()>,
+}
+
+impl Sqlite {
+    fn connect(&self) -> Result<Connection> {
+        let connection = Connection::open(&self.path).of(NAME, "opening")?;
+        let pragma = |name, value| connection.pragma_update(None, name, value).of(NAME, "opening");
+        pragma("journal_mode", "WAL")?;
+        pragma(
+            "synchronous",
+            match self.commits {
+                Commits::Durable => "FULL",
+                Commits::Unsynced => "OFF",
+            },
+        )?;
+        Ok(connection)
+    }
+}
+
+impl Store for Sqlite {
+    const NAME: &'static str = NAME;
+
+    type Session<'s> = Connected<'s>;
+
+    fn open(directory: &Path, commits: Commits) -> Result<Self> {
+        let store = Sqlite { path: directory.join("store.sqlite"), commits, writer: Mutex::new(()) };
+        store.connect()?.execute_batch(CREATE).of(NAME, "creating the table")?;
+        Ok(store)
+    }
+
+    fn session(&self) -> Result<Connected<'_>> {
+        Ok(Connected { connection: self.connect()?, writer: &self.writer })
+    }
+
+    fn close(self) -> Result<()> {
+        // The last connection writes the log back into the database as it closes.
+        self.connect()?.close().map_err(|(_, error)| error).of(NAME, "closing")
+    }
+}
+
+impl Snapshots for Sqlite {
+    type Held<'s> = Held;
+
+    fn hold(&self) -> Result<Held> {
+        let connection = self.connect()?;
+        connection.execute_batch("BEGIN").of(NAME, "taking a snapshot")?;
+        // A transaction has its state from its first read on.
+        get(&connection, 1, |_| ())?;
+        Ok(Held { connection })
+    }
+}
+
+fn statement<'c>(connection: &'c Connection, sql: &str) -> Result<CachedStatement<'c>> {
+    connection.prepare_cached(sql).of(NAME, "preparing")
+}
+
+fn get<R>(connection: &Connection, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+    let body = |row: &rusqlite::Row<'_>| Ok(read(row.get_ref(0)?.as_blob()?));
+    statement(connection, GET)?.query_row([id as i64], body).optional().of(NAME, "reading")
+}
+
+/// A transaction that goes on for as long as its connection.
+pub struct Held {
+    connection: Connection,
+}
+
+impl Read for Held {
+    fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        get(&self.connection, id, read)
+    }
+}
+
+pub struct Connected<'s> {
+    connection: Connection,
+    writer: &'s Mutex<()>,
+}
+
+impl Read for Connected<'_> {
+    fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        get(&self.connection, id, read)
+    }
+}
+
+impl Session for Connected<'_> {
+    fn put(&mut self, id: u64, document: &Document) -> Result<()> {
+        let body = document.encode();
+        let _turn = turn(self.writer)?;
+        let mut put = statement(&self.connection, PUT)?;
+        put.execute(params![id as i64, body]).of(NAME, "committing")?;
+        Ok(())
+    }
+
+    fn put_all<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (u64, D)>) -> Result<()> {
+        let _turn = turn(self.writer)?;
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .of(NAME, "beginning a transaction")?;
+        let mut put = statement(&transaction, PUT)?;
+        for (id, document) in documents {
+            put.execute(params![id as i64, document.borrow().encode()]).of(NAME, "putting")?;
+        }
+        drop(put);
+        transaction.commit().of(NAME, "committing")
+    }
+
+    fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
+        let mut scan = statement(&self.connection, SCAN)?;
+        let mut rows = scan.query([]).of(NAME, "scanning")?;
+        while let Some(row) = rows.next().of(NAME, "scanning")? {
+            let id: i64 = row.get(0).of(NAME, "reading an id")?;
+            let body = row.get_ref(1).of(NAME, "scanning")?;
+            each(id as u64, body.as_blob().of(NAME, "scanning")?);
+        }
+        Ok(())
+    }
+}
+
+fn turn(writer: &Mutex<()>) -> Result<std::sync::MutexGuard<'_, ()>> {
+    writer.lock().map_err(|_| Failure::new(NAME, "waiting for its turn", "another writer panicked"))
+}

@@ -1,0 +1,37 @@
+//! Threads on one store, and the order that explains what they were told.
+
+use holotype_crash_tests::history::{self, Tally};
+
+#[test]
+fn every_history_of_threads_has_an_order_that_explains_it() {
+    let mut tally = Tally::default();
+    for seed in 0..1000 {
+        tally += history::check(seed).unwrap_or_else(|what| panic!("{what}"));
+    }
+    println!("{tally}");
+    assert!(tally.overlaps > tally.histories, "the threads hardly met: {tally}");
+    assert!(tally.cuts > tally.histories, "the power was hardly ever cut: {tally}");
+    assert!(tally.snapshots_read > tally.histories, "snapshots were hardly kept: {tally}");
+}
+
+/// The check can fail: each of these mistakes is one that threads meet, and the histories show it.
+#[cfg(feature = "seeded")]
+#[test]
+fn no_order_explains_what_threads_see_of_a_seeded_bug() {
+    use holotype::seeded::{Bug, switch_on};
+
+    for bug in [
+        Bug::CommitVisibleInPieces,
+        Bug::VersionsNotRetained,
+        Bug::IndexBeforeWrite,
+        Bug::VisibleBeforeDurable,
+        Bug::SyncSkipped,
+        Bug::SyncBeforeWrite,
+    ] {
+        switch_on(Some(bug));
+        let red = (0..5000).find_map(|seed| Some((seed, history::check(seed).err()?)));
+        switch_on(None);
+        let (seed, what) = red.unwrap_or_else(|| panic!("{bug:?} is explained"));
+        println!("{bug:?}: after {} histories, {what}", seed + 1);
+    }
+}

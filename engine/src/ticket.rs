@@ -1,0 +1,73 @@
+//! A commit that is placed and not waited for.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::db::Db;
+use crate::error::Result;
+use crate::pipeline::Deferred;
+
+/// Tells when a commit is visible and as durable as its class says. From
+/// [`WriteTransaction::commit_deferred`](crate::WriteTransaction::commit_deferred).
+///
+/// It can be waited for in either way: [`wait`](Self::wait) in a thread, `.await` in a task of any executor. A task leaves the sync to the
+/// store's own thread; without one ([`Background::Manual`](crate::Background::Manual)) somebody has to flush.
+///
+/// ```
+/// use holotype::{Db, doc};
+///
+/// let db = Db::in_memory();
+/// let tx = db.begin_write()?;
+/// tx.collection("notes").put("a", doc! {})?;
+/// let ticket = tx.commit_deferred()?;
+/// let lsn = ticket.wait()?;
+/// assert_eq!(db.collection("notes").get("a")?.map(|note| note.version()), Some(lsn));
+/// # Ok::<(), holotype::Error>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "a commit that nobody waits for may be lost"]
+pub struct Ticket {
+    // Let go before the store is.
+    deferred: Deferred,
+    db: Db,
+}
+
+impl Ticket {
+    pub(crate) fn new(deferred: Deferred, db: Db) -> Self {
+        Ticket { deferred, db }
+    }
+
+    /// The commit's LSN; where the transaction changed nothing, that of the last commit before.
+    pub fn lsn(&self) -> u64 {
+        self.deferred.lsn.0
+    }
+
+    /// Whether the commit is visible, and as durable as its class says.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait), once it is known.
+    pub fn is_durable(&self) -> Result<bool> {
+        self.deferred.look().transpose().map(|reached| reached.is_some())
+    }
+
+    /// Waits until the commit is visible, and as durable as its class says. Returns its LSN.
+    ///
+    /// # Errors
+    /// `Io` or `Poisoned` where a sync failed: reopening decides what became of the commit. `StorageFull` where there was no room to
+    /// hand it over: it is taken back.
+    pub fn wait(self) -> Result<u64> {
+        self.deferred.wait(self.db.store())?;
+        Ok(self.lsn())
+    }
+}
+
+impl Future for Ticket {
+    type Output = Result<u64>;
+
+    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.deferred.poll(self.db.store(), task.waker()) {
+            Some(outcome) => Poll::Ready(outcome.map(|()| self.lsn())),
+            None => Poll::Pending,
+        }
+    }
+}

@@ -1,0 +1,429 @@
+//! Write transactions and conditional writes, through the public face. Comments name the clause that a test shows.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use holotype::storage::MemoryStorage;
+use holotype::{Db, Document, Durability, Error, Key, Options, WriteTransaction, doc};
+
+fn n(value: i64) -> Document {
+    doc! { "n": value }
+}
+
+fn value_of(document: Option<holotype::DocRef>) -> Option<i64> {
+    document?.get("n")?.as_i64()
+}
+
+/// All that anybody outside sees: keys and values by collection.
+fn contents(db: &Db) -> Vec<(String, Vec<(Key, i64)>)> {
+    let of = |name: &String| {
+        let entry = |doc: holotype::DocRef| (doc.key().to_key(), value_of(Some(doc)).unwrap());
+        db.collection(name.as_str()).scan(..).unwrap().map(|doc| entry(doc.unwrap())).collect()
+    };
+    db.collections().iter().map(|name| (name.clone(), of(name))).collect()
+}
+
+/// The same store, closed and opened again.
+fn reopened(db: Db, disk: &Arc<MemoryStorage>) -> Db {
+    db.close().unwrap();
+    Db::open_on(Arc::clone(disk), &Options::new()).unwrap()
+}
+
+fn fresh() -> (Db, Arc<MemoryStorage>) {
+    let disk = Arc::new(MemoryStorage::new());
+    (Db::open_on(Arc::clone(&disk), &Options::new()).unwrap(), disk)
+}
+
+#[test]
+fn changes_in_any_number_of_collections_become_one_commit() {
+    // spec: T-2.1
+    let (db, disk) = fresh();
+    let mut watch = db.watch(0).unwrap();
+    let lsn = {
+        let tx = db.begin_write().unwrap();
+        tx.collection("a").put("x", n(1)).unwrap();
+        assert_eq!(tx.collection("b").insert(n(2)).unwrap(), Key::Int(1));
+        tx.collection("b").insert_many([n(3), n(4)]).unwrap();
+        tx.collection("a").put_many([("y", n(5)), ("y", n(6))]).unwrap();
+        tx.commit().unwrap()
+    };
+    let commit = watch.try_next().unwrap().expect("one commit was made");
+    assert_eq!(commit.lsn, lsn);
+    assert!(watch.try_next().unwrap().is_none(), "and just one");
+    let expected = [
+        ("a".to_owned(), vec![(Key::from("x"), 1), (Key::from("y"), 6)]),
+        ("b".to_owned(), vec![(Key::Int(1), 2), (Key::Int(2), 3), (Key::Int(3), 4)]),
+    ];
+    assert_eq!(contents(&db), expected);
+    drop(watch);
+    assert_eq!(contents(&reopened(db, &disk)), expected);
+}
+
+#[test]
+fn a_transaction_reads_what_it_writes_and_nobody_else_does() {
+    // spec: T-2.3, T-2.4
+    let (db, _) = fresh();
+    let outside = db.collection("a");
+    outside.put_many((1..=4).map(|key| (key, n(key)))).unwrap();
+    let tx = db.begin_write().unwrap();
+    let inside = tx.collection("a");
+    inside.put(2, n(20)).unwrap();
+    inside.delete(3).unwrap();
+    inside.put("t", n(50)).unwrap();
+    inside.insert(n(60)).unwrap();
+    assert_eq!(value_of(inside.get(2).unwrap()), Some(20));
+    assert_eq!(inside.get(2).unwrap().unwrap().version(), 0, "no commit has put it");
+    assert!(inside.get(3).unwrap().is_none() && !inside.contains(3).unwrap());
+    assert!(inside.get(1).unwrap().unwrap().version() > 0);
+    assert_eq!(inside.len().unwrap(), 5);
+    let values = |scan: holotype::TxScan<'_>| scan.map(|doc| value_of(doc.ok()).unwrap()).collect::<Vec<_>>();
+    assert_eq!(values(inside.scan(..).unwrap()), [1, 20, 4, 60, 50]);
+    assert_eq!(values(inside.scan(2..=4).unwrap().reversed()), [4, 20]);
+    assert_eq!(values(inside.scan_prefix("t").unwrap()), [50]);
+    let keys: Vec<_> = inside.keys(..).unwrap().map(Result::unwrap).collect();
+    assert_eq!(keys, [Key::Int(1), Key::Int(2), Key::Int(4), Key::Int(5), Key::from("t")]);
+    tx.collection("new").put(1, n(1)).unwrap();
+    assert_eq!(tx.collections(), ["a", "new"]);
+
+    assert_eq!(value_of(outside.get(2).unwrap()), Some(2));
+    assert_eq!(outside.len().unwrap(), 4);
+    assert_eq!(db.collections(), ["a"]);
+    assert_eq!(value_of(db.snapshot().collection("a").unwrap().get(3).unwrap()), Some(3));
+    tx.commit().unwrap();
+    assert_eq!(outside.len().unwrap(), 5);
+    assert_eq!(db.collections(), ["a", "new"]);
+}
+
+#[test]
+fn a_scan_shows_the_state_in_which_it_began_also_within_a_transaction() {
+    // spec: T-2.3
+    let (db, _) = fresh();
+    db.collection("a").insert_many((1..=600).map(n)).unwrap();
+    let tx = db.begin_write().unwrap();
+    let inside = tx.collection("a");
+    inside.put(700, n(700)).unwrap();
+    let mut seen = 0;
+    for found in inside.scan(..).unwrap() {
+        let key = found.unwrap().key().to_key();
+        seen += 1;
+        assert!(seen <= 601, "what the loop puts does not show in its own scan");
+        inside.delete(&key).unwrap();
+        inside.insert(n(0)).unwrap();
+    }
+    assert_eq!(seen, 601);
+    assert_eq!(inside.len().unwrap(), 601);
+}
+
+#[test]
+fn what_fails_panics_or_is_dropped_leaves_nothing_behind_and_lets_the_next_one_in() {
+    // spec: T-2.5
+    let (db, _) = fresh();
+    db.collection("a").put("x", n(1)).unwrap();
+    let before = contents(&db);
+    let failed = db.write(|tx| {
+        tx.collection("a").insert(n(9))?;
+        tx.collection("b").put("y", n(9))?;
+        tx.drop_collection("a")?;
+        Err::<(), _>(Error::IdsExhausted)
+    });
+    assert!(matches!(failed, Err(Error::IdsExhausted)));
+    assert_eq!(contents(&db), before);
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        db.write(|tx: &mut WriteTransaction| -> Result<(), Error> {
+            tx.collection("a").insert(n(9))?;
+            panic!("on purpose");
+        })
+    }));
+    assert!(panicked.is_err());
+    assert_eq!(contents(&db), before);
+    let tx = db.begin_write().unwrap();
+    tx.collection("a").insert(n(9)).unwrap();
+    drop(tx);
+    let tx = db.begin_write().unwrap();
+    tx.collection("a").clear().unwrap();
+    tx.rollback().unwrap();
+    assert_eq!(contents(&db), before);
+    assert_eq!(db.collection("a").insert(n(2)).unwrap(), Key::Int(1), "the ids that it took are free again");
+}
+
+#[test]
+fn an_empty_transaction_is_no_commit() {
+    let (db, _) = fresh();
+    let last = {
+        let tx = db.begin_write().unwrap();
+        tx.collection("a").put("x", n(1)).unwrap();
+        tx.commit().unwrap()
+    };
+    let mut tx = db.begin_write().unwrap();
+    let here = tx.savepoint();
+    tx.collection("a").put("x", n(2)).unwrap();
+    tx.rollback_to(&here).unwrap();
+    assert_eq!(tx.commit().unwrap(), last);
+    assert!(db.watch(last).unwrap().try_next().unwrap().is_none());
+}
+
+#[test]
+fn savepoints_nest_and_take_back_just_what_came_after_them() {
+    // spec: T-2.6
+    let (db, _) = fresh();
+    db.collection("a").put("x", n(0)).unwrap();
+    let mut tx = db.begin_write().unwrap();
+    tx.collection("a").put("x", n(1)).unwrap();
+    let outer = tx.savepoint();
+    tx.collection("a").put("x", n(2)).unwrap();
+    tx.collection("b").insert(n(1)).unwrap();
+    let inner = tx.savepoint();
+    tx.collection("a").delete("x").unwrap();
+    tx.rename_collection("b", "c").unwrap();
+    tx.rollback_to(&inner).unwrap();
+    assert_eq!(value_of(tx.collection("a").get("x").unwrap()), Some(2));
+    assert_eq!(tx.collections(), ["a", "b"]);
+    tx.rollback_to(&outer).unwrap();
+    assert_eq!(value_of(tx.collection("a").get("x").unwrap()), Some(1));
+    assert_eq!(tx.collections(), ["a"]);
+    assert!(matches!(tx.rollback_to(&inner), Err(Error::UnknownSavepoint)));
+    tx.collection("a").put("y", n(3)).unwrap();
+    tx.rollback_to(&outer).unwrap();
+    tx.commit().unwrap();
+    assert_eq!(contents(&db), [("a".to_owned(), vec![(Key::from("x"), 1)])]);
+}
+
+#[test]
+fn many_changes_of_one_key_leave_the_last_and_the_largest_id_stays_used() {
+    let (db, disk) = fresh();
+    db.write(|tx| {
+        let a = tx.collection("a");
+        for value in 0..10 {
+            a.put("x", n(value))?;
+        }
+        a.delete("x")?;
+        a.put("x", n(10))?;
+        a.put(5, n(5))?;
+        a.delete(5)?;
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+    let db = reopened(db, &disk);
+    assert_eq!(contents(&db), [("a".to_owned(), vec![(Key::from("x"), 10)])]);
+    assert_eq!(db.collection("a").insert(n(6)).unwrap(), Key::Int(6), "id 5 was given in a commit (S-4.2)");
+    assert!(db.verify(true).unwrap().is_clean());
+}
+
+#[test]
+fn the_catalog_changes_with_the_documents() {
+    let (db, disk) = fresh();
+    db.collection("old").insert_many([n(1), n(2)]).unwrap();
+    db.collection("full").insert_many([n(3), n(4)]).unwrap();
+    db.write(|tx| {
+        assert!(tx.rename_collection("old", "new")?);
+        assert!(!tx.rename_collection("old", "newer")?);
+        assert!(matches!(tx.rename_collection("new", "full"), Err(Error::InvalidName { .. })));
+        tx.collection("new").delete(1)?;
+        tx.collection("full").clear()?;
+        assert_eq!(tx.collection("full").insert(n(5))?, Key::Int(3), "the counter goes on");
+        assert!(tx.create_collection("gone")?);
+        tx.collection("gone").insert(n(6))?;
+        assert!(tx.drop_collection("gone")?);
+        assert!(matches!(tx.collection("gone").get(1), Err(Error::UnknownCollection { .. })));
+        tx.collection("old").insert(n(7))?;
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+    let expected = [
+        ("full".to_owned(), vec![(Key::Int(3), 5)]),
+        ("new".to_owned(), vec![(Key::Int(2), 2)]),
+        ("old".to_owned(), vec![(Key::Int(1), 7)]),
+    ];
+    assert_eq!(contents(&db), expected);
+    assert_eq!(contents(&reopened(db, &disk)), expected);
+}
+
+#[test]
+fn a_refused_operation_leaves_the_transaction_as_it_was() {
+    // spec: T-2.7, T-2.8
+    let options = Options::new().transaction_bytes(20_000);
+    let db = Db::open_on(MemoryStorage::new(), &options).unwrap();
+    let tx = db.begin_write().unwrap();
+    let a = tx.collection("a");
+    a.put("x", n(1)).unwrap();
+    assert!(matches!(a.insert_with_key("x", n(2)), Err(Error::KeyExists { .. })));
+    assert!(matches!(a.put("k".repeat(1025).as_str(), n(2)), Err(Error::KeyTooLong { .. })));
+    assert!(matches!(tx.collection("$b").insert(n(1)), Err(Error::InvalidName { .. })));
+    let blob = doc! { "b": vec![0_u8; 15_000] };
+    a.put("big", &blob).unwrap();
+    assert!(matches!(
+        tx.collection("new").insert(&blob),
+        Err(Error::TransactionTooLarge { max: 20_000, .. })
+    ));
+    assert!(matches!(a.insert_many([&n(1), &blob]), Err(Error::TransactionTooLarge { .. })));
+    assert_eq!(tx.collections(), ["a"]);
+    assert_eq!(a.len().unwrap(), 2);
+    a.put("y", n(2)).unwrap();
+    tx.commit().unwrap();
+    assert_eq!(db.collection("a").len().unwrap(), 3);
+}
+
+#[test]
+fn a_transaction_may_be_longer_than_a_segment() {
+    // spec: T-2.8
+    let disk = Arc::new(MemoryStorage::new());
+    let options = Options::new().segment_bytes(64 << 10);
+    let db = Db::open_on(Arc::clone(&disk), &options).unwrap();
+    db.write(|tx| {
+        let a = tx.collection("a");
+        (0..2000).try_for_each(|i| a.put(i, doc! { "n": i, "b": vec![7_u8; 200] }))
+    })
+    .unwrap();
+    let db = reopened(db, &disk);
+    assert_eq!(db.collection("a").len().unwrap(), 2000);
+    assert!(db.verify(true).unwrap().is_clean());
+}
+
+#[test]
+fn a_version_lets_a_writer_notice_what_came_between() {
+    // spec: T-2.10
+    let (db, _) = fresh();
+    let a = db.collection("a");
+    a.put("x", n(1)).unwrap();
+    let seen = a.get("x").unwrap().unwrap().version();
+    a.replace_if("x", seen, n(2)).unwrap();
+    let found = a.get("x").unwrap().unwrap().version();
+    assert!(found > seen);
+    let refused = a.replace_if("x", seen, n(3)).unwrap_err();
+    assert!(
+        matches!(refused, Error::VersionMismatch { expected, found: Some(now) } if expected == seen && now == found)
+    );
+    assert!(matches!(a.delete_if("x", seen), Err(Error::VersionMismatch { .. })));
+    assert!(matches!(a.delete_if("y", seen), Err(Error::VersionMismatch { found: None, .. })));
+    db.write(|tx| {
+        let a = tx.collection("a");
+        a.replace_if("x", found, n(4))?;
+        assert!(matches!(a.replace_if("x", found, n(5)), Err(Error::VersionMismatch { found: Some(0), .. })));
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+    assert_eq!(value_of(a.get("x").unwrap()), Some(4));
+    a.delete_if("x", a.get("x").unwrap().unwrap().version()).unwrap();
+    assert!(a.is_empty().unwrap());
+}
+
+#[test]
+fn who_waits_too_long_for_the_writer_is_told_who_writes() {
+    // spec: T-2.9
+    let options = Options::new().write_wait(Duration::ZERO);
+    let db = Db::open_on(MemoryStorage::new(), &options).unwrap();
+    let other = db.clone();
+    let named = std::thread::Builder::new().name("the other".into());
+    let tx = named.spawn(move || other.begin_write().unwrap()).unwrap().join().unwrap();
+    for refused in [
+        db.collection("a").insert(n(1)).map(|_| ()),
+        db.begin_write().map(|_| ()),
+        db.drop_collection("a").map(|_| ()),
+    ] {
+        assert!(matches!(refused, Err(Error::WriterBusy { holder, .. }) if holder.contains("the other")));
+    }
+    assert!(db.flush().is_ok(), "it places nothing");
+    drop(tx);
+    db.collection("a").insert(n(1)).unwrap();
+}
+
+#[test]
+fn a_thread_that_would_wait_for_itself_is_told_at_once() {
+    // spec: T-2.9
+    let (db, _) = fresh();
+    let refused = db.write(|_| db.collection("a").insert(n(1)));
+    assert!(matches!(refused, Err(Error::WriterBusy { .. })));
+    assert!(matches!(db.write(|_| db.write(|_| Ok::<_, Error>(()))), Err(Error::WriterBusy { .. })));
+    db.collection("a").insert(n(1)).unwrap();
+}
+
+#[test]
+fn waiting_writers_are_all_let_in() {
+    let (db, _) = fresh();
+    db.collection("a").put("n", n(0)).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let db = db.clone();
+            scope.spawn(move || {
+                for round in 0..50 {
+                    if (thread + round) % 4 == 0 {
+                        db.collection("b").insert(n(round)).unwrap();
+                    }
+                    db.write(|tx| {
+                        let a = tx.collection("a");
+                        let now = value_of(a.get("n")?).unwrap();
+                        a.put("n", n(now + 1))
+                    })
+                    .unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(value_of(db.collection("a").get("n").unwrap()), Some(200));
+    assert!(db.verify(true).unwrap().is_clean());
+}
+
+#[test]
+fn a_transaction_can_be_sent_to_another_thread_and_outlives_the_handle() {
+    let (db, disk) = fresh();
+    let mut tx = db.begin_write().unwrap();
+    tx.set_durability(Durability::Buffered);
+    drop(db);
+    std::thread::spawn(move || {
+        tx.collection("a").insert(n(1)).unwrap();
+        tx.commit().unwrap();
+    })
+    .join()
+    .unwrap();
+    let db = Db::open_on(disk, &Options::new()).unwrap();
+    assert_eq!(db.collection("a").len().unwrap(), 1, "the last handle to go has closed the store");
+}
+
+#[test]
+fn a_store_closed_beneath_a_transaction_refuses_its_commit() {
+    let (db, disk) = fresh();
+    let tx = db.begin_write().unwrap();
+    tx.collection("a").insert(n(1)).unwrap();
+    db.close().unwrap();
+    assert!(matches!(tx.commit(), Err(Error::Closed)));
+    let db = Db::open_on(disk, &Options::new()).unwrap();
+    assert_eq!(db.collections(), Vec::<String>::new());
+}
+
+#[test]
+fn a_store_opened_for_reading_begins_no_transaction() {
+    let (db, disk) = fresh();
+    db.close().unwrap();
+    let db = Db::open_on(disk, &Options::new().read_only(true)).unwrap();
+    assert!(matches!(db.begin_write(), Err(Error::ReadOnly)));
+}
+
+#[test]
+fn a_bulk_load_commits_in_batches_and_says_how_far_it_came() {
+    // spec: T-6.1
+    let (db, disk) = fresh();
+    let a = db.collection("a");
+    let blob = |i: i64| doc! { "n": i, "b": vec![1_u8; 100_000] };
+    assert_eq!(a.bulk_load((0..100).rev().map(|i| (i, blob(i)))).unwrap(), 100);
+    assert_eq!(a.bulk_insert((0..50).map(blob)).unwrap(), 50);
+    assert_eq!(a.bulk_insert(std::iter::empty::<Document>()).unwrap(), 0);
+    let commits = |db: &Db| {
+        let mut watch = db.watch(0).unwrap();
+        std::iter::from_fn(move || watch.try_next().unwrap()).count()
+    };
+    assert_eq!(commits(&db), 3 + 2, "4 MiB each");
+    let db = reopened(db, &disk);
+    let a = db.collection("a");
+    assert_eq!(a.len().unwrap(), 150);
+    let long = "k".repeat(2000);
+    let keys =
+        (0..100).map(|i| (if i == 90 { Key::from(long.as_str()) } else { Key::Int(1000 + i) }, blob(i)));
+    match a.bulk_load(keys) {
+        Err(Error::BulkLoad { loaded, cause }) => {
+            assert!(matches!(*cause, Error::KeyTooLong { .. }));
+            assert_eq!(a.len().unwrap(), 150 + loaded);
+            assert_eq!(loaded, 84, "two whole batches of 42 documents");
+        }
+        other => panic!("{other:?}"),
+    }
+}
