@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use holotype::storage::sim::{Decisions, FaultKind, FaultPlan, Nth, SimDisk, SyncLoss};
 use holotype::{Db, Error};
-use holotype_model::{Document, Durability, Ending, Key, Op, Oracle, Outcome, Value};
+use holotype_model::{Document, Durability, Ending, Failure, Key, Op, Oracle, Outcome, Value};
 
 use crate::adapter;
 use crate::client::Client;
@@ -82,8 +82,8 @@ pub const KINDS: [FaultKind; 8] = [
 /// The steps that faults strike in.
 pub fn workload(segment_bytes: u32) -> Vec<Step> {
     let steps = crash::steps(segment_bytes);
-    // A put of each class, commits of several segments and parts, deletes, a flush, a drop, and another life.
-    let order = [0, 1, 2, 11, 6, 3, 7, 12, 5, 4, 9, 1, 10, 11];
+    // A put of each class, commits of several segments and parts, deletes, a flush, a drop, a transaction, and another life.
+    let order = [0, 1, 2, 11, 6, 3, 7, 14, 5, 12, 4, 9, 1, 10, 11];
     order.iter().map(|index| steps[*index].clone()).collect()
 }
 
@@ -105,7 +105,7 @@ struct Run {
     fault: Fault,
     disk: SimDisk,
     witness: Witness,
-    db: Option<Db>,
+    client: Option<Client>,
     /// Judges of all that may be the case.
     judges: Vec<Oracle>,
     /// Judges of what an ending may show besides: a commit that found no room, until the log behind it is sealed (S-8.5).
@@ -130,7 +130,7 @@ impl Run {
             fault,
             witness: Witness::new(disk.clone()),
             disk,
-            db: None,
+            client: None,
             judges: vec![Oracle::default()],
             unsealed: Vec::new(),
             doing: String::new(),
@@ -145,12 +145,16 @@ impl Run {
     fn go(&mut self, tally: &mut Tally) -> Result<(), String> {
         self.open()?;
         for step in workload(self.setup.segment_bytes) {
-            if self.db.is_none() {
+            if self.client.is_none() {
                 break;
             }
             self.doing = step.to_string();
             match &step {
                 Step::Do(op) => self.call(op)?,
+                Step::All(ops) => ops.iter().try_for_each(|op| self.call(op))?,
+                Step::Overlap(first, second) => {
+                    [first, second].into_iter().try_for_each(|op| self.call(op))?;
+                }
                 Step::Reopen | Step::Kill => self.reopen()?,
             }
         }
@@ -176,7 +180,7 @@ impl Run {
     fn open(&mut self) -> Result<(), String> {
         self.witness = Witness::new(self.disk.clone());
         match Db::open_on(self.witness.clone(), &self.setup.options()) {
-            Ok(db) => self.db = Some(db),
+            Ok(db) => self.client = Some(Client::new(db)),
             Err(Error::Io { .. } | Error::StorageFull { .. } | Error::Poisoned { .. }) => {
                 self.any_failed = true;
             }
@@ -198,9 +202,10 @@ impl Run {
     }
 
     fn call(&mut self, op: &Op) -> Result<(), String> {
-        let db = self.db.clone().expect("the store is open");
+        // Where it could not be opened, there is nothing to call.
+        let Some(client) = &mut self.client else { return Ok(()) };
         let writes = op.is_write() || matches!(op, Op::Flush);
-        match Client::new(db).try_apply(op) {
+        match client.try_apply(op) {
             Ok(outcome) if self.stopped && writes && !matches!(outcome, Outcome::Refused(_)) => {
                 self.fail(format!("it writes on, and answers {outcome}"))
             }
@@ -213,12 +218,14 @@ impl Run {
                 }
                 self.judge(op, &outcome)
             }
-            Err(Error::Poisoned { .. }) if self.stopped && writes => self.judge(op, &adapter::POISONED),
+            Err(Error::Poisoned { .. }) if self.stopped && (writes || matches!(op, Op::Begin)) => {
+                self.judge(op, &adapter::POISONED)
+            }
             Err(Error::Io { operation, .. }) if writes => {
                 self.any_failed = true;
                 if operation.starts_with("read") {
                     // It could not be prepared, and nothing was written.
-                    return Ok(());
+                    return self.judge(op, &Outcome::Failed(Failure::Other(operation)));
                 }
                 if self.fault.kind == FaultKind::StorageFull && !operation.starts_with("sync") {
                     return self.fail("a full disk is no reason to stop writing");
@@ -234,7 +241,7 @@ impl Run {
                 self.any_failed = true;
                 self.was_full = true;
                 self.taken_back(op);
-                Ok(())
+                self.judge(op, &Outcome::Failed(Failure::StorageFull))
             }
             Err(error) => self.fail(format!("an error that does not fit: {error}")),
         }
@@ -265,8 +272,8 @@ impl Run {
     }
 
     fn reopen(&mut self) -> Result<(), String> {
-        let db = self.db.take().expect("the store is open");
-        let closed = db.clone().close();
+        let Some(mut client) = self.client.take() else { return Ok(()) };
+        let closed = client.close();
         match closed {
             Ok(()) => {
                 self.unsealed.clear();
@@ -285,18 +292,18 @@ impl Run {
             Err(error) => return self.fail(format!("closing: {error}")),
         }
         self.witness.switch_off();
-        drop(db);
+        drop(client);
         self.stopped = false;
         self.reopened_after_failure |= self.disk.fault_hits() > 0;
         self.open()?;
-        let Some(db) = &self.db else { return Ok(()) };
-        match adapter::contents(db) {
+        let Some(client) = &self.client else { return Ok(()) };
+        match adapter::contents(client.db()) {
             Ok(dump) => self.judge_ending(Ending::Kill, &dump),
             Err(Error::Io { .. }) => {
                 // What it holds is not known, so what it does from here on cannot be judged.
                 self.any_failed = true;
                 self.witness.switch_off();
-                self.db = None;
+                self.client = None;
                 Ok(())
             }
             Err(error) => self.fail(format!("reading: {error}")),
@@ -320,13 +327,19 @@ impl Run {
 
     /// Reads go on; writes do if all that was wrong was a full disk.
     fn after_the_fault(&mut self) -> Result<(), String> {
-        let Some(db) = self.db.clone() else { return Ok(()) };
+        let Some(mut client) = self.client.take() else { return Ok(()) };
+        let result = self.goes_on(&mut client);
+        self.client = Some(client);
+        result
+    }
+
+    fn goes_on(&mut self, client: &mut Client) -> Result<(), String> {
         let key = Key::from("room");
         let document = Document::from([("n".to_owned(), Value::Int(1))]);
         let collection = "a".to_owned();
         let put = Op::Put { collection, key, document, durability: Durability::Synced };
         if !self.stopped || self.judges.is_empty() {
-            if let Err(error) = Client::new(db.clone()).try_apply(&put)
+            if let Err(error) = client.try_apply(&put)
                 && !self.lost_by_the_disk()
             {
                 return self.fail(format!("nothing is wrong any more, and yet a write fails: {error}"));
@@ -335,10 +348,10 @@ impl Run {
                 let foretold = judge.histories()[0].clone().apply(&put);
                 judge.judge(&put, &foretold).map_err(|d| d.found)?;
             }
-        } else if !matches!(Client::new(db.clone()).try_apply(&put), Err(Error::Poisoned { .. })) {
+        } else if !matches!(client.try_apply(&put), Err(Error::Poisoned { .. })) {
             return self.fail("it stopped writing, and now goes on");
         }
-        match adapter::contents(&db) {
+        match adapter::contents(client.db()) {
             Ok(dump) => {
                 let shown = |judge: &Oracle| judge.clone().judge_dump(&dump).is_ok();
                 if self.judges.iter().any(shown) || self.lost_by_the_disk() {
@@ -370,7 +383,7 @@ impl Run {
     /// The process is gone, then the power: what was acknowledged is there.
     fn recover(&mut self, tally: &mut Tally) -> Result<(), String> {
         self.witness.switch_off();
-        self.db = None;
+        self.client = None;
         for choice in 0..CUTS {
             let disk = self.disk.fork();
             // All old, then by the seed.

@@ -43,7 +43,11 @@ fn transaction(segment_bytes: u32) -> Step {
         Op::Savepoint,
         inside(put_op("y", big(segment_bytes))),
         Op::RollbackTo { savepoint: 0 },
-        inside(Op::Delete { collection: COLLECTION.into(), key: Key::from("x"), durability: Durability::Synced }),
+        inside(Op::Delete {
+            collection: COLLECTION.into(),
+            key: Key::from("x"),
+            durability: Durability::Synced,
+        }),
         inside(put_op("z", number(6))),
         inside(Op::Insert { collection: "b".into(), document: number(7), durability: Durability::Synced }),
         Op::Commit { durability: Durability::Synced },

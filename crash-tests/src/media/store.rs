@@ -109,10 +109,12 @@ fn read(live: &Live) -> Result<Contents, Violation> {
 /// Commits of every class and kind, in several segments and two incarnations; the last is one `Synced` commit.
 fn steps(segment_bytes: u32) -> Vec<Step> {
     let document = |len: usize| Document::from([("b".to_owned(), Value::Bytes(vec![0xAB; len]))]);
-    let put = |key: &str, len, durability| {
+    let put_as = |key: &str, len, durability| {
         let (key, document) = (Key::from(key), document(len));
-        Step::Do(Op::Put { collection: "a".into(), key, document, durability })
+        Op::Put { collection: "a".into(), key, document, durability }
     };
+    let put = |key, len, durability| Step::Do(put_as(key, len, durability));
+    let put_op = |key, len| put_as(key, len, Durability::Synced);
     let half = segment_bytes as usize / 2;
     vec![
         put("x", 5, Durability::Synced),
@@ -127,6 +129,7 @@ fn steps(segment_bytes: u32) -> Vec<Step> {
         Step::Reopen,
         put("y", 7, Durability::Synced),
         Step::Do(Op::DropCollection { collection: "c".into(), durability: Durability::Synced }),
+        Step::Overlap(put_op("x", 6), put_op("y", 9)),
         put("z", 20, Durability::Synced),
     ]
 }

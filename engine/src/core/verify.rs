@@ -116,7 +116,8 @@ impl Core {
         match recovery::recover(&self.log.storage, &slot, &segments, plan) {
             Ok(recovered) => {
                 report.commits = recovered.commits;
-                let lsn = self.visibility.visible().lsn;
+                // The index has what is placed, visible or not; and so has the file, with the store's own frames.
+                let lsn = writer.map_or_else(|| self.visibility.visible().lsn, |writer| writer.end());
                 if !comparable {
                     return Ok(());
                 }

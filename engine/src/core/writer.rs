@@ -228,6 +228,6 @@ impl Writer {
         if !self.closed {
             self.write_out(core)?;
         }
-        Ok(!core.visibility.has_pending())
+        Ok(true)
     }
 }
