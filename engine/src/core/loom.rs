@@ -14,7 +14,8 @@ use crate::sync::race::Race;
 use crate::sync::{Arc, Mutex, MutexGuard, lock, thread};
 use crate::txn::Registered;
 
-/// A commit has many steps: three preemptions would take an hour here, and find no more of the mistakes below than two.
+/// A commit has many steps: with three preemptions, a scenario below has 213,000 executions; with two, 13,000, and every mistake below
+/// shows.
 const PREEMPTIONS: usize = 2;
 
 /// A disk that can be full, and knows which documents a sync has covered. Loom sees the lock on that as any other, or it would take
