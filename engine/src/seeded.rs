@@ -101,13 +101,13 @@ catalogue! {
     ScanSkipsErrors,
 }
 
-#[cfg(feature = "seeded")]
+#[cfg(any(feature = "seeded", all(test, any(loom, shuttle))))]
 thread_local! {
     static ON: std::cell::Cell<Option<Bug>> = const { std::cell::Cell::new(None) };
 }
 
 /// Whether `bug` is switched on in this thread.
-#[cfg(feature = "seeded")]
+#[cfg(any(feature = "seeded", all(test, any(loom, shuttle))))]
 pub(crate) fn is_on(bug: Bug) -> bool {
     ON.get() == Some(bug)
 }
@@ -119,14 +119,15 @@ pub fn switched_on() -> Option<Bug> {
 }
 
 /// Whether `bug` is switched on: not in this build.
-#[cfg(not(feature = "seeded"))]
+#[cfg(not(any(feature = "seeded", all(test, any(loom, shuttle)))))]
 #[inline(always)]
 pub(crate) const fn is_on(_: Bug) -> bool {
     false
 }
 
 /// Switches `bug` on in this thread, in the place of any other; none switches all off.
-#[cfg(feature = "seeded")]
+#[cfg(any(feature = "seeded", all(test, any(loom, shuttle))))]
+#[cfg_attr(not(feature = "seeded"), expect(unreachable_pub, reason = "public under the feature `seeded`"))]
 pub fn switch_on(bug: Option<Bug>) {
     ON.set(bug);
 }

@@ -12,6 +12,8 @@ pub(crate) mod explore;
 #[cfg(any(loom, shuttle))]
 mod once_lock;
 pub(crate) mod race;
+#[cfg(loom)]
+mod watched;
 
 pub(crate) use std::sync::{Arc, Weak};
 pub(crate) use std::time::{Duration, Instant};
@@ -26,12 +28,12 @@ pub(crate) use std::{
 };
 
 #[cfg(loom)]
-pub(crate) use loom::{
-    sync::{
-        Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+pub(crate) use {
+    loom::{
+        sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic::Ordering},
+        thread,
     },
-    thread,
+    watched::{AtomicBool, AtomicU64, AtomicUsize},
 };
 
 #[cfg(all(shuttle, not(loom)))]

@@ -12,6 +12,8 @@ mod draft;
 mod feed;
 #[cfg(feature = "testing")]
 mod fork;
+#[cfg(all(test, loom))]
+mod loom;
 mod open;
 mod read;
 mod scan;

@@ -11,6 +11,7 @@ use crate::format::{LogAddress, Lsn};
 use crate::index::{Birth, Documents, Entry, Naming, PrimaryIndex, State};
 use crate::log::Found;
 use crate::sync::Arc;
+use crate::sync::race::{self, Race};
 use crate::txn::Registered;
 
 use super::Core;
@@ -82,7 +83,12 @@ impl Core {
         documents: &Documents,
         key: KeyRef<'_>,
     ) -> Result<Option<Located>> {
-        let found = self.read(documents, key, || self.entry_at(snapshot.state(), documents, key));
+        let look = || self.entry_at(snapshot.state(), documents, key);
+        if race::is_on(Race::LiveAskedFirst) {
+            snapshot.check_live()?;
+            return self.read(documents, key, look);
+        }
+        let found = self.read(documents, key, look);
         snapshot.check_live()?;
         found
     }
@@ -110,10 +116,17 @@ impl Core {
     ///
     /// The index first: what it no longer has was retained before it gave it up.
     fn entry_at(&self, state: State, documents: &Documents, key: KeyRef<'_>) -> Result<Option<Entry>> {
-        match documents.index.get(key) {
-            Some(entry) if self.is_in(state, entry)? => Ok(Some(entry)),
-            None if !self.visibility.is_unsettled() => Ok(None),
-            _ => Ok(self.visibility.retained_version(state, documents.id, key)),
+        loop {
+            let take_backs = self.visibility.take_backs();
+            let found = match documents.index.get(key) {
+                Some(entry) if self.is_in(state, entry)? => return Ok(Some(entry)),
+                None if !self.visibility.is_unsettled() => None,
+                _ => self.visibility.retained_version(state, documents.id, key),
+            };
+            // A commit that is taken back gives the index back what was retained of it, between the two looks.
+            if found.is_some() || self.visibility.take_backs() == take_backs {
+                return Ok(found);
+            }
         }
     }
 

@@ -90,6 +90,7 @@ impl Core {
         let state = cursor.snapshot.state();
         let documents = &cursor.naming.documents;
         let reverse = cursor.walk.is_reverse();
+        let take_backs = self.visibility.take_backs();
         let mut newest = Vec::with_capacity(PAGE_ENTRIES);
         documents.index.page(range, reverse, PAGE_ENTRIES, &mut newest);
         let covered = cursor.walk.cover(range, &newest);
@@ -101,6 +102,11 @@ impl Core {
         }
         let current = seen.len();
         self.visibility.retained(state, documents.id, &covered, &mut seen);
+        if self.visibility.take_backs() != take_backs {
+            // A commit that is taken back gives the index back what was retained of it, between the two looks.
+            cursor.walk.begin_again(range.clone());
+            return Ok(());
+        }
         if seen.len() > current {
             // A state holds one version of a key. Superseded between the two looks, it was met in both.
             let order =

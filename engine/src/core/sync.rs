@@ -9,6 +9,7 @@ use crate::log::Mark;
 use crate::recovery::zero_fill;
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
+use crate::sync::race::{self, Race};
 
 use super::{Core, Writer};
 
@@ -79,7 +80,8 @@ impl Writer {
 
     fn end_sync(&mut self, core: &Core, job: SyncJob) {
         self.synced_len = self.synced_len.max(job.file_len);
-        self.appender.synced(job.lsn);
+        let later = race::is_on(Race::SyncedWhatCameLater);
+        self.appender.synced(if later { self.written() } else { job.lsn });
         core.publish_pending(self);
     }
 

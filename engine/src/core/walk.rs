@@ -46,6 +46,11 @@ impl<E> Walk<E> {
         range.clone().up_to(last, self.reverse)
     }
 
+    /// Goes back to before `range` was taken.
+    pub(super) fn begin_again(&mut self, range: KeyRange) {
+        self.rest = Some(range);
+    }
+
     /// Goes on with these, which are in the order of the walk.
     pub(super) fn fill(&mut self, page: Vec<(Key, E)>) {
         self.page = page.into_iter();

@@ -9,6 +9,7 @@ use crate::core::Progress;
 use crate::error::{Error, Result};
 use crate::format::Lsn;
 use crate::seeded::{self, Bug};
+use crate::sync::race::{self, Race};
 use crate::sync::{Arc, Condvar, Mutex, lock, wait};
 
 /// What a caller waits for.
@@ -159,6 +160,9 @@ impl Waiter {
             }
             if state.is_syncing {
                 state = wait(&group.changed, state);
+                if race::is_on(Race::WokenIsDone) {
+                    return Ok(());
+                }
                 continue;
             }
             state.is_syncing = true;

@@ -4,6 +4,8 @@
 
 mod flusher;
 mod group;
+#[cfg(all(test, loom))]
+mod loom;
 mod news;
 mod snapshots;
 mod store;

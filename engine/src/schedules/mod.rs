@@ -10,13 +10,12 @@
 
 mod bank;
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use shuttle::scheduler::RandomScheduler;
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
 
-use crate::seeded::{self, Bug};
+use crate::sync::race::{Mistake, failure_with};
 
 /// No schedule of these scenarios takes so many steps unless a thread waits for ever.
 const STEPS_MAX: usize = 200_000;
@@ -52,25 +51,14 @@ fn every_seed(count: u64, scenario: fn(u64)) {
     }
 }
 
-/// Asserts that with `bug` switched on `scenario` fails under one of the first `count` seeds, in the words of `symptom`; which one.
-fn is_found(bug: Bug, symptom: &str, count: u64, scenario: fn(u64)) -> u64 {
-    let failure = |seed: u64| {
-        seeded::switch_on(Some(bug));
-        let run = catch_unwind(AssertUnwindSafe(|| run_one(seed, scenario)));
-        seeded::switch_on(None);
-        run.err().map(|panic| said(&*panic))
-    };
+/// Asserts that with `mistake` switched on `scenario` fails under one of the first `count` seeds, in the words of `symptom`; which one.
+fn is_found(mistake: impl Mistake, symptom: &str, count: u64, scenario: fn(u64)) -> u64 {
+    let failure = |seed| failure_with(mistake, || run_one(seed, scenario));
     let Some((seed, words)) = (0..count).find_map(|seed| Some((seed, failure(seed)?))) else {
-        panic!("{bug:?} shows in none of {count} schedules")
+        panic!("{mistake:?} shows in none of {count} schedules")
     };
-    assert!(words.contains(symptom), "{bug:?} shows as {words:?}, not as {symptom:?}");
+    assert!(words.contains(symptom), "{mistake:?} shows as {words:?}, not as {symptom:?}");
     assert_eq!(failure(seed), Some(words), "the same seed is the same schedule");
     run_one(seed, scenario);
     seed
-}
-
-/// What a panic said.
-fn said(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default().to_owned()
 }

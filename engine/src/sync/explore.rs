@@ -1,9 +1,8 @@
 //! How the loom tests of all rooms explore a scenario: exhaustively, up to a bound.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::race::{Race, switch_on};
+use super::race::{Mistake, failure_with};
 
 /// Where loom may take the processor from a thread that could go on, at most so often in one execution. Most races show
 /// with two; what lies within the bound is explored without a gap.
@@ -26,23 +25,17 @@ pub(crate) fn every_order(preemptions: usize, scenario: impl Fn() + Send + Sync 
     executions
 }
 
-/// Asserts that `scenario` holds as it is, and that with `race` switched on it fails in some order, in the words of `symptom`.
+/// Asserts that `scenario`, which holds as it is by another test, fails in some order with `mistake` switched on, and in the words of
+/// `symptom`.
 pub(crate) fn is_found(
-    race: Race,
+    mistake: impl Mistake,
     symptom: &str,
     preemptions: usize,
-    scenario: impl Fn() + Send + Sync + Clone + 'static,
+    scenario: impl Fn() + Send + Sync + 'static,
 ) {
-    every_order(preemptions, scenario.clone());
-    switch_on(Some(race));
-    let explored = catch_unwind(AssertUnwindSafe(|| every_order(preemptions, scenario)));
-    switch_on(None);
-    match explored {
-        Ok(executions) => panic!("{race:?} shows in none of {executions} executions"),
-        Err(panic) => {
-            let said = panic.downcast_ref::<String>().map(String::as_str);
-            let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
-            assert!(said.contains(symptom), "{race:?} shows as {said:?}, not as {symptom:?}");
-        }
-    }
+    let failure = failure_with(mistake, || {
+        every_order(preemptions, scenario);
+    });
+    let words = failure.unwrap_or_else(|| panic!("{mistake:?} shows in no order"));
+    assert!(words.contains(symptom), "{mistake:?} shows as {words:?}, not as {symptom:?}");
 }

@@ -25,6 +25,22 @@ pub(crate) enum Race {
     PageNotAskedAgain,
     /// The length of the ordered map is stored without the order that a look without a lock needs.
     MapLenRelaxed,
+    /// The visible end is stored without the order that the index needs.
+    VisibleRelaxed,
+    /// Readers are told that a miss proves nothing only after the commit has begun to change the index.
+    UnsettledLate,
+    /// That a miss proves something again is stored without the order that an ended snapshot needs.
+    UnsettledRelaxed,
+    /// Readers are not told that commits were taken back.
+    TakeBacksUnseen,
+    /// A snapshot is asked whether it lives before the look, and not after it.
+    LiveAskedFirst,
+    /// A sync acknowledges what was handed over while it was under way.
+    SyncedWhatCameLater,
+    /// Whoever is woken by the end of a sync takes it for the sync that it waited for.
+    WokenIsDone,
+    /// The end of a turn to write is not told to those who wait for one.
+    TurnEndNotTold,
 }
 
 #[cfg(any(loom, shuttle))]
@@ -53,8 +69,34 @@ pub(crate) fn weakened(race: Race, ordering: Ordering) -> Ordering {
     if is_on(race) { Ordering::Relaxed } else { ordering }
 }
 
-/// Switches `race` on in the place of any other; none switches all off.
-#[cfg(all(test, loom))]
-pub(crate) fn switch_on(race: Option<Race>) {
-    ON.set(race);
+/// What a trial can switch on.
+#[cfg(all(test, any(loom, shuttle)))]
+pub(crate) trait Mistake: Copy + std::fmt::Debug {
+    /// Switches it on in the place of any other of its kind; none switches all off.
+    fn switch_on(which: Option<Self>);
+}
+
+#[cfg(all(test, any(loom, shuttle)))]
+impl Mistake for Race {
+    fn switch_on(race: Option<Self>) {
+        ON.set(race);
+    }
+}
+
+#[cfg(all(test, any(loom, shuttle)))]
+impl Mistake for crate::seeded::Bug {
+    fn switch_on(bug: Option<Self>) {
+        crate::seeded::switch_on(bug);
+    }
+}
+
+/// Runs `trial` with `mistake` switched on, and tells in what words it failed, if it did.
+#[cfg(all(test, any(loom, shuttle)))]
+pub(crate) fn failure_with<M: Mistake>(mistake: M, trial: impl FnOnce()) -> Option<String> {
+    M::switch_on(Some(mistake));
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(trial));
+    M::switch_on(None);
+    let panic = result.err()?;
+    let said = panic.downcast_ref::<String>().map(String::as_str);
+    Some(said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default().to_owned())
 }

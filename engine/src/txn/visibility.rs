@@ -6,6 +6,7 @@ use crate::document::{Key, KeyRef};
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Birth, Documents, Entry, KeyRange, State};
 use crate::seeded::{self, Bug};
+use crate::sync::race::{self, Race, weakened};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 
 use super::lengths::Lengths;
@@ -20,6 +21,9 @@ pub(crate) struct Visibility {
     address: AtomicU64,
     /// A commit is being applied, is pending, or versions are retained: so a miss in the index proves nothing.
     unsettled: AtomicBool,
+    /// How often pending commits were taken back. The index had them, and looks as if it never had: so a look that found nothing
+    /// visible proves nothing if this has changed meanwhile.
+    take_backs: AtomicU64,
     inner: Mutex<Inner>,
 }
 
@@ -65,6 +69,7 @@ impl Visibility {
         Visibility {
             address: AtomicU64::new(visible.address.0),
             unsettled: AtomicBool::new(false),
+            take_backs: AtomicU64::new(0),
             inner: Mutex::new(Inner {
                 visible,
                 snapshots: BTreeMap::new(),
@@ -87,6 +92,7 @@ impl Visibility {
         Visibility {
             address: AtomicU64::new(inner.visible.address.0),
             unsettled: AtomicBool::new(self.unsettled.load(Ordering::Relaxed)),
+            take_backs: AtomicU64::new(self.take_backs()),
             inner: Mutex::new(Inner {
                 visible: inner.visible,
                 snapshots: inner.snapshots.iter().map(|(id, snapshot)| (*id, live(snapshot))).collect(),
@@ -112,10 +118,11 @@ impl Visibility {
         key: KeyRef<'_>,
         newest: impl Fn() -> Option<Entry>,
     ) -> Option<Entry> {
+        let take_backs = self.take_backs();
         let visible = self.address.load(Ordering::Acquire);
         match newest() {
             Some(entry) if entry.address().0 < visible => Some(entry),
-            None if !self.unsettled.load(Ordering::Acquire) => None,
+            None if !self.is_unsettled() && self.take_backs() == take_backs => None,
             _ => self.settle(collection, key, newest),
         }
     }
@@ -132,6 +139,11 @@ impl Visibility {
     /// Whether a miss in the index may hide a version that is retained.
     pub(crate) fn is_unsettled(&self) -> bool {
         self.unsettled.load(Ordering::Acquire)
+    }
+
+    /// How often pending commits were taken back.
+    pub(crate) fn take_backs(&self) -> u64 {
+        if race::is_on(Race::TakeBacksUnseen) { 0 } else { self.take_backs.load(Ordering::Acquire) }
     }
 
     /// The superseded version of `key` that `state`, which a snapshot holds, has.
@@ -164,7 +176,9 @@ impl Visibility {
     /// Begins to apply a commit; dropped without [`Applying::publish`] or [`Applying::pend`], nothing was made visible.
     pub(crate) fn apply(&self) -> Applying<'_> {
         let inner = lock(&self.inner);
-        self.unsettled.store(true, Ordering::Release);
+        if !race::is_on(Race::UnsettledLate) {
+            self.unsettled.store(true, Ordering::Release);
+        }
         Applying { visibility: self, inner, held: None }
     }
 
@@ -212,7 +226,7 @@ impl Visibility {
     fn show(&self, inner: &mut Inner, state: State) {
         assert!(state.address >= inner.visible.address, "the visible end only grows");
         inner.visible = state;
-        self.address.store(state.address.0, Ordering::Release);
+        self.address.store(state.address.0, weakened(Race::VisibleRelaxed, Ordering::Release));
     }
 
     /// Takes the pending commits above `written` out, the newest first, and has `undo` take each out of the index.
@@ -227,6 +241,8 @@ impl Visibility {
             }
             taken.push(pending);
         }
+        // The index is as it was by now, and who sees this finds it so. Before a miss proves something again.
+        self.take_backs.fetch_add(1, Ordering::Release);
         let settled = inner.is_settled();
         self.unsettled.store(!settled, Ordering::Release);
         taken
@@ -282,7 +298,7 @@ impl Visibility {
                 inner.retained.pass_on(held, older);
             }
             let settled = inner.is_settled();
-            self.unsettled.store(!settled, Ordering::Release);
+            self.unsettled.store(!settled, weakened(Race::UnsettledRelaxed, Ordering::Release));
             if is_last {
                 return;
             }
@@ -359,5 +375,8 @@ impl Applying<'_> {
         let last = self.inner.pending.back().map_or(self.inner.visible, Pending::state);
         assert!(pending.state().address > last.address, "commits wait in their order");
         self.inner.pending.push_back(pending);
+        if race::is_on(Race::UnsettledLate) {
+            self.visibility.unsettled.store(true, Ordering::Release);
+        }
     }
 }

@@ -1,0 +1,397 @@
+//! Readers and snapshots beside the writer's steps: in every order. The core is that of a store, over memory.
+
+use std::io;
+
+use super::{Core, Cursor, Expect, Writer};
+use crate::document::{Key, KeyRef};
+use crate::error::{Error, Result};
+use crate::index::{KeyRange, Naming};
+use crate::options::{Durability, Options};
+use crate::seeded::Bug;
+use crate::storage::{MemoryStorage, Storage};
+use crate::sync::explore::{every_order, is_found};
+use crate::sync::race::Race;
+use crate::sync::{Arc, Mutex, MutexGuard, lock, thread};
+use crate::txn::Registered;
+
+/// A commit has many steps: with three preemptions, a scenario below has 213,000 executions; with two, 13,000, and every mistake below
+/// shows.
+const PREEMPTIONS: usize = 2;
+
+/// A disk that can be full, and knows which documents a sync has covered. Loom sees the lock on that as any other, or it would take
+/// a look at it and a sync for independent, and not try both orders.
+#[derive(Debug, Default)]
+struct Disk {
+    memory: MemoryStorage,
+    notes: Mutex<Notes>,
+}
+
+#[derive(Debug, Default)]
+struct Notes {
+    is_full: bool,
+    written: Vec<u8>,
+    durable: Vec<u8>,
+}
+
+impl Disk {
+    fn notes(&self) -> MutexGuard<'_, Notes> {
+        lock(&self.notes)
+    }
+
+    fn is_durable(&self, number: u8) -> bool {
+        self.notes().durable.contains(&number)
+    }
+}
+
+impl Storage for Disk {
+    fn len(&self) -> io::Result<u64> {
+        self.memory.len()
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.memory.set_len(len)
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
+        self.memory.read_at(offset, out)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+        if self.notes().is_full {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        let written = self.memory.write_at(offset, bytes);
+        let numbers = bytes.windows(4).filter(|window| **window == document(window[3]));
+        self.notes().written.extend(numbers.map(|window| window[3]));
+        written
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        let mut notes = self.notes();
+        notes.durable = notes.written.clone();
+        Ok(())
+    }
+}
+
+/// `{"n": number}`, encoded.
+fn document(number: u8) -> [u8; 4] {
+    [0xa1, 0x61, b'n', number]
+}
+
+/// A store with one collection, whose documents 0 and 1 hold the number 0, durably.
+struct Fixture {
+    core: Core,
+    naming: Arc<Naming>,
+    disk: Arc<Disk>,
+}
+
+impl Fixture {
+    fn new() -> Arc<Self> {
+        let disk = Arc::new(Disk::default());
+        let mut options = Options::new().sector(512).segment_bytes(8192).cache_bytes(1 << 16).seed(1);
+        options.check.page_shift = 1;
+        let core = Core::open(Box::new(Arc::clone(&disk)), &options).expect("memory takes a store");
+        commit(&core, Durability::Buffered, |writer| {
+            core.create_collection(writer, "c").expect("nothing is in the way");
+        });
+        commit(&core, Durability::Buffered, |writer| {
+            put(&core, writer, 0, 0);
+            put(&core, writer, 1, 0);
+        });
+        let naming = core.naming("c").expect("it was just made");
+        let fixture = Fixture { core, naming, disk };
+        fixture.sync();
+        Arc::new(fixture)
+    }
+
+    fn commit(&self, durability: Durability, stage: impl FnOnce(&mut Writer)) {
+        commit(&self.core, durability, stage);
+    }
+
+    fn put(&self, writer: &mut Writer, key: i64, number: u8) {
+        put(&self.core, writer, key, number);
+    }
+
+    fn delete(&self, writer: &mut Writer, key: i64) {
+        let deleted = self.core.delete(writer, "c", KeyRef::Int(key), None).expect("nothing is in the way");
+        assert!(deleted);
+    }
+
+    /// The three steps of a sync, which others may come between.
+    fn sync(&self) {
+        if let Some(job) = self.core.begin_sync().expect("there is room") {
+            self.core.sync_storage().expect("the disk works");
+            self.core.end_sync(job).expect("not opened for reading only");
+        }
+    }
+
+    /// The number in the visible document.
+    fn get(&self, key: i64) -> Option<u8> {
+        let found = self.core.get(&self.naming, KeyRef::Int(key)).expect("memory can be read");
+        found.map(|found| number(found.body()))
+    }
+
+    /// The number in the document of a snapshot.
+    fn get_at(&self, snapshot: &Registered, key: i64) -> Result<Option<u8>> {
+        let found = self.core.get_at(snapshot, &self.naming.documents, KeyRef::Int(key))?;
+        Ok(found.map(|found| number(found.body())))
+    }
+
+    /// The keys of a snapshot, by a walk.
+    fn keys_at(&self, snapshot: &Arc<Registered>) -> Result<Vec<Key>> {
+        let mut cursor = Cursor::new(Arc::clone(snapshot), Arc::clone(&self.naming), KeyRange::all());
+        let mut keys = Vec::new();
+        while let Some((key, _)) = self.core.next_entry(&mut cursor)? {
+            keys.push(key);
+        }
+        Ok(keys)
+    }
+}
+
+fn commit(core: &Core, durability: Durability, stage: impl FnOnce(&mut Writer)) {
+    let mut writer = core.writer().expect("not opened for reading only");
+    writer.begin(core).expect("the store is open");
+    stage(&mut writer);
+    writer.commit(core, durability).expect("there is room");
+}
+
+fn put(core: &Core, writer: &mut Writer, key: i64, number: u8) {
+    let body = document(number);
+    core.put(writer, "c", KeyRef::Int(key), Expect::Anything, &body).expect("nothing is in the way");
+}
+
+fn number(body: &[u8]) -> u8 {
+    *body.last().expect("a document has bytes")
+}
+
+/// Runs `work` in a thread of its own, beside `look`.
+fn beside(fixture: &Arc<Fixture>, work: impl FnOnce(&Fixture) + Send + 'static, look: impl FnOnce(&Fixture)) {
+    let worker = {
+        let fixture = Arc::clone(fixture);
+        thread::spawn(move || work(&fixture))
+    };
+    look(fixture);
+    worker.join().expect("the writer does not panic");
+}
+
+const WENT_BACK: &str = "the visible state goes one way";
+
+/// One commit changes both documents; a reader looks at one, then at the other, then at both in one snapshot.
+fn a_commit_of_two_documents() {
+    let fixture = Fixture::new();
+    let work = |fixture: &Fixture| {
+        fixture.commit(Durability::Buffered, |writer| {
+            fixture.put(writer, 0, 1);
+            fixture.put(writer, 1, 1);
+        });
+    };
+    beside(&fixture, work, |fixture| {
+        let [first, second] = [0, 1].map(|key| fixture.get(key).expect("it is there in both states"));
+        assert!(first <= second, "{WENT_BACK}");
+        let snapshot = fixture.core.register();
+        let [first, second] = [0, 1].map(|key| fixture.get_at(&snapshot, key).expect("the snapshot lives"));
+        assert_eq!(first, second, "a snapshot has half a commit");
+    });
+}
+
+const TOO_SOON: &str = "seen before it is durable";
+
+/// A commit that must be durable replaces one document and deletes the other; one of a weaker class waits behind it.
+fn a_commit_waits_for_its_sync() {
+    let fixture = Fixture::new();
+    let work = |fixture: &Fixture| {
+        fixture.commit(Durability::Synced, |writer| {
+            fixture.put(writer, 0, 1);
+            fixture.delete(writer, 1);
+        });
+        fixture.commit(Durability::Buffered, |writer| fixture.put(writer, 2, 2));
+        fixture.sync();
+    };
+    beside(&fixture, work, |fixture| {
+        let behind = fixture.get(2);
+        let deleted = fixture.get(1).is_none();
+        let replaced = fixture.get(0) == Some(1);
+        assert!(behind.is_none() || deleted, "{WENT_BACK}");
+        assert!(!deleted || replaced, "{WENT_BACK}");
+        assert!(!replaced || fixture.disk.is_durable(1), "{TOO_SOON}");
+        let snapshot = fixture.core.register();
+        let [first, second] = [0, 1].map(|key| fixture.get_at(&snapshot, key).expect("the snapshot lives"));
+        assert!(
+            [(Some(0), Some(0)), (Some(1), None)].contains(&(first, second)),
+            "a snapshot has half a commit"
+        );
+    });
+    assert_eq!([0, 1, 2].map(|key| fixture.get(key)), [Some(1), None, Some(2)]);
+}
+
+/// Two threads commit and sync, each for itself.
+fn two_syncs() {
+    let fixture = Fixture::new();
+    let work = |key: i64, number| {
+        move |fixture: &Fixture| {
+            fixture.commit(Durability::Synced, |writer| fixture.put(writer, key, number));
+            fixture.sync();
+        }
+    };
+    beside(&fixture, work(0, 1), |fixture| {
+        work(1, 2)(fixture);
+        for (key, number) in [(0, 1), (1, 2)] {
+            assert!(fixture.get(key) != Some(number) || fixture.disk.is_durable(number), "{TOO_SOON}");
+        }
+    });
+    assert_eq!([0, 1].map(|key| fixture.get(key)), [Some(1), Some(2)]);
+}
+
+const NEVER_VISIBLE: &str = "a commit that was taken back was never visible";
+
+/// There is no room to hand over a commit that replaces one document and deletes the other: it is taken back.
+fn a_commit_is_taken_back() {
+    let fixture = Fixture::new();
+    let snapshot = fixture.core.register();
+    let work = |fixture: &Fixture| {
+        fixture.commit(Durability::Synced, |writer| {
+            fixture.put(writer, 0, 1);
+            fixture.delete(writer, 1);
+        });
+        fixture.disk.notes().is_full = true;
+        let told = fixture.core.begin_sync().map(|_| ());
+        assert!(matches!(told, Err(Error::StorageFull { .. })), "{told:?}");
+    };
+    beside(&fixture, work, |fixture| {
+        for key in [0, 1] {
+            assert_eq!(fixture.get(key), Some(0), "{NEVER_VISIBLE}");
+            assert_eq!(
+                fixture.get_at(&snapshot, key).expect("the snapshot lives"),
+                Some(0),
+                "{NEVER_VISIBLE}"
+            );
+        }
+        let keys = fixture.keys_at(&snapshot).expect("the snapshot lives");
+        assert_eq!(keys, [Key::Int(0), Key::Int(1)], "{NEVER_VISIBLE}");
+    });
+}
+
+const ANOTHER_STATE: &str = "a snapshot answers from its own state";
+
+/// A snapshot is ended by its age while it is read, after both documents have changed.
+fn a_snapshot_is_ended() {
+    let fixture = Fixture::new();
+    let snapshot = fixture.core.register();
+    let id = snapshot.id();
+    let work = move |fixture: &Fixture| {
+        fixture.commit(Durability::Buffered, |writer| {
+            fixture.put(writer, 0, 1);
+            fixture.delete(writer, 1);
+        });
+        fixture.core.end_snapshot(id);
+    };
+    beside(&fixture, work, |fixture| {
+        for key in [1, 0] {
+            match fixture.get_at(&snapshot, key) {
+                Ok(found) => assert_eq!(found, Some(0), "{ANOTHER_STATE}"),
+                Err(error) => assert!(matches!(error, Error::SnapshotTooOld { .. }), "{error}"),
+            }
+        }
+    });
+}
+
+/// Of two snapshots of one state one is let go while the other is read, and a commit supersedes what both have.
+fn one_of_two_snapshots_goes() {
+    let fixture = Fixture::new();
+    let [kept, gone] = [fixture.core.register(), fixture.core.register()];
+    let work = move |fixture: &Fixture| {
+        fixture.commit(Durability::Buffered, |writer| {
+            fixture.put(writer, 0, 1);
+            fixture.delete(writer, 1);
+        });
+        drop(gone);
+    };
+    beside(&fixture, work, |fixture| {
+        for key in [1, 0] {
+            let found = fixture.get_at(&kept, key).expect("the snapshot lives");
+            assert_eq!(found, Some(0), "{ANOTHER_STATE}");
+        }
+        let keys = fixture.keys_at(&kept).expect("the snapshot lives");
+        assert_eq!(keys, [Key::Int(0), Key::Int(1)], "{ANOTHER_STATE}");
+    });
+}
+
+#[test]
+fn a_commit_is_seen_whole_or_not_at_all() {
+    println!("{} executions", every_order(PREEMPTIONS, a_commit_of_two_documents));
+}
+
+#[test]
+fn a_commit_is_not_seen_before_it_is_durable_nor_what_waits_behind_it() {
+    println!("{} executions", every_order(PREEMPTIONS, a_commit_waits_for_its_sync));
+}
+
+#[test]
+fn a_sync_acknowledges_what_was_handed_over_before_it() {
+    println!("{} executions", every_order(PREEMPTIONS, two_syncs));
+}
+
+#[test]
+fn a_commit_that_is_taken_back_was_never_visible() {
+    println!("{} executions", every_order(PREEMPTIONS, a_commit_is_taken_back));
+}
+
+#[test]
+fn an_ended_snapshot_says_so_or_answers_from_its_own_state() {
+    println!("{} executions", every_order(PREEMPTIONS, a_snapshot_is_ended));
+}
+
+#[test]
+fn a_version_stays_while_any_snapshot_needs_it() {
+    println!("{} executions", every_order(PREEMPTIONS, one_of_two_snapshots_goes));
+}
+
+#[test]
+fn loom_finds_a_visible_end_without_order() {
+    is_found(Race::VisibleRelaxed, WENT_BACK, PREEMPTIONS, a_commit_of_two_documents);
+}
+
+#[test]
+fn loom_finds_a_commit_that_is_seen_in_pieces() {
+    is_found(Bug::CommitVisibleInPieces, WENT_BACK, PREEMPTIONS, a_commit_of_two_documents);
+}
+
+#[test]
+fn loom_finds_a_miss_that_is_believed_too_long() {
+    is_found(Race::UnsettledLate, "a snapshot has half a commit", PREEMPTIONS, a_commit_waits_for_its_sync);
+}
+
+#[test]
+fn loom_finds_a_commit_that_is_seen_before_its_sync() {
+    is_found(Bug::VisibleBeforeDurable, TOO_SOON, PREEMPTIONS, a_commit_waits_for_its_sync);
+}
+
+#[test]
+fn loom_finds_a_sync_that_acknowledges_what_came_later() {
+    is_found(Race::SyncedWhatCameLater, TOO_SOON, PREEMPTIONS, two_syncs);
+}
+
+#[test]
+fn loom_finds_a_commit_that_is_taken_back_unseen() {
+    is_found(Race::TakeBacksUnseen, NEVER_VISIBLE, PREEMPTIONS, a_commit_is_taken_back);
+}
+
+#[test]
+fn loom_finds_an_ended_snapshot_that_answers() {
+    is_found(Bug::EndedSnapshotAnswers, ANOTHER_STATE, PREEMPTIONS, a_snapshot_is_ended);
+}
+
+#[test]
+fn loom_finds_a_snapshot_that_is_asked_too_soon_whether_it_lives() {
+    is_found(Race::LiveAskedFirst, ANOTHER_STATE, PREEMPTIONS, a_snapshot_is_ended);
+}
+
+#[test]
+fn loom_finds_an_end_without_order() {
+    is_found(Race::UnsettledRelaxed, ANOTHER_STATE, PREEMPTIONS, a_snapshot_is_ended);
+}
+
+#[test]
+fn loom_finds_versions_that_are_not_kept() {
+    is_found(Bug::VersionsNotRetained, ANOTHER_STATE, PREEMPTIONS, one_of_two_snapshots_goes);
+}
