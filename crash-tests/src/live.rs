@@ -153,10 +153,22 @@ impl Live {
 
         self.witness.record();
         let (next_answer, next_ticket) = self.client.defer(second).map_err(say_error)?;
-        self.oracle.judge_dump(&self.contents()?).map_err(say)?;
-        sync.finish().map_err(say_error)?;
         let in_the_air = pending(&unseen, &[first, second]);
-        self.oracle.judge(first, &answer).map_err(say)?;
+        all.extend(moments_during(self.witness.take(), &in_the_air));
+        if self.oracle.judge_dump(&self.contents()?).is_err() {
+            // The second needed an incarnation of its own, which waits for all before it: so the first may be seen, and must be durable.
+            self.oracle = unseen.clone();
+            self.oracle.judge(first, &answer).map_err(say)?;
+            let oracle = pending(&self.oracle, &[second]);
+            all.push(Moment { disk: self.disk().fork(), oracle });
+            self.oracle.judge_dump(&self.contents()?).map_err(say)?;
+        }
+
+        self.witness.record();
+        sync.finish().map_err(say_error)?;
+        if self.oracle == unseen {
+            self.oracle.judge(first, &answer).map_err(say)?;
+        }
         all.extend(moments(self.witness.take(), &in_the_air, &pending(&self.oracle, &[second])));
         self.oracle.judge_dump(&self.contents()?).map_err(say)?;
 

@@ -44,6 +44,11 @@ impl Fixture {
     fn put(&self, n: i64, durability: Durability) -> std::ops::Range<usize> {
         let before = self.bytes();
         self.db.collection("c").with_durability(durability).put(n, body(n)).expect("nothing refuses");
+        self.changed_since(&before)
+    }
+
+    /// The range of the log that has changed.
+    fn changed_since(&self, before: &[u8]) -> std::ops::Range<usize> {
         let after = self.bytes();
         let changed = |at: &usize| before.get(*at) != after.get(*at);
         // The superblock slots lie below; a commit of a grown file writes one.
@@ -92,6 +97,27 @@ fn damage_to_a_commit_that_a_later_one_attests_is_corrupt() -> Shown {
     let first = store.put(1, Durability::Synced);
     store.put(2, Durability::Synced);
     let opened = Fixture::on(&flipped(store.bytes(), first.end - 9));
+    shown(matches!(opened, Err(Error::Corrupt(_))), opened.map(|store| store.keys()))
+}
+
+/// What was placed while the sync was under way claims no more than was known then; the watermark in front of its own hand-over does.
+#[cfg(feature = "testing")]
+fn damage_to_a_commit_whose_sync_another_one_met_is_corrupt() -> Shown {
+    let store = Fixture::new();
+    store.put(1, Durability::Synced);
+    let before = store.bytes();
+    let defer = |n: i64| {
+        let tx = store.db.begin_write().expect("nobody writes");
+        tx.collection("c").put(n, body(n)).expect("nothing refuses");
+        tx.commit_deferred().expect("there is room")
+    };
+    let first = defer(2);
+    let sync = store.db.begin_sync().expect("a healthy disk").expect("a commit waits for it");
+    let place = store.changed_since(&before);
+    let second = defer(3);
+    sync.finish().expect("a healthy disk");
+    first.wait().and(second.wait()).map_err(|error| error.to_string())?;
+    let opened = Fixture::on(&flipped(store.bytes(), place.end - 9));
     shown(matches!(opened, Err(Error::Corrupt(_))), opened.map(|store| store.keys()))
 }
 
@@ -170,6 +196,8 @@ fn one_damaged_sector_never_takes_a_batch_and_its_witness() -> Shown {
 fn the_rules_of_recovery_hold() {
     for (name, scenario) in [
         ("attested", damage_to_a_commit_that_a_later_one_attests_is_corrupt as fn() -> Shown),
+        #[cfg(feature = "testing")]
+        ("attested by a watermark", damage_to_a_commit_whose_sync_another_one_met_is_corrupt),
         ("torn", damage_to_a_commit_that_nobody_acknowledged_is_a_torn_tail),
         ("beyond the cut", what_lay_beyond_a_cut_never_comes_back),
         ("chain", a_claim_three_segments_on_is_found),
@@ -212,6 +240,11 @@ mod removed {
     #[test]
     fn without_the_watermark_damage_passes_for_a_torn_tail() {
         red(Bug::ClaimsIgnored, damage_to_a_commit_that_a_later_one_attests_is_corrupt);
+    }
+
+    #[test]
+    fn without_a_watermark_frame_a_commit_placed_during_a_sync_hides_damage_to_the_one_before() {
+        red(Bug::WatermarkForgotten, damage_to_a_commit_whose_sync_another_one_met_is_corrupt);
     }
 
     #[test]

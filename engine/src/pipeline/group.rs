@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::format::Lsn;
 use crate::seeded::{self, Bug};
 use crate::sync::race::{self, Race};
-use crate::sync::{Arc, Condvar, Mutex, lock, wait};
+use crate::sync::{Arc, Condvar, Mutex, MutexGuard, lock, wait};
 
 /// What a caller waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,18 +95,22 @@ impl Group {
         let mut state = lock(&self.state);
         if state.waiting > 0 {
             state.taken_back.push((first, last, error.clone()));
-            self.tell(&mut state);
+            self.tell(state);
         }
     }
 
-    /// Has everybody look again.
-    fn tell(&self, state: &mut State) {
-        state.tasks.drain(..).for_each(Waker::wake);
+    /// Has everybody look again: threads, and tasks once the lock is let go, since what wakes them is the caller's code and may look
+    /// at once.
+    fn tell(&self, mut state: MutexGuard<'_, State>) {
+        let tasks = std::mem::take(&mut state.tasks);
         self.changed.notify_all();
+        drop(state);
+        tasks.into_iter().for_each(Waker::wake);
     }
 
     /// A sync has ended.
-    fn note(&self, state: &mut State, led: &Result<Progress>) {
+    fn note(&self, led: &Result<Progress>) {
+        let mut state = lock(&self.state);
         state.is_syncing = false;
         match led {
             Ok(progress) => {
@@ -168,12 +172,13 @@ impl Waiter {
             state.is_syncing = true;
             drop(state);
             let led = Leading { group }.carry_out(&lead);
+            group.note(&led);
             state = lock(&group.state);
-            group.note(&mut state, &led);
-            if let (Err(error @ Error::StorageFull { .. }), Goal::Durable(_)) = (led, goal) {
-                // Not this caller's commit, so nobody takes it back; the caller may try again.
-                return state.outcome(goal).unwrap_or(Err(error));
-            }
+            // A sync that began after the commit was placed settles what became of it; or it failed for want of room, and nobody's
+            // commit was taken back for it: then the caller may try again.
+            return state.outcome(goal).unwrap_or_else(|| {
+                led.map(|progress| panic!("a sync reached {progress:?}, which leaves {goal:?} open"))
+            });
         }
     }
 }
@@ -194,7 +199,7 @@ impl Leading<'_> {
 impl Drop for Leading<'_> {
     fn drop(&mut self) {
         let cause = "a panic in the midst of a sync".to_owned();
-        self.group.note(&mut lock(&self.group.state), &Err(Error::Poisoned { cause }));
+        self.group.note(&Err(Error::Poisoned { cause }));
     }
 }
 
