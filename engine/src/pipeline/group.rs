@@ -48,9 +48,10 @@ impl State {
         let lsn = match goal {
             Goal::Visible(lsn) | Goal::Durable(lsn) => lsn,
         };
-        // First of all: its LSN lies below commits that came after it.
+        // First of all: its LSN lies below commits that came after it. No sync ever reaches it, so whoever waits until it is durable
+        // waits in vain, too.
         let gone = self.taken_back.iter().find(|(first, last, _)| (*first..=*last).contains(&lsn));
-        if let (Some((_, _, error)), Goal::Visible(_)) = (gone, goal) {
+        if let Some((_, _, error)) = gone {
             return Some(Err(error.clone()));
         }
         let reached = match goal {
@@ -90,24 +91,29 @@ impl Group {
     }
 
     /// The commits from `first` to `last` found no room: who waits for one of them waits no longer.
-    pub(crate) fn took_back(&self, first: Lsn, last: Lsn, error: &Error) {
+    pub(crate) fn took_back(&self, first: Lsn, last: Lsn, error: &Error) -> Tasks {
         let mut state = lock(&self.state);
-        if state.waiting > 0 {
-            state.taken_back.push((first, last, error.clone()));
-            self.tell(&mut state);
+        if state.waiting == 0 {
+            return Tasks::default();
         }
+        state.taken_back.push((first, last, error.clone()));
+        self.tell(&mut state)
     }
 
-    /// Has everybody look again.
-    fn tell(&self, state: &mut State) {
-        state.tasks.drain(..).for_each(Waker::wake);
+    /// What came of a sync, or of its want, that nobody led for this group.
+    pub(crate) fn learn(&self, came: &Result<Progress>) -> Tasks {
+        self.note(&mut lock(&self.state), came)
+    }
+
+    /// Has everybody look again: threads at once, tasks when the answer is woken.
+    fn tell(&self, state: &mut State) -> Tasks {
         self.changed.notify_all();
+        Tasks(std::mem::take(&mut state.tasks))
     }
 
-    /// A sync has ended.
-    fn note(&self, state: &mut State, led: &Result<Progress>) {
-        state.is_syncing = false;
-        match led {
+    /// Takes note of how far a sync has come.
+    fn note(&self, state: &mut State, came: &Result<Progress>) -> Tasks {
+        match came {
             Ok(progress) => {
                 state.progress.durable = state.progress.durable.max(progress.durable);
                 state.progress.visible = state.progress.visible.max(progress.visible);
@@ -121,9 +127,44 @@ impl Group {
                 state.failure.get_or_insert_with(|| error.clone());
             }
         }
-        if !seeded::is_on(Bug::WakeUpLost) {
-            self.tell(state);
-        }
+        if seeded::is_on(Bug::WakeUpLost) { Tasks::default() } else { self.tell(state) }
+    }
+}
+
+/// Tasks to be woken. That runs the code of their executor, which may come back at once or drop what waits: so no lock is held then.
+#[must_use = "a task that is not woken waits for ever"]
+#[derive(Debug, Default)]
+pub(crate) struct Tasks(Vec<Waker>);
+
+impl Tasks {
+    pub(crate) fn wake(self) {
+        self.0.into_iter().for_each(Waker::wake);
+    }
+
+    /// These, and those of `other`.
+    pub(crate) fn and(mut self, other: Tasks) -> Tasks {
+        self.0.extend(other.0);
+        self
+    }
+}
+
+/// The one that leads. When it is dropped, another may, also after a panic: or all the others would wait for ever.
+struct Leader<'a> {
+    group: &'a Group,
+    /// None where it panicked.
+    led: Option<Result<Progress>>,
+}
+
+impl Drop for Leader<'_> {
+    fn drop(&mut self) {
+        let mut state = lock(&self.group.state);
+        state.is_syncing = false;
+        let tasks = match &self.led {
+            Some(led) => self.group.note(&mut state, led),
+            None => self.group.tell(&mut state),
+        };
+        drop(state);
+        tasks.wake();
     }
 }
 
@@ -163,9 +204,11 @@ impl Waiter {
             }
             state.is_syncing = true;
             drop(state);
+            let mut leader = Leader { group, led: None };
             let led = lead();
+            leader.led = Some(led.clone());
+            drop(leader);
             state = lock(&group.state);
-            group.note(&mut state, &led);
             if let (Err(error @ Error::StorageFull { .. }), Goal::Durable(_)) = (led, goal) {
                 // Not this caller's commit, so nobody takes it back; the caller may try again.
                 return state.outcome(goal).unwrap_or(Err(error));
