@@ -266,3 +266,33 @@ fn a_storage_that_panics_in_a_sync_fails_those_who_wait_for_it() {
     assert!(matches!(waited, Err(Error::Poisoned { .. })), "{waited:?}");
     assert!(matches!(db.collection("a").put("m", n(1)), Err(Error::Poisoned { .. })));
 }
+
+#[test]
+fn readers_go_on_seeing_their_state_while_commits_are_placed_and_taken_back() {
+    // spec: T-3.1, T-4.8. What a taken-back commit had superseded goes back into the index: no reader may miss it on its way.
+    let (disk, db) = store(Background::Manual);
+    let a = db.collection("a");
+    a.put_many((1..=50).map(|key| (key, n(key)))).unwrap();
+    let view = db.snapshot().collection("a").unwrap();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            while !is_over.load(Ordering::Acquire) {
+                assert!(view.get(7).unwrap().is_some() && view.contains(8).unwrap());
+                assert!(a.get(7).unwrap().is_some() && a.contains(8).unwrap());
+                assert_eq!((view.keys(..).unwrap().count(), a.keys(..).unwrap().count()), (51, 51));
+            }
+        });
+        for _ in 0..1_000 {
+            let tx = db.begin_write().unwrap();
+            tx.collection("a").delete(7).unwrap();
+            tx.collection("a").put(8, n(0)).unwrap();
+            let ticket = tx.commit_deferred().unwrap();
+            disk.is_full.store(true, Ordering::Release);
+            assert!(matches!(ticket.wait(), Err(Error::StorageFull { .. })));
+            disk.is_full.store(false, Ordering::Release);
+        }
+        is_over.store(true, Ordering::Release);
+        reader.join().unwrap();
+    });
+}

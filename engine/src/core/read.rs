@@ -108,12 +108,27 @@ impl Core {
 
     /// Where `key`'s document of `state` stands, which a snapshot holds.
     ///
-    /// The index first: what it no longer has was retained before it gave it up.
+    /// The index first: what it no longer has was retained before it gave it up. And then both at once: what a commit had
+    /// superseded goes back into the index where the commit is taken back.
     fn entry_at(&self, state: State, documents: &Documents, key: KeyRef<'_>) -> Result<Option<Entry>> {
         match documents.index.get(key) {
             Some(entry) if self.is_in(state, entry)? => Ok(Some(entry)),
             None if !self.visibility.is_unsettled() => Ok(None),
-            _ => Ok(self.visibility.retained_version(state, documents.id, key)),
+            _ => self.settled_entry_at(state, documents, key),
+        }
+    }
+
+    #[cold]
+    fn settled_entry_at(
+        &self,
+        state: State,
+        documents: &Documents,
+        key: KeyRef<'_>,
+    ) -> Result<Option<Entry>> {
+        let newest = || documents.index.get(key);
+        match self.visibility.either(state, documents.id, key, newest) {
+            (Some(entry), _) if self.is_in(state, entry)? => Ok(Some(entry)),
+            (_, superseded) => Ok(superseded),
         }
     }
 

@@ -83,10 +83,25 @@ impl Core {
     }
 
     /// Fills the cursor's page from the front of `range`.
+    fn next_page(&self, cursor: &mut Cursor, range: &KeyRange) -> Result<()> {
+        loop {
+            let take_backs = self.visibility.take_backs();
+            let page = self.page(cursor, range)?;
+            // What a commit has superseded goes back into the index where the commit is taken back: missed there before, and among
+            // what is retained after, it would have been met in neither.
+            if self.visibility.take_backs() == take_backs {
+                cursor.walk.fill(page);
+                return Ok(());
+            }
+            let _ = cursor.walk.take_rest();
+        }
+    }
+
+    /// What the snapshot has at the front of `range`.
     ///
     /// The index first, then the retained versions of the same keys: the writer retains a version before it takes it out of
     /// the index, so whatever the snapshot holds is met in the one or the other.
-    fn next_page(&self, cursor: &mut Cursor, range: &KeyRange) -> Result<()> {
+    fn page(&self, cursor: &mut Cursor, range: &KeyRange) -> Result<Vec<(Key, Entry)>> {
         let state = cursor.snapshot.state();
         let documents = &cursor.naming.documents;
         let reverse = cursor.walk.is_reverse();
@@ -108,7 +123,6 @@ impl Core {
             seen.sort_by(order);
             seen.dedup_by(|again, met| again.0 == met.0);
         }
-        cursor.walk.fill(seen);
-        Ok(())
+        Ok(seen)
     }
 }

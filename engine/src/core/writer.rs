@@ -7,7 +7,7 @@ use crate::index::Naming;
 use crate::log::{Appender, Batch, Mark};
 use crate::options::Durability;
 use crate::seeded::{self, Bug};
-use crate::sync::{Arc, Ordering};
+use crate::sync::Arc;
 
 use super::{Core, Turn};
 
@@ -121,10 +121,9 @@ impl Writer {
     }
 
     /// The commits from `first` to `last` are no more; the log ends where `mark` says.
-    pub(super) fn took_back(&mut self, core: &Core, first: Lsn, last: Lsn, mark: Mark) {
+    pub(super) fn took_back(&mut self, first: Lsn, last: Lsn, mark: Mark) {
         self.appender.revert(mark);
         self.taken_back.push((first, last));
-        core.take_backs.fetch_add(1, Ordering::Release);
         // Some of them may be in the file: so nothing is placed before the end of the log is sealed.
         self.unsealed = true;
     }
@@ -198,7 +197,7 @@ impl Writer {
             if seeded::is_on(Bug::FullDiskCommitKept) {
                 self.unsealed = true;
             } else if !core.take_back_unwritten(self) {
-                self.took_back(core, lsn, lsn, mark.clone());
+                self.took_back(lsn, lsn, mark.clone());
             }
         })
     }

@@ -35,7 +35,9 @@ fn a_snapshot_keeps_the_version_that_a_later_commit_replaces() {
     let old = visibility.register();
     supersede(&visibility, 10, 24, 30);
     assert_eq!(seen(&visibility, old.state()), [(Key::Int(7), entry(10))]);
-    assert_eq!(visibility.retained_version(old.state(), 1, KeyRef::Int(7)), Some(entry(10)));
+    let newest = || Some(entry(24));
+    let either = visibility.either(old.state(), 1, KeyRef::Int(7), newest);
+    assert_eq!(either, (newest(), Some(entry(10))));
     assert_eq!(
         seen(&visibility, visibility.visible()),
         [],

@@ -20,6 +20,8 @@ pub(crate) struct Visibility {
     address: AtomicU64,
     /// A commit is being applied, is pending, or versions are retained: so a miss in the index proves nothing.
     unsettled: AtomicBool,
+    /// How often pending commits were taken back. Counted under the lock; read without.
+    take_backs: AtomicU64,
     inner: Mutex<Inner>,
 }
 
@@ -32,6 +34,9 @@ struct Inner {
     lengths: Lengths,
     /// Applied to the index and not visible yet, in LSN order.
     pending: VecDeque<Pending>,
+    /// A commit was taken back once. A reader may have missed what that commit had deleted, and ask only now whether its miss proves
+    /// anything: so from then on, none does.
+    has_taken_back: bool,
 }
 
 #[derive(Debug)]
@@ -46,7 +51,7 @@ impl Inner {
     }
 
     fn is_settled(&self) -> bool {
-        self.pending.is_empty() && self.retained.count() == 0
+        self.pending.is_empty() && self.retained.count() == 0 && !self.has_taken_back
     }
 
     /// The states that somebody may look at, now or once a pending commit is visible.
@@ -65,6 +70,7 @@ impl Visibility {
         Visibility {
             address: AtomicU64::new(visible.address.0),
             unsettled: AtomicBool::new(false),
+            take_backs: AtomicU64::new(0),
             inner: Mutex::new(Inner {
                 visible,
                 snapshots: BTreeMap::new(),
@@ -72,6 +78,7 @@ impl Visibility {
                 retained: Retained::default(),
                 lengths: Lengths::default(),
                 pending: VecDeque::new(),
+                has_taken_back: false,
             }),
         }
     }
@@ -87,6 +94,7 @@ impl Visibility {
         Visibility {
             address: AtomicU64::new(inner.visible.address.0),
             unsettled: AtomicBool::new(self.unsettled.load(Ordering::Relaxed)),
+            take_backs: AtomicU64::new(self.take_backs()),
             inner: Mutex::new(Inner {
                 visible: inner.visible,
                 snapshots: inner.snapshots.iter().map(|(id, snapshot)| (*id, live(snapshot))).collect(),
@@ -94,6 +102,7 @@ impl Visibility {
                 retained: inner.retained.clone(),
                 lengths: inner.lengths.clone(),
                 pending: inner.pending.iter().map(|pending| pending.fork(copy_of)).collect(),
+                has_taken_back: inner.has_taken_back,
             }),
         }
     }
@@ -134,9 +143,22 @@ impl Visibility {
         self.unsettled.load(Ordering::Acquire)
     }
 
-    /// The superseded version of `key` that `state`, which a snapshot holds, has.
-    pub(crate) fn retained_version(&self, state: State, collection: u32, key: KeyRef<'_>) -> Option<Entry> {
-        lock(&self.inner).retained.find(collection, key, state)
+    /// How often pending commits were taken back: whoever has read one, or looked while that went on, can tell by it.
+    pub(crate) fn take_backs(&self) -> u64 {
+        self.take_backs.load(Ordering::Acquire)
+    }
+
+    /// What `newest` finds, and the superseded version of `key` that `state`, which a snapshot holds, has: both while nothing moves
+    /// from the one to the other.
+    pub(crate) fn either(
+        &self,
+        state: State,
+        collection: u32,
+        key: KeyRef<'_>,
+        newest: impl Fn() -> Option<Entry>,
+    ) -> (Option<Entry>, Option<Entry>) {
+        let inner = lock(&self.inner);
+        (newest(), inner.retained.find(collection, key, state))
     }
 
     /// What `look` sees in the visible state, while no commit is half applied.
@@ -226,6 +248,10 @@ impl Visibility {
                 inner.retained.let_go(held);
             }
             taken.push(pending);
+        }
+        if !taken.is_empty() {
+            inner.has_taken_back = true;
+            self.take_backs.fetch_add(1, Ordering::Release);
         }
         let settled = inner.is_settled();
         self.unsettled.store(!settled, Ordering::Release);
