@@ -116,7 +116,8 @@ impl Core {
         match recovery::recover(&self.log.storage, &slot, &segments, plan) {
             Ok(recovered) => {
                 report.commits = recovered.commits;
-                let lsn = self.visibility.visible().lsn;
+                // Behind the last commit that is visible, the log may say that this is durable.
+                let lsn = writer.as_ref().map_or(self.visibility.visible().lsn, |writer| writer.end());
                 if !comparable {
                     return Ok(());
                 }
