@@ -268,6 +268,46 @@ fn a_storage_that_panics_in_a_sync_fails_those_who_wait_for_it() {
 }
 
 #[test]
+fn a_commit_behind_one_that_was_taken_back_with_a_segment_can_be_watched() {
+    // spec: T-5.2, T-4.8
+    let disk = Arc::new(Disk::default());
+    let options = Options::new().segment_bytes(4096).background(Background::Manual);
+    let db = Db::open_on(Arc::clone(&disk), &options).unwrap();
+    let a = db.collection("a");
+    a.put("x", n(0)).unwrap();
+    let tx = db.begin_write().unwrap();
+    tx.collection("a").insert_many((0..400).map(n)).unwrap();
+    let ticket = tx.commit_deferred().unwrap();
+    disk.is_full.store(true, Ordering::Release);
+    assert!(matches!(ticket.wait(), Err(Error::StorageFull { .. })));
+    disk.is_full.store(false, Ordering::Release);
+    a.put("y", n(1)).unwrap();
+    let mut watch = db.watch(a.get("y").unwrap().unwrap().version()).unwrap();
+    assert!(watch.try_next().unwrap().is_none());
+    a.put("z", n(2)).unwrap();
+    assert!(watch.try_next().unwrap().is_some());
+    let mut all = db.watch(0).unwrap();
+    assert_eq!(std::iter::from_fn(|| all.try_next().unwrap()).count(), 3);
+    assert!(db.verify(true).unwrap().is_clean());
+}
+
+#[test]
+fn a_log_that_ends_with_a_watermark_is_sound() {
+    // A commit placed while a sync is under way is handed over with a frame that says what that sync made durable.
+    let (disk, db) = store(Background::Manual);
+    disk.shut();
+    let first = deferred(&db, "k");
+    let first = std::thread::spawn(move || first.wait());
+    disk.wait_for_a_sync();
+    let second = deferred(&db, "l");
+    disk.open();
+    first.join().unwrap().unwrap();
+    let lsn = second.wait().unwrap();
+    assert!(db.stats().durable_lsn > lsn, "there is one");
+    assert!(db.verify(true).unwrap().is_clean());
+}
+
+#[test]
 fn readers_go_on_seeing_their_state_while_commits_are_placed_and_taken_back() {
     // spec: T-3.1, T-4.8. What a taken-back commit had superseded goes back into the index: no reader may miss it on its way.
     let (disk, db) = store(Background::Manual);

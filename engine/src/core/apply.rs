@@ -79,7 +79,7 @@ impl Core {
     pub(super) fn take_back_unwritten(&self, writer: &mut Writer) -> bool {
         let taken = self.visibility.take_back(writer.written(), |pending| self.undo(pending));
         let Some(first) = taken.last() else { return false };
-        writer.took_back(first.batch.lsn, taken[0].batch.lsn, first.mark.clone());
+        writer.took_back(self, first.batch.lsn, taken[0].batch.lsn, first.mark.clone());
         true
     }
 

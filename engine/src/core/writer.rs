@@ -121,7 +121,8 @@ impl Writer {
     }
 
     /// The commits from `first` to `last` are no more; the log ends where `mark` says.
-    pub(super) fn took_back(&mut self, first: Lsn, last: Lsn, mark: Mark) {
+    pub(super) fn took_back(&mut self, core: &Core, first: Lsn, last: Lsn, mark: Mark) {
+        core.log.segments.end_with(mark.segment());
         self.appender.revert(mark);
         self.taken_back.push((first, last));
         // Some of them may be in the file: so nothing is placed before the end of the log is sealed.
@@ -197,7 +198,7 @@ impl Writer {
             if seeded::is_on(Bug::FullDiskCommitKept) {
                 self.unsealed = true;
             } else if !core.take_back_unwritten(self) {
-                self.took_back(lsn, lsn, mark.clone());
+                self.took_back(core, lsn, lsn, mark.clone());
             }
         })
     }
