@@ -264,6 +264,26 @@ fn a_refused_operation_leaves_the_transaction_as_it_was() {
 }
 
 #[test]
+fn changes_of_the_catalog_count_towards_the_limit() {
+    // spec: T-2.8
+    let options = Options::new().transaction_bytes(10_000);
+    let db = Db::open_on(MemoryStorage::new(), &options).unwrap();
+    let tx = db.begin_write().unwrap();
+    let refused = (0..1_000).find_map(|number| tx.create_collection(&format!("c{number}")).err());
+    assert!(matches!(refused, Some(Error::TransactionTooLarge { max: 10_000, .. })), "{refused:?}");
+    let collections = tx.collections();
+    let changes: [Error; 3] = [
+        tx.drop_collection("c0").unwrap_err(),
+        tx.rename_collection("c0", "other").unwrap_err(),
+        tx.collection("c0").clear().unwrap_err(),
+    ];
+    assert!(changes.iter().all(|error| matches!(error, Error::TransactionTooLarge { .. })), "{changes:?}");
+    assert_eq!(tx.collections(), collections);
+    tx.commit().unwrap();
+    assert_eq!(db.collections(), collections);
+}
+
+#[test]
 fn a_transaction_may_be_longer_than_a_segment() {
     // spec: T-2.8
     let disk = Arc::new(MemoryStorage::new());
