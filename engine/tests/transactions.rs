@@ -189,6 +189,18 @@ fn savepoints_nest_and_take_back_just_what_came_after_them() {
 }
 
 #[test]
+fn a_savepoint_of_another_transaction_is_unknown() {
+    let (db, _) = fresh();
+    let foreign = db.begin_write().unwrap().savepoint();
+    let mut tx = db.begin_write().unwrap();
+    let own = tx.savepoint();
+    tx.collection("a").put("x", n(1)).unwrap();
+    assert!(matches!(tx.rollback_to(&foreign), Err(Error::UnknownSavepoint)));
+    assert_eq!(tx.collection("a").len().unwrap(), 1, "nothing was undone");
+    tx.rollback_to(&own).unwrap();
+}
+
+#[test]
 fn many_changes_of_one_key_leave_the_last_and_the_largest_id_stays_used() {
     let (db, disk) = fresh();
     db.write(|tx| {

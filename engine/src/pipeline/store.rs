@@ -44,6 +44,11 @@ pub(crate) struct HeldTurn {
 }
 
 impl HeldTurn {
+    /// The number of the turn, which no other turn of this store has.
+    pub(crate) fn number(&self) -> u64 {
+        self.ticket.map_or(0, Ticket::number)
+    }
+
     /// Gives the turn away. Those who wait are told when the writer is let go.
     fn give_away(&mut self, writer: &mut Writer) {
         if let Some(ticket) = self.ticket.take() {
@@ -261,8 +266,6 @@ impl Store {
         }
         let staged = draft.hand_to(&self.core, &mut writer);
         let (placed, deferred) = self.place(writer, durability, staged)?;
-        // In case that nobody waits for it.
-        self.start_flusher();
         placed.map(|_| deferred)
     }
 
@@ -351,7 +354,8 @@ impl Store {
         }
     }
 
-    fn start_flusher(self: &Arc<Self>) {
+    /// Has a thread of the store's own make durable in time what nobody waits for.
+    pub(crate) fn start_flusher(self: &Arc<Self>) {
         if self.core.options.background == Background::Thread {
             self.flusher.start(self);
         }

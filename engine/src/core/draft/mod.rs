@@ -29,13 +29,18 @@ pub(crate) struct Draft {
     /// The overlay as it was at each savepoint, and how many changes there were.
     savepoints: Vec<(Savepoint, Overlay, usize)>,
     last_savepoint: u64,
+    /// What tells its savepoints from those of other transactions.
+    number: u64,
     /// How often commits had been taken back when it began: if that has changed, it may have read one of them.
     take_backs: u64,
 }
 
 /// A position in the changes of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Savepoint(u64);
+pub(crate) struct Savepoint {
+    transaction: u64,
+    number: u64,
+}
 
 /// Where the transaction's catalog, counters and counts differ from the newest commit's.
 #[derive(Debug, Clone, Default)]
@@ -59,8 +64,8 @@ enum Place {
 }
 
 impl Draft {
-    pub(crate) fn new(core: &Core) -> Self {
-        Draft { take_backs: core.take_backs(), ..Draft::default() }
+    pub(crate) fn new(core: &Core, number: u64) -> Self {
+        Draft { number, take_backs: core.take_backs(), ..Draft::default() }
     }
 
     /// Bytes of memory that its changes take.
@@ -328,7 +333,7 @@ impl Draft {
     /// Notes where the transaction stands.
     pub(crate) fn savepoint(&mut self) -> Savepoint {
         self.last_savepoint += 1;
-        let savepoint = Savepoint(self.last_savepoint);
+        let savepoint = Savepoint { transaction: self.number, number: self.last_savepoint };
         self.savepoints.push((savepoint, self.overlay.clone(), self.batch.changes.len()));
         savepoint
     }
@@ -363,6 +368,7 @@ impl Draft {
             overlay,
             savepoints,
             last_savepoint: self.last_savepoint,
+            number: self.number,
             take_backs: self.take_backs,
         }
     }
