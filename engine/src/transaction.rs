@@ -328,9 +328,9 @@ impl<'tx> TxCollection<'tx> {
     /// # Errors
     /// `UnknownCollection`.
     pub fn contains(&self, key: impl AsKey) -> Result<bool> {
-        let draft = self.tx.draft.borrow();
-        let documents = draft.documents(self.tx.db.core(), &self.name)?;
-        Ok(draft.contains(&documents, key.as_key()))
+        let (draft, core) = (self.tx.draft.borrow(), self.tx.db.core());
+        let documents = draft.documents(core, &self.name)?;
+        draft.contains(core, &documents, key.as_key())
     }
 
     /// How many documents there are.
@@ -338,9 +338,9 @@ impl<'tx> TxCollection<'tx> {
     /// # Errors
     /// `UnknownCollection`.
     pub fn len(&self) -> Result<u64> {
-        let draft = self.tx.draft.borrow();
-        let documents = draft.documents(self.tx.db.core(), &self.name)?;
-        Ok(draft.len(&documents))
+        let (draft, core) = (self.tx.draft.borrow(), self.tx.db.core());
+        let documents = draft.documents(core, &self.name)?;
+        draft.len(core, &documents)
     }
 
     /// Whether there are none.
@@ -448,9 +448,9 @@ impl Iterator for TxKeys<'_> {
         if *over {
             return None;
         }
-        let found = walk.next_key(&tx.draft.borrow());
-        *over = found.is_none();
-        found.map(Ok)
+        let found = walk.next_key(tx.db.core(), &tx.draft.borrow()).transpose();
+        *over = !matches!(found, Some(Ok(_)));
+        found
     }
 }
 

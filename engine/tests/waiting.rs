@@ -268,6 +268,30 @@ fn a_storage_that_panics_in_a_sync_fails_those_who_wait_for_it() {
 }
 
 #[test]
+fn a_transaction_reads_nothing_more_once_the_ground_it_stands_on_is_taken_back() {
+    // spec: T-2.3, T-4.8. What it would read now does not fit what it has read before.
+    let (disk, db) = store(Background::Manual);
+    let a = db.collection("a");
+    a.put_many((0..600).map(|key| (key, n(key)))).unwrap();
+    let ticket = deferred(&db, "k");
+    let tx = db.begin_write().unwrap();
+    let inside = tx.collection("a");
+    assert!(inside.contains("k").unwrap());
+    let (mut keys, mut scan) = (inside.keys(..).unwrap(), inside.scan(..).unwrap());
+    assert!(keys.next().unwrap().is_ok() && scan.next().unwrap().is_ok());
+    disk.is_full.store(true, Ordering::Release);
+    assert!(matches!(ticket.wait(), Err(Error::StorageFull { .. })));
+    let full =
+        |refused: Option<Error>| assert!(matches!(refused, Some(Error::StorageFull { .. })), "{refused:?}");
+    full(inside.contains("k").err());
+    full(inside.len().err());
+    full(keys.find_map(Result::err));
+    full(scan.find_map(Result::err));
+    assert!(keys.next().is_none() && scan.next().is_none());
+    full(tx.commit().err());
+}
+
+#[test]
 fn a_commit_behind_one_that_was_taken_back_with_a_segment_can_be_watched() {
     // spec: T-5.2, T-4.8
     let disk = Arc::new(Disk::default());

@@ -115,9 +115,11 @@ impl Draft {
     }
 
     /// How many documents a collection has.
-    pub(crate) fn len(&self, documents: &Documents) -> u64 {
+    pub(crate) fn len(&self, core: &Core, documents: &Documents) -> Result<u64> {
         let added = self.overlay.added.get(&documents.id).copied().unwrap_or(0);
-        documents.newest_len().saturating_add_signed(added)
+        let len = documents.newest_len().saturating_add_signed(added);
+        self.check_ground(core)?;
+        Ok(len)
     }
 
     /// Where the document of `key` stands.
@@ -136,14 +138,23 @@ impl Draft {
         matches!(self.batch.changes[number].action, Action::Put)
     }
 
-    /// Whether `key` has a document.
-    pub(crate) fn contains(&self, documents: &Documents, key: KeyRef<'_>) -> bool {
+    fn has(&self, documents: &Documents, key: KeyRef<'_>) -> bool {
         self.place(documents, key).is_some()
+    }
+
+    /// Whether `key` has a document.
+    pub(crate) fn contains(&self, core: &Core, documents: &Documents, key: KeyRef<'_>) -> Result<bool> {
+        let found = self.has(documents, key);
+        // Asked after the look, here and below: it may have met the state that a commit left which is taken back, or the one before.
+        self.check_ground(core)?;
+        Ok(found)
     }
 
     /// The document of `key`.
     pub(crate) fn get(&self, core: &Core, documents: &Documents, key: KeyRef<'_>) -> Result<Option<Located>> {
-        self.place(documents, key).map(|place| self.locate(core, documents, key, place)).transpose()
+        let place = self.place(documents, key);
+        self.check_ground(core)?;
+        place.map(|place| self.locate(core, documents, key, place)).transpose()
     }
 
     fn locate(&self, core: &Core, documents: &Documents, key: KeyRef<'_>, place: Place) -> Result<Located> {
@@ -270,7 +281,7 @@ impl Draft {
         body: &[u8],
     ) -> Result<()> {
         let is_put = matches!(action, Action::Put);
-        let had = self.contains(documents, key);
+        let had = self.has(documents, key);
         let before = self.last_change(documents, key).copied();
         let replaces = match before {
             None => core.replaces(documents.index.get(key))?,
