@@ -163,6 +163,23 @@ fn a_refusal_that_rests_on_a_commit_that_is_taken_back_fails_with_it() {
 }
 
 #[test]
+fn a_commit_that_another_writer_made_durable_is_not_waited_for_on_a_full_disk() {
+    // spec: T-4.1. The counts of an incarnation run out: the next writer syncs, and begins another.
+    let disk = Arc::new(Disk::default());
+    let db = Db::open_on(Arc::clone(&disk), &Options::tiny().count_max(6)).unwrap();
+    let mut tickets = Vec::new();
+    while db.stats().durable_lsn >> 32 < 2 {
+        tickets.push(deferred(&db, "k"));
+    }
+    let newest = tickets.pop().unwrap();
+    disk.is_full.store(true, Ordering::Release);
+    for ticket in tickets {
+        within_seconds(move || ticket.wait()).unwrap();
+    }
+    assert!(matches!(within_seconds(move || newest.wait()), Err(Error::StorageFull { .. })));
+}
+
+#[test]
 fn a_task_is_told_when_another_handle_closes_the_store() {
     // spec: T-4.1
     let (_, db) = store(Background::Manual);

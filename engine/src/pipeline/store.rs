@@ -318,7 +318,8 @@ impl Store {
             Ok(None) => {}
             Err(error) => {
                 let tasks = self.tell_taken_back(&mut *self.core.writer()?, &error);
-                tasks.wake();
+                // A writer that began an incarnation may have made durable, by itself, what the leader waits for.
+                tasks.and(self.group.learn(&Ok(self.core.progress()))).wake();
                 return Err(error);
             }
         }
