@@ -38,7 +38,7 @@ pub struct Savepoint(crate::core::Savepoint);
 impl WriteTransaction {
     pub(crate) fn begin(db: Db) -> Result<Self> {
         let turn = db.store().take_turn()?;
-        let draft = RefCell::new(Draft::new(db.core()));
+        let draft = RefCell::new(Draft::new(db.core(), turn.number()));
         Ok(WriteTransaction { draft, turn, durability: db.core().options.durability, db })
     }
 
@@ -114,7 +114,7 @@ impl WriteTransaction {
     /// What any write may say. Nothing of the transaction is left then, unless the handle is `Poisoned` by it: then reopening
     /// decides.
     pub fn commit(self) -> Result<u64> {
-        self.commit_deferred()?.wait()
+        self.place()?.wait()
     }
 
     /// Makes all changes one commit, and does not wait until it is as durable as its class says: the ticket tells. Until then the
@@ -123,6 +123,14 @@ impl WriteTransaction {
     /// # Errors
     /// As [`commit`](Self::commit), as far as it is known by now.
     pub fn commit_deferred(self) -> Result<Ticket> {
+        let db = self.db.clone();
+        let ticket = self.place()?;
+        // In case that nobody waits for it.
+        db.store().start_flusher();
+        Ok(ticket)
+    }
+
+    fn place(self) -> Result<Ticket> {
         let WriteTransaction { draft, turn, durability, db } = self;
         let deferred = db.store().commit_deferred(turn, draft.into_inner(), durability)?;
         Ok(Ticket::new(deferred, db))
@@ -320,9 +328,9 @@ impl<'tx> TxCollection<'tx> {
     /// # Errors
     /// `UnknownCollection`.
     pub fn contains(&self, key: impl AsKey) -> Result<bool> {
-        let draft = self.tx.draft.borrow();
-        let documents = draft.documents(self.tx.db.core(), &self.name)?;
-        Ok(draft.contains(&documents, key.as_key()))
+        let (draft, core) = (self.tx.draft.borrow(), self.tx.db.core());
+        let documents = draft.documents(core, &self.name)?;
+        draft.contains(core, &documents, key.as_key())
     }
 
     /// How many documents there are.
@@ -330,9 +338,9 @@ impl<'tx> TxCollection<'tx> {
     /// # Errors
     /// `UnknownCollection`.
     pub fn len(&self) -> Result<u64> {
-        let draft = self.tx.draft.borrow();
-        let documents = draft.documents(self.tx.db.core(), &self.name)?;
-        Ok(draft.len(&documents))
+        let (draft, core) = (self.tx.draft.borrow(), self.tx.db.core());
+        let documents = draft.documents(core, &self.name)?;
+        draft.len(core, &documents)
     }
 
     /// Whether there are none.
@@ -440,9 +448,9 @@ impl Iterator for TxKeys<'_> {
         if *over {
             return None;
         }
-        let found = walk.next_key(&tx.draft.borrow());
-        *over = found.is_none();
-        found.map(Ok)
+        let found = walk.next_key(tx.db.core(), &tx.draft.borrow()).transpose();
+        *over = !matches!(found, Some(Ok(_)));
+        found
     }
 }
 

@@ -444,6 +444,23 @@ fn a_feed_shows_every_commit_once_and_can_be_resumed() {
 }
 
 #[test]
+fn a_feed_passes_over_no_commit_that_stands_before_an_opening_frame() {
+    // spec: T-5.1. Two commits of one hand-over share a sector; the next life of the store begins at the next sector.
+    let disk = Arc::new(MemoryStorage::new());
+    for life in 0..3 {
+        let db = Db::open_on(Arc::clone(&disk), &Options::new()).unwrap();
+        let a = db.collection("a").with_durability(Durability::Buffered);
+        for _ in 0..3 {
+            a.insert(n(life)).unwrap();
+        }
+        let mut watch = db.watch(0).unwrap();
+        let shown = std::iter::from_fn(|| watch.try_next().unwrap()).count() as i64;
+        assert_eq!(shown, 3 * (life + 1));
+        db.close().unwrap();
+    }
+}
+
+#[test]
 fn a_feed_can_wait_for_the_next_commit() {
     let db = Db::in_memory();
     let mut watch = db.watch(0).unwrap();

@@ -189,6 +189,18 @@ fn savepoints_nest_and_take_back_just_what_came_after_them() {
 }
 
 #[test]
+fn a_savepoint_of_another_transaction_is_unknown() {
+    let (db, _) = fresh();
+    let foreign = db.begin_write().unwrap().savepoint();
+    let mut tx = db.begin_write().unwrap();
+    let own = tx.savepoint();
+    tx.collection("a").put("x", n(1)).unwrap();
+    assert!(matches!(tx.rollback_to(&foreign), Err(Error::UnknownSavepoint)));
+    assert_eq!(tx.collection("a").len().unwrap(), 1, "nothing was undone");
+    tx.rollback_to(&own).unwrap();
+}
+
+#[test]
 fn many_changes_of_one_key_leave_the_last_and_the_largest_id_stays_used() {
     let (db, disk) = fresh();
     db.write(|tx| {
@@ -261,6 +273,26 @@ fn a_refused_operation_leaves_the_transaction_as_it_was() {
     a.put("y", n(2)).unwrap();
     tx.commit().unwrap();
     assert_eq!(db.collection("a").len().unwrap(), 3);
+}
+
+#[test]
+fn changes_of_the_catalog_count_towards_the_limit() {
+    // spec: T-2.8
+    let options = Options::new().transaction_bytes(10_000);
+    let db = Db::open_on(MemoryStorage::new(), &options).unwrap();
+    let tx = db.begin_write().unwrap();
+    let refused = (0..1_000).find_map(|number| tx.create_collection(&format!("c{number}")).err());
+    assert!(matches!(refused, Some(Error::TransactionTooLarge { max: 10_000, .. })), "{refused:?}");
+    let collections = tx.collections();
+    let changes: [Error; 3] = [
+        tx.drop_collection("c0").unwrap_err(),
+        tx.rename_collection("c0", "other").unwrap_err(),
+        tx.collection("c0").clear().unwrap_err(),
+    ];
+    assert!(changes.iter().all(|error| matches!(error, Error::TransactionTooLarge { .. })), "{changes:?}");
+    assert_eq!(tx.collections(), collections);
+    tx.commit().unwrap();
+    assert_eq!(db.collections(), collections);
 }
 
 #[test]

@@ -108,6 +108,13 @@ impl SegmentTable {
         write(&self.segments).insert(segment.sequence, segment);
     }
 
+    /// Makes `segment` the last one, as it is: what was placed behind it was taken back.
+    pub(crate) fn end_with(&self, segment: &Arc<Segment>) {
+        let mut segments = write(&self.segments);
+        segments.split_off(&segment.sequence);
+        segments.insert(segment.sequence, Arc::clone(segment));
+    }
+
     /// Whether a log segment in place lies at the physical index.
     pub(crate) fn uses(&self, physical: u32) -> bool {
         read(&self.segments).values().any(|segment| segment.physical == physical)

@@ -127,3 +127,45 @@ fn apply_document(applying: &mut Applying<'_>, batch: &Batch, change: &Change) {
         documents.note_key(id);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+
+    use super::*;
+    use crate::core::Expect;
+    use crate::options::{Durability, Options};
+    use crate::storage::MemoryStorage;
+
+    #[test]
+    fn a_reader_does_not_miss_what_is_taken_back_between_its_looks() {
+        let core =
+            Core::open(Box::new(MemoryStorage::new()), &Options::new()).expect("memory refuses nothing");
+        let writer = RefCell::new(core.writer().expect("it is opened for writing"));
+        let commit = |stage: &dyn Fn(&mut Writer)| {
+            let writer = &mut **writer.borrow_mut();
+            writer.begin(&core).expect("memory refuses nothing");
+            stage(writer);
+            writer.commit(&core, Durability::Synced).expect("memory refuses nothing");
+        };
+        let key = KeyRef::Int(1);
+        commit(&|writer| {
+            core.put(writer, "a", key, Expect::Anything, &[0xA0]).expect("nothing is wrong with it");
+        });
+        writer.borrow_mut().sync(&core).expect("memory refuses nothing");
+        let naming = core.naming("a").expect("it was just begun");
+        commit(&|writer| {
+            core.delete(writer, "a", key, None).expect("nothing is wrong with it");
+        });
+        // The reader misses what the pending commit has deleted; before it asks what that proves, there is nothing unusual any more.
+        let looks = Cell::new(0);
+        let seen = core.visibility.see(naming.documents.id, key, || {
+            let found = naming.documents.index.get(key);
+            if looks.replace(looks.get() + 1) == 0 {
+                assert!(core.take_back_unwritten(&mut writer.borrow_mut()) && found.is_none());
+            }
+            found
+        });
+        assert!(seen.is_some());
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::document::{Key, KeyRef};
 use crate::error::{Clause, Corruption, Error, Result};
+use crate::format::body::parse_opening;
 use crate::format::catalog::CatalogChange;
 use crate::format::frame::{FRAME_HEADER_LEN, FrameFlags, FrameHeader, parse_header_at};
 use crate::format::record::{Kind, Record};
@@ -165,8 +166,13 @@ impl Core {
         let aligned = geometry.place(geometry.round_up_sector(feed.offset)).filter(|at| Some(*at) != near);
         let here = [near, aligned].into_iter().flatten().map(|offset| (feed.sequence, offset));
         let places: Vec<_> = here.chain([(feed.sequence + 1, geometry.data_start())]).collect();
-        // spec. Where an opening frame stands, what else there is was taken back.
-        let opening = places.iter().find(|(sequence, offset)| self.opens(*sequence, *offset, feed.lsn));
+        // spec. Where an opening frame goes on from here, what else there is was taken back.
+        let mut opening = None;
+        for place in &places {
+            if geometry.address(place.0, place.1) < visible.address && self.opens(*place, feed)? {
+                opening = Some(place);
+            }
+        }
         for &(sequence, offset) in opening.map_or(&places[..], std::slice::from_ref) {
             if geometry.address(sequence, offset) < visible.address
                 && let Some(frame) = self.frame_at(sequence, offset)?
@@ -186,14 +192,24 @@ impl Core {
         .into())
     }
 
-    /// Whether an incarnation above that of `lsn` begins at this place.
-    fn opens(&self, sequence: u64, offset: u32, lsn: Lsn) -> bool {
-        self.log.segments.get(sequence).is_some_and(|segment| {
+    /// Whether an incarnation begins at this place that goes on from where `feed` stands. The opening frame must name that very commit
+    /// and address (spec: ): other commits may stand in front of it.
+    fn opens(&self, (sequence, offset): (u64, u32), feed: &Feed) -> Result<bool> {
+        let begins = self.log.segments.get(sequence).is_some_and(|segment| {
             let stretch = segment.stretch_at(offset);
             stretch.offset == offset
                 && stretch.first_lsn.count() == 1
-                && stretch.first_lsn.incarnation() > lsn.incarnation()
-        })
+                && stretch.first_lsn.incarnation() > feed.lsn.incarnation()
+        });
+        if !begins {
+            return Ok(false);
+        }
+        let geometry = self.log.geometry;
+        let address = geometry.address(sequence, offset + FRAME_HEADER_LEN as u32);
+        let found = self.log.find(address)?;
+        let record = self.log.parse(&found, address)?;
+        let here = (feed.lsn, geometry.address(feed.sequence, feed.offset));
+        Ok(record.kind == Kind::Opening && parse_opening(record.body) == Some(here))
     }
 
     /// The frame whose valid header stands at this place.

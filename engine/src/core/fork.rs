@@ -4,7 +4,7 @@ use crate::cache::Cache;
 use crate::index::Documents;
 use crate::log::Log;
 use crate::storage::Storage;
-use crate::sync::{Arc, AtomicU64, Mutex, RwLock, lock, read};
+use crate::sync::{Arc, Mutex, RwLock, lock, read};
 use crate::txn::Registered;
 
 use super::{Core, Draft};
@@ -42,7 +42,6 @@ impl Core {
             catalog: RwLock::new(read(&self.catalog).fork(&mut copy_of)),
             visibility: Arc::new(self.visibility.fork(&mut copy_of)),
             writer: writer.map(|writer| Mutex::new(writer.fork())),
-            take_backs: AtomicU64::new(self.take_backs()),
             options: self.options.clone(),
         }
     }

@@ -41,7 +41,7 @@ use crate::format::{LogAddress, Lsn};
 use crate::index::{Catalog, Naming, PrimaryIndex, State};
 use crate::log::Log;
 use crate::options::Options;
-use crate::sync::{Arc, AtomicU64, Mutex, MutexGuard, Ordering, RwLock, lock, read};
+use crate::sync::{Arc, Mutex, MutexGuard, RwLock, lock, read};
 use crate::txn::Visibility;
 
 /// How far a store has come: everything up to each LSN.
@@ -58,8 +58,6 @@ pub(crate) struct Core {
     visibility: Arc<Visibility>,
     /// None for a store opened for reading only.
     writer: Option<Mutex<Writer>>,
-    /// How often pending commits were taken back: whoever has read one can tell by it.
-    take_backs: AtomicU64,
     pub(crate) options: Options,
 }
 
@@ -116,7 +114,7 @@ impl Core {
 
     /// How often pending commits were taken back.
     pub(crate) fn take_backs(&self) -> u64 {
-        self.take_backs.load(Ordering::Acquire)
+        self.visibility.take_backs()
     }
 
     /// Numbers about the store as it is now.

@@ -10,7 +10,7 @@ use crate::options::Options;
 use crate::recovery::{self, Opened, Plan, Recovered};
 use crate::seeded::{self, Bug};
 use crate::storage::{FailStop, Storage};
-use crate::sync::{Arc, AtomicU64, Mutex, RwLock};
+use crate::sync::{Arc, Mutex, RwLock};
 use crate::txn::Visibility;
 
 use super::{Core, Writer};
@@ -93,7 +93,6 @@ fn assemble(
         catalog: RwLock::new(replay.catalog),
         visibility: Arc::new(Visibility::new(visible)),
         writer,
-        take_backs: AtomicU64::new(0),
         options: options.clone(),
     })
 }

@@ -114,7 +114,8 @@ impl Core {
 
     /// Where `key`'s document of `state` stands, which a snapshot holds.
     ///
-    /// The index first: what it no longer has was retained before it gave it up.
+    /// The index first: what it no longer has was retained before it gave it up. And then both at once: what a commit had
+    /// superseded goes back into the index where the commit is taken back.
     fn entry_at(&self, state: State, documents: &Documents, key: KeyRef<'_>) -> Result<Option<Entry>> {
         loop {
             let take_backs = self.visibility.take_backs();

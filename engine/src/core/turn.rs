@@ -6,6 +6,12 @@ use std::collections::VecDeque;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
 
+impl Ticket {
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+}
+
 /// The order of writers: first come, first served.
 ///
 /// A commit of its own needs no turn beyond the lock on the writer, which it holds from begin to end; but it does not pass anybody who

@@ -7,7 +7,7 @@ use crate::index::Naming;
 use crate::log::{Appender, Batch, Mark};
 use crate::options::Durability;
 use crate::seeded::{self, Bug};
-use crate::sync::{Arc, Ordering};
+use crate::sync::Arc;
 
 use super::{Core, Turn};
 
@@ -122,9 +122,9 @@ impl Writer {
 
     /// The commits from `first` to `last` are no more; the log ends where `mark` says.
     pub(super) fn took_back(&mut self, core: &Core, first: Lsn, last: Lsn, mark: Mark) {
+        core.log.segments.end_with(mark.segment());
         self.appender.revert(mark);
         self.taken_back.push((first, last));
-        core.take_backs.fetch_add(1, Ordering::Release);
         // Some of them may be in the file: so nothing is placed before the end of the log is sealed.
         self.unsealed = true;
     }

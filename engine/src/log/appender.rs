@@ -52,6 +52,11 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
+    /// The segment in which the log ended.
+    pub(crate) fn segment(&self) -> &Arc<Segment> {
+        &self.end.segment
+    }
+
     /// Whether the log ended in this very segment, as it is now.
     pub(crate) fn ends_in(&self, segment: &Arc<Segment>) -> bool {
         Arc::ptr_eq(&self.end.segment, segment)

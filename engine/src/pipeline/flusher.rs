@@ -91,8 +91,11 @@ impl Flusher {
         let running = lock(&self.thread).take();
         if let Some(Running { handle, bell }) = running {
             bell.ring(Asked::Stop);
-            // A panic of that thread was told by itself; there is nothing to do here but go on.
-            let _ = handle.join();
+            // It may be that very thread: a task that it woke had the last handle.
+            if handle.thread().id() != thread::current().id() {
+                // A panic of that thread was told by itself; there is nothing to do here but go on.
+                let _ = handle.join();
+            }
             self.is_started.store(false, Ordering::Release);
         }
     }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::format::Lsn;
 use crate::seeded::{self, Bug};
 use crate::sync::race::{self, Race};
-use crate::sync::{Arc, Condvar, Mutex, MutexGuard, lock, wait};
+use crate::sync::{Arc, Condvar, Mutex, lock, wait};
 
 /// What a caller waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,9 +49,10 @@ impl State {
         let lsn = match goal {
             Goal::Visible(lsn) | Goal::Durable(lsn) => lsn,
         };
-        // First of all: its LSN lies below commits that came after it.
+        // First of all: its LSN lies below commits that came after it. No sync ever reaches it, so whoever waits until it is durable
+        // waits in vain, too.
         let gone = self.taken_back.iter().find(|(first, last, _)| (*first..=*last).contains(&lsn));
-        if let (Some((_, _, error)), Goal::Visible(_)) = (gone, goal) {
+        if let Some((_, _, error)) = gone {
             return Some(Err(error.clone()));
         }
         let reached = match goal {
@@ -91,28 +92,29 @@ impl Group {
     }
 
     /// The commits from `first` to `last` found no room: who waits for one of them waits no longer.
-    pub(crate) fn took_back(&self, first: Lsn, last: Lsn, error: &Error) {
+    pub(crate) fn took_back(&self, first: Lsn, last: Lsn, error: &Error) -> Tasks {
         let mut state = lock(&self.state);
-        if state.waiting > 0 {
-            state.taken_back.push((first, last, error.clone()));
-            self.tell(state);
+        if state.waiting == 0 {
+            return Tasks::default();
         }
+        state.taken_back.push((first, last, error.clone()));
+        self.tell(&mut state)
     }
 
-    /// Has everybody look again: threads, and tasks once the lock is let go, since what wakes them is the caller's code and may look
-    /// at once.
-    fn tell(&self, mut state: MutexGuard<'_, State>) {
-        let tasks = std::mem::take(&mut state.tasks);
+    /// What came of a sync, or of its want, that nobody led for this group.
+    pub(crate) fn learn(&self, came: &Result<Progress>) -> Tasks {
+        self.note(&mut lock(&self.state), came)
+    }
+
+    /// Has everybody look again: threads at once, tasks when the answer is woken.
+    fn tell(&self, state: &mut State) -> Tasks {
         self.changed.notify_all();
-        drop(state);
-        tasks.into_iter().for_each(Waker::wake);
+        Tasks(std::mem::take(&mut state.tasks))
     }
 
-    /// A sync has ended.
-    fn note(&self, led: &Result<Progress>) {
-        let mut state = lock(&self.state);
-        state.is_syncing = false;
-        match led {
+    /// Takes note of how far a sync has come.
+    fn note(&self, state: &mut State, came: &Result<Progress>) -> Tasks {
+        match came {
             Ok(progress) => {
                 state.progress.durable = state.progress.durable.max(progress.durable);
                 state.progress.visible = state.progress.visible.max(progress.visible);
@@ -126,9 +128,47 @@ impl Group {
                 state.failure.get_or_insert_with(|| error.clone());
             }
         }
-        if !seeded::is_on(Bug::WakeUpLost) {
-            self.tell(state);
-        }
+        if seeded::is_on(Bug::WakeUpLost) { Tasks::default() } else { self.tell(state) }
+    }
+}
+
+/// Tasks to be woken. That runs the code of their executor, which may come back at once or drop what waits: so no lock is held then.
+#[must_use = "a task that is not woken waits for ever"]
+#[derive(Debug, Default)]
+pub(crate) struct Tasks(Vec<Waker>);
+
+impl Tasks {
+    pub(crate) fn wake(self) {
+        self.0.into_iter().for_each(Waker::wake);
+    }
+
+    /// These, and those of `other`.
+    pub(crate) fn and(mut self, other: Tasks) -> Tasks {
+        self.0.extend(other.0);
+        self
+    }
+}
+
+/// The one that leads. When it is dropped, another may, also after a panic: or all the others would wait for ever.
+struct Leader<'a> {
+    group: &'a Group,
+    /// None where it panicked.
+    led: Option<Result<Progress>>,
+}
+
+impl Drop for Leader<'_> {
+    fn drop(&mut self) {
+        let mut state = lock(&self.group.state);
+        state.is_syncing = false;
+        let tasks = match &self.led {
+            Some(led) => self.group.note(&mut state, led),
+            None => {
+                let cause = "a panic in the midst of a sync".to_owned();
+                self.group.note(&mut state, &Err(Error::Poisoned { cause }))
+            }
+        };
+        drop(state);
+        tasks.wake();
     }
 }
 
@@ -171,8 +211,10 @@ impl Waiter {
             }
             state.is_syncing = true;
             drop(state);
-            let led = Leading { group }.carry_out(&lead);
-            group.note(&led);
+            let mut leader = Leader { group, led: None };
+            let led = lead();
+            leader.led = Some(led.clone());
+            drop(leader);
             state = lock(&group.state);
             // A sync that began after the commit was placed settles what became of it; or it failed for want of room, and nobody's
             // commit was taken back for it: then the caller may try again.
@@ -180,26 +222,6 @@ impl Waiter {
                 led.map(|progress| panic!("a sync reached {progress:?}, which leaves {goal:?} open"))
             });
         }
-    }
-}
-
-/// Leads a sync. A panic on the way (of the caller's own storage, say) leaves nobody waiting for ever.
-struct Leading<'a> {
-    group: &'a Group,
-}
-
-impl Leading<'_> {
-    fn carry_out(self, lead: &impl Fn() -> Result<Progress>) -> Result<Progress> {
-        let led = lead();
-        std::mem::forget(self);
-        led
-    }
-}
-
-impl Drop for Leading<'_> {
-    fn drop(&mut self) {
-        let cause = "a panic in the midst of a sync".to_owned();
-        self.group.note(&Err(Error::Poisoned { cause }));
     }
 }
 

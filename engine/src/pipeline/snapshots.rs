@@ -46,13 +46,16 @@ impl Store {
     /// Ends the snapshots that have passed the age limit, if there is one.
     pub(crate) fn end_old_snapshots(&self) {
         let Some(limit) = self.core.options.snapshot_max_age else { return };
+        let mut too_old = Vec::new();
         lock(&self.snapshots.taken).retain(|id, (since, snapshot)| {
-            let too_old = since.elapsed() >= limit;
-            if too_old {
-                self.core.end_snapshot(*id);
+            let is_too_old = since.elapsed() >= limit;
+            if is_too_old {
+                too_old.push(*id);
             }
-            !too_old && snapshot.strong_count() > 0
+            !is_too_old && snapshot.strong_count() > 0
         });
+        // With no lock held: what a snapshot lets go may be much, and others want one meanwhile.
+        too_old.into_iter().for_each(|id| self.core.end_snapshot(id));
     }
 
     /// The live snapshots, the oldest first.

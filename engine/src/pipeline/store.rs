@@ -11,7 +11,7 @@ use crate::sync::race::{self, Race};
 use crate::sync::{Arc, Condvar, Instant, Mutex, MutexGuard, lock, thread, wait, wait_timeout};
 
 use super::flusher::Flusher;
-use super::group::{Goal, Group, Waiter};
+use super::group::{Goal, Group, Tasks, Waiter};
 use super::news::News;
 use super::snapshots::Snapshots;
 
@@ -45,6 +45,11 @@ pub(crate) struct HeldTurn {
 }
 
 impl HeldTurn {
+    /// The number of the turn, which no other turn of this store has.
+    pub(crate) fn number(&self) -> u64 {
+        self.ticket.map_or(0, Ticket::number)
+    }
+
     /// Gives the turn away. Those who wait are told when the writer is let go.
     fn give_away(&mut self, writer: &mut Writer) {
         if let Some(ticket) = self.ticket.take() {
@@ -127,8 +132,9 @@ impl Store {
 
     /// Leaves without a commit, for this reason.
     fn give_up<R>(&self, mut writer: MutexGuard<'_, Writer>, error: Error) -> Result<R> {
-        self.tell_taken_back(&mut writer, &error);
+        let tasks = self.tell_taken_back(&mut writer, &error).and(self.tell_poisoned());
         self.leave(writer);
+        tasks.wake();
         Err(error)
     }
 
@@ -261,8 +267,6 @@ impl Store {
         }
         let staged = draft.hand_to(&self.core, &mut writer);
         let (placed, deferred) = self.place(writer, durability, staged)?;
-        // In case that nobody waits for it.
-        self.start_flusher();
         placed.map(|_| deferred)
     }
 
@@ -282,7 +286,11 @@ impl Store {
     /// Makes durable everything placed before this call.
     pub(crate) fn flush(&self) -> Result<()> {
         let writer = self.core.writer()?;
-        writer.check_open(&self.core)?;
+        if let Err(error) = writer.check_open(&self.core) {
+            drop(writer);
+            self.tell_poisoned().wake();
+            return Err(error);
+        }
         let lsn = writer.end();
         let waiter = self.group.join();
         drop(writer);
@@ -299,6 +307,13 @@ impl Store {
     /// Carries out one sync for all who wait.
     fn lead(&self) -> Result<Progress> {
         self.gather();
+        let mut unknown = Unknown { store: self, is_over: false };
+        let led = self.sync();
+        unknown.is_over = true;
+        led
+    }
+
+    fn sync(&self) -> Result<Progress> {
         match self.core.begin_sync() {
             Ok(Some(job)) => {
                 self.core.sync_storage()?;
@@ -306,7 +321,9 @@ impl Store {
             }
             Ok(None) => {}
             Err(error) => {
-                self.tell_taken_back(&mut *self.core.writer()?, &error);
+                let tasks = self.tell_taken_back(&mut *self.core.writer()?, &error);
+                // A writer that began an incarnation may have made durable, by itself, what the leader waits for.
+                tasks.and(self.group.learn(&Ok(self.core.progress()))).wake();
                 return Err(error);
             }
         }
@@ -327,13 +344,23 @@ impl Store {
         }
     }
 
-    fn tell_taken_back(&self, writer: &mut Writer, error: &Error) {
-        for (first, last) in writer.drain_taken_back() {
-            self.group.took_back(first, last, error);
+    fn tell_taken_back(&self, writer: &mut Writer, error: &Error) -> Tasks {
+        let gone = writer.drain_taken_back().into_iter();
+        gone.fold(Tasks::default(), |tasks, (first, last)| {
+            tasks.and(self.group.took_back(first, last, error))
+        })
+    }
+
+    /// Where nothing is written any more: those know who wait for a sync. One who leads finds out; a task has nobody to lead for it.
+    fn tell_poisoned(&self) -> Tasks {
+        match self.core.log.storage.check_writable() {
+            Ok(()) => Tasks::default(),
+            Err(error) => self.group.learn(&Err(error)),
         }
     }
 
-    fn start_flusher(self: &Arc<Self>) {
+    /// Has a thread of the store's own make durable in time what nobody waits for.
+    pub(crate) fn start_flusher(self: &Arc<Self>) {
         if self.core.options.background == Background::Thread {
             self.flusher.start(self);
         }
@@ -345,10 +372,32 @@ impl Store {
         self.flusher.hurry();
     }
 
-    /// Ends this life of the store, and reports the last error.
+    /// Ends this life of the store, and reports the last error. Those are told who still wait: nobody may come after this who does.
     pub(crate) fn close(&self) -> Result<()> {
         self.flusher.stop();
-        self.core.close()
+        let closed = self.core.close();
+        let Ok(mut writer) = self.core.writer() else { return closed };
+        let gone = closed.as_ref().err().map(|error| self.tell_taken_back(&mut writer, error));
+        drop(writer);
+        let came = self.group.learn(&Ok(self.core.progress()));
+        gone.unwrap_or_default().and(came).and(self.tell_poisoned()).wake();
+        self.news.tell();
+        closed
+    }
+}
+
+/// A sync of which nobody knows what it has done, if it is dropped before it is over: by a panic of the storage, which may be a caller's.
+/// That is a failed sync, then (spec: T-4.5).
+struct Unknown<'a> {
+    store: &'a Store,
+    is_over: bool,
+}
+
+impl Drop for Unknown<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.store.core.log.storage.poison("panic during a sync".to_owned());
+        }
     }
 }
 

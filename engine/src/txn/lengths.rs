@@ -12,6 +12,12 @@ struct Length {
     len: u64,
 }
 
+impl Length {
+    fn is_in(&self, state: State) -> bool {
+        self.from <= state.address && state.address < self.until
+    }
+}
+
 /// Counts of the past, by collection; at most one for each snapshot and collection.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lengths {
@@ -40,18 +46,52 @@ impl Lengths {
             return len;
         }
         let past = self.past.get(&documents.id).into_iter().flatten();
-        let found = past.clone().find(|past| past.from <= state.address && state.address < past.until);
+        let found = past.clone().find(|past| past.is_in(state));
         // Nothing is kept from before the oldest snapshot; and a snapshot that was ended is told so by its reader.
         found.map_or(len, |past| past.len)
     }
 
-    /// Forgets what none of `states` has.
-    pub(super) fn purge(&mut self, states: &[State]) {
+    /// Forgets what the state of a snapshot that has gone was the last to have. A count holds for a stretch of states, so of the other
+    /// snapshots only the neighbours need be asked, the next older and the next newer one.
+    pub(super) fn release(&mut self, gone: State, neighbours: [Option<State>; 2]) {
         self.past.retain(|_, past| {
             past.retain(|past| {
-                states.iter().any(|state| past.from <= state.address && state.address < past.until)
+                !past.is_in(gone) || neighbours.iter().flatten().any(|state| past.is_in(*state))
             });
             !past.is_empty()
         });
+    }
+
+    /// How many counts of the past are kept.
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> usize {
+        self.past.values().map(Vec::len).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Lsn;
+
+    fn state(address: u64) -> State {
+        State { lsn: Lsn(address), address: LogAddress(address) }
+    }
+
+    #[test]
+    fn a_count_stays_until_the_last_snapshot_that_has_it_goes() {
+        let documents = Documents::new(1, 4);
+        let mut lengths = Lengths::default();
+        lengths.set(&documents, 1, LogAddress(10), None);
+        // Two snapshots of one count, then one of the next.
+        lengths.set(&documents, 2, LogAddress(30), Some(state(20)));
+        lengths.set(&documents, 3, LogAddress(50), Some(state(40)));
+        assert_eq!([10, 20, 30, 40, 50].map(|at| lengths.at(&documents, state(at))), [1, 1, 2, 2, 3]);
+        lengths.release(state(20), [Some(state(10)), Some(state(40))]);
+        assert_eq!((lengths.kept(), lengths.at(&documents, state(10))), (2, 1));
+        lengths.release(state(10), [None, Some(state(40))]);
+        assert_eq!((lengths.kept(), lengths.at(&documents, state(40))), (1, 2));
+        lengths.release(state(40), [None, None]);
+        assert_eq!(lengths.kept(), 0);
     }
 }

@@ -242,7 +242,9 @@ impl Visibility {
             taken.push(pending);
         }
         // The index is as it was by now, and who sees this finds it so. Before a miss proves something again.
-        self.take_backs.fetch_add(1, Ordering::Release);
+        if !taken.is_empty() {
+            self.take_backs.fetch_add(1, Ordering::Release);
+        }
         let settled = inner.is_settled();
         self.unsettled.store(!settled, Ordering::Release);
         taken
@@ -288,8 +290,9 @@ impl Visibility {
             // Before anything is let go: whoever misses what was let go meanwhile sees this.
             live.ended.store(true, Ordering::Release);
         }
-        let states: Vec<State> = inner.states();
-        inner.lengths.purge(&states);
+        let (older, newer) = (inner.snapshots.range(..id).next_back(), inner.snapshots.range(id..).next());
+        let neighbours = [older, newer].map(|found| found.map(|(_, live)| live.state));
+        inner.lengths.release(live.state, neighbours);
         loop {
             let taken = inner.retained.take_from(id, RELEASED_AT_ONCE);
             let is_last = taken.len() < RELEASED_AT_ONCE;

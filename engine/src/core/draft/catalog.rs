@@ -26,6 +26,7 @@ impl Draft {
 
     pub(super) fn create(&mut self, core: &Core, name: &str) -> Result<Arc<Documents>> {
         check_name(name)?;
+        self.check_size(core, name.len())?;
         let id = self.next_id(core)?;
         let begins = self.change(core, CatalogChange::Create { id, name: name.to_owned() });
         let documents = begins.expect("a creation begins a collection");
@@ -45,6 +46,7 @@ impl Draft {
     /// Ends a collection. Whether there was one.
     pub(crate) fn drop_collection(&mut self, core: &Core, name: &str) -> Result<bool> {
         let Some(documents) = self.known(core, name)? else { return Ok(false) };
+        self.check_size(core, 0)?;
         self.change(core, CatalogChange::Drop { id: documents.id });
         self.overlay.names.insert(name.to_owned(), None);
         Ok(true)
@@ -57,6 +59,7 @@ impl Draft {
         if self.known(core, to)?.is_some() {
             return Err(Error::InvalidName { name: to.to_owned(), what: "a collection has it already" });
         }
+        self.check_size(core, to.len())?;
         self.change(core, CatalogChange::Rename { id: documents.id, name: to.to_owned() });
         self.overlay.names.insert(name.to_owned(), None);
         self.overlay.names.insert(to.to_owned(), Some(documents));
@@ -66,6 +69,7 @@ impl Draft {
     /// Takes all documents out of a collection; its name and its id counter stay. Whether there was one.
     pub(crate) fn clear_collection(&mut self, core: &Core, name: &str) -> Result<bool> {
         let Some(old) = self.known(core, name)? else { return Ok(false) };
+        self.check_size(core, 0)?;
         let id = self.next_id(core)?;
         let begins = self.change(core, CatalogChange::Clear { id: old.id, new: id });
         let new = begins.expect("a cleared collection begins anew");

@@ -29,13 +29,18 @@ pub(crate) struct Draft {
     /// The overlay as it was at each savepoint, and how many changes there were.
     savepoints: Vec<(Savepoint, Overlay, usize)>,
     last_savepoint: u64,
+    /// What tells its savepoints from those of other transactions.
+    number: u64,
     /// How often commits had been taken back when it began: if that has changed, it may have read one of them.
     take_backs: u64,
 }
 
 /// A position in the changes of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Savepoint(u64);
+pub(crate) struct Savepoint {
+    transaction: u64,
+    number: u64,
+}
 
 /// Where the transaction's catalog, counters and counts differ from the newest commit's.
 #[derive(Debug, Clone, Default)]
@@ -59,8 +64,8 @@ enum Place {
 }
 
 impl Draft {
-    pub(crate) fn new(core: &Core) -> Self {
-        Draft { take_backs: core.take_backs(), ..Draft::default() }
+    pub(crate) fn new(core: &Core, number: u64) -> Self {
+        Draft { number, take_backs: core.take_backs(), ..Draft::default() }
     }
 
     /// Bytes of memory that its changes take.
@@ -110,9 +115,11 @@ impl Draft {
     }
 
     /// How many documents a collection has.
-    pub(crate) fn len(&self, documents: &Documents) -> u64 {
+    pub(crate) fn len(&self, core: &Core, documents: &Documents) -> Result<u64> {
         let added = self.overlay.added.get(&documents.id).copied().unwrap_or(0);
-        documents.newest_len().saturating_add_signed(added)
+        let len = documents.newest_len().saturating_add_signed(added);
+        self.check_ground(core)?;
+        Ok(len)
     }
 
     /// Where the document of `key` stands.
@@ -131,14 +138,23 @@ impl Draft {
         matches!(self.batch.changes[number].action, Action::Put)
     }
 
-    /// Whether `key` has a document.
-    pub(crate) fn contains(&self, documents: &Documents, key: KeyRef<'_>) -> bool {
+    fn has(&self, documents: &Documents, key: KeyRef<'_>) -> bool {
         self.place(documents, key).is_some()
+    }
+
+    /// Whether `key` has a document.
+    pub(crate) fn contains(&self, core: &Core, documents: &Documents, key: KeyRef<'_>) -> Result<bool> {
+        let found = self.has(documents, key);
+        // Asked after the look, here and below: it may have met the state that a commit left which is taken back, or the one before.
+        self.check_ground(core)?;
+        Ok(found)
     }
 
     /// The document of `key`.
     pub(crate) fn get(&self, core: &Core, documents: &Documents, key: KeyRef<'_>) -> Result<Option<Located>> {
-        self.place(documents, key).map(|place| self.locate(core, documents, key, place)).transpose()
+        let place = self.place(documents, key);
+        self.check_ground(core)?;
+        place.map(|place| self.locate(core, documents, key, place)).transpose()
     }
 
     fn locate(&self, core: &Core, documents: &Documents, key: KeyRef<'_>, place: Place) -> Result<Located> {
@@ -265,7 +281,7 @@ impl Draft {
         body: &[u8],
     ) -> Result<()> {
         let is_put = matches!(action, Action::Put);
-        let had = self.contains(documents, key);
+        let had = self.has(documents, key);
         let before = self.last_change(documents, key).copied();
         let replaces = match before {
             None => core.replaces(documents.index.get(key))?,
@@ -328,7 +344,7 @@ impl Draft {
     /// Notes where the transaction stands.
     pub(crate) fn savepoint(&mut self) -> Savepoint {
         self.last_savepoint += 1;
-        let savepoint = Savepoint(self.last_savepoint);
+        let savepoint = Savepoint { transaction: self.number, number: self.last_savepoint };
         self.savepoints.push((savepoint, self.overlay.clone(), self.batch.changes.len()));
         savepoint
     }
@@ -363,6 +379,7 @@ impl Draft {
             overlay,
             savepoints,
             last_savepoint: self.last_savepoint,
+            number: self.number,
             take_backs: self.take_backs,
         }
     }

@@ -35,23 +35,24 @@ impl DraftWalk {
     }
 
     /// The next key of the walk.
-    pub(crate) fn next_key(&mut self, draft: &Draft) -> Option<Key> {
-        self.next(draft).map(|(key, _)| key)
+    pub(crate) fn next_key(&mut self, core: &Core, draft: &Draft) -> Result<Option<Key>> {
+        Ok(self.next(core, draft)?.map(|(key, _)| key))
     }
 
     /// The next document of the walk.
     pub(crate) fn next_document(&mut self, core: &Core, draft: &Draft) -> Result<Option<Located>> {
-        let Some((key, place)) = self.next(draft) else { return Ok(None) };
+        let Some((key, place)) = self.next(core, draft)? else { return Ok(None) };
         draft.locate(core, &self.documents, key.as_ref(), place).map(Some)
     }
 
-    fn next(&mut self, draft: &Draft) -> Option<(Key, Place)> {
+    fn next(&mut self, core: &Core, draft: &Draft) -> Result<Option<(Key, Place)>> {
         loop {
             if let Some(next) = self.walk.next_in_page() {
-                return Some(next);
+                return Ok(Some(next));
             }
-            let range = self.walk.take_rest()?;
+            let Some(range) = self.walk.take_rest() else { return Ok(None) };
             self.next_page(draft, &range);
+            draft.check_ground(core)?;
         }
     }
 
