@@ -2,13 +2,14 @@
 
 use serde::de::DeserializeOwned;
 
+use crate::core::Core;
 use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::{self, AsKey};
 use crate::error::Result;
 use crate::index::{KeyRange, Naming};
 use crate::scan::{KeyBounds, Keys, Scan};
-use crate::sync::Arc;
+use crate::sync::{Arc, Instant};
 use crate::txn::Registered;
 
 /// The store as one commit left it. Cheap to take and to clone, and owned: it can be kept, sent and shared.
@@ -18,12 +19,24 @@ use crate::txn::Registered;
 pub struct Snapshot {
     // Let go before the store is.
     registered: Arc<Registered>,
+    /// When it may be ended, if there is an age limit.
+    ends: Option<Instant>,
     db: Db,
 }
 
 impl Snapshot {
     pub(crate) fn take(db: Db) -> Self {
-        Snapshot { registered: db.store().register(), db }
+        let limit = db.core().options.snapshot_max_age;
+        let ends = limit.and_then(|limit| Instant::now().checked_add(limit));
+        Snapshot { registered: db.store().register(), ends, db }
+    }
+
+    /// What a read needs; the snapshot is ended where its time is up.
+    fn parts(&self) -> (&Arc<Registered>, &Core) {
+        if self.ends.is_some_and(|ends| ends <= Instant::now()) {
+            self.db.core().end_snapshot(self.registered.id());
+        }
+        (&self.registered, self.db.core())
     }
 
     /// The LSN of the commit whose state this is.
@@ -36,8 +49,9 @@ impl Snapshot {
     /// # Errors
     /// `SnapshotTooOld`.
     pub fn collections(&self) -> Result<Vec<String>> {
-        let namings = self.db.core().namings_in(self.registered.state());
-        self.registered.check_live()?;
+        let (registered, core) = self.parts();
+        let namings = core.namings_in(registered.state());
+        registered.check_live()?;
         Ok(namings.iter().map(|naming| naming.name.clone()).collect())
     }
 
@@ -46,9 +60,9 @@ impl Snapshot {
     /// # Errors
     /// `UnknownCollection` where there was none, `SnapshotTooOld`.
     pub fn collection(&self, name: &str) -> Result<View> {
-        let naming = self.db.core().naming_in(self.registered.state(), name);
-        self.db.store().end_old_snapshots();
-        self.registered.check_live()?;
+        let (registered, core) = self.parts();
+        let naming = core.naming_in(registered.state(), name);
+        registered.check_live()?;
         Ok(View { naming: naming?, snapshot: self.clone() })
     }
 
@@ -56,7 +70,7 @@ impl Snapshot {
     #[cfg(feature = "testing")]
     pub fn fork(&self, db: &Db) -> Option<Snapshot> {
         let registered = db.core().registered(self.registered.id())?;
-        Some(Snapshot { registered: Arc::new(registered), db: db.clone() })
+        Some(Snapshot { registered: Arc::new(registered), ends: self.ends, db: db.clone() })
     }
 }
 
@@ -78,8 +92,8 @@ impl View {
     /// # Errors
     /// `SnapshotTooOld`; `Corrupt` where the record is damaged; `Io`.
     pub fn get(&self, key: impl AsKey) -> Result<Option<DocRef>> {
-        let Snapshot { registered, db } = &self.snapshot;
-        let found = db.core().get_at(registered, &self.naming.documents, key.as_key())?;
+        let (registered, core) = self.snapshot.parts();
+        let found = core.get_at(registered, &self.naming.documents, key.as_key())?;
         Ok(found.map(DocRef::new))
     }
 
@@ -96,8 +110,8 @@ impl View {
     /// # Errors
     /// `SnapshotTooOld`.
     pub fn contains(&self, key: impl AsKey) -> Result<bool> {
-        let Snapshot { registered, db } = &self.snapshot;
-        db.core().contains_at(registered, &self.naming.documents, key.as_key())
+        let (registered, core) = self.snapshot.parts();
+        core.contains_at(registered, &self.naming.documents, key.as_key())
     }
 
     /// How many documents there are.
@@ -105,8 +119,8 @@ impl View {
     /// # Errors
     /// `SnapshotTooOld`.
     pub fn len(&self) -> Result<u64> {
-        let Snapshot { registered, db } = &self.snapshot;
-        db.core().len_at(registered, &self.naming.documents)
+        let (registered, core) = self.snapshot.parts();
+        core.len_at(registered, &self.naming.documents)
     }
 
     /// Whether there are none.
@@ -122,9 +136,9 @@ impl View {
         over: impl FnOnce(Db, Arc<Registered>, Arc<Naming>, KeyRange) -> W,
         range: KeyRange,
     ) -> Result<W> {
-        let Snapshot { registered, db } = &self.snapshot;
+        let (registered, _) = self.snapshot.parts();
         registered.check_live()?;
-        Ok(over(db.clone(), Arc::clone(registered), Arc::clone(&self.naming), range))
+        Ok(over(self.snapshot.db.clone(), Arc::clone(registered), Arc::clone(&self.naming), range))
     }
 
     /// The documents whose keys lie in `range`, in key order.

@@ -126,7 +126,7 @@ impl WriteTransaction {
         let db = self.db.clone();
         let ticket = self.place()?;
         // In case that nobody waits for it.
-        db.store().start_flusher();
+        db.store().ask_for_a_flush();
         Ok(ticket)
     }
 

@@ -6,15 +6,14 @@ use crate::index::{Entry, PrimaryIndex, State};
 use crate::log::{Action, Batch, Change, Mark};
 use crate::seeded::{self, Bug};
 use crate::sync::{read, write};
-use crate::txn::{Applying, Pending};
+use crate::txn::{AT_ONCE, Applying, Pending};
 
 use super::{Core, Writer};
 
 impl Core {
     /// Changes the index and the catalog and makes the commit visible. It cannot fail, and readers see all of it or nothing.
     pub(super) fn apply_and_publish(&self, batch: &mut Batch) {
-        let mut applying = self.visibility.apply();
-        self.apply(&mut applying, batch);
+        let applying = self.apply(self.visibility.apply(), batch);
         let lens = batch.collections.iter().map(|touched| (&*touched.documents, touched.len_after));
         applying.publish(State { lsn: batch.lsn, address: batch.end }, lens);
         if batch.changes_catalog() {
@@ -22,12 +21,13 @@ impl Core {
         }
     }
 
-    /// Changes the index and the catalog, for the next writer to see and nobody else (spec: T-4.2).
+    /// Changes the index and the catalog, for the next writer to see and nobody else (spec: T-4.2). A long commit is applied a slice at
+    /// a time, so that no reader waits for all of it (spec: T-3.2).
     pub(super) fn apply_unseen(&self, mut batch: Batch, needs_sync: bool, mark: Mark) {
         let last_id = read(&self.catalog).last_id();
         let mut applying = self.visibility.apply();
         applying.hold();
-        self.apply(&mut applying, &mut batch);
+        let applying = self.apply(applying, &mut batch);
         applying.pend(Pending::new(batch, needs_sync, mark, last_id));
     }
 
@@ -49,16 +49,19 @@ impl Core {
         self.visibility.apply().publish(State { lsn, address }, std::iter::empty());
     }
 
-    fn apply(&self, applying: &mut Applying<'_>, batch: &mut Batch) {
+    fn apply<'v>(&self, mut applying: Applying<'v>, batch: &mut Batch) -> Applying<'v> {
         for touched in &mut batch.collections {
             touched.len_before = touched.documents.newest_len();
         }
-        for change in batch.changes.iter().filter(|change| !change.is_moot) {
+        for (number, change) in batch.changes.iter().enumerate().filter(|(_, change)| !change.is_moot) {
+            if number > 0 && number % AT_ONCE == 0 {
+                applying = applying.pause();
+            }
             if seeded::is_on(Bug::CommitVisibleInPieces) {
                 applying.show_early(State { lsn: batch.lsn, address: change.address });
             }
             match &change.action {
-                Action::Put | Action::Delete => apply_document(applying, batch, change),
+                Action::Put | Action::Delete => apply_document(&mut applying, batch, change),
                 Action::Catalog(change_of_catalog, begins) => {
                     let mut catalog = write(&self.catalog);
                     let fits = catalog.carry_out(change_of_catalog, begins.clone(), change.address);
@@ -72,6 +75,12 @@ impl Core {
         for touched in &mut batch.collections {
             touched.len_after = touched.documents.newest_len();
         }
+        applying
+    }
+
+    /// Whether a commit may be applied and published in one critical section.
+    pub(super) fn is_short(batch: &Batch) -> bool {
+        batch.changes.len() <= AT_ONCE
     }
 
     /// Takes every pending commit that is not handed over out of index, catalog and log, as if it had never been placed

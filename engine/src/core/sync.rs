@@ -73,7 +73,7 @@ impl Writer {
         core.take_back_unwritten(self);
         if core.visibility.has_pending() {
             // What is left is in the file already and can be neither kept nor taken back without a word of the disk.
-            core.log.storage.poison(error.to_string());
+            core.log.storage.poison(format!("no room to make durable what is written ({error})"));
         }
         error
     }

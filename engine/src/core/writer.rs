@@ -178,14 +178,14 @@ impl Writer {
             self.hand_down(core, &mark, lsn)?;
         }
         let needs_sync = durability == Durability::Synced && !seeded::is_on(Bug::VisibleBeforeDurable);
-        let is_pending = needs_sync || core.visibility.has_pending();
-        if is_pending {
+        if needs_sync || core.visibility.has_pending() || !Core::is_short(&batch) {
             core.apply_unseen(batch, needs_sync, mark);
-        } else {
-            core.apply_and_publish(&mut batch);
-            self.batch = batch;
+            core.publish_pending(self);
+            return Ok(Placed { lsn, is_pending: core.visibility.has_pending() });
         }
-        Ok(Placed { lsn, is_pending })
+        core.apply_and_publish(&mut batch);
+        self.batch = batch;
+        Ok(Placed { lsn, is_pending: false })
     }
 
     /// Hands everything placed to the operating system, the commit `lsn` among it, which is not applied yet. Where there is no

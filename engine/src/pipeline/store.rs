@@ -177,7 +177,7 @@ impl Store {
         let waiter = must_wait.then(|| self.group.join());
         self.leave(writer);
         if durability == Durability::Buffered {
-            self.start_flusher();
+            self.ask_for_a_flush();
         }
         if waiter.is_none() {
             self.news.tell();
@@ -360,16 +360,17 @@ impl Store {
     }
 
     /// Has a thread of the store's own make durable in time what nobody waits for.
-    pub(crate) fn start_flusher(self: &Arc<Self>) {
+    pub(crate) fn ask_for_a_flush(self: &Arc<Self>) {
         if self.core.options.background == Background::Thread {
-            self.flusher.start(self);
+            self.flusher.ask(self);
         }
     }
 
-    /// Has the store's own thread flush soon, where it has one.
+    /// Has the store's own thread flush now, where it has one.
     fn flush_soon(self: &Arc<Self>) {
-        self.start_flusher();
-        self.flusher.hurry();
+        if self.core.options.background == Background::Thread {
+            self.flusher.hurry(self);
+        }
     }
 
     /// Ends this life of the store, and reports the last error. Those are told who still wait: nobody may come after this who does.

@@ -12,7 +12,7 @@ mod visibility;
 
 pub(crate) use pending::Pending;
 pub(crate) use registered::Registered;
-pub(crate) use visibility::{Applying, Visibility};
+pub(crate) use visibility::{AT_ONCE, Applying, Visibility};
 
 #[cfg(test)]
 mod tests;

@@ -61,8 +61,8 @@ impl Inner {
     }
 }
 
-/// Versions that a release lets go at a time, so that nobody waits long for the lock.
-const RELEASED_AT_ONCE: usize = 512;
+/// Versions that are let go, or changes that are applied, at a time: so nobody waits long for the lock.
+pub(crate) const AT_ONCE: usize = 512;
 
 impl Visibility {
     pub(crate) fn new(visible: State) -> Self {
@@ -192,14 +192,33 @@ impl Visibility {
         !lock(&self.inner).pending.is_empty()
     }
 
-    /// Makes visible, in LSN order, every pending commit that `durable` lets through. Whether one of them changed the catalog.
+    /// Makes visible, in LSN order, every pending commit that `durable` lets through. Whether one of them changed the catalog. Only the
+    /// writer calls it.
     pub(crate) fn publish_pending(&self, durable: Lsn) -> bool {
-        let mut inner = lock(&self.inner);
         let mut changed_catalog = false;
+        let mut inner = lock(&self.inner);
         while inner.pending.front().is_some_and(|pending| pending.may_be_seen(durable)) {
             let pending = inner.pending.pop_front().expect("just seen");
             changed_catalog |= pending.batch.changes_catalog();
-            self.publish_one(&mut inner, pending);
+            let newest = inner.newest_snapshot().map(|(_, state)| state);
+            for touched in &pending.batch.collections {
+                inner.lengths.set(&touched.documents, touched.len_after, pending.batch.end, newest);
+            }
+            self.show(&mut inner, pending.state());
+            // What it superseded is needed by older snapshots at most: not by those that are taken from here on.
+            let next_snapshot = inner.next_snapshot;
+            let mut held = pending.held;
+            while !held.is_empty() {
+                for held in held.drain(held.len().saturating_sub(AT_ONCE)..) {
+                    let older = inner.snapshots.range(..next_snapshot).next_back();
+                    let older = older.map(|(id, live)| (*id, live.state));
+                    inner.retained.pass_on(held, older);
+                }
+                if !held.is_empty() {
+                    drop(inner);
+                    inner = lock(&self.inner);
+                }
+            }
         }
         let settled = inner.is_settled();
         self.unsettled.store(!settled, Ordering::Release);
@@ -209,18 +228,6 @@ impl Visibility {
     /// The states that somebody may look at, now or once a pending commit is visible.
     pub(crate) fn states(&self) -> Vec<State> {
         lock(&self.inner).states()
-    }
-
-    fn publish_one(&self, inner: &mut Inner, pending: Pending) {
-        let newest = inner.newest_snapshot();
-        for touched in &pending.batch.collections {
-            let state = newest.map(|(_, state)| state);
-            inner.lengths.set(&touched.documents, touched.len_after, pending.batch.end, state);
-        }
-        self.show(inner, pending.state());
-        for held in pending.held {
-            inner.retained.pass_on(held, newest);
-        }
     }
 
     fn show(&self, inner: &mut Inner, state: State) {
@@ -294,8 +301,8 @@ impl Visibility {
         let neighbours = [older, newer].map(|found| found.map(|(_, live)| live.state));
         inner.lengths.release(live.state, neighbours);
         loop {
-            let taken = inner.retained.take_from(id, RELEASED_AT_ONCE);
-            let is_last = taken.len() < RELEASED_AT_ONCE;
+            let taken = inner.retained.take_from(id, AT_ONCE);
+            let is_last = taken.len() < AT_ONCE;
             for held in taken {
                 let older = inner.snapshots.range(..id).next_back().map(|(id, live)| (*id, live.state));
                 inner.retained.pass_on(held, older);
@@ -324,6 +331,14 @@ impl Applying<'_> {
     /// From here on, everything that is superseded stays until the commit is published: until then, it is visible.
     pub(crate) fn hold(&mut self) {
         self.held.get_or_insert_default();
+    }
+
+    /// Lets others have the lock for a moment. What was applied so far is unseen.
+    pub(crate) fn pause(self) -> Self {
+        assert!(self.held.is_some(), "a commit that is published at once is applied at once");
+        let Applying { visibility, inner, held } = self;
+        drop(inner);
+        Applying { visibility, inner: lock(&visibility.inner), held }
     }
 
     /// Keeps a version for those who need it. Called before the index gives it up.
