@@ -209,6 +209,15 @@ impl Collection {
     /// Loads any number of documents under keys of the caller's, sorted or not, in commits of 4 MiB of documents each: each of these is
     /// atomic, the load as a whole is not. A load of class `Synced` is durable as a whole when this returns. How many there were.
     ///
+    /// ```
+    /// use holotype::{Db, doc};
+    ///
+    /// let db = Db::in_memory();
+    /// let squares = db.collection("squares");
+    /// assert_eq!(squares.bulk_load((0..10_000).map(|n| (n, doc! { "square": n * n })))?, 10_000);
+    /// # Ok::<(), holotype::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `BulkLoad`, which says how many documents are in place and what stopped it: see [`put`](Self::put).
     pub fn bulk_load<K: Into<Key>, D: Borrow<Document>>(

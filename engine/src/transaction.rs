@@ -1,7 +1,7 @@
 //! Write transactions: any number of changes that become one commit, or none.
 
 use std::borrow::Borrow;
-use std::cell::RefCell;
+use std::cell::{Ref, RefCell, RefMut};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -42,6 +42,18 @@ impl WriteTransaction {
         Ok(WriteTransaction { draft, turn, durability: db.core().options.durability, db })
     }
 
+    /// The changes so far, to look at.
+    fn draft(&self) -> Ref<'_, Draft> {
+        self.turn.is_used();
+        self.draft.borrow()
+    }
+
+    /// The changes so far, to add to.
+    fn draft_mut(&self) -> RefMut<'_, Draft> {
+        self.turn.is_used();
+        self.draft.borrow_mut()
+    }
+
     /// The collection of this name, as the transaction sees it and changes it. It need not exist: the first write creates it.
     pub fn collection(&self, name: impl Into<String>) -> TxCollection<'_> {
         TxCollection { tx: self, name: name.into() }
@@ -49,7 +61,7 @@ impl WriteTransaction {
 
     /// The names of all collections, in the order of their bytes.
     pub fn collections(&self) -> Vec<String> {
-        self.draft.borrow().names(self.db.core())
+        self.draft().names(self.db.core())
     }
 
     /// Creates a collection without a document. Whether it was not there before.
@@ -57,7 +69,7 @@ impl WriteTransaction {
     /// # Errors
     /// `InvalidName`.
     pub fn create_collection(&self, name: &str) -> Result<bool> {
-        self.draft.borrow_mut().create_collection(self.db.core(), name)
+        self.draft_mut().create_collection(self.db.core(), name)
     }
 
     /// Drops a collection with all its documents. Whether there was one.
@@ -65,7 +77,7 @@ impl WriteTransaction {
     /// # Errors
     /// `StorageFull` where a commit that this one rests on found no room.
     pub fn drop_collection(&self, name: &str) -> Result<bool> {
-        self.draft.borrow_mut().drop_collection(self.db.core(), name)
+        self.draft_mut().drop_collection(self.db.core(), name)
     }
 
     /// Gives a collection another name. Whether there was one.
@@ -73,7 +85,7 @@ impl WriteTransaction {
     /// # Errors
     /// `InvalidName` also where `to` is the name of a collection already.
     pub fn rename_collection(&self, name: &str, to: &str) -> Result<bool> {
-        self.draft.borrow_mut().rename_collection(self.db.core(), name, to)
+        self.draft_mut().rename_collection(self.db.core(), name, to)
     }
 
     /// Notes the present position, to which [`rollback_to`](Self::rollback_to) can go back. Savepoints nest.
@@ -302,7 +314,7 @@ impl<'tx> TxCollection<'tx> {
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut Draft, &Db) -> Result<R>) -> Result<R> {
-        change(&mut self.tx.draft.borrow_mut(), &self.tx.db)
+        change(&mut self.tx.draft_mut(), &self.tx.db)
     }
 
     /// The document under `key`. One that the transaction has put itself has version 0.
@@ -310,7 +322,7 @@ impl<'tx> TxCollection<'tx> {
     /// # Errors
     /// `UnknownCollection`; `Corrupt` where the record is damaged; `Io`.
     pub fn get(&self, key: impl AsKey) -> Result<Option<DocRef>> {
-        let (draft, core) = (self.tx.draft.borrow(), self.tx.db.core());
+        let (draft, core) = (self.tx.draft(), self.tx.db.core());
         let documents = draft.documents(core, &self.name)?;
         Ok(draft.get(core, &documents, key.as_key())?.map(DocRef::new))
     }
@@ -328,7 +340,7 @@ impl<'tx> TxCollection<'tx> {
     /// # Errors
     /// `UnknownCollection`.
     pub fn contains(&self, key: impl AsKey) -> Result<bool> {
-        let (draft, core) = (self.tx.draft.borrow(), self.tx.db.core());
+        let (draft, core) = (self.tx.draft(), self.tx.db.core());
         let documents = draft.documents(core, &self.name)?;
         draft.contains(core, &documents, key.as_key())
     }
@@ -338,7 +350,7 @@ impl<'tx> TxCollection<'tx> {
     /// # Errors
     /// `UnknownCollection`.
     pub fn len(&self) -> Result<u64> {
-        let (draft, core) = (self.tx.draft.borrow(), self.tx.db.core());
+        let (draft, core) = (self.tx.draft(), self.tx.db.core());
         let documents = draft.documents(core, &self.name)?;
         draft.len(core, &documents)
     }
@@ -352,7 +364,7 @@ impl<'tx> TxCollection<'tx> {
     }
 
     fn walk(&self, range: KeyRange) -> Result<TxWalk<'tx>> {
-        let draft = self.tx.draft.borrow();
+        let draft = self.tx.draft();
         let documents = draft.documents(self.tx.db.core(), &self.name)?;
         Ok(TxWalk { tx: self.tx, walk: DraftWalk::new(&draft, documents, range), over: false })
     }
@@ -419,7 +431,7 @@ impl Iterator for TxScan<'_> {
         if *over {
             return None;
         }
-        let found = walk.next_document(tx.db.core(), &tx.draft.borrow()).transpose();
+        let found = walk.next_document(tx.db.core(), &tx.draft()).transpose();
         *over = !matches!(found, Some(Ok(_)));
         found.map(|found| found.map(DocRef::new))
     }
@@ -448,7 +460,7 @@ impl Iterator for TxKeys<'_> {
         if *over {
             return None;
         }
-        let found = walk.next_key(tx.db.core(), &tx.draft.borrow()).transpose();
+        let found = walk.next_key(tx.db.core(), &tx.draft()).transpose();
         *over = !matches!(found, Some(Ok(_)));
         found
     }

@@ -370,6 +370,30 @@ fn a_thread_that_would_wait_for_itself_is_told_at_once() {
 }
 
 #[test]
+fn a_transaction_belongs_to_the_thread_that_used_it_last() {
+    // spec: T-2.9
+    let options = Options::new().write_wait(Duration::from_secs(60));
+    let db = Db::open_on(MemoryStorage::new(), &options).unwrap();
+    let tx = db.begin_write().unwrap();
+    std::thread::scope(|scope| {
+        let moved = scope.spawn(|| {
+            tx.collection("a").insert(n(1)).unwrap();
+            // It would wait for itself.
+            assert!(matches!(db.collection("a").insert(n(2)), Err(Error::WriterBusy { .. })));
+            tx
+        });
+        let tx = moved.join().unwrap();
+        let waiting = scope.spawn(|| db.collection("a").insert(n(3)).unwrap());
+        for _ in 0..100 {
+            std::thread::yield_now();
+        }
+        assert!(!waiting.is_finished());
+        tx.commit().unwrap();
+    });
+    assert_eq!(db.collection("a").len().unwrap(), 2);
+}
+
+#[test]
 fn waiting_writers_are_all_let_in() {
     let (db, _) = fresh();
     db.collection("a").put("n", n(0)).unwrap();

@@ -1,5 +1,6 @@
 //! The store as threads share it: the core, and those who wait for a turn to write or for a sync.
 
+use std::cell::Cell;
 use std::task::Waker;
 
 use crate::core::{Core, Draft, Progress, Ticket, Writer};
@@ -36,15 +37,38 @@ struct Holder {
     since: Instant,
 }
 
+impl Holder {
+    /// This thread.
+    fn this(since: Instant) -> Self {
+        let current = thread::current();
+        let name = match current.name() {
+            Some(name) => format!("thread {name:?}"),
+            None => format!("{:?}", current.id()),
+        };
+        Holder { thread: current.id(), name, since }
+    }
+}
+
 /// A turn to write, longer than one commit. Dropped, it is given away.
 #[derive(Debug)]
 pub(crate) struct HeldTurn {
     store: Arc<Store>,
     /// None once it is given away.
     ticket: Option<Ticket>,
+    since: Instant,
+    /// The thread that used it last.
+    user: Cell<thread::ThreadId>,
 }
 
 impl HeldTurn {
+    /// Takes note of who uses the turn: a transaction may have been sent to another thread, and that one would wait for itself.
+    pub(crate) fn is_used(&self) {
+        let user = thread::current().id();
+        if self.user.replace(user) != user {
+            *lock(&self.store.holder) = Some(Holder::this(self.since));
+        }
+    }
+
     /// The number of the turn, which no other turn of this store has.
     pub(crate) fn number(&self) -> u64 {
         self.ticket.map_or(0, Ticket::number)
@@ -243,13 +267,10 @@ impl Store {
             return Err(error);
         }
         let ticket = writer.turn.hold();
-        let current = thread::current();
-        let name = match current.name() {
-            Some(name) => format!("thread {name:?}"),
-            None => format!("{:?}", current.id()),
-        };
-        *lock(&self.holder) = Some(Holder { thread: current.id(), name, since: Instant::now() });
-        Ok(HeldTurn { store: Arc::clone(self), ticket: Some(ticket) })
+        let since = Instant::now();
+        *lock(&self.holder) = Some(Holder::this(since));
+        let user = Cell::new(thread::current().id());
+        Ok(HeldTurn { store: Arc::clone(self), ticket: Some(ticket), since, user })
     }
 
     /// Places a transaction as one commit, and gives its turn away.
