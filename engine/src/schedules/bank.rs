@@ -218,7 +218,8 @@ fn shared_syncs_keep_every_promise_under_any_schedule() {
 
 #[test]
 fn schedules_show_a_sync_that_is_acknowledged_too_soon() {
-    is_found(Race::WokenIsDone, "every transfer returned", 500, a_careful_day);
+    // As one that a power cut loses, or as one that has returned and is not seen: whichever schedule comes first.
+    is_found(Race::WokenIsDone, "transfer", 500, a_careful_day);
 }
 
 #[test]
