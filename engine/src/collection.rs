@@ -6,6 +6,7 @@ use std::cell::Cell;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::cached_naming::CachedNaming;
 use crate::core::{Bodies, Core, Expect, Writer};
 use crate::db::Db;
 use crate::doc_ref::DocRef;
@@ -14,7 +15,6 @@ use crate::error::{Error, Result};
 use crate::index::{KeyRange, Naming};
 use crate::options::Durability;
 use crate::scan::{KeyBounds, Keys, Scan};
-use crate::sync::{Arc, OnceLock, RwLock, read, write};
 
 /// A handle to the documents under one name. Cheap to make and to clone.
 ///
@@ -33,72 +33,16 @@ use crate::sync::{Arc, OnceLock, RwLock, read, write};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Collection {
-    db: Db,
+    pub(crate) db: Db,
     name: String,
-    durability: Durability,
+    pub(crate) durability: Durability,
     naming: CachedNaming,
-}
-
-/// What the name of a collection means, looked up anew only after a drop, a rename or a clear.
-#[derive(Debug, Default)]
-struct CachedNaming {
-    /// What it meant first. Most names mean one thing for ever, and this is read without a lock or a count.
-    first: OnceLock<Arc<Naming>>,
-    /// What it meant when it was last looked up, once `first` is of the past.
-    last: RwLock<Option<Arc<Naming>>>,
-}
-
-impl CachedNaming {
-    fn with<R>(&self, db: &Db, name: &str, then: impl Fn(&Naming) -> Result<R>) -> Result<R> {
-        if let Some(naming) = self.first.get()
-            && naming.is_current()
-        {
-            let seen = then(naming);
-            // If the name means something else by now, it may have done so before the look.
-            if naming.is_current() {
-                return seen;
-            }
-        }
-        loop {
-            let last = read(&self.last).clone().filter(|naming| naming.is_current());
-            let naming = match last {
-                Some(naming) => naming,
-                None => {
-                    let naming = db.core().naming(name)?;
-                    // Where there is a first one already, it stays: only `last` can follow.
-                    let _ = self.first.set(Arc::clone(&naming));
-                    *write(&self.last) = Some(Arc::clone(&naming));
-                    naming
-                }
-            };
-            let seen = then(&naming);
-            // A commit that ends it may be placed and not visible yet.
-            if naming.is_current() || db.core().is_visible(&naming) {
-                return seen;
-            }
-        }
-    }
-}
-
-impl Clone for CachedNaming {
-    fn clone(&self) -> Self {
-        // A clone may as well begin with what is known best.
-        let copy = CachedNaming::default();
-        let known = read(&self.last).clone().or_else(|| self.first.get().cloned());
-        if let Some(naming) = known {
-            let _ = copy.first.set(naming);
-        }
-        copy
-    }
 }
 
 thread_local! {
     /// What the last call of this thread encoded into, kept so that a steady writer allocates nothing.
     static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
-
-/// A commit of a bulk load has at least this many bytes of documents, but for the last.
-const BULK_BATCH_BYTES: usize = 4 << 20;
 
 /// A buffer beyond this is given back after use.
 const SCRATCH_BYTES: usize = 1 << 20;
@@ -204,79 +148,6 @@ impl Collection {
             bodies.push(|out| document.borrow().encode_into(out))?;
         }
         self.commit(|core, writer| core.put_many(writer, &self.name, keys, &bodies))
-    }
-
-    /// Loads any number of documents under keys of the caller's, sorted or not, in commits of 4 MiB of documents each: each of these is
-    /// atomic, the load as a whole is not. A load of class `Synced` is durable as a whole when this returns. How many there were.
-    ///
-    /// ```
-    /// use holotype::{Db, doc};
-    ///
-    /// let db = Db::in_memory();
-    /// let squares = db.collection("squares");
-    /// assert_eq!(squares.bulk_load((0..10_000).map(|n| (n, doc! { "square": n * n })))?, 10_000);
-    /// # Ok::<(), holotype::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `BulkLoad`, which says how many documents are in place and what stopped it: see [`put`](Self::put).
-    pub fn bulk_load<K: Into<Key>, D: Borrow<Document>>(
-        &self,
-        documents: impl IntoIterator<Item = (K, D)>,
-    ) -> Result<u64> {
-        let mut documents = documents.into_iter();
-        self.load(|| {
-            let (mut keys, mut bodies) = (Vec::new(), Bodies::default());
-            while bodies.memory_bytes() < BULK_BATCH_BYTES
-                && let Some((key, document)) = documents.next()
-            {
-                keys.push(key.into());
-                bodies.push(|out| document.borrow().encode_into(out))?;
-            }
-            Ok((Some(keys), bodies))
-        })
-    }
-
-    /// As [`bulk_load`](Self::bulk_load), under the next ids.
-    ///
-    /// # Errors
-    /// As [`bulk_load`](Self::bulk_load), and `IdsExhausted` as its cause.
-    pub fn bulk_insert<D: Borrow<Document>>(&self, documents: impl IntoIterator<Item = D>) -> Result<u64> {
-        let mut documents = documents.into_iter();
-        self.load(|| {
-            let mut bodies = Bodies::default();
-            while bodies.memory_bytes() < BULK_BATCH_BYTES
-                && let Some(document) = documents.next()
-            {
-                bodies.push(|out| document.borrow().encode_into(out))?;
-            }
-            Ok((None, bodies))
-        })
-    }
-
-    /// Commits batch after batch until one is empty.
-    fn load(&self, mut next_batch: impl FnMut() -> Result<(Option<Vec<Key>>, Bodies)>) -> Result<u64> {
-        let stopped = |loaded, cause| Error::BulkLoad { loaded, cause: Box::new(cause) };
-        // One sync at the end serves all batches.
-        let durability = self.durability.min(Durability::Written);
-        let mut loaded = 0;
-        loop {
-            let (keys, bodies) = next_batch().map_err(|error| stopped(loaded, error))?;
-            let count = bodies.len() as u64;
-            if count == 0 {
-                break;
-            }
-            let put = self.db.store().autocommit(durability, |core, writer| match keys {
-                Some(keys) => core.put_many(writer, &self.name, keys, &bodies).map(|_| ()),
-                None => core.insert_many(writer, &self.name, &bodies).map(|_| ()),
-            });
-            put.map_err(|error| stopped(loaded, error))?;
-            loaded += count;
-        }
-        if loaded > 0 && self.durability == Durability::Synced {
-            self.db.flush().map_err(|error| stopped(loaded, error))?;
-        }
-        Ok(loaded)
     }
 
     /// Puts a document under a key that is free.

@@ -30,7 +30,9 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod bulk;
 mod cache;
+mod cached_naming;
 mod collection;
 mod core;
 mod db;

@@ -2,6 +2,7 @@
 //!
 //! Here alone are waiting and clocks. What happens meanwhile is decided in the room `core`, step by step.
 
+mod deferred;
 mod flusher;
 mod group;
 #[cfg(all(test, loom))]
@@ -9,6 +10,9 @@ mod loom;
 mod news;
 mod snapshots;
 mod store;
+mod turn;
 
+pub(crate) use deferred::Deferred;
 pub use snapshots::SnapshotInfo;
-pub(crate) use store::{Deferred, HeldTurn, Store};
+pub(crate) use store::Store;
+pub(crate) use turn::HeldTurn;

@@ -1,127 +1,29 @@
 //! The store as threads share it: the core, and those who wait for a turn to write or for a sync.
 
-use std::cell::Cell;
-use std::task::Waker;
-
-use crate::core::{Core, Draft, Progress, Ticket, Writer};
+use crate::core::{Core, Draft, Progress, Writer};
 use crate::error::{Error, Result};
-use crate::format::Lsn;
 use crate::options::{Background, Durability};
 use crate::seeded::{self, Bug};
-use crate::sync::race::{self, Race};
-use crate::sync::{Arc, Condvar, Instant, Mutex, MutexGuard, lock, thread, wait, wait_timeout};
+use crate::sync::{Arc, Condvar, Mutex, MutexGuard, thread};
 
+use super::deferred::Deferred;
 use super::flusher::Flusher;
 use super::group::{Goal, Group, Tasks, Waiter};
 use super::news::News;
 use super::snapshots::Snapshots;
+use super::turn::{HeldTurn, Holder};
 
 #[derive(Debug)]
 pub(crate) struct Store {
     pub(crate) core: Core,
     group: Arc<Group>,
     /// Told when a turn to write ends; waited for with the writer's lock.
-    turn_ended: Condvar,
+    pub(super) turn_ended: Condvar,
     /// Who holds the turn, for those who wait.
-    holder: Mutex<Option<Holder>>,
+    pub(super) holder: Mutex<Option<Holder>>,
     pub(crate) snapshots: Snapshots,
     pub(crate) news: News,
     flusher: Flusher,
-}
-
-/// A transaction's owner.
-#[derive(Debug, Clone)]
-struct Holder {
-    thread: thread::ThreadId,
-    name: String,
-    since: Instant,
-}
-
-impl Holder {
-    /// This thread.
-    fn this(since: Instant) -> Self {
-        let current = thread::current();
-        let name = match current.name() {
-            Some(name) => format!("thread {name:?}"),
-            None => format!("{:?}", current.id()),
-        };
-        Holder { thread: current.id(), name, since }
-    }
-}
-
-/// A turn to write, longer than one commit. Dropped, it is given away.
-#[derive(Debug)]
-pub(crate) struct HeldTurn {
-    store: Arc<Store>,
-    /// None once it is given away.
-    ticket: Option<Ticket>,
-    since: Instant,
-    /// The thread that used it last.
-    user: Cell<thread::ThreadId>,
-}
-
-impl HeldTurn {
-    /// Takes note of who uses the turn: a transaction may have been sent to another thread, and that one would wait for itself.
-    pub(crate) fn is_used(&self) {
-        let user = thread::current().id();
-        if self.user.replace(user) != user {
-            *lock(&self.store.holder) = Some(Holder::this(self.since));
-        }
-    }
-
-    /// The number of the turn, which no other turn of this store has.
-    pub(crate) fn number(&self) -> u64 {
-        self.ticket.map_or(0, Ticket::number)
-    }
-
-    /// Gives the turn away. Those who wait are told when the writer is let go.
-    fn give_away(&mut self, writer: &mut Writer) {
-        if let Some(ticket) = self.ticket.take() {
-            *lock(&self.store.holder) = None;
-            writer.turn.release(ticket);
-        }
-    }
-}
-
-impl Drop for HeldTurn {
-    fn drop(&mut self) {
-        let store = Arc::clone(&self.store);
-        if self.ticket.is_some()
-            && let Ok(writer) = store.core.writer()
-        {
-            // Who dropped it without a word is told nothing; but it does not get ahead of what it may have read (spec: T-4.4).
-            let _ = store.end_turn(writer, self);
-        }
-    }
-}
-
-/// A commit that is placed, and what is left to wait for.
-#[derive(Debug)]
-pub(crate) struct Deferred {
-    /// The commit; where there was nothing to commit, the last one before.
-    pub(crate) lsn: Lsn,
-    waiting: Option<(Waiter, Goal)>,
-}
-
-impl Deferred {
-    pub(crate) fn wait(&self, store: &Store) -> Result<()> {
-        self.waiting.as_ref().map_or(Ok(()), |(waiter, goal)| store.wait(waiter, *goal))
-    }
-
-    /// What became of it; none while that is open.
-    pub(crate) fn look(&self) -> Option<Result<()>> {
-        self.waiting.as_ref().map_or(Some(Ok(())), |(waiter, goal)| waiter.look(*goal))
-    }
-
-    /// As [`look`](Self::look); where it is open, `task` is woken when it may no longer be, and somebody sees to it that it gets on.
-    pub(crate) fn poll(&self, store: &Arc<Store>, task: &Waker) -> Option<Result<()>> {
-        let Some((waiter, goal)) = &self.waiting else { return Some(Ok(())) };
-        let outcome = waiter.poll(*goal, task);
-        if outcome.is_none() {
-            store.flush_soon();
-        }
-        outcome
-    }
 }
 
 impl Store {
@@ -210,69 +112,6 @@ impl Store {
         Ok((staged, Deferred { lsn: placed.lsn, waiting: waiter.map(|waiter| (waiter, goal)) }))
     }
 
-    /// The writer, once it is the caller's turn.
-    fn enter(&self) -> Result<MutexGuard<'_, Writer>> {
-        let mut writer = self.core.writer()?;
-        match writer.turn.queue_up() {
-            None => Ok(writer),
-            Some(ticket) => self.wait_for_turn(writer, ticket),
-        }
-    }
-
-    #[cold]
-    fn wait_for_turn<'a>(
-        &'a self,
-        mut writer: MutexGuard<'a, Writer>,
-        ticket: Ticket,
-    ) -> Result<MutexGuard<'a, Writer>> {
-        let began = Instant::now();
-        loop {
-            if writer.turn.has_come(ticket) {
-                return Ok(writer);
-            }
-            let left = self.core.options.write_wait.map(|longest| longest.saturating_sub(began.elapsed()));
-            let holder = lock(&self.holder).clone();
-            let is_own = holder.as_ref().is_some_and(|holder| holder.thread == thread::current().id());
-            if is_own || left.is_some_and(|left| left.is_zero()) {
-                writer.turn.give_up(ticket);
-                // Whoever is next may have waited for this one.
-                self.turn_ended.notify_all();
-                let (holder, held_for) = match holder {
-                    Some(holder) => (holder.name, holder.since.elapsed()),
-                    None => ("another thread".to_owned(), began.elapsed()),
-                };
-                return Err(Error::WriterBusy { holder, held_for });
-            }
-            writer = match left {
-                Some(left) => wait_timeout(&self.turn_ended, writer, left),
-                None => wait(&self.turn_ended, writer),
-            };
-        }
-    }
-
-    /// Lets the writer go, and those know who wait for a turn.
-    fn leave(&self, writer: MutexGuard<'_, Writer>) {
-        let is_waited_for = writer.turn.is_waited_for();
-        drop(writer);
-        if is_waited_for && !race::is_on(Race::TurnEndNotTold) {
-            self.turn_ended.notify_all();
-        }
-    }
-
-    /// Takes the turn to write until the returned value is dropped.
-    pub(crate) fn take_turn(self: &Arc<Self>) -> Result<HeldTurn> {
-        let mut writer = self.enter()?;
-        if let Err(error) = writer.check_open(&self.core) {
-            self.leave(writer);
-            return Err(error);
-        }
-        let ticket = writer.turn.hold();
-        let since = Instant::now();
-        *lock(&self.holder) = Some(Holder::this(since));
-        let user = Cell::new(thread::current().id());
-        Ok(HeldTurn { store: Arc::clone(self), ticket: Some(ticket), since, user })
-    }
-
     /// Places a transaction as one commit, and gives its turn away.
     pub(crate) fn commit_deferred(
         self: &Arc<Self>,
@@ -296,7 +135,7 @@ impl Store {
         self.end_turn(self.core.writer()?, &mut turn)
     }
 
-    fn end_turn(&self, mut writer: MutexGuard<'_, Writer>, turn: &mut HeldTurn) -> Result<()> {
+    pub(super) fn end_turn(&self, mut writer: MutexGuard<'_, Writer>, turn: &mut HeldTurn) -> Result<()> {
         turn.give_away(&mut writer);
         let lsn = writer.end();
         let waiter = self.core.has_pending().then(|| self.group.join());
@@ -321,7 +160,7 @@ impl Store {
         if is_named { Ok(()) } else { self.lead().map(|_| ()) }
     }
 
-    fn wait(&self, waiter: &Waiter, goal: Goal) -> Result<()> {
+    pub(super) fn wait(&self, waiter: &Waiter, goal: Goal) -> Result<()> {
         waiter.wait(goal, || self.lead())
     }
 
@@ -388,7 +227,7 @@ impl Store {
     }
 
     /// Has the store's own thread flush now, where it has one.
-    fn flush_soon(self: &Arc<Self>) {
+    pub(super) fn flush_soon(self: &Arc<Self>) {
         if self.core.options.background == Background::Thread {
             self.flusher.hurry(self);
         }

@@ -1,0 +1,87 @@
+//! Bulk loads: many commits of a stated size, and one sync.
+
+use std::borrow::Borrow;
+
+use crate::collection::Collection;
+use crate::core::Bodies;
+use crate::document::{Document, Key};
+use crate::error::{Error, Result};
+use crate::options::Durability;
+
+/// A commit of a bulk load has at least this many bytes of documents, but for the last.
+const BULK_BATCH_BYTES: usize = 4 << 20;
+
+impl Collection {
+    /// Loads any number of documents under keys of the caller's, sorted or not, in commits of 4 MiB of documents each: each of these is
+    /// atomic, the load as a whole is not. A load of class `Synced` is durable as a whole when this returns. How many there were.
+    ///
+    /// ```
+    /// use holotype::{Db, doc};
+    ///
+    /// let db = Db::in_memory();
+    /// let squares = db.collection("squares");
+    /// assert_eq!(squares.bulk_load((0..10_000).map(|n| (n, doc! { "square": n * n })))?, 10_000);
+    /// # Ok::<(), holotype::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `BulkLoad`, which says how many documents are in place and what stopped it: see [`put`](Self::put).
+    pub fn bulk_load<K: Into<Key>, D: Borrow<Document>>(
+        &self,
+        documents: impl IntoIterator<Item = (K, D)>,
+    ) -> Result<u64> {
+        let mut documents = documents.into_iter();
+        self.load(|| {
+            let (mut keys, mut bodies) = (Vec::new(), Bodies::default());
+            while bodies.memory_bytes() < BULK_BATCH_BYTES
+                && let Some((key, document)) = documents.next()
+            {
+                keys.push(key.into());
+                bodies.push(|out| document.borrow().encode_into(out))?;
+            }
+            Ok((Some(keys), bodies))
+        })
+    }
+
+    /// As [`bulk_load`](Self::bulk_load), under the next ids.
+    ///
+    /// # Errors
+    /// As [`bulk_load`](Self::bulk_load), and `IdsExhausted` as its cause.
+    pub fn bulk_insert<D: Borrow<Document>>(&self, documents: impl IntoIterator<Item = D>) -> Result<u64> {
+        let mut documents = documents.into_iter();
+        self.load(|| {
+            let mut bodies = Bodies::default();
+            while bodies.memory_bytes() < BULK_BATCH_BYTES
+                && let Some(document) = documents.next()
+            {
+                bodies.push(|out| document.borrow().encode_into(out))?;
+            }
+            Ok((None, bodies))
+        })
+    }
+
+    /// Commits batch after batch until one is empty.
+    fn load(&self, mut next_batch: impl FnMut() -> Result<(Option<Vec<Key>>, Bodies)>) -> Result<u64> {
+        let stopped = |loaded, cause| Error::BulkLoad { loaded, cause: Box::new(cause) };
+        // One sync at the end serves all batches.
+        let durability = self.durability.min(Durability::Written);
+        let mut loaded = 0;
+        loop {
+            let (keys, bodies) = next_batch().map_err(|error| stopped(loaded, error))?;
+            let count = bodies.len() as u64;
+            if count == 0 {
+                break;
+            }
+            let put = self.db.store().autocommit(durability, |core, writer| match keys {
+                Some(keys) => core.put_many(writer, self.name(), keys, &bodies).map(|_| ()),
+                None => core.insert_many(writer, self.name(), &bodies).map(|_| ()),
+            });
+            put.map_err(|error| stopped(loaded, error))?;
+            loaded += count;
+        }
+        if loaded > 0 && self.durability == Durability::Synced {
+            self.db.flush().map_err(|error| stopped(loaded, error))?;
+        }
+        Ok(loaded)
+    }
+}

@@ -1,0 +1,141 @@
+//! Turns to write: waiting for one, and holding one for as long as a transaction is open.
+
+use std::cell::Cell;
+
+use crate::core::{Ticket, Writer};
+use crate::error::{Error, Result};
+use crate::sync::race::{self, Race};
+use crate::sync::{Arc, Instant, MutexGuard, lock, thread, wait, wait_timeout};
+
+use super::Store;
+
+/// A transaction's owner.
+#[derive(Debug, Clone)]
+pub(super) struct Holder {
+    thread: thread::ThreadId,
+    name: String,
+    since: Instant,
+}
+
+impl Holder {
+    /// This thread.
+    fn this(since: Instant) -> Self {
+        let current = thread::current();
+        let name = match current.name() {
+            Some(name) => format!("thread {name:?}"),
+            None => format!("{:?}", current.id()),
+        };
+        Holder { thread: current.id(), name, since }
+    }
+}
+
+/// A turn to write, longer than one commit. Dropped, it is given away.
+#[derive(Debug)]
+pub(crate) struct HeldTurn {
+    store: Arc<Store>,
+    /// None once it is given away.
+    ticket: Option<Ticket>,
+    since: Instant,
+    /// The thread that used it last.
+    user: Cell<thread::ThreadId>,
+}
+
+impl HeldTurn {
+    /// Takes note of who uses the turn: a transaction may have been sent to another thread, and that one would wait for itself.
+    pub(crate) fn is_used(&self) {
+        let user = thread::current().id();
+        if self.user.replace(user) != user {
+            *lock(&self.store.holder) = Some(Holder::this(self.since));
+        }
+    }
+
+    /// The number of the turn, which no other turn of this store has.
+    pub(crate) fn number(&self) -> u64 {
+        self.ticket.map_or(0, Ticket::number)
+    }
+
+    /// Gives the turn away. Those who wait are told when the writer is let go.
+    pub(super) fn give_away(&mut self, writer: &mut Writer) {
+        if let Some(ticket) = self.ticket.take() {
+            *lock(&self.store.holder) = None;
+            writer.turn.release(ticket);
+        }
+    }
+}
+
+impl Drop for HeldTurn {
+    fn drop(&mut self) {
+        let store = Arc::clone(&self.store);
+        if self.ticket.is_some()
+            && let Ok(writer) = store.core.writer()
+        {
+            // Who dropped it without a word is told nothing; but it does not get ahead of what it may have read (spec: T-4.4).
+            let _ = store.end_turn(writer, self);
+        }
+    }
+}
+
+impl Store {
+    /// The writer, once it is the caller's turn.
+    pub(super) fn enter(&self) -> Result<MutexGuard<'_, Writer>> {
+        let mut writer = self.core.writer()?;
+        match writer.turn.queue_up() {
+            None => Ok(writer),
+            Some(ticket) => self.wait_for_turn(writer, ticket),
+        }
+    }
+
+    #[cold]
+    fn wait_for_turn<'a>(
+        &'a self,
+        mut writer: MutexGuard<'a, Writer>,
+        ticket: Ticket,
+    ) -> Result<MutexGuard<'a, Writer>> {
+        let began = Instant::now();
+        loop {
+            if writer.turn.has_come(ticket) {
+                return Ok(writer);
+            }
+            let left = self.core.options.write_wait.map(|longest| longest.saturating_sub(began.elapsed()));
+            let holder = lock(&self.holder).clone();
+            let is_own = holder.as_ref().is_some_and(|holder| holder.thread == thread::current().id());
+            if is_own || left.is_some_and(|left| left.is_zero()) {
+                writer.turn.give_up(ticket);
+                // Whoever is next may have waited for this one.
+                self.turn_ended.notify_all();
+                let (holder, held_for) = match holder {
+                    Some(holder) => (holder.name, holder.since.elapsed()),
+                    None => ("another thread".to_owned(), began.elapsed()),
+                };
+                return Err(Error::WriterBusy { holder, held_for });
+            }
+            writer = match left {
+                Some(left) => wait_timeout(&self.turn_ended, writer, left),
+                None => wait(&self.turn_ended, writer),
+            };
+        }
+    }
+
+    /// Lets the writer go, and those know who wait for a turn.
+    pub(super) fn leave(&self, writer: MutexGuard<'_, Writer>) {
+        let is_waited_for = writer.turn.is_waited_for();
+        drop(writer);
+        if is_waited_for && !race::is_on(Race::TurnEndNotTold) {
+            self.turn_ended.notify_all();
+        }
+    }
+
+    /// Takes the turn to write until the returned value is dropped.
+    pub(crate) fn take_turn(self: &Arc<Self>) -> Result<HeldTurn> {
+        let mut writer = self.enter()?;
+        if let Err(error) = writer.check_open(&self.core) {
+            self.leave(writer);
+            return Err(error);
+        }
+        let ticket = writer.turn.hold();
+        let since = Instant::now();
+        *lock(&self.holder) = Some(Holder::this(since));
+        let user = Cell::new(thread::current().id());
+        Ok(HeldTurn { store: Arc::clone(self), ticket: Some(ticket), since, user })
+    }
+}

@@ -1,0 +1,168 @@
+//! Write transactions: any number of changes that become one commit, or none.
+
+mod collection;
+mod scan;
+
+use std::cell::{Ref, RefCell, RefMut};
+
+use crate::core::Draft;
+use crate::db::Db;
+use crate::error::{Error, Result};
+use crate::options::Durability;
+use crate::pipeline::HeldTurn;
+use crate::ticket::Ticket;
+
+pub use collection::TxCollection;
+pub use scan::{TxKeys, TxScan};
+
+/// A write transaction. Nobody else writes while it is open; what it changes is seen by itself alone until it commits. Dropped, it is
+/// rolled back.
+///
+/// Begun by [`Db::write`] or [`Db::begin_write`]. Owned, so that it can be kept and sent; one thread at a time uses it.
+#[derive(Debug)]
+pub struct WriteTransaction {
+    draft: RefCell<Draft>,
+    // Given away before the store is let go.
+    turn: HeldTurn,
+    durability: Durability,
+    db: Db,
+}
+
+/// A position in the changes of a transaction, to go back to. See [`WriteTransaction::savepoint`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Savepoint(crate::core::Savepoint);
+
+impl WriteTransaction {
+    pub(crate) fn begin(db: Db) -> Result<Self> {
+        let turn = db.store().take_turn()?;
+        let draft = RefCell::new(Draft::new(db.core(), turn.number()));
+        Ok(WriteTransaction { draft, turn, durability: db.core().options.durability, db })
+    }
+
+    /// The changes so far, to look at.
+    fn draft(&self) -> Ref<'_, Draft> {
+        self.turn.is_used();
+        self.draft.borrow()
+    }
+
+    /// The changes so far, to add to.
+    fn draft_mut(&self) -> RefMut<'_, Draft> {
+        self.turn.is_used();
+        self.draft.borrow_mut()
+    }
+
+    /// The collection of this name, as the transaction sees it and changes it. It need not exist: the first write creates it.
+    pub fn collection(&self, name: impl Into<String>) -> TxCollection<'_> {
+        TxCollection::new(self, name.into())
+    }
+
+    /// The names of all collections, in the order of their bytes.
+    pub fn collections(&self) -> Vec<String> {
+        self.draft().names(self.db.core())
+    }
+
+    /// Creates a collection without a document. Whether it was not there before.
+    ///
+    /// # Errors
+    /// `InvalidName`.
+    pub fn create_collection(&self, name: &str) -> Result<bool> {
+        self.draft_mut().create_collection(self.db.core(), name)
+    }
+
+    /// Drops a collection with all its documents. Whether there was one.
+    ///
+    /// # Errors
+    /// `StorageFull` where a commit that this one rests on found no room.
+    pub fn drop_collection(&self, name: &str) -> Result<bool> {
+        self.draft_mut().drop_collection(self.db.core(), name)
+    }
+
+    /// Gives a collection another name. Whether there was one.
+    ///
+    /// # Errors
+    /// `InvalidName` also where `to` is the name of a collection already.
+    pub fn rename_collection(&self, name: &str, to: &str) -> Result<bool> {
+        self.draft_mut().rename_collection(self.db.core(), name, to)
+    }
+
+    /// Notes the present position, to which [`rollback_to`](Self::rollback_to) can go back. Savepoints nest.
+    ///
+    /// ```
+    /// use holotype::{Db, Error, doc};
+    ///
+    /// let db = Db::in_memory();
+    /// db.write(|tx| {
+    ///     tx.collection("notes").put("kept", doc! {})?;
+    ///     let here = tx.savepoint();
+    ///     tx.collection("notes").put("gone", doc! {})?;
+    ///     tx.rollback_to(&here)
+    /// })?;
+    /// assert_eq!(db.collection("notes").len()?, 1);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn savepoint(&mut self) -> Savepoint {
+        Savepoint(self.draft.get_mut().savepoint())
+    }
+
+    /// Undoes every change made since `to`. The savepoint stays; those made after it are gone.
+    ///
+    /// # Errors
+    /// `UnknownSavepoint` for one of another transaction, or one that is gone.
+    pub fn rollback_to(&mut self, to: &Savepoint) -> Result<()> {
+        if self.draft.get_mut().rollback_to(to.0) { Ok(()) } else { Err(Error::UnknownSavepoint) }
+    }
+
+    /// How durable the commit is to be. As the store's options say, unless it is said here.
+    pub fn set_durability(&mut self, durability: Durability) {
+        self.durability = durability;
+    }
+
+    /// Makes all changes one commit, and returns its LSN; where nothing was changed, that of the last commit before.
+    ///
+    /// # Errors
+    /// What any write may say. Nothing of the transaction is left then, unless the handle is `Poisoned` by it: then reopening
+    /// decides.
+    pub fn commit(self) -> Result<u64> {
+        self.place()?.wait()
+    }
+
+    /// Makes all changes one commit, and does not wait until it is as durable as its class says: the ticket tells. Until then the
+    /// commit is not visible either, but the next writer builds on it.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit), as far as it is known by now.
+    pub fn commit_deferred(self) -> Result<Ticket> {
+        let db = self.db.clone();
+        let ticket = self.place()?;
+        // In case that nobody waits for it.
+        db.store().ask_for_a_flush();
+        Ok(ticket)
+    }
+
+    fn place(self) -> Result<Ticket> {
+        let WriteTransaction { draft, turn, durability, db } = self;
+        let deferred = db.store().commit_deferred(turn, draft.into_inner(), durability)?;
+        Ok(Ticket::new(deferred, db))
+    }
+
+    /// Gives up all changes. Waits for the commits that it may have read and that are not yet durable. A transaction that is dropped
+    /// does the same, and keeps quiet about what goes wrong.
+    ///
+    /// # Errors
+    /// `Io` or `Poisoned` where those commits turn out to be lost.
+    pub fn rollback(self) -> Result<()> {
+        let WriteTransaction { turn, db, .. } = self;
+        db.store().roll_back(turn)
+    }
+
+    /// A copy on a copy of the store.
+    ///
+    /// # Errors
+    /// As [`Db::begin_write`].
+    #[cfg(feature = "testing")]
+    pub fn fork(&self, db: &Db) -> Result<WriteTransaction> {
+        let turn = db.store().take_turn()?;
+        let draft = RefCell::new(db.core().fork_draft(&self.draft.borrow()));
+        Ok(WriteTransaction { draft, turn, durability: self.durability, db: db.clone() })
+    }
+}

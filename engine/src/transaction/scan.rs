@@ -1,0 +1,87 @@
+//! Scans in a transaction.
+
+use crate::core::DraftWalk;
+use crate::doc_ref::DocRef;
+use crate::document::Key;
+use crate::error::Result;
+
+use super::WriteTransaction;
+
+#[derive(Debug)]
+pub(super) struct TxWalk<'tx> {
+    tx: &'tx WriteTransaction,
+    walk: DraftWalk,
+    over: bool,
+}
+
+impl<'tx> TxWalk<'tx> {
+    pub(super) fn new(tx: &'tx WriteTransaction, walk: DraftWalk) -> Self {
+        TxWalk { tx, walk, over: false }
+    }
+}
+
+/// The documents of a key range in a write transaction.
+#[derive(Debug)]
+pub struct TxScan<'tx>(TxWalk<'tx>);
+
+impl<'tx> TxScan<'tx> {
+    pub(super) fn over(walk: TxWalk<'tx>) -> Self {
+        TxScan(walk)
+    }
+
+    /// What is left of the scan, from its other end.
+    #[must_use]
+    pub fn reversed(mut self) -> Self {
+        self.0.walk.reverse();
+        self
+    }
+}
+
+impl Iterator for TxScan<'_> {
+    type Item = Result<DocRef>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let TxWalk { tx, walk, over } = &mut self.0;
+        if *over {
+            return None;
+        }
+        let found = walk.next_document(tx.db.core(), &tx.draft()).transpose();
+        *over = !matches!(found, Some(Ok(_)));
+        found.map(|found| found.map(DocRef::new))
+    }
+}
+
+impl std::iter::FusedIterator for TxScan<'_> {}
+
+/// The keys of a range in a write transaction.
+#[derive(Debug)]
+pub struct TxKeys<'tx>(TxWalk<'tx>);
+
+impl<'tx> TxKeys<'tx> {
+    pub(super) fn over(walk: TxWalk<'tx>) -> Self {
+        TxKeys(walk)
+    }
+
+    /// What is left of the keys, from the other end.
+    #[must_use]
+    pub fn reversed(mut self) -> Self {
+        self.0.walk.reverse();
+        self
+    }
+}
+
+impl Iterator for TxKeys<'_> {
+    type Item = Result<Key>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let TxWalk { tx, walk, over } = &mut self.0;
+        if *over {
+            return None;
+        }
+        let found = walk.next_key(tx.db.core(), &tx.draft()).transpose();
+        *over = !matches!(found, Some(Ok(_)));
+        found
+    }
+}
+
+impl std::iter::FusedIterator for TxKeys<'_> {}
