@@ -142,10 +142,23 @@ impl Retained {
         }
     }
 
-    /// The addresses of all versions that `state` holds and the index no longer has.
-    pub(super) fn addresses(&self, state: State) -> impl Iterator<Item = LogAddress> {
-        let versions = self.versions.values().flatten();
-        versions.filter(move |version| version.is_in(state)).map(|version| version.entry.address())
+    /// Appends the addresses of the versions that `state` holds among the next `limit` keys behind `after`. Returns the last of these keys;
+    /// none at the end of the table.
+    pub(super) fn addresses(
+        &self,
+        state: State,
+        after: Option<&(u32, Key)>,
+        limit: usize,
+        out: &mut Vec<LogAddress>,
+    ) -> Option<(u32, Key)> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let mut last = None;
+        for (key, versions) in self.versions.range::<(u32, Key), _>((from, Bound::Unbounded)).take(limit) {
+            let held = versions.iter().filter(|version| version.is_in(state));
+            out.extend(held.map(|version| version.entry.address()));
+            last = Some(key);
+        }
+        last.cloned()
     }
 }
 

@@ -284,9 +284,16 @@ impl Visibility {
         (inner.snapshots.len(), inner.retained.count())
     }
 
-    /// The addresses of the superseded versions that keep their place for `state`.
+    /// The addresses of the superseded versions that keep their place for `state`, which a snapshot holds.
     pub(crate) fn pinned(&self, state: State) -> Vec<LogAddress> {
-        lock(&self.inner).retained.addresses(state).collect()
+        let (mut pinned, mut last) = (Vec::new(), None);
+        loop {
+            // What comes and goes between two looks is a matter of when one asks.
+            last = lock(&self.inner).retained.addresses(state, last.as_ref(), AT_ONCE, &mut pinned);
+            if last.is_none() {
+                return pinned;
+            }
+        }
     }
 
     /// Ends a snapshot, and lets go what nobody else needs, a few versions at a time.
