@@ -110,10 +110,7 @@ impl Collection {
         &self,
         documents: impl IntoIterator<Item = D>,
     ) -> Result<Vec<Key>> {
-        let mut bodies = Bodies::default();
-        for document in documents {
-            bodies.push(|out| document.borrow().encode_into(out))?;
-        }
+        let bodies = Bodies::of(documents)?;
         self.commit(|core, writer| core.insert_many(writer, &self.name, &bodies))
     }
 
@@ -142,11 +139,7 @@ impl Collection {
         &self,
         documents: impl IntoIterator<Item = (K, D)>,
     ) -> Result<u64> {
-        let (mut keys, mut bodies) = (Vec::new(), Bodies::default());
-        for (key, document) in documents {
-            keys.push(key.into());
-            bodies.push(|out| document.borrow().encode_into(out))?;
-        }
+        let (keys, bodies) = Bodies::under_keys(documents)?;
         self.commit(|core, writer| core.put_many(writer, &self.name, keys, &bodies))
     }
 

@@ -1,8 +1,9 @@
 //! What writers ask for, each call a commit of its own: staged in the writer's batch, with the writer held from begin to end.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-use crate::document::{KEY_LEN_MAX, Key, KeyRef};
+use crate::document::{Document, KEY_LEN_MAX, Key, KeyRef};
 use crate::error::{Error, Result};
 use crate::format::catalog::CatalogChange;
 use crate::index::{Documents, Entry, Naming, PrimaryIndex, check_name};
@@ -32,6 +33,27 @@ pub(crate) struct Bodies {
 }
 
 impl Bodies {
+    /// The encodings of these documents.
+    pub(crate) fn of<D: Borrow<Document>>(documents: impl IntoIterator<Item = D>) -> Result<Self> {
+        let mut bodies = Bodies::default();
+        for document in documents {
+            bodies.push(|out| document.borrow().encode_into(out))?;
+        }
+        Ok(bodies)
+    }
+
+    /// The keys, and the encodings of the documents that go under them.
+    pub(crate) fn under_keys<K: Into<Key>, D: Borrow<Document>>(
+        documents: impl IntoIterator<Item = (K, D)>,
+    ) -> Result<(Vec<Key>, Self)> {
+        let (mut keys, mut bodies) = (Vec::new(), Bodies::default());
+        for (key, document) in documents {
+            keys.push(key.into());
+            bodies.push(|out| document.borrow().encode_into(out))?;
+        }
+        Ok((keys, bodies))
+    }
+
     /// Appends what `encode` appends to the bytes that it is given.
     pub(crate) fn push(&mut self, encode: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         encode(&mut self.bytes)?;

@@ -62,10 +62,7 @@ impl<'tx> TxCollection<'tx> {
         &self,
         documents: impl IntoIterator<Item = D>,
     ) -> Result<Vec<Key>> {
-        let mut bodies = Bodies::default();
-        for document in documents {
-            bodies.push(|out| document.borrow().encode_into(out))?;
-        }
+        let bodies = Bodies::of(documents)?;
         self.change(|draft, db| draft.insert_many(db.core(), &self.name, &bodies))
     }
 
@@ -93,11 +90,7 @@ impl<'tx> TxCollection<'tx> {
         &self,
         documents: impl IntoIterator<Item = (K, D)>,
     ) -> Result<u64> {
-        let (mut keys, mut bodies) = (Vec::new(), Bodies::default());
-        for (key, document) in documents {
-            keys.push(key.into());
-            bodies.push(|out| document.borrow().encode_into(out))?;
-        }
+        let (keys, bodies) = Bodies::under_keys(documents)?;
         self.change(|draft, db| draft.put_many(db.core(), &self.name, &keys, &bodies))
     }
 
