@@ -55,7 +55,7 @@ impl Core {
         }
         for (number, change) in batch.changes.iter().enumerate().filter(|(_, change)| !change.is_moot) {
             if number > 0 && number % AT_ONCE == 0 {
-                applying = applying.pause();
+                applying = applying.pause().resume();
             }
             if seeded::is_on(Bug::CommitVisibleInPieces) {
                 applying.show_early(State { lsn: batch.lsn, address: change.address });

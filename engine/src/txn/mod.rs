@@ -4,15 +4,17 @@
 //! address: it holds what stands below. The index always has the newest version, seen or not. A reader that finds a version at or
 //! above its own address, or none at all, asks the table of retained versions for the one that it may see.
 
+mod applying;
 mod lengths;
 mod pending;
 mod registered;
 mod retained;
 mod visibility;
 
+pub(crate) use applying::Applying;
 pub(crate) use pending::Pending;
 pub(crate) use registered::Registered;
-pub(crate) use visibility::{AT_ONCE, Applying, Visibility};
+pub(crate) use visibility::{AT_ONCE, Visibility};
 
 #[cfg(test)]
 mod tests;

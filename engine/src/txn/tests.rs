@@ -90,3 +90,20 @@ fn a_reader_waits_for_the_commit_that_it_meets_half_applied() {
     });
     assert_eq!((miss, asked.get()), (None, 1), "a settled miss costs one look and no lock");
 }
+
+#[test]
+fn a_snapshot_that_goes_between_two_slices_of_a_commit_hides_nothing_from_readers() {
+    let visibility = Arc::new(Visibility::new(at(20)));
+    let snapshot = visibility.register();
+    let mut applying = visibility.apply();
+    applying.hold();
+    // So far the commit has put new documents only, so nothing is retained when the snapshot goes.
+    let paused = applying.pause();
+    drop(snapshot);
+    let mut applying = paused.resume();
+    applying.retain(1, KeyRef::Int(7), entry(10), Birth::At(LogAddress(10)), LogAddress(24));
+    // Now the index gives up what the commit deletes; a reader that misses it there goes on to the retained versions.
+    assert!(visibility.is_unsettled());
+    drop(applying);
+    assert_eq!(visibility.see(1, KeyRef::Int(7), || None), Some(entry(10)));
+}

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::document::{Key, KeyRef};
 use crate::format::{LogAddress, Lsn};
-use crate::index::{Birth, Documents, Entry, KeyRange, State};
+use crate::index::{Documents, Entry, KeyRange, State};
 use crate::seeded::{self, Bug};
 use crate::sync::race::{self, Race, weakened};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 
 use super::lengths::Lengths;
-use super::retained::{Held, Retained};
+use super::retained::Retained;
 use super::{Pending, Registered};
 
 /// What readers may see. The writer applies a commit to the index under one lock, which it never holds across I/O, and
@@ -20,7 +20,7 @@ pub(crate) struct Visibility {
     /// Everything below is visible. Changed under the lock; read without.
     address: AtomicU64,
     /// A commit is being applied, is pending, or versions are retained: so a miss in the index proves nothing.
-    unsettled: AtomicBool,
+    pub(super) unsettled: AtomicBool,
     /// How often pending commits were taken back. The index had them, and looks as if it never had: so a look that found nothing
     /// visible proves nothing if this has changed meanwhile.
     take_backs: AtomicU64,
@@ -28,14 +28,14 @@ pub(crate) struct Visibility {
 }
 
 #[derive(Debug)]
-struct Inner {
-    visible: State,
+pub(super) struct Inner {
+    pub(super) visible: State,
     snapshots: BTreeMap<u64, Live>,
     next_snapshot: u64,
-    retained: Retained,
-    lengths: Lengths,
+    pub(super) retained: Retained,
+    pub(super) lengths: Lengths,
     /// Applied to the index and not visible yet, in LSN order.
-    pending: VecDeque<Pending>,
+    pub(super) pending: VecDeque<Pending>,
 }
 
 #[derive(Debug)]
@@ -45,11 +45,11 @@ struct Live {
 }
 
 impl Inner {
-    fn newest_snapshot(&self) -> Option<(u64, State)> {
+    pub(super) fn newest_snapshot(&self) -> Option<(u64, State)> {
         self.snapshots.last_key_value().map(|(id, live)| (*id, live.state))
     }
 
-    fn is_settled(&self) -> bool {
+    pub(super) fn is_settled(&self) -> bool {
         self.pending.is_empty() && self.retained.count() == 0
     }
 
@@ -173,13 +173,13 @@ impl Visibility {
         lock(&self.inner).lengths.at(documents, state)
     }
 
-    /// Begins to apply a commit; dropped without [`Applying::publish`] or [`Applying::pend`], nothing was made visible.
-    pub(crate) fn apply(&self) -> Applying<'_> {
+    /// The lock, for who is about to change the index: a miss in it proves nothing from now on.
+    pub(super) fn lock_for_change(&self) -> MutexGuard<'_, Inner> {
         let inner = lock(&self.inner);
         if !race::is_on(Race::UnsettledLate) {
             self.unsettled.store(true, Ordering::Release);
         }
-        Applying { visibility: self, inner, held: None }
+        inner
     }
 
     /// How many commits wait to become visible.
@@ -230,7 +230,7 @@ impl Visibility {
         lock(&self.inner).states()
     }
 
-    fn show(&self, inner: &mut Inner, state: State) {
+    pub(super) fn show(&self, inner: &mut Inner, state: State) {
         assert!(state.address >= inner.visible.address, "the visible end only grows");
         inner.visible = state;
         self.address.store(state.address.0, weakened(Race::VisibleRelaxed, Ordering::Release));
@@ -321,87 +321,6 @@ impl Visibility {
             }
             drop(inner);
             inner = lock(&self.inner);
-        }
-    }
-}
-
-/// A commit between its first change to the index and the moment that decides when it becomes visible.
-#[derive(Debug)]
-pub(crate) struct Applying<'a> {
-    visibility: &'a Visibility,
-    inner: MutexGuard<'a, Inner>,
-    /// What a commit that stays pending supersedes; none for one that is published at once.
-    held: Option<Vec<Held>>,
-}
-
-impl Applying<'_> {
-    /// From here on, everything that is superseded stays until the commit is published: until then, it is visible.
-    pub(crate) fn hold(&mut self) {
-        self.held.get_or_insert_default();
-    }
-
-    /// Lets others have the lock for a moment. What was applied so far is unseen.
-    pub(crate) fn pause(self) -> Self {
-        assert!(self.held.is_some(), "a commit that is published at once is applied at once");
-        let Applying { visibility, inner, held } = self;
-        drop(inner);
-        Applying { visibility, inner: lock(&visibility.inner), held }
-    }
-
-    /// Keeps a version for those who need it. Called before the index gives it up.
-    pub(crate) fn retain(
-        &mut self,
-        collection: u32,
-        key: KeyRef<'_>,
-        entry: Entry,
-        birth: Birth,
-        until: LogAddress,
-    ) {
-        if seeded::is_on(Bug::VersionsNotRetained) {
-            return;
-        }
-        let inner = &mut *self.inner;
-        match &mut self.held {
-            Some(held) => held.push(inner.retained.keep(collection, key.to_key(), entry, birth, until)),
-            None => {
-                let newest = inner.newest_snapshot();
-                if newest.is_some_and(|(_, state)| birth.is_within(state)) {
-                    let held = inner.retained.keep(collection, key.to_key(), entry, birth, until);
-                    inner.retained.pass_on(held, newest);
-                }
-            }
-        }
-    }
-
-    /// The seeded bug of a commit that is seen before it is whole.
-    pub(crate) fn show_early(&mut self, state: State) {
-        self.visibility.show(&mut self.inner, state);
-    }
-
-    /// Makes the commit visible, which leaves the collections in `lens` with these counts.
-    pub(crate) fn publish<'d>(mut self, state: State, lens: impl Iterator<Item = (&'d Documents, u64)>) {
-        assert!(
-            self.held.is_none() && self.inner.pending.is_empty(),
-            "commits become visible in their order"
-        );
-        let inner = &mut *self.inner;
-        let newest = inner.newest_snapshot().map(|(_, state)| state);
-        for (documents, len) in lens {
-            inner.lengths.set(documents, len, state.address, newest);
-        }
-        self.visibility.show(inner, state);
-        let settled = inner.is_settled();
-        self.visibility.unsettled.store(!settled, Ordering::Release);
-    }
-
-    /// Leaves the commit applied and unseen.
-    pub(crate) fn pend(mut self, mut pending: Pending) {
-        pending.held = self.held.take().expect("what a pending commit supersedes is held");
-        let last = self.inner.pending.back().map_or(self.inner.visible, Pending::state);
-        assert!(pending.state().address > last.address, "commits wait in their order");
-        self.inner.pending.push_back(pending);
-        if race::is_on(Race::UnsettledLate) {
-            self.visibility.unsettled.store(true, Ordering::Release);
         }
     }
 }

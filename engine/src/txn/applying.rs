@@ -1,0 +1,113 @@
+//! A commit on its way into the index.
+
+use crate::document::KeyRef;
+use crate::format::LogAddress;
+use crate::index::{Birth, Documents, Entry, State};
+use crate::seeded::{self, Bug};
+use crate::sync::race::{self, Race};
+use crate::sync::{MutexGuard, Ordering};
+
+use super::Pending;
+use super::retained::Held;
+use super::visibility::{Inner, Visibility};
+
+impl Visibility {
+    /// Begins to apply a commit; dropped without [`Applying::publish`] or [`Applying::pend`], nothing was made visible.
+    pub(crate) fn apply(&self) -> Applying<'_> {
+        Applying { visibility: self, inner: self.lock_for_change(), held: None }
+    }
+}
+
+/// A commit between its first change to the index and the moment that decides when it becomes visible.
+#[derive(Debug)]
+pub(crate) struct Applying<'a> {
+    visibility: &'a Visibility,
+    inner: MutexGuard<'a, Inner>,
+    /// What a commit that stays pending supersedes; none for one that is published at once.
+    held: Option<Vec<Held>>,
+}
+
+impl<'a> Applying<'a> {
+    /// From here on, everything that is superseded stays until the commit is published: until then, it is visible.
+    pub(crate) fn hold(&mut self) {
+        self.held.get_or_insert_default();
+    }
+
+    /// Lets others have the lock. What was applied so far is unseen.
+    pub(crate) fn pause(self) -> Paused<'a> {
+        let held = self.held.expect("a commit that is published at once is applied at once");
+        Paused { visibility: self.visibility, held }
+    }
+
+    /// Keeps a version for those who need it. Called before the index gives it up.
+    pub(crate) fn retain(
+        &mut self,
+        collection: u32,
+        key: KeyRef<'_>,
+        entry: Entry,
+        birth: Birth,
+        until: LogAddress,
+    ) {
+        if seeded::is_on(Bug::VersionsNotRetained) {
+            return;
+        }
+        let inner = &mut *self.inner;
+        match &mut self.held {
+            Some(held) => held.push(inner.retained.keep(collection, key.to_key(), entry, birth, until)),
+            None => {
+                let newest = inner.newest_snapshot();
+                if newest.is_some_and(|(_, state)| birth.is_within(state)) {
+                    let held = inner.retained.keep(collection, key.to_key(), entry, birth, until);
+                    inner.retained.pass_on(held, newest);
+                }
+            }
+        }
+    }
+
+    /// The seeded bug of a commit that is seen before it is whole.
+    pub(crate) fn show_early(&mut self, state: State) {
+        self.visibility.show(&mut self.inner, state);
+    }
+
+    /// Makes the commit visible, which leaves the collections in `lens` with these counts.
+    pub(crate) fn publish<'d>(mut self, state: State, lens: impl Iterator<Item = (&'d Documents, u64)>) {
+        assert!(
+            self.held.is_none() && self.inner.pending.is_empty(),
+            "commits become visible in their order"
+        );
+        let inner = &mut *self.inner;
+        let newest = inner.newest_snapshot().map(|(_, state)| state);
+        for (documents, len) in lens {
+            inner.lengths.set(documents, len, state.address, newest);
+        }
+        self.visibility.show(inner, state);
+        let settled = inner.is_settled();
+        self.visibility.unsettled.store(!settled, Ordering::Release);
+    }
+
+    /// Leaves the commit applied and unseen.
+    pub(crate) fn pend(mut self, mut pending: Pending) {
+        pending.held = self.held.take().expect("what a pending commit supersedes is held");
+        let last = self.inner.pending.back().map_or(self.inner.visible, Pending::state);
+        assert!(pending.state().address > last.address, "commits wait in their order");
+        self.inner.pending.push_back(pending);
+        if race::is_on(Race::UnsettledLate) {
+            self.visibility.unsettled.store(true, Ordering::Release);
+        }
+    }
+}
+
+/// A commit between two slices of its changes.
+#[derive(Debug)]
+pub(crate) struct Paused<'a> {
+    visibility: &'a Visibility,
+    held: Vec<Held>,
+}
+
+impl<'a> Paused<'a> {
+    /// Goes on. Whoever had the lock meanwhile may have found everything settled, as long as nothing had been superseded.
+    pub(crate) fn resume(self) -> Applying<'a> {
+        let inner = self.visibility.lock_for_change();
+        Applying { visibility: self.visibility, inner, held: Some(self.held) }
+    }
+}
