@@ -1,14 +1,24 @@
 //! What the hot paths ask of the allocator, of the operating system and of memory: figures that no machine changes.
 
+use allocation_counter::{AllocationInfo, measure};
 use holotype::storage::{Access, FileStorage};
 use holotype::{Db, Durability, Options};
-use holotype_benches::allocations::{Counting, count};
 use holotype_benches::calls::CountingStorage;
 use holotype_benches::fixture::{Store, documents_of};
 use holotype_benches::workload::{COUNT, SMALL_FIELDS, Small, UniformIds, small_document};
 
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+/// What `call` answers, and what it asks of the allocator on this thread.
+fn count<T>(call: impl FnOnce() -> T) -> (T, AllocationInfo) {
+    let mut answer = None;
+    let counted = measure(|| answer = Some(call()));
+    (answer.expect("it was called"), counted)
+}
+
+#[test]
+fn allocations_are_counted() {
+    let (held, counted) = count(|| std::hint::black_box(vec![0_u8; 1000]));
+    assert_eq!((held.len(), counted.count_total, counted.bytes_current), (1000, 1, 1000));
+}
 
 /// Bytes of one block of the cache.
 const BLOCK_BYTES: u64 = 16 << 10;
@@ -28,7 +38,7 @@ fn allocating_inserts(durability: Durability) -> (u64, u64) {
     for _ in 0..STEADY {
         let (inserted, counted) = count(|| store.documents.insert_as(&value));
         inserted.expect("room");
-        allocating += u64::from(counted.allocations > 0);
+        allocating += u64::from(counted.count_total > 0);
     }
     (allocating, (store.db.stats().log_end - before) / BLOCK_BYTES + 1)
 }
@@ -59,7 +69,7 @@ fn a_lazy_get_allocates_only_for_a_record_that_no_block_holds_whole() {
     for id in 1..=COUNT as i64 {
         let (found, counted) = count(|| field(id));
         assert_eq!(found, Some(id));
-        allocating += u64::from(counted.allocations > 0);
+        allocating += u64::from(counted.count_total > 0);
     }
     // One record may cross the end of each block, and those of the last block are still in the making.
     let block_count = log_end / BLOCK_BYTES + 1;
@@ -78,7 +88,7 @@ fn a_miss_allocates_nothing() {
     for absent in [77i64, 1_000_000, -1, i64::MAX] {
         let (found, counted) = count(|| store.documents.get(absent).expect("undamaged").is_some());
         assert!(!found);
-        assert_eq!(counted.allocations, 0, "a get of {absent}");
+        assert_eq!(counted.count_total, 0, "a get of {absent}");
     }
 }
 
@@ -134,7 +144,7 @@ fn the_index_keeps_an_auto_id_in_at_most_twelve_bytes() {
     let (db, counted) = count(|| Db::open_with(&path, &options).expect("it was closed in order"));
     let stats = db.stats();
     assert_eq!(stats.documents, COUNT);
-    let held = (counted.live_bytes - stats.cache_bytes as i64) as f64 / COUNT as f64;
+    let held = (counted.bytes_current - stats.cache_bytes as i64) as f64 / COUNT as f64;
     assert!(held <= 12.0, "{held} bytes a document in all");
     let told = stats.index_bytes as f64 / COUNT as f64;
     assert!((8.0..=12.0).contains(&told), "{told} bytes a document by the store's own account");
