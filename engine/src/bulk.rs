@@ -13,7 +13,8 @@ const BULK_BATCH_BYTES: usize = 4 << 20;
 
 impl Collection {
     /// Loads any number of documents under keys of the caller's, sorted or not, in commits of 4 MiB of documents each: each of these is
-    /// atomic, the load as a whole is not. A load of class `Synced` is durable as a whole when this returns. How many there were.
+    /// atomic, the load as a whole is not. A load of class `Synced` is durable as a whole when this returns, and
+    /// `Written` until then: one sync serves all of it. How many there were.
     ///
     /// ```
     /// use holotype::{Db, doc};

@@ -249,7 +249,8 @@ impl Db {
     /// Makes durable every commit that returned before this call, whatever its class.
     ///
     /// # Errors
-    /// `Io` when the disk refuses; the handle then writes no more. `StorageFull` where that is all.
+    /// `Io` when the disk refuses; the handle then writes no more. `StorageFull` where that is all: then nothing that had returned before is lost,
+    /// and commits of others that were still waiting may have been taken back.
     pub fn flush(&self) -> Result<()> {
         self.store().flush()
     }

@@ -28,7 +28,6 @@
 //! | `core` | the store as a value, stepped by calls |
 //! | `pipeline` | what threads share: turns to write, and syncs that serve many |
 #![deny(missing_docs)]
-#![forbid(unsafe_code)]
 
 mod bulk;
 mod cache;

@@ -1,12 +1,10 @@
-//! Snapshots, acknowledgement and the change feed, through the public face.
+//! Snapshots and the change feed, through the public face. What is seen while a sync is under way: `waiting.rs`.
 
-use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use holotype::storage::{MemoryStorage, Storage};
-use holotype::{Background, Change, Db, Document, Durability, Error, Key, Options, doc};
+use holotype::storage::MemoryStorage;
+use holotype::{Change, Db, Document, Durability, Error, Key, Options, doc};
 
 fn n(value: i64) -> Document {
     doc! { "n": value }
@@ -170,221 +168,6 @@ fn where_a_watermark_finds_no_room_a_slot_attests_what_is_durable() {
     assert!(by_slot > 0, "no length left too little room");
 }
 
-/// A disk whose syncs wait until they are let through, and may then fail.
-#[derive(Debug, Default)]
-struct Gated {
-    inner: MemoryStorage,
-    /// Syncs that may pass; none: all of them.
-    gate: Mutex<Option<u64>>,
-    opened: Condvar,
-    waiting: AtomicU64,
-    fails: AtomicBool,
-}
-
-impl Gated {
-    fn shut(&self) {
-        *self.gate.lock().unwrap() = Some(0);
-    }
-
-    fn let_one_through(&self) {
-        *self.gate.lock().unwrap().as_mut().expect("it is shut") += 1;
-        self.opened.notify_all();
-    }
-
-    fn open(&self) {
-        *self.gate.lock().unwrap() = None;
-        self.opened.notify_all();
-    }
-
-    /// Waits until somebody waits for the disk.
-    fn wait_for_a_sync(&self) {
-        while self.waiting.load(Ordering::Acquire) == 0 {
-            std::thread::yield_now();
-        }
-    }
-}
-
-impl Storage for Gated {
-    fn len(&self) -> io::Result<u64> {
-        self.inner.len()
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.inner.set_len(len)
-    }
-
-    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
-        self.inner.read_at(offset, out)
-    }
-
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
-        self.inner.write_at(offset, bytes)
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        let mut gate = self.gate.lock().unwrap();
-        self.waiting.fetch_add(1, Ordering::AcqRel);
-        while *gate == Some(0) {
-            gate = self.opened.wait(gate).unwrap();
-        }
-        if let Some(left) = gate.as_mut() {
-            *left -= 1;
-        }
-        self.waiting.fetch_sub(1, Ordering::AcqRel);
-        if self.fails.load(Ordering::Acquire) {
-            return Err(io::Error::other("unplugged"));
-        }
-        self.inner.sync()
-    }
-}
-
-/// A store on a disk whose syncs can be held up, with document `x` in `a`.
-fn gated() -> (Arc<Gated>, Db) {
-    let disk = Arc::new(Gated::default());
-    let db = Db::open_on(Arc::clone(&disk), &Options::new().background(Background::Manual)).unwrap();
-    db.collection("a").put("x", n(0)).unwrap();
-    db.flush().unwrap();
-    (disk, db)
-}
-
-#[test]
-fn a_synced_commit_is_seen_once_it_is_durable_and_weaker_ones_wait_behind_it() {
-    // spec: T-4.1, T-4.2
-    let (disk, db) = gated();
-    let a = db.collection("a");
-    let written = a.clone().with_durability(Durability::Written);
-    disk.shut();
-    std::thread::scope(|scope| {
-        let first = scope.spawn(|| a.put("x", n(1)).unwrap());
-        disk.wait_for_a_sync();
-        let before = db.stats().lsn;
-        let weaker = scope.spawn(|| written.put("y", n(2)).unwrap());
-        // The writer goes on: the second commit is placed while the first one's sync is under way.
-        while pending(&db) < 2 {
-            std::thread::yield_now();
-        }
-        assert_eq!(value_of(a.get("x").unwrap()), Some(0), "pending");
-        assert!(a.get("y").unwrap().is_none() && !a.contains("y").unwrap());
-        assert_eq!((a.len().unwrap(), values(a.scan(..).unwrap())), (1, vec![0]));
-        assert_eq!(db.stats().lsn, before);
-        assert!(!first.is_finished() && !weaker.is_finished());
-        disk.open();
-    });
-    assert_eq!(values(a.scan(..).unwrap()), [1, 2]);
-}
-
-/// How many commits are placed and not visible.
-fn pending(db: &Db) -> u64 {
-    db.stats().pending_commits
-}
-
-#[test]
-fn the_next_writer_builds_on_what_is_not_visible_yet_and_waits_for_it() {
-    // spec: T-4.4
-    let (disk, db) = gated();
-    let a = db.collection("a");
-    disk.shut();
-    std::thread::scope(|scope| {
-        let first = scope.spawn(|| a.insert_with_key("k", n(1)).unwrap());
-        disk.wait_for_a_sync();
-        let refused = scope.spawn(|| a.insert_with_key("k", n(2)));
-        let rolled_back = scope.spawn(|| {
-            let tx = db.begin_write().unwrap();
-            let seen = value_of(tx.collection("a").get("k").unwrap());
-            tx.rollback().unwrap();
-            seen
-        });
-        for _ in 0..1000 {
-            std::thread::yield_now();
-        }
-        assert!(!first.is_finished() && !refused.is_finished() && !rolled_back.is_finished());
-        disk.open();
-        assert!(matches!(refused.join().unwrap(), Err(Error::KeyExists { .. })));
-        assert_eq!(rolled_back.join().unwrap(), Some(1));
-    });
-}
-
-#[test]
-fn commits_that_wait_share_a_sync_and_no_sync_vouches_for_what_came_after_it_began() {
-    // spec: T-4.3
-    let (disk, db) = gated();
-    let a = db.collection("a");
-    disk.shut();
-    let syncs = db.stats().syncs;
-    std::thread::scope(|scope| {
-        let first = scope.spawn(|| a.insert(n(1)).unwrap());
-        disk.wait_for_a_sync();
-        let others: Vec<_> = (2..=5)
-            .map(|i| {
-                scope.spawn({
-                    let a = &a;
-                    move || a.insert(n(i)).unwrap()
-                })
-            })
-            .collect();
-        while pending(&db) < 5 {
-            std::thread::yield_now();
-        }
-        disk.let_one_through();
-        first.join().unwrap();
-        assert_eq!(a.len().unwrap(), 2, "the first sync is for the first commit alone");
-        assert!(others.iter().all(|other| !other.is_finished()));
-        disk.open();
-    });
-    assert_eq!(a.len().unwrap(), 6);
-    assert_eq!(db.stats().syncs - syncs, 2, "the others share one");
-}
-
-#[test]
-fn a_failed_sync_fails_everybody_who_waits_and_shows_nothing() {
-    // spec: T-4.5
-    let (disk, db) = gated();
-    let a = db.collection("a");
-    disk.shut();
-    std::thread::scope(|scope| {
-        let waiting: Vec<_> = (1..=4)
-            .map(|i| {
-                scope.spawn({
-                    let a = &a;
-                    move || a.put("x", n(i))
-                })
-            })
-            .collect();
-        let flush = scope.spawn(|| db.flush());
-        while pending(&db) < 4 {
-            std::thread::yield_now();
-        }
-        disk.fails.store(true, Ordering::Release);
-        disk.open();
-        for waiter in waiting {
-            assert!(matches!(waiter.join().unwrap(), Err(Error::Io { .. } | Error::Poisoned { .. })));
-        }
-        assert!(flush.join().unwrap().is_err());
-    });
-    disk.fails.store(false, Ordering::Release);
-    assert!(matches!(a.put("x", n(9)), Err(Error::Poisoned { .. })));
-    assert_eq!(value_of(a.get("x").unwrap()), Some(0));
-    assert_eq!(values(db.snapshot().collection("a").unwrap().scan(..).unwrap()), [0]);
-}
-
-#[test]
-fn a_pending_change_of_the_catalog_is_not_seen_either() {
-    let (disk, db) = gated();
-    let (a, b) = (db.collection("a"), db.collection("b"));
-    assert!(a.contains("x").unwrap(), "the handle knows what its name means");
-    disk.shut();
-    std::thread::scope(|scope| {
-        scope.spawn(|| db.rename_collection("a", "b").unwrap());
-        disk.wait_for_a_sync();
-        assert!(a.contains("x").unwrap());
-        assert!(matches!(b.contains("x"), Err(Error::UnknownCollection { .. })));
-        assert_eq!(db.collections(), ["a"]);
-        disk.open();
-    });
-    assert!(b.contains("x").unwrap());
-    assert!(matches!(a.contains("x"), Err(Error::UnknownCollection { .. })));
-}
-
 #[test]
 fn buffered_commits_become_durable_by_themselves() {
     // spec: T-4.7
@@ -474,21 +257,6 @@ fn a_feed_can_wait_for_the_next_commit() {
 }
 
 #[test]
-fn a_feed_shows_nothing_that_is_pending() {
-    // spec: T-5.1
-    let (disk, db) = gated();
-    let mut watch = db.watch(db.stats().lsn).unwrap();
-    disk.shut();
-    std::thread::scope(|scope| {
-        scope.spawn(|| db.collection("a").put("x", n(1)).unwrap());
-        disk.wait_for_a_sync();
-        assert!(watch.try_next().unwrap().is_none());
-        disk.open();
-    });
-    assert!(watch.try_next().unwrap().is_some());
-}
-
-#[test]
 fn a_handle_that_goes_while_its_thread_flushes_lets_the_file_go() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("s.holo");
@@ -496,43 +264,6 @@ fn a_handle_that_goes_while_its_thread_flushes_lets_the_file_go() {
     for round in 1..=20 {
         let db = Db::open_with(&path, &options).unwrap();
         assert_eq!(db.collection("a").insert(n(round)).unwrap(), Key::Int(round));
-    }
-}
-
-#[test]
-fn a_deferred_commit_is_told_when_it_is_durable_to_threads_and_to_tasks() {
-    let (disk, db) = gated();
-    let commit = |key: &str| {
-        let tx = db.begin_write().unwrap();
-        tx.collection("a").put(key, n(1)).unwrap();
-        tx.commit_deferred().unwrap()
-    };
-    disk.shut();
-    let (first, mut second) = (commit("k"), commit("l"));
-    assert!(!first.is_durable().unwrap());
-    assert!(!db.collection("a").contains("k").unwrap());
-    let woken = Arc::new(Woken::default());
-    let waker = std::task::Waker::from(Arc::clone(&woken));
-    let mut task = std::task::Context::from_waker(&waker);
-    assert!(std::pin::Pin::new(&mut second).poll(&mut task).is_pending());
-    disk.open();
-    let lsn = first.lsn();
-    assert_eq!(first.wait().unwrap(), lsn);
-    assert!(db.collection("a").contains("k").unwrap());
-    assert!(woken.0.load(Ordering::Acquire), "one sync was for both");
-    let lsn = second.lsn();
-    assert!(second.is_durable().unwrap());
-    assert!(
-        matches!(std::pin::Pin::new(&mut second).poll(&mut task), std::task::Poll::Ready(Ok(done)) if done == lsn)
-    );
-}
-
-#[derive(Debug, Default)]
-struct Woken(AtomicBool);
-
-impl std::task::Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.0.store(true, Ordering::Release);
     }
 }
 

@@ -1,5 +1,5 @@
-//! Those who wait for a commit, when what they wait for goes wrong, or is told in an awkward place. Comments name the clause that a test
-//! shows.
+//! Acknowledgement: who waits for what, what is seen meanwhile, and what becomes of those who wait when it goes wrong or is told in an
+//! awkward place. Comments name the clause that a test shows.
 
 use std::io;
 use std::pin::Pin;
@@ -15,25 +15,45 @@ fn n(value: i64) -> Document {
     doc! { "n": value }
 }
 
+fn value_of(document: Option<holotype::DocRef>) -> Option<i64> {
+    document?.get("n")?.as_i64()
+}
+
+fn values(scan: holotype::Scan) -> Vec<i64> {
+    scan.map(|doc| value_of(doc.ok()).unwrap()).collect()
+}
+
+/// How many commits are placed and not visible.
+fn pending(db: &Db) -> u64 {
+    db.stats().pending_commits
+}
+
 /// A disk that can be full, unplugged, or held up in its syncs, and whose driver can panic there.
 #[derive(Debug, Default)]
 struct Disk {
     inner: MemoryStorage,
     is_full: AtomicBool,
     is_unplugged: AtomicBool,
+    sync_fails: AtomicBool,
     sync_panics: AtomicBool,
-    is_shut: Mutex<bool>,
+    /// Syncs that may pass; none: all of them.
+    gate: Mutex<Option<u64>>,
     opened: Condvar,
     syncing: AtomicU64,
 }
 
 impl Disk {
     fn shut(&self) {
-        *self.is_shut.lock().unwrap() = true;
+        *self.gate.lock().unwrap() = Some(0);
     }
 
     fn open(&self) {
-        *self.is_shut.lock().unwrap() = false;
+        *self.gate.lock().unwrap() = None;
+        self.opened.notify_all();
+    }
+
+    fn let_one_through(&self) {
+        *self.gate.lock().unwrap().as_mut().expect("it is shut") += 1;
         self.opened.notify_all();
     }
 
@@ -69,13 +89,17 @@ impl Storage for Disk {
 
     fn sync(&self) -> io::Result<()> {
         self.syncing.fetch_add(1, Ordering::AcqRel);
-        let mut is_shut = self.is_shut.lock().unwrap();
-        while *is_shut {
-            is_shut = self.opened.wait(is_shut).unwrap();
+        let mut gate = self.gate.lock().unwrap();
+        while *gate == Some(0) {
+            gate = self.opened.wait(gate).unwrap();
         }
-        drop(is_shut);
+        gate.iter_mut().for_each(|left| *left -= 1);
+        drop(gate);
         self.syncing.fetch_sub(1, Ordering::AcqRel);
         assert!(!self.sync_panics.load(Ordering::Acquire), "a driver with a bug");
+        if self.sync_fails.load(Ordering::Acquire) {
+            return Err(io::Error::other("unplugged"));
+        }
         self.inner.sync()
     }
 }
@@ -376,4 +400,178 @@ fn readers_go_on_seeing_their_state_while_commits_are_placed_and_taken_back() {
         is_over.store(true, Ordering::Release);
         reader.join().unwrap();
     });
+}
+
+#[test]
+fn a_synced_commit_is_seen_once_it_is_durable_and_weaker_ones_wait_behind_it() {
+    // spec: T-4.1, T-4.2
+    let (disk, db) = store(Background::Manual);
+    let a = db.collection("a");
+    let written = a.clone().with_durability(Durability::Written);
+    disk.shut();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| a.put("x", n(1)).unwrap());
+        disk.wait_for_a_sync();
+        let before = db.stats().lsn;
+        let weaker = scope.spawn(|| written.put("y", n(2)).unwrap());
+        // The writer goes on: the second commit is placed while the first one's sync is under way.
+        while pending(&db) < 2 {
+            std::thread::yield_now();
+        }
+        assert_eq!(value_of(a.get("x").unwrap()), Some(0), "pending");
+        assert!(a.get("y").unwrap().is_none() && !a.contains("y").unwrap());
+        assert_eq!((a.len().unwrap(), values(a.scan(..).unwrap())), (1, vec![0]));
+        assert_eq!(db.stats().lsn, before);
+        assert!(!first.is_finished() && !weaker.is_finished());
+        disk.open();
+    });
+    assert_eq!(values(a.scan(..).unwrap()), [1, 2]);
+}
+
+#[test]
+fn the_next_writer_builds_on_what_is_not_visible_yet_and_waits_for_it() {
+    // spec: T-4.4
+    let (disk, db) = store(Background::Manual);
+    let a = db.collection("a");
+    disk.shut();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| a.insert_with_key("k", n(1)).unwrap());
+        disk.wait_for_a_sync();
+        let refused = scope.spawn(|| a.insert_with_key("k", n(2)));
+        let rolled_back = scope.spawn(|| {
+            let tx = db.begin_write().unwrap();
+            let seen = value_of(tx.collection("a").get("k").unwrap());
+            tx.rollback().unwrap();
+            seen
+        });
+        for _ in 0..1000 {
+            std::thread::yield_now();
+        }
+        assert!(!first.is_finished() && !refused.is_finished() && !rolled_back.is_finished());
+        disk.open();
+        assert!(matches!(refused.join().unwrap(), Err(Error::KeyExists { .. })));
+        assert_eq!(rolled_back.join().unwrap(), Some(1));
+    });
+}
+
+#[test]
+fn commits_that_wait_share_a_sync_and_no_sync_vouches_for_what_came_after_it_began() {
+    // spec: T-4.3
+    let (disk, db) = store(Background::Manual);
+    let a = db.collection("a");
+    disk.shut();
+    let syncs = db.stats().syncs;
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| a.insert(n(1)).unwrap());
+        disk.wait_for_a_sync();
+        let others: Vec<_> = (2..=5)
+            .map(|i| {
+                scope.spawn({
+                    let a = &a;
+                    move || a.insert(n(i)).unwrap()
+                })
+            })
+            .collect();
+        while pending(&db) < 5 {
+            std::thread::yield_now();
+        }
+        disk.let_one_through();
+        first.join().unwrap();
+        assert_eq!(a.len().unwrap(), 2, "the first sync is for the first commit alone");
+        assert!(others.iter().all(|other| !other.is_finished()));
+        disk.open();
+    });
+    assert_eq!(a.len().unwrap(), 6);
+    assert_eq!(db.stats().syncs - syncs, 2, "the others share one");
+}
+
+#[test]
+fn a_failed_sync_fails_everybody_who_waits_and_shows_nothing() {
+    // spec: T-4.5
+    let (disk, db) = store(Background::Manual);
+    let a = db.collection("a");
+    disk.shut();
+    std::thread::scope(|scope| {
+        let waiting: Vec<_> = (1..=4)
+            .map(|i| {
+                scope.spawn({
+                    let a = &a;
+                    move || a.put("x", n(i))
+                })
+            })
+            .collect();
+        let flush = scope.spawn(|| db.flush());
+        while pending(&db) < 4 {
+            std::thread::yield_now();
+        }
+        disk.sync_fails.store(true, Ordering::Release);
+        disk.open();
+        for waiter in waiting {
+            assert!(matches!(waiter.join().unwrap(), Err(Error::Io { .. } | Error::Poisoned { .. })));
+        }
+        assert!(flush.join().unwrap().is_err());
+    });
+    disk.sync_fails.store(false, Ordering::Release);
+    assert!(matches!(a.put("x", n(9)), Err(Error::Poisoned { .. })));
+    assert_eq!(value_of(a.get("x").unwrap()), Some(0));
+    assert_eq!(values(db.snapshot().collection("a").unwrap().scan(..).unwrap()), [0]);
+}
+
+#[test]
+fn a_pending_change_of_the_catalog_is_not_seen_either() {
+    let (disk, db) = store(Background::Manual);
+    let (a, b) = (db.collection("a"), db.collection("b"));
+    assert!(a.contains("x").unwrap(), "the handle knows what its name means");
+    disk.shut();
+    std::thread::scope(|scope| {
+        scope.spawn(|| db.rename_collection("a", "b").unwrap());
+        disk.wait_for_a_sync();
+        assert!(a.contains("x").unwrap());
+        assert!(matches!(b.contains("x"), Err(Error::UnknownCollection { .. })));
+        assert_eq!(db.collections(), ["a"]);
+        disk.open();
+    });
+    assert!(b.contains("x").unwrap());
+    assert!(matches!(a.contains("x"), Err(Error::UnknownCollection { .. })));
+}
+
+#[test]
+fn a_feed_shows_nothing_that_is_pending() {
+    // spec: T-5.1
+    let (disk, db) = store(Background::Manual);
+    let mut watch = db.watch(db.stats().lsn).unwrap();
+    disk.shut();
+    std::thread::scope(|scope| {
+        scope.spawn(|| db.collection("a").put("x", n(1)).unwrap());
+        disk.wait_for_a_sync();
+        assert!(watch.try_next().unwrap().is_none());
+        disk.open();
+    });
+    assert!(watch.try_next().unwrap().is_some());
+}
+
+#[test]
+fn a_deferred_commit_is_told_when_it_is_durable_to_threads_and_to_tasks() {
+    let (disk, db) = store(Background::Manual);
+    let commit = |key: &str| {
+        let tx = db.begin_write().unwrap();
+        tx.collection("a").put(key, n(1)).unwrap();
+        tx.commit_deferred().unwrap()
+    };
+    disk.shut();
+    let (first, mut second) = (commit("k"), commit("l"));
+    assert!(!first.is_durable().unwrap());
+    assert!(!db.collection("a").contains("k").unwrap());
+    let woken = Arc::new(Woken::default());
+    let waker = Waker::from(Arc::clone(&woken));
+    let mut task = Context::from_waker(&waker);
+    assert!(Pin::new(&mut second).poll(&mut task).is_pending());
+    disk.open();
+    let lsn = first.lsn();
+    assert_eq!(first.wait().unwrap(), lsn);
+    assert!(db.collection("a").contains("k").unwrap());
+    assert!(woken.0.load(Ordering::Acquire), "one sync was for both");
+    let lsn = second.lsn();
+    assert!(second.is_durable().unwrap());
+    assert!(matches!(Pin::new(&mut second).poll(&mut task), Poll::Ready(Ok(done)) if done == lsn));
 }

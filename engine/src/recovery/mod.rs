@@ -7,6 +7,7 @@
 mod claims;
 mod create;
 mod decide;
+mod frames;
 mod image;
 mod replay;
 mod scan;

@@ -5,12 +5,10 @@ use std::rc::Rc;
 use crate::cache::{Segment, SegmentTable};
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::body::parse_opening;
-use crate::format::frame::{
-    FRAME_HEADER_LEN, FrameFlags, FrameHeader, PARTS_MAX, body_crc, parse_header, parse_header_at,
-};
-use crate::format::record::{self, Kind, PEEK_LEN, RecordSeed, peek_len};
+use crate::format::frame::{FRAME_HEADER_LEN, FrameFlags, PARTS_MAX, parse_header_at};
+use crate::format::record::{self, Kind, RecordSeed};
 use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR, Superblock};
-use crate::format::{Geometry, Lineage, LogAddress, Lsn, round_up_8};
+use crate::format::{Geometry, Lineage, LogAddress, Lsn};
 use crate::log::{LogEnd, record_fault};
 use crate::seeded::{self, Bug};
 use crate::storage::FailStop;
@@ -268,59 +266,6 @@ impl<'a> Scan<'a> {
             }
         }
         Ok(None)
-    }
-
-    /// The frame header at `offset`, where its checksum holds.
-    fn header(&self, image: &Shared, offset: u32) -> Result<Option<FrameHeader>> {
-        if !image.need(self.storage, offset as usize + FRAME_HEADER_LEN)? {
-            return Ok(None);
-        }
-        Ok(parse_header(&image.bytes(), offset, &image.seed, self.geometry.segment_bytes()))
-    }
-
-    /// The frame behind a valid header, where it is whole (spec: F-5.7). Reads record by record, so that a damaged one is
-    /// met before what follows it is read.
-    fn frame(&self, image: &Shared, offset: u32, header: &FrameHeader) -> Result<Option<Part>> {
-        let records_at = offset + FRAME_HEADER_LEN as u32;
-        let body_end = records_at + header.body_len;
-        let seed = RecordSeed::new(&self.lineage, header.lsn.incarnation(), image.sequence);
-        let mut part = Part {
-            image: Rc::clone(image),
-            offset,
-            end: round_up_8(body_end),
-            records: Vec::with_capacity(header.record_count.min(1024) as usize),
-            opening: header.flags.contains(FrameFlags::OPENING),
-        };
-        let mut crcs = Vec::with_capacity(part.records.capacity());
-        let mut at = records_at;
-        while at < body_end && part.records.len() < header.record_count as usize {
-            let Some((len, crc)) = self.record(image, at, body_end, seed)? else { return Ok(None) };
-            part.records.push(at);
-            crcs.push(crc);
-            at += len;
-        }
-        if at != body_end || part.records.len() != header.record_count as usize {
-            return Ok(None);
-        }
-        let found = body_crc(header, image.seed.at(offset), crcs.into_iter());
-        Ok((found == header.body_crc || seeded::is_on(Bug::BodyChecksumIgnored)).then_some(part))
-    }
-
-    /// Length and checksum of the record at `at`, where that is right.
-    fn record(&self, image: &Shared, at: u32, body_end: u32, seed: RecordSeed) -> Result<Option<(u32, u32)>> {
-        let room = (body_end - at) as usize;
-        let prefix_end = at as usize + room.min(PEEK_LEN);
-        if !image.need(self.storage, prefix_end)? {
-            return Ok(None);
-        }
-        let len = peek_len(&image.bytes()[at as usize..prefix_end]);
-        let Some(len) = len.filter(|len| *len <= room) else { return Ok(None) };
-        if !image.need(self.storage, at as usize + len)? {
-            return Ok(None);
-        }
-        // What the record says is for the replay to judge; here only whether it is whole.
-        let extent = record::verify(&image.bytes()[at as usize..][..len], seed.at(at));
-        Ok(extent.ok().map(|extent| (extent.len as u32, extent.crc)))
     }
 
     /// L and X as the opening frame names them.

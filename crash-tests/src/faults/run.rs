@@ -1,10 +1,6 @@
-//! Storage that fails: at each call in turn, in each way that calls can fail, once or from then on (law 4).
-//!
-//! The store must stop writing after a failure that leaves its state unknown, and only then; go on reading; take a full disk
-//! for what it is, and write again once there is room; and whatever happened, what it acknowledged is there after a power cut.
+//! One run of the workload with a fault in it, beside all that may then be the case.
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use holotype::storage::sim::{Decisions, FaultKind, FaultPlan, Nth, SimDisk, SyncLoss};
 use holotype::{Db, Error};
@@ -12,95 +8,16 @@ use holotype_model::{Document, Durability, Ending, Failure, Key, Op, Oracle, Out
 
 use crate::adapter;
 use crate::client::Client;
-use crate::crash;
 use crate::live::{Live, Step};
 use crate::setup::Setup;
 use crate::witness::Witness;
 
+use super::{Fault, Tally, workload};
+
 /// Ways in which the power cut after each run is tried.
 const CUTS: u64 = 3;
 
-/// One fault of one run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fault {
-    /// Which call, counted from 0 when the store is created.
-    pub call: u64,
-    /// What happens to it.
-    pub kind: FaultKind,
-    /// And to each later one that it can happen to.
-    pub lasts: bool,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lasts = if self.lasts { " and all later ones" } else { "" };
-        write!(f, "{:?} at call {}{lasts}", self.kind, self.call)
-    }
-}
-
-/// What came of the faults.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Runs in which the fault struck.
-    pub cases: u64,
-    /// Runs in which no call failed.
-    pub unnoticed: u64,
-    /// Runs in which the store stopped writing.
-    pub stopped: u64,
-    /// Runs in which it was full, and wrote again later.
-    pub full: u64,
-    /// Recoveries after a power cut.
-    pub recoveries: u64,
-}
-
-impl fmt::Display for Tally {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tally { cases, unnoticed, stopped, full, recoveries } = self;
-        write!(
-            f,
-            "{cases} runs with a fault: {unnoticed} in which no call failed, {stopped} in which the store stopped "
-        )?;
-        write!(
-            f,
-            "writing, {full} in which it was full and wrote again later; {recoveries} power cuts after them"
-        )
-    }
-}
-
-/// All that can happen to a call.
-pub const KINDS: [FaultKind; 8] = [
-    FaultKind::Io,
-    FaultKind::StorageFull,
-    FaultKind::Short,
-    FaultKind::ZeroWrite,
-    FaultKind::Interrupted,
-    FaultKind::Sync(SyncLoss::Dropped),
-    FaultKind::Sync(SyncLoss::Kept),
-    FaultKind::Sync(SyncLoss::Late),
-];
-
-/// The steps that faults strike in.
-pub fn workload(segment_bytes: u32) -> Vec<Step> {
-    let steps = crash::steps(segment_bytes);
-    // A put of each class, commits of several segments and parts, deletes, a flush, a drop, a transaction, and another life.
-    let order = [0, 1, 2, 11, 6, 3, 7, 14, 5, 12, 4, 9, 1, 10, 11];
-    order.iter().map(|index| steps[*index].clone()).collect()
-}
-
-/// Runs the workload with `fault`. False if the workload is over before the call that was to fail.
-///
-/// # Errors
-/// What the store did that it may not do.
-pub fn try_fault(setup: Setup, fault: Fault, tally: &mut Tally) -> Result<bool, String> {
-    let run = catch_unwind(AssertUnwindSafe(|| {
-        let mut run = Run::new(setup, fault);
-        run.go(tally)?;
-        Ok(run.disk.fault_hits() > 0 || run.hits > 0)
-    }));
-    run.unwrap_or_else(|_| Err("a panic".to_owned())).map_err(|what: String| format!("{fault}: {what}"))
-}
-
-struct Run {
+pub(super) struct Run {
     setup: Setup,
     fault: Fault,
     disk: SimDisk,
@@ -120,7 +37,7 @@ struct Run {
 }
 
 impl Run {
-    fn new(setup: Setup, fault: Fault) -> Self {
+    pub(super) fn new(setup: Setup, fault: Fault) -> Self {
         let disk = setup.disk();
         let plan = FaultPlan::none();
         let nth = Nth::Call(fault.call);
@@ -142,7 +59,7 @@ impl Run {
         }
     }
 
-    fn go(&mut self, tally: &mut Tally) -> Result<(), String> {
+    pub(super) fn go(&mut self, tally: &mut Tally) -> Result<(), String> {
         self.open()?;
         for step in workload(self.setup.segment_bytes) {
             if self.client.is_none() {
@@ -171,6 +88,11 @@ impl Run {
         tally.full += u64::from(self.was_full);
         self.must_be_harmless()?;
         self.recover(tally)
+    }
+
+    /// Whether the call that was to fail was ever made.
+    pub(super) fn was_hit(&self) -> bool {
+        self.disk.fault_hits() > 0 || self.hits > 0
     }
 
     fn fail<T>(&self, what: impl fmt::Display) -> Result<T, String> {
@@ -415,30 +337,4 @@ impl Run {
             Err(error) => self.fail(format!("after a power cut: {error}")),
         }
     }
-}
-
-/// Every fault of every call, the calls in turn: all kinds at the first, then at the second. For as long as `goes_on`.
-///
-/// # Errors
-/// The first fault that was not borne, and what the store did.
-pub fn every_fault(
-    setup: Setup,
-    tally: &mut Tally,
-    mut goes_on: impl FnMut() -> bool,
-) -> Result<bool, String> {
-    for call in 0.. {
-        let mut struck = false;
-        for kind in KINDS {
-            for lasts in [false, true] {
-                struck |= try_fault(setup, Fault { call, kind, lasts }, tally)?;
-            }
-        }
-        if !struck {
-            break;
-        }
-        if !goes_on() {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
