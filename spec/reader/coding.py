@@ -1,210 +1,91 @@
-"""Bytes and their coding: checksums and varints (F-1), CBOR (E-1 to E-4) and JSON (E-6)."""
+"""Bytes and their coding: checksums and varints (F-1), CBOR (E-1 to E-4), keys, maps (F-7); and refusals."""
+import contextlib
+import cbor2
+import google_crc32c
 
-import base64
-import math
-import struct
+I64, U64 = (1 << 63) - 1, (1 << 64) - 1
 
-I64 = 1 << 63
+class Refused(Exception):  # by which clause, and at which offset in the file, once that is known
+    def __init__(self, clause, kind="corrupt", at=None, what=""):
+        super().__init__(clause, kind)
+        self.clause, self.kind, self.at, self.what = clause, kind, at, what
+    def __str__(self):
+        return f"{self.kind} ({self.clause}) at offset {self.at}{self.what}"
 
-
-def _crc_table():
-    table = []
-    for n in range(256):
-        for _ in range(8):
-            n = n >> 1 ^ (0x82F63B78 if n & 1 else 0)  # 0x1EDC6F41, reflected
-        table.append(n)
-    return table
-
-
-CRC_TABLE = _crc_table()
-
+def need(clause, *conditions, kind="corrupt", at=None):
+    if not all(conditions):
+        raise Refused(clause, kind, at)
+@contextlib.contextmanager
+def about(at, clause=None):  # what is refused within is at this place, unless at a closer one
+    try:
+        yield
+    except Refused as refused:
+        refused.at = at if refused.at is None else refused.at
+        refused.clause = clause or refused.clause
+        raise
 
 def crc32c(*parts):  # F-1.3
-    crc = 0xFFFFFFFF
-    for part in parts:
-        for byte in part:
-            crc = CRC_TABLE[(crc ^ byte) & 255] ^ crc >> 8
-    return crc ^ 0xFFFFFFFF
+    return google_crc32c.value(b"".join(parts))
 
-
-def u32(n):
-    return n.to_bytes(4, "little")
-
-
-def u64(n):
-    return n.to_bytes(8, "little")
-
-
-class Bad(Exception):
-    """Bytes are not what a clause says; whoever knows the offset in the file says what follows from that."""
-
-    def __init__(self, clause, what):
-        super().__init__(what)
-        self.clause = clause
-
-
-class Cursor:
-    """Bytes that are read from front to back, and never beyond their end."""
-
-    def __init__(self, data, at=0, end=None):
+class Cursor:  # reads from front to back, and never beyond its end
+    def __init__(self, data, at=0, end=None, clause="F-6.1", most=I64):
         self.data, self.at, self.end = data, at, len(data) if end is None else end
+        self.clause, self.most = clause, most  # broken beyond the end; the largest int (E-2.4, F-8.5)
 
-    def take(self, n, clause="F-6.1"):
-        if n > self.end - self.at:
-            raise Bad(clause, "a field runs beyond its end")
+    def take(self, n=None):  # all that is left, unless told otherwise
+        n = self.end - self.at if n is None else n
+        need(self.clause, n <= self.end - self.at)
         self.at += n
         return self.data[self.at - n : self.at]
-
-    def fixed(self, n):  # F-1.1
-        return int.from_bytes(self.take(n), "little")
-
-    def rest(self):
-        return self.take(self.end - self.at)
-
     def varint(self):  # F-1.2
-        n = shift = 0
-        while True:
-            byte = self.take(1, "F-1.2")[0]
+        n, shift, byte = 0, 0, 128
+        while byte > 127 and shift < 70:
+            byte = self.take(1)[0]
             n |= (byte & 127) << shift
-            if byte < 128:
-                break
             shift += 7
-            if shift > 63:
-                raise Bad("F-1.2", "a varint of more than 64 bits")
-        if n >> 64 or (byte == 0 and shift):
-            raise Bad("F-1.2", "a varint of more than 64 bits, or not in its shortest form")
+        need("F-1.2", byte < 128, n <= U64, byte or shift == 7)
         return n
+    def zigzag(self):  # F-8.4
+        n = self.varint()
+        return -(n + 1) // 2 if n % 2 else n // 2
+    def cbor(self):  # E-1.2: one item, which has to be the encoding of what cbor2 reads there
+        try:  # without the tags 28 and 29, by which few bytes stand for many
+            value = cbor2.loads(self.data[self.at : self.end], semantic_decoders={28: Refused, 29: Refused})
+        except cbor2.CBORDecodeError:
+            raise Refused("E-1.2") from None
+        in_subset(value, self.most)
+        item = cbor2.dumps(value, canonical=True)
+        need("E-1.2", self.data[self.at : self.end].startswith(item))
+        self.at += len(item)
+        return value
 
-
-def cbor_head(cursor):
-    first = cursor.take(1, "E-1.2")[0]
-    major, low = first >> 5, first & 31
-    if major == 7:
-        return major, low
-    if low < 24:
-        return major, low
-    if low > 27:
-        raise Bad("E-2.3", "an indefinite or a reserved head")
-    width = 1 << (low - 24)
-    n = int.from_bytes(cursor.take(width, "E-1.3"), "big")
-    if n < (24, 1 << 8, 1 << 16, 1 << 32)[low - 24]:
-        raise Bad("E-2.2", "a head that is not the shortest")
-    return major, n
-
-
-def cbor_float(cursor, low):
-    width, code, narrower = {25: (2, ">e", None), 26: (4, ">f", ">e"), 27: (8, ">d", ">f")}[low]
-    data = cursor.take(width, "E-1.3")
-    (value,) = struct.unpack(code, data)
-    if math.isnan(value):
-        if data != b"\x7e\x00":
-            raise Bad("E-2.7", "another NaN than f97e00")
-    elif narrower and fits(value, narrower):
-        raise Bad("E-2.6", "a float that has a shorter form")
-    return value
-
-
-def fits(value, code):
-    try:
-        return struct.unpack(code, struct.pack(code, value))[0] == value
-    except OverflowError:
-        return False
-
-
-def cbor_value(cursor, level=0):
-    """One item, as int, float, str, bytes, bool, None, list or dict; `level` is that of what it stands in."""
-    major, n = cbor_head(cursor)
-    if major == 7:
-        if n in (20, 21, 22):
-            return (False, True, None)[n - 20]
-        if n in (25, 26, 27):
-            return cbor_float(cursor, n)
-        raise Bad("E-2.1", "an item outside of the subset")
-    if major == 6:
-        raise Bad("E-2.1", "a tag")
-    if major < 2:
-        if n >= I64:
-            raise Bad("E-2.4", "an int beyond 64 bits")
-        return n if major == 0 else -1 - n
-    if major == 2:
-        return bytes(cursor.take(n, "E-1.3"))
-    if major == 3:
-        return cbor_text(cursor, n)
-    if level == 128:
-        raise Bad("V-4.3", "more than 128 levels")
-    if major == 4:
-        return [cbor_value(cursor, level + 1) for _ in range(bounded(cursor, n))]
-    return cbor_object(cursor, n, level + 1)
-
-
-def bounded(cursor, n):
-    if n > cursor.end - cursor.at:
-        raise Bad("E-1.3", "more items than bytes are left")
-    return n
-
-
-def cbor_text(cursor, n):
-    try:
-        return str(cursor.take(n, "E-1.3"), "utf-8")
-    except UnicodeDecodeError:
-        raise Bad("E-2.5", "a text that is not UTF-8") from None
-
-
-def cbor_object(cursor, n, level):
-    value, before = {}, b""
-    for _ in range(bounded(cursor, n)):
-        start = cursor.at
-        major, length = cbor_head(cursor)
-        if major != 3:
-            raise Bad("E-3.1", "a name that is not a text")
-        name = cbor_text(cursor, length)
-        coded = cursor.data[start : cursor.at]
-        if before >= coded:
-            raise Bad("E-3.2", "names out of order, or one twice")
-        before = coded
-        value[name] = cbor_value(cursor, level)
-    return value
-
-
+def in_subset(value, most, level=1):
+    need("E-2.1", value is None or type(value) in (bool, int, float, str, bytes, list, dict))
+    need("E-2.4", type(value) is not int or -I64 - 1 <= value <= most)
+    if isinstance(value, (list, dict)):
+        need("V-4.3", level <= 128)
+        need("E-3.1", isinstance(value, list) or all(type(name) is str for name in value))
+        for item in value if isinstance(value, list) else value.values():
+            in_subset(item, most, level + 1)
 def cbor_whole(data, kind, clause):
     cursor = Cursor(data)
-    value = cbor_value(cursor)
-    if cursor.at != cursor.end:
-        raise Bad("E-1.4", "bytes behind the item")
-    if not isinstance(value, kind):
-        raise Bad(clause, "an item of another type than belongs here")
+    value = cursor.cbor()
+    need("E-1.4", cursor.at == cursor.end)
+    need(clause, isinstance(value, kind))
     return value
-
-
-def cbor_key(cursor):
-    value = cbor_value(cursor)
-    if isinstance(value, bool) or not isinstance(value, (int, str, bytes)):
-        raise Bad("E-4.1", "a key that is no int, text or byte string")
-    if not isinstance(value, int) and len(value.encode() if isinstance(value, str) else value) > 1024:
-        raise Bad("V-4.1", "a key of more than 1,024 bytes")
-    return value
-
-
+def valid_key(key):
+    need("E-4.1", type(key) in (int, str, bytes))
+    need("V-4.1", type(key) is int or len(key_order(key)[1]) <= 1024)
+    return key
 def key_order(key):  # V-3.8
     return (0, key) if isinstance(key, int) else (1, key.encode()) if isinstance(key, str) else (2, key)
 
-
-def to_json(value):
-    """The value as Python's json module writes it in relaxed mode."""
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        return value
-    if isinstance(value, int):
-        return value if abs(value) < 1 << 53 else {"$numberLong": str(value)}  # E-6.3, E-6.5
-    if isinstance(value, float):
-        if math.isfinite(value):
-            return value  # E-6.4: repr() always has a fraction or an exponent
-        return {"$numberDouble": "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"}
-    if isinstance(value, bytes):  # E-6.7
-        return {"$binary": {"base64": base64.b64encode(value).decode(), "subType": "00"}}
-    if isinstance(value, list):
-        return [to_json(item) for item in value]
-    plain = {name: to_json(item) for name, item in value.items()}
-    alone = next(iter(value)) if len(value) == 1 else None
-    if alone in ("$numberInt", "$numberLong", "$numberDouble", "$binary") or "$literal" in value:
-        return {"$literal": plain}  # E-6.9
-    return plain
+def valid_name(entry):  # F-7.2
+    need("F-7.2", isinstance(entry.get("name"), str) and 1 <= len(entry["name"].encode()) <= 255)
+    return entry["name"]
+def known_map(entry, known):  # F-7.3
+    need("F-7.1", isinstance(entry, dict))
+    names = entry.get("required", [])
+    need("F-7.3", isinstance(names, list) and all(isinstance(name, str) for name in names))
+    need("F-7.3", {*names} <= {"required", *known.split()}, kind="newer format")
+    return entry

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Compare the second reader with the command line, on healthy stores and on damaged copies of them.
+"""Compare the second reader with the engine, on healthy stores and on damaged copies of them.
 
-    differential.py HOLOTYPE [--stores N] [--cases N] [--seed N] [--physical] [--keep DIR]
+    differential.py RELEASE [--aged DIR] [--stores N] [--cases N] [--seed N] [--physical] [--keep DIR]
 
-HOLOTYPE is the built command line. Both must come to the same end for each file: the same documents and the same
-last commit, or a refusal with the same exit code. Each difference is printed, and its file kept under DIR.
+RELEASE is the directory of the built programs: `holotype`, which makes stores, and `examples/read_files`, which reads the files of a whole run in one
+process. DIR holds what `crash-tests/examples/aged_stores.rs` made: stores with checkpoints, cleaned and reused segments. Both must come to
+the same end for each file: the same documents and the same last commit, or a refusal with the same exit code. No healthy store, a power cut
+included, may be called corrupt. Each difference is printed, and its file kept under the DIR of --keep.
 Exit: 0 when there was none, else 1.
 """
 
@@ -20,10 +22,13 @@ import sys
 import tempfile
 import unittest
 
+import cbor2
+import test_checkpoint
 import test_reader
-from coding import Bad, Cursor, crc32c, to_json, u32, u64
-from layout import Refused, lsn_text
+from coding import Cursor, Refused, crc32c
+from layout import NONE
 from recovery import Recovery
+from store_builder import u32, u64
 
 SLOTS = (0, 4096)
 
@@ -96,7 +101,7 @@ def make_store(holotype, path, rng):
 
 def used(data):
     """The sectors that hold anything: damage elsewhere shows little."""
-    return [at for at in range(0, len(data), 512) if any(data[at : at + 512])]
+    return [at for at in range(0, len(data), 512) if any(data[at : at + 512])] or [0]
 
 
 def weaken(data, rng):
@@ -154,7 +159,7 @@ def frame_places(data):
         recovery = Recovery(bytes(data)).run()
     except (Refused, struct.error):
         return []
-    return [(recovery.image.start(f.segment.index) + f.at, f, records) for f, _, records in recovery.log]
+    return [(recovery.image.start(f.segment.index) + f.at, f, records) for f, records in recovery.log]
 
 
 def reseal(data, rng):
@@ -179,12 +184,13 @@ def reseal(data, rng):
 
 
 def record_lengths(data, start, frame):
-    at, end, found = start + 32, start + 32 + frame.body, []
+    at, found = start + 32, []
+    end = at + struct.unpack_from("<I", data, start + 20)[0]
     while at < end:
         cursor = Cursor(data, at + 6, end)
         try:
             cursor.take(cursor.varint())
-        except Bad:
+        except Refused:
             return None
         found.append((at, cursor.at))
         at = cursor.at
@@ -213,7 +219,7 @@ def reseal_slot(data, rng):
 
 
 def reseal_header(data, rng):
-    size = struct.unpack_from("<I", data, 44)[0]
+    size = max(512, struct.unpack_from("<I", data, 44)[0])
     index = rng.randrange(max(1, (len(data) - 16384) // size))
     at = 16384 + index * size
     data[at + rng.randrange(8, 44)] ^= 1 << rng.randrange(8)
@@ -243,58 +249,52 @@ def damaged(data, rng, damages):
 # --- the two readers ------------------------------------------------------------------------------------------
 
 
-def same(text):
-    return json.dumps(json.loads(text), sort_keys=True)
+def started(recovery):
+    named, used = recovery.slot.checkpoints, recovery.checkpoint
+    if not used:
+        return "from no checkpoint"
+    return "from the newest checkpoint" if used.reference == named[0] else "from the one before"
 
 
-def by_reader(data):
+def by_reader(data, tally):
     try:
         recovery = Recovery(data).run()
-        out = [(name, same(json.dumps({"key": to_json(k), "doc": to_json(d)})))
-               for name, k, d in recovery.store.rows()]  # fmt: skip
-        names = sorted(c.name for c in recovery.store.collections.values())
-        return 0, (recovery.end.lsn, names, out), ""
+        tally[started(recovery)] += 1
+        found = {collection.name: [] for collection in recovery.store.collections.values()}
+        for name, key, document in recovery.store.rows():
+            found[name].append([cbor2.dumps(item, canonical=True).hex() for item in (key, document)])
+        return 0, (recovery.end.lsn, sorted(found.items(), key=lambda item: item[0].encode())), ""
     except Refused as refused:
-        return refused.exit, None, str(refused)
+        return 4 if refused.kind == "corrupt" else 3, None, str(refused)
 
 
-def by_holotype(holotype, path):
-    stats = run(holotype, "stats", "--json", path)
-    if stats.returncode:
-        return stats.returncode, None, stats.stderr.strip()
-    answer = json.loads(stats.stdout)
-    out = []
-    for collection in sorted(answer["collections"], key=lambda c: c["name"].encode()):
-        done = run(holotype, "export", "--with-keys", "--collection", collection["name"], path)
-        if done.returncode:
-            return done.returncode, None, done.stderr.strip()
-        out += [(collection["name"], same(line)) for line in done.stdout.split("\n") if line]
-    verified = run(holotype, "verify", path)
-    if verified.returncode:
-        return verified.returncode, None, "verify: " + (verified.stdout + verified.stderr).strip()
-    return 0, (answer["lsn"], sorted(c["name"] for c in answer["collections"]), out), ""
+def by_engine(engine, path):
+    engine.stdin.write(f"{path}\n")
+    engine.stdin.flush()
+    answer = json.loads(engine.stdout.readline())
+    if answer["end"]:
+        return answer["end"], None, answer["why"]
+    return 0, (int(answer["lsn"]), [tuple(collection) for collection in answer["collections"]]), ""
 
 
-def compare(holotype, path, tally):
+def compare(engine, path, tally, healthy):
     data = path.read_bytes()
-    ours = by_reader(data)
-    if ours[2].startswith("not supported"):
-        tally["not compared: names a checkpoint"] += 1
-        return None
-    theirs = by_holotype(holotype, path)
+    ours = by_reader(data, tally)
+    theirs = by_engine(engine, path)
     tally["both read" if ours[0] == theirs[0] == 0 else f"exit {ours[0]} and {theirs[0]}"] += 1
     if path.read_bytes() != data:
-        return "the command line changed the file"
-    if ours[:2] == theirs[:2]:
+        return "the engine changed the file"
+    if ours[:2] == theirs[:2] and not (healthy and ours[0] == 4):
         return None
-    return f"reader: {shown(ours)}\n    holotype: {shown(theirs)}"
+    return f"reader: {shown(ours)}\n    engine: {shown(theirs)}"
 
 
 def shown(answer):
     code, found, message = answer
     if code:
         return f"exit {code}, {message}"
-    return f"read up to {lsn_text(found[0])}, {len(found[2])} documents, collections {found[1]}"
+    documents = sum(len(entries) for _, entries in found[1])
+    return f"read up to ({found[0] >> 32}, {found[0] & NONE}), {documents} documents, collections {[name for name, _ in found[1]]}"
 
 
 class Built(Recovery):
@@ -315,49 +315,61 @@ class Running(unittest.TestResult):
 
 def built_by_tests():
     """Each file that the tests build, by the name of the test."""
-    test_reader.Recovery = Built
-    unittest.defaultTestLoader.loadTestsFromModule(test_reader).run(Running())
+    for module in (test_reader, test_checkpoint):
+        module.Recovery = Built
+        unittest.defaultTestLoader.loadTestsFromModule(module).run(Running())
     return [(test, data) for data, test in Built.files.items()]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("holotype", type=pathlib.Path)
+    parser.add_argument("release", type=pathlib.Path)
+    parser.add_argument("--aged", type=pathlib.Path, help="a directory of files to compare as well")
     parser.add_argument("--stores", type=int, default=20)
     parser.add_argument("--cases", type=int, default=25, help="damaged copies of each store")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--physical", action="store_true", help="no damage under a checksum that is right")
+    forged = "no file or damage that only a forger makes: right checksums over wrong content"
+    parser.add_argument("--physical", action="store_true", help=forged)
     parser.add_argument("--keep", type=pathlib.Path, help="where to keep files that are read differently")
     arguments = parser.parse_args()
-    tally, differences = collections.Counter(), 0
-    with tempfile.TemporaryDirectory() as directory:
+    tally, files, differences = collections.Counter(), 0, 0
+    program, pipe = arguments.release / "examples/read_files", subprocess.PIPE
+    with tempfile.TemporaryDirectory() as directory, subprocess.Popen([program], stdin=pipe, stdout=pipe, text=True) as engine:
         copy = pathlib.Path(directory, "copy.holotype")
         for story, data in cases(arguments, pathlib.Path(directory)):
             copy.write_bytes(data)
-            if difference := compare(arguments.holotype, copy, tally):
+            files += 1
+            if difference := compare(engine, copy, tally, "(healthy)" in story):
                 differences += 1
                 print(f"{story}:\n    {difference}", flush=True)
                 if arguments.keep:
                     arguments.keep.mkdir(parents=True, exist_ok=True)
                     shutil.copy(copy, arguments.keep / f"{story.split(' (')[0].replace(' ', '-')}.holotype")
-    print(f"{sum(tally.values())} files, {differences} differences; {dict(tally)}")
+    print(f"{files} files, {differences} differences; {dict(sorted(tally.items()))}")
     return 1 if differences else 0
 
 
 def cases(arguments, directory):
     """Every file to compare, with where it comes from."""
-    for number, (test, data) in enumerate(built_by_tests()):
+    for number, (test, data) in enumerate([] if arguments.physical else built_by_tests()):
         yield f"{test} file {number} (by hand)", data
+    for path in sorted(arguments.aged.iterdir()) if arguments.aged else []:
+        rng, data = random.Random(f"{arguments.seed}/{path.name}"), path.read_bytes()
+        yield from copies(path.stem, data, rng, arguments)
     for number in range(arguments.stores):
         rng = random.Random(f"{arguments.seed}/{number}")
         path = directory / f"{number}.holotype"
-        make_store(arguments.holotype, path, rng)
+        make_store(arguments.release / "holotype", path, rng)
         data = path.read_bytes()
         path.unlink()
-        yield f"seed {arguments.seed} store {number} case 0 (healthy)", data
-        for case in range(1, arguments.cases + 1):
-            made, story = damaged(data, rng, PHYSICAL if arguments.physical else PHYSICAL + CRAFTED)
-            yield f"seed {arguments.seed} store {number} case {case} ({story})", made
+        yield from copies(f"seed {arguments.seed} store {number}", data, rng, arguments)
+
+
+def copies(name, data, rng, arguments):
+    yield f"{name} case 0 (healthy)", data
+    for case in range(1, arguments.cases + 1):
+        made, story = damaged(data, rng, PHYSICAL if arguments.physical else PHYSICAL + CRAFTED)
+        yield f"{name} case {case} ({story})", made
 
 
 if __name__ == "__main__":

@@ -1,297 +1,132 @@
 """Where things stand in a file and when they are valid: slots, segments, frames, records (F-2 to F-6)."""
-
+import contextlib
 import struct
-from dataclasses import dataclass
+from collections import namedtuple
+from coding import Cursor, Refused, about, crc32c, need, valid_key
 
-from coding import Bad, Cursor, cbor_key, crc32c, u32, u64
-
-SEGMENTS = 16384  # F-2.1: where segment 0 begins
-SLOT_AT = (0, 4096)
+SLOT_AT, SEGMENTS = (0, 4096), 16384  # F-2.1
 NONE = 0xFFFFFFFF  # F-4.1: no physical index; F-5.4: a lag that states nothing
-OPENING, WATERMARK, SYSTEM = 1, 2, 4  # F-5.1, frame flags
-UNKNOWN = 0xFFF8  # the other ones: bit 3, encrypted, has no meaning in version 1.0
+OPENING, WATERMARK, SYSTEM, UNKNOWN = 1, 2, 4, 0xFFF8  # F-5.1; bit 3, encrypted, means nothing in version 1.0
 PUT, DELETE, RELOCATED, CHUNK, CATALOG, FREED, OPENED, TIME = range(1, 9)  # F-6.3
 REPLACES, EXPIRES, EXTENDED, CHUNKED = 1, 2, 4, 8  # F-6.4
+Slot = namedtuple("Slot", "major checksum incompatible sector size lineage generation incarnation durable "
+                          "file_len named at checkpoints")  # F-3.1
+Reference = namedtuple("Reference", "lsn root at crc index sequence end reserved last")  # F-3.2
+Header = namedtuple("Header", "sequence first durable prev_end next after")  # F-4.1
+Frame = namedtuple("Frame", "segment at end lsn states part last flags records")  # F-5.1
+Record = namedtuple("Record", "at address lsn kind flags collection moved_from key body")  # at: in the file
 
-
-class Refused(Exception):
-    """The file cannot be read: why, by which clause, and at which offset of the file."""
-
-    def __init__(self, kind, clause, offset, what):
-        super().__init__(f"{kind}: {what} ({clause}, at offset {offset})")
-        self.kind, self.clause, self.offset = kind, clause, offset
-        self.exit = 4 if kind == "corrupt" else 3
-
-
-def corrupt(clause, offset, what):
-    return Refused("corrupt", clause, offset, what)
-
-
-def newer(clause, offset, what):
-    return Refused("newer format", clause, offset, what)
-
-
-def lsn_text(lsn):  # F-1.5
-    return f"({lsn >> 32}, {lsn & NONE})"
-
-
-@dataclass
-class Slot:
-    index: int
-    major: int
-    checksum: int
-    incompatible: int
-    sector: int
-    segment_bytes: int
-    lineage: bytes
-    generation: int
-    incarnation: int
-    clean: bool
-    durable: int
-    file_len: int
-    checkpoints: tuple
-
-
-def read_slot(data, index):
-    """The slot if it is valid (F-3.3), else None."""
-    raw = data[SLOT_AT[index] : SLOT_AT[index] + 512]
-    if len(raw) < 512 or raw[:8] != b"HOLOTYPE" or crc32c(raw[:508]) != int.from_bytes(raw[508:], "little"):
-        return None
-    generation, incarnation, flags, durable, file_len = struct.unpack_from("<QIIQQ", raw, 352)
-    if generation % 2 != index:
-        return None
-    major, _minor, checksum = struct.unpack_from("<HHB", raw, 8)
-    (incompatible,) = struct.unpack_from("<Q", raw, 16)
-    sector, segment_bytes = struct.unpack_from("<II", raw, 40)
-    named = tuple(struct.unpack_from("<Q", raw, at)[0] for at in (384, 432))
-    return Slot(index, major, checksum, incompatible, sector, segment_bytes, raw[48:64], generation, incarnation,
-                bool(flags & 1), durable, file_len, named)  # fmt: skip
-
-
-def newest_slot(data):
-    slots = [slot for slot in (read_slot(data, 0), read_slot(data, 1)) if slot]
-    if not slots:
-        raise no_slot(data)
-    for slot in slots:  # each valid slot, the newest or not
-        at = SLOT_AT[slot.index]
-        if slot.major != 1 or slot.checksum != 1 or slot.incompatible:  # F-3.4
-            said = f"format {slot.major}, checksum {slot.checksum}, features {slot.incompatible:#x}"
-            raise newer("F-3.4", at, said)
-        if not geometry_ok(slot.sector, slot.segment_bytes):
-            raise corrupt("F-2.1", at + 40, "a geometry out of bounds")
-    return max(slots, key=lambda slot: slot.generation)  # F-3.3
-
-
-def geometry_ok(sector, segment_bytes):  # F-1.6, F-2.1
-    power = sector & (sector - 1) == 0 and segment_bytes & (segment_bytes - 1) == 0
-    return power and 64 <= sector <= 4096 and max(512, 8 * sector) <= segment_bytes <= 64 << 20
-
-
-def no_slot(data):  # R-5.1
-    # The text measures an unfinished creation by "the geometry asked for"; a reader asks for none: the default.
-    created, sector = 65536, 512
-    outside = data[SEGMENTS + sector :] + data[512 if len(data) == created else 0 : SEGMENTS]
-    if len(data) <= created and not any(outside):
-        return Refused("incomplete", "R-5.1", 0, "the creation of this store did not finish")
-    if any(data[at : at + 8] == b"HOLOTYPE" for at in SLOT_AT):
-        return corrupt("R-5.1", 0, "neither superblock slot is valid")
-    return Refused("not a store", "R-5.1", 0, "no superblock")
-
-
-@dataclass
-class Segment:
-    """A segment in its place: physical index, and the sequence that it should have."""
-
-    index: int
-    sequence: int
-    header: "Header | None"
-
-
-@dataclass
-class Header:
-    sequence: int
-    first: int
-    durable: int
-    prev_end: int
-    next: int
-    after: int
-
-
-@dataclass
-class Frame:
-    segment: Segment
-    at: int
-    lsn: int
-    lag: int
-    body: int
-    part: int
-    last: bool
-    flags: int
-    count: int
-
-    @property
-    def end(self):  # F-5.2
-        return up(self.at + 32 + self.body, 8)
-
-    @property
-    def states(self):
-        """The LSN that the durable lag states (F-5.4), or 0."""
-        if self.lag == NONE or self.lag > self.lsn & NONE:
-            return 0
-        return self.lsn - self.lag
-
-
-@dataclass
-class Record:
-    at: int  # offset in the file
-    address: int
-    lsn: int
-    kind: int
-    flags: int
-    collection: int = 0
-    own: int = 0
-    moved_from: int = 0
-    key: object = None
-    body: bytes = b""
-
+class Segment:  # in its place, with the sequence that it should have; stretches: (offset, first LSN), F-6.2
+    def __init__(self, index, sequence, stretches=(), header=None, freed=0):
+        self.index, self.sequence, self.stretches = index, sequence, list(stretches)
+        self.header, self.freed = header, freed
 
 def up(n, unit):
     return -(-n // unit) * unit
-
-
 def place(at, sector):  # F-5.2
-    at = up(at, 8)
-    return at if at % sector + 32 <= sector else up(at, sector)
+    return up(at, 8) if up(at, 8) % sector + 32 <= sector else up(at, sector)
+def sealed_end(raw, *seed):  # whether the last four bytes are the checksum of all before
+    return crc32c(*seed, raw[:-4]) == int.from_bytes(raw[-4:], "little")
 
+def valid_slots(data):  # F-3.3
+    for index, at in enumerate(SLOT_AT):
+        raw = data[at : at + 512]
+        if len(raw) == 512 and raw[:8] == b"HOLOTYPE" and sealed_end(raw):
+            fields = struct.unpack_from("<8xH2xB3xQ16xII16s288xQI4xQQ", raw)
+            named = [Reference(*struct.unpack_from("<QIIIIQIIQ", raw, offset)) for offset in (384, 432)]
+            slot = Slot(*fields, named, at, [reference for reference in named if reference.lsn])
+            if slot.generation % 2 == index:
+                yield slot
+def newest_slot(data):
+    slots = list(valid_slots(data))
+    for slot in slots:  # each valid one, the newest or not
+        need("F-3.4", slot[:3] == (1, 1, 0), kind="newer format", at=slot.at)
+        need("F-2.1", *(n.bit_count() == 1 for n in (slot.sector, slot.size)), at=slot.at + 40)  # F-1.6
+        need("F-2.1", 64 <= slot.sector <= slot.size // 8 <= 8 << 20, slot.sector <= 4096, at=slot.at + 40)
+        need("F-3.2", *(reference_ok(reference, slot) for reference in slot.named), at=slot.at + 384)
+    return max(slots, key=lambda slot: slot.generation) if slots else no_slot(data)
+def reference_ok(ref, slot):
+    if not ref.lsn:
+        return not any(ref._replace(reserved=0))
+    inside = slot.sector <= ref.at <= slot.size - 32 and slot.sector <= ref.end <= slot.size
+    return inside and ref.at % 8 == ref.end % 8 == 0 and (ref.sequence + 1) * slot.size <= 1 << 55
+def no_slot(data):  # R-5.1, with the sector and the creation length of the default geometry
+    outside = data[SEGMENTS + 512 :] + data[512 if len(data) == 65536 else 0 : SEGMENTS]
+    slot, header = data[:8], data[SEGMENTS : SEGMENTS + 4]
+    begun = slot in (b"HOLOTYPE", bytes(len(slot))) and header in (b"HLOG", bytes(len(header)))
+    if len(data) <= 65536 and not any(outside) and begun:
+        raise Refused("R-5.1", "incomplete", 0)
+    known = any(data[at:] and b"HOLOTYPE".startswith(data[at : at + 8]) for at in SLOT_AT)
+    raise Refused("R-5.1", "corrupt" if known else "not a store", 0)
 
-class Image:
-    """The bytes of a file behind a valid slot."""
-
+class Image:  # the bytes of a file behind a valid slot
     def __init__(self, data, slot):
-        self.data, self.slot = data, slot
-        self.sector, self.size, self.lineage = slot.sector, slot.segment_bytes, slot.lineage
-
+        self.data, self.sector, self.size, self.lineage = data, slot.sector, slot.size, slot.lineage
+        self.count = max(0, up(len(data) - SEGMENTS, self.size) // self.size)  # of segments
     def start(self, index):  # F-2.1
         return SEGMENTS + index * self.size
-
-    def length(self, index):
-        """How much of the segment the file holds (R-1.3)."""
+    def length(self, index):  # R-1.3: how much of the segment the file holds
         return max(0, min(self.size, len(self.data) - self.start(index)))
+    def cursor(self, index, at, end, clause="F-6.1"):
+        start, end = self.start(index), min(end, self.length(index))
+        return Cursor(self.data, start + at, start + end, clause)
 
-    def indexes(self):
-        return range(max(0, -(-(len(self.data) - SEGMENTS) // self.size)))
-
-    def segment(self, index, sequence):
-        header = self.header(index)
-        return Segment(index, sequence, header if header and header.sequence == sequence else None)
-
-    def header(self, index):  # F-4.4, whatever the sequence
-        if self.length(index) < 64:
-            return None
+    def segment(self, index, sequence):  # F-4.4: without a header, where that is not valid
         raw = self.data[self.start(index) : self.start(index) + 64]
-        magic, kind, _codec, _flags, *fields = struct.unpack_from("<IBBHQQQIII", raw)
-        if magic != 0x474F4C48 or kind != 1 or raw[44:60] != self.lineage:
-            return None
-        if crc32c(u32(index), raw[:60]) != int.from_bytes(raw[60:], "little"):
-            return None
-        return Header(*fields)
+        if len(raw) == 64 and sealed_end(raw, struct.pack("<I", index)):
+            magic, kind, *fields, lineage = struct.unpack_from("<IB3xQQQIII16s", raw)
+            if (magic, kind, lineage, fields[0]) == (0x474F4C48, 1, self.lineage, sequence):
+                return Segment(index, sequence, [(self.sector, fields[1])], Header(*fields))
+        return Segment(index, sequence)
 
-    def frame_header(self, segment, at):
-        """The frame header at this offset if it is valid, else None (F-5.7); flags are the caller's to judge."""
-        if at + 32 > self.length(segment.index) or at % self.sector + 32 > self.sector:
+    def frame(self, segment, at):  # F-5.7: if its header is valid; `records` are None when the rest is not
+        start, limit = self.start(segment.index), self.length(segment.index)
+        if at + 32 > limit or at % self.sector + 32 > self.sector:
             return None
-        raw = self.slice(segment, at, 32)
-        crc, _body_crc, lsn, lag, body, part, flags, count = struct.unpack("<IIQIIHHI", raw)
-        if lsn & NONE == 0 or at + 32 + body > self.size:
+        raw = self.data[start + at : start + at + 32]
+        crc, body_crc, lsn, lag, body, part, flags, count = struct.unpack("<IIQIIHHI", raw)
+        seed, end = self.lineage + struct.pack("<QI", segment.sequence, at), at + 32 + body
+        if lsn & NONE == 0 or end > self.size or crc != crc32c(seed, raw[4:]):
             return None
-        if crc32c(self.lineage, u64(segment.sequence), u32(at), raw[4:]) != crc:
-            return None
-        return Frame(segment, at, lsn, lag, body, part & 0x7FFF, part >> 15 == 1, flags, count)
-
-    def slice(self, segment, at, n):
-        start = self.start(segment.index) + at
-        return self.data[start : start + n]
-
-    def records(self, frame):
-        """Where the records of the frame stand, as (offset, length), or None if the frame is not valid (F-5.7)."""
-        if frame.at + 32 + frame.body > self.length(frame.segment.index):  # R-1.3: some of it is absent
-            return None
-        body = self.slice(frame.segment, frame.at + 32, frame.body)
-        cursor, found, crcs = Cursor(body), [], b""
-        try:
-            while cursor.at < cursor.end:
-                start = cursor.at
-                crcs += cursor.take(4)
-                cursor.take(2)
-                cursor.take(cursor.varint())
-                found.append((start, cursor.at - start))
-        except Bad:
-            return None
-        if len(found) != frame.count:
-            return None
-        seed = (self.lineage, u64(frame.segment.sequence), u32(frame.at))
-        raw = self.slice(frame.segment, frame.at, 32)
-        if crc32c(*seed, raw[8:], crcs) != int.from_bytes(raw[4:8], "little"):
-            return None
-        for start, length in found:
-            offset = u32(frame.at + 32 + start)
-            seed = (self.lineage, u32(frame.lsn >> 32), u64(frame.segment.sequence), offset)
-            if crc32c(*seed, body[start + 4 : start + length]) != int.from_bytes(body[start : start + 4], "little"):
+        states = 0 if lag == NONE or lag > lsn & NONE else lsn - lag  # F-5.4
+        records, crcs, behind = [], b"", at + 32
+        with contextlib.suppress(Refused):
+            while behind < end:
+                records.append(behind)
+                crcs += self.data[start + behind : start + behind + 4]
+                behind = self.sealed(segment, behind, end, lsn >> 32)[2].end - start
+        whole = behind == end <= limit and len(records) == count and body_crc == crc32c(seed, raw[8:], crcs)
+        records = records if whole else None
+        return Frame(segment, at, up(end, 8), lsn, states, part & 0x7FFF, part >> 15 == 1, flags, records)
+    def sealed(self, segment, at, end, incarnation):  # F-6.1: kind, flags and what follows of a record
+        cursor = self.cursor(segment.index, at, end)
+        start, crc, (kind, flags), length = cursor.at, cursor.take(4), cursor.take(2), cursor.varint()
+        need("F-6.1", length <= cursor.end - cursor.at)
+        cursor.end = cursor.at + length
+        seed = self.lineage + struct.pack("<IQI", incarnation, segment.sequence, at)
+        need("F-6.1", int.from_bytes(crc, "little") == crc32c(seed, self.data[start + 4 : cursor.end]))
+        return kind, flags, cursor
+    def record(self, segment, at, lsn=None):  # of the commit `lsn`; None where its kind may be skipped
+        with about(offset := self.start(segment.index) + at):
+            stretches = [first for begin, first in segment.stretches if begin <= at]  # F-6.2
+            need("F-8.4", stretches)
+            incarnation, base = stretches[-1] >> 32, stretches[-1] & NONE
+            kind, flags, cursor = self.sealed(segment, at, self.size, incarnation)
+            if kind >= 128:
                 return None
-        return [(frame.at + 32 + start, length) for start, length in found]
-
-    def record(self, frame, at, length, base):
-        """The record at this offset of the frame's segment; None if it may be skipped (F-6)."""
-        offset = self.start(frame.segment.index) + at
-        record = Record(offset, frame.segment.sequence * self.size + at, frame.lsn, 0, 0)
-        try:
-            return parse_record(Cursor(self.slice(frame.segment, at, length), 4), record, base)
-        except Bad as bad:
-            raise corrupt(bad.clause, offset, f"the record of commit {lsn_text(frame.lsn)}: {bad}") from None
-
-
-def known(kind, flags, at):
-    """Whether this reader knows records like that (F-6.3, F-6.4): if not, it may skip them or must refuse them."""
-    if kind >= 128:
-        return False
-    if kind > TIME:
-        raise newer("F-6.3", at, f"a record of kind {kind}")
-    if flags & 0xF0:
-        raise newer("F-6.4", at, f"record flags {flags:#04x}")
-    return True
-
-
-def step_over_optional(cursor, flags):
-    """The fields of F-6.1 that a flag announces; this reader has no use for them."""
-    if flags & REPLACES:
-        cursor.varint()
-    if flags & EXPIRES:
-        cursor.fixed(8)
-    if flags & EXTENDED:
-        cursor.take(cursor.varint())
-
-
-def parse_record(cursor, record, base):
-    record.kind, record.flags = cursor.take(2)
-    if not known(record.kind, record.flags, record.at):
-        return None
-    if record.kind == 0:
-        raise Bad("F-6.3", "kind 0")
-    if record.flags & CHUNKED and record.kind not in (PUT, RELOCATED):
-        raise Bad("F-6.4", "a chunk list in a record that is no put")
-    cursor.varint()  # the length, which `records` followed
-    record.collection = cursor.varint()
-    if record.collection > NONE:
-        raise Bad("F-7.2", "a collection id of more than 32 bits")
-    if base + cursor.varint() != record.lsn & NONE:
-        raise Bad("F-6.1", "the commit field is not that of the frame")
-    if record.kind == RELOCATED:
-        record.own, record.moved_from = cursor.fixed(8), cursor.varint()
-    step_over_optional(cursor, record.flags)
-    if record.kind in (PUT, DELETE, RELOCATED, CHUNK):
-        record.key = cbor_key(cursor)
-    record.body = bytes(cursor.rest())
-    fixed = {DELETE: 0, FREED: 12, OPENED: 16, TIME: 8}.get(record.kind)
-    if fixed is not None and len(record.body) != fixed:
-        raise Bad("F-6.3", f"a body of {len(record.body)} bytes in a record of kind {record.kind}")
-    return record
+            need("F-6.3", kind <= TIME, kind="newer format")
+            need("F-6.4", not flags & 0xF0, kind="newer format")
+            need("F-6.3", kind)
+            need("F-6.4", not flags & CHUNKED or kind in (PUT, RELOCATED))
+            collection, count = cursor.varint(), base + cursor.varint()
+            need("F-6.1", collection <= NONE, count <= NONE, lsn in (None, incarnation << 32 | count))
+            _own, moved_from = (cursor.take(8), cursor.varint()) if kind == RELOCATED else (0, 0)
+            replaced = cursor.varint() if flags & REPLACES else 0
+            need("F-2.2", moved_from < 1 << 55, replaced < 1 << 55)
+            _expiry = cursor.take(8) if flags & EXPIRES else 0
+            _extension = cursor.take(cursor.varint()) if flags & EXTENDED else b""
+            key = valid_key(cursor.cbor()) if kind in (PUT, DELETE, RELOCATED, CHUNK) else None
+            body = bytes(cursor.take())
+            need("F-6.3", len(body) == {DELETE: 0, FREED: 12, OPENED: 16, TIME: 8}.get(kind, len(body)))
+        lsn, address = incarnation << 32 | count, segment.sequence * self.size + at
+        return Record(offset, address, lsn, kind, flags, collection, moved_from, key, body)

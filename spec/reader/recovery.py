@@ -1,217 +1,224 @@
-"""What of the log counts, what is cut, what is damaged (`recovery.md`)."""
+"""What of the log counts, what is cut, what is damaged (`recovery.md`), and what its commits make."""
+import contextlib
+import struct
+from collections import namedtuple
+from checkpoint import Checkpoint
+from coding import Cursor, Refused, about, cbor_whole, key_order, known_map, need, valid_name
+from layout import CATALOG, CHUNK, CHUNKED, DELETE, FREED, NONE, OPENED, OPENING, PUT, RELOCATED, SEGMENTS
+from layout import UNKNOWN, Header, Image, Reference, Segment, newest_slot, place, up
 
-from dataclasses import dataclass
-
-from coding import Bad, Cursor
-from layout import NONE, OPENED, OPENING, SEGMENTS, SLOT_AT, SYSTEM, UNKNOWN, WATERMARK
-from layout import Header, Image, Refused, Segment, corrupt, lsn_text, newer, newest_slot, place
-from layout import known, step_over_optional, up
-from state import Store
-
-
-@dataclass
-class End:
-    """How far the log is accepted (R-1.1): L, the segment q, X, and the base of the stretch (F-6.2)."""
-
-    lsn: int
-    segment: Segment
-    at: int
-    base: int
-    stretch: int = 0  # the incarnation that the base is for
-
+Begin = namedtuple("Begin", "reference reserved segments last collections")  # as of a checkpoint
+End = namedtuple("End", "lsn segment at")  # R-1.1: L, the segment q, and X
 
 class Recovery:
     def __init__(self, data):
         self.slot = newest_slot(data)
         self.image = Image(data, self.slot)
-        self.store = Store()
-        self.log = []  # what was accepted: (frame, base, records)
-        self.end = None
+        self.held, self.log = set(), []  # the places of checkpoints (R-8.1); each accepted (frame, records)
 
     def run(self):
-        slot, image = self.slot, self.image
-        needed = max(slot.file_len, SEGMENTS + 1)
-        if len(image.data) < needed:  # R-4.1, F-2.3
-            raise corrupt("R-4.1", len(image.data), f"the file ends before its {needed} bytes")
-        if slot.checkpoints[0]:
-            raise Refused("not supported", "F-8", SLOT_AT[slot.index] + 384, "checkpoint not supported")
-        segment = image.segment(0, 0)  # R-1.2
-        segment.header = segment.header or Header(0, 0, 0, 0, 1, 2)  # F-4.5: what it was, if it is damaged
-        self.end = End(0, segment, image.sector, segment.header.first & NONE)
+        size = len(self.image.data)
+        need("R-4.1", size >= self.slot.file_len, size > SEGMENTS, at=size)
+        self.checkpoint = self.readable_checkpoint()
+        self.start()
         while commit := self.next_commit():
             self.accept(commit)
-        self.dead_end()
+        claim, at = max(self.claims())
+        if claim > self.end.lsn:  # R-4.1
+            what = f": what stands at {at} claims ({claim >> 32}, {claim & NONE})"
+            raise Refused("R-4.1", "corrupt", self.image.start(self.end.segment.index) + self.end.at, what)
+        self.reservations()
         return self
 
-    # R-2: what continues the log
+    def readable_checkpoint(self):  # R-5.2; without one, R-4.1 shows whether the log is still whole
+        found, failures = None, []
+        for reference in self.slot.checkpoints:
+            try:
+                with about(self.image.start(reference.root) + reference.at):
+                    checkpoint = Checkpoint(self.image, reference)
+                    self.held.update(checkpoint.listed)
+                    found = found or checkpoint.whole()
+            except Refused as refused:
+                failures.append(refused)
+                if refused.kind != "corrupt" or len(failures) == 2:
+                    raise
+        return found
+    def start(self):  # R-1.2, R-2.6, F-4.5
+        empty = Reference(0, 0, 0, 0, 0, 0, self.image.sector, 0, 0)
+        begin = self.checkpoint or Begin(empty, (1, 2), {0: Segment(0, 0, [(0, 0)])}, 0, ())
+        lsn, segment = begin.reference.lsn, begin.segments[begin.reference.sequence]
+        header = self.image.segment(segment.index, segment.sequence).header
+        segment.header = header or Header(segment.sequence, segment.stretches[0][1], 0, 0, *begin.reserved)
+        self.store, self.end = Store(self.image, begin), End(lsn, segment, up(begin.reference.end, 8))
 
-    def next_commit(self):
-        """The frames of the commit that follows, with the base of each, or None."""
-        found = []
-        for frame in self.candidates(self.end, self.follows):
-            records = self.image.records(frame)
-            if records is None or frame.lsn >> 32 > self.end.lsn >> 32 and not self.names_end(frame, records):
-                continue
-            found.append((frame, records))
-        for frame, records in sorted(found, key=lambda pair: -(pair[0].lsn >> 32)):  # R-2.3
-            if commit := self.parts(frame, records):  # R-2.5: a missing part leaves the others
-                return commit
-        return None
-
-    def follows(self, frame):  # R-2.2; what the opening record names is looked at behind this
-        if frame.part:
-            return False
-        if frame.lsn >> 32 == self.end.lsn >> 32:
-            return frame.lsn == self.end.lsn + 1 and self.end.lsn > 0  # R-5.4: incarnation 0 has no commits
-        opens = bool(frame.flags & OPENING) and frame.last and frame.lsn & NONE == 1  # R-5.5
-        return opens and frame.lsn >> 32 > self.end.lsn >> 32
-
-    def names_end(self, frame, records):
-        end = self.end
-        try:
-            named = self.opening_record(frame, records)
-        except Bad as bad:
-            at = self.image.start(frame.segment.index) + frame.at
-            raise corrupt(bad.clause, at, f"an opening record: {bad}") from None
-        return named == (end.lsn, end.segment.sequence * self.image.size + end.at)
-
-    def opening_record(self, frame, records):
-        """L and X of a valid opening frame (F-6.5), if there are; what else is wrong with it shows in `accept`."""
-        if not records:
+    def next_commit(self):  # R-2: the frames of the commit that follows, or None
+        here = self.end.lsn, self.end.segment.sequence * self.image.size + self.end.at
+        candidates = self.candidates(self.end, self.follows)
+        found = [frame for frame in candidates if not frame.flags & OPENING or self.named(frame) == here]
+        found.sort(key=lambda frame: -(frame.lsn >> 32))  # R-2.3
+        return next(filter(None, map(self.parts, found)), None)  # R-2.5
+    def follows(self, frame):  # R-2.2, R-5.4
+        opens = frame.lsn >> 32 > self.end.lsn >> 32 and frame.lsn & NONE == 1 and frame.last
+        goes_on = frame.lsn == self.end.lsn + 1 and self.end.lsn > 0
+        return frame.part == 0 and (opens if frame.flags & OPENING else goes_on)
+    def named(self, frame):  # F-6.5: L and X as a valid opening frame names them, or None
+        if not frame.flags & OPENING or len(frame.records or ()) != 1:
             return None
-        cursor = Cursor(self.image.slice(frame.segment, *records[0]), 4)
-        kind, flags = cursor.take(2)
-        known(kind, flags, self.image.start(frame.segment.index) + records[0][0])
-        if kind != OPENED:
-            return None
-        for _ in ("length", "collection", "commit"):
-            cursor.varint()
-        step_over_optional(cursor, flags)
-        return cursor.fixed(8), cursor.fixed(8)
-
-    def candidates(self, end, wanted):
-        """The frames in the places of R-2.1 whose headers are right and wanted."""
-        image, segment = self.image, end.segment
-        places = [(segment, place(end.at, image.sector))]
-        if up(end.at, image.sector) != places[0][1]:
-            places.append((segment, up(end.at, image.sector)))
-        for successor in self.successors(segment):
-            if successor.header.prev_end == end.at:
-                places.append((successor, image.sector))
+        alone = Segment(frame.segment.index, frame.segment.sequence, [(frame.at, frame.lsn)])
+        record = self.image.record(alone, frame.records[0], frame.lsn)
+        return struct.unpack("<QQ", record.body) if record and record.kind == OPENED else None
+    def candidates(self, end, wanted):  # R-2.1: the valid frames where the log may go on
+        image, q = self.image, end.segment
+        places = [(q, at) for at in sorted({place(end.at, image.sector), up(end.at, image.sector)})]
+        places += [(s, image.sector) for s in self.successors(q) if s.header.prev_end == end.at]
         for segment, at in places:
-            frame = image.frame_header(segment, at)
-            if not frame or not wanted(frame):
-                continue
-            if segment is not end.segment and segment.header.first != frame.lsn:
-                continue
-            if frame.flags & UNKNOWN:  # F-5.7
-                raise newer("F-5.7", image.start(segment.index) + at, f"frame flags {frame.flags:#06x}")
-            yield frame
-
-    def successors(self, segment):  # R-2.6
-        if segment.header.next != NONE:
-            indexes = [segment.header.next]
-        else:
-            indexes = self.image.indexes()
+            frame = image.frame(segment, at)
+            if frame and wanted(frame) and (segment is q or segment.header.first == frame.lsn):
+                with about(image.start(segment.index) + at):
+                    need("F-5.7", not frame.flags & UNKNOWN, kind="newer format")
+                if frame.records is not None:
+                    yield frame
+    def successors(self, segment):  # R-2.6, R-3.5
+        named = segment.header.next
+        indexes = range(self.image.count) if named == NONE else [named]
         found = (self.image.segment(index, segment.sequence + 1) for index in indexes)
         return [successor for successor in found if successor.header]
-
-    def parts(self, frame, records):  # R-2.4
-        commit, end = [], self.end
-        while True:
-            end = self.behind(end, frame)
-            commit.append((frame, records, end))
-            if frame.last:
-                return commit
-            part = len(commit)
-            following = self.candidates(end, lambda f: f.lsn == frame.lsn and f.part == part)
-            pairs = ((f, self.image.records(f)) for f in following)
-            frame, records = next(((f, r) for f, r in pairs if r is not None), (None, None))
-            if frame is None:
-                return None
-
-    def behind(self, end, frame):
-        base, stretch = end.base, end.stretch  # F-6.2
-        if frame.lsn >> 32 != stretch:
-            base, stretch = frame.lsn & NONE, frame.lsn >> 32
-        if frame.segment is not end.segment:
-            base = frame.segment.header.first & NONE
-        return End(frame.lsn, frame.segment, frame.end, base, stretch)
+    def parts(self, frame):  # R-2.4
+        commit = [frame]
+        while frame and not frame.last:
+            end, part = End(frame.lsn, frame.segment, frame.end), (frame.lsn, len(commit), 0)
+            frame = next(self.candidates(end, lambda f: (f.lsn, f.part, f.flags & OPENING) == part), None)
+            commit.append(frame)
+        return frame and commit
 
     def accept(self, commit):
-        first = commit[0][0]
-        at = self.image.start(first.segment.index) + first.at
-        if any(frame.flags != first.flags for frame, _, _ in commit):
-            raise corrupt("F-5.8", at, "the parts of a commit have different flags")
-        records = []
-        for frame, places, end in commit:
-            parsed = [self.image.record(frame, *where, end.base) for where in places]
-            self.log.append((frame, end.base, parsed))
-            records += [record for record in parsed if record]
-        opens = bool(first.flags & OPENING)
-        if any((record.kind == OPENED) != opens for record in records) or opens and len(records) > 1:
-            raise corrupt("F-6.5", at, "an opening record elsewhere, or not alone")
-        if first.flags & WATERMARK and (records or not first.flags & SYSTEM):
-            raise corrupt("F-5.5", at, "a watermark frame with records")
-        self.store.replay(records)
-        self.end = commit[-1][2]
+        for frame in commit:
+            with about(self.image.start(frame.segment.index) + frame.at):
+                self.store.goes_on_in(frame.segment)
+            if frame.lsn >> 32 > self.end.lsn >> 32:  # F-6.2
+                frame.segment.stretches.append((frame.at, frame.lsn))
+            records = [self.image.record(frame.segment, at, frame.lsn) for at in frame.records]  # R-2.7
+            self.log.append((frame, records))
+            for record in filter(None, records):
+                with about(record.at):
+                    self.store.replay(record)
+        self.end = End(frame.lsn, frame.segment, frame.end)
 
-    # R-3, R-4: where nothing follows
-
-    def dead_end(self):
-        claim, by, at = max(self.claims())
-        if claim > self.end.lsn:  # R-4.1
-            broken = self.image.start(self.end.segment.index) + self.end.at
-            what = f"the log ends at {lsn_text(self.end.lsn)}, and {by} at offset {at} claims {lsn_text(claim)}"
-            raise corrupt("R-4.1", broken, what)
-
-    def claims(self):
-        yield self.slot.durable, "the slot", SLOT_AT[self.slot.index]
-        yield from self.claims_in(self.end.segment, self.end.at)
-        for chain in self.chains():
-            for segment in chain:
-                if segment.header and segment.header.first >> 32 >= self.slot.incarnation:  # R-3.2
-                    yield segment.header.durable, "the segment header", self.image.start(segment.index)
-                yield from self.claims_in(segment, self.image.sector)
-
-    def chains(self):  # R-3.3 to R-3.5
-        segment = self.end.segment
-        if segment.header.next != NONE:
-            yield self.chain(segment)
-            return
-        for successor in self.successors(segment):
-            yield [successor, *self.chain(successor)]
-
-    def chain(self, segment):
-        """The segments behind this one, whose header is valid."""
-        found = []
-        while True:
-            named = (segment.header.next, segment.header.after)
-            for steps, index in enumerate(named, 1):
-                if index == NONE or self.image.length(index) == 0:  # R-3.4
-                    return found
-                successor = self.image.segment(index, segment.sequence + steps)
-                found.append(successor)
-                if successor.header:
+    def claims(self):  # R-3: each LSN that is said to be durable, and where in the file that is said
+        image, q, least = self.image, self.end.segment, self.slot.incarnation << 32  # R-3.2
+        yield self.slot.durable, self.slot.at
+        heads = [q, *(self.successors(q) if q.header.next == NONE else ())]  # R-3.5
+        for segment in (segment for head in heads for segment in self.chain(head)):
+            start, first = image.start(segment.index), segment.header.first if segment.header else 0
+            if segment is not q and segment.header and first >= least:
+                yield segment.header.durable, start
+            for at in range(self.end.at if segment is q else image.sector, image.length(segment.index), 8):
+                frame = image.frame(segment, at)
+                if frame and not frame.flags & UNKNOWN and frame.lsn >= max(first, least):
+                    yield frame.states, start + at
+                    with contextlib.suppress(Refused):
+                        yield (self.named(frame) or (0,))[0], start + at
+    def chain(self, segment):  # R-3.3, R-3.4
+        yield segment
+        while segment:
+            named, sequence, segment = (segment.header.next, segment.header.after), segment.sequence, None
+            for sequence, index in enumerate(named, sequence + 1):
+                if segment or index == NONE or self.image.length(index) == 0:
                     break
-            else:
-                return found
-            segment = successor
+                found = self.image.segment(index, sequence)
+                yield found
+                segment = found if found.header else None
 
-    def claims_in(self, segment, start):
-        for at in range(up(start, 8), self.image.length(segment.index), 8):  # R-3.3
-            frame = self.image.frame_header(segment, at)
-            if not frame or frame.lsn >> 32 < self.slot.incarnation or frame.flags & UNKNOWN:  # R-3.2
-                continue
-            if segment.header and frame.lsn < segment.header.first:
-                continue
-            offset = self.image.start(segment.index) + at
-            yield frame.states, "the frame", offset
-            records = self.image.records(frame) if frame.flags & OPENING else None
-            if records is not None:
-                try:
-                    named = self.opening_record(frame, records)
-                except (Bad, Refused):
-                    named = None
-                if named:
-                    yield named[0], "the opening frame", offset
+    def reservations(self):  # R-8.1, R-8.2
+        named, q = [reference.lsn for reference in self.slot.checkpoints], self.end.segment
+        floor = min(named) if len(named) == 2 else 0
+        in_place = {s.index for s in self.store.segments.values() if not 0 < s.freed <= floor}
+        reserved = [index for index in (q.header.next, q.header.after) if index != NONE]
+        with about(self.image.start(q.index)):
+            need("R-8.1", len({*reserved}) == len(reserved), (in_place | self.held).isdisjoint(reserved))
+            need("R-8.1", max(reserved, default=0) <= 4 * self.image.count + 64)
+
+class Collection:
+    def __init__(self, name, following=1, entries=()):
+        self.name, self.following = name, following  # `next` of F-8.5
+        self.documents = {key_order(key): (key, value >> 2) for key, value in entries}  # key and log address
+
+class Store:  # where each document stands, not what it says
+    def __init__(self, image, begin):
+        self.image, self.start = image, begin.reference.lsn
+        self.segments, self.largest = begin.segments, begin.last  # R-9.1, by sequence; largest id of F-7.2
+        self.collections = {number: Collection(*collection) for number, *collection in begin.collections}
+
+    def goes_on_in(self, segment):  # R-9.1
+        for other in list(self.segments.values()):
+            if other is not segment and (other.index == segment.index or other.sequence == segment.sequence):
+                need("R-9.1", 0 < other.freed <= self.start)
+                del self.segments[other.sequence]
+        self.segments[segment.sequence] = segment
+    def replay(self, record):
+        collection = self.collections.get(record.collection)
+        if record.kind == CATALOG:
+            self.catalog(record.body)
+        elif record.kind == FREED:  # R-9.4
+            sequence, index = struct.unpack("<QI", record.body)
+            segment = self.segments.get(sequence)
+            need("R-9.4", segment and segment.index == index)
+            segment.freed = record.lsn
+        elif record.kind == CHUNK:
+            Cursor(record.body).varint()
+        if collection is None or record.kind not in (PUT, DELETE, RELOCATED):
+            return  # F-7.4: the record is dead, or changes no document
+        key, documents = key_order(record.key), collection.documents
+        if record.kind == DELETE:
+            documents.pop(key, None)
+        elif record.kind == PUT or key in documents and documents[key][1] == record.moved_from:  # R-9.3
+            documents[key] = record.key, record.address
+        if record.kind == PUT and type(record.key) is int:
+            collection.following = max(collection.following, record.key + 1)
+    def catalog(self, body):  # F-7.1, F-7.2
+        entry = cbor_whole(body, dict, "F-7.1")
+        op = entry.get("op")
+        need("F-7.1", isinstance(op, str))
+        need("F-7.1", op in ("create", "drop", "clear", "rename"), kind="newer format")
+        known_map(entry, "op id name new")
+        ids = [entry.get(name) for name in ("id", "new")[: 2 if op == "clear" else 1]]
+        need("F-7.2", *(type(number) is int and 1 <= number <= NONE for number in ids))
+        name = valid_name(entry) if op in ("create", "rename") else None
+        need("F-7.1", name not in {collection.name for collection in self.collections.values()})
+        need("F-7.1", op == "create" or ids[0] in self.collections)
+        before = self.collections.pop(ids[0]) if op != "create" else Collection(name)
+        if op == "rename":
+            before.name, self.collections[ids[0]] = name, before
+        elif op != "drop":
+            need("F-7.2", ids[-1] > self.largest)
+            self.largest, self.collections[ids[-1]] = ids[-1], Collection(before.name, before.following)
+
+    def rows(self):  # every live document, in the order of S-3.9
+        for number, collection in sorted(self.collections.items(), key=lambda item: item[1].name.encode()):
+            for _, (key, address) in sorted(collection.documents.items()):
+                put = self.at(address)
+                with about(put.at):
+                    need("F-8.4", put.kind in (PUT, RELOCATED), put.collection == number, put.key == key)
+                    body = self.chunked(put) if put.flags & CHUNKED else put.body
+                    need("V-4.2", len(body) <= 64 << 20)
+                    yield collection.name, key, cbor_whole(body, dict, "E-3.4")
+    def at(self, address):  # F-2.2, F-8.4
+        segment = self.segments.get(address // self.image.size)
+        record = segment and self.image.record(segment, address % self.image.size)
+        need("F-8.4", record)
+        return record
+    def chunked(self, record):  # F-6.7
+        cursor, whole = Cursor(record.body), b""
+        length, count = cursor.varint(), cursor.varint()
+        need("V-4.2", length <= 64 << 20)
+        need("F-6.7", cursor.end - cursor.at == 8 * count)
+        for number, (address,) in enumerate(struct.iter_unpack("<Q", cursor.take())):
+            with about(record.at, "F-6.7"):
+                chunk = self.at(address)
+            need("F-6.7", (chunk.kind, chunk.collection, chunk.key) == (CHUNK, record.collection, record.key))
+            need("F-6.7", chunk.lsn == record.lsn or record.kind == RELOCATED and chunk.lsn < record.lsn)
+            body = Cursor(chunk.body)
+            need("F-6.7", body.varint() == number)
+            whole += body.take()
+        need("F-6.7", len(whole) == length)
+        return whole

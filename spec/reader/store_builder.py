@@ -5,10 +5,18 @@ Nothing here keeps a writer's rules by itself: a test places what it wants to be
 
 import struct
 
-from coding import crc32c, u32, u64
+from coding import crc32c
 from layout import CATALOG, CHUNK, DELETE, NONE, OPENED, OPENING, PUT, SYSTEM, place, up
 
 LINEAGE = bytes(range(16))
+
+
+def u32(n):
+    return n.to_bytes(4, "little")
+
+
+def u64(n):
+    return n.to_bytes(8, "little")
 
 
 def varint(n):  # F-1.2
@@ -96,19 +104,21 @@ class Builder:
         self.at, self.last, self.prev_end = sector, 0, 0
         self.next, self.after = successors
         self.places = []  # (offset in the file, length) of each frame
+        self.table = []  # one row a segment: as F-8.6, but for the end of the current one
         self.slot(0)
         self.slot(1)
         self.header()
 
     def slot(self, generation, durable=0, incarnation=0, **other):
         fields = {"major": 1, "checksum": 1, "incompatible": 0, "file_len": len(self.data), "index": generation % 2}
-        fields |= {"sector": self.sector, "segment_bytes": self.size, "checkpoint": 0} | other
+        fields |= {"sector": self.sector, "segment_bytes": self.size, "checkpoints": []} | other
         raw = bytearray(512)
         struct.pack_into("<8sHHB", raw, 0, b"HOLOTYPE", fields["major"], 0, fields["checksum"])
         struct.pack_into("<Q", raw, 16, fields["incompatible"])
         struct.pack_into("<II16s16s", raw, 40, fields["sector"], fields["segment_bytes"], LINEAGE, LINEAGE)
-        struct.pack_into("<QIIQQQ", raw, 352, generation, incarnation, 0, durable, fields["file_len"],
-                         fields["checkpoint"])  # fmt: skip
+        struct.pack_into("<QIIQQ", raw, 352, generation, incarnation, 0, durable, fields["file_len"])
+        named = b"".join(fields["checkpoints"])
+        raw[384 : 384 + len(named)] = named
         raw[508:] = u32(crc32c(raw[:508]))
         at = 4096 * fields["index"]
         self.data[at : at + 512] = raw
@@ -118,6 +128,10 @@ class Builder:
                           self.next, self.after, LINEAGE)  # fmt: skip
         at = 16384 + self.index * self.size
         self.data[at : at + 64] = raw + u32(crc32c(u32(self.index), raw))
+        for row in self.table[-1:]:
+            row[3] = max(self.prev_end, self.sector)
+        stretches = [[self.sector, first]] if first else []
+        self.table.append([self.sequence, self.index, first, self.sector, stretches, 0, 0, 0, []])
 
     def segment(self, first, durable=0, index=None, after=None, prev_end=None):
         """Open the successor; the next frame is the first placed in it."""
@@ -125,9 +139,11 @@ class Builder:
         self.next, self.after = self.after, min(NONE, self.after + 1) if after is None else after
         self.sequence += 1
         self.prev_end, self.at, self.base = self.at if prev_end is None else prev_end, self.sector, first & NONE
-        missing = 16384 + (self.index + 1) * self.size - len(self.data)
-        self.data += bytes(max(0, missing))
+        self.reach(self.index)
         self.header(first, durable)
+
+    def reach(self, index):
+        self.data += bytes(max(0, 16384 + (index + 1) * self.size - len(self.data)))
 
     def address(self, at=None):
         return self.sequence * self.size + (self.at if at is None else at)
@@ -168,4 +184,87 @@ class Builder:
         named = self.last if named is None else named
         record = opening(named, self.address() if at is None else at)
         self.base = 1
+        begins, row = up(self.at, self.sector), self.table[-1]
+        row[2] = row[2] or lsn(incarnation, 1)
+        if begins > self.sector or not row[4]:
+            row[4].append([begins, lsn(incarnation, 1)])
         self.frame(lsn(incarnation, 1), [record], flags=OPENING | SYSTEM)
+
+
+# --- checkpoints, F-8 -----------------------------------------------------------------------------------------
+
+ROOT, NAMES, TABLE, PRIMARY, LIST = range(1, 6)
+
+
+def zigzag(n):
+    return varint(2 * n if n >= 0 else -2 * n - 1)
+
+
+def leaf(*entries):
+    """The entries of a primary leaf: (key, value) each, in the shortest form of F-8.4."""
+    out, past, before = [], None, 0
+    for key, value in entries:
+        if isinstance(key, int):
+            head = varint(2 * (key - past)) if isinstance(past, int) else varint(1) + zigzag(key)
+        else:
+            coded, same = (key.encode(), 3) if isinstance(key, str) else (key, 5)
+            kept = past.encode() if isinstance(past, str) else past
+            shared = 0
+            while type(past) is type(key) and shared < min(len(kept), len(coded)) and kept[shared] == coded[shared]:
+                shared += 1
+            head = varint(8 * shared + same) + varint(len(coded) - shared) + coded[shared:]
+        difference = (value - before + (1 << 63)) % (1 << 64) - (1 << 63)
+        out.append(head + zigzag(difference))
+        past, before = key, value
+    return out
+
+
+class Pages:
+    """A checkpoint under construction, of the last commit of a builder, in one segment of its own."""
+
+    def __init__(self, builder, index):
+        builder.reach(index)
+        self.builder, self.index, self.at, self.number = builder, index, builder.sector, 0
+        self.lsn, self.start = builder.last, (builder.index, builder.sequence, builder.at)
+        self.table = [list(row) for row in builder.table]
+        self.table[-1][3] = max(builder.at, builder.sector)
+
+    def page(self, kind, entries, level=0, tree=0, low=b"", high=b"", count=None, number=None, length=None):
+        """Write one page; the answer is the pointer to it. The last arguments are for what is wrong."""
+        number = self.number if number is None else number
+        count = len(entries) if count is None else count
+        body = low + high + b"".join(entries)
+        length = 32 + len(body) if length is None else length
+        page = struct.pack("<IIIBBHIII", length, number, tree, kind, level, 0, count, len(low), len(high)) + body
+        self.crc = crc32c(LINEAGE, u64(self.lsn), page[4:8], page)
+        start = 16384 + self.index * self.builder.size + self.at
+        self.builder.data[start : start + len(page) + 4] = u32(self.crc) + page
+        pointer = [number, self.index, self.at]
+        self.at, self.number = up(self.at + len(page) + 4, 8), self.number + 1
+        return pointer
+
+    def branch(self, children, kind=PRIMARY, level=1, tree=1, **other):
+        """A branch over (fence, pointer) pairs."""
+        entries = [varint(len(fence)) + fence + b"".join(map(varint, at)) for fence, at in children]
+        return self.page(kind, entries, level, tree, **other)
+
+    def finish(self, collections, listed=None, reference=(), **root):
+        """Catalog, table, list and root; the answer is the checkpoint reference."""
+        entries = [cbor(entry) for entry in collections]
+        pointers = {"catalog": self.page(NAMES, entries)} if entries else {}
+        pointers["table"] = self.page(TABLE, [cbor(row) for row in self.table])
+        pointers["segments"] = self.page(LIST, [varint(n) for n in ([self.index] if listed is None else listed)])
+        last = max((entry.get("id", 0) for entry in collections), default=0)
+        reserved = [None if index == NONE else index for index in (self.builder.next, self.builder.after)]
+        said = {"lsn": self.lsn, "last": last, "log": list(self.start), "reserved": reserved} | pointers | root
+        _, _, at = self.page(ROOT, [cbor({name: value for name, value in said.items() if value is not None})])
+        fields = dict(zip("lsn root at crc index sequence end reserved last".split(),
+                          (self.lsn, self.index, at, self.crc, *self.start, 0, self.lsn)))  # fmt: skip
+        return struct.pack("<QIIIIQIIQ", *(fields | dict(reference)).values())
+
+
+def checkpoint(builder, index, *entries, collection=1, name="things", following=1000):
+    """A checkpoint of one collection, whose documents fit into one leaf."""
+    pages = Pages(builder, index)
+    tree = {"tree": pages.page(PRIMARY, leaf(*entries), tree=collection)} if entries else {}
+    return pages.finish([{"id": collection, "name": name, "next": following, "count": len(entries)} | tree])

@@ -1,0 +1,279 @@
+#!/usr/bin/env node
+// Compiles holotype.ksy, takes stores apart with what comes out, and holds every field against `holotype inspect --json`. Then it does so with
+// a field moved or widened in the text, one at a time: each time there must be a difference, or the comparison would show nothing.
+//
+//   node check.js HOLOTYPE STORE...
+
+"use strict";
+const { execFileSync } = require("child_process");
+const fs = require("fs");
+const path = require("path");
+const compiler = require("kaitai-struct-compiler");
+const { KaitaiStream } = require("kaitai-struct");
+const yaml = require("js-yaml");
+
+const TEXT = fs.readFileSync(path.join(__dirname, "..", "holotype.ksy"), "utf8");
+
+// What is to be noticed: a piece of the description, and what takes its place, where it first stands behind the third.
+const CHANGES = [
+  ["type: u2\n      - id: minor", "type: u4\n      - id: minor", "  slot:"],
+  ["size: 256", "size: 248", "  slot:"],
+  ["type: u4\n      - id: replay_physical", "type: u2\n      - id: replay_physical", "  checkpoint_ref:"],
+  ["- id: count\n        type: u4\n      - id: incarnation", "- id: incarnation\n        type: u4\n      - id: count", "  lsn:"],
+  ["- id: next\n        type: u4\n        doc: 0xFFFFFFFF is none.\n      - id: after", "- id: after\n        type: u4\n        doc: 0xFFFFFFFF is none.\n      - id: next", "  segment_header:"],
+  ["type: b15", "type: b14", "  frame_header:"],
+  ["- id: durable_lag\n        type: u4", "- id: durable_lag\n        type: u8", "  frame_header:"],
+  ["pos: start + 20", "pos: start + 16", "  unit:"],
+  ["- id: collection\n        type: varint", "- id: collection\n        type: u2", "  record_fields:"],
+  ["3: relocated_put", "9: relocated_put", "  record_kind:"],
+  ["head >> 5", "head >> 4", "  cbor_key:"],
+  ["type: b7", "type: b6", "  group:"],
+  ["- id: reserved\n        size: 2\n      - id: entry_count", "- id: entry_count", "  page:"],
+  ["value: t.value % 2 == 1 and t.value != 1", "value: t.value % 2 == 1", "  leaf_entry:"],
+];
+
+async function parserOf(text) {
+  const files = await compiler.compile("javascript", yaml.load(text), null, false);
+  const loaded = { exports: {} };
+  new Function("exports", "module", "require", files["Holotype.js"])(loaded.exports, loaded, require);
+  return loaded.exports.Holotype;
+}
+
+// CRC-32C, as F-1.3 has it.
+const TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
+  for (let bit = 0; bit < 8; bit++) n = n & 1 ? (n >>> 1) ^ 0x82f63b78 : n >>> 1;
+  return n >>> 0;
+});
+function crc(...parts) {
+  let state = 0xffffffff;
+  for (const part of parts) for (const byte of part) state = TABLE[(state ^ byte) & 0xff] ^ (state >>> 8);
+  return (state ^ 0xffffffff) >>> 0;
+}
+const u32 = value => { const bytes = Buffer.alloc(4); bytes.writeUInt32LE(value); return bytes; };
+const u64 = value => { const bytes = Buffer.alloc(8); bytes.writeBigUInt64LE(BigInt(value)); return bytes; };
+
+const hex = bytes => Buffer.from(bytes).toString("hex");
+const pair = lsn => [lsn.incarnation, lsn.count];
+const index = value => (value === 0xffffffff ? null : value);
+const none = value => (value === undefined ? null : value);
+
+// One store, taken apart by the description: as much of the shape of `inspect --json` as it can tell.
+function takeApart(Holotype, bytes, found) {
+  const file = new Holotype(new KaitaiStream(toArrayBuffer(bytes)));
+  const parsed = { superblocks: [], segments: [], fields: 0 };
+  [file.slotA, file.slotB].forEach((slot, at) => {
+    if (found.superblocks[at].state === "valid") parsed.superblocks[at] = slotFields(slot);
+  });
+  file.segments.forEach((segment, physical) => {
+    const shown = found.segments[physical];
+    if (shown === undefined) throw new Error("a segment that inspect does not show");
+    parsed.segments.push(takeSegment(Holotype, file, segment, shown, bytes.subarray(shown.at, shown.at + shown.len)));
+  });
+  return parsed;
+}
+
+function toArrayBuffer(bytes) {
+  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+}
+
+function slotFields(slot) {
+  const reference = named => pair(named.lsn).every(half => half === 0) ? null : {
+    lsn: pair(named.lsn), root_physical: named.rootPhysical, root_offset: named.rootOffset, root_crc: named.rootCrc,
+    replay_physical: named.replayPhysical, replay_sequence: named.replaySequence, replay_offset: named.replayOffset,
+    replay_lsn: pair(named.replayLsn),
+  };
+  return {
+    minor: slot.minor, incompatible: slot.incompatible, read_only_compatible: slot.readOnlyCompatible, compatible: slot.compatible,
+    sector: slot.sector, segment_bytes: slot.segmentBytes, lineage: hex(slot.lineage), instance: hex(slot.instance),
+    application_id: slot.applicationId, user_version: slot.userVersion, quota: slot.quota, generation: slot.generation,
+    incarnation: slot.incarnation, clean: Boolean(slot.clean), durable_lsn: pair(slot.durableLsn), file_len: slot.fileLen,
+    checkpoints: slot.checkpoints.map(reference),
+  };
+}
+
+function takeSegment(Holotype, file, segment, shown, bytes) {
+  const { header } = segment;
+  const taken = { header: null, frames: [], pages: [] };
+  const isHeader = crc(u32(shown.physical), bytes.subarray(0, 60)) === (header && header.crc) && hex(header.lineage) === hex(file.newest.lineage);
+  if (isHeader) {
+    taken.header = {
+      kind: Holotype.SegmentKind[header.kind].toLowerCase(), sequence: header.sequence, first_lsn: pair(header.firstLsn),
+      durable_lsn: pair(header.durableLsn), prev_end: header.prevEnd, next: index(header.next), after: index(header.after),
+    };
+    if (header.kind === Holotype.SegmentKind.CHECKPOINT) taken.pages = pagesOf(Holotype, file, header, bytes);
+  }
+  if (shown.sequence !== null && (isHeader ? header.kind === Holotype.SegmentKind.LOG : true)) {
+    taken.frames = framesOf(Holotype, file, shown.sequence, bytes);
+  }
+  // Where nothing was left behind by an earlier use, the description finds the frames by itself.
+  const isFresh = shown.state !== "free" && !["torn", "leftover", "damaged", "free"].some(use => shown.bytes[use]);
+  if (isHeader && header.kind === Holotype.SegmentKind.LOG && isFresh) {
+    taken.walked = segment.units.filter(unit => unit.isFrame).map(unit => unit.start);
+  }
+  return taken;
+}
+
+// Every place of a frame whose header's checksum holds, and whose records the description can take apart.
+function framesOf(Holotype, file, sequence, bytes) {
+  const frames = [];
+  const seed = [file.newest.lineage, u64(sequence)];
+  for (let at = file.newest.sector; at + 32 <= bytes.length; ) {
+    const header = bytes.subarray(at, at + 32);
+    if (header.readUInt32LE(8) === 0 || crc(...seed, u32(at), header.subarray(4)) !== header.readUInt32LE(0)) {
+      at += 8;
+      continue;
+    }
+    const end = at + 32 + header.readUInt32LE(20);
+    const whole = end <= bytes.length ? frameOf(Holotype, file, bytes.subarray(at, end), at) : null;
+    if (whole !== null) frames.push(whole);
+    at = whole === null || !isWhole(file, sequence, whole, bytes) ? at + 8 : (end + 7) & ~7;
+  }
+  return frames;
+}
+
+function isWhole(file, sequence, frame, bytes) {
+  const seed = [file.newest.lineage, u32(frame.lsn[0]), u64(sequence)];
+  return frame.records !== null && frame.records.every(record =>
+    crc(...seed, u32(record.offset), bytes.subarray(record.offset + 4, record.offset + record.len)) === record.crc);
+}
+
+function frameOf(Holotype, file, bytes, at) {
+  const stream = new KaitaiStream(toArrayBuffer(bytes));
+  const header = new Holotype.FrameHeader(stream, null, file);
+  const frame = {
+    offset: at, len: (32 + header.bodyLen + 7) & ~7, body_crc: header.bodyCrc, lsn: pair(header.lsn), durable_lag: header.durableLag,
+    body_len: header.bodyLen, part: header.part, last: Boolean(header.last), flags: header.flags, record_count: header.recordCount,
+    records: [],
+  };
+  try {
+    let offset = at + 32;
+    for (const record of new Holotype.Frame(new KaitaiStream(toArrayBuffer(bytes)), null, file).body.list) {
+      const taken = recordOf(Holotype, record, offset);
+      frame.records.push(taken);
+      offset += taken.len;
+    }
+  } catch (error) {
+    frame.records = null; // a torn body
+  }
+  return frame;
+}
+
+function recordOf(Holotype, record, offset) {
+  const { fields } = record;
+  const key = fields.key === undefined ? null
+    : fields.key.major === 3 ? { text: Buffer.from(fields.key.payload).toString("utf8") }
+    : fields.key.major === 2 ? { bytes: hex(fields.key.payload) }
+    : { int: fields.key.int };
+  const bodyAt = (fields._io.size - (fields._raw_body ? fields._raw_body.length : fields.body.length));
+  return {
+    offset, len: 6 + record.length.len + record.length.value, crc: record.crc, kind_byte: record.kind,
+    kind: Holotype.RecordKind[record.kind] === undefined ? (record.kind < 128 ? "reserved" : "skippable") : Holotype.RecordKind[record.kind].toLowerCase(),
+    collection: fields.collection.value, commit: fields.commit.value, own_lsn: fields.ownLsn === undefined ? null : pair(fields.ownLsn),
+    moved_from: fields.movedFrom === undefined ? null : fields.movedFrom.value,
+    replaces: fields.replaces === undefined ? null : fields.replaces.value, expiry: none(fields.expiry), chunked: fields.isChunked,
+    key, body_len: record.length.value - bodyAt,
+  };
+}
+
+function pagesOf(Holotype, file, header, bytes) {
+  const pages = [];
+  const lsn = Buffer.concat([u32(header.firstLsn.count), u32(header.firstLsn.incarnation)]);
+  for (let at = file.newest.sector; at + 32 <= bytes.length; ) {
+    const rest = bytes.subarray(at);
+    const len = rest.readUInt32LE(4);
+    const seed = [file.newest.lineage, lsn, rest.subarray(8, 12)];
+    if (len < 32 || len > 16384 || len > rest.length || crc(...seed, rest.subarray(4, len)) !== rest.readUInt32LE(0)) {
+      at += 8;
+      continue;
+    }
+    const page = new Holotype.Page(new KaitaiStream(toArrayBuffer(rest.subarray(0, len))), null, file);
+    const entries = page.entries.children || page.entries.physicals || page.entries.list;
+    if (entries !== undefined && entries.length !== page.entryCount) throw new Error("another number of entries than the page counts");
+    pages.push({
+      offset: at, len: page.length, crc: page.crc, number: page.number, tree: page.tree, kind: Holotype.PageKind[page.kind].toLowerCase(),
+      level: page.level, entry_count: page.entryCount, lower_fence_len: page.lowerFenceLen, upper_fence_len: page.upperFenceLen,
+    });
+    at += (len + 7) & ~7;
+  }
+  return pages;
+}
+
+// Holds one value against another, field by field. Throws at the first difference; returns how many values were compared.
+function compare(place, mine, theirs) {
+  if (mine === null || typeof mine !== "object") {
+    if (mine !== theirs) throw new Error(`${place}: the description says ${JSON.stringify(mine)}, inspect ${JSON.stringify(theirs)}`);
+    return 1;
+  }
+  if (theirs === null || typeof theirs !== "object") throw new Error(`${place}: inspect has nothing like ${JSON.stringify(mine)}`);
+  if (Array.isArray(mine) && mine.length !== theirs.length) throw new Error(`${place}: ${mine.length} here, ${theirs.length} in inspect`);
+  return Object.keys(mine).reduce((count, field) => count + compare(`${place}.${field}`, mine[field], theirs[field]), 0);
+}
+
+// Compares all stores; how many values were held against each other.
+function compareAll(Holotype, stores) {
+  let values = 0;
+  for (const { name, bytes, found } of stores) {
+    const parsed = takeApart(Holotype, bytes, found);
+    parsed.superblocks.forEach((fields, at) => { values += compare(`${name}: superblock ${at}`, fields, found.superblocks[at].fields); });
+    if (parsed.segments.length !== found.segments.length) throw new Error(`${name}: ${parsed.segments.length} segments, ${found.segments.length} in inspect`);
+    parsed.segments.forEach((segment, physical) => {
+      const shown = found.segments[physical];
+      const place = `${name}: segment ${physical}`;
+      values += compare(`${place} header`, segment.header, shown.header);
+      values += compare(`${place} pages`, segment.pages, shown.pages);
+      // What inspect shows of a damaged frame is less than what stands there.
+      const frames = segment.frames.map((frame, at) => (shown.frames[at] && shown.frames[at].whole ? frame : { ...frame, records: shown.frames[at] && shown.frames[at].records }));
+      values += compare(`${place} frames`, frames, shown.frames.filter(frame => frame.offset + 32 + frame.body_len <= shown.len));
+      if (segment.walked !== undefined) values += compare(`${place} units`, segment.walked, shown.frames.map(frame => frame.offset));
+    });
+  }
+  return values;
+}
+
+function changed(text, [from, to, behind]) {
+  const start = text.indexOf(behind);
+  const at = text.indexOf(from, start);
+  if (start < 0 || at < 0) throw new Error(`the description has no ${JSON.stringify(from)} behind ${JSON.stringify(behind)}`);
+  return text.slice(0, at) + to + text.slice(at + from.length);
+}
+
+function load(holotype, name) {
+  // Exit code 4 is a damaged store, which is shown all the same.
+  let output;
+  try {
+    output = execFileSync(holotype, ["inspect", name, "--json"], { maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "pipe"] });
+  } catch (error) {
+    if (error.status !== 4) throw error;
+    output = error.stdout;
+  }
+  return { name: path.basename(name), bytes: fs.readFileSync(name), found: JSON.parse(output) };
+}
+
+async function main() {
+  const [holotype, ...names] = process.argv.slice(2);
+  if (names.length === 0) {
+    console.error("usage: node check.js HOLOTYPE STORE...");
+    process.exit(2);
+  }
+  const stores = names.map(name => load(holotype, name));
+  const values = compareAll(await parserOf(TEXT), stores);
+  console.log(`${stores.length} stores: ${values} values are the same in holotype.ksy and inspect`);
+  let unseen = 0;
+  for (const change of CHANGES) {
+    const Holotype = await parserOf(changed(TEXT, change));
+    try {
+      compareAll(Holotype, stores);
+      console.error(`not noticed: ${JSON.stringify(change[0])} as ${JSON.stringify(change[1])}`);
+      unseen += 1;
+    } catch {
+      // A difference, or nothing that could be read: either is what should be.
+    }
+  }
+  console.log(`${CHANGES.length - unseen} of ${CHANGES.length} changes of the description were noticed`);
+  process.exit(unseen === 0 ? 0 : 1);
+}
+
+main().catch(error => {
+  console.error(error);
+  process.exit(1);
+});
