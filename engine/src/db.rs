@@ -1,9 +1,10 @@
 //! The handle to a store. It wires; what a store does is in the rooms.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::collection::Collection;
-use crate::core::{Core, Location, Stats, VerifyReport};
+use crate::core::{CompactProgress, CompactReport, Core, Effort, Location, Stats, Stepped, VerifyReport};
 use crate::doc_ref::DocRef;
 use crate::error::{Error, Result};
 use crate::options::{Durability, Options};
@@ -79,7 +80,7 @@ impl Db {
         Core::open(Box::new(storage), options).map(Self::over)
     }
 
-    fn over(core: Core) -> Db {
+    pub(crate) fn over(core: Core) -> Db {
         Db { handle: Arc::new(Handle { store: Arc::new(Store::new(core)) }) }
     }
 
@@ -255,6 +256,67 @@ impl Db {
         self.store().flush()
     }
 
+    /// Takes a checkpoint now, so that opening the store again need not read the log before it. One is taken by itself now and then
+    /// ([`Options::checkpoint_bytes`]), and when a store is closed. Reads and writes go on meanwhile.
+    ///
+    /// # Errors
+    /// As [`Db::flush`]. The checkpoints before are as good as they were then.
+    pub fn checkpoint(&self) -> Result<()> {
+        self.store().checkpoint()
+    }
+
+    /// Takes one bounded step of what is due to keep the file small and opening quick; whether there may be more. A thread does this by itself,
+    /// unless the store was opened with [`Background::Manual`](crate::Background::Manual). While a transaction is open, there is nothing to be done.
+    ///
+    /// ```
+    /// # use holotype::{Background, Db, Options};
+    /// # let directory = tempfile::tempdir()?;
+    /// let db = Db::open_with(directory.path().join("notes.holo"), &Options::new().background(Background::Manual))?;
+    /// while db.maintain()? {}
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Db::flush`].
+    pub fn maintain(&self) -> Result<bool> {
+        Ok(self.store().step(Effort::Rest)? == Stepped::Done)
+    }
+
+    /// Makes the file as small as it gets: dead space is gone, and its end is cut off. Reads and writes go on meanwhile. Where it is interrupted, by
+    /// whatever it is, the store is as good as before, and another call goes on from there.
+    ///
+    /// # Errors
+    /// `WriterBusy` while a transaction is open for longer than [`Options::write_wait`]; as [`Db::flush`].
+    pub fn compact(&self) -> Result<CompactReport> {
+        self.compact_with(|_| ControlFlow::Continue(()))
+    }
+
+    /// As [`compact`](Self::compact); `progress` is told after each step, and may end it.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// # use holotype::Db;
+    /// # let directory = tempfile::tempdir()?;
+    /// let db = Db::open(directory.path().join("notes.holo"))?;
+    /// let began = std::time::Instant::now();
+    /// let report = db.compact_with(|progress| match began.elapsed().as_secs() {
+    ///     0..60 => ControlFlow::Continue(()),
+    ///     _ => ControlFlow::Break(()),
+    /// })?;
+    /// assert!(report.is_complete && report.bytes_after <= report.bytes_before);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`compact`](Self::compact).
+    pub fn compact_with(
+        &self,
+        progress: impl FnMut(&CompactProgress) -> ControlFlow<()>,
+    ) -> Result<CompactReport> {
+        self.store().compact(progress)
+    }
+
     /// Numbers about the store as it is now.
     pub fn stats(&self) -> Stats {
         self.core().stats()
@@ -276,43 +338,5 @@ impl Db {
     /// As [`Db::flush`].
     pub fn close(self) -> Result<()> {
         self.store().close()
-    }
-
-    /// Begins a sync, as a waiting caller does: what is placed is handed over, and the disk not asked yet. None where all of it is
-    /// durable already. For checks that look at what happens while a sync is under way, without a second thread.
-    ///
-    /// # Errors
-    /// As [`Db::flush`].
-    #[cfg(feature = "testing")]
-    pub fn begin_sync(&self) -> Result<Option<SyncUnderWay>> {
-        let job = self.core().begin_sync()?;
-        Ok(job.map(|job| SyncUnderWay { db: self.clone(), job }))
-    }
-
-    /// A copy that shares nothing with this store and goes on from its present state on `storage`, a copy of its disk. For
-    /// exhaustive checks, which try many futures of one past.
-    #[cfg(feature = "testing")]
-    pub fn fork(&self, storage: impl Storage + 'static) -> Db {
-        Self::over(self.core().fork(Box::new(storage)))
-    }
-}
-
-/// A sync that was begun with [`Db::begin_sync`].
-#[cfg(feature = "testing")]
-#[derive(Debug)]
-pub struct SyncUnderWay {
-    db: Db,
-    job: crate::core::SyncJob,
-}
-
-#[cfg(feature = "testing")]
-impl SyncUnderWay {
-    /// Has the disk do its part, and shows what is durable then.
-    ///
-    /// # Errors
-    /// As [`Db::flush`].
-    pub fn finish(self) -> Result<()> {
-        self.db.core().sync_storage()?;
-        self.db.core().end_sync(self.job)
     }
 }

@@ -22,13 +22,17 @@
 //! | [`storage`] | the disk, real or simulated |
 //! | `cache` | file blocks in memory, and the segments that they belong to |
 //! | `index` | from key to log address; the catalog |
+//! | `space` | what each log segment still holds, and which places in the file are free |
 //! | `log` | placing commits, and reading records back |
 //! | `recovery` | from the bytes of a file to the state that they stand for |
 //! | `txn` | who sees what |
 //! | `core` | the store as a value, stepped by calls |
 //! | `pipeline` | what threads share: turns to write, and syncs that serve many |
+//! | `salvage` | from a damaged file to a new store with all that can be proven |
+//! | `inspect` | a file as its layout, whatever it holds, for who looks at it (feature `testing`) |
 #![deny(missing_docs)]
 
+mod backup;
 mod bulk;
 mod cache;
 mod cached_naming;
@@ -49,10 +53,13 @@ pub mod format;
 )]
 mod format;
 mod index;
+#[cfg(any(test, feature = "testing"))]
+pub mod inspect;
 mod log;
 mod options;
 mod pipeline;
 mod recovery;
+mod salvage;
 mod scan;
 #[cfg(all(test, shuttle))]
 mod schedules;
@@ -61,25 +68,34 @@ pub mod seeded;
 #[cfg(not(feature = "seeded"))]
 mod seeded;
 mod snapshot;
+mod space;
 pub mod storage;
 mod sync;
+#[cfg(feature = "testing")]
+mod testing;
 mod ticket;
 mod transaction;
 mod txn;
 mod watch;
 
 pub use collection::Collection;
-pub use core::{Change, Commit, Location, Stats, VerifyReport};
+pub use core::{
+    BackupProgress, BackupReport, Change, Commit, CompactProgress, CompactReport, Location, Space, Stats,
+    VerifyReport,
+};
 pub use db::Db;
-#[cfg(feature = "testing")]
-pub use db::SyncUnderWay;
 pub use doc_ref::DocRef;
 pub use document::{AsKey, Document, Key, KeyRef, Value};
 pub use error::{Clause, Corruption, Error, Result};
 pub use options::{Background, Durability, Options};
 pub use pipeline::SnapshotInfo;
+#[cfg(feature = "testing")]
+pub use salvage::salvage_to;
+pub use salvage::{LostDocument, SalvageReport, SalvagedCollection, salvage};
 pub use scan::{KeyBounds, Keys, Scan};
 pub use snapshot::{Snapshot, View};
+#[cfg(feature = "testing")]
+pub use testing::{CheckpointUnderWay, SyncUnderWay};
 pub use ticket::Ticket;
 pub use transaction::{Savepoint, TxCollection, TxKeys, TxScan, WriteTransaction};
 pub use watch::Watch;

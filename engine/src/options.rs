@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::format::Geometry;
+use crate::format::{Geometry, SEGMENT_BYTES_DEFAULT};
 
 /// What a commit has survived once the call that made it returns.
 ///
@@ -55,6 +55,7 @@ pub struct Options {
     pub(crate) segment_bytes: u32,
     pub(crate) sector: u32,
     pub(crate) max_file_bytes: Option<u64>,
+    pub(crate) checkpoint_bytes: u64,
     pub(crate) seed: Option<u64>,
     pub(crate) check: Check,
 }
@@ -80,7 +81,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The defaults: create the store if there is none, `Synced`, segments of 1 MiB, sectors of 512 bytes.
+    /// The defaults: create the store if there is none, `Synced`, segments of 128 KiB, sectors of 512 bytes.
     pub fn new() -> Self {
         Options {
             create: true,
@@ -93,9 +94,10 @@ impl Options {
             write_wait: None,
             snapshot_max_age: None,
             transaction_bytes: 1 << 30,
-            segment_bytes: 1 << 20,
+            segment_bytes: SEGMENT_BYTES_DEFAULT,
             sector: 512,
             max_file_bytes: None,
+            checkpoint_bytes: 16 << 20,
             seed: None,
             check: Check::default(),
         }
@@ -181,6 +183,13 @@ impl Options {
     /// [`StorageFull`](crate::Error::StorageFull).
     pub fn max_file_bytes(mut self, bytes: u64) -> Self {
         self.max_file_bytes = Some(bytes);
+        self
+    }
+
+    /// A checkpoint is taken once the log behind the last one has this many bytes, and four times as many as the checkpoint itself: so opening
+    /// after a crash reads no more than that. 16 MiB by default.
+    pub fn checkpoint_bytes(mut self, bytes: u64) -> Self {
+        self.checkpoint_bytes = bytes;
         self
     }
 

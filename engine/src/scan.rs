@@ -81,6 +81,8 @@ pub struct Scan {
     walk: Walk,
 }
 
+//= spec/semantics.md#s-5-7-keys-alone
+//# A scan of keys MUST answer the keys that a scan with the same arguments answers, without the documents.
 /// The keys of a range. Holds a snapshot while it lives.
 #[derive(Debug)]
 pub struct Keys {

@@ -4,18 +4,26 @@
 //! Without the feature `seeded` every switch is a constant `false`, and the compiler takes the bugs out.
 
 macro_rules! catalogue {
-    ($($(#[$doc:meta])* $bug:ident),* $(,)?) => {
+    ($($(#[doc = $doc:literal])* $bug:ident),* $(,)?) => {
         /// A mistake that can be switched on.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[cfg_attr(not(feature = "seeded"), expect(unreachable_pub, reason = "public under the feature `seeded`"))]
         pub enum Bug {
-            $($(#[$doc])* $bug),*
+            $($(#[doc = $doc])* $bug),*
         }
 
         impl Bug {
             /// All of them.
             #[cfg(feature = "seeded")]
             pub const ALL: &'static [Bug] = &[$(Bug::$bug),*];
+
+            /// The mistake, in a sentence.
+            #[cfg(feature = "seeded")]
+            pub fn what(self) -> &'static str {
+                match self {
+                    $(Bug::$bug => concat!($($doc),*).trim()),*
+                }
+            }
         }
     };
 }
@@ -41,10 +49,16 @@ catalogue! {
     FirstPartIsEnough,
     /// A frame's body counts without the checksum that ties it to its header.
     BodyChecksumIgnored,
+    /// A record is read whatever its checksum says.
+    RecordChecksumIgnored,
     /// A segment counts as the successor wherever its predecessor ended.
     PredecessorEndIgnored,
     /// A synced commit returns before the sync.
     SyncSkipped,
+    /// A commit of class `Written` stays in the process until somebody syncs.
+    WrittenNotHandedOver,
+    /// A commit of class `Written` hands over what was placed before it, and not itself.
+    HandedOverBeforePlaced,
     /// The sync comes before the write that it is for.
     SyncBeforeWrite,
     /// What recovery accepted is not synced before it is answered with.
@@ -73,6 +87,10 @@ catalogue! {
     DeletesNotReplayed,
     /// A dropped collection comes back at opening.
     DropNotReplayed,
+    /// A collection that was cleared is full again at opening.
+    ClearNotReplayed,
+    /// A change that is meant for one version of a document is made to any.
+    VersionNotCompared,
     /// The index changes before the write that it rests on.
     IndexBeforeWrite,
     /// A commit becomes visible record by record.
@@ -91,6 +109,8 @@ catalogue! {
     FailureForgotten,
     /// A short write is taken for a whole one.
     ShortWriteAccepted,
+    /// A call that was merely interrupted has failed.
+    InterruptedNotRepeated,
     /// A full disk stops the store as any failure does.
     FullDiskPoisons,
     /// A commit that found no room stays, though the caller was told that it failed.
@@ -99,6 +119,44 @@ catalogue! {
     PlacementNotTakenBack,
     /// A scan goes on behind an error, without what could not be read.
     ScanSkipsErrors,
+    /// The pages of a checkpoint are not waited for before a slot names it.
+    CheckpointNotSynced,
+    /// A checkpoint is of commits that are not handed over yet.
+    CheckpointOfUnwritten,
+    /// Only one slot names a new checkpoint, and the places of the one before the last are given out.
+    CheckpointInOneSlot,
+    /// The next checkpoint names one that could not be read as the one before.
+    UnreadableCheckpointNamed,
+    /// A freed segment is given out before any checkpoint has it as freed.
+    ReuseWithoutCheckpoint,
+    /// A freed segment is given out once the newest checkpoint has it as freed.
+    ReuseAfterNewestCheckpoint,
+    /// A freed segment is given out though a snapshot needs what lies in it.
+    PinsIgnored,
+    /// A freed segment is given out though a watch has yet to read it.
+    WatchersIgnored,
+    /// A version that is moved counts as made by the commit that moves it.
+    RelocationTakesNewLsn,
+    /// In replay, a moved version comes back though a newer one is there.
+    MovedFromIgnored,
+    /// The chunks of a document stay in a segment that is freed.
+    ChunksLeftBehind,
+    /// Ordinary commits may use the last of the file.
+    NoReserve,
+    /// Salvage takes every version for the newest of its key, whatever part of the log is missing.
+    SalvageTakesAllForProven,
+    /// Salvage does not see deletes.
+    SalvageForgetsDeletes,
+    /// Salvage looks for records in whole frames only.
+    SalvageSkipsTornFrames,
+    /// What a backup reads is given out meanwhile.
+    BackupWithoutHold,
+    /// A backup takes its name whatever the check of it found.
+    BackupUnchecked,
+    /// Any backup of the lineage is gone on from, whatever became of it.
+    BackupOfAnyBranch,
+    /// The file is cut before the slots name the shorter length.
+    TruncatedBeforeSlots,
 }
 
 #[cfg(any(feature = "seeded", all(test, any(loom, shuttle))))]

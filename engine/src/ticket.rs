@@ -7,6 +7,8 @@ use crate::db::Db;
 use crate::error::Result;
 use crate::pipeline::Deferred;
 
+//= spec/durability.md#d-3-2-deferred-waiting
+//# Dropping a ticket MUST NOT change the fate of the commit.
 /// Tells when a commit is visible and as durable as its class says. From
 /// [`WriteTransaction::commit_deferred`](crate::WriteTransaction::commit_deferred).
 ///
@@ -42,6 +44,9 @@ impl Ticket {
         self.deferred.lsn.0
     }
 
+    //= spec/durability.md#d-3-1-what-acknowledges
+    //# A call that says whether a commit is durable MUST NOT say so before a sync that covers it has returned
+    //# success.
     /// Whether the commit is visible, and as durable as its class says.
     ///
     /// # Errors

@@ -28,6 +28,12 @@ impl Watch {
         self.shown
     }
 
+    /// The same watch, of a copy of the store.
+    #[cfg(feature = "testing")]
+    pub fn fork(&self, db: &Db) -> Watch {
+        Watch { feed: db.core().fork_feed(&self.feed), db: db.clone(), shown: self.shown }
+    }
+
     /// The next commit; none for now where everything visible has been shown.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use holotype::storage::{MemoryStorage, Storage};
-use holotype::{Db, Document, Durability, Error, Options, Result, doc};
+use holotype::{Background, Db, Document, Durability, Error, Options, Result, doc};
 
 /// A store whose file can be looked at, and changed, as if the machine had stopped.
 struct Fixture {
@@ -21,7 +21,7 @@ fn fill(disk: &MemoryStorage, bytes: &[u8]) {
 }
 
 fn options() -> Options {
-    Options::new().sector(64).segment_bytes(1024).seed(7)
+    Options::new().sector(64).segment_bytes(1024).seed(7).background(Background::Manual)
 }
 
 fn body(n: i64) -> Document {
@@ -50,7 +50,8 @@ impl Fixture {
     /// The range of the log that has changed.
     fn changed_since(&self, before: &[u8]) -> std::ops::Range<usize> {
         let after = self.bytes();
-        let changed = |at: &usize| before.get(*at) != after.get(*at);
+        // What the file grew by is zeros until something is placed there.
+        let changed = |at: &usize| before.get(*at).unwrap_or(&0) != &after[*at];
         // The superblock slots lie below; a commit of a grown file writes one.
         let log = 16_384..after.len();
         let first = log.clone().find(changed).expect("a commit writes");
@@ -92,6 +93,9 @@ fn shown(holds: bool, what: impl std::fmt::Debug) -> Shown {
     if holds { Ok(()) } else { Err(format!("{what:?}")) }
 }
 
+//= spec/recovery.md#r-4-3-corrupt
+//# A reader MUST refuse a file that the table calls corrupt, with the offset of the place where the log
+//# breaks off and the claim.
 fn damage_to_a_commit_that_a_later_one_attests_is_corrupt() -> Shown {
     let store = Fixture::new();
     let first = store.put(1, Durability::Synced);
@@ -100,6 +104,9 @@ fn damage_to_a_commit_that_a_later_one_attests_is_corrupt() -> Shown {
     shown(matches!(opened, Err(Error::Corrupt(_))), opened.map(|store| store.keys()))
 }
 
+//= spec/format.md#f-5-5-watermark
+//# If, at a hand-over, the last frame placed states less than the durable LSN of that moment, the writer MUST
+//# place a *watermark frame* that states it before the hand-over.
 /// What was placed while the sync was under way claims no more than was known then; the watermark in front of its own hand-over does.
 #[cfg(feature = "testing")]
 fn damage_to_a_commit_whose_sync_another_one_met_is_corrupt() -> Shown {
@@ -121,6 +128,11 @@ fn damage_to_a_commit_whose_sync_another_one_met_is_corrupt() -> Shown {
     shown(matches!(opened, Err(Error::Corrupt(_))), opened.map(|store| store.keys()))
 }
 
+//= spec/format.md#f-5-4-durable-lag
+//# The LSN that a frame states MUST NOT be above the highest LSN whose sync had returned success when the
+//# frame was placed, and its incarnation MUST be that of the frame.
+//= spec/recovery.md#r-4-2-torn-tail
+//# A reader MUST drop what lies beyond a torn tail silently: none of it was ever acknowledged as durable.
 fn damage_to_a_commit_that_nobody_acknowledged_is_a_torn_tail() -> Shown {
     let store = Fixture::new();
     store.put(1, Durability::Synced);
@@ -130,6 +142,10 @@ fn damage_to_a_commit_that_nobody_acknowledged_is_a_torn_tail() -> Shown {
     shown(matches!(&keys, Ok(keys) if *keys == BTreeSet::from([1])), keys)
 }
 
+//= spec/format.md#f-1-5-lsn
+//# A writer MUST NOT give one LSN to two commits, in any life of the file.
+//= spec/semantics.md#s-7-3-after-a-crash
+//# A store MUST NOT show a commit that a crash has removed, after any later crash or reopening.
 fn what_lay_beyond_a_cut_never_comes_back() -> Shown {
     let store = Fixture::new();
     store.put(1, Durability::Synced);
@@ -144,7 +160,20 @@ fn what_lay_beyond_a_cut_never_comes_back() -> Shown {
     shown(matches!(&keys, Ok(keys) if *keys == BTreeSet::from([1, 2])), keys)
 }
 
+//= spec/recovery.md#r-3-3-where-to-look
+//# A reader MUST then follow the chain: the segment named as `next`, with sequence q + 1, and so on.
 fn a_claim_three_segments_on_is_found() -> Shown {
+    damage_in_front_of_a_long_batch(|bytes| bytes)
+}
+
+// spec
+fn a_claim_behind_a_damaged_segment_header_is_found() -> Shown {
+    const SECOND_HEADER: usize = 16_384 + 1024;
+    damage_in_front_of_a_long_batch(|bytes| flipped(bytes, SECOND_HEADER + 8))
+}
+
+/// The batch reaches over several segments, and `more` is damaged besides.
+fn damage_in_front_of_a_long_batch(more: fn(Vec<u8>) -> Vec<u8>) -> Shown {
     let store = Fixture::new();
     let first = store.put(1, Durability::Synced);
     // A batch over several segments is handed down by one sync; only what follows it attests it.
@@ -155,11 +184,11 @@ fn a_claim_three_segments_on_is_found() -> Shown {
     store.db.flush().map_err(|error| error.to_string())?;
     store.put(60, Durability::Synced);
     // The slot that named the growth speaks for the batch as well: it is damaged too, and only the chain is left.
-    let bytes = flipped(store.bytes(), first.end + 64 + 40);
+    let bytes = flipped(store.bytes(), first.end.next_multiple_of(64) + 40);
     let generation =
         |slot: usize| u64::from_le_bytes(bytes[slot + 352..slot + 360].try_into().expect("eight bytes"));
     let newest = if generation(0) > generation(4096) { 0 } else { 4096 };
-    let opened = Fixture::on(&flipped(bytes.clone(), newest + 368));
+    let opened = Fixture::on(&more(flipped(bytes.clone(), newest + 368)));
     shown(matches!(opened, Err(Error::Corrupt(_))), opened.map(|store| store.keys()))
 }
 
@@ -176,6 +205,8 @@ fn a_file_shorter_than_it_durably_was_is_corrupt() -> Shown {
     shown(matches!(opened, Err(Error::Corrupt(_))), opened.map(|store| store.keys()))
 }
 
+//= spec/format.md#f-1-6-sectors
+//# A writer MUST NOT write again to a sector of a log segment that holds bytes of an acknowledged commit.
 fn one_damaged_sector_never_takes_a_batch_and_its_witness() -> Shown {
     let disk = Arc::new(MemoryStorage::new());
     let options = Options::new().segment_bytes(65_536).seed(7);
@@ -201,6 +232,7 @@ fn the_rules_of_recovery_hold() {
         ("torn", damage_to_a_commit_that_nobody_acknowledged_is_a_torn_tail),
         ("beyond the cut", what_lay_beyond_a_cut_never_comes_back),
         ("chain", a_claim_three_segments_on_is_found),
+        ("damaged header", a_claim_behind_a_damaged_segment_header_is_found),
         ("sector", one_damaged_sector_never_takes_a_batch_and_its_witness),
         ("short", a_file_shorter_than_it_durably_was_is_corrupt),
     ] {
@@ -222,6 +254,106 @@ fn a_store_cut_short_at_any_length_is_refused_or_whole() {
             Err(error) => panic!("cut to {len} bytes: {error}"),
         }
     }
+}
+
+//= spec/recovery.md#r-2-4-parts
+//# A reader MUST NOT accept any part of a commit before all of its parts, the one with LAST included, are
+//# valid.
+//= spec/recovery.md#r-2-5-missing-part
+//# When a part of a commit is missing, the reader MUST go back to L and X as they were before that commit,
+//# and look there for an opening frame before it treats the commit as the end of the log.
+#[test]
+fn of_a_torn_commit_of_many_parts_nothing_is_there_and_what_comes_next_is_found() {
+    let store = Fixture::new();
+    store.put(1, Durability::Synced);
+    let before = store.bytes();
+    let many = (10..60).map(|n| (n, body(n)));
+    store.db.collection("c").with_durability(Durability::Written).put_many(many).expect("there is room");
+    let parts = store.changed_since(&before);
+    assert!(parts.len() > 2 * 1024, "it has a part in each of several segments");
+    for at in parts.clone().step_by(64) {
+        let mut torn = store.bytes();
+        torn[at / 64 * 64..at / 64 * 64 + 64].fill(0);
+        let Ok(next) = Fixture::on(&torn) else { panic!("without the sector at {at}") };
+        assert_eq!(next.keys(), BTreeSet::from([1]), "without the sector at {at}");
+        next.put(2, Durability::Synced);
+        // The first parts are still whole; the opening frame of the next life stands behind the first commit.
+        let keys = Fixture::on(&next.bytes()).map(|store| store.keys());
+        assert_eq!(keys.ok(), Some(BTreeSet::from([1, 2])), "without the sector at {at}");
+    }
+}
+
+//= spec/recovery.md#r-5-1-no-valid-slot
+//# A read-only open MUST report that it is incomplete; a writer MAY create the store anew.
+#[test]
+fn an_unfinished_creation_is_incomplete_to_a_reader_and_made_anew_by_a_writer() {
+    let whole = Fixture::new().bytes();
+    let mut header_alone = vec![0; whole.len()];
+    header_alone[16_384..16_448].copy_from_slice(&whole[16_384..16_448]);
+    for (what, bytes) in [("zeros", vec![0; whole.len()]), ("a header alone", header_alone)] {
+        let disk = Arc::new(MemoryStorage::new());
+        fill(&disk, &bytes);
+        let read = Db::open_on(Arc::clone(&disk), &options().read_only(true)).map(|db| db.stats());
+        assert!(matches!(read, Err(Error::Incomplete)), "{what}: {read:?}");
+        let store = Fixture::on(&bytes).unwrap_or_else(|error| panic!("{what}: {error}"));
+        store.put(1, Durability::Synced);
+        assert_eq!(Fixture::on(&store.bytes()).map(|store| store.keys()).ok(), Some(BTreeSet::from([1])));
+    }
+}
+
+//= spec/recovery.md#r-5-1-no-valid-slot
+//# When neither slot is valid otherwise, a reader MUST report the file as corrupt if either slot begins with
+//# the magic, and else as not a Holotype file.
+#[test]
+fn without_a_valid_slot_a_file_with_the_magic_is_corrupt_and_any_other_is_no_store() {
+    let store = Fixture::new();
+    store.put(1, Durability::Synced);
+    let mut bytes = store.bytes();
+    bytes[100] ^= 1;
+    bytes[4096 + 100] ^= 1;
+    let opened = Fixture::on(&bytes).map(|store| store.keys());
+    assert!(matches!(opened, Err(Error::Corrupt(_))), "{opened:?}");
+    bytes[0] = b'h';
+    assert!(matches!(Fixture::on(&bytes), Err(Error::Corrupt(_))), "one of them is enough");
+    bytes[4096] = b'h';
+    assert!(matches!(Fixture::on(&bytes), Err(Error::NotHolotype { .. })));
+}
+
+//= spec/recovery.md#r-5-2-checkpoint-fallback
+//# When it names two and neither can be read whole, the reader MUST report the file as corrupt.
+#[test]
+fn where_neither_checkpoint_can_be_read_the_file_is_corrupt() {
+    let store = Fixture::new();
+    for n in 1..=2 {
+        store.put(n, Durability::Synced);
+        store.db.checkpoint().expect("memory refuses nothing");
+    }
+    let mut bytes = store.bytes();
+    let checkpoints: Vec<_> =
+        (16_384..bytes.len()).step_by(1024).filter(|at| bytes[*at..].starts_with(b"HCPK")).collect();
+    assert_eq!(checkpoints.len(), 2);
+    for at in checkpoints {
+        assert_eq!(Fixture::on(&bytes).map(|store| store.keys()).ok(), Some(BTreeSet::from([1, 2])));
+        bytes[at + 64..at + 1024].fill(0);
+    }
+    let opened = Fixture::on(&bytes).map(|store| store.keys());
+    assert!(matches!(opened, Err(Error::Corrupt(_))), "{opened:?}");
+}
+
+//= spec/recovery.md#r-5-3-sync-before-answering
+//# A read-only open MUST NOT write.
+#[test]
+fn a_read_only_open_changes_nothing_though_a_slot_is_torn() {
+    let store = Fixture::new();
+    store.put(1, Durability::Synced);
+    let bytes = flipped(store.bytes(), 4096 + 100);
+    let disk = Arc::new(MemoryStorage::new());
+    fill(&disk, &bytes);
+    let db = Db::open_on(Arc::clone(&disk), &options().read_only(true)).expect("one slot is enough");
+    assert!(db.collection("c").contains(1).expect("it is there"));
+    drop(db);
+    let read = Fixture { db: Db::in_memory(), disk }.bytes();
+    assert!(read == bytes, "it is as it was");
 }
 
 /// Each rule taken away alone must turn its scenario red: otherwise the scenario shows nothing.
@@ -260,6 +392,11 @@ mod removed {
     #[test]
     fn a_search_that_ends_with_the_segment_misses_the_claim() {
         red(Bug::ClaimsNotFollowedAlongTheChain, a_claim_three_segments_on_is_found);
+    }
+
+    #[test]
+    fn a_search_that_ends_at_a_damaged_header_misses_the_claim() {
+        red(Bug::DamagedHeaderEndsTheChain, a_claim_behind_a_damaged_segment_header_is_found);
     }
 
     #[test]

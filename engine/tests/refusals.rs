@@ -7,6 +7,8 @@ fn too_deep() -> Document {
     doc! { "nested": inner }
 }
 
+//= spec/semantics.md#s-2-2-one-of-the-reasons
+//# Where several reasons to refuse a call hold, a store MUST report one of them.
 #[test]
 fn a_document_that_nests_too_deep_is_refused_where_there_is_none_to_replace() {
     let db = Db::in_memory();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use holotype::storage::MemoryStorage;
-use holotype::{Change, Db, Document, Durability, Error, Key, Options, doc};
+use holotype::storage::{MemoryStorage, Storage};
+use holotype::{Background, Change, Db, Document, Durability, Error, Key, Options, doc};
 
 fn n(value: i64) -> Document {
     doc! { "n": value }
@@ -18,9 +18,13 @@ fn values(scan: holotype::Scan) -> Vec<i64> {
     scan.map(|doc| value_of(doc.ok()).unwrap()).collect()
 }
 
+//= spec/transactions.md#t-3-1-one-state
+//# Every read through a snapshot MUST answer from one state: the visible state of the moment at which the
+//# snapshot was taken.
+//= spec/transactions.md#t-3-2-nobody-waits
+//# A snapshot MUST NOT keep a writer or another reader waiting, however long it lives; nor they it.
 #[test]
 fn every_read_through_a_snapshot_answers_from_one_commit() {
-    // spec: T-3.1
     let db = Db::in_memory();
     let a = db.collection("a");
     a.put_many((1..=5).map(|key| (key, n(key)))).unwrap();
@@ -88,9 +92,11 @@ fn a_scan_is_a_snapshot_for_as_long_as_it_goes_on() {
     assert_eq!(db.snapshots(), []);
 }
 
+//= spec/transactions.md#t-3-4-too-old
+//# Every read through it from then on MUST be refused as `SnapshotTooOld`; none MUST answer from another
+//# state.
 #[test]
 fn a_snapshot_that_is_too_old_says_so_and_keeps_nothing() {
-    // spec: T-3.4
     let options = Options::new().snapshot_max_age(Duration::ZERO);
     let db = Db::open_on(MemoryStorage::new(), &options).unwrap();
     let a = db.collection("a");
@@ -127,10 +133,11 @@ fn a_snapshot_that_answers_after_its_end_is_noticed() {
     assert!(test.is_err(), "the check cannot fail");
 }
 
-#[cfg(feature = "testing")]
+#[cfg(all(feature = "testing", feature = "seeded"))]
 #[test]
 fn where_a_watermark_finds_no_room_a_slot_attests_what_is_durable() {
-    // spec: F-5.5
+    // spec: F-5.5. Ordinary commits leave a reserve, so that only deletes can get there; without it, any commit can.
+    let _off = mistaken(holotype::seeded::Bug::NoReserve);
     let mut by_slot = 0;
     // Of any length, in files of one to four segments, so that some commit leaves just too little room behind it.
     for (segments, len) in (1..=4).flat_map(|segments| (0..448).step_by(8).map(move |len| (segments, len))) {
@@ -168,9 +175,11 @@ fn where_a_watermark_finds_no_room_a_slot_attests_what_is_durable() {
     assert!(by_slot > 0, "no length left too little room");
 }
 
+//= spec/transactions.md#t-4-7-buffered-commits
+//# A store SHOULD make `Buffered` commits durable within a stated interval, and MUST hand them over once a
+//# stated number of bytes is waiting.
 #[test]
 fn buffered_commits_become_durable_by_themselves() {
-    // spec: T-4.7
     let options = Options::new().durability(Durability::Buffered).flush_interval(Duration::from_millis(1));
     let db = Db::open_on(MemoryStorage::new(), &options).unwrap();
     db.collection("a").insert(n(1)).unwrap();
@@ -180,9 +189,17 @@ fn buffered_commits_become_durable_by_themselves() {
     db.close().unwrap();
 }
 
+//= spec/format.md#f-6-6-replaced-version
+//# A put or delete that replaces a version SHOULD name its address.
+//= spec/transactions.md#t-5-1-what-it-shows
+//# A feed from LSN `n` MUST show every visible commit above `n` that changes the state, each once, in LSN
+//# order, and nothing that is not visible.
+//= spec/transactions.md#t-5-2-resuming
+//# A feed from the LSN of the last commit that a feed has shown MUST go on behind that commit.
+//= spec/transactions.md#t-5-3-gone
+//# An LSN that the store has never given, or that a crash took back, MUST be refused as `LsnUnknown`.
 #[test]
 fn a_feed_shows_every_commit_once_and_can_be_resumed() {
-    // spec: T-5.1, T-5.2
     let disk = Arc::new(MemoryStorage::new());
     let options = Options::new().segment_bytes(64 << 10);
     let db = Db::open_on(Arc::clone(&disk), &options).unwrap();
@@ -243,6 +260,8 @@ fn a_feed_passes_over_no_commit_that_stands_before_an_opening_frame() {
     }
 }
 
+//= spec/transactions.md#t-5-4-nobody-waits
+//# A feed MUST NOT keep a writer waiting.
 #[test]
 fn a_feed_can_wait_for_the_next_commit() {
     let db = Db::in_memory();
@@ -287,4 +306,80 @@ fn a_task_that_waits_has_the_stores_own_thread_sync_for_it() {
         std::thread::park();
     }
     assert!(db.collection("a").contains("x").unwrap());
+}
+
+/// The file as it is handed to the operating system, opened as after the end of the process.
+fn as_handed_over(disk: &MemoryStorage) -> Db {
+    let mut bytes = vec![0; disk.len().unwrap() as usize];
+    let mut done = 0;
+    while done < bytes.len() {
+        done += disk.read_at(done as u64, &mut bytes[done..]).unwrap();
+    }
+    let copy = MemoryStorage::new();
+    let mut done = 0;
+    while done < bytes.len() {
+        done += copy.write_at(done as u64, &bytes[done..]).unwrap();
+    }
+    Db::open_on(copy, &Options::new().background(Background::Manual)).unwrap()
+}
+
+//= spec/transactions.md#t-4-7-buffered-commits
+//# A store SHOULD make `Buffered` commits durable within a stated interval, and MUST hand them over once a
+//# stated number of bytes is waiting.
+#[test]
+fn what_is_buffered_is_handed_over_once_enough_of_it_waits() {
+    let disk = Arc::new(MemoryStorage::new());
+    let options = Options::new().durability(Durability::Buffered).flush_bytes(1000);
+    let db = Db::open_on(Arc::clone(&disk), &options.background(Background::Manual)).unwrap();
+    let a = db.collection("a");
+    for key in 0..50 {
+        a.put(key, doc! { "b": vec![7_u8; 100] }).unwrap();
+    }
+    let there = as_handed_over(&disk).collection("a").len().unwrap();
+    assert!((40..50).contains(&there), "{there} of 50");
+}
+
+//= spec/transactions.md#t-5-3-gone
+//# A feed from an LSN behind which part of the log is no longer in place MUST be refused as `LsnGone`, which
+//# names the oldest LSN that it can begin with.
+#[test]
+fn a_feed_from_a_part_of_the_log_that_is_gone_says_where_it_can_begin() {
+    let options = Options::new().sector(64).segment_bytes(1024).background(Background::Manual);
+    let db = Db::open_on(MemoryStorage::new(), &options).unwrap();
+    let a = db.collection("a");
+    a.put("x", n(0)).unwrap();
+    let early = db.stats().lsn;
+    for round in 0..200 {
+        a.put("x", n(round)).unwrap();
+    }
+    db.compact().unwrap();
+    for from in [0, early] {
+        let refused = db.watch(from).unwrap_err();
+        let Error::LsnGone { lsn, oldest } = refused else { panic!("{refused}") };
+        assert!(lsn == from && oldest > early, "{oldest:x} after {early:x}");
+        let mut watch = db.watch(oldest).unwrap_or_else(|error| panic!("{oldest:x}: {error}"));
+        a.put("y", n(1)).unwrap();
+        let shown = std::iter::from_fn(|| watch.try_next().unwrap()).last().expect("the last one at least");
+        assert_eq!(shown.lsn, db.stats().lsn);
+    }
+}
+
+//= spec/transactions.md#t-5-3-gone
+//# An LSN that the store has never given, or that a crash took back, MUST be refused as `LsnUnknown`.
+#[test]
+fn a_feed_from_a_commit_that_a_crash_took_back_is_refused() {
+    let disk = Arc::new(MemoryStorage::new());
+    let options = Options::new().durability(Durability::Buffered).background(Background::Manual);
+    let db = Db::open_on(Arc::clone(&disk), &options).unwrap();
+    db.collection("a").put("x", n(1)).unwrap();
+    db.flush().unwrap();
+    let kept = db.stats().lsn;
+    db.collection("a").put("x", n(2)).unwrap();
+    let lost = db.stats().lsn;
+    let after = as_handed_over(&disk);
+    assert!(matches!(after.watch(lost), Err(Error::LsnUnknown { lsn }) if lsn == lost));
+    after.collection("a").put("x", n(3)).unwrap();
+    assert!(after.stats().lsn > lost, "what comes now has another number");
+    assert!(matches!(after.watch(lost), Err(Error::LsnUnknown { lsn }) if lsn == lost));
+    assert_eq!(after.watch(kept).unwrap().try_next().unwrap().unwrap().lsn, after.stats().lsn);
 }

@@ -16,9 +16,15 @@ fn in_directory(test: impl FnOnce(&Path)) {
     test(directory.path());
 }
 
+//= spec/media.md#m-1-1-reading-what-was-written
+//# A read MUST return the bytes that the earlier calls of the same handle left there, whether they were
+//# synced or not.
+//= spec/media.md#m-1-2-range
+//# A write MUST NOT change a byte outside its range.
+//= spec/media.md#m-1-3-extension
+//# Bytes between the old end of a file and a new one MUST read as zeros until they are written.
 #[test]
 fn both_kinds_of_storage_behave_as_a_file_does() {
-    // spec: M-1.1, M-1.2, M-1.3
     in_directory(|directory| {
         let file = FileStorage::open(directory.join("a"), CREATE).unwrap();
         let memory = MemoryStorage::new();
@@ -64,9 +70,11 @@ fn a_file_keeps_its_bytes_and_says_whether_it_is_new() {
     });
 }
 
+//= spec/media.md#m-1-4-exclusion
+//# A storage that is open for writing MUST keep every other handle from the file, in this process and in
+//# others, until it is closed; the operating system drops its lock with the process.
 #[test]
 fn a_writer_shares_with_nobody_and_readers_share() {
-    // spec: M-1.4
     in_directory(|directory| {
         let path = directory.join("a");
         let locked = |access| match FileStorage::open(&path, access) {

@@ -19,6 +19,21 @@ fn ids(keys: holotype::Keys) -> Vec<String> {
     keys.map(|key| key.expect("a healthy store").to_string()).collect()
 }
 
+//= spec/semantics.md#s-4-6-put
+//# A put MUST leave the given document under the given key, whether or not there was one.
+//= spec/semantics.md#s-4-8-insert-with-a-key
+//# An insert with a key MUST be refused as `KeyExists` when the key has a document, and else put the
+//# document.
+//= spec/semantics.md#s-4-9-replace
+//# A replace MUST put the document when the key has one, and else change nothing; it answers whether the key
+//# had one.
+//= spec/semantics.md#s-4-10-delete
+//# A delete MUST leave the key without a document, and answer whether it had one.
+//= spec/semantics.md#s-5-1-point-reads
+//# `get` MUST answer the document of the key, equal to the one that was put, or that there is none;
+//# `contains` MUST answer whether there is one.
+//= spec/semantics.md#s-5-2-count
+//# `len` MUST answer the number of documents in the collection.
 #[test]
 fn what_is_put_is_read_until_it_is_replaced_or_deleted() {
     let db = Db::in_memory();
@@ -39,6 +54,15 @@ fn what_is_put_is_read_until_it_is_replaced_or_deleted() {
     assert_eq!(notes.len().unwrap(), 1);
 }
 
+//= spec/semantics.md#s-3-2-the-first-write-creates
+//# A write into a name that no collection has MUST create the collection in the same commit, unless the write
+//# can only change what is there (replace, delete, S-3.3).
+//= spec/semantics.md#s-3-3-unknown-collection
+//# A read of a name that no collection has, a replace or a delete in one MUST be refused as
+//# `UnknownCollection`.
+//= spec/semantics.md#s-3-4-creation
+//# Creating a collection MUST be possible when it is there already: the call answers false, and true when it
+//# created one.
 #[test]
 fn a_collection_comes_with_its_first_write_and_reads_before_say_so() {
     let db = Db::in_memory();
@@ -55,6 +79,9 @@ fn a_collection_comes_with_its_first_write_and_reads_before_say_so() {
     assert!(db.collection("empty").is_empty().unwrap());
 }
 
+//= spec/semantics.md#s-3-6-drop
+//# Dropping a collection MUST remove its name, its documents and its largest id in one commit, and answer
+//# whether there was one.
 #[test]
 fn a_dropped_collection_is_gone_and_its_name_begins_anew() {
     let db = Db::in_memory();
@@ -67,6 +94,14 @@ fn a_dropped_collection_is_gone_and_its_name_begins_anew() {
     assert_eq!(notes.len().unwrap(), 1);
 }
 
+//= spec/semantics.md#s-3-7-clear
+//# Clearing a collection MUST remove all its documents in one commit, keep its name and its largest id, and
+//# answer whether there was such a collection.
+//= spec/semantics.md#s-3-8-rename
+//# Renaming a collection MUST move its documents and its largest id to the new name in one commit, and answer
+//# whether there was such a collection.
+//= spec/semantics.md#s-3-8-rename
+//# A rename to a name that a collection has already MUST be refused as `InvalidName`.
 #[test]
 fn a_cleared_collection_keeps_its_counter_and_a_renamed_one_its_documents() {
     let db = Db::in_memory();
@@ -82,6 +117,13 @@ fn a_cleared_collection_keeps_its_counter_and_a_renamed_one_its_documents() {
     assert!(matches!(db.rename_collection("notes", "old"), Err(Error::InvalidName { .. })));
 }
 
+//= spec/semantics.md#s-2-1-nothing-changes
+//# A call that is refused, or that reports that it failed, MUST leave the state as it was.
+//= spec/semantics.md#s-2-3-key-limit
+//# A write that names a text or bytes key of more than 1,024 bytes of payload MUST be refused as
+//# `KeyTooLong`.
+//= spec/semantics.md#s-3-1-names
+//# A creation of, a rename to, an insert or a put into any other name MUST be refused as `InvalidName`.
 #[test]
 fn names_and_keys_out_of_bounds_are_refused_and_change_nothing() {
     let db = Db::in_memory();
@@ -96,6 +138,16 @@ fn names_and_keys_out_of_bounds_are_refused_and_change_nothing() {
     assert_eq!(notes.len().unwrap(), 1);
 }
 
+//= spec/semantics.md#s-4-1-insert-assigns-the-next-id
+//# An insert MUST put the document under the int key that is 1 above the collection's largest id, and answer
+//# that key.
+//= spec/semantics.md#s-4-2-largest-id
+//# A put under an int key above the largest id MUST make that key the largest id, whichever call puts.
+//= spec/semantics.md#s-4-2-largest-id
+//# A store MUST NOT lower the largest id of a collection: not by a delete, a clear, a rename, cleaning, a
+//# crash or reopening.
+//= spec/semantics.md#s-4-4-ids-run-out
+//# An insert that needs an id above 9,223,372,036,854,775,807 MUST be refused as `IdsExhausted`.
 #[test]
 fn ids_follow_the_largest_key_ever_put_and_end_with_the_integers() {
     let disk = Arc::new(MemoryStorage::new());
@@ -119,6 +171,12 @@ fn ids_follow_the_largest_key_ever_put_and_end_with_the_integers() {
     notes.put("still", n(1)).unwrap();
 }
 
+//= spec/semantics.md#s-2-5-depth-limit
+//# A write of a document in which arrays and objects nest deeper than 128 levels, the document being level 1,
+//# MUST be refused as `TooDeep`.
+//= spec/semantics.md#s-4-5-insert-of-many
+//# An insert of many documents MUST put them under successive ids, in the order given, in one commit, and
+//# answer the keys in that order.
 #[test]
 fn insert_many_is_one_commit_and_a_bad_document_in_it_leaves_nothing() {
     let db = Db::in_memory();
@@ -136,6 +194,12 @@ fn insert_many_is_one_commit_and_a_bad_document_in_it_leaves_nothing() {
     assert_eq!((notes.len().unwrap(), db.stats().lsn), (1000, lsn));
 }
 
+//= spec/semantics.md#s-5-3-order-of-a-scan
+//# A scan MUST answer the keys and documents of one state in the order of the keys, ascending, or descending
+//# when asked to.
+//= spec/semantics.md#s-5-4-range
+//# A scan of a range MUST answer exactly the keys that satisfy both bounds, each of which includes its key,
+//# excludes it, or is absent.
 #[test]
 fn scans_go_by_key_in_either_direction_within_any_bounds() {
     let db = Db::in_memory();
@@ -163,6 +227,9 @@ fn scans_go_by_key_in_either_direction_within_any_bounds() {
     assert_eq!(ids(walk.reversed()), ["0xff01", "\"b\"", "\"a\"", "7"], "what is left, from its other end");
 }
 
+//= spec/semantics.md#s-5-5-prefix
+//# A scan of a prefix MUST answer exactly the keys of the prefix's kind, text or bytes, whose payload begins
+//# with that of the prefix.
 #[test]
 fn prefixes_end_where_they_should() {
     let db = Db::in_memory();
@@ -179,6 +246,9 @@ fn prefixes_end_where_they_should() {
     assert_eq!([&[1u8][..], &[1, 0xFF], &[0xFF], &[], &[3]].map(bytes), [3, 2, 1, 5, 0]);
 }
 
+//= spec/semantics.md#s-5-3-order-of-a-scan
+//# A scan MUST answer the keys and documents of one state in the order of the keys, ascending, or descending
+//# when asked to.
 #[test]
 fn a_scan_sees_the_state_that_it_began_with() {
     let db = Db::in_memory();
@@ -227,6 +297,12 @@ fn documents_longer_than_a_segment_are_kept_whole() {
     assert!(db.verify(true).unwrap().is_clean());
 }
 
+//= spec/semantics.md#s-6-6-close
+//# When a store has been closed with success, every commit MUST survive a power cut.
+//= spec/semantics.md#s-7-4-reopening
+//# Reopening a store that was closed with success MUST give the state after Cn.
+//= spec/format.md#f-7-4-order-in-a-commit
+//# A record MUST follow the catalog record that creates its collection in the log.
 #[test]
 fn every_durability_class_is_there_after_a_close() {
     let directory = tempfile::tempdir().unwrap();
@@ -287,9 +363,15 @@ fn an_empty_store_takes_at_most_64_kib() {
     assert!(std::fs::metadata(&path).unwrap().len() <= 65_536);
 }
 
+//= spec/semantics.md#s-8-5-full-disk
+//# A write that finds no room MUST fail, and leave the store able to read, and to write again once there is
+//# room.
+//= spec/durability.md#d-5-1-before-the-acknowledgement
+//# A want of room MUST show before the commit is acknowledged, as a failure of its call or of a call in front
+//# of it.
 #[test]
 fn a_full_file_refuses_and_loses_nothing() {
-    let db = Db::open_on(MemoryStorage::new(), &Options::new().segment_bytes(4096).max_file_bytes(32_768))
+    let db = Db::open_on(MemoryStorage::new(), &Options::new().segment_bytes(4096).max_file_bytes(57_344))
         .unwrap();
     let c = db.collection("c").with_durability(Durability::Written);
     let mut count = 0i64;
@@ -306,6 +388,13 @@ fn a_full_file_refuses_and_loses_nothing() {
     db.flush().unwrap();
 }
 
+//= spec/semantics.md#s-1-4-all-or-nothing
+//# A store MUST NOT show a state that holds a part of a commit, to any reader, at any time, or after any
+//# crash.
+//= spec/transactions.md#t-1-2-the-visible-state
+//# The visible state MUST NOT go back while a store is open.
+//= spec/transactions.md#t-1-3-whole-commits
+//# A reader MUST see all changes of a commit, or none.
 #[test]
 fn readers_on_other_threads_see_whole_commits() {
     let db = Db::in_memory();
@@ -373,6 +462,12 @@ impl Storage for Breakable {
     }
 }
 
+//= spec/semantics.md#s-8-3-no-writes-after-an-unknown-outcome
+//# After a write or a flush whose outcome is unknown, a store MUST refuse each further write and flush with a
+//# failure until it is reopened.
+//= spec/durability.md#d-4-2-stopping-is-for-good
+//# A store that has stopped writing MUST NOT begin to write again through the same handle, whatever later
+//# calls of the storage return.
 #[test]
 fn after_a_failed_write_the_handle_writes_no_more_and_what_it_holds_can_be_read() {
     let disk = Arc::new(Breakable::default());
@@ -410,6 +505,13 @@ fn a_scan_ends_after_its_first_error() {
     assert!(scan.next().is_none(), "what follows an error is not what follows");
 }
 
+//= spec/space.md#p-5-3-full-disk
+//# Once space is given back, by cleaning or by the file system, writes MUST succeed again without reopening.
+//= spec/semantics.md#s-8-5-full-disk
+//# A write that finds no room MUST fail, and leave the store able to read, and to write again once there is
+//# room.
+//= spec/semantics.md#s-8-5-full-disk
+//# A store MUST NOT let a write that failed for want of room take effect later.
 #[test]
 fn what_found_no_room_is_taken_back_and_never_comes_later() {
     let disk = Arc::new(Breakable::default());
@@ -471,6 +573,8 @@ fn a_file_of_the_length_of_a_new_store_that_is_somebody_elses_is_left_alone() {
     }
 }
 
+//= spec/recovery.md#r-5-4-new-incarnation
+//# Where a slot was invalid, a writer MUST do this at opening.
 #[test]
 fn a_deep_check_tells_of_a_damaged_slot_before_the_next_writer_mends_it() {
     let directory = tempfile::tempdir().unwrap();
@@ -488,4 +592,38 @@ fn a_deep_check_tells_of_a_damaged_slot_before_the_next_writer_mends_it() {
     assert_eq!(damaged.problems[0].at, 4096);
     let mended = Db::open(&path).unwrap();
     assert!(mended.verify(true).unwrap().is_clean());
+}
+
+//= spec/semantics.md#s-3-9-list-of-names
+//# The list of collections MUST hold each name once, in bytewise order, empty collections included.
+#[test]
+fn the_list_of_collections_is_in_bytewise_order_with_the_empty_ones() {
+    let db = Db::in_memory();
+    for name in ["b", "é", "aa", "Z", "a", "ä"] {
+        assert!(db.create_collection(name).unwrap());
+    }
+    db.collection("a").insert(n(1)).unwrap();
+    db.rename_collection("b", "c").unwrap();
+    assert_eq!(db.collections(), ["Z", "a", "aa", "c", "ä", "é"]);
+}
+
+//= spec/durability.md#d-2-1-where-a-class-comes-from
+//# A store MUST NOT give a commit a class that is weaker than the one that was asked for.
+#[test]
+fn the_class_of_a_transaction_goes_before_that_of_the_handle_and_that_before_the_options() {
+    let weak = Options::new().durability(Durability::Buffered);
+    let db = Db::open_on(MemoryStorage::new(), &weak.background(holotype::Background::Manual)).unwrap();
+    let is_durable = || db.stats().durable_lsn >= db.stats().lsn;
+    db.collection("c").put(1, n(1)).unwrap();
+    assert!(!is_durable(), "as the options say");
+    db.collection("c").with_durability(Durability::Synced).put(1, n(1)).unwrap();
+    assert!(is_durable(), "as the handle says");
+    let mut tx = db.begin_write().unwrap();
+    tx.set_durability(Durability::Synced);
+    tx.collection("c").put(1, n(1)).unwrap();
+    tx.commit().unwrap();
+    assert!(is_durable(), "as the transaction says");
+    let db = Db::open_on(MemoryStorage::new(), &Options::new()).unwrap();
+    db.collection("c").put(1, n(1)).unwrap();
+    assert!(db.stats().durable_lsn >= db.stats().lsn, "where nobody says anything");
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use holotype::storage::MemoryStorage;
-use holotype::{Db, Document, Durability, Error, Key, Options, WriteTransaction, doc};
+use holotype::{Background, Db, Document, Durability, Error, Key, Options, WriteTransaction, doc};
 
 fn n(value: i64) -> Document {
     doc! { "n": value }
@@ -34,9 +34,10 @@ fn fresh() -> (Db, Arc<MemoryStorage>) {
     (Db::open_on(Arc::clone(&disk), &Options::new()).unwrap(), disk)
 }
 
+//= spec/transactions.md#t-2-1-one-commit
+//# When it commits, all of them MUST become one commit; when it is rolled back, none of them takes effect.
 #[test]
 fn changes_in_any_number_of_collections_become_one_commit() {
-    // spec: T-2.1
     let (db, disk) = fresh();
     let mut watch = db.watch(0).unwrap();
     let lsn = {
@@ -59,9 +60,13 @@ fn changes_in_any_number_of_collections_become_one_commit() {
     assert_eq!(contents(&reopened(db, &disk)), expected);
 }
 
+//= spec/transactions.md#t-2-3-read-your-writes
+//# A read in a transaction MUST answer from the state after the last commit placed before it began, changed
+//# by the changes that the transaction has made so far.
+//= spec/transactions.md#t-2-4-nothing-shows-before-the-end
+//# No reader outside a transaction MUST see any of its changes before it has committed.
 #[test]
 fn a_transaction_reads_what_it_writes_and_nobody_else_does() {
-    // spec: T-2.3, T-2.4
     let (db, _) = fresh();
     let outside = db.collection("a");
     outside.put_many((1..=4).map(|key| (key, n(key)))).unwrap();
@@ -94,9 +99,10 @@ fn a_transaction_reads_what_it_writes_and_nobody_else_does() {
     assert_eq!(db.collections(), ["a", "new"]);
 }
 
+//= spec/transactions.md#t-2-3-read-your-writes
+//# A scan in a transaction MUST answer from the state in which it began, in the order of S-5.3.
 #[test]
 fn a_scan_shows_the_state_in_which_it_began_also_within_a_transaction() {
-    // spec: T-2.3
     let (db, _) = fresh();
     db.collection("a").insert_many((1..=600).map(n)).unwrap();
     let tx = db.begin_write().unwrap();
@@ -114,9 +120,11 @@ fn a_scan_shows_the_state_in_which_it_began_also_within_a_transaction() {
     assert_eq!(inside.len().unwrap(), 601);
 }
 
+//= spec/transactions.md#t-2-5-rollback
+//# A transaction that is dropped, whose function fails or panics, or that is rolled back MUST leave the state
+//# as it was, the largest ids among it, and the next writer free to begin.
 #[test]
 fn what_fails_panics_or_is_dropped_leaves_nothing_behind_and_lets_the_next_one_in() {
-    // spec: T-2.5
     let (db, _) = fresh();
     db.collection("a").put("x", n(1)).unwrap();
     let before = contents(&db);
@@ -162,9 +170,11 @@ fn an_empty_transaction_is_no_commit() {
     assert!(db.watch(last).unwrap().try_next().unwrap().is_none());
 }
 
+//= spec/transactions.md#t-2-6-savepoints
+//# Going back to it MUST undo exactly the changes made after it; the savepoints made after it are gone, and
+//# it stays itself.
 #[test]
 fn savepoints_nest_and_take_back_just_what_came_after_them() {
-    // spec: T-2.6
     let (db, _) = fresh();
     db.collection("a").put("x", n(0)).unwrap();
     let mut tx = db.begin_write().unwrap();
@@ -250,9 +260,14 @@ fn the_catalog_changes_with_the_documents() {
     assert_eq!(contents(&reopened(db, &disk)), expected);
 }
 
+//= spec/transactions.md#t-2-7-refusals
+//# A refused operation in a transaction MUST leave the transaction as it was before the operation; the
+//# transaction goes on.
+//= spec/transactions.md#t-2-8-size
+//# A transaction whose changes take more memory than the limit set for it MUST be refused as
+//# `TransactionTooLarge` at the operation that passes the limit.
 #[test]
 fn a_refused_operation_leaves_the_transaction_as_it_was() {
-    // spec: T-2.7, T-2.8
     let options = Options::new().transaction_bytes(20_000);
     let db = Db::open_on(MemoryStorage::new(), &options).unwrap();
     let tx = db.begin_write().unwrap();
@@ -275,9 +290,11 @@ fn a_refused_operation_leaves_the_transaction_as_it_was() {
     assert_eq!(db.collection("a").len().unwrap(), 3);
 }
 
+//= spec/transactions.md#t-2-8-size
+//# A transaction whose changes take more memory than the limit set for it MUST be refused as
+//# `TransactionTooLarge` at the operation that passes the limit.
 #[test]
 fn changes_of_the_catalog_count_towards_the_limit() {
-    // spec: T-2.8
     let options = Options::new().transaction_bytes(10_000);
     let db = Db::open_on(MemoryStorage::new(), &options).unwrap();
     let tx = db.begin_write().unwrap();
@@ -311,9 +328,11 @@ fn a_transaction_may_be_longer_than_a_segment() {
     assert!(db.verify(true).unwrap().is_clean());
 }
 
+//= spec/transactions.md#t-2-10-versions
+//# A `replace_if` or `delete_if` MUST be refused as `VersionMismatch` unless the newest version of the
+//# document is the one given.
 #[test]
 fn a_version_lets_a_writer_notice_what_came_between() {
-    // spec: T-2.10
     let (db, _) = fresh();
     let a = db.collection("a");
     a.put("x", n(1)).unwrap();
@@ -339,9 +358,11 @@ fn a_version_lets_a_writer_notice_what_came_between() {
     assert!(a.is_empty().unwrap());
 }
 
+//= spec/transactions.md#t-2-9-waiting-for-the-writer
+//# A writer that waits longer than the limit set for it MUST be refused as `WriterBusy`, which says who
+//# writes and since when.
 #[test]
 fn who_waits_too_long_for_the_writer_is_told_who_writes() {
-    // spec: T-2.9
     let options = Options::new().write_wait(Duration::ZERO);
     let db = Db::open_on(MemoryStorage::new(), &options).unwrap();
     let other = db.clone();
@@ -359,9 +380,11 @@ fn who_waits_too_long_for_the_writer_is_told_who_writes() {
     db.collection("a").insert(n(1)).unwrap();
 }
 
+//= spec/transactions.md#t-2-9-waiting-for-the-writer
+//# A thread that writes outside the transaction that it has open itself MUST be refused at once: it would
+//# wait for ever.
 #[test]
 fn a_thread_that_would_wait_for_itself_is_told_at_once() {
-    // spec: T-2.9
     let (db, _) = fresh();
     let refused = db.write(|_| db.collection("a").insert(n(1)));
     assert!(matches!(refused, Err(Error::WriterBusy { .. })));
@@ -482,4 +505,19 @@ fn a_bulk_load_commits_in_batches_and_says_how_far_it_came() {
         }
         other => panic!("{other:?}"),
     }
+}
+//= spec/format.md#f-5-6-parts
+//# A writer MUST refuse a commit that needs more than 32,768 parts before it places any of them.
+#[test]
+fn a_commit_of_too_many_parts_is_refused_before_any_is_placed() {
+    // Each part is a segment of 512 bytes at most, so each holds one of these documents.
+    let options = Options::new().sector(64).segment_bytes(512).background(Background::Manual);
+    let db = Db::open_on(MemoryStorage::new(), &options).unwrap();
+    db.collection("a").put("x", n(1)).unwrap();
+    let before = (db.stats().lsn, db.stats().log_end);
+    let many = (0..33_000).map(|key| (key, doc! { "b": vec![7_u8; 300] }));
+    let refused = db.collection("a").put_many(many).unwrap_err();
+    assert!(matches!(refused, Error::LimitReached { .. }), "{refused}");
+    assert_eq!((db.stats().lsn, db.stats().log_end), before);
+    assert_eq!(db.collection("a").len().unwrap(), 1);
 }

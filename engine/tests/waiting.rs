@@ -145,6 +145,11 @@ impl Woken {
     }
 }
 
+//= spec/transactions.md#t-4-8-no-room
+//# When there is no room to hand over what is pending, the pending commits MUST fail as `StorageFull`, all of
+//# them, and be taken back: the state is as if they had never been placed (S-8.5).
+//= spec/durability.md#d-6-3-a-failure-at-close
+//# When a close fails, the store MUST report it.
 #[test]
 fn a_commit_that_a_close_takes_back_is_told_to_who_waits_for_it() {
     // spec: T-4.8. There is nothing left to sync then, so nobody would ever say more.
@@ -308,6 +313,8 @@ fn a_storage_that_panics_in_a_sync_fails_those_who_wait_for_it() {
     assert!(matches!(db.collection("a").put("m", n(1)), Err(Error::Poisoned { .. })));
 }
 
+//= spec/transactions.md#t-4-8-no-room
+//# A transaction that began on top of them MUST fail at its commit.
 #[test]
 fn a_transaction_reads_nothing_more_once_the_ground_it_stands_on_is_taken_back() {
     // spec: T-2.3, T-4.8. What it would read now does not fit what it has read before.
@@ -402,9 +409,19 @@ fn readers_go_on_seeing_their_state_while_commits_are_placed_and_taken_back() {
     });
 }
 
+//= spec/semantics.md#s-6-8-visibility
+//# A store MUST NOT return from a write before its commit is visible to every reader that begins later.
+//= spec/semantics.md#s-6-8-visibility
+//# A commit of class `Synced` MUST NOT be visible to any reader before it is durable; the commits after it
+//# wait for it.
+//= spec/transactions.md#t-4-1-visible-on-return
+//# When a write has returned with success, its commit MUST be visible.
+//= spec/transactions.md#t-4-2-durable-before-visible
+//# A commit of class `Synced` MUST NOT be visible before it is durable.
+//= spec/transactions.md#t-4-2-durable-before-visible
+//# A commit of a weaker class MUST NOT be visible before the commits in front of it are.
 #[test]
 fn a_synced_commit_is_seen_once_it_is_durable_and_weaker_ones_wait_behind_it() {
-    // spec: T-4.1, T-4.2
     let (disk, db) = store(Background::Manual);
     let a = db.collection("a");
     let written = a.clone().with_durability(Durability::Written);
@@ -428,9 +445,10 @@ fn a_synced_commit_is_seen_once_it_is_durable_and_weaker_ones_wait_behind_it() {
     assert_eq!(values(a.scan(..).unwrap()), [1, 2]);
 }
 
+//= spec/transactions.md#t-4-4-answers-that-rest-on-pending-commits
+//# It MUST NOT return before the commits that were pending when it read are visible.
 #[test]
 fn the_next_writer_builds_on_what_is_not_visible_yet_and_waits_for_it() {
-    // spec: T-4.4
     let (disk, db) = store(Background::Manual);
     let a = db.collection("a");
     disk.shut();
@@ -454,9 +472,13 @@ fn the_next_writer_builds_on_what_is_not_visible_yet_and_waits_for_it() {
     });
 }
 
+//= spec/media.md#m-3-1-success
+//# A store MUST NOT acknowledge a commit as durable before that.
+//= spec/transactions.md#t-4-3-shared-syncs
+//# A sync makes durable what was placed before its hand-over, and no more: a commit MUST NOT be
+//# acknowledged durable by a sync that began before the commit was handed over.
 #[test]
 fn commits_that_wait_share_a_sync_and_no_sync_vouches_for_what_came_after_it_began() {
-    // spec: T-4.3
     let (disk, db) = store(Background::Manual);
     let a = db.collection("a");
     disk.shut();
@@ -485,9 +507,13 @@ fn commits_that_wait_share_a_sync_and_no_sync_vouches_for_what_came_after_it_beg
     assert_eq!(db.stats().syncs - syncs, 2, "the others share one");
 }
 
+//= spec/media.md#m-3-4-the-commit-in-flight
+//# A store MUST NOT report it as rolled back.
+//= spec/transactions.md#t-4-5-a-failed-sync
+//# Every call that waits MUST return the failure, and every later write and flush MUST be refused (S-8.3)
+//# until the store is reopened.
 #[test]
 fn a_failed_sync_fails_everybody_who_waits_and_shows_nothing() {
-    // spec: T-4.5
     let (disk, db) = store(Background::Manual);
     let a = db.collection("a");
     disk.shut();
@@ -535,9 +561,11 @@ fn a_pending_change_of_the_catalog_is_not_seen_either() {
     assert!(matches!(a.contains("x"), Err(Error::UnknownCollection { .. })));
 }
 
+//= spec/transactions.md#t-5-1-what-it-shows
+//# A feed from LSN `n` MUST show every visible commit above `n` that changes the state, each once, in LSN
+//# order, and nothing that is not visible.
 #[test]
 fn a_feed_shows_nothing_that_is_pending() {
-    // spec: T-5.1
     let (disk, db) = store(Background::Manual);
     let mut watch = db.watch(db.stats().lsn).unwrap();
     disk.shut();
@@ -550,6 +578,11 @@ fn a_feed_shows_nothing_that_is_pending() {
     assert!(watch.try_next().unwrap().is_some());
 }
 
+//= spec/durability.md#d-3-1-what-acknowledges
+//# A call that says whether a commit is durable MUST NOT say so before a sync that covers it has returned
+//# success.
+//= spec/durability.md#d-3-2-deferred-waiting
+//# A commit that returns a ticket in place of waiting MUST keep T-2.2 and T-4.2 as if it waited.
 #[test]
 fn a_deferred_commit_is_told_when_it_is_durable_to_threads_and_to_tasks() {
     let (disk, db) = store(Background::Manual);
@@ -574,4 +607,43 @@ fn a_deferred_commit_is_told_when_it_is_durable_to_threads_and_to_tasks() {
     let lsn = second.lsn();
     assert!(second.is_durable().unwrap());
     assert!(matches!(Pin::new(&mut second).poll(&mut task), Poll::Ready(Ok(done)) if done == lsn));
+}
+
+//= spec/transactions.md#t-4-6-flush
+//# `flush` MUST return with success only once every commit that was placed before the call is durable.
+#[test]
+fn a_flush_returns_once_all_that_was_placed_before_it_is_durable() {
+    let (disk, db) = store(Background::Manual);
+    disk.shut();
+    db.collection("a").with_durability(Durability::Buffered).put("k", n(1)).unwrap();
+    let ticket = deferred(&db, "l");
+    std::thread::scope(|scope| {
+        let flush = scope.spawn(|| db.flush());
+        disk.wait_for_a_sync();
+        for _ in 0..1000 {
+            std::thread::yield_now();
+        }
+        assert!(!flush.is_finished());
+        assert!(db.stats().durable_lsn < ticket.lsn());
+        disk.open();
+        flush.join().unwrap().unwrap();
+    });
+    assert!(db.stats().durable_lsn >= ticket.lsn());
+}
+
+//= spec/durability.md#d-3-2-deferred-waiting
+//# Dropping a ticket MUST NOT change the fate of the commit.
+#[test]
+fn a_commit_comes_to_the_same_end_whether_its_ticket_is_kept_or_dropped() {
+    let (disk, db) = store(Background::Manual);
+    disk.shut();
+    drop(deferred(&db, "k"));
+    assert!(!db.collection("a").contains("k").unwrap(), "it is not durable yet");
+    disk.open();
+    db.flush().unwrap();
+    assert!(db.collection("a").contains("k").unwrap());
+    drop(deferred(&db, "l"));
+    db.close().unwrap();
+    let db = Db::open_on(disk, &Options::new()).unwrap();
+    assert_eq!(db.collection("a").len().unwrap(), 3);
 }

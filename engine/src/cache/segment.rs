@@ -43,6 +43,27 @@ impl Segment {
         Segment { sequence, physical, frame_seed, stretches: vec![first] }
     }
 
+    /// A segment as a checkpoint has it: its stretches, each by offset and first LSN, in order. None where there is none.
+    pub(crate) fn from_table(
+        lineage: &Lineage,
+        sequence: u64,
+        physical: u32,
+        stretches: &[(u32, Lsn)],
+    ) -> Option<Self> {
+        let stretch = |&(offset, first_lsn): &(u32, Lsn)| {
+            let seed = RecordSeed::new(lineage, first_lsn.incarnation(), sequence);
+            Stretch { offset, first_lsn, seed }
+        };
+        let frame_seed = SegmentSeed::for_segment(lineage, sequence);
+        let stretches: Vec<_> = stretches.iter().map(stretch).collect();
+        (!stretches.is_empty()).then_some(Segment { sequence, physical, frame_seed, stretches })
+    }
+
+    /// Its stretches, in the order of their offsets.
+    pub(crate) fn stretches(&self) -> &[Stretch] {
+        &self.stretches
+    }
+
     /// The LSN of its first frame.
     pub(crate) fn first_lsn(&self) -> Lsn {
         self.stretches[0].first_lsn
@@ -90,9 +111,17 @@ impl SegmentTable {
         read(&self.segments).get(&sequence).cloned()
     }
 
-    /// The oldest segment in place.
-    pub(crate) fn first(&self) -> Option<Arc<Segment>> {
-        read(&self.segments).first_key_value().map(|(_, segment)| Arc::clone(segment))
+    /// The oldest segment from which on all are in place.
+    pub(crate) fn first_unbroken(&self) -> Option<Arc<Segment>> {
+        let segments = read(&self.segments);
+        let mut first: Option<&Arc<Segment>> = None;
+        for segment in segments.values().rev() {
+            if first.is_some_and(|first| first.sequence != segment.sequence + 1) {
+                break;
+            }
+            first = Some(segment);
+        }
+        first.cloned()
     }
 
     /// Where the last stretch begins that begins with `lsn` or below: segment and offset.
@@ -115,9 +144,9 @@ impl SegmentTable {
         segments.insert(segment.sequence, Arc::clone(segment));
     }
 
-    /// Whether a log segment in place lies at the physical index.
-    pub(crate) fn uses(&self, physical: u32) -> bool {
-        read(&self.segments).values().any(|segment| segment.physical == physical)
+    /// Takes out a segment whose place is given to something else.
+    pub(crate) fn remove(&self, sequence: u64) {
+        write(&self.segments).remove(&sequence);
     }
 
     pub(crate) fn count(&self) -> usize {

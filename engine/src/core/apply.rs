@@ -2,8 +2,8 @@
 
 use crate::document::KeyRef;
 use crate::format::{LogAddress, Lsn};
-use crate::index::{Entry, PrimaryIndex, State};
-use crate::log::{Action, Batch, Change, Mark};
+use crate::index::{PrimaryIndex, State};
+use crate::log::{Action, Batch, Mark};
 use crate::seeded::{self, Bug};
 use crate::sync::{read, write};
 use crate::txn::{AT_ONCE, Applying, Pending};
@@ -21,6 +21,8 @@ impl Core {
         }
     }
 
+    //= spec/transactions.md#t-3-2-nobody-waits
+    //# A snapshot MUST NOT keep a writer or another reader waiting, however long it lives; nor they it.
     /// Changes the index and the catalog, for the next writer to see and nobody else (spec: T-4.2). A long commit is applied a slice at
     /// a time, so that no reader waits for all of it (spec: T-3.2).
     pub(super) fn apply_unseen(&self, mut batch: Batch, needs_sync: bool, mark: Mark) {
@@ -61,7 +63,9 @@ impl Core {
                 applying.show_early(State { lsn: batch.lsn, address: change.address });
             }
             match &change.action {
-                Action::Put | Action::Delete => apply_document(&mut applying, batch, change),
+                Action::Put | Action::Delete => apply_document(&mut applying, batch, number),
+                Action::Relocate(_) => relocate_document(batch, number),
+                Action::Free(_) => {}
                 Action::Catalog(change_of_catalog, begins) => {
                     let mut catalog = write(&self.catalog);
                     let fits = catalog.carry_out(change_of_catalog, begins.clone(), change.address);
@@ -83,10 +87,17 @@ impl Core {
         batch.changes.len() <= AT_ONCE
     }
 
+    //= spec/transactions.md#t-4-8-no-room
+    //# When there is no room to hand over what is pending, the pending commits MUST fail as `StorageFull`,
+    //# all of them, and be taken back: the state is as if they had never been placed (S-8.5).
     /// Takes every pending commit that is not handed over out of index, catalog and log, as if it had never been placed
     /// (spec: T-4.8). Whether there were any.
     pub(super) fn take_back_unwritten(&self, writer: &mut Writer) -> bool {
-        let taken = self.visibility.take_back(writer.written(), |pending| self.undo(pending));
+        let accounts = &mut writer.accounts;
+        let taken = self.visibility.take_back(writer.appender.written(), |pending| {
+            self.undo(pending);
+            accounts.undo(self.log.geometry, &pending.batch);
+        });
         let Some(first) = taken.last() else { return false };
         writer.took_back(self, first.batch.lsn, taken[0].batch.lsn, first.mark.clone());
         true
@@ -96,7 +107,7 @@ impl Core {
         let batch = &pending.batch;
         for change in batch.changes.iter().rev().filter(|change| !change.is_moot) {
             match &change.action {
-                Action::Put | Action::Delete => {
+                Action::Put | Action::Delete | Action::Relocate(_) => {
                     let documents = batch.documents(change).expect("a document has a collection");
                     let key = batch.key(change).expect("a document has a key that was encoded here");
                     match batch.replaced(change) {
@@ -105,6 +116,7 @@ impl Core {
                     };
                 }
                 Action::Catalog(..) => write(&self.catalog).take_back(change.address),
+                Action::Free(_) => {}
             }
         }
         for touched in &batch.collections {
@@ -115,7 +127,18 @@ impl Core {
     }
 }
 
-fn apply_document(applying: &mut Applying<'_>, batch: &Batch, change: &Change) {
+/// The version is the same in every state that has it, so nobody needs to be kept the old place for: who looked it up before looks
+/// again (spec: F-6.8).
+fn relocate_document(batch: &Batch, number: usize) {
+    let change = &batch.changes[number];
+    let documents = batch.documents(change).expect("a document has a collection");
+    let key = batch.key(change).expect("a document has a key that was encoded here");
+    let before = documents.index.set(key, batch.entry(number));
+    assert_eq!(before, batch.replaced(change).map(|(entry, _)| entry), "what moves is the newest version");
+}
+
+fn apply_document(applying: &mut Applying<'_>, batch: &Batch, number: usize) {
+    let change = &batch.changes[number];
     let documents = batch.documents(change).expect("a document has a collection");
     let key = batch.key(change).expect("a document has a key that was encoded here");
     let replaced = batch.replaced(change);
@@ -124,7 +147,7 @@ fn apply_document(applying: &mut Applying<'_>, batch: &Batch, change: &Change) {
     }
     let before = match change.action {
         Action::Delete => documents.index.remove(key),
-        _ => documents.index.set(key, Entry::new(change.address, false)),
+        _ => documents.index.set(key, batch.entry(number)),
     };
     assert_eq!(before, replaced.map(|(entry, _)| entry), "one writer at a time changes the index");
     match (&change.action, before) {

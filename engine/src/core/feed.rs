@@ -8,6 +8,7 @@ use crate::format::frame::{FRAME_HEADER_LEN, FrameFlags, FrameHeader, parse_head
 use crate::format::record::{Kind, Record};
 use crate::format::{LogAddress, Lsn, round_up_8};
 use crate::index::{Entry, State};
+use crate::sync::{Arc, AtomicU64, Mutex, Ordering, Weak, lock};
 
 use super::{Core, Located};
 
@@ -80,6 +81,41 @@ pub struct Commit {
     pub changes: Vec<Change>,
 }
 
+/// Where the live feeds stand: what lies before them is not needed by them, and what lies behind stays in place (spec: P-4.3).
+#[derive(Debug, Default)]
+pub(crate) struct Feeds {
+    positions: Mutex<Vec<Weak<AtomicU64>>>,
+}
+
+impl Feeds {
+    /// A feed that may need everything, until it says otherwise.
+    fn enter(&self) -> Arc<AtomicU64> {
+        let position = Arc::new(AtomicU64::new(0));
+        let mut positions = lock(&self.positions);
+        positions.retain(|position| position.strong_count() > 0);
+        positions.push(Arc::downgrade(&position));
+        position
+    }
+
+    /// A copy of a feed of another store, which keeps in place here what that keeps there.
+    #[cfg(feature = "testing")]
+    pub(super) fn adopt(&self, feed: &Feed) -> Feed {
+        let position = self.enter();
+        position.store(feed.sequence, Ordering::Release);
+        Feed { position, ..feed.clone() }
+    }
+
+    //= spec/space.md#p-4-3-feeds
+    //# A writer MUST NOT give out the place of a segment that holds a commit which a live feed has not shown
+    //# yet.
+    /// The sequence of the oldest segment that a feed may still read.
+    pub(super) fn oldest(&self) -> u64 {
+        let positions = lock(&self.positions);
+        let live = positions.iter().filter_map(Weak::upgrade);
+        live.map(|position| position.load(Ordering::Acquire)).min().unwrap_or(u64::MAX)
+    }
+}
+
 /// How far a feed has come: everything up to `lsn` was shown, or is not wanted.
 #[derive(Debug, Clone)]
 pub(crate) struct Feed {
@@ -90,6 +126,8 @@ pub(crate) struct Feed {
     lsn: Lsn,
     /// Whether a part of that commit is still to come.
     is_within: bool,
+    /// What others see of `sequence`.
+    position: Arc<AtomicU64>,
 }
 
 /// A frame that was read.
@@ -101,16 +139,25 @@ struct Frame {
 }
 
 impl Core {
+    //= spec/transactions.md#t-5-2-resuming
+    //# A feed from the LSN of the last commit that a feed has shown MUST go on behind that commit.
+    //= spec/transactions.md#t-5-3-gone
+    //# A feed from an LSN behind which part of the log is no longer in place MUST be refused as `LsnGone`,
+    //# which names the oldest LSN that it can begin with.
+    //= spec/transactions.md#t-5-3-gone
+    //# An LSN that the store has never given, or that a crash took back, MUST be refused as `LsnUnknown`.
     /// A feed of what comes behind `from`; 0 stands for the beginning.
     pub(crate) fn feed(&self, from: Lsn) -> Result<Feed> {
         let visible = self.visibility.visible();
         if from > visible.lsn {
             return Err(Error::LsnUnknown { lsn: from.0 });
         }
-        let oldest = self.log.segments.first().expect("a store has a segment");
+        // Entered before it is looked at what there is: what is found stays.
+        let position = self.feeds.enter();
+        let oldest = self.log.segments.first_unbroken().expect("a store has a segment");
         let start = match from {
             Lsn::ZERO if oldest.sequence == 0 => Some((0, self.log.geometry.data_start())),
-            _ => self.log.segments.stretch_before(from),
+            _ => self.log.segments.stretch_before(from).filter(|(sequence, _)| *sequence >= oldest.sequence),
         };
         let Some((sequence, offset)) = start else {
             return Err(match oldest.sequence {
@@ -118,7 +165,8 @@ impl Core {
                 _ => Error::LsnGone { lsn: from.0, oldest: oldest.first_lsn().0 },
             });
         };
-        let mut feed = Feed { sequence, offset, lsn: Lsn::ZERO, is_within: false };
+        position.store(sequence, Ordering::Release);
+        let mut feed = Feed { sequence, offset, lsn: Lsn::ZERO, is_within: false, position };
         while feed.lsn < from {
             let frame = self.next_frame(&feed, visible)?.ok_or(Error::LsnUnknown { lsn: from.0 })?;
             if frame.header.lsn > from {
@@ -134,6 +182,11 @@ impl Core {
         Ok(feed)
     }
 
+    //= spec/transactions.md#t-5-1-what-it-shows
+    //# A feed from LSN `n` MUST show every visible commit above `n` that changes the state, each once, in LSN
+    //# order, and nothing that is not visible.
+    //= spec/transactions.md#t-5-4-nobody-waits
+    //# A feed MUST NOT keep a writer waiting.
     /// The next visible commit that changes the state; none for now where the feed has caught up.
     pub(crate) fn next_commit(&self, feed: &mut Feed) -> Result<Option<Commit>> {
         let visible = self.visibility.visible();
@@ -149,6 +202,7 @@ impl Core {
                 continue;
             }
             *feed = ahead.clone();
+            feed.position.store(feed.sequence, Ordering::Release);
             if !changes.is_empty() {
                 return Ok(Some(Commit { lsn: feed.lsn.0, changes }));
             }
@@ -223,17 +277,31 @@ impl Core {
 
     /// The document at `location`; none where the log no longer has that place.
     pub(crate) fn document_at(&self, location: Location) -> Result<Option<Located>> {
-        let (sequence, _) = self.log.geometry.split(location.address);
-        if self.log.segments.get(sequence).is_none() {
+        if !self.is_in_place(location) {
             return Ok(None);
         }
+        match self.document_in_place(location) {
+            // It was given to something else while it was read.
+            Err(_) if !self.is_in_place(location) => Ok(None),
+            found => found.map(Some),
+        }
+    }
+
+    /// Whether the log still has the segment of `location`, and those of the chunks that a list there names: they may go before it does.
+    fn is_in_place(&self, location: Location) -> bool {
+        let is_there = |at: LogAddress| self.log.segments.get(self.log.geometry.split(at).0).is_some();
+        let list = Entry::new(location.address, false).with_chunked(true);
+        is_there(location.address) && self.chunks_of(list).unwrap_or_default().into_iter().all(is_there)
+    }
+
+    fn document_in_place(&self, location: Location) -> Result<Located> {
         let found = self.log.find(location.address)?;
         let record = self.log.parse(&found, location.address)?;
         let key = record.key.map(KeyRef::to_key);
         match key {
             Some(key) => {
                 let entry = Entry::new(location.address, record.kind == Kind::RelocatedPut);
-                self.locate(location.collection, key.as_ref(), entry).map(Some)
+                self.locate(location.collection, key.as_ref(), entry)
             }
             None => Err(self.wrong_record(location.address, location.collection, &record)),
         }

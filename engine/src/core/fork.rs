@@ -1,13 +1,16 @@
-//! Copies of a store between any two calls, for checks that try many futures of one past.
+//! Copies of a store between any two calls, for checks that try many futures of one past; and where things stand in it.
+
+use std::ops::Range;
 
 use crate::cache::Cache;
-use crate::index::Documents;
+use crate::document::Key;
+use crate::index::{Documents, PrimaryIndex};
 use crate::log::Log;
 use crate::storage::Storage;
 use crate::sync::{Arc, Mutex, RwLock, lock, read};
 use crate::txn::Registered;
 
-use super::{Core, Draft};
+use super::{Core, Draft, Feed, Feeds};
 
 /// Copies of documents, each made once: what shares documents here (two names after a rename, a pending commit) shares their copy there.
 #[derive(Default)]
@@ -42,6 +45,8 @@ impl Core {
             catalog: RwLock::new(read(&self.catalog).fork(&mut copy_of)),
             visibility: Arc::new(self.visibility.fork(&mut copy_of)),
             writer: writer.map(|writer| Mutex::new(writer.fork())),
+            space_at_opening: self.space_at_opening,
+            feeds: Feeds::default(),
             options: self.options.clone(),
         }
     }
@@ -55,5 +60,34 @@ impl Core {
     pub(crate) fn fork_draft(&self, draft: &Draft) -> Draft {
         let mut copies = Copies(read(&self.catalog).documents().cloned().collect());
         draft.fork(&mut |documents| copies.of(documents))
+    }
+
+    /// A copy of a feed of the store that this is a copy of: what that holds in place, this does.
+    pub(crate) fn fork_feed(&self, feed: &Feed) -> Feed {
+        self.feeds.adopt(feed)
+    }
+
+    /// The bytes of the file that each of the two named checkpoints takes.
+    pub(crate) fn checkpoint_places(&self) -> [Vec<Range<u64>>; 2] {
+        let geometry = self.log.geometry;
+        let place = |physical| geometry.segment_offset(physical)..geometry.segment_end(physical);
+        let writer = self.writer.as_ref().map(lock);
+        [0, 1].map(|position| {
+            let segments = writer.as_ref().map(|writer| writer.checkpoints.segments_of(position));
+            segments.into_iter().flatten().map(place).collect()
+        })
+    }
+
+    /// Where in the file the record of the newest version of a document stands.
+    pub(crate) fn record_offset(&self, collection: &str, key: &Key) -> Option<u64> {
+        let naming = self.naming(collection).ok()?;
+        let entry = naming.documents.index.get(key.as_ref())?;
+        self.log.segments.file_offset(entry.address())
+    }
+
+    /// The visible collections and their ids.
+    pub(crate) fn collection_ids(&self) -> Vec<(String, u32)> {
+        let namings = self.namings();
+        namings.iter().map(|naming| (naming.name.clone(), naming.documents.id)).collect()
     }
 }

@@ -11,11 +11,15 @@ mod apply;
 mod draft;
 mod feed;
 #[cfg(feature = "testing")]
+mod fingerprint;
+#[cfg(feature = "testing")]
 mod fork;
 #[cfg(all(test, loom))]
 mod loom;
+mod maintenance;
 mod open;
 mod read;
+mod room;
 mod scan;
 mod sync;
 mod turn;
@@ -25,9 +29,15 @@ mod write;
 mod writer;
 
 pub(crate) use draft::{Draft, DraftWalk, Savepoint};
-pub(crate) use feed::Feed;
 pub use feed::{Change, Commit, Location};
+pub(crate) use feed::{Feed, Feeds};
+#[cfg(feature = "testing")]
+pub(crate) use maintenance::CheckpointJob;
+pub use maintenance::{BackupProgress, BackupReport, CompactProgress, CompactReport, Space};
+pub(crate) use maintenance::{Effort, Stepped, copy_to};
+pub(crate) use open::assemble;
 pub(crate) use read::Located;
+pub(crate) use room::Upkeep;
 pub(crate) use scan::Cursor;
 #[cfg(feature = "testing")]
 pub(crate) use sync::SyncJob;
@@ -58,6 +68,9 @@ pub(crate) struct Core {
     visibility: Arc<Visibility>,
     /// None for a store opened for reading only.
     writer: Option<Mutex<Writer>>,
+    /// Where the bytes of the file were when it was opened: who only reads keeps no accounts.
+    space_at_opening: Space,
+    feeds: Feeds,
     pub(crate) options: Options,
 }
 
@@ -67,6 +80,9 @@ impl Core {
         self.writer.as_ref().map(lock).ok_or(Error::ReadOnly)
     }
 
+    //= spec/semantics.md#s-3-3-unknown-collection
+    //# A read of a name that no collection has, a replace or a delete in one MUST be refused as
+    //# `UnknownCollection`.
     /// What `name` means in the visible state.
     pub(crate) fn naming(&self, name: &str) -> Result<Arc<Naming>> {
         let found = self.visibility.settled(|visible| read(&self.catalog).find_in(name, visible).cloned());
@@ -78,15 +94,22 @@ impl Core {
         self.visibility.settled(|visible| naming.is_in(visible))
     }
 
+    //= spec/semantics.md#s-3-9-list-of-names
+    //# The list of collections MUST hold each name once, in bytewise order, empty collections included.
     /// The names of all collections, in the order of their bytes.
     pub(crate) fn names(&self) -> Vec<String> {
-        let mut names: Vec<_> = self.namings().1.iter().map(|naming| naming.name.clone()).collect();
+        let mut names: Vec<_> = self.namings_now().1.iter().map(|naming| naming.name.clone()).collect();
         names.sort();
         names
     }
 
+    /// The collections of the visible state.
+    pub(crate) fn namings(&self) -> Vec<Arc<Naming>> {
+        self.namings_now().1
+    }
+
     /// The visible state, and the collections of it.
-    fn namings(&self) -> (State, Vec<Arc<Naming>>) {
+    fn namings_now(&self) -> (State, Vec<Arc<Naming>>) {
         self.visibility.settled(|visible| (visible, read(&self.catalog).in_state(visible).cloned().collect()))
     }
 
@@ -119,15 +142,15 @@ impl Core {
 
     /// Numbers about the store as it is now.
     pub(crate) fn stats(&self) -> Stats {
-        let (visible, namings) = self.namings();
+        let (visible, namings) = self.namings_now();
         let (snapshots, retained_versions) = self.visibility.counts();
         let calls = self.log.storage.counters();
-        let (durable_lsn, generation) = match &self.writer {
+        let (durable_lsn, generation, space) = match &self.writer {
             Some(writer) => {
                 let writer = lock(writer);
-                (writer.durable(), writer.superblock().generation)
+                (writer.durable(), writer.superblock().generation, writer.space(self))
             }
-            None => (visible.lsn, 0),
+            None => (visible.lsn, 0, self.space_at_opening),
         };
         Stats {
             collections: namings.len() as u64,
@@ -149,6 +172,18 @@ impl Core {
             written_bytes: calls.written_bytes,
             writes: calls.writes,
             syncs: calls.syncs,
+            space,
+        }
+    }
+}
+
+impl Stats {
+    /// Bytes written through this handle for each byte of a record that callers had placed; 0 where there was none.
+    pub fn write_amplification(&self) -> f64 {
+        if self.space.user_bytes == 0 {
+            0.0
+        } else {
+            self.written_bytes as f64 / self.space.user_bytes as f64
         }
     }
 }
@@ -195,4 +230,6 @@ pub struct Stats {
     pub writes: u64,
     /// Syncs made through this handle.
     pub syncs: u64,
+    /// Where the bytes of the file are.
+    pub space: Space,
 }

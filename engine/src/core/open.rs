@@ -13,12 +13,38 @@ use crate::storage::{FailStop, Storage};
 use crate::sync::{Arc, Mutex, RwLock};
 use crate::txn::Visibility;
 
-use super::{Core, Writer};
+use super::{Core, Feeds, Space, Writer};
 
 /// No slot of a higher generation was written while a store was created.
 const CREATION_GENERATION: u64 = 1;
 
 impl Core {
+    //= spec/format.md#f-3-4-versions-and-features
+    //# A reader MUST NOT write to a file whose read-only-compatible mask has a bit that it does not know.
+    //= spec/media.md#m-2-4-name
+    //# A store MUST sync the directory of a file that it has created before it acknowledges the first commit.
+    //= spec/media.md#m-3-5-reopening
+    //# After a failed sync a store MUST decide what is durable by opening the file anew, and make what it
+    //# finds there durable before it answers from it; what the cache happened to show before proves nothing.
+    //= spec/recovery.md#r-4-3-corrupt
+    //# A writer MUST NOT change a file that the table calls corrupt.
+    //= spec/recovery.md#r-5-1-no-valid-slot
+    //# A read-only open MUST report that it is incomplete; a writer MAY create the store anew.
+    //= spec/recovery.md#r-5-3-sync-before-answering
+    //# After the decision and before it answers any call, a reader MUST sync the file, where the system
+    //# allows it to.
+    //= spec/recovery.md#r-5-3-sync-before-answering
+    //# A read-only open MUST NOT write.
+    //= spec/recovery.md#r-5-4-new-incarnation
+    //# Where a slot was invalid, a writer MUST do this at opening.
+    //= spec/recovery.md#r-5-6-repeatable
+    //# A crash at any step of opening MUST leave a file from which recovery gives the same state.
+    //= spec/recovery.md#r-6-1-order
+    //# A writer MUST NOT return from creation before the last of these.
+    //= spec/semantics.md#s-6-7-what-opening-found
+    //# Once a store is open, every commit that opening found MUST survive a power cut.
+    //= spec/versions.md#c-2-4-refused-is-not-corrupt
+    //# A reader MUST NOT change a file that it refuses.
     /// Opens the store on `storage`, or creates it there.
     pub(crate) fn open(storage: Box<dyn Storage>, options: &Options) -> Result<Core> {
         options.validate()?;
@@ -32,7 +58,6 @@ impl Core {
             }
         };
         if slot.read_only_compatible != 0 && !options.read_only {
-            // spec: F-3.4
             return Err(Error::NewerFormat {
                 major: FORMAT_MAJOR,
                 minor: slot.minor,
@@ -60,14 +85,15 @@ impl Core {
     }
 }
 
-fn assemble(
+/// The store whose file was read.
+pub(crate) fn assemble(
     storage: FailStop,
     segments: SegmentTable,
     slot: Superblock,
     recovered: Recovered,
     options: &Options,
 ) -> Result<Core> {
-    let Recovered { end, highest_incarnation, replay, .. } = recovered;
+    let Recovered { end, highest_incarnation, replay, free, checkpoints, .. } = recovered;
     if seeded::is_on(Bug::IdsFromLiveDocuments) {
         replay.catalog.current().for_each(|naming| naming.documents.forget_deleted_ids());
     }
@@ -81,20 +107,24 @@ fn assemble(
     log.segments = segments;
     load_tail(&log, &end.segment, address)?;
     let visible = State { lsn: end.lsn, address };
-    let writer = if options.read_only {
-        None
-    } else {
-        let file_len = log.storage.len()?;
-        let appender = Appender::new(geometry, slot.lineage, end, visible.lsn, options.check.count_max);
-        Some(Mutex::new(Writer::new(appender, slot, highest_incarnation, file_len)))
-    };
-    Ok(Core {
+    let file_len = log.storage.len()?;
+    let appender = Appender::new(geometry, slot.lineage, end, free, visible.lsn, options.check.count_max);
+    let found = (replay.accounts, checkpoints);
+    let writer = Writer::new(appender, found, slot, highest_incarnation, file_len);
+    let mut core = Core {
         log,
         catalog: RwLock::new(replay.catalog),
         visibility: Arc::new(Visibility::new(visible)),
-        writer,
+        writer: None,
+        space_at_opening: Space::default(),
+        feeds: Feeds::default(),
         options: options.clone(),
-    })
+    };
+    core.space_at_opening = writer.space(&core);
+    if !options.read_only {
+        core.writer = Some(Mutex::new(writer));
+    }
+    Ok(core)
 }
 
 /// The block in which the log ends is not full: it belongs to the tail.
@@ -136,7 +166,7 @@ fn new_superblock(options: &Options) -> Result<Superblock> {
 }
 
 /// Two ids. The standard library's hasher keys are the operating system's randomness, without a dependency.
-fn random_ids(seed: Option<u64>) -> (Lineage, [u8; 16]) {
+pub(super) fn random_ids(seed: Option<u64>) -> (Lineage, [u8; 16]) {
     use std::hash::{BuildHasher, RandomState};
     let state = RandomState::new();
     let word = |n: u64| match seed {

@@ -69,6 +69,9 @@ impl Located {
 }
 
 impl Core {
+    //= spec/semantics.md#s-5-1-point-reads
+    //# `get` MUST answer the document of the key, equal to the one that was put, or that there is none;
+    //# `contains` MUST answer whether there is one.
     /// The visible document of `key`.
     pub(crate) fn get(&self, naming: &Naming, key: KeyRef<'_>) -> Result<Option<Located>> {
         let documents = &naming.documents;
@@ -112,15 +115,29 @@ impl Core {
         Ok(len)
     }
 
+    //= spec/transactions.md#t-3-1-one-state
+    //# Every read through a snapshot MUST answer from one state: the visible state of the moment at which the
+    //# snapshot was taken.
     /// Where `key`'s document of `state` stands, which a snapshot holds.
     ///
     /// The index first: what it no longer has was retained before it gave it up. And then both at once: what a commit had
     /// superseded goes back into the index where the commit is taken back.
-    fn entry_at(&self, state: State, documents: &Documents, key: KeyRef<'_>) -> Result<Option<Entry>> {
+    pub(super) fn entry_at(
+        &self,
+        state: State,
+        documents: &Documents,
+        key: KeyRef<'_>,
+    ) -> Result<Option<Entry>> {
         loop {
             let take_backs = self.visibility.take_backs();
-            let found = match documents.index.get(key) {
-                Some(entry) if self.is_in(state, entry)? => return Ok(Some(entry)),
+            let newest = documents.index.get(key);
+            let is_in = newest.map_or(Ok(false), |entry| self.is_in(state, entry));
+            if is_in.is_err() && documents.index.get(key) != newest {
+                // It has moved on.
+                continue;
+            }
+            let found = match newest {
+                Some(entry) if is_in? => return Ok(Some(entry)),
                 None if !self.visibility.is_unsettled() => None,
                 _ => self.visibility.retained_version(state, documents.id, key),
             };
@@ -137,6 +154,9 @@ impl Core {
         Ok(entry.address() < state.address || entry.is_relocated() && self.birth(entry)?.is_within(state))
     }
 
+    //= spec/space.md#p-9-2-places-that-move
+    //# A read whose record does not verify, or whose segment is not in place, MUST look its key up again, and
+    //# read again when the answer is another.
     /// The document of `key` that `look` leads to.
     #[inline]
     pub(super) fn read(
@@ -158,17 +178,25 @@ impl Core {
         }
     }
 
+    //= spec/semantics.md#s-5-1-point-reads
+    //# `get` MUST answer the document of the key, equal to the one that was put, or that there is none;
+    //# `contains` MUST answer whether there is one.
     /// Whether `key` has a visible document; from the index alone.
     pub(crate) fn contains(&self, naming: &Naming, key: KeyRef<'_>) -> bool {
         let documents = &naming.documents;
         self.visibility.see(documents.id, key, || documents.index.get(key)).is_some()
     }
 
+    //= spec/semantics.md#s-5-2-count
+    //# `len` MUST answer the number of documents in the collection.
     /// How many visible documents the collection has.
     pub(crate) fn len(&self, naming: &Naming) -> u64 {
         self.visibility.settled(|_| naming.documents.len())
     }
 
+    //= spec/format.md#f-8-4-primary-leaves
+    //# A reader MUST report a document as corrupt when there is no such segment or stretch, or when what
+    //# stands there is not a valid put or relocated put of that collection and key.
     /// The document that `entry` leads to, which must be that of `key`.
     #[inline]
     pub(crate) fn locate(&self, collection: u32, key: KeyRef<'_>, entry: Entry) -> Result<Located> {
@@ -194,6 +222,9 @@ impl Core {
         Ok(Located { key, body, lsn, bytes: found.into() })
     }
 
+    //= spec/format.md#f-6-7-chunk-list
+    //# A reader MUST report a document as corrupt when its list leads to anything but these chunks, in their
+    //# order and of that length altogether.
     /// The document whose chunks the put `record` lists (spec: F-6.7).
     fn put_together(&self, found: &Found, record: &Record<'_>, address: LogAddress) -> Result<Located> {
         let list = ChunkList::parse(record.body).ok_or_else(|| self.wrong_record(address, 0, record))?;
@@ -229,6 +260,8 @@ impl Core {
         Ok(Located { bytes: Bytes::Copied(bytes.into()), key, body, lsn })
     }
 
+    //= spec/semantics.md#s-8-6-damage
+    //# A call that meets damaged bytes MUST fail as `Corrupt` rather than answer from them.
     #[cold]
     pub(super) fn wrong_record(
         &self,

@@ -79,9 +79,22 @@ impl Core {
     /// The next document of the walk.
     pub(crate) fn next_document(&self, cursor: &mut Cursor) -> Result<Option<Located>> {
         let Some((key, entry)) = self.next_entry(cursor)? else { return Ok(None) };
-        self.locate(cursor.naming.documents.id, key.as_ref(), entry).map(Some)
+        self.locate_again(cursor, &key, entry).map(Some)
     }
 
+    /// The document at `entry`, which the walk met a while ago: the record may have moved on since.
+    pub(super) fn locate_again(&self, cursor: &Cursor, key: &Key, entry: Entry) -> Result<Located> {
+        let documents = &cursor.naming.documents;
+        self.locate(documents.id, key.as_ref(), entry).or_else(|error| {
+            let found = self.get_at(&cursor.snapshot, documents, key.as_ref())?;
+            // What a live snapshot has met it has still.
+            found.ok_or(error)
+        })
+    }
+
+    //= spec/semantics.md#s-5-3-order-of-a-scan
+    //# A scan MUST answer the keys and documents of one state in the order of the keys, ascending, or
+    //# descending when asked to.
     /// Fills the cursor's page from the front of `range`.
     ///
     /// The index first, then the retained versions of the same keys: the writer retains a version before it takes it out of
@@ -96,8 +109,14 @@ impl Core {
         let covered = cursor.walk.cover(range, &newest);
         let mut seen = Vec::with_capacity(newest.len());
         for (key, entry) in newest {
-            if self.is_in(state, entry)? {
-                seen.push((key, entry));
+            match self.is_in(state, entry) {
+                Ok(true) => seen.push((key, entry)),
+                Ok(false) => {}
+                // It may have moved on between the two looks.
+                Err(_) => {
+                    let again = self.entry_at(state, documents, key.as_ref())?;
+                    seen.extend(again.map(|entry| (key, entry)));
+                }
             }
         }
         let current = seen.len();

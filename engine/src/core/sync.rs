@@ -5,20 +5,25 @@ use crate::cache::Segment;
 use crate::error::{Error, Result};
 use crate::format::Lsn;
 use crate::format::superblock::{SLOT_OFFSETS, Superblock};
-use crate::log::Mark;
-use crate::recovery::zero_fill;
+use crate::log::{Appender, Mark};
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
 use crate::sync::race::{self, Race};
 
+use super::room::Share;
 use super::{Core, Writer};
 
+//= spec/transactions.md#t-4-3-shared-syncs
+//# A sync makes durable what was placed before its hand-over, and no more: a commit MUST NOT be
+//# acknowledged durable by a sync that began before the commit was handed over.
 /// What a sync of the storage, begun now, makes durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SyncJob {
     /// Everything up to here is handed over.
     lsn: Lsn,
     file_len: u64,
+    /// How often the file had been cut by then: a length from before a cut says nothing.
+    cuts: u64,
 }
 
 impl Core {
@@ -39,6 +44,15 @@ impl Core {
         self.log.storage.sync()
     }
 
+    /// All three steps.
+    pub(super) fn sync_beside_others(&self) -> Result<()> {
+        let Some(job) = self.begin_sync()? else { return Ok(()) };
+        self.sync_storage()?;
+        self.end_sync(job)
+    }
+
+    //= spec/media.md#m-3-1-success
+    //# A store MUST NOT acknowledge a commit as durable before that.
     /// The last step: what `job` handed over is durable, and so becomes visible.
     pub(crate) fn end_sync(&self, job: SyncJob) -> Result<()> {
         self.writer()?.end_sync(self, job);
@@ -62,9 +76,12 @@ impl Writer {
             return Err(self.no_hand_over(core, error));
         }
         self.appender.handed_over();
-        Ok(Some(SyncJob { lsn: self.end(), file_len: self.file_len }))
+        Ok(Some(SyncJob { lsn: self.end(), file_len: self.file_len, cuts: self.cuts }))
     }
 
+    //= spec/transactions.md#t-4-8-no-room
+    //# When there is no room to hand over what is pending, the pending commits MUST fail as `StorageFull`,
+    //# all of them, and be taken back: the state is as if they had never been placed (S-8.5).
     /// There was no room to hand over what is pending: it is taken back, so that nobody waits for it (spec: T-4.8).
     fn no_hand_over(&mut self, core: &Core, error: Error) -> Error {
         if !matches!(error, Error::StorageFull { .. }) || seeded::is_on(Bug::FullDiskCommitKept) {
@@ -79,7 +96,9 @@ impl Writer {
     }
 
     fn end_sync(&mut self, core: &Core, job: SyncJob) {
-        self.synced_len = self.synced_len.max(job.file_len);
+        if job.cuts == self.cuts {
+            self.synced_len = self.synced_len.max(job.file_len);
+        }
         let later = race::is_on(Race::SyncedWhatCameLater);
         self.appender.synced(if later { self.written() } else { job.lsn });
         core.publish_pending(self);
@@ -93,26 +112,23 @@ impl Writer {
         Ok(())
     }
 
+    //= spec/format.md#f-5-5-watermark
+    //# If, at a hand-over, the last frame placed states less than the durable LSN of that moment, the writer
+    //# MUST place a *watermark frame* that states it before the hand-over.
     /// Sees to it that what the hand-over to come carries attests what is durable (spec: F-5.5).
     fn attest_durable(&mut self, core: &Core) -> Result<()> {
         if !self.appender.needs_watermark() {
             return Ok(());
         }
         let mark = self.appender.mark();
-        match self.appender.place_watermark().and_then(|()| self.grow(core)) {
+        match self.place(core, Share::Reserve, &mark, Appender::place_watermark) {
             Ok(()) => {
                 self.show_placed(core, &mark);
                 Ok(())
             }
-            Err(Error::StorageFull { .. }) => {
-                // A slot says it as well, and needs no room.
-                self.appender.revert(mark);
-                self.write_slot(core, |_| {})
-            }
-            Err(error) => {
-                self.appender.revert(mark);
-                Err(error)
-            }
+            // A slot says it as well, and needs no room.
+            Err(Error::StorageFull { .. }) => self.write_slot(core, |_| {}),
+            Err(error) => Err(error),
         }
     }
 
@@ -128,6 +144,12 @@ impl Writer {
         Ok(())
     }
 
+    //= spec/format.md#f-2-4-growth
+    //# A writer MUST sync the growth, then write its length into a superblock slot as `file_len`, then sync
+    //# again, before it acknowledges as durable any commit that lies in the grown range.
+    //= spec/recovery.md#r-7-2-after-growth
+    //# When the file has grown since the last slot was written, a writer MUST first sync the growth, and
+    //# write and sync a slot with the new `file_len`; only then may it sync commits that lie in the growth.
     /// Makes a grown length durable, and names it in a slot: before anything is synced that lies in the growth, and while
     /// nothing is lost if there is no room for it (spec: F-2.4, R-7.2).
     fn name_growth(&mut self, core: &Core) -> Result<()> {
@@ -141,6 +163,17 @@ impl Writer {
         self.write_slot(core, |_| {})
     }
 
+    //= spec/versions.md#c-3-1-a-file-of-a-newer-minor-version
+    //# A writer MUST NOT lower the minor version, or change a feature mask, in the slots that it writes.
+    //= spec/format.md#f-3-5-writing-a-slot
+    //# A writer MUST write only the slot that is not the newest valid one, with a generation one higher.
+    //= spec/format.md#f-3-5-writing-a-slot
+    //# A writer MUST complete a sync between any two slot writes.
+    //= spec/format.md#f-3-5-writing-a-slot
+    //# A writer MUST set a slot's durable LSN to one whose sync has already returned success before the slot
+    //# is written, and MUST NOT let it or the incarnation be lower than in the newest valid slot.
+    //= spec/format.md#f-3-5-writing-a-slot
+    //# A writer MUST NOT write the content of an invalid slot back under a fresh checksum.
     /// Writes the slot that is not the newest, and syncs (spec: F-3.5).
     pub(super) fn write_slot(&mut self, core: &Core, change: impl FnOnce(&mut Superblock)) -> Result<()> {
         let mut slot = self.superblock.clone();
@@ -157,6 +190,17 @@ impl Writer {
         core.log.storage.sync()
     }
 
+    //= spec/format.md#f-1-5-lsn
+    //# A writer MUST NOT give one LSN to two commits, in any life of the file.
+    //= spec/recovery.md#r-5-4-new-incarnation
+    //# A writer MUST write that incarnation into the slot that is not the newest valid one, with L as the
+    //# durable LSN, and sync, before it writes any frame of that incarnation.
+    //= spec/recovery.md#r-5-5-opening-frame
+    //# A writer MUST then place the opening frame, which names L and X, at the first sector boundary at or
+    //# after X, or as the first frame of the successor when no frame fits there, and sync, before it places
+    //# any other frame.
+    //= spec/semantics.md#s-7-3-after-a-crash
+    //# A store MUST NOT show a commit that a crash has removed, after any later crash or reopening.
     /// Begins a life of the log of its own: an incarnation above all others, then the opening frame (spec: ).
     pub(super) fn take_incarnation(&mut self, core: &Core) -> Result<()> {
         assert!(!core.visibility.has_pending(), "what the old incarnation placed is visible");
@@ -172,14 +216,15 @@ impl Writer {
         self.write_slot(core, |slot| slot.incarnation = incarnation)?;
         self.highest_incarnation = incarnation;
         let mark = self.appender.mark();
-        let opened = self.appender.place_opening(incarnation).and_then(|()| self.grow(core)).and_then(|()| {
+        let opened = self.place(core, Share::Reserve, &mark, |appender| appender.place_opening(incarnation));
+        let opened = opened.and_then(|()| {
             self.show_placed(core, &mark);
             self.write_out(core)?;
             if seeded::is_on(Bug::OpeningFrameNotSynced) { Ok(()) } else { core.log.storage.sync() }
         });
         if let Err(error) = opened {
             // The next attempt takes yet another incarnation, so nothing is given twice.
-            self.appender.revert(mark);
+            self.revert(core, mark);
             return Err(error);
         }
         self.synced_len = self.file_len;
@@ -190,31 +235,17 @@ impl Writer {
         Ok(())
     }
 
-    /// Lets the file grow until everything placed has room, so that a full disk shows before anything is written (spec: F-2.4).
-    pub(super) fn grow(&mut self, core: &Core) -> Result<()> {
-        let needed = self.appender.file_len_needed();
-        while self.file_len < needed {
-            let to = core.log.geometry.next_len(self.file_len);
-            assert!(to > self.file_len, "growing makes longer");
-            if core.options.max_file_bytes.is_some_and(|max| to > max) {
-                return Err(Error::StorageFull {
-                    operation: format!("growth of the file to {to} bytes, which is beyond max_file_bytes"),
-                });
-            }
-            core.log.storage.set_len(to)?;
-            zero_fill(&core.log.storage, self.file_len, to)?;
-            self.file_len = to;
-        }
-        Ok(())
-    }
-
     /// Puts what was placed since `mark` where readers can find it, once an address leads them there.
     pub(super) fn show_placed(&mut self, core: &Core, mark: &Mark) {
         for (segment, offset, bytes) in self.appender.placed_since(mark) {
             let segment: &Arc<Segment> = segment;
             if !mark.ends_in(segment) {
                 core.log.segments.put(Arc::clone(segment));
+                self.accounts.open(segment.sequence, segment.physical);
+                self.room.is_stale = true;
+                self.room.opened += 1;
             }
+            self.accounts.set_end(segment.sequence, offset + bytes.len() as u32);
             core.log.tail.put(segment, core.log.geometry.address(segment.sequence, offset), bytes);
         }
     }

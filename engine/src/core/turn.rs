@@ -62,6 +62,11 @@ impl Turn {
         self.holder = None;
     }
 
+    /// Whether a transaction holds the turn.
+    pub(crate) fn is_held(&self) -> bool {
+        self.holder.is_some()
+    }
+
     /// Whether anybody waits.
     pub(crate) fn is_waited_for(&self) -> bool {
         !self.waiting.is_empty()

@@ -6,15 +6,27 @@ use crate::format::superblock::Superblock;
 use crate::index::Naming;
 use crate::log::{Appender, Batch, Mark};
 use crate::options::Durability;
+use crate::recovery::NamedCheckpoints;
 use crate::seeded::{self, Bug};
+use crate::space::Accounts;
 use crate::sync::Arc;
 
+use super::maintenance::Work;
+use super::room::{Room, Share};
 use super::{Core, Turn};
 
 /// All that only writers need.
 #[derive(Debug)]
 pub(crate) struct Writer {
     pub(super) appender: Appender,
+    /// What the segments of the log still hold.
+    pub(super) accounts: Accounts,
+    /// The checkpoints that the slots name.
+    pub(super) checkpoints: NamedCheckpoints,
+    /// How much of the file is kept for what must go on when the disk is full.
+    pub(super) room: Room,
+    /// What this life of the store has placed and written, beside what its users asked for.
+    pub(super) work: Work,
     /// The newest valid slot.
     pub(super) superblock: Superblock,
     /// Whether this life of the store has an incarnation of its own yet.
@@ -24,6 +36,10 @@ pub(crate) struct Writer {
     pub(super) file_len: u64,
     /// It was this long at the last sync.
     pub(super) synced_len: u64,
+    /// How often it was cut.
+    pub(super) cuts: u64,
+    /// A checkpoint was named by one slot and not by the other, for want of room: nothing is given out until one is named by both.
+    pub(super) half_published: bool,
     /// The commit in the making; kept for its buffers.
     pub(crate) batch: Batch,
     /// What the name of the last commit's collection meant: the next one mostly goes to the same.
@@ -48,17 +64,24 @@ pub(crate) struct Placed {
 impl Writer {
     pub(super) fn new(
         appender: Appender,
+        (accounts, checkpoints): (Accounts, NamedCheckpoints),
         superblock: Superblock,
         highest_incarnation: u32,
         file_len: u64,
     ) -> Self {
         Writer {
             appender,
+            accounts,
+            checkpoints,
+            room: Room::default(),
+            work: Work::default(),
             superblock,
             is_open: false,
             highest_incarnation,
             file_len,
             synced_len: file_len,
+            cuts: 0,
+            half_published: false,
             batch: Batch::default(),
             last_naming: None,
             unsealed: false,
@@ -72,11 +95,17 @@ impl Writer {
     pub(super) fn fork(&self) -> Self {
         Writer {
             appender: self.appender.clone(),
+            accounts: self.accounts.clone(),
+            checkpoints: self.checkpoints.clone(),
+            room: self.room.clone(),
+            work: self.work.clone(),
             superblock: self.superblock.clone(),
             is_open: self.is_open,
             highest_incarnation: self.highest_incarnation,
             file_len: self.file_len,
             synced_len: self.synced_len,
+            cuts: self.cuts,
+            half_published: self.half_published,
             batch: Batch::default(),
             last_naming: None,
             unsealed: self.unsealed,
@@ -120,13 +149,24 @@ impl Writer {
         std::mem::take(&mut self.taken_back)
     }
 
+    //= spec/semantics.md#s-8-5-full-disk
+    //# A store MUST NOT let a write that failed for want of room take effect later.
     /// The commits from `first` to `last` are no more; the log ends where `mark` says.
     pub(super) fn took_back(&mut self, core: &Core, first: Lsn, last: Lsn, mark: Mark) {
-        core.log.segments.end_with(mark.segment());
-        self.appender.revert(mark);
+        self.revert(core, mark);
         self.taken_back.push((first, last));
         // Some of them may be in the file: so nothing is placed before the end of the log is sealed.
         self.unsealed = true;
+    }
+
+    /// Ends the log where `mark` says, after what lies behind was shown.
+    pub(super) fn revert(&mut self, core: &Core, mark: Mark) {
+        core.log.segments.end_with(mark.segment());
+        let sequence = mark.segment().sequence;
+        self.accounts.end_with(sequence);
+        self.appender.revert(mark);
+        self.accounts.set_end(sequence, self.appender.end().offset);
+        self.room.is_stale = true;
     }
 
     /// [`Error::Closed`], or why nothing is written any more.
@@ -137,6 +177,11 @@ impl Writer {
         core.log.storage.check_writable()
     }
 
+    //= spec/recovery.md#r-7-4-a-new-incarnation-in-place
+    //# A writer MUST acknowledge what the first of these syncs covered only after the slot's sync.
+    //= spec/recovery.md#r-8-1-what-holds-a-place
+    //# A writer MUST NOT give out any place before the slot of is durable: until then the older slot
+    //# may name a checkpoint that the newest does not.
     /// Makes sure that a commit may be begun: an incarnation is taken, counts are left, the end of the log is sealed.
     pub(crate) fn begin(&mut self, core: &Core) -> Result<()> {
         self.check_open(core)?;
@@ -152,17 +197,33 @@ impl Writer {
         }
     }
 
+    //= spec/semantics.md#s-2-1-nothing-changes
+    //# A call that is refused, or that reports that it failed, MUST leave the state as it was.
+    //= spec/semantics.md#s-8-5-full-disk
+    //# A write that finds no room MUST fail, and leave the store able to read, and to write again once there
+    //# is room.
+    //= spec/transactions.md#t-4-7-buffered-commits
+    //# A store SHOULD make `Buffered` commits durable within a stated interval, and MUST hand them over once
+    //# a stated number of bytes is waiting.
+    //= spec/durability.md#d-2-1-where-a-class-comes-from
+    //# A store MUST NOT give a commit a class that is weaker than the one that was asked for.
     /// Places what is in `self.batch` as one commit, does at once what its class asks of the writer, and applies it. Whoever
     /// asked for `Synced` waits for a sync next.
     pub(crate) fn commit(&mut self, core: &Core, durability: Durability) -> Result<Placed> {
         assert!(!self.batch.is_empty(), "a commit changes something");
+        core.find_superseded_chunks(&mut self.batch)?;
         let mut batch = std::mem::take(&mut self.batch);
+        if durability == Durability::Written && seeded::is_on(Bug::HandedOverBeforePlaced) {
+            self.write_out(core)?;
+        }
         let mark = self.appender.mark();
-        if let Err(error) = self.appender.place(&mut batch).and_then(|()| self.grow(core)) {
-            // Nothing is written and nothing is seen: refusing is free.
-            if !seeded::is_on(Bug::PlacementNotTakenBack) {
-                self.appender.revert(mark);
-            }
+        let share = match batch.is_system {
+            true => Share::Reserve,
+            false if batch.only_frees() => Share::Deletes,
+            false => Share::Ordinary,
+        };
+        // Where that fails nothing is written and nothing is seen: refusing is free.
+        if let Err(error) = self.place(core, share, &mark, |appender| appender.place(&mut batch)) {
             self.batch = batch;
             return Err(error);
         }
@@ -170,12 +231,19 @@ impl Writer {
         let lsn = batch.lsn;
         let is_full = self.appender.pending_bytes() >= core.options.flush_bytes;
         if seeded::is_on(Bug::IndexBeforeWrite) {
+            self.accounts.enter(core.log.geometry, &batch);
             core.apply_and_publish(&mut batch);
             self.write_out(core)?;
             return Ok(Placed { lsn, is_pending: false });
         }
-        if durability == Durability::Written || is_full {
+        let is_forgotten =
+            seeded::is_on(Bug::WrittenNotHandedOver) || seeded::is_on(Bug::HandedOverBeforePlaced);
+        if is_full || durability == Durability::Written && !is_forgotten {
             self.hand_down(core, &mark, lsn)?;
+        }
+        self.accounts.enter(core.log.geometry, &batch);
+        if !batch.is_system {
+            self.work.user_bytes += batch.placed_bytes();
         }
         let needs_sync = durability == Durability::Synced && !seeded::is_on(Bug::VisibleBeforeDurable);
         if needs_sync || core.visibility.has_pending() || !Core::is_short(&batch) {
@@ -188,6 +256,9 @@ impl Writer {
         Ok(Placed { lsn, is_pending: false })
     }
 
+    //= spec/semantics.md#s-6-3-written
+    //# When a call with class `Written` has returned with success, its commit and every commit before it MUST
+    //# survive the end of the process.
     /// Hands everything placed to the operating system, the commit `lsn` among it, which is not applied yet. Where there is no
     /// room, it and the pending commits in front of it are taken back.
     fn hand_down(&mut self, core: &Core, mark: &Mark, lsn: Lsn) -> Result<()> {
@@ -203,6 +274,12 @@ impl Writer {
         })
     }
 
+    //= spec/semantics.md#s-6-6-close
+    //# When a store has been closed with success, every commit MUST survive a power cut.
+    //= spec/semantics.md#s-7-4-reopening
+    //# Reopening a store that was closed with success MUST give the state after Cn.
+    //= spec/durability.md#d-6-3-a-failure-at-close
+    //# When a close fails, the store MUST report it.
     /// Ends this life of the store (spec: ). All that was placed is durable already.
     pub(super) fn close(&mut self, core: &Core) -> Result<()> {
         if self.closed {

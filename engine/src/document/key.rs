@@ -20,6 +20,8 @@ pub enum Key {
     Bytes(Box<[u8]>),
 }
 
+//= spec/values.md#v-3-8-order-of-keys
+//# Keys MUST be ordered as the values that they are: ints by number, then texts, then byte strings.
 /// A key that is borrowed from somewhere. Ordered as [`Key`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum KeyRef<'a> {
@@ -62,6 +64,11 @@ impl<'a> KeyRef<'a> {
         }
     }
 
+    //= spec/values.md#v-4-1-key-length
+    //# A text or byte string that is a key MUST NOT have more than 1,024 bytes.
+    //= spec/values.md#v-4-4-beyond-a-limit
+    //# A store MUST refuse a key or a document that is beyond a limit with an error that names the limit,
+    //# whether it comes from a caller, from JSON or from bytes.
     /// Whether a store takes a key of this length.
     ///
     /// # Errors
@@ -93,6 +100,8 @@ impl<'a> KeyRef<'a> {
         }
     }
 
+    //= spec/encoding.md#e-4-1-stored-key
+    //# A reader MUST refuse a key that is not an int, a text or a byte string.
     /// The key at the start of `bytes`, and how many bytes it takes.
     ///
     /// # Errors

@@ -26,6 +26,8 @@ pub struct Document {
     entries: Vec<(Text, Value)>,
 }
 
+//= spec/encoding.md#e-3-2-order-of-names
+//# Fields MUST stand in the bytewise order of their encoded names.
 /// The order of encoded field names: the head of a longer text is larger, so length goes first. spec: E-3.2.
 #[inline]
 pub(super) fn key_cmp(a: &[u8], b: &[u8]) -> Ordering {
@@ -194,6 +196,14 @@ impl Document {
     }
 }
 
+//= spec/semantics.md#s-2-4-document-limit
+//# A write of a document whose encoded form is longer than 67,108,864 bytes MUST be refused as
+//# `DocumentTooLarge`.
+//= spec/values.md#v-4-2-document-length
+//# A document MUST NOT have more than 67,108,864 encoded bytes (64 MiB).
+//= spec/values.md#v-4-4-beyond-a-limit
+//# A store MUST refuse a key or a document that is beyond a limit with an error that names the limit, whether
+//# it comes from a caller, from JSON or from bytes.
 /// Whether a document may have `len` encoded bytes. spec: V-4.2.
 pub(super) fn check_len(len: usize) -> Result<()> {
     if len > DOCUMENT_LEN_MAX {

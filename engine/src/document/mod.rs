@@ -13,7 +13,7 @@
 //!
 //! The room is pure: bytes and values in, bytes and values out. Equal documents have equal bytes, whichever way they were made.
 
-mod cbor;
+pub(crate) mod cbor;
 mod convert;
 mod key;
 mod map;

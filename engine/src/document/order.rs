@@ -6,6 +6,11 @@ use super::map::key_cmp;
 use super::{Document, Value};
 
 impl Value {
+    //= spec/values.md#v-3-2-order-of-bools
+    //# false MUST come before true.
+    //= spec/values.md#v-3-4-order-of-text-and-byte-strings
+    //# Texts MUST be ordered by their UTF-8 bytes, and byte strings by their bytes: the first byte that
+    //# differs decides, and a beginning comes before what it is the beginning of.
     /// Where this value stands to another in the one order of all values:
     /// null < bool < number < text < bytes < array < object.
     ///
@@ -29,6 +34,8 @@ impl Value {
     }
 }
 
+//= spec/values.md#v-3-1-order-of-types
+//# Values of different types MUST be ordered null < bool < number < text < byte string < array < object.
 /// The place of a value's type among the types. spec: V-3.1.
 fn rank(value: &Value) -> u8 {
     match value {
@@ -42,11 +49,19 @@ fn rank(value: &Value) -> u8 {
     }
 }
 
+//= spec/values.md#v-3-3-order-of-numbers
+//# NaN MUST come before all other numbers, negative infinity included.
+//= spec/values.md#v-3-3-order-of-numbers
+//# -0.0, 0.0 and the int 0 MUST stand at the same place.
 /// NaN is below all numbers, and at one place with itself; `-0.0` is at one place with `0.0`.
 fn float_cmp(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| b.is_nan().cmp(&a.is_nan()))
 }
 
+//= spec/values.md#v-3-3-order-of-numbers
+//# Numbers other than NaN MUST be ordered by their exact mathematical value, whether they are ints or floats.
+//= spec/values.md#v-3-3-order-of-numbers
+//# An int MUST NOT be rounded to a float to be compared.
 /// By exact value: rounding the int to a float would put neighbours beyond 2^53 at one place.
 fn int_float_cmp(int: i64, float: f64) -> Ordering {
     const ABOVE_ALL_INTS: f64 = 9_223_372_036_854_775_808.0;
@@ -60,11 +75,19 @@ fn int_float_cmp(int: i64, float: f64) -> Ordering {
     }
 }
 
+//= spec/values.md#v-3-5-order-of-arrays
+//# Arrays MUST be ordered by their first items that do not stand at the same place; where there are none
+//# such, the shorter array comes first.
 fn array_cmp(a: &[Value], b: &[Value]) -> Ordering {
     let items = a.iter().zip(b).map(|(a, b)| a.order_cmp(b));
     first_difference(items).unwrap_or_else(|| a.len().cmp(&b.len()))
 }
 
+//= spec/values.md#v-3-6-order-of-objects
+//# Two fields MUST be ordered by their names in name order, and fields of one name by their values.
+//= spec/values.md#v-3-6-order-of-objects
+//# Objects MUST be ordered by their first fields that do not stand at the same place; where there are none
+//# such, the object of fewer fields comes first.
 fn object_cmp(a: &Document, b: &Document) -> Ordering {
     let fields = a.iter().zip(b).map(|((a_name, a), (b_name, b))| {
         key_cmp(a_name.as_bytes(), b_name.as_bytes()).then_with(|| a.order_cmp(b))

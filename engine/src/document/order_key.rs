@@ -34,6 +34,8 @@ const DENSE: f64 = 9_007_199_254_740_992.0;
 /// 2^63: above the largest int.
 const ABOVE_ALL_INTS: f64 = 9_223_372_036_854_775_808.0;
 
+//= spec/encoding.md#e-5-1-order-of-order-keys
+//# The bytewise order of two order keys MUST be the order of their values (V-3).
 /// Appends the order key of `value`.
 pub fn encode(value: &Value, out: &mut Vec<u8>) {
     match value {
@@ -69,6 +71,8 @@ pub fn encode_key(key: KeyRef<'_>, out: &mut Vec<u8>) {
     }
 }
 
+//= spec/encoding.md#e-5-6-keys-from-order-keys
+//# A reader MUST refuse bytes that are not the order key of a key.
 /// The key whose order key stands at the start of `bytes`, and how many bytes it takes.
 ///
 /// # Errors
@@ -146,6 +150,8 @@ fn take_int(bytes: &[u8]) -> Result<(i64, usize)> {
     Err(malformed(1, "a number that is no int"))
 }
 
+//= spec/encoding.md#e-5-1-order-of-order-keys
+//# An order key MUST NOT be the beginning of another.
 fn put_escaped(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
     out.push(tag);
     let mut runs = bytes.split(|&byte| byte == END);

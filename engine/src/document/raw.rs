@@ -56,6 +56,8 @@ impl<'a> RawDocument<'a> {
         walk(self.bytes, path)
     }
 
+    //= spec/values.md#v-5-3-names-with-dots
+    //# A store SHOULD offer access to a field by its exact name as well.
     /// The field `name`, which may hold dots.
     #[inline]
     pub fn field(&self, name: &str) -> Option<RawValue<'a>> {

@@ -188,6 +188,8 @@ pub(super) fn exact_f64(int: i64) -> Option<f64> {
 
 // spec: V-2.1.
 impl PartialEq for Value {
+    //= spec/values.md#v-2-1-equal-values
+    //# Two values MUST have the same encoded bytes exactly when they are equal.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,

@@ -110,6 +110,8 @@ impl CatalogChange {
         Self::decode_keeping(body).map(|(change, _)| change)
     }
 
+    //= spec/format.md#f-7-1-catalog-records
+    //# A reader MUST refuse, as a newer format, a catalog record whose `op` it does not know.
     /// Reads a catalog record's body, and the keys in it that this version does not know: whoever writes the
     /// collection's entry again keeps them (F-7.3).
     ///
@@ -137,13 +139,14 @@ impl CatalogChange {
     }
 }
 
+//= spec/format.md#f-7-3-unknown-keys
+//# A reader MUST refuse the file when the map has an array `required` that names a key it does not know.
 /// Whether a catalog map can be understood by a reader that knows the keys `known`.
 ///
 /// # Errors
 /// [`CatalogFault::Unsupported`] if its `required` names another key, [`CatalogFault::Malformed`] if that is not
 /// an array of text.
 pub fn check_required(map: &Document, known: &[&str]) -> Result<(), CatalogFault> {
-    // spec: F-7.3.
     let malformed = CatalogFault::Malformed("`required` is not an array of text");
     let keys = match map.get(REQUIRED) {
         None => return Ok(()),

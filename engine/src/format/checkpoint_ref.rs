@@ -72,6 +72,11 @@ impl CheckpointRef {
         bytes
     }
 
+    //= spec/format.md#f-3-2-checkpoint-reference
+    //# A reader MUST report the file as corrupt when a valid slot, the newest or not, has a reference of LSN
+    //# 0 with another field that is not zero; a root whose offset is not a multiple of 8 from `sector` to
+    //# segment_bytes - 32; a replay start whose offset is not one from `sector` to segment_bytes; or a
+    //# sequence whose addresses do not fit into 55 bits.
     /// Reads the reference that lies `at` an offset in the file, under a slot checksum that held. The offsets in
     /// it are within the segments of `geometry`, so that whoever follows them need not ask again.
     pub(super) fn decode(
@@ -79,7 +84,6 @@ impl CheckpointRef {
         geometry: Geometry,
         at: u64,
     ) -> Result<Option<CheckpointRef>, Corruption> {
-        // spec: F-3.2.
         let corrupt = |field: Range<usize>, what, expected: u64, found: u64| {
             Err(Corruption { at: at + field.start as u64, clause: Clause("F-3.2"), what, expected, found })
         };

@@ -184,6 +184,11 @@ pub fn parse_header(
     parse_header_at(segment.get(offset as usize..)?, offset, seed, segment_bytes)
 }
 
+//= spec/format.md#f-1-3-checksums
+//# A reader MUST verify a checksum before it uses any byte under it, except to find how many bytes the
+//# checksum covers; such a length MUST be checked against its bounds first.
+//= spec/format.md#f-5-2-place
+//# A frame MUST lie within its segment.
 /// The same for a header whose bytes are at hand by themselves: it begins `bytes`, and stands at `offset` of its
 /// segment.
 #[must_use]
@@ -262,6 +267,9 @@ pub enum FrameFault {
     },
 }
 
+//= spec/recovery.md#r-1-3-bytes-beyond-the-end
+//# Bytes of a segment that lie beyond the end of the file MUST be treated as absent: no frame that extends
+//# into them is valid.
 /// Checks that the body of the frame at `offset` is valid: every record's checksum holds, the records fill the
 /// body exactly and are as many as the header counts, and the body's checksum holds (F-5.7). What the records
 /// say is not looked at; [`records`] does that.

@@ -27,8 +27,8 @@ pub const SECTOR_MAX: u32 = 4096;
 
 /// The smallest segment, for checks.
 pub const SEGMENT_BYTES_MIN: u32 = 512;
-/// The segment of a store that does not ask for another: 1 MiB.
-pub const SEGMENT_BYTES_DEFAULT: u32 = 1 << 20;
+/// The segment of a store that does not ask for another: 128 KiB.
+pub const SEGMENT_BYTES_DEFAULT: u32 = 128 << 10;
 /// The largest segment: 64 MiB.
 pub const SEGMENT_BYTES_MAX: u32 = 64 << 20;
 
@@ -69,13 +69,16 @@ impl Default for Geometry {
 }
 
 impl Geometry {
+    //= spec/format.md#f-2-1-regions
+    //# A reader MUST report the file as corrupt when a valid slot, the newest or not, has a geometry outside
+    //# of these bounds.
     /// The geometry with sectors of `sector` bytes and segments of `segment_bytes`.
     ///
     /// # Errors
     /// [`Error::InvalidOption`] unless both are powers of two, `sector` is from 64 to 4,096, and
     /// `segment_bytes` at least 8 sectors and at most 64 MiB.
     pub const fn new(sector: u32, segment_bytes: u32) -> Result<Geometry> {
-        // spec: F-2.1, F-1.6.
+        // spec: F-1.6.
         if !sector.is_power_of_two() || sector < SECTOR_MIN || sector > SECTOR_MAX {
             return Err(Error::InvalidOption {
                 option: "sector",
@@ -150,11 +153,13 @@ impl Geometry {
         SEGMENTS_START + (whole_segments + 1) * u64::from(self.segment_bytes)
     }
 
+    //= spec/format.md#f-5-2-place
+    //# A frame MUST begin at an offset that is a multiple of 8, and its header MUST NOT cross a sector
+    //# boundary.
     /// The least offset at or after `offset` where a frame may begin: a multiple of 8 from which a frame header
     /// does not cross a sector boundary. `None` when no header fits into what is left of the segment.
     #[must_use]
     pub const fn place(self, offset: u32) -> Option<u32> {
-        // spec: F-5.2.
         if offset >= self.segment_bytes {
             return None;
         }
@@ -175,6 +180,8 @@ impl Geometry {
         (offset + self.sector - 1) & !(self.sector - 1)
     }
 
+    //= spec/format.md#f-2-2-log-address
+    //# A writer MUST NOT open a segment whose addresses would not fit into 55 bits.
     /// The highest sequence number whose addresses fit into 55 bits. A writer opens no segment beyond it
     /// (F-2.2), and a reader believes none.
     #[must_use]
@@ -212,5 +219,15 @@ impl Geometry {
     pub const fn page_len_max(self) -> usize {
         let room = self.segment_bytes as usize - self.data_start() as usize;
         if room < PAGE_LEN_MAX { room } else { PAGE_LEN_MAX }
+    }
+
+    //= spec/format.md#f-8-1-pages
+    //# The CBOR form of a key MUST have at most a third of what is left of the longest page without 66 bytes,
+    //# so that a branch has room for two children and its fences.
+    /// The length of the longest key, as CBOR, that a checkpoint has room for; keys of any length from segments of 4 KiB on
+    /// (F-8.1).
+    #[must_use]
+    pub const fn checkpoint_key_len_max(self) -> usize {
+        super::checkpoint::key_len_max(self.page_len_max())
     }
 }

@@ -39,6 +39,8 @@ impl Lsn {
         self.0 as u32
     }
 
+    //= spec/format.md#f-1-5-lsn
+    //# A writer MUST NOT give one LSN to two commits, in any life of the file.
     /// The LSN of the commit that follows in the same incarnation.
     ///
     /// # Panics

@@ -17,6 +17,7 @@
 mod address;
 pub mod body;
 pub mod catalog;
+pub mod checkpoint;
 mod checkpoint_ref;
 pub mod checksum;
 mod fields;

@@ -50,6 +50,8 @@ pub enum PageKind {
     SegmentTable,
     /// Keys of a collection and where their documents lie.
     Primary,
+    /// The checkpoint's own segments.
+    SegmentList,
 }
 
 impl PageKind {
@@ -59,6 +61,7 @@ impl PageKind {
             PageKind::Catalog => 2,
             PageKind::SegmentTable => 3,
             PageKind::Primary => 4,
+            PageKind::SegmentList => 5,
         }
     }
 
@@ -68,6 +71,7 @@ impl PageKind {
             2 => Some(PageKind::Catalog),
             3 => Some(PageKind::SegmentTable),
             4 => Some(PageKind::Primary),
+            5 => Some(PageKind::SegmentList),
             _ => None,
         }
     }
@@ -126,6 +130,9 @@ pub struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
+    //= spec/format.md#f-1-3-checksums
+    //# A reader MUST verify a checksum before it uses any byte under it, except to find how many bytes the
+    //# checksum covers; such a length MUST be checked against its bounds first.
     /// Reads page `number` of the checkpoint at an LSN, at the start of `bytes`, which go on to at most the end of
     /// the segment.
     ///
@@ -167,6 +174,13 @@ impl<'a> Page<'a> {
             return Err(PageFault::Malformed("fences go on beyond their page"));
         }
         Ok(Page { header, crc: found, bytes })
+    }
+
+    /// The number that the page at the start of `bytes` says it has. A root page is found by its place and its
+    /// checksum, and says itself which it is; the checksum covers that.
+    #[must_use]
+    pub fn claimed_number(bytes: &[u8]) -> Option<u32> {
+        Some(u32_at(bytes.first_chunk::<PAGE_HEADER_LEN>()?, NUMBER))
     }
 
     /// The page's header.

@@ -89,6 +89,8 @@ pub struct SegmentHeader {
 }
 
 impl SegmentHeader {
+    //= spec/format.md#f-1-4-reserved-bytes
+    //# A writer MUST set bytes that this page calls reserved to zero.
     /// The header's bytes, valid only at the physical index and in the store that they are made for.
     #[must_use]
     pub fn encode(&self, lineage: &Lineage, physical: u32) -> [u8; SEGMENT_HEADER_LEN] {

@@ -126,6 +126,15 @@ pub struct Superblock {
 }
 
 impl Superblock {
+    /// What was freed at or below this LSN is freed in every checkpoint that the slot names; where it names only one, in none.
+    #[must_use]
+    pub fn reuse_floor(&self) -> Lsn {
+        let [newest, before] = self.checkpoints.map(|named| named.map_or(Lsn::ZERO, |named| named.lsn));
+        newest.min(before)
+    }
+
+    //= spec/format.md#f-1-4-reserved-bytes
+    //# A writer MUST set bytes that this page calls reserved to zero.
     /// The slot's bytes.
     #[must_use]
     pub fn encode(&self) -> [u8; SLOT_LEN] {
@@ -164,6 +173,8 @@ impl Superblock {
         (self.generation % 2) as usize
     }
 
+    //= spec/format.md#f-3-4-versions-and-features
+    //# A reader MUST NOT write to a file whose read-only-compatible mask has a bit that it does not know.
     /// Whether the file uses a feature that this version may read but not write (F-3.4).
     #[must_use]
     pub const fn read_only(&self) -> bool {
@@ -186,6 +197,12 @@ pub enum Slot {
     Refused(Error),
 }
 
+//= spec/format.md#f-3-3-validity
+//# A reader MUST NOT use any field of a slot that is not valid, save its magic and its format version, and
+//# these only to say what the file is.
+//= spec/versions.md#c-2-2-newer-minor
+//# A reader MUST open a file of its own major and a higher minor version as it opens one of its own, unless a
+//# rule of C-2.3 refuses.
 /// Reads the slot of an `index`, 0 for A and 1 for B.
 ///
 /// # Panics
@@ -213,9 +230,16 @@ pub fn parse_slot(bytes: &[u8; SLOT_LEN], index: usize) -> Slot {
     }
 }
 
+//= spec/format.md#f-3-4-versions-and-features
+//# A reader MUST refuse the file when a valid slot, the newest or not, has a format major other than 1, a
+//# checksum kind other than 1, or in its incompatible mask a bit that the reader does not know.
+//= spec/versions.md#c-2-1-newer-major
+//# The error MUST say which major and minor version the file has.
+//= spec/versions.md#c-2-4-refused-is-not-corrupt
+//# A reader that refuses because of something it does not know MUST say that a newer version wrote it, and
+//# not that the file is corrupt.
 /// Why a valid slot is none of ours to read, if so.
 fn newer_format(bytes: &[u8; SLOT_LEN]) -> Option<Error> {
-    // spec: F-3.4.
     let major = u16_at(bytes, MAJOR);
     let unknown_features = u64_at(bytes, INCOMPATIBLE) & !INCOMPATIBLE_KNOWN;
     let known =
@@ -223,6 +247,8 @@ fn newer_format(bytes: &[u8; SLOT_LEN]) -> Option<Error> {
     (!known).then(|| Error::NewerFormat { major, minor: u16_at(bytes, MINOR), unknown_features })
 }
 
+//= spec/format.md#f-1-4-reserved-bytes
+//# A reader MUST ignore the value of reserved bytes in a superblock slot whose checksum holds.
 fn decode(bytes: &[u8; SLOT_LEN], at: u64) -> Result<Superblock, Corruption> {
     let geometry = decode_geometry(bytes, at)?;
     let checkpoint =
@@ -247,8 +273,10 @@ fn decode(bytes: &[u8; SLOT_LEN], at: u64) -> Result<Superblock, Corruption> {
     })
 }
 
+//= spec/format.md#f-2-1-regions
+//# A reader MUST report the file as corrupt when a valid slot, the newest or not, has a geometry outside of
+//# these bounds.
 fn decode_geometry(bytes: &[u8; SLOT_LEN], at: u64) -> Result<Geometry, Corruption> {
-    // spec: F-2.1.
     let (sector, segment_bytes) = (u32_at(bytes, SECTOR), u32_at(bytes, SEGMENT_BYTES));
     Geometry::new(sector, segment_bytes).map_err(|_| Corruption {
         at: at + SECTOR.start as u64,

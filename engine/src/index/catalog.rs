@@ -1,8 +1,9 @@
 //! The catalog in memory: which collection a name means, in every state that somebody can still see.
 
+use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use crate::document::Key;
+use crate::document::{Document, Key};
 use crate::format::LogAddress;
 use crate::format::catalog::CatalogChange;
 use crate::sync::{Arc, AtomicU64, Ordering};
@@ -25,6 +26,8 @@ pub(crate) struct Documents {
     newest_len: AtomicU64,
     /// The largest int key ever put there, or 0; only the writer changes it.
     largest_id: AtomicU64,
+    /// What a newer version has written about the collection (spec: F-7.3).
+    pub(crate) kept: Document,
 }
 
 impl Documents {
@@ -36,7 +39,13 @@ impl Documents {
             len_since: AtomicU64::new(0),
             newest_len: AtomicU64::new(0),
             largest_id: AtomicU64::new(0),
+            kept: Document::new(),
         }
+    }
+
+    /// The same, of which a newer version has written this.
+    pub(crate) fn with_kept(self, kept: Document) -> Self {
+        Documents { kept, ..self }
     }
 
     /// How many documents there are in the visible state.
@@ -67,6 +76,11 @@ impl Documents {
         self.largest_id.load(Ordering::Relaxed) as i64
     }
 
+    //= spec/semantics.md#s-4-2-largest-id
+    //# A put under an int key above the largest id MUST make that key the largest id, whichever call puts.
+    //= spec/semantics.md#s-4-2-largest-id
+    //# A store MUST NOT lower the largest id of a collection: not by a delete, a clear, a rename, cleaning, a
+    //# crash or reopening.
     /// Takes note that `key` was put.
     pub(crate) fn note_key(&self, key: i64) {
         if key > self.largest_id() {
@@ -97,6 +111,7 @@ impl Documents {
             len_since: AtomicU64::new(self.len_since.load(Ordering::Relaxed)),
             newest_len: AtomicU64::new(self.newest_len()),
             largest_id: AtomicU64::new(self.largest_id.load(Ordering::Relaxed)),
+            kept: self.kept.clone(),
         }
     }
 }
@@ -127,6 +142,8 @@ pub(crate) struct Catalog {
     namings: Vec<Arc<Naming>>,
     /// The highest collection id ever given.
     last_id: u32,
+    /// What a newer version has written in the root of the checkpoint that was read (spec: F-7.3).
+    pub(crate) kept: Document,
 }
 
 impl Catalog {
@@ -153,6 +170,25 @@ impl Catalog {
     /// The namings of `state`.
     pub(crate) fn in_state(&self, state: State) -> impl Iterator<Item = &Arc<Naming>> {
         self.namings.iter().filter(move |naming| naming.is_in(state))
+    }
+
+    /// The collections that have ended, and are still there in one of `states`.
+    pub(crate) fn ended_in(&self, states: &[State]) -> BTreeSet<u32> {
+        let ended = self.namings.iter().filter(|naming| !naming.is_current());
+        let held = ended.filter(|naming| states.iter().any(|state| naming.is_in(*state)));
+        let mut ids: BTreeSet<u32> = held.map(|naming| naming.documents.id).collect();
+        // What has another name now has not ended.
+        self.current().for_each(|naming| _ = ids.remove(&naming.documents.id));
+        ids
+    }
+
+    /// A collection as a checkpoint has it. None where id or name is there already.
+    pub(crate) fn load(&mut self, name: String, documents: Arc<Documents>) -> Option<()> {
+        if self.find(&name).is_some() || self.by_id(documents.id).is_some() {
+            return None;
+        }
+        self.begin(name, documents, LogAddress(0));
+        Some(())
     }
 
     /// The documents of every naming.
@@ -253,10 +289,12 @@ impl Catalog {
                 until: AtomicU64::new(naming.until.load(Ordering::Acquire)),
             })
         });
-        Catalog { namings: namings.collect(), last_id: self.last_id }
+        Catalog { namings: namings.collect(), last_id: self.last_id, kept: self.kept.clone() }
     }
 }
 
+//= spec/semantics.md#s-3-1-names
+//# A creation of, a rename to, an insert or a put into any other name MUST be refused as `InvalidName`.
 /// Whether a collection may have this name.
 pub(crate) fn check_name(name: &str) -> crate::Result<()> {
     let what = match name {

@@ -15,14 +15,14 @@ use super::{Entry, KeyRange, PrimaryIndex};
 
 #[derive(Debug)]
 pub(crate) struct MixedIndex {
-    ints: PagedInts,
-    rest: RwLock<BTreeMap<Key, Entry>>,
+    pub(super) ints: PagedInts,
+    pub(super) rest: RwLock<BTreeMap<Key, Entry>>,
     /// How many keys `rest` has. Stored under its lock, and read without, so that nobody asks an empty map.
-    rest_len: AtomicU64,
+    pub(super) rest_len: AtomicU64,
 }
 
 /// The page directory stays within this many times the pages that exist, so that a far key cannot blow it up.
-const DIRECTORY_SLACK: u64 = 4;
+pub(super) const DIRECTORY_SLACK: u64 = 4;
 
 /// What one entry of the ordered map takes on average, nodes two thirds full, without the key's own heap bytes.
 const MAP_ENTRY_BYTES: usize = (size_of::<Key>() + size_of::<Entry>()) * 3 / 2;

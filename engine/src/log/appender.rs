@@ -13,6 +13,7 @@ use crate::format::record::{Kind, RecordParts};
 use crate::format::segment::{SegmentHeader, SegmentKind};
 use crate::format::{Geometry, Lineage, LogAddress, Lsn, round_up_8};
 use crate::seeded::{self, Bug};
+use crate::space::FreeSegments;
 use crate::sync::Arc;
 
 use super::Batch;
@@ -28,8 +29,6 @@ pub(crate) struct LogEnd {
     pub(crate) lsn: Lsn,
     /// The segment's successor, and the one after.
     pub(crate) reserved: [Option<u32>; 2],
-    /// The lowest physical index that was never used nor reserved.
-    pub(crate) unused: u32,
 }
 
 /// Bytes that lie together in the file and wait to be written out.
@@ -49,6 +48,7 @@ pub(crate) struct Mark {
     aligned: bool,
     extents: usize,
     extent_len: usize,
+    taken: usize,
 }
 
 impl Mark {
@@ -69,6 +69,8 @@ pub(crate) struct Appender {
     lineage: Lineage,
     seed: SegmentSeed,
     pub(super) end: LogEnd,
+    /// Places for segments to come.
+    pub(crate) free: FreeSegments,
     /// Every commit up to here is durable: its sync has returned.
     durable: Lsn,
     /// Every commit up to here is handed to the operating system.
@@ -77,6 +79,8 @@ pub(crate) struct Appender {
     stated: Option<Lsn>,
     /// Whether the next frame must begin a sector: a hand-over came before it (spec: F-5.3).
     aligned: bool,
+    /// Whether the next frame must begin a segment.
+    rolling: bool,
     pub(super) pending: Vec<Extent>,
     /// The CRCs of the records of the frame that is being placed.
     pub(super) crcs: Vec<u32>,
@@ -91,6 +95,7 @@ impl Appender {
         geometry: Geometry,
         lineage: Lineage,
         end: LogEnd,
+        free: FreeSegments,
         durable: Lsn,
         count_max: u32,
     ) -> Self {
@@ -101,10 +106,12 @@ impl Appender {
             lineage,
             seed,
             end,
+            free,
             durable,
             written: durable,
             stated: None,
             aligned: true,
+            rolling: false,
             pending: Vec::new(),
             crcs: Vec::new(),
             chunks: Vec::new(),
@@ -145,6 +152,7 @@ impl Appender {
     /// What was pending is written out.
     pub(crate) fn written_out(&mut self) {
         self.written = self.end.lsn;
+        self.free.settle();
         self.pending.truncate(1);
         if let Some(extent) = self.pending.first_mut() {
             // The buffer is kept; where it continues is settled by the next frame.
@@ -154,6 +162,8 @@ impl Appender {
         }
     }
 
+    //= spec/format.md#f-1-6-sectors
+    //# A writer MUST NOT write again to a sector of a log segment that holds bytes of an acknowledged commit.
     /// Everything placed is written out, and a sync comes next (spec: F-5.3).
     pub(crate) fn handed_over(&mut self) {
         assert!(self.pending_bytes() == 0, "a hand-over writes out all there is");
@@ -166,6 +176,9 @@ impl Appender {
         self.durable = self.durable.max(lsn);
     }
 
+    //= spec/format.md#f-5-5-watermark
+    //# If, at a hand-over, the last frame placed states less than the durable LSN of that moment, the writer
+    //# MUST place a *watermark frame* that states it before the hand-over.
     /// Whether the hand-over to come needs a watermark frame in front of it (spec: F-5.5).
     pub(crate) fn needs_watermark(&self) -> bool {
         self.end.lsn > self.durable
@@ -180,6 +193,7 @@ impl Appender {
             aligned: self.aligned,
             extents: self.pending.len(),
             extent_len: self.pending.last().map_or(0, |extent| extent.bytes.len()),
+            taken: self.free.mark(),
         }
     }
 
@@ -189,6 +203,7 @@ impl Appender {
             self.seed = SegmentSeed::for_segment(&self.lineage, mark.end.segment.sequence);
         }
         self.end = mark.end;
+        self.free.revert(mark.taken);
         self.stated = mark.stated;
         self.aligned = mark.aligned;
         self.pending.truncate(mark.extents);
@@ -220,6 +235,8 @@ impl Appender {
     pub(crate) fn place(&mut self, batch: &mut Batch) -> Result<()> {
         assert!(!batch.is_empty(), "a commit changes something");
         let lsn = self.end.lsn.next();
+        let flags = if batch.is_system { FrameFlags::SYSTEM } else { FrameFlags::NONE };
+        batch.chunks.clear();
         self.refuse_what_cannot_fit(batch)?;
         let mut piece = Piece::first(batch);
         assert!(piece.is_some(), "what makes a change moot is a change itself");
@@ -233,7 +250,7 @@ impl Appender {
                 piece = self.piece_behind(batch, next);
             }
             assert!(!self.crcs.is_empty(), "a part holds at least the record that it was begun for");
-            self.finish_frame(frame, lsn, part, piece.is_none(), FrameFlags::NONE);
+            self.finish_frame(frame, lsn, part, piece.is_none(), flags);
             part += 1;
         }
         batch.lsn = lsn;
@@ -250,6 +267,18 @@ impl Appender {
         Ok(())
     }
 
+    /// Places a frame of no records in the next segment: the log goes on there.
+    pub(crate) fn roll(&mut self) -> Result<()> {
+        self.rolling = true;
+        let placed = self.place_watermark();
+        self.rolling = false;
+        placed
+    }
+
+    //= spec/recovery.md#r-5-5-opening-frame
+    //# A writer MUST then place the opening frame, which names L and X, at the first sector boundary at or
+    //# after X, or as the first frame of the successor when no frame fits there, and sync, before it places
+    //# any other frame.
     /// Places the opening frame of `incarnation`, which seals the log at its present end (spec: ).
     pub(crate) fn place_opening(&mut self, incarnation: u32) -> Result<()> {
         assert!(incarnation > self.end.lsn.incarnation(), "incarnations only grow");
@@ -273,6 +302,10 @@ impl Appender {
         Ok(())
     }
 
+    //= spec/format.md#f-5-2-place
+    //# A frame MUST lie within its segment.
+    //= spec/format.md#f-5-3-hand-over
+    //# The first frame placed after a hand-over MUST begin at a sector boundary.
     /// Makes room for a frame header, and behind it for a first record of at most `record_len` bytes, in the successor
     /// segment if need be.
     fn begin_frame(&mut self, lsn: Lsn, record_len: usize) -> Result<OpenFrame> {
@@ -281,7 +314,7 @@ impl Appender {
         let fits = |start: &u32| {
             *start as usize + FRAME_HEADER_LEN + record_len <= self.geometry.segment_bytes() as usize
         };
-        let offset = match self.geometry.place(from).filter(fits) {
+        let offset = match self.geometry.place(from).filter(fits).filter(|_| !self.rolling) {
             Some(offset) => offset,
             None => {
                 self.open_segment(lsn)?;
@@ -308,6 +341,9 @@ impl Appender {
         Ok(OpenFrame { offset, header_at })
     }
 
+    //= spec/format.md#f-5-4-durable-lag
+    //# The LSN that a frame states MUST NOT be above the highest LSN whose sync had returned success when the
+    //# frame was placed, and its incarnation MUST be that of the frame.
     fn finish_frame(&mut self, frame: OpenFrame, lsn: Lsn, part: u16, last: bool, flags: FrameFlags) {
         let extent = self.pending.last_mut().expect("a frame was begun");
         let body_len = extent.bytes.len() - frame.header_at - FRAME_HEADER_LEN;
@@ -334,6 +370,11 @@ impl Appender {
         }
     }
 
+    //= spec/format.md#f-2-2-log-address
+    //# A writer MUST NOT open a segment whose addresses would not fit into 55 bits.
+    //= spec/format.md#f-4-3-chain
+    //# The successor of a segment MUST be opened at the index named as `next`, and its own `next` MUST be the
+    //# predecessor's `after`, where those are not none.
     /// Begins the successor segment: its header is the first thing placed in it (spec: F-4.3).
     fn open_segment(&mut self, first_lsn: Lsn) -> Result<()> {
         let sequence = self.end.segment.sequence + 1;
@@ -341,18 +382,22 @@ impl Appender {
             return Err(Error::LimitReached { what: "bytes ever written to one log" });
         }
         let [next, after] = self.end.reserved;
-        let physical = next.ok_or(Error::LimitReached { what: "physical segments of one file" })?;
-        let reserve = self.end.unused;
-        self.end.unused =
-            reserve.checked_add(1).ok_or(Error::LimitReached { what: "physical segments of one file" })?;
+        // spec: F-4.3. None was reserved when there was none to spare.
+        let physical = next.or_else(|| self.free.take());
+        let physical = physical.ok_or_else(|| Error::StorageFull {
+            operation: "opening of a segment beyond what is kept for a checkpoint".to_owned(),
+        })?;
+        let reserve = self.free.take();
+        // Where the one after was not reserved either, what can be reserved now is next.
+        let reserved = if after.is_some() { [after, reserve] } else { [reserve, None] };
         let header = SegmentHeader {
             kind: SegmentKind::Log,
             sequence,
             first_lsn,
             durable_lsn: self.durable,
             prev_end: self.end.offset,
-            next: after,
-            after: Some(reserve),
+            next: reserved[0],
+            after: reserved[1],
         };
         let segment = Arc::new(Segment::new(&self.lineage, self.geometry, sequence, physical, first_lsn));
         let mut bytes = header.encode(&self.lineage, physical).to_vec();
@@ -362,7 +407,7 @@ impl Appender {
         self.seed = SegmentSeed::for_segment(&self.lineage, sequence);
         self.end.segment = segment;
         self.end.offset = self.geometry.data_start();
-        self.end.reserved = [after, Some(reserve)];
+        self.end.reserved = reserved;
         Ok(())
     }
 }
@@ -374,4 +419,28 @@ struct OpenFrame {
     offset: u32,
     /// In the bytes of the last extent.
     header_at: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    //= spec/format.md#f-2-2-log-address
+    //= type=test
+    //# A writer MUST NOT open a segment whose addresses would not fit into 55 bits.
+    #[test]
+    fn no_segment_is_opened_whose_addresses_would_not_fit() {
+        let (lineage, lsn) = ([7; 16], Lsn::new(1, 5));
+        let geometry = Geometry::new(64, 512).expect("within bounds");
+        let last = geometry.sequence_max();
+        for (sequence, fits) in [(last - 1, true), (last, false)] {
+            let segment = Arc::new(Segment::new(&lineage, geometry, sequence, 0, lsn));
+            let end = LogEnd { segment, offset: geometry.segment_bytes(), lsn, reserved: [Some(1), Some(2)] };
+            let free = FreeSegments::default();
+            let mut appender = Appender::new(geometry, lineage, end, free, lsn, u32::MAX);
+            let placed = appender.place_watermark();
+            assert_eq!(placed.is_ok(), fits, "{placed:?}");
+            assert!(fits || matches!(placed, Err(Error::LimitReached { .. })));
+        }
+    }
 }

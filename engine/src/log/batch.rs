@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::document::KeyRef;
+use crate::format::body::encode_segment_freed;
 use crate::format::catalog::CatalogChange;
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Birth, Documents, Entry};
@@ -15,6 +16,29 @@ pub(crate) enum Action {
     Delete,
     /// A change of the catalog, and the documents of the collection that it begins, if it does.
     Catalog(CatalogChange, Option<Arc<Documents>>),
+    /// A version moves to another place, and stays what it is.
+    Relocate(Box<Relocation>),
+    /// Nothing live is left in a log segment.
+    Free(u64),
+}
+
+/// What a relocated put says beside key and body.
+#[derive(Debug, Clone)]
+pub(crate) struct Relocation {
+    /// The commit that made the version.
+    pub(crate) lsn: Lsn,
+    pub(crate) from: LogAddress,
+    pub(crate) expiry: Option<i64>,
+    /// For a document of chunks: its length, and all its chunks in order.
+    pub(crate) chunks: Option<(u64, Vec<Chunk>)>,
+}
+
+/// A chunk of a version that moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Chunk {
+    Stays(LogAddress),
+    /// It moves from here; so many of the next bytes of the change's body are its own.
+    Moves(LogAddress, usize),
 }
 
 /// What a change supersedes.
@@ -40,8 +64,18 @@ pub(crate) struct Change {
     pub(crate) replaces: Replaces,
     /// A later change of the same commit made it needless: it is not placed.
     pub(crate) is_moot: bool,
-    /// Where it stands; set when it is placed.
+    /// Where it stands, and the length of its record; set when it is placed.
     pub(crate) address: LogAddress,
+    pub(crate) len: u32,
+}
+
+/// A chunk that was placed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlacedChunk {
+    /// The change whose document it is a piece of.
+    pub(crate) change: usize,
+    pub(crate) address: LogAddress,
+    pub(crate) len: u32,
 }
 
 /// A collection that a commit writes to, and what is to be told of it when the commit is seen, or taken back.
@@ -74,7 +108,12 @@ pub(crate) struct Batch {
     pub(crate) collections: Vec<Touched>,
     /// Keys and bodies, encoded, one behind the other.
     bytes: Vec<u8>,
-    /// Set when it is placed: the LSN, and where the commit ended.
+    /// Chunks of what its changes supersede, each with the number of the change.
+    pub(crate) superseded: Vec<(usize, LogAddress)>,
+    /// A commit of the store's own, which changes no visible state (spec: F-5.8).
+    pub(crate) is_system: bool,
+    /// Set when it is placed: the chunks, the LSN, and where the commit ended.
+    pub(crate) chunks: Vec<PlacedChunk>,
     pub(crate) lsn: Lsn,
     pub(crate) end: LogAddress,
 }
@@ -87,6 +126,9 @@ impl Batch {
         self.changes.clear();
         self.collections.clear();
         self.bytes.clear();
+        self.superseded.clear();
+        self.chunks.clear();
+        self.is_system = false;
         self.changes.shrink_to(KEPT_BYTES / size_of::<Change>());
         self.bytes.shrink_to(KEPT_BYTES);
     }
@@ -101,7 +143,7 @@ impl Batch {
     }
 
     pub(crate) fn changes_catalog(&self) -> bool {
-        self.changes.iter().any(|change| change.collection.is_none())
+        self.changes.iter().any(|change| matches!(change.action, Action::Catalog(..)))
     }
 
     /// Appends a put, with the encoded document, or a delete, with nothing.
@@ -130,6 +172,7 @@ impl Batch {
             replaces,
             is_moot: false,
             address,
+            len: 0,
         });
     }
 
@@ -145,6 +188,8 @@ impl Batch {
         number as u32
     }
 
+    //= spec/format.md#f-7-4-order-in-a-commit
+    //# A record MUST follow the catalog record that creates its collection in the log.
     /// Appends a change of the catalog.
     pub(crate) fn push_catalog(&mut self, change: CatalogChange, begins: Option<Arc<Documents>>) {
         let start = self.bytes.len();
@@ -161,7 +206,95 @@ impl Batch {
             replaces,
             is_moot: false,
             address,
+            len: 0,
         });
+    }
+
+    /// Whether it takes more away than it brings, or is the store's own: it may use what is kept for a full disk.
+    pub(crate) fn only_frees(&self) -> bool {
+        self.changes.iter().all(|change| match &change.action {
+            Action::Put => false,
+            Action::Delete | Action::Relocate(_) | Action::Free(_) => true,
+            Action::Catalog(change, _) => {
+                matches!(change, CatalogChange::Drop { .. } | CatalogChange::Clear { .. })
+            }
+        })
+    }
+
+    /// Appends the move of a version; `body` is the document, or the bytes of the chunks that move.
+    pub(crate) fn push_relocation(
+        &mut self,
+        documents: &Arc<Documents>,
+        key: KeyRef<'_>,
+        replaces: Replaces,
+        relocation: Relocation,
+        body: &[u8],
+    ) {
+        let number = self.changes.len();
+        if let Some((_, chunks)) = &relocation.chunks {
+            let moved = chunks.iter().filter_map(|chunk| match chunk {
+                Chunk::Moves(from, _) => Some((number, *from)),
+                Chunk::Stays(_) => None,
+            });
+            self.superseded.extend(moved);
+        }
+        self.push(Action::Relocate(Box::new(relocation)), documents, key, replaces, body);
+    }
+
+    /// Appends that a segment is free.
+    pub(crate) fn push_free(&mut self, sequence: u64, physical: u32) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(&encode_segment_freed(sequence, physical));
+        let (key, body) = (start..start, start..self.bytes.len());
+        self.changes.push(Change {
+            action: Action::Free(sequence),
+            collection: None,
+            int_key: None,
+            key,
+            body,
+            replaces: Replaces::Nothing,
+            is_moot: false,
+            address: LogAddress(0),
+            len: 0,
+        });
+    }
+
+    /// Whether the document of change `number` was placed as chunks.
+    pub(crate) fn is_chunked(&self, number: usize) -> bool {
+        match &self.changes[number].action {
+            Action::Relocate(relocation) => relocation.chunks.is_some(),
+            _ => !self.chunks.is_empty() && self.chunks.iter().any(|chunk| chunk.change == number),
+        }
+    }
+
+    /// The length of its records.
+    pub(crate) fn placed_bytes(&self) -> u64 {
+        let records =
+            self.changes.iter().filter(|change| !change.is_moot).map(|change| u64::from(change.len));
+        records.chain(self.chunks.iter().map(|chunk| u64::from(chunk.len))).sum()
+    }
+
+    /// The chunks that were placed for change `number`.
+    pub(crate) fn chunks_of(&self, number: usize) -> impl Iterator<Item = &PlacedChunk> {
+        self.chunks.iter().filter(move |chunk| chunk.change == number)
+    }
+
+    /// Where the chunks stand that change `number` supersedes.
+    pub(crate) fn superseded_chunks(&self, number: usize) -> impl Iterator<Item = LogAddress> {
+        let earlier = match self.changes[number].replaces {
+            Replaces::Change(earlier) => Some(earlier),
+            Replaces::Nothing | Replaces::Version(..) => None,
+        };
+        let of_earlier = self.chunks.iter().filter(move |chunk| Some(chunk.change) == earlier);
+        let of_version = self.superseded.iter().filter(move |(change, _)| *change == number);
+        of_earlier.map(|chunk| chunk.address).chain(of_version.map(|(_, address)| *address))
+    }
+
+    /// The entry that leads to what change `number` has put.
+    pub(crate) fn entry(&self, number: usize) -> Entry {
+        let change = &self.changes[number];
+        let relocated = matches!(change.action, Action::Relocate(_));
+        Entry::new(change.address, relocated).with_chunked(self.is_chunked(number))
     }
 
     /// Takes back everything pushed since there were `changes`, where `bytes` were in use.
@@ -199,10 +332,7 @@ impl Batch {
         match change.replaces {
             Replaces::Nothing => None,
             Replaces::Version(entry, birth) => Some((entry, birth)),
-            Replaces::Change(number) => {
-                let address = self.changes[number].address;
-                Some((Entry::new(address, false), Birth::At(address)))
-            }
+            Replaces::Change(number) => Some((self.entry(number), Birth::At(self.changes[number].address))),
         }
     }
 

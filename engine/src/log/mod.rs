@@ -1,5 +1,6 @@
 //! The log: where commits are placed, how they reach the file, and how a record is read back by its address.
 
+mod accounting;
 mod appender;
 mod batch;
 #[cfg(all(test, loom))]
@@ -7,8 +8,10 @@ mod loom;
 mod pieces;
 mod reader;
 mod tail;
+mod walk;
 
 pub(crate) use appender::{Appender, LogEnd, Mark};
-pub(crate) use batch::{Action, Batch, Change, Replaces};
+pub(crate) use batch::{Action, Batch, Change, Chunk, Relocation, Replaces};
 pub(crate) use reader::{Found, Log, record_fault};
 pub(crate) use tail::Tail;
+pub(crate) use walk::SegmentWalk;

@@ -8,7 +8,8 @@ use crate::format::frame::PARTS_MAX;
 use crate::format::record::{Kind, RECORD_HEADER_LEN_MAX, RecordParts};
 use crate::format::varint::VARINT_LEN_MAX;
 
-use super::{Action, Appender, Batch};
+use super::batch::PlacedChunk;
+use super::{Action, Appender, Batch, Chunk};
 
 /// One record of a commit: a change, or a chunk of the document that it puts.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +48,8 @@ pub(super) fn nameless(kind: Kind) -> RecordParts<'static> {
 }
 
 impl Appender {
+    //= spec/format.md#f-5-6-parts
+    //# A writer MUST refuse a commit that needs more than 32,768 parts before it places any of them.
     /// Refuses what cannot be stored, before anything is placed: a commit of more parts than there are part numbers (spec: F-5.6),
     /// a chunk list or a key too long for a segment. Of two neighbouring parts, one is at least half full: so the bound is at
     /// most twice too careful.
@@ -56,6 +59,11 @@ impl Appender {
         let mut piece = Piece::first(batch);
         while let Some(next) = piece {
             let change = &batch.changes[next.change];
+            let key_len_max = self.geometry.checkpoint_key_len_max();
+            if change.key_len() > key_len_max {
+                // It could be stored, but in no page of a checkpoint (spec: F-8.3).
+                return Err(Error::KeyTooLong { len: change.key_len(), max: key_len_max });
+            }
             let overhead = RECORD_HEADER_LEN_MAX + change.key_len() + VARINT_LEN_MAX;
             if overhead >= max {
                 let spare = (RECORD_HEADER_LEN_MAX + VARINT_LEN_MAX + 1).min(max);
@@ -84,8 +92,12 @@ impl Appender {
         RECORD_HEADER_LEN_MAX + change.key_len() + change.body_len()
     }
 
-    /// How many chunks the document of change `index` is cut into; 0 where one record holds it.
+    /// How many chunks are placed for change `index`: as many as its document is cut into, none where one record holds it; of a version
+    /// that moves, those that move with it.
     fn chunk_count(&self, batch: &Batch, index: usize) -> usize {
+        if let Some((_, chunks)) = moving(batch, index) {
+            return chunks.iter().filter(|chunk| matches!(chunk, Chunk::Moves(..))).count();
+        }
         if Self::record_bound(batch, index) <= self.geometry.record_len_max() {
             return 0;
         }
@@ -101,13 +113,18 @@ impl Appender {
     /// How long the record of `piece` may become, wherever it is placed.
     pub(super) fn piece_bound(&self, batch: &Batch, piece: Piece) -> usize {
         let chunks = self.chunk_count(batch, piece.change);
-        if chunks == 0 {
+        let moving = moving(batch, piece.change);
+        if chunks == 0 && moving.is_none() {
             Self::record_bound(batch, piece.change)
+        } else if piece.chunk < chunks && moving.is_some() {
+            let overhead = RECORD_HEADER_LEN_MAX + batch.changes[piece.change].key_len() + VARINT_LEN_MAX;
+            overhead + self.chunk(batch, piece).1.len()
         } else if piece.chunk < chunks {
             self.geometry.record_len_max()
         } else {
             let overhead = RECORD_HEADER_LEN_MAX + batch.changes[piece.change].key_len() + 2 * VARINT_LEN_MAX;
-            overhead + chunks * size_of::<LogAddress>()
+            let listed = moving.map_or(chunks, |(_, all)| all.len());
+            overhead + listed * size_of::<LogAddress>()
         }
     }
 
@@ -125,7 +142,20 @@ impl Appender {
             Action::Put => Kind::Put,
             Action::Delete => Kind::Delete,
             Action::Catalog(..) => Kind::Catalog,
+            Action::Relocate(_) => Kind::RelocatedPut,
+            Action::Free(_) => Kind::SegmentFreed,
         };
+        if let Action::Relocate(relocation) = &change.action {
+            return RecordParts {
+                collection: batch.documents(change).map_or(0, |documents| documents.id),
+                commit,
+                moved: Some((relocation.lsn, relocation.from)),
+                expiry: relocation.expiry,
+                key: batch.key(change),
+                body: batch.body(change),
+                ..nameless(kind)
+            };
+        }
         RecordParts {
             collection: batch.documents(change).map_or(0, |documents| documents.id),
             commit,
@@ -139,22 +169,27 @@ impl Appender {
     /// Encodes `piece` behind what the open frame holds already. False where it does not fit any more.
     pub(super) fn place_piece(&mut self, batch: &mut Batch, piece: Piece) -> bool {
         let chunks = self.chunk_count(batch, piece.change);
+        let is_list = chunks > 0 || moving(batch, piece.change).is_some();
         let mut body = Vec::new();
         if piece.chunk < chunks {
-            let len = self.chunk_len(batch, piece.change);
-            let document = batch.body(&batch.changes[piece.change]);
-            let bytes = document.chunks(len).nth(piece.chunk).expect("as many chunks as were counted");
-            encode_chunk(piece.chunk as u64, bytes, &mut body);
-        } else if chunks > 0 {
-            let document_len = batch.body(&batch.changes[piece.change]).len() as u64;
-            encode_chunk_list(document_len, &self.chunks, &mut body);
+            let (number, bytes) = self.chunk(batch, piece);
+            encode_chunk(number, bytes, &mut body);
+        } else if is_list {
+            self.encode_list(batch, piece.change, &mut body);
         }
         let stretch = self.end.segment.last_stretch();
         let commit = self.end.lsn.next().count() - stretch.first_lsn.count();
         let mut parts = self.parts_of(batch, piece.change, commit);
         if piece.chunk < chunks {
-            parts = RecordParts { kind: Kind::Chunk, replaces: None, body: &body, ..parts };
-        } else if chunks > 0 {
+            parts = RecordParts {
+                kind: Kind::Chunk,
+                moved: None,
+                expiry: None,
+                replaces: None,
+                body: &body,
+                ..parts
+            };
+        } else if is_list {
             parts = RecordParts { chunked: true, body: &body, ..parts };
         }
         let extent = self.pending.last_mut().expect("a frame was begun");
@@ -164,12 +199,57 @@ impl Appender {
         }
         self.crcs.push(parts.encode(stretch.seed.at(at), &mut extent.bytes));
         let address = self.geometry.address(self.end.segment.sequence, at);
+        let len = extent.offset + extent.bytes.len() as u32 - at;
         if piece.chunk < chunks {
             self.chunks.truncate(piece.chunk);
             self.chunks.push(address);
+            batch.chunks.push(PlacedChunk { change: piece.change, address, len });
         } else {
-            batch.changes[piece.change].address = address;
+            let change = &mut batch.changes[piece.change];
+            (change.address, change.len) = (address, len);
         }
         true
+    }
+
+    /// Number and bytes of the chunk that `piece` places.
+    fn chunk<'a>(&self, batch: &'a Batch, piece: Piece) -> (u64, &'a [u8]) {
+        let body = batch.body(&batch.changes[piece.change]);
+        let Some((_, chunks)) = moving(batch, piece.change) else {
+            let mut pieces = body.chunks(self.chunk_len(batch, piece.change));
+            return (piece.chunk as u64, pieces.nth(piece.chunk).expect("as many chunks as were counted"));
+        };
+        let mut start = 0;
+        let moves = chunks.iter().enumerate().filter_map(|(number, chunk)| match chunk {
+            Chunk::Moves(_, len) => {
+                start += len;
+                Some((number as u64, &body[start - len..start]))
+            }
+            Chunk::Stays(_) => None,
+        });
+        moves.into_iter().nth(piece.chunk).expect("as many chunks as were counted")
+    }
+
+    /// The list of the chunks of change `index`, of which those that were just placed stand in `self.chunks`.
+    fn encode_list(&self, batch: &Batch, index: usize, out: &mut Vec<u8>) {
+        let Some((document_len, chunks)) = moving(batch, index) else {
+            return encode_chunk_list(batch.body(&batch.changes[index]).len() as u64, &self.chunks, out);
+        };
+        let mut placed = self.chunks.iter().copied();
+        let addresses: Vec<_> = chunks
+            .iter()
+            .map(|chunk| match chunk {
+                Chunk::Stays(address) => *address,
+                Chunk::Moves(..) => placed.next().expect("what moves was placed before its list"),
+            })
+            .collect();
+        encode_chunk_list(*document_len, &addresses, out);
+    }
+}
+
+/// Length and chunks of the document of change `index`, if that is a move of one that is made of chunks.
+fn moving(batch: &Batch, index: usize) -> Option<&(u64, Vec<Chunk>)> {
+    match &batch.changes[index].action {
+        Action::Relocate(relocation) => relocation.chunks.as_ref(),
+        _ => None,
     }
 }

@@ -108,6 +108,9 @@ impl Flusher {
     }
 }
 
+//= spec/transactions.md#t-4-7-buffered-commits
+//# A store SHOULD make `Buffered` commits durable within a stated interval, and MUST hand them over once a
+//# stated number of bytes is waiting.
 fn run(store: &Weak<Store>, bell: &Bell, interval: Duration) {
     while bell.wait(interval) {
         let Some(store) = store.upgrade() else { return };

@@ -7,6 +7,7 @@ mod flusher;
 mod group;
 #[cfg(all(test, loom))]
 mod loom;
+mod maintainer;
 mod news;
 mod snapshots;
 mod store;

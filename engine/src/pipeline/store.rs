@@ -9,6 +9,7 @@ use crate::sync::{Arc, Condvar, Mutex, MutexGuard, thread};
 use super::deferred::Deferred;
 use super::flusher::Flusher;
 use super::group::{Goal, Group, Tasks, Waiter};
+use super::maintainer::Maintainer;
 use super::news::News;
 use super::snapshots::Snapshots;
 use super::turn::{HeldTurn, Holder};
@@ -16,7 +17,7 @@ use super::turn::{HeldTurn, Holder};
 #[derive(Debug)]
 pub(crate) struct Store {
     pub(crate) core: Core,
-    group: Arc<Group>,
+    pub(super) group: Arc<Group>,
     /// Told when a turn to write ends; waited for with the writer's lock.
     pub(super) turn_ended: Condvar,
     /// Who holds the turn, for those who wait.
@@ -24,6 +25,7 @@ pub(crate) struct Store {
     pub(crate) snapshots: Snapshots,
     pub(crate) news: News,
     flusher: Flusher,
+    pub(super) maintainer: Maintainer,
 }
 
 impl Store {
@@ -37,9 +39,15 @@ impl Store {
             snapshots: Snapshots::default(),
             news: News::default(),
             flusher: Flusher::default(),
+            maintainer: Maintainer::default(),
         }
     }
 
+    //= spec/semantics.md#s-6-2-synced
+    //# When a call with class `Synced` has returned with success, its commit and every commit before it MUST
+    //# survive a power cut.
+    //= spec/transactions.md#t-4-4-answers-that-rest-on-pending-commits
+    //# It MUST NOT return before the commits that were pending when it read are visible.
     /// Makes one commit of what `stage` puts into the writer's batch. What it answers rests on commits that may be pending: they are
     /// waited for in any case (spec: T-4.4).
     pub(crate) fn autocommit<R>(
@@ -47,7 +55,7 @@ impl Store {
         durability: Durability,
         stage: impl FnOnce(&Core, &mut Writer) -> Result<R>,
     ) -> Result<R> {
-        let mut writer = self.enter()?;
+        let mut writer = self.enter_with_room()?;
         let begun = writer.begin(&self.core);
         let Err(error) = begun else {
             let staged = stage(&self.core, &mut writer);
@@ -56,6 +64,19 @@ impl Store {
         self.give_up(writer, error)
     }
 
+    /// The writer, once it is the caller's turn; where room is short, what can be had is made first.
+    pub(super) fn enter_with_room(&self) -> Result<MutexGuard<'_, Writer>> {
+        let mut writer = self.enter()?;
+        if !writer.is_short(&self.core) {
+            return Ok(writer);
+        }
+        self.leave(writer);
+        self.make_room()?;
+        self.enter()
+    }
+
+    //= spec/transactions.md#t-4-4-answers-that-rest-on-pending-commits
+    //# It MUST NOT return before the commits that were pending when it read are visible.
     /// Leaves without a commit, for this reason.
     fn give_up<R>(&self, mut writer: MutexGuard<'_, Writer>, error: Error) -> Result<R> {
         let tasks = self.tell_taken_back(&mut writer, &error).and(self.tell_poisoned());
@@ -64,6 +85,10 @@ impl Store {
         Err(error)
     }
 
+    //= spec/semantics.md#s-6-8-visibility
+    //# A store MUST NOT return from a write before its commit is visible to every reader that begins later.
+    //= spec/transactions.md#t-4-1-visible-on-return
+    //# When a write has returned with success, its commit MUST be visible.
     /// Commits what is staged, unless that was refused; waits for what must be waited for.
     fn conclude<R>(
         self: &Arc<Self>,
@@ -101,7 +126,9 @@ impl Store {
             placed.is_pending || durability == Durability::Synced && !seeded::is_on(Bug::SyncSkipped);
         // Before the writer is let go: from then on, anything may become of the commit.
         let waiter = must_wait.then(|| self.group.join());
+        let upkeep = writer.upkeep();
         self.leave(writer);
+        self.keep_up(upkeep);
         if durability == Durability::Buffered {
             self.ask_for_a_flush();
         }
@@ -112,6 +139,8 @@ impl Store {
         Ok((staged, Deferred { lsn: placed.lsn, waiting: waiter.map(|waiter| (waiter, goal)) }))
     }
 
+    //= spec/durability.md#d-3-2-deferred-waiting
+    //# A commit that returns a ticket in place of waiting MUST keep T-2.2 and T-4.2 as if it waited.
     /// Places a transaction as one commit, and gives its turn away.
     pub(crate) fn commit_deferred(
         self: &Arc<Self>,
@@ -130,6 +159,9 @@ impl Store {
         placed.map(|_| deferred)
     }
 
+    //= spec/transactions.md#t-2-5-rollback
+    //# A transaction that is dropped, whose function fails or panics, or that is rolled back MUST leave the
+    //# state as it was, the largest ids among it, and the next writer free to begin.
     /// Gives up a transaction. Where it may have read pending commits, they are waited for (spec: T-4.4).
     pub(crate) fn roll_back(&self, mut turn: HeldTurn) -> Result<()> {
         self.end_turn(self.core.writer()?, &mut turn)
@@ -143,6 +175,11 @@ impl Store {
         waiter.map_or(Ok(()), |waiter| self.wait(&waiter, Goal::Durable(lsn)))
     }
 
+    //= spec/semantics.md#s-6-5-flush
+    //# When `flush` has returned with success, every commit before it MUST survive a power cut, whatever its
+    //# class.
+    //= spec/transactions.md#t-4-6-flush
+    //# `flush` MUST return with success only once every commit that was placed before the call is durable.
     /// Makes durable everything placed before this call.
     pub(crate) fn flush(&self) -> Result<()> {
         let writer = self.core.writer()?;
@@ -173,6 +210,11 @@ impl Store {
         led
     }
 
+    //= spec/media.md#m-3-4-the-commit-in-flight
+    //# A store MUST NOT report it as rolled back.
+    //= spec/semantics.md#s-8-1-three-answers
+    //# A store MUST NOT report a write as refused or failed when a crash could still show its commit, but for
+    //# the case of S-8.5.
     fn sync(&self) -> Result<Progress> {
         match self.core.begin_sync() {
             Ok(Some(job)) => {
@@ -204,15 +246,18 @@ impl Store {
         }
     }
 
-    fn tell_taken_back(&self, writer: &mut Writer, error: &Error) -> Tasks {
+    pub(super) fn tell_taken_back(&self, writer: &mut Writer, error: &Error) -> Tasks {
         let gone = writer.drain_taken_back().into_iter();
         gone.fold(Tasks::default(), |tasks, (first, last)| {
             tasks.and(self.group.took_back(first, last, error))
         })
     }
 
+    //= spec/transactions.md#t-4-5-a-failed-sync
+    //# Every call that waits MUST return the failure, and every later write and flush MUST be refused (S-8.3)
+    //# until the store is reopened.
     /// Where nothing is written any more: those know who wait for a sync. One who leads finds out; a task has nobody to lead for it.
-    fn tell_poisoned(&self) -> Tasks {
+    pub(super) fn tell_poisoned(&self) -> Tasks {
         match self.core.log.storage.check_writable() {
             Ok(()) => Tasks::default(),
             Err(error) => self.group.learn(&Err(error)),
@@ -236,7 +281,15 @@ impl Store {
     /// Ends this life of the store, and reports the last error. Those are told who still wait: nobody may come after this who does.
     pub(crate) fn close(&self) -> Result<()> {
         self.flusher.stop();
-        let closed = self.core.close();
+        self.maintainer.stop();
+        // It makes the next opening quicker; the log alone is as good.
+        let wanted = self.core.wants_checkpoint_at_close();
+        let failed = if wanted { self.checkpoint().err() } else { None };
+        let closed = self.core.close().map_err(|error| match error {
+            // What stopped it says more than that it has stopped.
+            Error::Poisoned { .. } => failed.unwrap_or(error),
+            error => error,
+        });
         let Ok(mut writer) = self.core.writer() else { return closed };
         let gone = closed.as_ref().err().map(|error| self.tell_taken_back(&mut writer, error));
         drop(writer);

@@ -76,6 +76,8 @@ impl Drop for HeldTurn {
 }
 
 impl Store {
+    //= spec/transactions.md#t-2-2-one-writer-at-a-time
+    //# Between the begin and the end of a write transaction a store MUST NOT place a commit of anybody else.
     /// The writer, once it is the caller's turn.
     pub(super) fn enter(&self) -> Result<MutexGuard<'_, Writer>> {
         let mut writer = self.core.writer()?;
@@ -85,6 +87,12 @@ impl Store {
         }
     }
 
+    //= spec/transactions.md#t-2-9-waiting-for-the-writer
+    //# A writer that waits longer than the limit set for it MUST be refused as `WriterBusy`, which says who
+    //# writes and since when.
+    //= spec/transactions.md#t-2-9-waiting-for-the-writer
+    //# A thread that writes outside the transaction that it has open itself MUST be refused at once: it would
+    //# wait for ever.
     #[cold]
     fn wait_for_turn<'a>(
         &'a self,
@@ -127,7 +135,7 @@ impl Store {
 
     /// Takes the turn to write until the returned value is dropped.
     pub(crate) fn take_turn(self: &Arc<Self>) -> Result<HeldTurn> {
-        let mut writer = self.enter()?;
+        let mut writer = self.enter_with_room()?;
         if let Err(error) = writer.check_open(&self.core) {
             self.leave(writer);
             return Err(error);

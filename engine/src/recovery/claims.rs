@@ -30,6 +30,14 @@ impl Claims {
     }
 }
 
+//= spec/recovery.md#r-3-2-what-counts
+//# A reader MUST NOT count the claim of a frame or segment header whose incarnation (of its LSN; of its first
+//# LSN) is below that of the newest valid slot.
+//= spec/recovery.md#r-3-3-where-to-look
+//# A reader MUST then follow the chain: the segment named as `next`, with sequence q + 1, and so on.
+//= spec/recovery.md#r-3-5-no-successor-named
+//# Where segment q names no successor, a reader MUST look at the headers of all segments of the file, and
+//# follow the chain from the one whose header is valid for q + 1.
 /// Searches the rest of the segment in which the log ended, and the chain of its successors.
 pub(super) fn search(scan: &mut Scan<'_>) -> Result<Claims> {
     let mut claims = Claims::default();
@@ -38,12 +46,11 @@ pub(super) fn search(scan: &mut Scan<'_>) -> Result<Claims> {
     if seeded::is_on(Bug::ClaimsNotFollowedAlongTheChain) {
         return Ok(claims);
     }
-    let mut link = Link::after(&current);
-    if link.next.is_none() {
-        // spec
-        if let Some(image) = scan.find_anywhere(link.sequence)? {
-            link.next = Some(image.physical);
-        }
+    let mut link = Link::after(scan, &current);
+    if link.next.is_none()
+        && let Some(image) = scan.find_anywhere(link.sequence)?
+    {
+        link.next = Some(image.physical);
     }
     // spec. The chain cannot turn in a circle: the sequence grows, and each segment has one.
     let mut visited = 0;
@@ -62,7 +69,7 @@ pub(super) fn search(scan: &mut Scan<'_>) -> Result<Claims> {
             claims.add(Lsn::ZERO, header.first_lsn.incarnation());
         }
         search_segment(scan, &image, scan.geometry.data_start(), &mut claims)?;
-        link = if image.header.is_some() { Link::after(&image) } else { link.over() };
+        link = if image.header.is_some() { Link::after(scan, &image) } else { link.over() };
     }
     Ok(claims)
 }
@@ -76,8 +83,8 @@ struct Link {
 }
 
 impl Link {
-    fn after(image: &Shared) -> Self {
-        let [next, after] = image.reserved();
+    fn after(scan: &Scan<'_>, image: &Shared) -> Self {
+        let [next, after] = scan.reserved_by(image);
         Link { next, after, sequence: image.sequence + 1 }
     }
 
@@ -87,6 +94,14 @@ impl Link {
     }
 }
 
+//= spec/recovery.md#r-3-2-what-counts
+//# A reader MUST NOT count the claim of a frame or segment header whose incarnation (of its LSN; of its first
+//# LSN) is below that of the newest valid slot.
+//= spec/recovery.md#r-3-2-what-counts
+//# A reader MUST NOT count the claim of a frame whose LSN is below the first LSN of its segment, as far as
+//# that is known, or whose flags it does not know.
+//= spec/recovery.md#r-3-3-where-to-look
+//# A reader MUST look at every multiple of 8 from X on in segment q where a frame header can lie.
 fn search_segment(scan: &Scan<'_>, image: &Shared, from: u32, claims: &mut Claims) -> Result<()> {
     let known = (scan.lsn(), scan.highest_incarnation());
     let sector = scan.geometry.sector();

@@ -10,6 +10,8 @@ use crate::storage::FailStop;
 /// Zeros are written in pieces of at most this: larger ones make later overwrites slow on some file systems.
 pub(crate) const ZERO_FILL_BYTES: usize = 64 << 10;
 
+//= spec/format.md#f-2-4-growth
+//# A writer MUST fill a grown range with zeros before it places a frame or a page in it.
 /// Writes zeros from `from` to `to`, so that the range is allocated before anything is placed in it.
 pub(crate) fn zero_fill(storage: &FailStop, from: u64, to: u64) -> Result<()> {
     let zeros = vec![0; ZERO_FILL_BYTES.min((to - from) as usize)];
@@ -22,6 +24,8 @@ pub(crate) fn zero_fill(storage: &FailStop, from: u64, to: u64) -> Result<()> {
     Ok(())
 }
 
+//= spec/recovery.md#r-6-1-order
+//# A writer MUST NOT return from creation before the last of these.
 /// Creates the store in an empty file, or over an unfinished creation. `template` says everything but what is fixed at
 /// creation; the newest slot is returned. What is left to do is the sync of the directory, which falls to whoever opens a
 /// store that was never written to: a creation that was killed here is then finished like any other.

@@ -33,6 +33,11 @@ pub(crate) enum Decision {
     Corrupt,
 }
 
+//= spec/recovery.md#r-4-2-torn-tail
+//# A reader MUST drop what lies beyond a torn tail silently: none of it was ever acknowledged as durable.
+//= spec/recovery.md#r-4-3-corrupt
+//# A reader MUST refuse a file that the table calls corrupt, with the offset of the place where the log
+//# breaks off and the claim.
 // spec
 pub(crate) fn decide(length: Length, follows: Follows, evidence: Evidence) -> Decision {
     match (length, follows, evidence) {
@@ -47,6 +52,9 @@ pub(crate) fn decide(length: Length, follows: Follows, evidence: Evidence) -> De
 mod tests {
     use super::*;
 
+    //= spec/recovery.md#r-4-2-torn-tail
+    //= type=test
+    //# A reader MUST drop what lies beyond a torn tail silently: none of it was ever acknowledged as durable.
     #[test]
     fn every_row_of_the_table_decides_as_the_specification_says() {
         use Decision::{Corrupt, Cut, Replay};

@@ -28,6 +28,9 @@ pub(super) struct SegmentImage {
 }
 
 impl SegmentImage {
+    //= spec/recovery.md#r-1-3-bytes-beyond-the-end
+    //# Bytes of a segment that lie beyond the end of the file MUST be treated as absent: no frame that
+    //# extends into them is valid.
     /// Reads the header of the segment at `physical`, which should have `sequence`. None where the segment begins
     /// beyond the end of the file.
     pub(super) fn open(
@@ -87,16 +90,6 @@ impl SegmentImage {
 
     pub(super) fn limit(&self) -> usize {
         self.limit
-    }
-
-    /// The physical indexes reserved for the successor and for the one after. The header of segment 0 says the same in every
-    /// store (spec: F-4.5), so damage to it hides nothing.
-    pub(super) fn reserved(&self) -> [Option<u32>; 2] {
-        match &self.header {
-            Some(header) => [header.next, header.after],
-            None if self.sequence == 0 => [Some(1), Some(2)],
-            None => [None, None],
-        }
     }
 
     /// The place of `offset` in the file.

@@ -4,18 +4,28 @@
 //! once went on, [`decide`] is the table that settles what that means, and [`replay`] builds catalog and indexes. Nothing in
 //! this room writes, but for [`create`]: what recovery decides is carried out by the writer, later.
 
+mod checkpoint;
+mod chunks;
 mod claims;
 mod create;
 mod decide;
+mod follow;
 mod frames;
 mod image;
 mod replay;
 mod scan;
 mod slots;
+mod start;
 
+pub(crate) use checkpoint::{HeldCheckpoint, NamedCheckpoints, verify_checkpoint};
 pub(crate) use create::{create, zero_fill};
+#[cfg(any(test, feature = "testing"))]
+pub(crate) use follow::segments_of;
+pub(crate) use follow::{Followed, catalog_of, follow, is_readable};
 pub(crate) use replay::Replay;
 pub(crate) use slots::{Opened, open_slots};
+
+use std::collections::BTreeSet;
 
 use crate::cache::SegmentTable;
 use crate::error::{Clause, Corruption, Result};
@@ -23,11 +33,13 @@ use crate::format::Lsn;
 use crate::format::superblock::Superblock;
 use crate::log::LogEnd;
 use crate::seeded::{self, Bug};
+use crate::space::{Accounts, FreeSegments};
 use crate::storage::FailStop;
 
 use claims::Claims;
 use decide::{Decision, Evidence, Follows, Length, decide};
 use scan::Scan;
+use start::Start;
 
 /// What recovery found.
 #[derive(Debug)]
@@ -36,6 +48,10 @@ pub(crate) struct Recovered {
     /// The highest incarnation met anywhere (spec: ).
     pub(crate) highest_incarnation: u32,
     pub(crate) replay: Replay,
+    /// Places that nothing holds.
+    pub(crate) free: FreeSegments,
+    /// The checkpoints that the slot names.
+    pub(crate) checkpoints: NamedCheckpoints,
     /// Commits replayed.
     pub(crate) commits: u64,
 }
@@ -49,6 +65,17 @@ pub(crate) struct Plan {
     pub(crate) page_shift: u32,
 }
 
+//= spec/media.md#m-2-6-levels
+//# A store MUST keep its promises at M2.
+//= spec/media.md#m-5-1-any-bytes
+//# A store MUST answer every call with the right data or an error, whatever bytes the file holds.
+//= spec/recovery.md#r-7-3-close
+//# A reader MUST NOT skip any step of recovery because of the clean flag.
+//= spec/semantics.md#s-7-1-power-cut
+//# After a power cut at any moment, the state MUST be the state after Ck for one k with s <= k <= n.
+//= spec/semantics.md#s-7-2-end-of-the-process
+//# After the process ends at any moment without a power cut, the state MUST be the state after Ck for one k
+//# with w <= k <= n, where Cw is the last commit that is acknowledged written.
 /// Follows the log from the state that `slot` names to its end, and decides what the end is.
 pub(crate) fn recover(
     storage: &FailStop,
@@ -73,8 +100,9 @@ pub(crate) fn recover(
         }
         .into());
     }
-    let mut scan = Scan::begin(storage, slot, file_len, plan.read_unit)?;
-    let mut replay = Replay::new(plan.page_shift);
+    let mut start = Start::find(storage, slot, file_len, segments, plan.page_shift)?;
+    let mut scan = Scan::begin(storage, slot, file_len, plan.read_unit, &start)?;
+    let mut replay = Replay::new(&mut start, plan.page_shift);
     let mut commits = 0;
     let claims = loop {
         let commit = scan.next()?;
@@ -101,10 +129,28 @@ pub(crate) fn recover(
         }
     };
     let highest_incarnation = claims.incarnation.max(scan.highest_incarnation());
-    let end = scan.into_end(segments)?;
-    Ok(Recovered { end, highest_incarnation, replay, commits })
+    let checkpoints = start.checkpoints;
+    reclaim(&mut replay.accounts, segments, slot.reuse_floor());
+    let mut held: BTreeSet<u32> = replay.accounts.iter().map(|(_, account)| account.physical).collect();
+    held.extend(checkpoints.segments());
+    let end = scan.into_end(segments, &held)?;
+    held.extend(end.reserved.iter().flatten());
+    let free = FreeSegments::around(&held);
+    Ok(Recovered { end, highest_incarnation, replay, free, checkpoints, commits })
 }
 
+/// Takes out the segments that were freed at or below `floor`: nobody holds an older state while a store is opened (spec: ).
+fn reclaim(accounts: &mut Accounts, segments: &SegmentTable, floor: Lsn) {
+    let free = accounts.iter().filter(|(_, account)| account.is_freed() && account.freed <= floor);
+    for sequence in free.map(|(sequence, _)| sequence).collect::<Vec<_>>() {
+        accounts.remove(sequence);
+        segments.remove(sequence);
+    }
+}
+
+//= spec/recovery.md#r-4-3-corrupt
+//# A reader MUST refuse a file that the table calls corrupt, with the offset of the place where the log
+//# breaks off and the claim.
 /// The log breaks off although what followed was once durable (spec: ).
 fn lost(scan: &Scan<'_>, claim: Lsn) -> crate::Error {
     Corruption {

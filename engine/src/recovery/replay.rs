@@ -1,33 +1,99 @@
 //! Carries out accepted commits: catalog and indexes as they stand after the last one.
 
+use std::collections::BTreeSet;
+
 use crate::cache::SegmentTable;
 use crate::document::KeyRef;
 use crate::error::{Clause, Corruption, Error, Result};
-use crate::format::LogAddress;
+use crate::format::body::{ChunkList, parse_segment_freed};
 use crate::format::catalog::{CatalogChange, CatalogFault};
 use crate::format::record::{self, Kind, Record, RecordSeed};
 use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR};
+use crate::format::{LogAddress, Lsn};
 use crate::index::{Catalog, Documents, Entry, PrimaryIndex};
 use crate::log::record_fault;
 use crate::seeded::{self, Bug};
+use crate::space::Accounts;
 use crate::sync::Arc;
 
+use super::Commit;
+use super::chunks::chunks_of;
 use super::scan::Scan;
-use super::{Commit, Part};
+use super::start::Start;
 
-/// Catalog and indexes in the making.
+/// Catalog, indexes and accounts in the making.
 #[derive(Debug)]
 pub(crate) struct Replay {
     pub(crate) catalog: Catalog,
+    pub(crate) accounts: Accounts,
+    /// The last commit of the state in which replay begins.
+    start: Lsn,
     page_shift: u32,
 }
 
-impl Replay {
-    pub(super) fn new(page_shift: u32) -> Self {
-        Replay { catalog: Catalog::default(), page_shift }
+/// Where a record stands that is carried out.
+#[derive(Debug, Clone, Copy)]
+struct Place<'a> {
+    scan: &'a Scan<'a>,
+    segments: &'a SegmentTable,
+    /// Its LSN, that of the commit.
+    lsn: Lsn,
+    address: LogAddress,
+    /// In the file.
+    at: u64,
+}
+
+impl Place<'_> {
+    fn sequence(&self) -> u64 {
+        self.scan.geometry.split(self.address).0
     }
 
+    fn broken(&self, clause: &'static str, what: &'static str) -> Error {
+        Corruption { at: self.at, clause: Clause(clause), what, expected: 0, found: 0 }.into()
+    }
+}
+
+impl Replay {
+    pub(super) fn new(start: &mut Start, page_shift: u32) -> Self {
+        let (catalog, accounts) = (std::mem::take(&mut start.catalog), std::mem::take(&mut start.accounts));
+        Replay { catalog, accounts, start: start.lsn, page_shift }
+    }
+
+    //= spec/recovery.md#r-9-1-the-segments-in-place
+    //# When the one that stood there was not, the reader MUST report corruption.
+    /// Opens the accounts of the segments that `commit` begins. What lay there before was freed, or two segments are in one place.
+    fn open_segments(&mut self, commit: &Commit, segments: &SegmentTable) -> Result<()> {
+        for part in &commit.parts {
+            let (sequence, physical) = (part.image.sequence, part.image.physical);
+            if self.accounts.get(sequence).is_some() {
+                self.accounts.set_end(sequence, part.end);
+                continue;
+            }
+            if let Some((old, account)) = self.accounts.at_physical(physical) {
+                if !account.is_freed() || account.freed > self.start {
+                    return Err(Corruption {
+                        at: part.image.file_offset(0),
+                        clause: Clause("R-9.1"),
+                        what: "a segment stands in the place of another that is in use",
+                        expected: old,
+                        found: sequence,
+                    }
+                    .into());
+                }
+                self.accounts.remove(old);
+                segments.remove(old);
+            }
+            self.accounts.open(sequence, physical);
+            self.accounts.set_end(sequence, part.end);
+        }
+        Ok(())
+    }
+
+    //= spec/recovery.md#r-2-7-contents
+    //# A commit whose frames are valid and whose records break F-6 or F-7 MUST be reported as corruption; a
+    //# record kind, flag or frame flag that F-5 and F-6 ask to refuse MUST be reported as a newer format.
     pub(super) fn apply(&mut self, scan: &Scan<'_>, commit: &Commit, segments: &SegmentTable) -> Result<()> {
+        self.open_segments(commit, segments)?;
         for part in &commit.parts {
             let segment = segments.get(part.image.sequence).expect("its segments were noted");
             let bytes = part.image.bytes();
@@ -48,21 +114,56 @@ impl Replay {
                     .into());
                 }
                 let address = scan.geometry.address(part.image.sequence, at);
-                self.record(part, at, address, &record)?;
+                let place =
+                    Place { scan, segments, lsn: commit.lsn, address, at: part.image.file_offset(at) };
+                self.record(place, &record)?;
             }
         }
         Ok(())
     }
 
-    fn record(&mut self, part: &Part, at: u32, address: LogAddress, record: &Record<'_>) -> Result<()> {
-        let broken = |clause, what| broken(part.image.file_offset(at), clause, what);
+    //= spec/format.md#f-7-4-order-in-a-commit
+    //# A reader MUST treat a record of a collection that is unknown at that point of the log as dead.
+    //= spec/recovery.md#r-9-4-freed-records
+    //# When it names a segment that is not in place, or not at that physical index, the reader MUST report
+    //# corruption.
+    //= spec/recovery.md#r-9-6-accounts
+    //# A writer MUST keep the accounts of P-1.5 through replay as if it placed the records itself: they go on
+    //# from those of the table, and are those that it would have had without the crash.
+    fn record(&mut self, place: Place<'_>, record: &Record<'_>) -> Result<()> {
+        let broken = |clause, what| place.broken(clause, what);
         match record.kind {
             Kind::Put | Kind::RelocatedPut | Kind::Delete => {
                 let key = record.key.ok_or_else(|| broken("F-6.1", "a record of a document has no key"))?;
                 // spec: F-7.4. A record of a collection that is unknown here is dead.
-                if let Some(naming) = self.catalog.by_id(record.collection) {
-                    document(&naming.documents, key, address, record);
+                let Some(naming) = self.catalog.by_id(record.collection) else { return Ok(()) };
+                let documents = Arc::clone(&naming.documents);
+                if record.kind == Kind::RelocatedPut {
+                    return self.relocate(place, &documents, key, record);
                 }
+                let superseded = document(&documents, key, place.address, record);
+                if record.kind == Kind::Put {
+                    self.accounts.add(place.sequence(), documents.id, record.len as u64);
+                }
+                if let Some(entry) = superseded {
+                    self.supersede(place, documents.id, entry);
+                }
+                Ok(())
+            }
+            Kind::Chunk => {
+                if self.catalog.by_id(record.collection).is_some() {
+                    self.accounts.add(place.sequence(), record.collection, record.len as u64);
+                }
+                Ok(())
+            }
+            Kind::SegmentFreed => {
+                let freed = parse_segment_freed(record.body);
+                let (sequence, physical) = freed
+                    .ok_or_else(|| broken("F-6.3", "a record that frees a segment has a wrong length"))?;
+                if self.accounts.get(sequence).is_none_or(|account| account.physical != physical) {
+                    return Err(broken("R-9.4", "a record frees a segment that is not there"));
+                }
+                self.accounts.set_freed(sequence, place.lsn);
                 Ok(())
             }
             Kind::Catalog => {
@@ -70,40 +171,87 @@ impl Replay {
                     CatalogFault::Malformed(what) => broken("F-7.1", what),
                     CatalogFault::Unsupported => newer(0),
                 })?;
-                if matches!(change, CatalogChange::Drop { .. }) && seeded::is_on(Bug::DropNotReplayed) {
+                let is_forgotten = match change {
+                    CatalogChange::Drop { .. } => seeded::is_on(Bug::DropNotReplayed),
+                    CatalogChange::Clear { .. } => seeded::is_on(Bug::ClearNotReplayed),
+                    _ => false,
+                };
+                if is_forgotten {
                     return Ok(());
                 }
                 let begins = change.begins().map(|id| Arc::new(Documents::new(id, self.page_shift)));
-                let fits = self.catalog.carry_out(&change, begins, address);
+                if let CatalogChange::Drop { id } | CatalogChange::Clear { id, .. } = change {
+                    self.accounts.forget(id);
+                }
+                let fits = self.catalog.carry_out(&change, begins, place.address);
                 // Nobody reads while recovery runs, so no naming but the current ones is needed.
                 self.catalog.purge(&[]);
                 fits.ok_or_else(|| broken("F-7.1", "a catalog record contradicts the catalog"))
             }
-            Kind::Chunk | Kind::SegmentFreed | Kind::Opening | Kind::CommitTime | Kind::Skippable(_) => {
-                Ok(())
-            }
+            Kind::Opening | Kind::CommitTime | Kind::Skippable(_) => Ok(()),
             Kind::Reserved(kind) => Err(newer(kind)),
         }
     }
+
+    //= spec/recovery.md#r-9-6-accounts
+    //# A writer MUST keep the accounts of P-1.5 through replay as if it placed the records itself: they go on
+    //# from those of the table, and are those that it would have had without the crash.
+    /// A version is no longer the newest of its key.
+    fn supersede(&mut self, place: Place<'_>, collection: u32, entry: Entry) {
+        let sequence = |address| place.scan.geometry.split(address).0;
+        self.accounts.supersede(sequence(entry.address()), collection);
+        for chunk in chunks_of(place.scan, place.segments, entry) {
+            self.accounts.supersede(sequence(chunk), collection);
+        }
+    }
+
+    //= spec/recovery.md#r-9-6-accounts
+    //# A writer MUST keep the accounts of P-1.5 through replay as if it placed the records itself: they go on
+    //# from those of the table, and are those that it would have had without the crash.
+    /// Moves a version; if that is no longer the newest, there is nothing to move (spec: F-6.8).
+    fn relocate(
+        &mut self,
+        place: Place<'_>,
+        documents: &Documents,
+        key: KeyRef<'_>,
+        record: &Record<'_>,
+    ) -> Result<()> {
+        let (_, from) = record.moved.expect("a relocated put says where from");
+        let before = documents.index.get(key).filter(|entry| entry.address() == from);
+        let Some(before) =
+            before.or(documents.index.get(key).filter(|_| seeded::is_on(Bug::MovedFromIgnored)))
+        else {
+            return Ok(());
+        };
+        documents.index.set(key, Entry::new(place.address, true).with_chunked(record.chunked));
+        self.accounts.add(place.sequence(), documents.id, record.len as u64);
+        let sequence = |address| place.scan.geometry.split(address).0;
+        self.accounts.supersede(sequence(before.address()), documents.id);
+        let list = if record.chunked { ChunkList::parse(record.body) } else { None };
+        let stay: BTreeSet<_> = list.iter().flat_map(ChunkList::addresses).collect();
+        for moved in chunks_of(place.scan, place.segments, before).into_iter().filter(|at| !stay.contains(at))
+        {
+            self.accounts.supersede(sequence(moved), documents.id);
+        }
+        Ok(())
+    }
 }
 
-fn document(documents: &Documents, key: KeyRef<'_>, address: LogAddress, record: &Record<'_>) {
+/// Carries out a put or a delete; returns what it supersedes.
+fn document(
+    documents: &Documents,
+    key: KeyRef<'_>,
+    address: LogAddress,
+    record: &Record<'_>,
+) -> Option<Entry> {
     let before = match record.kind {
-        Kind::Delete if seeded::is_on(Bug::DeletesNotReplayed) => return,
+        Kind::Delete if seeded::is_on(Bug::DeletesNotReplayed) => return None,
         Kind::Delete => documents.index.remove(key),
-        Kind::RelocatedPut => {
-            // It moves a version; if that is no longer the newest, there is nothing to move.
-            let (_, from) = record.moved.expect("a relocated put says where from");
-            if documents.index.get(key).is_some_and(|entry| entry.address() == from) {
-                documents.index.set(key, Entry::new(address, true));
-            }
-            return;
-        }
         _ => {
             if let KeyRef::Int(id) = key {
                 documents.note_key(id);
             }
-            documents.index.set(key, Entry::new(address, false))
+            documents.index.set(key, Entry::new(address, false).with_chunked(record.chunked))
         }
     };
     match (record.kind, before) {
@@ -111,13 +259,16 @@ fn document(documents: &Documents, key: KeyRef<'_>, address: LogAddress, record:
         (Kind::Put, None) => documents.set_newest_len(documents.newest_len() + 1),
         _ => {}
     }
+    before
 }
 
+//= spec/format.md#f-6-3-kinds
+//# A reader MUST refuse a frame that is to be replayed and holds a record of a kind below 128 that it does
+//# not know.
+//= spec/versions.md#c-2-4-refused-is-not-corrupt
+//# A reader that refuses because of something it does not know MUST say that a newer version wrote it, and
+//# not that the file is corrupt.
 /// A record that this version does not know, and may not skip (spec: F-6.3).
 fn newer(kind: u8) -> Error {
     Error::NewerFormat { major: FORMAT_MAJOR, minor: FORMAT_MINOR, unknown_features: u64::from(kind) }
-}
-
-fn broken(at: u64, clause: &'static str, what: &'static str) -> Error {
-    Corruption { at, clause: Clause(clause), what, expected: 0, found: 0 }.into()
 }

@@ -1,5 +1,6 @@
 //! Follows the log, one commit at a time (spec: R-2). Pure but for reading: what the end means is decided elsewhere.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::cache::{Segment, SegmentTable};
@@ -15,6 +16,7 @@ use crate::storage::FailStop;
 use crate::sync::Arc;
 
 use super::image::{SegmentImage, Shared};
+use super::start::Start;
 use super::{Commit, Part};
 
 #[derive(Debug)]
@@ -35,8 +37,8 @@ pub(crate) struct Scan<'a> {
     /// What the segment's header names as `next` stands there; looked up once for each segment.
     successor: Option<Option<Shared>>,
     highest_incarnation: u32,
-    /// Physical indexes of the segments that hold the log so far.
-    highest_physical: u32,
+    /// What was reserved for the first segment's successors, should its header be damaged.
+    reserved_at_start: (u64, [Option<u32>; 2]),
 }
 
 /// Which part of which commit is looked for.
@@ -47,23 +49,25 @@ struct Wanted {
 }
 
 impl<'a> Scan<'a> {
-    /// Stands at the start of the log (spec: ).
+    /// Stands where replay begins (spec: ).
     pub(super) fn begin(
         storage: &'a FailStop,
         slot: &'a Superblock,
         file_len: u64,
         read_unit: usize,
+        start: &Start,
     ) -> Result<Self> {
         let (geometry, lineage) = (slot.geometry, slot.lineage);
-        let image = SegmentImage::open(storage, geometry, &lineage, file_len, read_unit, (0, 0))?;
+        let segment = Arc::clone(&start.segment);
+        let place = (segment.physical, segment.sequence);
+        let image = SegmentImage::open(storage, geometry, &lineage, file_len, read_unit, place)?;
         let image = image.ok_or(Corruption {
             at: file_len,
             clause: Clause("F-2.3"),
-            what: "the file ends before its first segment",
-            expected: geometry.creation_len(),
+            what: "the file ends before the segment in which replay begins",
+            expected: geometry.segment_offset(segment.physical),
             found: file_len,
         })?;
-        let segment = Arc::new(Segment::new(&lineage, geometry, 0, 0, Lsn::ZERO));
         Ok(Scan {
             storage,
             slot,
@@ -71,13 +75,13 @@ impl<'a> Scan<'a> {
             lineage,
             file_len,
             read_unit,
-            lsn: Lsn::ZERO,
+            lsn: start.lsn,
+            reserved_at_start: (segment.sequence, start.reserved),
             image,
             segment,
-            offset: geometry.data_start(),
+            offset: start.offset,
             successor: None,
             highest_incarnation: slot.incarnation,
-            highest_physical: 0,
         })
     }
 
@@ -103,6 +107,12 @@ impl<'a> Scan<'a> {
         SegmentImage::open(self.storage, self.geometry, &self.lineage, self.file_len, self.read_unit, place)
     }
 
+    //= spec/recovery.md#r-2-3-highest-incarnation
+    //# Where several candidates hold a valid continuation, the reader MUST take the one of the highest
+    //# incarnation.
+    //= spec/recovery.md#r-2-5-missing-part
+    //# When a part of a commit is missing, the reader MUST go back to L and X as they were before that
+    //# commit, and look there for an opening frame before it treats the commit as the end of the log.
     /// The commit that follows the last accepted one, or none.
     pub(super) fn next(&mut self) -> Result<Option<Commit>> {
         // spec. An opening frame has the higher incarnation, so it wins over a commit of the present one.
@@ -117,6 +127,8 @@ impl<'a> Scan<'a> {
         self.parts(self.lsn.next())
     }
 
+    //= spec/recovery.md#r-2-2-continuations
+    //# A reader MUST NOT accept anything else as following L.
     /// The opening frame of the highest incarnation that names exactly L and X (spec: ).
     fn opening(&mut self) -> Result<Option<Part>> {
         let mut best: Option<(u32, Part)> = None;
@@ -179,6 +191,9 @@ impl<'a> Scan<'a> {
         Ok(!found.is_empty())
     }
 
+    //= spec/recovery.md#r-2-4-parts
+    //# A reader MUST NOT accept any part of a commit before all of its parts, the one with LAST included, are
+    //# valid.
     /// All parts of the commit `lsn`, or none where any of them is missing (spec: ).
     fn parts(&mut self, lsn: Lsn) -> Result<Option<Commit>> {
         let mut parts: Vec<Part> = Vec::new();
@@ -199,6 +214,10 @@ impl<'a> Scan<'a> {
         }
     }
 
+    //= spec/recovery.md#r-1-2-start
+    //# A reader MUST compare the whole LSN, incarnation included, from the first frame after the start on.
+    //= spec/recovery.md#r-2-2-continuations
+    //# A reader MUST NOT accept anything else as following L.
     /// The frame that holds the wanted part, behind `end` in `image`, and whether it is the last.
     fn part(&mut self, image: &Shared, end: u32, wanted: Wanted) -> Result<Option<(Part, bool)>> {
         for (image_there, offset) in self.candidates(image, end)? {
@@ -248,7 +267,7 @@ impl<'a> Scan<'a> {
         }
         let sequence = image.sequence + 1;
         // The header of segment q was valid when the log entered it; only segment 0 of a new store is entered by its place.
-        let found = match image.reserved()[0] {
+        let found = match self.reserved_by(image)[0] {
             Some(physical) => self.open(physical, sequence)?.filter(|next| next.header.is_some()),
             None => self.find_anywhere(sequence)?,
         };
@@ -256,6 +275,16 @@ impl<'a> Scan<'a> {
             self.successor = Some(found.clone());
         }
         Ok(found)
+    }
+
+    /// The physical indexes reserved for the successor of a segment and for the one after: as its header says; where the header of the
+    /// segment in which replay began is damaged, as that start says.
+    pub(super) fn reserved_by(&self, image: &SegmentImage) -> [Option<u32>; 2] {
+        match &image.header {
+            Some(header) => [header.next, header.after],
+            None if image.sequence == self.reserved_at_start.0 => self.reserved_at_start.1,
+            None => [None, None],
+        }
     }
 
     /// Looks at every physical index of the file for the log segment of `sequence`.
@@ -293,7 +322,6 @@ impl<'a> Scan<'a> {
                 let place = (part.image.sequence, part.image.physical);
                 self.segment =
                     Arc::new(Segment::new(&self.lineage, self.geometry, place.0, place.1, commit.lsn));
-                self.highest_physical = self.highest_physical.max(part.image.physical);
             } else if part.opening {
                 self.segment = Arc::new(self.segment.with_stretch(&self.lineage, part.offset, commit.lsn));
             }
@@ -314,35 +342,40 @@ impl<'a> Scan<'a> {
     }
 
     /// Where a writer goes on.
-    pub(super) fn into_end(self, segments: &SegmentTable) -> Result<LogEnd> {
+    pub(super) fn into_end(self, segments: &SegmentTable, held: &BTreeSet<u32>) -> Result<LogEnd> {
+        self.check_reserved(self.reserved_by(&self.image), held)?;
+        Ok(self.into_end_to_read(segments))
+    }
+
+    /// The same for who writes nothing there.
+    pub(super) fn into_end_to_read(self, segments: &SegmentTable) -> LogEnd {
         if segments.count() == 0 {
             segments.put(Arc::clone(&self.segment));
         }
-        let reserved = self.image.reserved();
-        self.check_reserved(reserved, segments)?;
-        let beyond = reserved.iter().flatten().copied().max().unwrap_or(0).max(self.highest_physical);
-        Ok(LogEnd {
-            segment: self.segment,
-            offset: self.offset,
-            lsn: self.lsn,
-            reserved,
-            unused: beyond.saturating_add(1),
-        })
+        let reserved = self.reserved_by(&self.image);
+        LogEnd { segment: self.segment, offset: self.offset, lsn: self.lsn, reserved }
     }
 
+    //= spec/recovery.md#r-8-1-what-holds-a-place
+    //# A reader MUST report corruption when a reservation of the last log segment names an index that
+    //# something else holds, when both name one, and when one is above 4n + 64, where the file has room for n
+    //# segments, the one in which it ends included: a writer would write over what is in use, or fill the
+    //# disk.
     /// A writer will place what comes next where the last header says. A checksum vouches for the header's bytes, not for its
-    /// maker: an index that the log has in use would be written over, and one far beyond the end would fill the disk.
-    fn check_reserved(&self, reserved: [Option<u32>; 2], segments: &SegmentTable) -> Result<()> {
+    /// maker: an index that the log has in use would be written over, and one far beyond the end would fill the disk. What was reserved while
+    /// the file was longer, as a power cut shows that may come in the midst of its growth, is not far.
+    fn check_reserved(&self, reserved: [Option<u32>; 2], held: &BTreeSet<u32>) -> Result<()> {
         // spec: F-4.3
-        let last = self.geometry.segments_within(self.file_len).saturating_add(1);
+        let within = self.geometry.segments_within(self.file_len);
+        let last = within.saturating_mul(RESERVED_FACTOR).saturating_add(RESERVED_SPARE);
         let [next, after] = reserved;
         let wrong =
-            reserved.into_iter().flatten().find(|&physical| physical > last || segments.uses(physical));
+            reserved.into_iter().flatten().find(|physical| *physical > last || held.contains(physical));
         match wrong.or(after.filter(|_| next == after)) {
             None => Ok(()),
             Some(physical) => Err(Corruption {
                 at: self.image.file_offset(0),
-                clause: Clause("F-4.3"),
+                clause: Clause("R-8.1"),
                 what: "a segment reserves what is in use, or lies far beyond the end of the file",
                 expected: u64::from(last),
                 found: u64::from(physical),
@@ -352,6 +385,16 @@ impl<'a> Scan<'a> {
     }
 }
 
+/// A checkpoint, its successor and the log may all have been placed in the growth that was lost.
+const RESERVED_FACTOR: u32 = 4;
+const RESERVED_SPARE: u32 = 64;
+
+//= spec/format.md#f-5-7-frame-validity
+//# A reader MUST refuse the file when the frame that continues the log has a valid header CRC and a flag that
+//# it does not know.
+//= spec/versions.md#c-2-4-refused-is-not-corrupt
+//# A reader that refuses because of something it does not know MUST say that a newer version wrote it, and
+//# not that the file is corrupt.
 /// A frame that continues the log asks for something that this version does not know.
 fn newer(flags: FrameFlags) -> Error {
     Error::NewerFormat { major: FORMAT_MAJOR, minor: FORMAT_MINOR, unknown_features: u64::from(flags.0) }

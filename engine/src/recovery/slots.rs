@@ -15,6 +15,10 @@ pub(crate) enum Opened {
     Unfinished,
 }
 
+//= spec/format.md#f-3-3-validity
+//# A reader MUST take the valid slot of the higher generation as the newest.
+//= spec/versions.md#c-2-5-older-minor
+//# A reader MUST read every file of its own major with an equal or lower minor version.
 /// Reads both slots. `geometry` is what a new store would get: an unfinished creation is no longer than it asks for.
 pub(crate) fn open_slots(storage: &FailStop, geometry: Geometry) -> Result<Opened> {
     let mut slots = Vec::with_capacity(2);
@@ -46,7 +50,9 @@ fn partial(bytes: &[u8]) -> Slot {
     }
 }
 
-// spec
+//= spec/recovery.md#r-5-1-no-valid-slot
+//# When neither slot is valid otherwise, a reader MUST report the file as corrupt if either slot begins with
+//# the magic, and else as not a Holotype file.
 fn neither(storage: &FailStop, geometry: Geometry, slots: [&Slot; 2]) -> Result<Opened> {
     if is_unfinished(storage, geometry)? {
         return Ok(Opened::Unfinished);
@@ -64,6 +70,8 @@ fn neither(storage: &FailStop, geometry: Geometry, slots: [&Slot; 2]) -> Result<
     Err(Error::NotHolotype { found: "neither superblock slot begins with the magic" })
 }
 
+//= spec/recovery.md#r-5-1-no-valid-slot
+//# A read-only open MUST report that it is incomplete; a writer MAY create the store anew.
 /// Whether the file is what a creation may leave behind before its first slot is durable: zeros, but for the header of
 /// segment 0, and for slot A once the whole length is durable; either may be torn. (A store that was cut short has a nonzero
 /// slot in a file that is too short for it, and is no creation.)

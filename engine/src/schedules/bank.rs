@@ -219,7 +219,7 @@ fn shared_syncs_keep_every_promise_under_any_schedule() {
 #[test]
 fn schedules_show_a_sync_that_is_acknowledged_too_soon() {
     // As one that a power cut loses, or as one that has returned and is not seen: whichever schedule comes first.
-    is_found(Race::WokenIsDone, "transfer", 500, a_careful_day);
+    is_found(Race::WokenIsDone, "transfer", 20_000, a_careful_day);
 }
 
 #[test]

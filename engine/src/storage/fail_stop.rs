@@ -84,12 +84,21 @@ impl FailStop {
         self.poisoned.load(Ordering::Acquire)
     }
 
+    //= spec/media.md#m-3-2-failure
+    //# After any error from a sync a store MUST refuse every further write, change of length and sync of that
+    //# handle.
+    //= spec/durability.md#d-4-2-stopping-is-for-good
+    //# A store that has stopped writing MUST NOT begin to write again through the same handle, whatever later
+    //# calls of the storage return.
     /// Refuses every write from now on (spec: M-3.2). The first cause is the one that is told.
     pub(crate) fn poison(&self, cause: String) {
         lock(&self.cause).get_or_insert(cause);
         self.poisoned.store(true, Ordering::Release);
     }
 
+    //= spec/semantics.md#s-8-3-no-writes-after-an-unknown-outcome
+    //# After a write or a flush whose outcome is unknown, a store MUST refuse each further write and flush
+    //# with a failure until it is reopened.
     /// [`Error::Poisoned`] if a failure has stopped this handle.
     pub(crate) fn check_writable(&self) -> Result<()> {
         if !self.is_poisoned() {
@@ -114,6 +123,11 @@ impl FailStop {
         uninterrupted(|| self.inner.len()).map_err(|source| io_error("look-up of the file's length", source))
     }
 
+    //= spec/media.md#m-4-1-interruptions-and-short-transfers
+    //# A store MUST repeat an interrupted call, and continue a read or write that moved fewer bytes than it
+    //# was asked to.
+    //= spec/media.md#m-4-5-reads
+    //# Reads MUST go on after a handle has stopped writing.
     /// Reads from `offset` on until `out` is full or the file ends; how many bytes there were.
     pub(crate) fn read_full(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
         let mut done = 0;
@@ -135,6 +149,11 @@ impl FailStop {
         Ok(done)
     }
 
+    //= spec/media.md#m-4-1-interruptions-and-short-transfers
+    //# A store MUST repeat an interrupted call, and continue a read or write that moved fewer bytes than it
+    //# was asked to.
+    //= spec/media.md#m-4-2-writes-of-nothing
+    //# A store MUST treat a write that reports zero bytes as failed.
     /// Writes all of `bytes` at `offset`. After [`Error::StorageFull`] some of them may be there.
     pub(crate) fn write_all_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.check_writable()?;
@@ -163,6 +182,8 @@ impl FailStop {
             .map_err(|source| self.failed_change(&format!("change of the file's length to {len}"), source))
     }
 
+    //= spec/media.md#m-3-3-one-at-a-time
+    //# Of two syncs under way on one handle, a store MUST NOT begin the second before the first has returned.
     /// On `Ok`, every write that had returned before survives a power cut (spec: M-3.1).
     pub(crate) fn sync(&self) -> Result<()> {
         let _one = lock(&self.one_sync);
@@ -215,6 +236,12 @@ impl FailStop {
         Ok(answers)
     }
 
+    //= spec/media.md#m-4-3-failed-writes
+    //# After a write or a change of length that failed for any reason but M-4.4, a store MUST refuse further
+    //# writes as it does after a failed sync.
+    //= spec/media.md#m-4-4-full-disk
+    //# When a write or an extension fails for want of room (ENOSPC, EDQUOT, EFBIG), a store MUST NOT stop:
+    //# nothing acknowledged is lost, reads go on, and writes work again once there is room.
     /// A write or length change failed: only for want of room is the handle as good as before (spec: M-4.3, M-4.4).
     fn failed_change(&self, operation: &str, source: io::Error) -> Error {
         match source.kind() {
@@ -240,12 +267,19 @@ fn io_error(operation: &str, source: io::Error) -> Error {
     Error::Io { operation: operation.to_owned(), source: Arc::new(source) }
 }
 
+//= spec/media.md#m-4-1-interruptions-and-short-transfers
+//# A store MUST repeat an interrupted call, and continue a read or write that moved fewer bytes than it was
+//# asked to.
 /// Repeats a call for as long as it is merely interrupted (spec: M-4.1).
 fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let mut interrupts = 0;
     loop {
         match call() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupts < INTERRUPTS_MAX => {
+            Err(error)
+                if error.kind() == io::ErrorKind::Interrupted
+                    && interrupts < INTERRUPTS_MAX
+                    && !seeded::is_on(Bug::InterruptedNotRepeated) =>
+            {
                 interrupts += 1;
             }
             result => return result,

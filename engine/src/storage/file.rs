@@ -35,6 +35,9 @@ pub struct FileStorage {
 }
 
 impl FileStorage {
+    //= spec/media.md#m-1-4-exclusion
+    //# A storage that is open for writing MUST keep every other handle from the file, in this process and in
+    //# others, until it is closed; the operating system drops its lock with the process.
     /// Opens the file at `path` and locks it.
     ///
     /// # Errors
@@ -46,7 +49,6 @@ impl FileStorage {
         let path = path.as_ref();
         refuse_what_is_no_file(path)?;
         let (file, created) = open_or_create(path, access).map_err(|error| refusal(path, access, error))?;
-        // spec: M-1.4
         let locked = match access {
             Access::ReadOnly => file.try_lock_shared(),
             Access::ReadWrite { .. } => file.try_lock(),
@@ -55,6 +57,21 @@ impl FileStorage {
             TryLockError::WouldBlock => Error::Locked { path: path.to_owned() },
             TryLockError::Error(source) => io_error("lock", path, source),
         })?;
+        let path = path.canonicalize().map_err(|source| io_error("look up", path, source))?;
+        Ok(FileStorage { file, path, created })
+    }
+
+    /// Opens the file at `path` for looking at it only: whoever has it locked is neither asked nor hindered, so that what is read may be in
+    /// the midst of a change. Where locks keep others from reading, as on Windows, a file that is held reads as one whose disk refuses.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), but for [`Error::Locked`].
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn open_unlocked(path: &Path) -> Result<Self> {
+        refuse_what_is_no_file(path)?;
+        let access = Access::ReadOnly;
+        let (file, created) = open_or_create(path, access).map_err(|error| refusal(path, access, error))?;
         let path = path.canonicalize().map_err(|source| io_error("look up", path, source))?;
         Ok(FileStorage { file, path, created })
     }
@@ -126,7 +143,7 @@ fn directory_of(path: &Path) -> Option<&Path> {
     Some(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
 }
 
-fn io_error(what: &str, path: &Path, source: io::Error) -> Error {
+pub(super) fn io_error(what: &str, path: &Path, source: io::Error) -> Error {
     Error::Io { operation: format!("{what} {}", path.display()), source: Arc::new(source) }
 }
 

@@ -3,18 +3,21 @@
 //! | file | what it is |
 //! |---|---|
 //! | `file` | the real one: the only door to the operating system |
+//! | `draft` | a file in the making, which takes its name when it is whole |
 //! | `memory` | bytes that end with the process |
 //! | `sim` | a disk that can lose power at any moment and be asked what that left (feature `testing`) |
 //! | `fail_stop` | the wrapper through which the engine uses any of them: it retries what is no failure and stops at what is |
 //!
 //! What a disk may do is written down in `spec/media.md`; the clauses are cited where they are relied on.
 
+mod draft;
 mod fail_stop;
 mod file;
 mod memory;
 #[cfg(any(test, feature = "testing"))]
 pub mod sim;
 
+pub(crate) use draft::Draft;
 pub(crate) use fail_stop::FailStop;
 pub(crate) use file::default_cache_bytes;
 pub use file::{Access, FileStorage};
@@ -53,13 +56,20 @@ pub trait Storage: Send + Sync + Debug {
         Ok(self.len()? == 0)
     }
 
+    //= spec/media.md#m-1-3-extension
+    //# Bytes between the old end of a file and a new one MUST read as zeros until they are written.
     /// Cuts the file to `len` bytes, or extends it with zeros.
     fn set_len(&self, len: u64) -> io::Result<()>;
 
+    //= spec/media.md#m-1-1-reading-what-was-written
+    //# A read MUST return the bytes that the earlier calls of the same handle left there, whether they were
+    //# synced or not.
     /// Reads bytes from `offset` on into the front of `out`; how many. 0 at the end of the file, and only there
     /// (or if `out` is empty).
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<usize>;
 
+    //= spec/media.md#m-1-2-range
+    //# A write MUST NOT change a byte outside its range.
     /// Writes bytes from the front of `bytes` to `offset` on, extending the file as needed; how many.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize>;
 

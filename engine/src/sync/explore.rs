@@ -8,6 +8,9 @@ use super::race::{Mistake, failure_with};
 /// with two; what lies within the bound is explored without a gap.
 pub(crate) const PREEMPTIONS: usize = 3;
 
+/// Of the thread that a scenario runs in: opening a store takes most of what loom gives a thread.
+const STACK_BYTES: usize = 1 << 17;
+
 /// Runs `scenario` in every order of its threads' steps with at most `preemptions` preemptions, and with every value that each
 /// load may see. How many executions that took.
 pub(crate) fn every_order(preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) -> u64 {
@@ -16,9 +19,14 @@ pub(crate) fn every_order(preemptions: usize, scenario: impl Fn() + Send + Sync 
     let mut explorer = loom::model::Builder::new();
     explorer.preemption_bound = Some(preemptions);
     explorer.max_branches = 20_000;
+    let scenario = std::sync::Arc::new(scenario);
     explorer.check(move || {
         counted.fetch_add(1, Ordering::Relaxed);
-        scenario();
+        let scenario = std::sync::Arc::clone(&scenario);
+        let body = loom::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || scenario());
+        body.expect("a thread of loom's is no thread of the system's")
+            .join()
+            .expect("a panic ends the model");
     });
     let executions = count.load(Ordering::Relaxed);
     assert!(executions > 1, "threads that never meet show nothing");

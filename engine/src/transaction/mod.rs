@@ -112,6 +112,8 @@ impl WriteTransaction {
         if self.draft.get_mut().rollback_to(to.0) { Ok(()) } else { Err(Error::UnknownSavepoint) }
     }
 
+    //= spec/durability.md#d-2-1-where-a-class-comes-from
+    //# A store MUST NOT give a commit a class that is weaker than the one that was asked for.
     /// How durable the commit is to be. As the store's options say, unless it is said here.
     pub fn set_durability(&mut self, durability: Durability) {
         self.durability = durability;
@@ -139,6 +141,9 @@ impl WriteTransaction {
         Ok(ticket)
     }
 
+    //= spec/transactions.md#t-2-1-one-commit
+    //# When it commits, all of them MUST become one commit; when it is rolled back, none of them takes
+    //# effect.
     fn place(self) -> Result<Ticket> {
         let WriteTransaction { draft, turn, durability, db } = self;
         let deferred = db.store().commit_deferred(turn, draft.into_inner(), durability)?;

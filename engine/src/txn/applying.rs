@@ -69,6 +69,11 @@ impl<'a> Applying<'a> {
         self.visibility.show(&mut self.inner, state);
     }
 
+    //= spec/semantics.md#s-1-4-all-or-nothing
+    //# A store MUST NOT show a state that holds a part of a commit, to any reader, at any time, or after any
+    //# crash.
+    //= spec/transactions.md#t-1-3-whole-commits
+    //# A reader MUST see all changes of a commit, or none.
     /// Makes the commit visible, which leaves the collections in `lens` with these counts.
     pub(crate) fn publish<'d>(mut self, state: State, lens: impl Iterator<Item = (&'d Documents, u64)>) {
         assert!(

@@ -30,6 +30,11 @@ impl Pending {
         State { lsn: self.batch.lsn, address: self.batch.end }
     }
 
+    //= spec/semantics.md#s-6-8-visibility
+    //# A commit of class `Synced` MUST NOT be visible to any reader before it is durable; the commits after
+    //# it wait for it.
+    //= spec/transactions.md#t-4-2-durable-before-visible
+    //# A commit of class `Synced` MUST NOT be visible before it is durable.
     pub(super) fn may_be_seen(&self, durable: Lsn) -> bool {
         !self.needs_sync || self.batch.lsn <= durable
     }

@@ -28,6 +28,9 @@ impl Registered {
         self.id
     }
 
+    //= spec/transactions.md#t-3-4-too-old
+    //# Every read through it from then on MUST be refused as `SnapshotTooOld`; none MUST answer from another
+    //# state.
     /// Asked after a look, not before: what was not found may have been let go meanwhile (spec: T-3.4).
     pub(crate) fn check_live(&self) -> Result<()> {
         if self.ended.load(Ordering::Acquire) {

@@ -142,6 +142,22 @@ impl Retained {
         }
     }
 
+    /// Appends all versions of the next `limit` keys behind `after`. Returns the last of these keys; none at the end of the table.
+    pub(super) fn entries(
+        &self,
+        after: Option<&(u32, Key)>,
+        limit: usize,
+        out: &mut Vec<Entry>,
+    ) -> Option<(u32, Key)> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let mut last = None;
+        for (key, versions) in self.versions.range::<(u32, Key), _>((from, Bound::Unbounded)).take(limit) {
+            out.extend(versions.iter().map(|version| version.entry));
+            last = Some(key);
+        }
+        last.cloned()
+    }
+
     /// Appends the addresses of the versions that `state` holds among the next `limit` keys behind `after`. Returns the last of these keys;
     /// none at the end of the table.
     pub(super) fn addresses(

@@ -192,6 +192,11 @@ impl Visibility {
         !lock(&self.inner).pending.is_empty()
     }
 
+    //= spec/semantics.md#s-1-3-one-at-a-time
+    //# A store MUST behave as if each call took effect at one moment between its start and its return, in the
+    //# order of the commits.
+    //= spec/transactions.md#t-4-2-durable-before-visible
+    //# A commit of a weaker class MUST NOT be visible before the commits in front of it are.
     /// Makes visible, in LSN order, every pending commit that `durable` lets through. Whether one of them changed the catalog. Only the
     /// writer calls it.
     pub(crate) fn publish_pending(&self, durable: Lsn) -> bool {
@@ -230,6 +235,8 @@ impl Visibility {
         lock(&self.inner).states()
     }
 
+    //= spec/transactions.md#t-1-2-the-visible-state
+    //# The visible state MUST NOT go back while a store is open.
     pub(super) fn show(&self, inner: &mut Inner, state: State) {
         assert!(state.address >= inner.visible.address, "the visible end only grows");
         inner.visible = state;
@@ -257,6 +264,8 @@ impl Visibility {
         taken
     }
 
+    //= spec/transactions.md#t-3-2-nobody-waits
+    //# A snapshot MUST NOT keep a writer or another reader waiting, however long it lives; nor they it.
     /// Holds the visible state for as long as the returned value lives.
     pub(crate) fn register(self: &Arc<Self>) -> Registered {
         // One critical section with publication: nothing is let go between the look and the entry.
@@ -276,6 +285,23 @@ impl Visibility {
         let inner = lock(&self.inner);
         let live = inner.snapshots.get(&id)?;
         Some(Registered::new(Arc::clone(self), id, live.state, Arc::clone(&live.ended)))
+    }
+
+    /// Whether a snapshot holds a state from before `address`.
+    pub(crate) fn is_held_below(&self, address: LogAddress) -> bool {
+        let oldest = lock(&self.inner).snapshots.first_key_value().map(|(_, live)| live.state.address);
+        oldest.is_some_and(|state| state <= address)
+    }
+
+    /// The superseded versions behind `after` that anybody needs, of at most `limit` keys. Returns the last of these keys; none at the
+    /// end.
+    pub(crate) fn retained_entries(
+        &self,
+        after: Option<&(u32, Key)>,
+        limit: usize,
+        out: &mut Vec<Entry>,
+    ) -> Option<(u32, Key)> {
+        lock(&self.inner).retained.entries(after, limit, out)
     }
 
     /// How many snapshots live, and how many versions are kept for them.

@@ -17,6 +17,8 @@ impl Draft {
         begins
     }
 
+    //= spec/format.md#f-7-2-ids-and-names
+    //# A writer MUST NOT give a collection id twice in the life of a store.
     fn next_id(&mut self, core: &Core) -> Result<u32> {
         let last = self.overlay.last_id.unwrap_or_else(|| read(&core.catalog).last_id());
         let id = next_id(last)?;

@@ -16,6 +16,8 @@ mod walk;
 
 pub(crate) use walk::DraftWalk;
 
+//= spec/transactions.md#t-2-4-nothing-shows-before-the-end
+//# No reader outside a transaction MUST see any of its changes before it has committed.
 /// A write transaction: a batch that nobody else sees, and over it what its own reads need. Whoever has one holds the turn to write,
 /// so the index does not change beneath it.
 #[derive(Debug, Default)]
@@ -81,6 +83,8 @@ impl Draft {
         Ok(!writer.batch.is_empty())
     }
 
+    //= spec/transactions.md#t-4-8-no-room
+    //# A transaction that began on top of them MUST fail at its commit.
     /// Refuses to go on where a commit that this rests on was taken back for want of room (spec: T-4.8).
     fn check_ground(&self, core: &Core) -> Result<()> {
         if core.take_backs() == self.take_backs {
@@ -157,6 +161,9 @@ impl Draft {
         place.map(|place| self.locate(core, documents, key, place)).transpose()
     }
 
+    //= spec/transactions.md#t-2-3-read-your-writes
+    //# A read in a transaction MUST answer from the state after the last commit placed before it began,
+    //# changed by the changes that the transaction has made so far.
     fn locate(&self, core: &Core, documents: &Documents, key: KeyRef<'_>, place: Place) -> Result<Located> {
         match place {
             Place::Change(number) => {
@@ -308,12 +315,20 @@ impl Draft {
         Ok(())
     }
 
+    //= spec/transactions.md#t-2-8-size
+    //# A transaction whose changes take more memory than the limit set for it MUST be refused as
+    //# `TransactionTooLarge` at the operation that passes the limit.
     /// Refuses a change with a body of this length where there is no more room for it (spec: T-2.8).
     fn check_size(&self, core: &Core, body_len: usize) -> Result<()> {
         let (len, max) = (self.memory_bytes() + body_len, core.options.transaction_bytes);
         if len > max { Err(Error::TransactionTooLarge { len, max }) } else { Ok(()) }
     }
 
+    //= spec/semantics.md#s-2-1-nothing-changes
+    //# A call that is refused, or that reports that it failed, MUST leave the state as it was.
+    //= spec/transactions.md#t-2-7-refusals
+    //# A refused operation in a transaction MUST leave the transaction as it was before the operation; the
+    //# transaction goes on.
     /// Carries out `work`, and takes back what it has done where it fails (spec: T-2.7).
     pub(crate) fn all_or_nothing<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         let (overlay, changes) = (self.overlay.clone(), self.batch.changes.len());
@@ -349,6 +364,9 @@ impl Draft {
         savepoint
     }
 
+    //= spec/transactions.md#t-2-6-savepoints
+    //# Going back to it MUST undo exactly the changes made after it; the savepoints made after it are gone,
+    //# and it stays itself.
     /// Undoes everything since `savepoint`, which stays; those after it are gone. Whether it is there.
     pub(crate) fn rollback_to(&mut self, savepoint: Savepoint) -> bool {
         let found = self.savepoints.iter().rposition(|(known, ..)| *known == savepoint);

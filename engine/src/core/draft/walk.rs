@@ -11,6 +11,8 @@ use super::super::walk::{PAGE_ENTRIES, Walk};
 use super::super::{Core, Located};
 use super::{Draft, Place};
 
+//= spec/transactions.md#t-2-3-read-your-writes
+//# A scan in a transaction MUST answer from the state in which it began, in the order of S-5.3.
 /// A walk over a key range of a transaction's state, as it was when the walk began (spec: T-2.3).
 #[derive(Debug)]
 pub(crate) struct DraftWalk {

@@ -10,10 +10,14 @@ const NAME_TWICE: &str = "a field name comes twice";
 const TRAILING: &str = "bytes follow the document";
 const NOT_AN_OBJECT: &str = "a document is an object";
 
+//= spec/encoding.md#e-1-3-partial-reads
+//# A reader MUST NOT make room for more items than the bytes that are left could hold.
 /// How many items are made room for before they are seen: a count in the bytes may claim more than the bytes can
 /// back in memory.
 const ROOM_MAX: usize = 256;
 
+//= spec/encoding.md#e-1-2-one-encoding
+//# A reader that decodes or checks a whole document MUST refuse any bytes but the encoding of a document.
 /// The document that `bytes` hold, and nothing else.
 pub(crate) fn document(bytes: &[u8]) -> Result<Document, Fault> {
     let mut reader = Reader::new(bytes);
@@ -59,6 +63,8 @@ fn object(reader: &mut Reader<'_>, count: usize, level: usize) -> Result<Documen
     Ok(Document::from_sorted(entries))
 }
 
+//= spec/encoding.md#e-1-2-one-encoding
+//# A reader that decodes or checks a whole document MUST refuse any bytes but the encoding of a document.
 /// Whether `bytes` are one document in the one encoding that it has.
 ///
 /// # Errors
@@ -106,16 +112,32 @@ fn enter_document(reader: &mut Reader<'_>) -> Result<usize, Fault> {
     }
 }
 
+//= spec/encoding.md#e-1-4-nothing-behind
+//# A reader MUST refuse bytes that follow the document.
 fn end(reader: &Reader<'_>) -> Result<(), Fault> {
     if reader.rest().is_empty() { Ok(()) } else { Err(reader.fault(TRAILING)) }
 }
 
 // spec: V-4.3. This also bounds the recursion, whatever the bytes say.
+//= spec/semantics.md#s-2-5-depth-limit
+//# A write of a document in which arrays and objects nest deeper than 128 levels, the document being level 1,
+//# MUST be refused as `TooDeep`.
+//= spec/values.md#v-4-3-depth
+//# A document MUST NOT have a level above 128.
+//= spec/values.md#v-4-4-beyond-a-limit
+//# A store MUST refuse a key or a document that is beyond a limit with an error that names the limit, whether
+//# it comes from a caller, from JSON or from bytes.
 #[inline]
 fn check_level(level: usize) -> Result<(), Fault> {
     if level > DEPTH_MAX { Err(Fault::TooDeep) } else { Ok(()) }
 }
 
+//= spec/encoding.md#e-3-2-order-of-names
+//# Fields MUST stand in the bytewise order of their encoded names.
+//= spec/encoding.md#e-3-3-no-name-twice
+//# A reader MUST refuse an object in which a name comes twice.
+//= spec/values.md#v-1-7-object
+//# A store MUST refuse an object in which a name comes twice.
 /// The next field's name, which comes after `last` in the order of names. spec: E-3.2, E-3.3.
 #[inline]
 fn next_name<'a>(reader: &mut Reader<'a>, last: &mut Option<&'a str>) -> Result<&'a str, Fault> {

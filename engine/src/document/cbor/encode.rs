@@ -19,6 +19,8 @@ const HALF: u8 = 0xf9;
 const SINGLE: u8 = 0xfa;
 const DOUBLE: u8 = 0xfb;
 
+//= spec/encoding.md#e-2-2-shortest-head
+//# An argument MUST have its shortest form.
 /// Appends a head of type `major` with its number in the shortest form.
 #[inline]
 pub(crate) fn head(out: &mut Vec<u8>, major: u8, argument: u64) {
@@ -79,6 +81,8 @@ pub(crate) fn int(out: &mut Vec<u8>, int: i64) {
     head(out, major, int_argument(int));
 }
 
+//= spec/encoding.md#e-2-6-shortest-float
+//# A float MUST NOT be written as an int, whatever its value.
 #[inline]
 pub(crate) fn float(out: &mut Vec<u8>, value: f64) {
     match float::shortest(value) {
@@ -118,7 +122,7 @@ fn array(out: &mut Vec<u8>, items: &[Value], levels: usize) -> Result<(), Fault>
 }
 
 #[inline]
-fn value(out: &mut Vec<u8>, value: &Value, levels: usize) -> Result<(), Fault> {
+pub(crate) fn value(out: &mut Vec<u8>, value: &Value, levels: usize) -> Result<(), Fault> {
     match value {
         Value::Null => null(out),
         Value::Bool(value) => bool(out, *value),

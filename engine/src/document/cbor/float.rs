@@ -6,6 +6,8 @@
 //! | 32 | 1 | 8 | 23 | `fa` |
 //! | 64 | 1 | 11 | 52 | `fb` |
 
+//= spec/encoding.md#e-2-7-one-nan
+//# NaN MUST be written as `f97e00`.
 /// The one NaN that is written, of 16 bits.
 pub(super) const NAN_16: u16 = 0x7e00;
 
@@ -17,6 +19,10 @@ pub(super) enum Shortest {
     Double(u64),
 }
 
+//= spec/encoding.md#e-2-6-shortest-float
+//# A float MUST have the fewest bits that keep its exact value, the sign of zero included.
+//= spec/values.md#v-1-3-float
+//# A store MUST NOT tell NaNs of different sign or payload apart.
 /// The shortest form of `value`.
 #[inline]
 pub(super) fn shortest(value: f64) -> Shortest {

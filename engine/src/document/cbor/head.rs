@@ -146,6 +146,20 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads an unsigned number of up to 64 bits. Documents have none beyond 63 bits (spec: E-2); LSNs and counters in the
+    /// maps of a checkpoint may.
+    pub(crate) fn uint(&mut self) -> Result<u64, Fault> {
+        let (&first, rest) = self.rest.split_first().ok_or_else(|| self.fault(TRUNCATED))?;
+        if first >> 5 != 0 {
+            return Err(self.fault("no unsigned number where one is due"));
+        }
+        let (value, rest) = argument(first & 0x1f, rest).map_err(|what| self.fault(what))?;
+        self.rest = rest;
+        Ok(value)
+    }
+
+    //= spec/encoding.md#e-1-3-partial-reads
+    //# A reader MUST NOT read outside of the bytes that it was given, whatever they hold.
     /// The next `len` bytes.
     #[inline]
     pub(crate) fn take(&mut self, len: usize) -> Result<&'a [u8], Fault> {
@@ -154,6 +168,10 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
+    //= spec/encoding.md#e-2-5-text
+    //# A reader MUST refuse a text, or a name, that is not UTF-8.
+    //= spec/values.md#v-1-4-text
+    //# A store MUST NOT accept as text what is not UTF-8.
     /// The next `len` bytes as text.
     #[inline]
     pub(crate) fn text(&mut self, len: usize) -> Result<&'a str, Fault> {
@@ -165,6 +183,8 @@ impl<'a> Reader<'a> {
         })
     }
 
+    //= spec/encoding.md#e-3-1-names-are-text
+    //# A reader MUST refuse a field whose name is not a text.
     /// The name of the next field.
     #[inline]
     pub(crate) fn name(&mut self) -> Result<&'a str, Fault> {
@@ -221,6 +241,11 @@ impl<'a> Reader<'a> {
     }
 }
 
+//= spec/encoding.md#e-2-1-subset
+//# A reader MUST refuse every other item: tags, undefined, other simple values, reserved heads, the break
+//# code.
+//= spec/encoding.md#e-2-4-range-of-ints
+//# A reader MUST refuse an item of major type 0 or 1 whose argument is above 2^63 - 1.
 /// The head of more than one byte at the start of `bytes`, and what follows it.
 #[inline]
 fn long_head(bytes: &[u8]) -> Result<(Head, &[u8]), &'static str> {
@@ -247,6 +272,10 @@ fn long_head(bytes: &[u8]) -> Result<(Head, &[u8]), &'static str> {
     Ok((head, rest))
 }
 
+//= spec/encoding.md#e-2-2-shortest-head
+//# An argument MUST have its shortest form.
+//= spec/encoding.md#e-2-3-definite-length
+//# A length or count MUST be definite.
 /// The number in a head. spec: E-2.2, E-2.3.
 #[inline]
 fn argument(info: u8, bytes: &[u8]) -> Result<(u64, &[u8]), &'static str> {
@@ -265,6 +294,9 @@ fn argument(info: u8, bytes: &[u8]) -> Result<(u64, &[u8]), &'static str> {
     Ok((argument, rest))
 }
 
+//= spec/encoding.md#e-2-1-subset
+//# A reader MUST refuse every other item: tags, undefined, other simple values, reserved heads, the break
+//# code.
 /// A float, from behind the first byte. spec: E-2.6, E-2.7.
 #[inline]
 fn float(info: u8, bytes: &[u8]) -> Result<(Head, &[u8]), &'static str> {

@@ -5,6 +5,9 @@ use std::borrow::Cow;
 use crate::document::Value;
 use crate::error::{Error, Result};
 
+//= spec/encoding.md#e-6-13-places-of-errors
+//# An error about a JSON text MUST name the line and the column that it is about, both from 1, the column in
+//# bytes.
 /// A place in a text that is read from somewhere longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -127,6 +130,12 @@ impl<'a> Lexer<'a> {
         found
     }
 
+    //= spec/encoding.md#e-6-3-json-ints
+    //# A reader MUST read a number without fraction and exponent, other than `-0`, as an int, and refuse one
+    //# that is none.
+    //= spec/encoding.md#e-6-4-json-floats
+    //# A reader MUST read a number with a fraction or an exponent, and the number `-0`, as the nearest float,
+    //# and refuse one that rounds to an infinity.
     /// A number: an int if it has neither fraction nor exponent, else a float. spec: E-6.3, E-6.4.
     pub(super) fn number(&mut self) -> Result<Value> {
         let start = self.at;
@@ -185,6 +194,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    //= spec/encoding.md#e-6-11-strings
+    //# A reader MUST refuse a control character that is not escaped in a string.
     /// The string that stands at `at`.
     pub(super) fn string_at(&self, at: usize) -> Option<Cow<'a, str>> {
         Lexer { at, ..self.clone() }.string("a string").ok()
@@ -228,6 +239,8 @@ impl<'a> Lexer<'a> {
         Ok(plain)
     }
 
+    //= spec/encoding.md#e-6-11-strings
+    //# A reader MUST refuse an escape that stands for half of a surrogate pair.
     /// The four digits behind `\u`, and the second half of a pair of surrogates.
     fn unicode_escape(&mut self, start: usize) -> Result<char> {
         let first = self.four_hex_digits()?;

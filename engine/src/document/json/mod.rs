@@ -69,6 +69,8 @@ pub fn parse_value(text: &[u8]) -> Result<Value> {
     Value::from_json_at(text, Place::START)
 }
 
+//= spec/encoding.md#e-6-12-entries
+//# A reader MUST refuse an entry of which a field is missing, or that has others.
 /// The key and the document that a JSON text holds, as [`write_entry`] wrote them: `{"key":1,"doc":{"a":true}}`.
 ///
 /// # Errors

@@ -128,6 +128,9 @@ impl<'a> Parser<'a> {
         Ok(Fields { document, literal: false })
     }
 
+    //= spec/encoding.md#e-6-9-literal-objects
+    //# A reader MUST read `{"$literal":` *object* `}` as that object, and the object itself not as a wrapper,
+    //# though values in it may be wrappers.
     /// What follows the name `$literal`, which stands at `at`: an object, and nothing else.
     fn literal(&mut self, at: usize, first: bool) -> Result<Fields> {
         if !first {
@@ -140,6 +143,8 @@ impl<'a> Parser<'a> {
         Ok(Fields { document, literal: true })
     }
 
+    //= spec/encoding.md#e-6-2-names
+    //# A reader MUST refuse a JSON object in which a name comes twice, escapes resolved.
     /// The error of a name that comes twice, among those that stand at `places`.
     #[cold]
     fn twice(&self, places: &[usize], twice: &str) -> Error {
@@ -156,6 +161,9 @@ impl<'a> Parser<'a> {
     }
 }
 
+//= spec/values.md#v-4-4-beyond-a-limit
+//# A store MUST refuse a key or a document that is beyond a limit with an error that names the limit, whether
+//# it comes from a caller, from JSON or from bytes.
 fn too_deep() -> Error {
     Error::TooDeep { max: DEPTH_MAX }
 }

@@ -24,6 +24,11 @@ fn is_wrapper_name(name: &str) -> bool {
     matches!(name, NUMBER_INT | NUMBER_LONG | NUMBER_DOUBLE | BINARY)
 }
 
+//= spec/encoding.md#e-6-8-malformed-wrappers
+//# A reader MUST refuse an object that has the shape of a wrapper and is not one that E-6.5, E-6.6, E-6.7 or
+//# E-6.9 describes.
+//= spec/encoding.md#e-6-8-malformed-wrappers
+//# A reader MUST read every other object as an object, whatever its names begin with.
 /// The value that an object stands for: itself, unless it is a wrapper. What is wrong with it, if it is one in shape alone.
 pub(super) fn unwrap(object: Document) -> Result<Value, &'static str> {
     if object.len() != 1 {

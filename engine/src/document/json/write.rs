@@ -34,9 +34,13 @@ pub fn write_value(value: &Value, mode: JsonMode, out: &mut String) {
     }
 }
 
+//= spec/encoding.md#e-6-1-nothing-is-lost
+//# A reader MUST read what a writer wrote of a document, in either mode, as an equal document.
+//= spec/encoding.md#e-6-9-literal-objects
+//# An object that has the shape of a wrapper MUST be written inside another:
+//# `{"$literal":{"$numberInt":"5"}}`.
 /// Appends `document` as JSON, on one line.
 pub fn write_document(document: &Document, mode: JsonMode, out: &mut String) {
-    // spec: E-6.9.
     let literal = wrapper::has_wrapper_shape(document);
     if literal {
         out.push('{');
@@ -70,8 +74,14 @@ fn write_name(name: &str, out: &mut String) {
     out.push(':');
 }
 
+//= spec/encoding.md#e-6-3-json-ints
+//# In relaxed mode, an int from -(2^53 - 1) to 2^53 - 1 MUST be written as a number without fraction and
+//# exponent.
+//= spec/encoding.md#e-6-5-wrapped-ints
+//# In canonical mode, an int of 32 bits MUST be written as `{"$numberInt":"5"}`.
+//= spec/encoding.md#e-6-5-wrapped-ints
+//# Any other int that E-6.3 does not cover MUST be written as `{"$numberLong":"5000000000"}`.
 fn write_int(int: i64, mode: JsonMode, out: &mut String) {
-    // spec: E-6.3, E-6.5.
     let plain = mode == JsonMode::Relaxed && int.unsigned_abs() <= PLAIN_INT_MAX;
     let short = mode == JsonMode::Canonical && i32::try_from(int).is_ok();
     if plain {
@@ -82,6 +92,11 @@ fn write_int(int: i64, mode: JsonMode, out: &mut String) {
     }
 }
 
+//= spec/encoding.md#e-6-4-json-floats
+//# In relaxed mode, a finite float MUST be written as a number that has a fraction or an exponent and that,
+//# rounded to the nearest float, is that float.
+//= spec/encoding.md#e-6-6-wrapped-floats
+//# NaN and the infinities, and in canonical mode every float, MUST be written as `{"$numberDouble":"1.0"}`.
 fn write_float(float: f64, mode: JsonMode, out: &mut String) {
     // spec: E-6.4, E-6.6. Debug writes the shortest digits that read back as the same float, and always a fraction or an exponent.
     if float.is_finite() && mode == JsonMode::Relaxed {
@@ -94,6 +109,9 @@ fn write_float(float: f64, mode: JsonMode, out: &mut String) {
     }
 }
 
+//= spec/encoding.md#e-6-7-wrapped-byte-strings
+//# A byte string MUST be written as `{"$binary":{"base64":"AQI=","subType":"00"}}`, in base64 with padding
+//# (RFC 4648, section 4).
 fn write_bytes(bytes: &[u8], out: &mut String) {
     append(out, format_args!(r#"{{"{BINARY}":{{"{BASE64}":""#));
     base64::encode(bytes, out);

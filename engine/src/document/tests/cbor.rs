@@ -14,7 +14,9 @@ fn refusal(bytes: &[u8]) -> (usize, &'static str) {
     }
 }
 
-// spec: E-3.2
+//= spec/encoding.md#e-3-2-order-of-names
+//= type=test
+//# Fields MUST stand in the bytewise order of their encoded names.
 #[test]
 fn shorter_names_come_first_then_bytewise() {
     let document: Document = ["b", "aa", "", "a", "é", "ab"].map(|name| (name, 0)).into();
@@ -22,7 +24,13 @@ fn shorter_names_come_first_then_bytewise() {
     assert_eq!(document.encode(), hex("a6 60 00 6161 00 6162 00 626161 00 626162 00 62c3a9 00"));
 }
 
-// spec: E-3.2, E-3.3, V-1.7
+//= spec/encoding.md#e-3-3-no-name-twice
+//= type=test
+//# A reader MUST refuse an object in which a name comes twice.
+//= spec/values.md#v-1-7-object
+//= type=test
+//# A store MUST refuse an object in which a name comes twice.
+// spec: E-3.2
 #[test]
 fn fields_out_of_order_or_twice_are_refused_where_they_stand() {
     assert_eq!(refusal(&hex("a2 6162 00 6161 00")), (4, "field names are not in order"));
@@ -30,7 +38,9 @@ fn fields_out_of_order_or_twice_are_refused_where_they_stand() {
     assert_eq!(refusal(&hex("a2 6161 00 6161 01")), (4, "a field name comes twice"));
 }
 
-// spec: E-2.2
+//= spec/encoding.md#e-2-2-shortest-head
+//= type=test
+//# An argument MUST have its shortest form.
 #[test]
 fn every_longer_form_of_a_number_or_length_is_refused() {
     let longer = [
@@ -52,7 +62,9 @@ fn every_longer_form_of_a_number_or_length_is_refused() {
     assert_eq!(refusal(&hex("a1 7801 61 00")).1, "a number or length is not in its shortest form");
 }
 
-// spec: E-2.6
+//= spec/encoding.md#e-2-6-shortest-float
+//= type=test
+//# A float MUST have the fewest bits that keep its exact value, the sign of zero included.
 #[test]
 fn a_float_that_fits_into_fewer_bits_is_refused() {
     // 1.0; 2^-24, the smallest of 16 bits; 65,504, the largest; 2^-14, the smallest that is normal; 1.1 cut to 32 bits.
@@ -67,7 +79,12 @@ fn a_float_that_fits_into_fewer_bits_is_refused() {
     }
 }
 
-// spec: E-2.7, V-1.3
+//= spec/encoding.md#e-2-7-one-nan
+//= type=test
+//# NaN MUST be written as `f97e00`.
+//= spec/values.md#v-1-3-float
+//= type=test
+//# A store MUST NOT tell NaNs of different sign or payload apart.
 #[test]
 fn there_is_one_nan() {
     for nan in [f64::NAN, -f64::NAN, f64::from_bits(0x7ff0_0000_0000_0001), f64::from_bits(u64::MAX)] {
@@ -82,7 +99,9 @@ fn there_is_one_nan() {
     }
 }
 
-// spec: E-2.6
+//= spec/encoding.md#e-2-6-shortest-float
+//= type=test
+//# A float MUST have the fewest bits that keep its exact value, the sign of zero included.
 #[test]
 fn all_floats_of_16_bits_are_read_as_ieee_754_says_and_written_back() {
     for half in 0..=u16::MAX {
@@ -122,7 +141,12 @@ fn halfway_between_two_floats_of_16_bits_lies_one_that_takes_32() {
     }
 }
 
-// spec: V-1.4, E-2.5
+//= spec/encoding.md#e-2-5-text
+//= type=test
+//# A reader MUST refuse a text, or a name, that is not UTF-8.
+//= spec/values.md#v-1-4-text
+//= type=test
+//# A store MUST NOT accept as text what is not UTF-8.
 #[test]
 fn text_that_is_not_utf_8_is_refused_at_the_byte_that_is_wrong() {
     assert_eq!(refusal(&hex("a1 6161 63 6162ff")), (6, "text that is not UTF-8"));
@@ -130,7 +154,9 @@ fn text_that_is_not_utf_8_is_refused_at_the_byte_that_is_wrong() {
     assert_eq!(refusal(&hex("a1 6161 63 eda080")), (4, "text that is not UTF-8"), "a lone surrogate");
 }
 
-// spec: E-1.4
+//= spec/encoding.md#e-1-4-nothing-behind
+//= type=test
+//# A reader MUST refuse bytes that follow the document.
 #[test]
 fn bytes_behind_the_document_are_refused() {
     assert_eq!(refusal(&hex("a0 00")), (1, "bytes follow the document"));
@@ -145,7 +171,9 @@ fn a_document_is_an_object() {
     assert_eq!(refusal(b""), (0, "the bytes end within an item"));
 }
 
-// spec: E-1.3
+//= spec/encoding.md#e-1-3-partial-reads
+//= type=test
+//# A reader MUST NOT make room for more items than the bytes that are left could hold.
 #[test]
 fn a_count_that_the_bytes_cannot_back_is_refused_before_anything_is_made_for_it() {
     for digits in [
@@ -164,6 +192,9 @@ fn a_count_that_the_bytes_cannot_back_is_refused_before_anything_is_made_for_it(
     }
 }
 
+//= spec/encoding.md#e-1-3-partial-reads
+//= type=test
+//# A reader MUST NOT read outside of the bytes that it was given, whatever they hold.
 #[test]
 fn every_beginning_of_a_document_is_refused() {
     let document = crate::doc! { "a": [1, 1000, 1.1, "text", null], "b": { "c": [true] }, "d": vec![1u8, 2] };
@@ -184,13 +215,17 @@ proptest! {
         prop_assert_eq!(&appended[1..], &bytes);
     }
 
-    // spec: V-2.1
+    //= spec/values.md#v-2-1-equal-values
+    //= type=test
+    //# Two values MUST have the same encoded bytes exactly when they are equal.
     #[test]
     fn equal_documents_and_only_those_have_equal_bytes(a in documents(), b in documents()) {
         prop_assert_eq!(a == b, a.encode() == b.encode());
     }
 
-    // spec: E-1.2
+    //= spec/encoding.md#e-1-2-one-encoding
+    //= type=test
+    //# A reader that decodes or checks a whole document MUST refuse any bytes but the encoding of a document.
     #[test]
     fn the_decoder_accepts_only_what_the_encoder_writes(bytes in damaged()) {
         if let Ok(document) = Document::decode(&bytes) {

@@ -21,7 +21,14 @@ fn refusal(text: &[u8]) -> (u64, u64, String) {
     }
 }
 
-// spec: E-6.3, E-6.4
+//= spec/encoding.md#e-6-3-json-ints
+//= type=test
+//# A reader MUST read a number without fraction and exponent, other than `-0`, as an int, and refuse one that
+//# is none.
+//= spec/encoding.md#e-6-4-json-floats
+//= type=test
+//# A reader MUST read a number with a fraction or an exponent, and the number `-0`, as the nearest float, and
+//# refuse one that rounds to an infinity.
 #[test]
 fn a_number_is_an_int_unless_it_has_a_fraction_or_an_exponent() {
     for (text, value) in [
@@ -43,7 +50,14 @@ fn a_number_is_an_int_unless_it_has_a_fraction_or_an_exponent() {
     }
 }
 
-// spec: E-6.3, E-6.4
+//= spec/encoding.md#e-6-3-json-ints
+//= type=test
+//# A reader MUST read a number without fraction and exponent, other than `-0`, as an int, and refuse one that
+//# is none.
+//= spec/encoding.md#e-6-4-json-floats
+//= type=test
+//# A reader MUST read a number with a fraction or an exponent, and the number `-0`, as the nearest float, and
+//# refuse one that rounds to an infinity.
 #[test]
 fn numbers_out_of_range_or_misspelt_are_refused() {
     let int = "an integer beyond 64 signed bits; write it as a float or as text";
@@ -69,7 +83,12 @@ fn strings_are_read_with_their_escapes() {
     assert_eq!(parse(r#"{"\u0061":1}"#), doc! { "a": 1 }.into());
 }
 
-// spec: E-6.11
+//= spec/encoding.md#e-6-11-strings
+//= type=test
+//# A reader MUST refuse an escape that stands for half of a surrogate pair.
+//= spec/encoding.md#e-6-11-strings
+//= type=test
+//# A reader MUST refuse a control character that is not escaped in a string.
 #[test]
 fn misspelt_strings_are_refused() {
     let surrogate = "half of a surrogate pair";
@@ -94,7 +113,10 @@ fn misspelt_strings_are_refused() {
     refusal(b"\"\\");
 }
 
-// spec: E-6.13
+//= spec/encoding.md#e-6-13-places-of-errors
+//= type=test
+//# An error about a JSON text MUST name the line and the column that it is about, both from 1, the column in
+//# bytes.
 #[test]
 fn complaints_name_the_line_and_the_column() {
     for (text, line, column, what) in [
@@ -115,7 +137,9 @@ fn complaints_name_the_line_and_the_column() {
     assert_eq!(refusal(b"{\n\"a\": \"\xff\"}"), (2, 7, "the text is not UTF-8".to_owned()));
 }
 
-// spec: E-6.2
+//= spec/encoding.md#e-6-2-names
+//= type=test
+//# A reader MUST refuse a JSON object in which a name comes twice, escapes resolved.
 #[test]
 fn a_name_that_comes_twice_is_refused_where_it_comes_again() {
     let twice = "the field name \"a\" comes twice".to_owned();
@@ -131,7 +155,28 @@ fn a_document_is_an_object_in_json_too() {
     }
 }
 
-// spec: E-6.3, E-6.4, E-6.5, E-6.6, E-6.7, E-6.9
+//= spec/encoding.md#e-6-3-json-ints
+//= type=test
+//# In relaxed mode, an int from -(2^53 - 1) to 2^53 - 1 MUST be written as a number without fraction and
+//# exponent.
+//= spec/encoding.md#e-6-5-wrapped-ints
+//= type=test
+//# In canonical mode, an int of 32 bits MUST be written as `{"$numberInt":"5"}`.
+//= spec/encoding.md#e-6-5-wrapped-ints
+//= type=test
+//# Any other int that E-6.3 does not cover MUST be written as `{"$numberLong":"5000000000"}`.
+//= spec/encoding.md#e-6-6-wrapped-floats
+//= type=test
+//# NaN and the infinities, and in canonical mode every float, MUST be written as `{"$numberDouble":"1.0"}`.
+//= spec/encoding.md#e-6-7-wrapped-byte-strings
+//= type=test
+//# A byte string MUST be written as `{"$binary":{"base64":"AQI=","subType":"00"}}`, in base64 with padding
+//# (RFC 4648, section 4).
+//= spec/encoding.md#e-6-9-literal-objects
+//= type=test
+//# An object that has the shape of a wrapper MUST be written inside another:
+//# `{"$literal":{"$numberInt":"5"}}`.
+// spec: E-6.4
 #[test]
 fn values_are_written_as_the_table_says() {
     let number = |name: &str, text: &str| format!("{{\"{name}\":\"{text}\"}}");
@@ -187,7 +232,10 @@ fn values_are_written_as_the_table_says() {
     }
 }
 
-// spec: E-6.8
+//= spec/encoding.md#e-6-8-malformed-wrappers
+//= type=test
+//# A reader MUST refuse an object that has the shape of a wrapper and is not one that E-6.5, E-6.6, E-6.7 or
+//# E-6.9 describes.
 #[test]
 fn what_has_the_shape_of_a_wrapper_and_is_none_is_refused_where_it_begins() {
     for wrapper in [
@@ -227,7 +275,10 @@ fn what_has_the_shape_of_a_wrapper_and_is_none_is_refused_where_it_begins() {
     }
 }
 
-// spec: E-6.9
+//= spec/encoding.md#e-6-9-literal-objects
+//= type=test
+//# A reader MUST read `{"$literal":` *object* `}` as that object, and the object itself not as a wrapper,
+//# though values in it may be wrappers.
 #[test]
 fn a_literal_holds_one_object_and_stands_alone() {
     assert_eq!(parse(r#"{"$literal":{"a":1}}"#), doc! { "a": 1 }.into());
@@ -239,7 +290,9 @@ fn a_literal_holds_one_object_and_stands_alone() {
     assert_eq!(refusal(br#"{"a":1,"$literal":{}}"#).1, 8);
 }
 
-// spec: E-6.12
+//= spec/encoding.md#e-6-12-entries
+//= type=test
+//# A reader MUST refuse an entry of which a field is missing, or that has others.
 #[test]
 fn an_entry_is_a_key_and_a_document() {
     for key in [Key::from(i64::MAX), Key::from("a"), Key::from([0xff])] {
@@ -269,7 +322,9 @@ fn what_another_writer_of_json_makes_is_read_the_same() {
 }
 
 proptest! {
-    // spec: E-6.1
+    //= spec/encoding.md#e-6-1-nothing-is-lost
+    //= type=test
+    //# A reader MUST read what a writer wrote of a document, in either mode, as an equal document.
     #[test]
     fn nothing_is_lost_on_the_way_through_json(document in documents()) {
         for mode in [Relaxed, Canonical] {
@@ -289,6 +344,10 @@ proptest! {
         }
     }
 
+    //= spec/encoding.md#e-6-4-json-floats
+    //= type=test
+    //# In relaxed mode, a finite float MUST be written as a number that has a fraction or an exponent and
+    //# that, rounded to the nearest float, is that float.
     #[test]
     fn floats_are_read_back_to_the_bit(float in floats()) {
         for mode in [Relaxed, Canonical] {
@@ -313,5 +372,23 @@ proptest! {
         if json::parse_value(text.as_bytes()).is_ok() {
             prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{}", text);
         }
+    }
+}
+
+//= spec/encoding.md#e-6-8-malformed-wrappers
+//= type=test
+//# A reader MUST read every other object as an object, whatever its names begin with.
+#[test]
+fn an_object_of_other_names_is_an_object_whatever_they_begin_with() {
+    for object in [
+        r#"{"$date":"2026-01-01"}"#,
+        r#"{"b":1,"$numberInt":"5"}"#,
+        r#"{"b":1,"$binary":1}"#,
+        r#"{"$":1}"#,
+        r#"{"$numberint":"5"}"#,
+        r#"{"base64":"AQI=","subType":"00"}"#,
+    ] {
+        let Value::Object(document) = parse(object) else { panic!("{object} is an object") };
+        assert_eq!(document.to_json(Relaxed), object);
     }
 }

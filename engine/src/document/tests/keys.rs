@@ -31,7 +31,13 @@ fn keys_print_as_a_person_reads_them() {
     assert_eq!(printed, ["-1", r#""a\"b""#, "0x00ff"]);
 }
 
-// spec: V-4.1, V-4.4
+//= spec/values.md#v-4-1-key-length
+//= type=test
+//# A text or byte string that is a key MUST NOT have more than 1,024 bytes.
+//= spec/values.md#v-4-4-beyond-a-limit
+//= type=test
+//# A store MUST refuse a key or a document that is beyond a limit with an error that names the limit, whether
+//# it comes from a caller, from JSON or from bytes.
 #[test]
 fn a_key_may_have_1_024_bytes_and_no_more() {
     let text = "x".repeat(KEY_LEN_MAX + 1);
@@ -47,7 +53,9 @@ fn a_key_may_have_1_024_bytes_and_no_more() {
     }
 }
 
-// spec: E-4.1
+//= spec/encoding.md#e-4-1-stored-key
+//= type=test
+//# A reader MUST refuse a key that is not an int, a text or a byte string.
 #[test]
 fn what_is_no_key_is_refused() {
     for digits in ["", "f6", "80", "a0", "f93c00", "1801", "62c3", "61ff", "c100"] {
@@ -104,7 +112,10 @@ proptest! {
         }
     }
 
-    // spec: V-3.1, V-3.8
+    //= spec/values.md#v-3-8-order-of-keys
+    //= type=test
+    //# Keys MUST be ordered as the values that they are: ints by number, then texts, then byte strings.
+    // spec: V-3.1
     #[test]
     fn keys_are_ordered_as_their_values_are(a in keys(), b in keys()) {
         let order = Value::from(a.clone()).order_cmp(&b.clone().into());

@@ -25,7 +25,13 @@ fn a_document_of_128_levels_goes_through_everything() {
     assert_eq!(Document::from_json(deepest.to_json(JsonMode::Canonical)).expect("JSON"), deepest);
 }
 
-// spec: V-4.3, V-4.4
+//= spec/values.md#v-4-3-depth
+//= type=test
+//# A document MUST NOT have a level above 128.
+//= spec/values.md#v-4-4-beyond-a-limit
+//= type=test
+//# A store MUST refuse a key or a document that is beyond a limit with an error that names the limit, whether
+//# it comes from a caller, from JSON or from bytes.
 #[test]
 fn a_document_of_129_levels_is_refused_by_everything() {
     let deeper = nested(DEPTH_MAX + 1);
@@ -110,7 +116,17 @@ fn a_type_that_nests_too_deep_is_refused() {
     assert!(too_deep(&nest(DEPTH_MAX, None)));
 }
 
-// spec: V-4.2, V-4.4
+//= spec/semantics.md#s-2-4-document-limit
+//= type=test
+//# A write of a document whose encoded form is longer than 67,108,864 bytes MUST be refused as
+//# `DocumentTooLarge`.
+//= spec/values.md#v-4-2-document-length
+//= type=test
+//# A document MUST NOT have more than 67,108,864 encoded bytes (64 MiB).
+//= spec/values.md#v-4-4-beyond-a-limit
+//= type=test
+//# A store MUST refuse a key or a document that is beyond a limit with an error that names the limit, whether
+//# it comes from a caller, from JSON or from bytes.
 #[test]
 fn a_document_of_64_mib_is_the_longest() {
     let overhead = hex("a1 6176 5a03fffff8").len();

@@ -83,7 +83,33 @@ fn order_key_of(value: &Value) -> Vec<u8> {
     bytes
 }
 
-// spec: V-3.1, V-3.2, V-3.3, V-3.4, V-3.5, V-3.6
+//= spec/values.md#v-3-1-order-of-types
+//= type=test
+//# Values of different types MUST be ordered null < bool < number < text < byte string < array < object.
+//= spec/values.md#v-3-2-order-of-bools
+//= type=test
+//# false MUST come before true.
+//= spec/values.md#v-3-3-order-of-numbers
+//= type=test
+//# NaN MUST come before all other numbers, negative infinity included.
+//= spec/values.md#v-3-3-order-of-numbers
+//= type=test
+//# -0.0, 0.0 and the int 0 MUST stand at the same place.
+//= spec/values.md#v-3-4-order-of-text-and-byte-strings
+//= type=test
+//# Texts MUST be ordered by their UTF-8 bytes, and byte strings by their bytes: the first byte that differs
+//# decides, and a beginning comes before what it is the beginning of.
+//= spec/values.md#v-3-5-order-of-arrays
+//= type=test
+//# Arrays MUST be ordered by their first items that do not stand at the same place; where there are none
+//# such, the shorter array comes first.
+//= spec/values.md#v-3-6-order-of-objects
+//= type=test
+//# Two fields MUST be ordered by their names in name order, and fields of one name by their values.
+//= spec/values.md#v-3-6-order-of-objects
+//= type=test
+//# Objects MUST be ordered by their first fields that do not stand at the same place; where there are none
+//# such, the object of fewer fields comes first.
 #[test]
 fn the_ladder_ascends() {
     let ladder = ladder();
@@ -121,7 +147,9 @@ fn order_keys_have_the_bytes_that_the_table_says() {
     }
 }
 
-// spec: E-5.6
+//= spec/encoding.md#e-5-6-keys-from-order-keys
+//= type=test
+//# A reader MUST refuse bytes that are not the order key of a key.
 #[test]
 fn what_is_no_order_key_of_a_key_is_refused() {
     let text = "x".repeat(1025);
@@ -158,7 +186,13 @@ fn exact_cmp(int: i64, float: f64) -> Ordering {
 }
 
 proptest! {
-    // spec: V-3.3
+    //= spec/values.md#v-3-3-order-of-numbers
+    //= type=test
+    //# Numbers other than NaN MUST be ordered by their exact mathematical value, whether they are ints or
+    //# floats.
+    //= spec/values.md#v-3-3-order-of-numbers
+    //= type=test
+    //# An int MUST NOT be rounded to a float to be compared.
     #[test]
     fn ints_and_floats_compare_by_exact_value(int in ints(), float in floats()) {
         prop_assume!(!float.is_nan());
@@ -167,7 +201,9 @@ proptest! {
         prop_assert_eq!(Value::Int(int).order_cmp(&close), exact_cmp(int, int as f64));
     }
 
-    // spec: E-5.1
+    //= spec/encoding.md#e-5-1-order-of-order-keys
+    //= type=test
+    //# The bytewise order of two order keys MUST be the order of their values (V-3).
     #[test]
     fn order_keys_compare_as_their_values_do(a in values(), b in values()) {
         prop_assert_eq!(order_key_of(&a).cmp(&order_key_of(&b)), a.order_cmp(&b));
@@ -183,7 +219,9 @@ proptest! {
         prop_assert_eq!(order_key_of(&a).cmp(&order_key_of(&b)), a.order_cmp(&b));
     }
 
-    // spec: E-5.1
+    //= spec/encoding.md#e-5-1-order-of-order-keys
+    //= type=test
+    //# An order key MUST NOT be the beginning of another.
     #[test]
     fn no_order_key_is_the_beginning_of_another(a in values(), b in values()) {
         let (a_key, b_key) = (order_key_of(&a), order_key_of(&b));
@@ -215,6 +253,9 @@ proptest! {
         prop_assert_eq!(order_key::decode_key(&bytes).expect("a key"), (key, len));
     }
 
+    //= spec/encoding.md#e-5-6-keys-from-order-keys
+    //= type=test
+    //# A reader MUST refuse bytes that are not the order key of a key.
     #[test]
     fn a_key_is_read_from_no_other_order_key(key in keys(), at in any::<prop::sample::Index>(), flip in 1u8..) {
         let mut bytes = Vec::new();

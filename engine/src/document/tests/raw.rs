@@ -87,7 +87,9 @@ fn fields_are_found_without_decoding_the_rest() {
     assert_eq!(raw.len(), 3);
 }
 
-// spec: V-5.3
+//= spec/values.md#v-5-3-names-with-dots
+//= type=test
+//# A store SHOULD offer access to a field by its exact name as well.
 #[test]
 fn a_name_with_dots_is_a_field_and_no_path() {
     let bytes = doc! { "a.b": 1, "a": { "b": 2 } }.encode();
@@ -148,7 +150,9 @@ proptest! {
         }
     }
 
-    // spec: E-1.3
+    //= spec/encoding.md#e-1-3-partial-reads
+    //= type=test
+    //# A reader MUST NOT read outside of the bytes that it was given, whatever they hold.
     #[test]
     fn any_bytes_can_be_asked_anything(bytes in prop_oneof![
         damaged(),

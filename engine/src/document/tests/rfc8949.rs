@@ -121,7 +121,19 @@ fn the_examples_in_our_subset_are_written_and_read_as_the_rfc_says() {
     }
 }
 
-// spec: E-2.1, E-2.3, E-2.4, E-3.1
+//= spec/encoding.md#e-2-1-subset
+//= type=test
+//# A reader MUST refuse every other item: tags, undefined, other simple values, reserved heads, the break
+//# code.
+//= spec/encoding.md#e-2-3-definite-length
+//= type=test
+//# A length or count MUST be definite.
+//= spec/encoding.md#e-2-4-range-of-ints
+//= type=test
+//# A reader MUST refuse an item of major type 0 or 1 whose argument is above 2^63 - 1.
+//= spec/encoding.md#e-3-1-names-are-text
+//= type=test
+//# A reader MUST refuse a field whose name is not a text.
 #[test]
 fn the_examples_outside_our_subset_are_refused_with_the_reason() {
     for (digits, reason) in REFUSED {

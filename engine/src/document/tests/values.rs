@@ -3,6 +3,9 @@
 use crate::doc;
 use crate::document::{Document, Kind, Text, Value};
 
+//= spec/encoding.md#e-2-6-shortest-float
+//= type=test
+//# A float MUST NOT be written as an int, whatever its value.
 // spec: V-2.1
 #[test]
 fn an_int_is_not_the_float_of_the_same_value() {
@@ -72,7 +75,10 @@ fn of_fields_with_one_name_the_last_stays() {
     assert_eq!(doc! { "a": 1, "a": 2 }, doc! { "a": 2 });
 }
 
-// spec: V-5.1, V-5.2
+//= spec/values.md#v-5-2-step
+//= type=test
+//# A segment with a zero in front of other digits, or with a sign, MUST lead nowhere in an array.
+// spec: V-5.1
 #[test]
 fn a_path_leads_through_objects_by_name_and_through_arrays_by_index() {
     let document = doc! { "a": { "b": [10, { "c": "found" }], "": 1, "0": "name" }, "a.b": "dotted" };

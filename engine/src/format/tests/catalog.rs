@@ -45,7 +45,9 @@ fn keys_that_this_version_does_not_know_are_kept() {
     assert_eq!(kept, colour);
 }
 
-// spec: F-7.3
+//= spec/format.md#f-7-3-unknown-keys
+//= type=test
+//# A reader MUST refuse the file when the map has an array `required` that names a key it does not know.
 #[test]
 fn a_required_key_that_this_version_does_not_know_is_refused() {
     let required = |keys: &[&str]| {
@@ -78,7 +80,9 @@ fn a_create_and_a_clear_begin_an_id() {
     assert_eq!(CatalogChange::Rename { id: 3, name: "notes".to_owned() }.begins(), None);
 }
 
-// spec: F-7.1
+//= spec/format.md#f-7-1-catalog-records
+//= type=test
+//# A reader MUST refuse, as a newer format, a catalog record whose `op` it does not know.
 #[test]
 fn an_unknown_operation_is_refused() {
     assert_eq!(CatalogChange::decode(&notes_with("op", "split")), Err(CatalogFault::Unsupported));

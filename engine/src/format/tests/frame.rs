@@ -81,6 +81,9 @@ fn put_and_delete() -> Example {
     Example::new(0, header(Lsn::new(1, 2), 1, FrameFlags::NONE), &[put(1, b"\xa1\x61a\x01"), delete])
 }
 
+//= spec/format.md#f-1-1-integers
+//= type=test
+//# Every integer of fixed width MUST be stored little-endian, whatever the machine.
 // spec: F-5.1
 #[test]
 fn a_frame_is_laid_out_as_the_table_says() {
@@ -187,6 +190,9 @@ fn a_record_of_another_incarnation_makes_its_frame_invalid() {
     assert!(matches!(example.check(), Err(FrameFault::Record { offset_in_segment: 544, .. })));
 }
 
+//= spec/format.md#f-5-2-place
+//= type=test
+//# A frame MUST lie within its segment.
 // spec: F-5.7
 #[test]
 fn a_body_that_does_not_lie_inside_the_segment_makes_the_header_invalid() {
@@ -199,7 +205,11 @@ fn a_body_that_does_not_lie_inside_the_segment_makes_the_header_invalid() {
     }
 }
 
-// spec
+//= spec/recovery.md#r-1-3-bytes-beyond-the-end
+//= type=test
+//# Bytes of a segment that lie beyond the end of the file MUST be treated as absent: no frame that extends
+//# into them is valid.
+// spec
 #[test]
 fn a_header_claims_over_a_body_that_the_file_cuts_off() {
     let mut example = put_and_delete();

@@ -38,7 +38,7 @@ fn a_geometry_outside_of_the_bounds_is_refused() {
         let geometry = geometry(sector, segment_bytes);
         assert_eq!((geometry.sector(), geometry.segment_bytes()), (sector, segment_bytes));
     }
-    assert_eq!(Geometry::default(), geometry(512, 1 << 20));
+    assert_eq!(Geometry::default(), geometry(512, 128 << 10));
 }
 
 // spec: F-2.1, F-4.1
@@ -103,7 +103,9 @@ fn a_file_of_an_odd_length_grows_to_the_end_of_a_segment() {
     assert_eq!(geometry.next_len(16_384 + 512 + 1), 16_384 + 1024);
 }
 
-// spec: F-5.2
+//= spec/format.md#f-5-2-place
+//= type=test
+//# A frame MUST begin at an offset that is a multiple of 8, and its header MUST NOT cross a sector boundary.
 #[test]
 fn a_frame_header_never_crosses_a_sector_boundary() {
     let small = geometry(64, 512);
@@ -138,7 +140,9 @@ fn a_log_address_is_sequence_times_segment_bytes_plus_offset() {
     assert_eq!(geometry.address(3, 512), geometry.address(4, 0));
 }
 
-// spec: F-2.2
+//= spec/format.md#f-2-2-log-address
+//= type=test
+//# A writer MUST NOT open a segment whose addresses would not fit into 55 bits.
 #[test]
 fn the_highest_sequence_fills_55_bits() {
     for geometry in [geometry(64, 512), geometry(512, 1 << 20), geometry(4096, SEGMENT_BYTES_MAX)] {
@@ -165,6 +169,10 @@ fn the_largest_record_and_page_fill_an_empty_segment() {
 }
 
 proptest! {
+    //= spec/format.md#f-5-2-place
+    //= type=test
+    //# A frame MUST begin at an offset that is a multiple of 8, and its header MUST NOT cross a sector
+    //# boundary.
     #[test]
     fn a_place_is_the_least_that_the_rule_admits(geometry in any_geometry(), offset: u32) {
         let offset = offset % (geometry.segment_bytes() + 64);

@@ -2,6 +2,7 @@
 
 mod body;
 mod catalog;
+mod checkpoint;
 mod frame;
 mod geometry;
 mod page;
@@ -76,6 +77,9 @@ fn an_lsn_orders_by_incarnation_and_then_by_count() {
     assert_eq!(Lsn::new(7, 9).to_string(), "(7, 9)");
 }
 
+//= spec/format.md#f-1-5-lsn
+//= type=test
+//# A writer MUST NOT give one LSN to two commits, in any life of the file.
 // spec
 #[test]
 #[should_panic(expected = "a new incarnation is taken")]

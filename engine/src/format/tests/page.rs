@@ -68,7 +68,10 @@ fn a_page_is_valid_in_no_other_checkpoint_store_or_under_another_number() {
     assert!(Page::parse(&bytes, &LINEAGE, CHECKPOINT, 8).is_err());
 }
 
-// spec: F-1.3
+//= spec/format.md#f-1-3-checksums
+//= type=test
+//# A reader MUST verify a checksum before it uses any byte under it, except to find how many bytes the
+//# checksum covers; such a length MUST be checked against its bounds first.
 #[test]
 fn a_length_that_is_none_of_a_page_is_not_followed() {
     for len in [0, 31, 39, PAGE_LEN_MAX as u32 + 1, u32::MAX] {
@@ -86,7 +89,7 @@ fn fields_that_contradict_the_page_are_damage() {
         Page::parse(&bytes, &LINEAGE, CHECKPOINT, 7).map(|page| *page.header())
     };
     assert_eq!(fault(8, 6), Err(PageFault::Malformed("a page of another number")));
-    assert_eq!(fault(16, 5), Err(PageFault::Malformed("an unknown kind of page")));
+    assert_eq!(fault(16, 6), Err(PageFault::Malformed("an unknown kind of page")));
     assert_eq!(fault(24, 5), Err(PageFault::Malformed("fences go on beyond their page")));
     assert_eq!(fault(28, u32::MAX), Err(PageFault::Malformed("fences go on beyond their page")));
 }

@@ -108,7 +108,10 @@ fn a_record_is_valid_in_no_other_place_and_no_other_life() {
     }
 }
 
-// spec: F-1.3
+//= spec/format.md#f-1-3-checksums
+//= type=test
+//# A reader MUST verify a checksum before it uses any byte under it, except to find how many bytes the
+//# checksum covers; such a length MUST be checked against its bounds first.
 #[test]
 fn a_length_beyond_the_bytes_given_is_reported_and_not_followed() {
     let bytes = encode(&put(KeyRef::Int(1), &[7; 300]), 0);
@@ -141,7 +144,10 @@ fn a_length_that_no_segment_holds_is_none() {
     }
 }
 
-// spec: F-6.3
+//= spec/format.md#f-6-3-kinds
+//= type=test
+//# A reader MUST refuse a frame that is to be replayed and holds a record of a kind below 128 that it does
+//# not know.
 #[test]
 fn an_unknown_kind_below_128_is_refused_and_kind_0_is_damage() {
     for kind in 9..128 {
@@ -151,7 +157,9 @@ fn an_unknown_kind_below_128_is_refused_and_kind_0_is_damage() {
     assert_eq!(parse(&sealed("00 00 02 00 00"), 0), Err(RecordFault::Malformed("a record of kind 0")));
 }
 
-// spec: F-6.3
+//= spec/format.md#f-6-3-kinds
+//= type=test
+//# A reader MUST skip a record of a kind of 128 or more that it does not know.
 #[test]
 fn an_unknown_kind_from_128_on_is_skipped_whatever_its_flags() {
     for kind in 128..=255 {
@@ -162,7 +170,9 @@ fn an_unknown_kind_from_128_on_is_skipped_whatever_its_flags() {
     }
 }
 
-// spec: F-6.4
+//= spec/format.md#f-6-4-flags
+//= type=test
+//# A reader MUST refuse a record of a kind below 128 that has a reserved flag or coding set.
 #[test]
 fn a_reserved_flag_or_coding_is_refused() {
     for flags in [0x10, 0x20, 0x40, 0x80, 0xf0] {
@@ -171,7 +181,9 @@ fn a_reserved_flag_or_coding_is_refused() {
     }
 }
 
-// spec: F-6.4
+//= spec/format.md#f-6-4-flags
+//= type=test
+//# A reader MUST skip an extension block that it does not know.
 #[test]
 fn an_extension_block_is_skipped() {
     let record = sealed("01 04 08 01 01 03 ee ee ee 05 a0");

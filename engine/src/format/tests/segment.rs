@@ -16,6 +16,9 @@ fn at_creation() -> SegmentHeader {
     }
 }
 
+//= spec/format.md#f-1-4-reserved-bytes
+//= type=test
+//# A writer MUST set bytes that this page calls reserved to zero.
 // spec: F-4.1, F-4.5
 #[test]
 fn the_header_of_segment_0_at_creation_is_laid_out_as_the_table_says() {

@@ -5,13 +5,17 @@ use super::{LINEAGE, for_every_bit_flip, hex};
 use crate::error::{Clause, Error};
 use proptest::prelude::*;
 
+fn geometry() -> Geometry {
+    Geometry::new(512, 1 << 20).expect("a legal geometry")
+}
+
 fn example() -> Superblock {
     Superblock {
         minor: 0,
         incompatible: 0,
         read_only_compatible: 0,
         compatible: 0,
-        geometry: Geometry::default(),
+        geometry: geometry(),
         lineage: LINEAGE,
         instance: [
             0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7, 0xc8, 0xc9, 0xca, 0xcb, 0xcc, 0xcd, 0xce, 0xcf,
@@ -68,6 +72,12 @@ fn parse_resealed(superblock: &Superblock, change: impl FnOnce(&mut [u8; SLOT_LE
     parse_slot(&bytes, superblock.slot())
 }
 
+//= spec/format.md#f-1-1-integers
+//= type=test
+//# Every integer of fixed width MUST be stored little-endian, whatever the machine.
+//= spec/format.md#f-1-4-reserved-bytes
+//= type=test
+//# A writer MUST set bytes that this page calls reserved to zero.
 // spec: F-3.1, F-3.2
 #[test]
 fn a_slot_is_laid_out_as_the_table_says() {
@@ -77,7 +87,10 @@ fn a_slot_is_laid_out_as_the_table_says() {
     assert_eq!(*parsed, example());
 }
 
-// spec: F-3.3
+//= spec/format.md#f-3-3-validity
+//= type=test
+//# A reader MUST NOT use any field of a slot that is not valid, save its magic and its format version, and
+//# these only to say what the file is.
 #[test]
 fn a_flip_of_any_bit_makes_a_slot_invalid() {
     for_every_bit_flip(&example().encode(), |bit, flipped| {
@@ -106,18 +119,30 @@ fn a_slot_never_written_is_blank_and_one_of_other_bytes_foreign() {
     assert!(matches!(parse_slot(&almost_blank, 0), Slot::Foreign));
 }
 
-// spec: F-3.4
+//= spec/format.md#f-3-4-versions-and-features
+//= type=test
+//# A reader MUST refuse the file when a valid slot, the newest or not, has a format major other than 1, a
+//# checksum kind other than 1, or in its incompatible mask a bit that the reader does not know.
+//= spec/versions.md#c-2-1-newer-major
+//= type=test
+//# The error MUST say which major and minor version the file has.
 #[test]
 fn another_major_version_checksum_or_unknown_feature_is_a_newer_format() {
     let refused = |slot| match slot {
-        Slot::Refused(Error::NewerFormat { major, unknown_features, .. }) => (major, unknown_features),
+        Slot::Refused(Error::NewerFormat { major, minor, unknown_features }) => {
+            (major, minor, unknown_features)
+        }
         other => panic!("{other:?}"),
     };
-    assert_eq!(refused(parse_resealed(&example(), |bytes| bytes[8] = 2)), (2, 0));
-    assert_eq!(refused(parse_resealed(&example(), |bytes| bytes[12] = 2)), (1, 0));
-    assert_eq!(refused(parse_resealed(&example(), |bytes| bytes[23] = 0x80)), (1, 1 << 63));
+    assert_eq!(refused(parse_resealed(&example(), |bytes| (bytes[8], bytes[10]) = (2, 3))), (2, 3, 0));
+    assert_eq!(refused(parse_resealed(&example(), |bytes| bytes[12] = 2)), (1, 0, 0));
+    assert_eq!(refused(parse_resealed(&example(), |bytes| bytes[23] = 0x80)), (1, 0, 1 << 63));
 }
 
+//= spec/versions.md#c-2-2-newer-minor
+//= type=test
+//# A reader MUST open a file of its own major and a higher minor version as it opens one of its own, unless a
+//# rule of C-2.3 refuses.
 // spec: F-3.4
 #[test]
 fn a_higher_minor_and_compatible_features_change_nothing_and_are_kept() {
@@ -135,7 +160,9 @@ fn an_unknown_read_only_compatible_feature_asks_for_reading_only() {
     assert!(parsed.read_only());
 }
 
-// spec: F-1.4
+//= spec/format.md#f-1-4-reserved-bytes
+//= type=test
+//# A reader MUST ignore the value of reserved bytes in a superblock slot whose checksum holds.
 #[test]
 fn reserved_bytes_under_a_checksum_that_holds_are_ignored() {
     for reserved in [13, 96, 351, 365, 367, 420, 423, 480, 507] {
@@ -146,7 +173,10 @@ fn reserved_bytes_under_a_checksum_that_holds_are_ignored() {
     }
 }
 
-// spec: F-2.1
+//= spec/format.md#f-2-1-regions
+//= type=test
+//# A reader MUST report the file as corrupt when a valid slot, the newest or not, has a geometry outside of
+//# these bounds.
 #[test]
 fn a_geometry_out_of_bounds_is_corruption_at_its_place() {
     let slot = parse_resealed(&example(), |bytes| bytes[40..44].copy_from_slice(&500_u32.to_le_bytes()));
@@ -155,7 +185,12 @@ fn a_geometry_out_of_bounds_is_corruption_at_its_place() {
     assert_eq!(corruption.found, 500 << 32 | 1 << 20);
 }
 
-// spec: F-3.2
+//= spec/format.md#f-3-2-checkpoint-reference
+//= type=test
+//# A reader MUST report the file as corrupt when a valid slot, the newest or not, has a reference of LSN 0
+//# with another field that is not zero; a root whose offset is not a multiple of 8 from `sector` to
+//# segment_bytes - 32; a replay start whose offset is not one from `sector` to segment_bytes; or a sequence
+//# whose addresses do not fit into 55 bits.
 #[test]
 fn a_checkpoint_reference_that_points_outside_of_its_segment_is_corruption() {
     let checkpoint = example_checkpoint();
@@ -182,7 +217,7 @@ fn a_checkpoint_reference_may_name_the_last_place_there_is() {
     let last = CheckpointRef {
         root_offset: (1 << 20) - 32,
         replay_offset: 1 << 20,
-        replay_sequence: Geometry::default().sequence_max(),
+        replay_sequence: geometry().sequence_max(),
         ..example_checkpoint()
     };
     let superblock = Superblock { checkpoints: [Some(last), None], ..example() };
@@ -190,7 +225,12 @@ fn a_checkpoint_reference_may_name_the_last_place_there_is() {
     assert!(matches!(slot, Slot::Valid(ref parsed) if **parsed == superblock), "{slot:?}");
 }
 
-// spec: F-3.2
+//= spec/format.md#f-3-2-checkpoint-reference
+//= type=test
+//# A reader MUST report the file as corrupt when a valid slot, the newest or not, has a reference of LSN 0
+//# with another field that is not zero; a root whose offset is not a multiple of 8 from `sector` to
+//# segment_bytes - 32; a replay start whose offset is not one from `sector` to segment_bytes; or a sequence
+//# whose addresses do not fit into 55 bits.
 #[test]
 fn a_reference_to_no_checkpoint_is_all_zeros() {
     for field in [8, 12, 16, 20, 24, 32, 40] {
@@ -225,11 +265,11 @@ prop_compose! {
         (lineage, instance) in any::<([u8; 16], [u8; 16])>(),
         (application_id, user_version, quota) in any::<(u32, u32, u64)>(),
         (generation, incarnation, clean, durable_lsn, file_len) in any::<(u64, u32, bool, u64, u64)>(),
-        newest in any_checkpoint(Geometry::default()),
-        before in any_checkpoint(Geometry::default()),
+        newest in any_checkpoint(geometry()),
+        before in any_checkpoint(geometry()),
     ) -> Superblock {
         Superblock {
-            minor, incompatible: 0, read_only_compatible, compatible, geometry: Geometry::default(), lineage,
+            minor, incompatible: 0, read_only_compatible, compatible, geometry: geometry(), lineage,
             instance, application_id, user_version, quota, generation, incarnation, clean,
             durable_lsn: Lsn(durable_lsn), file_len, checkpoints: [newest, before],
         }

@@ -24,7 +24,9 @@ fn varints_look_as_in_the_specification() {
     }
 }
 
-// spec: F-1.2
+//= spec/format.md#f-1-2-varints
+//= type=test
+//# A varint MUST have its shortest form; a reader MUST reject any other, and any that exceeds 64 bits.
 #[test]
 fn a_longer_form_an_overflow_and_a_missing_end_are_rejected() {
     for digits in [
@@ -68,6 +70,29 @@ proptest! {
             let mut again = Vec::new();
             varint::put(&mut again, value);
             prop_assert_eq!(&again, &bytes[..len]);
+        }
+    }
+}
+
+// spec: F-1.2
+#[test]
+fn bytes_behind_a_varint_do_not_change_it() {
+    for shift in 0..64 {
+        for value in [1 << shift, (1 << shift) - 1, u64::MAX >> shift] {
+            let mut bytes = Vec::new();
+            varint::put(&mut bytes, value);
+            let len = bytes.len();
+            let mut longer_form = bytes.clone();
+            *longer_form.last_mut().expect("a byte at least") |= 0x80;
+            longer_form.push(0);
+            for behind in [0x00, 0x7f, 0x80, 0xff] {
+                bytes.resize(len + 10, behind);
+                assert_eq!(varint::get(&bytes), Some((value, len)), "{value} before {behind:#x}");
+                bytes.truncate(len);
+                let mut longer_form = longer_form.clone();
+                longer_form.resize(len + 11, behind);
+                assert_eq!(varint::get(&longer_form), None, "{value} in {} bytes", len + 1);
+            }
         }
     }
 }

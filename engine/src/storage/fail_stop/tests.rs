@@ -27,9 +27,12 @@ fn assert_stopped(storage: &FailStop, cause: &str) {
     assert_eq!(storage.len().unwrap(), 256);
 }
 
+//= spec/media.md#m-4-1-interruptions-and-short-transfers
+//= type=test
+//# A store MUST repeat an interrupted call, and continue a read or write that moved fewer bytes than it was
+//# asked to.
 #[test]
 fn short_and_interrupted_calls_are_carried_on_until_all_is_moved() {
-    // spec: M-4.1
     for kind in [FaultKind::Short, FaultKind::Interrupted] {
         let (_, storage) = fixture(
             FaultPlan::none().once(Nth::Of(CallKind::Read, 0), kind).once(Nth::Of(CallKind::Write, 0), kind),
@@ -75,9 +78,11 @@ fn interruptions_without_end_are_a_failure_and_no_hang() {
     assert_stopped(&storage, "write of 128 bytes at offset 0 failed");
 }
 
+//= spec/media.md#m-4-2-writes-of-nothing
+//= type=test
+//# A store MUST treat a write that reports zero bytes as failed.
 #[test]
 fn a_write_of_nothing_is_a_failure() {
-    // spec: M-4.2
     let (_, storage) = fixture(FaultPlan::none().once(Nth::Of(CallKind::Write, 0), FaultKind::ZeroWrite));
     let error = write(&storage).unwrap_err();
     assert!(
@@ -87,9 +92,15 @@ fn a_write_of_nothing_is_a_failure() {
     assert_stopped(&storage, "write of 128 bytes at offset 0 failed");
 }
 
+//= spec/media.md#m-4-3-failed-writes
+//= type=test
+//# After a write or a change of length that failed for any reason but M-4.4, a store MUST refuse further
+//# writes as it does after a failed sync.
+//= spec/media.md#m-4-5-reads
+//= type=test
+//# Reads MUST go on after a handle has stopped writing.
 #[test]
 fn a_failed_write_or_length_change_stops_every_later_change() {
-    // spec: M-4.3, M-4.5
     let (_, storage) = fixture(FaultPlan::none().once(Nth::Of(CallKind::Write, 0), FaultKind::Io));
     let error = write(&storage).unwrap_err();
     assert!(error.to_string().starts_with("write of 128 bytes at offset 0 failed"), "{error}");
@@ -100,9 +111,12 @@ fn a_failed_write_or_length_change_stops_every_later_change() {
     assert_stopped(&storage, "change of the file's length to 512 failed");
 }
 
+//= spec/media.md#m-3-2-failure
+//= type=test
+//# After any error from a sync a store MUST refuse every further write, change of length and sync of that
+//# handle.
 #[test]
 fn any_failed_sync_is_final() {
-    // spec: M-3.2
     for kind in [
         FaultKind::Io,
         FaultKind::StorageFull,
@@ -131,9 +145,12 @@ fn a_failure_that_comes_late_stops_the_handle_when_it_comes() {
     assert_stopped(&storage, "sync failed");
 }
 
+//= spec/media.md#m-4-4-full-disk
+//= type=test
+//# When a write or an extension fails for want of room (ENOSPC, EDQUOT, EFBIG), a store MUST NOT stop:
+//# nothing acknowledged is lost, reads go on, and writes work again once there is room.
 #[test]
 fn a_full_disk_stops_nothing() {
-    // spec: M-4.4
     let (disk, storage) = fixture(FaultPlan::none());
     disk.set_capacity(Some(256));
     let full = [storage.set_len(512), storage.write_all_at(200, &[2; 100]), storage.write_all_at(256, &[2])];
@@ -173,6 +190,10 @@ impl Storage for Refusing {
     }
 }
 
+//= spec/media.md#m-4-4-full-disk
+//= type=test
+//# When a write or an extension fails for want of room (ENOSPC, EDQUOT, EFBIG), a store MUST NOT stop:
+//# nothing acknowledged is lost, reads go on, and writes work again once there is room.
 #[test]
 fn want_of_room_has_three_names() {
     use io::ErrorKind::{FileTooLarge, Other, PermissionDenied, QuotaExceeded, StorageFull};
@@ -255,4 +276,52 @@ fn a_simulated_disk_answers_a_probe_itself() {
     let answers = storage.probe(0, 256, 64, &|offset, _| Some([offset, 1])).unwrap();
     assert_eq!(answers, [[192, 1]], "only the largest counts");
     assert_eq!(disk.recorded_calls(), [Call { kind: CallKind::Probe, offset: 0, len: 256 }]);
+}
+
+/// Says whether two syncs were ever under way at once.
+#[derive(Debug, Default)]
+struct Overlap {
+    under_way: std::sync::atomic::AtomicU64,
+    most: std::sync::atomic::AtomicU64,
+}
+
+impl Storage for std::sync::Arc<Overlap> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(0)
+    }
+
+    fn set_len(&self, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn read_at(&self, _: u64, _: &mut [u8]) -> io::Result<usize> {
+        Ok(0)
+    }
+
+    fn write_at(&self, _: u64, bytes: &[u8]) -> io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        let now = self.under_way.fetch_add(1, Ordering::AcqRel) + 1;
+        self.most.fetch_max(now, Ordering::AcqRel);
+        (0..100).for_each(|_| std::thread::yield_now());
+        self.under_way.fetch_sub(1, Ordering::AcqRel);
+        Ok(())
+    }
+}
+
+//= spec/media.md#m-3-3-one-at-a-time
+//= type=test
+//# Of two syncs under way on one handle, a store MUST NOT begin the second before the first has returned.
+#[test]
+fn of_two_syncs_the_second_begins_when_the_first_has_returned() {
+    let disk = std::sync::Arc::new(Overlap::default());
+    let storage = FailStop::new(Box::new(std::sync::Arc::clone(&disk)));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..50).for_each(|_| storage.sync().unwrap()));
+        }
+    });
+    assert_eq!(disk.most.load(Ordering::Acquire), 1);
 }

@@ -141,6 +141,9 @@ impl State {
         self.synced = self.changes;
     }
 
+    //= spec/media.md#m-2-3-length
+    //# After a crash the length MUST be one that the file had since the last successful sync, that one
+    //# included, or, where the file grew in between, a whole number of sectors between two of these.
     pub(super) fn settle_length(&mut self) {
         let Some(candidates) = self.length.unsettled.clone() else { return };
         let alternatives = u32::try_from(candidates.len()).expect("a simulated file has few sectors");
@@ -150,6 +153,8 @@ impl State {
         self.cut(len);
     }
 
+    //= spec/media.md#m-2-2-sectors
+    //# After a crash it MUST hold one of these values, whole.
     /// Settles what an unread sector holds, once for all (spec: M-2.5).
     pub(super) fn settle_sector(&mut self, number: u64) {
         let sector = self.sectors.get(number).expect("the caller found it unread");
@@ -164,6 +169,9 @@ impl State {
         sector.last_change == self.synced
     }
 
+    //= spec/media.md#m-2-5-settled-once
+    //# A read after the crash MUST NOT return a value that an earlier read since that crash contradicts,
+    //# unless a write lies between.
     /// Leaves an unread sector only these of its versions.
     pub(super) fn narrow(&mut self, number: u64, kept: &[usize]) {
         let sector = self.sectors.get_mut(number).expect("the caller found it unread");

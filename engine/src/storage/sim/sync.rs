@@ -6,9 +6,12 @@ use super::state::State;
 use crate::sync::Arc;
 
 impl State {
+    //= spec/media.md#m-2-1-synced
+    //# What a sync that returned success covers, bytes and length, MUST be found after any later crash, but
+    //# for what was written since.
     /// What reads see is all that a crash can find, but for what nobody has read since the last crash (that stays the
     /// one thing that it is) and what the cache wrongly believes clean.
-    // spec: M-2.1, M-3.1
+    // spec: M-3.1
     pub(super) fn sync(&mut self) {
         for (number, sector) in self.sectors.take() {
             if sector.cache == Cache::Dirty {

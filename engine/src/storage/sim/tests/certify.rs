@@ -71,6 +71,10 @@ fn certify<R: Ord + std::fmt::Debug>(image: &SimDisk, seed: u64, run: impl Fn(&S
     assert_eq!(found, expected, "seed {seed}");
 }
 
+//= spec/media.md#m-2-5-settled-once
+//= type=test
+//# A read after the crash MUST NOT return a value that an earlier read since that crash contradicts, unless a
+//# write lies between.
 #[test]
 fn every_reader_finds_lazily_what_it_finds_on_all_states() {
     let mut windows = 0;

@@ -22,9 +22,12 @@ fn reads_see_every_write_and_a_crash_without_a_sync_may_lose_any() {
     assert_eq!(fronts(&disk), [[0], [1], [2]]);
 }
 
+//= spec/media.md#m-2-1-synced
+//= type=test
+//# What a sync that returned success covers, bytes and length, MUST be found after any later crash, but for
+//# what was written since.
 #[test]
 fn what_was_synced_survives_any_number_of_crashes() {
-    // spec: M-2.1
     for level in LEVELS {
         let disk = disk_with(level, &[0; 64]);
         disk.write_at(0, &[1; 200]).unwrap();
@@ -67,9 +70,12 @@ fn sectors_tear_apart_pages_do_not_and_a_prefix_keeps_the_order() {
     assert_eq!(disk.states(), 4.0);
 }
 
+//= spec/media.md#m-2-3-length
+//= type=test
+//# After a crash the length MUST be one that the file had since the last successful sync, that one included,
+//# or, where the file grew in between, a whole number of sectors between two of these.
 #[test]
 fn a_file_may_have_grown_by_any_number_of_sectors() {
-    // spec: M-2.3
     let disk = disk_with(Level::Sectors, &[1; 70]);
     disk.write_at(70, &[1; 130]).unwrap();
     disk.crash();

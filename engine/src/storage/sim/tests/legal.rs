@@ -78,6 +78,13 @@ fn in_order(mut images: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     images
 }
 
+//= spec/media.md#m-2-2-sectors
+//= type=test
+//# After a crash it MUST hold one of these values, whole.
+//= spec/media.md#m-2-3-length
+//= type=test
+//# After a crash the length MUST be one that the file had since the last successful sync, that one included,
+//# or, where the file grew in between, a whole number of sectors between two of these.
 #[test]
 fn a_crash_leaves_exactly_the_images_that_the_definition_allows() {
     let mut several = 0;

@@ -1,13 +1,15 @@
 //! Checks the store as it is: every index entry against its record, and, when asked, the whole log as a reader after a crash
 //! would see it.
 
+mod space;
+
 use std::collections::BTreeMap;
 
 use crate::cache::SegmentTable;
 use crate::document::{self, Key};
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::superblock::SLOT_OFFSETS;
-use crate::index::{Catalog, Entry, KeyRange, Naming, PrimaryIndex};
+use crate::index::{Catalog, Entry, KeyRange, PrimaryIndex};
 use crate::recovery::{self, Opened, Plan};
 use crate::sync::{Arc, read};
 
@@ -19,8 +21,10 @@ use super::{Core, Cursor};
 pub struct VerifyReport {
     /// Documents read and checked.
     pub documents: u64,
-    /// Commits found in the log; 0 unless the check was a deep one.
+    /// Commits found in the log behind the newest checkpoint; 0 unless the check was a deep one.
     pub commits: u64,
+    /// Records read and checked in all segments of the log, live or not; 0 unless the check was a deep one.
+    pub records: u64,
     /// All that is wrong.
     pub problems: Vec<Corruption>,
 }
@@ -61,7 +65,7 @@ impl Core {
         let mut count = 0;
         while let Some((key, entry)) = self.next_entry(&mut cursor)? {
             count += 1;
-            match self.check_document(&naming, &key, entry) {
+            match self.check_document(&cursor, &key, entry) {
                 Ok(()) => report.documents += 1,
                 Err(error) => report.add(error)?,
             }
@@ -79,8 +83,8 @@ impl Core {
         Ok(())
     }
 
-    fn check_document(&self, naming: &Naming, key: &Key, entry: Entry) -> Result<()> {
-        let located = self.locate(naming.documents.id, key.as_ref(), entry)?;
+    fn check_document(&self, cursor: &Cursor, key: &Key, entry: Entry) -> Result<()> {
+        let located = self.locate_again(cursor, key, entry)?;
         document::validate(located.body()).map_err(|_| {
             Corruption {
                 at: self.log.segments.file_offset(entry.address()).unwrap_or(entry.address().0),
@@ -110,6 +114,13 @@ impl Core {
             Ok(Opened::Unfinished) => return Ok(()),
             Err(error) => return report.add(error),
         };
+        self.verify_checkpoints(&slot, report)?;
+        if let Some(writer) = &writer {
+            self.verify_accounts(writer, report)?;
+            if comparable {
+                self.verify_segments(writer, report)?;
+            }
+        }
         let segments = SegmentTable::new(slot.geometry);
         let plan =
             Plan { read_unit: self.options.check.read_unit, page_shift: self.options.check.page_shift };
@@ -117,7 +128,9 @@ impl Core {
             Ok(recovered) => {
                 report.commits = recovered.commits;
                 // The index has what is placed, visible or not; and so has the file, with the store's own frames.
-                let lsn = writer.map_or_else(|| self.visibility.visible().lsn, |writer| writer.end());
+                // The writer is held until all is compared.
+                let lsn =
+                    writer.as_ref().map_or_else(|| self.visibility.visible().lsn, |writer| writer.end());
                 if !comparable {
                     return Ok(());
                 }

@@ -1,0 +1,49 @@
+//! One number for what an open store has in memory, so that a model checker can tell states apart.
+
+use std::fmt::{self, Write};
+
+use crate::sync::{lock, read};
+
+use super::Core;
+
+/// Takes text, and keeps nothing of it but a hash (FNV-1a, eight bytes at a time).
+struct Hashing(u64);
+
+impl Hashing {
+    fn mix(&mut self, word: u64) {
+        let product = (self.0 ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 = product ^ (product >> 29);
+    }
+}
+
+impl Write for Hashing {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let (words, rest) = text.as_bytes().as_chunks::<8>();
+        words.iter().for_each(|word| self.mix(u64::from_le_bytes(*word)));
+        let tail = rest.iter().fold(rest.len() as u64, |tail, byte| tail << 8 | u64::from(*byte));
+        self.mix(tail);
+        Ok(())
+    }
+}
+
+impl Core {
+    /// Two copies of one store with the same one, on disks with the same one, go on alike. What is left out is what no answer and no write
+    /// goes by: the cache, the counts of calls, and buffers kept for their room. It goes by what `Debug` shows, so a field that is added to
+    /// the state cannot be forgotten here.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mut hashing = Hashing(0);
+        let written = write!(hashing, "{:?}{:?}", read(&self.catalog), self.visibility);
+        written.expect("hashing takes all text");
+        if let Some(writer) = &self.writer {
+            let writer = lock(writer);
+            let life = (writer.is_open, writer.highest_incarnation, writer.unsealed, writer.half_published);
+            let lengths = (writer.file_len, writer.synced_len, writer.cuts);
+            let kept = (&writer.accounts, &writer.checkpoints, &writer.room, &writer.work);
+            let written =
+                write!(hashing, "{:?}{:?}{life:?}{lengths:?}{kept:?}", writer.appender, writer.superblock);
+            written.expect("hashing takes all text");
+        }
+        hashing.mix(u64::from(self.log.storage.is_poisoned()));
+        hashing.0
+    }
+}

@@ -1,0 +1,293 @@
+//! Writing a checkpoint, in steps between which commits go on (spec: P-2).
+
+use crate::document::Key;
+use crate::error::{Error, Result};
+use crate::format::Lsn;
+use crate::format::checkpoint::{
+    CatalogEntry, CheckpointWriter, Contents, LogPosition, PageSink, Reserved, TableEntry, TreeWriter,
+    Written,
+};
+use crate::format::superblock::CheckpointRef;
+use crate::index::{Entry, KeyRange, Naming};
+use crate::log::LogEnd;
+use crate::recovery::HeldCheckpoint;
+use crate::seeded::{self, Bug};
+use crate::sync::{Arc, read};
+
+use super::super::{Core, Cursor, Writer};
+
+/// A checkpoint that is being written. Everything in it is as of one commit, which a snapshot holds.
+#[derive(Debug)]
+pub(crate) struct CheckpointJob {
+    /// The end of the log then.
+    end: LogEnd,
+    table: Vec<TableEntry>,
+    last_id: u32,
+    /// Collections that are not written yet, the next one last.
+    rest: Vec<(CatalogEntry, Cursor)>,
+    /// The one that is being written.
+    current: Option<(CatalogEntry, Cursor, TreeWriter)>,
+    catalog: Vec<CatalogEntry>,
+    writer: CheckpointWriter,
+}
+
+/// Entries written in one step.
+const ENTRIES_AT_ONCE: usize = 4096;
+
+impl Core {
+    /// Takes a checkpoint now. Where there is nothing to write down, none is taken.
+    pub(crate) fn checkpoint(&self) -> Result<()> {
+        let Some(mut job) = self.begin_checkpoint()? else { return Ok(()) };
+        loop {
+            match self.write_checkpoint(&mut job) {
+                Ok(true) => {}
+                Ok(false) => return self.finish_checkpoint(job),
+                Err(error) => {
+                    self.give_up_checkpoint(job.writer.segments())?;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    //= spec/space.md#p-2-2-what-it-is-of
+    //# When c is chosen, every commit up to c MUST be durable and visible, and nothing pending.
+    //= spec/space.md#p-2-2-what-it-is-of
+    //# Catalog, id counters, document counts and segment table MUST be copied in the step that chooses c.
+    /// The first step: everything placed is made durable and visible, and what the checkpoint is of is noted in one moment. None where
+    /// there is no commit yet.
+    pub(crate) fn begin_checkpoint(&self) -> Result<Option<CheckpointJob>> {
+        if !seeded::is_on(Bug::CheckpointOfUnwritten) {
+            // Most of what the disk has to do it does while others write: what is left for the sync below is little.
+            self.sync_beside_others()?;
+        }
+        let mut writer = self.writer()?;
+        writer.check_open(self)?;
+        if writer.end() == Lsn::ZERO {
+            return Ok(None);
+        }
+        writer.begin(self)?;
+        if !seeded::is_on(Bug::CheckpointOfUnwritten) {
+            writer.sync(self)?;
+            assert!(!self.visibility.has_pending(), "what is durable is visible");
+        }
+        let snapshot = self.register();
+        let end = writer.appender.end().clone();
+        let durable = writer.durable();
+        let mut collections: Vec<_> = read(&self.catalog).current().cloned().collect();
+        collections.sort_by_key(|naming| std::cmp::Reverse(naming.documents.id));
+        let rest = collections.into_iter().map(|naming| {
+            let entry = catalog_entry(&naming);
+            (entry, Cursor::new(Arc::clone(&snapshot), naming, KeyRange::all()))
+        });
+        Ok(Some(CheckpointJob {
+            table: writer.table(self),
+            last_id: read(&self.catalog).last_id(),
+            rest: rest.collect(),
+            current: None,
+            catalog: Vec::new(),
+            writer: CheckpointWriter::new(self.log.geometry, &writer.superblock.lineage, end.lsn, durable),
+            end,
+        }))
+    }
+
+    /// One step: writes some more entries. Whether there are more.
+    pub(crate) fn write_checkpoint(&self, job: &mut CheckpointJob) -> Result<bool> {
+        let mut sink = Sink { core: self };
+        for _ in 0..ENTRIES_AT_ONCE {
+            if job.current.is_none() {
+                let Some((entry, cursor)) = job.rest.pop() else { return Ok(false) };
+                let tree = job.writer.tree(entry.id);
+                job.current = Some((entry, cursor, tree));
+            }
+            let (_, cursor, tree) = job.current.as_mut().expect("just made sure of");
+            match self.next_entry(cursor)? {
+                Some((key, place)) => {
+                    let (key, place): (Key, Entry) = (key, place);
+                    tree.push(&mut job.writer, &mut sink, key.as_ref(), place.value())?;
+                }
+                None => {
+                    let (mut entry, _, tree) = job.current.take().expect("just made sure of");
+                    entry.tree = tree.finish(&mut job.writer, &mut sink)?;
+                    job.catalog.push(entry);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    //= spec/format.md#f-8-8-completeness
+    //# A writer MUST sync all pages of a checkpoint, and every log byte up to its LSN, before it writes a
+    //# slot that names it.
+    /// The last step: the rest of its pages, a sync, and then both slots name it.
+    pub(crate) fn finish_checkpoint(&self, job: CheckpointJob) -> Result<()> {
+        let CheckpointJob { end, table, last_id, catalog, writer: pages, .. } = job;
+        let segments = pages.segments().to_vec();
+        let kept = read(&self.catalog).kept.clone();
+        let contents = Contents {
+            catalog: &catalog,
+            table: &table,
+            last: last_id,
+            log: LogPosition {
+                physical: end.segment.physical,
+                sequence: end.segment.sequence,
+                end: end.offset,
+            },
+            reserved: Reserved { next: end.reserved[0], after: end.reserved[1] },
+            kept: &kept,
+        };
+        let mut sink = Counted { sink: Sink { core: self }, allocated: segments };
+        let written = match pages.finish(&mut sink, contents) {
+            Ok(written) => written,
+            Err(error) => {
+                self.give_up_checkpoint(&sink.allocated)?;
+                return Err(error);
+            }
+        };
+        let file_len = self.writer()?.file_len;
+        if !seeded::is_on(Bug::CheckpointNotSynced) {
+            self.log.storage.sync()?;
+        }
+        let mut writer = self.writer()?;
+        writer.synced_len = writer.synced_len.max(file_len);
+        writer.publish_checkpoint(self, &end, &written)
+    }
+
+    /// What was taken for a checkpoint that does not come to be is free again: no slot names it.
+    fn give_up_checkpoint(&self, segments: &[u32]) -> Result<()> {
+        let mut writer = self.writer()?;
+        segments.iter().for_each(|segment| writer.appender.free.put(*segment));
+        writer.room.is_stale = true;
+        Ok(())
+    }
+}
+
+impl Writer {
+    /// The log segments in place.
+    fn table(&self, core: &Core) -> Vec<TableEntry> {
+        let catalog = read(&core.catalog);
+        let current: std::collections::BTreeSet<u32> =
+            catalog.current().map(|naming| naming.documents.id).collect();
+        let entry = |(sequence, account): (u64, &crate::space::Account)| {
+            let segment = core.log.segments.get(sequence)?;
+            let live = account.live().iter().filter(|(collection, _)| current.contains(collection));
+            let stretches = segment.stretches().iter();
+            Some(TableEntry {
+                sequence,
+                physical: account.physical,
+                first_lsn: segment.first_lsn(),
+                end: account.end.max(core.log.geometry.data_start()),
+                stretches: stretches.map(|stretch| (stretch.offset, stretch.first_lsn)).collect(),
+                freed: account.freed,
+                records: account.records,
+                bytes: account.bytes,
+                live: live
+                    .map(|(collection, count)| (*collection, u32::try_from(*count).unwrap_or(u32::MAX)))
+                    .collect(),
+            })
+        };
+        self.accounts.iter().filter_map(entry).collect()
+    }
+
+    //= spec/space.md#p-2-4-publication
+    //# The slots' durable LSN MUST be at or above c.
+    //= spec/space.md#p-2-5-the-one-before
+    //# The checkpoint that a slot names as the one before MUST be the one that was the newest, or, where that
+    //# could not be read whole at opening, the one that was read in its stead; none, where that was
+    //# the creation state.
+    //= spec/space.md#p-4-1-checkpoints
+    //# A place that a checkpoint held MUST NOT be given out before both slots that do not name it are
+    //# durable.
+    /// Both slots name the checkpoint, one after the other; what held the one before the last is free (spec: P-2.4).
+    fn publish_checkpoint(&mut self, core: &Core, end: &LogEnd, written: &Written) -> Result<()> {
+        let newest = CheckpointRef {
+            lsn: end.lsn,
+            root_physical: written.root_physical,
+            root_offset: written.root_offset,
+            root_crc: written.root_crc,
+            replay_physical: end.segment.physical,
+            replay_sequence: end.segment.sequence,
+            replay_offset: end.offset,
+            replay_lsn: end.lsn,
+        };
+        let sound = match self.superblock.checkpoints[0] {
+            named if seeded::is_on(Bug::UnreadableCheckpointNamed) => named,
+            _ => self.checkpoints.sound().map(|held| held.reference),
+        };
+        let slots = if seeded::is_on(Bug::CheckpointInOneSlot) { 1 } else { 2 };
+        for _ in 0..slots {
+            self.write_slot(core, |slot| slot.checkpoints = [Some(newest), sound])?;
+            self.half_published = true;
+        }
+        self.half_published = false;
+        let held =
+            HeldCheckpoint { reference: newest, segments: written.segments.clone(), bytes: written.bytes };
+        let released = self.checkpoints.publish(held);
+        self.release(released);
+        self.work.checkpoint_written_bytes += written.bytes;
+        self.room.is_stale = true;
+        self.reclaim(core).map(|_| ())
+    }
+
+    //= spec/space.md#p-2-3-how-it-is-written
+    //# The pages go into segments of the checkpoint's own, which MUST be free (P-4) when they are given to
+    //# it, and MUST NOT be among those that its segment table names.
+    /// A free segment for a page of a checkpoint, within the file.
+    fn allocate(&mut self, core: &Core) -> Result<u32> {
+        let physical = self.appender.free.take_for_good();
+        let physical = physical.ok_or(Error::LimitReached { what: "physical segments of one file" })?;
+        self.room.is_stale = true;
+        match self.grow_to(core, core.log.geometry.segment_end(physical)) {
+            Ok(()) => Ok(physical),
+            Err(error) => {
+                self.appender.free.put(physical);
+                Err(error)
+            }
+        }
+    }
+}
+
+fn catalog_entry(naming: &Naming) -> CatalogEntry {
+    let documents = &naming.documents;
+    CatalogEntry {
+        id: documents.id,
+        name: naming.name.clone(),
+        next: documents.largest_id().unsigned_abs() + 1,
+        count: documents.newest_len(),
+        tree: None,
+        kept: documents.kept.clone(),
+    }
+}
+
+/// Where the pages go: the writer is held for a place, and not for what is written there.
+struct Sink<'a> {
+    core: &'a Core,
+}
+
+impl PageSink for Sink<'_> {
+    fn allocate(&mut self) -> Result<u32> {
+        self.core.writer()?.allocate(self.core)
+    }
+
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        self.core.log.storage.write_all_at(at, bytes)
+    }
+}
+
+/// A sink that keeps note of what was taken, for when the checkpoint does not come to be.
+struct Counted<'a> {
+    sink: Sink<'a>,
+    allocated: Vec<u32>,
+}
+
+impl PageSink for Counted<'_> {
+    fn allocate(&mut self) -> Result<u32> {
+        let physical = self.sink.allocate()?;
+        self.allocated.push(physical);
+        Ok(physical)
+    }
+
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        self.sink.write_at(at, bytes)
+    }
+}

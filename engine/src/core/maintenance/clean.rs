@@ -1,0 +1,354 @@
+//! Cleaning: the live records of a segment move to the end of the log, and a record says that the segment is free (spec: P-3).
+//!
+//! The victim's bytes never change, so they are read and verified without the writer; what of them is live is decided, and moved, in
+//! one step under the writer.
+
+use std::collections::BTreeSet;
+
+use crate::cache::Segment;
+use crate::document::{Key, KeyRef};
+use crate::error::{Error, Result};
+use crate::format::body::{ChunkList, parse_chunk};
+use crate::format::record::{Kind, Record};
+use crate::format::{LogAddress, Lsn};
+use crate::index::{Birth, Documents, Entry, PrimaryIndex};
+use crate::log::{Chunk, Relocation, Replaces, SegmentWalk};
+use crate::options::Durability;
+use crate::seeded::{self, Bug};
+use crate::sync::{Arc, MutexGuard, read};
+use crate::txn::AT_ONCE;
+
+use super::super::{Core, Writer};
+
+/// What came of cleaning a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cleaned {
+    /// It is free, as far as the log is concerned.
+    Freed,
+    /// It holds something that cannot be read and so cannot be moved.
+    Unreadable,
+    /// A transaction has the turn to write.
+    Busy,
+}
+
+/// A record of the victim that may be live.
+#[derive(Debug)]
+struct Candidate {
+    collection: u32,
+    key: Key,
+    address: LogAddress,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    /// A document, in one record.
+    Document { lsn: Lsn, expiry: Option<i64>, body: Vec<u8> },
+    /// The list of a document's chunks, or one of them.
+    OfChunks,
+}
+
+/// Bytes of documents that are moved at a time: so nobody waits long for the writer.
+const BYTES_AT_ONCE: usize = 64 << 10;
+/// Records that are looked at, and moved, in one commit.
+const RECORDS_AT_ONCE: usize = AT_ONCE / 2;
+
+impl Core {
+    //= spec/space.md#p-3-6-freed
+    //# A writer MUST NOT free a segment before it has looked at every record in it that recovery would
+    //# replay, up to the end of its last frame.
+    /// Cleans the log segment `sequence`, which is sealed and written out.
+    pub(crate) fn clean(&self, sequence: u64) -> Result<Cleaned> {
+        let Some((segment, end)) = self.victim(sequence)? else { return Ok(Cleaned::Freed) };
+        let mut walk = match self.read_segment(&segment, end) {
+            Ok(walk) => walk,
+            Err(error) => return self.leave_alone(sequence, error),
+        };
+        loop {
+            let (slice, is_last) = match self.next_slice(&mut walk) {
+                Ok(slice) => slice,
+                Err(error) => return self.leave_alone(sequence, error),
+            };
+            let parts = slice.len().div_ceil(RECORDS_AT_ONCE).max(1);
+            for part in 0..parts {
+                let from = part * RECORDS_AT_ONCE;
+                let records = &slice[from..slice.len().min(from + RECORDS_AT_ONCE)];
+                let freed = (is_last && part + 1 == parts).then_some(&*segment);
+                let Some(mut writer) = self.writer_between_turns()? else { return Ok(Cleaned::Busy) };
+                if let Err(error) = self.relocate(&mut writer, records, freed) {
+                    drop(writer);
+                    return self.leave_alone(sequence, error);
+                }
+            }
+            if is_last {
+                return Ok(Cleaned::Freed);
+            }
+        }
+    }
+
+    /// The segment, and where its last frame ended; none where it is gone, or freed.
+    fn victim(&self, sequence: u64) -> Result<Option<(Arc<Segment>, u32)>> {
+        let writer = self.writer()?;
+        let account = writer.accounts.get(sequence).filter(|account| !account.is_freed());
+        Ok(account.and_then(|account| Some((self.log.segments.get(sequence)?, account.end))))
+    }
+
+    /// The whole segment from the file: past the cache, which is for what readers want.
+    pub(in crate::core) fn read_segment(&self, segment: &Arc<Segment>, end: u32) -> Result<SegmentWalk> {
+        let geometry = self.log.geometry;
+        let mut bytes = vec![0; end as usize];
+        let have = self.log.storage.read_full(geometry.segment_offset(segment.physical), &mut bytes)?;
+        bytes.truncate(have);
+        Ok(SegmentWalk::new(geometry, Arc::clone(segment), bytes, end))
+    }
+
+    //= spec/space.md#p-3-7-unreadable-victims
+    //# A segment with a frame or a live record that does not verify MUST be left as it is, and reported;
+    //# cleaning goes on with others.
+    /// Damage: what cannot be read is not moved, and stays where it is for `verify` and `salvage` to tell of.
+    fn leave_alone(&self, sequence: u64, error: Error) -> Result<Cleaned> {
+        if !matches!(error, Error::Corrupt(_) | Error::NewerFormat { .. }) {
+            return Err(error);
+        }
+        self.writer()?.work.unreadable.insert(sequence);
+        Ok(Cleaned::Unreadable)
+    }
+
+    //= spec/space.md#p-3-3-one-step
+    //# Whether a record is live, and the placing of its relocation, MUST be one step in which nobody else
+    //# places a commit, and in which nothing is pending.
+    //= spec/space.md#p-3-8-bounded-steps
+    //# A writer MUST let waiting writers in between two steps.
+    /// The writer; none where a transaction has the turn: it has looked at where things stand, and they do not move then.
+    pub(in crate::core) fn writer_between_turns(&self) -> Result<Option<MutexGuard<'_, Writer>>> {
+        let writer = self.writer()?;
+        Ok((!writer.turn.is_held()).then_some(writer))
+    }
+
+    //= spec/space.md#p-3-7-unreadable-victims
+    //# A record MUST be verified before it is moved.
+    /// The candidates of some more frames, and whether these were the last.
+    fn next_slice(&self, walk: &mut SegmentWalk) -> Result<(Vec<Candidate>, bool)> {
+        let (mut slice, mut bytes) = (Vec::new(), 0);
+        while let Some(frame) = walk.next()? {
+            for record in walk.records(&frame) {
+                let (address, record) = record?;
+                slice.extend(
+                    candidate(self, walk.segment(), address, &record).inspect(|_| bytes += record.len),
+                );
+            }
+            if bytes >= BYTES_AT_ONCE || slice.len() >= RECORDS_AT_ONCE {
+                return Ok((slice, false));
+            }
+        }
+        Ok((slice, true))
+    }
+
+    //= spec/space.md#p-3-3-one-step
+    //# Whether a record is live, and the placing of its relocation, MUST be one step in which nobody else
+    //# places a commit, and in which nothing is pending.
+    //= spec/space.md#p-9-1-nothing
+    //# Checkpoint, cleaning, reuse, shrinking, compaction and backup MUST NOT change what any read answers,
+    //# nor what version a document has (S-7.5).
+    //= spec/semantics.md#s-7-5-maintenance
+    //# Verifying, writing a checkpoint and cleaning MUST NOT change the state.
+    /// Moves what is live of `records`, in one commit; which says, too, that `freed` is free.
+    fn relocate(&self, writer: &mut Writer, records: &[Candidate], freed: Option<&Segment>) -> Result<()> {
+        if self.visibility.has_pending() {
+            // A version that a pending commit supersedes may come back: so nothing is pending when it is asked what is live.
+            writer.sync(self)?;
+        }
+        writer.begin(self)?;
+        let mut moved = BTreeSet::new();
+        for candidate in records {
+            self.relocate_if_live(writer, candidate, &mut moved)?;
+        }
+        if let Some(segment) = freed {
+            writer.batch.push_free(segment.sequence, segment.physical);
+        }
+        if writer.batch.is_empty() {
+            return Ok(());
+        }
+        writer.batch.is_system = true;
+        writer.commit(self, Durability::Buffered)?;
+        writer.work.relocated_bytes += writer.batch.placed_bytes();
+        Ok(())
+    }
+
+    //= spec/space.md#p-1-5-accounts
+    //# A writer MUST NOT rest anything else on them: what is live is decided by P-3.3.
+    fn relocate_if_live(
+        &self,
+        writer: &mut Writer,
+        candidate: &Candidate,
+        moved: &mut BTreeSet<(u32, Key)>,
+    ) -> Result<()> {
+        let naming = read(&self.catalog).by_id(candidate.collection).cloned();
+        let Some(documents) = naming.map(|naming| Arc::clone(&naming.documents)) else { return Ok(()) };
+        let key = candidate.key.as_ref();
+        let Some(entry) = documents.index.get(key) else { return Ok(()) };
+        match &candidate.what {
+            What::Document { lsn, expiry, body } if entry.address() == candidate.address => {
+                let lsn = if seeded::is_on(Bug::RelocationTakesNewLsn) { writer.end().next() } else { *lsn };
+                let relocation = Relocation { lsn, from: entry.address(), expiry: *expiry, chunks: None };
+                let replaces = Replaces::Version(entry, Birth::At(entry.address()));
+                writer.batch.push_relocation(&documents, key, replaces, relocation, body);
+                Ok(())
+            }
+            What::OfChunks
+                if entry.is_chunked() && !moved.contains(&(documents.id, candidate.key.clone())) =>
+            {
+                if self.relocate_chunks(writer, &documents, key, entry, candidate.address)? {
+                    moved.insert((documents.id, candidate.key.clone()));
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Moves the put of a document of chunks, and those of its chunks that stand in the same segment as `address`, if anything of it does.
+    fn relocate_chunks(
+        &self,
+        writer: &mut Writer,
+        documents: &Arc<Documents>,
+        key: KeyRef<'_>,
+        entry: Entry,
+        address: LogAddress,
+    ) -> Result<bool> {
+        let victim = self.log.geometry.split(address).0;
+        let is_in_victim = |at: LogAddress| self.log.geometry.split(at).0 == victim;
+        let found = self.log.find(entry.address())?;
+        let put = self.log.parse(&found, entry.address())?;
+        let list = ChunkList::parse(put.body).filter(|_| put.chunked);
+        let list = list.ok_or_else(|| self.wrong_record(entry.address(), documents.id, &put))?;
+        if !is_in_victim(entry.address()) && !list.addresses().any(is_in_victim) {
+            return Ok(false);
+        }
+        let (mut chunks, mut bytes) = (Vec::with_capacity(list.count()), Vec::new());
+        for at in list.addresses() {
+            if !is_in_victim(at) || seeded::is_on(Bug::ChunksLeftBehind) {
+                chunks.push(Chunk::Stays(at));
+                continue;
+            }
+            let found = self.log.find(at)?;
+            let chunk = self.log.parse(&found, at)?;
+            let body = parse_chunk(chunk.body).filter(|_| chunk.kind == Kind::Chunk);
+            let (_, part) = body.ok_or_else(|| self.wrong_record(at, documents.id, &chunk))?;
+            chunks.push(Chunk::Moves(at, part.len()));
+            bytes.extend_from_slice(part);
+        }
+        let lsn = self.log.lsn(&found, &put, entry.address());
+        let chunks = Some((list.document_len(), chunks));
+        let relocation = Relocation { lsn, from: entry.address(), expiry: put.expiry, chunks };
+        let replaces = Replaces::Version(entry, Birth::At(entry.address()));
+        writer.batch.push_relocation(documents, key, replaces, relocation, &bytes);
+        Ok(true)
+    }
+}
+
+//= spec/space.md#p-3-4-what-is-never-moved
+//# Deletes and catalog records MUST NOT be moved, nor any dead record.
+/// What of a record the cleaner must ask the index about: deletes and changes of the catalog stay where they are, and go with their segment
+/// once every checkpoint has them in it (spec: P-3.4).
+fn candidate(core: &Core, segment: &Segment, address: LogAddress, record: &Record<'_>) -> Option<Candidate> {
+    let what = match record.kind {
+        Kind::Put | Kind::RelocatedPut if !record.chunked => {
+            let (_, offset) = core.log.geometry.split(address);
+            let first = segment.stretch_at(offset).first_lsn;
+            let lsn = match record.moved {
+                Some((own, _)) => own,
+                None => Lsn::new(first.incarnation(), first.count() + record.commit),
+            };
+            What::Document { lsn, expiry: record.expiry, body: record.body.to_vec() }
+        }
+        Kind::Put | Kind::RelocatedPut | Kind::Chunk => What::OfChunks,
+        _ => return None,
+    };
+    let key = record.key.expect("a document's record was parsed with its key").to_key();
+    Some(Candidate { collection: record.collection, key, address, what })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::Expect;
+    use crate::options::Options;
+    use crate::storage::MemoryStorage;
+
+    /// What opens from a log in which a version was moved from a place where it was no longer the newest: no cleaner does that.
+    fn opened_after_a_stale_move() -> Vec<u8> {
+        let disk = Arc::new(MemoryStorage::new());
+        let open =
+            || Core::open(Box::new(Arc::clone(&disk)), &Options::new()).expect("memory refuses nothing");
+        let key = KeyRef::Int(1);
+        {
+            let core = open();
+            let mut writer = core.writer().expect("it is opened for writing");
+            let mut entries = Vec::new();
+            for body in [&[0xA0_u8][..], &[0xA1, 0x61, 0x61, 0x01]] {
+                writer.begin(&core).expect("memory refuses nothing");
+                core.put(&mut writer, "a", key, Expect::Anything, body).expect("nothing is wrong with it");
+                writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+                let naming = core.naming("a").expect("it was just begun");
+                entries.push(naming.documents.index.get(key).expect("it was just put"));
+            }
+            let naming = core.naming("a").expect("it was just begun");
+            let (old, newest) = (entries[0], entries[1]);
+            let relocation =
+                Relocation { lsn: Lsn::new(1, 2), from: old.address(), expiry: None, chunks: None };
+            let replaces = Replaces::Version(newest, Birth::At(newest.address()));
+            writer.begin(&core).expect("memory refuses nothing");
+            writer.batch.push_relocation(&naming.documents, key, replaces, relocation, &[0xA0]);
+            writer.batch.is_system = true;
+            writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+            writer.sync(&core).expect("memory refuses nothing");
+        }
+        let core = open();
+        let naming = core.naming("a").expect("it is there");
+        core.get(&naming, key).expect("it can be read").expect("it is there").body().to_vec()
+    }
+
+    #[test]
+    fn a_version_is_moved_only_from_where_the_newest_stands() {
+        // spec: F-6.8
+        assert_eq!(opened_after_a_stale_move(), [0xA1, 0x61, 0x61, 0x01]);
+    }
+
+    #[cfg(feature = "seeded")]
+    #[test]
+    fn a_version_that_comes_back_by_being_moved_is_noticed() {
+        seeded::switch_on(Some(Bug::MovedFromIgnored));
+        let opened = opened_after_a_stale_move();
+        seeded::switch_on(None);
+        assert_eq!(opened, [0xA0], "the check cannot fail");
+    }
+
+    //= spec/space.md#p-1-5-accounts
+    //= type=test
+    //# A writer MUST NOT rest anything else on them: what is live is decided by P-3.3.
+    #[test]
+    fn a_wrong_account_takes_no_document() {
+        let disk = Arc::new(MemoryStorage::new());
+        let options = Options::new().sector(64).segment_bytes(512);
+        let core = Core::open(Box::new(Arc::clone(&disk)), &options).expect("memory refuses nothing");
+        for key in 0..20 {
+            let mut writer = core.writer().expect("it is opened for writing");
+            writer.begin(&core).expect("memory refuses nothing");
+            core.put(&mut writer, "a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
+            writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+            writer.sync(&core).expect("memory refuses nothing");
+        }
+        // As if nothing were live anywhere.
+        let id = core.naming("a").expect("it was just begun").documents.id;
+        core.writer().expect("it is opened for writing").accounts.forget(id);
+        assert_eq!(core.clean(0).expect("memory refuses nothing"), Cleaned::Freed);
+        assert_eq!(core.clean(1).expect("memory refuses nothing"), Cleaned::Freed);
+        let moved = core.writer().expect("it is opened for writing").work.relocated_bytes;
+        assert!(moved > 0, "what is live is moved, whatever the accounts say");
+        drop(core);
+        let core = Core::open(Box::new(disk), &options).expect("memory refuses nothing");
+        let naming = core.naming("a").expect("it is there");
+        assert!((0..20).all(|key| core.get(&naming, KeyRef::Int(key)).is_ok_and(|found| found.is_some())));
+    }
+}

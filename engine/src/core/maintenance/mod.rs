@@ -1,0 +1,28 @@
+//! What keeps space, opening and memory bounded, in steps between which others go on (spec: `space.md`).
+//!
+//! | file | job |
+//! |---|---|
+//! | `usage` | where the bytes of the file are |
+//! | `due` | what is to be done next, if anything |
+//! | `checkpoint` | writes the index down, so that the log before it is not needed |
+//! | `clean` | moves what is live out of a segment, and frees it |
+//! | `reclaim` | gives freed segments out again, once nobody can need them |
+//! | `backup` | a copy of it all, made while others go on |
+//! | `compact` | all of it until nothing is left to gain |
+
+mod backup;
+mod checkpoint;
+mod clean;
+mod compact;
+mod due;
+mod reclaim;
+mod usage;
+
+pub(crate) use backup::copy_to;
+pub use backup::{BackupProgress, BackupReport};
+#[cfg(feature = "testing")]
+pub(crate) use checkpoint::CheckpointJob;
+pub use compact::{CompactProgress, CompactReport};
+pub(crate) use due::{Effort, Stepped};
+pub use usage::Space;
+pub(super) use usage::Work;

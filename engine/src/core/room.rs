@@ -1,0 +1,455 @@
+//! Room in the file: growing, the reserve that keeps deletes and maintenance going when the disk is full, and shrinking.
+
+use crate::error::{Error, Result};
+use crate::format::varint;
+use crate::index::Catalog;
+use crate::log::{Appender, Mark};
+use crate::recovery::zero_fill;
+use crate::seeded::{self, Bug};
+use crate::space::Limits;
+use crate::sync::read;
+
+use super::{Core, Writer};
+
+//= spec/semantics.md#s-8-5-full-disk
+//# Deletes MUST find room that other writes leave to them, as far as the reserve of P-5 goes.
+//= spec/space.md#p-5-2-who-may-use-it
+//# A delete of whatever the store holds, in commits of one delete each, MUST find room on a disk that is
+//# full, where the disk has room for ten segments and a segment for some dozen commits.
+/// Who asks for room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Share {
+    /// What brings new data: it leaves the reserve alone.
+    Ordinary,
+    /// What takes more away than it brings: it leaves what cleaning needs.
+    Deletes,
+    /// The store's own commits.
+    Reserve,
+}
+
+/// How much of the file is kept, as it was worked out last.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Room {
+    /// The length that the file must have for an ordinary commit that opens no segment.
+    len: u64,
+    /// Something has changed on which that rests.
+    pub(super) is_stale: bool,
+    /// The segment that the log ended in by then.
+    sequence: u64,
+    /// The disk had no room when the file was to grow last.
+    is_full: bool,
+    /// Where the log ended when the file was last cut.
+    cut_at: u64,
+    /// The file may not grow, and has no segment to spare beyond the reserve.
+    is_tight: bool,
+    /// Segments that were opened since it was last held against its bound, and whether the file has grown since.
+    pub(super) opened: u64,
+    has_grown: bool,
+    /// Records that had died by then, and how many more may before the next check; the documents at the last look.
+    superseded: u64,
+    check_after: u64,
+    documents: u64,
+}
+
+/// What is due after a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Upkeep {
+    Nothing,
+    /// Maintenance may have something to do.
+    Look,
+    /// The length of the file is to be held against its bound.
+    Check,
+}
+
+/// As many segments may be opened without a check as this share of the log.
+const UNCHECKED_SHARE: u64 = 8;
+/// In a file that may not grow, this share of the log is won back before there is no room left at all.
+const SLACK_SHARE: u64 = 16;
+/// And this share is left for what is moved.
+const RELOCATION_SHARE: u64 = 32;
+/// So many records may die without a check.
+const UNCHECKED_RECORDS: u64 = 256;
+
+/// A store in its first segment keeps this much of it at least; a small one at rest keeps a whole segment where it has less left.
+const SMALL_RESERVE: u64 = 16 << 10;
+/// A store of no more segments is a small one.
+const SMALL_SEGMENTS: u32 = 16;
+/// A file grows by a thirty-second of itself at a time, and by no more than this.
+const GROWTH_MAX: u64 = 4 << 20;
+
+impl Writer {
+    //= spec/space.md#p-5-3-full-disk
+    //# Once space is given back, by cleaning or by the file system, writes MUST succeed again without
+    //# reopening.
+    /// Places what `what` places behind `mark`, where the log ends, and lets the file grow for it. Whether the disk is full is known from the
+    /// last growth alone, which may be out of date either way: so what fails is tried again with the other belief. Where that fails as well,
+    /// nothing is placed.
+    pub(super) fn place(
+        &mut self,
+        core: &Core,
+        share: Share,
+        mark: &Mark,
+        mut what: impl FnMut(&mut Appender) -> Result<()>,
+    ) -> Result<()> {
+        let mut attempt = |writer: &mut Writer| {
+            writer.limit_the_log(core, share);
+            what(&mut writer.appender).and_then(|()| writer.grow(core, share)).inspect_err(|_| {
+                if !seeded::is_on(Bug::PlacementNotTakenBack) {
+                    writer.appender.revert(mark.clone());
+                }
+            })
+        };
+        let was_full = self.room.is_full;
+        match attempt(self) {
+            Err(Error::StorageFull { .. }) => {
+                self.room.is_full = !was_full;
+                attempt(self).inspect_err(|_| self.room.is_full = true)
+            }
+            placed => placed,
+        }
+    }
+
+    //= spec/durability.md#d-5-1-before-the-acknowledgement
+    //# A want of room MUST show before the commit is acknowledged, as a failure of its call or of a call in
+    //# front of it.
+    //= spec/space.md#p-5-2-who-may-use-it
+    //# A commit that puts a document MUST be refused as `StorageFull` before it eats into the reserve.
+    /// Lets the file grow until everything placed has room, and, for an ordinary commit, the reserve behind it: so that a full disk shows
+    /// before anything is written (spec: F-2.4, P-5).
+    fn grow(&mut self, core: &Core, share: Share) -> Result<()> {
+        let mut needed = self.appender.file_len_needed();
+        if share == Share::Ordinary && !seeded::is_on(Bug::NoReserve) {
+            needed = needed.max(self.len_with_reserve(core));
+        } else if share != Share::Ordinary
+            && self.appender.end().segment.sequence != self.room.sequence
+            && self.may_grow(core)
+        {
+            // A place that is reserved behind the end of the file could never be had if the disk is full by then.
+            needed = needed.max(self.end_of_reserved(core));
+        }
+        if needed <= self.file_len {
+            return Ok(());
+        }
+        let grown = self.grow_to(core, needed);
+        self.room.is_full = matches!(grown, Err(Error::StorageFull { .. }));
+        self.limit_the_log(core, Share::Reserve);
+        grown
+    }
+
+    /// Makes the file at least `needed` bytes long, and somewhat more where there is room.
+    pub(super) fn grow_to(&mut self, core: &Core, needed: u64) -> Result<()> {
+        if needed <= self.file_len {
+            return Ok(());
+        }
+        let mut to = self.file_len;
+        while to < needed {
+            to = core.log.geometry.next_len(to);
+        }
+        let exact = to;
+        let ahead = needed + (self.file_len / 32).min(GROWTH_MAX);
+        if self.file_len >= core.log.geometry.segment_end(0) {
+            while core.log.geometry.next_len(to) <= ahead {
+                to = core.log.geometry.next_len(to);
+            }
+        }
+        match self.extend(core, to) {
+            Err(Error::StorageFull { .. }) if to > exact => self.extend(core, exact),
+            extended => extended,
+        }
+    }
+
+    //= spec/format.md#f-2-4-growth
+    //# A writer MUST fill a grown range with zeros before it places a frame or a page in it.
+    //= spec/space.md#p-5-1-what-is-kept
+    //# A writer MUST NOT place a commit that puts a document before the file is long enough for the reserve
+    //# that is wanted behind that commit.
+    //= spec/space.md#p-5-1-what-is-kept
+    //# The reserve MUST be allocated: zeros written and synced, not a hole.
+    fn extend(&mut self, core: &Core, to: u64) -> Result<()> {
+        if core.options.max_file_bytes.is_some_and(|max| to > max) {
+            return Err(Error::StorageFull {
+                operation: format!("growth of the file to {to} bytes, which is beyond max_file_bytes"),
+            });
+        }
+        core.log.storage.set_len(to)?;
+        zero_fill(&core.log.storage, self.file_len, to)?;
+        self.file_len = to;
+        self.appender.free.set_len(core.log.geometry.segments_within(to));
+        self.room.has_grown = true;
+        Ok(())
+    }
+
+    //= spec/space.md#p-5-1-what-is-kept
+    //# A writer MUST NOT place a commit that puts a document before the file is long enough for the reserve
+    //# that is wanted behind that commit.
+    /// How long the file must be for an ordinary commit that ends where the log ends now.
+    fn len_with_reserve(&mut self, core: &Core) -> u64 {
+        let geometry = core.log.geometry;
+        let end = self.appender.end();
+        let first_end = geometry.segment_end(0);
+        if end.segment.physical == 0 && self.file_len < first_end {
+            // No delete takes more than the put that it undoes.
+            let reserve = SMALL_RESERVE.max(u64::from(end.offset));
+            let len = geometry.segment_offset(0) + u64::from(end.offset) + reserve;
+            if len <= first_end {
+                return len;
+            }
+        }
+        if self.room.is_stale || self.room.len == 0 || self.room.sequence != end.segment.sequence {
+            self.refresh_room(core);
+        }
+        self.room.len
+    }
+
+    fn refresh_room(&mut self, core: &Core) {
+        let segment_bytes = u64::from(core.log.geometry.segment_bytes());
+        self.room.len = self.reserve_end(core);
+        self.room.sequence = self.appender.end().segment.sequence;
+        self.room.documents = documents(&read(&core.catalog));
+        self.room.is_stale = false;
+        let spare = self.file_len.saturating_sub(self.room.len) / segment_bytes;
+        let slack = (self.accounts.count() / SLACK_SHARE).max(1);
+        // Once it is tight, more is made than just enough: so that the checkpoints which that takes serve many segments.
+        let wanted = if self.room.is_tight { 2 * slack } else { slack };
+        self.room.is_tight = !self.may_grow(core) && spare < wanted;
+        self.limit_the_log(core, Share::Reserve);
+    }
+
+    /// Segments that ordinary commits leave for what is moved: each segment that is cleaned gives back less than it takes until the next
+    /// checkpoints are there.
+    fn relocation_segments(&self) -> u32 {
+        let share = u32::try_from(self.accounts.count() / RELOCATION_SHARE).unwrap_or(u32::MAX / 4);
+        share.max(1)
+    }
+
+    fn may_grow(&self, core: &Core) -> bool {
+        let segment_bytes = u64::from(core.log.geometry.segment_bytes());
+        !self.room.is_full
+            && core.options.max_file_bytes.is_none_or(|max| self.file_len + segment_bytes <= max)
+    }
+
+    /// Has the log leave alone what a checkpoint will need.
+    pub(super) fn limit_the_log(&mut self, core: &Core, share: Share) {
+        let may_grow = self.may_grow(core);
+        let kept = match share {
+            _ if seeded::is_on(Bug::NoReserve) => 0,
+            Share::Ordinary | Share::Deletes => self.checkpoint_segments(core) + self.relocation_segments(),
+            Share::Reserve => self.checkpoint_segments(core),
+        };
+        let len = core.log.geometry.segments_within(self.file_len);
+        self.appender.free.limit(Limits { len, kept, may_grow });
+    }
+
+    /// Whether the next ordinary commits may find no room, unless some is made.
+    pub(crate) fn is_short(&mut self, core: &Core) -> bool {
+        if self.room.is_stale {
+            self.refresh_room(core);
+        }
+        self.room.is_tight || self.room.is_full && self.room.len > self.file_len
+    }
+
+    /// As [`is_short`](Self::is_short), after room may have been made.
+    pub(super) fn is_still_short(&mut self, core: &Core) -> bool {
+        self.refresh_room(core);
+        self.is_short(core)
+    }
+
+    /// What the commits since this was asked last have made due.
+    pub(crate) fn upkeep(&mut self) -> Upkeep {
+        let died = self.accounts.superseded() - self.room.superseded;
+        let is_much_dead = died > self.room.check_after;
+        if self.room.opened == 0 && !self.room.has_grown && !is_much_dead {
+            return Upkeep::Nothing;
+        }
+        if !self.room.has_grown
+            && !is_much_dead
+            && self.room.opened <= self.accounts.count() / UNCHECKED_SHARE
+        {
+            return Upkeep::Look;
+        }
+        (self.room.opened, self.room.has_grown) = (0, false);
+        self.room.superseded = self.accounts.superseded();
+        self.room.check_after = (self.room.documents / UNCHECKED_SHARE).max(UNCHECKED_RECORDS);
+        Upkeep::Check
+    }
+
+    /// The least length of the file that holds the reserved successors of the log, one to relocate into and one for deletes, and
+    /// room for a whole checkpoint (spec: P-5.1).
+    pub(super) fn reserve_end(&self, core: &Core) -> u64 {
+        let geometry = core.log.geometry;
+        let end = self.appender.end();
+        let reserved = end.reserved.iter().flatten();
+        let last = reserved.clone().copied().chain([end.segment.physical]).max().unwrap_or(0);
+        // A successor that could not be reserved is wanted all the same.
+        let missing = (end.reserved.len() - reserved.count()) as u32;
+        let wanted = self.checkpoint_segments(core) + missing + self.relocation_segments();
+        let mut len = last.saturating_add(1);
+        let free = &self.appender.free;
+        let found = free.within(len);
+        if found < wanted {
+            // Whatever lies behind is free from `free.end()` on at the latest.
+            let between = free.within(free.end().max(len));
+            len = if between >= wanted {
+                (len..=free.end()).find(|len| free.within(*len) >= wanted).unwrap_or(free.end())
+            } else {
+                free.end().max(len).saturating_add(wanted - between)
+            };
+        }
+        geometry.segment_end(len.saturating_sub(1))
+    }
+
+    //= spec/space.md#p-5-1-what-is-kept
+    //# A writer that reserves a successor (F-4.3) beyond the end of the file MUST let the file grow up to it
+    //# before the frame that opens the segment is handed over, or, where the disk has no room, reserve none.
+    /// The length of the file up to the last place that the log has reserved, as long as it does not lie in the segment it began with: a new
+    /// store has neither of them.
+    fn end_of_reserved(&self, core: &Core) -> u64 {
+        let end = self.appender.end();
+        let last = end.reserved.iter().flatten().max().filter(|_| end.segment.sequence > 0);
+        last.map_or(0, |last| core.log.geometry.segment_end(*last))
+    }
+
+    /// How many bytes the log can take before a step of maintenance must free some.
+    pub(super) fn log_room(&self, core: &Core) -> u64 {
+        if self.may_grow(core) {
+            return u64::MAX;
+        }
+        let geometry = core.log.geometry;
+        let len = geometry.segments_within(self.file_len);
+        let end = self.appender.end();
+        let reserved = end.reserved.iter().flatten().take_while(|index| **index < len).count() as u64;
+        let spare = self.appender.free.within(len).saturating_sub(self.checkpoint_segments(core));
+        let spare = if end.reserved[0].is_none() || reserved > 0 { u64::from(spare) } else { 0 };
+        let segment_bytes = u64::from(geometry.segment_bytes() - geometry.data_start());
+        u64::from(geometry.segment_bytes() - end.offset) + (reserved + spare) * segment_bytes
+    }
+
+    /// How many free segments the next checkpoints need before they give anything back: one does that when two are named already, and two
+    /// until then (spec: P-4.1).
+    pub(super) fn checkpoint_segments(&self, core: &Core) -> u32 {
+        let named = self.superblock.checkpoints.iter().flatten().count();
+        self.next_checkpoint_segments(core).saturating_mul(if named < 2 { 2 } else { 1 })
+    }
+
+    /// How many segments the next checkpoint takes at most, as far as can be told.
+    fn next_checkpoint_segments(&self, core: &Core) -> u32 {
+        let geometry = core.log.geometry;
+        let (documents, collections) = {
+            let catalog = read(&core.catalog);
+            (documents(&catalog), catalog.current().count() as u64)
+        };
+        // A difference between two addresses, both ways, and what goes before it.
+        let entry = 2 + varint::len(self.appender.end_address().0.saturating_mul(8)) as u64;
+        let last = self.checkpoints.newest_bytes();
+        let entries =
+            documents * entry + self.accounts.count() * TABLE_ENTRY_BYTES + collections * CATALOG_ENTRY_BYTES;
+        let page = geometry.page_len_max() as u64;
+        let pages = entries.div_ceil(page.saturating_sub(PAGE_OVERHEAD).max(PAGE_OVERHEAD));
+        // The branches above them, the list of the segments, and the root.
+        let all = entries + entries / 8 + (pages + 3) * PAGE_OVERHEAD;
+        let all = all.max(last + last / 8);
+        // Of each segment but the last, less than a page is left over; and of two in a row, at least half is used.
+        let room = u64::from(geometry.segment_bytes() - geometry.data_start());
+        let segments = match room - page {
+            _ if all <= room => 1,
+            0 => (2 * all).div_ceil(room),
+            used => all.div_ceil(used).min((2 * all).div_ceil(room)),
+        };
+        u32::try_from(segments).unwrap_or(u32::MAX / 4).max(1)
+    }
+
+    //= spec/format.md#f-2-5-shrinking
+    //# To shrink a file, a writer MUST lower `file_len` in both slots, with a sync after each, before it
+    //# truncates.
+    /// Cuts the file to `keep`, below which nothing lies (spec: F-2.5).
+    pub(super) fn shrink(&mut self, core: &Core, keep: u64) -> Result<()> {
+        assert!(
+            self.kept_len(core, Kept::Held) <= keep && keep < self.file_len,
+            "nothing lies in what is cut off"
+        );
+        if keep > self.synced_len && !seeded::is_on(Bug::GrowthNamedBeforeSync) {
+            // What is kept may be a growth that no sync has covered yet (spec: F-2.4).
+            core.log.storage.sync()?;
+            self.synced_len = self.file_len;
+        }
+        if !seeded::is_on(Bug::TruncatedBeforeSlots) {
+            for _ in 0..2 {
+                self.write_slot(core, |slot| slot.file_len = keep)?;
+            }
+        }
+        core.log.storage.set_len(keep)?;
+        (self.file_len, self.synced_len) = (keep, keep);
+        self.cuts += 1;
+        self.room.cut_at = self.appender.end_address().0;
+        // What the log reserves must not lie far beyond the end of the file (spec: F-4.3).
+        self.appender.free.set_len(core.log.geometry.segments_within(keep));
+        self.room.is_stale = true;
+        if seeded::is_on(Bug::TruncatedBeforeSlots) {
+            self.write_slot(core, |slot| slot.file_len = keep)?;
+        }
+        Ok(())
+    }
+
+    //= spec/space.md#p-5-4-at-rest
+    //# A file within the bound of P-6.2 SHOULD NOT be cut before at least half as many bytes of log were written, since it
+    //# was cut last, as the cut gives back: so that a store that writes little does not take and give back its reserve for ever.
+    /// Whether so much was written since the file was cut last that it is worth to cut `bytes` off, though the next commit may want them back.
+    pub(super) fn pays_for_cut(&self, bytes: u64) -> bool {
+        self.appender.end_address().0.saturating_sub(self.room.cut_at) >= bytes / 2
+    }
+
+    //= spec/space.md#p-8-1-what-is-cut
+    //# The file MUST NOT become shorter than segment 0.
+    /// The length below which the file cannot shrink now.
+    pub(super) fn kept_len(&self, core: &Core, kept: Kept) -> u64 {
+        let geometry = core.log.geometry;
+        let end = self.appender.end();
+        let held = self.held_top();
+        // A reader takes nothing for a successor that lies further beyond the end of the file than that.
+        let reserved = end.reserved.iter().flatten().map(|index| index.saturating_sub(2)).max().unwrap_or(0);
+        let needed = geometry.segment_end(held.max(reserved)).max(self.appender.file_len_needed());
+        match kept {
+            Kept::AtRest if !self.is_small() || self.room.is_full => needed.max(self.reserve_end(core)),
+            Kept::AtRest if u64::from(geometry.segment_bytes() - end.offset) < SMALL_RESERVE => {
+                needed.max(end.reserved[0].map_or(0, |next| geometry.segment_end(next)))
+            }
+            Kept::AtRest | Kept::Held => needed,
+        }
+    }
+
+    /// The highest place in which something lies. What is merely reserved need not lie within the file.
+    pub(super) fn held_top(&self) -> u32 {
+        let log = self.accounts.iter().map(|(_, account)| account.physical);
+        let current = self.appender.end().segment.physical;
+        log.chain(self.checkpoints.segments())
+            .chain([current])
+            .chain(self.work.held_back.iter().copied())
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Whether the reserve would be much beside what the store holds, so that it is let go at rest (spec: P-5.4).
+    fn is_small(&self) -> bool {
+        self.held_top() < SMALL_SEGMENTS
+    }
+}
+
+/// What a file that shrinks keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// What something lies in. The next ordinary commit lets it grow again.
+    Held,
+    /// And the reserve, or what a small store keeps of it.
+    AtRest,
+}
+
+/// Header and fences of a page, and what is left over at its end.
+const PAGE_OVERHEAD: u64 = 96;
+/// What a log segment takes in the table, and a collection in the catalog.
+const TABLE_ENTRY_BYTES: u64 = 64;
+const CATALOG_ENTRY_BYTES: u64 = 128;
+
+/// How many documents there are after the newest commit.
+fn documents(catalog: &Catalog) -> u64 {
+    catalog.current().map(|naming| naming.documents.newest_len()).sum()
+}

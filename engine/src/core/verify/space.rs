@@ -1,0 +1,96 @@
+//! Checks what only maintenance rests on: the segments of the log from end to end, their accounts, and the checkpoints.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Clause, Corruption, Result};
+use crate::format::LogAddress;
+use crate::format::superblock::Superblock;
+use crate::index::{KeyRange, PrimaryIndex};
+use crate::recovery;
+use crate::sync::read;
+
+use super::super::{Core, Writer};
+use super::VerifyReport;
+
+impl Core {
+    /// Reads every frame and record of every log segment in use, as far as it is written out.
+    pub(super) fn verify_segments(&self, writer: &Writer, report: &mut VerifyReport) -> Result<()> {
+        let in_use = writer.accounts.iter().filter(|(_, account)| !account.is_freed());
+        for (sequence, account) in in_use {
+            let Some(segment) = self.log.segments.get(sequence) else {
+                report.problems.push(problem(
+                    "F-8.6",
+                    "an account of a segment that is not there",
+                    0,
+                    sequence,
+                ));
+                continue;
+            };
+            let walked = self.read_segment(&segment, account.end).and_then(|mut walk| {
+                let mut records = 0;
+                while let Some(frame) = walk.next()? {
+                    records += u64::from(frame.header.record_count);
+                }
+                Ok(records)
+            });
+            match walked {
+                Ok(records) => report.records += records,
+                Err(error) => report.add(error)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the live records of each segment and collection, and holds that against the accounts.
+    pub(super) fn verify_accounts(&self, writer: &Writer, report: &mut VerifyReport) -> Result<()> {
+        let mut counted: BTreeMap<(u64, u32), u64> = BTreeMap::new();
+        let sequence = |address: LogAddress| self.log.geometry.split(address).0;
+        let namings: Vec<_> = read(&self.catalog).current().cloned().collect();
+        for naming in &namings {
+            let documents = &naming.documents;
+            let mut entries = Vec::new();
+            documents.index.page(&KeyRange::all(), false, usize::MAX, &mut entries);
+            for (_, entry) in entries {
+                *counted.entry((sequence(entry.address()), documents.id)).or_default() += 1;
+                match self.chunks_of(entry) {
+                    Ok(chunks) => {
+                        for chunk in chunks {
+                            *counted.entry((sequence(chunk), documents.id)).or_default() += 1;
+                        }
+                    }
+                    Err(error) => report.add(error)?,
+                }
+            }
+        }
+        let current = |id: u32| namings.iter().any(|naming| naming.documents.id == id);
+        let accounts = writer.accounts.iter().flat_map(|(sequence, account)| {
+            account.live().iter().map(move |(id, count)| ((sequence, *id), *count))
+        });
+        let kept: BTreeMap<_, _> = accounts.filter(|((_, id), _)| current(*id)).collect();
+        for (place, count) in &counted {
+            let found = kept.get(place).copied().unwrap_or(0);
+            if found != *count {
+                report.problems.push(problem("P-1.5", "an account of a segment is wrong", *count, found));
+            }
+        }
+        for (_, found) in kept.iter().filter(|(place, _)| !counted.contains_key(*place)) {
+            report.problems.push(problem("P-1.5", "an account counts what is not live", 0, *found));
+        }
+        Ok(())
+    }
+
+    /// Reads both checkpoints that the newest slot names: either alone must suffice.
+    pub(super) fn verify_checkpoints(&self, slot: &Superblock, report: &mut VerifyReport) -> Result<()> {
+        for reference in slot.checkpoints.iter().flatten() {
+            let shift = self.options.check.page_shift;
+            if let Err(error) = recovery::verify_checkpoint(&self.log.storage, slot, reference, shift) {
+                report.add(error)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn problem(clause: &'static str, what: &'static str, expected: u64, found: u64) -> Corruption {
+    Corruption { at: 0, clause: Clause(clause), what, expected, found }
+}

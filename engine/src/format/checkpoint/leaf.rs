@@ -1,0 +1,266 @@
+//! Leaves of primary trees: keys in order, and where their documents lie, both as differences (F-8.4).
+//!
+//! | `t`            | the key                                                                spec F-8.4 |
+//! |---------------:|-----------------------------------------------------------------------------------|
+//! | 2d             | an int, the int before plus d; d is not 0                                         |
+//! | 1              | an int: a varint, its zigzag form                                                 |
+//! | 8s + 3, 8s + 5 | text, bytes: s bytes as in the key before, then a varint length and so many bytes |
+//!
+//! A collection of a million documents is read in this loop when its store opens, so the path of dense ints is short: two
+//! varints, two sums and one comparison.
+
+use crate::document::{KEY_LEN_MAX, KeyRef};
+use crate::format::{LOG_ADDRESS_BITS, varint};
+
+/// What `t` has in its low three bits.
+const INT: u64 = 1;
+const TEXT: u64 = 3;
+const BYTES: u64 = 5;
+
+/// The low bits of a value beside the address.
+const FLAG_BITS: u32 = 2;
+/// The least value: address 1 without flags.
+const VALUE_MIN: u64 = 1 << FLAG_BITS;
+/// How many values there may be: those of an address of 55 bits.
+const VALUE_END: u64 = 1 << (LOG_ADDRESS_BITS + FLAG_BITS);
+
+/// The longest entry around a key of `n` bytes of CBOR has so many more: `t` of two bytes, and a value of nine. The length
+/// of what is not shared takes no more than the head of the CBOR form.
+pub(super) const ENTRY_OVERHEAD_MAX: usize = 2 + 9;
+
+//= spec/format.md#f-8-4-primary-leaves
+//# A reader MUST take a checkpoint for damaged when an address in it is 0, or not below that where the log ended at the checkpoint (F-8.7).
+/// Whether `value` can stand in a leaf: its address is one that a record can have.
+pub(super) const fn is_value(value: u64) -> bool {
+    value >= VALUE_MIN && value < VALUE_END
+}
+
+/// What the next entry of a leaf is told as a difference to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LeafEncoder {
+    last: Last,
+    value: u64,
+}
+
+/// The key before, in a buffer that is used again.
+#[derive(Debug, Clone, Default)]
+struct Last {
+    /// What `payload` is; none at the start of a page.
+    kind: Option<LastKind>,
+    payload: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LastKind {
+    Int(i64),
+    Text,
+    Bytes,
+}
+
+impl LeafEncoder {
+    /// Begins a page.
+    pub(super) fn restart(&mut self) {
+        self.last.kind = None;
+        self.value = 0;
+    }
+
+    /// Appends an entry whose key is above that of the entry before.
+    pub(super) fn append(&mut self, out: &mut Vec<u8>, key: KeyRef<'_>, value: u64) {
+        match key {
+            KeyRef::Int(int) => self.append_int(out, int),
+            KeyRef::Text(text) => self.append_payload(out, TEXT, LastKind::Text, text.as_bytes()),
+            KeyRef::Bytes(bytes) => self.append_payload(out, BYTES, LastKind::Bytes, bytes),
+        }
+        varint::put(out, zigzag(value.wrapping_sub(self.value) as i64));
+        self.value = value;
+    }
+
+    fn append_int(&mut self, out: &mut Vec<u8>, int: i64) {
+        match self.last.kind {
+            // A difference of 2^63 and more has no even `t`.
+            Some(LastKind::Int(before)) if int.checked_sub(before).is_some() => {
+                varint::put(out, ((int - before) as u64) << 1);
+            }
+            _ => {
+                varint::put(out, INT);
+                varint::put(out, zigzag(int));
+            }
+        }
+        self.last.kind = Some(LastKind::Int(int));
+    }
+
+    fn append_payload(&mut self, out: &mut Vec<u8>, t: u64, kind: LastKind, payload: &[u8]) {
+        let shared = match self.last.kind {
+            Some(before) if before == kind => common_prefix(&self.last.payload, payload),
+            _ => 0,
+        };
+        varint::put(out, (shared as u64) << 3 | t);
+        varint::put(out, (payload.len() - shared) as u64);
+        out.extend_from_slice(&payload[shared..]);
+        self.last.kind = Some(kind);
+        self.last.payload.truncate(shared);
+        self.last.payload.extend_from_slice(&payload[shared..]);
+    }
+}
+
+/// Reads the entries of leaves. Kept from page to page for its buffer alone.
+#[derive(Debug, Default)]
+pub(super) struct LeafDecoder {
+    last: Last,
+}
+
+/// What the bytes of a leaf are to be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leaf<'a> {
+    pub(super) entries: &'a [u8],
+    pub(super) count: u32,
+    /// The least key that may come.
+    pub(super) lower: Option<KeyRef<'a>>,
+    /// The least key that may not.
+    pub(super) upper: Option<KeyRef<'a>>,
+}
+
+impl LeafDecoder {
+    /// Hands out the entries in order. What was handed out before an error is as wrong as the rest. Returns the largest
+    /// int among the keys.
+    pub(super) fn decode(
+        &mut self,
+        leaf: Leaf<'_>,
+        mut each: impl FnMut(KeyRef<'_>, u64) -> Result<(), &'static str>,
+    ) -> Result<Option<i64>, &'static str> {
+        self.last.kind = None;
+        let mut rest = leaf.entries;
+        let mut value = 0_u64;
+        // The int before, here and not in `last`, so that the loop has it in a register; ints come before all other keys.
+        let (mut int_before, mut largest_int) = (None, None);
+        for index in 0..leaf.count {
+            let t = take_varint(&mut rest)?;
+            let key = if t & 1 == 0 {
+                let before: i64 = int_before.ok_or("a difference to a key that is no int")?;
+                // An even `t` has at most 63 bits of difference, but the sum may still leave the ints.
+                let int = before.checked_add_unsigned(t >> 1).ok_or("an int key beyond 64 bits")?;
+                if t == 0 {
+                    return Err(OUT_OF_ORDER);
+                }
+                int_before = Some(int);
+                KeyRef::Int(int)
+            } else {
+                if let Some(int) = int_before.take() {
+                    self.last.kind = Some(LastKind::Int(int));
+                    largest_int = Some(int);
+                }
+                let key = self.last.read(t, &mut rest)?;
+                // The first entry of a page is of this sort.
+                if index == 0 && leaf.lower.is_some_and(|lower| key < lower) {
+                    return Err("a key below its page's lower fence");
+                }
+                if let KeyRef::Int(int) = key {
+                    int_before = Some(int);
+                }
+                key
+            };
+            value = value.wrapping_add(unzigzag(take_varint(&mut rest)?) as u64);
+            if !is_value(value) {
+                return Err("an address that no record has");
+            }
+            each(key, value)?;
+        }
+        if let Some(int) = int_before {
+            self.last.kind = Some(LastKind::Int(int));
+            largest_int = Some(int);
+        }
+        if !rest.is_empty() {
+            return Err("bytes behind the last entry of a leaf");
+        }
+        // Keys are in order, so that the last one speaks for all.
+        let last = self.last.key().ok_or("a leaf without entries")?;
+        if leaf.upper.is_some_and(|upper| last >= upper) {
+            return Err("a key at or above its page's upper fence");
+        }
+        Ok(largest_int)
+    }
+}
+
+const OUT_OF_ORDER: &str = "keys out of order";
+
+impl Last {
+    /// The key of an odd `t`, the rest of which begins `rest`.
+    fn read(&mut self, t: u64, rest: &mut &[u8]) -> Result<KeyRef<'_>, &'static str> {
+        if t == INT {
+            let int = unzigzag(take_varint(rest)?);
+            match self.kind {
+                Some(LastKind::Int(before)) if before >= int => return Err(OUT_OF_ORDER),
+                Some(LastKind::Text | LastKind::Bytes) => return Err(OUT_OF_ORDER),
+                _ => self.kind = Some(LastKind::Int(int)),
+            }
+            return Ok(KeyRef::Int(int));
+        }
+        let kind = match t & 7 {
+            TEXT => LastKind::Text,
+            BYTES => LastKind::Bytes,
+            _ => return Err("an unknown sort of key"),
+        };
+        self.read_payload(kind, t >> 3, rest)?;
+        self.kind = Some(kind);
+        self.key().ok_or("text that is not UTF-8")
+    }
+
+    fn read_payload(&mut self, kind: LastKind, shared: u64, rest: &mut &[u8]) -> Result<(), &'static str> {
+        let is_same_kind = self.kind == Some(kind);
+        let shared_max = if is_same_kind { self.payload.len() as u64 } else { 0 };
+        if shared > shared_max {
+            return Err("a key shares more than the key before has");
+        }
+        // Both lengths are held against what is there before anything is copied.
+        let suffix_len = take_varint(rest)?;
+        if suffix_len > rest.len() as u64 {
+            return Err("a leaf ends within a key");
+        }
+        let (suffix, behind) = rest.split_at(suffix_len as usize);
+        *rest = behind;
+        let shared = shared as usize;
+        if shared + suffix.len() > KEY_LEN_MAX {
+            return Err("a key longer than a key may be");
+        }
+        let is_above = match self.kind {
+            // What both share is equal, so what follows it decides.
+            Some(before) if before == kind => suffix > &self.payload[shared..],
+            Some(LastKind::Bytes) => false,
+            Some(LastKind::Int(_) | LastKind::Text) | None => true,
+        };
+        if !is_above {
+            return Err(OUT_OF_ORDER);
+        }
+        self.payload.truncate(shared);
+        self.payload.extend_from_slice(suffix);
+        Ok(())
+    }
+
+    /// The key, if there is one and it is one.
+    fn key(&self) -> Option<KeyRef<'_>> {
+        Some(match self.kind? {
+            LastKind::Int(int) => KeyRef::Int(int),
+            LastKind::Text => KeyRef::Text(std::str::from_utf8(&self.payload).ok()?),
+            LastKind::Bytes => KeyRef::Bytes(&self.payload),
+        })
+    }
+}
+
+#[inline(always)]
+fn take_varint(rest: &mut &[u8]) -> Result<u64, &'static str> {
+    let (value, len) = varint::get(rest).ok_or("no varint where one is due in a leaf")?;
+    *rest = &rest[len..];
+    Ok(value)
+}
+
+const fn zigzag(value: i64) -> u64 {
+    (value << 1 ^ value >> 63) as u64
+}
+
+const fn unzigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
+fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}

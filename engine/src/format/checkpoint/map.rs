@@ -1,0 +1,96 @@
+//! CBOR maps of the catalog and the root: known fields with numbers of up to 64 bits, and unknown ones, which are kept
+//! (F-7.3).
+
+use crate::document::cbor::decode;
+use crate::document::cbor::encode;
+use crate::document::cbor::head::{Fault, Head, Reader};
+use crate::document::{DEPTH_MAX, Document};
+use crate::format::catalog::{CatalogFault, check_required};
+
+impl From<Fault> for CatalogFault {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Malformed { what, .. } => CatalogFault::Malformed(what),
+            Fault::TooDeep => CatalogFault::Malformed("a field nests too deeply"),
+        }
+    }
+}
+
+/// A map in the making: known fields, each encoded already.
+#[derive(Debug, Default)]
+pub(super) struct MapWriter {
+    fields: Vec<(&'static str, Vec<u8>)>,
+}
+
+impl MapWriter {
+    /// Adds the field `name`, whose value `write` appends.
+    pub(super) fn field(&mut self, name: &'static str, write: impl FnOnce(&mut Vec<u8>)) {
+        let mut value = Vec::new();
+        write(&mut value);
+        self.fields.push((name, value));
+    }
+
+    /// Adds the field `name`, a number.
+    pub(super) fn uint(&mut self, name: &'static str, value: u64) {
+        self.field(name, |out| encode::head(out, encode::UNSIGNED, value));
+    }
+
+    /// The map of these fields and those of `kept`, in the order that deterministic CBOR asks for.
+    pub(super) fn encode(self, kept: &Document) -> Vec<u8> {
+        let mut fields: Vec<(&str, Vec<u8>)> = self.fields;
+        for (name, value) in kept {
+            let mut bytes = Vec::new();
+            // What is kept was decoded with one level around it.
+            encode::value(&mut bytes, value, DEPTH_MAX - 1)
+                .expect("kept fields nest no deeper than a document may");
+            fields.push((name, bytes));
+        }
+        fields.sort_unstable_by_key(|(name, _)| (name.len(), *name));
+        assert!(fields.is_sorted_by(|(a, _), (b, _)| a != b), "kept fields are not those that are known");
+        let mut out = Vec::new();
+        encode::head(&mut out, encode::OBJECT, fields.len() as u64);
+        for (name, value) in fields {
+            encode::text(&mut out, name);
+            out.extend_from_slice(&value);
+        }
+        out
+    }
+}
+
+/// Reads a map: hands each field to `known`, which reads its value and says true, or leaves it and says false. Returns the
+/// fields that it left.
+pub(super) fn read_map<'a>(
+    reader: &mut Reader<'a>,
+    mut known: impl FnMut(&str, &mut Reader<'a>) -> Result<bool, CatalogFault>,
+    names: &[&str],
+) -> Result<Document, CatalogFault> {
+    let Head::Object(count) = reader.head()? else { return Err(CatalogFault::Malformed("not a map")) };
+    let mut kept = Document::new();
+    let mut before: Option<&str> = None;
+    for _ in 0..count {
+        let name = reader.name()?;
+        // spec: E-3.2.
+        if before.is_some_and(|before| (before.len(), before) >= (name.len(), name)) {
+            return Err(CatalogFault::Malformed("fields of a map are not in order"));
+        }
+        before = Some(name);
+        if !known(name, reader)? {
+            kept.insert(name, decode::value(reader, 1)?);
+        }
+    }
+    check_required(&kept, names)?;
+    Ok(kept)
+}
+
+/// A number of at most 32 bits.
+pub(super) fn uint32(reader: &mut Reader<'_>) -> Result<u32, CatalogFault> {
+    u32::try_from(reader.uint()?).map_err(|_| CatalogFault::Malformed("a number beyond 32 bits"))
+}
+
+/// An array's head; how many items follow.
+pub(super) fn array(reader: &mut Reader<'_>) -> Result<usize, CatalogFault> {
+    match reader.head()? {
+        Head::Array(count) => Ok(count),
+        _ => Err(CatalogFault::Malformed("no array where one is due")),
+    }
+}

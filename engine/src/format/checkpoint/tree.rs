@@ -1,0 +1,153 @@
+//! Pages of one tree, sealed from the leaves up while the entries arrive in order.
+//!
+//! A page is sealed when it is known that the next entry has no room in it: only then is its upper fence known, which is
+//! where the next page begins. So a key is held back until the next one has come. Whether an entry has room thus includes
+//! the upper fence that the page would have if it ended behind it.
+
+use super::branch::{Child, LEVEL_MAX};
+use super::pointer::{POINTER_LEN_MAX, PagePointer};
+use super::segments::{PageSink, SegmentWriter};
+use crate::error::Result;
+use crate::format::page::{PAGE_HEADER_LEN, PageHeader, PageKind};
+
+/// The longest key, as CBOR, that every page of at most `page_len_max` bytes has room for: a branch has two children at
+/// least, or trees would never end.
+pub(in crate::format) const fn key_len_max(page_len_max: usize) -> usize {
+    let child_overhead_max = 2 + POINTER_LEN_MAX;
+    (page_len_max - PAGE_HEADER_LEN - 2 * child_overhead_max) / 3
+}
+
+/// A tree in the making.
+#[derive(Debug, Clone)]
+pub(super) struct TreeBuilder {
+    kind: PageKind,
+    tree: u32,
+    /// The page in the making of each level, leaves first.
+    levels: Vec<Level>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Level {
+    lower: Vec<u8>,
+    entries: Vec<u8>,
+    count: u32,
+    /// In a branch, the child that was added last.
+    last: Option<PagePointer>,
+}
+
+impl Level {
+    fn len_with(&self, entry_len: usize, upper: &[u8]) -> usize {
+        PAGE_HEADER_LEN + self.lower.len() + self.entries.len() + entry_len + upper.len()
+    }
+}
+
+impl TreeBuilder {
+    pub(super) fn new(kind: PageKind, tree: u32) -> Self {
+        TreeBuilder { kind, tree, levels: vec![Level::default()] }
+    }
+
+    /// Appends an entry to the leaf in the making, if it has room for it and for `upper` as its upper fence. `append`
+    /// appends the entry's bytes; it is taken back where there is no room.
+    pub(super) fn try_append(
+        &mut self,
+        page_len_max: usize,
+        upper: &[u8],
+        append: impl FnOnce(&mut Vec<u8>),
+    ) -> bool {
+        let leaf = &mut self.levels[0];
+        let len = leaf.entries.len();
+        append(&mut leaf.entries);
+        if leaf.len_with(0, upper) > page_len_max {
+            leaf.entries.truncate(len);
+            return false;
+        }
+        leaf.count += 1;
+        true
+    }
+
+    /// Seals the leaf in the making; the next one begins with the key `upper`.
+    pub(super) fn seal_leaf(
+        &mut self,
+        pages: &mut SegmentWriter,
+        sink: &mut impl PageSink,
+        upper: &[u8],
+    ) -> Result<()> {
+        self.seal(pages, sink, 0, upper)
+    }
+
+    //= spec/format.md#f-8-1-pages
+    //# A page MUST have an entry at least: a tree without entries has no pages.
+    /// Seals what there is. The top of the tree, unless it has no entries.
+    pub(super) fn finish(
+        mut self,
+        pages: &mut SegmentWriter,
+        sink: &mut impl PageSink,
+    ) -> Result<Option<PagePointer>> {
+        if self.levels.len() == 1 && self.levels[0].count == 0 {
+            return Ok(None);
+        }
+        let mut level = 0;
+        // The top is where one page was all that came from the level below.
+        while level == 0 || level + 1 < self.levels.len() || self.levels[level].count > 1 {
+            self.seal(pages, sink, level, &[])?;
+            level += 1;
+        }
+        Ok(self.levels[level].last)
+    }
+
+    fn seal(
+        &mut self,
+        pages: &mut SegmentWriter,
+        sink: &mut impl PageSink,
+        level: usize,
+        upper: &[u8],
+    ) -> Result<()> {
+        let page = &mut self.levels[level];
+        assert!(page.count > 0, "no page is empty");
+        assert!(level <= usize::from(LEVEL_MAX), "each level has at most half the pages of the one below");
+        let header = PageHeader {
+            number: 0,
+            tree: self.tree,
+            kind: self.kind,
+            level: level as u8,
+            entry_count: page.count,
+            lower_fence_len: page.lower.len() as u32,
+            upper_fence_len: upper.len() as u32,
+        };
+        let (pointer, _) = pages.page(sink, header, [&page.lower, upper, &page.entries])?;
+        let lower = std::mem::replace(&mut page.lower, upper.to_vec());
+        page.entries.clear();
+        page.count = 0;
+        self.add_child(pages, sink, level + 1, pointer, &lower, upper)
+    }
+
+    //= spec/format.md#f-8-3-branches
+    //# Of two pages of one tree and one level, the one that stands first in the order of entries MUST have
+    //# the lower number.
+    /// Adds a child that holds the keys from `lower` to below `upper` to the page in the making of `level`.
+    fn add_child(
+        &mut self,
+        pages: &mut SegmentWriter,
+        sink: &mut impl PageSink,
+        level: usize,
+        pointer: PagePointer,
+        lower: &[u8],
+        upper: &[u8],
+    ) -> Result<()> {
+        if level == self.levels.len() {
+            self.levels.push(Level::default());
+        }
+        let page = &self.levels[level];
+        let is_full = page.len_with(Child { lower, pointer }.encoded_len(), upper) > pages.page_len_max();
+        if page.count > 0 && is_full {
+            self.seal(pages, sink, level, lower)?;
+        }
+        let page = &mut self.levels[level];
+        // spec: F-8.3. The first child begins where the page does.
+        let lower = if page.count == 0 { &[] } else { lower };
+        Child { lower, pointer }.put(&mut page.entries);
+        page.count += 1;
+        page.last = Some(pointer);
+        Ok(())
+    }
+}

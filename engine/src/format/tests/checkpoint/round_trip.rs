@@ -1,0 +1,183 @@
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::doc;
+use crate::document::KEY_LEN_MAX;
+use proptest::prelude::*;
+
+fn round_trip(geometry: Geometry, given: &Given) -> (Disk, Written) {
+    let mut disk = Disk::new(geometry);
+    let (reference, written) = given.write(&mut disk);
+    assert_eq!(&read(&disk, &reference).expect("a sound checkpoint"), given);
+    let checkpoint = Checkpoint::open(&disk, geometry, &LINEAGE, &reference).expect("a sound checkpoint");
+    assert_eq!(checkpoint.segments(), written.segments);
+    (disk, written)
+}
+
+fn ints(count: i64) -> Vec<(Key, u64)> {
+    (0..count).map(|id| (Key::Int(id + 1), 4 * (100 + id as u64 * 57))).collect()
+}
+
+//= spec/format.md#f-8-1-pages
+//= type=test
+//# A page MUST have an entry at least: a tree without entries has no pages.
+// spec: F-8.7
+#[test]
+fn an_empty_store_has_a_checkpoint_of_a_list_and_a_root() {
+    let (_, written) = round_trip(Geometry::default(), &Given::new(Vec::new()));
+    assert_eq!((written.pages, &*written.segments), (2, &[LOG_SEGMENTS][..]));
+}
+
+//= spec/format.md#f-8-3-branches
+//= type=test
+//# Of two pages of one tree and one level, the one that stands first in the order of entries MUST have the
+//# lower number.
+// spec: F-8.4
+#[test]
+fn trees_of_many_levels_come_back_in_the_smallest_pages() {
+    let text = |n: u64| (Key::from(format!("{n:03}{:097}", 0)), 4 * (n + 1));
+    let given = Given::new(vec![
+        Collection::new(1, ints(3000)),
+        Collection::new(2, Vec::new()),
+        Collection::new(3, (0..600).map(text).collect()),
+    ]);
+    let (_, written) = round_trip(tiny(), &given);
+    // Three keys of 102 bytes in a leaf, and as many children in a branch: 600 keys take five levels at least.
+    assert!(written.pages > 200, "{written:?}");
+}
+
+// spec: F-8.6
+#[test]
+fn a_segment_with_more_pairs_than_fit_into_a_page_comes_back_whole() {
+    let mut given = Given::new(Vec::new());
+    let mut long = segment(5, 1);
+    long.live = (1..400).map(|collection| (collection, collection * 7)).collect();
+    long.stretches = (0..200).map(|n| (n + 1, Lsn::new(n + 1, 1))).collect();
+    let freed = TableEntry { freed: LSN, live: Vec::new(), ..segment(6, 2) };
+    given.table = vec![segment(4, 0), long, freed];
+    round_trip(tiny(), &given);
+    round_trip(Geometry::default(), &given);
+}
+
+// spec: F-8.8
+#[test]
+fn the_list_names_its_own_segments_however_long_it_is() {
+    for count in (0..2500).step_by(31) {
+        let (disk, written) = round_trip(tiny(), &Given::new(vec![Collection::new(1, ints(count))]));
+        let physical: Vec<_> =
+            (LOG_SEGMENTS..disk.geometry.segments_within(disk.bytes.len() as u64)).collect();
+        assert_eq!(written.segments, physical, "{count}");
+    }
+}
+
+//= spec/format.md#f-7-3-unknown-keys
+//= type=test
+//# A writer MUST keep keys of a catalog map that it does not know when it writes the entry again.
+#[test]
+fn fields_that_are_not_known_are_kept() {
+    let mut given = Given::new(Vec::new());
+    given.kept = doc! { "colour": "green", "x": [1, { "deep": null }], "required": ["lsn", "log"] };
+    round_trip(tiny(), &given);
+    let mut disk = Disk::new(tiny());
+    let mut writer = CheckpointWriter::new(disk.geometry, &LINEAGE, LSN, LSN);
+    let kept = doc! { "a": 1, "indexes": [2] };
+    let entry = CatalogEntry { id: 9, name: "birds".into(), next: 1 << 63, count: 0, tree: None, kept };
+    let contents = Contents {
+        catalog: std::slice::from_ref(&entry),
+        table: &[],
+        last: 9,
+        log: given.log,
+        reserved: Reserved::default(),
+        kept: &Document::new(),
+    };
+    let written = writer_finish(&mut writer, &mut disk, contents);
+    let mut checkpoint =
+        Checkpoint::open(&disk, tiny(), &LINEAGE, &reference(&written)).expect("a sound checkpoint");
+    assert_eq!(checkpoint.catalog().expect("a sound catalog"), [entry]);
+}
+
+fn writer_finish(writer: &mut CheckpointWriter, disk: &mut Disk, contents: Contents<'_>) -> Written {
+    writer.clone().finish(disk, contents).expect("a checkpoint")
+}
+
+//= spec/format.md#f-8-1-pages
+//= type=test
+//# The CBOR form of a key MUST have at most a third of what is left of the longest page without 66 bytes, so
+//# that a branch has room for two children and its fences.
+#[test]
+fn keys_of_every_length_fit_from_segments_of_4_kib_on() {
+    for (sector, segment_bytes) in [(64, 4096), (512, 4096), (4096, 32_768)] {
+        let geometry = Geometry::new(sector, segment_bytes).expect("a geometry");
+        let longest = |n: u64| {
+            let mut key = vec![0xff; KEY_LEN_MAX];
+            key[KEY_LEN_MAX - 8..].copy_from_slice(&(u64::MAX - 100 + n).to_le_bytes().map(u8::reverse_bits));
+            key
+        };
+        let keys: BTreeMap<Key, u64> = (0..100).map(|n| (Key::from(longest(n)), 4 * (n + 1))).collect();
+        let mut given = Given::new(vec![Collection::new(1, keys.into_iter().collect())]);
+        given.log.end = sector;
+        round_trip(geometry, &given);
+    }
+}
+
+//= spec/format.md#f-8-1-pages
+//= type=test
+//# The CBOR form of a key MUST have at most a third of what is left of the longest page without 66 bytes, so
+//# that a branch has room for two children and its fences.
+#[test]
+fn a_key_for_which_pages_are_too_small_is_refused_when_it_is_pushed() {
+    let mut disk = Disk::new(tiny());
+    let mut writer = CheckpointWriter::new(disk.geometry, &LINEAGE, LSN, LSN);
+    let len_max = tiny().checkpoint_key_len_max();
+    let mut tree = writer.tree(1);
+    let longest = "x".repeat(len_max - 2);
+    tree.push(&mut writer, &mut disk, Key::from(longest.clone()).as_ref(), 4)
+        .expect("room for the longest key");
+    assert!(tree.push(&mut writer, &mut disk, Key::from(longest + "y").as_ref(), 8).is_err());
+}
+
+// spec: F-8.4
+#[test]
+fn ints_that_are_further_apart_than_a_difference_can_say_come_back() {
+    let keys = [i64::MIN, i64::MIN + 1, -1, 0, i64::MAX - 1, i64::MAX];
+    let entries = keys.iter().map(|&key| (Key::Int(key), (1 << 57) - 1)).collect();
+    round_trip(tiny(), &Given::new(vec![Collection::new(1, entries)]));
+}
+
+#[test]
+fn a_checkpoint_goes_down_in_pieces_however_long_its_segments_are() {
+    let geometry = Geometry::new(512, 4 << 20).expect("a geometry");
+    let entries = (0..400_000).map(|id| (Key::Int(id * 3), 4 * (1 + id as u64 * 57))).collect();
+    let (disk, written) = round_trip(geometry, &Given::new(vec![Collection::new(1, entries)]));
+    assert!(disk.writes as u64 > written.bytes / (300 * 1024), "{} writes", disk.writes);
+}
+
+fn any_key() -> impl Strategy<Value = Key> {
+    prop_oneof![
+        (-200_i64..5000).prop_map(Key::Int),
+        any::<i64>().prop_map(Key::Int),
+        "[ab]{0,6}".prop_map(Key::from),
+        "\\PC{0,25}".prop_map(Key::from),
+        prop::collection::vec(any::<u8>(), 0..100).prop_map(Key::from),
+        prop::collection::vec(0_u8..2, 0..12).prop_map(Key::from),
+    ]
+}
+
+fn any_collections() -> impl Strategy<Value = Vec<Collection>> {
+    let entries = prop::collection::btree_map(any_key(), 4_u64..1 << 57, 0..300);
+    prop::collection::btree_map(1_u32.., entries, 0..4).prop_map(|collections| {
+        let collections = collections.into_iter();
+        collections.map(|(id, entries)| Collection::new(id, entries.into_iter().collect())).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    // spec: F-8
+    #[test]
+    fn whatever_is_written_comes_back(collections in any_collections()) {
+        round_trip(tiny(), &Given::new(collections.clone()));
+        round_trip(Geometry::default(), &Given::new(collections));
+    }
+}

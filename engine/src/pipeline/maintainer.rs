@@ -1,0 +1,213 @@
+//! Who takes the steps of maintenance: a thread that starts when there is first something to do, or whoever calls; one at a time.
+
+use crate::core::{
+    BackupProgress, BackupReport, CompactProgress, CompactReport, Effort, Stepped, Upkeep, copy_to,
+};
+use crate::error::{Error, Result};
+use crate::options::Background;
+use crate::storage::{FailStop, Storage};
+use crate::sync::{Arc, Condvar, Duration, Mutex, Weak, lock, thread, wait, wait_timeout};
+
+use super::Store;
+
+/// The steps, and the thread that takes them.
+#[derive(Debug, Default)]
+pub(super) struct Maintainer {
+    /// Held during a step.
+    step: Mutex<()>,
+    signal: Arc<Signal>,
+    thread: Mutex<Option<thread::JoinHandle<()>>>,
+}
+
+#[derive(Debug, Default)]
+struct Signal {
+    asked: Mutex<Asked>,
+    rung: Condvar,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Asked {
+    work: bool,
+    stop: bool,
+}
+
+/// Nobody wrote for so long: then there is time to make the file as small as it is to be at rest.
+const QUIET: Duration = Duration::from_millis(300);
+/// A transaction was in the way: tried again after this.
+const BUSY: Duration = Duration::from_millis(10);
+
+impl Signal {
+    fn is_asked(&self) -> bool {
+        let asked = lock(&self.asked);
+        asked.work || asked.stop
+    }
+
+    /// Waits to be asked; for `longest` at most, if that is given. False once the thread is to end; none when that time is over.
+    fn wait(&self, longest: Option<Duration>) -> Option<bool> {
+        let mut asked = lock(&self.asked);
+        while !asked.work && !asked.stop {
+            match longest {
+                None => asked = wait(&self.rung, asked),
+                Some(longest) => {
+                    asked = wait_timeout(&self.rung, asked, longest);
+                    if !asked.work && !asked.stop {
+                        return None;
+                    }
+                }
+            }
+        }
+        asked.work = false;
+        Some(!asked.stop)
+    }
+
+    /// Waits for so long, or until something is asked.
+    fn pause(&self, longest: Duration) {
+        drop(wait_timeout(&self.rung, lock(&self.asked), longest));
+    }
+
+    fn ring(&self, ask: impl FnOnce(&mut Asked)) {
+        ask(&mut lock(&self.asked));
+        self.rung.notify_all();
+    }
+}
+
+impl Maintainer {
+    /// Has the thread look at what there is to do.
+    fn ask(&self, store: &Arc<Store>) {
+        let mut thread = lock(&self.thread);
+        if thread.is_none() {
+            let (signal, store) = (Arc::clone(&self.signal), Arc::downgrade(store));
+            let named = thread::Builder::new().name("holotype-maintain".to_owned());
+            // Where there is no thread to be had, the next segment tries again, and writers help themselves.
+            *thread = named.spawn(move || run(&store, &signal)).ok();
+        }
+        self.signal.ring(|asked| asked.work = true);
+    }
+
+    /// Ends the thread and waits for it, so that nothing uses the file afterwards.
+    pub(super) fn stop(&self) {
+        let Some(handle) = lock(&self.thread).take() else { return };
+        self.signal.ring(|asked| asked.stop = true);
+        if handle.thread().id() != thread::current().id() {
+            // A panic of that thread was told by itself; there is nothing to do here but go on.
+            let _ = handle.join();
+            *lock(&self.signal.asked) = Asked::default();
+        }
+    }
+}
+
+fn run(store: &Weak<Store>, signal: &Signal) {
+    let mut effort = Effort::Keep;
+    loop {
+        let asked = match effort {
+            Effort::Rest => signal.wait(None),
+            _ => signal.wait(Some(QUIET)),
+        };
+        effort = match asked {
+            Some(false) => return,
+            Some(true) => Effort::Keep,
+            None => Effort::Rest,
+        };
+        let Some(store) = store.upgrade() else { return };
+        loop {
+            match store.step(effort) {
+                Ok(Stepped::Done) if !signal.is_asked() || effort == Effort::Keep && !is_stopped(signal) => {}
+                Ok(Stepped::Busy) if !is_stopped(signal) => signal.pause(BUSY),
+                // A failure poisons the store, and every writer is told; a full disk is met again by the next that is asked for.
+                _ => break,
+            }
+        }
+    }
+}
+
+fn is_stopped(signal: &Signal) -> bool {
+    lock(&signal.asked).stop
+}
+
+impl Store {
+    /// Takes one step of maintenance.
+    pub(crate) fn step(&self, effort: Effort) -> Result<Stepped> {
+        let _one = lock(&self.maintainer.step);
+        let stepped = self.core.maintain(effort);
+        self.tell_of_step(&stepped);
+        stepped
+    }
+
+    //= spec/space.md#p-2-3-how-it-is-written
+    //# It MUST NOT relocate a record between the choice of c and the publication: an entry of c would lead to
+    //# where the record was.
+    /// Takes a checkpoint.
+    pub(crate) fn checkpoint(&self) -> Result<()> {
+        let _one = lock(&self.maintainer.step);
+        let taken = self.core.checkpoint();
+        self.tell_of_step(&taken);
+        taken
+    }
+
+    /// Copies the store to `destination`. Others go on: a backup is no step of maintenance.
+    pub(crate) fn backup<S: Storage + 'static>(
+        &self,
+        destination: &Arc<S>,
+        earlier: Option<&FailStop>,
+        progress: impl FnMut(&BackupProgress) -> std::ops::ControlFlow<()>,
+    ) -> Result<BackupReport> {
+        let begun = self.core.begin_backup();
+        self.tell_of_step(&begun);
+        copy_to(begun?, destination, earlier, progress)
+    }
+
+    /// A step may have made durable, or taken back, what others wait for.
+    fn tell_of_step<T>(&self, stepped: &Result<T>) {
+        let mut tasks = self.group.learn(&Ok(self.core.progress()));
+        if let (Err(error), Ok(mut writer)) = (stepped, self.core.writer()) {
+            tasks = tasks.and(self.tell_taken_back(&mut writer, error));
+            drop(writer);
+            tasks = tasks.and(self.tell_poisoned());
+        }
+        tasks.wake();
+        self.news.tell();
+    }
+
+    /// Takes every step that makes the file smaller.
+    pub(crate) fn compact(
+        &self,
+        progress: impl FnMut(&CompactProgress) -> std::ops::ControlFlow<()>,
+    ) -> Result<CompactReport> {
+        let step = || {
+            let stepped = self.step(Effort::All)?;
+            if stepped == Stepped::Busy {
+                // Waits for the turn as any writer does, and gives it back at once.
+                let writer = self.enter()?;
+                self.leave(writer);
+            }
+            Ok(stepped)
+        };
+        self.core.compact(step, progress)
+    }
+
+    /// Sees to what the commits of this store have made due: asks the thread; and where the file has become much too long all the same, those
+    /// who write make it shorter before they go on (spec: P-6.3).
+    pub(super) fn keep_up(self: &Arc<Self>, due: Upkeep) {
+        if due == Upkeep::Nothing || self.core.options.background != Background::Thread {
+            return;
+        }
+        self.maintainer.ask(self);
+        if due == Upkeep::Check {
+            // Whatever comes of it, the commit that was made stands.
+            while matches!(self.core.is_too_long(), Ok(true))
+                && matches!(self.step(Effort::Keep), Ok(Stepped::Done))
+            {}
+        }
+    }
+
+    /// Takes steps until an ordinary commit finds room, or nothing is left to gain.
+    pub(super) fn make_room(&self) -> Result<()> {
+        loop {
+            match self.step(Effort::Room) {
+                Ok(Stepped::Done) if self.core.is_still_short()? => {}
+                Ok(_) | Err(Error::StorageFull { .. }) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}

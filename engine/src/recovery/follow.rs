@@ -1,0 +1,85 @@
+//! Follows the log of a damaged store as far as it goes, whatever its end means: `salvage` decides what that leaves unproven.
+
+use std::collections::BTreeSet;
+
+use crate::cache::SegmentTable;
+use crate::error::Result;
+use crate::format::Lsn;
+use crate::format::checkpoint::{CatalogEntry, Checkpoint};
+use crate::format::superblock::{CheckpointRef, Superblock};
+use crate::space::FreeSegments;
+use crate::storage::FailStop;
+
+use super::checkpoint::{self, File};
+use super::scan::Scan;
+use super::start::Start;
+use super::{Plan, Recovered, Replay, claims};
+
+/// What the log says up to where it breaks off, or ends.
+#[derive(Debug)]
+pub(crate) struct Followed {
+    /// For reading only: nothing is checked that only a writer relies on.
+    pub(crate) recovered: Recovered,
+    /// The highest LSN that somebody states to have been durable.
+    pub(crate) claim: Lsn,
+    /// Where the log goes on no further, in the file.
+    pub(crate) end_at: u64,
+}
+
+/// Follows the log from the state that `slot` names.
+pub(crate) fn follow(
+    storage: &FailStop,
+    slot: &Superblock,
+    segments: &SegmentTable,
+    plan: Plan,
+) -> Result<Followed> {
+    let file_len = storage.len()?;
+    let mut start = Start::find(storage, slot, file_len, segments, plan.page_shift)?;
+    let mut scan = Scan::begin(storage, slot, file_len, plan.read_unit, &start)?;
+    let mut replay = Replay::new(&mut start, plan.page_shift);
+    let mut commits = 0;
+    while let Some(commit) = scan.next()? {
+        scan.note_segments(&commit, segments);
+        replay.apply(&scan, &commit, segments)?;
+        scan.accept(&commit);
+        commits += 1;
+    }
+    let found = claims::search(&mut scan)?;
+    let highest_incarnation = found.incarnation.max(scan.highest_incarnation());
+    let end_at = scan.file_offset();
+    let end = scan.into_end_to_read(segments);
+    let free = FreeSegments::around(&BTreeSet::new());
+    let checkpoints = start.checkpoints;
+    let recovered = Recovered { end, highest_incarnation, replay, free, checkpoints, commits };
+    Ok(Followed { recovered, claim: found.highest.max(slot.durable_lsn), end_at })
+}
+
+/// The collections that a checkpoint names, where that much of it can be read.
+pub(crate) fn catalog_of(
+    storage: &FailStop,
+    slot: &Superblock,
+    reference: &CheckpointRef,
+) -> Result<Vec<CatalogEntry>> {
+    let file = File { storage, len: storage.len()? };
+    let mut checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
+    Ok(checkpoint.catalog()?)
+}
+
+/// Which segments a checkpoint takes, where that much of it can be read.
+#[cfg(any(test, feature = "testing"))]
+pub(crate) fn segments_of(
+    storage: &FailStop,
+    slot: &Superblock,
+    reference: &CheckpointRef,
+) -> Result<Vec<u32>> {
+    let file = File { storage, len: storage.len()? };
+    let checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
+    Ok(checkpoint.segments().to_vec())
+}
+
+/// Whether a checkpoint can be read whole.
+pub(crate) fn is_readable(storage: &FailStop, slot: &Superblock, reference: &CheckpointRef) -> bool {
+    const PAGE_SHIFT: u32 = 12;
+    let len = storage.len();
+    len.and_then(|len| checkpoint::load(storage, slot, len, reference, PAGE_SHIFT)).is_ok()
+}

@@ -1,0 +1,104 @@
+//! Where recovery begins: at a checkpoint, or at the creation of the store (spec: ).
+
+use crate::cache::{Segment, SegmentTable};
+use crate::error::{Error, Result};
+use crate::format::Lsn;
+use crate::format::superblock::Superblock;
+use crate::index::Catalog;
+use crate::space::Accounts;
+use crate::storage::FailStop;
+use crate::sync::Arc;
+
+use super::checkpoint::{self, Loaded, NamedCheckpoints};
+
+/// The state in which replay begins.
+#[derive(Debug)]
+pub(super) struct Start {
+    /// The last commit in it.
+    pub(super) lsn: Lsn,
+    /// Where that ended.
+    pub(super) segment: Arc<Segment>,
+    pub(super) offset: u32,
+    /// What is reserved behind that segment.
+    pub(super) reserved: [Option<u32>; 2],
+    pub(super) catalog: Catalog,
+    pub(super) accounts: Accounts,
+    pub(super) checkpoints: NamedCheckpoints,
+}
+
+impl Start {
+    //= spec/space.md#p-2-7-either-alone-suffices
+    //# From each checkpoint that a valid slot names, and the log behind it, recovery MUST give the same
+    //# state.
+    //= spec/recovery.md#r-5-2-checkpoint-fallback
+    //# When that cannot be read whole, the reader MUST take the one before that the same slot names; when the
+    //# slot names one checkpoint only, it MUST start as if there were none.
+    //= spec/recovery.md#r-5-2-checkpoint-fallback
+    //# When it names two and neither can be read whole, the reader MUST report the file as corrupt.
+    /// The newest checkpoint that can be read whole; the creation of the store where the slot names none, or no other. Its segments are put
+    /// into the table.
+    pub(super) fn find(
+        storage: &FailStop,
+        slot: &Superblock,
+        file_len: u64,
+        segments: &SegmentTable,
+        page_shift: u32,
+    ) -> Result<Start> {
+        let mut fault = None;
+        for (position, reference) in slot.checkpoints.iter().enumerate() {
+            let Some(reference) = reference else { break };
+            match checkpoint::load(storage, slot, file_len, reference, page_shift) {
+                Ok(loaded) => return Ok(Start::at(storage, slot, file_len, segments, position, loaded)),
+                // spec. Whatever keeps it from being read, the one before is as good.
+                Err(error @ (Error::Corrupt(_) | Error::Io { .. })) => {
+                    fault.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        match fault {
+            // Both are named, and neither can be read: the log before them may be gone.
+            Some(error) if slot.checkpoints[1].is_some() => Err(error),
+            _ => Ok(Start::at_creation(slot, segments)),
+        }
+    }
+
+    fn at_creation(slot: &Superblock, segments: &SegmentTable) -> Start {
+        let segment = Arc::new(Segment::new(&slot.lineage, slot.geometry, 0, 0, Lsn::ZERO));
+        let mut accounts = Accounts::default();
+        accounts.open(0, 0);
+        segments.put(Arc::clone(&segment));
+        Start {
+            lsn: Lsn::ZERO,
+            segment,
+            offset: slot.geometry.data_start(),
+            // spec: F-4.5
+            reserved: [Some(1), Some(2)],
+            catalog: Catalog::default(),
+            accounts,
+            checkpoints: NamedCheckpoints::none_read(),
+        }
+    }
+
+    fn at(
+        storage: &FailStop,
+        slot: &Superblock,
+        file_len: u64,
+        segments: &SegmentTable,
+        position: usize,
+        loaded: Loaded,
+    ) -> Start {
+        let Loaded { end, catalog, accounts, table, held } = loaded;
+        table.into_iter().for_each(|segment| segments.put(segment));
+        let checkpoints = NamedCheckpoints::read(storage, slot, file_len, position, held);
+        Start {
+            lsn: end.lsn,
+            segment: end.segment,
+            offset: end.offset,
+            reserved: end.reserved,
+            catalog,
+            accounts,
+            checkpoints,
+        }
+    }
+}

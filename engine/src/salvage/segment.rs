@@ -1,0 +1,227 @@
+//! One segment: its frames, and the records in what no frame vouches for any more.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use crate::format::catalog::CatalogChange;
+use crate::format::frame::{
+    FRAME_HEADER_LEN, FrameFlags, FrameHeader, SegmentSeed, check_body, parse_header,
+};
+use crate::format::record::{self, Kind, PEEK_LEN, Record, RecordSeed, parse_opening, peek_len};
+use crate::format::segment::SEGMENT_HEADER_LEN;
+use crate::format::superblock::Superblock;
+use crate::format::{Geometry, Lineage, Lsn, round_up_8};
+use crate::seeded::{self, Bug};
+
+use super::sweep::{Change, Place, Swept};
+
+/// A frame whose header is valid.
+#[derive(Debug)]
+pub(super) struct Frame {
+    offset: u32,
+    pub(super) header: FrameHeader,
+    /// Whether all of it is valid.
+    pub(super) is_whole: bool,
+}
+
+impl Frame {
+    fn records_at(&self) -> u32 {
+        self.offset + FRAME_HEADER_LEN as u32
+    }
+
+    fn body_end(&self) -> u32 {
+        self.records_at() + self.header.body_len
+    }
+}
+
+/// A segment that is taken to have a sequence.
+struct Search<'a> {
+    geometry: Geometry,
+    lineage: &'a Lineage,
+    physical: u32,
+    sequence: u64,
+    bytes: &'a [u8],
+    frames: Vec<Frame>,
+    /// The count with which the stretch of each incarnation begins (spec: F-6.2).
+    bases: BTreeMap<u32, u32>,
+}
+
+/// Searches the bytes of the segment at `place`, a physical index, as one of a sequence. `first` is the LSN that its header says it begins with.
+pub(super) fn search(
+    slot: &Superblock,
+    place: (u32, u64),
+    first: Option<Lsn>,
+    bytes: &[u8],
+    swept: &mut Swept,
+) {
+    let (physical, sequence) = place;
+    let (geometry, lineage) = (slot.geometry, &slot.lineage);
+    let bases = first.map(|first| (first.incarnation(), first.count())).into_iter().collect();
+    let mut search = Search { geometry, lineage, physical, sequence, bytes, frames: Vec::new(), bases };
+    search.find_frames();
+    search.find_bases();
+    for frame in &search.frames {
+        swept.note_frame(frame);
+        if frame.is_whole {
+            search.records_of(frame, swept);
+        }
+    }
+    let uncovered = if seeded::is_on(Bug::SalvageSkipsTornFrames) { Vec::new() } else { search.uncovered() };
+    for range in uncovered {
+        for incarnation in search.incarnations_around(&range) {
+            search.records_between(&range, incarnation, swept);
+        }
+    }
+}
+
+impl Search<'_> {
+    fn seed(&self, incarnation: u32) -> RecordSeed {
+        RecordSeed::new(self.lineage, incarnation, self.sequence)
+    }
+
+    fn find_frames(&mut self) {
+        let seed = SegmentSeed::for_segment(self.lineage, self.sequence);
+        let mut at = SEGMENT_HEADER_LEN as u32;
+        while at as usize + FRAME_HEADER_LEN <= self.bytes.len() {
+            let header = parse_header(self.bytes, at, &seed, self.geometry.segment_bytes());
+            let header = header.filter(|header| header.flags.is_known());
+            let Some(header) = header else {
+                at += 8;
+                continue;
+            };
+            let seeds = (&seed, &self.seed(header.lsn.incarnation()));
+            let is_whole = check_body(self.bytes, at, &header, seeds).is_ok();
+            let frame = Frame { offset: at, header, is_whole };
+            // What is left of a frame that was cut may have others written over its body.
+            at = if is_whole { round_up_8(frame.body_end()) } else { at + 8 };
+            self.frames.push(frame);
+        }
+    }
+
+    fn find_bases(&mut self) {
+        for frame in &self.frames {
+            let (lsn, flags) = (frame.header.lsn, frame.header.flags);
+            if flags.contains(FrameFlags::OPENING) {
+                self.bases.entry(lsn.incarnation()).or_insert(lsn.count());
+            }
+            if !frame.is_whole || self.bases.contains_key(&lsn.incarnation()) {
+                continue;
+            }
+            let at = frame.records_at();
+            let bytes = &self.bytes[at as usize..frame.body_end() as usize];
+            if let Ok(record) = record::parse(bytes, self.seed(lsn.incarnation()).at(at))
+                && let Some(base) = lsn.count().checked_sub(record.commit)
+            {
+                self.bases.insert(lsn.incarnation(), base);
+            }
+        }
+    }
+
+    fn records_of(&self, frame: &Frame, swept: &mut Swept) {
+        let lsn = frame.header.lsn;
+        let seed = self.seed(lsn.incarnation());
+        let mut at = frame.records_at();
+        while at < frame.body_end() {
+            let bytes = &self.bytes[at as usize..frame.body_end() as usize];
+            // A record of a kind that is not known here ends what can be read of the frame.
+            let Ok(record) = record::parse(bytes, seed.at(at)) else { return };
+            self.note(lsn, at, &record, swept);
+            at += record.len as u32;
+        }
+    }
+
+    /// What no valid frame covers.
+    fn uncovered(&self) -> Vec<Range<u32>> {
+        let mut ranges = Vec::new();
+        let mut from = SEGMENT_HEADER_LEN as u32;
+        for frame in self.frames.iter().filter(|frame| frame.is_whole) {
+            if from < frame.offset {
+                ranges.push(from..frame.offset);
+            }
+            from = frame.body_end();
+        }
+        if (from as usize) < self.bytes.len() {
+            ranges.push(from..self.bytes.len() as u32);
+        }
+        ranges
+    }
+
+    /// The incarnations whose records may stand in `range`: those of the frames in it and next to it, and the one that the segment begins with.
+    fn incarnations_around(&self, range: &Range<u32>) -> BTreeSet<u32> {
+        let before = self.frames.iter().rev().find(|frame| frame.offset < range.start);
+        let after = self.frames.iter().find(|frame| frame.offset >= range.end);
+        let within = self.frames.iter().filter(|frame| range.contains(&frame.offset));
+        let around = within.chain(before).chain(after).map(|frame| frame.header.lsn.incarnation());
+        around.chain(self.bases.keys().next().copied()).collect()
+    }
+
+    /// Records of an incarnation, wherever one begins whose checksum holds.
+    fn records_between(&self, range: &Range<u32>, incarnation: u32, swept: &mut Swept) {
+        let seed = self.seed(incarnation);
+        let mut at = range.start;
+        while at < range.end {
+            let rest = &self.bytes[at as usize..range.end as usize];
+            let may_begin = may_be_record(rest);
+            let record = may_begin.then(|| record::parse(rest, seed.at(at)).ok()).flatten();
+            match record {
+                Some(record) => {
+                    if let Some(lsn) = self.lsn_of(incarnation, at, record.commit) {
+                        self.note(lsn, at, &record, swept);
+                    }
+                    at += record.len as u32;
+                }
+                None => at += 1,
+            }
+        }
+    }
+
+    /// The commit of a record that stands at `at`.
+    fn lsn_of(&self, incarnation: u32, at: u32, commit: u32) -> Option<Lsn> {
+        if let Some(base) = self.bases.get(&incarnation) {
+            return Some(Lsn::new(incarnation, base.checked_add(commit)?));
+        }
+        let holds = |frame: &&Frame| {
+            frame.header.lsn.incarnation() == incarnation
+                && (frame.records_at()..frame.body_end()).contains(&at)
+        };
+        self.frames.iter().rev().find(holds).map(|frame| frame.header.lsn)
+    }
+
+    fn note(&self, lsn: Lsn, offset: u32, record: &Record<'_>, swept: &mut Swept) {
+        let place = Place { physical: self.physical, sequence: self.sequence, offset, lsn };
+        match record.kind {
+            Kind::Put | Kind::RelocatedPut | Kind::Delete => {
+                let Some(key) = record.key else { return };
+                swept.changes.push(Change {
+                    collection: record.collection,
+                    key: key.to_key(),
+                    place,
+                    version: record.moved.map_or(lsn, |(own, _)| own),
+                    is_delete: record.kind == Kind::Delete,
+                });
+            }
+            Kind::Chunk => {
+                let address = self.geometry.address(self.sequence, offset);
+                swept.chunks.entry(address).or_default().push(place);
+            }
+            Kind::Catalog => {
+                let change = CatalogChange::decode(record.body).ok();
+                swept.catalog.entry(lsn).or_default().extend(change);
+            }
+            Kind::Opening => {
+                if let Some((behind, _)) = parse_opening(record.body) {
+                    swept.note_opening(lsn, behind);
+                }
+            }
+            Kind::SegmentFreed | Kind::CommitTime | Kind::Reserved(_) | Kind::Skippable(_) => {}
+        }
+    }
+}
+
+/// Whether a record may begin with these bytes: asked at every byte, so that most checksums are never computed.
+fn may_be_record(bytes: &[u8]) -> bool {
+    const KIND: usize = 4;
+    bytes.len() > PEEK_LEN.min(KIND + 2)
+        && !matches!(Kind::from_byte(bytes[KIND]), Kind::Reserved(_) | Kind::Skippable(_))
+        && peek_len(&bytes[..bytes.len().min(PEEK_LEN)]).is_some_and(|len| len <= bytes.len())
+}

@@ -1,0 +1,142 @@
+//! The file that is salvaged: read whatever can be read of it, with a superblock that is found or guessed.
+
+use std::io;
+
+use crate::error::{Clause, Corruption, Error, Result};
+use crate::format::superblock::{SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, parse_slot};
+use crate::storage::{FailStop, Storage};
+use crate::sync::{Arc, AtomicU64, Ordering};
+
+use super::guess;
+
+/// What is known of the file before anything in it is looked for.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) storage: FailStop,
+    pub(super) slot: Superblock,
+    /// Whether neither slot was valid, so that the superblock is put together from what else the file says.
+    pub(super) is_guessed: bool,
+    pub(super) file_len: u64,
+    pub(super) problems: Vec<Corruption>,
+    disk: Arc<Forgiving>,
+}
+
+impl Source {
+    pub(super) fn open(storage: impl Storage + 'static) -> Result<Source> {
+        let disk = Arc::new(Forgiving::new(storage));
+        let storage = FailStop::new(Box::new(Arc::clone(&disk)));
+        let file_len = storage.len()?;
+        let (mut newest, mut problems): (Option<Superblock>, Vec<Corruption>) = (None, Vec::new());
+        for (index, offset) in SLOT_OFFSETS.into_iter().enumerate() {
+            let mut bytes = [0; SLOT_LEN];
+            storage.read_full(offset, &mut bytes)?;
+            match parse_slot(&bytes, index) {
+                Slot::Valid(slot) => {
+                    let is_newer = newest.as_ref().is_none_or(|newest| newest.generation < slot.generation);
+                    newest = if is_newer { Some(*slot) } else { newest };
+                }
+                Slot::Refused(Error::Corrupt(corruption)) => problems.push(corruption),
+                Slot::Refused(error) => return Err(error),
+                Slot::Blank | Slot::Foreign | Slot::Torn => problems.push(Corruption {
+                    at: offset,
+                    clause: Clause("F-3.3"),
+                    what: "a superblock slot is not valid",
+                    expected: 1,
+                    found: 0,
+                }),
+            }
+        }
+        let is_guessed = newest.is_none();
+        let slot = match newest {
+            Some(slot) => slot,
+            None => guess::superblock(&storage, file_len)?,
+        };
+        Ok(Source { storage, slot, is_guessed, file_len, problems, disk })
+    }
+
+    /// Whether the file is shorter than it once was.
+    pub(super) fn is_cut(&self) -> bool {
+        self.file_len < self.slot.file_len
+    }
+
+    /// The file once more, for who wants one of his own.
+    pub(super) fn another(&self) -> FailStop {
+        FailStop::new(Box::new(Arc::clone(&self.disk)))
+    }
+
+    /// How many bytes the disk refused to read so far.
+    pub(super) fn unreadable_bytes(&self) -> u64 {
+        self.disk.unreadable_bytes()
+    }
+
+    /// Reads `len` bytes from `at` on; fewer where the file ends.
+    pub(super) fn read(&self, at: u64, len: usize) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; len];
+        let have = self.storage.read_full(at, &mut bytes)?;
+        bytes.truncate(have);
+        Ok(bytes)
+    }
+
+    /// The whole segment at a physical index, or what the file has of it.
+    pub(super) fn segment(&self, physical: u32) -> Result<Vec<u8>> {
+        let geometry = self.slot.geometry;
+        self.read(geometry.segment_offset(physical), geometry.segment_bytes() as usize)
+    }
+}
+
+/// A file whose disk may refuse to read parts of it: those read as zeros, which no checksum vouches for. Nothing is ever written.
+#[derive(Debug)]
+pub(crate) struct Forgiving {
+    inner: Box<dyn Storage>,
+    unreadable: AtomicU64,
+}
+
+impl Forgiving {
+    pub(crate) fn new(storage: impl Storage + 'static) -> Forgiving {
+        Forgiving { inner: Box::new(storage), unreadable: AtomicU64::new(0) }
+    }
+
+    /// How many bytes the disk refused to read so far.
+    pub(crate) fn unreadable_bytes(&self) -> u64 {
+        self.unreadable.load(Ordering::Relaxed)
+    }
+}
+
+/// Disks lose sectors of at least so many bytes.
+const UNREADABLE_LEN: u64 = 512;
+
+impl Storage for Forgiving {
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
+        match self.inner.read_at(offset, out) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {}
+            read => return read,
+        }
+        // The first sector by itself: what is behind it is asked for next.
+        let len = self.inner.len()?.saturating_sub(offset);
+        let len = len.min(UNREADABLE_LEN - offset % UNREADABLE_LEN).min(out.len() as u64) as usize;
+        match self.inner.read_at(offset, &mut out[..len]) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                out[..len].fill(0);
+                self.unreadable.fetch_add(len as u64, Ordering::Relaxed);
+                Ok(len)
+            }
+            read => read,
+        }
+    }
+
+    fn set_len(&self, _: u64) -> io::Result<()> {
+        Err(io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
+    fn write_at(&self, _: u64, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! What checks ask of a store that its users have no need of: steps of one call at a time, copies, and where things stand in the file.
+
+use std::ops::Range;
+
+use crate::core::{CheckpointJob, Core, SyncJob};
+use crate::db::Db;
+use crate::document::Key;
+use crate::error::Result;
+use crate::storage::Storage;
+
+impl Db {
+    /// Begins a sync, as a waiting caller does: what is placed is handed over, and the disk not asked yet. None where all of it is
+    /// durable already. For checks that look at what happens while a sync is under way, without a second thread.
+    ///
+    /// # Errors
+    /// As [`Db::flush`].
+    pub fn begin_sync(&self) -> Result<Option<SyncUnderWay>> {
+        let job = self.core().begin_sync()?;
+        Ok(job.map(|job| SyncUnderWay { db: self.clone(), job }))
+    }
+
+    /// Begins a checkpoint, of what is visible now. None where there is no commit to write down. Nobody else takes a step of maintenance before
+    /// it is finished.
+    ///
+    /// # Errors
+    /// As [`Db::checkpoint`].
+    pub fn begin_checkpoint(&self) -> Result<Option<CheckpointUnderWay>> {
+        let job = self.core().begin_checkpoint()?;
+        Ok(job.map(|job| CheckpointUnderWay { db: self.clone(), job }))
+    }
+
+    /// A copy that shares nothing with this store and goes on from its present state on `storage`, a copy of its disk. For
+    /// exhaustive checks, which try many futures of one past.
+    pub fn fork(&self, storage: impl Storage + 'static) -> Db {
+        Self::over(self.core().fork(Box::new(storage)))
+    }
+
+    /// One number for what this store has in memory: two forks of one store with the same one, on disks with the same one, go on alike.
+    pub fn fingerprint(&self) -> u64 {
+        self.core().fingerprint()
+    }
+
+    /// Which bytes of the file the segments of the newest checkpoint take, and of the one before, as the slots name them.
+    pub fn checkpoint_places(&self) -> [Vec<Range<u64>>; 2] {
+        self.core().checkpoint_places()
+    }
+
+    /// Where in the file the record of a document's newest version stands, in bytes; none where there is no such document.
+    pub fn record_offset(&self, collection: &str, key: &Key) -> Option<u64> {
+        self.core().record_offset(collection, key)
+    }
+
+    /// The names of all collections, with the ids by which [`Change`](crate::Change) calls them.
+    pub fn collection_ids(&self) -> Vec<(String, u32)> {
+        self.core().collection_ids()
+    }
+}
+
+/// A sync that was begun with [`Db::begin_sync`].
+#[derive(Debug)]
+pub struct SyncUnderWay {
+    db: Db,
+    job: SyncJob,
+}
+
+impl SyncUnderWay {
+    /// Has the disk do its part, and shows what is durable then.
+    ///
+    /// # Errors
+    /// As [`Db::flush`].
+    pub fn finish(self) -> Result<()> {
+        self.ask_disk()?;
+        self.end()
+    }
+
+    /// Has the disk do its part. Nothing is shown yet.
+    ///
+    /// # Errors
+    /// As [`Db::flush`].
+    pub fn ask_disk(&self) -> Result<()> {
+        self.core().sync_storage()
+    }
+
+    /// Shows what is durable, the disk having done its part.
+    ///
+    /// # Errors
+    /// As [`Db::flush`].
+    pub fn end(self) -> Result<()> {
+        self.core().end_sync(self.job)
+    }
+
+    /// The same sync in `db`, a copy of the store.
+    #[must_use]
+    pub fn fork(&self, db: &Db) -> SyncUnderWay {
+        SyncUnderWay { db: db.clone(), job: self.job }
+    }
+
+    fn core(&self) -> &Core {
+        self.db.core()
+    }
+}
+
+/// A checkpoint that was begun with [`Db::begin_checkpoint`]. One that is dropped keeps its place in the file until the store is opened again.
+#[derive(Debug)]
+pub struct CheckpointUnderWay {
+    db: Db,
+    job: CheckpointJob,
+}
+
+impl CheckpointUnderWay {
+    /// Writes some more of it. Whether there is more.
+    ///
+    /// # Errors
+    /// As [`Db::checkpoint`].
+    pub fn step(&mut self) -> Result<bool> {
+        self.db.core().write_checkpoint(&mut self.job)
+    }
+
+    /// Writes what is left, and has the slots name it.
+    ///
+    /// # Errors
+    /// As [`Db::checkpoint`].
+    pub fn finish(mut self) -> Result<()> {
+        while self.step()? {}
+        self.db.core().finish_checkpoint(self.job)
+    }
+}

@@ -1,0 +1,267 @@
+//! A store's file, edited so that every checksum holds.
+
+use std::sync::Arc;
+
+use holotype::format::checksum::crc;
+use holotype::format::frame::{
+    CLAIMS_NOTHING, FRAME_HEADER_LEN, FrameFlags, FrameHeader, SegmentSeed, parse_header_at, write_header,
+};
+use holotype::format::record::{Kind, RecordParts, RecordSeed};
+use holotype::format::segment::{SegmentHeader, SegmentKind};
+use holotype::format::superblock::{SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, parse_slot};
+use holotype::format::{Lsn, round_up_8};
+use holotype::storage::{MemoryStorage, Storage};
+use holotype::{Background, Db, Document, Durability, Error, KeyRef, Options, Result, doc};
+
+pub(crate) fn options() -> Options {
+    Options::new().sector(64).segment_bytes(4096).seed(7).background(Background::Manual)
+}
+
+pub(crate) fn n(value: i64) -> Document {
+    doc! { "n": value }
+}
+
+/// Where the log ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct End {
+    pub(crate) physical: u32,
+    pub(crate) sequence: u64,
+    pub(crate) offset: u32,
+    pub(crate) lsn: Lsn,
+}
+
+/// A frame to be placed.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame<'a> {
+    pub(crate) lsn: Lsn,
+    /// What the frame states to be durable, as far behind itself; nothing where it is not said.
+    pub(crate) durable_lag: u32,
+    pub(crate) flags: FrameFlags,
+    pub(crate) part: u16,
+    pub(crate) last: bool,
+    /// The count with which its stretch begins.
+    pub(crate) base: u32,
+    pub(crate) records: Vec<RecordParts<'a>>,
+}
+
+impl<'a> Frame<'a> {
+    pub(crate) fn new(lsn: Lsn, records: Vec<RecordParts<'a>>) -> Frame<'a> {
+        let flags = FrameFlags::NONE;
+        Frame { lsn, durable_lag: CLAIMS_NOTHING, flags, part: 0, last: true, base: 1, records }
+    }
+
+    /// A frame of no records that states everything before it to be durable.
+    pub(crate) fn claiming(lsn: Lsn) -> Frame<'a> {
+        Frame { durable_lag: 1, ..Frame::new(lsn, Vec::new()) }
+    }
+}
+
+/// A record without a key.
+pub(crate) fn nameless(kind: Kind, body: &[u8]) -> RecordParts<'_> {
+    let (moved, replaces, expiry, key) = (None, None, None, None);
+    RecordParts { kind, collection: 0, commit: 0, moved, replaces, expiry, chunked: false, key, body }
+}
+
+/// A put into the first collection.
+pub(crate) fn put(key: i64, body: &[u8]) -> RecordParts<'_> {
+    RecordParts { collection: 1, key: Some(KeyRef::Int(key)), ..nameless(Kind::Put, body) }
+}
+
+pub(crate) fn read_all(disk: &MemoryStorage) -> Vec<u8> {
+    let mut bytes = vec![0; disk.len().expect("memory has a length") as usize];
+    let mut done = 0;
+    while done < bytes.len() {
+        done += disk.read_at(done as u64, &mut bytes[done..]).expect("memory can be read");
+    }
+    bytes
+}
+
+/// The file of a store that was left open.
+#[derive(Debug, Clone)]
+pub(crate) struct Forge {
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Forge {
+    /// The documents 1 and 2 in the collection `c`, both durable.
+    pub(crate) fn new() -> Forge {
+        Self::of(&options(), |db| {
+            for key in 1..=2 {
+                db.collection("c").put(key, n(key)).expect("there is room");
+            }
+        })
+    }
+
+    pub(crate) fn of(options: &Options, fill: impl FnOnce(&Db)) -> Forge {
+        let disk = Arc::new(MemoryStorage::new());
+        let db = Db::open_on(Arc::clone(&disk), &options.clone().durability(Durability::Synced));
+        let db = db.expect("a new store");
+        fill(&db);
+        Forge { bytes: read_all(&disk) }
+    }
+
+    /// Room for so many segments.
+    pub(crate) fn lengthened(mut self, segments: u32) -> Forge {
+        let len = self.newest().geometry.segment_end(segments - 1) as usize;
+        self.bytes.resize(len.max(self.bytes.len()), 0);
+        self
+    }
+
+    /// A disk with the file.
+    pub(crate) fn disk(&self) -> Arc<MemoryStorage> {
+        let disk = MemoryStorage::new();
+        let mut done = 0;
+        while done < self.bytes.len() {
+            done += disk.write_at(done as u64, &self.bytes[done..]).expect("memory takes all");
+        }
+        Arc::new(disk)
+    }
+
+    pub(crate) fn open_with(&self, options: &Options) -> Result<Db> {
+        Db::open_on(self.disk(), options)
+    }
+
+    pub(crate) fn open(&self) -> Result<Db> {
+        self.open_with(&options())
+    }
+
+    /// The keys of the collection `c`, once the file is opened.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        let db = self.open().expect("the file is as it should be");
+        let report = db.verify(true).expect("it can be read");
+        assert!(report.is_clean(), "{:?}", report.problems);
+        db.collection("c").keys(..).expect("it is there").map(|key| key.expect("sound").to_string()).collect()
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_corrupt(&self, what: &str) {
+        self.assert_refused(what, |error| matches!(error, Error::Corrupt(_)));
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_newer(&self, what: &str) {
+        self.assert_refused(what, |error| matches!(error, Error::NewerFormat { .. }));
+    }
+
+    //= spec/versions.md#c-2-4-refused-is-not-corrupt
+    //# A reader MUST NOT change a file that it refuses.
+    /// It is refused for this reason, and left as it is.
+    #[track_caller]
+    fn assert_refused(&self, what: &str, is_reason: impl Fn(&Error) -> bool) {
+        let disk = self.disk();
+        let opened = Db::open_on(Arc::clone(&disk), &options()).map(|db| db.stats());
+        assert!(opened.as_ref().is_err_and(is_reason), "{what}: {opened:?}");
+        assert!(read_all(&disk) == self.bytes, "{what}: the file was written to");
+    }
+
+    fn slot(&self, index: usize) -> Superblock {
+        let at = SLOT_OFFSETS[index] as usize;
+        let bytes = self.bytes[at..at + SLOT_LEN].try_into().expect("a slot has its length");
+        match parse_slot(bytes, index) {
+            Slot::Valid(slot) => *slot,
+            other => panic!("slot {index}: {other:?}"),
+        }
+    }
+
+    pub(crate) fn newest(&self) -> Superblock {
+        let [a, b] = [0, 1].map(|index| self.slot(index));
+        if a.generation > b.generation { a } else { b }
+    }
+
+    /// The index of the newest slot.
+    pub(crate) fn newest_index(&self) -> usize {
+        self.newest().slot()
+    }
+
+    pub(crate) fn change_newest(&mut self, change: impl FnOnce(&mut Superblock)) {
+        let mut slot = self.newest();
+        change(&mut slot);
+        let at = SLOT_OFFSETS[slot.slot()] as usize;
+        self.bytes[at..at + SLOT_LEN].copy_from_slice(&slot.encode());
+    }
+
+    /// Changes bytes of a slot, whatever they mean.
+    pub(crate) fn patch_slot(&mut self, index: usize, at: usize, with: &[u8]) {
+        let start = SLOT_OFFSETS[index] as usize;
+        let slot = &mut self.bytes[start..start + SLOT_LEN];
+        slot[at..at + with.len()].copy_from_slice(with);
+        let sum = crc(&slot[..508]);
+        slot[508..].copy_from_slice(&sum.to_le_bytes());
+    }
+
+    fn segment_at(&self, physical: u32) -> usize {
+        self.newest().geometry.segment_offset(physical) as usize
+    }
+
+    pub(crate) fn header(&self, physical: u32) -> Option<SegmentHeader> {
+        SegmentHeader::parse(self.bytes.get(self.segment_at(physical)..)?, &self.newest().lineage, physical)
+    }
+
+    pub(crate) fn set_header(&mut self, physical: u32, header: SegmentHeader) {
+        let (at, lineage) = (self.segment_at(physical), self.newest().lineage);
+        let bytes = header.encode(&lineage, physical);
+        self.bytes[at..at + bytes.len()].copy_from_slice(&bytes);
+    }
+
+    /// Where the last frame of the log ends.
+    pub(crate) fn end(&self) -> End {
+        let slot = self.newest();
+        let segments = slot.geometry.segments_within(self.bytes.len() as u64);
+        let logs = (0..segments).filter_map(|physical| {
+            let header = self.header(physical)?;
+            (header.kind == SegmentKind::Log).then_some((header.sequence, physical))
+        });
+        let (sequence, physical) = logs.max().expect("the log has a segment");
+        let (at, seed) = (self.segment_at(physical), SegmentSeed::for_segment(&slot.lineage, sequence));
+        let mut end = None;
+        let mut offset = slot.geometry.data_start();
+        while let Some(bytes) = self.bytes.get(at + offset as usize..)
+            && offset < slot.geometry.segment_bytes()
+        {
+            offset = match parse_header_at(bytes, offset, &seed, slot.geometry.segment_bytes()) {
+                Some(header) => {
+                    let after = round_up_8(offset + FRAME_HEADER_LEN as u32 + header.body_len);
+                    end = Some(End { physical, sequence, offset: after, lsn: header.lsn });
+                    after
+                }
+                None => offset + 8,
+            };
+        }
+        end.expect("the log has a frame")
+    }
+
+    /// Puts `frame` behind the end of the log.
+    pub(crate) fn append(&mut self, frame: &Frame<'_>) -> Vec<u32> {
+        let end = self.end();
+        let offset = self.newest().geometry.place(end.offset).expect("the segment has room");
+        self.place(end, offset, frame)
+    }
+
+    /// Puts `frame` at an offset of a segment; returns where its records stand.
+    pub(crate) fn place(&mut self, segment: End, offset: u32, frame: &Frame<'_>) -> Vec<u32> {
+        let slot = self.newest();
+        let record_seed = RecordSeed::new(&slot.lineage, frame.lsn.incarnation(), segment.sequence);
+        let (mut bytes, mut offsets, mut crcs) = (vec![0; FRAME_HEADER_LEN], Vec::new(), Vec::new());
+        for record in &frame.records {
+            let at = offset + bytes.len() as u32;
+            offsets.push(at);
+            let commit = record.commit + frame.lsn.count() - frame.base;
+            crcs.push(RecordParts { commit, ..*record }.encode(record_seed.at(at), &mut bytes));
+        }
+        let header = FrameHeader {
+            body_crc: 0,
+            lsn: frame.lsn,
+            durable_lag: frame.durable_lag,
+            body_len: (bytes.len() - FRAME_HEADER_LEN) as u32,
+            part: frame.part,
+            last: frame.last,
+            flags: frame.flags,
+            record_count: crcs.len() as u32,
+        };
+        let seed = SegmentSeed::for_segment(&slot.lineage, segment.sequence).at(offset);
+        write_header(&mut bytes, &header, seed, crcs.into_iter());
+        let at = self.segment_at(segment.physical) + offset as usize;
+        self.bytes[at..at + bytes.len()].copy_from_slice(&bytes);
+        offsets
+    }
+}

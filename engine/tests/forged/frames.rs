@@ -1,0 +1,183 @@
+//! What follows the last commit, and what does not.
+
+use holotype::format::body::encode_opening;
+use holotype::format::frame::FrameFlags;
+use holotype::format::record::Kind;
+use holotype::format::segment::{SegmentHeader, SegmentKind};
+use holotype::format::{LogAddress, Lsn};
+use holotype::{Error, Options, Value, doc};
+
+use crate::forge::{End, Forge, Frame, n, nameless, options, put};
+
+fn lsn_of(end: End, incarnations: u32, counts: u32) -> Lsn {
+    Lsn::new(end.lsn.incarnation() + incarnations, end.lsn.count() + counts)
+}
+
+//= spec/recovery.md#r-1-2-start
+//# A reader MUST compare the whole LSN, incarnation included, from the first frame after the start on.
+//= spec/recovery.md#r-2-2-continuations
+//# A reader MUST NOT accept anything else as following L.
+#[test]
+fn only_the_next_commit_of_the_same_incarnation_or_an_opening_frame_follows() {
+    let store = Forge::new();
+    let (end, body) = (store.end(), n(3).encode());
+    let with = |lsn: Lsn| {
+        let mut store = store.clone();
+        store.append(&Frame::new(lsn, vec![put(3, &body)]));
+        store.keys()
+    };
+    assert_eq!(with(lsn_of(end, 0, 1)), ["1", "2", "3"]);
+    assert_eq!(with(lsn_of(end, 0, 2)), ["1", "2"], "a count is left out");
+    assert_eq!(with(lsn_of(end, 1, 1)), ["1", "2"], "of another incarnation");
+    assert_eq!(with(end.lsn), ["1", "2"], "the same again");
+}
+
+//= spec/recovery.md#r-2-2-continuations
+//# A reader MUST NOT accept anything else as following L.
+#[test]
+fn an_opening_frame_that_names_another_end_is_not_followed() {
+    let store = Forge::new();
+    let (end, body) = (store.end(), n(3).encode());
+    let geometry = store.newest().geometry;
+    let x = geometry.address(end.sequence, end.offset);
+    let with = |l: Lsn, x: LogAddress| {
+        let mut store = store.clone();
+        let opening = Lsn::new(end.lsn.incarnation() + 1, 1);
+        let named = encode_opening(l, x);
+        let flags = FrameFlags::OPENING | FrameFlags::SYSTEM;
+        let frame = Frame::new(opening, vec![nameless(Kind::Opening, &named)]);
+        let at = geometry.place(geometry.round_up_sector(end.offset)).expect("there is room");
+        store.place(end, at, &Frame { flags, ..frame });
+        store.append(&Frame::new(opening.next(), vec![put(3, &body)]));
+        store.keys()
+    };
+    assert_eq!(with(end.lsn, x), ["1", "2", "3"]);
+    assert_eq!(with(Lsn(end.lsn.0 - 1), x), ["1", "2"], "another commit");
+    assert_eq!(with(end.lsn, LogAddress(x.0 - 8)), ["1", "2"], "another place");
+}
+
+//= spec/format.md#f-5-7-frame-validity
+//# A reader MUST refuse the file when the frame that continues the log has a valid header CRC and a flag that
+//# it does not know.
+#[test]
+fn a_frame_that_continues_the_log_with_an_unknown_flag_is_of_a_newer_version() {
+    let mut store = Forge::new();
+    let (lsn, body) = (store.end().lsn.next(), n(3).encode());
+    store.append(&Frame { flags: FrameFlags(1 << 8), ..Frame::new(lsn, vec![put(3, &body)]) });
+    store.assert_newer("a flag that nobody knows");
+}
+
+//= spec/recovery.md#r-8-1-what-holds-a-place
+//# A reader MUST report corruption when a reservation of the last log segment names an index that something
+//# else holds, when both name one, and when one is above 4n + 64, where the file has room for n segments, the
+//# one in which it ends included: a writer would write over what is in use, or fill the disk.
+#[test]
+fn a_reservation_of_what_is_in_use_or_far_beyond_the_end_is_damage() {
+    let store = Forge::new().lengthened(6);
+    let header = store.header(0).expect("it was written at creation");
+    let with = |next: u32, after: u32| {
+        let mut store = store.clone();
+        store.set_header(0, SegmentHeader { next: Some(next), after: Some(after), ..header });
+        store
+    };
+    assert_eq!(with(5, 3).keys(), ["1", "2"]);
+    for (next, after, what) in [
+        (0, 2, "the segment itself"),
+        (2, 0, "the segment itself, later"),
+        (3, 3, "one place twice"),
+        (4 * 6 + 65, 2, "far beyond the end"),
+    ] {
+        with(next, after).assert_corrupt(what);
+    }
+    assert_eq!(with(4 * 6 + 64, 2).keys(), ["1", "2"], "beyond the end, and not far");
+}
+
+//= spec/recovery.md#r-9-1-the-segments-in-place
+//# When the one that stood there was not, the reader MUST report corruption.
+#[test]
+fn a_log_that_goes_on_over_a_segment_in_use_is_damage() {
+    let sizes = options().segment_bytes(512);
+    let mut store = Forge::of(&sizes, |db| {
+        (1..=20).for_each(|key| db.collection("c").put(key, n(key)).expect("there is room"));
+        db.checkpoint().expect("nothing hinders it");
+    });
+    let (end, body) = (store.end(), n(3).encode());
+    assert!(end.sequence > 1 && end.physical > 0);
+    let header = store.header(end.physical).expect("the log has entered it");
+    store.set_header(end.physical, SegmentHeader { next: Some(0), ..header });
+    let over = End { physical: 0, sequence: end.sequence + 1, ..end };
+    let first_lsn = end.lsn.next();
+    let header = SegmentHeader {
+        kind: SegmentKind::Log,
+        sequence: over.sequence,
+        first_lsn,
+        durable_lsn: Lsn::ZERO,
+        prev_end: end.offset,
+        next: None,
+        after: None,
+    };
+    store.set_header(0, header);
+    store.place(over, 64, &Frame { base: first_lsn.count(), ..Frame::new(first_lsn, vec![put(3, &body)]) });
+    let refused = store.open_with(&sizes).map(|db| db.stats());
+    let Err(Error::Corrupt(what)) = refused else { panic!("{refused:?}") };
+    assert!(what.to_string().contains("in the place of another"), "{what}");
+}
+
+//= spec/format.md#f-7-2-ids-and-names
+//# A writer MUST NOT give a collection id twice in the life of a store.
+//= spec/semantics.md#s-3-5-collection-ids
+//# A store MUST NOT give out the id of a collection that any commit in its order gave out.
+//= spec/semantics.md#s-3-5-collection-ids
+//# When no id is left, the call MUST be refused as `LimitReached`.
+#[test]
+fn a_collection_id_is_never_given_again() {
+    let sizes: Options = options();
+    let mut store = Forge::of(&sizes, |db| {
+        for _ in 0..3 {
+            db.create_collection("c").expect("there is room");
+            db.drop_collection("c").expect("there is room");
+            db.checkpoint().expect("nothing hinders it");
+        }
+    });
+    let db = store.open().expect("it is sound");
+    db.create_collection("c").expect("there is room");
+    assert_eq!(db.collection_ids(), [("c".to_owned(), 4)]);
+    db.collection("c").put(1, n(1)).expect("there is room");
+    db.collection("c").clear().expect("there is room");
+    assert_eq!(db.collection_ids(), [("c".to_owned(), 5)], "a collection that is cleared takes a new one");
+    // The last id that there is.
+    let last = doc! { "id": i64::from(u32::MAX), "name": "z", "op": "create" }.encode();
+    let lsn = store.end().lsn.next();
+    store.append(&Frame::new(lsn, vec![nameless(Kind::Catalog, &last)]));
+    let db = store.open().expect("it is sound");
+    assert!(matches!(db.create_collection("d"), Err(Error::LimitReached { .. })));
+    assert!(matches!(db.collection("d").put(1, n(1)), Err(Error::LimitReached { .. })));
+    assert!(matches!(db.collection("z").clear(), Err(Error::LimitReached { .. })));
+    assert_eq!(db.collections(), ["z"]);
+}
+
+//= spec/recovery.md#r-2-3-highest-incarnation
+//# Where several candidates hold a valid continuation, the reader MUST take the one of the highest
+//# incarnation.
+#[test]
+fn an_opening_frame_wins_over_a_commit_in_front_of_it() {
+    let mut store = Forge::of(&options(), |db| {
+        for key in 1..=2 {
+            // So long that a frame fits behind it into the sector.
+            db.collection("c").put(key, doc! { "p": Value::Bytes(vec![7; 20]) }).expect("there is room");
+        }
+    });
+    let (end, body) = (store.end(), n(3).encode());
+    let geometry = store.newest().geometry;
+    // The commit that a torn tail took, back where the log ended; and the life that did not see it, one sector on.
+    store.append(&Frame::new(end.lsn.next(), vec![put(3, &body)]));
+    let named = encode_opening(end.lsn, geometry.address(end.sequence, end.offset));
+    let opening = Lsn::new(end.lsn.incarnation() + 1, 1);
+    let flags = FrameFlags::OPENING | FrameFlags::SYSTEM;
+    let at = geometry.round_up_sector(end.offset);
+    assert!(geometry.place(end.offset).expect("there is room") < at);
+    let short = store.clone();
+    store.place(end, at, &Frame { flags, ..Frame::new(opening, vec![nameless(Kind::Opening, &named)]) });
+    assert_eq!(short.keys(), ["1", "2", "3"]);
+    assert_eq!(store.keys(), ["1", "2"]);
+}

@@ -1,0 +1,124 @@
+//! What the slots say.
+
+use std::sync::Arc;
+
+use holotype::Db;
+use holotype::format::superblock::SLOT_OFFSETS;
+use holotype::storage::Storage;
+
+use crate::forge::{Forge, n, options, read_all};
+
+//= spec/versions.md#c-2-2-newer-minor
+//# A reader MUST open a file of its own major and a higher minor version as it opens one of its own, unless a
+//# rule of C-2.3 refuses.
+//= spec/versions.md#c-2-4-refused-is-not-corrupt
+//# A reader that refuses because of something it does not know MUST say that a newer version wrote it, and
+//# not that the file is corrupt.
+//= spec/format.md#f-2-1-regions
+//# A reader MUST report the file as corrupt when a valid slot, the newest or not, has a geometry outside of
+//# these bounds.
+//= spec/format.md#f-3-4-versions-and-features
+//# A reader MUST refuse the file when a valid slot, the newest or not, has a format major other than 1, a
+//# checksum kind other than 1, or in its incompatible mask a bit that the reader does not know.
+#[test]
+fn a_valid_slot_that_asks_for_refusal_is_heard_though_the_other_is_newer() {
+    let store = Forge::new();
+    for index in [store.newest_index(), 1 - store.newest_index()] {
+        let patched = |at: usize, with: &[u8]| {
+            let mut store = store.clone();
+            store.patch_slot(index, at, with);
+            store
+        };
+        patched(8, &[2]).assert_newer("another major version");
+        patched(12, &[2]).assert_newer("another kind of checksum");
+        patched(16, &[1]).assert_newer("an incompatible feature");
+        patched(40, &[65]).assert_corrupt("a sector that is no power of two");
+        patched(44, &[0, 1, 0, 0]).assert_corrupt("segments of 256 bytes");
+        patched(400, &[1]).assert_corrupt("half a checkpoint");
+        assert_eq!(patched(10, &[9]).keys(), ["1", "2"], "a higher minor version changes nothing");
+    }
+}
+
+//= spec/format.md#f-3-3-validity
+//# A reader MUST take the valid slot of the higher generation as the newest.
+#[test]
+fn the_valid_slot_of_the_higher_generation_is_the_newest() {
+    let store = Forge::new();
+    for newest in 0..2 {
+        let mut store = store.clone();
+        for index in 0..2 {
+            let generation: u64 = if index == newest { 100 } else { 50 };
+            store.patch_slot(index, 352, &(generation + index as u64).to_le_bytes());
+        }
+        assert_eq!(store.keys(), ["1", "2"]);
+        // What the newest says of the length counts, and what the other says does not.
+        let too_long = (store.bytes.len() as u64 + 1).to_le_bytes();
+        let mut other = store.clone();
+        other.patch_slot(1 - newest, 376, &too_long);
+        assert_eq!(other.keys(), ["1", "2"]);
+        store.patch_slot(newest, 376, &too_long);
+        store.assert_corrupt("the newest slot names a longer file");
+    }
+}
+
+//= spec/format.md#f-3-4-versions-and-features
+//# A reader MUST NOT write to a file whose read-only-compatible mask has a bit that it does not know.
+#[test]
+fn an_unknown_feature_that_readers_may_ignore_keeps_writers_out() {
+    let mut store = Forge::new();
+    store.patch_slot(store.newest_index(), 24, &[4]);
+    store.assert_newer("opened for writing");
+    let reader = store.open_with(&options().read_only(true)).expect("it can be read");
+    assert_eq!(reader.collection("c").len().expect("it is there"), 2);
+}
+
+//= spec/format.md#f-3-5-writing-a-slot
+//# A writer MUST NOT write the content of an invalid slot back under a fresh checksum.
+#[test]
+fn an_invalid_slot_is_not_written_back() {
+    let mut store = Forge::new();
+    let instance = store.newest().instance;
+    let older = 1 - store.newest_index();
+    // One bit of its instance id, and its checksum does not hold any more.
+    store.bytes[SLOT_OFFSETS[older] as usize + 64] ^= 1;
+    let disk = store.disk();
+    drop(Db::open_on(Arc::clone(&disk), &options()).expect("one slot is enough"));
+    let mut slot = [0; 512];
+    disk.read_at(SLOT_OFFSETS[older], &mut slot).expect("memory can be read");
+    assert_eq!(slot[64..80], instance, "what was damaged is not given a checksum that holds");
+}
+
+//= spec/recovery.md#r-7-3-close
+//# A reader MUST NOT skip any step of recovery because of the clean flag.
+#[test]
+fn a_clean_flag_saves_no_step_of_recovery() {
+    let mut store = Forge::new();
+    store.change_newest(|slot| slot.clean = true);
+    assert_eq!(store.keys(), ["1", "2"], "the log is followed all the same");
+    let end = store.end();
+    store.change_newest(|slot| slot.durable_lsn = end.lsn);
+    let last = 16_384 + end.offset as usize - 9;
+    store.bytes[last] ^= 1;
+    store.assert_corrupt("what the slot attests is not there");
+}
+
+//= spec/versions.md#c-3-1-a-file-of-a-newer-minor-version
+//# A writer MUST NOT lower the minor version, or change a feature mask, in the slots that it writes.
+#[test]
+fn a_writer_keeps_the_minor_version_and_the_features_of_the_file() {
+    let mut store = Forge::new();
+    for index in 0..2 {
+        store.patch_slot(index, 10, &[9]);
+        store.patch_slot(index, 32, &[5]);
+    }
+    let disk = store.disk();
+    let db = Db::open_on(Arc::clone(&disk), &options()).expect("it is of the same major version");
+    db.collection("c").put(3, n(3)).expect("there is room");
+    db.checkpoint().expect("nothing hinders it");
+    db.close().expect("nothing hinders it");
+    let bytes = read_all(&disk);
+    for slot in SLOT_OFFSETS.map(|at| &bytes[at as usize..]) {
+        assert_eq!((slot[10], slot[32]), (9, 5));
+        assert!(slot[352] > store.newest().generation as u8, "it was written");
+    }
+}
