@@ -1,9 +1,14 @@
 //! The command line as clap reads it. What one command alone takes stands beside that command.
 
+use std::ffi::OsString;
+
 use clap::{Args, Parser, Subcommand};
 use holotype::document::JsonMode;
 
-use crate::commands::{delete, export, gate, get, import, put, scan, stats, verify};
+use crate::commands::{
+    backup, check, checkpoint, compact, conform, delete, export, gate, get, import, inspect, put, salvage,
+    scan, stats, torture, verify,
+};
 
 const AFTER_HELP: &str = "\
 Exit codes:
@@ -26,6 +31,16 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Prove the store: run every check on built-in workloads or on documents of yours
     Gate(gate::GateArgs),
+    /// Search for longer: the checks of the gate, for as long as asked, and processes that are killed
+    Torture(torture::TortureArgs),
+    /// What `torture` kills
+    #[command(hide = true)]
+    TortureWorker {
+        #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
+        assignment: Vec<OsString>,
+    },
+    /// Try every life of a small store to a depth: operations, syncs, checkpoints, cleaning, power cuts, failures
+    Check(check::CheckArgs),
     /// Put the documents of a JSON Lines file or a JSON array into a collection
     Import(import::ImportArgs),
     /// Write a collection's documents to standard output, one a line, in key order
@@ -40,8 +55,20 @@ pub(crate) enum Command {
     Scan(scan::ScanArgs),
     /// Show how much there is, and what it takes
     Stats(stats::StatsArgs),
+    /// Show a file as its layout: superblocks, segments, frames, records, and where recovery stops and why
+    Inspect(inspect::InspectArgs),
     /// Check that every document can be read and stands where the index says
     Verify(verify::VerifyArgs),
+    /// Write the index down, so that the store opens quickly after a crash
+    Checkpoint(checkpoint::CheckpointArgs),
+    /// Make the file as small as it gets
+    Compact(compact::CompactArgs),
+    /// Copy a store, and check the copy
+    Backup(backup::BackupArgs),
+    /// Write all that can be proven of a damaged store into a new one; exit code 4 if that is not everything
+    Salvage(salvage::SalvageArgs),
+    /// Hold an implementation of the format against the vectors of the specification
+    Conform(conform::ConformArgs),
 }
 
 /// How documents are written.

@@ -53,6 +53,11 @@ impl Failure {
         Failure { exit: Exit::Io, message: Some(format!("cannot read {name}: {error}")) }
     }
 
+    /// Writing the file at `path`, which is no store, failed.
+    pub(crate) fn write(path: &Path, error: &io::Error) -> Self {
+        Failure { exit: Exit::Io, message: Some(format!("cannot write {}: {error}", path.display())) }
+    }
+
     /// Writing to standard output failed. A reader that has seen enough, such as `head`, is nothing to complain about.
     pub(crate) fn output(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {

@@ -26,6 +26,15 @@ impl Output {
         written.map_err(|error| Failure::output(&error))
     }
 
+    /// Writes a value as JSON on a line of its own, as it is put together.
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<()> {
+        serde_json::to_writer(&mut self.stream, value).map_err(|error| match error.io_error_kind() {
+            Some(kind) => Failure::output(&kind.into()),
+            None => Failure::read("what was to be printed", error),
+        })?;
+        self.line("")
+    }
+
     /// Writes a document of its own on a line of its own.
     pub(crate) fn document(&mut self, document: &Document, mode: JsonMode) -> Result<()> {
         self.filled_line(|line| json::write_document(document, mode, line))
@@ -71,5 +80,12 @@ pub(crate) fn report<T: Serialize>(report: &T, json: bool, text: impl FnOnce(&T)
     } else {
         output.line(&text(report))?;
     }
+    output.finish()
+}
+
+/// Prints text of several lines.
+pub(crate) fn text(text: &str) -> Result<()> {
+    let mut output = Output::new();
+    output.line(text)?;
     output.finish()
 }

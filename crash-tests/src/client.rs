@@ -59,6 +59,11 @@ impl Client {
         Client { transaction, snapshots, snapshots_taken, seen, db }
     }
 
+    /// The numbers of the snapshots that are held.
+    pub fn snapshots(&self) -> Vec<u64> {
+        self.snapshots.keys().copied().collect()
+    }
+
     /// Closes the store.
     ///
     /// # Errors
@@ -212,8 +217,13 @@ impl Client {
                 None => Outcome::Done,
                 Some(problem) => Outcome::Failed(Failure::Corrupt(problem.to_string())),
             },
-            // The store has neither yet; it does what they ask for by doing nothing.
-            Op::Checkpoint | Op::Clean => Outcome::Done,
+            Op::Checkpoint => self.db.checkpoint().map(|()| Outcome::Done)?,
+            Op::Clean => self.db.maintain().map(|_| Outcome::Done)?,
+            Op::Compact => match self.db.compact() {
+                // Nothing moves while a transaction of the caller's own is open.
+                Err(holotype::Error::WriterBusy { .. }) if self.transaction.is_some() => Outcome::Done,
+                compacted => compacted.map(|_| Outcome::Done)?,
+            },
             op => {
                 let collection = op.collection().expect("it reads a collection");
                 adapter::read(&self.db.collection(collection), op)?

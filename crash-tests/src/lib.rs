@@ -8,24 +8,36 @@
 //! | [`media`] | damage at rest: right data or a typed error |
 //! | [`readers`] | scans beside a writer, and over damage |
 //! | [`history`] | threads on one store: some order of their calls explains every answer |
+//! | [`fallback`] | damage to what is there twice: the other one is enough |
 //! | [`faults`] | storage calls that fail, each in turn |
+//! | [`kills`] | a real process on a real file, killed at any moment |
+//! | [`machine`] | every life of a small store, breadth first, by a model checker |
 //! | [`gate`] | all of them, within a time |
 //!
-//! [`adapter`], [`client`] and [`convert`] put the engine under the model's operations, [`witness`] is the disk that keeps every moment of
-//! itself, [`live`] a store with its judge beside it, and [`setup`] the sizes.
+//! [`adapter`], [`client`] and [`convert`] put the engine under the model's operations, [`follower`] listens to its change feed, [`witness`] is the disk that keeps every moment of
+//! itself, [`live`] a store with its judge beside it,
+//! [`setup`] the sizes, and [`part`] what part of a search is wanted.
 #![deny(missing_docs)]
 
 pub mod adapter;
 pub mod client;
 pub mod convert;
 pub mod crash;
+pub mod fallback;
 pub mod faults;
+pub mod follower;
+pub mod full;
 pub mod gate;
 pub mod history;
+pub mod kills;
 pub mod live;
+pub mod machine;
 pub mod media;
+pub mod part;
 pub mod power;
 pub mod random;
 pub mod readers;
+#[cfg(feature = "seeded")]
+pub mod seeded;
 pub mod setup;
 pub mod witness;

@@ -4,10 +4,11 @@ use std::fmt;
 
 use holotype::Db;
 use holotype::storage::sim::SimDisk;
-use holotype_model::{Disagreement, Durability, Ending, Op, Oracle, Outcome, Survived};
+use holotype_model::{Disagreement, Durability, Ending, KeyRange, Op, Oracle, Outcome, Survived};
 
 use crate::adapter;
 use crate::client::Client;
+use crate::follower::Follower;
 use crate::setup::Setup;
 use crate::witness::Witness;
 
@@ -20,6 +21,12 @@ pub enum Step {
     All(Vec<Op>),
     /// Two writes of class `Synced`. The second is placed while the sync for the first is under way.
     Overlap(Op, Op),
+    /// Maintenance until nothing is due.
+    Maintain,
+    /// A checkpoint, and this call when the first of its pages are written.
+    DuringCheckpoint(Op),
+    /// Somebody begins to follow the change feed, and listens at the next look.
+    Follow,
     /// The store is closed and opened again.
     Reopen,
     /// The process is killed, and the store opened again.
@@ -35,6 +42,9 @@ impl fmt::Display for Step {
                 f.write_str(&ops.join(", "))
             }
             Step::Overlap(first, second) => write!(f, "{first}, and during its sync {second}"),
+            Step::Maintain => f.write_str("maintain"),
+            Step::DuringCheckpoint(op) => write!(f, "checkpoint, and in its midst {op}"),
+            Step::Follow => f.write_str("follow"),
             Step::Reopen => f.write_str("close, open"),
             Step::Kill => f.write_str("kill, open"),
         }
@@ -50,6 +60,9 @@ pub struct Moment {
     pub oracle: Oracle,
 }
 
+/// More steps of maintenance than any store of a check needs at once.
+const MAINTENANCE_MAX: usize = 1000;
+
 /// What the store did that it may not do, in words.
 pub type Violation = String;
 
@@ -57,6 +70,8 @@ pub type Violation = String;
 #[derive(Debug)]
 pub struct Live {
     setup: Setup,
+    // Let go before what it follows.
+    follower: Option<Follower>,
     client: Client,
     witness: Witness,
     oracle: Oracle,
@@ -76,7 +91,7 @@ impl Live {
         let db = open(setup, &witness)?;
         let oracle = Oracle::default();
         let moments = moments(witness.take(), &oracle, &oracle);
-        let mut live = Live { setup, client: Client::new(db), witness, oracle };
+        let mut live = Live { setup, follower: None, client: Client::new(db), witness, oracle };
         live.look()?;
         Ok((live, moments))
     }
@@ -94,14 +109,15 @@ impl Live {
         let moments = witness.take();
         let dump = adapter::contents(&db).map_err(|error| format!("reading what it holds: {error}"))?;
         let survived = oracle.judge_ending(ending, &dump).map_err(say)?;
-        Ok((Live { setup, client: Client::new(db), witness, oracle }, moments, survived))
+        Ok((Live { setup, follower: None, client: Client::new(db), witness, oracle }, moments, survived))
     }
 
     /// An independent store in the same state.
     pub fn fork(&self) -> Live {
         let witness = Witness::new(self.witness.disk().fork());
         let client = self.client.fork(self.db().fork(witness.clone()));
-        Live { setup: self.setup, client, witness, oracle: self.oracle.clone() }
+        let follower = self.follower.as_ref().map(|follower| follower.fork(client.db()));
+        Live { setup: self.setup, follower, client, witness, oracle: self.oracle.clone() }
     }
 
     /// The store.
@@ -128,6 +144,12 @@ impl Live {
                 Ok(moments.into_iter().flatten().collect())
             }
             Step::Overlap(first, second) => self.overlap(first, second),
+            Step::Maintain => self.maintain(),
+            Step::DuringCheckpoint(op) => self.during_checkpoint(op),
+            Step::Follow => {
+                self.follower = Some(Follower::begin(self.db())?);
+                Ok(Vec::new())
+            }
             Step::Reopen => self.reopen(),
             Step::Kill => self.kill(),
         }
@@ -135,11 +157,19 @@ impl Live {
 
     fn call(&mut self, op: &Op) -> Result<Vec<Moment>, Violation> {
         self.witness.record();
-        let outcome = self.client.apply(op);
+        let outcome = self.answer(op)?;
         let disks = self.witness.take();
         let before = in_flight(&self.oracle, op);
         self.oracle.judge(op, &outcome).map_err(say)?;
         Ok(moments(disks, &before, &self.oracle))
+    }
+
+    /// What the store answers, which is no failure: nothing is wrong with the disk.
+    fn answer(&mut self, op: &Op) -> Result<Outcome, Violation> {
+        match self.client.apply(op) {
+            failed @ (Outcome::Failed(_) | Outcome::Unknown) => Err(format!("{op}: {failed}")),
+            outcome => Ok(outcome),
+        }
     }
 
     /// Nobody sees the first write before its sync is over, nor the second before its own is; but the second builds on the first.
@@ -181,6 +211,34 @@ impl Live {
         Ok(all)
     }
 
+    /// What is kept up in small steps changes nothing that anybody sees.
+    fn maintain(&mut self) -> Result<Vec<Moment>, Violation> {
+        self.witness.record();
+        for _ in 0..MAINTENANCE_MAX {
+            if !self.db().maintain().map_err(|error| format!("maintaining: {error}"))? {
+                return Ok(moments(self.witness.take(), &self.oracle, &self.oracle));
+            }
+        }
+        Err(format!("maintenance goes on for ever: {:?}", self.db().stats()))
+    }
+
+    fn during_checkpoint(&mut self, op: &Op) -> Result<Vec<Moment>, Violation> {
+        let say_error = |error: holotype::Error| format!("a checkpoint: {error}");
+        self.witness.record();
+        let mut checkpoint = self.db().begin_checkpoint().map_err(say_error)?;
+        if let Some(checkpoint) = &mut checkpoint {
+            checkpoint.step().map_err(say_error)?;
+        }
+        let mut all = moments(self.witness.take(), &self.oracle, &self.oracle);
+        all.extend(self.call(op)?);
+        self.witness.record();
+        if let Some(checkpoint) = checkpoint {
+            checkpoint.finish().map_err(say_error)?;
+        }
+        all.extend(moments(self.witness.take(), &self.oracle, &self.oracle));
+        Ok(all)
+    }
+
     fn contents(&self) -> Result<adapter::Contents, Violation> {
         adapter::contents(self.db()).map_err(|error| format!("reading what it holds: {error}"))
     }
@@ -202,7 +260,10 @@ impl Live {
         let before = self.oracle.clone();
         // Power may go before the opening is over: then nothing that it found is promised yet.
         let opening = self.next_life(Ending::Kill)?;
-        Ok(moments(opening, &before, &self.oracle))
+        let mut all = moments(opening, &before, &self.oracle);
+        // spec. Whatever it did, or left undone: what it answers with from now on is there to stay.
+        all.push(Moment { disk: self.disk().fork(), oracle: self.oracle.clone() });
+        Ok(all)
     }
 
     /// Ends this life, and begins the next on the same disk. Gives the disk after each change that opening makes.
@@ -218,7 +279,29 @@ impl Live {
     pub fn look(&mut self) -> Result<(), Violation> {
         let dump = self.contents()?;
         self.oracle.judge_dump(&dump).map_err(say)?;
+        for snapshot in self.client.snapshots() {
+            self.look_through(snapshot)?;
+        }
+        if let Some(follower) = &mut self.follower {
+            follower.catch_up(self.client.db())?;
+        }
         self.verify()
+    }
+
+    /// Reads everything through a snapshot.
+    fn look_through(&mut self, snapshot: u64) -> Result<(), Violation> {
+        let through = |op| Op::Through { snapshot, op: Box::new(op) };
+        let collections = through(Op::Collections);
+        let names = self.answer(&collections)?;
+        self.oracle.judge(&collections, &names).map_err(say)?;
+        let Outcome::Names(names) = names else { unreachable!("it was judged") };
+        for collection in names {
+            let scan = Op::Scan { collection, range: KeyRange::ALL, reverse: false, limit: None };
+            let scan = through(scan);
+            let answer = self.answer(&scan)?;
+            self.oracle.judge(&scan, &answer).map_err(say)?;
+        }
+        Ok(())
     }
 
     /// Lets the store check itself, as deep as it can.
@@ -238,7 +321,7 @@ fn open(setup: Setup, witness: &Witness) -> Result<Db, Violation> {
 }
 
 /// The judge while a call is under way.
-fn in_flight(oracle: &Oracle, op: &Op) -> Oracle {
+pub(crate) fn in_flight(oracle: &Oracle, op: &Op) -> Oracle {
     let mut oracle = oracle.clone();
     if op.is_write() || matches!(op, Op::Flush) {
         oracle.judge(op, &Outcome::Unknown).expect("a call that may write may be cut short");
@@ -247,7 +330,7 @@ fn in_flight(oracle: &Oracle, op: &Op) -> Oracle {
 }
 
 /// The judge while these commits are placed, and none of them is durable for certain.
-fn pending(oracle: &Oracle, ops: &[&Op]) -> Oracle {
+pub(crate) fn pending(oracle: &Oracle, ops: &[&Op]) -> Oracle {
     let mut oracle = oracle.clone();
     for op in ops {
         let op = op.with_durability(Durability::Buffered);
@@ -274,6 +357,6 @@ fn moments(disks: Vec<SimDisk>, before: &Oracle, after: &Oracle) -> Vec<Moment> 
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` hands over")]
-fn say(disagreement: Disagreement) -> Violation {
+pub(crate) fn say(disagreement: Disagreement) -> Violation {
     format!("found {}; legal is: {}", disagreement.found, disagreement.expected.join(" | or: "))
 }

@@ -3,9 +3,10 @@
 use holotype::storage::sim::{Decisions, SimDisk};
 use holotype::{Db, Document};
 use holotype_model::check::{Divergence, Profile, Rig, Rng, Step, Steps, Tally, minimise, run};
-use holotype_model::{Ending, Failure, Features, Op, Outcome, Subject};
+use holotype_model::{Ending, Failure, Features, Limits, Op, Outcome, Subject};
 
 use crate::client::Client;
+use crate::follower::Follower;
 use crate::setup::Setup;
 use crate::witness::Witness;
 use crate::{adapter, convert};
@@ -13,8 +14,11 @@ use crate::{adapter, convert};
 /// An open store, as the model's driver sees any.
 #[derive(Debug)]
 pub struct Engine {
+    // Let go before what it follows.
+    follower: Follower,
     client: Client,
     witness: Witness,
+    setup: Setup,
 }
 
 /// What is left of a store that is not open: its disk, and the sizes that a new one would get.
@@ -39,22 +43,31 @@ impl Subject for Engine {
     fn open(image: Image) -> Result<Self, Failure> {
         let witness = Witness::new(image.disk);
         let db = Db::open_on(witness.clone(), &image.setup.options()).map_err(adapter::failure_of)?;
-        Ok(Engine { client: Client::new(db), witness })
+        let follower = Follower::begin(&db).map_err(Failure::Other)?;
+        Ok(Engine { follower, client: Client::new(db), witness, setup: image.setup })
     }
 
     fn apply(&mut self, op: &Op) -> Outcome {
-        self.client.apply(op)
+        let outcome = self.client.apply(op);
+        // Now and then, so that there is something to hold in place for it.
+        if outcome == Outcome::Done
+            && matches!(op, Op::Flush | Op::Verify)
+            && let Err(what) = self.follower.catch_up(self.client.db())
+        {
+            return Outcome::Failed(Failure::Other(what));
+        }
+        outcome
     }
 
     fn verify(&mut self) -> Result<(), Failure> {
-        match self.client.apply(&Op::Verify) {
+        match self.apply(&Op::Verify) {
             Outcome::Failed(failure) => Err(failure),
             _ => Ok(()),
         }
     }
 
     fn supports(&self) -> Features {
-        Features::all()
+        Features::all().with_limits(self.setup.limits())
     }
 }
 
@@ -110,16 +123,32 @@ pub struct Reduced {
     pub divergence: Divergence,
 }
 
+/// Beside what the model's driver asks for by itself, a step of maintenance comes before each step with a chance of one in so many.
+const MAINTAINED_EVERY: usize = 8;
+
 /// The steps of one run. `documents`, where there are any, take the place of most that the seed makes up.
 pub fn steps(seed: u64, len: usize, setup: Setup, documents: &[Document]) -> Vec<Step> {
     let segment = setup.segment_bytes as usize;
     let sector = setup.sector as usize;
-    let mut profile = Profile::new(Features::all());
+    let mut profile = Profile::new(Features::all().with_limits(setup.limits()));
     // Near the ends of sectors and, with what a record adds, of half segments: two of these do not share one.
     profile.lens = vec![sector - 64, sector - 32, sector, 2 * sector, segment / 2 - 128, segment / 2];
-    profile.lens.retain(|len| *len < segment * 3 / 4);
+    if segment <= 4096 {
+        // One of several chunks.
+        profile.lens.push(2 * segment);
+    }
     let mut rng = Rng::seeded(seed ^ 0x686f_6c6f);
-    let mut steps: Vec<Step> = Steps::seeded(seed, &profile).take(len).collect();
+    let mut steps: Vec<Step> = Vec::with_capacity(len + len / MAINTAINED_EVERY);
+    for step in Steps::seeded(seed, &profile).take(len) {
+        if rng.one_in(MAINTAINED_EVERY) {
+            steps.push(Step::Do(if rng.one_in(4) { Op::Checkpoint } else { Op::Clean }));
+        }
+        steps.push(step);
+    }
+    // Keys between what such segments hold and what others do: refused where they are put, and simply not there elsewhere.
+    let (short, long) = (setup.limits().key_len, Limits::default().key_len);
+    let is_between = |op: &Op| op.keys().iter().any(|key| (short + 1..=long).contains(&key.len()));
+    steps.retain(|step| !matches!(step, Step::Do(op) if is_between(op)));
     let bodies: Vec<&Document> =
         documents.iter().filter(|document| document.encode().len() < segment / 2).collect();
     if bodies.is_empty() {

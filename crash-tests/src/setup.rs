@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use holotype::Options;
+use holotype::format::Geometry;
 use holotype::storage::sim::{Level, SimDisk};
+use holotype::{KeyRef, Options};
+use holotype_model::Limits;
 
 /// A geometry, and how freely a power cut chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +44,7 @@ impl Setup {
     pub const LARGE: Setup = Setup { name: "large", segment_bytes: 65_536, ..Setup::SECTORS };
 
     /// What a store has when nobody says otherwise.
-    pub const DEFAULT: Setup = Setup { name: "default", segment_bytes: 1 << 20, ..Setup::SECTORS };
+    pub const DEFAULT: Setup = Setup { name: "default", segment_bytes: 128 << 10, ..Setup::SECTORS };
 
     /// The options that open a store of this geometry.
     pub fn options(&self) -> Options {
@@ -51,11 +53,23 @@ impl Setup {
             .segment_bytes(self.segment_bytes)
             // Nobody else ends a transaction while a check waits for it.
             .write_wait(Duration::ZERO)
-            .read_unit(self.sector as usize);
+            .read_unit(self.sector as usize)
+            // What lies in a segment that is given out again must not be answered from memory.
+            .cache_bytes((2 * self.segment_bytes as usize).min(1 << 20))
+            .checkpoint_bytes(4 * u64::from(self.segment_bytes));
         match self.count_max {
             Some(count) => options.count_max(count),
             None => options,
         }
+    }
+
+    /// The limits of a store of this geometry: in small segments, keys must fit the pages of a checkpoint.
+    pub fn limits(&self) -> Limits {
+        let geometry = Geometry::new(self.sector, self.segment_bytes).expect("these sizes are within bounds");
+        let fits =
+            |len: usize| KeyRef::Bytes(&vec![0; len]).encoded_len() <= geometry.checkpoint_key_len_max();
+        let limits = Limits::default();
+        Limits { key_len: (0..=limits.key_len).rfind(|len| fits(*len)).unwrap_or(0), ..limits }
     }
 
     /// A disk for it, with nothing on it.

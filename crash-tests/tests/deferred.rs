@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use holotype::storage::{MemoryStorage, Storage};
-use holotype::{Change, Db, DocRef, Durability, Error, Key, Options, Snapshot, Ticket, doc};
+use holotype::{Db, DocRef, Durability, Error, Key, Options, Snapshot, Ticket, doc};
+use holotype_crash_tests::follower::Follower;
 use holotype_model::check::Rng;
 
 const LIVES: u64 = 60;
@@ -71,8 +72,7 @@ struct Life {
     db: Db,
     tickets: Vec<Ticket>,
     snapshots: Vec<(Snapshot, Contents)>,
-    /// The commits that the feed has shown.
-    shown: Vec<u64>,
+    follower: Follower,
 }
 
 impl Life {
@@ -83,8 +83,8 @@ impl Life {
     fn begin(seed: u64) -> Life {
         let disk = Arc::new(Disk { inner: MemoryStorage::new(), room: AtomicI64::new(-1) });
         let db = Db::open_on(Arc::clone(&disk), &Self::options()).expect("there is room");
-        let rng = Rng::seeded(seed);
-        Life { rng, disk, db, tickets: Vec::new(), snapshots: Vec::new(), shown: Vec::new() }
+        let (rng, follower) = (Rng::seeded(seed), Follower::begin(&db).expect("a new store"));
+        Life { rng, disk, db, tickets: Vec::new(), snapshots: Vec::new(), follower }
     }
 
     /// Goes on until the steps are over, or the store has stopped writing. How many steps there were.
@@ -174,6 +174,7 @@ impl Life {
         let disk = Arc::clone(&self.disk);
         self.db = Db::open_on(disk, &Self::options()).expect("a healthy disk");
         assert_eq!(contents(&self.db), before);
+        self.follower = Follower::begin(&self.db).expect("a healthy disk");
         true
     }
 
@@ -181,31 +182,7 @@ impl Life {
         for (snapshot, was) in &self.snapshots {
             assert_eq!(&contents_of(snapshot), was, "a snapshot is what it was");
         }
-        let (shown, played_back) = self.play_back(0);
-        assert_eq!(played_back, contents(&self.db), "the feed, played back, is the state");
-        assert!(shown.is_sorted() && shown.starts_with(&self.shown), "{shown:x?} after {:x?}", self.shown);
-        if !shown.is_empty() {
-            let from = self.rng.below(shown.len());
-            assert_eq!(self.play_back(shown[from]).0, shown[from + 1..], "it can be resumed anywhere");
-        }
-        self.shown = shown;
-    }
-
-    fn play_back(&self, from: u64) -> (Vec<u64>, Contents) {
-        let mut watch = self.db.watch(from).expect("a commit that was shown is there");
-        let (mut shown, mut places) = (Vec::new(), BTreeMap::new());
-        while let Some(commit) = watch.try_next().expect("a healthy disk") {
-            shown.push(commit.lsn);
-            for change in commit.changes {
-                match change {
-                    Change::Put { key, at, .. } => drop(places.insert(key, at)),
-                    Change::Delete { key, .. } => drop(places.remove(&key)),
-                    _ => {}
-                }
-            }
-        }
-        let found = |at| self.db.document_at(at).expect("a healthy disk").expect("nothing is cleaned away");
-        (shown, places.into_values().map(|at| entry(Ok(found(at)))).collect())
+        self.follower.catch_up(&self.db).unwrap_or_else(|what| panic!("{what}"));
     }
 
     fn verifies(&self) -> bool {

@@ -2,6 +2,16 @@
 
 use holotype_crash_tests::history::{self, Tally};
 
+//= spec/space.md#p-3-3-one-step
+//# Whether a record is live, and the placing of its relocation, MUST be one step in which nobody else places
+//# a commit, and in which nothing is pending.
+//= spec/semantics.md#s-1-3-one-at-a-time
+//# A store MUST behave as if each call took effect at one moment between its start and its return, in the
+//# order of the commits.
+//= spec/semantics.md#s-6-8-visibility
+//# A store MUST NOT return from a write before its commit is visible to every reader that begins later.
+//= spec/transactions.md#t-2-2-one-writer-at-a-time
+//# Between the begin and the end of a write transaction a store MUST NOT place a commit of anybody else.
 #[test]
 fn every_history_of_threads_has_an_order_that_explains_it() {
     let mut tally = Tally::default();

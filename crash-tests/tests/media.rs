@@ -22,6 +22,10 @@ fn hits_a_sector(damage: &Damage) -> bool {
     matches!(damage, Damage::Zero(_) | Damage::Copy { .. } | Damage::Stale { .. } | Damage::Extend(_))
 }
 
+//= spec/media.md#m-5-1-any-bytes
+//# A store MUST answer every call with the right data or an error, whatever bytes the file holds.
+//= spec/semantics.md#s-8-6-damage
+//# A call that meets damaged bytes MUST fail as `Corrupt` rather than answer from them.
 #[test]
 fn damage_to_a_closed_store_is_harmless_or_told() {
     let specimen = Specimen::closed(Setup::TINY).expect("the steps are legal");
@@ -30,6 +34,10 @@ fn damage_to_a_closed_store_is_harmless_or_told() {
     assert_eq!(tally.last_batch, 0, "the slot attests the last batch");
 }
 
+//= spec/media.md#m-5-1-any-bytes
+//# A store MUST answer every call with the right data or an error, whatever bytes the file holds.
+//= spec/recovery.md#r-4-3-corrupt
+//# A writer MUST NOT change a file that the table calls corrupt.
 #[test]
 fn damage_to_a_store_left_open_is_harmless_or_told_but_for_the_last_batch() {
     let specimen = Specimen::left_open(Setup::TINY).expect("the steps are legal");
@@ -39,10 +47,12 @@ fn damage_to_a_store_left_open_is_harmless_or_told_but_for_the_last_batch() {
 
 #[test]
 fn a_file_cut_at_any_length_is_told() {
-    let specimen = Specimen::closed(Setup::TINY).expect("the steps are legal");
     let mut tally = Tally::default();
-    for damage in all(&specimen).iter().filter(|damage| matches!(damage, Damage::Truncate(_))) {
-        try_damage(&specimen, damage, &mut tally).unwrap_or_else(|what| panic!("{what}"));
+    for make in [Specimen::closed, Specimen::grown] {
+        let specimen = make(Setup::TINY).expect("the steps are legal");
+        for damage in all(&specimen).iter().filter(|damage| matches!(damage, Damage::Truncate(_))) {
+            try_damage(&specimen, damage, &mut tally).unwrap_or_else(|what| panic!("{what}"));
+        }
     }
     assert_eq!(tally.loud, tally.cases, "a file that is shorter than it was is never as good as whole");
     assert!(tally.cases > 16_384, "{tally}");

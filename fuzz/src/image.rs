@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use holotype::inspect::{self, Outcome};
 use holotype::storage::{MemoryStorage, Storage};
 use holotype::{Db, Document, Error, Key, Options, doc};
 
@@ -23,6 +24,7 @@ type Answers = BTreeMap<String, Vec<(Key, Option<Vec<u8>>)>>;
 pub fn file_image(bytes: &[u8]) {
     let bytes = &bytes[..bytes.len().min(IMAGE_LEN_MAX)];
     let seen = read_only(bytes);
+    look(bytes, seen.is_ok());
     let disk = disk_with(bytes);
     let options = options().max_file_bytes(bytes.len() as u64 + GROWTH_MAX);
     match (seen, Db::open_on(Arc::clone(&disk), &options)) {
@@ -38,6 +40,22 @@ pub fn file_image(bytes: &[u8]) {
             let writers_only = matches!(refusal, Error::NewerFormat { .. } | Error::LimitReached { .. });
             assert!(seen.is_err() || writers_only, "opened for a reader and refused to a writer: {refusal}");
             assert!(contents(&disk) == bytes, "a refused file is left as it was: {refusal}");
+        }
+    }
+}
+
+/// Looks at the bytes as `inspect` does: it shows any file, each byte of it once, and knows whether the store opens.
+fn look(bytes: &[u8], opens: bool) {
+    let Ok(inspector) = inspect::open_on(disk_with(bytes)) else {
+        assert!(!opens, "a store that opens is shown");
+        return;
+    };
+    assert_eq!(matches!(inspector.recovery().outcome, Outcome::Opens), opens, "{:?}", inspector.recovery());
+    assert_eq!(inspector.totals().map(|(_, bytes)| bytes).sum::<u64>(), bytes.len() as u64);
+    for physical in 0..inspector.segment_count() {
+        let segment = inspector.segment(physical).expect("memory refuses nothing");
+        for frame in &segment.frames {
+            let _ = inspector.records(&segment, frame);
         }
     }
 }

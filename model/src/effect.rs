@@ -10,6 +10,9 @@ use crate::read::answer;
 use crate::state::{Change, State};
 use crate::value::Document;
 
+//= spec/semantics.md#s-4-8-insert-with-a-key
+//# An insert with a key MUST be refused as `KeyExists` when the key has a document, and else put the
+//# document.
 /// The changes that `op` makes to `state`, none if it makes no commit, and its answer.
 pub(crate) fn effect(state: &State, op: &Op) -> (Vec<Change>, Outcome) {
     let has = |collection: &str, key| state.find(collection, key).is_some();
@@ -28,7 +31,7 @@ pub(crate) fn effect(state: &State, op: &Op) -> (Vec<Change>, Outcome) {
                 Outcome::Keys(keys),
             )
         }
-        // spec: S-4.6, S-4.8
+        // spec: S-4.6
         Op::Put { collection, key, document, .. } | Op::InsertWithKey { collection, key, document, .. } => {
             (puts(state, collection, [(key.clone(), document.clone())]), Outcome::Done)
         }
@@ -63,6 +66,15 @@ pub(crate) fn effect(state: &State, op: &Op) -> (Vec<Change>, Outcome) {
     }
 }
 
+//= spec/semantics.md#s-3-6-drop
+//# Dropping a collection MUST remove its name, its documents and its largest id in one commit, and answer
+//# whether there was one.
+//= spec/semantics.md#s-3-7-clear
+//# Clearing a collection MUST remove all its documents in one commit, keep its name and its largest id, and
+//# answer whether there was such a collection.
+//= spec/semantics.md#s-3-8-rename
+//# Renaming a collection MUST move its documents and its largest id to the new name in one commit, and answer
+//# whether there was such a collection.
 fn catalog_effect(state: &State, op: &Op) -> (Vec<Change>, Outcome) {
     let is_there = |name: &String| state.collection(name).is_some();
     match op {
@@ -70,15 +82,12 @@ fn catalog_effect(state: &State, op: &Op) -> (Vec<Change>, Outcome) {
         Op::CreateCollection { collection, .. } => {
             if_so(!is_there(collection), || Change::Create { collection: collection.clone() })
         }
-        // spec: S-3.6
         Op::DropCollection { collection, .. } => {
             if_so(is_there(collection), || Change::Drop { collection: collection.clone() })
         }
-        // spec: S-3.7
         Op::ClearCollection { collection, .. } => {
             if_so(is_there(collection), || Change::Clear { collection: collection.clone() })
         }
-        // spec: S-3.8
         Op::RenameCollection { collection, to, .. } => {
             if_so(is_there(collection), || Change::Rename { collection: collection.clone(), to: to.clone() })
         }
@@ -86,11 +95,17 @@ fn catalog_effect(state: &State, op: &Op) -> (Vec<Change>, Outcome) {
     }
 }
 
+//= spec/semantics.md#s-4-9-replace
+//# A replace MUST put the document when the key has one, and else change nothing; it answers whether the key
+//# had one.
 /// One change if `condition` holds, and the condition as the answer.
 fn if_so(condition: bool, change: impl FnOnce() -> Change) -> (Vec<Change>, Outcome) {
     (condition.then(change).into_iter().collect(), Outcome::Bool(condition))
 }
 
+//= spec/semantics.md#s-3-2-the-first-write-creates
+//# A write into a name that no collection has MUST create the collection in the same commit, unless the write
+//# can only change what is there (replace, delete, S-3.3).
 /// Puts, after the creation of the collection where there is none (spec: S-3.2).
 fn puts(state: &State, name: &str, entries: impl IntoIterator<Item = (Key, Document)>) -> Vec<Change> {
     let puts = entries.into_iter().map(|(key, document)| Change::Put {

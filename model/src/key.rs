@@ -2,6 +2,8 @@
 
 use std::ops::Bound;
 
+//= spec/values.md#v-3-8-order-of-keys
+//# Keys MUST be ordered as the values that they are: ints by number, then texts, then byte strings.
 /// What a document is found under. The order is that of values: int < text < bytes, each kind in its own.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
@@ -54,6 +56,9 @@ impl KeyRange {
     /// Every key.
     pub const ALL: KeyRange = KeyRange { from: Bound::Unbounded, to: Bound::Unbounded };
 
+    //= spec/semantics.md#s-5-4-range
+    //# A scan of a range MUST answer exactly the keys that satisfy both bounds, each of which includes its
+    //# key, excludes it, or is absent.
     /// Whether `key` satisfies both bounds.
     pub fn contains(&self, key: &Key) -> bool {
         let above = match &self.from {
@@ -70,6 +75,9 @@ impl KeyRange {
     }
 }
 
+//= spec/semantics.md#s-5-5-prefix
+//# A scan of a prefix MUST answer exactly the keys of the prefix's kind, text or bytes, whose payload begins
+//# with that of the prefix.
 /// The keys of one kind that begin in one way.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Prefix {
@@ -94,6 +102,9 @@ impl Prefix {
 mod tests {
     use super::*;
 
+    //= spec/values.md#v-3-8-order-of-keys
+    //= type=test
+    //# Keys MUST be ordered as the values that they are: ints by number, then texts, then byte strings.
     #[test]
     fn ints_come_before_texts_and_texts_before_bytes() {
         let sorted = [

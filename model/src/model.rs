@@ -36,6 +36,12 @@ pub struct Commit {
 ///
 /// The commits up to Cs are kept as the state that they lead to, the others one by one. The whole is a plain value, cheap to
 /// clone and to compare, so that a model checker can hold one in each of its states.
+///
+/// It is what a caller sees of the machine in `spec/machine.md`. `durable` is that machine's state(promised), `since` the commits
+/// behind promised, `written` is handed less promised, and `visible` is state(visible), with visible = n: a call here is placed and
+/// published in one step. `poisoned` is the mode stopped, `in_doubt` the commit that FailSync leaves placed and unseen, and the session holds what
+/// snapshot names. [`legal_after`](Self::legal_after) is PowerCut and ProcessEnd, with every k from promised or handed on, since a caller does
+/// not know what else is safe. Slots, places and checkpoints are seen by nobody, and have no counterpart.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Model {
     limits: Limits,
@@ -61,6 +67,12 @@ impl Model {
         Model { limits, ..Model::default() }
     }
 
+    //= spec/semantics.md#s-1-3-one-at-a-time
+    //# A store MUST behave as if each call took effect at one moment between its start and its return, in the
+    //# order of the commits.
+    //= spec/semantics.md#s-8-3-no-writes-after-an-unknown-outcome
+    //# After a write or a flush whose outcome is unknown, a store MUST refuse each further write and flush
+    //# with a failure until it is reopened.
     /// Does what `op` asks, and answers as a store does in which nothing breaks.
     ///
     /// # Panics
@@ -220,6 +232,8 @@ impl Model {
         states.skip(self.certain_after(ending))
     }
 
+    //= spec/semantics.md#s-6-7-what-opening-found
+    //# Once a store is open, every commit that opening found MUST survive a power cut.
     /// Goes on, as a store does that was opened again, from the state with the first `kept` unacknowledged commits.
     ///
     /// # Panics
@@ -239,6 +253,15 @@ impl Model {
         self.session = Session::default(); // spec: T-2.5
     }
 
+    //= spec/semantics.md#s-6-6-close
+    //# When a store has been closed with success, every commit MUST survive a power cut.
+    //= spec/semantics.md#s-7-1-power-cut
+    //# After a power cut at any moment, the state MUST be the state after Ck for one k with s <= k <= n.
+    //= spec/semantics.md#s-7-2-end-of-the-process
+    //# After the process ends at any moment without a power cut, the state MUST be the state after Ck for one
+    //# k with w <= k <= n, where Cw is the last commit that is acknowledged written.
+    //= spec/semantics.md#s-7-4-reopening
+    //# Reopening a store that was closed with success MUST give the state after Cn.
     /// How many unacknowledged commits are sure to be there after this ending.
     fn certain_after(&self, ending: Ending) -> usize {
         match ending {
@@ -249,6 +272,12 @@ impl Model {
         }
     }
 
+    //= spec/semantics.md#s-6-2-synced
+    //# When a call with class `Synced` has returned with success, its commit and every commit before it MUST
+    //# survive a power cut.
+    //= spec/semantics.md#s-6-3-written
+    //# When a call with class `Written` has returned with success, its commit and every commit before it MUST
+    //# survive the end of the process.
     fn commit(&mut self, changes: Vec<Change>, durability: Durability) {
         if changes.is_empty() {
             return; // spec: S-1.5

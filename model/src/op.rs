@@ -83,6 +83,8 @@ pub enum Op {
     Checkpoint,
     /// Takes a step towards freeing what dead documents occupy; answers `Done`.
     Clean,
+    /// Takes all such steps, as far as an open transaction lets them be taken; answers `Done`.
+    Compact,
     /// Walks the whole store; answers `Done` when nothing is damaged.
     Verify,
 }
@@ -231,7 +233,7 @@ impl Op {
             | Op::Keys { collection, .. }
             | Op::Scan { collection, .. }
             | Op::ScanPrefix { collection, .. } => Some(collection),
-            Op::Collections | Op::Flush | Op::Checkpoint | Op::Clean | Op::Verify => None,
+            Op::Collections | Op::Flush | Op::Checkpoint | Op::Clean | Op::Compact | Op::Verify => None,
             Op::Begin | Op::Savepoint | Op::RollbackTo { .. } | Op::Commit { .. } | Op::Rollback => None,
             Op::TakeSnapshot | Op::Release { .. } => None,
             Op::Inside(_) | Op::Through { .. } => None,

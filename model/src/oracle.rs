@@ -59,6 +59,9 @@ impl Oracle {
         self.histories.iter().all(Model::is_poisoned)
     }
 
+    //= spec/semantics.md#s-8-1-three-answers
+    //# A store MUST NOT report a write as refused or failed when a crash could still show its commit, but for
+    //# the case of S-8.5.
     /// Judges what the store answered to `op`. `Unknown` stands for no answer, too: a call during which the power went.
     ///
     /// A failure is taken as it is, since no model foretells what breaks: whether anything may break is for the caller to say.

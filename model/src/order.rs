@@ -25,6 +25,8 @@ impl Value {
     }
 }
 
+//= spec/values.md#v-3-1-order-of-types
+//# Values of different types MUST be ordered null < bool < number < text < byte string < array < object.
 /// The place of a value's kind among the kinds.
 fn rank(value: &Value) -> u8 {
     match value {
@@ -132,6 +134,9 @@ mod tests {
         ]
     }
 
+    //= spec/values.md#v-3-1-order-of-types
+    //= type=test
+    //# Values of different types MUST be ordered null < bool < number < text < byte string < array < object.
     #[test]
     fn the_ladder_stands_in_the_order() {
         let ladder = ladder();

@@ -6,6 +6,10 @@ use crate::outcome::Outcome;
 use crate::state::{Collection, State, Stored};
 use crate::value::Document;
 
+//= spec/semantics.md#s-5-7-keys-alone
+//# A scan of keys MUST answer the keys that a scan with the same arguments answers, without the documents.
+//= spec/semantics.md#s-7-5-maintenance
+//# Verifying, writing a checkpoint and cleaning MUST NOT change the state.
 /// The answer to an operation that makes no commit and is not refused.
 pub(crate) fn answer(state: &State, op: &Op) -> Outcome {
     let of = |name: &str| state.collection(name).expect("a read of an unknown collection is refused");
@@ -17,7 +21,6 @@ pub(crate) fn answer(state: &State, op: &Op) -> Outcome {
         Op::Contains { collection, key } => Outcome::Bool(of(collection).documents.contains_key(key)),
         // spec: S-5.2
         Op::Len { collection } => Outcome::Count(of(collection).documents.len() as u64),
-        // spec: S-5.7
         Op::Keys { collection, range, reverse, limit } => {
             let entries = walk(of(collection), |key| range.contains(key), *reverse, *limit);
             Outcome::Keys(entries.into_iter().map(|(key, _)| key).collect())
@@ -32,11 +35,16 @@ pub(crate) fn answer(state: &State, op: &Op) -> Outcome {
         }
         // spec: S-3.9
         Op::Collections => Outcome::Names(state.names().map(str::to_owned).collect()),
-        // spec: S-7.5
         _ => Outcome::Done,
     }
 }
 
+//= spec/semantics.md#s-5-3-order-of-a-scan
+//# A scan MUST answer the keys and documents of one state in the order of the keys, ascending, or descending
+//# when asked to.
+//= spec/semantics.md#s-5-6-limit
+//# A scan with a limit MUST answer the first entries in the direction asked for, at most as many as the
+//# limit.
 /// The entries whose keys are wanted, in the direction and to the number asked for (spec: S-5.3, S-5.6).
 fn walk(
     collection: &Collection,

@@ -9,6 +9,8 @@ use crate::outcome::Refusal;
 use crate::state::State;
 use crate::value::document_depth;
 
+//= spec/semantics.md#s-2-2-one-of-the-reasons
+//# Where several reasons to refuse a call hold, a store MUST report one of them.
 /// Every reason to refuse `op`, which is not inside another one, in `state`. A store may give any one of them (spec: S-2.2).
 pub(crate) fn refusals(state: &State, op: &Op, limits: &Limits) -> BTreeSet<Refusal> {
     let mut reasons = BTreeSet::new();
@@ -23,23 +25,27 @@ pub(crate) fn refusals(state: &State, op: &Op, limits: &Limits) -> BTreeSet<Refu
     reasons
 }
 
+//= spec/semantics.md#s-3-1-names
+//# A creation of, a rename to, an insert or a put into any other name MUST be refused as `InvalidName`.
+//= spec/semantics.md#s-3-3-unknown-collection
+//# A read of a name that no collection has, a replace or a delete in one MUST be refused as
+//# `UnknownCollection`.
+//= spec/semantics.md#s-3-8-rename
+//# A rename to a name that a collection has already MUST be refused as `InvalidName`.
 fn refuse_for_names(state: &State, op: &Op, limits: &Limits, reasons: &mut BTreeSet<Refusal>) {
     let invalid = |name: &str| name.is_empty() || name.len() > limits.name_len || name.starts_with('$');
     let unknown = |name: &str| state.collection(name).is_none();
     let refusal = match op {
-        // spec: S-3.1
         Op::Insert { collection, .. }
         | Op::InsertMany { collection, .. }
         | Op::Put { collection, .. }
         | Op::PutMany { collection, .. }
         | Op::InsertWithKey { collection, .. }
         | Op::CreateCollection { collection, .. } => invalid(collection).then_some(Refusal::InvalidName),
-        // spec: S-3.8
         Op::RenameCollection { collection, to, .. } => {
             let taken = !unknown(collection) && !unknown(to);
             (invalid(to) || taken).then_some(Refusal::InvalidName)
         }
-        // spec: S-3.3
         Op::Replace { collection, .. }
         | Op::Delete { collection, .. }
         | Op::ReplaceIf { collection, .. }
@@ -51,7 +57,7 @@ fn refuse_for_names(state: &State, op: &Op, limits: &Limits, reasons: &mut BTree
         | Op::Scan { collection, .. }
         | Op::ScanPrefix { collection, .. } => unknown(collection).then_some(Refusal::UnknownCollection),
         Op::DropCollection { .. } | Op::ClearCollection { .. } | Op::Collections => None,
-        Op::Flush | Op::Checkpoint | Op::Clean | Op::Verify => None,
+        Op::Flush | Op::Checkpoint | Op::Clean | Op::Compact | Op::Verify => None,
         Op::Begin | Op::Savepoint | Op::RollbackTo { .. } | Op::Commit { .. } | Op::Rollback => None,
         Op::TakeSnapshot | Op::Release { .. } => None,
         Op::Inside(_) | Op::Through { .. } => unreachable!("what is inside has been taken out"),
@@ -59,6 +65,15 @@ fn refuse_for_names(state: &State, op: &Op, limits: &Limits, reasons: &mut BTree
     reasons.extend(refusal);
 }
 
+//= spec/semantics.md#s-2-3-key-limit
+//# A write that names a text or bytes key of more than 1,024 bytes of payload MUST be refused as
+//# `KeyTooLong`.
+//= spec/semantics.md#s-2-4-document-limit
+//# A write of a document whose encoded form is longer than 67,108,864 bytes MUST be refused as
+//# `DocumentTooLarge`.
+//= spec/semantics.md#s-2-5-depth-limit
+//# A write of a document in which arrays and objects nest deeper than 128 levels, the document being level 1,
+//# MUST be refused as `TooDeep`.
 fn refuse_for_sizes(op: &Op, limits: &Limits, reasons: &mut BTreeSet<Refusal>) {
     if op.is_write() && op.keys().iter().any(|key| key.len() > limits.key_len) {
         reasons.insert(Refusal::KeyTooLong); // spec: S-2.3
@@ -73,6 +88,10 @@ fn refuse_for_sizes(op: &Op, limits: &Limits, reasons: &mut BTreeSet<Refusal>) {
     }
 }
 
+//= spec/semantics.md#s-3-5-collection-ids
+//# When no id is left, the call MUST be refused as `LimitReached`.
+//= spec/semantics.md#s-4-4-ids-run-out
+//# An insert that needs an id above 9,223,372,036,854,775,807 MUST be refused as `IdsExhausted`.
 fn refuse_for_ids(state: &State, op: &Op, reasons: &mut BTreeSet<Refusal>) {
     let Some(name) = op.collection() else { return };
     let there = state.collection(name);

@@ -193,6 +193,7 @@ impl Op {
             Op::Flush => "flush",
             Op::Checkpoint => "checkpoint",
             Op::Clean => "clean",
+            Op::Compact => "compact",
             Op::Verify => "verify",
         }
     }

@@ -20,22 +20,29 @@ pub(crate) struct Session {
 }
 
 impl Session {
+    //= spec/transactions.md#t-2-3-read-your-writes
+    //# A read in a transaction MUST answer from the state after the last commit placed before it began,
+    //# changed by the changes that the transaction has made so far.
+    //= spec/transactions.md#t-2-4-nothing-shows-before-the-end
+    //# No reader outside a transaction MUST see any of its changes before it has committed.
+    //= spec/transactions.md#t-3-1-one-state
+    //# Every read through a snapshot MUST answer from one state: the visible state of the moment at which the
+    //# snapshot was taken.
     /// The state that `op` is about.
     pub(crate) fn state_for<'a>(&'a self, op: &Op, visible: &'a State) -> Result<&'a State, Refusal> {
         match op {
-            // spec: T-2.3
             Op::Inside(_) | Op::Savepoint | Op::RollbackTo { .. } | Op::Commit { .. } | Op::Rollback => {
                 self.transaction.as_ref().map(Transaction::state).ok_or(Refusal::NoTransaction)
             }
-            // spec: T-3.1
             Op::Through { snapshot, .. } | Op::Release { snapshot } => {
                 self.snapshots.get(snapshot).ok_or(Refusal::UnknownSnapshot)
             }
-            // spec: T-2.4
             _ => Ok(visible),
         }
     }
 
+    //= spec/transactions.md#t-2-2-one-writer-at-a-time
+    //# Between the begin and the end of a write transaction a store MUST NOT place a commit of anybody else.
     /// The reasons to refuse `op`, which is about `state`, that do not lie in that state alone.
     pub(crate) fn refusals(&self, op: &Op, state: &State) -> Vec<Refusal> {
         let mut reasons = Vec::new();

@@ -67,6 +67,8 @@ impl State {
         self.collection(name)?.documents.get(key)
     }
 
+    //= spec/semantics.md#s-3-9-list-of-names
+    //# The list of collections MUST hold each name once, in bytewise order, empty collections included.
     /// The names of all collections, in bytewise order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.collections.keys().map(String::as_str)
@@ -166,6 +168,10 @@ impl State {
     }
 
     // spec: S-3.5. Ids only grow, so none comes twice.
+    //= spec/format.md#f-7-2-ids-and-names
+    //# A writer MUST NOT give a collection id twice in the life of a store.
+    //= spec/semantics.md#s-3-5-collection-ids
+    //# A store MUST NOT give out the id of a collection that any commit in its order gave out.
     fn next_collection_id(&mut self) -> u32 {
         self.last_collection_id = self.last_collection_id.checked_add(1).expect("refused when no id is left");
         self.last_collection_id
@@ -177,6 +183,8 @@ impl State {
 }
 
 impl Collection {
+    //= spec/semantics.md#s-4-2-largest-id
+    //# A put under an int key above the largest id MUST make that key the largest id, whichever call puts.
     fn put(&mut self, key: &Key, stored: Stored) {
         if let Key::Int(int) = key {
             // spec: S-4.2. Whoever puts it, an int key is an id.
@@ -204,9 +212,14 @@ mod tests {
         state
     }
 
+    //= spec/format.md#f-7-2-ids-and-names
+    //= type=test
+    //# A writer MUST NOT give a collection id twice in the life of a store.
+    //= spec/semantics.md#s-3-5-collection-ids
+    //= type=test
+    //# A store MUST NOT give out the id of a collection that any commit in its order gave out.
     #[test]
     fn a_collection_id_never_comes_twice() {
-        // spec: S-3.5
         let dropped = Change::Drop { collection: "a".into() };
         let cleared = Change::Clear { collection: "a".into() };
         let state = state(&[created("a"), dropped, created("a"), cleared, created("b")]);
@@ -214,9 +227,13 @@ mod tests {
         assert_eq!(state.collection("b").map(|b| b.id), Some(4));
     }
 
+    //= spec/semantics.md#s-4-2-largest-id
+    //= type=test
+    //# A store MUST NOT lower the largest id of a collection: not by a delete, a clear, a rename, cleaning, a
+    //# crash or reopening.
     #[test]
     fn the_largest_id_outlives_delete_clear_and_rename_but_not_drop() {
-        // spec: S-4.2, S-3.6
+        // spec: S-3.6
         let deleted = Change::Delete { collection: "a".into(), key: Key::Int(7) };
         let cleared = Change::Clear { collection: "a".into() };
         let renamed = Change::Rename { collection: "a".into(), to: "b".into() };

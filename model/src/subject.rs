@@ -204,7 +204,7 @@ fn needs(op: &Op) -> BTreeSet<Feature> {
         Op::Keys { .. } | Op::Scan { .. } => &[Feature::Scans],
         Op::ScanPrefix { reverse: true, .. } => &[Feature::PrefixScans, Feature::ReverseScans],
         Op::ScanPrefix { .. } => &[Feature::PrefixScans],
-        Op::Checkpoint | Op::Clean => &[Feature::Maintenance],
+        Op::Checkpoint | Op::Clean | Op::Compact => &[Feature::Maintenance],
         Op::ReplaceIf { .. } | Op::DeleteIf { .. } => &[Feature::Versions],
         _ => &[],
     };

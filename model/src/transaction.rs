@@ -43,6 +43,9 @@ impl Transaction {
         savepoint < self.savepoints.len()
     }
 
+    //= spec/transactions.md#t-2-6-savepoints
+    //# Going back to it MUST undo exactly the changes made after it; the savepoints made after it are gone,
+    //# and it stays itself.
     /// Goes back to a savepoint that is there (spec: T-2.6).
     pub(crate) fn rollback_to(&mut self, savepoint: usize) {
         let Savepoint { state, changes } = self.savepoints[savepoint].clone();
@@ -55,6 +58,9 @@ impl Transaction {
         !self.changes.is_empty()
     }
 
+    //= spec/transactions.md#t-2-1-one-commit
+    //# When it commits, all of them MUST become one commit; when it is rolled back, none of them takes
+    //# effect.
     /// All changes that it made, in order: one commit (spec: T-2.1).
     pub(crate) fn into_changes(self) -> Vec<Change> {
         self.changes

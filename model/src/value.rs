@@ -46,12 +46,16 @@ pub(crate) fn document_depth(document: &Document) -> usize {
     1 + document.values().map(Value::depth).max().unwrap_or(0)
 }
 
+//= spec/values.md#v-1-3-float
+//# A store MUST NOT tell NaNs of different sign or payload apart.
 /// One bit pattern per encoded float: NaN has one encoding, and -0.0 keeps its own.
 fn float_identity(float: f64) -> u64 {
     if float.is_nan() { f64::NAN.to_bits() } else { float.to_bits() }
 }
 
 impl PartialEq for Value {
+    //= spec/values.md#v-2-1-equal-values
+    //# Two values MUST have the same encoded bytes exactly when they are equal.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,
@@ -139,6 +143,9 @@ mod tests {
         hasher.finish()
     }
 
+    //= spec/values.md#v-2-1-equal-values
+    //= type=test
+    //# Two values MUST have the same encoded bytes exactly when they are equal.
     #[test]
     fn equality_is_that_of_the_encoded_bytes() {
         assert_ne!(Value::Int(1), Value::Float(1.0));
@@ -147,6 +154,9 @@ mod tests {
         assert_eq!(Value::Float(2.5), Value::Float(2.5));
     }
 
+    //= spec/values.md#v-1-3-float
+    //= type=test
+    //# A store MUST NOT tell NaNs of different sign or payload apart.
     #[test]
     fn every_nan_is_the_one_nan() {
         let other = Value::Float(f64::from_bits(f64::NAN.to_bits() | 1));

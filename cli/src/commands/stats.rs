@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use holotype::Space;
 use holotype::format::Lsn;
 use serde::Serialize;
 
@@ -31,7 +32,32 @@ struct StatsReport {
     segments: u64,
     log_end: u64,
     lsn: u64,
+    space: SpaceReport,
     collections: Vec<CollectionReport>,
+}
+
+/// Where the bytes of the file are.
+#[derive(Debug, Serialize)]
+struct SpaceReport {
+    live_bytes: u64,
+    dead_bytes: u64,
+    reclaimable_bytes: u64,
+    free_bytes: u64,
+    checkpoint_bytes: u64,
+    log_since_checkpoint: u64,
+}
+
+impl From<Space> for SpaceReport {
+    fn from(space: Space) -> Self {
+        SpaceReport {
+            live_bytes: space.live_bytes,
+            dead_bytes: space.dead_bytes,
+            reclaimable_bytes: space.reclaimable_bytes,
+            free_bytes: space.free_bytes,
+            checkpoint_bytes: space.checkpoint_bytes,
+            log_since_checkpoint: space.log_since_checkpoint,
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -67,6 +93,7 @@ fn gather(store: &Store) -> Result<StatsReport> {
         segments: stats.segments,
         log_end: stats.log_end,
         lsn: stats.lsn,
+        space: stats.space.into(),
         collections,
     })
 }
@@ -77,6 +104,8 @@ fn text(stats: &StatsReport) -> String {
          file           {} bytes\n\
          index          {} bytes in memory\n\
          log            {} bytes in {} segments of {}\n\
+         space          {} bytes live, {} dead, {} about to be free, {} free\n\
+         checkpoints    {} bytes, and {} bytes of log behind the newest\n\
          newest commit  {} (incarnation, count)\n\
          collections    {}",
         stats.documents,
@@ -85,6 +114,12 @@ fn text(stats: &StatsReport) -> String {
         stats.log_end,
         stats.segments,
         stats.segment_bytes,
+        stats.space.live_bytes,
+        stats.space.dead_bytes,
+        stats.space.reclaimable_bytes,
+        stats.space.free_bytes,
+        stats.space.checkpoint_bytes,
+        stats.space.log_since_checkpoint,
         Lsn(stats.lsn),
         stats.collections.len(),
     );

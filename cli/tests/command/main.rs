@@ -2,10 +2,15 @@
 
 mod bad_input;
 mod bench;
+mod check;
+mod conform;
 mod damage;
 mod documents;
 mod gate;
+mod gate_shards;
+mod inspect;
 mod refusals;
 mod reports;
 mod round_trip;
 mod streams;
+mod upkeep;

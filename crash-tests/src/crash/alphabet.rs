@@ -6,17 +6,25 @@ use crate::live::Step;
 
 const COLLECTION: &str = "a";
 
-fn number(number: i64) -> Document {
+pub(super) fn number(number: i64) -> Document {
     Document::from([("n".to_owned(), Value::Int(number))])
 }
 
 /// A document of somewhat more than `len` bytes.
-fn blob(len: usize) -> Document {
+pub(super) fn blob(len: usize) -> Document {
     Document::from([("b".to_owned(), Value::Bytes((0..len).map(|i| i as u8).collect()))])
 }
 
-fn put(key: &str, document: Document, durability: Durability) -> Step {
+pub(super) fn put(key: &str, document: Document, durability: Durability) -> Step {
     Step::Do(Op::Put { collection: COLLECTION.into(), key: Key::from(key), document, durability })
+}
+
+pub(super) fn delete(key: &str) -> Step {
+    Step::Do(Op::Delete {
+        collection: COLLECTION.into(),
+        key: Key::from(key),
+        durability: Durability::Synced,
+    })
 }
 
 /// A commit of more bytes than a segment holds, so of several parts. Its documents are small: a record that is torn tells
@@ -71,7 +79,7 @@ pub fn steps(segment_bytes: u32) -> Vec<Step> {
         Step::Do(Op::Insert { collection: collection(), document: number(4), durability: Synced }),
         many(segment_bytes, Synced),
         many(segment_bytes, Written),
-        Step::Do(Op::Delete { collection: collection(), key: Key::from("x"), durability: Synced }),
+        delete("x"),
         Step::Do(Op::Delete { collection: collection(), key: Key::Int(1), durability: Buffered }),
         Step::Do(Op::DropCollection { collection: collection(), durability: Synced }),
         Step::Do(Op::CreateCollection { collection: "b".to_owned(), durability: Synced }),
@@ -80,6 +88,9 @@ pub fn steps(segment_bytes: u32) -> Vec<Step> {
         overlap(segment_bytes),
         Step::Reopen,
         Step::Kill,
+        Step::Do(Op::Checkpoint),
+        Step::Do(Op::Compact),
+        Step::DuringCheckpoint(put_op("x", big(segment_bytes))),
     ]
 }
 

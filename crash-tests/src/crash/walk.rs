@@ -1,20 +1,22 @@
 //! Depth first through all sequences of steps.
 
-use std::time::Instant;
-
 use holotype::storage::sim::Level;
 
 use crate::live::{Live, Step};
+use crate::part::{Deadline, Shard};
 use crate::setup::Setup;
 
 use super::cut::{Cutter, fail};
 use super::report::{Failure, Tally};
+use super::starts::Start;
 
 /// How far a walk goes.
 #[derive(Debug, Clone)]
 pub struct Scope {
     /// Sizes, and what a power cut may do.
     pub setup: Setup,
+    /// The stores that sequences begin with.
+    pub starts: Vec<Start>,
     /// The steps to make sequences of.
     pub steps: Vec<Step>,
     /// The longest sequence; 0 for power cuts while the store is created, and no others.
@@ -23,8 +25,10 @@ pub struct Scope {
     pub followers: Vec<Step>,
     /// Power cuts in a row.
     pub cuts: u32,
-    /// A walk that is not over by then ends; none to go on to the end.
-    pub until: Option<Instant>,
+    /// A walk that is not over by then ends.
+    pub until: Deadline,
+    /// Which of the sequences have power cut.
+    pub shard: Shard,
 }
 
 impl Scope {
@@ -32,7 +36,17 @@ impl Scope {
     pub fn new(setup: Setup, len: usize, cuts: u32) -> Self {
         let segment_bytes = setup.segment_bytes;
         let (steps, followers) = (super::steps(segment_bytes), super::followers(segment_bytes));
-        Scope { setup, steps, len, followers, cuts, until: None }
+        let starts = vec![Start::empty()];
+        Scope { setup, starts, steps, len, followers, cuts, until: Deadline::never(), shard: Shard::WHOLE }
+    }
+
+    /// The same for the steps of maintenance, which begin with stores that were prepared for them.
+    pub fn of_maintenance(setup: Setup, len: usize, cuts: u32) -> Self {
+        let segment_bytes = setup.segment_bytes;
+        let (steps, followers) =
+            (super::maintenance(segment_bytes), super::maintenance_followers(segment_bytes));
+        let starts = super::starts(segment_bytes);
+        Scope { setup, starts, steps, len, followers, cuts, until: Deadline::never(), shard: Shard::WHOLE }
     }
 }
 
@@ -42,7 +56,7 @@ impl Scope {
 /// The first failure. Shorter sequences are tried first, so none is shorter than its trail.
 pub fn run(scope: &Scope) -> Result<(Tally, bool), (Tally, Failure)> {
     let mut cutter = Cutter::new(scope.setup, &scope.followers);
-    let mut walk = Walk { scope, len: 0, is_over: true };
+    let mut walk = Walk { scope, len: 0, met: 0, is_over: true };
     let result = (scope.len.min(1)..=scope.len).try_for_each(|len| {
         walk.len = len;
         walk.begin(&mut cutter)
@@ -57,22 +71,43 @@ struct Walk<'a> {
     scope: &'a Scope,
     /// Sequences of this length have power cut in their last step. Shorter ones had their turn.
     len: usize,
+    /// Sequences that were come to, those of other shards among them.
+    met: u64,
     is_over: bool,
 }
 
 impl Walk<'_> {
     fn begin(&mut self, cutter: &mut Cutter<'_>) -> Result<(), Failure> {
-        let mut trail = vec!["create".to_owned()];
-        let (live, moments) = Live::create(self.scope.setup).map_err(|what| fail(&trail, what))?;
         if self.len == 0 {
-            if self.scope.setup.level == Level::Garbage {
-                // Garbage in place of a new file's zeros cannot be told from a file that was never ours: opening says so.
-                return Ok(());
-            }
-            cutter.tally.sequences += 1;
-            return cutter.cut_each(moments, self.scope.cuts, &mut trail);
+            return self.create(cutter);
         }
-        self.extend(&live, 1, cutter, &mut trail)
+        for start in &self.scope.starts {
+            let mut trail = vec![start.name.to_owned()];
+            let live = start.make(self.scope.setup).map_err(|what| fail(&trail, what))?;
+            self.extend(&live, 1, cutter, &mut trail)?;
+        }
+        Ok(())
+    }
+
+    /// Power cuts while a store is created.
+    fn create(&mut self, cutter: &mut Cutter<'_>) -> Result<(), Failure> {
+        if self.scope.setup.level == Level::Garbage {
+            // Garbage in place of a new file's zeros cannot be told from a file that was never ours: opening says so.
+            return Ok(());
+        }
+        if !self.is_ours() {
+            return Ok(());
+        }
+        let mut trail = vec!["create".to_owned()];
+        let (_, moments) = Live::create(self.scope.setup).map_err(|what| fail(&trail, what))?;
+        cutter.tally.sequences += 1;
+        cutter.cut_each(moments, self.scope.cuts, &mut trail)
+    }
+
+    /// Whether the next sequence is one of this shard's.
+    fn is_ours(&mut self) -> bool {
+        self.met += 1;
+        self.scope.shard.has(self.met - 1)
     }
 
     /// Tries each step as the `depth`-th.
@@ -84,9 +119,12 @@ impl Walk<'_> {
         trail: &mut Vec<String>,
     ) -> Result<(), Failure> {
         for step in &self.scope.steps {
-            if self.scope.until.is_some_and(|until| Instant::now() >= until) {
+            if self.scope.until.is_over() {
                 self.is_over = false;
                 return Ok(());
+            }
+            if depth == self.len && !self.is_ours() {
+                continue;
             }
             trail.push(step.to_string());
             let mut next = live.fork();

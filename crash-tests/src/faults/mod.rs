@@ -3,23 +3,27 @@
 //! The store must stop writing after a failure that leaves its state unknown, and only then; go on reading; take a full disk
 //! for what it is, and write again once there is room; and whatever happened, what it acknowledged is there after a power cut.
 
+mod copies;
 mod run;
+mod workload;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use holotype::storage::sim::{FaultKind, SyncLoss};
 
-use crate::crash;
-use crate::live::Step;
+use crate::part::Shard;
 use crate::setup::Setup;
 
 use run::Run;
+pub use workload::{Act, Part};
 
 /// One fault of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
-    /// Which call, counted from 0 when the store is created.
+    /// In which workload, and on which disk.
+    pub part: Part,
+    /// Which call of that disk, counted from 0 when the store is created or the copy begun.
     pub call: u64,
     /// What happens to it.
     pub kind: FaultKind,
@@ -30,7 +34,7 @@ pub struct Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lasts = if self.lasts { " and all later ones" } else { "" };
-        write!(f, "{:?} at call {}{lasts}", self.kind, self.call)
+        write!(f, "{:?} at call {} {}{lasts}", self.kind, self.call, self.part)
     }
 }
 
@@ -47,18 +51,23 @@ pub struct Tally {
     pub full: u64,
     /// Recoveries after a power cut.
     pub recoveries: u64,
+    /// Backups that came to their end, and were whole after a power cut.
+    pub backups: u64,
+    /// Backups that did not.
+    pub backups_failed: u64,
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tally { cases, unnoticed, stopped, full, recoveries } = self;
+        let Tally { cases, unnoticed, stopped, full, recoveries, backups, backups_failed } = self;
         write!(
             f,
             "{cases} runs with a fault: {unnoticed} in which no call failed, {stopped} in which the store stopped "
         )?;
         write!(
             f,
-            "writing, {full} in which it was full and wrote again later; {recoveries} power cuts after them"
+            "writing, {full} in which it was full and wrote again later; {recoveries} power cuts after them; {backups} \
+             backups whole, {backups_failed} refused"
         )
     }
 }
@@ -75,15 +84,7 @@ pub const KINDS: [FaultKind; 8] = [
     FaultKind::Sync(SyncLoss::Late),
 ];
 
-/// The steps that faults strike in.
-pub fn workload(segment_bytes: u32) -> Vec<Step> {
-    let steps = crash::steps(segment_bytes);
-    // A put of each class, commits of several segments and parts, deletes, a flush, a drop, a transaction, and another life.
-    let order = [0, 1, 2, 11, 6, 3, 7, 14, 5, 12, 4, 9, 1, 10, 11];
-    order.iter().map(|index| steps[*index].clone()).collect()
-}
-
-/// Runs the workload with `fault`. False if the workload is over before the call that was to fail.
+/// Runs the workload of `fault` with it. False if the workload is over before the call that was to fail.
 ///
 /// # Errors
 /// What the store did that it may not do.
@@ -96,20 +97,23 @@ pub fn try_fault(setup: Setup, fault: Fault, tally: &mut Tally) -> Result<bool, 
     run.unwrap_or_else(|_| Err("a panic".to_owned())).map_err(|what: String| format!("{fault}: {what}"))
 }
 
-/// Every fault of every call, the calls in turn: all kinds at the first, then at the second. For as long as `goes_on`.
+/// Every fault of every call of the shard, the calls in turn: all kinds at the first of each part, then at the next. For as long as `goes_on`.
 ///
 /// # Errors
 /// The first fault that was not borne, and what the store did.
 pub fn every_fault(
     setup: Setup,
+    shard: Shard,
     tally: &mut Tally,
     mut goes_on: impl FnMut() -> bool,
 ) -> Result<bool, String> {
-    for call in 0.. {
+    for call in (shard.first()..).step_by(shard.count() as usize) {
         let mut struck = false;
-        for kind in KINDS {
-            for lasts in [false, true] {
-                struck |= try_fault(setup, Fault { call, kind, lasts }, tally)?;
+        for part in Part::ALL {
+            for kind in KINDS {
+                for lasts in [false, true] {
+                    struck |= try_fault(setup, Fault { part, call, kind, lasts }, tally)?;
+                }
             }
         }
         if !struck {

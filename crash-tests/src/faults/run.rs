@@ -1,21 +1,24 @@
 //! One run of the workload with a fault in it, beside all that may then be the case.
 
+mod after;
+
 use std::fmt;
 
-use holotype::storage::sim::{Decisions, FaultKind, FaultPlan, Nth, SimDisk, SyncLoss};
+use holotype::storage::sim::{FaultKind, FaultPlan, Nth, SimDisk, SyncLoss};
 use holotype::{Db, Error};
-use holotype_model::{Document, Durability, Ending, Failure, Key, Op, Oracle, Outcome, Value};
+use holotype_model::{Ending, Failure, Op, Oracle, Outcome};
 
 use crate::adapter;
 use crate::client::Client;
-use crate::live::{Live, Step};
+use crate::live::Step;
 use crate::setup::Setup;
 use crate::witness::Witness;
 
-use super::{Fault, Tally, workload};
+use super::copies::Copies;
+use super::{Act, Fault, Part, Tally};
 
-/// Ways in which the power cut after each run is tried.
-const CUTS: u64 = 3;
+/// More steps of maintenance than are due at once.
+const MAINTENANCE_MAX: usize = 1000;
 
 pub(super) struct Run {
     setup: Setup,
@@ -34,6 +37,7 @@ pub(super) struct Run {
     any_failed: bool,
     reopened_after_failure: bool,
     hits: u64,
+    copies: Copies,
 }
 
 impl Run {
@@ -41,7 +45,12 @@ impl Run {
         let disk = setup.disk();
         let plan = FaultPlan::none();
         let nth = Nth::Call(fault.call);
-        disk.set_faults(if fault.lasts { plan.from(nth, fault.kind) } else { plan.once(nth, fault.kind) });
+        let plan = if fault.lasts { plan.from(nth, fault.kind) } else { plan.once(nth, fault.kind) };
+        let (of_store, of_copies) = match fault.part {
+            Part::Calls | Part::Upkeep => (plan, FaultPlan::none()),
+            Part::Copies => (FaultPlan::none(), plan),
+        };
+        disk.set_faults(of_store);
         Run {
             setup,
             fault,
@@ -56,26 +65,23 @@ impl Run {
             any_failed: false,
             reopened_after_failure: false,
             hits: 0,
+            copies: Copies::new(setup, of_copies),
         }
     }
 
     pub(super) fn go(&mut self, tally: &mut Tally) -> Result<(), String> {
         self.open()?;
-        for step in workload(self.setup.segment_bytes) {
+        for act in self.fault.part.workload(self.setup.segment_bytes) {
             if self.client.is_none() {
                 break;
             }
-            self.doing = step.to_string();
-            match &step {
-                Step::Do(op) => self.call(op)?,
-                Step::All(ops) => ops.iter().try_for_each(|op| self.call(op))?,
-                Step::Overlap(first, second) => {
-                    [first, second].into_iter().try_for_each(|op| self.call(op))?;
-                }
-                Step::Reopen | Step::Kill => self.reopen()?,
+            self.doing = act.to_string();
+            match &act {
+                Act::Step(step) => self.step(step)?,
+                Act::Backup => self.back_up()?,
             }
         }
-        self.hits = self.disk.fault_hits();
+        self.hits = self.hits_so_far();
         self.disk.set_faults(FaultPlan::none());
         if self.hits == 0 {
             return Ok(());
@@ -86,13 +92,31 @@ impl Run {
         tally.unnoticed += u64::from(!self.any_failed);
         tally.stopped += u64::from(self.stopped);
         tally.full += u64::from(self.was_full);
+        tally.backups += self.copies.whole;
+        tally.backups_failed += self.copies.failed;
         self.must_be_harmless()?;
         self.recover(tally)
     }
 
     /// Whether the call that was to fail was ever made.
     pub(super) fn was_hit(&self) -> bool {
-        self.disk.fault_hits() > 0 || self.hits > 0
+        self.hits_so_far() > 0 || self.hits > 0
+    }
+
+    fn hits_so_far(&self) -> u64 {
+        self.disk.fault_hits() + self.copies.hits
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), String> {
+        match step {
+            Step::Do(op) => self.call(op),
+            Step::All(ops) => ops.iter().try_for_each(|op| self.call(op)),
+            Step::Overlap(first, second) => [first, second].into_iter().try_for_each(|op| self.call(op)),
+            Step::DuringCheckpoint(op) => [&Op::Checkpoint, op].into_iter().try_for_each(|op| self.call(op)),
+            Step::Maintain => self.maintain(),
+            Step::Follow => Ok(()),
+            Step::Reopen | Step::Kill => self.reopen(),
+        }
     }
 
     fn fail<T>(&self, what: impl fmt::Display) -> Result<T, String> {
@@ -126,9 +150,62 @@ impl Run {
     fn call(&mut self, op: &Op) -> Result<(), String> {
         // Where it could not be opened, there is nothing to call.
         let Some(client) = &mut self.client else { return Ok(()) };
-        let writes = op.is_write() || matches!(op, Op::Flush);
-        match client.try_apply(op) {
-            Ok(outcome) if self.stopped && writes && !matches!(outcome, Outcome::Refused(_)) => {
+        let answer = client.try_apply(op);
+        self.settle(op, answer)
+    }
+
+    fn maintain(&mut self) -> Result<(), String> {
+        for _ in 0..MAINTENANCE_MAX {
+            let Some(client) = &self.client else { return Ok(()) };
+            let stepped = client.db().maintain();
+            let is_over = !matches!(stepped, Ok(true));
+            self.settle(&Op::Clean, stepped.map(|_| Outcome::Done))?;
+            if is_over {
+                return Ok(());
+            }
+        }
+        self.fail("maintenance goes on for ever")
+    }
+
+    /// A copy is made of what is durable then, so for the store it is a flush.
+    fn back_up(&mut self) -> Result<(), String> {
+        let Some(client) = &self.client else { return Ok(()) };
+        let copied = self.copies.make(client.db());
+        match copied {
+            Ok(_) => {
+                self.settle(&Op::Flush, Ok(Outcome::Done))?;
+                // Of a sync that lied, the copy knows no more than the store.
+                let is_trusted = !matches!(self.fault.kind, FaultKind::Sync(SyncLoss::Late));
+                if !is_trusted {
+                    return Ok(());
+                }
+                let held = self.copies.check().or_else(|what| self.fail(what))?;
+                let judged = self.judges.iter().map(|judge| judge.clone().judge_dump(&held));
+                match judged.min_by_key(Result::is_err) {
+                    Some(Err(disagreement)) => self.fail(format!("the copy holds {}", disagreement.found)),
+                    _ => Ok(()),
+                }
+            }
+            // What the store lost by a sync that failed, the copy would lack.
+            Err(Error::Corrupt(_)) if matches!(self.fault.kind, FaultKind::Sync(_)) => {
+                self.any_failed = true;
+                Ok(())
+            }
+            // Whatever befell the copy is nothing to the store.
+            Err(Error::Io { .. } | Error::StorageFull { .. }) if self.fault.part == Part::Copies => {
+                self.any_failed = true;
+                Ok(())
+            }
+            Err(error) => self.settle(&Op::Flush, Err(error)),
+        }
+    }
+
+    /// Holds what was answered against all that may be the case.
+    fn settle(&mut self, op: &Op, answer: holotype::Result<Outcome>) -> Result<(), String> {
+        let changes = op.is_write() || matches!(op, Op::Flush);
+        let writes = changes || matches!(op, Op::Checkpoint | Op::Clean | Op::Compact);
+        match answer {
+            Ok(outcome) if self.stopped && changes && !matches!(outcome, Outcome::Refused(_)) => {
                 self.fail(format!("it writes on, and answers {outcome}"))
             }
             Ok(outcome) => {
@@ -153,7 +230,8 @@ impl Run {
                     return self.fail("a full disk is no reason to stop writing");
                 }
                 self.stopped = true;
-                self.judge(op, &Outcome::Unknown)
+                // A step of maintenance makes durable what others have placed, as a flush does.
+                self.judge(if changes { op } else { &Op::Flush }, &Outcome::Unknown)
             }
             Err(Error::Io { .. }) => {
                 self.any_failed = true;
@@ -162,6 +240,9 @@ impl Run {
             Err(Error::StorageFull { .. }) if writes => {
                 self.any_failed = true;
                 self.was_full = true;
+                if !changes {
+                    return Ok(());
+                }
                 self.taken_back(op);
                 self.judge(op, &Outcome::Failed(Failure::StorageFull))
             }
@@ -216,7 +297,7 @@ impl Run {
         self.witness.switch_off();
         drop(client);
         self.stopped = false;
-        self.reopened_after_failure |= self.disk.fault_hits() > 0;
+        self.reopened_after_failure |= self.hits_so_far() > 0;
         self.open()?;
         let Some(client) = &self.client else { return Ok(()) };
         match adapter::contents(client.db()) {
@@ -244,97 +325,6 @@ impl Run {
                 disagreement.expected.join(" | or: ")
             )),
             _ => Ok(()),
-        }
-    }
-
-    /// Reads go on; writes do if all that was wrong was a full disk.
-    fn after_the_fault(&mut self) -> Result<(), String> {
-        let Some(mut client) = self.client.take() else { return Ok(()) };
-        let result = self.goes_on(&mut client);
-        self.client = Some(client);
-        result
-    }
-
-    fn goes_on(&mut self, client: &mut Client) -> Result<(), String> {
-        let key = Key::from("room");
-        let document = Document::from([("n".to_owned(), Value::Int(1))]);
-        let collection = "a".to_owned();
-        let put = Op::Put { collection, key, document, durability: Durability::Synced };
-        if !self.stopped || self.judges.is_empty() {
-            if let Err(error) = client.try_apply(&put)
-                && !self.lost_by_the_disk()
-            {
-                return self.fail(format!("nothing is wrong any more, and yet a write fails: {error}"));
-            }
-            for judge in &mut self.judges {
-                let foretold = judge.histories()[0].clone().apply(&put);
-                judge.judge(&put, &foretold).map_err(|d| d.found)?;
-            }
-        } else if !matches!(client.try_apply(&put), Err(Error::Poisoned { .. })) {
-            return self.fail("it stopped writing, and now goes on");
-        }
-        match adapter::contents(client.db()) {
-            Ok(dump) => {
-                let shown = |judge: &Oracle| judge.clone().judge_dump(&dump).is_ok();
-                if self.judges.iter().any(shown) || self.lost_by_the_disk() {
-                    Ok(())
-                } else {
-                    self.fail("reads show what no legal state holds")
-                }
-            }
-            // A failed sync may have dropped what was written out and not yet durable.
-            Err(Error::Corrupt(_)) if matches!(self.fault.kind, FaultKind::Sync(_)) => Ok(()),
-            Err(error) => self.fail(format!("reads do not go on: {error}")),
-        }
-    }
-
-    /// Short and interrupted calls are no failures.
-    fn must_be_harmless(&self) -> Result<(), String> {
-        let harmless = match self.fault.kind {
-            FaultKind::Short => true,
-            FaultKind::Interrupted => !self.fault.lasts,
-            _ => false,
-        };
-        if harmless && self.any_failed {
-            self.fail("a call failed that only had to be repeated")
-        } else {
-            Ok(())
-        }
-    }
-
-    /// The process is gone, then the power: what was acknowledged is there.
-    fn recover(&mut self, tally: &mut Tally) -> Result<(), String> {
-        self.witness.switch_off();
-        self.client = None;
-        for choice in 0..CUTS {
-            let disk = self.disk.fork();
-            // All old, then by the seed.
-            disk.set_decisions(if choice == 0 {
-                Decisions::path(Vec::new())
-            } else {
-                Decisions::seeded(self.fault.call * CUTS + choice)
-            });
-            disk.crash();
-            tally.recoveries += 1;
-            let opened = self
-                .judges
-                .iter()
-                .map(|judge| Live::open(self.setup, disk.fork(), judge.clone(), Ending::PowerCut))
-                .find_map(|opened| opened.map_err(|what| self.doing = what).ok());
-            match opened {
-                Some((live, ..)) => live.verify()?,
-                // It promised on the word of a disk that lied.
-                None if self.lost_by_the_disk() => self.must_open_or_say(&disk)?,
-                None => return self.fail("after a power cut"),
-            }
-        }
-        Ok(())
-    }
-
-    fn must_open_or_say(&self, disk: &SimDisk) -> Result<(), String> {
-        match Db::open_on(Witness::new(disk.clone()), &self.setup.options()) {
-            Ok(_) | Err(Error::Corrupt(_) | Error::NotHolotype { .. }) => Ok(()),
-            Err(error) => self.fail(format!("after a power cut: {error}")),
         }
     }
 }

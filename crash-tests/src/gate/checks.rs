@@ -4,9 +4,11 @@ use std::time::{Duration, Instant};
 
 use holotype::{Document, doc};
 
-use crate::crash::{self, Scope};
+use crate::crash::{self, CutPoint, Scope};
+use crate::kills::{self, Kills, Worker};
+use crate::part::{Deadline, Shard};
 use crate::setup::Setup;
-use crate::{faults, history, media, power, random, readers};
+use crate::{fallback, faults, history, media, power, random, readers};
 
 use super::Progress;
 
@@ -17,30 +19,50 @@ pub(super) struct Check {
     pub(super) name: &'static str,
     /// Its part of the time.
     pub(super) weight: u32,
+    pub(super) cases: Cases,
     pub(super) run: fn(&mut Run<'_>) -> Result<(), Failed>,
+}
+
+/// Where the cases of a check come from, and so how several machines share them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cases {
+    /// From seeds, each shard its own. A failure is repeated by its seed alone.
+    Seeds,
+    /// From a list, of which each shard takes its part. A failure is repeated by going through that part again.
+    List,
+    /// From a list so short that the first shard takes all of it.
+    Once,
 }
 
 /// The checks, in the order in which they run.
 pub(super) const CHECKS: &[Check] = &[
-    Check { name: "power", weight: 4, run: power },
-    Check { name: "crash", weight: 6, run: every_cut },
-    Check { name: "lives", weight: 2, run: lives },
-    Check { name: "readers", weight: 1, run: beside_a_writer },
-    Check { name: "history", weight: 2, run: histories },
-    Check { name: "media", weight: 5, run: damaged },
-    Check { name: "faults", weight: 3, run: failing },
+    Check { name: "power", weight: 4, cases: Cases::Seeds, run: power },
+    Check { name: "crash", weight: 6, cases: Cases::List, run: every_cut },
+    Check { name: "lives", weight: 2, cases: Cases::Seeds, run: lives },
+    Check { name: "readers", weight: 1, cases: Cases::Once, run: beside_a_writer },
+    Check { name: "history", weight: 2, cases: Cases::Seeds, run: histories },
+    Check { name: "media", weight: 5, cases: Cases::List, run: damaged },
+    Check { name: "fallback", weight: 1, cases: Cases::Once, run: once },
+    Check { name: "faults", weight: 3, cases: Cases::List, run: failing },
+    Check { name: "kills", weight: 2, cases: Cases::Seeds, run: killed },
 ];
 
 /// A check while it runs.
 pub(super) struct Run<'a> {
+    /// The first seed of this shard.
     pub(super) seed: u64,
+    pub(super) shard: Shard,
     pub(super) documents: &'a [Document],
     pub(super) start: Instant,
     pub(super) share: Duration,
+    /// The end of the share, or of the patience of whoever started the gate.
+    pub(super) until: Deadline,
     pub(super) name: &'static str,
     pub(super) progress: &'a mut dyn FnMut(Progress),
     pub(super) cases: u64,
     pub(super) notes: Vec<String>,
+    /// From the check that makes them.
+    pub(super) cut_points: Vec<CutPoint>,
 }
 
 impl Run<'_> {
@@ -48,10 +70,10 @@ impl Run<'_> {
     fn goes_on(&mut self) -> bool {
         let fraction = self.start.elapsed().as_secs_f64() / self.share.as_secs_f64().max(0.001);
         (self.progress)(Progress { check: self.name, fraction: fraction.min(1.0) });
-        fraction < 1.0
+        !self.until.is_over()
     }
 
-    /// The seeds of this run, for as long as there is time; one at least.
+    /// The seeds of this shard, for as long as there is time; one at least.
     fn each_seed(
         &mut self,
         mut case: impl FnMut(&mut Self, u64) -> Result<(), String>,
@@ -62,7 +84,7 @@ impl Run<'_> {
             if !self.goes_on() {
                 return Ok(());
             }
-            seed = seed.wrapping_add(1);
+            seed = seed.wrapping_add(self.shard.count().into());
         }
     }
 }
@@ -81,8 +103,10 @@ pub(super) fn built_in_documents() -> Vec<Document> {
 
 fn power(run: &mut Run<'_>) -> Result<(), Failed> {
     let documents = run.documents;
-    let (seed, half) = (run.seed, run.start + run.share / 2);
-    let mut tally = power::load(seed, Setup::DEFAULT, documents, || Instant::now() < half)
+    let (seed, until) = (run.seed, run.until.clone());
+    let half = run.start + run.share / 2;
+    let goes_on = || !until.is_over() && Instant::now() < half;
+    let mut tally = power::load(seed, Setup::DEFAULT, documents, goes_on)
         .map_err(|failure| (run.seed, failure.to_string()))?;
     let result = run.each_seed(|_, seed| {
         let setup = if seed % 2 == 0 { Setup::SECTORS } else { Setup::LARGE };
@@ -97,33 +121,49 @@ fn power(run: &mut Run<'_>) -> Result<(), Failed> {
     result
 }
 
-/// The geometries of the exhaustive check, with the longest sequence and the cuts in a row of each round. Rounds are gone
+/// Which sequences of which geometry, how long and with how many cuts.
+type Round = (fn(Setup, usize, u32) -> Scope, Setup, usize, u32);
+
+/// The sequences and geometries of the exhaustive check, with the longest sequence and the cuts in a row of each round. Rounds are gone
 /// through in order until the time is up.
-const ROUNDS: &[(Setup, usize, u32)] = &[
-    (Setup::TINY, 0, 1),
-    (Setup::TINY, 2, 1),
-    (Setup::TINY, 1, 2),
-    (Setup::SHORT_LIVES, 2, 1),
-    (Setup::SMALL, 2, 1),
-    (Setup::GARBAGE, 1, 1),
-    (Setup::TINY, 2, 2),
-    (Setup::TINY, 3, 1),
-    (Setup::SHORT_LIVES, 3, 1),
-    (Setup::GARBAGE, 2, 1),
-    (Setup::SMALL, 3, 1),
-    (Setup::TINY, 0, 2),
-    (Setup::TINY, 3, 2),
+const ROUNDS: &[Round] = &[
+    (Scope::new, Setup::TINY, 0, 1),
+    (Scope::of_maintenance, Setup::TINY, 1, 1),
+    (Scope::new, Setup::TINY, 2, 1),
+    (Scope::new, Setup::TINY, 1, 2),
+    (Scope::of_maintenance, Setup::SMALL, 1, 1),
+    (Scope::new, Setup::SHORT_LIVES, 2, 1),
+    (Scope::new, Setup::SMALL, 2, 1),
+    (Scope::new, Setup::GARBAGE, 1, 1),
+    (Scope::of_maintenance, Setup::SHORT_LIVES, 1, 1),
+    (Scope::of_maintenance, Setup::GARBAGE, 1, 1),
+    (Scope::of_maintenance, Setup::TINY, 2, 1),
+    (Scope::new, Setup::TINY, 2, 2),
+    (Scope::new, Setup::TINY, 3, 1),
+    (Scope::of_maintenance, Setup::TINY, 1, 2),
+    (Scope::new, Setup::SHORT_LIVES, 3, 1),
+    (Scope::new, Setup::GARBAGE, 2, 1),
+    (Scope::new, Setup::SMALL, 3, 1),
+    (Scope::new, Setup::TINY, 0, 2),
+    (Scope::new, Setup::TINY, 3, 2),
 ];
 
 fn every_cut(run: &mut Run<'_>) -> Result<(), Failed> {
-    let until = run.start + run.share;
-    for (setup, len, cuts) in ROUNDS {
-        let scope = Scope { until: Some(until), ..Scope::new(*setup, *len, *cuts) };
+    if run.shard.has(0) {
+        run.cut_points =
+            crash::points(Setup::TINY).map_err(|failure| (run.seed, format!("tiny, {failure}")))?;
+        run.cases += run.cut_points.iter().map(|point| point.recoveries).sum::<u64>();
+        run.notes.push(format!("tiny: one life, power cut at each of its {} changes", run.cut_points.len()));
+    }
+    for (of, setup, len, cuts) in ROUNDS {
+        let scope = Scope { until: run.until.clone(), shard: run.shard, ..of(*setup, *len, *cuts) };
         let (tally, is_over) =
             crash::run(&scope).map_err(|(_, failure)| (run.seed, format!("{}, {failure}", setup.name)))?;
         run.cases += tally.leaves;
         let all = if is_over { "every sequence" } else { "as far as time allowed, sequences" };
-        run.notes.push(format!("{}: {all} of up to {len} steps, {cuts} cuts in a row: {tally}", setup.name));
+        let starts = scope.starts.len();
+        let what = format!("{all} of up to {len} steps on {starts} stores, {cuts} cuts in a row");
+        run.notes.push(format!("{}: {what}: {tally}", setup.name));
         if !run.goes_on() {
             break;
         }
@@ -135,7 +175,8 @@ fn lives(run: &mut Run<'_>) -> Result<(), Failed> {
     let documents = run.documents;
     let mut tally = holotype_model::check::Tally::default();
     let result = run.each_seed(|run, seed| {
-        let setup = if seed % 2 == 0 { Setup::SECTORS } else { Setup::LARGE };
+        let setups = [Setup::TINY, Setup::SECTORS, Setup::SMALL, Setup::LARGE];
+        let setup = setups[(seed % setups.len() as u64) as usize];
         tally += random::live(seed, 200, setup, documents)
             .map_err(|reduced| format!("{}\n{reduced}", setup.name))?;
         run.cases += 1;
@@ -154,12 +195,15 @@ fn damaged(run: &mut Run<'_>) -> Result<(), Failed> {
             // Each of the four gets its part of the time; those with a store that is small come to the end of the list.
             let end = run.start + run.share * (run.notes.len() as u32 + 1) / 4;
             let (all, before) = (media::all(&specimen), tally);
-            for (index, damage) in all.iter().enumerate() {
+            let shard = run.shard;
+            for (index, damage) in (0_u64..).zip(&all).filter(|(index, _)| shard.has(*index)) {
                 if let Err(what) = media::try_damage(&specimen, damage, &mut tally) {
                     result = Err((run.seed, format!("{}: {what}", setup.name)));
                     break 'kinds;
                 }
-                if index % 256 == 255 && (!run.goes_on() || Instant::now() >= end) {
+                // The clock is not looked at each time.
+                let tried = index / u64::from(shard.count());
+                if tried % 256 == 255 && (!run.goes_on() || Instant::now() >= end) {
                     break;
                 }
             }
@@ -172,10 +216,23 @@ fn damaged(run: &mut Run<'_>) -> Result<(), Failed> {
     result
 }
 
+fn once(run: &mut Run<'_>) -> Result<(), Failed> {
+    for setup in [Setup::TINY, Setup::SMALL, Setup::SECTORS] {
+        let tally = fallback::every_check(setup)
+            .map_err(|(_, what)| (run.seed, format!("{}: {what}", setup.name)))?;
+        run.cases += tally.cases();
+        run.notes.push(format!("{}: {tally}", setup.name));
+        if !run.goes_on() {
+            break;
+        }
+    }
+    Ok(())
+}
+
 fn failing(run: &mut Run<'_>) -> Result<(), Failed> {
     let mut tally = faults::Tally::default();
     for setup in [Setup::TINY, Setup::SHORT_LIVES, Setup::SMALL, Setup::SECTORS] {
-        let is_over = faults::every_fault(setup, &mut tally, || run.goes_on())
+        let is_over = faults::every_fault(setup, run.shard, &mut tally, || run.goes_on())
             .map_err(|what| (run.seed, format!("{}: {what}", setup.name)))?;
         let all = if is_over { "every call" } else { "calls, as far as time allowed" };
         run.notes.push(format!("{}: {all}", setup.name));
@@ -186,6 +243,19 @@ fn failing(run: &mut Run<'_>) -> Result<(), Failed> {
     run.cases = tally.cases;
     run.notes.push(tally.to_string());
     Ok(())
+}
+
+fn killed(run: &mut Run<'_>) -> Result<(), Failed> {
+    let worker = Worker::this_program().map_err(|what| (run.seed, what))?;
+    let kills = Kills { worker, directory: std::env::temp_dir(), documents: run.documents.to_vec() };
+    let mut tally = kills::Tally::default();
+    let result = run.each_seed(|run, seed| {
+        let goes_on = |tally: &kills::Tally| tally.kills == 0 || run.goes_on();
+        kills.story(seed, &mut tally, goes_on).map_err(|violation| violation.to_string())
+    });
+    run.cases = tally.kills;
+    run.notes.push(tally.to_string());
+    result
 }
 
 fn beside_a_writer(run: &mut Run<'_>) -> Result<(), Failed> {

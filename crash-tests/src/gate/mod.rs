@@ -1,77 +1,186 @@
 //! Every check that needs no special build, on the user's documents or on built-in ones, within a time.
 //!
 //! Each check gets a share of the time. What it tries comes in a fixed order that follows from the seed; the time only
-//! says how far down the list it comes. So a failure is repeated by the seed that its replay line names.
+//! says how far down the list it comes. So a failure is repeated by the seed that its replay line names. Several machines share
+//! the cases by [`Shard`]; [`soak`] goes on until it is stopped.
 
 mod checks;
 mod report;
+mod soak;
 
 pub use report::{CheckReport, GateOptions, GateReport, Progress};
+pub use soak::{Round, soak};
 
 use std::time::{Duration, Instant};
 
-use checks::{CHECKS, Check};
+use holotype::Document;
+
+use crate::crash::CutPoint;
+use crate::part::{Deadline, Shard};
+
+use checks::{CHECKS, Cases, Check, Failed, Run};
+
+/// For how long the gate runs if nobody says otherwise: with the time to start, about a minute on a slow machine.
+pub const SECONDS: u64 = 40;
 
 /// The names of the checks, in the order in which they run.
 pub fn names() -> impl Iterator<Item = &'static str> {
     CHECKS.iter().map(|check| check.name)
 }
 
+/// The checks of which the first of several shards does all and the others nothing.
+pub fn names_of_the_first_shard_alone() -> impl Iterator<Item = &'static str> {
+    CHECKS.iter().filter(|check| check.cases == Cases::Once).map(|check| check.name)
+}
+
+/// The checks of a shard.
+pub fn names_of_shard(shard: Shard) -> impl Iterator<Item = &'static str> {
+    CHECKS.iter().filter(move |check| is_done_by(check, shard)).map(|check| check.name)
+}
+
 /// Runs the checks and tells how each came out. `progress` is called now and then.
 pub fn run(options: &GateOptions, progress: &mut dyn FnMut(Progress)) -> GateReport {
-    let wanted = |check: &&Check| options.only.as_deref().is_none_or(|only| only == check.name);
-    let weights: u32 = CHECKS.iter().filter(wanted).map(|check| check.weight).sum();
-    let documents = options.documents.clone().unwrap_or_else(checks::built_in_documents);
-    let checks: Vec<CheckReport> = CHECKS
-        .iter()
-        .filter(wanted)
-        .map(|check| {
-            let share = Duration::from_secs(options.seconds) * check.weight / weights.max(1);
-            run_one(check, options, &documents, share, progress)
-        })
-        .collect();
+    let wanted: Vec<_> = CHECKS.iter().filter(|check| is_wanted(check, options)).collect();
+    let weights: u32 = wanted.iter().map(|check| check.weight).sum();
+    let built_in;
+    let documents = match &options.documents {
+        Some(documents) => documents.as_slice(),
+        None => {
+            built_in = checks::built_in_documents();
+            &built_in
+        }
+    };
+    let (mut reports, mut cut_points) = (Vec::new(), Vec::new());
+    for check in wanted {
+        let share = Duration::from_secs(options.seconds) * check.weight / weights.max(1);
+        let (report, points) = run_one(check, options, documents, share, progress);
+        // One that was stopped before it had tried anything has nothing to tell.
+        if report.held || !options.is_stopped() || report.cases > 0 {
+            reports.push(report);
+        }
+        cut_points.extend(points);
+        if options.is_stopped() {
+            break;
+        }
+    }
     GateReport {
-        held: !checks.is_empty() && checks.iter().all(|check| check.held),
+        held: !reports.is_empty() && reports.iter().all(|check| check.held),
         seed: options.seed,
         documents: documents.len() as u64,
-        checks,
+        shard: options.shard,
+        checks: reports,
+        cut_points,
     }
+}
+
+fn is_done_by(check: &Check, shard: Shard) -> bool {
+    check.cases != Cases::Once || shard.has(0)
+}
+
+fn is_wanted(check: &Check, options: &GateOptions) -> bool {
+    is_done_by(check, options.shard) && options.only.as_deref().is_none_or(|only| only == check.name)
 }
 
 fn run_one(
     check: &Check,
     options: &GateOptions,
-    documents: &[holotype::Document],
+    documents: &[Document],
     share: Duration,
     progress: &mut dyn FnMut(Progress),
-) -> CheckReport {
+) -> (CheckReport, Vec<CutPoint>) {
     let start = Instant::now();
-    let mut run = checks::Run {
-        seed: options.seed,
+    let mut run = Run {
+        seed: options.seed.wrapping_add(options.shard.first()),
+        shard: options.shard,
         documents,
         start,
         share,
+        until: Deadline::new(start + share, options.stop.clone()),
         name: check.name,
         progress,
         cases: 0,
         notes: Vec::new(),
+        cut_points: Vec::new(),
     };
     let result = (check.run)(&mut run);
-    let (cases, notes) = (run.cases, run.notes);
+    let Run { cases, notes, cut_points, .. } = run;
+    let seconds = start.elapsed().as_secs_f64();
     let failure = match result {
         Ok(()) if cases == 0 => Some((options.seed, "nothing was tried, so nothing was shown".to_owned())),
         Ok(()) => None,
         Err(failure) => Some(failure),
     };
-    CheckReport {
-        name: check.name,
-        held: failure.is_none(),
-        cases,
-        seconds: start.elapsed().as_secs_f64(),
-        replay: failure
-            .as_ref()
-            .map(|(seed, _)| format!("holotype gate --seed {seed} --check {}", check.name)),
-        failure: failure.map(|(_, what)| what),
-        notes,
+    let replay = failure.as_ref().map(|failed| replay(check, options, failed, seconds));
+    let failure = failure.map(|(_, what)| what);
+    let report =
+        CheckReport { name: check.name, held: failure.is_none(), cases, seconds, replay, failure, notes };
+    (report, cut_points)
+}
+
+/// The command that comes to the failure again: at once where its case has a seed, else by going through the same list.
+fn replay(check: &Check, options: &GateOptions, (seed, _): &Failed, seconds: f64) -> String {
+    if check.cases == Cases::Seeds {
+        return format!("holotype gate --seed {seed} --check {}", check.name);
+    }
+    let mut line = format!("holotype gate --seed {} --check {}", options.seed, check.name);
+    // Twice the time that it took: another machine may be slower.
+    let enough = (2.0 * seconds).ceil() as u64;
+    if enough > SECONDS {
+        line += &format!(" --seconds {enough}");
+    }
+    if options.shard != Shard::WHOLE {
+        line += &format!(" --shard {}/{}", options.shard.number(), options.shard.count());
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str) -> &'static Check {
+        CHECKS.iter().find(|check| check.name == name).expect("the test names a check")
+    }
+
+    fn second_of_three(seed: u64) -> GateOptions {
+        let shard = Shard::new(2, 3).expect("there is a second of three");
+        GateOptions { seed, seconds: 0, shard, ..GateOptions::default() }
+    }
+
+    #[test]
+    fn a_case_with_a_seed_is_replayed_by_it_whatever_the_shard() {
+        let line = replay(check("lives"), &second_of_three(7), &(11, String::new()), 900.0);
+        assert_eq!(line, "holotype gate --seed 11 --check lives");
+    }
+
+    #[test]
+    fn a_case_of_a_list_is_replayed_in_its_shard_and_with_time_enough() {
+        let failed = (8, String::new());
+        let line = replay(check("media"), &second_of_three(7), &failed, 100.2);
+        assert_eq!(line, "holotype gate --seed 7 --check media --seconds 201 --shard 2/3");
+        let line = replay(check("media"), &GateOptions { seed: 7, ..Default::default() }, &failed, 3.0);
+        assert_eq!(line, "holotype gate --seed 7 --check media");
+    }
+
+    #[test]
+    fn only_the_first_shard_runs_what_is_not_shared() {
+        let shard = |number| Shard::new(number, 2).expect("there are two");
+        let first: Vec<_> = names_of_shard(shard(1)).collect();
+        let second: Vec<_> = names_of_shard(shard(2)).collect();
+        let alone: Vec<_> = names_of_the_first_shard_alone().collect();
+        assert_eq!(first, super::names().collect::<Vec<_>>());
+        assert_eq!(second, super::names().filter(|name| !alone.contains(name)).collect::<Vec<_>>());
+        assert!(!alone.is_empty() && !second.is_empty());
+    }
+
+    #[test]
+    fn shards_try_different_seeds() {
+        let mut options = second_of_three(7);
+        options.only = Some("lives".to_owned());
+        let report = run(&options, &mut |_| {});
+        assert!(report.held, "{report:?}");
+        // No time at all is one case; the others begin at the next seed of the shard.
+        assert_eq!(report.checks[0].cases, 1);
+        assert_eq!(report.shard.number(), 2);
     }
 }

@@ -1,6 +1,12 @@
 //! What the gate is asked, and what it answers.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use holotype::Document;
+
+use crate::crash::CutPoint;
+use crate::part::Shard;
 
 /// What to run.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +19,16 @@ pub struct GateOptions {
     pub documents: Option<Vec<Document>>,
     /// The one check to run; none for all. See [`names`](super::names).
     pub only: Option<String>,
+    /// Which part of the cases to try.
+    pub shard: Shard,
+    /// Once it is set, the gate ends early, with what it has.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+impl GateOptions {
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(std::sync::atomic::Ordering::Relaxed))
+    }
 }
 
 /// How far the gate has come.
@@ -33,8 +49,12 @@ pub struct GateReport {
     pub seed: u64,
     /// Documents that stores were filled with.
     pub documents: u64,
+    /// Which part of the cases was tried.
+    pub shard: Shard,
     /// Each check, in the order in which they ran.
     pub checks: Vec<CheckReport>,
+    /// Power cuts along one life, where the check `crash` ran in the first shard.
+    pub cut_points: Vec<CutPoint>,
 }
 
 /// How one check came out.

@@ -99,7 +99,12 @@ enum Found {
 
 fn open_and_read(setup: Setup, disk: &SimDisk) -> Result<Found, String> {
     let witness = Witness::new(disk.clone());
-    let result = Db::open_on(witness.clone(), &setup.options()).and_then(|db| {
+    let opened = Db::open_on(witness.clone(), &setup.options());
+    if let (Err(Error::Corrupt(what)), true) = (&opened, witness.changed()) {
+        // spec
+        return Err(format!("the file was written to, though damaged: {what}"));
+    }
+    let result = opened.and_then(|db| {
         let contents = adapter::contents(&db);
         // It may name more than a reader meets; it may not fail to answer.
         let verified = db.verify(true);
@@ -110,10 +115,6 @@ fn open_and_read(setup: Setup, disk: &SimDisk) -> Result<Found, String> {
     match result {
         Ok(contents) => Ok(Found::Contents(contents)),
         Err(error) if !says_what_is_wrong(&error) => Err(format!("an error that does not fit: {error}")),
-        // spec
-        Err(Error::Corrupt(what)) if witness.changed() => {
-            Err(format!("the file was written to, though damaged: {what}"))
-        }
         Err(_) => Ok(Found::Refused),
     }
 }

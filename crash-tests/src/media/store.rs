@@ -36,21 +36,27 @@ pub(super) struct Earlier {
 impl Specimen {
     /// A store that was closed.
     pub fn closed(setup: Setup) -> Result<Specimen, Violation> {
-        Self::make(setup, true)
+        Self::make(setup, &[Step::Reopen])
     }
 
     /// A store whose process ended right after a `Synced` commit.
     pub fn left_open(setup: Setup) -> Result<Specimen, Violation> {
-        Self::make(setup, false)
+        Self::make(setup, &[])
     }
 
-    fn make(setup: Setup, close: bool) -> Result<Specimen, Violation> {
+    /// The same, after a commit for which the file had to grow.
+    pub fn grown(setup: Setup) -> Result<Specimen, Violation> {
+        let document = document(setup.segment_bytes as usize / 2);
+        let documents = vec![document; 16];
+        let durability = Durability::Synced;
+        Self::make(setup, &[Step::Do(Op::InsertMany { collection: "b".into(), documents, durability })])
+    }
+
+    fn make(setup: Setup, last: &[Step]) -> Result<Specimen, Violation> {
         let (mut live, _) = Live::create(setup)?;
         let mut earlier = Vec::new();
         let mut steps = steps(setup.segment_bytes);
-        if close {
-            steps.push(Step::Reopen);
-        }
+        steps.extend_from_slice(last);
         for step in &steps {
             earlier.push(Earlier { bytes: live.disk().fork().bytes(), contents: read(&live)? });
             live.step(step)?;
@@ -106,9 +112,12 @@ fn read(live: &Live) -> Result<Contents, Violation> {
     adapter::contents(live.db()).map_err(|error| error.to_string())
 }
 
+fn document(len: usize) -> Document {
+    Document::from([("b".to_owned(), Value::Bytes(vec![0xAB; len]))])
+}
+
 /// Commits of every class and kind, in several segments and two incarnations; the last is one `Synced` commit.
 fn steps(segment_bytes: u32) -> Vec<Step> {
-    let document = |len: usize| Document::from([("b".to_owned(), Value::Bytes(vec![0xAB; len]))]);
     let put_as = |key: &str, len, durability| {
         let (key, document) = (Key::from(key), document(len));
         Op::Put { collection: "a".into(), key, document, durability }

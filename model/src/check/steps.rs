@@ -220,6 +220,7 @@ impl Steps {
             92..94 => Op::Checkpoint,
             94..97 => Op::Clean,
             97 => Op::Verify,
+            98 => Op::Compact,
             _ => Op::Collections,
         }
     }

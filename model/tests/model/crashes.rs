@@ -31,16 +31,22 @@ fn a_power_cut_leaves_any_prefix_from_the_last_synced_commit_on() {
     assert_eq!(legal(&model, Ending::PowerCut), [2, 3, 4, 5]);
 }
 
+//= spec/semantics.md#s-6-3-written
+//# When a call with class `Written` has returned with success, its commit and every commit before it MUST
+//# survive the end of the process.
 #[test]
 fn the_end_of_the_process_leaves_any_prefix_from_the_last_written_commit_on() {
-    // spec: S-6.3, S-7.2
+    // spec: S-7.2
     assert_eq!(legal(&model(&[SYNCED, BUFFERED, WRITTEN, BUFFERED]), Ending::Kill), [3, 4]);
     assert_eq!(legal(&model(&[SYNCED, BUFFERED, BUFFERED]), Ending::Kill), [1, 2, 3]);
 }
 
+//= spec/semantics.md#s-6-5-flush
+//# When `flush` has returned with success, every commit before it MUST survive a power cut, whatever its
+//# class.
 #[test]
 fn a_flush_makes_every_class_durable_and_a_close_does_too() {
-    // spec: S-6.5, S-6.6
+    // spec: S-6.6
     let mut model = model(&[BUFFERED, WRITTEN, BUFFERED]);
     assert_eq!(legal(&model, Ending::Close), [3]);
     model.apply(&Op::Flush);

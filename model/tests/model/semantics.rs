@@ -34,18 +34,23 @@ fn ids_run_out_above_the_largest_int_and_a_batch_that_needs_too_many_changes_not
     assert_eq!(model.apply(&put("a", 1, 0)), Outcome::Done);
 }
 
+//= spec/semantics.md#s-4-5-insert-of-many
+//# An insert of many documents MUST put them under successive ids, in the order given, in one commit, and
+//# answer the keys in that order.
 #[test]
 fn a_batch_takes_successive_ids_and_an_empty_one_is_no_commit() {
-    // spec: S-4.5, S-1.5
+    // spec: S-1.5
     let mut model = model(&[insert("a", 0, SYNCED)]);
     assert_eq!(model.apply(&insert_many("a", 3, SYNCED)), Outcome::Keys([2, 3, 4].map(Key::Int).to_vec()));
     assert_eq!(model.apply(&insert_many("new", 0, SYNCED)), Outcome::Keys(vec![]));
     assert_eq!(model.apply(&Op::Collections), Outcome::Names(vec!["a".into()]));
 }
 
+//= spec/semantics.md#s-4-7-put-of-many
+//# A put of many MUST leave each document under its key in one commit, the last one where a key comes twice,
+//# and answer how many were given.
 #[test]
 fn a_put_of_many_leaves_the_last_document_of_a_key() {
-    // spec: S-4.7
     let entries = vec![(Key::Int(1), document(1)), (Key::from("k"), document(2)), (Key::Int(1), document(3))];
     let put_many = Op::PutMany { collection: "a".into(), entries, durability: SYNCED };
     let mut model = Model::default();
@@ -109,9 +114,15 @@ fn what_can_only_find_or_change_needs_a_collection_and_what_puts_makes_one() {
     assert_eq!(model.apply(&get("a", 2)), Outcome::Document(None));
 }
 
+//= spec/semantics.md#s-3-4-creation
+//# Creating a collection MUST be possible when it is there already: the call answers false, and true when it
+//# created one.
+//= spec/semantics.md#s-3-7-clear
+//# Clearing a collection MUST remove all its documents in one commit, keep its name and its largest id, and
+//# answer whether there was such a collection.
 #[test]
 fn creation_drop_and_clear_say_whether_there_was_something_to_do() {
-    // spec: S-3.4, S-3.6, S-3.7
+    // spec: S-3.6
     let mut model = Model::default();
     let mut answers = |op: Op| model.apply(&op);
     assert_eq!(answers(drop_it("a")), Outcome::Bool(false));
@@ -125,9 +136,11 @@ fn creation_drop_and_clear_say_whether_there_was_something_to_do() {
     assert_eq!(answers(insert("a", 0, SYNCED)), id(1));
 }
 
+//= spec/semantics.md#s-3-8-rename
+//# Renaming a collection MUST move its documents and its largest id to the new name in one commit, and answer
+//# whether there was such a collection.
 #[test]
 fn a_rename_takes_documents_and_ids_along_and_never_covers_another_collection() {
-    // spec: S-3.8
     let mut model = model(&[insert_many("a", 2, SYNCED), put("b", "k", 0)]);
     assert_eq!(model.apply(&rename("a", "b")), refused(Refusal::InvalidName));
     assert_eq!(model.apply(&rename("a", "a")), refused(Refusal::InvalidName));
@@ -145,9 +158,15 @@ fn a_refused_write_leaves_no_collection_behind() {
     assert_eq!(model.apply(&Op::Collections), Outcome::Names(vec![]));
 }
 
+//= spec/semantics.md#s-2-4-document-limit
+//# A write of a document whose encoded form is longer than 67,108,864 bytes MUST be refused as
+//# `DocumentTooLarge`.
+//= spec/semantics.md#s-2-5-depth-limit
+//# A write of a document in which arrays and objects nest deeper than 128 levels, the document being level 1,
+//# MUST be refused as `TooDeep`.
 #[test]
 fn each_limit_holds_up_to_its_last_unit() {
-    // spec: S-2.3, S-2.4, S-2.5
+    // spec: S-2.3
     let mut model = Model::with_limits(Limits { key_len: 3, document_len: 5, depth: 2, name_len: 255 });
     assert_eq!(model.apply(&put("a", "abc", 0)), Outcome::Done);
     assert_eq!(model.apply(&put("a", "abcd", 0)), refused(Refusal::KeyTooLong));
@@ -164,9 +183,10 @@ fn each_limit_holds_up_to_its_last_unit() {
     assert_eq!(model.apply(&holding(Value::Array(vec![Value::Array(vec![])]))), refused(Refusal::TooDeep));
 }
 
+//= spec/semantics.md#s-2-2-one-of-the-reasons
+//# Where several reasons to refuse a call hold, a store MUST report one of them.
 #[test]
 fn every_reason_to_refuse_is_listed() {
-    // spec: S-2.2
     let mut model = model(&[put("a", i64::MAX, 0)]);
     let too_long = Op::InsertWithKey {
         collection: "$a".into(),
@@ -179,9 +199,14 @@ fn every_reason_to_refuse_is_listed() {
     assert_eq!(model.apply(&too_long), refused(Refusal::InvalidName));
 }
 
+//= spec/semantics.md#s-5-6-limit
+//# A scan with a limit MUST answer the first entries in the direction asked for, at most as many as the
+//# limit.
+//= spec/semantics.md#s-5-7-keys-alone
+//# A scan of keys MUST answer the keys that a scan with the same arguments answers, without the documents.
 #[test]
 fn a_scan_keeps_its_bounds_its_direction_and_its_limit() {
-    // spec: S-5.3, S-5.4, S-5.6, S-5.7
+    // spec: S-5.3, S-5.4
     let mut model = model(&[put("a", "t", 0), put("a", 3, 0), put("a", -3, 0), put("a", 1, 0)]);
     model.apply(&put("a", Key::Bytes(vec![0]), 0));
     let mut found = |from, to, reverse, limit| model.apply(&keys(from, to, reverse, limit));
@@ -225,7 +250,7 @@ fn maintenance_changes_nothing() {
     // spec: S-7.5
     let mut model = model(&[insert("a", 0, Durability::Buffered)]);
     let before = model.clone();
-    for op in [Op::Verify, Op::Checkpoint, Op::Clean] {
+    for op in [Op::Verify, Op::Checkpoint, Op::Clean, Op::Compact] {
         assert_eq!(model.apply(&op), Outcome::Done);
     }
     assert_eq!(model, before);

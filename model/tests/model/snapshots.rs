@@ -63,9 +63,10 @@ fn a_snapshot_sees_a_transaction_only_if_it_was_taken_after_its_commit() {
     assert_eq!(model.apply(&through(1, Op::Collections)), names(&["a", "b"]));
 }
 
+//= spec/transactions.md#t-3-2-nobody-waits
+//# A snapshot MUST NOT keep a writer or another reader waiting, however long it lives; nor they it.
 #[test]
 fn a_snapshot_keeps_no_writer_and_no_transaction_waiting() {
-    // spec: T-3.2
     let mut model = with_snapshot();
     for op in [put("a", 1, 11), Op::Begin, inside(put("a", 1, 12)), commit(SYNCED), Op::Flush, Op::Clean] {
         assert_eq!(model.apply(&op), Outcome::Done, "{op}");

@@ -64,9 +64,11 @@ fn a_transaction_that_changed_nothing_is_no_commit() {
     assert_eq!(unacknowledged(&model), 1, "all that it changed was undone");
 }
 
+//= spec/transactions.md#t-2-2-one-writer-at-a-time
+//# Between the begin and the end of a write transaction a store MUST NOT place a commit of anybody else.
 #[test]
 fn nobody_else_writes_between_begin_and_end() {
-    // spec: T-2.2, T-2.9
+    // spec: T-2.9
     let mut model = model(&[put("a", 1, 1), Op::Begin]);
     let before = model.clone();
     for op in [Op::Begin, put("a", 1, 2), delete("a", 1), create("b"), drop_it("none")] {
@@ -82,7 +84,7 @@ fn reads_flushes_and_maintenance_go_on_beside_a_transaction() {
     // spec: T-2.4, S-7.5
     let mut model = model(&[insert("a", 1, BUFFERED), Op::Begin, inside(put("a", 1, 2))]);
     assert_eq!(model.apply(&get("a", 1)), found(1));
-    for op in [Op::Flush, Op::Checkpoint, Op::Clean, Op::Verify] {
+    for op in [Op::Flush, Op::Checkpoint, Op::Clean, Op::Compact, Op::Verify] {
         assert_eq!(model.apply(&op), Outcome::Done, "{op}");
     }
     assert_eq!(unacknowledged(&model), 0);

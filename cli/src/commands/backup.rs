@@ -1,0 +1,84 @@
+//! `holotype backup`: a copy of a store, checked before it takes its name.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use clap::Args;
+use holotype::BackupReport;
+use serde::Serialize;
+
+use crate::exit::{Exit, Failure, Result};
+use crate::output;
+use crate::progress;
+use crate::store::Store;
+
+#[derive(Debug, Args)]
+pub(crate) struct BackupArgs {
+    /// The store
+    store: PathBuf,
+    /// The file to make; there must be none, unless it is that of --from
+    destination: PathBuf,
+    /// An earlier backup of this store: only what it does not have is read from the store
+    #[arg(long, value_name = "EARLIER")]
+    from: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct BackedUp {
+    documents: u64,
+    lsn: u64,
+    file_bytes: u64,
+    bytes_copied: u64,
+    bytes_reused: u64,
+}
+
+impl From<BackupReport> for BackedUp {
+    fn from(report: BackupReport) -> Self {
+        BackedUp {
+            documents: report.documents,
+            lsn: report.lsn,
+            file_bytes: report.file_bytes,
+            bytes_copied: report.bytes_copied,
+            bytes_reused: report.bytes_reused,
+        }
+    }
+}
+
+pub(crate) fn run(args: &BackupArgs) -> Result<Exit> {
+    let store = Store::open_to_write(&args.store)?;
+    let bar = progress::of_work();
+    bar.set_message("copying");
+    let progress = |progress: &holotype::BackupProgress| {
+        bar.set_position(progress.bytes_done * 1000 / progress.bytes_total.max(1));
+        ControlFlow::Continue(())
+    };
+    let made = match &args.from {
+        Some(earlier) => store.db.backup_from_with(earlier, &args.destination, progress),
+        None => store.db.backup_with(&args.destination, progress),
+    };
+    bar.finish_and_clear();
+    let report = made.map_err(|error| match error {
+        holotype::Error::InvalidOption { option: "earlier", requirement } => {
+            let earlier = args.from.as_deref().unwrap_or(&args.destination);
+            Failure::usage(format!("{}: --from takes {requirement}", earlier.display()))
+        }
+        error => store.failure(&error),
+    })?;
+    store.close()?;
+    output::report(&BackedUp::from(report), args.json, text)?;
+    Ok(Exit::Done)
+}
+
+fn text(made: &BackedUp) -> String {
+    let reused = match made.bytes_reused {
+        0 => String::new(),
+        bytes => format!(", {bytes} taken from the earlier backup"),
+    };
+    format!(
+        "{} documents in {} bytes, all checked: {} bytes copied{reused}",
+        made.documents, made.file_bytes, made.bytes_copied
+    )
+}

@@ -1,0 +1,211 @@
+//! `holotype gate`: does the store keep its promises, on this machine and on these documents?
+
+mod escape;
+mod github;
+mod html;
+mod junit;
+mod matrix;
+mod merge;
+pub(super) mod report;
+mod shard;
+mod soak;
+mod text;
+
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueEnum};
+use holotype::Document;
+use holotype_crash_tests::gate::{self, GateOptions, Progress};
+use holotype_crash_tests::part::Shard;
+use indicatif::ProgressBar;
+
+use crate::exit::{Exit, Failure, Result};
+use crate::input::Input;
+use crate::{output, progress};
+
+use matrix::Matrix;
+use report::Report;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct GateArgs {
+    #[command(subcommand)]
+    command: Option<GateCommand>,
+    /// Documents to fill stores with: JSON Lines, or one JSON array of objects; - for standard input [default: built-in ones]
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+    /// What everything random follows from: the same seed tries the same things in the same order [default: a new one]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// How long to search
+    #[arg(long, value_name = "NAME", default_value = "quick")]
+    profile: Profile,
+    /// For how long to try new things, about, whatever the profile; when soaking, the length of the first round
+    #[arg(long, value_name = "N")]
+    seconds: Option<u64>,
+    /// Try the K-th of N parts of the cases: one for each machine, `gate merge` puts the results together
+    #[arg(long, value_name = "K/N", requires = "seed", value_parser = shard::parse)]
+    shard: Option<Shard>,
+    /// Run this check only
+    #[arg(long, value_name = "NAME")]
+    check: Option<String>,
+    #[command(flatten)]
+    outputs: Outputs,
+}
+
+#[derive(Debug, Subcommand)]
+enum GateCommand {
+    /// Put the results of shards together, and fail where they do not make a whole
+    Merge(MergeArgs),
+}
+
+#[derive(Debug, Args)]
+struct MergeArgs {
+    /// What `gate --shard K/N --json` printed, a file for each shard
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    outputs: Outputs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Profile {
+    /// About a minute: for every change
+    Quick,
+    /// Ten minutes
+    Standard,
+    /// Until it is stopped, or a check fails
+    Soak,
+}
+
+impl Profile {
+    /// For soaking, of the first round.
+    fn seconds(self) -> u64 {
+        match self {
+            Profile::Quick | Profile::Soak => gate::SECONDS,
+            Profile::Standard => 600,
+        }
+    }
+}
+
+/// In which forms to tell how it went, besides the table.
+#[derive(Debug, Args)]
+struct Outputs {
+    /// Print one JSON object in place of the table
+    #[arg(long)]
+    json: bool,
+    /// Write each check as a test case of JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Annotate what failed, and add to the summary of the step, as GitHub Actions take it
+    #[arg(long)]
+    github: bool,
+    /// Write a page for a browser, with everything in it
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Show this matrix of seeded bugs on the page
+    #[arg(long, value_name = "FILE", requires = "html")]
+    matrix: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &GateArgs) -> Result<Exit> {
+    match &args.command {
+        Some(GateCommand::Merge(args)) => {
+            let matrix = args.outputs.read_matrix()?;
+            args.outputs.tell(&merge::merge_files(&args.files)?, matrix.as_ref())
+        }
+        None => {
+            let matrix = args.outputs.read_matrix()?;
+            args.outputs.tell(&run_checks(args)?, matrix.as_ref())
+        }
+    }
+}
+
+fn run_checks(args: &GateArgs) -> Result<Report> {
+    let mut options = GateOptions {
+        seed: args.seed.unwrap_or_else(new_seed),
+        seconds: args.seconds.unwrap_or(args.profile.seconds()),
+        documents: args.data.as_deref().map(read_documents).transpose()?,
+        only: args.check.as_deref().map(known_check).transpose()?,
+        shard: args.shard.unwrap_or_default(),
+        stop: None,
+    };
+    if options
+        .only
+        .as_deref()
+        .is_some_and(|only| !gate::names_of_shard(options.shard).any(|name| name == only))
+    {
+        let check = args.check.as_deref().unwrap_or_default();
+        return Err(Failure::usage(format!(
+            "the first shard alone does the check {check:?}, which is short"
+        )));
+    }
+    let bar = progress::of_work();
+    let mut progress = |now: Progress| show(&bar, now);
+    let report = match args.profile {
+        Profile::Soak => soak::run(&mut options, &bar, &mut progress)?,
+        Profile::Quick | Profile::Standard => gate::run(&options, &mut progress),
+    };
+    bar.finish_and_clear();
+    Ok(Report::new(report, args.data.as_deref()))
+}
+
+fn show(bar: &ProgressBar, now: Progress) {
+    bar.set_message(now.check);
+    bar.set_position((now.fraction * 1000.0) as u64);
+}
+
+/// Short enough to be typed again, and to be exact in every reader of JSON.
+pub(super) fn new_seed() -> u64 {
+    RandomState::new().hash_one("seed") >> 32
+}
+
+pub(super) fn read_documents(file: &Path) -> Result<Vec<Document>> {
+    let documents = Input::open(file)?.items::<Document>()?;
+    let documents = documents.map(|item| item.map(|(_, document)| document)).collect::<Result<Vec<_>>>()?;
+    match documents.is_empty() {
+        true => Err(Failure::usage(format!("{}: no document in it", file.display()))),
+        false => Ok(documents),
+    }
+}
+
+pub(super) fn known_check(name: &str) -> Result<String> {
+    if gate::names().any(|known| known == name) {
+        return Ok(name.to_owned());
+    }
+    let known: Vec<_> = gate::names().collect();
+    Err(Failure::usage(format!("no check is called {name:?}; there are {}", known.join(", "))))
+}
+
+impl Outputs {
+    /// Before anything that takes time, so that a wrong name is told at once.
+    fn read_matrix(&self) -> Result<Option<Matrix>> {
+        self.matrix.as_deref().map(Matrix::read).transpose()
+    }
+
+    fn tell(&self, report: &Report, matrix: Option<&Matrix>) -> Result<Exit> {
+        // A file that cannot be written is told, but does not keep back the result.
+        let written = self.write_files(report, matrix);
+        output::report(report, self.json, text::table)?;
+        written?;
+        Ok(if report.held { Exit::Done } else { Exit::No })
+    }
+
+    fn write_files(&self, report: &Report, matrix: Option<&Matrix>) -> Result<()> {
+        if let Some(file) = &self.junit {
+            write_file(file, &junit::xml(report)?)?;
+        }
+        if let Some(file) = &self.html {
+            write_file(file, &html::page(report, matrix))?;
+        }
+        if self.github {
+            github::tell(report)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_file(file: &Path, content: &str) -> Result<()> {
+    std::fs::write(file, content).map_err(|error| Failure::write(file, &error))
+}

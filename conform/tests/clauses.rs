@@ -1,0 +1,110 @@
+//! Every clause of the pages about bytes and values has a valid case and an invalid one, or a reason why not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use holotype_conform::case::{Case, Verdict};
+use holotype_conform::load::load;
+
+/// Clauses with no valid case, or no invalid one, and why.
+const EXCEPTIONS: &[(&[&str], &str)] = &[
+    (
+        &["V-3.1", "V-3.2", "V-3.3", "V-3.4", "V-3.5", "V-3.7"],
+        "an order has an answer for every pair: nothing is refused, and a wrong order answers the pairs wrongly",
+    ),
+    (&["V-1.5", "V-1.6"], "what a type is: nothing is refused but by its encoding, E-2"),
+    (&["V-4.2"], "a document of 64 MiB is no small file; the engine's own tests have one"),
+    (&["V-4.4"], "a refusal: the valid cases are those of the limits themselves"),
+    (&["E-1.1"], "what the form is called; E-1.2 and E-2 are its substance"),
+    (
+        &["F-1.6", "F-2.4", "F-5.5", "F-8.8", "R-5.6", "R-6.2", "R-7.1", "R-7.2", "R-7.4"],
+        "how a writer writes: a file shows what came of it, and a wrong order of writes and syncs shows under power cuts only",
+    ),
+    (&["F-4.5", "F-6.6", "R-9.5"], "what a reader does without: no value of it is a fault"),
+    (
+        &["R-2.3", "R-2.6", "R-4.2"],
+        "where a reader looks, and what it drops silently: what it does not find there is a case of R-4.1",
+    ),
+    (
+        &["R-5.3", "R-8.2", "R-8.3", "R-9.6"],
+        "what a reader or writer does once it has decided: no file can break it",
+    ),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec")
+}
+
+/// The numbers in the headings of a page, such as `F-3.1`.
+fn clauses_of(page: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(root().join(page)).expect("the page is there");
+    let headings = text.lines().filter_map(|line| line.strip_prefix("### "));
+    headings.filter_map(|heading| heading.split(' ').next()).map(str::to_owned).collect()
+}
+
+fn all_clauses() -> BTreeSet<String> {
+    let pages = ["format.md", "encoding.md", "recovery.md", "values.md"];
+    let clauses: BTreeSet<_> = pages.iter().flat_map(|page| clauses_of(page)).collect();
+    assert!(clauses.len() > 120, "the headings are read: {}", clauses.len());
+    clauses
+}
+
+fn cases() -> Vec<Case> {
+    let all = load(&root().join("vectors")).expect("the vectors can be loaded");
+    all.into_iter().flat_map(|vectors| vectors.groups).flat_map(|group| group.cases).collect()
+}
+
+#[test]
+fn every_clause_has_a_valid_case_and_an_invalid_one_or_a_reason() {
+    let mut seen: BTreeMap<String, BTreeSet<Verdict>> = BTreeMap::new();
+    for case in cases() {
+        for clause in case.clauses {
+            seen.entry(clause).or_default().insert(case.result);
+        }
+    }
+    let is_covered = |clause: &str| {
+        seen.get(clause)
+            .is_some_and(|results| results.contains(&Verdict::Valid) && results.contains(&Verdict::Invalid))
+    };
+    let excused: BTreeSet<&str> = EXCEPTIONS.iter().flat_map(|(clauses, _)| *clauses).copied().collect();
+    let missing: Vec<_> = all_clauses()
+        .into_iter()
+        .filter(|clause| !is_covered(clause) && !excused.contains(&**clause))
+        .map(|clause| format!("{clause} has {:?}", seen.get(&clause)))
+        .collect();
+    assert!(missing.is_empty(), "without both kinds of cases:\n{}", missing.join("\n"));
+    let idle: Vec<_> = excused.into_iter().filter(|clause| is_covered(clause)).collect();
+    assert!(idle.is_empty(), "these need no exception any more: {idle:?}");
+}
+
+#[test]
+fn a_case_names_clauses_that_there_are() {
+    let known = all_clauses();
+    let named: BTreeSet<_> = cases().into_iter().flat_map(|case| case.clauses).collect();
+    let unknown: Vec<_> = named.difference(&known).collect();
+    assert!(unknown.is_empty(), "no page has {unknown:?}");
+}
+
+#[test]
+fn there_are_enough_cases_and_every_refusal_says_which_mistake_it_catches() {
+    let all = load(&root().join("vectors")).expect("the vectors can be loaded");
+    for vectors in &all {
+        assert!(vectors.case_count() >= 1500, "{} has {}", vectors.version, vectors.case_count());
+        for group in &vectors.groups {
+            for case in &group.cases {
+                assert!(
+                    case.result != Verdict::Invalid || !case.flags.is_empty(),
+                    "{} {}",
+                    group.group,
+                    case.id
+                );
+                assert!(
+                    case.flags.iter().all(|flag| group.notes.contains_key(flag)),
+                    "{} {}",
+                    group.group,
+                    case.id
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Looking at an open store: by the model, by the store itself, by a number, and by a person.
+
+use std::hash::{Hash, Hasher};
+
+use holotype_model::{KeyRange, Op, Oracle, Outcome};
+
+use crate::adapter;
+
+use super::finding::{Finding, Law};
+use super::hash::Mixer;
+use super::running::Running;
+
+impl Running {
+    /// Reads everything, holds it against the model, and has the store check itself.
+    pub(super) fn look(&mut self) -> Result<(), Finding> {
+        let dump = match adapter::contents(self.client.db()) {
+            Ok(dump) => dump,
+            // A failed sync may have dropped what was written out and not yet durable.
+            Err(_) if self.is_stopped => return Ok(()),
+            Err(error) => return Err(Finding::new(Law::of_error(&error), format!("reading all: {error}"))),
+        };
+        // Of a copy: what a look rules out is ruled out by what comes as well, and a state that was met before is not looked at.
+        let mut oracle = self.oracle.clone();
+        oracle.judge_dump(&dump).map_err(|what| Finding::disagreement(Law::Serial, &what))?;
+        for snapshot in self.client.snapshots() {
+            self.look_through(snapshot, &mut oracle)?;
+        }
+        if self.is_stopped {
+            return Ok(());
+        }
+        let report = self
+            .client
+            .db()
+            .verify(true)
+            .map_err(|error| Finding::new(Law::Verify, format!("verify: {error}")))?;
+        match report.problems.first() {
+            None => Ok(()),
+            Some(problem) => Err(Finding::new(Law::Verify, format!("verify: {problem}"))),
+        }
+    }
+
+    fn look_through(&mut self, snapshot: u64, oracle: &mut Oracle) -> Result<(), Finding> {
+        let mut ask = |op: Op| {
+            let op = Op::Through { snapshot, op: Box::new(op) };
+            let answer = self.client.apply(&op);
+            oracle.judge(&op, &answer).map_err(|what| Finding::disagreement(Law::Snapshots, &what))?;
+            if let Outcome::Failed(failure) = answer {
+                return Err(Finding::new(Law::Snapshots, format!("{op}: {failure:?}")));
+            }
+            Ok(answer)
+        };
+        let Outcome::Names(names) = ask(Op::Collections)? else { unreachable!("it was judged") };
+        for collection in names {
+            ask(Op::Scan { collection, range: KeyRange::ALL, reverse: false, limit: None })?;
+        }
+        Ok(())
+    }
+
+    /// One number for everything that matters to what comes.
+    pub(super) fn fingerprint(&self) -> u64 {
+        let mut mixer = Mixer::default();
+        self.client.db().fingerprint().hash(&mut mixer);
+        self.disk().fingerprint().hash(&mut mixer);
+        (&self.oracle, &self.unsealed, &self.deferred, &self.unattested).hash(&mut mixer);
+        (self.is_full, self.is_stopped, self.sync.as_ref().map(|sync| sync.is_on_disk)).hash(&mut mixer);
+        mixer.finish()
+    }
+
+    /// What a person wants to know of it.
+    pub(super) fn about(&self) -> String {
+        let stats = self.stats();
+        let mut about = format!(
+            "open: {} documents, commit {:#x}, durable {:#x}, file of {} bytes, log to {:#x}",
+            stats.documents, stats.lsn, stats.durable_lsn, stats.file_bytes, stats.log_end
+        );
+        let unacknowledged = self.oracle.histories()[0].unacknowledged().count();
+        let facts = [
+            (unacknowledged > 0, format!("; {unacknowledged} commits may be lost")),
+            (!self.deferred.is_empty(), format!("; {} commits nobody waits for", self.deferred.len())),
+            (self.is_in_transaction(), "; in a transaction".to_owned()),
+            (self.sync.is_some(), "; a sync is under way".to_owned()),
+            (stats.snapshots > 0, "; a snapshot is held".to_owned()),
+            (self.is_full, "; the disk is full".to_owned()),
+            (self.is_stopped, "; stopped by a failed sync".to_owned()),
+        ];
+        facts.into_iter().filter(|(is_so, _)| *is_so).for_each(|(_, fact)| about.push_str(&fact));
+        about
+    }
+}
