@@ -75,10 +75,16 @@ pub fn load<S: Store>(directory: &Path, count: u64) -> Result<S> {
 /// Opens the store in `directory` again and holds it to what was put there.
 pub fn check<S: Store>(directory: &Path, expected: Contents) -> Result<()> {
     let store = S::open(directory, Commits::Durable)?;
-    let mut found = Contents::default();
-    store.session()?.scan(|id, bytes| found.add(id, bytes))?;
+    let found = found_in(&store)?;
     store.close()?;
     expect_equal(S::NAME, "what it holds when opened again", &expected, &found)
+}
+
+/// What an open store holds.
+pub fn found_in<S: Store>(store: &S) -> Result<Contents> {
+    let mut found = Contents::default();
+    store.session()?.scan(|id, bytes| found.add(id, bytes))?;
+    Ok(found)
 }
 
 #[cfg(test)]

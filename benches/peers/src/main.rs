@@ -1,7 +1,7 @@
 //! Holotype beside other stores: the same work in the same run, stores taking turns, medians and ratios.
 //!
 //! ```text
-//! cargo run --release --manifest-path benches/peers/Cargo.toml [-- [load|durable|readers|snapshots|all]... [OPTIONS]]
+//! cargo run --release --manifest-path benches/peers/Cargo.toml [-- [WORKLOAD|all]... [OPTIONS]]
 //! ```
 //!
 //! Tables go to standard output as Markdown, progress to standard error. Every trial holds the store to what it was timed for: how
@@ -15,23 +15,43 @@
 //! | [`durable`] | durable commits, beside what the machine allows |
 //! | [`readers`] | readers beside a writer |
 //! | [`snapshots`] | a snapshot held through a run of updates |
+//! | [`open`] | opening a store of many documents, closed before or not |
+//! | [`space`] | the file while documents are replaced and deleted |
+//! | [`amplification`] | bytes written for each byte asked for |
+//! | [`cleaning`] | inserts beside cleaning and checkpoints |
+//! | [`small`] | stores that hold next to nothing |
+//! | [`memory`] | many documents under a small budget |
+//! | [`upkeep`] | what only Holotype has: its accounts, and upkeep when asked |
 //! | [`contents`] | the documents, and what must be found in the end |
+//! | [`order`] | the order in which documents are changed |
 //! | [`turns`] | trials in turn, medians |
+//! | [`extent`] | the bytes of files |
+//! | [`child`] | work in a process of its own |
 //! | [`clock`], [`latencies`] | time on the processor; the time of each call |
 //! | [`plan`], [`place`], [`failure`] | the command line; the file system; what ends a run |
 
+mod amplification;
+mod child;
+mod cleaning;
 mod clock;
 mod contents;
 mod durable;
+mod extent;
 mod failure;
 mod latencies;
 mod load;
+mod memory;
+mod open;
+mod order;
 mod place;
 mod plan;
 mod readers;
+mod small;
 mod snapshots;
+mod space;
 mod stores;
 mod turns;
+mod upkeep;
 
 use std::process::ExitCode;
 
@@ -39,11 +59,20 @@ use failure::{Failure, Result};
 use plan::{Plan, USAGE};
 
 fn main() -> ExitCode {
-    let Some(plan) = Plan::parse(std::env::args().skip(1)) else {
-        eprintln!("{USAGE}");
-        return ExitCode::from(2);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match words[..] {
+        [child::MARK, small::NAME, store, directory] => small::child(store, directory.as_ref()),
+        [child::MARK, memory::NAME, work, count, directory] => memory::child(work, count, directory.as_ref()),
+        _ => match Plan::parse(arguments.into_iter()) {
+            Some(plan) => run(&plan),
+            None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
     };
-    match run(&plan) {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("{failure}");

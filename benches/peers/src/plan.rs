@@ -3,19 +3,26 @@
 use std::path::PathBuf;
 
 use crate::failure::Result;
-use crate::{durable, load, readers, snapshots};
+use crate::{amplification, cleaning, durable, load, memory, open, readers, small, snapshots, space};
 
 pub const USAGE: &str = "\
-usage: holotype-peers [load|durable|readers|snapshots|all]... [OPTIONS]
+usage: holotype-peers [WORKLOAD|all]... [OPTIONS]
 
-  load       the day of a document, beside bison-db
-  durable    durable commits: one document, eight threads, batches, and what the machine allows
-  readers    1, 2, 4 and 8 readers, alone and beside a writer
-  snapshots  a snapshot held through a run of updates
-  all        all of these (the default)
+  load           the day of a document, beside bison-db
+  durable        durable commits: one document, eight threads, batches, and what the machine allows
+  readers        1, 2, 4 and 8 readers, alone and beside a writer
+  snapshots      a snapshot held through a run of updates
+  open           opening a store of many documents, closed before or not
+  space          what a store takes on the disk while documents are replaced and deleted
+  amplification  bytes written for each byte asked for, by how full the file is
+  cleaning       inserts beside cleaning and checkpoints
+  small          the length of an empty store, and the memory of a thousand small ones
+  memory         the most memory used with many documents under a small budget
+  all            all of these (the default)
 
   --trials N           how many trials of each, besides one that is thrown away (5)
   --documents N        how many documents `load` puts, at least 1000 (100000)
+  --many N             how many documents `open` and `memory` put, at least 1000 (1000000)
   --commits N          how many commits `durable` makes from one thread and from eight: a multiple of 8 (2000)
   --dir DIRECTORY      where the stores' files are made (where temporary files go)
   --sync-in-memory     run durable rows on a file system in memory too, where they say nothing";
@@ -28,11 +35,17 @@ pub struct Workload {
     syncs: bool,
 }
 
-const WORKLOADS: [Workload; 4] = [
+const WORKLOADS: [Workload; 10] = [
     Workload { name: "load", run: load::run, syncs: true },
     Workload { name: "durable", run: durable::run, syncs: true },
     Workload { name: "readers", run: readers::run, syncs: false },
     Workload { name: "snapshots", run: snapshots::run, syncs: false },
+    Workload { name: "open", run: open::run, syncs: false },
+    Workload { name: "space", run: space::run, syncs: false },
+    Workload { name: "amplification", run: amplification::run, syncs: false },
+    Workload { name: "cleaning", run: cleaning::run, syncs: false },
+    Workload { name: small::NAME, run: small::run, syncs: false },
+    Workload { name: memory::NAME, run: memory::run, syncs: false },
 ];
 
 /// What to run.
@@ -42,6 +55,8 @@ pub struct Plan {
     chosen: Vec<String>,
     pub trials: usize,
     pub documents: u64,
+    /// For workloads that show what many documents take.
+    pub many: u64,
     pub commits: u64,
     pub directory: PathBuf,
     pub sync_in_memory: bool,
@@ -54,6 +69,7 @@ impl Plan {
             chosen: Vec::new(),
             trials: 5,
             documents: 100_000,
+            many: 1_000_000,
             commits: 2_000,
             directory: std::env::temp_dir(),
             sync_in_memory: false,
@@ -64,6 +80,7 @@ impl Plan {
             match argument.as_str() {
                 "--trials" => plan.trials = number().filter(|count| *count > 0)?.try_into().ok()?,
                 "--documents" => plan.documents = number().filter(|count| *count >= 1_000)?,
+                "--many" => plan.many = number().filter(|count| *count >= 1_000)?,
                 "--commits" => {
                     plan.commits = number().filter(|count| *count > 0 && count.is_multiple_of(8))?;
                 }
@@ -106,7 +123,7 @@ mod tests {
 
     #[test]
     fn nothing_chosen_is_everything() {
-        assert_eq!(names(""), ["load", "durable", "readers", "snapshots"]);
+        assert_eq!(names("").len(), WORKLOADS.len());
         assert_eq!(names("readers all"), names(""));
     }
 
@@ -123,7 +140,9 @@ mod tests {
 
     #[test]
     fn what_is_no_plan_is_refused() {
-        for line in ["--trials 0", "--trials", "--commits 9", "--documents 999", "writers", "--dir"] {
+        for line in
+            ["--trials 0", "--trials", "--commits 9", "--documents 999", "--many 999", "writers", "--dir"]
+        {
             assert_eq!(parse(line), None, "{line}");
         }
     }

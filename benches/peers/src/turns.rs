@@ -37,6 +37,15 @@ pub fn take_turns<T>(what: &str, contenders: &mut [Contender<T>], trials: usize)
     Ok(())
 }
 
+/// Runs `trials` trials of one by itself, none thrown away: for figures that no other contender and no warm cache bears on.
+pub fn repeat<T>(contender: &mut Contender<T>, trials: usize) -> Result<()> {
+    for _ in 0..trials {
+        let figures = (contender.run)()?;
+        contender.trials.push(figures);
+    }
+    Ok(())
+}
+
 /// The median, and the least and the greatest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
@@ -54,7 +63,11 @@ impl Spread {
 
     /// For a cell of a table.
     pub fn cell(self) -> String {
-        let digits = if self.median < 100.0 { 1 } else { 0 };
+        let digits = match self.median {
+            median if median < 1.0 => 3,
+            median if median < 100.0 => 1,
+            _ => 0,
+        };
         format!("{:.digits$} ({:.digits$} to {:.digits$})", self.median, self.least, self.greatest)
     }
 }

@@ -1,8 +1,8 @@
 //! The whole day of a document: Holotype beside bison-db, a store of documents like it.
 
-mod bison;
+pub mod bison;
 mod holotype;
-mod peer;
+pub mod peer;
 mod table;
 mod trial;
 

@@ -86,6 +86,17 @@ impl Session for &Fjall {
         batch.commit().of(NAME, "committing")
     }
 
+    fn delete(&mut self, id: u64) -> Result<()> {
+        match self.commits {
+            Commits::Durable => {
+                let mut batch = self.db.batch().durability(Some(PersistMode::SyncData));
+                batch.remove(&self.small, id.to_be_bytes());
+                batch.commit().of(NAME, "committing")
+            }
+            Commits::Unsynced => self.small.remove(id.to_be_bytes()).of(NAME, "committing"),
+        }
+    }
+
     fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
         for entry in self.small.iter() {
             let (key, value) = entry.into_inner().of(NAME, "scanning")?;

@@ -1,19 +1,42 @@
 //! Holotype. A commit that is not synced is handed to the operating system.
 
 use std::borrow::Borrow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use holotype::{Collection, Db, Document, Durability, KeyRef, Options, View, WriteTransaction};
 
 use super::{Commits, Read, Session, Snapshots, Store};
-use crate::failure::{Failure, Of, Result};
+use crate::failure::{Failure, Of, Result, expect_equal};
 
 const NAME: &str = "Holotype";
 
+/// The collection of the documents.
 const SMALL: &str = "small";
 
 pub struct Holotype {
     db: Db,
+}
+
+impl Holotype {
+    /// Opens or creates the store in `directory`, as these options say.
+    pub fn open_with(directory: &Path, options: &Options) -> Result<Self> {
+        let db = Db::open_with(file_in(directory), options).of(NAME, "opening")?;
+        db.create_collection(SMALL).of(NAME, "creating the collection")?;
+        Ok(Holotype { db })
+    }
+
+    pub fn db(&self) -> &Db {
+        &self.db
+    }
+
+    pub fn documents(&self) -> Collection {
+        self.db.collection(SMALL)
+    }
+}
+
+/// The store's file, which is all there is of it.
+pub fn file_in(directory: &Path) -> PathBuf {
+    directory.join("store.holo")
 }
 
 impl Store for Holotype {
@@ -26,14 +49,11 @@ impl Store for Holotype {
             Commits::Durable => Durability::Synced,
             Commits::Unsynced => Durability::Written,
         };
-        let options = Options::new().durability(durability);
-        let db = Db::open_with(directory.join("store.holo"), &options).of(NAME, "opening")?;
-        db.create_collection(SMALL).of(NAME, "creating the collection")?;
-        Ok(Holotype { db })
+        Self::open_with(directory, &Options::new().durability(durability))
     }
 
     fn session(&self) -> Result<Documents<'_>> {
-        Ok(Documents { db: &self.db, documents: self.db.collection(SMALL) })
+        Ok(Documents { db: &self.db, documents: self.documents() })
     }
 
     fn close(self) -> Result<()> {
@@ -82,6 +102,11 @@ impl Session for Documents<'_> {
             Ok(())
         };
         self.db.write(put_each).of(NAME, "committing a batch")
+    }
+
+    fn delete(&mut self, id: u64) -> Result<()> {
+        let was_there = self.documents.delete(id as i64).of(NAME, "deleting")?;
+        expect_equal(NAME, "whether a deleted document was there", &true, &was_there)
     }
 
     fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {

@@ -121,6 +121,12 @@ impl Session for Threads<'_> {
         transaction.commit().of(NAME, "committing")
     }
 
+    fn delete(&mut self, id: u64) -> Result<()> {
+        let mut transaction = self.store.environment.begin_rw_txn().of(NAME, "beginning a transaction")?;
+        transaction.del(self.store.small, &id.to_be_bytes(), None).of(NAME, "deleting")?;
+        transaction.commit().of(NAME, "committing")
+    }
+
     fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
         let transaction = self.store.environment.begin_ro_txn().of(NAME, "scanning")?;
         let mut cursor = transaction.open_ro_cursor(self.store.small).of(NAME, "scanning")?;

@@ -54,6 +54,9 @@ pub trait Session: Read {
     /// Encodes documents and puts them under their ids, in one commit.
     fn put_all<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (u64, D)>) -> Result<()>;
 
+    /// Deletes the document under `id`, which is there, in a commit of its own.
+    fn delete(&mut self, id: u64) -> Result<()>;
+
     /// Shows `each` every document.
     fn scan(&mut self, each: impl FnMut(u64, &[u8])) -> Result<()>;
 }
@@ -106,14 +109,18 @@ mod tests {
         session.put_all((2..=300).map(|id| (id, first(id)))).unwrap();
         let mut held = store.hold().unwrap();
         session.put(7, &updated(7)).unwrap();
+        session.delete(8).unwrap();
 
         assert_eq!(bytes_at(&mut session, 7), Some(updated(7).encode()), "the newest commit is read");
         assert_eq!(bytes_at(&mut held, 7), Some(first(7).encode()), "a snapshot stays as it was");
+        assert_eq!(bytes_at(&mut session, 8), None, "what was deleted is gone");
+        assert_eq!(bytes_at(&mut held, 8), Some(first(8).encode()), "but not from a snapshot");
         assert_eq!(bytes_at(&mut session, 301), None);
         drop((held, session));
         store.close().unwrap();
         let now = |id| if id == 7 { updated(id) } else { first(id) };
-        check::<S>(directory.path(), Contents::of((1..=300).map(|id| (id, now(id))))).unwrap();
+        check::<S>(directory.path(), Contents::of((1..=300).filter(|id| *id != 8).map(|id| (id, now(id)))))
+            .unwrap();
     }
 
     #[test]

@@ -9,7 +9,7 @@ use redb::{
 };
 
 use super::{Commits, Read, Session, Snapshots, Store};
-use crate::failure::{Of, Result};
+use crate::failure::{Of, Result, expect_equal};
 
 const NAME: &str = "redb 4.5";
 
@@ -91,6 +91,15 @@ impl Session for &Redb {
         }
         drop(table);
         transaction.commit().of(NAME, "committing")
+    }
+
+    fn delete(&mut self, id: u64) -> Result<()> {
+        let transaction = self.begin()?;
+        let mut table = transaction.open_table(SMALL).of(NAME, "opening the table")?;
+        let was_there = table.remove(id).of(NAME, "deleting")?.is_some();
+        drop(table);
+        transaction.commit().of(NAME, "committing")?;
+        expect_equal(NAME, "whether a deleted document was there", &true, &was_there)
     }
 
     fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {

@@ -8,7 +8,7 @@ use holotype::Document;
 use sled::{Batch, Db};
 
 use super::{Commits, Read, Session, Store};
-use crate::failure::{Of, Result};
+use crate::failure::{Of, Result, expect_equal};
 
 const NAME: &str = "sled 0.34";
 
@@ -64,6 +64,12 @@ impl Session for &Sled {
         }
         self.db.apply_batch(batch).of(NAME, "committing")?;
         self.committed()
+    }
+
+    fn delete(&mut self, id: u64) -> Result<()> {
+        let was_there = self.db.remove(id.to_be_bytes()).of(NAME, "deleting")?.is_some();
+        self.committed()?;
+        expect_equal(NAME, "whether a deleted document was there", &true, &was_there)
     }
 
     fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {

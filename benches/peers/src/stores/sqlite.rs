@@ -11,12 +11,13 @@ use holotype::Document;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, TransactionBehavior, params};
 
 use super::{Commits, Read, Session, Snapshots, Store};
-use crate::failure::{Failure, Of, Result};
+use crate::failure::{Failure, Of, Result, expect_equal};
 
 const NAME: &str = "SQLite 3 (rusqlite 0.41)";
 
 const CREATE: &str = "CREATE TABLE IF NOT EXISTS small (id INTEGER PRIMARY KEY, body BLOB NOT NULL)";
 const PUT: &str = "INSERT OR REPLACE INTO small (id, body) VALUES (?1, ?2)";
+const DELETE: &str = "DELETE FROM small WHERE id = ?1";
 const GET: &str = "SELECT body FROM small WHERE id = ?1";
 const SCAN: &str = "SELECT id, body FROM small";
 
@@ -127,6 +128,12 @@ impl Session for Connected<'_> {
         }
         drop(put);
         transaction.commit().of(NAME, "committing")
+    }
+
+    fn delete(&mut self, id: u64) -> Result<()> {
+        let _turn = turn(self.writer)?;
+        let deleted = statement(&self.connection, DELETE)?.execute([id as i64]).of(NAME, "deleting")?;
+        expect_equal(NAME, "how many documents were deleted", &1, &deleted)
     }
 
     fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
