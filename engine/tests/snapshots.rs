@@ -152,9 +152,10 @@ fn where_a_watermark_finds_no_room_a_slot_attests_what_is_durable() {
             tx.commit_deferred()
         };
         let mut kept = 0;
-        let mut named = 0;
         while let Ok(first) = defer(kept, 8) {
             let sync = db.begin_sync().unwrap().expect("a commit waits for it");
+            // It has written a slot if the file had grown.
+            let named = db.stats().file_bytes;
             let second = defer(kept + 1, len);
             sync.finish().unwrap();
             let before = db.stats();
@@ -163,10 +164,9 @@ fn where_a_watermark_finds_no_room_a_slot_attests_what_is_durable() {
             let Ok(second) = second else { break };
             second.wait().unwrap();
             kept += 1;
-            // A slot is written for a growth, too, in the round in which the file has grown.
+            // What has grown since then is a reason for a slot as well.
             let rose = db.stats().superblock_generation > before.superblock_generation;
             by_slot += u64::from(rose && before.file_bytes == named);
-            named = before.file_bytes;
         }
         drop(db);
         let db = Db::open_on(disk, &options).unwrap();
