@@ -66,7 +66,10 @@ mod tests {
         let document = format!("before\n{BEGIN}\n| stale rows |\n{END}\nafter\n");
         let new = replace_table(&document, &table(&rows)).unwrap();
         assert_eq!(named_in(&new).unwrap(), ["SyncSkipped", "WakeUpLost", "NoReserve"]);
-        assert!(new.starts_with("before\n") && new.ends_with("\nafter\n") && !new.contains("stale rows"), "{new}");
+        assert!(
+            new.starts_with("before\n") && new.ends_with("\nafter\n") && !new.contains("stale rows"),
+            "{new}"
+        );
         assert!(new.contains("| lives, crash | 3, - | 0.4, 0.4 |"), "{new}");
         assert!(new.contains("| `loom.rs` |  |  |") && new.contains("| **nothing yet** |"), "{new}");
         // What it is comes from the catalogue.
