@@ -4,7 +4,7 @@ mod after;
 
 use std::fmt;
 
-use holotype::storage::sim::{FaultKind, FaultPlan, Nth, SimDisk, SyncLoss};
+use holotype::storage::sim::{Call, FaultKind, FaultPlan, Nth, SimDisk, SyncLoss};
 use holotype::{Db, Error};
 use holotype_model::{Ending, Failure, Op, Oracle, Outcome};
 
@@ -19,6 +19,20 @@ use super::{Act, Fault, Part, Tally};
 
 /// More steps of maintenance than are due at once.
 const MAINTENANCE_MAX: usize = 1000;
+
+/// The calls of the workload on each disk whose calls can fail in it, when none does.
+pub(super) fn calls(setup: Setup, part: Part) -> Vec<Vec<Call>> {
+    // Beyond any call.
+    let never = Fault { part, call: u64::MAX, kind: FaultKind::Io, lasts: false };
+    let mut run = Run::new(setup, never);
+    run.disk.record_calls();
+    run.copies.record_calls();
+    run.work().expect("nothing fails");
+    match part {
+        Part::Calls | Part::Upkeep => vec![run.disk.recorded_calls()],
+        Part::Copies => run.copies.recorded,
+    }
+}
 
 pub(super) struct Run {
     setup: Setup,
@@ -70,17 +84,7 @@ impl Run {
     }
 
     pub(super) fn go(&mut self, tally: &mut Tally) -> Result<(), String> {
-        self.open()?;
-        for act in self.fault.part.workload(self.setup.segment_bytes) {
-            if self.client.is_none() {
-                break;
-            }
-            self.doing = act.to_string();
-            match &act {
-                Act::Step(step) => self.step(step)?,
-                Act::Backup => self.back_up()?,
-            }
-        }
+        self.work()?;
         self.hits = self.hits_so_far();
         self.disk.set_faults(FaultPlan::none());
         if self.hits == 0 {
@@ -96,6 +100,22 @@ impl Run {
         tally.backups_failed += self.copies.failed;
         self.must_be_harmless()?;
         self.recover(tally)
+    }
+
+    /// The whole workload, or as much of it as the fault leaves.
+    fn work(&mut self) -> Result<(), String> {
+        self.open()?;
+        for act in self.fault.part.workload(self.setup.segment_bytes) {
+            if self.client.is_none() {
+                break;
+            }
+            self.doing = act.to_string();
+            match &act {
+                Act::Step(step) => self.step(step)?,
+                Act::Backup => self.back_up()?,
+            }
+        }
+        Ok(())
     }
 
     /// Whether the call that was to fail was ever made.

@@ -4,7 +4,7 @@ mod checks;
 mod table;
 
 pub use checks::{CHECKS, Check, Outcome};
-pub use table::{BEGIN, END, named_in, replace_table, table};
+pub use table::{BEGIN, END, found_in, replace_table, table};
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -68,8 +68,18 @@ pub fn is_for_a_check(bug: Bug) -> bool {
 
 /// Switches `bug` on and runs the checks, up to the first that turns red, or `every` one.
 pub fn try_bug(bug: Bug, every: bool) -> Row {
+    try_with(bug, every, CHECKS.iter())
+}
+
+/// As [`try_bug`], up to the first that turns red, but the check of the name `likely` before all others.
+pub fn try_bug_first_by(bug: Bug, likely: &str) -> Row {
+    let (first, others): (Vec<_>, Vec<_>) = CHECKS.iter().partition(|(name, _)| *name == likely);
+    try_with(bug, false, first.into_iter().chain(others))
+}
+
+fn try_with<'a>(bug: Bug, every: bool, checks: impl Iterator<Item = &'a Check>) -> Row {
     let mut found_by = Vec::new();
-    for check in CHECKS {
+    for check in checks {
         found_by.extend(try_check(bug, check));
         if !every && !found_by.is_empty() {
             break;

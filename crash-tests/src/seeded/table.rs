@@ -30,11 +30,17 @@ pub fn table(rows: &[Row]) -> String {
     text
 }
 
-/// The names in the first column of the table in `document`; none without a table.
-pub fn named_in(document: &str) -> Option<Vec<&str>> {
+/// The bugs of the table in `document`, and of each what finds it, the first where there are several; none without a table.
+pub fn found_in(document: &str) -> Option<Vec<(&str, &str)>> {
     let (_, after) = document.split_once(BEGIN)?;
     let (table, _) = after.split_once(END)?;
-    Some(table.lines().filter_map(|line| Some(line.strip_prefix("| `")?.split_once('`')?.0)).collect())
+    Some(table.lines().filter_map(row).collect())
+}
+
+fn row(line: &str) -> Option<(&str, &str)> {
+    let mut cells = line.strip_prefix("| `")?.split(" | ");
+    let (name, by) = (cells.next()?.strip_suffix('`')?, cells.nth(1)?);
+    Some((name, by.split(", ").next()?))
 }
 
 /// `document` with `table` in the place of the one that is there; none without one.
@@ -53,19 +59,16 @@ mod tests {
 
     #[test]
     fn a_table_is_put_in_the_place_of_the_old_one_and_its_bugs_are_read_back() {
-        let found = |check, cases| Found { check, cases, seconds: 0.44, what: String::new() };
+        let by = |check, cases| Found { check, cases, seconds: 0.44, what: String::new() };
         let rows = [
-            Row {
-                bug: Bug::SyncSkipped,
-                found_by: vec![found("lives", 3), found("crash", 0)],
-                elsewhere: None,
-            },
+            Row { bug: Bug::SyncSkipped, found_by: vec![by("lives", 3), by("crash", 0)], elsewhere: None },
             Row { bug: Bug::WakeUpLost, found_by: vec![], elsewhere: Some("loom.rs") },
             Row { bug: Bug::NoReserve, found_by: vec![], elsewhere: None },
         ];
         let document = format!("before\n{BEGIN}\n| stale rows |\n{END}\nafter\n");
         let new = replace_table(&document, &table(&rows)).unwrap();
-        assert_eq!(named_in(&new).unwrap(), ["SyncSkipped", "WakeUpLost", "NoReserve"]);
+        let found = [("SyncSkipped", "lives"), ("WakeUpLost", "`loom.rs`"), ("NoReserve", "**nothing yet**")];
+        assert_eq!(found_in(&new).unwrap(), found);
         assert!(
             new.starts_with("before\n") && new.ends_with("\nafter\n") && !new.contains("stale rows"),
             "{new}"
@@ -79,6 +82,6 @@ mod tests {
     #[test]
     fn a_document_without_the_marks_has_no_table() {
         assert_eq!(replace_table("text", "table"), None);
-        assert_eq!(named_in(&format!("{BEGIN} without its end")), None);
+        assert_eq!(found_in(&format!("{BEGIN} without its end")), None);
     }
 }
