@@ -1,8 +1,8 @@
 //! Room in the file: growing, the reserve that keeps deletes and maintenance going when the disk is full, and shrinking.
 
+mod reserve;
+
 use crate::error::{Error, Result};
-use crate::format::varint;
-use crate::index::Catalog;
 use crate::log::{Appender, Mark};
 use crate::recovery::zero_fill;
 use crate::seeded::{self, Bug};
@@ -10,6 +10,7 @@ use crate::space::Limits;
 use crate::sync::read;
 
 use super::{Core, Writer};
+use reserve::documents;
 
 //= spec/semantics.md#s-8-5-full-disk
 //# Deletes MUST find room that other writes leave to them, as far as the reserve of P-5 goes.
@@ -65,8 +66,6 @@ pub(crate) enum Upkeep {
 const UNCHECKED_SHARE: u64 = 8;
 /// In a file that may not grow, this share of the log is won back before there is no room left at all.
 const SLACK_SHARE: u64 = 16;
-/// And this share is left for what is moved.
-const RELOCATION_SHARE: u64 = 32;
 /// So many records may die without a check.
 const UNCHECKED_RECORDS: u64 = 256;
 
@@ -179,28 +178,6 @@ impl Writer {
         Ok(())
     }
 
-    //= spec/space.md#p-5-1-what-is-kept
-    //# A writer MUST NOT place a commit that puts a document before the file is long enough for the reserve
-    //# that is wanted behind that commit.
-    /// How long the file must be for an ordinary commit that ends where the log ends now.
-    fn len_with_reserve(&mut self, core: &Core) -> u64 {
-        let geometry = core.log.geometry;
-        let end = self.appender.end();
-        let first_end = geometry.segment_end(0);
-        if end.segment.physical == 0 && self.file_len < first_end {
-            // No delete takes more than the put that it undoes.
-            let reserve = SMALL_RESERVE.max(u64::from(end.offset));
-            let len = geometry.segment_offset(0) + u64::from(end.offset) + reserve;
-            if len <= first_end {
-                return len;
-            }
-        }
-        if self.room.is_stale || self.room.len == 0 || self.room.sequence != end.segment.sequence {
-            self.refresh_room(core);
-        }
-        self.room.len
-    }
-
     fn refresh_room(&mut self, core: &Core) {
         let segment_bytes = u64::from(core.log.geometry.segment_bytes());
         self.room.len = self.reserve_end(core);
@@ -213,13 +190,6 @@ impl Writer {
         let wanted = if self.room.is_tight { 2 * slack } else { slack };
         self.room.is_tight = !self.may_grow(core) && spare < wanted;
         self.limit_the_log(core, Share::Reserve);
-    }
-
-    /// Segments that ordinary commits leave for what is moved: each segment that is cleaned gives back less than it takes until the next
-    /// checkpoints are there.
-    fn relocation_segments(&self) -> u32 {
-        let share = u32::try_from(self.accounts.count() / RELOCATION_SHARE).unwrap_or(u32::MAX / 4);
-        share.max(1)
     }
 
     fn may_grow(&self, core: &Core) -> bool {
@@ -271,91 +241,6 @@ impl Writer {
         self.room.superseded = self.accounts.superseded();
         self.room.check_after = (self.room.documents / UNCHECKED_SHARE).max(UNCHECKED_RECORDS);
         Upkeep::Check
-    }
-
-    /// The least length of the file that holds the reserved successors of the log, one to relocate into and one for deletes, and
-    /// room for a whole checkpoint (spec: P-5.1).
-    pub(super) fn reserve_end(&self, core: &Core) -> u64 {
-        let geometry = core.log.geometry;
-        let end = self.appender.end();
-        let reserved = end.reserved.iter().flatten();
-        let last = reserved.clone().copied().chain([end.segment.physical]).max().unwrap_or(0);
-        // A successor that could not be reserved is wanted all the same.
-        let missing = (end.reserved.len() - reserved.count()) as u32;
-        let wanted = self.checkpoint_segments(core) + missing + self.relocation_segments();
-        let mut len = last.saturating_add(1);
-        let free = &self.appender.free;
-        let found = free.within(len);
-        if found < wanted {
-            // Whatever lies behind is free from `free.end()` on at the latest.
-            let between = free.within(free.end().max(len));
-            len = if between >= wanted {
-                (len..=free.end()).find(|len| free.within(*len) >= wanted).unwrap_or(free.end())
-            } else {
-                free.end().max(len).saturating_add(wanted - between)
-            };
-        }
-        geometry.segment_end(len.saturating_sub(1))
-    }
-
-    //= spec/space.md#p-5-1-what-is-kept
-    //# A writer that reserves a successor (F-4.3) beyond the end of the file MUST let the file grow up to it
-    //# before the frame that opens the segment is handed over, or, where the disk has no room, reserve none.
-    /// The length of the file up to the last place that the log has reserved, as long as it does not lie in the segment it began with: a new
-    /// store has neither of them.
-    fn end_of_reserved(&self, core: &Core) -> u64 {
-        let end = self.appender.end();
-        let last = end.reserved.iter().flatten().max().filter(|_| end.segment.sequence > 0);
-        last.map_or(0, |last| core.log.geometry.segment_end(*last))
-    }
-
-    /// How many bytes the log can take before a step of maintenance must free some.
-    pub(super) fn log_room(&self, core: &Core) -> u64 {
-        if self.may_grow(core) {
-            return u64::MAX;
-        }
-        let geometry = core.log.geometry;
-        let len = geometry.segments_within(self.file_len);
-        let end = self.appender.end();
-        let reserved = end.reserved.iter().flatten().take_while(|index| **index < len).count() as u64;
-        let spare = self.appender.free.within(len).saturating_sub(self.checkpoint_segments(core));
-        let spare = if end.reserved[0].is_none() || reserved > 0 { u64::from(spare) } else { 0 };
-        let segment_bytes = u64::from(geometry.segment_bytes() - geometry.data_start());
-        u64::from(geometry.segment_bytes() - end.offset) + (reserved + spare) * segment_bytes
-    }
-
-    /// How many free segments the next checkpoints need before they give anything back: one does that when two are named already, and two
-    /// until then (spec: P-4.1).
-    pub(super) fn checkpoint_segments(&self, core: &Core) -> u32 {
-        let named = self.superblock.checkpoints.iter().flatten().count();
-        self.next_checkpoint_segments(core).saturating_mul(if named < 2 { 2 } else { 1 })
-    }
-
-    /// How many segments the next checkpoint takes at most, as far as can be told.
-    fn next_checkpoint_segments(&self, core: &Core) -> u32 {
-        let geometry = core.log.geometry;
-        let (documents, collections) = {
-            let catalog = read(&core.catalog);
-            (documents(&catalog), catalog.current().count() as u64)
-        };
-        // A difference between two addresses, both ways, and what goes before it.
-        let entry = 2 + varint::len(self.appender.end_address().0.saturating_mul(8)) as u64;
-        let last = self.checkpoints.newest_bytes();
-        let entries =
-            documents * entry + self.accounts.count() * TABLE_ENTRY_BYTES + collections * CATALOG_ENTRY_BYTES;
-        let page = geometry.page_len_max() as u64;
-        let pages = entries.div_ceil(page.saturating_sub(PAGE_OVERHEAD).max(PAGE_OVERHEAD));
-        // The branches above them, the list of the segments, and the root.
-        let all = entries + entries / 8 + (pages + 3) * PAGE_OVERHEAD;
-        let all = all.max(last + last / 8);
-        // Of each segment but the last, less than a page is left over; and of two in a row, at least half is used.
-        let room = u64::from(geometry.segment_bytes() - geometry.data_start());
-        let segments = match room - page {
-            _ if all <= room => 1,
-            0 => (2 * all).div_ceil(room),
-            used => all.div_ceil(used).min((2 * all).div_ceil(room)),
-        };
-        u32::try_from(segments).unwrap_or(u32::MAX / 4).max(1)
     }
 
     //= spec/format.md#f-2-5-shrinking
@@ -441,15 +326,4 @@ pub(super) enum Kept {
     Held,
     /// And the reserve, or what a small store keeps of it.
     AtRest,
-}
-
-/// Header and fences of a page, and what is left over at its end.
-const PAGE_OVERHEAD: u64 = 96;
-/// What a log segment takes in the table, and a collection in the catalog.
-const TABLE_ENTRY_BYTES: u64 = 64;
-const CATALOG_ENTRY_BYTES: u64 = 128;
-
-/// How many documents there are after the newest commit.
-fn documents(catalog: &Catalog) -> u64 {
-    catalog.current().map(|naming| naming.documents.newest_len()).sum()
 }
