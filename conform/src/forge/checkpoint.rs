@@ -48,6 +48,7 @@ pub struct Pages<'a> {
     at: u32,
     number: u32,
     crc: u32,
+    gap: u32,
 }
 
 /// What of a checkpoint is other than it should be.
@@ -75,7 +76,7 @@ impl<'a> Pages<'a> {
             forge.data.resize(end, 0);
         }
         let at = forge.sector;
-        let mut pages = Pages { forge, physical, at, number: 0, crc: 0 };
+        let mut pages = Pages { forge, physical, at, number: 0, crc: 0, gap: 0 };
         pages.segment_header();
         pages
     }
@@ -116,10 +117,15 @@ impl<'a> Pages<'a> {
         self.forge.data[start..start + 4].copy_from_slice(&self.crc.to_le_bytes());
         self.forge.data[start + 4..start + 4 + bytes.len()].copy_from_slice(&bytes);
         let pointer = (number, self.physical, self.at);
-        self.at = up(self.at + 4 + bytes.len() as u32, 8);
+        self.at = up(self.at + 4 + bytes.len() as u32 + self.gap, 8);
         assert!(self.at <= self.forge.segment_bytes, "the checkpoint has room in its segment");
         self.number += 1;
         pointer
+    }
+
+    /// Leaves room behind every page from here on: what lies between two pages has no meaning (F-8.1).
+    pub fn leave_gaps(&mut self, len: u32) {
+        self.gap = len;
     }
 
     /// Writes the pages of the state as it is, but for `changes`. Answers the reference to it (F-3.2).

@@ -114,6 +114,11 @@ pub(super) const NOTES: &[(&str, &str, &str)] = &[
         "A record is believed in another place, or in another life of the file.",
     ),
     (
+        "PageSeed",
+        "Unbound checksum",
+        "A page is believed that is of another store, of another checkpoint, or of another number.",
+    ),
+    (
         "Chain",
         "Wrong successor",
         "A segment is taken for the successor that is not, or the one that is is not found.",

@@ -207,9 +207,10 @@ pub(super) fn load(
 
 //= spec/format.md#f-8-6-segment-table-leaves
 //# A reader MUST take a checkpoint for damaged when two segments have one sequence or one physical index;
-//# when the arrays are out of order; when a stretch begins, or the segment ends, outside of the segment's
-//# data; when a segment is freed above the LSN of the checkpoint, or stands where the checkpoint's list has
-//# one; and when one that is not freed lies beyond the end of the file.
+//# when the arrays are out of order; when the first stretch does not begin at the first data byte with the
+//# first LSN; when a stretch begins, or the segment ends, outside of the segment's data; when a segment is
+//# freed above the LSN of the checkpoint, or stands where the checkpoint's list has one; and when one that
+//# is not freed lies beyond the end of the file.
 fn load_table<S: PageSource>(
     slot: &Superblock,
     checkpoint: &mut Checkpoint<'_, S>,
@@ -223,7 +224,8 @@ fn load_table<S: PageSource>(
             return Err(damaged(root_at, "F-8.6", "a log segment in the place of the checkpoint"));
         }
         let segment = Segment::from_table(&slot.lineage, entry.sequence, entry.physical, &entry.stretches);
-        let segment = segment.filter(|segment| segment.first_lsn() == entry.first_lsn);
+        let first = (slot.geometry.data_start(), entry.first_lsn);
+        let segment = segment.filter(|_| entry.stretches.first() == Some(&first));
         table.push(Arc::new(
             segment.ok_or_else(|| damaged(root_at, "F-8.6", "a log segment without a beginning"))?,
         ));

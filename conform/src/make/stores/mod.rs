@@ -2,10 +2,12 @@
 
 mod checkpoints;
 mod claims;
+mod fields;
 mod lives;
 mod openings;
 mod records;
 mod sample;
+mod seeds;
 mod slots;
 mod torn;
 mod versions;
@@ -32,6 +34,8 @@ pub(super) fn make() -> (Vec<Group>, Bases) {
         records::make(),
         checkpoints::make(),
         lives::make(&mut bases),
+        fields::make(),
+        seeds::make(),
     ];
     (groups, bases)
 }

@@ -86,10 +86,11 @@ impl<'s, S: PageSource> Checkpoint<'s, S> {
     }
 
     //= spec/format.md#f-8-6-segment-table-leaves
-    //# A reader MUST take a checkpoint for damaged when two segments have one sequence or one physical index;
-    //# when the arrays are out of order; when a stretch begins, or the segment ends, outside of the segment's
-    //# data; when a segment is freed above the LSN of the checkpoint, or stands where the checkpoint's list
-    //# has one; and when one that is not freed lies beyond the end of the file.
+    //# A reader MUST take a checkpoint for damaged when two segments have one sequence or one physical
+    //# index; when the arrays are out of order; when the first stretch does not begin at the first data byte
+    //# with the first LSN; when a stretch begins, or the segment ends, outside of the segment's data; when a
+    //# segment is freed above the LSN of the checkpoint, or stands where the checkpoint's list has one; and
+    //# when one that is not freed lies beyond the end of the file.
     /// The log segments, by sequence.
     ///
     /// # Errors
@@ -104,7 +105,7 @@ impl<'s, S: PageSource> Checkpoint<'s, S> {
                 // What was freed may have been cut off since.
                 && (entry.physical < segment_count || entry.freed != Lsn::ZERO)
                 && (geometry.data_start()..=geometry.segment_bytes()).contains(&entry.end)
-                && entry.stretches.iter().all(|(offset, _)| *offset <= entry.end)
+                && entry.stretches.iter().all(|(offset, _)| (geometry.data_start()..=entry.end).contains(offset))
                 && entry.freed <= lsn;
             if !is_sound {
                 return Err("a log segment that cannot be");

@@ -255,9 +255,10 @@ fn change(document: &mut Document, name: &str, value: impl Into<crate::Value>) {
 //= spec/format.md#f-8-6-segment-table-leaves
 //= type=test
 //# A reader MUST take a checkpoint for damaged when two segments have one sequence or one physical index;
-//# when the arrays are out of order; when a stretch begins, or the segment ends, outside of the segment's
-//# data; when a segment is freed above the LSN of the checkpoint, or stands where the checkpoint's list has
-//# one; and when one that is not freed lies beyond the end of the file.
+//# when the arrays are out of order; when the first stretch does not begin at the first data byte with the
+//# first LSN; when a stretch begins, or the segment ends, outside of the segment's data; when a segment is
+//# freed above the LSN of the checkpoint, or stands where the checkpoint's list has one; and when one that
+//# is not freed lies beyond the end of the file.
 #[test]
 fn a_segment_table_with_a_flaw_is_refused() {
     refused(&[
@@ -269,6 +270,7 @@ fn a_segment_table_with_a_flaw_is_refused() {
         ("a log segment that cannot be", |c| c.table = vec![array![5, 0, 1, 56, [], 0, 7, 700, []]]),
         ("a log segment that cannot be", |c| c.table = vec![array![5, 0, 1, 8200, [], 0, 7, 700, []]]),
         ("a log segment that cannot be", |c| c.table = vec![array![5, 0, 1, 512, [[513, 1]], 0, 7, 700, []]]),
+        ("a log segment that cannot be", |c| c.table = vec![array![5, 0, 1, 512, [[8, 1]], 0, 7, 700, []]]),
         ("a log segment that cannot be", |c| {
             c.table = vec![array![5, 0, 1, 512, [], LSN.0 as i64 + 1, 7, 700, []]];
         }),

@@ -49,14 +49,21 @@ fn trees_of_many_levels_come_back_in_the_smallest_pages() {
 // spec: F-8.6
 #[test]
 fn a_segment_with_more_pairs_than_fit_into_a_page_comes_back_whole() {
-    let mut given = Given::new(Vec::new());
-    let mut long = segment(5, 1);
-    long.live = (1..400).map(|collection| (collection, collection * 7)).collect();
-    long.stretches = (0..200).map(|n| (n + 1, Lsn::new(n + 1, 1))).collect();
-    let freed = TableEntry { freed: LSN, live: Vec::new(), ..segment(6, 2) };
-    given.table = vec![segment(4, 0), long, freed];
-    round_trip(tiny(), &given);
-    round_trip(Geometry::default(), &given);
+    for geometry in [tiny(), Geometry::default()] {
+        let start = geometry.data_start();
+        let mut given = Given::new(Vec::new());
+        let mut long = segment(5, 1);
+        long.live = (1..400).map(|collection| (collection, collection * 7)).collect();
+        long.stretches = (0..200).map(|n| (start + n, Lsn::new(n + 1, 1))).collect();
+        let freed = TableEntry { freed: LSN, live: Vec::new(), ..segment(6, 2) };
+        given.table = vec![segment(4, 0), long, freed];
+        given.table[0].stretches = vec![(start, Lsn::new(3, 1)), (start + 64, Lsn::new(4, 1))];
+        given.table[2].stretches = vec![(start, Lsn::new(3, 1))];
+        for entry in &mut given.table {
+            entry.end = start + 448;
+        }
+        round_trip(geometry, &given);
+    }
 }
 
 // spec: F-8.8

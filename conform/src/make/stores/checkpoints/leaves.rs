@@ -1,0 +1,116 @@
+//! Primary leaves that are sealed, and must not be believed.
+
+use super::{disbelieved, store, with_one};
+use crate::case::Outcome;
+use crate::forge::checkpoint::{Changes, leaf};
+use crate::forge::{varint, zigzag};
+use crate::make::stores::{Maker, corrupt, may};
+use holotype_model::Key;
+
+pub(super) fn forged_leaves(maker: &mut Maker) {
+    let forge = store();
+    let entries: Vec<(Key, u64)> = forge.world.collections()[&1]
+        .found
+        .iter()
+        .map(|(key, (address, _))| (key.clone(), address * 4))
+        .collect();
+    let good = leaf(&entries);
+    let with = |number: usize, entry: Vec<u8>| {
+        let mut leaf = good.clone();
+        leaf[number] = entry;
+        Changes { leaf: Some(leaf), ..Changes::default() }
+    };
+    let address = entries[1].1 as i64 - entries[0].1 as i64;
+    let clauses = ["F-8.4"];
+    for (what, clauses, changes) in [
+        (
+            "an int that follows itself",
+            &["F-8.4", "V-2.2"][..],
+            with(1, [varint(0), zigzag(address)].concat()),
+        ),
+        (
+            "an int below the one before",
+            &["F-8.4", "V-3.8"],
+            with(1, [varint(1), zigzag(-8), zigzag(address)].concat()),
+        ),
+        (
+            "a first key that builds on another",
+            &["F-8.4"],
+            with(0, [varint(2), zigzag(entries[0].1 as i64)].concat()),
+        ),
+        ("an address of 0", &["F-8.4", "F-2.2"], with(0, [varint(1), zigzag(-7), zigzag(0)].concat())),
+        (
+            "an address beyond 55 bits",
+            &["F-8.4", "F-2.2"],
+            with(0, [varint(1), zigzag(-7), zigzag(1 << 57)].concat()),
+        ),
+        (
+            "a text that shares more than there is",
+            &["F-8.4"],
+            with(4, [varint(8 * 9 + 3), varint(1), b"s".to_vec(), zigzag(4)].concat()),
+        ),
+        (
+            "a text that shares with an int",
+            &["F-8.4"],
+            with(3, [varint(8 + 3), varint(1), b"s".to_vec(), zigzag(4)].concat()),
+        ),
+        (
+            "a text that is not UTF-8",
+            &["F-8.4", "V-1.4"],
+            with(3, [varint(3), varint(1), vec![0xff], zigzag(4)].concat()),
+        ),
+        (
+            "a key of an unknown sort",
+            &["F-8.4"],
+            with(3, [varint(7), varint(1), b"s".to_vec(), zigzag(4)].concat()),
+        ),
+        (
+            "a text behind byte strings",
+            &["F-8.4", "V-3.8"],
+            with(6, [varint(3), varint(1), b"s".to_vec(), zigzag(4)].concat()),
+        ),
+        (
+            "a varint that is not in its shortest form",
+            &["F-8.4", "F-1.2"],
+            with(0, [vec![0x81, 0], zigzag(-7), zigzag(entries[0].1 as i64)].concat()),
+        ),
+        ("an entry that is cut short", &["F-8.4"], with(6, vec![5])),
+        ("bytes behind the last entry", &["F-8.4"], with(6, [good[6].clone(), vec![1]].concat())),
+    ] {
+        disbelieved(maker, clauses, format!("A leaf with {what}"), &changes);
+    }
+    // Entries that lead to another record: the checkpoint is sound by itself, and the document is not there.
+    let swapped: Vec<_> = {
+        let mut entries = entries.clone();
+        (entries[1].1, entries[2].1) = (entries[2].1, entries[1].1);
+        leaf(&entries)
+    };
+    for (what, leaf) in [
+        ("two entries that lead to each other's documents", swapped),
+        (
+            "an entry that leads 8 bytes beside its document",
+            leaf(&[&[(entries[0].0.clone(), entries[0].1 + 32)], &entries[1..]].concat()),
+        ),
+    ] {
+        let forge = with_one(&Changes { leaf: Some(leaf), ..Changes::default() });
+        let name = format!("A leaf with {what}");
+        maker.refused(
+            &clauses,
+            &["Checkpoint"],
+            name,
+            &forge.data,
+            corrupt(&["F-8.4", "F-2.2", "F-6.1"], None),
+        );
+    }
+    beyond_the_end(maker, &entries);
+}
+
+/// An entry that leads beyond the end of the log: a reader may tell of the document, or of the checkpoint, and then falls back.
+fn beyond_the_end(maker: &mut Maker, entries: &[(Key, u64)]) {
+    let far = leaf(&[&[(entries[0].0.clone(), entries[0].1 + 4 * 4096 * 50)], &entries[1..]].concat());
+    let forge = with_one(&Changes { leaf: Some(far), ..Changes::default() });
+    let state = Outcome::State(maker.state(forge.state()));
+    let expect = vec![corrupt(&["F-8.4", "F-2.2", "F-6.1"], None), state];
+    let name = "A leaf with an entry that leads into a segment that is not there";
+    maker.file(&may(&["F-8.4", "R-5.2"], &["Checkpoint"]), name, &forge.data, expect);
+}

@@ -1,0 +1,107 @@
+//! Places that are in use and are reserved, or taken, all the same.
+
+use super::{PLACES, name_in_slot, store};
+use crate::forge::Record;
+use crate::forge::checkpoint::{Changes, Pages};
+use crate::forge::log::Frame;
+use crate::make::stores::sample::{saying, text};
+use crate::make::stores::{Maker, corrupt};
+use holotype_model::Key;
+
+/// Places that are in use and are reserved, or taken, all the same.
+pub(super) fn places(maker: &mut Maker) {
+    for (reserved, what) in [
+        ([0u32, 2], "itself"),
+        ([1, 0], "itself as the one after"),
+        ([1, 1], "one place twice"),
+        ([4000, 2], "a place far beyond the end of the file"),
+        ([1, u32::MAX - 1], "a place at the end of all places"),
+        ([4, 2], "a place of the checkpoint"),
+    ] {
+        let mut forge = store();
+        forge.reserved = reserved;
+        forge.header(0, 0, |_| ());
+        let reference = Pages::begin(&mut forge, PLACES[0]).finish(&Changes::default());
+        let last = forge.last;
+        name_in_slot(&mut forge, &[&reference], last);
+        let name = format!("The last segment of the log reserves {what}");
+        maker.refused(
+            &["R-8.1", "F-4.3"],
+            &["Reservation"],
+            name,
+            &forge.data,
+            corrupt(&["R-8.1", "F-4.3"], None),
+        );
+    }
+    let mut forge = store();
+    forge.reserved = [1, 60];
+    forge.header(0, 0, |_| ());
+    maker.holds(
+        &["R-8.1", "F-4.3"],
+        &["Reservation"],
+        "A reservation beyond the end of the file",
+        &forge.data,
+        forge.state(),
+    );
+    // The log goes on in the place of a segment that is in use.
+    let mut forge = store();
+    forge.reserved = [1, 2];
+    forge.segment(forge.last + 1);
+    forge.commit(&[Record::put(1, &text("a"), &saying(1))]);
+    let before = forge.clone();
+    forge.reserved = [0, 3];
+    forge.header(before.table[1].first, before.table[0].end, |_| ());
+    let last = forge.last;
+    let saved: Vec<u8> = forge.data[16_384..16_384 + 4096].to_vec();
+    forge.segment_with(last + 1, 3, |_| ());
+    forge.frame(&[Record::put(1, &text("b"), &saying(2))], &Frame::default());
+    assert!(saved[..64] != forge.data[16_384..16_384 + 64], "the segment was written over");
+    let mut with_checkpoint = before;
+    with_checkpoint.reserved = [0, 3];
+    with_checkpoint.header(forge.table[1].first, forge.table[0].end, |_| ());
+    let reference = Pages::begin(&mut with_checkpoint, PLACES[0]).finish(&Changes::default());
+    name_in_slot(&mut with_checkpoint, &[&reference], last);
+    with_checkpoint.segment_with(last + 1, 3, |_| ());
+    with_checkpoint.commit(&[Record::put(1, &text("b"), &saying(2))]);
+    let name = "The log goes on in the place of a segment that is in use";
+    maker.refused(
+        &["R-9.1", "F-4.3"],
+        &["Reservation"],
+        name,
+        &with_checkpoint.data,
+        corrupt(&["R-9.1", "F-4.3"], None),
+    );
+    // And in the place of one that was freed: that is reuse. The table has it as freed, and both checkpoints do.
+    let mut forge = store();
+    forge.segment(forge.last + 1);
+    let records: Vec<_> = [
+        Key::Int(1),
+        Key::Int(-7),
+        Key::Int(300),
+        text("name"),
+        text("names"),
+        Key::Bytes(vec![0]),
+        Key::Bytes(vec![0, 1]),
+    ]
+    .iter()
+    .map(|key| Record::put(1, key, &saying(50)))
+    .chain([Record::freed(0, 0)])
+    .collect();
+    forge.commit(&records);
+    forge.table[0].freed = forge.last;
+    forge.reserved = [0, 3];
+    let (first, end) = (forge.table[1].first, forge.table[0].end);
+    forge.header(first, end, |_| ());
+    let older = Pages::begin(&mut forge, PLACES[0]).finish(&Changes::default());
+    forge.commit(&[Record::put(1, &text("between"), &saying(1))]);
+    let newest = Pages::begin(&mut forge, PLACES[1]).finish(&Changes::default());
+    let last = forge.last;
+    name_in_slot(&mut forge, &[&newest, &older], last);
+    let name = "A segment that was freed, and both checkpoints have it so";
+    maker.holds(&["R-8.2", "R-9.4", "F-8.6"], &["Reservation"], name, &forge.data, forge.state());
+    forge.data[16_384..16_384 + 4096].fill(0);
+    forge.segment_with(last + 1, 6, |_| ());
+    forge.commit(&[Record::put(1, &text("reused"), &saying(3))]);
+    let name = "The log goes on in the place of a segment that was freed";
+    maker.holds(&["R-9.1", "R-8.2", "R-8.3", "F-4.2"], &["Reservation"], name, &forge.data, forge.state());
+}
