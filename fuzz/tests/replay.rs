@@ -57,6 +57,11 @@ fn every_known_sequence_of_calls_is_answered_as_a_map_answers_it() {
 }
 
 #[test]
+fn every_known_life_is_legal_by_the_model() {
+    replay("lives");
+}
+
+#[test]
 fn every_target_has_a_corpus_and_every_corpus_a_target() {
     let mut folders: Vec<_> = fs::read_dir(corpus(""))
         .unwrap()
