@@ -144,6 +144,13 @@ impl Layout {
         (self.segments.len(), self.frames.len(), records, self.pages.len())
     }
 
+    /// Where the records lie, each with the number of its frame and its own in that.
+    pub fn records(&self) -> impl Iterator<Item = (usize, usize, Range<usize>)> {
+        self.frames.iter().enumerate().flat_map(|(frame, found)| {
+            found.records.iter().cloned().enumerate().map(move |(record, range)| (frame, record, range))
+        })
+    }
+
     /// Makes every checksum right that edits broke: of records first, since frames cover those, and of slots last, since
     /// they name roots by theirs.
     pub fn reseal(&self, image: &mut [u8]) {

@@ -6,7 +6,8 @@
 //! cargo run --release -- controls                   redb on a storage without syncs, and commits said to be durable that are not: each must be found
 //! ```
 //!
-//! Options: `--use plain|two-phase|quick-repair|no-sync|overstated`, `--first N` for another first seed, `--steps N`, `--sector N`.
+//! Options: `--use plain|two-phase|quick-repair|no-sync|overstated`, `--first N` for another first seed, `--steps N`, `--sector N`, `--creation yes` to cut the
+//! power while the store is created, too, and `--lengths any` for lengths that a cut may leave in between of two.
 
 mod redb_store;
 
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
         Ok(wanted) => wanted,
         Err(what) => {
             eprintln!(
-                "{what}\nusage: holotype-other-stores redb|controls [--use USE] [--seed N | --first N] [--seconds N] [--steps N] [--sector N]"
+                "{what}\nusage: holotype-other-stores redb|controls [--use USE] [--seed N | --first N] [--seconds N] [--steps N] [--sector N] [--creation yes|no] [--lengths whole|any]"
             );
             return ExitCode::from(2);
         }
@@ -47,8 +48,13 @@ fn wanted() -> Result<Wanted, String> {
     if !["redb", "controls"].contains(&store.as_str()) {
         return Err(format!("no store is named {store}"));
     }
-    let mut wanted =
-        Wanted { store, way: Use::Plain, plan: Plan::new(0), only: false, time: Duration::from_secs(60) };
+    let mut wanted = Wanted {
+        store,
+        way: Use::Plain,
+        plan: Plan { creation: false, whole_lengths: true, ..Plan::new(0) },
+        only: false,
+        time: Duration::from_secs(60),
+    };
     while let Some(option) = arguments.next() {
         let value = arguments.next().ok_or(format!("{option} needs a value"))?;
         let number = || value.parse::<u64>().map_err(|_| format!("{option} needs a number"));
@@ -58,6 +64,8 @@ fn wanted() -> Result<Wanted, String> {
             "--first" => wanted.plan.seed = number()?,
             "--seconds" => wanted.time = Duration::from_secs(number()?),
             "--steps" => wanted.plan.steps = number()? as usize,
+            "--creation" => wanted.plan.creation = value == "yes",
+            "--lengths" => wanted.plan.whole_lengths = value == "whole",
             "--sector" => wanted.plan.sector = number()? as u32,
             _ => return Err(format!("no option is named {option}")),
         }

@@ -27,12 +27,26 @@ pub struct Plan {
     pub sector: u32,
     /// Whether sectors in the midst of being written may hold anything after a cut.
     pub garbage: bool,
+    /// Whether a length persists as a call made it or not at all. That is less than our own store must bear; others may rely on it.
+    pub whole_lengths: bool,
+    /// Whether power is cut while the store is created, too. A file cut off in its creation holds nothing that was promised; but a store that does not
+    /// open it leaves that to its user.
+    pub creation: bool,
 }
 
 impl Plan {
     /// A short life: 20 steps, sectors of 512 bytes.
     pub fn new(seed: u64) -> Self {
-        Plan { seed, steps: 20, leaves: 24, samples: 8, sector: 512, garbage: false }
+        Plan {
+            seed,
+            steps: 20,
+            leaves: 24,
+            samples: 8,
+            sector: 512,
+            garbage: false,
+            whole_lengths: false,
+            creation: true,
+        }
     }
 }
 
@@ -103,7 +117,11 @@ impl<'a, S: Subject> Life<'a, S> {
     fn new(plan: &'a Plan) -> Result<Self, Violation> {
         let level = if plan.garbage { Level::Garbage } else { Level::Sectors };
         // The name is there, as a caller sees to before a store is given the file.
-        let disk = Disk::recording(SimDisk::from_bytes(plan.sector, level, &[]));
+        let disk = SimDisk::from_bytes(plan.sector, level, &[]);
+        if plan.whole_lengths {
+            disk.set_whole_lengths();
+        }
+        let disk = Disk::recording(disk);
         let mut life = Life {
             store: None,
             disk,
@@ -112,7 +130,13 @@ impl<'a, S: Subject> Life<'a, S> {
             seen: HashSet::new(),
         };
         life.open()?;
-        life.cut_each()?;
+        if plan.creation {
+            life.cut_each()?;
+            return Ok(life);
+        }
+        life.close()?;
+        life.disk.sync().map_err(|error| format!("the disk: {error}"))?;
+        life.open()?;
         Ok(life)
     }
 
@@ -130,8 +154,7 @@ impl<'a, S: Subject> Life<'a, S> {
             }
             Step::Reopen => {
                 self.disk.witness().record();
-                let store = self.store.take().expect("it is open between steps");
-                store.close().map_err(|error| format!("closing: {error}"))?;
+                self.close()?;
                 self.cut_each()?;
                 self.promises.settle();
                 self.cut_now()?;
@@ -149,6 +172,11 @@ impl<'a, S: Subject> Life<'a, S> {
                 self.cut_now()
             }
         }
+    }
+
+    fn close(&mut self) -> Result<(), Violation> {
+        let store = self.store.take().expect("it is open between steps");
+        store.close().map_err(|error| format!("closing: {error}"))
     }
 
     /// Opens the store on the disk as it is, and looks at what it holds.

@@ -179,7 +179,7 @@ fn forgeries() -> io::Result<()> {
     ] {
         write("resealed_image", name, edits)?;
     }
-    for (name, edits) in search::distinct() {
+    for (name, edits) in search::required().into_iter().chain(search::distinct()) {
         write("resealed_image", &name, edits)?;
     }
     Ok(())

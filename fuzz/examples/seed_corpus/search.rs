@@ -1,11 +1,12 @@
 //! Forgeries of which each is answered in words of its own: found by trying an edit at every place of the samples.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use holotype::storage::{MemoryStorage, Storage};
 use holotype::{Db, Options};
-use holotype_fuzz::{AGED, DAMAGE, Layout, aged_store, forged, sample_store};
+use holotype_fuzz::{AGED, DAMAGE, Layout, STRETCH, aged_store, forged, sample_store};
 
 /// What a byte is changed by.
 const BY: [u8; 6] = [0x01, 0x02, 0x07, 0x20, 0x80, 0xFF];
@@ -38,11 +39,54 @@ pub(crate) fn distinct() -> Vec<(String, Vec<u8>)> {
     found
 }
 
+/// A name in the aged store that has room for what is put in its place.
+const LONG_NAME: &str = "a collection with a name that is as long as this one and then a little longer";
+
+/// Catalog records with a field more, `required`: of keys that nobody knows, and of what is no list of keys (F-7.3). The name gives up
+/// the bytes that this takes.
+pub(crate) fn required() -> Vec<(String, Vec<u8>)> {
+    let sample = aged_store();
+    let layout = Layout::of(&sample).expect("a sample is a valid store");
+    let find = |range: &Range<usize>| {
+        let windows = sample[range.clone()].windows(LONG_NAME.len());
+        windows.into_iter().position(|window| window == LONG_NAME.as_bytes())
+    };
+    let (frame, record, range) =
+        layout.records().find(|(_, _, range)| find(range).is_some()).expect("one record has that name");
+    let name = find(&range).expect("it was found there");
+    // In front of the name: the head of the map, `id`, `op`, `create`, `name`, and a length of two bytes.
+    let map = name - 2 - b"dname".len() - b"bopfcreate".len() - b"bid".len() - 2;
+    let mut found = Vec::new();
+    let lists: [(&str, &[u8]); 4] = [
+        ("unknown", b"\x81\x65ahead"),
+        ("known", b"\x81\x62op"),
+        ("no-list", b"\x65ahead"),
+        ("no-text", b"\x81\x01"),
+    ];
+    for (what, list) in lists {
+        let field = [b"\x68required", list].concat();
+        let mut edits = Vec::new();
+        let mut put = |at: usize, bytes: &[u8]| {
+            edits.extend([AGED | STRETCH, 3, frame as u8]);
+            edits.extend(short(record).into_iter().chain(short(at)).chain([bytes.len() as u8]));
+            edits.extend(bytes);
+        };
+        put(map, &[0xA4]);
+        put(name - 1, &[(LONG_NAME.len() - field.len()) as u8]);
+        put(name + LONG_NAME.len() - field.len(), &field);
+        found.push((format!("required-{what}"), edits));
+    }
+    found
+}
+
+fn short(number: usize) -> [u8; 2] {
+    [(number >> 8) as u8, number as u8]
+}
+
 fn edits(layout: &Layout) -> Vec<Vec<u8>> {
     let (segments, frames, records, pages) = layout.counts();
     let mut all = Vec::new();
     let mut each = |kind: u8, which: usize, record: Option<usize>, len: usize| {
-        let short = |number: usize| [(number >> 8) as u8, number as u8];
         for at in 0..len {
             for by in BY {
                 let mut edit = vec![kind, which as u8];
