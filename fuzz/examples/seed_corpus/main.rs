@@ -174,8 +174,6 @@ fn forgeries() -> io::Result<()> {
         ("record-commit", &[3, 3, 0, 0, 0, 8, 0x7F]),
         ("shorter", &[5, 0, 3, 0xFF]),
         ("longer", &[5, 0, 0, 0]),
-        // Found by the search below: it opened, and did not open again once a checkpoint more was written.
-        ("segment-in-the-checkpoint-before", &[0x87, 0x15, 0, 3, 2]),
     ] {
         write("resealed_image", name, edits)?;
     }
