@@ -12,6 +12,7 @@
 //! | [`faults`] | storage calls that fail, each in turn |
 //! | [`kills`] | a real process on a real file, killed at any moment |
 //! | [`machine`] | every life of a small store, breadth first, by a model checker |
+//! | [`torture`] | power cuts for any store, not Holotype alone |
 //! | [`gate`] | all of them, within a time |
 //!
 //! [`adapter`], [`client`] and [`convert`] put the engine under the model's operations, [`follower`] listens to its change feed, [`witness`] is the disk that keeps every moment of
@@ -40,4 +41,5 @@ pub mod readers;
 #[cfg(feature = "seeded")]
 pub mod seeded;
 pub mod setup;
+pub mod torture;
 pub mod witness;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use holotype::inspect::{self, Outcome};
 use holotype::storage::{MemoryStorage, Storage};
-use holotype::{Db, Document, Error, Key, Options, doc};
+use holotype::{Db, Document, Error, Key, Options, doc, salvage_to};
 
 /// Inputs beyond this are cut: what more bytes could show, fewer show faster.
 const IMAGE_LEN_MAX: usize = 256 << 10;
@@ -25,6 +25,7 @@ pub fn file_image(bytes: &[u8]) {
     let bytes = &bytes[..bytes.len().min(IMAGE_LEN_MAX)];
     let seen = read_only(bytes);
     look(bytes, seen.is_ok());
+    save(bytes, &seen);
     let disk = disk_with(bytes);
     let options = options().max_file_bytes(bytes.len() as u64 + GROWTH_MAX);
     match (seen, Db::open_on(Arc::clone(&disk), &options)) {
@@ -56,6 +57,31 @@ fn look(bytes: &[u8], opens: bool) {
         let segment = inspector.segment(physical).expect("memory refuses nothing");
         for frame in &segment.frames {
             let _ = inspector.records(&segment, frame);
+        }
+    }
+}
+
+/// Salvages what can be, into a store that opens and is in order; of a store that a reader can read to its end, all of it.
+fn save(bytes: &[u8], seen: &Result<Answers, Error>) {
+    let saved = Arc::new(MemoryStorage::new());
+    let Ok(report) = salvage_to(disk_with(bytes), Arc::clone(&saved)) else {
+        assert!(seen.is_err(), "a store that opens can be salvaged");
+        return;
+    };
+    let db = Db::open_on(saved, &options()).expect("what was salvaged is a store");
+    let check = db.verify(true).expect("memory refuses nothing");
+    assert!(check.is_clean(), "what was salvaged is in order: {check:?}");
+    let found = answers(&db);
+    let is_whole = |seen: &Answers| seen.values().flatten().all(|(_, document)| document.is_some());
+    if let Ok(seen) = seen
+        && is_whole(seen)
+        && report.is_complete()
+    {
+        for (name, documents) in seen {
+            for document in documents {
+                let is_there = found.get(name).is_some_and(|found| found.contains(document));
+                assert!(is_there, "{name}, {:?}: not salvaged from a store that reads well", document.0);
+            }
         }
     }
 }

@@ -6,7 +6,8 @@
 //! | [`json_import`] | JSON text | parsed to what survives export and import in both modes, or refused |
 //! | [`file_image`] | a whole file | opened to one state however it is opened, or refused and left as it was |
 //! | [`resealed_image`] | edits of a valid file, whose checksums are then made right again | the same |
-//! | [`operations`] | calls | answered as an ordered map answers them, across reopening |
+//! | [`operations`] | calls | answered as an ordered map answers them, across reopening and with a full disk |
+//! | [`lives`] | steps: calls, maintenance, closings, kills and power cuts | legal by the model, and the store in order after each cut |
 //!
 //! The same functions serve three callers: `cargo test` replays `corpus/`, the mains in `mains/` drive them with coverage
 //! feedback, and a crash found anywhere else becomes one more file in the corpus.
@@ -15,6 +16,9 @@ mod document;
 mod image;
 mod input;
 mod json;
+mod layout;
+mod lives;
+mod mutate;
 mod operations;
 mod reseal;
 mod sample;
@@ -22,18 +26,22 @@ mod sample;
 pub use document::document_decode;
 pub use image::file_image;
 pub use json::json_import;
+pub use layout::Layout;
+pub use lives::lives;
+pub use mutate::mutate_image;
 pub use operations::operations;
-pub use reseal::resealed_image;
-pub use sample::sample_store;
+pub use reseal::{AGED, DAMAGE, STRETCH, forged, resealed_image};
+pub use sample::{aged_store, sample_store};
 
 /// A target: a function of any bytes that returns if all is well.
 pub type Target = fn(&[u8]);
 
 /// Every target, under the name of its corpus.
-pub const TARGETS: [(&str, Target); 5] = [
+pub const TARGETS: [(&str, Target); 6] = [
     ("document_decode", document_decode),
     ("json_import", json_import),
     ("file_image", file_image),
     ("resealed_image", resealed_image),
     ("operations", operations),
+    ("lives", lives),
 ];

@@ -1,15 +1,18 @@
 //! Bytes as calls, answered as an ordered map answers them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use holotype::storage::MemoryStorage;
+use holotype::format::SEGMENTS_START;
+use holotype::storage::sim::{Level, SimDisk};
 use holotype::{Collection, Db, Document, Durability, Error, Key, Options, Result, doc};
 
 use crate::input::Input;
 
 /// Longer runs show what shorter ones show.
 const CALLS_MAX: usize = 400;
+
+/// Where the file may not grow for ever: soon full, and more than what is kept back for deleting and cleaning.
+const SEGMENTS_MAX: u64 = 24;
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
@@ -21,13 +24,28 @@ pub fn operations(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let segment_bytes = input.pick(&[512, 1024, 4096]);
     let mut options = Options::tiny().segment_bytes(segment_bytes);
-    if input.byte() % 2 == 1 {
+    let choice = input.byte();
+    if choice % 2 == 1 {
         options = options.count_max(8);
     }
-    let mut run = Run::begin(options);
+    let is_limited = choice >= 128;
+    let len_max = SEGMENTS_START + SEGMENTS_MAX * u64::from(segment_bytes);
+    let disk = SimDisk::new(64, Level::Sectors);
+    // By what the store was told, or by the disk that says so when it is asked for more.
+    if (128..192).contains(&choice) {
+        options = options.max_file_bytes(len_max);
+    } else if is_limited {
+        disk.set_capacity(Some(len_max));
+    }
+    let mut run = Run::begin(disk, options);
     for _ in 0..CALLS_MAX {
         let Some(call) = input.next() else { break };
-        run.step(call, &mut input).expect("every call of this target can be carried out");
+        match run.step(call, &mut input) {
+            // It is as if it had not been called; what comes next shows whether it is.
+            Err(Error::StorageFull { .. }) if is_limited => {}
+            Err(Error::KeyTooLong { .. } | Error::DocumentTooLarge { .. }) if run.is_oversized => {}
+            answer => answer.expect("every call of this target can be carried out"),
+        }
     }
     run.check_all().expect("every document can be read");
 }
@@ -50,28 +68,32 @@ impl Expected {
 
 #[derive(Debug)]
 struct Run {
-    disk: Arc<MemoryStorage>,
+    disk: SimDisk,
     options: Options,
     db: Db,
     expected: BTreeMap<&'static str, Expected>,
     /// So that no two documents are alike.
     written: i64,
+    /// Whether the last call named a key or a document that may be too long for so small segments.
+    is_oversized: bool,
 }
 
 impl Run {
-    fn begin(options: Options) -> Self {
-        let disk = Arc::new(MemoryStorage::new());
-        let db = Db::open_on(Arc::clone(&disk), &options).expect("an empty file becomes a store");
-        Run { disk, options, db, expected: BTreeMap::new(), written: 0 }
+    fn begin(disk: SimDisk, options: Options) -> Self {
+        let db = Db::open_on(disk.clone(), &options).expect("an empty file becomes a store");
+        Run { disk, options, db, expected: BTreeMap::new(), written: 0, is_oversized: false }
     }
 
     fn step(&mut self, call: u8, input: &mut Input<'_>) -> Result<()> {
         let name = input.pick(&NAMES);
-        match call % 16 {
+        self.is_oversized = false;
+        match call % 18 {
             12 => self.change_collection(name, input),
             13 => self.db.flush(),
             14 => self.verify(input.byte() % 2 == 1),
             15 => self.reopen(input.byte() % 2 == 1),
+            16 => self.db.maintain().map(|_| ()),
+            17 => self.db.compact().map(|_| ()),
             call => self.use_collection(call, name, input),
         }
     }
@@ -91,24 +113,40 @@ impl Run {
         }
     }
 
+    fn largest_id(&self, name: &str) -> i64 {
+        self.expected.get(name).map_or(0, |expected| expected.largest_id)
+    }
+
     fn document(&mut self, input: &mut Input<'_>) -> Document {
         // Around what fills a sector and a segment.
-        let len = input.pick(&[0, 1, 20, 40, 64, 100, 300, 440, 600, 1500]);
+        let len = input.pick(&[0, 1, 20, 40, 64, 100, 300, 440, 600, 1500, 1500, 20_000]);
+        self.is_oversized |= len >= 20_000;
         self.written += 1;
         doc! { "n": self.written, "text": "x".repeat(len) }
     }
 
     fn insert(&mut self, name: &'static str, collection: &Collection, input: &mut Input<'_>) -> Result<()> {
         let document = self.document(input);
-        let expected = self.expected.entry(name).or_default();
-        let Some(id) = expected.largest_id.checked_add(1) else {
+        let Some(id) = self.largest_id(name).checked_add(1) else {
             let refused = collection.insert(&document);
             assert!(matches!(refused, Err(Error::IdsExhausted)), "{refused:?}");
             return Ok(());
         };
         assert_eq!(collection.insert(&document)?, Key::Int(id));
-        expected.put(Key::Int(id), document);
+        self.expected.entry(name).or_default().put(Key::Int(id), document);
         Ok(())
+    }
+
+    /// Now and then one that a small segment has no room for.
+    fn long_key(&mut self, input: &mut Input<'_>) -> Key {
+        let key = key(input);
+        match key {
+            Key::Bytes(bytes) if bytes.len() == 2 => {
+                self.is_oversized = true;
+                Key::Bytes(bytes.repeat(usize::from(input.byte()) * 2).into())
+            }
+            key => key,
+        }
     }
 
     fn insert_many(
@@ -118,13 +156,14 @@ impl Run {
         input: &mut Input<'_>,
     ) -> Result<()> {
         let documents: Vec<_> = (0..1 + input.byte() % 5).map(|_| self.document(input)).collect();
-        let expected = self.expected.entry(name).or_default();
-        if expected.largest_id.checked_add(documents.len() as i64).is_none() {
+        if self.largest_id(name).checked_add(documents.len() as i64).is_none() {
             let refused = collection.insert_many(&documents);
             assert!(matches!(refused, Err(Error::IdsExhausted)), "{refused:?}");
             return Ok(());
         }
-        for (key, document) in collection.insert_many(&documents)?.into_iter().zip(documents) {
+        let keys = collection.insert_many(&documents)?;
+        let expected = self.expected.entry(name).or_default();
+        for (key, document) in keys.into_iter().zip(documents) {
             assert_eq!(key, Key::Int(expected.largest_id + 1));
             expected.put(key, document);
         }
@@ -132,7 +171,7 @@ impl Run {
     }
 
     fn put(&mut self, name: &'static str, collection: &Collection, input: &mut Input<'_>) -> Result<()> {
-        let (key, document) = (key(input), self.document(input));
+        let (key, document) = (self.long_key(input), self.document(input));
         collection.put(&key, &document)?;
         self.expected.entry(name).or_default().put(key, document);
         Ok(())
@@ -162,10 +201,10 @@ impl Run {
         let answer = collection.replace(&key, &document);
         let Some(expected) = self.known(name, &answer) else { return Ok(()) };
         let there = expected.documents.contains_key(&key);
+        assert_eq!(answer?, there);
         if there {
             expected.put(key, document);
         }
-        assert_eq!(answer?, there);
         Ok(())
     }
 
@@ -219,6 +258,7 @@ impl Run {
             2 => match (self.db.collection(name).clear(), self.expected.get_mut(name)) {
                 (Err(Error::UnknownCollection { .. }), None) => {}
                 (Ok(()), Some(expected)) => expected.documents.clear(),
+                (Err(full @ Error::StorageFull { .. }), Some(_)) => return Err(full),
                 (answer, expected) => panic!("clear: {answer:?} for {expected:?}"),
             },
             _ => {
@@ -251,7 +291,7 @@ impl Run {
         } else {
             drop(db);
         }
-        self.db = Db::open_on(Arc::clone(&self.disk), &self.options)?;
+        self.db = Db::open_on(self.disk.clone(), &self.options)?;
         self.check_all()
     }
 

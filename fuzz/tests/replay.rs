@@ -57,6 +57,11 @@ fn every_known_sequence_of_calls_is_answered_as_a_map_answers_it() {
 }
 
 #[test]
+fn every_known_life_is_legal_by_the_model() {
+    replay("lives");
+}
+
+#[test]
 fn every_target_has_a_corpus_and_every_corpus_a_target() {
     let mut folders: Vec<_> = fs::read_dir(corpus(""))
         .unwrap()
@@ -66,4 +71,48 @@ fn every_target_has_a_corpus_and_every_corpus_a_target() {
     let mut names = TARGETS.map(|(name, _)| name.to_owned());
     names.sort();
     assert_eq!(folders, names);
+}
+
+/// The bytes of a word in libFuzzer's notation; none where it is not in that notation.
+fn word(line: &str) -> Option<Vec<u8>> {
+    let quoted = line.split_once('=')?.1.strip_prefix('"')?.strip_suffix('"')?;
+    let mut rest = quoted.bytes();
+    let mut word = Vec::new();
+    while let Some(byte) = rest.next() {
+        word.push(match (byte, byte == b'\\') {
+            (b'"', _) => return None,
+            (byte, false) => byte,
+            (_, true) => match rest.next()? {
+                escaped @ (b'\\' | b'"') => escaped,
+                b'x' => {
+                    let digits = [rest.next()?, rest.next()?];
+                    u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
+                }
+                _ => return None,
+            },
+        });
+    }
+    (!word.is_empty()).then_some(word)
+}
+
+#[test]
+fn every_dictionary_is_of_a_target_and_each_of_its_words_is_in_the_fuzzers_notation() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("dictionaries");
+    let mut words = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let target = path.file_stem().unwrap().to_str().unwrap();
+        assert!(TARGETS.iter().any(|(name, _)| *name == target), "{target} is no target");
+        for line in fs::read_to_string(&path).unwrap().lines() {
+            if !line.is_empty() && !line.starts_with('#') {
+                assert!(word(line).is_some(), "{}: {line}", path.display());
+                words += 1;
+            }
+        }
+    }
+    assert!(words > 50, "{words} words");
+    assert_eq!(
+        (word(r#"a="\xff\\""#), word(r#"a="\u00""#), word("a=b")),
+        (Some(vec![0xFF, b'\\']), None, None)
+    );
 }

@@ -135,6 +135,7 @@ class Recovery:
         in_place = {s.index for s in self.store.segments.values() if not 0 < s.freed <= floor}
         reserved = [index for index in (q.header.next, q.header.after) if index != NONE]
         with about(self.image.start(q.index)):
+            need("R-8.1", in_place.isdisjoint(self.held))
             need("R-8.1", len({*reserved}) == len(reserved), (in_place | self.held).isdisjoint(reserved))
             need("R-8.1", max(reserved, default=0) <= 4 * self.image.count + 64)
 

@@ -131,12 +131,32 @@ pub(crate) fn recover(
     let highest_incarnation = claims.incarnation.max(scan.highest_incarnation());
     let checkpoints = start.checkpoints;
     reclaim(&mut replay.accounts, segments, slot.reuse_floor());
-    let mut held: BTreeSet<u32> = replay.accounts.iter().map(|(_, account)| account.physical).collect();
-    held.extend(checkpoints.segments());
+    let mut held = held(slot, &replay.accounts, &checkpoints)?;
     let end = scan.into_end(segments, &held)?;
     held.extend(end.reserved.iter().flatten());
     let free = FreeSegments::around(&held);
     Ok(Recovered { end, highest_incarnation, replay, free, checkpoints, commits })
+}
+
+//= spec/recovery.md#r-8-1-what-holds-a-place
+//# A reader MUST report corruption when a log segment in place and a checkpoint hold one index: once that
+//# checkpoint is not named any more, the place would be given out with the segment in it.
+/// The places of the log segments in place, and of the checkpoints.
+fn held(slot: &Superblock, accounts: &Accounts, checkpoints: &NamedCheckpoints) -> Result<BTreeSet<u32>> {
+    let mut held: BTreeSet<u32> = checkpoints.segments().collect();
+    for (sequence, account) in accounts.iter() {
+        if !held.insert(account.physical) {
+            return Err(Corruption {
+                at: slot.geometry.segment_offset(account.physical),
+                clause: Clause("R-8.1"),
+                what: "a log segment in the place of a checkpoint, or of another log segment",
+                expected: 0,
+                found: sequence,
+            }
+            .into());
+        }
+    }
+    Ok(held)
 }
 
 /// Takes out the segments that were freed at or below `floor`: nobody holds an older state while a store is opened (spec: ).

@@ -86,7 +86,7 @@ impl State {
         if self.length.unsettled.is_some() || self.length.is_synced() {
             return;
         }
-        let candidates = self.length.candidates(self.sectors.sector_len());
+        let candidates = self.length.candidates(self.sectors.sector_len(), self.whole_lengths);
         assert!(candidates.len() > 1, "a length that was changed may be lost");
         self.length.unsettled = Some(candidates.into());
     }

@@ -167,6 +167,12 @@ impl SimDisk {
         self.state().faults.trace.clone().unwrap_or_default()
     }
 
+    /// From now on a length persists as a call has made it or not at all, and never in between: less than a store may rely on (`spec/media.md`, M-2.3), and what
+    /// stores do that were not made for more.
+    pub fn set_whole_lengths(&self) {
+        self.state().whole_lengths = true;
+    }
+
     /// Limits the file to `capacity` bytes: growing beyond that is a full disk. What it has, it keeps.
     pub fn set_capacity(&self, capacity: Option<u64>) {
         self.state().capacity = capacity;

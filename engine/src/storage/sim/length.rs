@@ -61,12 +61,12 @@ impl Length {
     }
 
     /// What a crash may leave: any length since the last sync and, where the file grew, any number of whole sectors in
-    /// between. The oldest comes first, the newest last.
-    pub(super) fn candidates(&self, sector_len: u64) -> Vec<u64> {
+    /// between, unless lengths are `whole`. The oldest comes first, the newest last.
+    pub(super) fn candidates(&self, sector_len: u64, whole: bool) -> Vec<u64> {
         let lens: Vec<u64> = self.all().collect();
         let (oldest, newest) = (lens[0], self.current);
         let mut between = lens.clone();
-        for pair in lens.windows(2) {
+        for pair in lens.windows(2).filter(|_| !whole) {
             let first = pair[0] / sector_len + 1;
             between.extend((first..pair[1].div_ceil(sector_len)).map(|sector| sector * sector_len));
         }

@@ -26,6 +26,8 @@ pub(super) struct State {
     pub(super) pages: Pages,
     pub(super) sectors: Sectors,
     pub(super) length: Length,
+    /// Whether a length persists as it was set or not at all.
+    pub(super) whole_lengths: bool,
     pub(super) name: Name,
     /// Changes are numbered from 1 on.
     pub(super) changes: u64,
@@ -50,6 +52,7 @@ impl State {
             pages: Pages::new(),
             sectors: Sectors::new(level.tear_len(sector)),
             length: Length::new(0),
+            whole_lengths: false,
             name: Name::Pending,
             changes: 0,
             synced: 0,

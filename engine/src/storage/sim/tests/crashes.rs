@@ -87,6 +87,17 @@ fn a_file_may_have_grown_by_any_number_of_sectors() {
 }
 
 #[test]
+fn a_whole_length_is_one_that_the_file_had() {
+    let disk = disk_with(Level::Sectors, &[1; 70]);
+    disk.set_whole_lengths();
+    disk.set_len(200).unwrap();
+    disk.crash();
+    let lens: Vec<u64> =
+        explore(&disk, 100, |disk| disk.len().unwrap()).leaves.into_iter().map(|leaf| leaf.result).collect();
+    assert_eq!(lens, [70, 200]);
+}
+
+#[test]
 fn what_was_cut_off_may_be_there_again_but_not_after_a_sync() {
     let disk = disk_with(Level::Sectors, &[1; 128]);
     disk.set_len(64).unwrap();

@@ -1,10 +1,12 @@
 //! Writes the part of `corpus/` that is made and not found: valid inputs, and the first ways in which they go wrong.
 //!
 //! ```sh
-//! cargo run -p holotype-fuzz --example seed_corpus
+//! cargo run --release -p holotype-fuzz --example seed_corpus
 //! ```
 //!
 //! Run it after a change of the file format, and commit what it writes. Inputs that a fuzzer found stay as they are.
+
+mod search;
 
 use std::fs;
 use std::io;
@@ -12,7 +14,7 @@ use std::path::Path;
 
 use holotype::format::SEGMENTS_START;
 use holotype::{Document, doc};
-use holotype_fuzz::sample_store;
+use holotype_fuzz::{aged_store, sample_store};
 
 fn main() -> io::Result<()> {
     documents()?;
@@ -125,6 +127,7 @@ fn images() -> io::Result<()> {
     write("file_image", "text", b"This is not a store.\n")?;
     write("file_image", "zeros", vec![0; segments + 512])?;
     write("file_image", "whole", &sample)?;
+    write("file_image", "aged", aged_store())?;
     write("file_image", "cut-in-slot-a", &sample[..300])?;
     write("file_image", "cut-at-segments", &sample[..segments])?;
     write("file_image", "cut-in-last-segment", &sample[..sample.len() - 100])?;
@@ -174,6 +177,9 @@ fn forgeries() -> io::Result<()> {
     ] {
         write("resealed_image", name, edits)?;
     }
+    for (name, edits) in search::required().into_iter().chain(search::distinct()) {
+        write("resealed_image", &name, edits)?;
+    }
     Ok(())
 }
 
@@ -187,22 +193,40 @@ fn last_generation() -> Vec<u8> {
 }
 
 fn calls() -> io::Result<()> {
-    // Two bytes for the geometry, then calls: which, on what name, how durable, and what it asks for besides.
-    let mut state = 1u32;
+    // Two bytes for the sizes, then calls: which, on what name, how durable, and what it asks for besides.
+    let mut random = Random(1);
     for (name, len) in [("one", 1), ("few", 40), ("some", 120), ("more", 400), ("many", 1200)] {
         for geometry in 0u8..3 {
-            let bytes: Vec<_> = (0..len)
-                .map(|_| {
-                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                    (state >> 24) as u8
-                })
-                .collect();
-            write(
-                "operations",
-                &format!("{name}-{geometry}"),
-                [[geometry, geometry].as_slice(), &bytes].concat(),
-            )?;
+            let bytes = [vec![geometry, geometry], random.bytes(len)].concat();
+            write("operations", &format!("{name}-{geometry}"), bytes)?;
+        }
+    }
+    for geometry in 0u8..3 {
+        for (name, choice) in [("quota", 128), ("full", 192)] {
+            let bytes = [vec![geometry, choice], random.bytes(2400)].concat();
+            write("operations", &format!("{name}-{geometry}"), bytes)?;
+        }
+    }
+    // One byte for the sizes, then steps.
+    for setup in 0u8..5 {
+        for (name, len) in
+            [("short", 60), ("middle", 300), ("long", 1500), ("longer", 3000), ("longest", 3001)]
+        {
+            write("lives", &format!("{name}-{setup}"), [vec![setup], random.bytes(len)].concat())?;
         }
     }
     Ok(())
+}
+
+/// The same numbers each time.
+struct Random(u32);
+
+impl Random {
+    fn bytes(&mut self, len: usize) -> Vec<u8> {
+        let mut next = || {
+            self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (self.0 >> 24) as u8
+        };
+        (0..len).map(|_| next()).collect()
+    }
 }
