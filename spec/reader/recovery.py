@@ -133,11 +133,10 @@ class Recovery:
         named, q = [reference.lsn for reference in self.slot.checkpoints], self.end.segment
         floor = min(named) if len(named) == 2 else 0
         in_place = {s.index for s in self.store.segments.values() if not 0 < s.freed <= floor}
-        reserved = [index for index in (q.header.next, q.header.after) if index != NONE]
+        ahead = [index for index in (q.header.next, q.header.after) if index != NONE]
         with about(self.image.start(q.index)):
-            need("R-8.1", in_place.isdisjoint(self.held))
-            need("R-8.1", len({*reserved}) == len(reserved), (in_place | self.held).isdisjoint(reserved))
-            need("R-8.1", max(reserved, default=0) <= 4 * self.image.count + 64)
+            need("R-8.1", in_place.isdisjoint({*ahead} | self.held), len({*ahead}) == len(ahead))
+            need("R-8.1", self.held.isdisjoint(ahead), max(ahead, default=0) <= 4 * self.image.count + 64)
 
 class Collection:
     def __init__(self, name, following=1, entries=()):
