@@ -222,6 +222,8 @@ def reseal_header(data, rng):
     size = max(512, struct.unpack_from("<I", data, 44)[0])
     index = rng.randrange(max(1, (len(data) - 16384) // size))
     at = 16384 + index * size
+    if len(data) < at + 64:
+        return data
     data[at + rng.randrange(8, 44)] ^= 1 << rng.randrange(8)
     data[at + 60 : at + 64] = u32(crc32c(u32(index), data[at : at + 60]))
     return data

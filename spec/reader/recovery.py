@@ -90,7 +90,6 @@ class Recovery:
             frame = next(self.candidates(end, lambda f: (f.lsn, f.part, f.flags & OPENING) == part), None)
             commit.append(frame)
         return frame and commit
-
     def accept(self, commit):
         for frame in commit:
             with about(self.image.start(frame.segment.index) + frame.at):
@@ -128,7 +127,6 @@ class Recovery:
                 found = self.image.segment(index, sequence)
                 yield found
                 segment = found if found.header else None
-
     def reservations(self):
         named, q = [reference.lsn for reference in self.slot.checkpoints], self.end.segment
         floor = min(named) if len(named) == 2 else 0
@@ -164,8 +162,8 @@ class Store:  # where each document stands, not what it says
             segment = self.segments.get(sequence)
             need("R-9.4", segment and segment.index == index)
             segment.freed = record.lsn
-        elif record.kind == CHUNK:
-            Cursor(record.body).varint()
+        elif record.kind == CHUNK or record.flags & CHUNKED:  # whether anything reads it or not
+            Cursor(record.body).varint() if record.kind == CHUNK else self.listed(record)
         if collection is None or record.kind not in (PUT, DELETE, RELOCATED):
             return  # F-7.4: the record is dead, or changes no document
         key, documents = key_order(record.key), collection.documents
@@ -192,7 +190,6 @@ class Store:  # where each document stands, not what it says
         elif op != "drop":
             need("F-7.2", ids[-1] > self.largest)
             self.largest, self.collections[ids[-1]] = ids[-1], Collection(before.name, before.following)
-
     def rows(self):  # every live document, in the order of S-3.9
         for number, collection in sorted(self.collections.items(), key=lambda item: item[1].name.encode()):
             for _, (key, address) in sorted(collection.documents.items()):
@@ -207,12 +204,15 @@ class Store:  # where each document stands, not what it says
         record = segment and self.image.record(segment, address % self.image.size)
         need("F-8.4", record)
         return record
-    def chunked(self, record):  # F-6.7
-        cursor, whole = Cursor(record.body), b""
+    def listed(self, record):  # F-6.7: the length of the document, and where its chunks stand
+        cursor = Cursor(record.body)
         length, count = cursor.varint(), cursor.varint()
-        need("V-4.2", length <= 64 << 20)
         need("F-6.7", cursor.end - cursor.at == 8 * count)
-        for number, (address,) in enumerate(struct.iter_unpack("<Q", cursor.take())):
+        return length, struct.iter_unpack("<Q", cursor.take())
+    def chunked(self, record):
+        (length, addresses), whole = self.listed(record), b""
+        need("V-4.2", length <= 64 << 20)
+        for number, (address,) in enumerate(addresses):
             with about(record.at, "F-6.7"):
                 chunk = self.at(address)
             need("F-6.7", (chunk.kind, chunk.collection, chunk.key) == (CHUNK, record.collection, record.key))

@@ -1,6 +1,7 @@
 //! Numbers that take more than one byte, in every field that has room for them: a reader that takes their bytes in another order, or from
 //! another place, is wrong about one of these.
 
+mod dead;
 mod maps;
 mod records;
 mod trees;
@@ -19,6 +20,7 @@ pub(super) fn make() -> Group {
     trees::make(&mut maker);
     maps::make(&mut maker);
     wide::make(&mut maker);
+    dead::make(&mut maker);
     maker.finish()
 }
 

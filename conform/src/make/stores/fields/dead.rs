@@ -1,0 +1,36 @@
+//! What no document rests on, and must be right all the same.
+
+use super::{Maker, corrupt, name_in_slot};
+use crate::forge::checkpoint::{Changes, Pages};
+use crate::forge::{Record, cbor, varint};
+use crate::make::stores::sample::{saying, small, text};
+
+pub(super) fn make(maker: &mut Maker) {
+    superseded_list(maker);
+    place_of_the_older_checkpoint(maker);
+}
+
+/// A record of the log is checked whether its version is the newest or not.
+fn superseded_list(maker: &mut Maker) {
+    let mut forge = small();
+    let one_of_two = [varint(9), varint(2), vec![0; 8]].concat();
+    forge.commit(&[Record::raw(1, 8, 1, [cbor::key(&text("long")), one_of_two].concat())]);
+    forge.commit(&[Record::put(1, &text("long"), &saying(2))]);
+    let name = "A list of two chunks with one address, in a version that another has replaced";
+    let expect = corrupt(&["F-6.7", "F-6.1"], None);
+    maker.refused(&["R-2.7", "F-6.7"], &["Chunks"], name, &forge.data, expect);
+}
+
+/// Nothing is lost yet; but once the older checkpoint is not named any more, its place is given out.
+fn place_of_the_older_checkpoint(maker: &mut Maker) {
+    let mut forge = small();
+    let older = Pages::begin(&mut forge, 4).finish(&Changes::default());
+    forge.segment(forge.last + 1);
+    forge.commit(&[Record::put(1, &text("a"), &saying(2))]);
+    forge.table[0].physical = 4;
+    let newest = Pages::begin(&mut forge, 5).finish(&Changes::default());
+    let last = forge.last;
+    name_in_slot(&mut forge, &[&newest, &older], last);
+    let name = "The newest checkpoint has a log segment where the older one stands";
+    maker.refused(&["R-8.1", "F-8.6"], &["Reservation"], name, &forge.data, corrupt(&["R-8.1"], None));
+}
