@@ -1,0 +1,240 @@
+//! One hot path, run so that its instructions can be counted: `benches/counts/check` runs it under callgrind, which counts while
+//! [`measured`] is on the stack and so leaves out what sets the path up.
+//!
+//! The same instructions in every run: no thread, no file, no clock that decides anything, and ids that follow from a seed. Each path
+//! is held to what it did, so that one that does nothing has no count.
+//!
+//! ```text
+//! counted paths        # the names of the paths
+//! counted PATH         # runs one; says how many calls were measured
+//! ```
+
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use holotype::storage::MemoryStorage;
+use holotype::{Background, Collection, Db, DocRef, Document, Durability, Options, Value, WriteTransaction};
+use holotype_benches::fixture::documents_of;
+use holotype_benches::workload::{SMALL_FIELDS, UniformIds, small_document};
+
+/// Documents in a store that is read, or opened.
+const LOADED: u64 = 4_000;
+
+/// Calls of a path that are measured, where a call is one document. With [`WARM`], more than a buffer of the log and three segments.
+const CALLS: u64 = 4_000;
+
+/// Calls before these, so that buffers have grown.
+const WARM: u64 = 500;
+
+/// Documents in one transaction.
+const BATCH: u64 = 10;
+
+/// How often the slowed path does its work once more: by a good 5 percent, which is beyond what is allowed.
+const SLOWED: u64 = 16;
+
+/// A name, and what runs the path: how many calls it measured.
+type Path = (&'static str, fn() -> u64);
+
+const PATHS: [Path; 12] = [
+    ("insert_buffered", || insert(Durability::Buffered)),
+    ("insert_written", || insert(Durability::Written)),
+    ("replace", replace),
+    ("delete", delete),
+    ("commit", commit),
+    ("get_decode", || get(decoded)),
+    ("get_field", || get(field)),
+    ("miss", miss),
+    ("scan_field", || scan(field)),
+    ("scan_decode", || scan(decoded)),
+    ("open_log", || open(false)),
+    ("open_checkpoint", || open(true)),
+];
+
+/// Not among the paths: what `check` takes for `get_field` to see that it would tell.
+const SLOWED_PATH: Path = ("get_field_slowed", get_field_slowed);
+
+fn main() -> ExitCode {
+    let wanted = std::env::args().nth(1).unwrap_or_default();
+    if wanted == "paths" {
+        for (name, _) in PATHS {
+            println!("{name}");
+        }
+        return ExitCode::SUCCESS;
+    }
+    let path = PATHS.into_iter().chain([SLOWED_PATH]).find(|(name, _)| *name == wanted);
+    let Some((_, run)) = path else {
+        eprintln!("usage: counted paths|PATH");
+        return ExitCode::from(2);
+    };
+    println!("{}", run());
+    ExitCode::SUCCESS
+}
+
+/// What callgrind counts. It has one name, however many paths there are, and is never a part of another function.
+#[inline(never)]
+fn measured(work: &mut dyn FnMut()) {
+    work();
+}
+
+/// Adds up what `call` says of each of `inputs`, measured.
+fn sum_measured<I>(inputs: impl IntoIterator<Item = I>, mut call: impl FnMut(I) -> u64) -> u64 {
+    let mut inputs = inputs.into_iter();
+    let mut sum = 0u64;
+    measured(&mut || sum = inputs.by_ref().map(|input| call(black_box(input))).sum());
+    black_box(sum)
+}
+
+fn options(durability: Durability) -> Options {
+    // The cache's size would else follow from the machine's memory.
+    Options::new().durability(durability).background(Background::Manual).seed(7).cache_bytes(64 << 20)
+}
+
+fn open_on(storage: &Arc<MemoryStorage>, durability: Durability) -> Db {
+    Db::open_on(Arc::clone(storage), &options(durability)).expect("memory refuses nothing")
+}
+
+/// A store with small documents under the ids `1..=count`, each a commit of its own.
+fn loaded(count: u64, durability: Durability) -> (Db, Collection) {
+    let db = open_on(&Arc::default(), durability);
+    let documents = documents_of(&db);
+    for i in 1..=count {
+        documents.insert(small_document(i as i64)).expect("room");
+    }
+    (db, documents)
+}
+
+/// Made before anything is counted: what the application pays for its documents is not the store's.
+fn made(count: u64) -> Vec<Document> {
+    (1..=count).map(|i| small_document(i as i64)).collect()
+}
+
+fn insert(durability: Durability) -> u64 {
+    let (_db, documents) = loaded(WARM, durability);
+    let inserted =
+        sum_measured(&made(CALLS), |document| documents.insert(document).map(|_| 1).expect("room"));
+    assert_eq!(inserted, CALLS);
+    assert_eq!(documents.len().expect("it was created"), WARM + CALLS);
+    CALLS
+}
+
+fn replace() -> u64 {
+    let (_db, documents) = loaded(LOADED, Durability::Buffered);
+    let new = made(CALLS);
+    let replaced = sum_measured(UniformIds::new(LOADED).zip(&new), |(id, document)| {
+        u64::from(documents.replace(id, document).expect("room"))
+    });
+    assert_eq!(replaced, CALLS);
+    CALLS
+}
+
+fn delete() -> u64 {
+    let (_db, documents) = loaded(LOADED, Durability::Buffered);
+    let deleted = sum_measured(1..=LOADED as i64, |id| u64::from(documents.delete(id).expect("room")));
+    assert_eq!(deleted, LOADED);
+    assert!(documents.is_empty().expect("it was created"));
+    LOADED
+}
+
+/// Transactions of some documents, durable each.
+fn commit() -> u64 {
+    let (db, documents) = loaded(WARM, Durability::Synced);
+    let name = documents.name().to_owned();
+    let new = made(CALLS);
+    let committed = sum_measured(new.chunks(BATCH as usize), |batch| {
+        let insert_all = |transaction: &mut WriteTransaction| -> holotype::Result<u64> {
+            let documents = transaction.collection(&*name);
+            batch.iter().try_for_each(|document| documents.insert(document).map(|_| ()))?;
+            Ok(1)
+        };
+        db.write(insert_all).expect("room")
+    });
+    assert_eq!(committed, CALLS / BATCH);
+    assert_eq!(documents.len().expect("it was created"), WARM + CALLS);
+    committed
+}
+
+fn id_in(value: Option<i64>) -> u64 {
+    value.expect("a small document has an id").unsigned_abs()
+}
+
+fn field(document: &DocRef) -> u64 {
+    id_in(document.get("id").and_then(|id| id.as_i64()))
+}
+
+fn decoded(document: &DocRef) -> u64 {
+    let document = document.to_document().expect("a document");
+    assert_eq!(document.len(), SMALL_FIELDS);
+    id_in(document.get("id").and_then(Value::as_i64))
+}
+
+fn uniform() -> impl Iterator<Item = i64> {
+    UniformIds::new(LOADED).take(CALLS as usize)
+}
+
+fn sum_of(ids: impl Iterator<Item = i64>) -> u64 {
+    ids.map(i64::unsigned_abs).sum()
+}
+
+fn get(read: fn(&DocRef) -> u64) -> u64 {
+    let (_db, documents) = loaded(LOADED, Durability::Buffered);
+    let sum =
+        sum_measured(uniform(), |id| read(&documents.get(id).expect("undamaged").expect("it was put there")));
+    assert_eq!(sum, sum_of(uniform()));
+    CALLS
+}
+
+fn get_field_slowed() -> u64 {
+    let (_db, documents) = loaded(LOADED, Durability::Buffered);
+    let get = |id| field(&documents.get(id).expect("undamaged").expect("it was put there"));
+    let mut calls = 0;
+    let sum = sum_measured(uniform(), |id| {
+        calls += 1;
+        if calls % SLOWED == 0 {
+            black_box(get(id));
+        }
+        get(id)
+    });
+    assert_eq!(sum, sum_of(uniform()));
+    CALLS
+}
+
+fn miss() -> u64 {
+    let (_db, documents) = loaded(LOADED, Durability::Buffered);
+    let ids = uniform().map(|id| id + 1_000_000);
+    let missed = sum_measured(ids, |id| u64::from(documents.get(id).expect("undamaged").is_none()));
+    assert_eq!(missed, CALLS);
+    CALLS
+}
+
+fn scan(read: fn(&DocRef) -> u64) -> u64 {
+    let (_db, documents) = loaded(LOADED, Durability::Buffered);
+    let sum = sum_measured([&documents], |documents| {
+        documents.scan(..).expect("it was created").map(|document| read(&document.expect("undamaged"))).sum()
+    });
+    assert_eq!(sum, sum_of(1..=LOADED as i64));
+    LOADED
+}
+
+/// Opens a store of documents: all of them in the log as a crash leaves it, or in a checkpoint as closing leaves them.
+fn open(closed: bool) -> u64 {
+    let storage = Arc::default();
+    let db = open_on(&storage, Durability::Written);
+    let documents = documents_of(&db);
+    for document in made(LOADED) {
+        documents.insert(document).expect("room");
+    }
+    if closed {
+        db.checkpoint().expect("room");
+        drop(documents);
+        db.close().expect("nothing went wrong before");
+    } else {
+        // No last sync, no word that all is well: the process is gone.
+        std::mem::forget((db, documents));
+    }
+    let mut opened = None;
+    measured(&mut || opened = Some(open_on(&storage, Durability::Written)));
+    let opened = opened.expect("it was opened");
+    assert_eq!(documents_of(&opened).len().expect("it was created"), LOADED);
+    LOADED
+}
