@@ -104,6 +104,21 @@ fn loaded(count: u64, durability: Durability) -> (Db, Collection) {
     (db, documents)
 }
 
+/// A store that is read: opened again, so that its documents are in blocks and none in the end of the log, which is read in
+/// another way; and each was read once.
+fn settled() -> (Db, Collection) {
+    let storage = Arc::default();
+    let db = open_on(&storage, Durability::Buffered);
+    documents_of(&db).insert_many(made(LOADED)).expect("room");
+    db.close().expect("nothing went wrong before");
+    let db = open_on(&storage, Durability::Buffered);
+    let documents = documents_of(&db);
+    let warm: u64 =
+        documents.scan(..).expect("it was created").map(|doc| field(&doc.expect("undamaged"))).sum();
+    assert_eq!(warm, sum_of(1..=LOADED as i64));
+    (db, documents)
+}
+
 /// Made before anything is counted: what the application pays for its documents is not the store's.
 fn made(count: u64) -> Vec<Document> {
     (1..=count).map(|i| small_document(i as i64)).collect()
@@ -177,7 +192,7 @@ fn sum_of(ids: impl Iterator<Item = i64>) -> u64 {
 }
 
 fn get(read: fn(&DocRef) -> u64) -> u64 {
-    let (_db, documents) = loaded(LOADED, Durability::Buffered);
+    let (_db, documents) = settled();
     let sum =
         sum_measured(uniform(), |id| read(&documents.get(id).expect("undamaged").expect("it was put there")));
     assert_eq!(sum, sum_of(uniform()));
@@ -185,7 +200,7 @@ fn get(read: fn(&DocRef) -> u64) -> u64 {
 }
 
 fn get_field_slowed() -> u64 {
-    let (_db, documents) = loaded(LOADED, Durability::Buffered);
+    let (_db, documents) = settled();
     let get = |id| field(&documents.get(id).expect("undamaged").expect("it was put there"));
     let mut calls = 0;
     let sum = sum_measured(uniform(), |id| {
@@ -200,7 +215,7 @@ fn get_field_slowed() -> u64 {
 }
 
 fn miss() -> u64 {
-    let (_db, documents) = loaded(LOADED, Durability::Buffered);
+    let (_db, documents) = settled();
     let ids = uniform().map(|id| id + 1_000_000);
     let missed = sum_measured(ids, |id| u64::from(documents.get(id).expect("undamaged").is_none()));
     assert_eq!(missed, CALLS);
@@ -208,7 +223,7 @@ fn miss() -> u64 {
 }
 
 fn scan(read: fn(&DocRef) -> u64) -> u64 {
-    let (_db, documents) = loaded(LOADED, Durability::Buffered);
+    let (_db, documents) = settled();
     let sum = sum_measured([&documents], |documents| {
         documents.scan(..).expect("it was created").map(|document| read(&document.expect("undamaged"))).sum()
     });
