@@ -61,15 +61,25 @@ const BATCH: u64 = 1_000;
 /// A new store in `directory` with the first documents under `1..=count`, whose commits are not synced. It was closed and opened
 /// again since, so that it has settled what a load leaves behind.
 pub fn load<S: Store>(directory: &Path, count: u64) -> Result<S> {
+    load_of(directory, Commits::Unsynced, count, first)
+}
+
+/// As [`load`], of other documents, and of a store whose commits are of this class from then on.
+pub fn load_of<S: Store>(
+    directory: &Path,
+    commits: Commits,
+    count: u64,
+    document: fn(u64) -> Document,
+) -> Result<S> {
     let store = S::open(directory, Commits::Unsynced)?;
     let mut session = store.session()?;
     for from in (1..=count).step_by(BATCH as usize) {
         let to = (from + BATCH - 1).min(count);
-        session.put_all((from..=to).map(|id| (id, first(id))))?;
+        session.put_all((from..=to).map(|id| (id, document(id))))?;
     }
     drop(session);
     store.close()?;
-    S::open(directory, Commits::Unsynced)
+    S::open(directory, commits)
 }
 
 /// Opens the store in `directory` again and holds it to what was put there.

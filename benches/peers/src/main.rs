@@ -11,6 +11,8 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`stores`] | what a store must do to take part, and the stores that do |
+//! | [`limits`] | what the machine does without a store |
+//! | [`ycsb`] | YCSB's mixes A to F |
 //! | [`load`] | the day of a document, beside a store of documents |
 //! | [`durable`] | durable commits, beside what the machine allows |
 //! | [`readers`] | readers beside a writer |
@@ -24,6 +26,7 @@
 //! | [`upkeep`] | what only Holotype has: its accounts, and upkeep when asked |
 //! | [`contents`] | the documents, and what must be found in the end |
 //! | [`order`] | the order in which documents are changed |
+//! | [`report`] | what a run showed, as Markdown, JSON and a page with bars |
 //! | [`turns`] | trials in turn, medians |
 //! | [`extent`] | the bytes of files |
 //! | [`child`] | work in a process of its own |
@@ -39,6 +42,7 @@ mod durable;
 mod extent;
 mod failure;
 mod latencies;
+mod limits;
 mod load;
 mod memory;
 mod open;
@@ -46,17 +50,20 @@ mod order;
 mod place;
 mod plan;
 mod readers;
+mod report;
 mod small;
 mod snapshots;
 mod space;
 mod stores;
 mod turns;
 mod upkeep;
+mod ycsb;
 
 use std::process::ExitCode;
 
 use failure::{Failure, Result};
 use plan::{Plan, USAGE};
+use report::Report;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -92,17 +99,29 @@ fn run(plan: &Plan) -> Result<()> {
             refusal,
         ));
     }
-    println!(
-        "{} processors, {}, files on {file_system}; load of the machine before: {}. Trials: {}, and one thrown away.\n",
-        std::thread::available_parallelism().map_or(1, usize::from),
-        told_by("/proc/sys/kernel/osrelease"),
-        told_by("/proc/loadavg"),
-        plan.trials
-    );
-    for workload in plan.workloads() {
-        (workload.run)(plan)?;
+    let mut report = Report::new(machine(&file_system, plan));
+    for (name, told) in &report.machine {
+        println!("* {name}: {told}");
     }
-    Ok(())
+    println!();
+    for workload in plan.workloads() {
+        (workload.run)(plan, &mut report)?;
+    }
+    plan.report.as_ref().map_or(Ok(()), |directory| report.write(directory))
+}
+
+/// What figures depend on besides the stores, by name.
+fn machine(file_system: &str, plan: &Plan) -> Vec<(&'static str, String)> {
+    let model = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = model.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    vec![
+        ("processors", std::thread::available_parallelism().map_or(1, usize::from).to_string()),
+        ("model", model.map_or("unknown", |(_, model)| model).to_owned()),
+        ("system", told_by("/proc/sys/kernel/osrelease")),
+        ("files on", file_system.to_owned()),
+        ("load of the machine before", told_by("/proc/loadavg")),
+        ("trials", format!("{}, and one thrown away", plan.trials)),
+    ]
 }
 
 /// What the system says of itself in a file of one line.

@@ -3,11 +3,16 @@
 use std::path::PathBuf;
 
 use crate::failure::Result;
-use crate::{amplification, cleaning, durable, load, memory, open, readers, small, snapshots, space};
+use crate::report::Report;
+use crate::{
+    amplification, cleaning, durable, limits, load, memory, open, readers, small, snapshots, space, ycsb,
+};
 
 pub const USAGE: &str = "\
 usage: holotype-peers [WORKLOAD|all]... [OPTIONS]
 
+  limits         what the machine does without a store: copies, look-ups, checksums, writes, syncs
+  ycsb           YCSB's mixes A to F with 1, 2 and 4 threads, zipfian and uniform, not synced and durable
   load           the day of a document, beside bison-db
   durable        durable commits: one document, eight threads, batches, and what the machine allows
   readers        1, 2, 4 and 8 readers, alone and beside a writer
@@ -21,31 +26,35 @@ usage: holotype-peers [WORKLOAD|all]... [OPTIONS]
   all            all of these (the default)
 
   --trials N           how many trials of each, besides one that is thrown away (5)
-  --documents N        how many documents `load` puts, at least 1000 (100000)
+  --documents N        how many documents `load` and `ycsb` put, at least 1000 (100000)
   --many N             how many documents `open` and `memory` put, at least 1000 (1000000)
   --commits N          how many commits `durable` makes from one thread and from eight: a multiple of 8 (2000)
+  --operations N       how many operations each mix of `ycsb` is, a tenth of them where each is synced: at least 400 (20000)
+  --report DIRECTORY   write report.json, report.md and report.html there as well
   --dir DIRECTORY      where the stores' files are made (where temporary files go)
   --sync-in-memory     run durable rows on a file system in memory too, where they say nothing";
 
 /// How to print the tables of one workload.
 pub struct Workload {
     name: &'static str,
-    pub run: fn(&Plan) -> Result<()>,
+    pub run: fn(&Plan, &mut Report) -> Result<()>,
     /// Whether its figures rest on syncs.
     syncs: bool,
 }
 
-const WORKLOADS: [Workload; 10] = [
+const WORKLOADS: [Workload; 12] = [
+    Workload { name: limits::WORKLOAD, run: limits::run, syncs: true },
+    Workload { name: "ycsb", run: ycsb::run, syncs: true },
     Workload { name: "load", run: load::run, syncs: true },
     Workload { name: "durable", run: durable::run, syncs: true },
     Workload { name: "readers", run: readers::run, syncs: false },
     Workload { name: "snapshots", run: snapshots::run, syncs: false },
-    Workload { name: "open", run: open::run, syncs: false },
-    Workload { name: "space", run: space::run, syncs: false },
-    Workload { name: "amplification", run: amplification::run, syncs: false },
-    Workload { name: "cleaning", run: cleaning::run, syncs: false },
-    Workload { name: small::NAME, run: small::run, syncs: false },
-    Workload { name: memory::NAME, run: memory::run, syncs: false },
+    Workload { name: "open", run: |plan, _| open::run(plan), syncs: false },
+    Workload { name: "space", run: |plan, _| space::run(plan), syncs: false },
+    Workload { name: "amplification", run: |plan, _| amplification::run(plan), syncs: false },
+    Workload { name: "cleaning", run: |plan, _| cleaning::run(plan), syncs: false },
+    Workload { name: small::NAME, run: |plan, _| small::run(plan), syncs: false },
+    Workload { name: memory::NAME, run: |plan, _| memory::run(plan), syncs: false },
 ];
 
 /// What to run.
@@ -58,6 +67,9 @@ pub struct Plan {
     /// For workloads that show what many documents take.
     pub many: u64,
     pub commits: u64,
+    /// Of each mix of `ycsb`.
+    pub operations: usize,
+    pub report: Option<PathBuf>,
     pub directory: PathBuf,
     pub sync_in_memory: bool,
 }
@@ -71,6 +83,8 @@ impl Plan {
             documents: 100_000,
             many: 1_000_000,
             commits: 2_000,
+            operations: 20_000,
+            report: None,
             directory: std::env::temp_dir(),
             sync_in_memory: false,
         };
@@ -84,6 +98,10 @@ impl Plan {
                 "--commits" => {
                     plan.commits = number().filter(|count| *count > 0 && count.is_multiple_of(8))?;
                 }
+                "--operations" => {
+                    plan.operations = number().filter(|count| *count >= 400)?.try_into().ok()?;
+                }
+                "--report" => plan.report = Some(arguments.next()?.into()),
                 "--dir" => plan.directory = arguments.next()?.into(),
                 "--sync-in-memory" => plan.sync_in_memory = true,
                 "all" => all = true,
@@ -140,9 +158,17 @@ mod tests {
 
     #[test]
     fn what_is_no_plan_is_refused() {
-        for line in
-            ["--trials 0", "--trials", "--commits 9", "--documents 999", "--many 999", "writers", "--dir"]
-        {
+        for line in [
+            "--operations 399",
+            "--report",
+            "--trials 0",
+            "--trials",
+            "--commits 9",
+            "--documents 999",
+            "--many 999",
+            "writers",
+            "--dir",
+        ] {
             assert_eq!(parse(line), None, "{line}");
         }
     }

@@ -10,6 +10,7 @@ use crate::contents::{self, Contents, byte_sum, first, updated};
 use crate::failure::{Failure, Result, expect_equal};
 use crate::place;
 use crate::plan::Plan;
+use crate::report::{Better, Record, Report};
 use crate::stores::{Read, Session, Snapshots, each_store};
 use crate::turns::{Contender, take_turns};
 
@@ -35,7 +36,7 @@ struct After {
 }
 
 /// Prints the table of snapshots.
-pub fn run(plan: &Plan) -> Result<()> {
+pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let mut contenders = Vec::new();
     macro_rules! add {
         ($store:ty) => {
@@ -45,12 +46,26 @@ pub fn run(plan: &Plan) -> Result<()> {
     each_store!(add);
     take_turns("snapshots", &mut contenders, plan.trials)?;
     print(&contenders);
+    report.add(contenders.iter().flat_map(records_of).collect());
     Ok(())
 }
 
 fn trials_of<S: Snapshots>(plan: &Plan) -> Contender<Trial> {
     let directory = plan.directory.clone();
     Contender::new(S::NAME, move || trial::<S>(&directory))
+}
+
+fn records_of(contender: &Contender<Trial>) -> [Record; 5] {
+    let record = |row: &str, figure: fn(&Trial) -> f64| {
+        Record::of(["snapshots", row], ("ns", Better::Less), contender, figure)
+    };
+    [
+        record("an update, none held", |trial| trial.without.update),
+        record("an update, one held", |trial| trial.with.update),
+        record("a read of the newest, none held", |trial| trial.without.read),
+        record("a read of the newest, one held", |trial| trial.with.read),
+        record("a read through the snapshot", |trial| trial.through),
+    ]
 }
 
 fn print(contenders: &[Contender<Trial>]) {

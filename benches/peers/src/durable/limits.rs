@@ -39,13 +39,18 @@ const fn way(name: &'static str, block: usize, flags: i32, sync: bool) -> Way {
 const DSYNC: i32 = libc::O_DSYNC;
 const DIRECT: i32 = libc::O_DIRECT | libc::O_DSYNC;
 
+/// The ways that other workloads look at as well.
+pub const OVERWRITE: Way = way("overwrite 512 B, fdatasync", SECTOR, 0, true);
+pub const APPEND: Way =
+    Way { name: "append 512 B, fdatasync", block: SECTOR, flags: 0, sync: true, preallocated: false };
+
 pub const WAYS: [Way; 6] = [
     way("overwrite 4096 B, fdatasync", PAGE, 0, true),
-    way("overwrite 512 B, fdatasync", SECTOR, 0, true),
+    OVERWRITE,
     way("overwrite 4096 B, O_DSYNC", PAGE, DSYNC, false),
     way("overwrite 4096 B, O_DIRECT and O_DSYNC", PAGE, DIRECT, false),
     way("overwrite 512 B, O_DIRECT and O_DSYNC", SECTOR, DIRECT, false),
-    Way { name: "append 512 B, fdatasync", block: SECTOR, flags: 0, sync: true, preallocated: false },
+    APPEND,
 ];
 
 /// Writes `count` blocks to a new file in `directory`, one `way`.

@@ -4,13 +4,14 @@
 
 mod batches;
 mod commits;
-mod limits;
+pub mod limits;
 
 use std::path::Path;
 
 use crate::failure::Result;
 use crate::latencies::Latencies;
 use crate::plan::Plan;
+use crate::report::{Better, Record, Report};
 use crate::stores::sled::Sled;
 use crate::stores::{Store, each_store};
 use crate::turns::{Contender, take_turns};
@@ -21,7 +22,7 @@ type Timed = Contender<Latencies>;
 const THREADS: u64 = 8;
 
 /// Prints the tables of durable commits.
-pub fn run(plan: &Plan) -> Result<()> {
+pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let mut contenders = Vec::new();
     macro_rules! add {
         ($store:ty) => {
@@ -44,7 +45,33 @@ pub fn run(plan: &Plan) -> Result<()> {
     print_commits(stores, plan.commits, fastest);
     print_batches(stores);
     print_apart(apart);
+    for rows in stores.chunks(ROWS_OF_A_STORE) {
+        report.add(records_of(rows));
+    }
+    report.add(
+        limits
+            .iter()
+            .map(|limit| {
+                record("the machine: writes that are durable", limit, &limit.name, "writes a second", 1.0)
+            })
+            .collect(),
+    );
     Ok(())
+}
+
+fn record(workload: &str, contender: &Timed, row: &str, unit: &'static str, times: f64) -> Record {
+    let rate = |latencies: &Latencies| latencies.per_second() * times;
+    let p99 = contender.spread(|latencies| latencies.micros(0.99)).median;
+    Record::of([workload, row], (unit, Better::More), contender, rate).with_p99(p99)
+}
+
+fn records_of(rows: &[Timed]) -> Vec<Record> {
+    let workload = "durable commits";
+    vec![
+        record(workload, &rows[0], "one document, 1 thread", "commits a second", 1.0),
+        record(workload, &rows[1], "one document, 8 threads", "commits a second", 1.0),
+        record(workload, &rows[2], "batches of 100 documents", "documents a second", batches::BATCH as f64),
+    ]
 }
 
 /// One thread, many threads, batches.

@@ -8,6 +8,7 @@ mod trial;
 
 use crate::failure::Result;
 use crate::plan::Plan;
+use crate::report::Report;
 use crate::turns::{Contender, take_turns};
 use peer::{Class, Peer};
 use trial::Figures;
@@ -15,7 +16,7 @@ use trial::Figures;
 const CLASSES: [Class; 5] = [Class::Written, Class::Written, Class::Buffered, Class::Synced, Class::Synced];
 
 /// Prints the table of a document's day.
-pub fn run(plan: &Plan) -> Result<()> {
+pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let [written, written_too, buffered, synced, synced_too] = CLASSES;
     let mut contenders = [
         contender::<bison::Bison>(plan, written),
@@ -26,6 +27,7 @@ pub fn run(plan: &Plan) -> Result<()> {
     ];
     take_turns("load", &mut contenders, plan.trials)?;
     table::print(&CLASSES, &contenders, plan.documents);
+    report.add(table::records(&CLASSES, &contenders));
     Ok(())
 }
 

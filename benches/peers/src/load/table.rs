@@ -2,6 +2,7 @@
 
 use super::peer::Class;
 use super::trial::{Figures, Rest};
+use crate::report::{Better, Record};
 use crate::turns::Contender;
 
 /// A line of the table: how to get its figure out of a trial, and how many times as good as the peer it is meant to be.
@@ -21,7 +22,7 @@ const WRITTEN: [Class; 2] = [Class::Written, Class::Written];
 const BUFFERED: [Class; 2] = [Class::Written, Class::Buffered];
 const SYNCED: [Class; 2] = [Class::Synced, Class::Synced];
 
-const ROWS: [Row; 15] = [
+static ROWS: [Row; 15] = [
     Row {
         what: "insert, each handed to the system",
         figure: |f| f.insert,
@@ -107,11 +108,6 @@ const ROWS: [Row; 15] = [
 /// Prints the table: in each row the two stores, in the classes that the row names.
 pub fn print(classes: &[Class], contenders: &[Contender<Figures>], documents: u64) {
     let [peer, ours] = [0, 1].map(|index| contenders[index].name.as_str());
-    let find = |name: &str, class: Class| {
-        let mut all = classes.iter().zip(contenders);
-        let found = all.find(|(of, contender)| contender.name == name && **of == class);
-        found.expect("every row names contenders that ran").1
-    };
     println!("## The day of a document\n");
     println!(
         "{documents} small documents; ns on the processor for each (with one sync each: ns by the wall): median (least to greatest).\n"
@@ -119,8 +115,7 @@ pub fn print(classes: &[Class], contenders: &[Contender<Figures>], documents: u6
     println!("| | {peer} | {ours} | times as good | goal |");
     println!("|---|---:|---:|---:|---:|");
     for row in &ROWS {
-        let theirs = find(peer, row.classes[0]).spread(row.figure);
-        let mine = find(ours, row.classes[1]).spread(row.figure);
+        let [theirs, mine] = pair(row, classes, contenders).map(|contender| contender.spread(row.figure));
         let ratio = theirs.median / mine.median;
         let goal = row.goal.map_or(String::new(), |goal| {
             format!("{goal:.1}{}", if ratio >= goal { "" } else { ": missed" })
@@ -128,4 +123,30 @@ pub fn print(classes: &[Class], contenders: &[Contender<Figures>], documents: u6
         println!("| {} | {} | {} | **{ratio:.2}** | {goal} |", row.what, theirs.cell(), mine.cell());
     }
     println!();
+}
+
+/// The peer and ours, in the classes that the row names.
+fn pair<'c>(
+    row: &Row,
+    classes: &[Class],
+    contenders: &'c [Contender<Figures>],
+) -> [&'c Contender<Figures>; 2] {
+    [0, 1].map(|at| {
+        let (name, class) = (&contenders[at].name, row.classes[at]);
+        let mut all = classes.iter().zip(contenders);
+        let found = all.find(|(of, contender)| contender.name == *name && **of == class);
+        found.expect("every row names contenders that ran").1
+    })
+}
+
+/// The same figures for the report, ours first.
+pub fn records(classes: &[Class], contenders: &[Contender<Figures>]) -> Vec<Record> {
+    let of_row = |row: &'static Row| {
+        let unit = if row.what.contains("bytes") { "bytes" } else { "ns" };
+        let [theirs, mine] = pair(row, classes, contenders);
+        [mine, theirs].map(|contender| {
+            Record::of(["the day of a document", row.what], (unit, Better::Less), contender, row.figure)
+        })
+    };
+    ROWS.iter().flat_map(of_row).collect()
 }

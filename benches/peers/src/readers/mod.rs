@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::failure::Result;
 use crate::plan::Plan;
+use crate::report::{Better, Record, Report};
 use crate::stores::{Store, each_store};
 use crate::turns::{Contender, Spread, take_turns};
 use trial::{DOCUMENTS, Figures, READERS, Trial};
@@ -18,7 +19,7 @@ const GOAL_BESIDE: f64 = 0.9;
 const GOAL_TWO: f64 = 1.8;
 
 /// Prints the table of readers.
-pub fn run(plan: &Plan) -> Result<()> {
+pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let mut contenders = Vec::new();
     macro_rules! add {
         ($store:ty) => {
@@ -28,12 +29,27 @@ pub fn run(plan: &Plan) -> Result<()> {
     each_store!(add);
     take_turns("readers", &mut contenders, plan.trials)?;
     print(&contenders);
+    report.add(contenders.iter().flat_map(records_of).collect());
     Ok(())
 }
 
 fn trials_of<S: Store>(plan: &Plan) -> Contender<Trial> {
     let directory = plan.directory.clone();
     Contender::new(S::NAME, move || trial::run::<S>(&directory, SPAN))
+}
+
+fn records_of(contender: &Contender<Trial>) -> Vec<Record> {
+    let record = |at: usize, when: &str, of: fn(&Trial) -> &[Figures; READERS.len()]| {
+        let row = format!("{when}, readers: {}", READERS[at]);
+        let unit = ("reads a second", Better::More);
+        let record = Record::of(["readers", &row], unit, contender, |trial| of(trial)[at].reads_per_second);
+        record.with_p99(contender.spread(|trial| of(trial)[at].p99_micros).median)
+    };
+    (0..READERS.len())
+        .flat_map(|at| {
+            [record(at, "alone", |trial| &trial.alone), record(at, "beside a writer", |trial| &trial.beside)]
+        })
+        .collect()
 }
 
 fn print(contenders: &[Contender<Trial>]) {

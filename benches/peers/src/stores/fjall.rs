@@ -97,6 +97,15 @@ impl Session for &Fjall {
         }
     }
 
+    fn scan_from(&mut self, from: u64, count: usize, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
+        for entry in self.small.range(from.to_be_bytes()..).take(count) {
+            let (key, value) = entry.into_inner().of(NAME, "scanning")?;
+            let id = <[u8; 8]>::try_from(&*key).of(NAME, "reading an id")?;
+            each(u64::from_be_bytes(id), &value);
+        }
+        Ok(())
+    }
+
     fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
         for entry in self.small.iter() {
             let (key, value) = entry.into_inner().of(NAME, "scanning")?;

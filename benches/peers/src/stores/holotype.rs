@@ -109,6 +109,14 @@ impl Session for Documents<'_> {
         expect_equal(NAME, "whether a deleted document was there", &true, &was_there)
     }
 
+    fn scan_from(&mut self, from: u64, count: usize, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
+        for document in self.documents.scan(from as i64..).of(NAME, "scanning")?.take(count) {
+            let document = document.of(NAME, "scanning")?;
+            each(id_of(document.key())?, document.bytes());
+        }
+        Ok(())
+    }
+
     fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
         for document in self.documents.scan(..).of(NAME, "scanning")? {
             let document = document.of(NAME, "scanning")?;

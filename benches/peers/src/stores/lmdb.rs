@@ -127,6 +127,23 @@ impl Session for Threads<'_> {
         transaction.commit().of(NAME, "committing")
     }
 
+    fn scan_from(&mut self, from: u64, count: usize, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
+        let transaction = match self.reader.take() {
+            Some(reader) => reader.renew(),
+            None => self.store.environment.begin_ro_txn(),
+        };
+        let transaction = transaction.of(NAME, "beginning to read")?;
+        let mut cursor = transaction.open_ro_cursor(self.store.small).of(NAME, "scanning")?;
+        for entry in cursor.iter_from(from.to_be_bytes()).take(count) {
+            let (key, value) = entry.of(NAME, "scanning")?;
+            let id = <[u8; 8]>::try_from(key).of(NAME, "reading an id")?;
+            each(u64::from_be_bytes(id), value);
+        }
+        drop(cursor);
+        self.reader = Some(transaction.reset());
+        Ok(())
+    }
+
     fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
         let transaction = self.store.environment.begin_ro_txn().of(NAME, "scanning")?;
         let mut cursor = transaction.open_ro_cursor(self.store.small).of(NAME, "scanning")?;

@@ -57,6 +57,9 @@ pub trait Session: Read {
     /// Deletes the document under `id`, which is there, in a commit of its own.
     fn delete(&mut self, id: u64) -> Result<()>;
 
+    /// Shows `each` the documents from `from` on in the order of their ids, `count` of them where there are as many.
+    fn scan_from(&mut self, from: u64, count: usize, each: impl FnMut(u64, &[u8])) -> Result<()>;
+
     /// Shows `each` every document.
     fn scan(&mut self, each: impl FnMut(u64, &[u8])) -> Result<()>;
 }
@@ -116,6 +119,14 @@ mod tests {
         assert_eq!(bytes_at(&mut session, 8), None, "what was deleted is gone");
         assert_eq!(bytes_at(&mut held, 8), Some(first(8).encode()), "but not from a snapshot");
         assert_eq!(bytes_at(&mut session, 301), None);
+        let mut scanned = Vec::new();
+        session.scan_from(5, 4, |id, bytes| scanned.push((id, bytes.to_vec()))).unwrap();
+        let expected = [(5, first(5)), (6, first(6)), (7, updated(7)), (9, first(9))];
+        assert_eq!(
+            scanned,
+            expected.map(|(id, document)| (id, document.encode())),
+            "in order, without the gap"
+        );
         drop((held, session));
         store.close().unwrap();
         let now = |id| if id == 7 { updated(id) } else { first(id) };

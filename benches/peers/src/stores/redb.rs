@@ -102,6 +102,14 @@ impl Session for &Redb {
         expect_equal(NAME, "whether a deleted document was there", &true, &was_there)
     }
 
+    fn scan_from(&mut self, from: u64, count: usize, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
+        for entry in self.hold()?.range(from..).of(NAME, "scanning")?.take(count) {
+            let (id, value) = entry.of(NAME, "scanning")?;
+            each(id.value(), value.value());
+        }
+        Ok(())
+    }
+
     fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
         for entry in self.hold()?.iter().of(NAME, "scanning")? {
             let (id, value) = entry.of(NAME, "scanning")?;

@@ -72,6 +72,15 @@ impl Session for &Sled {
         expect_equal(NAME, "whether a deleted document was there", &true, &was_there)
     }
 
+    fn scan_from(&mut self, from: u64, count: usize, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
+        for entry in self.db.range(from.to_be_bytes()..).take(count) {
+            let (key, value) = entry.of(NAME, "scanning")?;
+            let id = <[u8; 8]>::try_from(&*key).of(NAME, "reading an id")?;
+            each(u64::from_be_bytes(id), &value);
+        }
+        Ok(())
+    }
+
     fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
         for entry in self.db.iter() {
             let (key, value) = entry.of(NAME, "scanning")?;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use holotype::Document;
-use rusqlite::{CachedStatement, Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Rows, TransactionBehavior, params};
 
 use super::{Commits, Read, Session, Snapshots, Store};
 use crate::failure::{Failure, Of, Result, expect_equal};
@@ -19,6 +19,7 @@ const CREATE: &str = "CREATE TABLE IF NOT EXISTS small (id INTEGER PRIMARY KEY, 
 const PUT: &str = "INSERT OR REPLACE INTO small (id, body) VALUES (?1, ?2)";
 const DELETE: &str = "DELETE FROM small WHERE id = ?1";
 const GET: &str = "SELECT body FROM small WHERE id = ?1";
+const SCAN_FROM: &str = "SELECT id, body FROM small WHERE id >= ?1 ORDER BY id LIMIT ?2";
 const SCAN: &str = "SELECT id, body FROM small";
 
 pub struct Sqlite {
@@ -136,16 +137,24 @@ impl Session for Connected<'_> {
         expect_equal(NAME, "how many documents were deleted", &1, &deleted)
     }
 
-    fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
-        let mut scan = statement(&self.connection, SCAN)?;
-        let mut rows = scan.query([]).of(NAME, "scanning")?;
-        while let Some(row) = rows.next().of(NAME, "scanning")? {
-            let id: i64 = row.get(0).of(NAME, "reading an id")?;
-            let body = row.get_ref(1).of(NAME, "scanning")?;
-            each(id as u64, body.as_blob().of(NAME, "scanning")?);
-        }
-        Ok(())
+    fn scan_from(&mut self, from: u64, count: usize, each: impl FnMut(u64, &[u8])) -> Result<()> {
+        let mut scan = statement(&self.connection, SCAN_FROM)?;
+        show(scan.query([from as i64, count as i64]).of(NAME, "scanning")?, each)
     }
+
+    fn scan(&mut self, each: impl FnMut(u64, &[u8])) -> Result<()> {
+        let mut scan = statement(&self.connection, SCAN)?;
+        show(scan.query([]).of(NAME, "scanning")?, each)
+    }
+}
+
+fn show(mut rows: Rows<'_>, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
+    while let Some(row) = rows.next().of(NAME, "scanning")? {
+        let id: i64 = row.get(0).of(NAME, "reading an id")?;
+        let body = row.get_ref(1).of(NAME, "scanning")?;
+        each(id as u64, body.as_blob().of(NAME, "scanning")?);
+    }
+    Ok(())
 }
 
 fn turn(writer: &Mutex<()>) -> Result<std::sync::MutexGuard<'_, ()>> {

@@ -1,0 +1,38 @@
+//! One object: the machine, and every record.
+
+use serde_json::{Value, json};
+
+use super::{Better, Record, Report};
+
+pub fn of(report: &Report) -> String {
+    let machine: serde_json::Map<String, Value> =
+        report.machine.iter().map(|(name, told)| ((*name).to_owned(), json!(told))).collect();
+    let leads: Vec<Value> = report
+        .workloads()
+        .into_iter()
+        .flat_map(|workload| report.rows(workload).into_iter().map(move |row| (workload, row)))
+        .filter_map(|(workload, row)| {
+            let (times, best) = row.lead()?;
+            Some(
+                json!({ "workload": workload, "row": row.name, "times_best_peer": times, "best_peer": best }),
+            )
+        })
+        .collect();
+    let records: Vec<Value> = report.records.iter().map(record).collect();
+    format!("{:#}\n", json!({ "machine": machine, "leads": leads, "records": records }))
+}
+
+fn record(record: &Record) -> Value {
+    json!({
+        "workload": record.workload,
+        "row": record.row,
+        "who": record.who,
+        "unit": record.unit,
+        "better": match record.better { Better::More => "more", Better::Less => "less" },
+        "median": record.spread.median,
+        "least": record.spread.least,
+        "greatest": record.spread.greatest,
+        "p99_micros": record.p99_micros,
+        "done": record.done,
+    })
+}
