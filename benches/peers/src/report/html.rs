@@ -8,7 +8,7 @@ use super::{Better, OURS, Record, Report, Row};
 /// Widths and heights of a drawing, in its own units.
 const LABELS: f64 = 190.0;
 const BARS: f64 = 420.0;
-const FIGURES: f64 = 230.0;
+const FIGURES: f64 = 330.0;
 const LINE: f64 = 18.0;
 
 const HEAD: &str = "<!DOCTYPE html>
@@ -30,7 +30,7 @@ pub fn of(report: &Report) -> String {
     for (name, told) in &report.machine {
         put(&mut page, format_args!("<li>{}: {}</li>\n", escaped(name), escaped(told)));
     }
-    page.push_str("</ul>\n<p>Bars are medians, on a scale of powers of ten; the line across a bar's end goes from the least to the greatest.</p>\n");
+    page.push_str("</ul>\n<p>Bars are medians, on a scale of powers of ten; the line across a bar's end goes from the least to the greatest. p99: the time that one call in a hundred passes, and where a second one follows, the longest.</p>\n");
     for workload in report.workloads() {
         put(&mut page, format_args!("<h2>{}</h2>\n", escaped(workload)));
         for row in report.rows(workload) {
@@ -132,7 +132,7 @@ fn bar(page: &mut String, record: &Record, scale: &Scale, top: f64) {
     let (text, middle) = (top + 13.0, top + LINE / 2.0);
     let [least, median, greatest] =
         [record.spread.least, record.spread.median, record.spread.greatest].map(|figure| scale.at(figure));
-    let p99 = record.p99_micros.map_or(String::new(), |p99| format!("; p99 {p99:.1} µs"));
+    let times = record.times.map_or(String::new(), |times| format!("; p99 {}", times.cell()));
     put(
         page,
         format_args!(
@@ -160,7 +160,7 @@ fn bar(page: &mut String, record: &Record, scale: &Scale, top: f64) {
     put(
         page,
         format_args!(
-            "<text x=\"{}\" y=\"{text}\">{}{p99}</text>\n",
+            "<text x=\"{}\" y=\"{text}\">{}{times}</text>\n",
             LABELS + BARS + 6.0,
             escaped(&record.spread.cell())
         ),
@@ -180,7 +180,7 @@ mod tests {
             unit: "",
             better: Better::More,
             spread: Spread { median: figure, least: figure, greatest: figure },
-            p99_micros: None,
+            times: None,
             done: None,
         };
         let records = figures.map(record);

@@ -32,7 +32,8 @@ fn record(record: &Record) -> Value {
         "median": record.spread.median,
         "least": record.spread.least,
         "greatest": record.spread.greatest,
-        "p99_micros": record.p99_micros,
+        "p99_micros": record.times.map(|times| times.p99_micros),
+        "longest_micros": record.times.and_then(|times| times.longest_micros),
         "done": record.done,
     })
 }

@@ -27,8 +27,8 @@ fn line(text: &mut String, row: &Row<'_>, who: &[&str], leads: bool) {
     for name in who {
         let record = row.records.iter().find(|record| record.who == *name);
         let cell = record.map_or("-".to_owned(), |record| {
-            let p99 = record.p99_micros.map_or(String::new(), |p99| format!("; {p99:.1} µs"));
-            format!("{}{p99}", record.spread.cell())
+            let times = record.times.map_or(String::new(), |times| format!("; {}", times.cell()));
+            format!("{}{times}", record.spread.cell())
         });
         put(text, &cell);
     }
@@ -46,7 +46,7 @@ pub fn of(report: &Report) -> String {
     for (name, told) in &report.machine {
         writeln!(text, "* {name}: {told}").expect("text has room");
     }
-    text.push_str("\nMedian (least to greatest); then, where it was taken, the time of a call that one in a hundred passes.\n");
+    text.push_str("\nMedian (least to greatest); then, where they were taken, the time of a call that one in a hundred passes, and the longest.\n");
     for workload in report.workloads() {
         writeln!(text, "\n## {workload}\n\n{}", report.table(workload).trim_end()).expect("text has room");
     }

@@ -21,6 +21,27 @@ pub enum Better {
     Less,
 }
 
+/// How long single calls took, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Times {
+    /// What one in a hundred passes.
+    pub p99_micros: f64,
+    /// The longest, where it was looked for.
+    pub longest_micros: Option<f64>,
+}
+
+impl Times {
+    fn cell(self) -> String {
+        let longest = self.longest_micros.map_or(String::new(), |longest| format!(", {}", time(longest)));
+        format!("{}{longest}", time(self.p99_micros))
+    }
+}
+
+/// A time in a unit that suits it.
+fn time(micros: f64) -> String {
+    if micros < 1_000.0 { format!("{micros:.1} µs") } else { format!("{:.1} ms", micros / 1_000.0) }
+}
+
 /// One figure of one contender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
@@ -31,8 +52,7 @@ pub struct Record {
     pub unit: &'static str,
     pub better: Better,
     pub spread: Spread,
-    /// The time of a call that one in a hundred passes.
-    pub p99_micros: Option<f64>,
+    pub times: Option<Times>,
     /// What the trial was held to.
     pub done: Option<String>,
 }
@@ -52,13 +72,17 @@ impl Record {
             unit,
             better,
             spread: contender.spread(figure),
-            p99_micros: None,
+            times: None,
             done: None,
         }
     }
 
     pub fn with_p99(self, micros: f64) -> Self {
-        Record { p99_micros: Some(micros), ..self }
+        self.with_times(Times { p99_micros: micros, longest_micros: None })
+    }
+
+    pub fn with_times(self, times: Times) -> Self {
+        Record { times: Some(times), ..self }
     }
 }
 

@@ -8,7 +8,7 @@ fn record(row: &str, who: &str, better: Better, median: f64) -> Record {
         unit: "ns",
         better,
         spread: Spread { median, least: median / 2.0, greatest: median * 2.0 },
-        p99_micros: Some(7.0),
+        times: Some(Times { p99_micros: 7.0, longest_micros: Some(2_500.0) }),
         done: Some("5 returned".to_owned()),
     }
 }
@@ -50,17 +50,21 @@ fn three_files_tell_every_figure() {
     let json: serde_json::Value = serde_json::from_str(&file("report.json")).unwrap();
     assert_eq!(json["records"].as_array().unwrap().len(), 5);
     assert_eq!(json["records"][1]["median"], 250.0);
+    assert_eq!(json["records"][1]["longest_micros"], 2500.0);
     assert_eq!(json["leads"][0]["times_best_peer"], 2.5);
     assert_eq!(json["machine"]["processors"], "2");
 
     let markdown = file("report.md");
     assert!(
-        markdown.contains("| get (ns) | 100 (50 to 200); 7.0 µs | 250 (125 to 500); 7.0 µs |"),
+        markdown
+            .contains("| get (ns) | 100 (50 to 200); 7.0 µs, 2.5 ms | 250 (125 to 500); 7.0 µs, 2.5 ms |"),
         "{markdown}"
     );
     assert!(markdown.contains("**2.50** (other) | 5 returned |"), "{markdown}");
     assert!(
-        markdown.contains("| rate (ns) | 100 (50 to 200); 7.0 µs | 250 (125 to 500); 7.0 µs | - |"),
+        markdown.contains(
+            "| rate (ns) | 100 (50 to 200); 7.0 µs, 2.5 ms | 250 (125 to 500); 7.0 µs, 2.5 ms | - |"
+        ),
         "{markdown}"
     );
 

@@ -61,6 +61,28 @@ impl Store for Holotype {
     }
 }
 
+/// The same store, whose commits stay in its memory until enough has gathered: beside stores that do so as well.
+pub struct Buffered(Holotype);
+
+impl Store for Buffered {
+    const NAME: &'static str = NAME;
+
+    type Session<'s> = Documents<'s>;
+
+    /// There is no durable commit to be had: whoever asks for one has not asked for this class.
+    fn open(directory: &Path, _: Commits) -> Result<Self> {
+        Holotype::open_with(directory, &Options::new().durability(Durability::Buffered)).map(Buffered)
+    }
+
+    fn session(&self) -> Result<Documents<'_>> {
+        self.0.session()
+    }
+
+    fn close(self) -> Result<()> {
+        self.0.close()
+    }
+}
+
 impl Snapshots for Holotype {
     type Held<'s> = View;
 

@@ -8,8 +8,13 @@ mod trial;
 use crate::failure::Result;
 use crate::limits::{self, Limits};
 use crate::plan::Plan;
-use crate::report::{Better, Record, Report};
+use crate::report::{Better, Record, Report, Times};
+use crate::stores::fjall::Fjall;
+use crate::stores::holotype::{Buffered, Holotype};
+use crate::stores::lmdb::Lmdb;
+use crate::stores::redb::Redb;
 use crate::stores::sled::Sled;
+use crate::stores::sqlite::Sqlite;
 use crate::stores::{Commits, Store, each_store};
 use crate::turns::{Contender, take_turns};
 use keys::Keys;
@@ -22,6 +27,56 @@ const FEWER_WHERE_SYNCED: usize = 10;
 /// The time of one operation in so many is taken, where operations are shorter than many looks at the clock.
 const STRIDE: usize = 8;
 
+/// What a write has survived when the call returns. Stores are compared within a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// Nothing: it is in the memory of the process.
+    Kept,
+    /// The end of the process.
+    Written,
+    /// A power cut.
+    Durable,
+}
+
+const CLASSES: [Class; 3] = [Class::Kept, Class::Written, Class::Durable];
+
+impl Class {
+    fn workload(self) -> &'static str {
+        match self {
+            Class::Kept => "YCSB, writes kept in memory",
+            Class::Written => "YCSB, writes handed to the system",
+            Class::Durable => "YCSB, each write durable",
+        }
+    }
+
+    /// Those that have the class; ours first.
+    fn contenders(self, plan: &Plan) -> Vec<Contender<Turn>> {
+        let mut contenders = Vec::new();
+        macro_rules! add {
+            ($store:ty) => {
+                contenders.push(trials_of::<$store>(plan, self))
+            };
+        }
+        match self {
+            Class::Kept => {
+                add!(Buffered);
+                add!(Redb);
+                add!(Sled);
+            }
+            Class::Written => {
+                add!(Holotype);
+                add!(Fjall);
+                add!(Sqlite);
+                add!(Lmdb);
+            }
+            Class::Durable => {
+                each_store!(add);
+            }
+        }
+        contenders
+    }
+}
+
 /// What one turn shows: a store's mixes, or the machine's limits.
 enum Turn {
     Store(Vec<Figures>),
@@ -30,30 +85,14 @@ enum Turn {
 
 /// Prints a table for each class, and what the mixes are.
 pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
-    for (commits, workload) in
-        [(Commits::Unsynced, "YCSB, not synced"), (Commits::Durable, "YCSB, each write durable")]
-    {
-        run_class(plan, commits, workload, report)?;
-    }
-    Ok(())
+    CLASSES.into_iter().try_for_each(|class| run_class(plan, class, report))
 }
 
-fn run_class(plan: &Plan, commits: Commits, workload: &str, report: &mut Report) -> Result<()> {
-    let size = size_of(plan, commits);
-    let mut contenders = Vec::new();
-    macro_rules! add {
-        ($store:ty) => {
-            contenders.push(trials_of::<$store>(plan, commits, size))
-        };
-    }
-    each_store!(add);
-    if commits == Commits::Unsynced {
-        // Its flush is no sync, so it takes part only where nothing is synced.
-        add!(Sled);
-    }
+fn run_class(plan: &Plan, class: Class, report: &mut Report) -> Result<()> {
+    let mut contenders = class.contenders(plan);
     let directory = plan.directory.clone();
     contenders.push(Contender::new("the machine", move || Ok(Turn::Limits(limits::measure(&directory)?))));
-    take_turns(workload, &mut contenders, plan.trials)?;
+    take_turns(class.workload(), &mut contenders, plan.trials)?;
 
     let machine = contenders.pop().expect("it was pushed last");
     let machine = machine.map(|turn| match turn {
@@ -69,32 +108,33 @@ fn run_class(plan: &Plan, commits: Commits, workload: &str, report: &mut Report)
             })
         })
         .collect();
-    tell(workload, commits, size, &stores, &machine, report);
+    tell(class, size_of(plan, class), &stores, &machine, report);
     Ok(())
 }
 
-fn size_of(plan: &Plan, commits: Commits) -> Size {
-    let (operations, stride) = match commits {
-        Commits::Unsynced => (plan.operations, STRIDE),
-        Commits::Durable => (plan.operations / FEWER_WHERE_SYNCED, 1),
+fn size_of(plan: &Plan, class: Class) -> Size {
+    let (operations, stride) = match class {
+        Class::Kept | Class::Written => (plan.operations, STRIDE),
+        Class::Durable => (plan.operations / FEWER_WHERE_SYNCED, 1),
     };
     let most = trial::THREADS[trial::THREADS.len() - 1] as usize;
     Size { documents: plan.documents, operations: operations / most * most, stride }
 }
 
-fn trials_of<S: Store>(plan: &Plan, commits: Commits, size: Size) -> Contender<Turn> {
-    let directory = plan.directory.clone();
+fn trials_of<S: Store>(plan: &Plan, class: Class) -> Contender<Turn> {
+    let (directory, size) = (plan.directory.clone(), size_of(plan, class));
+    let commits = if class == Class::Durable { Commits::Durable } else { Commits::Unsynced };
     Contender::new(S::NAME, move || Ok(Turn::Store(trial::run::<S>(&directory, commits, size)?)))
 }
 
 fn tell(
-    workload: &str,
-    commits: Commits,
+    class: Class,
     size: Size,
     stores: &[Contender<Vec<Figures>>],
     machine: &Contender<Limits>,
     report: &mut Report,
 ) {
+    let workload = class.workload();
     for store in stores {
         report.add(trial::rows().enumerate().map(|(at, row)| record(workload, store, at, row)).collect());
     }
@@ -105,14 +145,14 @@ fn tell(
         size.documents, size.operations
     );
     println!(
-        "Operations a second, median (least to greatest), and the time in µs that one in a hundred passes.\n"
+        "Operations a second, median (least to greatest); the time that one operation in a hundred passes; the longest.\n"
     );
     println!("{}", report.table(workload));
     for mix in &MIXES {
         println!("* {}: {}.", mix.name, mix.what);
     }
     println!("\nThe same run without a store:\n\n{}", report.table(&limits_of));
-    print_multiples(commits, &stores[0], machine);
+    print_multiples(class, &stores[0], machine);
 }
 
 fn name_of((mix, keys, threads): (&Mix, Keys, u64)) -> String {
@@ -131,15 +171,20 @@ fn record(workload: &str, store: &Contender<Vec<Figures>>, at: usize, row: (&Mix
     let record =
         Record::of([workload, &name_of(row)], unit, store, |trial: &Vec<Figures>| trial[at].per_second);
     let done = format!("{returned} returned, {written} written, {distinct} ids");
-    Record { done: Some(done), ..record.with_p99(store.spread(|trial| trial[at].p99_micros).median) }
+    let times = Times {
+        p99_micros: store.spread(|trial| trial[at].p99_micros).median,
+        longest_micros: Some(store.spread(|trial| trial[at].longest_micros).median),
+    };
+    Record { done: Some(done), ..record.with_times(times) }
 }
 
 /// What one operation of a mix takes at least, by what the machine does in the same run: a look-up and the checksum of what is read, and
 /// one write of what is written.
-fn bound_nanos(mix: &Mix, commits: Commits, limits: &Limits) -> f64 {
-    let written = match commits {
-        Commits::Unsynced => limits.write,
-        Commits::Durable => limits.overwrite_synced,
+fn bound_nanos(mix: &Mix, class: Class, limits: &Limits) -> f64 {
+    let written = match class {
+        Class::Kept => limits.copy,
+        Class::Written => limits.write,
+        Class::Durable => limits.overwrite_synced,
     };
     let documents = if mix.scans { mix::SCANNED_MEAN } else { 1.0 };
     let read = limits.lookup + documents * limits.checksum;
@@ -148,13 +193,13 @@ fn bound_nanos(mix: &Mix, commits: Commits, limits: &Limits) -> f64 {
     reads * read + others * (written + limits.checksum)
 }
 
-fn print_multiples(commits: Commits, ours: &Contender<Vec<Figures>>, machine: &Contender<Limits>) {
+fn print_multiples(class: Class, ours: &Contender<Vec<Figures>>, machine: &Contender<Limits>) {
     let limits = limits::medians(machine);
     println!("| {}, 1 thread | ns an operation | the machine's bound, ns | times the bound |", ours.name);
     println!("|---|---:|---:|---:|");
     for (at, row) in trial::rows().enumerate().filter(|(_, (_, _, threads))| *threads == 1) {
         let nanos = 1e9 / ours.spread(|trial| trial[at].per_second).median;
-        let bound = bound_nanos(row.0, commits, &limits);
+        let bound = bound_nanos(row.0, class, &limits);
         println!("| {} | {nanos:.0} | {bound:.0} | **{:.2}** |", name_of(row), nanos / bound);
     }
     println!(

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use holotype::Document;
 
 use super::*;
-use crate::stores::holotype::{Documents, Holotype};
+use crate::stores::holotype::Documents;
 use crate::stores::{Read, Session};
 
 const SIZE: Size = Size { documents: 400, operations: 200, stride: 4 };
@@ -25,6 +25,7 @@ fn every_store_does_the_same_in_every_mix() {
     }
     each_store!(add);
     add!(Sled);
+    add!(Buffered);
     let done = |figures: &[Figures]| figures.iter().map(|row| row.done).collect::<Vec<_>>();
     for figures in &all {
         assert_eq!(figures.len(), trial::rows().count());
@@ -129,6 +130,17 @@ fn a_store_that_did_something_else_has_no_figures() {
 }
 
 #[test]
+fn no_store_is_in_a_class_that_is_not_its_own() {
+    let plan = Plan::parse(["ycsb".to_owned()].into_iter()).unwrap();
+    let names = |class: Class| class.contenders(&plan).into_iter().map(|one| one.name).collect::<Vec<_>>();
+    let is_in = |class, name: &str| names(class).iter().any(|of| of.starts_with(name));
+    assert!(CLASSES.into_iter().all(|class| names(class)[0] == Holotype::NAME));
+    assert!(is_in(Class::Kept, "sled") && is_in(Class::Kept, "redb"));
+    assert!(!is_in(Class::Written, "sled") && !is_in(Class::Written, "redb"));
+    assert!(!is_in(Class::Durable, "sled") && is_in(Class::Durable, "redb"));
+}
+
+#[test]
 fn a_mix_that_writes_has_a_bound_of_its_class() {
     let limits = Limits {
         lookup: 100.0,
@@ -137,11 +149,11 @@ fn a_mix_that_writes_has_a_bound_of_its_class() {
         overwrite_synced: 100_000.0,
         ..Limits::default()
     };
-    let bound = |name: &str, commits| {
-        bound_nanos(MIXES.iter().find(|mix| mix.name == name).unwrap(), commits, &limits).round()
+    let bound = |name: &str, class| {
+        bound_nanos(MIXES.iter().find(|mix| mix.name == name).unwrap(), class, &limits).round()
     };
-    assert_eq!(bound("C", Commits::Durable), 150.0);
-    assert_eq!(bound("A", Commits::Unsynced), 75.0 + 525.0);
-    assert_eq!(bound("F", Commits::Unsynced), 150.0 + 525.0);
-    assert_eq!(bound("B", Commits::Durable), 143.0 + 5_003.0 - 1.0);
+    assert_eq!(bound("C", Class::Durable), 150.0);
+    assert_eq!(bound("A", Class::Written), 75.0 + 525.0);
+    assert_eq!(bound("F", Class::Written), 150.0 + 525.0);
+    assert_eq!(bound("B", Class::Durable), 143.0 + 5_003.0 - 1.0);
 }

@@ -38,6 +38,8 @@ pub struct Figures {
     pub per_second: f64,
     pub p50_micros: f64,
     pub p99_micros: f64,
+    /// Of as many operations as the stride is: what stands still for long shows here and not at one call in a hundred.
+    pub longest_micros: f64,
     pub done: Done,
 }
 
@@ -171,6 +173,7 @@ fn all_at_once<S: Store>(store: &S, operations: &[Vec<Operation>], stride: usize
         per_second: count as f64 / (all.ended - all.begun).as_secs_f64(),
         p50_micros: micros_of(&all.sampled, 0.5),
         p99_micros: micros_of(&all.sampled, 0.99),
+        longest_micros: all.longest.as_secs_f64() * 1e6,
         done: all.done,
     })
 }
@@ -179,6 +182,7 @@ fn all_at_once<S: Store>(store: &S, operations: &[Vec<Operation>], stride: usize
 struct Worked {
     done: Done,
     sampled: Vec<Duration>,
+    longest: Duration,
     /// By the thread's own word: whoever waits for all of them may be woken late.
     begun: Instant,
     ended: Instant,
@@ -190,6 +194,7 @@ impl Worked {
         self.done.sum += other.done.sum;
         self.done.written += other.done.written;
         self.sampled.extend(other.sampled);
+        self.longest = self.longest.max(other.longest);
         self.begun = self.begun.min(other.begun);
         self.ended = self.ended.max(other.ended);
     }
@@ -202,15 +207,17 @@ fn one_by_one<S: Store>(
 ) -> Result<Worked> {
     let sampled = Vec::with_capacity(operations.len() / stride + 1);
     let begun = Instant::now();
-    let mut worked = Worked { done: Done::default(), sampled, begun, ended: begun };
+    let mut worked = Worked { done: Done::default(), sampled, longest: Duration::ZERO, begun, ended: begun };
     for stretch in operations.chunks(stride) {
         let (timed, others) = stretch.split_first().expect("a chunk is not empty");
         time(&mut worked.sampled, || call::<S>(session, *timed, &mut worked.done))?;
         for operation in others {
             call::<S>(session, *operation, &mut worked.done)?;
         }
+        let now = Instant::now();
+        worked.longest = worked.longest.max(now - worked.ended);
+        worked.ended = now;
     }
-    worked.ended = Instant::now();
     Ok(worked)
 }
 
