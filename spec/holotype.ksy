@@ -334,9 +334,9 @@ types:
           switch-on: head & 31
           cases:
             24: u1
-            25: u2
-            26: u4
-            27: u8
+            25: u2be
+            26: u4be
+            27: u8be
         if: (head & 31) >= 24
       - id: payload
         size: argument

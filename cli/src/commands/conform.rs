@@ -188,13 +188,13 @@ fn write_junit(file: &Path, outcomes: &[Outcomes]) -> Result<()> {
             Came::Skipped => TestCaseStatus::skipped(),
             Came::Failed(what) => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-                status.set_message(what.as_str());
+                status.set_message(for_xml(what));
                 status
             }
         };
         let name = format!("{}.{}", outcome.version, outcome.group);
         let suite = suites.entry(name.clone()).or_insert_with(|| TestSuite::new(name));
-        suite.add_test_case(TestCase::new(format!("{} {}", outcome.id, outcome.name), status));
+        suite.add_test_case(TestCase::new(for_xml(&format!("{} {}", outcome.id, outcome.name)), status));
     }
     report.add_test_suites(suites.into_values());
     let wrong =
@@ -203,9 +203,27 @@ fn write_junit(file: &Path, outcomes: &[Outcomes]) -> Result<()> {
     report.serialize(opened).map_err(|error| wrong(&error))
 }
 
+/// The text, with the characters that no XML document may hold written out.
+fn for_xml(text: &str) -> String {
+    let may_stand = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
+        if may_stand(c) {
+            out.push(c)
+        } else {
+            out.extend(c.escape_unicode())
+        }
+        out
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_no_xml_document_may_hold_is_written_out() {
+        assert_eq!(for_xml("a\u{ffff}\u{fffd}\0\tb"), "a\\u{ffff}\u{fffd}\\u{0}\tb");
+    }
 
     fn outcome(came: Came) -> Outcomes {
         Outcomes { version: "1.0".into(), group: "keys".into(), id: 7, name: "A key".into(), came }

@@ -37,7 +37,7 @@ impl Claims {
 //# A reader MUST then follow the chain: the segment named as `next`, with sequence q + 1, and so on.
 //= spec/recovery.md#r-3-5-no-successor-named
 //# Where segment q names no successor, a reader MUST look at the headers of all segments of the file, and
-//# follow the chain from the one whose header is valid for q + 1.
+//# follow the chain from each whose header is valid for q + 1.
 /// Searches the rest of the segment in which the log ended, and the chain of its successors.
 pub(super) fn search(scan: &mut Scan<'_>) -> Result<Claims> {
     let mut claims = Claims::default();
@@ -46,12 +46,18 @@ pub(super) fn search(scan: &mut Scan<'_>) -> Result<Claims> {
     if seeded::is_on(Bug::ClaimsNotFollowedAlongTheChain) {
         return Ok(claims);
     }
-    let mut link = Link::after(scan, &current);
-    if link.next.is_none()
-        && let Some(image) = scan.find_anywhere(link.sequence)?
-    {
-        link.next = Some(image.physical);
+    let named = Link::after(scan, &current);
+    if named.next.is_some() {
+        search_chain(scan, named, &mut claims)?;
+    } else {
+        for image in scan.find_anywhere(named.sequence)? {
+            search_chain(scan, Link { next: Some(image.physical), ..named }, &mut claims)?;
+        }
     }
+    Ok(claims)
+}
+
+fn search_chain(scan: &mut Scan<'_>, mut link: Link, claims: &mut Claims) -> Result<()> {
     // spec. The chain cannot turn in a circle: the sequence grows, and each segment has one.
     let mut visited = 0;
     while let Some(physical) = link.next
@@ -68,14 +74,14 @@ pub(super) fn search(scan: &mut Scan<'_>) -> Result<Claims> {
             }
             claims.add(Lsn::ZERO, header.first_lsn.incarnation());
         }
-        search_segment(scan, &image, scan.geometry.data_start(), &mut claims)?;
+        search_segment(scan, &image, scan.geometry.data_start(), claims)?;
         link = if image.header.is_some() { Link::after(scan, &image) } else { link.over() };
     }
-    Ok(claims)
+    Ok(())
 }
 
 /// Where the chain goes on.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Link {
     next: Option<u32>,
     after: Option<u32>,

@@ -34,8 +34,8 @@ pub(crate) struct Scan<'a> {
     segment: Arc<Segment>,
     /// The offset where it ended, X.
     offset: u32,
-    /// What the segment's header names as `next` stands there; looked up once for each segment.
-    successor: Option<Option<Shared>>,
+    /// The segments that may come next; looked up once for each segment.
+    successors: Option<Vec<Shared>>,
     highest_incarnation: u32,
     /// What was reserved for the first segment's successors, should its header be damaged.
     reserved_at_start: (u64, [Option<u32>; 2]),
@@ -80,7 +80,7 @@ impl<'a> Scan<'a> {
             image,
             segment,
             offset: start.offset,
-            successor: None,
+            successors: None,
             highest_incarnation: slot.incarnation,
         })
     }
@@ -248,31 +248,33 @@ impl<'a> Scan<'a> {
         let aligned = self.geometry.place(self.geometry.round_up_sector(end));
         places.extend(near.map(|offset| (Rc::clone(image), offset)));
         places.extend(aligned.filter(|_| aligned != near).map(|offset| (Rc::clone(image), offset)));
-        if let Some(next) = self.successor_of(image)?
-            && next
-                .header
-                .as_ref()
-                .is_some_and(|header| header.prev_end == end || seeded::is_on(Bug::PredecessorEndIgnored))
-        {
-            places.push((next, self.geometry.data_start()));
+        for next in self.successors_of(image)? {
+            let header = next.header.as_ref();
+            let is_behind = header.is_some_and(|header| header.prev_end == end);
+            if is_behind || seeded::is_on(Bug::PredecessorEndIgnored) {
+                places.push((next, self.geometry.data_start()));
+            }
         }
         Ok(places)
     }
 
-    /// The segment behind `image`, where one of the right sequence stands (spec: ).
-    fn successor_of(&mut self, image: &Shared) -> Result<Option<Shared>> {
+    /// The segments behind `image`, with valid headers of the right sequence: where none is named, a life that came to nothing may have left one
+    /// beside that of the next life (spec: ).
+    fn successors_of(&mut self, image: &Shared) -> Result<Vec<Shared>> {
         let of_current = Rc::ptr_eq(image, &self.image);
-        if of_current && let Some(known) = &self.successor {
+        if of_current && let Some(known) = &self.successors {
             return Ok(known.clone());
         }
         let sequence = image.sequence + 1;
         // The header of segment q was valid when the log entered it; only segment 0 of a new store is entered by its place.
         let found = match self.reserved_by(image)[0] {
-            Some(physical) => self.open(physical, sequence)?.filter(|next| next.header.is_some()),
+            Some(physical) => {
+                self.open(physical, sequence)?.filter(|next| next.header.is_some()).into_iter().collect()
+            }
             None => self.find_anywhere(sequence)?,
         };
         if of_current {
-            self.successor = Some(found.clone());
+            self.successors = Some(found.clone());
         }
         Ok(found)
     }
@@ -287,14 +289,13 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Looks at every physical index of the file for the log segment of `sequence`.
-    pub(super) fn find_anywhere(&self, sequence: u64) -> Result<Option<Shared>> {
+    /// Looks at every physical index of the file for log segments of `sequence`.
+    pub(super) fn find_anywhere(&self, sequence: u64) -> Result<Vec<Shared>> {
+        let mut found = Vec::new();
         for physical in 0..self.geometry.segments_within(self.file_len) {
-            if let Some(image) = self.open(physical, sequence)?.filter(|image| image.header.is_some()) {
-                return Ok(Some(image));
-            }
+            found.extend(self.open(physical, sequence)?.filter(|image| image.header.is_some()));
         }
-        Ok(None)
+        Ok(found)
     }
 
     /// L and X as the opening frame names them.
@@ -337,7 +338,7 @@ impl<'a> Scan<'a> {
         self.offset = last.end;
         if !Rc::ptr_eq(&self.image, &last.image) {
             self.image = Rc::clone(&last.image);
-            self.successor = None;
+            self.successors = None;
         }
     }
 

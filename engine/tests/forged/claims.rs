@@ -79,7 +79,7 @@ fn what_a_frame_from_before_its_segment_or_of_unknown_flags_claims_does_not_coun
 
 //= spec/recovery.md#r-3-5-no-successor-named
 //# Where segment q names no successor, a reader MUST look at the headers of all segments of the file, and
-//# follow the chain from the one whose header is valid for q + 1.
+//# follow the chain from each whose header is valid for q + 1.
 #[test]
 fn where_no_successor_is_named_all_headers_are_looked_at() {
     let mut store = Forge::new().lengthened(6);
@@ -92,4 +92,9 @@ fn where_no_successor_is_named_all_headers_are_looked_at() {
     store.assert_corrupt("no place is named, and the successor stands somewhere");
     store.set_header(3, SegmentHeader { sequence: 2, ..attests });
     assert_eq!(store.keys(), ["1", "2"], "that is no successor");
+    // A life that came to nothing left a header, and the next life opened its segment elsewhere.
+    store.set_header(2, second(later(end, 1), Lsn::ZERO));
+    assert_eq!(store.keys(), ["1", "2"], "it attests nothing");
+    store.set_header(3, attests);
+    store.assert_corrupt("the second of two successors attests it");
 }

@@ -61,12 +61,24 @@ pub(super) fn write(subject: &Subject<'_>, page: &Path) -> Result<()> {
     fs::write(page, page_text).map_err(|error| Failure::write(page, &error))
 }
 
+/// Whether both names lead to one file, by a link of either kind as well.
 fn is_same_file(store: &Path, page: &Path) -> bool {
-    match (store.canonicalize(), page.canonicalize()) {
+    match (identity(store), identity(page)) {
         (Ok(store), Ok(page)) => store == page,
         // The page is not there yet.
         _ => false,
     }
+}
+
+#[cfg(unix)]
+fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(path).map(|file| (file.dev(), file.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(path: &Path) -> std::io::Result<std::path::PathBuf> {
+    path.canonicalize()
 }
 
 fn gather(subject: &Subject<'_>) -> Result<Data> {
