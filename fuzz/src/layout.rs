@@ -138,7 +138,7 @@ impl Layout {
         }
     }
 
-    /// How many places there are of each kind that [`place`](Self::place) tells apart; for records, how many in each frame.
+    /// How many places there are of each kind that `place` tells apart; for records, how many in each frame.
     pub fn counts(&self) -> (usize, usize, Vec<usize>, usize) {
         let records = self.frames.iter().map(|frame| frame.records.len()).collect();
         (self.segments.len(), self.frames.len(), records, self.pages.len())
