@@ -207,10 +207,9 @@ fn write_junit(file: &Path, outcomes: &[Outcomes]) -> Result<()> {
 fn for_xml(text: &str) -> String {
     let may_stand = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
-        if may_stand(c) {
-            out.push(c)
-        } else {
-            out.extend(c.escape_unicode())
+        match may_stand(c) {
+            true => out.push(c),
+            false => out.extend(c.escape_unicode()),
         }
         out
     })
