@@ -13,19 +13,21 @@ use holotype_conform::case::{Case, Group, Request};
 use holotype_conform::load::{Vectors, load};
 use holotype_conform::run::{Came, run_case};
 use holotype_conform::subject::{Engine, Subject, Trouble};
-use lens::{Lens, MISREADINGS, Mistake};
+use lens::headers::{LeftOut, Structure};
+use lens::{Lens, MISREADINGS, Misreading, Mistake};
 
 static VECTORS: LazyLock<Vectors> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/vectors");
     load(&folder).expect("the vectors can be loaded").pop().expect("there is a version")
 });
 
-/// A case of a file that is opened for reading, and the file.
+/// A case of a file that is opened, for reading or for writing, and the file.
 type Opened = (&'static Group, &'static Case, Vec<u8>);
 
 static OPENED: LazyLock<Vec<Opened>> = LazyLock::new(|| {
     let cases = VECTORS.groups.iter().flat_map(|group| group.cases.iter().map(move |case| (group, case)));
-    let files = cases.filter(|(_, case)| matches!(case.request, Request::Open { .. }));
+    let files =
+        cases.filter(|(_, case)| matches!(case.request, Request::Open { .. } | Request::OpenWrite { .. }));
     let with_bytes = |(group, case): (&'static Group, &'static Case)| {
         let file = case.request.file().expect("it opens a file");
         (group, case, VECTORS.bytes_of(file).expect("the file can be made"))
@@ -77,6 +79,65 @@ fn a_reader_that_misreads_any_one_field_of_a_header_turns_a_vector_red() {
         misread.map(|how| (format!("{how:?} of {}", field.name), Mistake::Header(field, how)))
     });
     let survivors = survivors(mistakes);
+    assert!(survivors.is_empty(), "no vector sees {survivors:?}");
+}
+
+#[test]
+fn a_reader_that_misreads_a_field_that_is_left_out_gets_nothing_wrong() {
+    for LeftOut { field, reason } in lens::headers::LEFT_OUT {
+        let caught = caught(Mistake::Header(field, Misreading::Off));
+        assert_eq!(caught, None, "{} has a meaning, though {reason}", field.name);
+    }
+}
+
+/// Rows of a table of `format.md`: offset and length.
+fn rows(clause: &str) -> Vec<(usize, usize)> {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/format.md"))
+        .expect("the page is there");
+    let (_, section) = text.split_once(&format!("### {clause} ")).expect("the clause is there");
+    let section = section.split("\n### ").next().expect("there is a part before the next heading");
+    let numbers = |line: &str| {
+        let mut cells = line.split('|').skip(1).map(|cell| cell.trim().parse().ok());
+        Some((cells.next()??, cells.next()??))
+    };
+    section.lines().filter_map(numbers).collect()
+}
+
+#[test]
+fn every_byte_of_the_headers_is_of_a_field_or_is_left_out_with_a_reason() {
+    let references = [384, 432];
+    let slot = rows("F-3.1").into_iter().flat_map(|(at, len)| {
+        let inner = if references.contains(&at) { rows("F-3.2") } else { vec![(0, len)] };
+        inner.into_iter().map(move |(within, len)| (at + within, len))
+    });
+    for (structure, bytes, rows) in [
+        (Structure::Slot, 512, slot.collect()),
+        (Structure::Segment, 64, rows("F-4.1")),
+        (Structure::Frame, 32, rows("F-5.1")),
+        (Structure::Page, 32, rows("F-8.1")),
+    ] {
+        let left_out = lens::headers::LEFT_OUT.iter().map(|left_out| &left_out.field);
+        let fields = lens::headers::FIELDS.iter().chain(left_out);
+        let of_it = fields.filter(|field| field.structure == structure);
+        let mut have: Vec<_> = of_it.map(|field| (field.at, field.len)).collect();
+        have.sort_unstable();
+        assert_eq!(have, rows, "{structure:?}: these stand in the lens, and these in the specification");
+        let end = have.iter().try_fold(0, |end, (at, len)| (*at == end).then_some(end + len));
+        assert_eq!(end, Some(bytes), "{structure:?}: {have:?}");
+    }
+}
+
+#[test]
+fn a_reader_that_does_not_ask_whether_a_header_is_what_it_must_be_turns_a_vector_red() {
+    let checks = lens::headers::CHECKS.map(|check| (format!("{check:?}"), Mistake::Unchecked(check)));
+    let survivors = survivors(checks);
+    assert!(survivors.is_empty(), "no vector sees {survivors:?}");
+}
+
+#[test]
+fn a_reader_that_does_not_look_for_claims_at_every_multiple_of_8_turns_a_vector_red() {
+    let steps = [16, 32, 64].map(|step| (format!("every {step}"), Mistake::ClaimsAtMultiplesOf(step)));
+    let survivors = survivors(steps);
     assert!(survivors.is_empty(), "no vector sees {survivors:?}");
 }
 

@@ -3,7 +3,9 @@
 
 mod dead;
 mod maps;
+mod places;
 mod records;
+mod slots;
 mod trees;
 mod wide;
 
@@ -21,6 +23,8 @@ pub(super) fn make() -> Group {
     maps::make(&mut maker);
     wide::make(&mut maker);
     dead::make(&mut maker);
+    slots::make(&mut maker);
+    places::make(&mut maker);
     maker.finish()
 }
 

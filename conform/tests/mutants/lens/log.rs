@@ -65,8 +65,10 @@ impl Lens {
             let body = right.sum(&[&header[8..], &sums]);
             header[4..8].copy_from_slice(&body);
         }
+        self.checksum(Structure::Frame, 4, header);
         let sum = right.sum(&[&header[4..]]);
         header[..4].copy_from_slice(&sum);
+        self.checksum(Structure::Frame, 0, header);
         true
     }
 
@@ -129,6 +131,35 @@ impl Lens {
         }
         reseal(bytes, right, len);
         Some(len)
+    }
+}
+
+/// Damages the header of every frame that is at no multiple of `step` and follows no whole frame: the log does not come to it, and who looks
+/// for claims at these multiples alone does not see it. Sectors begin at multiples of 64, so a frame behind a whole one begins where that one ends, or at
+/// such a multiple.
+pub(super) fn hide_claims(view: &mut View<'_>, start: usize, sequence: u64, step: usize) {
+    let end = view.seen.len().min(start + view.segment_bytes);
+    let bytes = &mut view.seen[start..end];
+    let mut follows = 0;
+    for at in (64..bytes.len()).step_by(8) {
+        let seed = FrameSeed { lineage: view.weak.lineage, sequence, at: at as u32 };
+        let Some(header) = bytes.get(at..at + 32).filter(|header| u32_at(header, 8) != 0) else { continue };
+        if seed.sum(&[&header[4..]]) != header[..4] {
+            continue;
+        }
+        let body = bytes.get(at + 32..at + 32 + u32_at(header, 20) as usize).unwrap_or_default();
+        let records = extents(body).into_iter();
+        let sums: Vec<u8> =
+            records.flat_map(|record| body[record.start..record.start + 4].to_vec()).collect();
+        if seed.sum(&[&header[8..], &sums]) == header[4..8] {
+            if at % step == 0 || at == follows {
+                follows = (at + 32 + body.len()).next_multiple_of(8);
+                continue;
+            }
+        } else if at % step == 0 {
+            continue;
+        }
+        bytes[at] ^= 1;
     }
 }
 

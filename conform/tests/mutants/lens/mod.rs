@@ -25,7 +25,7 @@ use holotype_conform::forge::crc;
 
 use entries::EntryField;
 use form::u32_at;
-use headers::{Field, Structure};
+use headers::{Check, Field, Structure};
 use records::RecordField;
 use seeds::{Seed, Weak};
 
@@ -63,6 +63,10 @@ pub(crate) enum Mistake {
     Entry(EntryField, Misreading),
     /// It leaves a part out of the seed of a checksum.
     Seed(Seed),
+    /// It does not ask whether a header is what it must be.
+    Unchecked(Check),
+    /// It looks for claims at every multiple of this, and not of 8.
+    ClaimsAtMultiplesOf(usize),
 }
 
 /// What stands between a file and its reader.
@@ -103,7 +107,9 @@ impl Lens {
 
     fn slot(&self, view: &mut View<'_>, start: usize) {
         let roots = std::mem::take(&mut view.roots);
-        if let Some(slot) = view.seen.get_mut(start..start + 512).filter(|slot| slot_is_sealed(slot)) {
+        let needs_magic = !matches!(self.0, Mistake::Unchecked(Check::SlotMagic));
+        let is_taken = |slot: &[u8]| sum_holds(slot) && (slot.starts_with(MAGIC) || !needs_magic);
+        if let Some(slot) = view.seen.get_mut(start..start + 512).filter(|slot| is_taken(slot)) {
             for reference in [384, 432] {
                 for (place, at, before, after) in &roots {
                     let named =
@@ -119,8 +125,18 @@ impl Lens {
                 let generation = form::u64_at(slot, 352);
                 slot[352..360].copy_from_slice(&(u64::MAX - 1).wrapping_sub(generation).to_le_bytes());
             }
+            match self.0 {
+                Mistake::Unchecked(Check::SlotMagic) => slot[..8].copy_from_slice(MAGIC),
+                // Twice as much, and one more in the second place: each slot is in its place, and who was first is first.
+                Mistake::Unchecked(Check::SlotPlace) => {
+                    let generation = form::u64_at(slot, 352).wrapping_mul(2) + u64::from(start > 0);
+                    slot[352..360].copy_from_slice(&generation.to_le_bytes());
+                }
+                _ => {}
+            }
             let sum = crc(&[&slot[..508]]);
             slot[508..].copy_from_slice(&sum.to_le_bytes());
+            self.checksum(Structure::Slot, 508, slot);
         }
         view.roots = roots;
     }
@@ -135,27 +151,57 @@ impl Lens {
             return;
         }
         match header[4] {
-            1 => self.frames(view, start, form::u64_at(header, 8)),
+            1 => {
+                let sequence = form::u64_at(header, 8);
+                self.frames(view, start, sequence);
+                if let Mistake::ClaimsAtMultiplesOf(step) = self.0 {
+                    log::hide_claims(view, start, sequence, step);
+                }
+            }
             2 => self.pages(view, place, form::u64_at(header, 16)),
             _ => {}
         }
         let header = &mut view.seen[start..start + 64];
         self.header(Structure::Segment, header);
+        match self.0 {
+            // The magic of a log segment where the kind is that of one, and the other way round.
+            Mistake::Unchecked(Check::SegmentMagic) if header[4] == 1 => header[..4].copy_from_slice(b"HLOG"),
+            Mistake::Unchecked(Check::SegmentKind) if header.starts_with(b"HLOG") => header[4] = 1,
+            Mistake::Unchecked(Check::SegmentLineage) => header[44..60].copy_from_slice(&view.weak.lineage),
+            _ => {}
+        }
         let sum = crc(&[&place.to_le_bytes(), &header[..60]]);
         header[60..].copy_from_slice(&sum.to_le_bytes());
+        self.checksum(Structure::Segment, 60, header);
     }
 
     fn header(&self, structure: Structure, bytes: &mut [u8]) {
         if let Mistake::Header(field, misreading) = self.0
             && field.structure == structure
+            && !field.is_checksum
+        {
+            form::misread_fixed(bytes, field.at, field.len, misreading);
+        }
+    }
+
+    /// Misreads a checksum, after what it covers.
+    fn checksum(&self, structure: Structure, at: usize, bytes: &mut [u8]) {
+        if let Mistake::Header(field, misreading) = self.0
+            && (field.structure, field.at, field.is_checksum) == (structure, at, true)
         {
             form::misread_fixed(bytes, field.at, field.len, misreading);
         }
     }
 }
 
+const MAGIC: &[u8] = b"HOLOTYPE";
+
 fn slot_is_sealed(slot: &[u8]) -> bool {
-    slot.starts_with(b"HOLOTYPE") && crc(&[&slot[..508]]).to_le_bytes() == slot[508..]
+    slot.starts_with(MAGIC) && sum_holds(slot)
+}
+
+fn sum_holds(slot: &[u8]) -> bool {
+    crc(&[&slot[..508]]).to_le_bytes() == slot[508..]
 }
 
 /// Lineage and segment length, as the first slot has them that is whole and could be right.

@@ -54,6 +54,7 @@ impl Lens {
         let seed = PageSeed { number: u32_at(room, 8), ..right };
         let sum = seed.sum(&room[4..covered.unwrap_or(written)]);
         room[..4].copy_from_slice(&sum);
+        self.checksum(Structure::Page, 0, room);
         Some(Looked { len: len.max(written), changed: Some((before, u32::from_le_bytes(sum))) })
     }
 

@@ -74,14 +74,20 @@ fn checkpoint(forge: &mut Forge, place: u32, listed: Option<Vec<u32>>) -> Vec<u8
     pages.finish_with(vec![notes], &Changes { listed, ..Changes::default() })
 }
 
-fn far(maker: &mut Maker) {
-    let clauses = ["F-8.2", "F-8.3", "F-8.5", "F-8.6", "F-8.7", "F-8.9", "R-1.2"];
+/// The same with two checkpoints, and what names the newest.
+pub(super) fn far_with_two() -> (Forge, Vec<u8>) {
     let mut forge = far_forge();
     let older = checkpoint(&mut forge, PLACES[0], None);
     forge.commit(&[Record::put(WIDE, &Key::Int(400), &saying(3))]);
     let newest = checkpoint(&mut forge, PLACES[1], None);
     let last = forge.last;
     name_in_slot(&mut forge, &[&newest, &older], last);
+    (forge, newest)
+}
+
+fn far(maker: &mut Maker) {
+    let clauses = ["F-8.2", "F-8.3", "F-8.5", "F-8.6", "F-8.7", "F-8.9", "R-1.2"];
+    let (forge, _) = far_with_two();
     let name = "A checkpoint and a log whose places, numbers and ids take two bytes";
     maker.holds(&clauses, &["ByteOrder", "Checkpoint"], name, &forge.data, forge.state());
     let mut only = far_forge();

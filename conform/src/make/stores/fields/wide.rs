@@ -11,7 +11,7 @@ use crate::make::ladder::document;
 use crate::make::stores::newer;
 use crate::make::stores::sample::{saying, small, text};
 
-const ID: u32 = 70_000;
+pub(super) const ID: u32 = 70_000;
 const SEQUENCE: u64 = (1 << 32) + 5;
 /// The count with which the segment begins.
 const FIRST: u32 = 99_990;
@@ -30,8 +30,14 @@ fn filler(len: usize) -> Record {
 
 /// A store whose log stands far into a long segment of a high number, as a checkpoint says that stands far into its own.
 fn store() -> Forge {
-    let mut forge = Forge::new(512, 1 << 18, 1);
+    store_at(0, [1, 2]).0
+}
+
+/// The same with the log at this place, and these reserved behind it; beside it what names the checkpoint.
+pub(super) fn store_at(physical: u32, reserved: [u32; 2]) -> (Forge, Vec<u8>) {
+    let mut forge = Forge::new(512, 1 << 18, physical + 1);
     let first = lsn(1, FIRST);
+    (forge.physical, forge.reserved) = (physical, reserved);
     (forge.sequence, forge.base, forge.last) = (SEQUENCE, FIRST, first - 1);
     forge.table = vec![row(&forge, first)];
     forge.header(first, 512, |_| ());
@@ -53,7 +59,7 @@ fn store() -> Forge {
     let reference = pages.finish_with(vec![notes], &Changes::default());
     let last = forge.last;
     name_in_slot(&mut forge, &[&reference], last);
-    forge
+    (forge, reference)
 }
 
 fn long_segments(maker: &mut Maker) {
