@@ -4,22 +4,20 @@
 //! cargo run --release -p holotype-conform --example generate -- spec/vectors
 //! ```
 //!
-//! Vectors of a released format are never written again: `tests/frozen.rs` holds what this makes against what is there. The stores that the engine
-//! wrote are left as they are where there are any: another engine writes other stores.
+//! Only files that `1.0/index.json` does not list are written, and are listed then. A listed file is never written again: where one would change,
+//! nothing is written at all, until it is taken out of the list by hand. The stores that the engine wrote are listed as they are where there are any:
+//! another engine writes other stores.
 
 use std::error::Error;
 use std::path::Path;
 
+use holotype_conform::make;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [folder] = arguments.as_slice() else { return Err("usage: generate FOLDER".into()) };
-    for (name, bytes) in holotype_conform::make::folder() {
-        let path = Path::new(folder).join(&name);
-        if holotype_conform::make::is_written_by_the_engine(&name) && path.exists() {
-            continue;
-        }
-        std::fs::create_dir_all(path.parent().ok_or("every file is in a folder")?)?;
-        std::fs::write(path, bytes)?;
+    for name in make::write(Path::new(folder), &make::folder()).map_err(|error| error.to_string())? {
+        println!("{name}");
     }
     Ok(())
 }

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`case`] | a case and its outcomes, as the manifests have them |
 //! | [`load`] | from a folder to cases and files |
+//! | [`index`] | the list of the files of a version, which none of them differs from |
 //! | [`meaning`] | what a JSON text says |
 //! | [`answer`] | what a subject said, and whether that is right |
 //! | [`subject`] | whom is asked: the engine, or a program behind a pipe |
@@ -19,6 +20,7 @@ pub mod answer;
 pub mod case;
 pub mod forge;
 pub mod hex;
+pub mod index;
 pub mod load;
 pub mod make;
 pub mod meaning;

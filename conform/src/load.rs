@@ -3,6 +3,7 @@
 //! ```text
 //! spec/vectors/VERSION/GROUP.json     a manifest
 //! spec/vectors/VERSION/stores/*.holo  the files that its cases begin from
+//! spec/vectors/VERSION/index.json     the list of both
 //! ```
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::case::{File, Group};
+use crate::index::{Entry, INDEX, Index};
 
 /// No vector needs a longer file: a manifest is not believed for more.
 const FILE_LEN_MAX: u64 = 64 << 20;
@@ -31,67 +33,130 @@ pub struct LoadError {
     /// The file or folder.
     pub path: PathBuf,
     /// What is wrong with it.
-    pub what: String,
+    pub fault: Fault,
+}
+
+/// What is wrong with a file or folder of vectors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// The system does not read or write it: why.
+    Unreadable(String),
+    /// It is not what it should be: why.
+    Malformed(String),
+    /// No folder of a version is in it.
+    NoVersion,
+    /// No manifest is in it.
+    NoManifest,
+    /// The list of a version is not there.
+    NoIndex,
+    /// It is listed, and not there.
+    Missing,
+    /// It is there, and not listed.
+    NotListed,
+    /// It is not as it was when it was listed.
+    Changed {
+        /// What the list says.
+        listed: Entry,
+        /// What it would have to say.
+        found: Entry,
+    },
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Unreadable(why) | Fault::Malformed(why) => f.write_str(why),
+            Fault::NoVersion => f.write_str("no folder of a format version, such as 1.0, is in it"),
+            Fault::NoManifest => f.write_str("no manifest is in it"),
+            Fault::NoIndex => f.write_str("the list of the files of this version is missing"),
+            Fault::Missing => write!(f, "{INDEX} lists this file, and it is missing"),
+            Fault::NotListed => write!(f, "{INDEX} does not list this file"),
+            Fault::Changed { listed, found } => {
+                write!(f, "this file was changed: {INDEX} says {listed}, and it has {found}")
+            }
+        }
+    }
 }
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path.display(), self.what)
+        write!(f, "{}: {}", self.path.display(), self.fault)
     }
 }
 
 impl std::error::Error for LoadError {}
 
-fn wrong(path: &Path, what: impl fmt::Display) -> LoadError {
-    LoadError { path: path.to_owned(), what: what.to_string() }
+impl LoadError {
+    pub(crate) fn unreadable(path: &Path, why: impl fmt::Display) -> Self {
+        LoadError { path: path.to_owned(), fault: Fault::Unreadable(why.to_string()) }
+    }
+
+    pub(crate) fn malformed(path: &Path, why: impl fmt::Display) -> Self {
+        LoadError { path: path.to_owned(), fault: Fault::Malformed(why.to_string()) }
+    }
 }
 
 /// The vectors of every version in `folder`, the oldest first.
 ///
 /// # Errors
-/// What cannot be read, or is no manifest.
+/// What cannot be read, is no manifest, or is not what the list of its version says.
 pub fn load(folder: &Path) -> Result<Vec<Vectors>, LoadError> {
     let versions = entries(folder)?.into_iter().filter(|path| path.is_dir());
     let found = versions.map(|path| load_version(&path)).collect::<Result<Vec<_>, _>>()?;
     if found.is_empty() {
-        return Err(wrong(folder, "no folder of a format version, such as 1.0, is in it"));
+        return Err(LoadError { path: folder.to_owned(), fault: Fault::NoVersion });
     }
     Ok(found)
 }
 
 fn load_version(folder: &Path) -> Result<Vectors, LoadError> {
-    let version = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let (mut groups, mut bases) = (Vec::new(), BTreeMap::new());
+    let index = Index::read(folder)?;
+    let mut files = BTreeMap::new();
     for path in entries(folder)? {
-        if path.extension().is_some_and(|extension| extension == "json") {
-            groups.push(manifest(&path)?);
+        let within = if path.is_dir() { entries(&path)? } else { vec![path] };
+        for path in within.into_iter().filter(|path| *path != folder.join(INDEX)) {
+            let bytes = std::fs::read(&path).map_err(|error| LoadError::unreadable(&path, error))?;
+            files.insert(name_within(folder, &path), bytes);
         }
     }
-    let stores = folder.join("stores");
-    for path in if stores.is_dir() { entries(&stores)? } else { Vec::new() } {
-        let bytes = std::fs::read(&path).map_err(|error| wrong(&path, error))?;
-        bases.insert(format!("stores/{}", path.file_name().unwrap_or_default().to_string_lossy()), bytes);
+    // Before any of them is believed.
+    index.check(folder, &files)?;
+    let (mut groups, mut bases) = (Vec::new(), BTreeMap::new());
+    for (name, bytes) in files {
+        if name.starts_with("stores/") {
+            bases.insert(name, bytes);
+        } else {
+            groups.push(manifest(&folder.join(name), &bytes)?);
+        }
     }
     if groups.is_empty() {
-        return Err(wrong(folder, "no manifest is in it"));
+        return Err(LoadError { path: folder.to_owned(), fault: Fault::NoManifest });
     }
+    let version = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Vectors { version, groups, bases })
 }
 
+/// The name of a file as lists and manifests have it.
+fn name_within(folder: &Path, path: &Path) -> String {
+    let parts = path.strip_prefix(folder).unwrap_or(path).iter();
+    parts.map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+/// What is in a folder, but for what its name hides.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
-    let found = std::fs::read_dir(folder).map_err(|error| wrong(folder, error))?;
+    let found = std::fs::read_dir(folder).map_err(|error| LoadError::unreadable(folder, error))?;
     let mut paths = found
-        .map(|entry| entry.map(|entry| entry.path()).map_err(|error| wrong(folder, error)))
+        .map(|entry| entry.map(|entry| entry.path()).map_err(|error| LoadError::unreadable(folder, error)))
         .collect::<Result<Vec<_>, _>>()?;
+    paths.retain(|path| !path.file_name().unwrap_or_default().to_string_lossy().starts_with('.'));
     paths.sort();
     Ok(paths)
 }
 
-fn manifest(path: &Path) -> Result<Group, LoadError> {
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(path, error))?;
-    let group: Group = serde_json::from_str(&text).map_err(|error| wrong(path, error))?;
+fn manifest(path: &Path, bytes: &[u8]) -> Result<Group, LoadError> {
+    let group: Group = serde_json::from_slice(bytes).map_err(|error| LoadError::malformed(path, error))?;
     if !group.cases.is_sorted_by(|a, b| a.id < b.id) {
-        return Err(wrong(path, "the ids of the cases do not rise"));
+        return Err(LoadError::malformed(path, "the ids of the cases do not rise"));
     }
     Ok(group)
 }

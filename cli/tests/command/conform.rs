@@ -1,5 +1,8 @@
 //! Vectors: on the engine, on programs that answer wrongly, and on none at all.
 
+use std::collections::BTreeMap;
+
+use holotype_conform::make;
 use serde_json::Value;
 
 use crate::bench::Bench;
@@ -12,9 +15,14 @@ const ONE_CASE: &str = r#"{"format":"1.0","group":"few","about":"a case","notes"
 
 fn bench_with_one_case() -> Bench {
     let bench = Bench::new();
-    std::fs::create_dir_all(bench.path("vectors/1.0")).unwrap();
-    bench.write("vectors/1.0/few.json", ONE_CASE);
+    write_manifest(&bench, "vectors", ONE_CASE);
     bench
+}
+
+/// Writes a manifest, and the list that has it.
+fn write_manifest(bench: &Bench, folder: &str, text: &str) {
+    let made = BTreeMap::from([("1.0/few.json".to_owned(), text.as_bytes().to_vec())]);
+    make::write(&bench.path(folder), &made).unwrap();
 }
 
 #[test]
@@ -46,9 +54,27 @@ fn vectors_that_are_not_there_are_asked_for() {
     bench.run("conform --vectors missing").fails_saying(2, &["missing"]);
     std::fs::create_dir_all(bench.path("empty")).unwrap();
     bench.run("conform --vectors empty").fails_saying(2, &["empty", "1.0"]);
-    std::fs::create_dir_all(bench.path("broken/1.0")).unwrap();
-    bench.write("broken/1.0/few.json", "{");
-    bench.run("conform --vectors broken").fails_saying(2, &["few.json"]);
+    write_manifest(&bench, "broken", "{");
+    bench.run("conform --vectors broken").fails_saying(2, &["few.json", "EOF while parsing"]);
+}
+
+#[test]
+fn vectors_that_are_not_what_the_list_says_are_not_used() {
+    let harmed = |file: &str, text: Option<&str>| {
+        let bench = bench_with_one_case();
+        let path = bench.path("vectors/1.0").join(file);
+        match text {
+            Some(text) => std::fs::write(path, text).unwrap(),
+            None => std::fs::remove_file(path).unwrap(),
+        }
+        bench.run("conform --vectors vectors")
+    };
+    harmed("few.json", Some(&ONE_CASE[..ONE_CASE.len() - 1])).fails_saying(2, &["few.json", "was changed"]);
+    harmed("few.json", Some(&ONE_CASE.replace("One", "Two"))).fails_saying(2, &["few.json", "was changed"]);
+    harmed("few.json", None).fails_saying(2, &["few.json", "missing"]);
+    harmed("more.json", Some(ONE_CASE)).fails_saying(2, &["more.json", "does not list"]);
+    harmed("index.json", None).fails_saying(2, &["index.json", "missing"]);
+    harmed("index.json", Some("{")).fails_saying(2, &["index.json"]);
 }
 
 #[cfg(unix)]

@@ -8,10 +8,12 @@ mod ladder;
 mod notes;
 mod order;
 mod stores;
+mod write;
 
 use std::collections::BTreeMap;
 
 pub use groups::folder;
+pub use write::{WriteError, write};
 
 use crate::case::{Case, Group, Note, Outcome, Place, Request, State, Verdict};
 use notes::NOTES;
