@@ -40,7 +40,7 @@ pub(crate) struct ConformArgs {
 
 #[derive(Debug, Serialize)]
 struct Report {
-    /// Whether no case failed, and some held.
+    /// Whether no case failed, and some of each group held.
     held: bool,
     cases: usize,
     skipped: usize,
@@ -124,12 +124,11 @@ impl Report {
             failed: Vec::new(),
             groups: BTreeMap::new(),
         };
-        let mut held = 0;
         for outcome in outcomes {
             let Outcomes { version, group, id, name, came } = outcome;
             let counts = report.groups.entry((version.clone(), group.clone())).or_default();
             match came {
-                Came::Held => (counts.held, held) = (counts.held + 1, held + 1),
+                Came::Held => counts.held += 1,
                 Came::Skipped => (counts.skipped, report.skipped) = (counts.skipped + 1, report.skipped + 1),
                 Came::Failed(what) => {
                     counts.failed += 1;
@@ -137,9 +136,15 @@ impl Report {
                 }
             }
         }
-        // A subject that has no operation at all has shown nothing.
-        report.held = report.failed.is_empty() && held > 0;
+        // Where a subject has none of a group's operations, it has shown nothing of what the group is for.
+        report.held = report.failed.is_empty() && report.unanswered().is_empty() && !report.groups.is_empty();
         report
+    }
+
+    /// The groups of which the subject has answered no case.
+    fn unanswered(&self) -> Vec<&str> {
+        let groups = self.groups.iter().filter(|(_, counts)| counts.held + counts.failed == 0);
+        groups.map(|((_, group), _)| group.as_str()).collect()
     }
 }
 
@@ -162,6 +167,10 @@ fn text(report: &Report) -> String {
     let more = report.failed.len().saturating_sub(FAILURES_SHOWN);
     if more > 0 {
         writeln!(text, "\nand {more} more; --json lists all").expect(STRING);
+    }
+    let unanswered = report.unanswered();
+    if !unanswered.is_empty() {
+        writeln!(text, "\nno case was answered of: {}", unanswered.join(", ")).expect(STRING);
     }
     let verdict = match (report.held, report.skipped) {
         (true, 0) => "every case held",
@@ -235,6 +244,14 @@ mod tests {
         assert!(!held(vec![Came::Held, Came::Failed("no".into())]));
         assert!(!held(vec![Came::Skipped]));
         assert!(!held(Vec::new()));
+    }
+
+    #[test]
+    fn a_group_of_which_nothing_was_answered_has_not_held() {
+        let other = Outcomes { group: "json".into(), ..outcome(Came::Skipped) };
+        let report = Report::new(vec![outcome(Came::Held), other]);
+        assert!(!report.held);
+        assert!(text(&report).contains("no case was answered of: json"), "{}", text(&report));
     }
 
     #[test]
