@@ -35,7 +35,7 @@ pub(crate) struct Scan<'a> {
     /// The offset where it ended, X.
     offset: u32,
     /// The segments that may come next; looked up once for each segment.
-    successors: Option<Vec<Shared>>,
+    successors: Option<Rc<[Shared]>>,
     highest_incarnation: u32,
     /// What was reserved for the first segment's successors, should its header be damaged.
     reserved_at_start: (u64, [Option<u32>; 2]),
@@ -248,11 +248,11 @@ impl<'a> Scan<'a> {
         let aligned = self.geometry.place(self.geometry.round_up_sector(end));
         places.extend(near.map(|offset| (Rc::clone(image), offset)));
         places.extend(aligned.filter(|_| aligned != near).map(|offset| (Rc::clone(image), offset)));
-        for next in self.successors_of(image)? {
+        for next in self.successors_of(image)?.iter() {
             let header = next.header.as_ref();
             let is_behind = header.is_some_and(|header| header.prev_end == end);
             if is_behind || seeded::is_on(Bug::PredecessorEndIgnored) {
-                places.push((next, self.geometry.data_start()));
+                places.push((Rc::clone(next), self.geometry.data_start()));
             }
         }
         Ok(places)
@@ -260,21 +260,21 @@ impl<'a> Scan<'a> {
 
     /// The segments behind `image`, with valid headers of the right sequence: where none is named, a life that came to nothing may have left one
     /// beside that of the next life (spec: ).
-    fn successors_of(&mut self, image: &Shared) -> Result<Vec<Shared>> {
+    fn successors_of(&mut self, image: &Shared) -> Result<Rc<[Shared]>> {
         let of_current = Rc::ptr_eq(image, &self.image);
         if of_current && let Some(known) = &self.successors {
-            return Ok(known.clone());
+            return Ok(Rc::clone(known));
         }
         let sequence = image.sequence + 1;
         // The header of segment q was valid when the log entered it; only segment 0 of a new store is entered by its place.
-        let found = match self.reserved_by(image)[0] {
+        let found: Rc<[Shared]> = match self.reserved_by(image)[0] {
             Some(physical) => {
                 self.open(physical, sequence)?.filter(|next| next.header.is_some()).into_iter().collect()
             }
-            None => self.find_anywhere(sequence)?,
+            None => self.find_anywhere(sequence)?.into(),
         };
         if of_current {
-            self.successors = Some(found.clone());
+            self.successors = Some(Rc::clone(&found));
         }
         Ok(found)
     }
