@@ -28,7 +28,7 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::BackupOfAnyBranch, "engine/tests/backup.rs"),
 ];
 
-/// Bugs that nothing catches yet: holes, to be closed. Each needs two power cuts with leftovers that fit one another to the byte.
+/// Bugs that no check here catches yet: holes, to be closed. The vectors catch the second and the third. Each needs two power cuts with leftovers that fit one another to the byte.
 pub const HOLES: &[Bug] =
     &[Bug::IncarnationFromTheSlotAlone, Bug::BodyChecksumIgnored, Bug::PredecessorEndIgnored];
 
