@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use holotype::Db;
 use holotype::storage::sim::SimDisk;
+use holotype::{CheckpointUnderWay, Db};
 use holotype_model::{Disagreement, Durability, Ending, KeyRange, Op, Oracle, Outcome, Survived};
 
 use crate::adapter;
@@ -25,6 +25,8 @@ pub enum Step {
     Maintain,
     /// A checkpoint, and this call when the first of its pages are written.
     DuringCheckpoint(Op),
+    /// A checkpoint, and this call when a slot that names it is written and not yet synced.
+    BeforeSlotSync(Op),
     /// Somebody begins to follow the change feed, and listens at the next look.
     Follow,
     /// The store is closed and opened again.
@@ -44,6 +46,7 @@ impl fmt::Display for Step {
             Step::Overlap(first, second) => write!(f, "{first}, and during its sync {second}"),
             Step::Maintain => f.write_str("maintain"),
             Step::DuringCheckpoint(op) => write!(f, "checkpoint, and in its midst {op}"),
+            Step::BeforeSlotSync(op) => write!(f, "checkpoint, and before the sync of its slot {op}"),
             Step::Follow => f.write_str("follow"),
             Step::Reopen => f.write_str("close, open"),
             Step::Kill => f.write_str("kill, open"),
@@ -146,6 +149,7 @@ impl Live {
             Step::Overlap(first, second) => self.overlap(first, second),
             Step::Maintain => self.maintain(),
             Step::DuringCheckpoint(op) => self.during_checkpoint(op),
+            Step::BeforeSlotSync(op) => self.before_slot_sync(op),
             Step::Follow => {
                 self.follower = Some(Follower::begin(self.db())?);
                 Ok(Vec::new())
@@ -234,6 +238,25 @@ impl Live {
         self.witness.record();
         if let Some(checkpoint) = checkpoint {
             checkpoint.finish().map_err(say_error)?;
+        }
+        all.extend(moments(self.witness.take(), &self.oracle, &self.oracle));
+        Ok(all)
+    }
+
+    fn before_slot_sync(&mut self, op: &Op) -> Result<Vec<Moment>, Violation> {
+        let say_error = |error: holotype::Error| format!("a checkpoint: {error}");
+        self.witness.record();
+        let checkpoint = self.db().begin_checkpoint().map_err(say_error)?;
+        let sealed = checkpoint.map(CheckpointUnderWay::seal).transpose().map_err(say_error)?;
+        if let Some(sealed) = &sealed {
+            sealed.name().map_err(say_error)?;
+        }
+        let mut all = moments(self.witness.take(), &self.oracle, &self.oracle);
+        all.extend(self.call(op)?);
+        self.witness.record();
+        if let Some(sealed) = sealed {
+            let named_twice = sealed.sync().and_then(|()| sealed.name()).and_then(|()| sealed.sync());
+            named_twice.and_then(|()| sealed.publish()).map_err(say_error)?;
         }
         all.extend(moments(self.witness.take(), &self.oracle, &self.oracle));
         Ok(all)

@@ -95,7 +95,7 @@ pub use salvage::{LostDocument, SalvageReport, SalvagedCollection, salvage};
 pub use scan::{KeyBounds, Keys, Scan};
 pub use snapshot::{Snapshot, View};
 #[cfg(feature = "testing")]
-pub use testing::{CheckpointUnderWay, SyncUnderWay};
+pub use testing::{CheckpointToName, CheckpointUnderWay, SyncUnderWay};
 pub use ticket::Ticket;
 pub use transaction::{Savepoint, TxCollection, TxKeys, TxScan, WriteTransaction};
 pub use watch::Watch;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::core::{CheckpointJob, Core, SyncJob};
+use crate::core::{CheckpointJob, Core, SealedCheckpoint, SyncJob};
 use crate::db::Db;
 use crate::document::Key;
 use crate::error::Result;
@@ -123,5 +123,48 @@ impl CheckpointUnderWay {
     pub fn finish(mut self) -> Result<()> {
         while self.step()? {}
         self.db.core().finish_checkpoint(self.job)
+    }
+
+    /// Writes what is left, and syncs all of it: then it is to be named.
+    ///
+    /// # Errors
+    /// As [`Db::checkpoint`].
+    pub fn seal(mut self) -> Result<CheckpointToName> {
+        while self.step()? {}
+        let sealed = self.db.core().seal_checkpoint(self.job)?;
+        Ok(CheckpointToName { db: self.db, sealed })
+    }
+}
+
+/// A checkpoint that is whole and durable. It is to be named and synced twice, and then published; commits go on in between.
+#[derive(Debug)]
+pub struct CheckpointToName {
+    db: Db,
+    sealed: SealedCheckpoint,
+}
+
+impl CheckpointToName {
+    /// Has the slot that is not the newest name it.
+    ///
+    /// # Errors
+    /// As [`Db::checkpoint`].
+    pub fn name(&self) -> Result<()> {
+        self.db.core().name_checkpoint(&self.sealed)
+    }
+
+    /// Syncs that slot.
+    ///
+    /// # Errors
+    /// As [`Db::checkpoint`].
+    pub fn sync(&self) -> Result<()> {
+        self.db.core().sync_slot()
+    }
+
+    /// Gives back what only the checkpoint before the last needed: both slots name this one.
+    ///
+    /// # Errors
+    /// As [`Db::checkpoint`].
+    pub fn publish(self) -> Result<()> {
+        self.db.core().publish_checkpoint(self.sealed)
     }
 }

@@ -137,7 +137,7 @@ fn a_file_that_is_updated_for_ever_stays_small() {
     db.compact().expect("nothing hinders it");
     let stats = db.stats();
     let (file, live) = (stats.file_bytes, stats.space.live_bytes + stats.space.checkpoint_bytes);
-    // The store's own thread takes steps meanwhile, and which came last decides about a segment more or less.
+    // Where the store's own thread took the last step before, the log may have reserved a place behind the end of the file.
     let segments = segments + u64::from(stats.segment_bytes);
     assert!(file <= live * 11 / 10 + segments, "{file} for {live}: {stats:#?}");
     assert_eq!(a.len().expect("it is there"), 10_000);

@@ -144,7 +144,7 @@ Watermark ==
 
 \* R-7.1, M-3.3: the hand-over, and a sync for what it handed over.
 BeginSync ==
-    /\ mode = "open" /\ syncing = 0 /\ pending.slot = 0 /\ Len(log) > durable
+    /\ mode = "open" /\ syncing = 0 /\ Len(log) > durable
     /\ Obeyed("watermark") => log[Len(log)].says >= durable
     /\ written' = Len(log)
     /\ syncing' = Len(log)
@@ -208,14 +208,14 @@ Clean(s) ==
 \* P-2.2, P-2.3
 BeginCheckpoint ==
     /\ Cleaning /\ mode = "open" /\ job.step = "none" /\ pending.slot = 0 /\ FreePlaces # {}
-    /\ Len(log) > 0 /\ visible = Len(log) /\ durable = Len(log)
+    /\ Len(log) > 0 /\ visible = Len(log)
     /\ job' = [step |-> "pages", lsn |-> Len(log), place |-> LowestFree]
     /\ at' = [at EXCEPT ![LowestFree] = <<"unsynced", Len(log)>>]
     /\ UNCHANGED <<mode, log, written, durable, visible, syncing, incarnation, slots, pending, snapshot, truth>>
 
 \* P-2.4, F-8.8: the first of the three syncs.
 SyncPages ==
-    /\ mode = "open" /\ job.step = "pages" /\ syncing = 0
+    /\ mode = "open" /\ job.step = "pages"
     /\ job' = [job EXCEPT !.step = "first"]
     /\ at' = IF Obeyed("pages before the slot") THEN [at EXCEPT ![job.place] = <<"checkpoint", job.lsn>>] ELSE at
     /\ UNCHANGED <<mode, log, written, durable, visible, syncing, incarnation, slots, pending, snapshot, truth>>
@@ -228,6 +228,7 @@ WriteSlot(value) ==
 \* P-2.4, P-2.5: the new one and the one that was the newest; then the same two once more.
 NameCheckpoint ==
     /\ mode = "open" /\ job.step \in {"first", "second"} /\ pending.slot = 0
+    /\ Obeyed("a checkpoint is durable before it is named") => job.lsn <= durable
     /\ LET newest == Shown(NewestSlot)
            named  == <<job.lsn, job.place>>
        IN WriteSlot([incarnation |-> incarnation, newest |-> named,
@@ -236,7 +237,7 @@ NameCheckpoint ==
 
 \* P-2.4: the sync behind a slot write. It may cover more of the log; nobody is told.
 SyncSlot ==
-    /\ mode = "open" /\ pending.slot # 0 /\ syncing = 0
+    /\ mode = "open" /\ pending.slot # 0
     /\ slots' = [slots EXCEPT ![pending.slot] = pending.value]
     /\ pending' = NoWrite
     /\ job' = IF job.step = "first" THEN [job EXCEPT !.step = "second"] ELSE NoJob

@@ -91,6 +91,7 @@ pub fn steps(segment_bytes: u32) -> Vec<Step> {
         Step::Do(Op::Checkpoint),
         Step::Do(Op::Compact),
         Step::DuringCheckpoint(put_op("x", big(segment_bytes))),
+        Step::BeforeSlotSync(put_op("x", big(segment_bytes))),
     ]
 }
 

@@ -140,6 +140,7 @@ pub fn maintenance(segment_bytes: u32) -> Vec<Step> {
         clean(),
         Step::Maintain,
         Step::DuringCheckpoint(put_op("x", segment_bytes as usize / 2)),
+        Step::BeforeSlotSync(put_op("x", segment_bytes as usize / 2)),
         Step::Do(Op::Compact),
         put("x", blob(segment_bytes as usize / 2), Durability::Synced),
         put("p", number(9), Durability::Buffered),

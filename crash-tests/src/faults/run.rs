@@ -132,7 +132,9 @@ impl Run {
             Step::Do(op) => self.call(op),
             Step::All(ops) => ops.iter().try_for_each(|op| self.call(op)),
             Step::Overlap(first, second) => [first, second].into_iter().try_for_each(|op| self.call(op)),
-            Step::DuringCheckpoint(op) => [&Op::Checkpoint, op].into_iter().try_for_each(|op| self.call(op)),
+            Step::DuringCheckpoint(op) | Step::BeforeSlotSync(op) => {
+                [&Op::Checkpoint, op].into_iter().try_for_each(|op| self.call(op))
+            }
             Step::Maintain => self.maintain(),
             Step::Follow => Ok(()),
             Step::Reopen | Step::Kill => self.reopen(),

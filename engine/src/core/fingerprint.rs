@@ -37,7 +37,8 @@ impl Core {
         if let Some(writer) = &self.writer {
             let writer = lock(writer);
             let life = (writer.is_open, writer.highest_incarnation, writer.unsealed, writer.half_published);
-            let lengths = (writer.file_len, writer.synced_len, writer.cuts);
+            let lengths =
+                (writer.file_len, writer.synced_len, writer.named_len, writer.slot_unsynced, writer.cuts);
             let kept = (&writer.accounts, &writer.checkpoints, &writer.room, &writer.work);
             let written =
                 write!(hashing, "{:?}{:?}{life:?}{lengths:?}{kept:?}", writer.appender, writer.superblock);

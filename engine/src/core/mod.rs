@@ -31,10 +31,10 @@ mod writer;
 pub(crate) use draft::{Draft, DraftWalk, Savepoint};
 pub use feed::{Change, Commit, Location};
 pub(crate) use feed::{Feed, Feeds};
-#[cfg(feature = "testing")]
-pub(crate) use maintenance::CheckpointJob;
 pub use maintenance::{BackupProgress, BackupReport, CompactProgress, CompactReport, Space};
-pub(crate) use maintenance::{Effort, Stepped, copy_to};
+#[cfg(feature = "testing")]
+pub(crate) use maintenance::{CheckpointJob, SealedCheckpoint};
+pub(crate) use maintenance::{Effort, Pressure, Stepped, copy_to};
 pub(crate) use open::assemble;
 pub(crate) use read::Located;
 pub(crate) use room::Upkeep;

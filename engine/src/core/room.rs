@@ -63,7 +63,7 @@ pub(crate) enum Upkeep {
 }
 
 /// As many segments may be opened without a check as this share of the log.
-const UNCHECKED_SHARE: u64 = 8;
+const UNCHECKED_SHARE: u64 = 32;
 /// In a file that may not grow, this share of the log is won back before there is no room left at all.
 const SLACK_SHARE: u64 = 16;
 /// So many records may die without a check.
@@ -210,6 +210,14 @@ impl Writer {
         self.appender.free.limit(Limits { len, kept, may_grow });
     }
 
+    /// Segments that ordinary commits can still take before the file grows.
+    pub(super) fn spare_segments(&mut self, core: &Core) -> u64 {
+        if self.room.is_stale {
+            self.refresh_room(core);
+        }
+        self.file_len.saturating_sub(self.room.len) / u64::from(core.log.geometry.segment_bytes())
+    }
+
     /// Whether the next ordinary commits may find no room, unless some is made.
     pub(crate) fn is_short(&mut self, core: &Core) -> bool {
         if self.room.is_stale {
@@ -294,6 +302,7 @@ impl Writer {
         let reserved = end.reserved.iter().flatten().map(|index| index.saturating_sub(2)).max().unwrap_or(0);
         let needed = geometry.segment_end(held.max(reserved)).max(self.appender.file_len_needed());
         match kept {
+            Kept::Reserve => needed.max(self.reserve_end(core)),
             Kept::AtRest if !self.is_small() || self.room.is_full => needed.max(self.reserve_end(core)),
             Kept::AtRest if u64::from(geometry.segment_bytes() - end.offset) < SMALL_RESERVE => {
                 needed.max(end.reserved[0].map_or(0, |next| geometry.segment_end(next)))
@@ -324,6 +333,8 @@ impl Writer {
 pub(super) enum Kept {
     /// What something lies in. The next ordinary commit lets it grow again.
     Held,
+    /// And the reserve.
+    Reserve,
     /// And the reserve, or what a small store keeps of it.
     AtRest,
 }

@@ -44,13 +44,6 @@ impl Core {
         self.log.storage.sync()
     }
 
-    /// All three steps.
-    pub(super) fn sync_beside_others(&self) -> Result<()> {
-        let Some(job) = self.begin_sync()? else { return Ok(()) };
-        self.sync_storage()?;
-        self.end_sync(job)
-    }
-
     //= spec/media.md#m-3-1-success
     //# A store MUST NOT acknowledge a commit as durable before that.
     /// The last step: what `job` handed over is durable, and so becomes visible.
@@ -158,9 +151,10 @@ impl Writer {
         }
         if !seeded::is_on(Bug::GrowthNamedBeforeSync) {
             core.log.storage.sync()?;
+            self.slot_synced(self.superblock.generation);
         }
         self.synced_len = self.file_len;
-        self.write_slot(core, |_| {})
+        if self.is_growth_named() { Ok(()) } else { self.write_slot(core, |_| {}) }
     }
 
     //= spec/versions.md#c-3-1-a-file-of-a-newer-minor-version
@@ -174,8 +168,13 @@ impl Writer {
     //# is written, and MUST NOT let it or the incarnation be lower than in the newest valid slot.
     //= spec/format.md#f-3-5-writing-a-slot
     //# A writer MUST NOT write the content of an invalid slot back under a fresh checksum.
-    /// Writes the slot that is not the newest, and syncs (spec: F-3.5).
-    pub(super) fn write_slot(&mut self, core: &Core, change: impl FnOnce(&mut Superblock)) -> Result<()> {
+    /// Writes the slot that is not the newest (spec: F-3.5). A sync is to follow: [`Writer::slot_synced`] is told of it.
+    pub(super) fn place_slot(&mut self, core: &Core, change: impl FnOnce(&mut Superblock)) -> Result<()> {
+        if self.slot_unsynced {
+            // Whoever wrote it is waiting for a sync without the writer, and may find this one done in its stead.
+            core.log.storage.sync()?;
+            self.slot_synced(self.superblock.generation);
+        }
         let mut slot = self.superblock.clone();
         let step = if seeded::is_on(Bug::SlotWrittenInPlace) { 2 } else { 1 };
         let generation = slot.generation.checked_add(step);
@@ -187,7 +186,24 @@ impl Writer {
         change(&mut slot);
         core.log.storage.write_all_at(SLOT_OFFSETS[slot.slot()], &slot.encode())?;
         self.superblock = slot;
-        core.log.storage.sync()
+        self.slot_unsynced = true;
+        Ok(())
+    }
+
+    /// A sync that began after the slot of this generation was written has returned.
+    pub(super) fn slot_synced(&mut self, generation: u64) {
+        if self.superblock.generation == generation {
+            self.slot_unsynced = false;
+            self.named_len = self.superblock.file_len;
+        }
+    }
+
+    /// Writes the slot that is not the newest, and syncs.
+    pub(super) fn write_slot(&mut self, core: &Core, change: impl FnOnce(&mut Superblock)) -> Result<()> {
+        self.place_slot(core, change)?;
+        core.log.storage.sync()?;
+        self.slot_synced(self.superblock.generation);
+        Ok(())
     }
 
     //= spec/format.md#f-1-5-lsn

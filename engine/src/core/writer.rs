@@ -27,8 +27,12 @@ pub(crate) struct Writer {
     pub(super) room: Room,
     /// What this life of the store has placed and written, beside what its users asked for.
     pub(super) work: Work,
-    /// The newest valid slot.
+    /// The newest valid slot, or the one that was written since and that no sync has covered yet.
     pub(super) superblock: Superblock,
+    /// Whether a sync must come before the next slot is written.
+    pub(super) slot_unsynced: bool,
+    /// The length of the file that the newest slot names of which a sync has told.
+    pub(super) named_len: u64,
     /// Whether this life of the store has an incarnation of its own yet.
     pub(super) is_open: bool,
     pub(super) highest_incarnation: u32,
@@ -38,7 +42,8 @@ pub(crate) struct Writer {
     pub(super) synced_len: u64,
     /// How often it was cut.
     pub(super) cuts: u64,
-    /// A checkpoint was named by one slot and not by the other, for want of room: nothing is given out until one is named by both.
+    /// A checkpoint is named by one slot and not by the other, as it is being published, or for want of room: nothing is given out until one is
+    /// named by both.
     pub(super) half_published: bool,
     /// The commit in the making; kept for its buffers.
     pub(crate) batch: Batch,
@@ -75,7 +80,9 @@ impl Writer {
             checkpoints,
             room: Room::default(),
             work: Work::default(),
+            named_len: superblock.file_len,
             superblock,
+            slot_unsynced: false,
             is_open: false,
             highest_incarnation,
             file_len,
@@ -100,6 +107,8 @@ impl Writer {
             room: self.room.clone(),
             work: self.work.clone(),
             superblock: self.superblock.clone(),
+            slot_unsynced: self.slot_unsynced,
+            named_len: self.named_len,
             is_open: self.is_open,
             highest_incarnation: self.highest_incarnation,
             file_len: self.file_len,
@@ -132,7 +141,7 @@ impl Writer {
 
     /// Whether a slot names the file's length as it is.
     pub(crate) fn is_growth_named(&self) -> bool {
-        self.superblock.file_len == self.file_len
+        self.named_len == self.file_len
     }
 
     /// Everything up to here is handed to the operating system.

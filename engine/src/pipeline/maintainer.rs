@@ -1,7 +1,7 @@
 //! Who takes the steps of maintenance: a thread that starts when there is first something to do, or whoever calls; one at a time.
 
 use crate::core::{
-    BackupProgress, BackupReport, CompactProgress, CompactReport, Effort, Stepped, Upkeep, copy_to,
+    BackupProgress, BackupReport, CompactProgress, CompactReport, Effort, Pressure, Stepped, Upkeep, copy_to,
 };
 use crate::error::{Error, Result};
 use crate::options::Background;
@@ -185,8 +185,8 @@ impl Store {
         self.core.compact(step, progress)
     }
 
-    /// Sees to what the commits of this store have made due: asks the thread; and where the file has become much too long all the same, those
-    /// who write make it shorter before they go on (spec: P-6.3).
+    /// Sees to what the commits of this store have made due: asks the thread; where that does not keep up, whoever writes takes a step; and
+    /// where the file has become much too long all the same, they make it shorter before they go on (spec: P-6.3).
     pub(super) fn keep_up(self: &Arc<Self>, due: Upkeep) {
         if due == Upkeep::Nothing || self.core.options.background != Background::Thread {
             return;
@@ -194,8 +194,9 @@ impl Store {
         self.maintainer.ask(self);
         if due == Upkeep::Check {
             // Whatever comes of it, the commit that was made stands.
-            while matches!(self.core.is_too_long(), Ok(true))
+            while let Ok(pressure @ (Pressure::Some | Pressure::Much)) = self.core.pressure()
                 && matches!(self.step(Effort::Keep), Ok(Stepped::Done))
+                && pressure == Pressure::Much
             {}
         }
     }

@@ -31,6 +31,29 @@ pub(crate) struct CheckpointJob {
     writer: CheckpointWriter,
 }
 
+/// A checkpoint that is durable, and that no slot names yet.
+#[derive(Debug)]
+pub(crate) struct SealedCheckpoint {
+    end: LogEnd,
+    written: Written,
+}
+
+impl SealedCheckpoint {
+    fn reference(&self) -> CheckpointRef {
+        let SealedCheckpoint { end, written } = self;
+        CheckpointRef {
+            lsn: end.lsn,
+            root_physical: written.root_physical,
+            root_offset: written.root_offset,
+            root_crc: written.root_crc,
+            replay_physical: end.segment.physical,
+            replay_sequence: end.segment.sequence,
+            replay_offset: end.offset,
+            replay_lsn: end.lsn,
+        }
+    }
+}
+
 /// Entries written in one step.
 const ENTRIES_AT_ONCE: usize = 4096;
 
@@ -51,23 +74,19 @@ impl Core {
     }
 
     //= spec/space.md#p-2-2-what-it-is-of
-    //# When c is chosen, every commit up to c MUST be durable and visible, and nothing pending.
+    //# When c is chosen, every commit up to c MUST be visible, and nothing pending.
     //= spec/space.md#p-2-2-what-it-is-of
     //# Catalog, id counters, document counts and segment table MUST be copied in the step that chooses c.
     /// The first step: everything placed is made durable and visible, and what the checkpoint is of is noted in one moment. None where
     /// there is no commit yet.
     pub(crate) fn begin_checkpoint(&self) -> Result<Option<CheckpointJob>> {
-        if !seeded::is_on(Bug::CheckpointOfUnwritten) {
-            // Most of what the disk has to do it does while others write: what is left for the sync below is little.
-            self.sync_beside_others()?;
-        }
         let mut writer = self.writer()?;
         writer.check_open(self)?;
         if writer.end() == Lsn::ZERO {
             return Ok(None);
         }
         writer.begin(self)?;
-        if !seeded::is_on(Bug::CheckpointOfUnwritten) {
+        if self.visibility.has_pending() && !seeded::is_on(Bug::CheckpointOfUnwritten) {
             writer.sync(self)?;
             assert!(!self.visibility.has_pending(), "what is durable is visible");
         }
@@ -116,11 +135,19 @@ impl Core {
         Ok(true)
     }
 
-    //= spec/format.md#f-8-8-completeness
-    //# A writer MUST sync all pages of a checkpoint, and every log byte up to its LSN, before it writes a
-    //# slot that names it.
-    /// The last step: the rest of its pages, a sync, and then both slots name it.
+    /// The last steps: the rest of its pages, a sync, and then both slots name it.
     pub(crate) fn finish_checkpoint(&self, job: CheckpointJob) -> Result<()> {
+        let sealed = self.seal_checkpoint(job)?;
+        let slots = if seeded::is_on(Bug::CheckpointInOneSlot) { 1 } else { 2 };
+        for _ in 0..slots {
+            self.name_checkpoint(&sealed)?;
+            self.sync_slot()?;
+        }
+        self.publish_checkpoint(sealed)
+    }
+
+    /// The rest of its pages, and a sync of all of them.
+    pub(crate) fn seal_checkpoint(&self, job: CheckpointJob) -> Result<SealedCheckpoint> {
         let CheckpointJob { end, table, last_id, catalog, writer: pages, .. } = job;
         let segments = pages.segments().to_vec();
         let kept = read(&self.catalog).kept.clone();
@@ -137,20 +164,69 @@ impl Core {
             kept: &kept,
         };
         let mut sink = Counted { sink: Sink { core: self }, allocated: segments };
-        let written = match pages.finish(&mut sink, contents) {
-            Ok(written) => written,
-            Err(error) => {
-                self.give_up_checkpoint(&sink.allocated)?;
-                return Err(error);
-            }
+        let sealed = pages.finish(&mut sink, contents).and_then(|written| {
+            self.sync_checkpoint()?;
+            Ok(SealedCheckpoint { end, written })
+        });
+        if sealed.is_err() {
+            self.give_up_checkpoint(&sink.allocated)?;
+        }
+        sealed
+    }
+
+    //= spec/format.md#f-8-8-completeness
+    //# A writer MUST sync all pages of a checkpoint, and every log byte up to its LSN, before it writes a
+    //# slot that names it.
+    /// One sync for the pages, and for the log up to what they are of.
+    fn sync_checkpoint(&self) -> Result<()> {
+        if seeded::is_on(Bug::CheckpointNotSynced) {
+            return Ok(());
+        }
+        let is_written = seeded::is_on(Bug::CheckpointOfUnwritten);
+        let log = if is_written { None } else { self.begin_sync()? };
+        let (file_len, cuts) = {
+            let writer = self.writer()?;
+            (writer.file_len, writer.cuts)
         };
-        let file_len = self.writer()?.file_len;
-        if !seeded::is_on(Bug::CheckpointNotSynced) {
-            self.log.storage.sync()?;
+        self.log.storage.sync()?;
+        if let Some(log) = log {
+            self.end_sync(log)?;
         }
         let mut writer = self.writer()?;
-        writer.synced_len = writer.synced_len.max(file_len);
-        writer.publish_checkpoint(self, &end, &written)
+        if writer.cuts == cuts {
+            writer.synced_len = writer.synced_len.max(file_len);
+        }
+        Ok(())
+    }
+
+    /// The slot that is not the newest names the checkpoint; [`Core::sync_slot`] comes next. Commits go on beside it.
+    pub(crate) fn name_checkpoint(&self, sealed: &SealedCheckpoint) -> Result<()> {
+        self.writer()?.name_checkpoint(self, sealed)
+    }
+
+    /// A sync behind a slot that was written.
+    pub(crate) fn sync_slot(&self) -> Result<()> {
+        let generation = self.writer()?.superblock.generation;
+        self.log.storage.sync()?;
+        self.writer()?.slot_synced(generation);
+        Ok(())
+    }
+
+    //= spec/space.md#p-4-1-checkpoints
+    //# A place that a checkpoint held MUST NOT be given out before both slots that do not name it are
+    //# durable.
+    /// Both slots name it: what held the one before the last is free.
+    pub(crate) fn publish_checkpoint(&self, sealed: SealedCheckpoint) -> Result<()> {
+        let mut writer = self.writer()?;
+        let newest = sealed.reference();
+        let SealedCheckpoint { written, .. } = sealed;
+        writer.half_published = false;
+        writer.work.checkpoint_written_bytes += written.bytes;
+        let held = HeldCheckpoint { reference: newest, segments: written.segments, bytes: written.bytes };
+        let released = writer.checkpoints.publish(held);
+        writer.release(released);
+        writer.room.is_stale = true;
+        writer.reclaim(self).map(|_| ())
     }
 
     /// What was taken for a checkpoint that does not come to be is free again: no slot names it.
@@ -195,38 +271,18 @@ impl Writer {
     //# The checkpoint that a slot names as the one before MUST be the one that was the newest, or, where that
     //# could not be read whole at opening, the one that was read in its stead; none, where that was
     //# the creation state.
-    //= spec/space.md#p-4-1-checkpoints
-    //# A place that a checkpoint held MUST NOT be given out before both slots that do not name it are
-    //# durable.
-    /// Both slots name the checkpoint, one after the other; what held the one before the last is free (spec: P-2.4).
-    fn publish_checkpoint(&mut self, core: &Core, end: &LogEnd, written: &Written) -> Result<()> {
-        let newest = CheckpointRef {
-            lsn: end.lsn,
-            root_physical: written.root_physical,
-            root_offset: written.root_offset,
-            root_crc: written.root_crc,
-            replay_physical: end.segment.physical,
-            replay_sequence: end.segment.sequence,
-            replay_offset: end.offset,
-            replay_lsn: end.lsn,
-        };
+    /// One slot names it, and as the one before that which was sound until now (spec: P-2.4).
+    fn name_checkpoint(&mut self, core: &Core, sealed: &SealedCheckpoint) -> Result<()> {
+        let newest = sealed.reference();
         let sound = match self.superblock.checkpoints[0] {
             named if seeded::is_on(Bug::UnreadableCheckpointNamed) => named,
             _ => self.checkpoints.sound().map(|held| held.reference),
         };
-        let slots = if seeded::is_on(Bug::CheckpointInOneSlot) { 1 } else { 2 };
-        for _ in 0..slots {
-            self.write_slot(core, |slot| slot.checkpoints = [Some(newest), sound])?;
-            self.half_published = true;
-        }
-        self.half_published = false;
-        let held =
-            HeldCheckpoint { reference: newest, segments: written.segments.clone(), bytes: written.bytes };
-        let released = self.checkpoints.publish(held);
-        self.release(released);
-        self.work.checkpoint_written_bytes += written.bytes;
-        self.room.is_stale = true;
-        self.reclaim(core).map(|_| ())
+        let is_early = seeded::is_on(Bug::CheckpointNotSynced) || seeded::is_on(Bug::CheckpointOfUnwritten);
+        assert!(self.durable() >= newest.lsn || is_early, "the log is durable up to what a checkpoint is of");
+        self.place_slot(core, |slot| slot.checkpoints = [Some(newest), sound])?;
+        self.half_published = true;
+        Ok(())
     }
 
     //= spec/space.md#p-2-3-how-it-is-written

@@ -33,6 +33,16 @@ pub(crate) enum Stepped {
     Busy,
 }
 
+/// How near the file is to its bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pressure {
+    None,
+    /// The thread of maintenance does not keep up: who writes takes a step.
+    Some,
+    /// Who writes waits until the file is shorter.
+    Much,
+}
+
 /// A step that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Due {
@@ -42,8 +52,8 @@ enum Due {
     Clean(u64),
     /// The log is to go on in its next segment, nearer to the front of the file.
     Roll,
-    /// The end of the file is to be cut off.
-    Shrink,
+    /// The end of the file is to be cut off, but for this.
+    Shrink(Kept),
 }
 
 impl Core {
@@ -65,12 +75,14 @@ impl Core {
             && writer.log_since_checkpoint(self) > enough
     }
 
-    /// Whether the file is so long that those who write must help to make it shorter.
-    pub(crate) fn is_too_long(&self) -> Result<bool> {
+    /// Whether the file is so long that those who write must help.
+    pub(crate) fn pressure(&self) -> Result<Pressure> {
         let mut writer = self.writer()?;
         let usage = writer.usage(self);
-        let is_long = writer.is_above(self, usage, HIGH);
-        Ok(is_long && !writer.is_in_vain(self, Effort::Keep, usage))
+        if writer.is_in_vain(self, Effort::Keep, usage) {
+            return Ok(Pressure::None);
+        }
+        Ok(writer.pressure(self, usage))
     }
 
     /// Takes one step of what is due. One at a time: whoever calls it sees to that.
@@ -87,7 +99,9 @@ impl Core {
             if writer.is_in_vain(self, effort, usage) {
                 Due::Nothing
             } else {
-                writer.due(self, effort, usage)
+                // A file that is much too long is made shorter, whoever writes meanwhile.
+                let is_urgent = effort == Effort::Keep && writer.pressure(self, usage) == Pressure::Much;
+                writer.due(self, if is_urgent { Effort::Rest } else { effort }, is_urgent, usage)
             }
         };
         match due {
@@ -102,9 +116,9 @@ impl Core {
                 let Some(mut writer) = self.writer_between_turns()? else { return Ok(Stepped::Busy) };
                 writer.roll(self)?;
             }
-            Due::Shrink => {
+            Due::Shrink(kept) => {
                 let mut writer = self.writer()?;
-                let keep = writer.kept_len(self, kept(effort));
+                let keep = writer.kept_len(self, kept);
                 if keep < writer.file_len {
                     writer.shrink(self, keep)?;
                 }
@@ -121,6 +135,8 @@ impl Writer {
         self.begin(core)?;
         self.sync(core)?;
         let mark = self.appender.mark();
+        // It may be left half empty, however close its records lie.
+        self.accounts.set_loose(self.appender.end().segment.sequence);
         self.place(core, Share::Reserve, &mark, Appender::roll)?;
         self.work.rolls += 1;
         self.show_placed(core, &mark);
@@ -155,10 +171,6 @@ impl Writer {
     }
 }
 
-fn kept(effort: Effort) -> Kept {
-    if effort == Effort::All { Kept::Held } else { Kept::AtRest }
-}
-
 /// What holds the highest place in the file that is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Top {
@@ -171,11 +183,20 @@ enum Top {
 }
 
 impl Writer {
-    /// The next step for this effort.
-    fn due(&self, core: &Core, effort: Effort, usage: Usage) -> Due {
-        // A file that is much too long is made shorter, whoever writes meanwhile.
-        let effort =
-            if effort == Effort::Keep && self.is_above(core, usage, HIGH) { Effort::Rest } else { effort };
+    /// How much those who write must help.
+    fn pressure(&mut self, core: &Core, usage: Usage) -> Pressure {
+        match () {
+            () if !self.is_above(core, usage, HIGH) => Pressure::None,
+            () if self.is_above(core, usage, TOO_HIGH) => Pressure::Much,
+            // What it has to spare is used before it grows.
+            () if self.spare_segments(core) * SPARE_SHARE > usage.in_use => Pressure::None,
+            () if self.is_above(core, usage, FULL) => Pressure::Much,
+            () => Pressure::Some,
+        }
+    }
+
+    /// The next step for this effort; `is_busy` while others write.
+    fn due(&self, core: &Core, effort: Effort, is_busy: bool, usage: Usage) -> Due {
         if self.is_checkpoint_due(core) || self.is_release_due(core, usage) {
             return Due::Checkpoint;
         }
@@ -183,13 +204,19 @@ impl Writer {
             return Due::Clean(victim);
         }
         // What is freed is let go before anything is moved to make the file shorter.
-        let gains = usage.waiting > 0 && matches!(effort, Effort::Rest | Effort::Room | Effort::All);
-        if gains && (effort != Effort::Rest || self.is_above(core, usage, REST)) {
+        let is_wanted = match effort {
+            Effort::Keep => self.is_above(core, usage, HIGH),
+            Effort::Rest => self.is_above(core, usage, REST),
+            Effort::Room | Effort::All => true,
+        };
+        if usage.waiting > 0 && is_wanted {
             return Due::Checkpoint;
         }
         match effort {
             Effort::Keep | Effort::Room => Due::Nothing,
-            Effort::Rest | Effort::All => self.due_at_the_end(core, effort, usage),
+            // What can be used again need not be cut off.
+            Effort::Rest if is_busy && !self.is_above(core, usage, TOO_HIGH) => Due::Nothing,
+            Effort::Rest | Effort::All => self.due_at_the_end(core, effort, is_busy, usage),
         }
     }
 
@@ -283,7 +310,7 @@ impl Writer {
     }
 
     /// What there is to do for the end of the file: to cut it off, or to bring away what stands there.
-    fn due_at_the_end(&self, core: &Core, effort: Effort, usage: Usage) -> Due {
+    fn due_at_the_end(&self, core: &Core, effort: Effort, is_busy: bool, usage: Usage) -> Due {
         let segment_bytes = u64::from(core.log.geometry.segment_bytes());
         let slack = match effort {
             Effort::All => 0,
@@ -292,32 +319,41 @@ impl Writer {
                 ((usage.live + usage.checkpoint_bytes) / 8).max(segment_bytes - 1)
             }
         };
-        let kept = self.kept_len(core, kept(effort));
-        if self.file_len > kept + slack && (effort == Effort::All || self.pays_for_cut(self.file_len - kept))
-        {
-            return Due::Shrink;
+        let kept = if effort == Effort::All { Kept::Held } else { Kept::AtRest };
+        let gives_back = |kept| self.file_len.saturating_sub(self.kept_len(core, kept) + slack);
+        let gain = gives_back(kept);
+        if gain > 0 && (effort == Effort::All || self.pays_for_cut(gain + slack)) {
+            return Due::Shrink(kept);
         }
         if effort == Effort::Rest && !self.is_above(core, usage, REST_FILE) {
             return Due::Nothing;
         }
-        // There must be more room further down than what stands at the top needs, or things would move in a circle.
+        // A file at rest that is beyond its bound is cut in any case, though not by what the next commit would want back.
+        if !is_busy && self.is_above(core, usage, REST_MAX) && gives_back(Kept::Reserve) > 0 {
+            return Due::Shrink(Kept::Reserve);
+        }
         let top = self.held_top();
         let below = self.appender.free.within(top);
-        if below < self.checkpoints.newest_segments().max(1) {
-            return Due::Nothing;
-        }
+        let least = self.checkpoints.newest_segments().max(1);
         let has_room = self.log_room(core) > 2 * segment_bytes;
         // A file does not end far before what the log has reserved (spec: F-4.3): then the log goes on until that is behind it.
         let reserved = self.appender.end().reserved.into_iter().flatten().max();
-        if has_room && below > 1 && reserved.is_some_and(|reserved| reserved > top + 2) {
+        let within = self.appender.free.within(core.log.geometry.segments_within(self.file_len));
+        let is_spare = below > 1 && below >= least || within > least + 2;
+        if has_room && is_spare && reserved.is_some_and(|reserved| reserved > top + 2) {
             return Due::Roll;
+        }
+        // There must be more room further down than what stands at the top needs, or things would move in a circle.
+        if below < least {
+            return Due::Nothing;
         }
         match self.top(top) {
             Top::Sealed(sequence) if has_room && !self.work.unreadable.contains(&sequence) => {
                 Due::Clean(sequence)
             }
-            // What is reserved may lie further up still: then the log comes down behind that.
-            Top::Current if has_room && below > 2 => Due::Roll,
+            // What is reserved may lie further up still: then the log comes down behind that. It reserves another place for the one that it
+            // goes to, and the checkpoints that give back the one that it leaves need theirs.
+            Top::Current if has_room && below > least => Due::Roll,
             Top::Checkpoint => Due::Checkpoint,
             Top::Sealed(_) | Top::Current | Top::Other => Due::Nothing,
         }
@@ -337,9 +373,15 @@ impl Writer {
     }
 }
 
-/// In sixteenths: how much of the log may be dead while others write, and at rest; and the file beside what it must hold, at rest.
+/// In sixteenths of what it must hold: how long the log may be while others write, and how long the file may be before they help, and before
+/// they wait; the same at rest, and how long the file should be then, and may be.
 const KEEP: u64 = 28;
-const HIGH: u64 = 32;
+const HIGH: u64 = 36;
+const FULL: u64 = 42;
+const TOO_HIGH: u64 = 45;
 const REST_LOG: u64 = 22;
 const REST: u64 = 24;
 const REST_FILE: u64 = 28;
+const REST_MAX: u64 = 32;
+/// Who writes need not help while this share of the log is free to be written to.
+const SPARE_SHARE: u64 = 16;

@@ -21,8 +21,8 @@ mod usage;
 pub(crate) use backup::copy_to;
 pub use backup::{BackupProgress, BackupReport};
 #[cfg(feature = "testing")]
-pub(crate) use checkpoint::CheckpointJob;
+pub(crate) use checkpoint::{CheckpointJob, SealedCheckpoint};
 pub use compact::{CompactProgress, CompactReport};
-pub(crate) use due::{Effort, Stepped};
+pub(crate) use due::{Effort, Pressure, Stepped};
 pub use usage::Space;
 pub(super) use usage::Work;
