@@ -1,6 +1,6 @@
 //! YCSB's mixes A to F with 1, 2 and 4 threads, zipfian and uniform, beside what the machine does in the same run.
 
-mod documents;
+pub mod documents;
 mod keys;
 mod mix;
 mod trial;
