@@ -57,3 +57,17 @@ fn a_file_cut_at_any_length_is_told() {
     assert_eq!(tally.loud, tally.cases, "a file that is shorter than it was is never as good as whole");
     assert!(tally.cases > 16_384, "{tally}");
 }
+
+#[test]
+fn neighbours_in_each_others_place_are_harmless_or_told_but_for_the_last_batch_and_its_witness() {
+    let mut tally = Tally::default();
+    for setup in [Setup::TINY, Setup::SECTORS] {
+        let specimen = Specimen::left_open(setup).expect("the steps are legal");
+        for damage in
+            all(&specimen).iter().filter(|damage| matches!(damage, Damage::Swap(a, b) if b - a == 1))
+        {
+            try_damage(&specimen, damage, &mut tally).unwrap_or_else(|what| panic!("{}: {what}", setup.name));
+        }
+    }
+    assert!(tally.with_witness > 0, "no damage met a batch and its only witness: {tally}");
+}

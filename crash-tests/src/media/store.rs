@@ -31,6 +31,8 @@ pub(super) struct Earlier {
     /// The file.
     pub(super) bytes: Vec<u8>,
     contents: Contents,
+    /// What the store held in the midst of the step, where that is two commits with a sync each.
+    amid: Option<Contents>,
 }
 
 impl Specimen {
@@ -58,7 +60,9 @@ impl Specimen {
         let mut steps = steps(setup.segment_bytes);
         steps.extend_from_slice(last);
         for step in &steps {
-            earlier.push(Earlier { bytes: live.disk().fork().bytes(), contents: read(&live)? });
+            let contents = read(&live)?;
+            let amid = amid(step, &contents);
+            earlier.push(Earlier { bytes: live.disk().fork().bytes(), contents, amid });
             live.step(step)?;
         }
         live.look()?;
@@ -72,9 +76,10 @@ impl Specimen {
     pub(super) fn may_be_lost(&self, damage: &Damage, contents: &Contents) -> bool {
         let hit = damage.sectors();
         let steps = (0..self.earlier.len()).rev();
-        steps
-            .take_while(|step| hit.iter().any(|sector| self.is_changed_by(*step, *sector)))
-            .any(|step| self.earlier[step].contents == *contents)
+        steps.take_while(|step| hit.iter().any(|sector| self.is_changed_by(*step, *sector))).any(|step| {
+            let Earlier { contents: before, amid, .. } = &self.earlier[step];
+            before == contents || amid.as_ref() == Some(contents)
+        })
     }
 
     /// Whether the step wrote to the sector, or to the superblock slot of which it is a part.
@@ -106,6 +111,14 @@ impl Specimen {
     pub(super) fn is_blank(&self, sector: u64) -> bool {
         self.sector_of(&self.bytes, sector).iter().all(|byte| *byte == 0)
     }
+}
+
+/// What a store that held `before` holds after the first of two commits.
+fn amid(step: &Step, before: &Contents) -> Option<Contents> {
+    let Step::Overlap(Op::Put { collection, key, document, .. }, _) = step else { return None };
+    let mut amid = before.clone();
+    amid.entry(collection.clone()).or_default().insert(key.clone(), document.clone());
+    Some(amid)
 }
 
 fn read(live: &Live) -> Result<Contents, Violation> {
