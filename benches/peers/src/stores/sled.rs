@@ -2,7 +2,10 @@
 //! durable commit, and only the workload that shows it apart takes it.
 
 use std::borrow::Borrow;
+use std::io::ErrorKind::WouldBlock;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use holotype::Document;
 use sled::{Batch, Db};
@@ -11,6 +14,9 @@ use super::{Commits, Read, Session, Store};
 use crate::failure::{Of, Result, expect_equal};
 
 const NAME: &str = "sled 0.34";
+
+/// A store that was let go holds its lock until its own threads have ended, which takes a while where the machine is busy.
+const LOCKED_MAX: Duration = Duration::from_secs(10);
 
 pub struct Sled {
     db: Db,
@@ -23,7 +29,16 @@ impl Store for Sled {
     type Session<'s> = &'s Sled;
 
     fn open(directory: &Path, commits: Commits) -> Result<Self> {
-        Ok(Sled { db: sled::open(directory.join("store.sled")).of(NAME, "opening")?, commits })
+        let path = directory.join("store.sled");
+        let until = Instant::now() + LOCKED_MAX;
+        loop {
+            match sled::open(&path) {
+                Err(sled::Error::Io(error)) if error.kind() == WouldBlock && Instant::now() < until => {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                opened => return Ok(Sled { db: opened.of(NAME, "opening")?, commits }),
+            }
+        }
     }
 
     fn session(&self) -> Result<&Sled> {
