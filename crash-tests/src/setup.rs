@@ -63,9 +63,14 @@ impl Setup {
         }
     }
 
+    /// Where things stand in a file of this geometry.
+    pub fn geometry(&self) -> Geometry {
+        Geometry::new(self.sector, self.segment_bytes).expect("these sizes are within bounds")
+    }
+
     /// The limits of a store of this geometry: in small segments, keys must fit the pages of a checkpoint.
     pub fn limits(&self) -> Limits {
-        let geometry = Geometry::new(self.sector, self.segment_bytes).expect("these sizes are within bounds");
+        let geometry = self.geometry();
         let fits =
             |len: usize| KeyRef::Bytes(&vec![0; len]).encoded_len() <= geometry.checkpoint_key_len_max();
         let limits = Limits::default();

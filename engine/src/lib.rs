@@ -94,6 +94,8 @@ pub use salvage::salvage_to;
 pub use salvage::{LostDocument, SalvageReport, SalvagedCollection, salvage};
 pub use scan::{KeyBounds, Keys, Scan};
 pub use snapshot::{Snapshot, View};
+#[cfg(all(shuttle, feature = "testing"))]
+pub use sync::race::{Race, switch_on as switch_race_on};
 #[cfg(feature = "testing")]
 pub use testing::{CheckpointToName, CheckpointUnderWay, SyncUnderWay};
 pub use ticket::Ticket;

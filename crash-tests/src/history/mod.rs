@@ -10,6 +10,7 @@
 //! | [`disk`] | a simulated disk that takes its time |
 //! | [`record`](mod@record) | making a history |
 //! | [`explain`] | judging one, and saying briefly what is wrong |
+//! | `schedules` | the same under schedules from a seed, with a cleaner, and a power cut at each sync |
 //!
 //! Power cuts are calls too: one of the threads copies the disk and goes on, and what is found on the copy must be the state at
 //! that moment, or one since the last durable commit. A reader that was shown a commit returned before that moment, so its commit
@@ -25,6 +26,8 @@ pub mod explain;
 mod perform;
 pub mod plan;
 pub mod record;
+#[cfg(all(test, shuttle, feature = "seeded"))]
+mod schedules;
 mod snapshots;
 pub mod store;
 #[cfg(test)]
@@ -33,6 +36,11 @@ mod transact;
 
 use std::fmt;
 use std::ops::AddAssign;
+#[cfg(not(shuttle))]
+use std::thread::yield_now;
+
+#[cfg(shuttle)]
+use shuttle::thread::yield_now;
 
 use plan::Plan;
 

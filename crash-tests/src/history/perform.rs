@@ -1,13 +1,12 @@
 //! Calls, carried out on the real store.
 
-use std::thread::yield_now;
-
 use holotype::{Collection, Db, DocRef, Error};
 use holotype_model::Key;
 
 use crate::convert;
 
 use super::call::{Answer, Call, Doc, Op};
+use super::yield_now;
 
 /// The one collection of a history.
 pub(super) const COLLECTION: &str = "documents";

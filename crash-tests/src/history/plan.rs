@@ -49,7 +49,7 @@ pub enum End {
 }
 
 /// Few keys, so that calls meet; of those kinds that the index keeps apart, and one that ids come to.
-fn keys() -> [Key; 5] {
+pub(super) fn keys() -> [Key; 5] {
     [Key::from("a"), Key::from(1), Key::from("b"), Key::from(2), Key::from(4)]
 }
 
@@ -80,11 +80,11 @@ impl Plan {
     }
 }
 
-fn class(rng: &mut Rng) -> Durability {
+pub(super) fn class(rng: &mut Rng) -> Durability {
     *rng.pick(&[Durability::Synced, Durability::Synced, Durability::Written, Durability::Buffered])
 }
 
-fn op(rng: &mut Rng, keys: &[Key]) -> Op {
+pub(super) fn op(rng: &mut Rng, keys: &[Key]) -> Op {
     let n = rng.below(20) as i64;
     let key = rng.pick(keys).clone();
     match rng.below(44) {

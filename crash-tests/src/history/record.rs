@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, mpsc};
-use std::thread::yield_now;
 use std::time::Duration;
 
 use holotype::storage::Storage;
@@ -17,6 +16,7 @@ use super::disk::SlowDisk;
 use super::perform::Hands;
 use super::plan::{End, Plan, Step};
 use super::snapshots::Snapshots;
+use super::yield_now;
 
 /// How long threads may take for some calls of microseconds each, on a machine that has much else to do.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -37,16 +37,16 @@ pub struct History {
 
 /// What one thread saw.
 #[derive(Debug, Default)]
-struct Seen {
-    events: Vec<Event>,
+pub(super) struct Seen {
+    pub(super) events: Vec<Event>,
     /// Copies of the disk, each with the call that asked for it, unanswered as yet, and when that returned.
-    cuts: Vec<(Event, u64, SimDisk)>,
-    versions: Vec<(u32, u64)>,
-    snapshots_read: u64,
+    pub(super) cuts: Vec<(Event, u64, SimDisk)>,
+    pub(super) versions: Vec<(u32, u64)>,
+    pub(super) snapshots_read: u64,
 }
 
 impl Seen {
-    fn add(&mut self, mut more: Seen) {
+    pub(super) fn add(&mut self, mut more: Seen) {
         self.events.append(&mut more.events);
         self.cuts.append(&mut more.cuts);
         self.versions.append(&mut more.versions);
@@ -99,7 +99,7 @@ fn carry_out(plan: &Plan) -> Result<History, String> {
     Ok(History { events, cuts, snapshots_read })
 }
 
-fn open(storage: impl Storage + 'static, options: &Options) -> Result<Db, String> {
+pub(super) fn open(storage: impl Storage + 'static, options: &Options) -> Result<Db, String> {
     Db::open_on(storage, options).map_err(|error| format!("opening: {error}"))
 }
 
@@ -108,7 +108,7 @@ fn run_threads(plan: &Plan, db: &Db, disk: &SlowDisk, clock: &Arc<AtomicU64>) ->
     let (barrier, snapshots) = (Arc::new(Barrier::new(plan.threads.len())), Arc::new(Snapshots::default()));
     let (sender, receiver) = mpsc::channel();
     let start = |(thread, steps): (usize, &Vec<Step>)| {
-        let (db, disk, clock) = (db.clone(), disk.clone(), Arc::clone(clock));
+        let (db, disk, clock) = (db.clone(), disk.disk().clone(), Arc::clone(clock));
         let actor = Actor { thread, db, disk, clock, snapshots: Arc::clone(&snapshots) };
         let (barrier, steps, sender) = (Arc::clone(&barrier), steps.clone(), sender.clone());
         #[cfg(feature = "seeded")]
@@ -137,16 +137,16 @@ fn run_threads(plan: &Plan, db: &Db, disk: &SlowDisk, clock: &Arc<AtomicU64>) ->
 }
 
 /// One thread of a history, and what it has before it.
-struct Actor {
-    thread: usize,
-    db: Db,
-    disk: SlowDisk,
-    clock: Arc<AtomicU64>,
-    snapshots: Arc<Snapshots>,
+pub(super) struct Actor {
+    pub(super) thread: usize,
+    pub(super) db: Db,
+    pub(super) disk: SimDisk,
+    pub(super) clock: Arc<AtomicU64>,
+    pub(super) snapshots: Arc<Snapshots>,
 }
 
 impl Actor {
-    fn run(&self, steps: &[Step]) -> Result<Seen, String> {
+    pub(super) fn run(&self, steps: &[Step]) -> Result<Seen, String> {
         let mut seen = Seen::default();
         let mut hands = Hands::new(&self.db).slowly(self.thread);
         for Step { yields, call } in steps {
@@ -154,7 +154,7 @@ impl Actor {
             let (thread, invoked) = (self.thread, self.tick());
             let mut event = Event { thread, call: call.clone(), invoked, returned: None, lsn: None };
             if call.op == Op::Cut {
-                let image = self.disk.disk().fork();
+                let image = self.disk.fork();
                 seen.cuts.push((event, self.tick(), image));
                 continue;
             }
@@ -192,7 +192,7 @@ fn end(
     let last_id = plan.threads.iter().flatten().map(|step| step.call.id).max().unwrap_or(0);
     let mut look = |db: &Db, id, op| {
         let step = Step { yields: 0, call: Call { id: last_id + id, class: Durability::Synced, op } };
-        let (db, disk, clock) = (db.clone(), disk.clone(), Arc::clone(clock));
+        let (db, disk, clock) = (db.clone(), disk.disk().clone(), Arc::clone(clock));
         let actor = Actor { thread, db, disk, clock, snapshots: Arc::default() };
         actor.run(&[step]).map(|more| seen.add(more))
     };
@@ -233,7 +233,7 @@ fn settle(
 }
 
 /// The place of each commit of which a document was read.
-fn lsns(versions: &[(u32, u64)]) -> Result<BTreeMap<u32, u64>, String> {
+pub(super) fn lsns(versions: &[(u32, u64)]) -> Result<BTreeMap<u32, u64>, String> {
     let mut lsns = BTreeMap::new();
     for (by, version) in versions {
         let known = *lsns.entry(*by).or_insert(*version);

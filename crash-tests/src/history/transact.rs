@@ -1,7 +1,5 @@
 //! Whole transactions and optimistic changes, carried out on the real store.
 
-use std::thread::yield_now;
-
 use holotype::{Error, TxCollection, WriteTransaction};
 use holotype_model::Key;
 
@@ -10,6 +8,7 @@ use crate::convert;
 use super::call::{Answer, Call, Doc, Op};
 use super::perform::{COLLECTION, Hands, document};
 use super::store::{spent, transferred};
+use super::yield_now;
 
 /// Why the work of a transaction ends without a commit.
 enum GivenUp {

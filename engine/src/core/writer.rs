@@ -145,7 +145,7 @@ impl Writer {
     }
 
     /// Everything up to here is handed to the operating system.
-    pub(super) fn written(&self) -> Lsn {
+    pub(in crate::core) fn written(&self) -> Lsn {
         self.appender.written()
     }
 

@@ -7,7 +7,11 @@ use super::Ordering;
 
 /// A mistake that can be switched on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Race {
+#[cfg_attr(
+    not(all(shuttle, feature = "testing")),
+    expect(unreachable_pub, reason = "public for checks of whole stores under schedules")
+)]
+pub enum Race {
     /// A value set once is looked at without the order that its mark gives.
     #[cfg(any(loom, shuttle))]
     OnceReadRelaxed,
@@ -41,6 +45,16 @@ pub(crate) enum Race {
     WokenIsDone,
     /// The end of a turn to write is not told to those who wait for one.
     TurnEndNotTold,
+    /// What of a segment is live is decided when the cleaner reads it, and not again when it moves it.
+    LivenessAskedEarly,
+    /// The sync that a checkpoint's pages wait for counts for all that was written by its end, also for what came after its beginning.
+    CheckpointSyncCoversLater,
+}
+
+/// Switches `race` on, in the place of any other; none switches all off.
+#[cfg(all(shuttle, feature = "testing"))]
+pub fn switch_on(race: Option<Race>) {
+    ON.set(race);
 }
 
 #[cfg(any(loom, shuttle))]

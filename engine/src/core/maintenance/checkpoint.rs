@@ -12,6 +12,7 @@ use crate::index::{Entry, KeyRange, Naming};
 use crate::log::LogEnd;
 use crate::recovery::HeldCheckpoint;
 use crate::seeded::{self, Bug};
+use crate::sync::race::{self, Race};
 use crate::sync::{Arc, read};
 
 use super::super::{Core, Cursor, Writer};
@@ -195,6 +196,11 @@ impl Core {
         let mut writer = self.writer()?;
         if writer.cuts == cuts {
             writer.synced_len = writer.synced_len.max(file_len);
+        }
+        if race::is_on(Race::CheckpointSyncCoversLater) {
+            let written = writer.written();
+            writer.appender.synced(written);
+            self.publish_pending(&writer);
         }
         Ok(())
     }

@@ -15,6 +15,7 @@ use crate::index::{Birth, Documents, Entry, PrimaryIndex};
 use crate::log::{Chunk, Relocation, Replaces, SegmentWalk};
 use crate::options::Durability;
 use crate::seeded::{self, Bug};
+use crate::sync::race::{self, Race};
 use crate::sync::{Arc, MutexGuard, read};
 use crate::txn::AT_ONCE;
 
@@ -133,9 +134,11 @@ impl Core {
         while let Some(frame) = walk.next()? {
             for record in walk.records(&frame) {
                 let (address, record) = record?;
-                slice.extend(
-                    candidate(self, walk.segment(), address, &record).inspect(|_| bytes += record.len),
-                );
+                let candidate = candidate(self, walk.segment(), address, &record);
+                let wanted = |candidate: &Candidate| {
+                    !race::is_on(Race::LivenessAskedEarly) || self.stands_where_it_did(candidate)
+                };
+                slice.extend(candidate.filter(wanted).inspect(|_| bytes += record.len));
             }
             if bytes >= BYTES_AT_ONCE || slice.len() >= RECORDS_AT_ONCE {
                 return Ok((slice, false));
@@ -175,6 +178,13 @@ impl Core {
         Ok(())
     }
 
+    /// Whether the newest version of its key is this very record.
+    fn stands_where_it_did(&self, candidate: &Candidate) -> bool {
+        let naming = read(&self.catalog).by_id(candidate.collection).cloned();
+        let entry = naming.and_then(|naming| naming.documents.index.get(candidate.key.as_ref()));
+        entry.is_some_and(|entry| entry.address() == candidate.address)
+    }
+
     //= spec/space.md#p-1-5-accounts
     //# A writer MUST NOT rest anything else on them: what is live is decided by P-3.3.
     fn relocate_if_live(
@@ -188,7 +198,9 @@ impl Core {
         let key = candidate.key.as_ref();
         let Some(entry) = documents.index.get(key) else { return Ok(()) };
         match &candidate.what {
-            What::Document { lsn, expiry, body } if entry.address() == candidate.address => {
+            What::Document { lsn, expiry, body }
+                if entry.address() == candidate.address || race::is_on(Race::LivenessAskedEarly) =>
+            {
                 let lsn = if seeded::is_on(Bug::RelocationTakesNewLsn) { writer.end().next() } else { *lsn };
                 let relocation = Relocation { lsn, from: entry.address(), expiry: *expiry, chunks: None };
                 let replaces = Replaces::Version(entry, Birth::At(entry.address()));
