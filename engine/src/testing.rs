@@ -45,6 +45,11 @@ impl Db {
         self.core().checkpoint_places()
     }
 
+    /// Which bytes of the file this store holds: its slots, checkpoints and log segments. What lies elsewhere is left over from before.
+    pub fn held_places(&self) -> Vec<Range<u64>> {
+        self.core().held_places()
+    }
+
     /// Where in the file the record of a document's newest version stands, in bytes; none where there is no such document.
     pub fn record_offset(&self, collection: &str, key: &Key) -> Option<u64> {
         self.core().record_offset(collection, key)

@@ -56,10 +56,23 @@ impl Running {
         Ok(())
     }
 
-    /// One number for everything that matters to what comes.
-    pub(super) fn fingerprint(&self) -> u64 {
+    /// One number for what the engine has in memory.
+    pub(super) fn engine_fingerprint(&self) -> u64 {
+        self.client.db().fingerprint()
+    }
+
+    /// One number for what the engine has in memory, of which that is `engine`, and what of the file it holds. What is left over elsewhere in the file is no part
+    /// of it, although recovery looks there too, behind the end of the log.
+    pub(super) fn held_fingerprint(&self, engine: u64) -> u64 {
         let mut mixer = Mixer::default();
-        self.client.db().fingerprint().hash(&mut mixer);
+        (engine, self.disk().fingerprint_within(&self.client.db().held_places())).hash(&mut mixer);
+        mixer.finish()
+    }
+
+    /// One number for everything that matters to what comes; `engine` is that for what the engine has in memory.
+    pub(super) fn fingerprint(&self, engine: u64) -> u64 {
+        let mut mixer = Mixer::default();
+        (0u8, engine).hash(&mut mixer);
         self.disk().fingerprint().hash(&mut mixer);
         (&self.oracle, &self.unsealed, &self.deferred, &self.unattested).hash(&mut mixer);
         (self.is_full, self.is_stopped, self.sync.as_ref().map(|sync| sync.is_on_disk)).hash(&mut mixer);

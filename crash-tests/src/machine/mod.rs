@@ -51,6 +51,8 @@ pub struct Machine {
     steps: Vec<Step>,
     /// The fingerprints of the states that were met, and looked at, and found in order: looking once is enough.
     met: Mutex<Met>,
+    /// What stores had in memory and held of the file when they had just been opened, and were found in order.
+    looked_at: Mutex<Met>,
     has_found: AtomicBool,
     /// When the search is over, the paths to what it found are walked once more, and nothing is enough then.
     is_searching: AtomicBool,
@@ -67,6 +69,7 @@ impl Machine {
             setup: Setup::TINY,
             steps: scope.steps(),
             met: Mutex::default(),
+            looked_at: Mutex::default(),
             has_found: AtomicBool::new(false),
             is_searching: AtomicBool::new(true),
             #[cfg(feature = "seeded")]
@@ -80,6 +83,10 @@ impl Machine {
 
     fn has_met(&self, fingerprint: u64) -> bool {
         self.met().contains(&fingerprint)
+    }
+
+    fn looked_at(&self) -> MutexGuard<'_, Met> {
+        self.looked_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Remembers a state.

@@ -26,7 +26,7 @@ impl Life {
     pub(super) fn fingerprint(&self) -> u64 {
         let mut mixer = Mixer::default();
         match self {
-            Life::Running(running) => (0u8, running.fingerprint()).hash(&mut mixer),
+            Life::Running(running) => return running.fingerprint(running.engine_fingerprint()),
             Life::Off(off) => (1u8, off.fingerprint()).hash(&mut mixer),
             Life::Over | Life::Deep => 2u8.hash(&mut mixer),
         }

@@ -183,14 +183,28 @@ impl Taken<'_> {
 
     /// Adds an open store, having looked at it if that is a state that was not met before.
     fn look_and_lead_to(&mut self, running: Running, events: Events) -> Result<(), Finding> {
-        let life = Life::Running(Box::new(running));
-        let fingerprint = life.fingerprint();
-        if let Life::Running(running) = &life
-            && !self.machine.has_met(fingerprint)
-        {
-            look(running)?;
+        let engine = running.engine_fingerprint();
+        let fingerprint = running.fingerprint(engine);
+        if !self.machine.has_met(fingerprint) {
+            if self.step == Step::Open {
+                self.look_at_opened(&running, engine)?;
+            } else {
+                look(&running)?;
+            }
         }
-        self.lead_to(None, State::with(fingerprint, life, self.depth, events));
+        self.lead_to(None, State::with(fingerprint, Life::Running(Box::new(running)), self.depth, events));
+        Ok(())
+    }
+
+    /// Looks at a store that was opened just now, which was read and judged in opening, unless one was found in order that has the same in memory and holds
+    /// the same of the file: then a second recovery would differ only where the first one has just been, in what is left over beyond the end of the log.
+    fn look_at_opened(&self, running: &Running, engine: u64) -> Result<(), Finding> {
+        let held = running.held_fingerprint(engine);
+        if !self.machine.looked_at().contains(&held) {
+            look(running)?;
+            // Only now: what was found is to be found again when its path is walked once more.
+            self.machine.looked_at().insert(held);
+        }
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::cache::Cache;
 use crate::document::Key;
+use crate::format::superblock::{SLOT_LEN, SLOT_OFFSETS};
 use crate::index::{Documents, PrimaryIndex};
 use crate::log::Log;
 use crate::storage::Storage;
@@ -76,6 +77,22 @@ impl Core {
             let segments = writer.as_ref().map(|writer| writer.checkpoints.segments_of(position));
             segments.into_iter().flatten().map(place).collect()
         })
+    }
+
+    /// The bytes of the file that this store holds: the slots, the checkpoints that they name, and the log segments in place as far as their last
+    /// frame goes.
+    pub(crate) fn held_places(&self) -> Vec<Range<u64>> {
+        let geometry = self.log.geometry;
+        let mut places: Vec<_> = SLOT_OFFSETS.map(|at| at..at + SLOT_LEN as u64).into();
+        places.extend(self.checkpoint_places().into_iter().flatten());
+        if let Some(writer) = &self.writer {
+            let writer = lock(writer);
+            places.extend(writer.accounts.iter().map(|(_, account)| {
+                let start = geometry.segment_offset(account.physical);
+                start..start + u64::from(account.end.max(geometry.data_start()))
+            }));
+        }
+        places
     }
 
     /// Where in the file the record of the newest version of a document stands.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::ops::Range;
 
 use super::content::PAGE_LEN;
 use super::decisions::{Decision, Decisions};
@@ -140,6 +141,11 @@ impl SimDisk {
     /// decisions are not part of it.
     pub fn fingerprint(&self) -> u64 {
         self.state().fingerprint()
+    }
+
+    /// One number for what these bytes of the file are and may be, and for how long it is. Nothing is settled by that.
+    pub fn fingerprint_within(&self, places: &[Range<u64>]) -> u64 {
+        self.state().fingerprint_within(places)
     }
 
     /// Sets what goes wrong from now on; calls are counted from 0 again.

@@ -1,6 +1,9 @@
 //! One number for what a disk holds and may hold, the same in every run and on every machine.
 
+use std::ops::Range;
+
 use super::content::Pages;
+use super::sectors::Sector;
 use super::state::State;
 
 const START: u64 = 0x486f_6c6f_7479_7065;
@@ -11,11 +14,17 @@ fn mix(hash: u64, word: u64) -> u64 {
 }
 
 pub(super) fn hash(bytes: &[u8]) -> u64 {
-    let mut words = bytes.chunks_exact(8);
-    let hash = words.by_ref().fold(START, |hash, word| {
-        mix(hash, u64::from_le_bytes(word.try_into().expect("a chunk has 8 bytes")))
+    let (words, rest) = bytes.as_chunks::<8>();
+    let (fours, few) = words.as_chunks::<4>();
+    // Four at a time, none of which waits for another: each step of one is a multiplication.
+    let lanes = fours.iter().fold([0, 1, 2, 3].map(|lane| START + lane), |lanes, four| {
+        let [a, b, c, d] = lanes;
+        let [i, j, k, l] = four.map(u64::from_le_bytes);
+        [mix(a, i), mix(b, j), mix(c, k), mix(d, l)]
     });
-    let tail = words.remainder().iter().fold(hash, |hash, byte| mix(hash, u64::from(*byte)));
+    let hash = lanes.into_iter().fold(START, mix);
+    let hash = few.iter().fold(hash, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    let tail = rest.iter().fold(hash, |hash, byte| mix(hash, u64::from(*byte)));
     mix(tail, bytes.len() as u64)
 }
 
@@ -42,16 +51,32 @@ impl State {
         {
             hash = mix(hash, word);
         }
-        for (number, sector) in self.sectors.iter() {
-            let (_, place) = self.sectors.place(number);
-            hash = mix(mix(mix(hash, number), sector.cache as u64), sector.durable as u64);
-            for version in &sector.versions {
-                hash = mix(hash, super::fingerprint::hash(&version.page.bytes()[place.clone()]));
-                hash = mix(hash, self.order_of(version.change));
-            }
-            hash = mix(hash, self.order_of(sector.last_change));
-        }
+        hash = self.sectors.iter().fold(hash, |hash, (number, sector)| self.sector(hash, number, sector));
         if self.level == super::Level::Prefix { mix(hash, self.changes - self.synced) } else { hash }
+    }
+
+    fn sector(&self, hash: u64, number: u64, sector: &Sector) -> u64 {
+        let (_, place) = self.sectors.place(number);
+        let mut hash = mix(mix(mix(hash, number), sector.cache as u64), sector.durable as u64);
+        for version in &sector.versions {
+            hash = mix(hash, super::fingerprint::hash(&version.page.bytes()[place.clone()]));
+            hash = mix(hash, self.order_of(version.change));
+        }
+        mix(hash, self.order_of(sector.last_change))
+    }
+
+    /// One number for what these bytes are and may be, and for how long the file is. It settles nothing.
+    pub(super) fn fingerprint_within(&self, places: &[Range<u64>]) -> u64 {
+        let unsettled = self.length.unsettled.as_deref().unwrap_or_default();
+        let hash = unsettled.iter().fold(mix(START, self.length.current), |hash, len| mix(hash, *len));
+        let mut bytes = Vec::new();
+        places.iter().fold(hash, |hash, place| {
+            bytes.resize((place.end - place.start) as usize, 0);
+            self.pages.read(place.start, &mut bytes);
+            let hash = mix(mix(hash, place.start), super::fingerprint::hash(&bytes));
+            let sectors = self.sectors.within(self.sectors.touched(place.start, bytes.len()));
+            sectors.fold(hash, |hash, (number, sector)| self.sector(hash, number, sector))
+        })
     }
 
     /// A change's number since the last sync, where a crash goes by that.
