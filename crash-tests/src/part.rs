@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// One of several parts of a search, for as many machines. Together the parts are the whole, and no two have a case in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -69,6 +69,13 @@ impl Deadline {
         Deadline { at: Some(at), stop }
     }
 
+    /// The same, or the end of `time` from now on, whichever is first.
+    #[must_use]
+    pub fn within(&self, time: Duration) -> Self {
+        let end = Instant::now() + time;
+        Deadline { at: Some(self.at.map_or(end, |at| at.min(end))), stop: self.stop.clone() }
+    }
+
     /// Whether it has come.
     pub fn is_over(&self) -> bool {
         self.is_stopped() || self.at.is_some_and(|at| Instant::now() >= at)
@@ -118,5 +125,8 @@ mod tests {
         assert!(deadline.is_over() && deadline.is_stopped());
         let past = Deadline::new(Instant::now(), None);
         assert!(past.is_over() && !past.is_stopped());
+        assert!(Deadline::never().within(Duration::ZERO).is_over());
+        assert!(past.within(Duration::from_secs(3600)).is_over(), "the earlier end counts");
+        assert!(!Deadline::never().within(Duration::from_secs(3600)).is_over());
     }
 }

@@ -1,5 +1,7 @@
 //! Every power cut in every short sequence of steps.
 
+use std::num::NonZeroU64;
+
 use holotype_crash_tests::crash::{Scope, Tally, run};
 use holotype_crash_tests::setup::Setup;
 
@@ -92,4 +94,15 @@ fn every_step_survives_every_power_cut_where_an_incarnation_is_soon_used_up() {
 fn an_opening_survives_every_power_cut() {
     // The second cut comes while the store recovers from the first; what it would do after that is left out.
     tries(&Scope { followers: Vec::new(), ..Scope::new(Setup::TINY, 1, 2) });
+}
+
+#[test]
+fn an_opening_that_was_cut_short_survives_a_sample_of_power_cuts_in_the_opening_after_it() {
+    let sampled = |one_in| {
+        let third = NonZeroU64::new(one_in).expect("it is not 0");
+        tries(&Scope { followers: Vec::new(), third, ..Scope::new(Setup::TINY, 1, 3) })
+    };
+    let (all, some) = (sampled(1), sampled(4));
+    assert!(some.thirds > 0 && 3 * some.thirds < all.thirds, "{some} is about a quarter of {all}");
+    assert_eq!(all.windows - all.thirds, some.windows - some.thirds, "the first two cuts are no sample");
 }

@@ -11,8 +11,12 @@ pub struct Tally {
     pub sequences: u64,
     /// Disks at which power was cut: different ones, or judged differently.
     pub windows: u64,
+    /// Of these, the ones at which it was the third cut in a row, or a later one: while a store recovers from a power cut in recovery, or works on after it.
+    pub thirds: u64,
     /// Recoveries that were run.
     pub leaves: u64,
+    /// Those that came to a store that another one had come to, in memory and on the disk: what follows was tried once.
+    pub same: u64,
     /// States of the medium that they stand for.
     pub states: f64,
     /// The most choices that one recovery asked for.
@@ -39,7 +43,9 @@ impl Tally {
     pub fn add(&mut self, other: &Tally) {
         self.sequences += other.sequences;
         self.windows += other.windows;
+        self.thirds += other.thirds;
         self.leaves += other.leaves;
+        self.same += other.same;
         self.states += other.states;
         self.depth = self.depth.max(other.depth);
         self.lost += other.lost;
@@ -50,18 +56,24 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let thirds = match self.thirds {
+            0 => String::new(),
+            thirds => format!("; {thirds} power cuts were the third in a row"),
+        };
         write!(
             f,
-            "{} sequences, {} power cuts, {} recoveries (at most {} choices each) for {:.3e} states; of the commits in the air \
-             {} recoveries found none, {} some, {} all",
+            "{} sequences, {} power cuts, {} recoveries (at most {} choices each; {} came to the same as another) for {:.3e} states; of the commits in the air \
+             {} recoveries found none, {} some, {} all{}",
             self.sequences,
             self.windows,
             self.leaves,
             self.depth,
+            self.same,
             self.states,
             self.lost,
             self.partial,
-            self.kept
+            self.kept,
+            thirds
         )
     }
 }

@@ -1,5 +1,7 @@
 //! Depth first through all sequences of steps.
 
+use std::num::NonZeroU64;
+
 use holotype::storage::sim::Level;
 
 use crate::live::{Live, Step};
@@ -25,6 +27,8 @@ pub struct Scope {
     pub followers: Vec<Step>,
     /// Power cuts in a row.
     pub cuts: u32,
+    /// Of the disks at which power would be cut a third time in a row, or once more, one in so many is tried: which follows from the disk.
+    pub third: NonZeroU64,
     /// A walk that is not over by then ends.
     pub until: Deadline,
     /// Which of the sequences have power cut.
@@ -37,7 +41,8 @@ impl Scope {
         let segment_bytes = setup.segment_bytes;
         let (steps, followers) = (super::steps(segment_bytes), super::followers(segment_bytes));
         let starts = vec![Start::empty()];
-        Scope { setup, starts, steps, len, followers, cuts, until: Deadline::never(), shard: Shard::WHOLE }
+        let (until, shard) = (Deadline::never(), Shard::WHOLE);
+        Scope { setup, starts, steps, len, followers, cuts, third: NonZeroU64::MIN, until, shard }
     }
 
     /// The same for the steps of maintenance, which begin with stores that were prepared for them.
@@ -46,7 +51,8 @@ impl Scope {
         let (steps, followers) =
             (super::maintenance(segment_bytes), super::maintenance_followers(segment_bytes));
         let starts = super::starts(segment_bytes);
-        Scope { setup, starts, steps, len, followers, cuts, until: Deadline::never(), shard: Shard::WHOLE }
+        let (until, shard) = (Deadline::never(), Shard::WHOLE);
+        Scope { setup, starts, steps, len, followers, cuts, third: NonZeroU64::MIN, until, shard }
     }
 }
 
@@ -54,16 +60,16 @@ impl Scope {
 ///
 /// # Errors
 /// The first failure. Shorter sequences are tried first, so none is shorter than its trail.
-pub fn run(scope: &Scope) -> Result<(Tally, bool), (Tally, Failure)> {
-    let mut cutter = Cutter::new(scope.setup, &scope.followers);
+pub fn run(scope: &Scope) -> Result<(Tally, bool), (Tally, Box<Failure>)> {
+    let mut cutter = Cutter::of(scope);
     let mut walk = Walk { scope, len: 0, met: 0, is_over: true };
     let result = (scope.len.min(1)..=scope.len).try_for_each(|len| {
         walk.len = len;
         walk.begin(&mut cutter)
     });
     match result {
-        Ok(()) => Ok((cutter.tally, walk.is_over)),
-        Err(failure) => Err((cutter.tally, failure)),
+        Ok(()) => Ok((cutter.tally, walk.is_over && !cutter.is_cut_short)),
+        Err(failure) => Err((cutter.tally, Box::new(failure))),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The checks of the gate.
 
+use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 use holotype::{Document, doc};
@@ -131,6 +132,8 @@ const ROUNDS: &[Round] = &[
     (Scope::of_maintenance, Setup::TINY, 1, 1),
     (Scope::new, Setup::TINY, 2, 1),
     (Scope::new, Setup::TINY, 1, 2),
+    (Scope::new, Setup::TINY, 1, 3),
+    (Scope::of_maintenance, Setup::TINY, 1, 3),
     (Scope::of_maintenance, Setup::SMALL, 1, 1),
     (Scope::new, Setup::SHORT_LIVES, 2, 1),
     (Scope::new, Setup::SMALL, 2, 1),
@@ -148,6 +151,10 @@ const ROUNDS: &[Round] = &[
     (Scope::new, Setup::TINY, 3, 2),
 ];
 
+/// Three cuts in a row are tried where there is time for much else: a sixteenth of it for each round, and of the third cuts one in so many.
+const SHARE_FOR_THIRDS: Duration = Duration::from_secs(60);
+const ONE_THIRD_IN: NonZeroU64 = NonZeroU64::new(32).expect("it is not 0");
+
 fn every_cut(run: &mut Run<'_>) -> Result<(), Failed> {
     if run.shard.has(0) {
         run.cut_points =
@@ -156,14 +163,24 @@ fn every_cut(run: &mut Run<'_>) -> Result<(), Failed> {
         run.notes.push(format!("tiny: one life, power cut at each of its {} changes", run.cut_points.len()));
     }
     for (of, setup, len, cuts) in ROUNDS {
-        let scope = Scope { until: run.until.clone(), shard: run.shard, ..of(*setup, *len, *cuts) };
+        let mut scope = Scope { until: run.until.clone(), shard: run.shard, ..of(*setup, *len, *cuts) };
+        if *cuts > 2 {
+            if run.share < SHARE_FOR_THIRDS {
+                continue;
+            }
+            scope.third = ONE_THIRD_IN;
+            scope.until = run.until.within(run.share / 16);
+        }
+        let start = Instant::now();
         let (tally, is_over) =
             crash::run(&scope).map_err(|(_, failure)| (run.seed, format!("{}, {failure}", setup.name)))?;
         run.cases += tally.leaves;
         let all = if is_over { "every sequence" } else { "as far as time allowed, sequences" };
-        let starts = scope.starts.len();
+        let (starts, seconds) = (scope.starts.len(), start.elapsed().as_secs_f64().max(0.001));
         let what = format!("{all} of up to {len} steps on {starts} stores, {cuts} cuts in a row");
-        run.notes.push(format!("{}: {what}: {tally}", setup.name));
+        let rates = (tally.leaves as f64 / seconds, tally.states / seconds);
+        let rates = format!("{:.0} recoveries a second, for {:.1e} states a second", rates.0, rates.1);
+        run.notes.push(format!("{}: {what}: {tally}; {rates}", setup.name));
         if !run.goes_on() {
             break;
         }
