@@ -6,9 +6,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use holotype::seeded::{Bug, switch_on};
-use holotype_crash_tests::seeded::{
-    CHECKS, ELSEWHERE, HOLES, found_in, is_for_a_check, table, try_bug_first_by,
-};
+use holotype_crash_tests::seeded::{CHECKS, ELSEWHERE, found_in, is_for_a_check, table, try_bug_first_by};
 
 fn file_of_the_repository(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
@@ -59,9 +57,8 @@ fn without_a_bug_every_check_is_green() {
 }
 
 #[test]
-fn the_catalogue_has_sixty_bugs_and_few_holes() {
+fn the_catalogue_has_sixty_bugs() {
     assert!(Bug::ALL.len() >= 60, "{}", Bug::ALL.len());
-    assert!(HOLES.len() <= 3, "{HOLES:?}");
 }
 
 #[test]

@@ -53,6 +53,14 @@ catalogue! {
     RecordChecksumIgnored,
     /// A segment counts as the successor wherever its predecessor ended.
     PredecessorEndIgnored,
+    /// Where no successor is named, the log goes on only in the first segment whose header fits.
+    FirstSuccessorAlone,
+    /// Where no successor is named, claims are looked for only in the first segment whose header fits.
+    ClaimsOfFirstSuccessorAlone,
+    /// A log segment may stand in the place of a checkpoint that is still named.
+    PlaceHeldTwice,
+    /// The stretches of a segment in a checkpoint are taken wherever they begin.
+    StretchesAnywhere,
     /// A synced commit returns before the sync.
     SyncSkipped,
     /// A commit of class `Written` stays in the process until somebody syncs.

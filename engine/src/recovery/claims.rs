@@ -52,6 +52,9 @@ pub(super) fn search(scan: &mut Scan<'_>) -> Result<Claims> {
     } else {
         for image in scan.find_anywhere(named.sequence)? {
             search_chain(scan, Link { next: Some(image.physical), ..named }, &mut claims)?;
+            if seeded::is_on(Bug::ClaimsOfFirstSuccessorAlone) {
+                break;
+            }
         }
     }
     Ok(claims)

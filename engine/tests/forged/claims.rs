@@ -81,7 +81,7 @@ fn what_a_frame_from_before_its_segment_or_of_unknown_flags_claims_does_not_coun
 //# Where segment q names no successor, a reader MUST look at the headers of all segments of the file, and
 //# follow the chain from each whose header is valid for q + 1.
 #[test]
-fn where_no_successor_is_named_all_headers_are_looked_at() {
+pub(crate) fn where_no_successor_is_named_all_headers_are_looked_at() {
     let mut store = Forge::new().lengthened(6);
     let end = store.end();
     let header = store.header(0).expect("it was written at creation");

@@ -6,6 +6,7 @@ use holotype::format::checksum::crc;
 use holotype::format::frame::{
     CLAIMS_NOTHING, FRAME_HEADER_LEN, FrameFlags, FrameHeader, SegmentSeed, parse_header_at, write_header,
 };
+use holotype::format::page::{Page, PageKind};
 use holotype::format::record::{Kind, RecordParts, RecordSeed};
 use holotype::format::segment::{SegmentHeader, SegmentKind};
 use holotype::format::superblock::{SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, parse_slot};
@@ -26,6 +27,8 @@ pub(crate) fn n(value: i64) -> Document {
 pub(crate) struct End {
     pub(crate) physical: u32,
     pub(crate) sequence: u64,
+    /// Where the last frame begins, and where it ends.
+    pub(crate) start: u32,
     pub(crate) offset: u32,
     pub(crate) lsn: Lsn,
 }
@@ -42,12 +45,23 @@ pub(crate) struct Frame<'a> {
     /// The count with which its stretch begins.
     pub(crate) base: u32,
     pub(crate) records: Vec<RecordParts<'a>>,
+    /// Whether the checksum of the body is that of these records.
+    pub(crate) is_whole: bool,
 }
 
 impl<'a> Frame<'a> {
     pub(crate) fn new(lsn: Lsn, records: Vec<RecordParts<'a>>) -> Frame<'a> {
         let flags = FrameFlags::NONE;
-        Frame { lsn, durable_lag: CLAIMS_NOTHING, flags, part: 0, last: true, base: 1, records }
+        Frame {
+            lsn,
+            durable_lag: CLAIMS_NOTHING,
+            flags,
+            part: 0,
+            last: true,
+            base: 1,
+            records,
+            is_whole: true,
+        }
     }
 
     /// A frame of no records that states everything before it to be durable.
@@ -189,6 +203,26 @@ impl Forge {
         slot[508..].copy_from_slice(&sum.to_le_bytes());
     }
 
+    /// Changes the first such bytes in the segment table of the newest checkpoint, and makes the page's checksum right.
+    pub(crate) fn patch_table(&mut self, old: &[u8], new: &[u8]) {
+        let slot = self.newest();
+        let checkpoint = slot.checkpoints[0].expect("there is a checkpoint").lsn;
+        for at in (0..self.bytes.len()).step_by(8) {
+            let number = Page::claimed_number(&self.bytes[at..]);
+            let page = number.map(|number| Page::parse(&self.bytes[at..], &slot.lineage, checkpoint, number));
+            let Some(Ok(page)) = page else { continue };
+            let (header, end) = (*page.header(), at + page.page_len());
+            let within = page.entries().windows(old.len()).position(|bytes| bytes == old);
+            if let Some(within) = within.filter(|_| header.kind == PageKind::SegmentTable) {
+                let start = end - page.entries().len() + within;
+                self.bytes[start..start + new.len()].copy_from_slice(new);
+                header.seal(&mut self.bytes[at..end], &slot.lineage, checkpoint);
+                return;
+            }
+        }
+        panic!("the table has no such bytes");
+    }
+
     fn segment_at(&self, physical: u32) -> usize {
         self.newest().geometry.segment_offset(physical) as usize
     }
@@ -221,7 +255,7 @@ impl Forge {
             offset = match parse_header_at(bytes, offset, &seed, slot.geometry.segment_bytes()) {
                 Some(header) => {
                     let after = round_up_8(offset + FRAME_HEADER_LEN as u32 + header.body_len);
-                    end = Some(End { physical, sequence, offset: after, lsn: header.lsn });
+                    end = Some(End { physical, sequence, start: offset, offset: after, lsn: header.lsn });
                     after
                 }
                 None => offset + 8,
@@ -259,7 +293,8 @@ impl Forge {
             record_count: crcs.len() as u32,
         };
         let seed = SegmentSeed::for_segment(&slot.lineage, segment.sequence).at(offset);
-        write_header(&mut bytes, &header, seed, crcs.into_iter());
+        let wrong = u32::from(!frame.is_whole);
+        write_header(&mut bytes, &header, seed, crcs.into_iter().map(|crc| crc ^ wrong));
         let at = self.segment_at(segment.physical) + offset as usize;
         self.bytes[at..at + bytes.len()].copy_from_slice(&bytes);
         offsets

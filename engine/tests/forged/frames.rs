@@ -5,9 +5,9 @@ use holotype::format::frame::FrameFlags;
 use holotype::format::record::Kind;
 use holotype::format::segment::{SegmentHeader, SegmentKind};
 use holotype::format::{LogAddress, Lsn};
-use holotype::{Error, Options, Value, doc};
+use holotype::{Db, Durability, Error, Options, Value, doc};
 
-use crate::forge::{End, Forge, Frame, n, nameless, options, put};
+use crate::forge::{End, Forge, Frame, n, nameless, options, put, read_all};
 
 fn lsn_of(end: End, incarnations: u32, counts: u32) -> Lsn {
     Lsn::new(end.lsn.incarnation() + incarnations, end.lsn.count() + counts)
@@ -180,4 +180,87 @@ fn an_opening_frame_wins_over_a_commit_in_front_of_it() {
     store.place(end, at, &Frame { flags, ..Frame::new(opening, vec![nameless(Kind::Opening, &named)]) });
     assert_eq!(short.keys(), ["1", "2", "3"]);
     assert_eq!(store.keys(), ["1", "2"]);
+}
+
+// spec: F-5.7
+/// The header holds, each record holds, and they are not of one frame.
+#[test]
+pub(crate) fn a_frame_whose_header_and_records_are_not_of_one_frame_is_a_torn_tail() {
+    let (store, body) = (Forge::new(), n(3).encode());
+    let with = |is_whole: bool| {
+        let mut store = store.clone();
+        store.append(&Frame { is_whole, ..Frame::new(store.end().lsn.next(), vec![put(3, &body)]) });
+        store.keys()
+    };
+    assert_eq!(with(true), ["1", "2", "3"]);
+    assert_eq!(with(false), ["1", "2"]);
+}
+
+/// The header of a segment 1 that begins with the next commit, and that commit in it.
+fn successor(store: &mut Forge, physical: u32, prev_end: u32, body: &[u8]) {
+    let end = store.end();
+    let first_lsn = end.lsn.next();
+    store.set_header(physical, second(first_lsn, prev_end));
+    let frame = Frame { base: first_lsn.count(), ..Frame::new(first_lsn, vec![put(3, body)]) };
+    store.place(End { physical, sequence: 1, ..end }, 64, &frame);
+}
+
+fn second(first_lsn: Lsn, prev_end: u32) -> SegmentHeader {
+    let (kind, next, after) = (SegmentKind::Log, None, None);
+    SegmentHeader { kind, sequence: 1, first_lsn, durable_lsn: Lsn::ZERO, prev_end, next, after }
+}
+
+// spec
+#[test]
+pub(crate) fn a_segment_whose_predecessor_ended_elsewhere_is_no_successor() {
+    let (store, body) = (Forge::new().lengthened(4), n(3).encode());
+    let with = |prev_end: u32| {
+        let mut store = store.clone();
+        successor(&mut store, 1, prev_end, &body);
+        store.keys()
+    };
+    let end = store.end().offset;
+    assert_eq!(with(end), ["1", "2", "3"]);
+    assert_eq!(with(end - 8), ["1", "2"]);
+}
+
+// spec
+#[test]
+pub(crate) fn where_no_successor_is_named_the_log_goes_on_in_whichever_fits() {
+    let (mut store, body) = (Forge::new().lengthened(6), n(3).encode());
+    let (end, header) = (store.end(), store.header(0).expect("it was written at creation"));
+    store.set_header(0, SegmentHeader { next: None, after: None, ..header });
+    successor(&mut store, 3, end.offset, &body);
+    assert_eq!(store.keys(), ["1", "2", "3"]);
+    // A life that came to nothing left a header in front of it.
+    store.set_header(2, second(Lsn::new(end.lsn.incarnation() + 1, 1), end.offset));
+    assert_eq!(store.keys(), ["1", "2", "3"]);
+}
+
+// spec
+/// Another writer's life: it took incarnation 2, and wrote a commit whose frame states nothing. Then its slot and its opening frame were
+/// damaged. The next life has an opening frame and no commit; if it took incarnation 2 as well, the old commit would follow that.
+#[test]
+pub(crate) fn a_leftover_of_an_incarnation_that_no_slot_names_never_comes_back() {
+    let mut store = Forge::new();
+    let taken = store.end().lsn.incarnation() + 1;
+    let first_of_a_life = {
+        let disk = store.disk();
+        let db = Db::open_on(disk.clone(), &options()).expect("it is sound");
+        db.collection("c").put(3, n(3)).expect("there is room");
+        let next = Forge { bytes: read_all(&disk) }.end();
+        assert_eq!(next.lsn, Lsn::new(taken, 2));
+        next
+    };
+    let body = n(3).encode();
+    let frame = Frame::new(Lsn::new(taken, 2), vec![put(3, &body)]);
+    store.place(store.end(), first_of_a_life.start, &frame);
+    assert_eq!(store.keys(), ["1", "2"], "its opening frame is not there");
+    let disk = store.disk();
+    let db = Db::open_on(disk.clone(), &options()).expect("it is sound");
+    // Power goes when the opening frame is durable, and the commit that asked for it in memory.
+    db.collection("c").with_durability(Durability::Buffered).put(4, n(4)).expect("there is room");
+    let cut = Forge { bytes: read_all(&disk) };
+    assert_ne!(cut.bytes, store.bytes, "the life has begun");
+    assert_eq!(cut.keys(), ["1", "2"]);
 }

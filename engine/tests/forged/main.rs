@@ -2,8 +2,11 @@
 //! damaged file shows by chance alone is shown here by itself.
 #![cfg(feature = "testing")]
 
+mod checkpoints;
 mod claims;
 mod forge;
 mod frames;
 mod records;
+#[cfg(feature = "seeded")]
+mod removed;
 mod slots;

@@ -1,0 +1,75 @@
+//! Checkpoints that name places which are not theirs, under checksums that hold.
+
+use holotype::{Db, Options};
+
+use crate::forge::{Forge, n, options};
+
+fn sizes() -> Options {
+    options().segment_bytes(512)
+}
+
+/// A store whose log goes over several segments, with a checkpoint for each time that ten documents are put.
+fn with_checkpoints(count: i64) -> Forge {
+    Forge::of(&sizes(), |db: &Db| {
+        for checkpoint in 0..count {
+            for key in 1..=10 {
+                db.collection("c").put(10 * checkpoint + key, n(key)).expect("there is room");
+            }
+            db.checkpoint().expect("nothing hinders it");
+        }
+    })
+}
+
+/// The first entry of the table, an array of nine, is of sequence 0 at index 0, one byte each.
+const FIRST_ENTRY: [u8; 3] = [0x89, 0, 0];
+
+//= spec/recovery.md#r-8-1-what-holds-a-place
+//# A reader MUST report corruption when a log segment in place and a checkpoint hold one index: once that
+//# checkpoint is not named any more, the place would be given out with the segment in it.
+#[test]
+pub(crate) fn a_log_segment_in_the_place_of_the_checkpoint_before_is_damage() {
+    let mut store = with_checkpoints(2);
+    assert!(store.end().sequence > 1, "the first segment is not the one in which the log goes on");
+    let [_, before] = store.newest().checkpoints;
+    let taken = u8::try_from(before.expect("there are two").root_physical).expect("a small store");
+    assert!((1..24).contains(&taken), "one byte in the table");
+    let place = |physical: u8| [FIRST_ENTRY[0], FIRST_ENTRY[1], physical];
+    store.patch_table(&FIRST_ENTRY, &place(taken));
+    let refused = store.open_with(&sizes()).map(|db| db.stats());
+    assert!(refused.is_err_and(|error| error.to_string().contains("in the place of")), "it is taken twice");
+    // The same change to a place that nothing holds is not damage of this kind: the patch itself hinders nothing.
+    let free = store.newest().geometry.segments_within(store.bytes.len() as u64);
+    let mut elsewhere = store.lengthened(free + 1);
+    elsewhere.patch_table(&place(taken), &place(u8::try_from(free).expect("a small store")));
+    assert!(elsewhere.open_with(&sizes()).is_ok());
+}
+
+//= spec/format.md#f-8-6-segment-table-leaves
+//# A reader MUST take a checkpoint for damaged when two segments have one sequence or one physical index;
+//# when the arrays are out of order; when the first stretch does not begin at the first data byte with the
+//# first LSN; when a stretch begins, or the segment ends, outside of the segment's data; when a segment is
+//# freed above the LSN of the checkpoint, or stands where the checkpoint's list has one; and when one that
+//# is not freed lies beyond the end of the file.
+#[test]
+pub(crate) fn a_first_stretch_that_begins_elsewhere_is_damage() {
+    let sound = with_checkpoints(1);
+    let report = sound.open_with(&sizes()).expect("it is sound").verify(true).expect("it can be read");
+    assert!(report.is_clean(), "{:?}", report.problems);
+    // The pair of a stretch: an array of two, whose first is the offset of the first data byte, 64.
+    for (what, offset) in [("in the header", 56), ("behind the first data byte", 72)] {
+        let mut store = sound.clone();
+        store.patch_table(&[0x82, 0x18, 64], &[0x82, 0x18, offset]);
+        let db = store.open_with(&sizes()).expect("the log is read instead");
+        assert_eq!(db.collection("c").len().expect("it is there"), 10, "{what}");
+        let report = db.verify(true).expect("it can be read");
+        assert!(
+            report.problems.iter().any(|problem| problem.to_string().contains("F-8.6")),
+            "{what}: {report:?}"
+        );
+        // Without what the log says, nothing may be taken from such a checkpoint.
+        let at = store.newest().geometry.segment_offset(0) as usize + 64;
+        store.bytes[at] ^= 1;
+        let refused = store.open_with(&sizes()).map(|db| db.stats());
+        assert!(refused.is_err(), "{what}: {refused:?}");
+    }
+}
