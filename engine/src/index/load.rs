@@ -13,10 +13,10 @@ use super::{Entry, paged::PagedInts};
 #[derive(Debug)]
 pub(crate) struct Loader<'a> {
     index: &'a MixedIndex,
-    /// The page that the last integers belong to, what it is to hold, and how many that are.
+    /// The page that the last integers belong to, and what it is to hold, by place: few collections have pages full of keys, so what is
+    /// empty is not gone through.
     page: u64,
-    slots: Vec<u64>,
-    count: u64,
+    entries: Vec<(usize, Entry)>,
     /// Keys that no page holds, in order.
     rest: Vec<(Key, Entry)>,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Loader<'a> {
 impl<'a> Loader<'a> {
     /// Fills `index`, which is empty.
     pub(crate) fn new(index: &'a MixedIndex) -> Self {
-        Loader { index, page: 0, slots: vec![0; index.ints.page_len() as usize], count: 0, rest: Vec::new() }
+        Loader { index, page: 0, entries: Vec::new(), rest: Vec::new() }
     }
 
     /// Adds an entry, whose key is above all before.
@@ -40,9 +40,8 @@ impl<'a> Loader<'a> {
                     self.end_page();
                     self.page = page;
                 }
-                let place = int.unsigned_abs() as usize & (self.slots.len() - 1);
-                self.slots[place] = entry.bits();
-                self.count += 1;
+                let place = (int.unsigned_abs() & (self.index.ints.page_len() - 1)) as usize;
+                self.entries.push((place, entry));
             }
             None => self.rest.push((Key::Int(int), entry)),
         }
@@ -51,19 +50,19 @@ impl<'a> Loader<'a> {
     /// Makes a page of the integers that belong together where they are dense enough, as a writer would; else they go into the map.
     fn end_page(&mut self) {
         let pages: &PagedInts = &self.index.ints;
-        let is_dense = self.count * 4 >= pages.page_len();
+        let is_dense = self.entries.len() as u64 * 4 >= pages.page_len();
         if is_dense && self.page < DIRECTORY_SLACK * (pages.count() + 1) {
             pages.create(self.page, |page| {
-                page.iter().zip(&self.slots).for_each(|(slot, bits)| slot.store(*bits, Ordering::Relaxed));
+                self.entries
+                    .iter()
+                    .for_each(|(place, entry)| page[*place].store(entry.bits(), Ordering::Relaxed));
             });
         } else {
             let first = (self.page * pages.page_len()) as i64;
-            let entries = self.slots.iter().enumerate();
-            let entries = entries.filter_map(|(place, bits)| Some((place, Entry::from_bits(*bits)?)));
-            self.rest.extend(entries.map(|(place, entry)| (Key::Int(first + place as i64), entry)));
+            let entries = self.entries.iter();
+            self.rest.extend(entries.map(|(place, entry)| (Key::Int(first + *place as i64), *entry)));
         }
-        self.slots.fill(0);
-        self.count = 0;
+        self.entries.clear();
     }
 
     /// The index has everything that was added.
