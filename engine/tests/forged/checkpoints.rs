@@ -73,3 +73,19 @@ pub(crate) fn a_first_stretch_that_begins_elsewhere_is_damage() {
         assert!(refused.is_err(), "{what}: {refused:?}");
     }
 }
+
+// spec: P-3.6
+#[test]
+fn a_segment_that_is_said_to_be_freed_and_has_live_records_is_a_problem() {
+    let mut store = with_checkpoints(1);
+    // The first stretch: at 64, with the first LSN, of incarnation 1 and count 1. Behind it stands when the segment was freed.
+    let stretch = [0x82, 0x18, 64, 0x1b, 0, 0, 0, 1, 0, 0, 0, 1];
+    let freed_at = |count: u8| [&stretch[..], &[count]].concat();
+    store.patch_table(&freed_at(0), &freed_at(1));
+    let db = store.open_with(&sizes()).expect("a reader trusts the accounts");
+    let report = db.verify(true).expect("it can be read");
+    assert!(
+        report.problems.iter().any(|problem| problem.to_string().contains("P-3.6")),
+        "its place will be given out: {report:?}"
+    );
+}

@@ -76,6 +76,11 @@ impl Core {
         for (_, found) in kept.iter().filter(|(place, _)| !counted.contains_key(*place)) {
             report.problems.push(problem("P-1.5", "an account counts what is not live", 0, *found));
         }
+        // spec: P-3.6. Its place will be given out, with what is live in it.
+        let is_freed = |sequence| writer.accounts.get(sequence).is_some_and(|account| account.is_freed());
+        for (_, count) in kept.iter().filter(|((sequence, _), count)| **count > 0 && is_freed(*sequence)) {
+            report.problems.push(problem("P-3.6", "a freed segment has live records", 0, *count));
+        }
         Ok(())
     }
 
