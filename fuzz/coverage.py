@@ -1,5 +1,6 @@
-"""Counts lines: `coverage.py LIMIT UNREACHABLE LCOV [--missed]`. See fuzz/coverage, which calls it."""
+"""Counts lines: `coverage.py LIMIT UNREACHABLE LCOV [--missed] [--json FILE]`. See fuzz/coverage, which calls it."""
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -53,7 +54,7 @@ def reached(path):
 def main(limit, listed_path, lcov, *options):
     listed, hits = unreachable(listed_path), reached(lcov)
     rooms = {room: [0, 0, 0] for room in ROOMS}
-    stale = []
+    stale, files = [], []
     for file, lines in sorted(hits.items()):
         source = (SOURCE / file).read_text().splitlines()
         skipped = left_out(source)
@@ -66,6 +67,7 @@ def main(limit, listed_path, lcov, *options):
         room[0] += len(counted) - len(missed)
         room[1] += len(counted)
         room[2] += len(excused & set(lines))
+        files.append({"name": file, "lines": len(counted), "reached": len(counted) - len(missed)})
         if missed:
             print(f"{100 - 100 * len(missed) / len(counted):6.1f} %  {len(missed):4} missed of {len(counted):4}  {file}")
             if "--missed" in options:
@@ -78,6 +80,11 @@ def main(limit, listed_path, lcov, *options):
         is_low |= share < float(limit)
         print(f"{share:6.1f} %  {hit:5} of {counted:5} lines  {name}  ({excused} more cannot be reached)")
     stale += [f"{file}: no line of it is counted" for file in listed]
+    if "--json" in options:
+        summary = [{"name": name, "lines": counted, "reached": hit, "excused": excused}
+                   for name, (hit, counted, excused) in rooms.items()]
+        written = json.dumps({"limit": float(limit), "rooms": summary, "files": files})
+        Path(options[options.index("--json") + 1]).write_text(written + "\n")
     for text in stale:
         print(f"fuzz/unreachable.txt lists what is reached, or not there: {text}", file=sys.stderr)
     if is_low:

@@ -96,7 +96,21 @@ impl Db {
         destination: &crate::sync::Arc<S>,
         earlier: Option<Box<dyn crate::storage::Storage>>,
     ) -> Result<BackupReport> {
+        self.backup_to_with(destination, earlier, |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`backup_to`](Self::backup_to), with a `progress` as in [`backup_with`](Self::backup_with).
+    ///
+    /// # Errors
+    /// As [`backup_to`](Self::backup_to).
+    #[cfg(feature = "testing")]
+    pub fn backup_to_with<S: crate::storage::Storage + 'static>(
+        &self,
+        destination: &crate::sync::Arc<S>,
+        earlier: Option<Box<dyn crate::storage::Storage>>,
+        progress: impl FnMut(&BackupProgress) -> ControlFlow<()>,
+    ) -> Result<BackupReport> {
         let earlier = earlier.map(FailStop::new);
-        self.store().backup(destination, earlier.as_ref(), |_| ControlFlow::Continue(()))
+        self.store().backup(destination, earlier.as_ref(), progress)
     }
 }

@@ -1,17 +1,20 @@
 //! Bytes as a whole file.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use holotype::inspect::{self, Outcome};
 use holotype::storage::{MemoryStorage, Storage};
-use holotype::{Db, Document, Error, Key, Options, doc, salvage_to};
+use holotype::{Background, Corruption, Db, Document, Error, Key, Options, doc, salvage_to};
 
 /// Inputs beyond this are cut: what more bytes could show, fewer show faster.
 const IMAGE_LEN_MAX: usize = 256 << 10;
 
 /// How much longer than it was the file may become.
 const GROWTH_MAX: u64 = 1 << 20;
+
+/// Checkpoints that a store is given which goes on.
+const CHECKPOINTS: usize = 3;
 
 /// What a store answers: under each collection's name its keys, and each document's bytes or that it was refused.
 type Answers = BTreeMap<String, Vec<(Key, Option<Vec<u8>>)>>;
@@ -64,15 +67,20 @@ fn look(bytes: &[u8], opens: bool) {
 /// Salvages what can be, into a store that opens and is in order; of a store that a reader can read to its end, all of it.
 fn save(bytes: &[u8], seen: &Result<Answers, Error>) {
     let saved = Arc::new(MemoryStorage::new());
-    let Ok(report) = salvage_to(disk_with(bytes), Arc::clone(&saved)) else {
-        assert!(seen.is_err(), "a store that opens can be salvaged");
-        return;
+    let is_whole = |seen: &Answers| seen.values().flatten().all(|(_, document)| document.is_some());
+    let report = match salvage_to(disk_with(bytes), Arc::clone(&saved)) {
+        Ok(report) => report,
+        Err(error) => {
+            // One document may ask for a newer version, where the log that holds it is not replayed.
+            let newer = matches!(error, Error::NewerFormat { .. }) && !seen.as_ref().is_ok_and(is_whole);
+            assert!(seen.is_err() || newer, "a store that opens can be salvaged: {error}");
+            return;
+        }
     };
     let db = Db::open_on(saved, &options()).expect("what was salvaged is a store");
     let check = db.verify(true).expect("memory refuses nothing");
     assert!(check.is_clean(), "what was salvaged is in order: {check:?}");
     let found = answers(&db);
-    let is_whole = |seen: &Answers| seen.values().flatten().all(|(_, document)| document.is_some());
     if let Ok(seen) = seen
         && is_whole(seen)
         && report.is_complete()
@@ -86,8 +94,11 @@ fn save(bytes: &[u8], seen: &Result<Answers, Error>) {
     }
 }
 
+/// Without a thread of the store's own, so that one input does the same each time. Made once: to make them, the system is asked for its memory.
 fn options() -> Options {
-    Options::new().seed(1).cache_bytes(1 << 20)
+    static OPTIONS: LazyLock<Options> =
+        LazyLock::new(|| Options::new().seed(1).cache_bytes(1 << 20).background(Background::Manual));
+    OPTIONS.clone()
 }
 
 fn disk_with(bytes: &[u8]) -> Arc<MemoryStorage> {
@@ -136,14 +147,26 @@ fn answers(db: &Db) -> Answers {
 /// A store that opened goes on: it takes a document, or says why not, and has it after the next opening.
 fn goes_on(db: Db, disk: &Arc<MemoryStorage>, options: &Options, mut seen: Answers) {
     let (name, document) = ("after", doc! { "written": "after the fact" });
+    // Accounts are trusted until somebody verifies them: where they are wrong, what they call dead is given up.
+    let is_sound = db.verify(true).is_ok_and(|report| report.is_clean());
     let put = db.collection(name).put("the key", &document);
+    // Checkpoints until those that it came with are named no more, and what they held is given out; as far as the file lets them.
+    for _ in 0..CHECKPOINTS {
+        let _ = db.checkpoint();
+        let _ = db.maintain();
+    }
+    let last = db.stats().lsn;
     let closed = db.close();
     let db = match Db::open_on(Arc::clone(disk), options) {
         Ok(db) => db,
+        Err(Error::Corrupt(corruption)) if is_of_another_life(&corruption, last) => return,
         Err(error) => panic!("it opened once: {error}, after put {put:?} and close {closed:?}"),
     };
     let name_and_key = (name.to_owned(), Key::Text("the key".into()));
     let found = answers(&db);
+    if !is_sound {
+        return;
+    }
     if put.is_ok() {
         let orderly = matches!(closed, Ok(()) | Err(Error::LimitReached { .. }));
         assert!(orderly, "a store that took a document closes: {closed:?}");
@@ -153,6 +176,12 @@ fn goes_on(db: Db, disk: &Arc<MemoryStorage>, options: &Options, mut seen: Answe
         add(&mut seen, name_and_key, &document);
     }
     assert_eq!(found, seen, "what was there stays, what was put is there: {put:?}");
+}
+
+/// Whether the log breaks off before a commit that this life never made. What no slot tells of may stand anywhere in a forged file, and the log
+/// comes upon it later; a writer leaves no such thing, as it writes its incarnation into a slot before anything else.
+fn is_of_another_life(corruption: &Corruption, last: u64) -> bool {
+    corruption.clause.0 == "R-4.1" && corruption.expected > last
 }
 
 fn add(seen: &mut Answers, (name, key): (String, Key), document: &Document) {

@@ -8,10 +8,12 @@
 //! | [`resealed_image`] | edits of a valid file, whose checksums are then made right again | the same |
 //! | [`operations`] | calls | answered as an ordered map answers them, across reopening and with a full disk |
 //! | [`lives`] | steps: calls, maintenance, closings, kills and power cuts | legal by the model, and the store in order after each cut |
+//! | [`backups`] | steps, backups among them, whole and incremental, beside writers and on disks that fail | each opens to the state of its moment |
 //!
 //! The same functions serve three callers: `cargo test` replays `corpus/`, the mains in `mains/` drive them with coverage
 //! feedback, and a crash found anywhere else becomes one more file in the corpus.
 
+mod backups;
 mod document;
 mod image;
 mod input;
@@ -23,6 +25,7 @@ mod operations;
 mod reseal;
 mod sample;
 
+pub use backups::backups;
 pub use document::document_decode;
 pub use image::file_image;
 pub use json::json_import;
@@ -37,11 +40,12 @@ pub use sample::{aged_store, sample_store};
 pub type Target = fn(&[u8]);
 
 /// Every target, under the name of its corpus.
-pub const TARGETS: [(&str, Target); 6] = [
+pub const TARGETS: [(&str, Target); 7] = [
     ("document_decode", document_decode),
     ("json_import", json_import),
     ("file_image", file_image),
     ("resealed_image", resealed_image),
     ("operations", operations),
     ("lives", lives),
+    ("backups", backups),
 ];

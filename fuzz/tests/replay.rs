@@ -62,6 +62,11 @@ fn every_known_life_is_legal_by_the_model() {
 }
 
 #[test]
+fn every_known_backup_opens_to_the_state_of_its_moment() {
+    replay("backups");
+}
+
+#[test]
 fn every_target_has_a_corpus_and_every_corpus_a_target() {
     let mut folders: Vec<_> = fs::read_dir(corpus(""))
         .unwrap()
