@@ -75,10 +75,13 @@ fn one_run_is_told_in_every_form_at_once() {
     let bench = Bench::new();
     let bugs = r#"{"bugs":[{"bug":"SyncSkipped","what":"No sync.","found_by":[],"elsewhere":null}]}"#;
     bench.write("matrix.json", bugs);
+    let coverage = r#"{"limit":95,"rooms":[{"name":"log","lines":976,"reached":941}],"files":[]}"#;
+    bench.write("coverage.json", coverage);
     bench.write("summary.md", "earlier\n");
-    let arguments = "gate --seed 7 --seconds 1 --check crash --json --junit j.xml --github --html p.html --matrix matrix.json";
+    let arguments = "gate --seed 7 --seconds 1 --check crash --json --junit j.xml --github --html p.html --matrix matrix.json \
+                     --coverage coverage.json";
     let mut command = bench.command();
-    command.args(arguments.split(' ')).env("GITHUB_STEP_SUMMARY", bench.path("summary.md"));
+    command.args(arguments.split_whitespace()).env("GITHUB_STEP_SUMMARY", bench.path("summary.md"));
     let output = command.output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -90,6 +93,7 @@ fn one_run_is_told_in_every_form_at_once() {
     );
     let page = read("p.html");
     assert!(page.contains("Power cuts along one life") && page.contains("SyncSkipped"), "{page}");
+    assert!(page.contains("<tr><td>log<td class=n>976<td class=n>941<td class=\"n yes\">96.4 %"), "{page}");
     let summary = read("summary.md");
     assert!(
         summary.starts_with("earlier\n### holotype gate\n") && summary.contains("| crash |"),
@@ -98,14 +102,20 @@ fn one_run_is_told_in_every_form_at_once() {
 }
 
 #[test]
-fn a_result_that_cannot_be_written_or_a_matrix_that_is_none_is_told() {
+fn a_result_that_cannot_be_written_or_an_attachment_that_is_none_is_told() {
     let bench = Bench::new();
     bench.write("matrix.json", "{}");
     let quick = "gate --seconds 0 --check lives";
     bench
         .run(&format!("{quick} --html p.html --matrix matrix.json"))
         .fails_saying(2, &["matrix.json:1:2", "matrix"]);
-    refused(&bench.run(&format!("{quick} --matrix matrix.json")), &["--html"]);
+    bench
+        .run(&format!("{quick} --html p.html --coverage matrix.json"))
+        .fails_saying(2, &["matrix.json:1:2", "coverage"]);
+    bench.run(&format!("{quick} --html p.html --coverage none.json")).fails_saying(2, &["none.json"]);
+    for attached in ["--matrix", "--coverage"] {
+        refused(&bench.run(&format!("{quick} {attached} matrix.json")), &["--html"]);
+    }
     let run = bench.run(&format!("{quick} --junit nowhere/j.xml"));
     assert!(run.code == 5 && run.err.contains("nowhere"), "{run:?}");
     // The result itself is told all the same.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::attached::{Attached, Coverage, Lines};
 use super::escape::escape;
 use super::matrix::{Matrix, Row};
 use super::report::{Check, CutPoint, Report};
@@ -16,7 +17,7 @@ macro_rules! put {
     ($page:expr, $($part:tt)*) => { writeln!($page, $($part)*).expect(STRING) };
 }
 
-pub(super) fn page(report: &Report, matrix: Option<&Matrix>) -> String {
+pub(super) fn page(report: &Report, attached: &Attached) -> String {
     let mut page = HEAD.to_owned();
     let class = if report.held { "yes" } else { "no" };
     put!(page, "<h1>holotype gate: <span class=\"{class}\">{}</span></h1>", escape(&report.verdict()));
@@ -27,8 +28,11 @@ pub(super) fn page(report: &Report, matrix: Option<&Matrix>) -> String {
     if !report.cut_points.is_empty() {
         cut_points(&mut page, &report.cut_points);
     }
-    if let Some(matrix) = matrix {
+    if let Some(matrix) = &attached.matrix {
         seeded_bugs(&mut page, matrix);
+    }
+    if let Some(coverage) = &attached.coverage {
+        reached_lines(&mut page, coverage);
     }
     page.push_str("</html>\n");
     page
@@ -173,6 +177,36 @@ fn seeded_bugs(page: &mut String, matrix: &Matrix) {
     put!(page, "</table>");
 }
 
+fn reached_lines(page: &mut String, coverage: &Coverage) {
+    let Coverage { limit, rooms, files } = coverage;
+    put!(page, "<h2>Coverage</h2>");
+    put!(
+        page,
+        "<p>Lines of the engine that the committed inputs of the fuzz targets reach; {limit} % of each room is asked for.</p>"
+    );
+    let head = "<tr><th>room<th class=n>lines<th class=n>reached<th class=n>share";
+    put!(page, "<table>{head}");
+    for room in rooms {
+        let class = if room.share() < *limit { "n no" } else { "n yes" };
+        row(page, room, class);
+    }
+    put!(page, "</table><details><summary>By file</summary><table>{}", head.replace("room", "file"));
+    for file in files {
+        row(page, file, "n");
+    }
+    put!(page, "</table></details>");
+}
+
+fn row(page: &mut String, of: &Lines, class: &str) {
+    let Lines { name, lines, reached } = of;
+    let share = of.share();
+    put!(
+        page,
+        "<tr><td>{}<td class=n>{lines}<td class=n>{reached}<td class=\"{class}\">{share:.1} %",
+        escape(name)
+    );
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::report::samples;
@@ -186,9 +220,17 @@ mod tests {
         serde_json::from_str(json).unwrap()
     }
 
+    fn attached() -> Attached {
+        let coverage = r#"{ "limit": 95, "rooms": [
+            { "name": "format", "lines": 200, "reached": 191, "excused": 2 },
+            { "name": "log", "lines": 100, "reached": 94, "excused": 0 }],
+            "files": [{ "name": "format/<body>.rs", "lines": 30, "reached": 29 }] }"#;
+        Attached { matrix: Some(matrix()), coverage: Some(serde_json::from_str(coverage).unwrap()) }
+    }
+
     #[test]
-    fn the_page_has_the_checks_the_failure_the_cuts_and_the_bugs_and_asks_for_nothing_else() {
-        let page = page(&samples::failing(None), Some(&matrix()));
+    fn the_page_has_the_checks_the_failure_the_cuts_the_bugs_and_the_coverage_and_asks_for_nothing_else() {
+        let page = page(&samples::failing(None), &attached());
         for part in [
             "<tr><td>crash<td class=n>7<td class=n>0.5<td class=n>14<td class=no>no",
             "<h2 class=no>crash did not hold</h2><pre>a document came back\n  1. put &quot;x&quot; &lt;100%&gt;",
@@ -197,6 +239,9 @@ mod tests {
             "<code>SyncSkipped</code><br>A &lt;sync&gt; is left out.\n<td>crash<td class=n>12<td class=n>0.4",
             "<td>loom<td><td>",
             "<td class=no>nothing<td><td>",
+            "<tr><td>format<td class=n>200<td class=n>191<td class=\"n yes\">95.5 %",
+            "<tr><td>log<td class=n>100<td class=n>94<td class=\"n no\">94.0 %",
+            "<tr><td>format/&lt;body&gt;.rs<td class=n>30<td class=n>29<td class=\"n\">96.7 %",
             "<li>3 lives &lt;of&gt; stores &amp; others",
         ] {
             assert!(page.contains(part), "{part} is not in {page}");
@@ -207,10 +252,10 @@ mod tests {
     }
 
     #[test]
-    fn without_a_matrix_and_without_cuts_their_headings_are_not_there() {
+    fn without_a_matrix_coverage_and_cuts_their_headings_are_not_there() {
         let mut report = samples::failing(None);
         report.cut_points.clear();
-        let page = page(&report, None);
-        assert!(!page.contains("Seeded bugs") && !page.contains("<svg"), "{page}");
+        let page = page(&report, &Attached::default());
+        assert!(!["Seeded bugs", "<svg", "Coverage"].iter().any(|part| page.contains(part)), "{page}");
     }
 }

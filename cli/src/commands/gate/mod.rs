@@ -1,5 +1,6 @@
 //! `holotype gate`: does the store keep its promises, on this machine and on these documents?
 
+mod attached;
 mod escape;
 mod github;
 mod html;
@@ -24,7 +25,7 @@ use crate::exit::{Exit, Failure, Result};
 use crate::input::Input;
 use crate::{output, progress};
 
-use matrix::Matrix;
+use attached::Attached;
 use report::Report;
 
 #[derive(Debug, Args)]
@@ -107,17 +108,20 @@ struct Outputs {
     /// Show this matrix of seeded bugs on the page
     #[arg(long, value_name = "FILE", requires = "html")]
     matrix: Option<PathBuf>,
+    /// Show on the page which lines the fuzz corpora reach, as `fuzz/coverage --json FILE` tells it
+    #[arg(long, value_name = "FILE", requires = "html")]
+    coverage: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &GateArgs) -> Result<Exit> {
     match &args.command {
         Some(GateCommand::Merge(args)) => {
-            let matrix = args.outputs.read_matrix()?;
-            args.outputs.tell(&merge::merge_files(&args.files)?, matrix.as_ref())
+            let attached = args.outputs.read_attached()?;
+            args.outputs.tell(&merge::merge_files(&args.files)?, &attached)
         }
         None => {
-            let matrix = args.outputs.read_matrix()?;
-            args.outputs.tell(&run_checks(args)?, matrix.as_ref())
+            let attached = args.outputs.read_attached()?;
+            args.outputs.tell(&run_checks(args)?, &attached)
         }
     }
 }
@@ -180,24 +184,24 @@ pub(super) fn known_check(name: &str) -> Result<String> {
 
 impl Outputs {
     /// Before anything that takes time, so that a wrong name is told at once.
-    fn read_matrix(&self) -> Result<Option<Matrix>> {
-        self.matrix.as_deref().map(Matrix::read).transpose()
+    fn read_attached(&self) -> Result<Attached> {
+        Attached::read(self.matrix.as_deref(), self.coverage.as_deref())
     }
 
-    fn tell(&self, report: &Report, matrix: Option<&Matrix>) -> Result<Exit> {
+    fn tell(&self, report: &Report, attached: &Attached) -> Result<Exit> {
         // A file that cannot be written is told, but does not keep back the result.
-        let written = self.write_files(report, matrix);
+        let written = self.write_files(report, attached);
         output::report(report, self.json, text::table)?;
         written?;
         Ok(if report.held { Exit::Done } else { Exit::No })
     }
 
-    fn write_files(&self, report: &Report, matrix: Option<&Matrix>) -> Result<()> {
+    fn write_files(&self, report: &Report, attached: &Attached) -> Result<()> {
         if let Some(file) = &self.junit {
             write_file(file, &junit::xml(report)?)?;
         }
         if let Some(file) = &self.html {
-            write_file(file, &html::page(report, matrix))?;
+            write_file(file, &html::page(report, attached))?;
         }
         if self.github {
             github::tell(report)?;
