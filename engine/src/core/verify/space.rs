@@ -7,6 +7,7 @@ use crate::format::LogAddress;
 use crate::format::superblock::Superblock;
 use crate::index::{KeyRange, PrimaryIndex};
 use crate::recovery;
+use crate::space::Account;
 use crate::sync::read;
 
 use super::super::{Core, Writer};
@@ -77,7 +78,7 @@ impl Core {
             report.problems.push(problem("P-1.5", "an account counts what is not live", 0, *found));
         }
         // spec: P-3.6. Its place will be given out, with what is live in it.
-        let is_freed = |sequence| writer.accounts.get(sequence).is_some_and(|account| account.is_freed());
+        let is_freed = |sequence| writer.accounts.get(sequence).is_some_and(Account::is_freed);
         for (_, count) in kept.iter().filter(|((sequence, _), count)| **count > 0 && is_freed(*sequence)) {
             report.problems.push(problem("P-3.6", "a freed segment has live records", 0, *count));
         }
