@@ -2,7 +2,6 @@
 //! durable commit, and only the workload that shows it apart takes it.
 
 use std::borrow::Borrow;
-use std::io::ErrorKind::WouldBlock;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -33,7 +32,7 @@ impl Store for Sled {
         let until = Instant::now() + LOCKED_MAX;
         loop {
             match sled::open(&path) {
-                Err(sled::Error::Io(error)) if error.kind() == WouldBlock && Instant::now() < until => {
+                Err(error) if error.to_string().contains("acquire lock") && Instant::now() < until => {
                     thread::sleep(Duration::from_millis(1));
                 }
                 opened => return Ok(Sled { db: opened.of(NAME, "opening")?, commits }),
