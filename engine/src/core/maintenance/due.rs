@@ -328,8 +328,9 @@ impl Writer {
         if effort == Effort::Rest && !self.is_above(core, usage, REST_FILE) {
             return Due::Nothing;
         }
-        // A file at rest that is beyond its bound is cut in any case, though not by what the next commit would want back.
-        if !is_busy && self.is_above(core, usage, REST_MAX) && gives_back(Kept::Reserve) > 0 {
+        // A file that is beyond its bound, or near it where others write, is cut in any case, though not by what the next commit would want back.
+        let most = if is_busy { TOO_HIGH } else { REST_MAX };
+        if self.is_above(core, usage, most) && gives_back(Kept::Reserve) > 0 {
             return Due::Shrink(Kept::Reserve);
         }
         let top = self.held_top();
@@ -353,7 +354,7 @@ impl Writer {
             }
             // What is reserved may lie further up still: then the log comes down behind that. It reserves another place for the one that it
             // goes to, and the checkpoints that give back the one that it leaves need theirs.
-            Top::Current if has_room && below > least => Due::Roll,
+            Top::Current if has_room && below > 1 => Due::Roll,
             Top::Checkpoint => Due::Checkpoint,
             Top::Sealed(_) | Top::Current | Top::Other => Due::Nothing,
         }
