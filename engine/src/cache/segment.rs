@@ -28,6 +28,13 @@ pub(crate) struct Segment {
     stretches: Vec<Stretch>,
 }
 
+impl Stretch {
+    /// The LSN of the commit whose records have `commit` in that field.
+    pub(crate) fn lsn(&self, commit: u32) -> Lsn {
+        Lsn::new(self.first_lsn.incarnation(), self.first_lsn.count().saturating_add(commit))
+    }
+}
+
 impl Segment {
     /// A segment whose first frame has `first_lsn`.
     pub(crate) fn new(
@@ -80,6 +87,9 @@ impl Segment {
 
     /// The stretch that the byte at `offset` belongs to.
     pub(crate) fn stretch_at(&self, offset: u32) -> &Stretch {
+        if let [only] = &self.stretches[..] {
+            return only;
+        }
         let after = self.stretches.partition_point(|stretch| stretch.offset <= offset);
         &self.stretches[after.saturating_sub(1)]
     }

@@ -100,6 +100,25 @@ impl<'a> KeyRef<'a> {
         }
     }
 
+    /// How many bytes the key's CBOR takes, if `bytes` begin with it: what [`decode`](Self::decode) would find, without decoding.
+    #[inline]
+    pub fn len_at(self, bytes: &[u8]) -> Option<usize> {
+        let (major, argument, payload) = match self {
+            KeyRef::Int(int @ 0..) => (encode::UNSIGNED, int as u64, None),
+            KeyRef::Int(int) => (encode::NEGATIVE, encode::int_argument(int), None),
+            KeyRef::Text(text) => (encode::TEXT, text.len() as u64, Some(text.as_bytes())),
+            KeyRef::Bytes(payload) => (encode::BYTES, payload.len() as u64, Some(payload)),
+        };
+        if !encode::has_head(bytes, major, argument) {
+            return None;
+        }
+        let head_len = encode::head_len(argument);
+        match payload {
+            Some(payload) => bytes[head_len..].starts_with(payload).then_some(head_len + payload.len()),
+            None => Some(head_len),
+        }
+    }
+
     //= spec/encoding.md#e-4-1-stored-key
     //# A reader MUST refuse a key that is not an int, a text or a byte string.
     /// The key at the start of `bytes`, and how many bytes it takes.

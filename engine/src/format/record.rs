@@ -23,6 +23,7 @@
 
 mod decode;
 mod encode;
+mod expected;
 mod kind;
 
 use super::checksum::{crc, crc_append, crc_append_u32};
@@ -31,6 +32,7 @@ use crate::document::KeyRef;
 
 pub use super::body::{encode_opening, parse_opening};
 pub use decode::{Extent, parse, peek_len, verify};
+pub use expected::{PutParts, put_of};
 pub use kind::Kind;
 
 /// The offset of the kind: behind the checksum.

@@ -49,6 +49,24 @@ fn prefixed<const N: usize>(out: &mut Vec<u8>, first: u8, bytes: [u8; N]) {
     out.extend_from_slice(&bytes);
 }
 
+/// Whether `bytes` begin with the head of type `major` with this number.
+#[inline]
+pub(crate) fn has_head(bytes: &[u8], major: u8, argument: u64) -> bool {
+    let Some((&first, rest)) = bytes.split_first() else { return false };
+    // Numbers are compared, not bytes: nothing goes through memory.
+    let found = match argument {
+        0..=23 => return first == major | argument as u8,
+        24..=0xff if first == major | 24 => rest.first().map(|byte| u64::from(*byte)),
+        0x100..=0xffff if first == major | 25 => rest.first_chunk().map(|be| u16::from_be_bytes(*be).into()),
+        0x1_0000..=0xffff_ffff if first == major | 26 => {
+            rest.first_chunk().map(|be| u32::from_be_bytes(*be).into())
+        }
+        0x1_0000_0000.. if first == major | 27 => rest.first_chunk().map(|be| u64::from_be_bytes(*be)),
+        _ => None,
+    };
+    found == Some(argument)
+}
+
 /// How many bytes a head with this number has.
 #[inline]
 pub(crate) fn head_len(argument: u64) -> usize {

@@ -15,7 +15,7 @@ pub struct Extent {
     /// The record's length in bytes.
     pub len: usize,
     /// Where its fields behind the length begin.
-    payload_start: usize,
+    pub(super) payload_start: usize,
 }
 
 /// The length of a whole record, from its first bytes: [`PEEK_LEN`] of them always suffice. No checksum vouches
@@ -129,7 +129,7 @@ fn check_body(kind: Kind, chunked: bool, body: &[u8]) -> Result<(), RecordFault>
 }
 
 /// What is left of a payload; each method takes one field off its front, or says which one is not there.
-struct Fields<'a>(&'a [u8]);
+pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl<'a> Fields<'a> {
     #[inline]
@@ -140,21 +140,24 @@ impl<'a> Fields<'a> {
     }
 
     #[inline]
-    fn u32_varint(&mut self, what: &'static str) -> Result<u32, RecordFault> {
+    pub(super) fn u32_varint(&mut self, what: &'static str) -> Result<u32, RecordFault> {
         u32::try_from(self.varint(what)?).map_err(|_| RecordFault::Malformed(what))
     }
 
-    fn moved(&mut self) -> Result<(Lsn, LogAddress), RecordFault> {
+    #[inline]
+    pub(super) fn moved(&mut self) -> Result<(Lsn, LogAddress), RecordFault> {
         // spec: F-6.8.
         Ok((Lsn(self.u64("own LSN")?), self.address("address moved from")?))
     }
 
-    fn address(&mut self, what: &'static str) -> Result<LogAddress, RecordFault> {
+    #[inline]
+    pub(super) fn address(&mut self, what: &'static str) -> Result<LogAddress, RecordFault> {
         // spec: F-2.2.
         let address = LogAddress(self.varint(what)?);
         if address <= LogAddress::MAX { Ok(address) } else { Err(RecordFault::Malformed(what)) }
     }
 
+    #[inline]
     fn u64(&mut self, what: &'static str) -> Result<u64, RecordFault> {
         let (bytes, rest) = self.0.split_first_chunk().ok_or(RecordFault::Malformed(what))?;
         self.0 = rest;

@@ -3,6 +3,7 @@
 mod body;
 mod catalog;
 mod checkpoint;
+mod expected;
 mod frame;
 mod geometry;
 mod page;
