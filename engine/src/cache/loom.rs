@@ -14,7 +14,7 @@ const NUMBERS: [u64; 2] = [3, 3 + SHARDS as u64];
 fn block(number: u64) -> Arc<Block> {
     let geometry = Geometry::new(64, 512).expect("a legal geometry");
     let segment = Arc::new(Segment::new(&[0; 16], geometry, 0, 0, Lsn::ZERO));
-    Arc::new(Block { bytes: vec![number as u8; BLOCK_LEN].into(), segment })
+    Arc::new(Block { number, bytes: vec![number as u8; BLOCK_LEN].into(), segment })
 }
 
 /// A cache with room for one block of a shard. One thread puts a second, a third puts the first again, and the reader holds what

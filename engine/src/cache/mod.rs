@@ -15,9 +15,10 @@ pub(crate) use segment::{Segment, SegmentTable};
 use crate::sync::race::{self, Race};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering, RwLock, read, write};
 
-/// The bytes of one block, and the segment that they belong to.
+/// The bytes of one block, its number, and the segment that they belong to.
 #[derive(Debug)]
 pub(crate) struct Block {
+    pub(crate) number: u64,
     pub(crate) bytes: Box<[u8]>,
     pub(crate) segment: Arc<Segment>,
 }
@@ -137,7 +138,7 @@ mod tests {
     fn block(len: usize) -> Arc<Block> {
         let geometry = Geometry::new(64, 512).expect("a legal geometry");
         let segment = Arc::new(Segment::new(&[0; 16], geometry, 0, 0, Lsn::ZERO));
-        Arc::new(Block { bytes: vec![0; len].into(), segment })
+        Arc::new(Block { number: 0, bytes: vec![0; len].into(), segment })
     }
 
     #[test]

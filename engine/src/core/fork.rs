@@ -6,7 +6,7 @@ use crate::cache::Cache;
 use crate::document::Key;
 use crate::format::superblock::{SLOT_LEN, SLOT_OFFSETS};
 use crate::index::{Documents, PrimaryIndex};
-use crate::log::Log;
+
 use crate::storage::Storage;
 use crate::sync::{Arc, Mutex, RwLock, lock, read};
 use crate::txn::Registered;
@@ -35,14 +35,8 @@ impl Core {
         let mut copies = Copies::default();
         let mut copy_of = |documents: &Arc<Documents>| copies.of(documents);
         Core {
-            log: Log {
-                storage: self.log.storage.fork(storage),
-                geometry: self.log.geometry,
-                segments: self.log.segments.fork(),
-                tail: self.log.tail.fork(),
-                // What was cached is read again: the copy's disk holds it.
-                cache: Cache::new(self.options.cache_bytes.unwrap_or(0)),
-            },
+            // What was cached is read again: the copy's disk holds it.
+            log: self.log.fork(storage, Cache::new(self.options.cache_bytes.unwrap_or(0))),
             catalog: RwLock::new(read(&self.catalog).fork(&mut copy_of)),
             visibility: Arc::new(self.visibility.fork(&mut copy_of)),
             writer: writer.map(|writer| Mutex::new(writer.fork())),

@@ -7,6 +7,7 @@
 //! Nothing here waits but for locks that are held for a moment: who waits for a turn, or for a sync of somebody else, does so in
 //! the room `pipeline`.
 
+mod ahead;
 mod apply;
 mod draft;
 mod feed;

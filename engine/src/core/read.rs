@@ -6,7 +6,7 @@ use crate::cache::Block;
 use crate::document::{DOCUMENT_LEN_MAX, KeyRef};
 use crate::error::{Clause, Corruption, Result};
 use crate::format::body::{ChunkList, parse_chunk};
-use crate::format::record::{Kind, Record};
+use crate::format::record::{Kind, PutParts, Record, put_of};
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Birth, Documents, Entry, Naming, PrimaryIndex, State};
 use crate::log::Found;
@@ -200,8 +200,39 @@ impl Core {
     /// The document that `entry` leads to, which must be that of `key`.
     #[inline]
     pub(crate) fn locate(&self, collection: u32, key: KeyRef<'_>, entry: Entry) -> Result<Located> {
+        let found = self.log.find(entry.address())?;
+        self.locate_in(found, collection, key, entry)
+    }
+
+    /// The same document, whose record was found already.
+    #[inline(always)]
+    pub(super) fn locate_in(
+        &self,
+        found: Found,
+        collection: u32,
+        key: KeyRef<'_>,
+        entry: Entry,
+    ) -> Result<Located> {
         let address = entry.address();
-        let found = self.log.find(address)?;
+        let (_, offset) = self.log.geometry.split(address);
+        let stretch = found.segment().stretch_at(offset);
+        if let Some(put) = put_of(found.bytes(), stretch.seed.at(offset), collection, key) {
+            let PutParts { commit, own, key, body } = put;
+            let lsn = own.unwrap_or_else(|| stretch.lsn(commit));
+            return Ok(Located { key, body, lsn, bytes: found.into() });
+        }
+        self.locate_unusual(collection, key, address, found)
+    }
+
+    /// The document in `found`, which stands at `address`, if it is none of those that [`put_of`] knows; or what is wrong with it.
+    #[cold]
+    fn locate_unusual(
+        &self,
+        collection: u32,
+        key: KeyRef<'_>,
+        address: LogAddress,
+        found: Found,
+    ) -> Result<Located> {
         let record = self.log.parse(&found, address)?;
         if record.collection != collection
             || record.key != Some(key)

@@ -2,11 +2,12 @@
 
 use crate::document::Key;
 use crate::error::{Error, Result};
-use crate::index::{Entry, KeyRange, Naming, PrimaryIndex, State};
+use crate::index::{Documents, Entry, KeyRange, Naming, PrimaryIndex, State};
 use crate::sync::{Arc, read};
 use crate::txn::Registered;
 
-use super::walk::{PAGE_ENTRIES, Walk};
+use super::ahead::Ahead;
+use super::walk::Walk;
 use super::{Core, Located};
 
 /// A walk in progress. It holds a snapshot, so it sees one state however long it takes.
@@ -15,11 +16,12 @@ pub(crate) struct Cursor {
     snapshot: Arc<Registered>,
     naming: Arc<Naming>,
     walk: Walk<Entry>,
+    ahead: Ahead,
 }
 
 impl Cursor {
     pub(crate) fn new(snapshot: Arc<Registered>, naming: Arc<Naming>, range: KeyRange) -> Self {
-        Cursor { snapshot, naming, walk: Walk::new(range) }
+        Cursor { snapshot, naming, walk: Walk::new(range), ahead: Ahead::default() }
     }
 
     /// The collection that is walked.
@@ -34,6 +36,7 @@ impl Cursor {
 
     /// Walks what is left from its other end.
     pub(crate) fn reverse(&mut self) {
+        self.ahead.clear();
         self.walk.reverse();
     }
 }
@@ -66,30 +69,55 @@ impl Core {
 
     /// The next key of the walk, and where its document stands.
     pub(crate) fn next_entry(&self, cursor: &mut Cursor) -> Result<Option<(Key, Entry)>> {
-        loop {
-            if let Some(next) = cursor.walk.next_in_page() {
-                return Ok(Some(next));
-            }
-            let Some(range) = cursor.walk.take_rest() else { return Ok(None) };
-            self.next_page(cursor, &range)?;
-            cursor.snapshot.check_live()?;
+        cursor.ahead.clear();
+        match cursor.walk.next_in_page() {
+            Some(next) => Ok(Some(next)),
+            None => self.first_of_next_page(cursor),
         }
     }
 
-    /// The next document of the walk.
-    pub(crate) fn next_document(&self, cursor: &mut Cursor) -> Result<Option<Located>> {
-        let Some((key, entry)) = self.next_entry(cursor)? else { return Ok(None) };
-        self.locate_again(cursor, &key, entry).map(Some)
+    #[cold]
+    fn first_of_next_page(&self, cursor: &mut Cursor) -> Result<Option<(Key, Entry)>> {
+        loop {
+            let Some(range) = cursor.walk.take_rest() else { return Ok(None) };
+            self.next_page(cursor, &range)?;
+            cursor.snapshot.check_live()?;
+            if let Some(next) = cursor.walk.next_in_page() {
+                return Ok(Some(next));
+            }
+        }
     }
 
-    /// The document at `entry`, which the walk met a while ago: the record may have moved on since.
-    pub(super) fn locate_again(&self, cursor: &Cursor, key: &Key, entry: Entry) -> Result<Located> {
+    /// The next document of the walk. A scan is this loop: each copy of what it makes costs as much as a part of the work.
+    #[inline(always)]
+    pub(crate) fn next_document(&self, cursor: &mut Cursor) -> Result<Option<Located>> {
+        let (key, entry) = match cursor.walk.next_in_page() {
+            Some(next) => next,
+            None => match self.first_of_next_page(cursor)? {
+                Some(first) => first,
+                None => return Ok(None),
+            },
+        };
+        let found = cursor.ahead.next(&self.log, entry, cursor.walk.left_in_page());
         let documents = &cursor.naming.documents;
-        self.locate(documents.id, key.as_ref(), entry).or_else(|error| {
-            let found = self.get_at(&cursor.snapshot, documents, key.as_ref())?;
-            // What a live snapshot has met it has still.
-            found.ok_or(error)
-        })
+        let located = found.and_then(|found| self.locate_in(found, documents.id, key.as_ref(), entry));
+        located.or_else(|error| self.moved_on(cursor, &key, error)).map(Some)
+    }
+
+    /// The document at `entry`, which the walk met a while ago.
+    pub(super) fn locate_again(&self, cursor: &Cursor, key: &Key, entry: Entry) -> Result<Located> {
+        let located = self.locate(cursor.naming.documents.id, key.as_ref(), entry);
+        located.or_else(|error| self.moved_on(cursor, key, error))
+    }
+
+    /// The document of `key`, which the walk met a while ago and does not find there: the record may have moved on since. If it did not,
+    /// `error` says what is wrong.
+    #[cold]
+    fn moved_on(&self, cursor: &Cursor, key: &Key, error: Error) -> Result<Located> {
+        let documents = &cursor.naming.documents;
+        let found = self.get_at(&cursor.snapshot, documents, key.as_ref())?;
+        // What a live snapshot has met it has still.
+        found.ok_or(error)
     }
 
     //= spec/semantics.md#s-5-3-order-of-a-scan
@@ -104,21 +132,11 @@ impl Core {
         let documents = &cursor.naming.documents;
         let reverse = cursor.walk.is_reverse();
         let take_backs = self.visibility.take_backs();
-        let mut newest = Vec::with_capacity(PAGE_ENTRIES);
-        documents.index.page(range, reverse, PAGE_ENTRIES, &mut newest);
-        let covered = cursor.walk.cover(range, &newest);
-        let mut seen = Vec::with_capacity(newest.len());
-        for (key, entry) in newest {
-            match self.is_in(state, entry) {
-                Ok(true) => seen.push((key, entry)),
-                Ok(false) => {}
-                // It may have moved on between the two looks.
-                Err(_) => {
-                    let again = self.entry_at(state, documents, key.as_ref())?;
-                    seen.extend(again.map(|entry| (key, entry)));
-                }
-            }
-        }
+        let page_len = cursor.walk.page_len();
+        let mut seen = Vec::with_capacity(page_len);
+        documents.index.page(range, reverse, page_len, &mut seen);
+        let covered = cursor.walk.cover(range, &seen);
+        self.keep_those_in(state, documents, &mut seen)?;
         let current = seen.len();
         self.visibility.retained(state, documents.id, &covered, &mut seen);
         if self.visibility.take_backs() != take_backs {
@@ -134,6 +152,31 @@ impl Core {
             seen.dedup_by(|again, met| again.0 == met.0);
         }
         cursor.walk.fill(seen);
+        Ok(())
+    }
+
+    /// Takes out of `entries`, which the index had a moment ago, what does not belong to `state`.
+    fn keep_those_in(
+        &self,
+        state: State,
+        documents: &Documents,
+        entries: &mut Vec<(Key, Entry)>,
+    ) -> Result<()> {
+        // Most pages stay whole, and are not gone through twice.
+        if entries.iter().all(|(_, entry)| entry.address() < state.address) {
+            return Ok(());
+        }
+        for (key, entry) in std::mem::take(entries) {
+            match self.is_in(state, entry) {
+                Ok(true) => entries.push((key, entry)),
+                Ok(false) => {}
+                // It may have moved on between the two looks.
+                Err(_) => {
+                    let again = self.entry_at(state, documents, key.as_ref())?;
+                    entries.extend(again.map(|entry| (key, entry)));
+                }
+            }
+        }
         Ok(())
     }
 }

@@ -6,8 +6,10 @@ use std::vec::IntoIter;
 use crate::document::Key;
 use crate::index::KeyRange;
 
-/// Entries looked up at a time: enough that the index lock costs little, few enough that an early end does.
-pub(super) const PAGE_ENTRIES: usize = 256;
+/// Entries looked up first: few, since many a walk ends early.
+const PAGE_LEN_FIRST: usize = 32;
+/// Entries looked up at a time in the end: enough that the index lock costs little.
+const PAGE_LEN_MAX: usize = 256;
 
 /// Where a walk stands; `E` is what it finds under a key.
 #[derive(Debug)]
@@ -15,21 +17,33 @@ pub(super) struct Walk<E> {
     /// What is left of the range; none when the index has no more.
     rest: Option<KeyRange>,
     reverse: bool,
+    /// How many entries are to be looked up next.
+    page_len: usize,
     page: IntoIter<(Key, E)>,
 }
 
 impl<E> Walk<E> {
     pub(super) fn new(range: KeyRange) -> Self {
-        Walk { rest: Some(range), reverse: false, page: Vec::new().into_iter() }
+        Walk { rest: Some(range), reverse: false, page_len: PAGE_LEN_FIRST, page: Vec::new().into_iter() }
     }
 
     pub(super) fn is_reverse(&self) -> bool {
         self.reverse
     }
 
+    /// How many entries of the index the page that is due looks at.
+    pub(super) fn page_len(&self) -> usize {
+        self.page_len
+    }
+
     /// What the page has next.
     pub(super) fn next_in_page(&mut self) -> Option<(Key, E)> {
         self.page.next()
+    }
+
+    /// What the page has behind that, in the order of the walk.
+    pub(super) fn left_in_page(&self) -> &[(Key, E)] {
+        self.page.as_slice()
     }
 
     /// The range that the next page begins; none where the walk is over.
@@ -39,9 +53,10 @@ impl<E> Walk<E> {
 
     /// Of `range`, the index had these entries in front. Returns the part that they cover; the rest is left for later.
     pub(super) fn cover<T>(&mut self, range: &KeyRange, found: &[(Key, T)]) -> KeyRange {
-        let Some((last, _)) = found.last().filter(|_| found.len() == PAGE_ENTRIES) else {
+        let Some((last, _)) = found.last().filter(|_| found.len() == self.page_len) else {
             return range.clone();
         };
+        self.page_len = (self.page_len * 2).min(PAGE_LEN_MAX);
         self.rest = Some(range.beyond(last, self.reverse));
         range.clone().up_to(last, self.reverse)
     }

@@ -167,7 +167,7 @@ impl PrimaryIndex for MixedIndex {
                 out.extend(found.take(limit).map(copy));
             }
         }
-        let from_map = out.len() - start;
+        let mut from_map = out.len() - start;
         if let Some((from, to)) = int_bounds(range) {
             let mut left = limit;
             self.ints.walk(from, to, reverse, |key, entry| {
@@ -176,9 +176,16 @@ impl PrimaryIndex for MixedIndex {
                 left > 0
             });
         }
+        let order = |a: &Key, b: &Key| if reverse { b.cmp(a) } else { a.cmp(b) };
+        if out.len() - start - from_map == limit {
+            // Enough: what the map has behind the last of them is for later, and mostly that is all that it has.
+            let (last, _) = &out[out.len() - 1];
+            let in_front = out[start..start + from_map].partition_point(|(key, _)| order(key, last).is_lt());
+            out.drain(start + in_front..start + from_map);
+            from_map = in_front;
+        }
         if from_map > 0 && out.len() > start + from_map {
-            let found = &mut out[start..];
-            found.sort_by(|(a, _), (b, _)| if reverse { b.cmp(a) } else { a.cmp(b) });
+            out[start..].sort_by(|(a, _), (b, _)| order(a, b));
             out.dedup_by(|(later, _), (earlier, _)| later == earlier);
         }
         out.truncate(start + limit);

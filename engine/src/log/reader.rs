@@ -19,6 +19,8 @@ const BLOCK_BYTES_MAX: u32 = 16 << 10;
 pub(crate) struct Log {
     pub(crate) storage: FailStop,
     pub(crate) geometry: Geometry,
+    /// A block has `1 << block_shift` bytes.
+    block_shift: u32,
     pub(crate) segments: SegmentTable,
     pub(crate) tail: Tail,
     pub(crate) cache: Cache,
@@ -51,16 +53,33 @@ impl Found {
 
 impl Log {
     pub(crate) fn new(storage: FailStop, geometry: Geometry, end: LogAddress, cache: Cache) -> Self {
-        let tail = Tail::new(geometry, Self::block_bytes_of(geometry), end);
-        Log { storage, geometry, segments: SegmentTable::new(geometry), tail, cache }
+        let block_bytes = geometry.segment_bytes().min(BLOCK_BYTES_MAX);
+        let tail = Tail::new(geometry, block_bytes as usize, end);
+        Log {
+            storage,
+            geometry,
+            block_shift: block_bytes.ilog2(),
+            segments: SegmentTable::new(geometry),
+            tail,
+            cache,
+        }
     }
 
-    fn block_bytes_of(geometry: Geometry) -> usize {
-        geometry.segment_bytes().min(BLOCK_BYTES_MAX) as usize
+    /// A copy that goes on from here on `storage`.
+    #[cfg(feature = "testing")]
+    pub(crate) fn fork(&self, storage: Box<dyn crate::storage::Storage>, cache: Cache) -> Self {
+        Log {
+            storage: self.storage.fork(storage),
+            geometry: self.geometry,
+            block_shift: self.block_shift,
+            segments: self.segments.fork(),
+            tail: self.tail.fork(),
+            cache,
+        }
     }
 
     pub(crate) fn block_bytes(&self) -> usize {
-        Self::block_bytes_of(self.geometry)
+        1 << self.block_shift
     }
 
     /// The record in `found`, verified: the seed of its checksum is the place that the caller believes it has.
@@ -77,8 +96,7 @@ impl Log {
             return own;
         }
         let (_, offset) = self.geometry.split(address);
-        let first = found.segment().stretch_at(offset).first_lsn;
-        Lsn::new(first.incarnation(), first.count().saturating_add(record.commit))
+        found.segment().stretch_at(offset).lsn(record.commit)
     }
 
     #[cold]
@@ -95,9 +113,31 @@ impl Log {
         {
             return Ok(Found::Copied(bytes.into(), segment));
         }
-        let block_bytes = self.block_bytes() as u64;
-        let block = self.block(address.0 / block_bytes)?;
-        let within = (address.0 % block_bytes) as usize;
+        let block = self.block(self.block_number(address))?;
+        self.find_in(block, address)
+    }
+
+    /// As [`find`](Self::find), for a record that is likely to stand in the block of the one before.
+    #[inline]
+    pub(crate) fn find_near(&self, address: LogAddress, before: Option<&Arc<Block>>) -> Result<Found> {
+        match before {
+            Some(block) if block.number == self.block_number(address) => {
+                self.find_in(Arc::clone(block), address)
+            }
+            _ => self.find(address),
+        }
+    }
+
+    /// The block that the byte at `address` belongs to.
+    #[inline]
+    pub(crate) fn block_number(&self, address: LogAddress) -> u64 {
+        address.0 >> self.block_shift
+    }
+
+    /// The bytes at `address`, which begin in `block`.
+    #[inline]
+    fn find_in(&self, block: Arc<Block>, address: LogAddress) -> Result<Found> {
+        let within = (address.0 & ((1 << self.block_shift) - 1)) as usize;
         let rest = block.bytes.get(within..).unwrap_or_default();
         let prefix = &rest[..rest.len().min(PEEK_LEN)];
         match peek_len(prefix) {
@@ -161,7 +201,7 @@ impl Log {
         if !race::is_on(Race::TailNotAsked)
             && let Some((bytes, segment)) = self.tail.copy_block(number)
         {
-            return Ok(Arc::new(Block { bytes: bytes.into(), segment }));
+            return Ok(Arc::new(Block { number, bytes: bytes.into(), segment }));
         }
         if let Some(block) = self.cache.get(number) {
             // It moved from the tail to the cache between the two looks.
@@ -180,7 +220,7 @@ impl Log {
         let mut bytes = vec![0; self.block_bytes()];
         let len = self.storage.read_full(at, &mut bytes)?;
         bytes.truncate(len);
-        let block = Arc::new(Block { bytes: bytes.into(), segment });
+        let block = Arc::new(Block { number, bytes: bytes.into(), segment });
         if len == self.block_bytes() {
             self.cache.put(number, Arc::clone(&block));
         }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::index::{Documents, KeyRange, PrimaryIndex};
 use crate::sync::Arc;
 
-use super::super::walk::{PAGE_ENTRIES, Walk};
+use super::super::walk::Walk;
 use super::super::{Core, Located};
 use super::{Draft, Place};
 
@@ -61,8 +61,9 @@ impl DraftWalk {
     /// Fills the page from the front of `range`: what the index has, less what the transaction changed, and what it put.
     fn next_page(&mut self, draft: &Draft, range: &KeyRange) {
         let reverse = self.walk.is_reverse();
-        let mut newest = Vec::with_capacity(PAGE_ENTRIES);
-        self.documents.index.page(range, reverse, PAGE_ENTRIES, &mut newest);
+        let page_len = self.walk.page_len();
+        let mut newest = Vec::with_capacity(page_len);
+        self.documents.index.page(range, reverse, page_len, &mut newest);
         let covered = self.walk.cover(range, &newest);
         let untouched = newest.into_iter().filter(|(key, _)| !self.changes.contains_key(key));
         let mut page: Vec<_> = untouched.map(|(key, entry)| (key, Place::Log(entry))).collect();

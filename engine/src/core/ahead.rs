@@ -1,0 +1,77 @@
+//! Looking ahead of a scan. Where documents stand one behind the other, one look in the cache does for all of a block; where they do not,
+//! the records of a few are found together, so that the processor waits for the memory of all of them at once.
+
+use std::hint::black_box;
+
+use crate::cache::Block;
+use crate::document::Key;
+use crate::error::Result;
+use crate::format::record::peek_len;
+use crate::index::Entry;
+use crate::log::{Found, Log};
+use crate::sync::Arc;
+
+/// At most so many records are found together: about as many as a processor can wait for.
+const BATCH_MAX: usize = 8;
+/// So much of a record is asked for beforehand; what follows, the processor sees coming.
+const TOUCHED_MAX: usize = 2048;
+const LINE: usize = 64;
+
+/// What was found ahead of a walk.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    /// The block of the last record that was not found ahead.
+    near: Option<Arc<Block>>,
+    /// The records of the next entries, the next one last.
+    found: Vec<Found>,
+    /// How many were found together the last time.
+    batch: usize,
+}
+
+impl Ahead {
+    /// The walk goes on elsewhere.
+    pub(super) fn clear(&mut self) {
+        self.found.clear();
+    }
+
+    /// The record at `entry`, behind which the walk has `following`.
+    #[inline]
+    pub(super) fn next(&mut self, log: &Log, entry: Entry, following: &[(Key, Entry)]) -> Result<Found> {
+        if let Some(found) = self.found.pop() {
+            return Ok(found);
+        }
+        let address = entry.address();
+        let number = log.block_number(address);
+        if let Some((_, next)) = following.first()
+            && log.block_number(next.address()) != number
+        {
+            self.look(log, following);
+        }
+        let found = log.find_near(address, self.near.as_ref())?;
+        if let Found::InBlock(block, _) = &found
+            && self.near.as_ref().is_none_or(|near| near.number != number)
+        {
+            self.near = Some(Arc::clone(block));
+        }
+        Ok(found)
+    }
+
+    /// Finds some of the records that follow: one at first, then twice as many each time, since many a walk ends early.
+    fn look(&mut self, log: &Log, following: &[(Key, Entry)]) {
+        self.batch = (self.batch * 2).clamp(1, BATCH_MAX);
+        for (_, entry) in following.iter().take(self.batch) {
+            // What cannot be read is met when its turn comes.
+            let Ok(found) = log.find(entry.address()) else { break };
+            self.found.push(found);
+        }
+        self.found.iter().for_each(|found| touch(found.bytes()));
+        self.found.reverse();
+    }
+}
+
+/// Asks the memory for the record at the front of `bytes`.
+fn touch(bytes: &[u8]) {
+    let len = peek_len(bytes).unwrap_or(0).min(TOUCHED_MAX).min(bytes.len());
+    let lines = bytes[..len].chunks(LINE);
+    black_box(lines.fold(0, |seen, line| seen ^ line[0]));
+}
