@@ -21,7 +21,9 @@ pub fn updated(id: u64) -> Document {
 
 /// Reads each byte of a document.
 pub fn byte_sum(bytes: &[u8]) -> u64 {
-    bytes.iter().map(|byte| u64::from(*byte)).sum()
+    // 256 bytes at a time fit into 16 bits, which the processor adds eight at once: a row is to measure the store.
+    let sums = bytes.chunks(256).map(|part| part.iter().map(|byte| u16::from(*byte)).sum::<u16>());
+    sums.map(u64::from).sum()
 }
 
 /// What a store holds, in two numbers.
