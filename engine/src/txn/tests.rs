@@ -1,5 +1,7 @@
 //! Visibility, one step at a time.
 
+use std::ops::Bound;
+
 use crate::document::{Key, KeyRef};
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Birth, Entry, KeyRange, State};
@@ -67,8 +69,10 @@ fn an_ended_snapshot_says_so() {
     let visibility = Arc::new(Visibility::new(at(20)));
     let snapshot = visibility.register();
     assert!(snapshot.check_live().is_ok());
-    visibility.release(snapshot.id());
-    assert!(matches!(snapshot.check_live(), Err(crate::Error::SnapshotTooOld { lsn: 20 })));
+    let other = visibility.register();
+    visibility.release(other.id());
+    assert!(matches!(other.check_live(), Err(crate::Error::SnapshotTooOld { lsn: 20 })));
+    assert!(snapshot.check_live().is_ok(), "its neighbour goes on");
 }
 
 #[test]
@@ -89,6 +93,29 @@ fn a_reader_waits_for_the_commit_that_it_meets_half_applied() {
         None
     });
     assert_eq!((miss, asked.get()), (None, 1), "a settled miss costs one look and no lock");
+    let hit = visibility.see(1, KeyRef::Int(7), || {
+        asked.set(asked.get() + 1);
+        Some(entry(24))
+    });
+    assert_eq!((hit, asked.get()), (Some(entry(24)), 2), "and so does a visible hit");
+}
+
+#[test]
+fn what_begins_where_the_visible_state_ends_is_not_in_it() {
+    let visibility = Visibility::new(at(20));
+    assert_eq!(visibility.see(1, KeyRef::Int(7), || Some(entry(19))), Some(entry(19)));
+    assert_eq!(visibility.see(1, KeyRef::Int(7), || Some(entry(20))), None);
+}
+
+#[test]
+fn a_range_that_ends_before_it_begins_holds_no_retained_version() {
+    let visibility = Arc::new(Visibility::new(at(20)));
+    let old = visibility.register();
+    supersede(&visibility, 10, 24, 30);
+    let mut found = Vec::new();
+    let inverted = KeyRange { from: Bound::Included(Key::Int(9)), to: Bound::Excluded(Key::Int(5)) };
+    visibility.retained(old.state(), 1, &inverted, &mut found);
+    assert_eq!(found, []);
 }
 
 #[test]

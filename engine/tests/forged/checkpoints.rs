@@ -2,7 +2,7 @@
 
 use holotype::{Db, Options};
 
-use crate::forge::{Forge, n, options};
+use super::forge::{Forge, n, options};
 
 fn sizes() -> Options {
     options().segment_bytes(512)

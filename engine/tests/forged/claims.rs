@@ -4,7 +4,7 @@ use holotype::format::Lsn;
 use holotype::format::frame::{FRAME_HEADER_LEN, FrameFlags};
 use holotype::format::segment::{SegmentHeader, SegmentKind};
 
-use crate::forge::{End, Forge, Frame};
+use super::forge::{End, Forge, Frame};
 
 /// The header of a segment 1, which nothing follows.
 fn second(first_lsn: Lsn, durable_lsn: Lsn) -> SegmentHeader {

@@ -7,7 +7,7 @@ use holotype::format::segment::{SegmentHeader, SegmentKind};
 use holotype::format::{LogAddress, Lsn};
 use holotype::{Db, Durability, Error, Options, Value, doc};
 
-use crate::forge::{End, Forge, Frame, n, nameless, options, put, read_all};
+use super::forge::{End, Forge, Frame, n, nameless, options, put, read_all};
 
 fn lsn_of(end: End, incarnations: u32, counts: u32) -> Lsn {
     Lsn::new(end.lsn.incarnation() + incarnations, end.lsn.count() + counts)

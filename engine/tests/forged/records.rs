@@ -7,7 +7,7 @@ use holotype::format::frame::FrameFlags;
 use holotype::format::record::{Kind, RecordParts};
 use holotype::{Error, KeyRef, doc};
 
-use crate::forge::{Forge, Frame, n, nameless, options, put};
+use super::forge::{Forge, Frame, n, nameless, options, put};
 
 /// The store with a commit of this record behind its own.
 fn with(record: RecordParts<'_>) -> Forge {

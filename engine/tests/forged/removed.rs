@@ -4,7 +4,7 @@ use std::panic::catch_unwind;
 
 use holotype::seeded::{Bug, switch_on};
 
-use crate::{checkpoints, claims, frames};
+use super::{checkpoints, claims, frames};
 
 #[test]
 fn without_its_rule_each_scenario_is_red() {

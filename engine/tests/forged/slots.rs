@@ -6,7 +6,7 @@ use holotype::Db;
 use holotype::format::superblock::SLOT_OFFSETS;
 use holotype::storage::Storage;
 
-use crate::forge::{Forge, n, options, read_all};
+use super::forge::{Forge, n, options, read_all};
 
 //= spec/versions.md#c-2-2-newer-minor
 //# A reader MUST open a file of its own major and a higher minor version as it opens one of its own, unless a
