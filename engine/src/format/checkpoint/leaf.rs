@@ -264,3 +264,50 @@ const fn unzigzag(value: u64) -> i64 {
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encode(keys: &[KeyRef<'_>]) -> Vec<u8> {
+        let (mut encoder, mut out) = (LeafEncoder::default(), Vec::new());
+        encoder.restart();
+        keys.iter().for_each(|&key| encoder.append(&mut out, key, VALUE_MIN));
+        out
+    }
+
+    // spec: F-8.4
+    #[test]
+    fn a_key_takes_what_it_differs_in_from_the_one_before() {
+        let [one, none] = [VALUE_MIN as u8 * 2, 0];
+        let ints = [KeyRef::Int(5), KeyRef::Int(7)];
+        assert_eq!(encode(&ints), [INT as u8, 10, one, 4, none]);
+        let texts = [KeyRef::Text("ab"), KeyRef::Text("ad")];
+        let text = TEXT as u8;
+        assert_eq!(encode(&texts), [text, 2, b'a', b'b', one, 1 << 3 | text, 1, b'd', none]);
+        let kinds = [KeyRef::Text("a"), KeyRef::Bytes(b"a")];
+        let nothing_shared = [text, 1, b'a', one, BYTES as u8, 1, b'a', none];
+        assert_eq!(encode(&kinds), nothing_shared, "a text is no beginning of bytes");
+    }
+
+    // spec: F-8.4
+    #[test]
+    fn ints_in_one_page_may_be_further_apart_than_a_difference_can_say() {
+        let keys = [KeyRef::Int(i64::MIN), KeyRef::Int(i64::MAX)];
+        let entries = encode(&keys);
+        let leaf = Leaf { entries: &entries, count: 2, lower: None, upper: None };
+        let mut found = Vec::new();
+        let largest = LeafDecoder::default().decode(leaf, |key, _| {
+            found.push(key.to_key());
+            Ok(())
+        });
+        assert_eq!(largest, Ok(Some(i64::MAX)));
+        assert_eq!(found, keys.map(|key| key.to_key()));
+    }
+
+    #[test]
+    fn a_value_lies_between_the_first_record_and_the_end_of_all_logs() {
+        let at_the_ends = [VALUE_MIN - 1, VALUE_MIN, VALUE_END - 1, VALUE_END];
+        assert_eq!(at_the_ends.map(is_value), [false, true, true, false]);
+    }
+}

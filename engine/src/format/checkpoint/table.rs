@@ -144,3 +144,46 @@ fn read_pairs<T>(
     }
     Ok(pairs)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(stretches: &[u32], live: &[u32]) -> TableEntry {
+        TableEntry {
+            sequence: u64::MAX,
+            physical: u32::MAX,
+            first_lsn: Lsn(u64::MAX),
+            end: u32::MAX,
+            stretches: stretches.iter().map(|&offset| (offset, Lsn(u64::MAX))).collect(),
+            freed: Lsn(u64::MAX),
+            records: u64::MAX,
+            bytes: u64::MAX,
+            live: live.iter().map(|&collection| (collection, u32::MAX)).collect(),
+        }
+    }
+
+    // spec: F-8.6
+    #[test]
+    fn what_stands_twice_is_not_in_order() {
+        assert!(entry(&[8, 16], &[1, 2]).is_in_order());
+        assert!(!entry(&[8, 8], &[1, 2]).is_in_order());
+        assert!(!entry(&[8, 16], &[2, 2]).is_in_order());
+    }
+
+    #[test]
+    #[should_panic(expected = "in the order of their offsets")]
+    fn nothing_is_written_twice() {
+        entry(&[8, 8], &[]).encode(1000);
+    }
+
+    #[test]
+    fn parts_are_as_many_as_they_must_and_as_long_as_they_may() {
+        let many: Vec<u32> = (u32::MAX - 100..u32::MAX).collect();
+        let len_max = FIXED_LEN_MAX + 10 * STRETCH_LEN_MAX;
+        let parts = entry(&many, &many).encode(len_max);
+        assert!(parts.iter().all(|part| part.len() <= len_max));
+        let bytes = many.len() * (STRETCH_LEN_MAX + LIVE_LEN_MAX);
+        assert_eq!(parts.len(), bytes.div_ceil(10 * STRETCH_LEN_MAX));
+    }
+}

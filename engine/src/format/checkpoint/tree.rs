@@ -151,3 +151,23 @@ impl TreeBuilder {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // spec: F-8.1. Two pointers, each behind the head of a fence, and three keys: two fences of the page and one between.
+    #[test]
+    fn a_key_has_a_third_of_what_a_page_has_left_without_66_bytes() {
+        assert_eq!([66, 69, 70, 4096].map(|len| key_len_max(len)), [0, 1, 1, 1343]);
+    }
+
+    #[test]
+    fn a_page_is_filled_to_its_last_byte() {
+        let mut tree = TreeBuilder::new(PageKind::Primary, 1);
+        let len_max = PAGE_HEADER_LEN + 10;
+        assert!(tree.try_append(len_max, &[0; 4], |out| out.extend_from_slice(&[1; 6])));
+        assert!(!tree.try_append(len_max, &[0; 4], |out| out.push(1)), "there is no room for the fence");
+        assert!(tree.try_append(len_max, &[0; 3], |out| out.push(1)));
+    }
+}

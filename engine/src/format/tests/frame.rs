@@ -112,6 +112,7 @@ fn an_opening_frame_is_laid_out_as_the_tables_say() {
         ..put(0, &[])
     };
     let flags = FrameFlags::OPENING | FrameFlags::SYSTEM;
+    assert_eq!(flags | FrameFlags::SYSTEM, flags);
     let example = Example::new(0, header(Lsn::new(1, 1), CLAIMS_NOTHING, flags), &[opening]);
     let expected = hex("
         131793d2 335ef9fc 0100000001000000 ffffffff 19000000 0080 0500 01000000

@@ -44,6 +44,7 @@ pub(super) struct Forged {
     pub(super) list: Vec<u64>,
     pub(super) root: Document,
     pub(super) behind_root: Vec<u8>,
+    pub(super) spoil_root: fn(&mut Plan),
     pub(super) segment: Forge,
 }
 
@@ -105,13 +106,25 @@ impl Forge {
     }
 
     /// Places the list and the root, which is to have the pages besides.
-    pub(super) fn finish(&mut self, list: &[u64], mut root: Document, behind_root: &[u8]) -> CheckpointRef {
+    pub(super) fn finish(&mut self, list: &[u64], root: Document, behind_root: &[u8]) -> CheckpointRef {
+        self.finish_spoilt(list, root, behind_root, |_| {})
+    }
+
+    fn finish_spoilt(
+        &mut self,
+        list: &[u64],
+        mut root: Document,
+        behind_root: &[u8],
+        spoil: fn(&mut Plan),
+    ) -> CheckpointRef {
         let list: Vec<_> = list.iter().map(|&physical| encoded(physical)).collect();
         let list = self.leaf(PageKind::SegmentList, &list);
         root.insert("segments", list);
         let mut entries = root.encode();
         entries.extend_from_slice(behind_root);
-        let (pointer, root_crc) = self.place(&Plan::of(PageKind::Root, 1, entries));
+        let mut plan = Plan::of(PageKind::Root, 1, entries);
+        spoil(&mut plan);
+        let (pointer, root_crc) = self.place(&plan);
         CheckpointRef {
             lsn: LSN,
             root_physical: pointer.physical,
@@ -155,6 +168,7 @@ impl Forged {
                 "lsn": LSN.0 as i64, "last": 1, "log": [1, 7, 512], "reserved": [2, null],
             },
             behind_root: Vec::new(),
+            spoil_root: |_| {},
             segment: Forge::new(),
         }
     }
@@ -180,7 +194,7 @@ impl Forged {
                 self.root.insert(name, pointer);
             }
         }
-        let reference = self.segment.finish(&self.list, self.root, &self.behind_root);
+        let reference = self.segment.finish_spoilt(&self.list, self.root, &self.behind_root, self.spoil_root);
         read(&self.segment.disk, &reference)
     }
 }

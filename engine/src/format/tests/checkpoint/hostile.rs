@@ -315,6 +315,19 @@ fn a_root_with_a_flaw_is_refused() {
     ]);
 }
 
+// spec: F-8.7
+#[test]
+fn a_root_page_is_one_leaf_of_one_entry_and_nothing_besides() {
+    let what = "a root is one leaf of one entry";
+    refused(&[
+        (what, |c| c.spoil_root = |root| root.tree = 1),
+        (what, |c| c.spoil_root = |root| root.level = 1),
+        (what, |c| c.spoil_root = |root| root.count = 2),
+        (what, |c| c.spoil_root = |root| root.lower = vec![1]),
+        (what, |c| c.spoil_root = |root| root.upper = vec![1]),
+    ]);
+}
+
 //= spec/format.md#f-8-9-segment-list-leaves
 //= type=test
 //# A reader MUST take a checkpoint for damaged when its list names a segment twice, or one beyond the end of
