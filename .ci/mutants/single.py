@@ -61,6 +61,8 @@ def verdicts(tool, tree, names, target, arguments):
     command = [
         str(tool), "mutants", "--no-config", "--dir", str(tree), "--in-place", "--output", str(out), "--cap-lints=true",
         "--colors=never", "--no-times", "--timeout-multiplier=6", "--minimum-test-timeout=30", *arguments,
+        # Fields of structs are not picked by their names.
+        *["--file=" + file for file in sorted({name.split(":")[0] for name in names})],
         *["--re=^" + re.escape(name) + "$" for name in sorted(names)],
         "--", "--", *skipped, "-Zunstable-options", "--fail-fast",
     ]  # fmt: skip
@@ -71,4 +73,4 @@ def verdicts(tool, tree, names, target, arguments):
     for outcome in json.loads((out / "mutants.out" / "outcomes.json").read_text())["outcomes"]:
         if outcome["scenario"] != "Baseline":
             said[outcome["scenario"]["Mutant"]["name"]] = SUMMARIES[outcome["summary"]]
-    return said
+    return {name: verdict for name, verdict in said.items() if name in names}

@@ -302,7 +302,7 @@ mod tests {
             Ok(())
         });
         assert_eq!(largest, Ok(Some(i64::MAX)));
-        assert_eq!(found, keys.map(|key| key.to_key()));
+        assert_eq!(found, keys.map(KeyRef::to_key));
     }
 
     #[test]

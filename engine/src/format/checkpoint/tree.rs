@@ -159,7 +159,7 @@ mod tests {
     // spec: F-8.1. Two pointers, each behind the head of a fence, and three keys: two fences of the page and one between.
     #[test]
     fn a_key_has_a_third_of_what_a_page_has_left_without_66_bytes() {
-        assert_eq!([66, 69, 70, 4096].map(|len| key_len_max(len)), [0, 1, 1, 1343]);
+        assert_eq!([66, 69, 70, 4096].map(key_len_max), [0, 1, 1, 1343]);
     }
 
     #[test]
