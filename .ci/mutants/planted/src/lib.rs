@@ -21,7 +21,7 @@ pub fn is_unknown() -> bool {
     !is_small(1)
 }
 
-pub fn steps(mut number: u32) -> u32 {
+pub fn steps(mut number: u64) -> u64 {
     let mut steps = 0;
     while number > 0 {
         number -= 1;

@@ -208,3 +208,8 @@ proptest! {
         prop_assert!(whole || grown == geometry.creation_len() || grown == 2 * len);
     }
 }
+
+#[test]
+fn an_address_is_shown_in_hexadecimal() {
+    assert_eq!(LogAddress(0x1f8).to_string(), "0x1f8");
+}
