@@ -42,6 +42,11 @@ pub fn memory_now(who: &'static str) -> Result<u64> {
     kibibytes(who, "/proc/self/smaps_rollup", "Rss:")
 }
 
+/// As [`memory_now`], without the pages of files that are mapped.
+pub fn memory_not_of_files(who: &'static str) -> Result<u64> {
+    kibibytes(who, "/proc/self/smaps_rollup", "Anonymous:")
+}
+
 /// The most memory that this process ever used, in bytes.
 pub fn memory_highest(who: &'static str) -> Result<u64> {
     // The mark is brought up to date when memory is given back, and when it is asked for.

@@ -13,6 +13,7 @@
 //! | [`stores`] | what a store must do to take part, and the stores that do |
 //! | [`limits`] | what the machine does without a store |
 //! | [`ycsb`] | YCSB's mixes A to F |
+//! | [`rows`] | one row for each thing that a store is asked for: writes, reads, scans, sizes |
 //! | [`load`] | the day of a document, beside a store of documents |
 //! | [`durable`] | durable commits, beside what the machine allows |
 //! | [`readers`] | readers beside a writer |
@@ -51,6 +52,7 @@ mod place;
 mod plan;
 mod readers;
 mod report;
+mod rows;
 mod small;
 mod snapshots;
 mod space;
@@ -71,6 +73,9 @@ fn main() -> ExitCode {
     let result = match words[..] {
         [child::MARK, small::NAME, store, directory] => small::child(store, directory.as_ref()),
         [child::MARK, memory::NAME, work, count, directory] => memory::child(work, count, directory.as_ref()),
+        [child::MARK, rows::footprint::NAME, work, count, store, directory] => {
+            rows::footprint::child(work, count, store, directory.as_ref())
+        }
         _ => match Plan::parse(arguments.into_iter()) {
             Some(plan) => run(&plan),
             None => {
@@ -99,11 +104,12 @@ fn run(plan: &Plan) -> Result<()> {
             refusal,
         ));
     }
-    let mut report = Report::new(machine(&file_system, plan));
+    let left_out = stores::left_out::known(rows::without_bolt());
+    let mut report = Report::new(machine(&file_system, plan), left_out);
     for (name, told) in &report.machine {
         println!("* {name}: {told}");
     }
-    println!();
+    println!("\n{}", report.left_out());
     for workload in plan.workloads() {
         (workload.run)(plan, &mut report)?;
     }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use crate::failure::Result;
 use crate::report::Report;
 use crate::{
-    amplification, cleaning, durable, limits, load, memory, open, readers, small, snapshots, space, ycsb,
+    amplification, cleaning, durable, limits, load, memory, open, readers, rows, small, snapshots, space,
+    ycsb,
 };
 
 pub const USAGE: &str = "\
@@ -13,6 +14,13 @@ usage: holotype-peers [WORKLOAD|all]... [OPTIONS]
 
   limits         what the machine does without a store: copies, look-ups, checksums, writes, syncs
   ycsb           YCSB's mixes A to F with 1, 2 and 4 threads, zipfian and uniform, not synced and durable
+  writes         inserts one by one and in batches, updates and deletes, 1 and 8 threads, by class
+  reads          reads by id and by name, uniform and zipfian: all bytes, decoded, typed, one field
+  scans          scans, filters and ranges, in three layouts
+  sizes          values of 100 bytes to a mebibyte, by class
+  cold           reads of what is in no cache
+  footprint      bytes of files, memory and opening, of every store
+  faithful       what other stores' benches measure, as they do it and corrected
   load           the day of a document, beside bison-db
   durable        durable commits: one document, eight threads, batches, and what the machine allows
   readers        1, 2, 4 and 8 readers, alone and beside a writer
@@ -30,6 +38,9 @@ usage: holotype-peers [WORKLOAD|all]... [OPTIONS]
   --many N             how many documents `open` and `memory` put, at least 1000 (1000000)
   --commits N          how many commits `durable` makes from one thread and from eight: a multiple of 8 (2000)
   --operations N       how many operations each mix of `ycsb` is, a tenth of them where each is synced: at least 400 (20000)
+  --mebibytes N        how much of each length of values `sizes` puts (32)
+  --quick              all of it small, in some three minutes: one trial, 4,000 documents, 10,000 of `open` and `memory`,
+                       800 durable commits, 800 operations, 2 MiB. It shows that every row runs, and not how fast
   --report DIRECTORY   write report.json, report.md and report.html there as well
   --dir DIRECTORY      where the stores' files are made (where temporary files go)
   --sync-in-memory     run durable rows on a file system in memory too, where they say nothing";
@@ -42,9 +53,16 @@ pub struct Workload {
     syncs: bool,
 }
 
-const WORKLOADS: [Workload; 12] = [
+const WORKLOADS: [Workload; 19] = [
     Workload { name: limits::WORKLOAD, run: limits::run, syncs: true },
     Workload { name: "ycsb", run: ycsb::run, syncs: true },
+    Workload { name: "writes", run: rows::writes, syncs: true },
+    Workload { name: "reads", run: rows::reads, syncs: false },
+    Workload { name: "scans", run: rows::scans, syncs: false },
+    Workload { name: "sizes", run: rows::sizes, syncs: true },
+    Workload { name: "cold", run: rows::cold::run, syncs: false },
+    Workload { name: rows::footprint::NAME, run: rows::footprint::run, syncs: false },
+    Workload { name: "faithful", run: rows::faithful::run, syncs: true },
     Workload { name: "load", run: load::run, syncs: true },
     Workload { name: "durable", run: durable::run, syncs: true },
     Workload { name: "readers", run: readers::run, syncs: false },
@@ -69,10 +87,26 @@ pub struct Plan {
     pub commits: u64,
     /// Of each mix of `ycsb`.
     pub operations: usize,
+    /// Of each length of values that `sizes` puts.
+    pub bytes: usize,
     pub report: Option<PathBuf>,
     pub directory: PathBuf,
     pub sync_in_memory: bool,
 }
+
+/// What shows that every row runs.
+const QUICK: Plan = Plan {
+    chosen: Vec::new(),
+    trials: 1,
+    documents: 4_000,
+    many: 10_000,
+    commits: 800,
+    operations: 800,
+    bytes: 2 << 20,
+    report: None,
+    directory: PathBuf::new(),
+    sync_in_memory: false,
+};
 
 impl Plan {
     /// The plan that these arguments ask for; `None` where they are no plan.
@@ -84,6 +118,7 @@ impl Plan {
             many: 1_000_000,
             commits: 2_000,
             operations: 20_000,
+            bytes: 32 << 20,
             report: None,
             directory: std::env::temp_dir(),
             sync_in_memory: false,
@@ -100,6 +135,18 @@ impl Plan {
                 }
                 "--operations" => {
                     plan.operations = number().filter(|count| *count >= 400)?.try_into().ok()?;
+                }
+                "--mebibytes" => {
+                    plan.bytes = number().filter(|count| (1..=4_096).contains(count))? as usize * (1 << 20);
+                }
+                "--quick" => {
+                    plan = Plan {
+                        directory: plan.directory,
+                        report: plan.report,
+                        chosen: plan.chosen,
+                        sync_in_memory: plan.sync_in_memory,
+                        ..QUICK
+                    }
                 }
                 "--report" => plan.report = Some(arguments.next()?.into()),
                 "--dir" => plan.directory = arguments.next()?.into(),

@@ -13,7 +13,7 @@ use crate::latencies::Latencies;
 use crate::plan::Plan;
 use crate::report::{Better, Record, Report};
 use crate::stores::sled::Sled;
-use crate::stores::{Store, each_store};
+use crate::stores::{Store, each_durable};
 use crate::turns::{Contender, take_turns};
 
 type Timed = Contender<Latencies>;
@@ -29,7 +29,7 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
             contenders.extend(trials_of::<$store>(plan))
         };
     }
-    each_store!(add);
+    each_durable!(add);
     let durable = contenders.len();
     add!(Sled);
     let all_stores = contenders.len();

@@ -12,8 +12,7 @@ use std::rc::Rc;
 use crate::failure::Result;
 use crate::place;
 use crate::plan::Plan;
-use crate::stores::each_store;
-use crate::stores::sled::Sled;
+use crate::stores::{Lack, each_reader};
 use crate::turns::{Contender, take_turns};
 use reopened::Reopened;
 
@@ -39,8 +38,14 @@ pub fn run(plan: &Plan) -> Result<()> {
             contenders.push(openings_of::<$store>(plan)?)
         };
     }
-    each_store!(add);
-    add!(Sled);
+    macro_rules! add_if_it_can {
+        ($store:ty) => {
+            if !Lack::any::<$store>(|lack| matches!(lack, Lack::Reopened(_))) {
+                add!($store);
+            }
+        };
+    }
+    each_reader!(add_if_it_can);
     add!(bison::Bison);
     let peers = contenders.len();
     contenders.push(limit::contender(plan)?);

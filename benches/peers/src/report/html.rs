@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{Better, OURS, Record, Report, Row};
+use super::{Better, OURS, Record, Report, Row, curves};
 
 /// Widths and heights of a drawing, in its own units.
 const LABELS: f64 = 190.0;
@@ -17,6 +17,7 @@ const HEAD: &str = "<!DOCTYPE html>
 <style>
 body { font: 15px/1.4 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
 svg { width: 100%; height: auto; display: block } text { font: 12px system-ui, sans-serif; fill: currentColor }
+polyline { fill: none; stroke-width: 1.5; stroke: currentColor; opacity: .6 } .mine { stroke: #1f6feb; fill: #1f6feb; opacity: 1 }
 .bar { fill: #9aa5b1 } .ours { fill: #1f6feb } .spread { stroke: #444; stroke-width: 1.5 } .grid { stroke: #ddd }
 h3 { margin: 1.2rem 0 .2rem; font-size: 1rem } .lead { font-weight: 600 } .behind { color: #b3261e }
 @media (prefers-color-scheme: dark) { body { color: #ddd; background: #161616 } .grid { stroke: #333 } .spread { stroke: #bbb } }
@@ -31,22 +32,35 @@ pub fn of(report: &Report) -> String {
         put(&mut page, format_args!("<li>{}: {}</li>\n", escaped(name), escaped(told)));
     }
     page.push_str("</ul>\n<p>Bars are medians, on a scale of powers of ten; the line across a bar's end goes from the least to the greatest. p99: the time that one call in a hundred passes, and where a second one follows, the longest.</p>\n");
+    left_out(&mut page, report);
     for workload in report.workloads() {
         put(&mut page, format_args!("<h2>{}</h2>\n", escaped(workload)));
-        for row in report.rows(workload) {
-            drawing(&mut page, &row);
-        }
+        let rows = report.rows(workload);
+        rows.iter().for_each(|row| drawing(&mut page, row));
+        curves::draw(&mut page, &rows);
     }
     page.push_str("</body></html>\n");
     page
 }
 
-fn put(page: &mut String, what: std::fmt::Arguments<'_>) {
+fn left_out(page: &mut String, report: &Report) {
+    if report.left_out.is_empty() {
+        return;
+    }
+    page.push_str("<details><summary>Who takes no part in what, and why</summary>\n<ul>\n");
+    for left in &report.left_out {
+        let [who, of, why] = [&left.who, &left.of, &left.why].map(|text| escaped(text));
+        put(page, format_args!("<li>{who}: {of}. {why}</li>\n"));
+    }
+    page.push_str("</ul></details>\n");
+}
+
+pub(super) fn put(page: &mut String, what: std::fmt::Arguments<'_>) {
     page.write_fmt(what).expect("text has room");
 }
 
 /// Text that is nothing but text.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -182,6 +196,7 @@ mod tests {
             spread: Spread { median: figure, least: figure, greatest: figure },
             times: None,
             done: None,
+            curve: None,
         };
         let records = figures.map(record);
         Scale::of(&records.each_ref()[..])

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Better, Record, Report};
+use crate::stores::left_out::LeftOut;
 
 pub fn of(report: &Report) -> String {
     let machine: serde_json::Map<String, Value> =
@@ -18,8 +19,10 @@ pub fn of(report: &Report) -> String {
             )
         })
         .collect();
+    let left = |left: &LeftOut| json!({ "who": left.who, "of": left.of, "why": left.why });
+    let left_out: Vec<Value> = report.left_out.iter().map(left).collect();
     let records: Vec<Value> = report.records.iter().map(record).collect();
-    format!("{:#}\n", json!({ "machine": machine, "leads": leads, "records": records }))
+    format!("{:#}\n", json!({ "machine": machine, "left_out": left_out, "leads": leads, "records": records }))
 }
 
 fn record(record: &Record) -> Value {

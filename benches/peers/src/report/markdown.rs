@@ -40,12 +40,22 @@ fn line(text: &mut String, row: &Row<'_>, who: &[&str], leads: bool) {
     text.push('\n');
 }
 
+/// Who takes no part in what.
+pub fn left_out(report: &Report) -> String {
+    let mut text = "| takes no part | in | because |\n|---|---|---|\n".to_owned();
+    for left in &report.left_out {
+        writeln!(text, "| {} | {} | {} |", left.who, left.of, left.why).expect("text has room");
+    }
+    text
+}
+
 /// All tables, and the machine.
 pub fn of(report: &Report) -> String {
     let mut text = "# Holotype beside other stores\n\n".to_owned();
     for (name, told) in &report.machine {
         writeln!(text, "* {name}: {told}").expect("text has room");
     }
+    writeln!(text, "\n{}", left_out(report).trim_end()).expect("text has room");
     text.push_str("\nMedian (least to greatest); then, where they were taken, the time of a call that one in a hundred passes, and the longest.\n");
     for workload in report.workloads() {
         writeln!(text, "\n## {workload}\n\n{}", report.table(workload).trim_end()).expect("text has room");

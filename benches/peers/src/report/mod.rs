@@ -1,5 +1,6 @@
 //! What a run showed, row by row: as Markdown, as JSON, and as a page with bars.
 
+mod curves;
 mod html;
 mod json;
 mod markdown;
@@ -7,6 +8,7 @@ mod markdown;
 use std::path::Path;
 
 use crate::failure::{Of, Result};
+use crate::stores::left_out::LeftOut;
 use crate::turns::{Contender, Spread};
 
 const NAME: &str = "the report";
@@ -55,6 +57,37 @@ pub struct Record {
     pub times: Option<Times>,
     /// What the trial was held to.
     pub done: Option<String>,
+    /// Where the row belongs to a line of several.
+    pub curve: Option<Curve>,
+}
+
+/// A point of a line of rows, which differ in one number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// What the rows of the line have in common.
+    pub name: String,
+    /// The number, and what it counts.
+    pub at: f64,
+    pub of: &'static str,
+}
+
+/// What a row's name may end in, where rows that differ in a number make a line.
+const ENDS: [(&str, &str, &str); 4] = [
+    (", ", " threads", "threads"),
+    (", ", " thread", "threads"),
+    (", readers: ", "", "readers"),
+    (", values of ", "", "bytes of a value"),
+];
+
+impl Curve {
+    /// The line that a row belongs to, by its name.
+    pub fn of(row: &str) -> Option<Self> {
+        let point = |(before, behind, of): (&str, &str, &'static str)| {
+            let (name, number) = row.strip_suffix(behind)?.rsplit_once(before)?;
+            Some(Curve { name: name.to_owned(), at: number.parse().ok()?, of })
+        };
+        ENDS.into_iter().find_map(point)
+    }
 }
 
 impl Record {
@@ -74,6 +107,7 @@ impl Record {
             spread: contender.spread(figure),
             times: None,
             done: None,
+            curve: Curve::of(row),
         }
     }
 
@@ -91,6 +125,8 @@ impl Record {
 pub struct Report {
     /// What the machine is, by name.
     pub machine: Vec<(&'static str, String)>,
+    /// Who takes no part in what.
+    pub left_out: Vec<LeftOut>,
     records: Vec<Record>,
 }
 
@@ -101,8 +137,8 @@ struct Row<'r> {
 }
 
 impl Report {
-    pub fn new(machine: Vec<(&'static str, String)>) -> Self {
-        Report { machine, records: Vec::new() }
+    pub fn new(machine: Vec<(&'static str, String)>, left_out: Vec<LeftOut>) -> Self {
+        Report { machine, left_out, records: Vec::new() }
     }
 
     pub fn add(&mut self, records: Vec<Record>) {
@@ -126,6 +162,11 @@ impl Report {
             std::fs::write(directory.join(name), text).of(NAME, "writing a file")?;
         }
         Ok(())
+    }
+
+    /// Who takes no part in what, as a table.
+    pub fn left_out(&self) -> String {
+        markdown::left_out(self)
     }
 
     fn workloads(&self) -> Vec<&str> {

@@ -18,19 +18,38 @@ pub struct Fjall {
     commits: Commits,
 }
 
+type Builder = fjall::DatabaseBuilder<Database>;
+
+impl Fjall {
+    fn open_as(directory: &Path, commits: Commits, options: impl FnOnce(Builder) -> Builder) -> Result<Self> {
+        let builder = options(Database::builder(directory.join("store.fjall")));
+        let db = builder.open().of(NAME, "opening")?;
+        let small = db.keyspace("small", KeyspaceCreateOptions::default).of(NAME, "creating the keyspace")?;
+        Ok(Fjall { db, small, commits })
+    }
+}
+
 impl Store for Fjall {
     const NAME: &'static str = NAME;
 
     type Session<'s> = &'s Fjall;
 
     fn open(directory: &Path, commits: Commits) -> Result<Self> {
-        let db = Database::builder(directory.join("store.fjall")).open().of(NAME, "opening")?;
-        let small = db.keyspace("small", KeyspaceCreateOptions::default).of(NAME, "creating the keyspace")?;
-        Ok(Fjall { db, small, commits })
+        Self::open_as(directory, commits, |builder| builder)
+    }
+
+    fn open_with_cache(directory: &Path, bytes: usize) -> Result<Self> {
+        Self::open_as(directory, Commits::Unsynced, |builder| builder.cache_size(bytes as u64))
     }
 
     fn session(&self) -> Result<&Fjall> {
         Ok(self)
+    }
+
+    fn clean(self) -> Result<()> {
+        self.small.rotate_memtable_and_wait().of(NAME, "flushing")?;
+        self.small.major_compact().of(NAME, "compacting")?;
+        self.close()
     }
 
     fn close(self) -> Result<()> {
@@ -111,6 +130,28 @@ impl Session for &Fjall {
             let (key, value) = entry.into_inner().of(NAME, "scanning")?;
             let id = <[u8; 8]>::try_from(&*key).of(NAME, "reading an id")?;
             each(u64::from_be_bytes(id), &value);
+        }
+        Ok(())
+    }
+
+    fn put_named<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (String, D)>) -> Result<()> {
+        let mut batch = self.db.batch().durability(match self.commits {
+            Commits::Durable => Some(PersistMode::SyncData),
+            Commits::Unsynced => Some(PersistMode::Buffer),
+        });
+        for (name, document) in documents {
+            batch.insert(&self.small, name, document.borrow().encode());
+        }
+        batch.commit().of(NAME, "committing")
+    }
+
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        Ok(self.small.get(name).of(NAME, "reading")?.map(|value| read(&value)))
+    }
+
+    fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {
+        for entry in self.small.prefix(prefix) {
+            each(&entry.value().of(NAME, "scanning")?);
         }
         Ok(())
     }

@@ -52,6 +52,15 @@ impl Store for Holotype {
         Self::open_with(directory, &Options::new().durability(durability))
     }
 
+    fn open_with_cache(directory: &Path, bytes: usize) -> Result<Self> {
+        Self::open_with(directory, &Options::new().durability(Durability::Written).cache_bytes(bytes))
+    }
+
+    fn clean(self) -> Result<()> {
+        self.db.compact().of(NAME, "compacting")?;
+        self.close()
+    }
+
     fn session(&self) -> Result<Documents<'_>> {
         Ok(Documents { db: &self.db, documents: self.documents() })
     }
@@ -143,6 +152,33 @@ impl Session for Documents<'_> {
         for document in self.documents.scan(..).of(NAME, "scanning")? {
             let document = document.of(NAME, "scanning")?;
             each(id_of(document.key())?, document.bytes());
+        }
+        Ok(())
+    }
+
+    fn count(&mut self) -> Result<u64> {
+        self.documents.len().of(NAME, "counting")
+    }
+
+    fn put_named<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (String, D)>) -> Result<()> {
+        let put_each = |transaction: &mut WriteTransaction| -> holotype::Result<()> {
+            let small = transaction.collection(SMALL);
+            for (name, document) in documents {
+                small.put(name, document)?;
+            }
+            Ok(())
+        };
+        self.db.write(put_each).of(NAME, "committing a batch")
+    }
+
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let document = self.documents.get(name).of(NAME, "reading")?;
+        Ok(document.map(|document| read(document.bytes())))
+    }
+
+    fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {
+        for document in self.documents.scan_prefix(prefix).of(NAME, "scanning")? {
+            each(document.of(NAME, "scanning")?.bytes());
         }
         Ok(())
     }

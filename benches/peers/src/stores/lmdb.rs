@@ -70,17 +70,17 @@ pub struct Held<'s> {
 
 impl Read for Held<'_> {
     fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
-        get(&self.transaction, self.small, id, read)
+        get(&self.transaction, self.small, &id.to_be_bytes(), read)
     }
 }
 
 fn get<R>(
     transaction: &RoTransaction<'_>,
     small: Database,
-    id: u64,
+    key: &[u8],
     read: impl FnOnce(&[u8]) -> R,
 ) -> Result<Option<R>> {
-    match transaction.get(small, &id.to_be_bytes()) {
+    match transaction.get(small, &key) {
         Ok(value) => Ok(Some(read(value))),
         Err(Error::NotFound) => Ok(None),
         Err(error) => Err(Failure::new(NAME, "reading", error)),
@@ -93,14 +93,20 @@ pub struct Threads<'s> {
     reader: Option<InactiveTransaction<'s>>,
 }
 
-impl Read for Threads<'_> {
-    fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+impl<'s> Threads<'s> {
+    fn begin(&mut self) -> Result<RoTransaction<'s>> {
         let transaction = match self.reader.take() {
             Some(reader) => reader.renew(),
             None => self.store.environment.begin_ro_txn(),
         };
-        let transaction = transaction.of(NAME, "beginning to read")?;
-        let result = get(&transaction, self.store.small, id, read);
+        transaction.of(NAME, "beginning to read")
+    }
+}
+
+impl Read for Threads<'_> {
+    fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let transaction = self.begin()?;
+        let result = get(&transaction, self.store.small, &id.to_be_bytes(), read);
         self.reader = Some(transaction.reset());
         result
     }
@@ -128,11 +134,7 @@ impl Session for Threads<'_> {
     }
 
     fn scan_from(&mut self, from: u64, count: usize, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
-        let transaction = match self.reader.take() {
-            Some(reader) => reader.renew(),
-            None => self.store.environment.begin_ro_txn(),
-        };
-        let transaction = transaction.of(NAME, "beginning to read")?;
+        let transaction = self.begin()?;
         let mut cursor = transaction.open_ro_cursor(self.store.small).of(NAME, "scanning")?;
         for entry in cursor.iter_from(from.to_be_bytes()).take(count) {
             let (key, value) = entry.of(NAME, "scanning")?;
@@ -152,6 +154,41 @@ impl Session for Threads<'_> {
             let id = <[u8; 8]>::try_from(key).of(NAME, "reading an id")?;
             each(u64::from_be_bytes(id), value);
         }
+        Ok(())
+    }
+
+    fn count(&mut self) -> Result<u64> {
+        Ok(self.store.environment.stat().of(NAME, "counting")?.entries() as u64)
+    }
+
+    fn put_named<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (String, D)>) -> Result<()> {
+        let mut transaction = self.store.environment.begin_rw_txn().of(NAME, "beginning a transaction")?;
+        for (name, document) in documents {
+            let body = document.borrow().encode();
+            transaction.put(self.store.small, &name, &body, WriteFlags::empty()).of(NAME, "putting")?;
+        }
+        transaction.commit().of(NAME, "committing")
+    }
+
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let transaction = self.begin()?;
+        let result = get(&transaction, self.store.small, name.as_bytes(), read);
+        self.reader = Some(transaction.reset());
+        result
+    }
+
+    fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {
+        let transaction = self.begin()?;
+        let mut cursor = transaction.open_ro_cursor(self.store.small).of(NAME, "scanning")?;
+        for entry in cursor.iter_from(prefix) {
+            let (name, value) = entry.of(NAME, "scanning")?;
+            if !name.starts_with(prefix.as_bytes()) {
+                break;
+            }
+            each(value);
+        }
+        drop(cursor);
+        self.reader = Some(transaction.reset());
         Ok(())
     }
 }

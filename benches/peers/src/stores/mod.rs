@@ -3,12 +3,23 @@
 //! A document is its encoded bytes under an id. Each store is used as its own manual advises for the purpose; where that leaves a
 //! choice, the faster one is taken. What differs is said in the module of each.
 
+#[cfg(feature = "byodb")]
+pub mod byodb;
+#[cfg(feature = "dbx")]
+pub mod dbx;
 pub mod fjall;
 pub mod holotype;
+pub mod left_out;
 pub mod lmdb;
+#[cfg(feature = "native_db")]
+pub mod native_db;
 pub mod redb;
 pub mod sled;
 pub mod sqlite;
+#[cfg(feature = "toondb")]
+pub mod toondb;
+#[cfg(test)]
+pub mod wrong;
 
 use std::borrow::Borrow;
 use std::path::Path;
@@ -26,10 +37,28 @@ pub enum Commits {
     Unsynced,
 }
 
+/// What a store does not do, and why: rows that need it leave the store out, and say so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lack {
+    /// Opened again, it is empty.
+    #[cfg_attr(not(feature = "dbx"), expect(dead_code, reason = "the one store in memory is switched off"))]
+    Reopened(&'static str),
+    /// Opened again, it may hold an older version of a document that was replaced.
+    Replaced(&'static str),
+    /// Opened again, it may hold a document that was deleted.
+    Deleted(&'static str),
+}
+
 /// An open store with one collection of documents, shared by threads.
 pub trait Store: Sync + Sized {
     /// The store's name and version.
     const NAME: &'static str;
+
+    /// What it does not do.
+    const LACKS: &'static [Lack] = &[];
+
+    /// The longest value that it takes, in bytes.
+    const VALUE_MAX: usize = usize::MAX;
 
     /// How one thread uses it.
     type Session<'s>: Session
@@ -39,8 +68,18 @@ pub trait Store: Sync + Sized {
     /// Opens or creates the store in `directory`.
     fn open(directory: &Path, commits: Commits) -> Result<Self>;
 
+    /// Opens the store in `directory` with a cache of `bytes` of its own, where it has one.
+    fn open_with_cache(directory: &Path, _bytes: usize) -> Result<Self> {
+        Self::open(directory, Commits::Unsynced)
+    }
+
     /// Begins to use it on this thread.
     fn session(&self) -> Result<Self::Session<'_>>;
+
+    /// Cleans up as thoroughly as it can when asked, and closes it. Some have nothing to be asked for.
+    fn clean(self) -> Result<()> {
+        self.close()
+    }
 
     /// Closes it, so that all commits are found when it is opened again.
     fn close(self) -> Result<()>;
@@ -62,6 +101,29 @@ pub trait Session: Read {
 
     /// Shows `each` every document.
     fn scan(&mut self, each: impl FnMut(u64, &[u8])) -> Result<()>;
+
+    /// How many documents there are under ids, by the cheapest way that the store has.
+    fn count(&mut self) -> Result<u64> {
+        let mut count = 0;
+        self.scan(|_, _| count += 1)?;
+        Ok(count)
+    }
+
+    /// Encodes documents and puts them under names, in one commit. A store that is used so has no documents under ids.
+    fn put_named<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (String, D)>) -> Result<()>;
+
+    /// What `read` says of the document under `name`.
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>>;
+
+    /// Shows `each` the documents whose names begin with `prefix`, in the order of their names.
+    fn scan_named(&mut self, prefix: &str, each: impl FnMut(&[u8])) -> Result<()>;
+}
+
+/// The first name behind all that begin with `prefix`.
+pub fn prefix_end(prefix: &str) -> Vec<u8> {
+    let mut end = prefix.as_bytes().to_vec();
+    *end.last_mut().expect("a prefix is not empty") += 1;
+    end
 }
 
 /// Reads by id.
@@ -94,73 +156,63 @@ macro_rules! each_store {
 
 pub(crate) use each_store;
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::contents::{Contents, check, first, updated};
-
-    fn bytes_at(from: &mut impl Read, id: u64) -> Option<Vec<u8>> {
-        from.get(id, <[u8]>::to_vec).unwrap()
-    }
-
-    /// What every store must do, durable or not.
-    fn keeps_what_it_is_told<S: Snapshots>(commits: Commits) {
-        let directory = tempfile::tempdir().unwrap();
-        let store = S::open(directory.path(), commits).unwrap();
-        let mut session = store.session().unwrap();
-        session.put(1, &first(1)).unwrap();
-        session.put_all((2..=300).map(|id| (id, first(id)))).unwrap();
-        let mut held = store.hold().unwrap();
-        session.put(7, &updated(7)).unwrap();
-        session.delete(8).unwrap();
-
-        assert_eq!(bytes_at(&mut session, 7), Some(updated(7).encode()), "the newest commit is read");
-        assert_eq!(bytes_at(&mut held, 7), Some(first(7).encode()), "a snapshot stays as it was");
-        assert_eq!(bytes_at(&mut session, 8), None, "what was deleted is gone");
-        assert_eq!(bytes_at(&mut held, 8), Some(first(8).encode()), "but not from a snapshot");
-        assert_eq!(bytes_at(&mut session, 301), None);
-        let mut scanned = Vec::new();
-        session.scan_from(5, 4, |id, bytes| scanned.push((id, bytes.to_vec()))).unwrap();
-        let expected = [(5, first(5)), (6, first(6)), (7, updated(7)), (9, first(9))];
-        assert_eq!(
-            scanned,
-            expected.map(|(id, document)| (id, document.encode())),
-            "in order, without the gap"
-        );
-        drop((held, session));
-        store.close().unwrap();
-        let now = |id| if id == 7 { updated(id) } else { first(id) };
-        check::<S>(directory.path(), Contents::of((1..=300).filter(|id| *id != 8).map(|id| (id, now(id)))))
-            .unwrap();
-    }
-
-    #[test]
-    fn every_store_reads_the_newest_keeps_a_snapshot_and_holds_it_all_when_opened_again() {
-        macro_rules! keeps {
-            ($store:ty) => {
-                keeps_what_it_is_told::<$store>(Commits::Durable);
-                keeps_what_it_is_told::<$store>(Commits::Unsynced);
-            };
-        }
-        each_store!(keeps);
-    }
-
-    #[test]
-    fn other_contents_than_expected_are_a_failure_of_the_store() {
-        fn refuses<S: Store>() {
-            let directory = tempfile::tempdir().unwrap();
-            let store = S::open(directory.path(), Commits::Unsynced).unwrap();
-            store.session().unwrap().put(1, &first(1)).unwrap();
-            store.close().unwrap();
-            let failure = check::<S>(directory.path(), Contents::of([(1, updated(1))])).unwrap_err();
-            assert!(failure.to_string().starts_with(S::NAME), "{failure}");
-        }
-        macro_rules! refuses {
-            ($store:ty) => {
-                refuses::<$store>();
-            };
-        }
-        each_store!(refuses);
-        refuses!(sled::Sled);
-    }
+/// As [`each_store`], those whose writes stay in the memory of the process.
+macro_rules! each_kept {
+    ($then:ident) => {
+        $then!($crate::stores::holotype::Buffered);
+        $then!($crate::stores::redb::Redb);
+        $then!($crate::stores::sled::Sled);
+        #[cfg(feature = "dbx")]
+        $then!($crate::stores::dbx::InMemory);
+        #[cfg(feature = "toondb")]
+        $then!($crate::stores::toondb::ToonDb);
+    };
 }
+
+pub(crate) use each_kept;
+
+/// As [`each_store`], those whose writes are handed to the operating system.
+macro_rules! each_written {
+    ($then:ident) => {
+        $then!($crate::stores::holotype::Holotype);
+        $then!($crate::stores::fjall::Fjall);
+        $then!($crate::stores::sqlite::Sqlite);
+        $then!($crate::stores::lmdb::Lmdb);
+        #[cfg(feature = "dbx")]
+        $then!($crate::stores::dbx::Dbx);
+    };
+}
+
+pub(crate) use each_written;
+
+/// As [`each_store`], those whose writes are durable.
+macro_rules! each_durable {
+    ($then:ident) => {
+        $crate::stores::each_store!($then);
+        #[cfg(feature = "native_db")]
+        $then!($crate::stores::native_db::NativeDb);
+        #[cfg(feature = "byodb")]
+        $then!($crate::stores::byodb::Byodb);
+        #[cfg(feature = "toondb")]
+        $then!($crate::stores::toondb::ToonDb);
+    };
+}
+
+pub(crate) use each_durable;
+
+/// As [`each_store`], every store once, whatever its writes survive: for reads.
+macro_rules! each_reader {
+    ($then:ident) => {
+        $crate::stores::each_durable!($then);
+        $then!($crate::stores::sled::Sled);
+        #[cfg(feature = "dbx")]
+        $then!($crate::stores::dbx::Dbx);
+        #[cfg(feature = "dbx")]
+        $then!($crate::stores::dbx::InMemory);
+    };
+}
+
+pub(crate) use each_reader;
+
+#[cfg(test)]
+mod tests;

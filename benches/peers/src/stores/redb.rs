@@ -5,7 +5,8 @@ use std::path::Path;
 
 use holotype::Document;
 use redb::{
-    Database, Durability, ReadOnlyTable, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction,
+    Builder, Database, Durability, ReadOnlyTable, ReadableDatabase, ReadableTable, ReadableTableMetadata,
+    TableDefinition, WriteTransaction,
 };
 
 use super::{Commits, Read, Session, Snapshots, Store};
@@ -14,6 +15,7 @@ use crate::failure::{Of, Result, expect_equal};
 const NAME: &str = "redb 4.5";
 
 const SMALL: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("small");
+const NAMED: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("named");
 
 pub struct Redb {
     db: Database,
@@ -21,6 +23,25 @@ pub struct Redb {
 }
 
 impl Redb {
+    fn open_as(directory: &Path, commits: Commits, builder: &Builder) -> Result<Self> {
+        let durability = match commits {
+            Commits::Durable => Durability::Immediate,
+            Commits::Unsynced => Durability::None,
+        };
+        let db = builder.create(directory.join("store.redb")).of(NAME, "opening")?;
+        let store = Redb { db, durability };
+        let transaction = store.begin()?;
+        transaction.open_table(SMALL).of(NAME, "creating the table")?;
+        transaction.open_table(NAMED).of(NAME, "creating the table")?;
+        transaction.commit().of(NAME, "creating the table")?;
+        Ok(store)
+    }
+
+    fn hold_named(&self) -> Result<ReadOnlyTable<&'static str, &'static [u8]>> {
+        let transaction = self.db.begin_read().of(NAME, "beginning to read")?;
+        transaction.open_table(NAMED).of(NAME, "beginning to read")
+    }
+
     fn begin(&self) -> Result<WriteTransaction> {
         let mut transaction = self.db.begin_write().of(NAME, "beginning a transaction")?;
         transaction.set_durability(self.durability).of(NAME, "beginning a transaction")?;
@@ -34,20 +55,22 @@ impl Store for Redb {
     type Session<'s> = &'s Redb;
 
     fn open(directory: &Path, commits: Commits) -> Result<Self> {
-        let durability = match commits {
-            Commits::Durable => Durability::Immediate,
-            Commits::Unsynced => Durability::None,
-        };
-        let db = Database::create(directory.join("store.redb")).of(NAME, "opening")?;
-        let store = Redb { db, durability };
-        let transaction = store.begin()?;
-        transaction.open_table(SMALL).of(NAME, "creating the table")?;
-        transaction.commit().of(NAME, "creating the table")?;
-        Ok(store)
+        Self::open_as(directory, commits, &Builder::new())
+    }
+
+    fn open_with_cache(directory: &Path, bytes: usize) -> Result<Self> {
+        Self::open_as(directory, Commits::Unsynced, Builder::new().set_cache_size(bytes))
     }
 
     fn session(&self) -> Result<&Redb> {
         Ok(self)
+    }
+
+    fn clean(mut self) -> Result<()> {
+        self.durability = Durability::Immediate;
+        self.begin()?.commit().of(NAME, "committing what was not synced")?;
+        self.db.compact().of(NAME, "compacting")?;
+        Ok(())
     }
 
     fn close(mut self) -> Result<()> {
@@ -114,6 +137,37 @@ impl Session for &Redb {
         for entry in self.hold()?.iter().of(NAME, "scanning")? {
             let (id, value) = entry.of(NAME, "scanning")?;
             each(id.value(), value.value());
+        }
+        Ok(())
+    }
+
+    fn count(&mut self) -> Result<u64> {
+        self.hold()?.len().of(NAME, "counting")
+    }
+
+    fn put_named<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (String, D)>) -> Result<()> {
+        let transaction = self.begin()?;
+        let mut table = transaction.open_table(NAMED).of(NAME, "opening the table")?;
+        for (name, document) in documents {
+            table.insert(name.as_str(), document.borrow().encode().as_slice()).of(NAME, "putting")?;
+        }
+        drop(table);
+        transaction.commit().of(NAME, "committing")
+    }
+
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let table = self.hold_named()?;
+        let value = ReadableTable::get(&table, name).of(NAME, "reading")?;
+        Ok(value.map(|value| read(value.value())))
+    }
+
+    fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {
+        for entry in self.hold_named()?.range(prefix..).of(NAME, "scanning")? {
+            let (name, value) = entry.of(NAME, "scanning")?;
+            if !name.value().starts_with(prefix) {
+                break;
+            }
+            each(value.value());
         }
         Ok(())
     }

@@ -28,16 +28,11 @@ impl Store for Sled {
     type Session<'s> = &'s Sled;
 
     fn open(directory: &Path, commits: Commits) -> Result<Self> {
-        let path = directory.join("store.sled");
-        let until = Instant::now() + LOCKED_MAX;
-        loop {
-            match sled::open(&path) {
-                Err(error) if error.to_string().contains("acquire lock") && Instant::now() < until => {
-                    thread::sleep(Duration::from_millis(1));
-                }
-                opened => return Ok(Sled { db: opened.of(NAME, "opening")?, commits }),
-            }
-        }
+        Self::open_as(directory, commits, None)
+    }
+
+    fn open_with_cache(directory: &Path, bytes: usize) -> Result<Self> {
+        Self::open_as(directory, Commits::Unsynced, Some(bytes as u64))
     }
 
     fn session(&self) -> Result<&Sled> {
@@ -51,6 +46,24 @@ impl Store for Sled {
 }
 
 impl Sled {
+    fn open_as(directory: &Path, commits: Commits, cache: Option<u64>) -> Result<Self> {
+        let path = directory.join("store.sled");
+        // A configuration opens a store once.
+        let config = || {
+            let config = sled::Config::new().path(&path);
+            cache.into_iter().fold(config, sled::Config::cache_capacity)
+        };
+        let until = Instant::now() + LOCKED_MAX;
+        loop {
+            match config().open() {
+                Err(error) if error.to_string().contains("acquire lock") && Instant::now() < until => {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                opened => return Ok(Sled { db: opened.of(NAME, "opening")?, commits }),
+            }
+        }
+    }
+
     fn committed(&self) -> Result<()> {
         match self.commits {
             Commits::Durable => self.db.flush().map(|_| ()).of(NAME, "flushing"),
@@ -100,6 +113,30 @@ impl Session for &Sled {
             let (key, value) = entry.of(NAME, "scanning")?;
             let id = <[u8; 8]>::try_from(&*key).of(NAME, "reading an id")?;
             each(u64::from_be_bytes(id), &value);
+        }
+        Ok(())
+    }
+
+    fn count(&mut self) -> Result<u64> {
+        Ok(self.db.len() as u64)
+    }
+
+    fn put_named<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (String, D)>) -> Result<()> {
+        let mut batch = Batch::default();
+        for (name, document) in documents {
+            batch.insert(name.as_bytes(), document.borrow().encode());
+        }
+        self.db.apply_batch(batch).of(NAME, "committing")?;
+        self.committed()
+    }
+
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        Ok(self.db.get(name).of(NAME, "reading")?.map(|value| read(&value)))
+    }
+
+    fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {
+        for entry in self.db.scan_prefix(prefix) {
+            each(&entry.of(NAME, "scanning")?.1);
         }
         Ok(())
     }

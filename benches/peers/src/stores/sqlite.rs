@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use holotype::Document;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Rows, TransactionBehavior, params};
 
-use super::{Commits, Read, Session, Snapshots, Store};
+use super::{Commits, Read, Session, Snapshots, Store, prefix_end};
 use crate::failure::{Failure, Of, Result, expect_equal};
 
 const NAME: &str = "SQLite 3 (rusqlite 0.41)";
@@ -21,14 +21,32 @@ const DELETE: &str = "DELETE FROM small WHERE id = ?1";
 const GET: &str = "SELECT body FROM small WHERE id = ?1";
 const SCAN_FROM: &str = "SELECT id, body FROM small WHERE id >= ?1 ORDER BY id LIMIT ?2";
 const SCAN: &str = "SELECT id, body FROM small";
+const COUNT: &str = "SELECT COUNT(*) FROM small";
+
+const CREATE_NAMED: &str =
+    "CREATE TABLE IF NOT EXISTS named (name TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID";
+const PUT_NAMED: &str = "INSERT OR REPLACE INTO named (name, body) VALUES (?1, ?2)";
+const GET_NAMED: &str = "SELECT body FROM named WHERE name = ?1";
+const SCAN_NAMED: &str = "SELECT body FROM named WHERE name >= ?1 AND name < ?2 ORDER BY name";
 
 pub struct Sqlite {
     path: PathBuf,
     commits: Commits,
+    /// Kibibytes of pages that a connection keeps, where it was said.
+    cache: Option<i64>,
     writer: Mutex<()>,
 }
 
 impl Sqlite {
+    fn open_as(directory: &Path, commits: Commits, cache: Option<i64>) -> Result<Self> {
+        let path = directory.join("store.sqlite");
+        let store = Sqlite { path, commits, cache, writer: Mutex::new(()) };
+        let connection = store.connect()?;
+        connection.execute_batch(CREATE).of(NAME, "creating the table")?;
+        connection.execute_batch(CREATE_NAMED).of(NAME, "creating the table")?;
+        Ok(store)
+    }
+
     fn connect(&self) -> Result<Connection> {
         let connection = Connection::open(&self.path).of(NAME, "opening")?;
         let pragma = |name, value| connection.pragma_update(None, name, value).of(NAME, "opening");
@@ -40,6 +58,10 @@ impl Sqlite {
                 Commits::Unsynced => "OFF",
             },
         )?;
+        if let Some(kibibytes) = self.cache {
+            // What is less than nothing is in kibibytes, and not in pages.
+            connection.pragma_update(None, "cache_size", -kibibytes).of(NAME, "opening")?;
+        }
         Ok(connection)
     }
 }
@@ -50,13 +72,20 @@ impl Store for Sqlite {
     type Session<'s> = Connected<'s>;
 
     fn open(directory: &Path, commits: Commits) -> Result<Self> {
-        let store = Sqlite { path: directory.join("store.sqlite"), commits, writer: Mutex::new(()) };
-        store.connect()?.execute_batch(CREATE).of(NAME, "creating the table")?;
-        Ok(store)
+        Self::open_as(directory, commits, None)
+    }
+
+    fn open_with_cache(directory: &Path, bytes: usize) -> Result<Self> {
+        Self::open_as(directory, Commits::Unsynced, Some(bytes as i64 >> 10))
     }
 
     fn session(&self) -> Result<Connected<'_>> {
         Ok(Connected { connection: self.connect()?, writer: &self.writer })
+    }
+
+    fn clean(self) -> Result<()> {
+        self.connect()?.execute_batch("VACUUM").of(NAME, "cleaning up")?;
+        self.close()
     }
 
     fn close(self) -> Result<()> {
@@ -145,6 +174,40 @@ impl Session for Connected<'_> {
     fn scan(&mut self, each: impl FnMut(u64, &[u8])) -> Result<()> {
         let mut scan = statement(&self.connection, SCAN)?;
         show(scan.query([]).of(NAME, "scanning")?, each)
+    }
+
+    fn count(&mut self) -> Result<u64> {
+        let count = statement(&self.connection, COUNT)?.query_row([], |row| row.get::<_, i64>(0));
+        Ok(count.of(NAME, "counting")? as u64)
+    }
+
+    fn put_named<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (String, D)>) -> Result<()> {
+        let _turn = turn(self.writer)?;
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .of(NAME, "beginning a transaction")?;
+        let mut put = statement(&transaction, PUT_NAMED)?;
+        for (name, document) in documents {
+            put.execute(params![name, document.borrow().encode()]).of(NAME, "putting")?;
+        }
+        drop(put);
+        transaction.commit().of(NAME, "committing")
+    }
+
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let body = |row: &rusqlite::Row<'_>| Ok(read(row.get_ref(0)?.as_blob()?));
+        statement(&self.connection, GET_NAMED)?.query_row([name], body).optional().of(NAME, "reading")
+    }
+
+    fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {
+        let mut scan = statement(&self.connection, SCAN_NAMED)?;
+        let end = String::from_utf8(prefix_end(prefix)).of(NAME, "scanning")?;
+        let mut rows = scan.query([prefix, &end]).of(NAME, "scanning")?;
+        while let Some(row) = rows.next().of(NAME, "scanning")? {
+            each(row.get_ref(0).of(NAME, "scanning")?.as_blob().of(NAME, "scanning")?);
+        }
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! YCSB's mixes A to F with 1, 2 and 4 threads, zipfian and uniform, beside what the machine does in the same run.
 
 pub mod documents;
-mod keys;
+pub mod keys;
 mod mix;
 mod trial;
 
@@ -9,13 +9,7 @@ use crate::failure::Result;
 use crate::limits::{self, Limits};
 use crate::plan::Plan;
 use crate::report::{Better, Record, Report, Times};
-use crate::stores::fjall::Fjall;
-use crate::stores::holotype::{Buffered, Holotype};
-use crate::stores::lmdb::Lmdb;
-use crate::stores::redb::Redb;
-use crate::stores::sled::Sled;
-use crate::stores::sqlite::Sqlite;
-use crate::stores::{Commits, Store, each_store};
+use crate::stores::{Commits, Store, each_durable, each_kept, each_written};
 use crate::turns::{Contender, take_turns};
 use keys::Keys;
 use mix::{MIXES, Mix};
@@ -54,27 +48,29 @@ impl Class {
         let mut contenders = Vec::new();
         macro_rules! add {
             ($store:ty) => {
-                contenders.push(trials_of::<$store>(plan, self))
+                if fits::<$store>() {
+                    contenders.push(trials_of::<$store>(plan, self));
+                }
             };
         }
         match self {
             Class::Kept => {
-                add!(Buffered);
-                add!(Redb);
-                add!(Sled);
+                each_kept!(add);
             }
             Class::Written => {
-                add!(Holotype);
-                add!(Fjall);
-                add!(Sqlite);
-                add!(Lmdb);
+                each_written!(add);
             }
             Class::Durable => {
-                each_store!(add);
+                each_durable!(add);
             }
         }
         contenders
     }
+}
+
+/// Whether the mixes ask for nothing that the store does not do.
+fn fits<S: Store>() -> bool {
+    S::LACKS.is_empty() && S::VALUE_MAX > documents::VALUE
 }
 
 /// What one turn shows: a store's mixes, or the machine's limits.

@@ -1,0 +1,214 @@
+//! The rows, as steps: what is timed, and what comes before it.
+
+use super::step::{Form, Make, Naming, Step, Work, commits};
+use crate::order::shuffled;
+use crate::ycsb::keys::{Draw, Keys, Random};
+
+/// Documents of a commit while a store is filled, and of one that is timed.
+const LOAD: usize = 1_000;
+const BATCH: usize = 100;
+
+pub const THREADS: u64 = 8;
+
+/// Inserts one by one and in batches, by one thread and by eight, then updates and deletes. Each is of `count` documents, and
+/// `count` is a multiple of eight times a hundred.
+pub fn writes(count: u64) -> Vec<Step> {
+    let ids = |part: u64| part * count + 1..=(part + 1) * count;
+    let shares = |part: u64, each: usize| {
+        let share = count / THREADS;
+        let of_thread = |thread| {
+            let from = part * count + thread * share + 1;
+            Work::Put(commits(from..from + share, each), Make::First)
+        };
+        (0..THREADS).map(of_thread).collect()
+    };
+    let (mut updated, mut deleted) = (shuffled(count, 0), shuffled(count, 1));
+    deleted.truncate(count as usize / 2);
+    updated.rotate_left(1);
+    vec![
+        Step::row("insert, 1 thread", vec![Work::Put(commits(ids(0), 1), Make::First)]),
+        Step::row("insert, 8 threads", shares(1, 1)),
+        Step::row("insert, batches of 100, 1 thread", vec![Work::Put(commits(ids(2), BATCH), Make::First)]),
+        Step::row("insert, batches of 100, 8 threads", shares(3, BATCH)),
+        Step::row("update, 1 thread", vec![Work::Put(commits(updated, 1), Make::Updated)]),
+        Step::row("delete, 1 thread", vec![Work::Delete(deleted)]),
+    ]
+}
+
+/// Reads of `count` documents that were put in the order of their ids, `operations` a row.
+pub fn reads(count: u64, operations: usize) -> Vec<Step> {
+    let ids = |keys, seed| {
+        let (draw, mut random) = (Draw::new(keys, count), Random::new(seed));
+        (0..operations).map(|_| draw.scattered(&mut random) + 1).collect::<Vec<u64>>()
+    };
+    let uniform = |form| vec![Work::Get(ids(Keys::Uniform, 1), form)];
+    let zipfian = |form| vec![Work::Get(ids(Keys::Zipfian, 2), form)];
+    let absent: Vec<u64> = ids(Keys::Uniform, 3).into_iter().map(|id| id + count).collect();
+    let mut steps = vec![
+        Step::prepare(Work::Put(commits(1..=count, LOAD), Make::First)),
+        Step::Reopen,
+        Step::row("get, uniform, all bytes", uniform(Form::Raw)),
+        Step::row("get, uniform, decoded", uniform(Form::Decode)),
+        Step::row("get, uniform, typed", uniform(Form::Typed)),
+        Step::row("get, uniform, one field", uniform(Form::Field)),
+        Step::row("get, zipfian, all bytes", zipfian(Form::Raw)),
+        Step::row("get, zipfian, decoded", zipfian(Form::Decode)),
+    ];
+    for threads in [2u64, 4, 8] {
+        let of_thread = |thread| {
+            let mut ids = ids(Keys::Uniform, 10 + thread);
+            ids.truncate(operations / threads as usize);
+            Work::Get(ids, Form::Raw)
+        };
+        steps.push(Step::row(
+            format!("get, uniform, all bytes, {threads} threads"),
+            (0..threads).map(of_thread).collect(),
+        ));
+    }
+    steps.push(Step::row("get what is not there", vec![Work::Miss(absent)]));
+    steps.push(Step::row("count", vec![Work::Count(3)]));
+    steps
+}
+
+/// Reads of `count` documents under names.
+pub fn named(count: u64, operations: usize) -> Vec<Step> {
+    let ids = |seed| UniformOf { random: Random::new(seed), count }.take(operations).collect::<Vec<u64>>();
+    let absent = ids(2).into_iter().map(|id| id + count).collect();
+    let prefixes = |len: usize, seed| {
+        // Names have eight digits: without the last two, a hundred begin alike.
+        let tens = 10u64.pow(8 - len as u32);
+        let of = |id: u64| format!("user-{:0len$}", (id / tens).min(count / tens - 1).max(1));
+        vec![Work::Prefixes(
+            ids(seed).into_iter().take((operations as u64 / tens).max(4) as usize).map(of).collect(),
+        )]
+    };
+    vec![
+        Step::prepare(Work::PutNamed(commits(1..=count, LOAD), Naming::User)),
+        Step::Reopen,
+        Step::row("get by name, uniform", vec![Work::GetNamed(ids(1), Naming::User)]),
+        Step::row("get by name what is not there", vec![Work::MissNamed(absent)]),
+        Step::row("scan of a prefix of 10", prefixes(7, 3)),
+        Step::row("scan of a prefix of 100", prefixes(6, 4)),
+        Step::row("scan of a prefix of 1,000", prefixes(5, 5)),
+    ]
+}
+
+struct UniformOf {
+    random: Random,
+    count: u64,
+}
+
+impl Iterator for UniformOf {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        Some(self.random.below(self.count) + 1)
+    }
+}
+
+/// How documents came to lie where they do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    InOrder,
+    AtRandom,
+    Cleaned,
+}
+
+pub const LAYOUTS: [Layout; 3] = [Layout::InOrder, Layout::AtRandom, Layout::Cleaned];
+
+impl Layout {
+    pub fn name(self) -> &'static str {
+        match self {
+            Layout::InOrder => "put in the order of ids",
+            Layout::AtRandom => "put at random",
+            Layout::Cleaned => "updated at random, then cleaned up",
+        }
+    }
+
+    fn load(self, count: u64) -> Vec<Step> {
+        let put = |ids: Vec<u64>, make| Step::prepare(Work::Put(commits(ids, LOAD), make));
+        match self {
+            Layout::InOrder => vec![put((1..=count).collect(), Make::First), Step::Reopen],
+            Layout::AtRandom => vec![put(shuffled(count, 0), Make::First), Step::Reopen],
+            Layout::Cleaned => vec![
+                put((1..=count).collect(), Make::First),
+                put(shuffled(count, 1), Make::Updated),
+                Step::Clean,
+            ],
+        }
+    }
+}
+
+/// Scans of `count` documents.
+pub fn scans(count: u64, layout: Layout) -> Vec<Step> {
+    let mut steps = layout.load(count);
+    for (name, form) in [
+        ("scan, all bytes", Form::Raw),
+        ("scan, one field", Form::Field),
+        ("scan, decoded", Form::Decode),
+        ("filter that 20 percent pass", Form::Filter(20)),
+        ("filter that 1 percent passes", Form::Filter(1)),
+    ] {
+        steps.push(Step::row(name, vec![Work::Scan(form, 1)]));
+    }
+    steps.push(Step::row("count", vec![Work::Count(3)]));
+    for len in [10, 100, 1_000, 10_000].into_iter().filter(|len| *len <= count) {
+        let from = UniformOf { random: Random::new(len), count: count - len + 1 };
+        let ranges = (count / len).clamp(2, 2_000) as usize;
+        let work = Work::Ranges(from.take(ranges).collect(), len as usize);
+        steps.push(Step::row(format!("ranges of {len}"), vec![work]));
+    }
+    steps
+}
+
+/// The lengths of values.
+pub const SIZES: [usize; 5] = [100, 1_000, 10_000, 100_000, 1 << 20];
+
+/// Puts and reads `bytes` in all for each length of values, each length in a store of its own.
+pub fn sizes(bytes: usize, len: usize) -> Vec<Step> {
+    let count = (bytes / len).clamp(4, 20_000) as u64;
+    let mut read = shuffled(count, 0);
+    read.truncate(4_000);
+    let each = (LOAD * 1_000 / len).clamp(1, LOAD);
+    vec![
+        Step::row(
+            format!("insert, values of {len}"),
+            vec![Work::Put(commits(1..=count, each), Make::Sized(len))],
+        ),
+        Step::Reopen,
+        Step::row(format!("get, values of {len}"), vec![Work::Get(read, Form::Raw)]),
+    ]
+}
+
+/// What byodb and bolt were compared by: four threads go through all documents, whose values are or are not read.
+pub fn whole_scans(count: u64, times: usize) -> Vec<Step> {
+    let of = |form| vec![Work::Scan(form, times); 4];
+    vec![
+        Step::prepare(Work::Put(commits(1..=count, LOAD), Make::Varied)),
+        Step::Reopen,
+        Step::row("4 threads, values not read: as it was done", of(Form::Unread)),
+        Step::row("4 threads, each byte read", of(Form::Raw)),
+    ]
+}
+
+/// What ToonDB is measured by, with names as its own benches cut them or with names of their own.
+pub fn of_toondb(count: u64, operations: usize, naming: Naming) -> Vec<Step> {
+    let (draw, mut random) = (Draw::new(Keys::Zipfian, count), Random::new(9));
+    let zipfian = (0..operations).map(|_| draw.scattered(&mut random) + 1).collect();
+    let singles = count.min(1_000);
+    vec![
+        Step::row("one write a transaction", vec![Work::PutNamed(commits(1..=singles, 1), naming)]),
+        Step::row("100 writes a transaction", vec![Work::PutNamed(commits(1..=count, BATCH), naming)]),
+        Step::row("point reads, zipfian", vec![Work::GetNamed(zipfian, naming)]),
+    ]
+}
+
+/// DBX's comparison with stores matched: opened and prepared before the clock starts, each entry put by a call of its own.
+pub fn of_dbx(count: u64) -> Vec<Step> {
+    let all = || (1..=count).collect();
+    vec![
+        Step::row("insert", vec![Work::PutNamed(commits(1..=count, 1), Naming::User)]),
+        Step::row("get, in order", vec![Work::GetNamed(all(), Naming::User)]),
+        Step::row("scan, each byte read", vec![Work::Prefixes(vec!["user-".to_owned()])]),
+    ]
+}

@@ -1,0 +1,148 @@
+//! What is asked of a store, as lists that are made before the clock starts: so that every store, in this program or in another, is
+//! asked for the same.
+
+use holotype::{Document, Value, doc};
+
+use crate::contents::{first, updated};
+
+/// Which document is put under an id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Make {
+    /// The small document.
+    First,
+    /// The small document with other bytes.
+    Updated,
+    /// One with a value of so many bytes.
+    Sized(usize),
+    /// One with a value of up to 960 bytes, by its id.
+    Varied,
+}
+
+/// The longest value of [`Make::Varied`]: the document around it still is one of at most a thousand bytes.
+const VARIED: usize = 960;
+
+impl Make {
+    pub fn document(self, id: u64) -> Document {
+        match self {
+            Make::First => first(id),
+            Make::Updated => updated(id),
+            Make::Varied => {
+                Make::Sized((id.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % VARIED + 1).document(id)
+            }
+            Make::Sized(len) => {
+                let step = (id % 251) as u8 | 1;
+                let value = (0..len).scan(id as u8, |byte, _| {
+                    *byte = byte.wrapping_mul(5).wrapping_add(step);
+                    Some(*byte)
+                });
+                doc! { "id": id as i64, "value": Value::Bytes(value.collect()) }
+            }
+        }
+    }
+}
+
+/// What is done with a document that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// It is seen and not read: its length is added up.
+    Unread,
+    /// Each byte of it is added up.
+    Raw,
+    /// It is decoded, all of it.
+    Decode,
+    /// It becomes a type of the application's.
+    Typed,
+    /// One field is read where it lies.
+    Field,
+    /// One field is read where it lies; where it says that the document is one of so many in a hundred, all of it is decoded.
+    Filter(u64),
+}
+
+/// What one thread does, call by call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Work {
+    /// Each list is a commit.
+    Put(Vec<Vec<u64>>, Make),
+    PutNamed(Vec<Vec<u64>>, Naming),
+    Delete(Vec<u64>),
+    Get(Vec<u64>, Form),
+    GetNamed(Vec<u64>, Naming),
+    /// Asks for ids that are not there.
+    Miss(Vec<u64>),
+    MissNamed(Vec<u64>),
+    Count(usize),
+    /// All documents, so many times.
+    Scan(Form, usize),
+    /// From each of these ids on, so many documents.
+    Ranges(Vec<u64>, usize),
+    Prefixes(Vec<String>),
+}
+
+/// How documents get their names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Naming {
+    /// Each has its own.
+    User,
+    /// As ToonDB's own benches name them: twenty characters cut down to sixteen, so that up to ten thousand documents share one.
+    Cut,
+}
+
+impl Naming {
+    pub fn name(self, id: u64) -> String {
+        match self {
+            Naming::User => format!("user-{id:08}"),
+            Naming::Cut => format!("key_{id:016}")[..16].to_owned(),
+        }
+    }
+
+    /// Those that share a name have one content, so that it does not matter who comes last.
+    pub fn document(self, id: u64) -> Document {
+        match self {
+            Naming::User => first(id),
+            Naming::Cut => first(1),
+        }
+    }
+}
+
+/// What comes next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Threads do this at once, and it is a row of this name; or it has no name and only prepares.
+    Do(String, Vec<Work>),
+    /// The store is closed and opened again.
+    Reopen,
+    /// The store cleans up as well as it can, and is opened again.
+    Clean,
+}
+
+impl Step {
+    pub fn row(name: impl Into<String>, works: Vec<Work>) -> Self {
+        Step::Do(name.into(), works)
+    }
+
+    pub fn prepare(work: Work) -> Self {
+        Step::Do(String::new(), vec![work])
+    }
+}
+
+/// These ids in commits of so many.
+pub fn commits(ids: impl IntoIterator<Item = u64>, each: usize) -> Vec<Vec<u64>> {
+    let ids: Vec<u64> = ids.into_iter().collect();
+    ids.chunks(each).map(<[u64]>::to_vec).collect()
+}
+
+/// What a step came to, whoever did it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Documents that were put, deleted, returned or counted, and ids that were found missing.
+    pub documents: u64,
+    /// What the documents that came back add up to, in the form that was asked for.
+    pub sum: u64,
+}
+
+impl Done {
+    pub fn add(&mut self, other: Done) {
+        self.documents += other.documents;
+        self.sum = self.sum.wrapping_add(other.sum);
+    }
+}

@@ -1,0 +1,115 @@
+use std::collections::BTreeSet;
+
+use super::lists::Layout;
+use super::step::{Done, Form, Make, Naming, Work, commits};
+use super::*;
+use crate::stores::holotype::Holotype;
+use crate::stores::wrong::*;
+
+fn figures<S: Store>(commits: Commits, steps: &[Step]) -> Result<Vec<Figures>> {
+    let directory = tempfile::tempdir().unwrap();
+    run::run::<S>(directory.path(), commits, steps)
+}
+
+fn done(figures: &[Figures]) -> Vec<(String, Done)> {
+    figures.iter().map(|row| (row.row.clone(), row.done)).collect()
+}
+
+/// Every list there is, small.
+fn lists() -> Vec<(Commits, Vec<Step>)> {
+    let mut all = vec![
+        (Commits::Durable, lists::writes(800)),
+        (Commits::Unsynced, lists::writes(800)),
+        (Commits::Unsynced, lists::reads(2_000, 400)),
+        (Commits::Unsynced, lists::named(2_000, 400)),
+        (Commits::Unsynced, lists::whole_scans(500, 2)),
+        (Commits::Unsynced, lists::of_toondb(500, 200, Naming::Cut)),
+        (Commits::Durable, lists::of_toondb(500, 200, Naming::User)),
+        (Commits::Unsynced, lists::of_dbx(500)),
+    ];
+    all.extend(LAYOUTS.map(|layout| (Commits::Unsynced, lists::scans(1_000, layout))));
+    all.extend(SIZES.map(|len| (Commits::Unsynced, lists::sizes(400_000, len))));
+    all
+}
+
+#[test]
+fn every_store_comes_to_the_same_in_each_row_that_it_has() {
+    for (commits, steps) in lists() {
+        let ours = done(&figures::<Holotype>(commits, &steps).unwrap());
+        assert_eq!(ours.len(), ours.iter().map(|(row, _)| row).collect::<BTreeSet<_>>().len());
+        macro_rules! compare {
+            ($store:ty) => {
+                let rows = done(&figures::<$store>(commits, &steps).unwrap());
+                assert!(rows.iter().all(|row| ours.contains(row)), "{:?} beside {ours:?}", rows);
+                if <$store>::LACKS.is_empty() && <$store>::VALUE_MAX == usize::MAX {
+                    assert_eq!(rows, ours, "{}", <$store>::NAME);
+                }
+            };
+        }
+        each_reader!(compare);
+        compare!(crate::stores::holotype::Buffered);
+    }
+}
+
+#[test]
+fn bbolt_comes_to_the_same_in_rows_of_bytes() {
+    let Ok(program) = bolt::program() else { return };
+    for (commits, steps) in lists() {
+        let ours = done(&figures::<Holotype>(commits, &steps).unwrap());
+        let directory = tempfile::tempdir().unwrap();
+        let rows = done(&bolt::run(program, directory.path(), commits, &steps).unwrap());
+        assert!(rows.len() >= ours.len().div_ceil(2) && rows.iter().all(|row| ours.contains(row)));
+    }
+}
+
+#[test]
+fn rows_say_how_many_documents_they_are_about() {
+    let rows = done(&figures::<Holotype>(Commits::Unsynced, &lists::writes(800)).unwrap());
+    let documents: Vec<u64> = rows.iter().map(|(_, done)| done.documents).collect();
+    assert_eq!(documents, [800, 800, 800, 800, 800, 400]);
+    let rows = done(&figures::<Holotype>(Commits::Unsynced, &lists::scans(1_000, Layout::AtRandom)).unwrap());
+    let of = |name: &str| rows.iter().find(|(row, _)| row == name).unwrap().1.documents;
+    assert_eq!([of("filter that 20 percent pass"), of("filter that 1 percent passes")], [200, 10]);
+    assert_eq!([of("scan, decoded"), of("ranges of 100"), of("count")], [1_000, 1_000, 3_000]);
+}
+
+#[test]
+fn a_store_that_did_something_else_has_no_row() {
+    // What is deleted and put is looked for in the end.
+    let ids = || (1..=400).collect::<Vec<u64>>();
+    let put = Step::prepare(Work::Put(commits(1..=400, 1), Make::First));
+    let row = |work| vec![put.clone(), Step::row("a row", vec![work])];
+    let refused = |failure: Result<Vec<Figures>>| {
+        let failure = failure.expect_err("it did something else").to_string();
+        assert!(failure.starts_with("a store that is wrong"), "{failure}");
+    };
+    let all = row(Work::Get(ids(), Form::Raw));
+    figures::<Wrong<ALL_RIGHT>>(Commits::Unsynced, &all).unwrap();
+    refused(figures::<Wrong<PUTS_NOTHING>>(Commits::Unsynced, &all[..1]));
+    for form in [Form::Raw, Form::Decode, Form::Typed, Form::Field, Form::Filter(50)] {
+        refused(figures::<Wrong<READS_ANOTHER>>(Commits::Unsynced, &row(Work::Get(ids(), form))));
+        refused(figures::<Wrong<SCANS_TOO_LITTLE>>(Commits::Unsynced, &row(Work::Scan(form, 1))));
+    }
+    refused(figures::<Wrong<SCANS_FROM_ELSEWHERE>>(Commits::Unsynced, &row(Work::Ranges(ids(), 10))));
+    refused(figures::<Wrong<DELETES_NOTHING>>(Commits::Unsynced, &row(Work::Delete(ids()))));
+    refused(figures::<Wrong<COUNTS_ANOTHER>>(Commits::Unsynced, &row(Work::Count(1))));
+    let named = [Step::prepare(Work::PutNamed(commits(1..=400, 10), Naming::User))];
+    let of_named = |work| [&named[..], &[Step::row("a row", vec![work])]].concat();
+    refused(figures::<Wrong<READS_ANOTHER>>(
+        Commits::Unsynced,
+        &of_named(Work::GetNamed(ids(), Naming::User)),
+    ));
+    let prefixes = (0..40).map(|at| format!("user-00000{at:02}")).collect();
+    refused(figures::<Wrong<SCANS_TOO_LITTLE>>(Commits::Unsynced, &of_named(Work::Prefixes(prefixes))));
+}
+
+#[test]
+fn names_that_are_cut_are_shared_by_ten_thousand() {
+    let names = |count: u64, naming: Naming| {
+        let mut model = model::Model::default();
+        model.after(&Work::PutNamed(commits(1..=count, 100), naming));
+        model.names()
+    };
+    assert_eq!([9_999, 99_999].map(|count| names(count, Naming::Cut)), [1, 10]);
+    assert_eq!(names(9_999, Naming::User), 9_999);
+}
