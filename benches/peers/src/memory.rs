@@ -8,6 +8,7 @@ use crate::contents::{self, Contents, byte_sum, first};
 use crate::failure::{Failure, Of, Result, expect_equal};
 use crate::order::scattered;
 use crate::plan::Plan;
+use crate::report::{Better, Record, Report};
 use crate::stores::holotype::Holotype;
 use crate::stores::{Read, Session, Store};
 use crate::turns::{Contender, take_turns};
@@ -39,11 +40,20 @@ struct Trial {
 }
 
 /// Prints the table of memory.
-pub fn run(plan: &Plan) -> Result<()> {
+pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let (directory, count) = (plan.directory.clone(), plan.many);
     let mut contenders = [Contender::new(Holotype::NAME, move || trial(&directory, count))];
     take_turns(NAME, &mut contenders, plan.trials)?;
     print(&contenders[0], plan.many);
+    let workload = format!("the most memory, with {} documents", plan.many);
+    let record = |row, figure: fn(&Trial) -> u64| Record {
+        done: Some(format!("{} documents read", plan.many)),
+        ..Record::of([&workload, row], ("bytes", Better::Less), &contenders[0], |trial| figure(trial) as f64)
+    };
+    report.add(vec![
+        record("load and read", |trial| trial.load),
+        record("open and read", |trial| trial.reopen),
+    ]);
     Ok(())
 }
 

@@ -39,7 +39,7 @@ usage: holotype-peers [WORKLOAD|all]... [OPTIONS]
   --commits N          how many commits `durable` makes from one thread and from eight: a multiple of 8 (2000)
   --operations N       how many operations each mix of `ycsb` is, a tenth of them where each is synced: at least 400 (20000)
   --mebibytes N        how much of each length of values `sizes` puts (32)
-  --quick              all of it small, in some three minutes: one trial, 4,000 documents, 10,000 of `open` and `memory`,
+  --quick              all of it small, in some three minutes: one trial, 3,200 documents, 10,000 of `open` and `memory`,
                        800 durable commits, 800 operations, 2 MiB. It shows that every row runs, and not how fast
   --report DIRECTORY   write report.json, report.md and report.html there as well
   --dir DIRECTORY      where the stores' files are made (where temporary files go)
@@ -67,12 +67,12 @@ const WORKLOADS: [Workload; 19] = [
     Workload { name: "durable", run: durable::run, syncs: true },
     Workload { name: "readers", run: readers::run, syncs: false },
     Workload { name: "snapshots", run: snapshots::run, syncs: false },
-    Workload { name: "open", run: |plan, _| open::run(plan), syncs: false },
-    Workload { name: "space", run: |plan, _| space::run(plan), syncs: false },
+    Workload { name: "open", run: open::run, syncs: false },
+    Workload { name: "space", run: space::run, syncs: false },
     Workload { name: "amplification", run: |plan, _| amplification::run(plan), syncs: false },
     Workload { name: "cleaning", run: |plan, _| cleaning::run(plan), syncs: false },
     Workload { name: small::NAME, run: |plan, _| small::run(plan), syncs: false },
-    Workload { name: memory::NAME, run: |plan, _| memory::run(plan), syncs: false },
+    Workload { name: memory::NAME, run: memory::run, syncs: false },
 ];
 
 /// What to run.
@@ -89,6 +89,8 @@ pub struct Plan {
     pub operations: usize,
     /// Of each length of values that `sizes` puts.
     pub bytes: usize,
+    /// Whether all of it is small, also what has a size of its own.
+    pub quick: bool,
     pub report: Option<PathBuf>,
     pub directory: PathBuf,
     pub sync_in_memory: bool,
@@ -97,12 +99,13 @@ pub struct Plan {
 /// What shows that every row runs.
 const QUICK: Plan = Plan {
     chosen: Vec::new(),
-    trials: 1,
-    documents: 4_000,
+    trials: 0,
+    documents: 3_200,
     many: 10_000,
     commits: 800,
     operations: 800,
     bytes: 2 << 20,
+    quick: true,
     report: None,
     directory: PathBuf::new(),
     sync_in_memory: false,
@@ -119,6 +122,7 @@ impl Plan {
             commits: 2_000,
             operations: 20_000,
             bytes: 32 << 20,
+            quick: false,
             report: None,
             directory: std::env::temp_dir(),
             sync_in_memory: false,
@@ -198,6 +202,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_quick_keeps_what_was_chosen_and_other_numbers_may_follow() {
+        let quick = parse("--dir here writes --quick --documents 1000").unwrap();
+        assert_eq!(names("writes --quick"), ["writes"]);
+        assert_eq!((quick.documents, quick.trials, quick.directory), (1_000, 0, "here".into()));
+        assert!(quick.quick && !parse("writes").unwrap().quick);
+    }
+
+    #[test]
     fn only_plans_with_syncs_need_a_disk() {
         assert!(parse("durable readers").unwrap().syncs());
         assert!(!parse("readers snapshots").unwrap().syncs());
@@ -207,6 +219,7 @@ mod tests {
     fn what_is_no_plan_is_refused() {
         for line in [
             "--operations 399",
+            "--mebibytes 0",
             "--report",
             "--trials 0",
             "--trials",

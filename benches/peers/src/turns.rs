@@ -30,15 +30,15 @@ impl<T> Contender<T> {
     }
 }
 
-/// Runs `trials` trials of each. One more comes first, warms the machine up and is thrown away. Each trial begins with another
-/// contender.
+/// Runs `trials` trials of each. One more comes first, warms the machine up and is thrown away; where none is asked for it is kept, and
+/// all there is. Each trial begins with another contender.
 pub fn take_turns<T>(what: &str, contenders: &mut [Contender<T>], trials: usize) -> Result<()> {
     let count = contenders.len();
     for trial in 0..=trials {
         for turn in 0..count {
             let contender = &mut contenders[(trial + turn) % count];
             let figures = (contender.run)()?;
-            if trial > 0 {
+            if trial > 0 || trials == 0 {
                 contender.trials.push(figures);
             }
         }
@@ -47,9 +47,10 @@ pub fn take_turns<T>(what: &str, contenders: &mut [Contender<T>], trials: usize)
     Ok(())
 }
 
-/// Runs `trials` trials of one by itself, none thrown away: for figures that no other contender and no warm cache bears on.
+/// Runs `trials` trials of one by itself, none thrown away, and at least one: for figures that no other contender and no warm cache
+/// bears on.
 pub fn repeat<T>(contender: &mut Contender<T>, trials: usize) -> Result<()> {
-    for _ in 0..trials {
+    for _ in 0..trials.max(1) {
         let figures = (contender.run)()?;
         contender.trials.push(figures);
     }
@@ -103,6 +104,13 @@ mod tests {
         assert_eq!(*order.borrow(), "abbaab");
         assert_eq!(contenders[0].trials, [4.0, 5.0]);
         assert_eq!(contenders[0].spread(|figure| *figure), Spread { median: 5.0, least: 4.0, greatest: 5.0 });
+    }
+
+    #[test]
+    fn where_no_trial_is_asked_for_the_one_that_warms_up_is_kept() {
+        let mut contenders = [Contender::new("a", || Ok(1.0))];
+        take_turns("numbers", &mut contenders, 0).unwrap();
+        assert_eq!(contenders[0].trials, [1.0]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use crate::failure::Result;
 use crate::place;
 use crate::plan::Plan;
+use crate::report::{Better, Record, Report};
 use crate::stores::{Lack, each_reader};
 use crate::turns::{Contender, take_turns};
 use reopened::Reopened;
@@ -31,7 +32,7 @@ const GOAL_LIMIT: f64 = 3.0;
 const GOAL_CRASH_MILLIS: f64 = 200.0;
 
 /// Prints the table of openings.
-pub fn run(plan: &Plan) -> Result<()> {
+pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let mut contenders = Vec::new();
     macro_rules! add {
         ($store:ty) => {
@@ -52,7 +53,22 @@ pub fn run(plan: &Plan) -> Result<()> {
     contenders.push(crash::contender(plan)?);
     take_turns("open", &mut contenders, plan.trials)?;
     print(&contenders, peers, plan.many);
+    let workload = format!("opening {} documents", plan.many);
+    for contender in &contenders[..peers] {
+        report.add(records_of(&workload, contender, plan.many));
+    }
     Ok(())
+}
+
+fn records_of(workload: &str, contender: &Contender<Opening>, count: u64) -> Vec<Record> {
+    let record = |row, figure: fn(&Opening) -> f64| Record {
+        done: Some(format!("{count} documents there")),
+        ..Record::of([workload, row], ("ms", Better::Less), contender, figure)
+    };
+    vec![
+        record("open, closed before", |opening| opening.open),
+        record("open and read one document", |opening| opening.first_read),
+    ]
 }
 
 fn openings_of<R: Reopened + 'static>(plan: &Plan) -> Result<Contender<Opening>> {

@@ -9,6 +9,8 @@ const HEIGHT: f64 = 260.0;
 const MARGIN: f64 = 46.0;
 /// Where names of lines stand.
 const NAMES: f64 = 260.0;
+/// From one of them to the next.
+const NAME: f64 = 14.0;
 
 /// Draws a line for everyone in each set of rows that differ in a number alone.
 pub fn draw(page: &mut String, rows: &[Row<'_>]) {
@@ -121,13 +123,20 @@ fn ticks(page: &mut String, points: &[(&Curve, &Record)], at: &impl Fn(&Curve, &
     }
 }
 
-/// Each beside the end of its line, or below the one before, where they would cover each other.
+/// Each beside the end of its line, or as near as the others and the edges let it.
 fn names_of_lines(page: &mut String, mut names: Vec<(f64, &str)>) {
     names.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut free = 0.0f64;
+    for (y, _) in &mut names {
+        *y = y.max(free);
+        free = *y + NAME;
+    }
+    let mut last = HEIGHT - NAME;
+    for (y, _) in names.iter_mut().rev() {
+        *y = y.min(last);
+        last = *y - NAME;
+    }
     for (y, who) in names {
-        let y = y.max(free);
-        free = y + 14.0;
         put(
             page,
             format_args!(
@@ -137,5 +146,23 @@ fn names_of_lines(page: &mut String, mut names: Vec<(f64, &str)>) {
                 escaped(who)
             ),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_many_lines_that_end_at_one_place_stand_apart_and_within_the_drawing() {
+        let mut page = String::new();
+        names_of_lines(&mut page, vec![(HEIGHT - MARGIN, "a store"); 12]);
+        let place = |line: &str| {
+            line.split("y=\"").nth(1).unwrap().split('"').next().unwrap().parse::<f64>().unwrap()
+        };
+        let places: Vec<f64> = page.lines().map(place).collect();
+        assert_eq!(places.len(), 12);
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= NAME - 0.2), "{places:?}");
+        assert!(places.iter().all(|y| (0.0..HEIGHT).contains(y)), "{places:?}");
     }
 }

@@ -192,10 +192,9 @@ pub fn whole_scans(count: u64, times: usize) -> Vec<Step> {
 }
 
 /// What ToonDB is measured by, with names as its own benches cut them or with names of their own.
-pub fn of_toondb(count: u64, operations: usize, naming: Naming) -> Vec<Step> {
+pub fn of_toondb(count: u64, singles: u64, operations: usize, naming: Naming) -> Vec<Step> {
     let (draw, mut random) = (Draw::new(Keys::Zipfian, count), Random::new(9));
     let zipfian = (0..operations).map(|_| draw.scattered(&mut random) + 1).collect();
-    let singles = count.min(1_000);
     vec![
         Step::row("one write a transaction", vec![Work::PutNamed(commits(1..=singles, 1), naming)]),
         Step::row("100 writes a transaction", vec![Work::PutNamed(commits(1..=count, BATCH), naming)]),

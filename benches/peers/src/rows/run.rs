@@ -43,7 +43,11 @@ fn is_left_out<S: Store>(step: &Step, replaces: bool) -> bool {
         Step::Clean => return !S::LACKS.is_empty(),
         Step::Do(_, works) => works,
     };
+    let at_once = works.len() > 1;
     works.iter().any(|work| match work {
+        Work::Scan(..) | Work::Ranges(..) | Work::Prefixes(_) => {
+            at_once && lacks(|lack| matches!(lack, Lack::ScannedAtOnce(_)))
+        }
         Work::Put(_, Make::Sized(len)) => *len + 32 > S::VALUE_MAX,
         Work::Put(..) => replaces && lacks(|lack| matches!(lack, Lack::Replaced(_))),
         Work::Delete(_) => lacks(|lack| matches!(lack, Lack::Deleted(_))),

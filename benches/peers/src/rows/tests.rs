@@ -23,8 +23,8 @@ fn lists() -> Vec<(Commits, Vec<Step>)> {
         (Commits::Unsynced, lists::reads(2_000, 400)),
         (Commits::Unsynced, lists::named(2_000, 400)),
         (Commits::Unsynced, lists::whole_scans(500, 2)),
-        (Commits::Unsynced, lists::of_toondb(500, 200, Naming::Cut)),
-        (Commits::Durable, lists::of_toondb(500, 200, Naming::User)),
+        (Commits::Unsynced, lists::of_toondb(500, 100, 200, Naming::Cut)),
+        (Commits::Durable, lists::of_toondb(500, 100, 200, Naming::User)),
         (Commits::Unsynced, lists::of_dbx(500)),
     ];
     all.extend(LAYOUTS.map(|layout| (Commits::Unsynced, lists::scans(1_000, layout))));

@@ -7,6 +7,7 @@ mod work;
 
 use crate::failure::Result;
 use crate::plan::Plan;
+use crate::report::{Better, Record, Report};
 use crate::stores::holotype::Holotype;
 use crate::stores::sled::Sled;
 use crate::stores::{Store, each_store};
@@ -28,8 +29,9 @@ const CHANGES: [work::Change; 6] = [
 ];
 
 /// Prints the tables of space.
-pub fn run(plan: &Plan) -> Result<()> {
-    let all = COUNTS.into_iter().flat_map(|count| CHANGES.map(|change| Work { count, change }));
+pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
+    let counts = if plan.quick { vec![1_000] } else { COUNTS.to_vec() };
+    let all = counts.into_iter().flat_map(|count| CHANGES.map(|change| Work { count, change }));
     let mut rows = Vec::new();
     for work in all {
         let directory = plan.directory.clone();
@@ -43,7 +45,18 @@ pub fn run(plan: &Plan) -> Result<()> {
         rows.push(table::Row { work, ours, peers });
     }
     table::print(&rows);
+    rows.iter().for_each(|row| report.add(records_of(row)));
     Ok(())
+}
+
+/// Each store's files in the end: ours once nothing is due, the others' once they are closed.
+fn records_of(row: &table::Row) -> Vec<Record> {
+    let table::Row { work, ours, peers } = row;
+    let (place, unit) = (["files of documents that change", &work.to_string()], ("bytes", Better::Less));
+    let done = Some(format!("{} bytes of documents left", work.document_bytes()));
+    let ours = Record::of(place, unit, ours, |sizes| sizes.idle.file.len as f64);
+    let peers = peers.iter().map(|peer| Record::of(place, unit, peer, |sizes| sizes.closed.len as f64));
+    std::iter::once(ours).chain(peers).map(|record| Record { done: done.clone(), ..record }).collect()
 }
 
 /// All but the first of the stores, which is ours.

@@ -82,6 +82,7 @@ fn lacks_of<S: Store>() -> Vec<LeftOut> {
     let lack = |lack: &Lack| match lack {
         Lack::Reopened(why) => LeftOut::new(S::NAME, "opening again, files, cold reads", why),
         Lack::Replaced(why) => LeftOut::new(S::NAME, "updates and all that follows them", why),
+        Lack::ScannedAtOnce(why) => LeftOut::new(S::NAME, "scans by several threads", why),
         Lack::Deleted(why) => LeftOut::new(S::NAME, "deletes and all that follows them", why),
     };
     let mut all: Vec<LeftOut> = S::LACKS.iter().map(lack).collect();

@@ -44,9 +44,23 @@ pub enum Lack {
     #[cfg_attr(not(feature = "dbx"), expect(dead_code, reason = "the one store in memory is switched off"))]
     Reopened(&'static str),
     /// Opened again, it may hold an older version of a document that was replaced.
+    #[cfg_attr(
+        not(feature = "toondb"),
+        expect(dead_code, reason = "the one store of this kind is switched off")
+    )]
     Replaced(&'static str),
     /// Opened again, it may hold a document that was deleted.
+    #[cfg_attr(
+        not(feature = "toondb"),
+        expect(dead_code, reason = "the one store of this kind is switched off")
+    )]
     Deleted(&'static str),
+    /// Threads that scan at once may be shown a part of what is there.
+    #[cfg_attr(
+        not(feature = "toondb"),
+        expect(dead_code, reason = "the one store of this kind is switched off")
+    )]
+    ScannedAtOnce(&'static str),
 }
 
 /// An open store with one collection of documents, shared by threads.

@@ -30,6 +30,7 @@ impl Store for ToonDb {
     const LACKS: &'static [Lack] = &[
         Lack::Replaced("opening again applies transactions in no order: the newest version may be lost"),
         Lack::Deleted("opening again brings deleted documents back, without a byte"),
+        Lack::ScannedAtOnce("while one thread's scan puts its index in order, another's may end early"),
     ];
 
     type Session<'s> = &'s ToonDb;

@@ -12,7 +12,7 @@ use crate::failure::{Of, Result, expect_equal};
 use crate::place;
 use crate::plan::Plan;
 use crate::report::{Better, Record, Report};
-use crate::rows::{CLASSES, lists, table};
+use crate::rows::{CLASSES, Class, lists, table};
 use crate::turns::{Contender, take_turns};
 
 /// What each part took, in milliseconds for all entries.
@@ -46,10 +46,11 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
         report.add(rows.into_iter().enumerate().map(record).collect());
     }
     println!("## {DBX}\n\n{}", report.table(DBX));
-    let steps = lists::of_dbx(plan.documents.min(ENTRIES));
     CLASSES.into_iter().try_for_each(|class| {
+        let count = if class == Class::Durable { plan.commits } else { plan.documents };
         let workload = format!("DBX's comparison, corrected, {}", class.name());
-        table(plan, report, &workload, class.contenders(plan, &steps))
+        let contenders = class.contenders(plan, &lists::of_dbx(count.min(ENTRIES)));
+        table(plan, report, &workload, contenders)
     })
 }
 

@@ -22,7 +22,7 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
         let count = plan.documents.min(10_000) - 1;
         let distinct = (1..=count).map(|id| naming.name(id)).collect::<BTreeSet<_>>().len();
         for class in CLASSES {
-            let steps = lists::of_toondb(count, plan.operations, naming);
+            let steps = lists::of_toondb(count, (plan.commits / 4).min(1_000), plan.operations, naming);
             let workload =
                 format!("ToonDB's rows, {count} names of which {distinct} are distinct, {}", class.name());
             table(plan, report, &workload, class.contenders(plan, &steps))?;
