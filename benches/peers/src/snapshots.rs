@@ -15,9 +15,15 @@ use crate::stores::{Read, Session, Snapshots, each_store};
 use crate::turns::{Contender, take_turns};
 
 /// How many documents there are, how many updates are made, and how many reads are timed.
-const DOCUMENTS: u64 = 100_000;
-const UPDATES: usize = 50_000;
-const READS: usize = 200_000;
+#[derive(Debug, Clone, Copy)]
+struct Size {
+    documents: u64,
+    updates: usize,
+    reads: usize,
+}
+
+const FULL: Size = Size { documents: 100_000, updates: 50_000, reads: 200_000 };
+const QUICK: Size = Size { documents: 3_200, updates: 1_600, reads: 6_400 };
 
 /// What one trial showed, in nanoseconds on the processor for each call.
 #[derive(Debug, Clone, Copy)]
@@ -45,14 +51,18 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     }
     each_store!(add);
     take_turns("snapshots", &mut contenders, plan.trials)?;
-    print(&contenders);
+    print(&contenders, size_of(plan));
     report.add(contenders.iter().flat_map(records_of).collect());
     Ok(())
 }
 
+fn size_of(plan: &Plan) -> Size {
+    if plan.quick { QUICK } else { FULL }
+}
+
 fn trials_of<S: Snapshots>(plan: &Plan) -> Contender<Trial> {
-    let directory = plan.directory.clone();
-    Contender::new(S::NAME, move || trial::<S>(&directory))
+    let (directory, size) = (plan.directory.clone(), size_of(plan));
+    Contender::new(S::NAME, move || trial::<S>(&directory, size))
 }
 
 fn records_of(contender: &Contender<Trial>) -> [Record; 5] {
@@ -68,9 +78,10 @@ fn records_of(contender: &Contender<Trial>) -> [Record; 5] {
     ]
 }
 
-fn print(contenders: &[Contender<Trial>]) {
+fn print(contenders: &[Contender<Trial>], size: Size) {
     println!(
-        "## A snapshot held through {UPDATES} updates of {DOCUMENTS} documents: ns on the processor for each call\n"
+        "## A snapshot held through {} updates of {} documents: ns on the processor for each call\n",
+        size.updates, size.documents
     );
     println!(
         "| | read | read, snapshot held | without : with | read through the snapshot | update | update, snapshot held | without : with |"
@@ -94,35 +105,35 @@ fn print(contenders: &[Contender<Trial>]) {
     println!();
 }
 
-fn trial<S: Snapshots>(directory: &Path) -> Result<Trial> {
+fn trial<S: Snapshots>(directory: &Path, size: Size) -> Result<Trial> {
     let without = {
         let directory = place::files_of(S::NAME, directory)?;
-        let store = contents::load::<S>(directory.path(), DOCUMENTS)?;
-        let after = updates_then_reads(&store)?;
-        close(store, directory.path())?;
+        let store = contents::load::<S>(directory.path(), size.documents)?;
+        let after = updates_then_reads(&store, size)?;
+        close(store, directory.path(), size)?;
         after
     };
     let directory = place::files_of(S::NAME, directory)?;
-    let store = contents::load::<S>(directory.path(), DOCUMENTS)?;
+    let store = contents::load::<S>(directory.path(), size.documents)?;
     let mut held = store.hold()?;
-    let with = updates_then_reads(&store)?;
-    let through = each(reads::<S>(&mut held)?, READS);
-    still_first::<S>(&mut held)?;
+    let with = updates_then_reads(&store, size)?;
+    let through = each(reads::<S>(&mut held, size)?, size.reads);
+    still_first::<S>(&mut held, size)?;
     drop(held);
-    close(store, directory.path())?;
+    close(store, directory.path(), size)?;
     Ok(Trial { without, with, through })
 }
 
-fn updates_then_reads<S: Snapshots>(store: &S) -> Result<After> {
+fn updates_then_reads<S: Snapshots>(store: &S, size: Size) -> Result<After> {
     let mut session = store.session()?;
-    let (took, _) = timed(ids(UPDATES), |id| session.put(id, &updated(id)).map(|()| 1))?;
-    Ok(After { update: each(took, UPDATES), read: each(reads::<S>(&mut session)?, READS) })
+    let (took, _) = timed(size.ids(size.updates), |id| session.put(id, &updated(id)).map(|()| 1))?;
+    Ok(After { update: each(took, size.updates), read: each(reads::<S>(&mut session, size)?, size.reads) })
 }
 
 /// Reads documents, old or new: updates do not change the sum of their bytes.
-fn reads<S: Snapshots>(from: &mut impl Read) -> Result<Duration> {
-    let expected = ids(READS).map(|id| byte_sum(&first(id).encode())).sum();
-    let (took, sum) = timed(ids(READS), |id| read::<S, _>(from, id, byte_sum))?;
+fn reads<S: Snapshots>(from: &mut impl Read, size: Size) -> Result<Duration> {
+    let expected = size.ids(size.reads).map(|id| byte_sum(&first(id).encode())).sum();
+    let (took, sum) = timed(size.ids(size.reads), |id| read::<S, _>(from, id, byte_sum))?;
     expect_equal(S::NAME, "the sum of all bytes read", &expected, &sum)?;
     Ok(took)
 }
@@ -133,23 +144,25 @@ fn read<S: Snapshots, R>(from: &mut impl Read, id: u64, read: impl FnOnce(&[u8])
 }
 
 /// The snapshot shows no update.
-fn still_first<S: Snapshots>(held: &mut impl Read) -> Result<()> {
-    for id in 1..=DOCUMENTS {
+fn still_first<S: Snapshots>(held: &mut impl Read, size: Size) -> Result<()> {
+    for id in 1..=size.documents {
         let found = read::<S, _>(held, id, <[u8]>::to_vec)?;
         expect_equal(S::NAME, "a document in the snapshot", &first(id).encode(), &found)?;
     }
     Ok(())
 }
 
-fn close<S: Snapshots>(store: S, directory: &Path) -> Result<()> {
+fn close<S: Snapshots>(store: S, directory: &Path, size: Size) -> Result<()> {
     store.close()?;
-    let updates: std::collections::HashSet<u64> = ids(UPDATES).collect();
+    let updates: std::collections::HashSet<u64> = size.ids(size.updates).collect();
     let now = |id| if updates.contains(&id) { updated(id) } else { first(id) };
-    contents::check::<S>(directory, Contents::of((1..=DOCUMENTS).map(|id| (id, now(id)))))
+    contents::check::<S>(directory, Contents::of((1..=size.documents).map(|id| (id, now(id)))))
 }
 
-fn ids(count: usize) -> impl Iterator<Item = u64> {
-    UniformIds::new(DOCUMENTS).take(count).map(i64::unsigned_abs)
+impl Size {
+    fn ids(self, count: usize) -> impl Iterator<Item = u64> {
+        UniformIds::new(self.documents).take(count).map(i64::unsigned_abs)
+    }
 }
 
 fn each(took: Duration, count: usize) -> f64 {

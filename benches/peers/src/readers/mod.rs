@@ -34,8 +34,8 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
 }
 
 fn trials_of<S: Store>(plan: &Plan) -> Contender<Trial> {
-    let directory = plan.directory.clone();
-    Contender::new(S::NAME, move || trial::run::<S>(&directory, SPAN))
+    let (directory, span) = (plan.directory.clone(), if plan.quick { SPAN / 10 } else { SPAN });
+    Contender::new(S::NAME, move || trial::run::<S>(&directory, span))
 }
 
 fn records_of(contender: &Contender<Trial>) -> Vec<Record> {
