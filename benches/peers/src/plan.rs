@@ -39,7 +39,7 @@ usage: holotype-peers [WORKLOAD|all]... [OPTIONS]
   --commits N          how many commits `durable` makes from one thread and from eight: a multiple of 8 (2000)
   --operations N       how many operations each mix of `ycsb` is, a tenth of them where each is synced: at least 400 (20000)
   --mebibytes N        how much of each length of values `sizes` puts (32)
-  --quick              all of it small, in some three minutes: one trial, 3,200 documents, 10,000 of `open` and `memory`,
+  --quick              all of it small, in some minutes: one trial, 3,200 documents, 10,000 of `open` and `memory`,
                        800 durable commits, 800 operations, 2 MiB. It shows that every row runs, and not how fast
   --report DIRECTORY   write report.json, report.md and report.html there as well
   --dir DIRECTORY      where the stores' files are made (where temporary files go)

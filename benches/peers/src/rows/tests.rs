@@ -113,3 +113,23 @@ fn names_that_are_cut_are_shared_by_ten_thousand() {
     assert_eq!([9_999, 99_999].map(|count| names(count, Naming::Cut)), [1, 10]);
     assert_eq!(names(9_999, Naming::User), 9_999);
 }
+
+#[test]
+fn bbolt_that_says_something_else_has_no_row() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let Ok(program) = bolt::program() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let steps = lists::reads(1_000, 100);
+    for (name, change) in
+        [("sum", "s/\"sum\":[0-9]*/\"sum\":1/"), ("documents", "s/\"documents\":100,/\"documents\":99,/g")]
+    {
+        let liar = directory.path().join(name);
+        let text = format!("#!/bin/sh\n{} \"$@\" | sed '{change}'\n", program.display());
+        std::fs::write(&liar, text).unwrap();
+        std::fs::set_permissions(&liar, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let failure = bolt::run(&liar, directory.path(), Commits::Unsynced, &steps).unwrap_err();
+        assert!(failure.to_string().starts_with(bolt::NAME), "{failure}");
+    }
+    bolt::run(program, directory.path(), Commits::Unsynced, &steps).unwrap();
+}
