@@ -152,7 +152,8 @@ fn other_contents_than_expected_are_a_failure_of_the_store() {
 
 /// Whether four threads that begin to scan at once each see every document.
 fn shows_all_to_each_of_many<S: Store>(store: &S) -> bool {
-    const COUNT: u64 = 3_000;
+    // As many as it takes a while to put in order.
+    const COUNT: u64 = 40_000;
     store.session().unwrap().put_all((1..=COUNT).map(|id| (id, first(id)))).unwrap();
     let start = std::sync::Barrier::new(4);
     let count = || {
