@@ -1,7 +1,8 @@
 //! DBX, on the disk and in memory. On the disk each write goes to its log by `write`, so a commit that returned is handed to the
 //! operating system. Its `Full` level leaves the sync to a thread of its own, behind the caller's back: it has no durable commit.
 //!
-//! In memory nothing is kept when the store is closed.
+//! In memory nothing is kept when the store is closed. On the disk its scheduler looks at the store from time to time; where that look
+//! is the last hold on one that was let go, the scheduler's thread waits for itself, and panics after everything is written.
 
 use std::borrow::Borrow;
 use std::path::Path;
