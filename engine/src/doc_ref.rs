@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::core::Located;
+use crate::core::{Located, Visited};
 use crate::document::{self, Document, KeyRef, RawDocument, RawValue};
 use crate::error::Result;
 
@@ -66,6 +66,59 @@ impl DocRef {
     /// # Errors
     /// `Serde` where the document is not of that type.
     pub fn to_type<'de, T: Deserialize<'de>>(&'de self) -> Result<T> {
+        document::from_bytes(self.bytes())
+    }
+}
+
+/// A document that is lent for one call, as [`Scan::visit`](crate::Scan::visit) does: verified, in memory, and not decoded.
+#[derive(Debug, Clone, Copy)]
+pub struct DocView<'a> {
+    visited: Visited<'a>,
+}
+
+impl<'a> DocView<'a> {
+    pub(crate) fn new(visited: Visited<'a>) -> Self {
+        DocView { visited }
+    }
+
+    /// The document's key.
+    pub fn key(&self) -> KeyRef<'a> {
+        self.visited.key
+    }
+
+    /// As [`DocRef::version`].
+    pub fn version(&self) -> u64 {
+        self.visited.lsn.0
+    }
+
+    /// The document's deterministic CBOR.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.visited.body
+    }
+
+    /// The field at `path`, such as `"a.b.0"`, found without decoding the rest, and without an allocation.
+    pub fn get(&self, path: &str) -> Option<RawValue<'a>> {
+        self.raw().get(path)
+    }
+
+    /// The document over its bytes.
+    pub fn raw(&self) -> RawDocument<'a> {
+        RawDocument::from_verified(self.bytes())
+    }
+
+    /// The whole document, decoded.
+    ///
+    /// # Errors
+    /// `Decode` where the bytes, though undamaged, are not a document.
+    pub fn to_document(&self) -> Result<Document> {
+        Document::decode(self.bytes())
+    }
+
+    /// The document as a type of the caller's, which may borrow from it.
+    ///
+    /// # Errors
+    /// `Serde` where the document is not of that type.
+    pub fn to_type<T: Deserialize<'a>>(&self) -> Result<T> {
         document::from_bytes(self.bytes())
     }
 }

@@ -84,7 +84,7 @@ pub use core::{
     VerifyReport,
 };
 pub use db::Db;
-pub use doc_ref::DocRef;
+pub use doc_ref::{DocRef, DocView};
 pub use document::{AsKey, Document, Key, KeyRef, Value};
 pub use error::{Clause, Corruption, Error, Result};
 pub use options::{Background, Durability, Options};

@@ -1,10 +1,10 @@
 //! Iterators over documents and keys: owned, so that they can be kept and sent, and fused.
 
-use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use std::ops::{Bound, ControlFlow, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use crate::core::Cursor;
 use crate::db::Db;
-use crate::doc_ref::DocRef;
+use crate::doc_ref::{DocRef, DocView};
 use crate::document::{AsKey, Key};
 use crate::error::Result;
 use crate::index::{KeyRange, Naming};
@@ -136,6 +136,37 @@ impl Scan {
     pub fn reversed(mut self) -> Self {
         self.walk.cursor.reverse();
         self
+    }
+
+    /// Lends each document of what is left of the scan to `each`, in order, until that breaks; then answers with what it broke with. The
+    /// same documents as by iterating, in a fraction of the time where they are small: none is owned.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use holotype::{Db, doc};
+    ///
+    /// let db = Db::in_memory();
+    /// let birds = db.collection("birds");
+    /// birds.insert_many([doc! { "seen": 2 }, doc! { "seen": 40 }, doc! { "seen": 1 }])?;
+    /// let mut seen = 0;
+    /// let often = birds.scan(..)?.visit(|bird| {
+    ///     let times = bird.get("seen").and_then(|seen| seen.as_i64()).unwrap_or(0);
+    ///     seen += times;
+    ///     if times > 10 { ControlFlow::Break(bird.key().to_key()) } else { ControlFlow::Continue(()) }
+    /// })?;
+    /// assert_eq!((often, seen), (Some(2.into()), 42));
+    /// # Ok::<(), holotype::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As the iterator gives them; what `each` was lent before stands.
+    pub fn visit<B>(mut self, mut each: impl FnMut(DocView<'_>) -> ControlFlow<B>) -> Result<Option<B>> {
+        if self.walk.over {
+            return Ok(None);
+        }
+        let Walk { db, cursor, .. } = &mut self.walk;
+        let end = db.core().visit(cursor, |visited| each(DocView::new(visited)))?;
+        Ok(end.break_value())
     }
 }
 

@@ -25,6 +25,7 @@ mod scan;
 mod sync;
 mod turn;
 mod verify;
+mod visit;
 mod walk;
 mod write;
 mod writer;
@@ -44,6 +45,7 @@ pub(crate) use scan::Cursor;
 pub(crate) use sync::SyncJob;
 pub(crate) use turn::{Ticket, Turn};
 pub use verify::VerifyReport;
+pub(crate) use visit::Visited;
 pub(crate) use write::{Bodies, Expect};
 pub(crate) use writer::Writer;
 

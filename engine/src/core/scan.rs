@@ -1,5 +1,7 @@
 //! Scans: a walk over a key range of one state.
 
+use std::vec::IntoIter;
+
 use crate::document::Key;
 use crate::error::{Error, Result};
 use crate::index::{Documents, Entry, KeyRange, Naming, PrimaryIndex, State};
@@ -76,16 +78,36 @@ impl Core {
         }
     }
 
+    /// What is left of the page that the walk stands in, or else the next one; none where the walk is over.
+    pub(super) fn rest_of_page(&self, cursor: &mut Cursor) -> Result<Option<IntoIter<(Key, Entry)>>> {
+        cursor.ahead.clear();
+        loop {
+            let page = cursor.walk.take_page();
+            if !page.as_slice().is_empty() {
+                return Ok(Some(page));
+            }
+            if !self.turn_page(cursor)? {
+                return Ok(None);
+            }
+        }
+    }
+
     #[cold]
     fn first_of_next_page(&self, cursor: &mut Cursor) -> Result<Option<(Key, Entry)>> {
-        loop {
-            let Some(range) = cursor.walk.take_rest() else { return Ok(None) };
-            self.next_page(cursor, &range)?;
-            cursor.snapshot.check_live()?;
+        while self.turn_page(cursor)? {
             if let Some(next) = cursor.walk.next_in_page() {
                 return Ok(Some(next));
             }
         }
+        Ok(None)
+    }
+
+    /// Looks the next page up, which may turn out empty; false where the walk is over.
+    fn turn_page(&self, cursor: &mut Cursor) -> Result<bool> {
+        let Some(range) = cursor.walk.take_rest() else { return Ok(false) };
+        self.next_page(cursor, &range)?;
+        cursor.snapshot.check_live()?;
+        Ok(true)
     }
 
     /// The next document of the walk. A scan is this loop: each copy of what it makes costs as much as a part of the work.

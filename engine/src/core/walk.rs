@@ -41,6 +41,11 @@ impl<E> Walk<E> {
         self.page.next()
     }
 
+    /// All that the page has, which is then empty.
+    pub(super) fn take_page(&mut self) -> IntoIter<(Key, E)> {
+        std::mem::take(&mut self.page)
+    }
+
     /// What the page has behind that, in the order of the walk.
     pub(super) fn left_in_page(&self) -> &[(Key, E)] {
         self.page.as_slice()

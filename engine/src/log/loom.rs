@@ -157,8 +157,9 @@ fn the_cache_has_no_room() {
         thread::spawn(move || fixture.read(&[first]))
     };
     fixture.seal(first.end(), LogAddress(512));
-    let other = Block { bytes: vec![0; BLOCK as usize].into(), segment: Arc::clone(&fixture.segment) };
-    fixture.log.cache.put(16, Arc::new(other));
+    let (number, segment) = (16, Arc::clone(&fixture.segment));
+    let other = Block { number, bytes: vec![0; BLOCK as usize].into(), segment };
+    fixture.log.cache.put(number, Arc::new(other));
     fixture.write_out(&first);
     fixture.seal(first.end(), first.end());
     reader.join().expect("the reader does not panic");

@@ -134,10 +134,21 @@ impl Log {
         address.0 >> self.block_shift
     }
 
+    /// Where in its block the byte at `address` stands.
+    #[inline]
+    pub(crate) fn within_block(&self, address: LogAddress) -> usize {
+        (address.0 & ((1 << self.block_shift) - 1)) as usize
+    }
+
+    /// The block of `address`; none where the tail has it, or it cannot be read.
+    pub(crate) fn sealed_block(&self, address: LogAddress) -> Option<Arc<Block>> {
+        if self.tail.holds(address) { None } else { self.block(self.block_number(address)).ok() }
+    }
+
     /// The bytes at `address`, which begin in `block`.
     #[inline]
     fn find_in(&self, block: Arc<Block>, address: LogAddress) -> Result<Found> {
-        let within = (address.0 & ((1 << self.block_shift) - 1)) as usize;
+        let within = self.within_block(address);
         let rest = block.bytes.get(within..).unwrap_or_default();
         let prefix = &rest[..rest.len().min(PEEK_LEN)];
         match peek_len(prefix) {
