@@ -10,6 +10,7 @@
 //! ```
 
 use std::hint::black_box;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ const SLOWED: u64 = 16;
 /// A name, and what runs the path: how many calls it measured.
 type Path = (&'static str, fn() -> u64);
 
-const PATHS: [Path; 12] = [
+const PATHS: [Path; 13] = [
     ("insert_buffered", || insert(Durability::Buffered)),
     ("insert_written", || insert(Durability::Written)),
     ("replace", replace),
@@ -47,6 +48,7 @@ const PATHS: [Path; 12] = [
     ("miss", miss),
     ("scan_field", || scan(field)),
     ("scan_decode", || scan(decoded)),
+    ("visit_field", visit),
     ("open_log", || open(false)),
     ("open_checkpoint", || open(true)),
 ];
@@ -226,6 +228,22 @@ fn scan(read: fn(&DocRef) -> u64) -> u64 {
     let (_db, documents) = settled();
     let sum = sum_measured([&documents], |documents| {
         documents.scan(..).expect("it was created").map(|document| read(&document.expect("undamaged"))).sum()
+    });
+    assert_eq!(sum, sum_of(1..=LOADED as i64));
+    LOADED
+}
+
+/// A scan that lends its documents, and asks each for the same field.
+fn visit() -> u64 {
+    let (_db, documents) = settled();
+    let sum = sum_measured([&documents], |documents| {
+        let mut sum = 0;
+        let end = documents.scan(..).expect("it was created").visit(|document| {
+            sum += id_in(document.get("id").and_then(|id| id.as_i64()));
+            ControlFlow::<()>::Continue(())
+        });
+        assert_eq!(end.expect("undamaged"), None);
+        sum
     });
     assert_eq!(sum, sum_of(1..=LOADED as i64));
     LOADED

@@ -1,9 +1,12 @@
 //! Holotype. A commit that is not synced is handed to the operating system.
 
 use std::borrow::Borrow;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use holotype::{Collection, Db, Document, Durability, KeyRef, Options, View, WriteTransaction};
+use holotype::{
+    Collection, Db, DocView, Document, Durability, KeyRef, Options, Scan, View, WriteTransaction,
+};
 
 use super::{Commits, Read, Session, Snapshots, Store};
 use crate::failure::{Failure, Of, Result, expect_equal};
@@ -141,19 +144,22 @@ impl Session for Documents<'_> {
     }
 
     fn scan_from(&mut self, from: u64, count: usize, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
-        for document in self.documents.scan(from as i64..).of(NAME, "scanning")?.take(count) {
-            let document = document.of(NAME, "scanning")?;
-            each(id_of(document.key())?, document.bytes());
+        let mut left = count;
+        if left == 0 {
+            return Ok(());
         }
-        Ok(())
+        self.visit(self.documents.scan(from as i64..), |id, bytes| {
+            each(id, bytes);
+            left -= 1;
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
     }
 
     fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
-        for document in self.documents.scan(..).of(NAME, "scanning")? {
-            let document = document.of(NAME, "scanning")?;
-            each(id_of(document.key())?, document.bytes());
-        }
-        Ok(())
+        self.visit(self.documents.scan(..), |id, bytes| {
+            each(id, bytes);
+            ControlFlow::Continue(())
+        })
     }
 
     fn count(&mut self) -> Result<u64> {
@@ -177,10 +183,31 @@ impl Session for Documents<'_> {
     }
 
     fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {
-        for document in self.documents.scan_prefix(prefix).of(NAME, "scanning")? {
-            each(document.of(NAME, "scanning")?.bytes());
-        }
-        Ok(())
+        let lend = |document: DocView<'_>| {
+            each(document.bytes());
+            ControlFlow::<()>::Continue(())
+        };
+        self.documents.scan_prefix(prefix).and_then(|scan| scan.visit(lend)).of(NAME, "scanning").map(drop)
+    }
+}
+
+impl Documents<'_> {
+    /// Lends the documents of a scan, with their ids.
+    fn visit(
+        &self,
+        scan: holotype::Result<Scan>,
+        mut each: impl FnMut(u64, &[u8]) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let mut other = Ok(());
+        let lend = |document: DocView<'_>| match id_of(document.key()) {
+            Ok(id) => each(id, document.bytes()),
+            Err(failure) => {
+                other = Err(failure);
+                ControlFlow::Break(())
+            }
+        };
+        scan.and_then(|scan| scan.visit(lend)).of(NAME, "scanning")?;
+        other
     }
 }
 
