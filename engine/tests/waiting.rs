@@ -526,10 +526,11 @@ fn a_failed_sync_fails_everybody_who_waits_and_shows_nothing() {
                 })
             })
             .collect();
-        let flush = scope.spawn(|| db.flush());
         while pending(&db) < 4 {
             std::thread::yield_now();
         }
+        // Not before: while nothing is placed there is nothing to wait for.
+        let flush = scope.spawn(|| db.flush());
         disk.sync_fails.store(true, Ordering::Release);
         disk.open();
         for waiter in waiting {
