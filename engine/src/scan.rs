@@ -139,7 +139,8 @@ impl Scan {
     }
 
     /// Lends each document of what is left of the scan to `each`, in order, until that breaks; then answers with what it broke with. The
-    /// same documents as by iterating, in a fraction of the time where they are small: none is owned.
+    /// same documents as by iterating, in a fraction of the time where they are small: none is owned, but for those that stand in more than
+    /// one block, or in the end of the log that is still in memory.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -159,7 +160,7 @@ impl Scan {
     /// ```
     ///
     /// # Errors
-    /// As the iterator gives them; what `each` was lent before stands.
+    /// As the iterator gives them; what `each` was lent before stands. Where the iterator has given one already, nothing is lent.
     pub fn visit<B>(mut self, mut each: impl FnMut(DocView<'_>) -> ControlFlow<B>) -> Result<Option<B>> {
         if self.walk.over {
             return Ok(None);

@@ -20,7 +20,7 @@ const LINE: usize = 64;
 /// What was found ahead of a walk.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
-    /// The block of the last record that was not found ahead.
+    /// The last block of the cache that a record was found in when its turn came.
     near: Option<Arc<Block>>,
     /// The records of the next entries, the next one last.
     found: Vec<Found>,
@@ -62,7 +62,12 @@ impl Ahead {
         for (_, entry) in following.iter().take(self.batch) {
             // What cannot be read is met when its turn comes.
             let Ok(found) = log.find(entry.address()) else { break };
+            // A long record that had to be copied is not kept ahead: neither is its memory waited for any more, nor is it small.
+            let is_long = matches!(&found, Found::Copied(bytes, _) if bytes.len() > TOUCHED_MAX);
             self.found.push(found);
+            if is_long {
+                break;
+            }
         }
         self.found.iter().for_each(|found| touch(found.bytes()));
         self.found.reverse();

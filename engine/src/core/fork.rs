@@ -6,7 +6,6 @@ use crate::cache::Cache;
 use crate::document::Key;
 use crate::format::superblock::{SLOT_LEN, SLOT_OFFSETS};
 use crate::index::{Documents, PrimaryIndex};
-
 use crate::storage::Storage;
 use crate::sync::{Arc, Mutex, RwLock, lock, read};
 use crate::txn::Registered;

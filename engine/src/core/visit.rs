@@ -1,4 +1,4 @@
-//! A scan that lends its documents: nothing is counted, moved or kept for any of them.
+//! A scan that lends its documents: nothing is counted, moved or kept for those that stand whole in one block.
 
 use std::ops::ControlFlow;
 
