@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::document::KeyRef;
 use crate::format::frame::SegmentSeed;
-use crate::format::record::RecordSeed;
+use crate::format::record::{PutParts, RecordSeed, put_of};
 use crate::format::{Geometry, Lineage, LogAddress, Lsn};
 use crate::sync::{Arc, RwLock, read, write};
 
@@ -92,6 +93,21 @@ impl Segment {
         }
         let after = self.stretches.partition_point(|stretch| stretch.offset <= offset);
         &self.stretches[after.saturating_sub(1)]
+    }
+
+    /// The put of `key` in `collection` whose record begins `bytes` and stands at `offset`, and the LSN of its commit; as [`put_of`] says.
+    #[inline(always)]
+    pub(crate) fn put_of(
+        &self,
+        bytes: &[u8],
+        offset: u32,
+        collection: u32,
+        key: KeyRef<'_>,
+    ) -> Option<(PutParts, Lsn)> {
+        let stretch = self.stretch_at(offset);
+        let put = put_of(bytes, stretch.seed.at(offset), collection, key)?;
+        let lsn = put.own.unwrap_or_else(|| stretch.lsn(put.commit));
+        Some((put, lsn))
     }
 
     /// The stretch at the end of the segment.

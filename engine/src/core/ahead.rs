@@ -62,7 +62,7 @@ impl Ahead {
         for (_, entry) in following.iter().take(self.batch) {
             // What cannot be read is met when its turn comes.
             let Ok(found) = log.find(entry.address()) else { break };
-            // A long record that had to be copied is not kept ahead: neither is its memory waited for any more, nor is it small.
+            // Behind a long record that had to be copied nothing is looked for: copies are waited for anyway, and few should be held.
             let is_long = matches!(&found, Found::Copied(bytes, _) if bytes.len() > TOUCHED_MAX);
             self.found.push(found);
             if is_long {

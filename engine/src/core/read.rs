@@ -6,7 +6,7 @@ use crate::cache::Block;
 use crate::document::{DOCUMENT_LEN_MAX, KeyRef};
 use crate::error::{Clause, Corruption, Result};
 use crate::format::body::{ChunkList, parse_chunk};
-use crate::format::record::{Kind, PutParts, Record, put_of};
+use crate::format::record::{Kind, Record};
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Birth, Documents, Entry, Naming, PrimaryIndex, State};
 use crate::log::Found;
@@ -215,16 +215,13 @@ impl Core {
     ) -> Result<Located> {
         let address = entry.address();
         let (_, offset) = self.log.geometry.split(address);
-        let stretch = found.segment().stretch_at(offset);
-        if let Some(put) = put_of(found.bytes(), stretch.seed.at(offset), collection, key) {
-            let PutParts { commit, own, key, body } = put;
-            let lsn = own.unwrap_or_else(|| stretch.lsn(commit));
-            return Ok(Located { key, body, lsn, bytes: found.into() });
+        if let Some((put, lsn)) = found.segment().put_of(found.bytes(), offset, collection, key) {
+            return Ok(Located { key: put.key, body: put.body, lsn, bytes: found.into() });
         }
         self.locate_unusual(collection, key, address, found)
     }
 
-    /// The document in `found`, which stands at `address`, if it is none of those that [`put_of`] knows; or what is wrong with it.
+    /// The document in `found`, which stands at `address`, if it is none of those that [`put_of`](crate::format::record::put_of) knows; or what is wrong with it.
     #[cold]
     fn locate_unusual(
         &self,

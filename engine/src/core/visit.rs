@@ -6,7 +6,6 @@ use crate::cache::Block;
 use crate::document::{Key, KeyRef};
 use crate::error::Result;
 use crate::format::Lsn;
-use crate::format::record::put_of;
 use crate::index::Entry;
 use crate::log::Log;
 use crate::sync::Arc;
@@ -108,9 +107,7 @@ impl Blocks {
         let block = &self.blocks[self.at];
         let bytes = block.bytes.get(log.within_block(address)..)?;
         let (_, offset) = log.geometry.split(address);
-        let stretch = block.segment.stretch_at(offset);
-        let put = put_of(bytes, stretch.seed.at(offset), collection, key)?;
-        let lsn = put.own.unwrap_or_else(|| stretch.lsn(put.commit));
+        let (put, lsn) = block.segment.put_of(bytes, offset, collection, key)?;
         Some(Visited { key, body: &bytes[put.body.start as usize..put.body.end as usize], lsn })
     }
 }
