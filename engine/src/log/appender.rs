@@ -304,6 +304,7 @@ impl Appender {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixtures::{BEFORE, KEY, LINEAGE, appender, geometry, put};
     use super::*;
     use crate::error::Error;
 
@@ -324,5 +325,69 @@ mod tests {
             assert_eq!(placed.is_ok(), fits, "{placed:?}");
             assert!(fits || matches!(placed, Err(Error::LimitReached { .. })));
         }
+    }
+
+    #[test]
+    fn an_incarnation_has_room_as_long_as_a_commit_and_a_watermark_are_left() {
+        for (count_max, is_left) in [(BEFORE.count() + 1, false), (BEFORE.count() + 2, true)] {
+            let end = appender().end().clone();
+            let log = Appender::new(geometry(), LINEAGE, end, FreeSegments::default(), BEFORE, count_max);
+            assert_eq!(log.has_counts_left(), is_left, "{count_max}");
+        }
+    }
+
+    #[test]
+    fn commits_that_follow_each_other_wait_to_be_written_out_as_one() {
+        let mut log = appender();
+        for commits in 1..=3 {
+            log.place(&mut put(KEY, 10)).expect("there is room");
+            assert_eq!(log.pending().len(), 1, "{commits} commits");
+        }
+        assert_eq!(log.written(), BEFORE);
+        log.written_out();
+        log.handed_over();
+        assert_eq!((log.written(), log.pending_bytes()), (log.end().lsn, 0));
+        // The next begins a sector, so it does not go on where the last ended.
+        let offset = log.end().offset;
+        log.place(&mut put(KEY, 10)).expect("there is room");
+        assert_eq!(log.pending().len(), 1);
+        assert_eq!(log.pending()[0].offset, geometry().round_up_sector(offset));
+        // The next segment is not a part of it.
+        log.place(&mut put(KEY, 300)).expect("there is room");
+        assert_eq!(log.pending().iter().map(|extent| extent.segment.sequence).collect::<Vec<_>>(), [0, 1]);
+    }
+
+    #[test]
+    fn a_watermark_is_wanted_where_what_is_durable_was_not_stated_and_more_is_to_be() {
+        let mut log = appender();
+        let commit = |log: &mut Appender| log.place(&mut put(KEY, 10)).expect("there is room");
+        commit(&mut log);
+        assert!(!log.needs_watermark(), "it states all that is durable");
+        log.written_out();
+        log.handed_over();
+        log.synced(log.end().lsn);
+        assert!(!log.needs_watermark(), "nothing more is to be durable");
+        commit(&mut log);
+        assert!(!log.needs_watermark(), "it states it");
+        let first = log.end().lsn;
+        commit(&mut log);
+        log.written_out();
+        log.synced(first);
+        assert!(log.needs_watermark());
+        log.place_watermark().expect("there is room");
+        assert!(!log.needs_watermark());
+    }
+
+    #[test]
+    fn a_log_that_rolls_goes_on_in_the_next_segment() {
+        let mut log = appender();
+        log.place(&mut put(KEY, 10)).expect("there is room");
+        let mark = log.mark();
+        log.roll().expect("one is reserved");
+        assert_eq!((log.end().segment.sequence, log.end().segment.physical), (1, 1));
+        assert!(mark.ends_in(mark.segment()) && !mark.ends_in(&log.end().segment));
+        let offset = log.end().offset;
+        log.place(&mut put(KEY, 10)).expect("there is room");
+        assert_eq!((log.end().segment.sequence, log.end().offset > offset), (1, true), "only once");
     }
 }

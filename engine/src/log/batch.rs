@@ -9,6 +9,9 @@ use crate::format::{LogAddress, Lsn};
 use crate::index::{Birth, Documents, Entry};
 use crate::sync::Arc;
 
+#[cfg(test)]
+mod tests;
+
 /// What a change does.
 #[derive(Debug, Clone)]
 pub(crate) enum Action {

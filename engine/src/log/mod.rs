@@ -3,6 +3,8 @@
 mod accounting;
 mod appender;
 mod batch;
+#[cfg(test)]
+mod fixtures;
 #[cfg(all(test, loom))]
 mod loom;
 mod pieces;

@@ -11,6 +11,9 @@ use crate::format::varint::VARINT_LEN_MAX;
 use super::batch::PlacedChunk;
 use super::{Action, Appender, Batch, Chunk};
 
+#[cfg(test)]
+mod tests;
+
 /// One record of a commit: a change, or a chunk of the document that it puts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Piece {
@@ -51,7 +54,7 @@ impl Appender {
     //= spec/format.md#f-5-6-parts
     //# A writer MUST refuse a commit that needs more than 32,768 parts before it places any of them.
     /// Refuses what cannot be stored, before anything is placed: a commit of more parts than there are part numbers (spec: F-5.6),
-    /// a chunk list or a key too long for a segment. Of two neighbouring parts, one is at least half full: so the bound is at
+    /// a chunk list too long for a segment, a key too long for a checkpoint; what is not has room in any segment. Of two neighbouring parts, one is at least half full: so the bound is at
     /// most twice too careful.
     pub(super) fn refuse_what_cannot_fit(&self, batch: &Batch) -> Result<()> {
         let max = self.geometry.record_len_max();
@@ -64,14 +67,9 @@ impl Appender {
                 // It could be stored, but in no page of a checkpoint (spec: F-8.3).
                 return Err(Error::KeyTooLong { len: change.key_len(), max: key_len_max });
             }
-            let overhead = RECORD_HEADER_LEN_MAX + change.key_len() + VARINT_LEN_MAX;
-            if overhead >= max {
-                let spare = (RECORD_HEADER_LEN_MAX + VARINT_LEN_MAX + 1).min(max);
-                return Err(Error::KeyTooLong { len: change.key_len(), max: max - spare });
-            }
             let bound = self.piece_bound(batch, next);
             if bound > max {
-                let chunks = (max - overhead - VARINT_LEN_MAX.min(max - overhead)) / size_of::<LogAddress>();
+                let chunks = (max - Self::list_overhead(batch, next.change)) / size_of::<LogAddress>();
                 return Err(Error::DocumentTooLarge {
                     len: change.body_len(),
                     max: chunks * self.chunk_len(batch, next.change),
@@ -106,8 +104,17 @@ impl Appender {
 
     /// The bytes of the document that one chunk of change `index` holds: as many as fill a segment.
     fn chunk_len(&self, batch: &Batch, index: usize) -> usize {
-        let overhead = RECORD_HEADER_LEN_MAX + batch.changes[index].key_len() + VARINT_LEN_MAX;
-        self.geometry.record_len_max().saturating_sub(overhead).max(1)
+        self.geometry.record_len_max() - Self::chunk_overhead(batch, index)
+    }
+
+    /// The most that a chunk of change `index` takes beside its bytes of the document: it has a number.
+    fn chunk_overhead(batch: &Batch, index: usize) -> usize {
+        RECORD_HEADER_LEN_MAX + batch.changes[index].key_len() + VARINT_LEN_MAX
+    }
+
+    /// The most that the list of the chunks takes beside their addresses: it has the length of the document, and their number.
+    fn list_overhead(batch: &Batch, index: usize) -> usize {
+        Self::chunk_overhead(batch, index) + VARINT_LEN_MAX
     }
 
     /// How long the record of `piece` may become, wherever it is placed.
@@ -117,14 +124,12 @@ impl Appender {
         if chunks == 0 && moving.is_none() {
             Self::record_bound(batch, piece.change)
         } else if piece.chunk < chunks && moving.is_some() {
-            let overhead = RECORD_HEADER_LEN_MAX + batch.changes[piece.change].key_len() + VARINT_LEN_MAX;
-            overhead + self.chunk(batch, piece).1.len()
+            Self::chunk_overhead(batch, piece.change) + self.chunk(batch, piece).1.len()
         } else if piece.chunk < chunks {
             self.geometry.record_len_max()
         } else {
-            let overhead = RECORD_HEADER_LEN_MAX + batch.changes[piece.change].key_len() + 2 * VARINT_LEN_MAX;
             let listed = moving.map_or(chunks, |(_, all)| all.len());
-            overhead + listed * size_of::<LogAddress>()
+            Self::list_overhead(batch, piece.change) + listed * size_of::<LogAddress>()
         }
     }
 

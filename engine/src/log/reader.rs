@@ -11,6 +11,9 @@ use crate::sync::race::{self, Race};
 
 use super::Tail;
 
+#[cfg(test)]
+mod tests;
+
 /// The largest block of the cache; smaller segments are one block.
 const BLOCK_BYTES_MAX: u32 = 16 << 10;
 

@@ -61,9 +61,8 @@ impl Tail {
             if !Arc::ptr_eq(&block.segment, segment) {
                 block.segment = Arc::clone(segment);
             }
-            if block.bytes.len() < within + len {
-                block.bytes.resize(within + len, 0);
-            }
+            let end = block.bytes.len().max(within + len);
+            block.bytes.resize(end, 0);
             block.bytes[within..within + len].copy_from_slice(&rest[..len]);
             at += len as u64;
             rest = &rest[len..];
@@ -138,8 +137,11 @@ fn copy(blocks: &BTreeMap<u64, OpenBlock>, block_bytes: u64, mut at: u64, out: &
 
 #[cfg(test)]
 mod tests {
+    use super::super::pieces::nameless;
     use super::*;
+    use crate::document::KeyRef;
     use crate::format::Lsn;
+    use crate::format::record::{Kind, RecordParts};
 
     fn fixture() -> (Tail, Cache, Arc<Segment>) {
         let geometry = Geometry::new(64, 1024).expect("a legal geometry");
@@ -168,5 +170,53 @@ mod tests {
         let mut out = [0; 300];
         assert_eq!(copy(&read(&tail.blocks), 256, 250, &mut out), 206);
         assert_eq!(out[..206], bytes[50..]);
+    }
+
+    /// A put of `len` bytes in all that would stand at `at`.
+    fn record(segment: &Segment, at: u64, len: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let body = vec![9; len - 10];
+        let record = RecordParts { key: Some(KeyRef::Int(1)), body: &body, ..nameless(Kind::Put) };
+        record.encode(segment.last_stretch().seed.at(at as u32), &mut bytes);
+        assert_eq!(bytes.len(), len);
+        bytes
+    }
+
+    #[test]
+    fn the_tail_holds_what_lies_behind_the_last_full_block() {
+        let (tail, cache, segment) = fixture();
+        tail.put(&segment, LogAddress(64), &[1; 900]);
+        for blocks in 1..=3 {
+            let end = LogAddress(256 * blocks + 10);
+            tail.seal(end, end, &cache);
+            assert!(!tail.holds(LogAddress(256 * blocks - 1)) && tail.holds(LogAddress(256 * blocks)));
+            assert!(tail.copy_block(blocks - 1).is_none() && tail.copy_block(blocks).is_some());
+        }
+    }
+
+    #[test]
+    fn a_record_is_copied_whole_or_not_at_all() {
+        for len in [20, 100, 130] {
+            let (tail, _, segment) = fixture();
+            let at = LogAddress(200);
+            assert!(tail.copy_record(at).is_none(), "nothing is there");
+            let bytes = record(&segment, at.0, len);
+            tail.put(&segment, at, &bytes[..len - 1]);
+            assert!(tail.copy_record(at).is_none(), "its last byte is not there");
+            tail.put(&segment, at, &[&bytes[..], &[1; 30]].concat());
+            let (copied, found) = tail.copy_record(at).expect("it is there");
+            assert_eq!((&*copied, Arc::ptr_eq(&found, &segment)), (&bytes[..], true));
+        }
+    }
+
+    #[test]
+    fn no_record_is_copied_that_goes_on_behind_its_segment() {
+        // In the second segment, so that its end is not the length of a segment.
+        for (len, is_whole) in [(100, true), (101, false)] {
+            let (tail, _, segment) = fixture();
+            let at = LogAddress(2 * 1024 - 100);
+            tail.put(&segment, at, &record(&segment, at.0, len));
+            assert_eq!(tail.copy_record(at).is_some(), is_whole);
+        }
     }
 }

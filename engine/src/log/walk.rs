@@ -10,6 +10,9 @@ use crate::sync::Arc;
 
 use super::record_fault;
 
+#[cfg(test)]
+mod tests;
+
 /// The bytes of a segment that is sealed, and how far a walk through them has come.
 #[derive(Debug)]
 pub(crate) struct SegmentWalk {
@@ -104,9 +107,6 @@ impl SegmentWalk {
     }
 
     fn frame(&self, offset: u32) -> Option<Frame> {
-        if offset as usize + FRAME_HEADER_LEN > self.bytes.len() {
-            return None;
-        }
         let seed = &self.segment.frame_seed;
         let header = parse_header(&self.bytes, offset, seed, self.geometry.segment_bytes())?;
         let frame = Frame { header, offset };

@@ -48,11 +48,8 @@ impl Appender {
         });
         if !continues {
             // An emptied buffer of the last hand-over is used again.
-            let mut bytes = match self.pending.last() {
-                Some(extent) if extent.bytes.is_empty() => self.pending.pop().expect("just seen").bytes,
-                _ => Vec::new(),
-            };
-            bytes.clear();
+            let emptied = self.pending.pop_if(|extent| extent.bytes.is_empty());
+            let bytes = emptied.map_or_else(Vec::new, |extent| extent.bytes);
             self.pending.push(Extent { segment: Arc::clone(&self.end.segment), offset, bytes });
         }
         let extent = self.pending.last_mut().expect("just made sure of");

@@ -1,0 +1,99 @@
+//! What a commit in the making says of itself.
+
+use super::super::fixtures::{KEY, appender, documents, put};
+use super::*;
+use crate::format::catalog::CatalogChange;
+
+fn catalog(change: CatalogChange) -> Batch {
+    let mut batch = Batch::default();
+    batch.push_catalog(change, None);
+    batch
+}
+
+fn drop_of_one() -> CatalogChange {
+    CatalogChange::Drop { id: 1 }
+}
+
+fn rename_of_one() -> CatalogChange {
+    CatalogChange::Rename { id: 1, name: "b".into() }
+}
+
+fn relocation(chunks: Option<(u64, Vec<Chunk>)>) -> Relocation {
+    Relocation { lsn: Lsn::new(1, 2), from: LogAddress(2000), expiry: None, chunks }
+}
+
+fn delete() -> Batch {
+    let mut batch = Batch::default();
+    batch.push(Action::Delete, &documents(), KEY, Replaces::Nothing, &[]);
+    batch
+}
+
+#[test]
+fn a_commit_frees_where_nothing_in_it_brings_anything() {
+    let mut both = delete();
+    both.push(Action::Put, &documents(), KEY, Replaces::Nothing, &[]);
+    let mut freed = Batch::default();
+    freed.push_free(3, 3);
+    let mut moved = Batch::default();
+    moved.push_relocation(&documents(), KEY, Replaces::Nothing, relocation(None), &[1]);
+    let all = [
+        (put(KEY, 1), false),
+        (delete(), true),
+        (both, false),
+        (freed, true),
+        (moved, true),
+        (catalog(drop_of_one()), true),
+        (catalog(CatalogChange::Clear { id: 1, new: 2 }), true),
+        (catalog(rename_of_one()), false),
+    ];
+    for (batch, only_frees) in all {
+        assert_eq!(batch.only_frees(), only_frees, "{batch:?}");
+    }
+}
+
+#[test]
+fn a_commit_changes_the_catalog_if_one_of_its_changes_does() {
+    assert!(!put(KEY, 1).changes_catalog());
+    let mut batch = catalog(rename_of_one());
+    batch.push(Action::Put, &documents(), KEY, Replaces::Nothing, &[]);
+    assert!(batch.changes_catalog());
+}
+
+#[test]
+fn the_memory_of_a_commit_is_its_bytes_and_its_changes() {
+    let mut batch = put(KEY, 100);
+    batch.push(Action::Delete, &documents(), KEY, Replaces::Nothing, &[]);
+    assert_eq!(batch.memory_bytes(), 6 + 100 + 6 + 2 * size_of::<Change>());
+}
+
+#[test]
+fn buffers_are_kept_for_the_next_commit_and_given_back_where_they_are_large() {
+    const ENOUGH: usize = KEPT_BYTES / 2;
+    let mut batch = put(KEY, ENOUGH);
+    batch.changes.reserve(ENOUGH / size_of::<Change>());
+    batch.clear();
+    assert!(batch.bytes.capacity() >= ENOUGH);
+    assert!(batch.changes.capacity() >= ENOUGH / size_of::<Change>());
+    batch.bytes.reserve(2 * KEPT_BYTES);
+    batch.changes.reserve(2 * KEPT_BYTES / size_of::<Change>());
+    batch.clear();
+    assert!(batch.bytes.capacity() < 2 * KEPT_BYTES);
+    assert!(batch.changes.capacity() * size_of::<Change>() < 2 * KEPT_BYTES);
+}
+
+#[test]
+fn what_is_made_of_chunks_is_told_for_each_change() {
+    // The document of the second change alone is longer than a segment.
+    let mut batch = put(KEY, 10);
+    batch.push(Action::Put, &documents(), KEY, Replaces::Nothing, &[7; 500]);
+    assert!(!batch.is_chunked(0) && !batch.is_chunked(1), "nothing is placed");
+    appender().place(&mut batch).expect("it fits");
+    assert!(!batch.is_chunked(0) && batch.is_chunked(1));
+    // Where all chunks stay, the list moves without them.
+    let mut batch = Batch::default();
+    let chunks = vec![Chunk::Stays(LogAddress(3000))];
+    let moved = relocation(Some((350, chunks)));
+    batch.push_relocation(&documents(), KEY, Replaces::Nothing, moved, &[]);
+    appender().place(&mut batch).expect("it fits");
+    assert!(batch.chunks.is_empty() && batch.is_chunked(0));
+}

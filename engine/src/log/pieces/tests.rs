@@ -1,0 +1,138 @@
+//! To the byte: what is one record, what is cut into chunks, what is refused.
+
+use super::super::fixtures::{KEY, appender, documents, geometry, put, record};
+use super::super::{Relocation, Replaces};
+use super::*;
+use crate::document::KeyRef;
+use crate::format::{Geometry, Lsn};
+use crate::index::{Birth, Entry};
+
+/// A segment of 512 bytes without its header's sector and the header of a frame.
+const ROOM: usize = 416;
+/// What stands before the key of a record is no longer.
+const HEADER: usize = 52;
+
+#[test]
+fn a_document_is_cut_into_chunks_once_its_record_could_be_too_long_for_a_segment() {
+    for (key, key_len) in [(KeyRef::Int(7), 1), (KEY, 6)] {
+        let longest = ROOM - HEADER - key_len;
+        for (len, chunks) in [(longest, 0), (longest + 1, 2)] {
+            let mut batch = put(key, len);
+            appender().place(&mut batch).expect("it fits");
+            assert_eq!(batch.chunks.len(), chunks, "{len} bytes behind a key of {key_len}");
+            assert_eq!(batch.is_chunked(0), chunks > 0);
+        }
+    }
+}
+
+#[test]
+fn the_longest_document_is_the_one_that_the_refusal_of_a_longer_one_names() {
+    // A chunk has a number of up to 10 bytes beside header and key; a list has two such, and 8 bytes for each chunk.
+    let chunk = ROOM - HEADER - 6 - 10;
+    let max = (ROOM - HEADER - 6 - 20) / 8 * chunk;
+    assert_eq!(max, 14_616);
+    let mut batch = put(KEY, max);
+    appender().place(&mut batch).expect("it fits");
+    assert_eq!(batch.chunks.len(), 42);
+    let refused = appender().place(&mut put(KEY, max + 1));
+    assert!(matches!(refused, Err(Error::DocumentTooLarge { len: 14_617, max: 14_616 })), "{refused:?}");
+}
+
+#[test]
+fn the_longest_key_has_room_beside_a_chunk_or_the_list_of_one_in_segments_of_every_length() {
+    for sector in (6..=12).map(|bits| 1 << bits) {
+        for geometry in (9..=26).filter_map(|bits| Geometry::new(sector, 1 << bits).ok()) {
+            let list = HEADER + geometry.checkpoint_key_len_max() + 20 + 8;
+            assert!(list <= geometry.record_len_max(), "{geometry:?}");
+        }
+    }
+    let longest = "k".repeat(geometry().checkpoint_key_len_max() - 2);
+    assert!(appender().place(&mut put(KeyRef::Text(&longest), 2000)).is_ok());
+    let refused = appender().place(&mut put(KeyRef::Text(&(longest + "k")), 0));
+    assert!(matches!(refused, Err(Error::KeyTooLong { len: 128, max: 127 })), "{refused:?}");
+}
+
+#[test]
+fn a_commit_is_refused_once_it_could_need_more_parts_than_there_are() {
+    // Of two parts in a row one is at least half full.
+    let fit = PARTS_MAX / 2 - 1;
+    for (full, rest, is_refused) in [(fit, ROOM - 1, false), (fit, ROOM, true)] {
+        let (mut batch, documents) = (Batch::default(), documents());
+        let mut push = |bound: usize| {
+            batch.push(Action::Put, &documents, KEY, Replaces::Nothing, &vec![7; bound - HEADER - 6]);
+        };
+        (0..full).for_each(|_| push(ROOM));
+        push(rest);
+        let refused = appender().refuse_what_cannot_fit(&batch);
+        assert_eq!(matches!(refused, Err(Error::LimitReached { .. })), is_refused, "{refused:?}");
+        assert_eq!(refused.is_err(), is_refused);
+    }
+}
+
+/// A version that moves, made of two chunks of which one stays where it is.
+fn moved() -> Batch {
+    let mut batch = Batch::default();
+    let chunks = vec![Chunk::Stays(LogAddress(3000)), Chunk::Moves(LogAddress(4000), 100)];
+    let relocation = Relocation {
+        lsn: Lsn::new(1, 2),
+        from: LogAddress(2000),
+        expiry: Some(1_234_567),
+        chunks: Some((350, chunks)),
+    };
+    batch.push_relocation(&documents(), KEY, Replaces::Nothing, relocation, &[9; 100]);
+    batch
+}
+
+#[test]
+fn the_bound_of_a_chunk_that_moves_and_of_its_list_is_that_of_what_they_hold() {
+    let (appender, batch) = (appender(), moved());
+    let chunk = Piece::first(&batch).expect("there is something to place");
+    assert_eq!(appender.piece_bound(&batch, chunk), HEADER + 6 + 10 + 100);
+    let list = appender.piece_behind(&batch, chunk).expect("the list follows");
+    assert_eq!(appender.piece_bound(&batch, list), HEADER + 6 + 20 + 2 * 8);
+    assert!(appender.piece_behind(&batch, list).is_none());
+}
+
+#[test]
+fn the_list_says_what_a_put_says_and_the_chunks_say_none_of_it() {
+    let (mut log, mut batch) = (appender(), moved());
+    log.place(&mut batch).expect("it fits");
+    let (chunk, list) = (record(&log, batch.chunks[0].address), record(&log, batch.changes[0].address));
+    assert_eq!((chunk.kind, chunk.expiry, chunk.moved), (Kind::Chunk, None, None));
+    assert_eq!((list.kind, list.expiry, list.chunked), (Kind::RelocatedPut, Some(1_234_567), true));
+    assert_eq!(list.moved, Some((Lsn::new(1, 2), LogAddress(2000))));
+
+    let (mut log, mut batch) = (appender(), Batch::default());
+    let replaced = Entry::new(LogAddress(1000), false);
+    let replaces = Replaces::Version(replaced, Birth::At(replaced.address()));
+    batch.push(Action::Put, &documents(), KEY, replaces, &[7; 400]);
+    log.place(&mut batch).expect("it fits");
+    assert_eq!(record(&log, batch.chunks[0].address).replaces, None);
+    assert_eq!(record(&log, batch.changes[0].address).replaces, Some(LogAddress(1000)));
+}
+
+#[test]
+fn a_version_that_moves_keeps_its_expiry() {
+    let (mut log, mut batch) = (appender(), Batch::default());
+    let relocation =
+        Relocation { lsn: Lsn::new(1, 2), from: LogAddress(2000), expiry: Some(77), chunks: None };
+    batch.push_relocation(&documents(), KEY, Replaces::Nothing, relocation, &[9; 10]);
+    log.place(&mut batch).expect("it fits");
+    assert_eq!(record(&log, batch.changes[0].address).expiry, Some(77));
+}
+
+#[test]
+fn a_record_may_end_with_its_segment() {
+    let two = |second: usize| {
+        let (mut log, mut batch) = (appender(), put(KEY, 150));
+        let documents = documents();
+        batch.push(Action::Put, &documents, KeyRef::Int(1), Replaces::Nothing, &vec![8; second]);
+        log.place(&mut batch).expect("it fits");
+        let lens = [batch.changes[0].len as usize, batch.changes[1].len as usize];
+        (log.end().segment.sequence, log.end().offset, lens)
+    };
+    let (_, _, [first, second]) = two(200);
+    let fills = 200 + ROOM - first - second;
+    assert_eq!(two(fills), (0, 512, [first, ROOM - first]));
+    assert_eq!(two(fills + 1).0, 1);
+}

@@ -1,0 +1,108 @@
+//! What is read of a record, and what of it is kept.
+
+use super::super::fixtures::{BEFORE, LINEAGE};
+use super::super::pieces::nameless;
+use super::*;
+use crate::document::KeyRef;
+use crate::format::record::{Kind, RecordParts};
+use crate::storage::MemoryStorage;
+
+/// The largest block: so a segment has two.
+const BLOCK: u64 = 16 << 10;
+
+fn geometry() -> Geometry {
+    Geometry::new(512, 2 * BLOCK as u32).expect("a legal geometry")
+}
+
+/// A log of two segments that is all in the file, which is `len` bytes of segments long.
+fn log(len: u64) -> Log {
+    let storage = FailStop::new(Box::new(MemoryStorage::new()));
+    storage.set_len(geometry().segment_offset(0) + len).expect("memory refuses nothing");
+    let log = Log::new(storage, geometry(), LogAddress(4 * BLOCK), Cache::new(1 << 20));
+    for sequence in 0..2 {
+        let lsn = Lsn(BEFORE.next().0 + sequence);
+        log.segments.put(Arc::new(Segment::new(&LINEAGE, geometry(), sequence, sequence as u32, lsn)));
+    }
+    log
+}
+
+/// Writes a put of `len` bytes to `at`.
+fn write(log: &Log, at: u64, len: usize) -> Vec<u8> {
+    let (sequence, offset) = geometry().split(LogAddress(at));
+    let segment = log.segments.get(sequence).expect("it is there");
+    let mut bytes = Vec::new();
+    for overhead in [10, 11, 12] {
+        let body = vec![9; len - overhead];
+        let record = RecordParts { key: Some(KeyRef::Int(1)), body: &body, ..nameless(Kind::Put) };
+        if record.encoded_len() == len {
+            record.encode(segment.last_stretch().seed.at(offset), &mut bytes);
+        }
+    }
+    assert_eq!(bytes.len(), len);
+    log.storage.write_all_at(geometry().segment_offset(0) + at, &bytes).expect("memory refuses nothing");
+    bytes
+}
+
+#[test]
+fn a_record_within_a_block_is_lent_from_there_and_one_across_blocks_is_put_together() {
+    for (at, len, is_lent) in [
+        (1000, 20, true),
+        (BLOCK - 200, 200, true),
+        (BLOCK - 200, 201, false),
+        (BLOCK - 10, 40, false),
+        (BLOCK - 100, 8000, false),
+        (2 * BLOCK - 200, 200, true),
+        (2 * BLOCK + 1000, 20, true),
+        (3 * BLOCK - 5, 12, false),
+    ] {
+        let log = log(4 * BLOCK);
+        let bytes = write(&log, at, len);
+        let found = log.find(LogAddress(at)).expect("memory can be read");
+        assert_eq!(found.bytes()[..len], bytes, "{len} bytes at {at}");
+        match found {
+            Found::InBlock(_, offset) => assert_eq!((is_lent, u64::from(offset)), (true, at % BLOCK)),
+            Found::Copied(copy, _) => assert_eq!((is_lent, copy.len()), (false, len), "{len} bytes at {at}"),
+        }
+    }
+}
+
+#[test]
+fn no_more_than_its_segment_is_read_of_a_record_whose_length_is_damaged() {
+    let log = log(4 * BLOCK);
+    let at = 2 * BLOCK - 100;
+    let mut bytes = write(&log, at, 90);
+    // A length of two bytes in place of one: far more than the segment has.
+    bytes[6..8].copy_from_slice(&[0xff, 0x7f]);
+    log.storage.write_all_at(geometry().segment_offset(0) + at, &bytes).expect("memory refuses nothing");
+    let found = log.find(LogAddress(at)).expect("memory can be read");
+    assert_eq!(found.bytes().len(), 100);
+    assert!(matches!(log.parse(&found, LogAddress(at)), Err(Error::Corrupt(_))));
+}
+
+#[test]
+fn as_many_bytes_are_copied_as_were_asked_for_or_as_there_are() {
+    let log = log(4 * BLOCK - 1000);
+    let first = write(&log, 1000, 8000);
+    let second = write(&log, BLOCK - 100, 12_000);
+    let copied = |at: u64, len: usize| log.copy(LogAddress(at), len).expect("memory can be read");
+    assert_eq!(copied(1000, 8000), first);
+    assert_eq!(copied(1003, 10), first[3..13]);
+    assert_eq!(copied(BLOCK - 100, 12_000), second, "across blocks");
+    assert_eq!(copied(3 * BLOCK, BLOCK as usize).len() as u64, BLOCK - 1000, "the file ends");
+}
+
+#[test]
+fn a_whole_block_is_kept_and_one_that_the_file_ends_in_is_read_again() {
+    let log = log(2 * BLOCK - 1000);
+    let asked = |at: u64| {
+        let misses = log.cache.misses();
+        let len = log.copy(LogAddress(at), 2).expect("memory can be read").len();
+        (len, log.cache.misses() > misses)
+    };
+    assert_eq!(asked(1000), (2, true));
+    assert_eq!(asked(2000), (2, false), "it is kept");
+    assert_eq!(asked(2 * BLOCK - 1001), (1, true));
+    log.storage.set_len(geometry().segment_end(0)).expect("memory refuses nothing");
+    assert_eq!(asked(2 * BLOCK - 1001), (2, true), "the file goes on");
+    assert_eq!(asked(2 * BLOCK - 1001), (2, false));
+}
