@@ -283,12 +283,9 @@ impl Writer {
         Ok(())
     }
 
-    //= spec/space.md#p-5-4-at-rest
-    //# A file within the bound of P-6.2 SHOULD NOT be cut before at least half as many bytes of log were written, since it
-    //# was cut last, as the cut gives back: so that a store that writes little does not take and give back its reserve for ever.
-    /// Whether so much was written since the file was cut last that it is worth to cut `bytes` off, though the next commit may want them back.
-    pub(super) fn pays_for_cut(&self, bytes: u64) -> bool {
-        self.appender.end_address().0.saturating_sub(self.room.cut_at) >= bytes / 2
+    /// Bytes of log that were written since the file was cut last.
+    pub(super) fn written_since_cut(&self) -> u64 {
+        self.appender.end_address().0.saturating_sub(self.room.cut_at)
     }
 
     //= spec/space.md#p-8-1-what-is-cut

@@ -21,6 +21,9 @@ use crate::txn::AT_ONCE;
 
 use super::super::{Core, Writer};
 
+#[cfg(test)]
+mod tests;
+
 /// What came of cleaning a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cleaned {
@@ -70,11 +73,8 @@ impl Core {
                 Ok(slice) => slice,
                 Err(error) => return self.leave_alone(sequence, error),
             };
-            let parts = slice.len().div_ceil(RECORDS_AT_ONCE).max(1);
-            for part in 0..parts {
-                let from = part * RECORDS_AT_ONCE;
-                let records = &slice[from..slice.len().min(from + RECORDS_AT_ONCE)];
-                let freed = (is_last && part + 1 == parts).then_some(&*segment);
+            for (records, is_last) in parts(&slice, is_last) {
+                let freed = is_last.then_some(&*segment);
                 let Some(mut writer) = self.writer_between_turns()? else { return Ok(Cleaned::Busy) };
                 if let Err(error) = self.relocate(&mut writer, records, freed) {
                     drop(writer);
@@ -259,6 +259,16 @@ impl Core {
     }
 }
 
+/// What is moved in one commit each, one at least, and whether it is the last of all.
+fn parts<T>(slice: &[T], is_last: bool) -> impl Iterator<Item = (&[T], bool)> {
+    let mut rest = Some(slice);
+    std::iter::from_fn(move || {
+        let (part, behind) = rest?.split_at(rest?.len().min(RECORDS_AT_ONCE));
+        rest = (!behind.is_empty()).then_some(behind);
+        Some((part, is_last && behind.is_empty()))
+    })
+}
+
 //= spec/space.md#p-3-4-what-is-never-moved
 //# Deletes and catalog records MUST NOT be moved, nor any dead record.
 /// What of a record the cleaner must ask the index about: deletes and changes of the catalog stay where they are, and go with their segment
@@ -279,88 +289,4 @@ fn candidate(core: &Core, segment: &Segment, address: LogAddress, record: &Recor
     };
     let key = record.key.expect("a document's record was parsed with its key").to_key();
     Some(Candidate { collection: record.collection, key, address, what })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::core::Expect;
-    use crate::options::Options;
-    use crate::storage::MemoryStorage;
-
-    /// What opens from a log in which a version was moved from a place where it was no longer the newest: no cleaner does that.
-    fn opened_after_a_stale_move() -> Vec<u8> {
-        let disk = Arc::new(MemoryStorage::new());
-        let open =
-            || Core::open(Box::new(Arc::clone(&disk)), &Options::new()).expect("memory refuses nothing");
-        let key = KeyRef::Int(1);
-        {
-            let core = open();
-            let mut writer = core.writer().expect("it is opened for writing");
-            let mut entries = Vec::new();
-            for body in [&[0xA0_u8][..], &[0xA1, 0x61, 0x61, 0x01]] {
-                writer.begin(&core).expect("memory refuses nothing");
-                core.put(&mut writer, "a", key, Expect::Anything, body).expect("nothing is wrong with it");
-                writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
-                let naming = core.naming("a").expect("it was just begun");
-                entries.push(naming.documents.index.get(key).expect("it was just put"));
-            }
-            let naming = core.naming("a").expect("it was just begun");
-            let (old, newest) = (entries[0], entries[1]);
-            let relocation =
-                Relocation { lsn: Lsn::new(1, 2), from: old.address(), expiry: None, chunks: None };
-            let replaces = Replaces::Version(newest, Birth::At(newest.address()));
-            writer.begin(&core).expect("memory refuses nothing");
-            writer.batch.push_relocation(&naming.documents, key, replaces, relocation, &[0xA0]);
-            writer.batch.is_system = true;
-            writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
-            writer.sync(&core).expect("memory refuses nothing");
-        }
-        let core = open();
-        let naming = core.naming("a").expect("it is there");
-        core.get(&naming, key).expect("it can be read").expect("it is there").body().to_vec()
-    }
-
-    #[test]
-    fn a_version_is_moved_only_from_where_the_newest_stands() {
-        // spec: F-6.8
-        assert_eq!(opened_after_a_stale_move(), [0xA1, 0x61, 0x61, 0x01]);
-    }
-
-    #[cfg(feature = "seeded")]
-    #[test]
-    fn a_version_that_comes_back_by_being_moved_is_noticed() {
-        seeded::switch_on(Some(Bug::MovedFromIgnored));
-        let opened = opened_after_a_stale_move();
-        seeded::switch_on(None);
-        assert_eq!(opened, [0xA0], "the check cannot fail");
-    }
-
-    //= spec/space.md#p-1-5-accounts
-    //= type=test
-    //# A writer MUST NOT rest anything else on them: what is live is decided by P-3.3.
-    #[test]
-    fn a_wrong_account_takes_no_document() {
-        let disk = Arc::new(MemoryStorage::new());
-        let options = Options::new().sector(64).segment_bytes(512);
-        let core = Core::open(Box::new(Arc::clone(&disk)), &options).expect("memory refuses nothing");
-        for key in 0..20 {
-            let mut writer = core.writer().expect("it is opened for writing");
-            writer.begin(&core).expect("memory refuses nothing");
-            core.put(&mut writer, "a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
-            writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
-            writer.sync(&core).expect("memory refuses nothing");
-        }
-        // As if nothing were live anywhere.
-        let id = core.naming("a").expect("it was just begun").documents.id;
-        core.writer().expect("it is opened for writing").accounts.forget(id);
-        assert_eq!(core.clean(0).expect("memory refuses nothing"), Cleaned::Freed);
-        assert_eq!(core.clean(1).expect("memory refuses nothing"), Cleaned::Freed);
-        let moved = core.writer().expect("it is opened for writing").work.relocated_bytes;
-        assert!(moved > 0, "what is live is moved, whatever the accounts say");
-        drop(core);
-        let core = Core::open(Box::new(disk), &options).expect("memory refuses nothing");
-        let naming = core.naming("a").expect("it is there");
-        assert!((0..20).all(|key| core.get(&naming, KeyRef::Int(key)).is_ok_and(|found| found.is_some())));
-    }
 }

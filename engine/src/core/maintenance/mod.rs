@@ -3,7 +3,8 @@
 //! | file | job |
 //! |---|---|
 //! | `usage` | where the bytes of the file are |
-//! | `due` | what is to be done next, if anything |
+//! | `plan` | what is to be done next, if anything: plain functions of a few numbers |
+//! | `due` | these numbers, and one step of what is due |
 //! | `checkpoint` | writes the index down, so that the log before it is not needed |
 //! | `clean` | moves what is live out of a segment, and frees it |
 //! | `reclaim` | gives freed segments out again, once nobody can need them |
@@ -15,6 +16,7 @@ mod checkpoint;
 mod clean;
 mod compact;
 mod due;
+mod plan;
 mod reclaim;
 mod usage;
 
@@ -23,6 +25,7 @@ pub use backup::{BackupProgress, BackupReport};
 #[cfg(feature = "testing")]
 pub(crate) use checkpoint::{CheckpointJob, SealedCheckpoint};
 pub use compact::{CompactProgress, CompactReport};
-pub(crate) use due::{Effort, Pressure, Stepped};
+pub(crate) use due::Stepped;
+pub(crate) use plan::{Effort, Pressure};
 pub use usage::Space;
 pub(super) use usage::Work;

@@ -10,6 +10,9 @@ use crate::txn::AT_ONCE;
 
 use super::super::{Core, Writer};
 
+#[cfg(test)]
+mod tests;
+
 impl Core {
     //= spec/space.md#p-4-2-retained-versions
     //# A writer MUST NOT give out the place of a segment in which a pinned record stands.

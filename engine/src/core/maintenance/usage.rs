@@ -6,7 +6,10 @@ use crate::format::Lsn;
 use crate::sync::read;
 
 use super::super::{Core, Writer};
-use super::due::Best;
+use super::plan::Best;
+
+#[cfg(test)]
+mod tests;
 
 /// What a life of the store has done beside what it was asked for.
 #[derive(Debug, Clone, Default)]

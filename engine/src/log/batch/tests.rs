@@ -74,8 +74,8 @@ fn buffers_are_kept_for_the_next_commit_and_given_back_where_they_are_large() {
     batch.clear();
     assert!(batch.bytes.capacity() >= ENOUGH);
     assert!(batch.changes.capacity() >= ENOUGH / size_of::<Change>());
-    batch.bytes.reserve(2 * KEPT_BYTES);
-    batch.changes.reserve(2 * KEPT_BYTES / size_of::<Change>());
+    batch.bytes.reserve(4 * KEPT_BYTES);
+    batch.changes.reserve(4 * KEPT_BYTES / size_of::<Change>());
     batch.clear();
     assert!(batch.bytes.capacity() < 2 * KEPT_BYTES);
     assert!(batch.changes.capacity() * size_of::<Change>() < 2 * KEPT_BYTES);
@@ -96,4 +96,35 @@ fn what_is_made_of_chunks_is_told_for_each_change() {
     batch.push_relocation(&documents(), KEY, Replaces::Nothing, moved, &[]);
     appender().place(&mut batch).expect("it fits");
     assert!(batch.chunks.is_empty() && batch.is_chunked(0));
+}
+
+#[test]
+fn a_change_supersedes_the_chunks_of_what_it_replaces_and_no_others() {
+    let (mut batch, documents) = (Batch::default(), documents());
+    batch.push(Action::Put, &documents, KEY, Replaces::Nothing, &[7; 500]);
+    batch.push(Action::Put, &documents, KEY, Replaces::Change(0), &[7; 900]);
+    for (from, key) in [(4000, KeyRef::Int(1)), (5000, KeyRef::Int(2))] {
+        let chunks = vec![Chunk::Stays(LogAddress(3000)), Chunk::Moves(LogAddress(from), 10)];
+        let moved = relocation(Some((350, chunks)));
+        batch.push_relocation(&documents, key, Replaces::Nothing, moved, &[9; 10]);
+    }
+    appender().place(&mut batch).expect("it fits");
+    let superseded = |number: usize| batch.superseded_chunks(number).collect::<Vec<_>>();
+    let of_the_first: Vec<_> = batch.chunks_of(0).map(|chunk| chunk.address).collect();
+    assert_eq!((of_the_first.len(), batch.chunks_of(1).count()), (2, 3));
+    assert_eq!(superseded(0), []);
+    assert_eq!(superseded(1), of_the_first);
+    assert_eq!((superseded(2), superseded(3)), (vec![LogAddress(4000)], vec![LogAddress(5000)]));
+}
+
+#[cfg(feature = "testing")]
+#[test]
+fn a_forked_commit_speaks_of_the_documents_of_the_fork() {
+    let mut batch = put(KEY, 10);
+    batch.push_catalog(rename_of_one(), Some(documents()));
+    let copies = Arc::new(Documents::new(9, 4));
+    let forked = batch.fork(&mut |_| Arc::clone(&copies));
+    assert_eq!((forked.changes.len(), forked.body(&forked.changes[0])), (2, &[7; 10][..]));
+    assert!(forked.documents(&forked.changes[0]).is_some_and(|documents| documents.id == 9));
+    assert!(matches!(&forked.changes[1].action, Action::Catalog(_, Some(begins)) if begins.id == 9));
 }

@@ -106,3 +106,23 @@ fn a_whole_block_is_kept_and_one_that_the_file_ends_in_is_read_again() {
     assert_eq!(asked(2 * BLOCK - 1001), (2, true), "the file goes on");
     assert_eq!(asked(2 * BLOCK - 1001), (2, false));
 }
+
+#[test]
+fn a_record_is_lent_from_the_block_at_hand_where_it_stands_there_and_from_its_own_where_not() {
+    let log = log(4 * BLOCK);
+    let (here, there) = (write(&log, 1000, 20), write(&log, BLOCK + 1000, 30));
+    let sealed = log.sealed_block(LogAddress(1000)).expect("it can be read");
+    assert_eq!((sealed.number, &sealed.bytes[1000..1020]), (0, &here[..]));
+    // A copy, that nobody else has.
+    let segment = Arc::clone(&sealed.segment);
+    let at_hand = Arc::new(Block { number: 0, bytes: sealed.bytes.clone(), segment });
+    let found = |at: u64| match log.find_near(LogAddress(at), Some(&at_hand)) {
+        Ok(Found::InBlock(block, offset)) => (block, offset as usize),
+        other => panic!("{other:?}"),
+    };
+    let (block, offset) = found(1000);
+    assert!(Arc::ptr_eq(&block, &at_hand) && block.bytes[offset..offset + 20] == here);
+    let (block, offset) = found(BLOCK + 1000);
+    assert!(block.number == 1 && block.bytes[offset..offset + 30] == there);
+    assert!(log.sealed_block(LogAddress(4 * BLOCK)).is_none(), "the tail would have it");
+}

@@ -100,7 +100,6 @@ impl Copy<'_> {
         let (contents, of) = (&self.hold.contents, &self.hold.slot);
         let random = open::random_ids(self.hold.core.options.seed).1;
         let mut slot = Superblock {
-            generation: 0,
             clean: false,
             durable_lsn: contents.lsn,
             file_len: contents.file_len,

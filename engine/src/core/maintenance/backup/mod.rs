@@ -13,6 +13,8 @@
 mod contents;
 mod copy;
 mod earlier;
+#[cfg(test)]
+mod tests;
 
 use crate::error::{Error, Result};
 use crate::format::superblock::Superblock;

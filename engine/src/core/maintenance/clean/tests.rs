@@ -1,0 +1,178 @@
+//! What is moved, how much of it at a time, and what is left of it.
+
+use super::*;
+use crate::core::Expect;
+use crate::options::Options;
+use crate::storage::MemoryStorage;
+
+/// What opens from a log in which a version was moved from a place where it was no longer the newest: no cleaner does that.
+fn opened_after_a_stale_move() -> Vec<u8> {
+    let disk = Arc::new(MemoryStorage::new());
+    let open = || Core::open(Box::new(Arc::clone(&disk)), &Options::new()).expect("memory refuses nothing");
+    let key = KeyRef::Int(1);
+    {
+        let core = open();
+        let mut writer = core.writer().expect("it is opened for writing");
+        let mut entries = Vec::new();
+        for body in [&[0xA0_u8][..], &[0xA1, 0x61, 0x61, 0x01]] {
+            writer.begin(&core).expect("memory refuses nothing");
+            core.put(&mut writer, "a", key, Expect::Anything, body).expect("nothing is wrong with it");
+            writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+            let naming = core.naming("a").expect("it was just begun");
+            entries.push(naming.documents.index.get(key).expect("it was just put"));
+        }
+        let naming = core.naming("a").expect("it was just begun");
+        let (old, newest) = (entries[0], entries[1]);
+        let relocation = Relocation { lsn: Lsn::new(1, 2), from: old.address(), expiry: None, chunks: None };
+        let replaces = Replaces::Version(newest, Birth::At(newest.address()));
+        writer.begin(&core).expect("memory refuses nothing");
+        writer.batch.push_relocation(&naming.documents, key, replaces, relocation, &[0xA0]);
+        writer.batch.is_system = true;
+        writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+        writer.sync(&core).expect("memory refuses nothing");
+    }
+    let core = open();
+    let naming = core.naming("a").expect("it is there");
+    core.get(&naming, key).expect("it can be read").expect("it is there").body().to_vec()
+}
+
+#[test]
+fn a_version_is_moved_only_from_where_the_newest_stands() {
+    // spec: F-6.8
+    assert_eq!(opened_after_a_stale_move(), [0xA1, 0x61, 0x61, 0x01]);
+}
+
+#[cfg(feature = "seeded")]
+#[test]
+fn a_version_that_comes_back_by_being_moved_is_noticed() {
+    seeded::switch_on(Some(Bug::MovedFromIgnored));
+    let opened = opened_after_a_stale_move();
+    seeded::switch_on(None);
+    assert_eq!(opened, [0xA0], "the check cannot fail");
+}
+
+//= spec/space.md#p-1-5-accounts
+//= type=test
+//# A writer MUST NOT rest anything else on them: what is live is decided by P-3.3.
+#[test]
+fn a_wrong_account_takes_no_document() {
+    let disk = Arc::new(MemoryStorage::new());
+    let options = Options::new().sector(64).segment_bytes(512);
+    let core = Core::open(Box::new(Arc::clone(&disk)), &options).expect("memory refuses nothing");
+    for key in 0..20 {
+        let mut writer = core.writer().expect("it is opened for writing");
+        writer.begin(&core).expect("memory refuses nothing");
+        core.put(&mut writer, "a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
+        writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+        writer.sync(&core).expect("memory refuses nothing");
+    }
+    // As if nothing were live anywhere.
+    let id = core.naming("a").expect("it was just begun").documents.id;
+    core.writer().expect("it is opened for writing").accounts.forget(id);
+    assert_eq!(core.clean(0).expect("memory refuses nothing"), Cleaned::Freed);
+    assert_eq!(core.clean(1).expect("memory refuses nothing"), Cleaned::Freed);
+    let moved = core.writer().expect("it is opened for writing").work.relocated_bytes;
+    assert!(moved > 0, "what is live is moved, whatever the accounts say");
+    drop(core);
+    let core = Core::open(Box::new(disk), &options).expect("memory refuses nothing");
+    let naming = core.naming("a").expect("it is there");
+    assert!((0..20).all(|key| core.get(&naming, KeyRef::Int(key)).is_ok_and(|found| found.is_some())));
+}
+
+fn open(options: &Options) -> Core {
+    Core::open(Box::new(MemoryStorage::new()), options).expect("memory refuses nothing")
+}
+
+/// One commit that puts documents with these keys, of bodies so long, which are not looked at.
+fn put(core: &Core, keys: std::ops::Range<i64>, len: usize) {
+    let mut writer = core.writer().expect("it is opened for writing");
+    writer.begin(core).expect("memory refuses nothing");
+    for key in keys {
+        core.put(&mut writer, "a", KeyRef::Int(key), Expect::Anything, &vec![0xA0; len])
+            .expect("it is sound");
+    }
+    writer.commit(core, Durability::Buffered).expect("memory refuses nothing");
+    writer.sync(core).expect("memory refuses nothing");
+}
+
+/// How many candidates are looked at in each step through the first segment.
+fn slices(core: &Core) -> Vec<usize> {
+    let (segment, end) = core.victim(0).expect("memory refuses nothing").expect("it is in use");
+    let mut walk = core.read_segment(&segment, end).expect("memory can be read");
+    let mut found = Vec::new();
+    loop {
+        let (slice, is_last) = core.next_slice(&mut walk).expect("it is sound");
+        found.push(slice.len());
+        if is_last {
+            return found;
+        }
+    }
+}
+
+#[test]
+fn a_step_is_of_so_many_records_or_so_many_bytes() {
+    let long = open(&Options::new().segment_bytes(1 << 20));
+    (0..200).for_each(|key| put(&long, key..key + 1, 1000));
+    // 1,012 or so are the bytes of each: 65 of them are the first that come to 64 KiB.
+    assert_eq!(slices(&long), [65, 65, 65, 5]);
+    let many = open(&Options::new().segment_bytes(1 << 20));
+    (0..600).for_each(|key| put(&many, key..key + 1, 1));
+    assert_eq!(slices(&many), [RECORDS_AT_ONCE, RECORDS_AT_ONCE, 600 - 2 * RECORDS_AT_ONCE]);
+    let once = open(&Options::new().segment_bytes(1 << 20));
+    put(&once, 0..1, 1);
+    put(&once, 1..600, 1);
+    put(&once, 600..603, 1);
+    assert_eq!(slices(&once), [600, 3], "a frame is not taken apart");
+}
+
+#[test]
+fn the_parts_of_a_slice_are_all_of_it_and_the_last_of_them_is_the_last() {
+    for (len, is_last, expected) in [
+        (0, true, vec![(0..0, true)]),
+        (RECORDS_AT_ONCE, true, vec![(0..RECORDS_AT_ONCE, true)]),
+        (RECORDS_AT_ONCE, false, vec![(0..RECORDS_AT_ONCE, false)]),
+        (
+            2 * RECORDS_AT_ONCE + 1,
+            true,
+            vec![
+                (0..RECORDS_AT_ONCE, false),
+                (RECORDS_AT_ONCE..2 * RECORDS_AT_ONCE, false),
+                (2 * RECORDS_AT_ONCE..2 * RECORDS_AT_ONCE + 1, true),
+            ],
+        ),
+    ] {
+        let slice: Vec<_> = (0..len).collect();
+        let expected: Vec<_> =
+            expected.into_iter().map(|(range, is_last)| (&slice[range], is_last)).collect();
+        assert_eq!(parts(&slice, is_last).collect::<Vec<_>>(), expected, "{len}, {is_last}");
+    }
+}
+
+#[test]
+fn nothing_that_is_cleaned_holds_anything_live_and_nothing_else_is_moved() {
+    // Documents of two and of three chunks, the last of which is full, short, or next to nothing: so lists and chunks stand together or not.
+    for len in [353 * 2, 353 * 2 + 1, 353 * 2 + 200, 353 * 3 - 1, 353 * 3] {
+        let core = open(&Options::new().sector(64).segment_bytes(512));
+        (0..12).for_each(|key| put(&core, key..key + 1, if key % 3 == 0 { 10 } else { len }));
+        let last = core.writer().expect("it is opened for writing").appender.end().segment.sequence;
+        for sequence in 0..last {
+            let writer = core.writer().expect("it is opened for writing");
+            let moved_before = writer.work.relocated_bytes;
+            let account = writer.accounts.get(sequence).expect("it is in use");
+            // The lists of the chunks that move are written anew wherever they stood.
+            let most = account.bytes + 100 * account.records;
+            drop(writer);
+            assert_eq!(core.clean(sequence).expect("memory refuses nothing"), Cleaned::Freed);
+            let writer = core.writer().expect("it is opened for writing");
+            let account = writer.accounts.get(sequence).expect("nothing is given out again");
+            assert!(account.is_freed() && account.live().is_empty(), "{len}, {sequence}: {account:?}");
+            let moved = writer.work.relocated_bytes - moved_before;
+            assert!(moved <= most, "{len}, {sequence}: {moved} bytes of {most}");
+        }
+        let naming = core.naming("a").expect("it is there");
+        for key in 0..12 {
+            let found = core.get(&naming, KeyRef::Int(key)).expect("it can be read").expect("it is there");
+            assert_eq!(found.body().len(), if key % 3 == 0 { 10 } else { len }, "{key}");
+        }
+    }
+}

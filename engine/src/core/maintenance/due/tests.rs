@@ -1,0 +1,140 @@
+//! The numbers of a store, and the steps that are taken by hand.
+
+use super::*;
+use crate::core::Expect;
+use crate::document::KeyRef;
+use crate::options::{Durability, Options};
+use crate::storage::MemoryStorage;
+
+fn tiny() -> Options {
+    Options::new().sector(64).segment_bytes(512)
+}
+
+fn open(options: &Options) -> Core {
+    Core::open(Box::new(MemoryStorage::new()), options).expect("memory refuses nothing")
+}
+
+/// Puts documents with these keys, each in a commit of its own, and makes them durable.
+fn put(core: &Core, keys: std::ops::Range<i64>) -> Result<()> {
+    let mut writer = core.writer()?;
+    for key in keys {
+        writer.begin(core)?;
+        core.put(&mut writer, "a", KeyRef::Int(key), Expect::Anything, &[0xA0])?;
+        writer.commit(core, Durability::Buffered)?;
+    }
+    writer.sync(core)
+}
+
+#[test]
+fn what_holds_a_place_is_told_for_each_of_them() {
+    let core = open(&tiny());
+    put(&core, 0..60).expect("there is room");
+    core.checkpoint().expect("there is room");
+    put(&core, 60..70).expect("there is room");
+    let mut writer = core.writer().expect("it is opened for writing");
+    let end = writer.appender.end().segment.clone();
+    let sealed: Vec<_> =
+        writer.accounts.iter().map(|(sequence, account)| (sequence, account.physical)).collect();
+    let [(first, at_first), (second, at_second), (third, at_third)] = sealed[..3] else {
+        panic!("{sealed:?}")
+    };
+    assert!(end.sequence > third, "the log goes on behind these");
+    let candidates =
+        |writer: &Writer| writer.candidates(&core).map(|(sequence, _)| sequence).collect::<Vec<_>>();
+    let all: Vec<_> = (0..end.sequence).collect();
+    assert_eq!(candidates(&writer), all, "the one that is being written is none");
+    let lsn = writer.end();
+    writer.accounts.set_freed(second, lsn);
+    writer.work.unreadable.insert(third);
+    assert_eq!(
+        candidates(&writer),
+        all.iter().copied().filter(|one| ![second, third].contains(one)).collect::<Vec<_>>()
+    );
+    let checkpoint: Vec<_> = writer.checkpoints.segments().collect();
+    assert!(!checkpoint.is_empty());
+    for physical in 0..200 {
+        let expected = match physical {
+            _ if physical == end.physical => Top::Current,
+            _ if physical == at_first => Top::Sealed(first),
+            _ if physical == at_second || physical == at_third => Top::Other,
+            _ if checkpoint.contains(&physical) => Top::Checkpoint,
+            _ => writer
+                .accounts
+                .at_physical(physical)
+                .map_or(Top::Other, |(sequence, _)| Top::Sealed(sequence)),
+        };
+        assert_eq!(writer.top(physical), expected, "{physical}");
+    }
+}
+
+#[test]
+fn the_figures_are_those_of_the_file_behind_its_slots() {
+    let core = open(&tiny());
+    put(&core, 0..60).expect("there is room");
+    let writer = core.writer().expect("it is opened for writing");
+    let figures = writer.figures(&core);
+    assert_eq!((figures.segment_bytes, figures.room), (512, 448));
+    assert_eq!(figures.len, core.log.storage.len().expect("memory can be read") - 16_384);
+    let behind = writer.behind(&core);
+    assert_eq!((behind.log, behind.checkpoint), (writer.appender.end_address().0, 0));
+    assert!(!behind.fits_first_segment);
+    drop(writer);
+    core.checkpoint().expect("there is room");
+    let writer = core.writer().expect("it is opened for writing");
+    let behind = writer.behind(&core);
+    assert!(behind.log < 512 && behind.checkpoint > 0, "{behind:?}");
+}
+
+#[test]
+fn a_log_in_its_first_segment_needs_no_checkpoint_until_one_is_there() {
+    let core = open(&Options::new().sector(64).segment_bytes(4096).checkpoint_bytes(1));
+    put(&core, 0..3).expect("there is room");
+    assert_eq!(core.maintain(Effort::Keep).expect("memory refuses nothing"), Stepped::Nothing);
+    assert!(core.writer().expect("it is opened for writing").fits_first_segment());
+    core.checkpoint().expect("there is room");
+    assert!(!core.writer().expect("it is opened for writing").fits_first_segment());
+}
+
+#[test]
+fn the_log_rolls_into_its_next_segment_and_that_is_counted() {
+    let core = open(&tiny());
+    put(&core, 0..1).expect("there is room");
+    let mut writer = core.writer().expect("it is opened for writing");
+    for rolls in 1..=3 {
+        writer.roll(&core).expect("there is room");
+        assert_eq!((writer.work.rolls, writer.appender.end().segment.sequence), (rolls, rolls));
+        assert!(writer.is_all_durable());
+    }
+}
+
+#[test]
+fn what_is_to_be_cut_may_be_gone_by_then() {
+    let core = open(&tiny());
+    put(&core, 0..60).expect("there is room");
+    let mut writer = core.writer().expect("it is opened for writing");
+    let before = writer.file_len;
+    for _ in 0..2 {
+        writer.cut(&core, Kept::Held).expect("memory refuses nothing");
+        assert!(writer.file_len < before);
+        assert_eq!(writer.file_len, writer.kept_len(&core, Kept::Held));
+    }
+}
+
+#[test]
+fn a_store_is_short_of_room_until_some_is_made() {
+    let core = open(&tiny().max_file_bytes(16_384 + 40 * 512));
+    put(&core, 0..10).expect("there is room");
+    assert!(!core.is_still_short().expect("it is opened for writing"));
+    assert!(put(&core, 10..9999).is_err());
+    assert!(core.is_still_short().expect("it is opened for writing"));
+}
+
+#[test]
+fn at_close_a_checkpoint_is_wanted_of_a_store_that_was_written_to() {
+    let core = open(&tiny());
+    assert!(!core.wants_checkpoint_at_close(), "nothing was");
+    put(&core, 0..60).expect("there is room");
+    assert!(core.wants_checkpoint_at_close());
+    core.checkpoint().expect("there is room");
+    assert!(!core.wants_checkpoint_at_close());
+}

@@ -1,0 +1,305 @@
+//! What is to be done next: plain functions of a few numbers (spec: P-6). Where these come from, and what is done then: `due`.
+
+use super::super::room::Kept;
+use super::usage::{Usage, Work};
+
+#[cfg(test)]
+mod tests;
+
+/// How much work a saved byte is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// Others write: only what keeps the file within its bound.
+    Keep,
+    /// Nobody writes: until the file is as small as it is to be at rest.
+    Rest,
+    /// A commit waits for room.
+    Room,
+    /// Somebody asked for all of it.
+    All,
+}
+
+impl Effort {
+    /// The effort that is made, and whether it is made while others write: a file that is much too long is made shorter, whoever does.
+    pub(super) fn under(self, pressure: impl FnOnce() -> Pressure) -> (Effort, bool) {
+        if self == Effort::Keep && pressure() == Pressure::Much {
+            (Effort::Rest, true)
+        } else {
+            (self, false)
+        }
+    }
+}
+
+/// How near the file is to its bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pressure {
+    None,
+    /// The thread of maintenance does not keep up: who writes takes a step.
+    Some,
+    /// Who writes waits until the file is shorter.
+    Much,
+}
+
+/// A step that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Due {
+    Nothing,
+    Checkpoint,
+    /// This segment is to be cleaned.
+    Clean(u64),
+    /// The log is to go on in its next segment, nearer to the front of the file.
+    Roll,
+    /// The end of the file is to be cut off, but for this.
+    Shrink(Kept),
+}
+
+/// How little the file held at best, and how far at the front, since callers last changed it; and how much had been written by then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::core) struct Best {
+    effort: Effort,
+    user_bytes: u64,
+    held: u64,
+    written: u64,
+}
+
+/// The log and the newest checkpoint.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Behind {
+    /// Bytes of log behind the newest checkpoint.
+    pub(super) log: u64,
+    /// Bytes of that checkpoint.
+    pub(super) checkpoint: u64,
+    /// Whether the whole log lies in its first segment: then it is read sooner than any checkpoint.
+    pub(super) fits_first_segment: bool,
+}
+
+impl Behind {
+    /// So much log lies behind the newest checkpoint that opening would take long (spec: P-2.1).
+    pub(super) fn is_checkpoint_due(&self, checkpoint_bytes: u64) -> bool {
+        !self.fits_first_segment && self.log >= checkpoint_bytes.max(4 * self.checkpoint)
+    }
+
+    /// So much that another checkpoint, at the end, makes the next opening quicker (spec: P-2.6).
+    pub(super) fn is_checkpoint_wanted_at_close(&self, segment_bytes: u64) -> bool {
+        !self.fits_first_segment && self.log > segment_bytes.max(self.checkpoint / 16)
+    }
+}
+
+/// How long the file is, and what it holds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Figures {
+    pub(super) segment_bytes: u64,
+    /// What a segment has for frames.
+    pub(super) room: u64,
+    /// Length of the file from its first segment on.
+    pub(super) len: u64,
+    pub(super) usage: Usage,
+}
+
+/// What stands at the end of the file, and what would have room further down.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End {
+    /// So much could be cut off, if what is held were kept; or what a store at rest keeps; or the reserve.
+    pub(super) beyond_held: u64,
+    pub(super) beyond_rest: u64,
+    pub(super) beyond_reserve: u64,
+    /// Bytes of log that were written since the file was cut last.
+    pub(super) written_since_cut: u64,
+    /// The highest place that is held, and what holds it.
+    pub(super) top: u32,
+    pub(super) at_top: Top,
+    /// Free segments below that, and all that are free within the file.
+    pub(super) below: u32,
+    pub(super) within: u32,
+    /// Segments of the newest checkpoint.
+    pub(super) checkpoint_segments: u32,
+    /// The highest place that the log has reserved.
+    pub(super) reserved: Option<u32>,
+}
+
+/// What holds the highest place in the file that is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Top {
+    Sealed(u64),
+    /// The segment that the log ends in.
+    Current,
+    Checkpoint,
+    /// A segment that is freed, or that cannot be moved.
+    Other,
+}
+
+impl Best {
+    /// How things stand, and what was written to bring them there.
+    pub(super) fn now(effort: Effort, figures: &Figures, top: u32, work: &Work) -> Best {
+        let Usage { in_use, waiting, pinned, checkpoints, .. } = figures.usage;
+        let held = in_use + waiting + pinned + checkpoints + u64::from(top);
+        let written =
+            work.relocated_bytes + work.checkpoint_written_bytes + work.rolls * figures.segment_bytes;
+        Best { effort, user_bytes: work.user_bytes, held, written }
+    }
+
+    /// The better of the two; what was another effort's, or came before callers changed something, counts no more.
+    pub(super) fn or(self, now: Best) -> Best {
+        let is_of_now = self.effort == now.effort && self.user_bytes == now.user_bytes;
+        if is_of_now && now.held >= self.held { self } else { now }
+    }
+}
+
+impl Figures {
+    /// Whether everything was moved more than once since anything was won by it. Records that fill segments badly (long ones, in small
+    /// segments) could be moved about for ever (spec: P-6.4).
+    pub(super) fn is_in_vain(&self, best: Best, now: Best) -> bool {
+        let all = self.usage.live + self.usage.checkpoint_bytes;
+        now.written - best.written > 3 * all + 16 * self.segment_bytes
+    }
+
+    //= spec/space.md#p-6-2-bounds
+    //# With nothing pinned and no segment unreadable, the file MUST be at most 2.0 times the live bytes and 4 segments once no
+    //# maintenance is due, and at most 3.0 times the live bytes and 4 segments at any moment.
+    /// Whether the file is longer than `factor`, in sixteenths, of what it must hold, and four segments.
+    fn is_above(&self, factor: u64) -> bool {
+        let held = self.usage.live + self.usage.checkpoint_bytes;
+        self.len > held * factor / 16 + 4 * self.segment_bytes
+    }
+
+    /// How much those who write must help. `spare` are the segments that they can still take before the file grows.
+    pub(super) fn pressure(&self, spare: impl FnOnce() -> u64) -> Pressure {
+        match () {
+            () if !self.is_above(HIGH) => Pressure::None,
+            () if self.is_above(TOO_HIGH) => Pressure::Much,
+            // What it has to spare is used before it grows.
+            () if spare() * SPARE_SHARE > self.usage.in_use => Pressure::None,
+            () if self.is_above(FULL) => Pressure::Much,
+            () => Pressure::Some,
+        }
+    }
+
+    /// Segments that are freed and that no checkpoint has as freed are more than a quarter of what is live, all that wait for a checkpoint more
+    /// than a third; in a file that may not grow, only once the log needs them.
+    pub(super) fn is_release_due(&self, log_room: u64) -> bool {
+        let Usage { waiting, waiting_for_two, live, .. } = self.usage;
+        if log_room < u64::MAX {
+            return waiting > 0 && log_room < self.segment_bytes + self.segment_bytes / 4;
+        }
+        waiting_for_two * self.segment_bytes * 4 > live.max(4 * self.segment_bytes)
+            || waiting * self.segment_bytes * 3 > live.max(6 * self.segment_bytes)
+    }
+
+    /// Whether a checkpoint is wanted for what it gives back of the segments that wait for one: what is freed is let go before anything is
+    /// moved to make the file shorter.
+    pub(super) fn is_release_wanted(&self, effort: Effort) -> bool {
+        self.usage.waiting > 0
+            && match effort {
+                Effort::Keep => self.is_above(HIGH),
+                Effort::Rest => self.is_above(REST),
+                Effort::Room | Effort::All => true,
+            }
+    }
+
+    /// Whether the log takes more than it should, so that some segment of it is to be cleaned.
+    pub(super) fn is_log_long(&self, effort: Effort) -> bool {
+        let (factor, slack) = match effort {
+            Effort::Keep => (KEEP, 2),
+            Effort::Rest => (REST_LOG, 1),
+            Effort::Room | Effort::All => (0, 0),
+        };
+        self.usage.in_use * self.segment_bytes > self.usage.live * factor / 16 + slack * self.segment_bytes
+    }
+
+    //= spec/space.md#p-3-1-victims
+    //# A writer SHOULD choose the one that gives back the most for what it costs, as its accounts tell.
+    /// The one of `candidates`, sealed segments with their live bytes, that is best cleaned: the one with the most to gain for what must be
+    /// moved, and rather an old one, since what is young may still die by itself (the cost-benefit rule of Rosenblum and Ousterhout, 1991).
+    /// `current` is where the log ends, and `log_room` what it can take.
+    pub(super) fn victim(
+        &self,
+        effort: Effort,
+        (current, log_room): (u64, u64),
+        candidates: impl Iterator<Item = (u64, u64)>,
+    ) -> Option<u64> {
+        // What is not at least this part of a segment is not worth the work.
+        let least = match effort {
+            Effort::Keep => 8,
+            Effort::Rest => 16,
+            Effort::Room => 6,
+            Effort::All => 32,
+        };
+        let gain = |live: u64| self.room - live.min(self.room);
+        let score = |(sequence, live): (u64, u64)| {
+            let benefit = u128::from(gain(live)) * u128::from(current - sequence);
+            (benefit << 20) / u128::from(self.room + live.min(self.room))
+        };
+        // What is moved must have a place to go to, with the headers of its frames and the ends of segments.
+        let log_room = log_room.saturating_sub(self.segment_bytes / 16);
+        candidates
+            .filter(|(_, live)| gain(*live) * least >= self.room && *live <= log_room)
+            .max_by_key(|candidate| score(*candidate))
+            .map(|(sequence, _)| sequence)
+    }
+
+    /// Whether something is to be done for the end of the file.
+    pub(super) fn is_end_looked_at(&self, effort: Effort, is_busy: bool) -> bool {
+        match effort {
+            Effort::Keep | Effort::Room => false,
+            // What can be used again need not be cut off.
+            Effort::Rest => !is_busy || self.is_above(TOO_HIGH),
+            Effort::All => true,
+        }
+    }
+
+    //= spec/space.md#p-5-4-at-rest
+    //# A file within the bound of P-6.2 SHOULD NOT be cut before at least half as many bytes of log were written, since it
+    //# was cut last, as the cut gives back: so that a store that writes little does not take and give back its reserve for ever.
+    /// What there is to do for the end of the file: to cut it off, or to bring away what stands there.
+    pub(super) fn due_at_the_end(&self, end: &End, effort: Effort, is_busy: bool, log_room: u64) -> Due {
+        let is_all = effort == Effort::All;
+        let (kept, beyond) =
+            if is_all { (Kept::Held, end.beyond_held) } else { (Kept::AtRest, end.beyond_rest) };
+        // Less than a segment is not worth two slots.
+        let at_rest = (self.usage.live + self.usage.checkpoint_bytes) / 8;
+        let slack = if is_all { 0 } else { at_rest.max(self.segment_bytes - 1) };
+        if beyond > slack && (is_all || end.written_since_cut >= beyond / 2) {
+            return Due::Shrink(kept);
+        }
+        if !is_all && !self.is_above(REST_FILE) {
+            return Due::Nothing;
+        }
+        // A file that is beyond its bound, or near it where others write, is cut in any case, though not by what the next commit would want back.
+        let most = if is_busy { TOO_HIGH } else { REST_MAX };
+        if self.is_above(most) && end.beyond_reserve > slack {
+            return Due::Shrink(Kept::Reserve);
+        }
+        let has_room = log_room > 2 * self.segment_bytes;
+        let least = end.checkpoint_segments.max(1);
+        // A file does not end far before what the log has reserved (spec: F-4.3): then the log goes on until that is behind it.
+        let is_spare = end.below > 1 && end.below >= least || end.within > least + 2;
+        if has_room && is_spare && end.reserved.is_some_and(|reserved| reserved > end.top + 2) {
+            return Due::Roll;
+        }
+        // There must be more room further down than what stands at the top needs, or things would move in a circle.
+        if end.below < least {
+            return Due::Nothing;
+        }
+        match end.at_top {
+            Top::Sealed(sequence) if has_room => Due::Clean(sequence),
+            // What is reserved may lie further up still: then the log comes down behind that. It reserves another place for the one that it
+            // goes to, and the checkpoints that give back the one that it leaves need theirs.
+            Top::Current if has_room && end.below > 1 => Due::Roll,
+            Top::Checkpoint => Due::Checkpoint,
+            Top::Sealed(_) | Top::Current | Top::Other => Due::Nothing,
+        }
+    }
+}
+
+/// In sixteenths of what it must hold: how long the log may be while others write, and how long the file may be before they help, and before
+/// they wait; the same at rest, and how long the file should be then, and may be.
+const KEEP: u64 = 28;
+const HIGH: u64 = 36;
+const FULL: u64 = 42;
+const TOO_HIGH: u64 = 45;
+const REST_LOG: u64 = 22;
+const REST: u64 = 24;
+const REST_FILE: u64 = 28;
+const REST_MAX: u64 = 32;
+/// Who writes need not help while this share of the log is free to be written to.
+const SPARE_SHARE: u64 = 16;

@@ -1,0 +1,104 @@
+//! Nothing is given out again that somebody may need.
+
+use super::*;
+use crate::core::Expect;
+use crate::document::KeyRef;
+use crate::options::{Durability, Options};
+use crate::storage::MemoryStorage;
+
+fn store() -> Core {
+    let options = Options::new().sector(64).segment_bytes(512);
+    Core::open(Box::new(MemoryStorage::new()), &options).expect("memory refuses nothing")
+}
+
+fn put(core: &Core, name: &str, keys: std::ops::Range<i64>) {
+    let mut writer = core.writer().expect("it is opened for writing");
+    for key in keys {
+        writer.begin(core).expect("memory refuses nothing");
+        core.put(&mut writer, name, KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
+        writer.commit(core, Durability::Buffered).expect("memory refuses nothing");
+    }
+    writer.sync(core).expect("memory refuses nothing");
+}
+
+/// A store whose first segment is freed, as both checkpoints say.
+fn freed() -> Core {
+    let core = store();
+    put(&core, "a", 0..60);
+    assert_eq!(core.clean(0).expect("memory refuses nothing"), super::super::clean::Cleaned::Freed);
+    for _ in 0..2 {
+        let mut writer = core.writer().expect("it is opened for writing");
+        writer.work.backups = 1;
+        drop(writer);
+        core.checkpoint().expect("there is room");
+        writer = core.writer().expect("it is opened for writing");
+        writer.work.backups = 0;
+    }
+    core
+}
+
+#[test]
+fn a_place_is_given_out_once_both_checkpoints_have_it_as_freed_and_no_backup_reads_it() {
+    let core = freed();
+    let mut writer = core.writer().expect("it is opened for writing");
+    let place = writer.accounts.get(0).expect("it is kept").physical;
+    let holds = |writer: &Writer| writer.appender.free.within(place + 1) - writer.appender.free.within(place);
+    writer.work.backups = 1;
+    assert!(!writer.reclaim(&core).expect("memory refuses nothing"), "a backup");
+    writer.work.backups = 0;
+    writer.half_published = true;
+    assert!(!writer.reclaim(&core).expect("memory refuses nothing"), "a slot names another checkpoint");
+    writer.half_published = false;
+    assert_eq!((holds(&writer), writer.accounts.get(0).is_some()), (0, true));
+    writer.room.is_stale = false;
+    assert!(writer.reclaim(&core).expect("memory refuses nothing"));
+    assert_eq!((holds(&writer), writer.accounts.get(0).is_some()), (1, false));
+    assert!(writer.room.is_stale, "what is to be kept of the file is worked out anew");
+    writer.room.is_stale = false;
+    assert!(!writer.reclaim(&core).expect("memory refuses nothing"), "nothing more is freed");
+    assert!(!writer.room.is_stale);
+}
+
+#[test]
+fn what_a_checkpoint_does_not_have_as_freed_is_not_given_out() {
+    let core = store();
+    put(&core, "a", 0..60);
+    core.checkpoint().expect("there is room");
+    assert_eq!(core.clean(0).expect("memory refuses nothing"), super::super::clean::Cleaned::Freed);
+    core.checkpoint().expect("there is room");
+    let mut writer = core.writer().expect("it is opened for writing");
+    let lsn = writer.accounts.get(0).expect("it is kept").freed;
+    let [newest, before] = writer.superblock.checkpoints.map(|named| named.expect("two were taken").lsn);
+    assert!(before < lsn && lsn <= newest);
+    assert_eq!(writer.reuse_floor(), before);
+    assert!(!writer.reclaim(&core).expect("memory refuses nothing"));
+}
+
+#[test]
+fn the_segments_of_a_collection_that_has_ended_are_pinned_while_a_snapshot_sees_it() {
+    let core = store();
+    put(&core, "a", 0..30);
+    put(&core, "b", 0..30);
+    let id = core.naming("a").expect("it was just begun").documents.id;
+    let holds_a = |writer: &Writer| -> BTreeSet<u64> {
+        let holds = |live: &[(u32, u64)]| live.iter().any(|(collection, _)| *collection == id);
+        writer
+            .accounts
+            .iter()
+            .filter(|(_, account)| holds(account.live()))
+            .map(|(sequence, _)| sequence)
+            .collect()
+    };
+    let snapshot = core.register();
+    let mut writer = core.writer().expect("it is opened for writing");
+    assert!(core.pinned_segments(&writer).expect("memory can be read").is_empty());
+    let expected = holds_a(&writer);
+    assert!(expected.len() > 1 && expected.len() < writer.accounts.count() as usize);
+    writer.begin(&core).expect("memory refuses nothing");
+    assert!(core.drop_collection(&mut writer, "a").expect("it is there"));
+    writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+    writer.sync(&core).expect("memory refuses nothing");
+    assert_eq!(core.pinned_segments(&writer).expect("memory can be read"), expected);
+    drop(snapshot);
+    assert!(core.pinned_segments(&writer).expect("memory can be read").is_empty());
+}
