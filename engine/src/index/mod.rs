@@ -9,6 +9,8 @@ mod load;
 mod loom;
 mod mixed;
 mod paged;
+#[cfg(test)]
+mod thresholds;
 
 use std::fmt;
 use std::ops::Bound;

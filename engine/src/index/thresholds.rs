@@ -1,0 +1,220 @@
+//! To the key: when pages of integers come into being, what an index takes; and what the catalog keeps of what has ended.
+
+use super::mixed::DIRECTORY_SLACK;
+use super::paged::PagedInts;
+use super::*;
+use crate::document::Document;
+use crate::format::catalog::CatalogChange;
+use crate::sync::{Arc, AtomicU64, OnceLock};
+
+/// Pages of 64 keys: a quarter are 16, and every fourth key asks.
+const SHIFT: u32 = 6;
+
+fn entry(address: u64) -> Entry {
+    Entry::new(LogAddress(address), false)
+}
+
+fn set(index: &MixedIndex, keys: impl IntoIterator<Item = i64>) {
+    keys.into_iter().for_each(|key| _ = index.set(KeyRef::Int(key), entry(1 + key.unsigned_abs())));
+}
+
+fn pages(index: &MixedIndex) -> Vec<u64> {
+    (0..index.ints.end()).filter(|number| index.ints.page(*number).is_some()).collect()
+}
+
+#[test]
+fn a_page_comes_into_being_once_a_quarter_of_its_keys_are_there_and_it_is_asked() {
+    for (before, key, is_made) in [
+        // 83 is the last of four, and 81 is not.
+        (64..80, 83, true),
+        (65..80, 83, false),
+        (64..80, 81, false),
+        (64..81, 83, true),
+        // Half of them belong to the page before.
+        (56..72, 75, false),
+    ] {
+        let index = MixedIndex::new(SHIFT);
+        set(&index, before.clone());
+        assert!(pages(&index).is_empty(), "{before:?}");
+        set(&index, [key]);
+        assert_eq!(pages(&index).contains(&1), is_made, "{key} behind {before:?}");
+        for key in before.chain([key]) {
+            assert_eq!(index.get(KeyRef::Int(key)), Some(entry(1 + key.unsigned_abs())));
+        }
+    }
+}
+
+#[test]
+fn a_page_goes_on_behind_one_that_is_half_full_with_its_first_key() {
+    for (before, key, is_made) in
+        [(0..32, 64, true), (0..31, 64, false), (0..32, 65, false), (0..64, 64, true)]
+    {
+        let index = MixedIndex::new(SHIFT);
+        set(&index, before.clone());
+        assert_eq!(pages(&index), [0]);
+        set(&index, [key]);
+        assert_eq!(pages(&index).contains(&1), is_made, "{key} behind {before:?}");
+    }
+}
+
+#[test]
+fn pages_keep_near_the_front_of_their_directory() {
+    let page = |number: u64| (64 * number as i64)..(64 * number as i64 + 64);
+    for (before, number, is_made) in [
+        (vec![], DIRECTORY_SLACK - 1, true),
+        (vec![], DIRECTORY_SLACK, false),
+        (vec![0], 2 * DIRECTORY_SLACK - 1, true),
+        (vec![0], 2 * DIRECTORY_SLACK, false),
+    ] {
+        let (filled, loaded) = (MixedIndex::new(SHIFT), MixedIndex::new(SHIFT));
+        let mut loader = Loader::new(&loaded);
+        for key in before.iter().copied().chain([number]).flat_map(page) {
+            set(&filled, [key]);
+            loader.push(KeyRef::Int(key), entry(1 + key as u64));
+        }
+        loader.finish();
+        for index in [&filled, &loaded] {
+            assert_eq!(pages(index).contains(&number), is_made, "{number} behind {before:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_loaded_goes_into_a_page_where_a_quarter_of_its_keys_are_there() {
+    for (count, is_made) in [(15, false), (16, true)] {
+        let index = MixedIndex::new(SHIFT);
+        let mut loader = Loader::new(&index);
+        (0..count).for_each(|number| loader.push(KeyRef::Int(64 + 3 * number), entry(7)));
+        loader.finish();
+        assert_eq!(pages(&index), if is_made { vec![1] } else { vec![] }, "{count} keys");
+        assert!((0..count).all(|number| index.get(KeyRef::Int(64 + 3 * number)) == Some(entry(7))));
+    }
+}
+
+#[test]
+fn the_memory_of_an_index_is_that_of_its_pages_its_directory_and_its_map() {
+    let ints = PagedInts::new(4);
+    ints.create(0, |_| {});
+    // The third level, of four pages.
+    ints.create(5, |_| {});
+    let directory = 5 * size_of::<OnceLock<Box<[AtomicU64]>>>();
+    assert_eq!(ints.memory_bytes(), 2 * 16 * 8 + directory);
+    let index = MixedIndex::new(4);
+    assert_eq!(index.memory_bytes(), 0);
+    set(&index, [-1, -2, -3]);
+    assert_eq!(index.memory_bytes(), 3 * ((size_of::<Key>() + size_of::<Entry>()) * 3 / 2));
+    let in_map = index.memory_bytes();
+    set(&index, 0..16);
+    assert_eq!(index.memory_bytes(), in_map + 16 * 8 + size_of::<OnceLock<Box<[AtomicU64]>>>());
+}
+
+#[test]
+fn a_page_of_entries_costs_what_it_has() {
+    let index = MixedIndex::new(SHIFT);
+    set(&index, 0..5000);
+    for reverse in [false, true] {
+        let mut out = Vec::new();
+        index.page(&KeyRange::all(), reverse, 3, &mut out);
+        assert!(out.len() == 3 && out.capacity() < 100, "{} for three", out.capacity());
+    }
+}
+
+#[test]
+fn a_range_from_a_key_to_itself_has_that_key_unless_it_leaves_it_out() {
+    let key = || Key::Int(5);
+    for (from, to, is_empty) in [
+        (Bound::Included(key()), Bound::Included(key()), false),
+        (Bound::Included(key()), Bound::Excluded(key()), true),
+        (Bound::Excluded(key()), Bound::Included(key()), true),
+        (Bound::Included(Key::Int(6)), Bound::Included(key()), true),
+        (Bound::Unbounded, Bound::Excluded(key()), false),
+    ] {
+        let range = KeyRange { from, to };
+        assert_eq!(range.is_empty(), is_empty, "{range:?}");
+    }
+}
+
+#[test]
+fn an_entry_is_shown_with_what_it_says_of_its_record() {
+    let shown =
+        |relocated, chunked| format!("{:?}", Entry::new(LogAddress(7), relocated).with_chunked(chunked));
+    let address = format!("{:?}", LogAddress(7));
+    assert_eq!(shown(false, false), address);
+    assert_eq!(shown(true, false), format!("relocated {address}"));
+    assert_eq!(shown(false, true), format!("chunked {address}"));
+    assert_eq!(shown(true, true), format!("relocated chunked {address}"));
+}
+
+fn state(address: u64) -> State {
+    State { lsn: Lsn(address), address: LogAddress(address) }
+}
+
+fn documents(id: u32) -> Arc<Documents> {
+    Arc::new(Documents::new(id, 4))
+}
+
+/// A catalog of "a", 1, and "b", 2.
+fn catalog() -> Catalog {
+    let mut catalog = Catalog::default();
+    for (id, name, at) in [(1, "a", 10), (2, "b", 20)] {
+        let change = CatalogChange::Create { id, name: name.into() };
+        catalog.carry_out(&change, Some(documents(id)), LogAddress(at)).expect("the name is free");
+    }
+    catalog
+}
+
+fn id_of(catalog: &Catalog, name: &str) -> Option<u32> {
+    catalog.find(name).map(|naming| naming.documents.id)
+}
+
+#[test]
+fn what_was_dropped_has_ended_for_those_who_still_see_it_and_what_was_renamed_has_not() {
+    let mut catalog = catalog();
+    catalog.carry_out(&CatalogChange::Drop { id: 1 }, None, LogAddress(30)).expect("it is there");
+    let rename = CatalogChange::Rename { id: 2, name: "c".into() };
+    catalog.carry_out(&rename, None, LogAddress(40)).expect("the name is free");
+    let ended = |states: &[State]| catalog.ended_in(states).into_iter().collect::<Vec<_>>();
+    assert!(ended(&[]).is_empty());
+    assert!(ended(&[state(10)]).is_empty(), "it had not begun");
+    assert_eq!(ended(&[state(25)]), [1]);
+    assert_eq!(ended(&[state(50), state(30)]), [1]);
+    assert!(ended(&[state(31), state(50)]).is_empty());
+}
+
+#[test]
+fn a_catalog_record_that_is_taken_back_leaves_the_catalog_as_it_was() {
+    let changes: [(CatalogChange, Option<u32>); 4] = [
+        (CatalogChange::Create { id: 3, name: "c".into() }, Some(3)),
+        (CatalogChange::Drop { id: 1 }, None),
+        (CatalogChange::Clear { id: 1, new: 3 }, Some(3)),
+        (CatalogChange::Rename { id: 1, name: "c".into() }, None),
+    ];
+    for (change, begins) in changes {
+        let mut catalog = catalog();
+        catalog.carry_out(&change, begins.map(documents), LogAddress(30)).expect("it fits");
+        let begun = ["a", "c"].map(|name| catalog.find(name).cloned());
+        catalog.take_back(LogAddress(30));
+        assert_eq!(["a", "b", "c"].map(|name| id_of(&catalog, name)), [Some(1), Some(2), None], "{change:?}");
+        assert_eq!(catalog.current().count(), 2);
+        for begun in begun.into_iter().flatten() {
+            let is_still = catalog.current().any(|naming| Arc::ptr_eq(naming, &begun));
+            assert_eq!(begun.is_current(), is_still, "{change:?}: whoever still has it");
+        }
+    }
+}
+
+#[test]
+fn a_collection_is_loaded_where_neither_its_name_nor_its_id_is_there() {
+    let mut catalog = catalog();
+    assert!(catalog.load("a".into(), documents(3)).is_none());
+    assert!(catalog.load("c".into(), documents(2)).is_none());
+    assert!(catalog.load("c".into(), documents(3)).is_some());
+    assert_eq!((id_of(&catalog, "c"), catalog.last_id()), (Some(3), 3));
+}
+
+#[test]
+fn what_a_newer_version_wrote_of_a_collection_is_kept() {
+    let kept = Document::from_iter([("later", 1)]);
+    let documents = Documents::new(1, 4).with_kept(kept.clone());
+    assert_eq!((documents.id, documents.kept), (1, kept));
+}
