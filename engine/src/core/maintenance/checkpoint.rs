@@ -17,6 +17,9 @@ use crate::sync::{Arc, read};
 
 use super::super::{Core, Cursor, Writer};
 
+#[cfg(test)]
+mod tests;
+
 /// A checkpoint that is being written. Everything in it is as of one commit, which a snapshot holds.
 #[derive(Debug)]
 pub(crate) struct CheckpointJob {

@@ -1,0 +1,78 @@
+//! The steps of a checkpoint, one by one.
+
+use super::*;
+use crate::core::Expect;
+use crate::document::KeyRef;
+use crate::options::{Durability, Options};
+use crate::storage::MemoryStorage;
+
+/// A store with commits that are durable.
+fn store() -> Core {
+    let options = Options::new().sector(64).segment_bytes(512);
+    let core = Core::open(Box::new(MemoryStorage::new()), &options).expect("memory refuses nothing");
+    (0..40).for_each(|key| put(&core, key, Durability::Buffered));
+    core.writer().expect("it is opened for writing").sync(&core).expect("memory refuses nothing");
+    core
+}
+
+fn put(core: &Core, key: i64, durability: Durability) {
+    let mut writer = core.writer().expect("it is opened for writing");
+    writer.begin(core).expect("memory refuses nothing");
+    core.put(&mut writer, "a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
+    writer.commit(core, durability).expect("memory refuses nothing");
+}
+
+fn begin(core: &Core) -> CheckpointJob {
+    core.begin_checkpoint().expect("memory refuses nothing").expect("there are commits")
+}
+
+#[test]
+fn a_checkpoint_begins_with_a_sync_where_something_waits_for_one_and_else_without() {
+    let core = store();
+    let syncs = || core.log.storage.counters().syncs;
+    put(&core, 40, Durability::Buffered);
+    let before = syncs();
+    let job = begin(&core);
+    assert_eq!(syncs(), before, "what is visible can be written down");
+    assert_eq!(job.end.lsn, core.progress().visible);
+    drop(job);
+    put(&core, 41, Durability::Synced);
+    assert!(core.has_pending());
+    let job = begin(&core);
+    assert!(syncs() > before && !core.has_pending());
+    assert_eq!(job.end.lsn, core.progress().visible);
+}
+
+#[test]
+fn a_slot_that_names_a_checkpoint_is_synced_before_anything_rests_on_it() {
+    let core = store();
+    let mut job = begin(&core);
+    while core.write_checkpoint(&mut job).expect("memory refuses nothing") {}
+    let sealed = core.seal_checkpoint(job).expect("memory refuses nothing");
+    core.name_checkpoint(&sealed).expect("memory refuses nothing");
+    assert!(core.writer().expect("it is opened for writing").slot_unsynced);
+    let syncs = core.log.storage.counters().syncs;
+    core.sync_slot().expect("memory refuses nothing");
+    assert_eq!(core.log.storage.counters().syncs, syncs + 1);
+    assert!(!core.writer().expect("it is opened for writing").slot_unsynced);
+}
+
+#[test]
+fn what_was_taken_for_a_checkpoint_that_does_not_come_to_be_is_free_again() {
+    let core = store();
+    let mut writer = core.writer().expect("it is opened for writing");
+    let before = writer.appender.free.clone();
+    let mut taken = Vec::new();
+    for _ in 0..3 {
+        taken.push(writer.allocate(&core).expect("memory refuses nothing"));
+    }
+    let end = writer.appender.free.end();
+    let free = |writer: &Writer| writer.appender.free.within(end);
+    assert_eq!(free(&writer) + 3, before.within(before.end()) + (end - before.end()));
+    writer.room.is_stale = false;
+    drop(writer);
+    core.give_up_checkpoint(&taken).expect("it is opened for writing");
+    let writer = core.writer().expect("it is opened for writing");
+    assert_eq!(free(&writer), before.within(before.end()) + (end - before.end()));
+    assert!(writer.room.is_stale);
+}
