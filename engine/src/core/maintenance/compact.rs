@@ -7,6 +7,9 @@ use crate::error::Result;
 use super::super::Core;
 use super::due::Stepped;
 
+#[cfg(test)]
+mod tests;
+
 /// How far a compaction has come, as [`Db::compact_with`](crate::Db::compact_with) tells after each step.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,9 +64,8 @@ impl Core {
             let (now, is_enough) = {
                 let writer = self.writer()?;
                 let moved_bytes = writer.work.relocated_bytes - moved_before;
-                // Those who write meanwhile leave new work behind for ever: theirs is for another time (spec: P-7.3).
                 let written = writer.work.user_bytes - user_before;
-                let is_enough = written > 0 && moved_bytes > 3 * live_before + written;
+                let is_enough = is_enough(moved_bytes, written, live_before);
                 let live_bytes = writer.usage(self).live;
                 (CompactProgress { steps, file_bytes: writer.file_len, live_bytes, moved_bytes }, is_enough)
             };
@@ -73,4 +75,9 @@ impl Core {
         }
         report(true)
     }
+}
+
+/// Whether so much was moved beside those who wrote meanwhile that the rest is for another time: they leave new work behind for ever (spec: P-7.3).
+fn is_enough(moved: u64, written: u64, live_before: u64) -> bool {
+    written > 0 && moved > 3 * live_before + written
 }

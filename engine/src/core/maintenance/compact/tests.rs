@@ -1,0 +1,61 @@
+//! What a compaction tells, and when it ends.
+
+use super::super::Effort;
+use super::*;
+use crate::core::Expect;
+use crate::document::KeyRef;
+use crate::options::{Durability, Options};
+use crate::storage::MemoryStorage;
+
+#[test]
+fn beside_writers_a_compaction_ends_once_it_moved_thrice_what_was_live_and_what_they_wrote() {
+    for (moved, written, live_before, expected) in [
+        (301, 1, 100, false),
+        (302, 1, 100, true),
+        (350, 50, 100, false),
+        (351, 50, 100, true),
+        (9_999, 0, 1, false),
+    ] {
+        assert_eq!(is_enough(moved, written, live_before), expected, "{moved}, {written}, {live_before}");
+    }
+}
+
+#[test]
+fn a_compaction_counts_its_own_steps_and_what_it_moved_itself() {
+    let options = Options::new().sector(64).segment_bytes(512);
+    let core = Core::open(Box::new(MemoryStorage::new()), &options).expect("memory refuses nothing");
+    for round in 0..3 {
+        for key in 0..60 {
+            let mut writer = core.writer().expect("it is opened for writing");
+            writer.begin(&core).expect("memory refuses nothing");
+            // Each round leaves every second document as it is.
+            let key = KeyRef::Int(if round == 0 { key } else { key / 2 * 2 });
+            core.put(&mut writer, "a", key, Expect::Anything, &[0xA0]).expect("it is sound");
+            writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+        }
+        let of = |core: &Core| {
+            let writer = core.writer().expect("it is opened for writing");
+            (writer.file_len, writer.work.relocated_bytes)
+        };
+        let (file_before, moved_before) = of(&core);
+        let cancelled = core.compact(|| core.maintain(Effort::All), |_| ControlFlow::Break(()));
+        assert!(!cancelled.expect("memory refuses nothing").is_complete);
+        let (_, moved_then) = of(&core);
+        let mut told = Vec::new();
+        let report = core.compact(
+            || core.maintain(Effort::All),
+            |progress| {
+                assert!(progress.live_bytes > 0 && progress.file_bytes > 0);
+                told.push((progress.steps, progress.moved_bytes));
+                ControlFlow::Continue(())
+            },
+        );
+        let report = report.expect("memory refuses nothing");
+        let (file_after, moved_after) = of(&core);
+        assert!(moved_after > moved_before && file_after < file_before);
+        assert!(report.is_complete && report.moved_bytes == moved_after - moved_then, "{report:?}");
+        assert_eq!(report.bytes_after, file_after);
+        assert!(told.iter().enumerate().all(|(number, (steps, _))| *steps == number as u64 + 1), "{told:?}");
+        assert_eq!(told[told.len() - 1].1, report.moved_bytes);
+    }
+}
