@@ -180,6 +180,12 @@ impl Geometry {
         (offset + self.sector - 1) & !(self.sector - 1)
     }
 
+    /// The greatest sector boundary at or before `offset`, an offset in a segment.
+    #[must_use]
+    pub const fn round_down_sector(self, offset: u32) -> u32 {
+        offset & !(self.sector - 1)
+    }
+
     //= spec/format.md#f-2-2-log-address
     //# A writer MUST NOT open a segment whose addresses would not fit into 55 bits.
     /// The highest sequence number whose addresses fit into 55 bits. A writer opens no segment beyond it

@@ -61,12 +61,9 @@ pub(super) fn search(scan: &mut Scan<'_>) -> Result<Claims> {
 }
 
 fn search_chain(scan: &mut Scan<'_>, mut link: Link, claims: &mut Claims) -> Result<()> {
-    // spec. The chain cannot turn in a circle: the sequence grows, and each segment has one.
-    let mut visited = 0;
-    while let Some(physical) = link.next
-        && visited <= scan.geometry.segments_within(scan.file_len)
-    {
-        visited += 1;
+    // spec. The chain cannot turn in a circle: the sequence grows, each segment has one, and no two damaged headers in a row
+    // are stepped over.
+    while let Some(physical) = link.next {
         let Some(image) = scan.open(physical, link.sequence)? else { break };
         if image.header.is_none() && seeded::is_on(Bug::DamagedHeaderEndsTheChain) {
             break;
@@ -114,7 +111,7 @@ impl Link {
 fn search_segment(scan: &Scan<'_>, image: &Shared, from: u32, claims: &mut Claims) -> Result<()> {
     let known = (scan.lsn(), scan.highest_incarnation());
     let sector = scan.geometry.sector();
-    let start = from / sector * sector;
+    let start = scan.geometry.round_down_sector(from);
     let first_lsn = image.header.as_ref().map_or(Lsn::ZERO, |header| header.first_lsn);
     let look = |file_offset: u64, bytes: &[u8]| {
         let offset = (file_offset - image.file_offset(0)) as u32;

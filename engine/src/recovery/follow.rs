@@ -47,7 +47,7 @@ pub(crate) fn follow(
     let found = claims::search(&mut scan)?;
     let highest_incarnation = found.incarnation.max(scan.highest_incarnation());
     let end_at = scan.file_offset();
-    let end = scan.into_end_to_read(segments);
+    let end = scan.into_end_to_read();
     let free = FreeSegments::around(&BTreeSet::new());
     let checkpoints = start.checkpoints;
     let recovered = Recovered { end, highest_incarnation, replay, free, checkpoints, commits };

@@ -36,13 +36,13 @@ impl Scan<'_> {
         };
         let mut crcs = Vec::with_capacity(part.records.capacity());
         let mut at = records_at;
-        while at < body_end && part.records.len() < header.record_count as usize {
+        for _ in 0..header.record_count {
             let Some((len, crc)) = self.record(image, at, body_end, seed)? else { return Ok(None) };
             part.records.push(at);
             crcs.push(crc);
             at += len;
         }
-        if at != body_end || part.records.len() != header.record_count as usize {
+        if at != body_end {
             return Ok(None);
         }
         let found = body_crc(header, image.seed.at(offset), crcs.into_iter());

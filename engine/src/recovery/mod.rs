@@ -132,7 +132,7 @@ pub(crate) fn recover(
     let checkpoints = start.checkpoints;
     reclaim(&mut replay.accounts, segments, slot.reuse_floor());
     let mut held = held(slot, &replay.accounts, &checkpoints)?;
-    let end = scan.into_end(segments, &held)?;
+    let end = scan.into_end(&held)?;
     held.extend(end.reserved.iter().flatten());
     let free = FreeSegments::around(&held);
     Ok(Recovered { end, highest_incarnation, replay, free, checkpoints, commits })

@@ -171,12 +171,10 @@ impl Replay {
                     CatalogFault::Malformed(what) => broken("F-7.1", what),
                     CatalogFault::Unsupported => newer(0),
                 })?;
-                let is_forgotten = match change {
-                    CatalogChange::Drop { .. } => seeded::is_on(Bug::DropNotReplayed),
-                    CatalogChange::Clear { .. } => seeded::is_on(Bug::ClearNotReplayed),
-                    _ => false,
-                };
-                if is_forgotten {
+                if matches!(change, CatalogChange::Drop { .. }) && seeded::is_on(Bug::DropNotReplayed) {
+                    return Ok(());
+                }
+                if matches!(change, CatalogChange::Clear { .. }) && seeded::is_on(Bug::ClearNotReplayed) {
                     return Ok(());
                 }
                 let begins = change.begins().map(|id| Arc::new(Documents::new(id, self.page_shift)));
@@ -244,8 +242,10 @@ fn document(
     address: LogAddress,
     record: &Record<'_>,
 ) -> Option<Entry> {
+    if matches!(record.kind, Kind::Delete) && seeded::is_on(Bug::DeletesNotReplayed) {
+        return None;
+    }
     let before = match record.kind {
-        Kind::Delete if seeded::is_on(Bug::DeletesNotReplayed) => return None,
         Kind::Delete => documents.index.remove(key),
         _ => {
             if let KeyRef::Int(id) = key {

@@ -38,7 +38,7 @@ pub(crate) struct Scan<'a> {
     successors: Option<Rc<[Shared]>>,
     highest_incarnation: u32,
     /// What was reserved for the first segment's successors, should its header be damaged.
-    reserved_at_start: (u64, [Option<u32>; 2]),
+    reserved_at_start: [Option<u32>; 2],
 }
 
 /// Which part of which commit is looked for.
@@ -76,7 +76,7 @@ impl<'a> Scan<'a> {
             file_len,
             read_unit,
             lsn: start.lsn,
-            reserved_at_start: (segment.sequence, start.reserved),
+            reserved_at_start: start.reserved,
             image,
             segment,
             offset: start.offset,
@@ -166,7 +166,7 @@ impl<'a> Scan<'a> {
 
     /// Whether an opening frame of a higher incarnation begins at `offset`, going by its header. Asked of every place that
     /// follows a commit, so it reads no further than the commit itself needs, where it can be told without.
-    fn opening_may_stand(&self, image: &Shared, offset: u32) -> Result<bool> {
+    pub(super) fn opening_may_stand(&self, image: &Shared, offset: u32) -> Result<bool> {
         let (seed, segment_bytes) = (&image.seed, self.geometry.segment_bytes());
         let is_opening = |header: &[u8]| {
             parse_header_at(header, offset, seed, segment_bytes).is_some_and(|header| {
@@ -182,7 +182,7 @@ impl<'a> Scan<'a> {
             return Ok(false);
         }
         let sector = self.geometry.sector();
-        let start = offset / sector * sector;
+        let start = self.geometry.round_down_sector(offset);
         let within = (offset - start) as usize;
         let look = |_: u64, bytes: &[u8]| {
             bytes.get(within..within + FRAME_HEADER_LEN).filter(|header| is_opening(header)).map(|_| [1, 0])
@@ -290,8 +290,8 @@ impl<'a> Scan<'a> {
     pub(super) fn reserved_by(&self, image: &SegmentImage) -> [Option<u32>; 2] {
         match &image.header {
             Some(header) => [header.next, header.after],
-            None if image.sequence == self.reserved_at_start.0 => self.reserved_at_start.1,
-            None => [None, None],
+            // Every other segment was entered by its header.
+            None => self.reserved_at_start,
         }
     }
 
@@ -321,9 +321,6 @@ impl<'a> Scan<'a> {
 
     /// Enters the segments and stretches that `commit` begins into the table.
     pub(super) fn note_segments(&mut self, commit: &Commit, segments: &SegmentTable) {
-        if commit.lsn.incarnation() == 0 || segments.count() == 0 {
-            segments.put(Arc::clone(&self.segment));
-        }
         for part in &commit.parts {
             if part.image.sequence != self.segment.sequence {
                 let place = (part.image.sequence, part.image.physical);
@@ -349,16 +346,13 @@ impl<'a> Scan<'a> {
     }
 
     /// Where a writer goes on.
-    pub(super) fn into_end(self, segments: &SegmentTable, held: &BTreeSet<u32>) -> Result<LogEnd> {
+    pub(super) fn into_end(self, held: &BTreeSet<u32>) -> Result<LogEnd> {
         self.check_reserved(self.reserved_by(&self.image), held)?;
-        Ok(self.into_end_to_read(segments))
+        Ok(self.into_end_to_read())
     }
 
     /// The same for who writes nothing there.
-    pub(super) fn into_end_to_read(self, segments: &SegmentTable) -> LogEnd {
-        if segments.count() == 0 {
-            segments.put(Arc::clone(&self.segment));
-        }
+    pub(super) fn into_end_to_read(self) -> LogEnd {
         let reserved = self.reserved_by(&self.image);
         LogEnd { segment: self.segment, offset: self.offset, lsn: self.lsn, reserved }
     }

@@ -213,16 +213,17 @@ impl Visibility {
             // What it superseded is needed by older snapshots at most: not by those that are taken from here on.
             let next_snapshot = inner.next_snapshot;
             let mut held = pending.held;
-            while !held.is_empty() {
+            loop {
                 for held in held.drain(held.len().saturating_sub(AT_ONCE)..) {
                     let older = inner.snapshots.range(..next_snapshot).next_back();
                     let older = older.map(|(id, live)| (*id, live.state));
                     inner.retained.pass_on(held, older);
                 }
-                if !held.is_empty() {
-                    drop(inner);
-                    inner = lock(&self.inner);
+                if held.is_empty() {
+                    break;
                 }
+                drop(inner);
+                inner = lock(&self.inner);
             }
         }
         let settled = inner.is_settled();

@@ -107,7 +107,7 @@ impl Buffer {
 
     fn fill(&mut self, source: &impl PageSource, at: u64, len: u64) -> Result<()> {
         // Nothing is held while the read may fail.
-        self.at = u64::MAX - len;
+        self.at = u64::MAX;
         self.bytes.resize(len as usize, 0);
         source.read_at(at, &mut self.bytes)?;
         self.at = at;

@@ -191,6 +191,7 @@ proptest! {
         let offset = offset % (geometry.segment_bytes() + 1);
         prop_assert_eq!(round_up_8(offset), offset.next_multiple_of(8));
         prop_assert_eq!(geometry.round_up_sector(offset), offset.next_multiple_of(geometry.sector()));
+        prop_assert_eq!(geometry.round_down_sector(offset), offset / geometry.sector() * geometry.sector());
     }
 
     #[test]
