@@ -23,3 +23,13 @@ impl fmt::Display for LogAddress {
         write!(f, "{:#x}", self.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_shown_as_places_in_a_file_are() {
+        assert_eq!(LogAddress(0x1_2a40).to_string(), "0x12a40");
+    }
+}

@@ -51,6 +51,12 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
+    /// How things stand where nothing waits to be handed over.
+    #[cfg(test)]
+    pub(crate) fn at(end: LogEnd) -> Mark {
+        Mark { end, stated: None, aligned: false, extents: 0, extent_len: 0, taken: 0 }
+    }
+
     /// The segment in which the log ended.
     pub(crate) fn segment(&self) -> &Arc<Segment> {
         &self.end.segment

@@ -16,6 +16,8 @@ mod replay;
 mod scan;
 mod slots;
 mod start;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use checkpoint::{HeldCheckpoint, NamedCheckpoints, verify_checkpoint};
 pub(crate) use create::{create, zero_fill};

@@ -2,9 +2,12 @@
 
 use std::ops::Bound;
 
+use crate::cache::Segment;
 use crate::document::{Key, KeyRef};
-use crate::format::{LogAddress, Lsn};
+use crate::format::catalog::CatalogChange;
+use crate::format::{Geometry, Lineage, LogAddress, Lsn};
 use crate::index::{Birth, Entry, KeyRange, State};
+use crate::log::{Batch, LogEnd, Mark};
 use crate::sync::Arc;
 
 use super::*;
@@ -98,6 +101,53 @@ fn a_reader_waits_for_the_commit_that_it_meets_half_applied() {
         Some(entry(24))
     });
     assert_eq!((hit, asked.get()), (Some(entry(24)), 2), "and so does a visible hit");
+}
+
+/// A commit that waits, with a change of the catalog in it or without.
+fn pend(visibility: &Visibility, lsn: u64, changes_catalog: bool) {
+    let geometry = Geometry::new(64, 512).expect("a geometry");
+    let segment = Arc::new(Segment::new(&Lineage::default(), geometry, 0, 0, Lsn(1)));
+    let end = LogEnd { segment, offset: 64, lsn: Lsn(lsn - 1), reserved: [None, None] };
+    let mut batch = Batch::default();
+    (batch.lsn, batch.end) = (Lsn(lsn), LogAddress(lsn));
+    if changes_catalog {
+        batch.push_catalog(CatalogChange::Drop { id: 1 }, None);
+    }
+    let mut applying = visibility.apply();
+    applying.hold();
+    applying.pend(Pending::new(batch, true, Mark::at(end), 0));
+}
+
+//= spec/transactions.md#t-4-8-no-room
+//= type=test
+//# When there is no room to hand over what is pending, the pending commits MUST fail as `StorageFull`,
+//# all of them, and be taken back: the state is as if they had never been placed (S-8.5).
+#[test]
+fn just_what_is_above_the_last_commit_handed_over_is_taken_back() {
+    let visibility = Visibility::new(at(20));
+    (24..=27).for_each(|lsn| pend(&visibility, lsn, false));
+    let taken_above = |written: u64| {
+        let mut undone = Vec::new();
+        let taken = visibility.take_back(Lsn(written), |pending| undone.push(pending.batch.lsn.0));
+        assert_eq!(undone, taken.iter().map(|pending| pending.batch.lsn.0).collect::<Vec<_>>());
+        undone
+    };
+    assert_eq!((taken_above(27), visibility.take_backs()), (vec![], 0), "what is handed over stays");
+    assert_eq!((taken_above(25), visibility.take_backs()), (vec![27, 26], 1), "the newest first");
+    assert_eq!((taken_above(25), visibility.take_backs()), (vec![], 1));
+    assert_eq!((visibility.pending(), visibility.is_unsettled()), (2, true), "a miss proves nothing yet");
+    assert_eq!((taken_above(23), visibility.take_backs()), (vec![25, 24], 2));
+    assert_eq!((visibility.pending(), visibility.is_unsettled()), (0, false));
+}
+
+#[test]
+fn a_publication_says_whether_one_of_its_commits_changed_the_catalog() {
+    let visibility = Visibility::new(at(20));
+    (24..=27).for_each(|lsn| pend(&visibility, lsn, lsn == 25));
+    assert!(!visibility.publish_pending(Lsn(24)));
+    assert!(visibility.publish_pending(Lsn(26)));
+    assert!(!visibility.publish_pending(Lsn(27)));
+    assert!(!visibility.publish_pending(Lsn(27)), "there is none left");
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! Checkpoints that name places which are not theirs, under checksums that hold.
 
-use holotype::{Db, Options};
+use std::sync::Arc;
 
-use super::forge::{Forge, n, options};
+use holotype::format::page::{Page, PageKind};
+use holotype::storage::MemoryStorage;
+use holotype::{Db, Error, Options, inspect, salvage_to};
+
+use super::forge::{Forge, n, options, read_all};
 
 fn sizes() -> Options {
     options().segment_bytes(512)
@@ -88,4 +92,83 @@ fn a_segment_that_is_said_to_be_freed_and_has_live_records_is_a_problem() {
         report.problems.iter().any(|problem| problem.to_string().contains("P-3.6")),
         "its place will be given out: {report:?}"
     );
+}
+
+/// The first sector of a page of this kind of the newest checkpoint is damaged, or of the one before.
+fn damage(store: &mut Forge, which: usize, kind: PageKind) {
+    let slot = store.newest();
+    let lsn = slot.checkpoints[which].expect("it is named").lsn;
+    for at in (0..store.bytes.len()).step_by(8) {
+        let Some(number) = Page::claimed_number(&store.bytes[at..]) else { continue };
+        let page = Page::parse(&store.bytes[at..], &slot.lineage, lsn, number);
+        if page.is_ok_and(|page| page.header().kind == kind) {
+            store.bytes[at + 40] ^= 1;
+            return;
+        }
+    }
+    panic!("there is no such page");
+}
+
+#[test]
+fn a_checkpoint_of_an_earlier_life_takes_its_segments() {
+    let store = with_checkpoints(2);
+    let inspector = inspect::open_on(store.disk()).expect("it is sound");
+    let segments: usize = inspector.checkpoints().iter().map(|checkpoint| checkpoint.segments.len()).sum();
+    assert!(segments > 2);
+    let space = store.open_with(&sizes()).expect("it is sound").stats().space;
+    assert_eq!(space.checkpoint_bytes, 512 * segments as u64);
+}
+
+#[test]
+fn what_is_wrong_with_a_checkpoint_as_a_whole_is_said_of_its_root() {
+    let mut store = with_checkpoints(1);
+    store.patch_table(&[0x82, 0x18, 64], &[0x82, 0x18, 72]);
+    let slot = store.newest();
+    let root = slot.checkpoints[0].expect("there is one");
+    let inspector = inspect::open_on(store.disk()).expect("it can be read");
+    let Some(Error::Corrupt(fault)) = &inspector.checkpoints()[0].problem else { panic!("it is damaged") };
+    assert_eq!(fault.at, slot.geometry.segment_offset(root.root_physical) + u64::from(root.root_offset));
+}
+
+//= spec/space.md#p-10-2-what-it-holds
+//# Where the source names another that cannot be, it MUST name the readable one twice: a single name
+//# would say that the log is complete from its creation on.
+#[test]
+fn a_backup_names_a_damaged_checkpoint_no_more() {
+    let named = |store: &Forge| {
+        let copy = Arc::new(MemoryStorage::new());
+        let db = store.open_with(&sizes()).expect("the newest is sound");
+        db.backup_to(&copy, None).expect("nothing hinders it");
+        Forge { bytes: read_all(&copy) }.newest().checkpoints.map(|named| named.map(|named| named.lsn))
+    };
+    let mut store = with_checkpoints(2);
+    let [newest, before] = store.newest().checkpoints.map(|named| named.map(|named| named.lsn));
+    assert!(before.is_some() && before < newest);
+    assert_eq!(named(&store), [newest, before]);
+    damage(&mut store, 1, PageKind::Primary);
+    assert_eq!(named(&store), [newest, newest]);
+}
+
+#[test]
+fn salvage_learns_names_from_a_checkpoint_whose_trees_are_damaged() {
+    let mut store = Forge::of(&sizes(), |db: &Db| {
+        db.collection("c").put(1, n(1)).expect("there is room");
+        db.checkpoint().expect("nothing hinders it");
+        db.create_collection("late").expect("there is room");
+        (1..=9).for_each(|key| db.collection("late").put(key, n(key)).expect("there is room"));
+        db.checkpoint().expect("nothing hinders it");
+        (10..=12).for_each(|key| db.collection("late").put(key, n(key)).expect("there is room"));
+    });
+    damage(&mut store, 0, PageKind::Primary);
+    let late = |store: &Forge| {
+        let report = salvage_to(store.disk(), Arc::new(MemoryStorage::new())).expect("there is much");
+        report.collections.into_iter().find(|collection| collection.name == "late").map(|late| late.documents)
+    };
+    assert_eq!(late(&store), Some(12), "the log says so");
+    // Of the log, the record that creates the collection is damaged, too.
+    let at = store.bytes.windows(4).position(|bytes| bytes == b"late").expect("it is there");
+    store.bytes[at] ^= 1;
+    assert_eq!(late(&store), Some(12), "the checkpoint says so");
+    damage(&mut store, 0, PageKind::Catalog);
+    assert_eq!(late(&store), None, "nothing says so");
 }

@@ -1,10 +1,13 @@
 //! What behind the end of the log attests that it once went on, and what does not.
 
 use holotype::format::Lsn;
+use holotype::format::body::encode_opening;
 use holotype::format::frame::{FRAME_HEADER_LEN, FrameFlags};
+use holotype::format::record::Kind;
 use holotype::format::segment::{SegmentHeader, SegmentKind};
+use holotype::{Value, doc};
 
-use super::forge::{End, Forge, Frame};
+use super::forge::{End, Forge, Frame, n, nameless, options};
 
 /// The header of a segment 1, which nothing follows.
 fn second(first_lsn: Lsn, durable_lsn: Lsn) -> SegmentHeader {
@@ -97,4 +100,55 @@ pub(crate) fn where_no_successor_is_named_all_headers_are_looked_at() {
     assert_eq!(store.keys(), ["1", "2"], "it attests nothing");
     store.set_header(3, attests);
     store.assert_corrupt("the second of two successors attests it");
+}
+
+//= spec/recovery.md#r-3-3-where-to-look
+//# A reader MUST look at every multiple of 8 from X on in segment q where a frame header can lie.
+#[test]
+fn what_stands_in_front_of_the_end_claims_nothing() {
+    let long = || doc! { "p": Value::Bytes(vec![7; 32]) };
+    let store = Forge::of(&options(), |db| {
+        (1..=3).for_each(|key| db.collection("c").put(key, long()).expect("there is room"));
+    });
+    let (end, geometry) = (store.end(), store.newest().geometry);
+    let mut gaps = 0;
+    for offset in (geometry.data_start()..end.offset).step_by(8) {
+        let at = geometry.segment_offset(0) as usize + offset as usize;
+        let is_gap = store.bytes[at..at + FRAME_HEADER_LEN].iter().all(|byte| *byte == 0);
+        if is_gap && geometry.place(offset) == Some(offset) {
+            let mut store = store.clone();
+            store.place(end, offset, &Frame::claiming(later(end, 9)));
+            assert_eq!(store.keys(), ["1", "2", "3"], "a claim at {offset}");
+            gaps += 1;
+        }
+    }
+    assert!(gaps > 0, "between two frames is room for a header");
+}
+
+// spec
+#[test]
+fn what_an_opening_frame_names_was_durable_wherever_it_stands() {
+    let store = Forge::of(&options().sector(512), |db| {
+        (1..=2).for_each(|key| db.collection("c").put(key, n(key)).expect("there is room"));
+    });
+    let (end, geometry) = (store.end(), store.newest().geometry);
+    let x = geometry.address(end.sequence, end.offset);
+    let flags = FrameFlags::OPENING | FrameFlags::SYSTEM;
+    for offset in (end.offset + 64..end.offset + 512).step_by(8) {
+        if offset % geometry.sector() + 64 > geometry.sector() {
+            continue;
+        }
+        let with = |names: Lsn| {
+            let (mut store, named) = (store.clone(), encode_opening(names, x));
+            let lsn = Lsn::new(end.lsn.incarnation() + 1, 1);
+            store.place(
+                end,
+                offset,
+                &Frame { flags, ..Frame::new(lsn, vec![nameless(Kind::Opening, &named)]) },
+            );
+            store
+        };
+        with(later(end, 9)).assert_corrupt(&format!("an opening frame at {offset}"));
+        assert_eq!(with(Lsn(end.lsn.0 - 1)).keys(), ["1", "2"], "it names less");
+    }
 }

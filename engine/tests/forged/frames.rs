@@ -2,10 +2,10 @@
 
 use holotype::format::body::encode_opening;
 use holotype::format::frame::FrameFlags;
-use holotype::format::record::Kind;
+use holotype::format::record::{Kind, RecordParts};
 use holotype::format::segment::{SegmentHeader, SegmentKind};
 use holotype::format::{LogAddress, Lsn};
-use holotype::{Db, Durability, Error, Options, Value, doc};
+use holotype::{Db, Durability, Error, Options, Value, doc, inspect};
 
 use super::forge::{End, Forge, Frame, n, nameless, options, put, read_all};
 
@@ -182,6 +182,56 @@ fn an_opening_frame_wins_over_a_commit_in_front_of_it() {
     assert_eq!(store.keys(), ["1", "2"]);
 }
 
+//= spec/recovery.md#r-2-3-highest-incarnation
+//# Where several candidates hold a valid continuation, the reader MUST take the one of the highest
+//# incarnation.
+#[test]
+fn of_several_opening_frames_the_highest_incarnation_wins_and_of_one_the_first_place() {
+    let mut store = Forge::new().lengthened(4);
+    let end = store.end();
+    let geometry = store.newest().geometry;
+    let named = encode_opening(end.lsn, geometry.address(end.sequence, end.offset));
+    let flags = FrameFlags::OPENING | FrameFlags::SYSTEM;
+    let here = geometry.round_up_sector(end.offset);
+    let there = End { physical: 1, sequence: 1, ..end };
+    // A life in the segment in which the log ended, with document 3, and one in its successor, with document 4.
+    let mut with = |[here_incarnation, there_incarnation]: [u32; 2]| {
+        for (segment, offset, incarnation, key) in
+            [(end, here, here_incarnation, 3), (there, 64, there_incarnation, 4)]
+        {
+            let (lsn, body) = (Lsn::new(incarnation, 1), n(key).encode());
+            if key == 4 {
+                store.set_header(1, second(lsn, end.offset));
+            }
+            let opening = Frame::new(lsn, vec![nameless(Kind::Opening, &named)]);
+            store.place(segment, offset, &Frame { flags, ..opening });
+            store.place(segment, offset + 64, &Frame::new(lsn.next(), vec![put(key, &body)]));
+        }
+        store.keys()
+    };
+    assert_eq!(with([3, 2]), ["1", "2", "3"]);
+    assert_eq!(with([2, 3]), ["1", "2", "4"]);
+    assert_eq!(with([2, 2]), ["1", "2", "3"], "no writer leaves that");
+}
+
+// spec: F-5.2
+#[test]
+fn a_frame_that_ends_with_its_segment_is_read_to_its_last_byte() {
+    let delete = |key| RecordParts { kind: Kind::Delete, ..put(key, &[]) };
+    for filling in 0..4096 {
+        let mut store = Forge::new();
+        let (end, body) = (store.end(), vec![7; filling]);
+        let document = doc! { "p": Value::Bytes(body) }.encode();
+        let last = store.append(&Frame::new(end.lsn.next(), vec![put(3, &document), delete(1)]));
+        // Its last record is shorter than what is looked at of a record to learn its length.
+        if store.end().offset == 4096 && last[1] > 4096 - 16 {
+            assert_eq!(store.keys(), ["2", "3"]);
+            return;
+        }
+    }
+    panic!("no frame ends with the segment");
+}
+
 // spec: F-5.7
 /// The header holds, each record holds, and they are not of one frame.
 #[test]
@@ -263,4 +313,18 @@ pub(crate) fn a_leftover_of_an_incarnation_that_no_slot_names_never_comes_back()
     let cut = Forge { bytes: read_all(&disk) };
     assert_ne!(cut.bytes, store.bytes, "the life has begun");
     assert_eq!(cut.keys(), ["1", "2"]);
+}
+
+#[test]
+fn the_commits_that_recovery_follows_are_counted() {
+    let mut store = Forge::new();
+    let body = n(3).encode();
+    let count = store.end().lsn.count();
+    for more in 1..=3 {
+        store.append(&Frame::new(store.end().lsn.next(), vec![put(3, &body)]));
+        let inspector = inspect::open_on(store.disk()).expect("it is sound");
+        assert_eq!(inspector.recovery().commits, u64::from(count + more));
+        let report = store.open().expect("it is sound").verify(true).expect("it can be read");
+        assert_eq!(report.commits, u64::from(count + more));
+    }
 }

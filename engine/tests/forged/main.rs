@@ -2,6 +2,7 @@
 //! damaged file shows by chance alone is shown here by itself.
 #![cfg(feature = "testing")]
 
+mod accounts;
 mod checkpoints;
 mod claims;
 mod forge;

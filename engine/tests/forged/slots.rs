@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use holotype::Db;
 use holotype::format::superblock::SLOT_OFFSETS;
+use holotype::format::{Geometry, SEGMENTS_START};
 use holotype::storage::Storage;
+use holotype::{Db, Error};
 
 use super::forge::{Forge, n, options, read_all};
 
@@ -120,5 +121,39 @@ fn a_writer_keeps_the_minor_version_and_the_features_of_the_file() {
     for slot in SLOT_OFFSETS.map(|at| &bytes[at as usize..]) {
         assert_eq!((slot[10], slot[32]), (9, 5));
         assert!(slot[352] > store.newest().generation as u8, "it was written");
+    }
+}
+
+//= spec/recovery.md#r-5-1-no-valid-slot
+//# When neither slot is valid otherwise, a reader MUST report the file as corrupt if either slot begins with
+//# the magic, and else as not a Holotype file.
+#[test]
+fn a_file_that_ends_with_the_magic_was_a_store() {
+    let magic = Forge::new().bytes[..8].to_vec();
+    Forge { bytes: magic.clone() }.assert_corrupt("a slot that is cut off behind its magic");
+    let other = magic.iter().map(|byte| byte ^ 1).collect();
+    let refused = Forge { bytes: other }.open().map(|db| db.stats());
+    assert!(matches!(refused, Err(Error::NotHolotype { .. })), "{refused:?}");
+}
+
+//= spec/recovery.md#r-5-1-no-valid-slot
+//# A read-only open MUST report that it is incomplete; a writer MAY create the store anew.
+#[test]
+fn what_no_creation_writes_is_somebody_elses_file_wherever_it_stands() {
+    let len = Geometry::new(64, 4096).expect("a geometry").creation_len() as usize;
+    let zeros = Forge { bytes: vec![0; len] };
+    assert!(zeros.open().is_ok(), "a creation that came to its length and no further");
+    for at in [0, 7, 511, 512, 8192, SEGMENTS_START as usize, SEGMENTS_START as usize + 3, len - 1] {
+        let mut store = zeros.clone();
+        store.bytes[at] = 1;
+        // Behind their magic, the first slot and the header of the first segment may be torn.
+        if at == 511 {
+            assert!(store.open().is_ok());
+            continue;
+        }
+        let disk = store.disk();
+        let refused = Db::open_on(Arc::clone(&disk), &options()).map(|db| db.stats());
+        assert!(matches!(refused, Err(Error::NotHolotype { .. })), "a byte at {at}: {refused:?}");
+        assert!(read_all(&disk) == store.bytes, "a byte at {at}: the file was written to");
     }
 }

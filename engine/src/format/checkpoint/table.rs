@@ -178,6 +178,18 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_parts_are_as_long_as_they_are_counted() {
+        let (live, first_lsn) = ((0..256).map(|n| (u32::MAX - 256 + n, u32::MAX)).collect(), Lsn(u64::MAX));
+        let stretches: Vec<_> = (0..256).map(|n| (u32::MAX - 256 + n, Lsn(u64::MAX))).collect();
+        let (sequence, records, bytes, freed) = (u64::MAX, u64::MAX, u64::MAX, Lsn(u64::MAX));
+        let (physical, end) = (u32::MAX, u32::MAX);
+        let longest =
+            TableEntry { sequence, physical, first_lsn, end, stretches, freed, records, bytes, live };
+        let part = longest.encode_part(&longest.stretches, &longest.live);
+        assert_eq!(part.len(), FIXED_LEN_MAX + 256 * (STRETCH_LEN_MAX + LIVE_LEN_MAX));
+    }
+
+    #[test]
     fn parts_are_as_many_as_they_must_and_as_long_as_they_may() {
         let many: Vec<u32> = (u32::MAX - 100..u32::MAX).collect();
         let len_max = FIXED_LEN_MAX + 10 * STRETCH_LEN_MAX;

@@ -155,11 +155,44 @@ impl TreeBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::{Geometry, Lsn};
 
     // spec: F-8.1. Two pointers, each behind the head of a fence, and three keys: two fences of the page and one between.
     #[test]
     fn a_key_has_a_third_of_what_a_page_has_left_without_66_bytes() {
         assert_eq!([66, 69, 70, 4096].map(key_len_max), [0, 1, 1, 1343]);
+    }
+
+    struct Nowhere;
+
+    impl PageSink for Nowhere {
+        fn allocate(&mut self) -> Result<u32> {
+            Ok(0)
+        }
+
+        fn write_at(&mut self, _: u64, _: &[u8]) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_branch_is_filled_to_its_last_byte() {
+        let geometry = Geometry::new(64, 512).expect("a geometry");
+        let mut pages = SegmentWriter::new(geometry, &[7; 16], Lsn::new(1, 1), Lsn::ZERO);
+        let mut tree = TreeBuilder::new(PageKind::Primary, 1);
+        let pointer = PagePointer { number: 1, physical: 1, offset: 64 };
+        let room = pages.page_len_max() - PAGE_HEADER_LEN;
+        let first = Child { lower: &[], pointer }.encoded_len();
+        let mut add = |lower: usize, upper: usize| {
+            let (lower, upper) = (vec![1; lower], vec![2; upper]);
+            tree.add_child(&mut pages, &mut Nowhere, 1, pointer, &lower, &upper).expect("there is room");
+            (tree.levels[1].count, tree.levels.len())
+        };
+        // The head of a fence of 100 bytes is one byte long.
+        assert_eq!(add(0, 100), (1, 2));
+        let upper = room - first - (first + 100);
+        assert_eq!(add(100, upper), (2, 2), "the second fills the page, with its upper fence");
+        assert_eq!(add(1, upper), (1, 3), "the third begins the next page");
     }
 
     #[test]

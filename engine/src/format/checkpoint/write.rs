@@ -304,3 +304,52 @@ fn decoded(key: &[u8]) -> KeyRef<'_> {
     let (key, _) = KeyRef::decode(key).expect("a key that was encoded just now");
     key
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives out indexes of the longest form.
+    #[derive(Debug)]
+    struct Far(u32);
+
+    impl PageSink for Far {
+        fn allocate(&mut self) -> Result<u32> {
+            self.0 -= 1;
+            Ok(self.0)
+        }
+
+        fn write_at(&mut self, _: u64, _: &[u8]) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    // spec: F-8.9. In pages of 448 bytes a leaf has room for 83 indexes of five bytes, and a branch for 26 children of 16.
+    #[test]
+    fn the_pages_of_a_list_are_counted_before_it_is_written() {
+        let geometry = Geometry::new(64, 512).expect("a geometry");
+        let writer = CheckpointWriter::new(geometry, &[7; 16], Lsn::new(1, 1), Lsn::ZERO);
+        let lens = |count| writer.list_page_lens(count);
+        assert_eq!((lens(1), lens(83)), (vec![37], vec![447]));
+        let pages = [84, 166, 167, 83 * 26, 83 * 26 + 1, 83 * 26 * 26, 83 * 26 * 26 + 1];
+        let expected = [3, 3, 4, 27, 27 + 1 + 2, 26 * 26 + 26 + 1, 26 * 26 + 1 + 26 + 1 + 2 + 1];
+        for (count, expected) in pages.into_iter().zip(expected) {
+            assert_eq!(lens(count), vec![448; expected], "a list of {count}");
+        }
+    }
+
+    // spec: F-8.9. The indexes are as long as they are counted, so no more segments are reserved than are filled.
+    #[test]
+    fn what_a_list_reserves_is_what_it_takes() {
+        let geometry = Geometry::new(64, 512).expect("a geometry");
+        for count in (0..2500).step_by(17) {
+            let mut writer = CheckpointWriter::new(geometry, &[7; 16], Lsn::new(1, 1), Lsn::ZERO);
+            let mut sink = Far(u32::MAX);
+            writer.pages.reserve(&mut sink, count).expect("there is room");
+            let len = writer.list_page_lens(count + 40).len();
+            writer.segment_list(&mut sink, 100).expect("there is room");
+            let segments = writer.pages.segments().len();
+            assert!(segments - count <= len + 1, "{count} and a list of {len} take {segments}");
+        }
+    }
+}

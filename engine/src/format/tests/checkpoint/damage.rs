@@ -22,7 +22,7 @@ fn everything() -> Given {
 }
 
 /// Where in the file the pages lie, told from their lengths.
-fn page_ranges(disk: &Disk, segments: &[u32]) -> Vec<Range<usize>> {
+pub(super) fn page_ranges(disk: &Disk, segments: &[u32]) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     for &physical in segments {
         let end = disk.geometry.segment_end(physical) as usize;

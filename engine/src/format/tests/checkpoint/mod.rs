@@ -6,8 +6,10 @@ macro_rules! array {
 }
 
 mod damage;
+mod edges;
 mod forge;
 mod hostile;
+mod reading;
 mod round_trip;
 
 use super::super::checkpoint::{

@@ -157,6 +157,8 @@ fn a_checkpoint_goes_down_in_pieces_however_long_its_segments_are() {
     let entries = (0..400_000).map(|id| (Key::Int(id * 3), 4 * (1 + id as u64 * 57))).collect();
     let (disk, written) = round_trip(geometry, &Given::new(vec![Collection::new(1, entries)]));
     assert!(disk.writes as u64 > written.bytes / (300 * 1024), "{} writes", disk.writes);
+    let most = written.bytes / (200 * 1024) + written.segments.len() as u64;
+    assert!(disk.writes as u64 <= most, "{} writes", disk.writes);
 }
 
 fn any_key() -> impl Strategy<Value = Key> {

@@ -1,0 +1,169 @@
+//! What is read of the file, and how far.
+
+use super::checkpoint::File;
+use super::create::ZERO_FILL_BYTES;
+use super::image::SegmentImage;
+use super::*;
+use crate::format::frame::{
+    CLAIMS_NOTHING, FRAME_HEADER_LEN, FrameFlags, FrameHeader, SegmentSeed, write_header,
+};
+use crate::format::superblock::CheckpointRef;
+use crate::format::{Geometry, Lineage};
+use crate::storage::{MemoryStorage, Storage};
+use crate::sync::Arc;
+use crate::{Db, Error, Options};
+
+fn tiny() -> Geometry {
+    Geometry::new(64, 512).expect("a geometry")
+}
+
+/// A file of this many bytes, each other than zero.
+fn file(len: u64) -> FailStop {
+    let storage = FailStop::new(Box::new(MemoryStorage::new()));
+    storage.write_all_at(0, &vec![7; len as usize]).expect("memory takes all");
+    storage
+}
+
+// spec: F-8.1
+#[test]
+fn a_checkpoint_that_the_file_does_not_hold_is_damaged_where_that_ends() {
+    use crate::format::checkpoint::PageSource;
+    let storage = file(80);
+    let source = File { storage: &storage, len: 100 };
+    let mut bytes = [0; 20];
+    assert!(source.read_at(60, &mut bytes).is_ok());
+    assert_eq!(bytes, [7; 20]);
+    let Err(Error::Corrupt(fault)) = source.read_at(70, &mut bytes) else { panic!("it was read") };
+    assert_eq!(fault.at, 80);
+}
+
+//= spec/recovery.md#r-1-3-bytes-beyond-the-end
+//= type=test
+//# Bytes of a segment that lie beyond the end of the file MUST be treated as absent: no frame that
+//# extends into them is valid.
+#[test]
+fn bytes_beyond_the_end_are_absent_whichever_end_is_nearer() {
+    let (geometry, lineage) = (tiny(), Lineage::default());
+    let begins = geometry.segment_offset(1);
+    // What the file had when it was opened, and what it has when it is read.
+    for (was, is) in [(100, 500), (500, 100), (100, 100)] {
+        let storage = file(begins + is);
+        for read_unit in [8, 64, 512] {
+            let (len, place) = (begins + was, (1, 1));
+            let image = SegmentImage::open(&storage, geometry, &lineage, len, read_unit, place);
+            let image = image.expect("memory can be read").expect("it begins in the file");
+            let there = |bytes: usize| image.need(&storage, bytes).expect("memory can be read");
+            assert!(there(100), "{was} and {is} bytes, {read_unit} at a time");
+            assert!(!there(101), "{was} and {is} bytes, {read_unit} at a time");
+            assert_eq!(*image.bytes(), [7; 100]);
+        }
+    }
+}
+
+fn checkpoint(lsn: u64, segments: &[u32], bytes: u64) -> HeldCheckpoint {
+    let lsn = Lsn(lsn);
+    let reference = CheckpointRef {
+        lsn,
+        root_physical: segments[0],
+        root_offset: 64,
+        root_crc: 0,
+        replay_physical: 0,
+        replay_sequence: 0,
+        replay_offset: 64,
+        replay_lsn: lsn,
+    };
+    HeldCheckpoint { reference, segments: segments.to_vec(), bytes }
+}
+
+#[test]
+fn of_the_named_checkpoints_the_newest_is_the_one_published_last() {
+    let mut named = NamedCheckpoints::none_read();
+    assert_eq!((named.newest_bytes(), named.newest_segments(), named.bytes()), (0, 0, 0));
+    assert_eq!(named.publish(checkpoint(1, &[3, 4, 5], 1300)), Vec::<u32>::new());
+    assert_eq!((named.newest_bytes(), named.newest_segments(), named.bytes()), (1300, 3, 1300));
+    assert_eq!(named.publish(checkpoint(2, &[6, 7], 700)), Vec::<u32>::new());
+    assert_eq!((named.newest_bytes(), named.newest_segments(), named.bytes()), (700, 2, 2000));
+    assert_eq!(named.publish(checkpoint(3, &[8], 400)), [3, 4, 5], "nobody names the oldest");
+    assert_eq!((named.newest_bytes(), named.newest_segments(), named.bytes()), (400, 1, 1100));
+}
+
+/// The newest slot of a new store.
+fn slot_of(disk: &Arc<MemoryStorage>) -> Superblock {
+    let options = Options::new().sector(64).segment_bytes(512);
+    drop(Db::open_on(Arc::clone(disk), &options).expect("a new store"));
+    let storage = FailStop::new(Box::new(Arc::clone(disk)));
+    match open_slots(&storage, tiny()).expect("there are slots") {
+        Opened::Store { slot, .. } => *slot,
+        Opened::Unfinished => panic!("a store was made"),
+    }
+}
+
+//= spec/recovery.md#r-2-2-continuations
+//= type=test
+//# A reader MUST NOT accept anything else as following L.
+/// The look at each place that asks whether more than the commit itself need be read there.
+#[test]
+fn an_opening_frame_may_stand_where_a_header_of_a_higher_incarnation_says_so() {
+    let disk = Arc::new(MemoryStorage::new());
+    let (slot, segments) = (slot_of(&disk), SegmentTable::new(tiny()));
+    let storage = FailStop::new(Box::new(Arc::clone(&disk)));
+    let file_len = storage.len().expect("memory has a length");
+    let mut start = Start::find(&storage, &slot, file_len, &segments, 4).expect("a new store");
+    start.lsn = Lsn::new(3, 5);
+    let (seed, at) = (SegmentSeed::for_segment(&slot.lineage, 0), tiny().segment_offset(0));
+    let place = |offset: u32, incarnation: u32, flags: FrameFlags| {
+        let mut bytes = [0; FRAME_HEADER_LEN];
+        let header = FrameHeader {
+            body_crc: 0,
+            lsn: Lsn::new(incarnation, 1),
+            durable_lag: CLAIMS_NOTHING,
+            body_len: 0,
+            part: 0,
+            last: true,
+            flags,
+            record_count: 0,
+        };
+        write_header(&mut bytes, &header, seed.at(offset), std::iter::empty());
+        disk.write_at(at + u64::from(offset), &bytes).expect("memory takes all");
+    };
+    let last = 512 - FRAME_HEADER_LEN as u32;
+    for (offset, incarnation, flags, expected) in [
+        (128, 4, FrameFlags::OPENING, true),
+        (last, 4, FrameFlags::OPENING, true),
+        (128, 3, FrameFlags::OPENING, false),
+        (128, 2, FrameFlags::OPENING, false),
+        (128, 4, FrameFlags::NONE, false),
+    ] {
+        let what = format!("{flags:?} of incarnation {incarnation} at {offset}");
+        place(offset, incarnation, flags);
+        let scan = Scan::begin(&storage, &slot, file_len, 64, &start).expect("it can be read");
+        let stands = |offset| scan.opening_may_stand(&scan.image, offset).expect("it can be read");
+        assert_eq!(stands(offset), expected, "{what}");
+        assert!(scan.image.bytes().len() < 256, "{what}: no more than the one sector is looked at");
+        assert!(scan.image.need(&storage, 512).expect("it can be read"));
+        assert_eq!(stands(offset), expected, "{what}, read before");
+        place(offset, 9, FrameFlags::OPENING);
+        assert_eq!(stands(offset), expected, "{what}: what was read is not read again");
+        assert!(!stands(last + 8), "no header has room there");
+    }
+}
+
+//= spec/format.md#f-2-4-growth
+//= type=test
+//# A writer MUST fill a grown range with zeros before it places a frame or a page in it.
+#[test]
+fn just_the_range_that_has_grown_is_filled_with_zeros() {
+    let piece = ZERO_FILL_BYTES as u64;
+    for (from, to) in [(10, 11), (64, 64 + piece), (10, 3 * piece - 1)] {
+        let storage = file(4 * piece);
+        zero_fill(&storage, from, to).expect("memory takes all");
+        let mut bytes = vec![1; 4 * ZERO_FILL_BYTES];
+        storage.read_full(0, &mut bytes).expect("memory can be read");
+        let zeros = from as usize..to as usize;
+        assert!(bytes[zeros.clone()].iter().all(|byte| *byte == 0), "{from} to {to}");
+        assert!(
+            bytes[..zeros.start].iter().chain(&bytes[zeros.end..]).all(|byte| *byte == 7),
+            "{from} to {to}"
+        );
+    }
+}
