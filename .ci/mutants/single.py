@@ -21,6 +21,8 @@ SLOW = [
     "a_full_file_takes_deletes_and_then_documents_again",
     "readers_go_on_seeing_their_state_while_commits_are_placed_and_taken_back",
 ]
+# Many times what a build takes.
+BUILD_SECONDS = 120
 ENGINE = ["--package=holotype", "--features=holotype/testing", "--profile=mutation"]
 SUMMARIES = {"CaughtMutant": "caught", "MissedMutant": "survived", "Unviable": "unviable", "Timeout": "timeout"}
 
@@ -32,8 +34,10 @@ def plant_faces(tree):
         name = file.parent.name if file.name == "main.rs" else file.stem
         text += f'#[path = "../{file.relative_to(engine)}"]\nmod {name};\n'
     (engine / "src" / "faces.rs").write_text(text)
-    with open(engine / "src" / "lib.rs", "a") as lib:
-        lib.write("\n#[cfg(test)]\nextern crate self as holotype;\n#[cfg(test)]\nmod faces;\n")
+    lib = engine / "src" / "lib.rs"
+    # cargo-mutants tries a module twice that two configurations declare.
+    once = re.sub(r'#\[cfg\(not\(any\(test, feature = "testing"\)\)\)\]\n(#\[expect\([^]]*\)\]\n)?mod \w+;\n', "", lib.read_text())
+    lib.write_text(once + "\n#[cfg(test)]\nextern crate self as holotype;\n#[cfg(test)]\nmod faces;\n")
     manifest = engine / "Cargo.toml"
     changed = manifest.read_text().replace("[package]\n", "[package]\nautotests = false\n", 1)
     manifest.write_text(changed + "\n[lib]\ndoctest = false\n")
@@ -60,7 +64,9 @@ def verdicts(tool, tree, names, target, arguments):
     skipped = [word for each in SLOW for word in ("--skip", each)]
     command = [
         str(tool), "mutants", "--no-config", "--dir", str(tree), "--in-place", "--output", str(out), "--cap-lints=true",
-        "--colors=never", "--no-times", "--timeout-multiplier=6", "--minimum-test-timeout=30", *arguments,
+        "--colors=never", "--no-times", "--timeout-multiplier=6", "--minimum-test-timeout=30",
+        # What the compiler evaluates may never end either.
+        f"--build-timeout={BUILD_SECONDS}", *arguments,
         # Fields of structs are not picked by their names.
         *["--file=" + file for file in sorted({name.split(":")[0] for name in names})],
         *["--re=^" + re.escape(name) + "$" for name in sorted(names)],
