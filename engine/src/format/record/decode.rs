@@ -86,7 +86,7 @@ pub fn parse(bytes: &[u8], seed: u32) -> Result<Record<'_>, RecordFault> {
     let (key, key_bytes) = if kind.has_key() { fields.key()? } else { (None, [].as_slice()) };
     let body = fields.0;
     let chunked = has(flag::CHUNKED);
-    // A document is checked by its reader.
+    // A document is checked by its reader; the list that stands in for it is not.
     if chunked || !kind.has_document() {
         check_body(kind, chunked, body)?;
     }
@@ -111,11 +111,11 @@ fn refuse_unknown(kind: Kind, flags: u8) -> Result<(), RecordFault> {
     }
 }
 
-/// Whether the body has the form that the kind asks for.
+/// Whether a body that is no document has the form that the kind asks for.
 fn check_body(kind: Kind, chunked: bool, body: &[u8]) -> Result<(), RecordFault> {
     // spec: F-6.3, F-6.7.
     let (holds, what) = match kind {
-        Kind::Put | Kind::RelocatedPut if chunked => (ChunkList::parse(body).is_some(), "not a chunk list"),
+        Kind::Put | Kind::RelocatedPut => (ChunkList::parse(body).is_some(), "not a chunk list"),
         _ if chunked => (false, "a chunk list in a record that holds no document"),
         Kind::Delete => (body.is_empty(), "a delete with a body"),
         Kind::Chunk => (parse_chunk(body).is_some(), "a chunk without its number"),
@@ -123,7 +123,7 @@ fn check_body(kind: Kind, chunked: bool, body: &[u8]) -> Result<(), RecordFault>
         Kind::Opening => (parse_opening(body).is_some(), "an opening body has 16 bytes"),
         Kind::CommitTime => (parse_commit_time(body).is_some(), "a commit-time body has 8 bytes"),
         // The map of a catalog record is checked by its reader, too.
-        Kind::Put | Kind::RelocatedPut | Kind::Catalog | Kind::Reserved(_) | Kind::Skippable(_) => (true, ""),
+        Kind::Catalog | Kind::Reserved(_) | Kind::Skippable(_) => (true, ""),
     };
     if holds { Ok(()) } else { Err(RecordFault::Malformed(what)) }
 }
