@@ -68,8 +68,8 @@ mod flag {
     pub(super) const EXPIRY: u8 = 1 << 1;
     pub(super) const EXTENSION: u8 = 1 << 2;
     pub(super) const CHUNKED: u8 = 1 << 3;
-    /// The coding of the body, all reserved flags: what this version does not know.
-    pub(super) const UNKNOWN: u8 = !(REPLACES | EXPIRY | EXTENSION | CHUNKED);
+    /// The coding of the body, all reserved flags, which are the others: what this version does not know.
+    pub(super) const UNKNOWN: u8 = 0b1111_0000;
 }
 
 /// Checksum state over lineage, incarnation and sequence: what all records of one stretch are seeded with.
