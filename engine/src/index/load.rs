@@ -1,68 +1,77 @@
-//! Filling an empty index with entries in the order of their keys, as a checkpoint has them: no page is asked whether it should exist for each
-//! key, and no map is searched.
+//! Filling an empty index with what a checkpoint has.
+//!
+//! Ints stand in a checkpoint in the order in which the pages have them, so the pages of a large collection are not filled when the store
+//! opens: what the checkpoint's leaves have for each is kept as it is, checked, and spread out when somebody first asks for the page.
+//! A leaf takes two or three bytes a document where a page takes eight, and new memory costs more than reading.
 
 use std::collections::BTreeMap;
 
 use crate::document::{Key, KeyRef};
-use crate::sync::{Ordering, write};
+use crate::format::checkpoint::{Entries, Stretch};
+use crate::sync::{Arc, Ordering, write};
 
 use super::mixed::{DIRECTORY_SLACK, MixedIndex};
 use super::{Entry, paged::PagedInts};
+
+/// A stretch, and the leaf that it stands in.
+#[derive(Debug, Clone)]
+pub(super) struct Held {
+    entries: Arc<[u8]>,
+    stretch: Stretch,
+}
+
+impl Held {
+    pub(super) fn each(&self, mut each: impl FnMut(i64, Entry)) {
+        self.stretch.each(&self.entries, |key, value| each(key, entry(value)));
+    }
+
+    pub(super) fn byte_len(&self) -> usize {
+        self.stretch.byte_len() as usize
+    }
+}
+
+fn entry(value: u64) -> Entry {
+    Entry::from_value(value).expect("a leaf's values are checked before they are handed out")
+}
+
+/// A collection of fewer pages is filled at once: keeping leaves would cost it more than it spares.
+const HELD_PAGES_MIN: u64 = 2;
 
 /// An index in the making.
 #[derive(Debug)]
 pub(crate) struct Loader<'a> {
     index: &'a MixedIndex,
-    /// The page that the last integers belong to, and what it is to hold, by place: few collections have pages full of keys, so what is
-    /// empty is not gone through.
+    /// Whether pages are left to be filled when they are asked for.
+    is_lazy: bool,
+    /// The page that the last integers belong to, and what it is to hold.
     page: u64,
-    entries: Vec<(usize, Entry)>,
+    held: Vec<Held>,
     /// Keys that no page holds, in order.
     rest: Vec<(Key, Entry)>,
 }
 
 impl<'a> Loader<'a> {
-    /// Fills `index`, which is empty.
-    pub(crate) fn new(index: &'a MixedIndex) -> Self {
-        Loader { index, page: 0, entries: Vec::new(), rest: Vec::new() }
-    }
-
-    /// Adds an entry, whose key is above all before.
-    #[inline]
-    pub(crate) fn push(&mut self, key: KeyRef<'_>, entry: Entry) {
-        let KeyRef::Int(int) = key else {
-            self.rest.push((key.to_key(), entry));
-            return;
-        };
-        match self.index.ints.page_of(int) {
-            Some(page) => {
-                if page != self.page {
-                    self.end_page();
-                    self.page = page;
-                }
-                let place = (int.unsigned_abs() & (self.index.ints.page_len() - 1)) as usize;
-                self.entries.push((place, entry));
-            }
-            None => self.rest.push((Key::Int(int), entry)),
-        }
+    /// Fills `index`, which is empty, with `count` entries.
+    pub(crate) fn new(index: &'a MixedIndex, count: u64) -> Self {
+        let is_lazy = count >= HELD_PAGES_MIN * index.ints.page_len();
+        Loader { index, is_lazy, page: 0, held: Vec::new(), rest: Vec::new() }
     }
 
     /// Makes a page of the integers that belong together where they are dense enough, as a writer would; else they go into the map.
     fn end_page(&mut self) {
         let pages: &PagedInts = &self.index.ints;
-        let is_dense = self.entries.len() as u64 * 4 >= pages.page_len();
+        let count: u64 = self.held.iter().map(|held| u64::from(held.stretch.count())).sum();
+        let is_dense = count * 4 >= pages.page_len();
         if is_dense && self.page < DIRECTORY_SLACK * (pages.count() + 1) {
-            pages.create(self.page, |page| {
-                self.entries
-                    .iter()
-                    .for_each(|(place, entry)| page[*place].store(entry.bits(), Ordering::Relaxed));
-            });
+            pages.hold(self.page, std::mem::take(&mut self.held));
+            if !self.is_lazy {
+                pages.page(self.page).expect("what is held is a page when it is asked for");
+            }
         } else {
-            let first = (self.page * pages.page_len()) as i64;
-            let entries = self.entries.iter();
-            self.rest.extend(entries.map(|(place, entry)| (Key::Int(first + *place as i64), *entry)));
+            for held in self.held.drain(..) {
+                held.each(|key, entry| self.rest.push((Key::Int(key), entry)));
+            }
         }
-        self.entries.clear();
     }
 
     /// The index has everything that was added.
@@ -75,38 +84,105 @@ impl<'a> Loader<'a> {
     }
 }
 
+impl Entries for Loader<'_> {
+    fn ints(&mut self, entries: &[u8], stretches: &[Stretch]) {
+        let entries = Arc::<[u8]>::from(entries);
+        for stretch in stretches {
+            match self.index.ints.page_of(stretch.first_key()) {
+                Some(page) => {
+                    if page != self.page {
+                        self.end_page();
+                        self.page = page;
+                    }
+                    self.held.push(Held { entries: Arc::clone(&entries), stretch: *stretch });
+                }
+                None => stretch.each(&entries, |key, value| self.rest.push((Key::Int(key), entry(value)))),
+            }
+        }
+    }
+
+    fn key(&mut self, key: KeyRef<'_>, value: u64) {
+        self.rest.push((key.to_key(), entry(value)));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{KeyRange, PrimaryIndex};
     use super::*;
     use crate::format::LogAddress;
+    use crate::format::checkpoint::{Limits, pass_through_a_leaf};
     use proptest::prelude::*;
+
+    const SHIFT: u32 = 4;
+
+    /// An index that was loaded from leaves of so many entries.
+    fn loaded(entries: &[(Key, Entry)], leaf_len: usize) -> MixedIndex {
+        let index = MixedIndex::new(SHIFT);
+        let mut loader = Loader::new(&index, entries.len() as u64);
+        for leaf in entries.chunks(leaf_len) {
+            let leaf: Vec<_> = leaf.iter().map(|(key, entry)| (key.as_ref(), entry.value())).collect();
+            pass_through_a_leaf(&leaf, Limits::new(LogAddress::MAX, SHIFT), &mut loader);
+        }
+        loader.finish();
+        index
+    }
+
+    fn all(index: &MixedIndex) -> Vec<(Key, Entry)> {
+        let mut out = Vec::new();
+        index.page(&KeyRange::all(), false, usize::MAX, &mut out);
+        out
+    }
 
     proptest! {
         #[test]
         fn an_index_that_is_loaded_is_one_that_was_filled_key_by_key(
             ints in proptest::collection::btree_set(prop_oneof![8 => -3i64..200, 1 => any::<i64>()], 0..300),
             texts in proptest::collection::btree_set("[ab]{0,2}", 0..5),
+            growths in proptest::collection::vec(prop_oneof![8 => 8u64..2000, 1 => 0u64..70_000], 300),
+            leaf_len in 1usize..100,
+            changed in proptest::collection::vec((0i64..200, 0u64..9), 0..8),
         ) {
-            let keys: Vec<Key> =
-                ints.into_iter().map(Key::Int).chain(texts.iter().map(|text| Key::Text(text.as_str().into()))).collect();
-            let (loaded, filled) = (MixedIndex::new(4), MixedIndex::new(4));
-            let mut loader = Loader::new(&loaded);
-            for (number, key) in keys.iter().enumerate() {
-                let entry = Entry::new(LogAddress(1 + number as u64), false);
-                loader.push(key.as_ref(), entry);
-                filled.set(key.as_ref(), entry);
+            let keys = ints.into_iter().map(Key::Int).chain(texts.iter().map(|text| Key::Text(text.as_str().into())));
+            let mut address = 1;
+            let entries: Vec<_> = keys.zip(growths.iter().cycle()).map(|(key, growth)| {
+                address += growth;
+                (key, Entry::new(LogAddress(address), growth % 32 == 9))
+            }).collect();
+            let (index, filled) = (loaded(&entries, leaf_len), MixedIndex::new(SHIFT));
+            for (key, entry) in &entries {
+                filled.set(key.as_ref(), *entry);
             }
-            loader.finish();
-            let all = |index: &MixedIndex| {
-                let mut out = Vec::new();
-                index.page(&KeyRange::all(), false, usize::MAX, &mut out);
-                out
-            };
-            prop_assert_eq!(all(&loaded), all(&filled));
-            for key in &keys {
-                prop_assert_eq!(loaded.get(key.as_ref()), filled.get(key.as_ref()));
+            let fork = index.fork();
+            prop_assert_eq!(all(&fork), all(&filled));
+            // Pages are asked for by what comes first, reading, writing or taking out.
+            for (key, address) in changed {
+                let key = KeyRef::Int(key);
+                prop_assert_eq!(index.get(key), filled.get(key));
+                if address == 0 {
+                    prop_assert_eq!(index.remove(key), filled.remove(key));
+                } else {
+                    let entry = Entry::new(LogAddress(address), false);
+                    prop_assert_eq!(index.set(key, entry), filled.set(key, entry));
+                }
             }
+            let half_asked = index.fork();
+            prop_assert_eq!(all(&index), all(&filled));
+            prop_assert_eq!(all(&half_asked), all(&filled));
         }
+    }
+
+    #[test]
+    fn a_page_that_was_loaded_takes_what_its_leaves_take_until_it_is_asked_for() {
+        let entries: Vec<_> =
+            (1..400_i64).map(|id| (Key::Int(id), Entry::new(LogAddress(id as u64 * 100), false))).collect();
+        let index = loaded(&entries, 70);
+        let before = index.memory_bytes();
+        assert!(before < 4 * entries.len() + 4096, "{before} bytes");
+        assert_eq!(index.get(KeyRef::Int(100)), Some(entries[99].1));
+        let after = index.memory_bytes();
+        assert!(after > before, "one page of sixteen is there now: {after} bytes, {before} before");
+        assert_eq!(all(&index), entries);
+        assert!(index.memory_bytes() >= 8 * entries.len());
     }
 }

@@ -1,8 +1,9 @@
 //! A reader beside the writer that moves a key from the ordered map into a page: in every order of their steps.
 
-use super::{Entry, KeyRange, MixedIndex, PrimaryIndex};
+use super::{Entry, KeyRange, Loader, MixedIndex, PrimaryIndex};
 use crate::document::{Key, KeyRef};
 use crate::format::LogAddress;
+use crate::format::checkpoint::{Limits, pass_through_a_leaf};
 use crate::sync::explore::{PREEMPTIONS, every_order, is_found};
 use crate::sync::race::Race;
 use crate::sync::{Arc, thread};
@@ -45,6 +46,39 @@ fn a_scan() {
         assert_eq!(found.first(), Some(&(Key::Int(0), entry(0))), "{MISSED}");
         assert!(found[1..].is_empty() || found[1..] == [(Key::Int(1), entry(1))], "{found:?}");
     });
+}
+
+/// Two readers and the writer ask at once for the one page that a checkpoint had of the keys 0 and 1.
+fn a_look_at_what_was_loaded() {
+    let index = MixedIndex::new(1);
+    let mut loader = Loader::new(&index, 4);
+    let keys = [0, 1, 2, 3].map(|key| (KeyRef::Int(key), entry(key).value()));
+    pass_through_a_leaf(&keys, Limits::new(LogAddress::MAX, 1), &mut loader);
+    loader.finish();
+    let index = Arc::new(index);
+    let others = [false, true].map(|writes| {
+        let index = Arc::clone(&index);
+        thread::spawn(move || {
+            if writes {
+                assert_eq!(index.set(KeyRef::Int(1), entry(7)), Some(entry(1)), "{MISSED}");
+            } else {
+                assert_eq!(index.get(KeyRef::Int(0)), Some(entry(0)), "{MISSED}");
+            }
+        })
+    });
+    assert_eq!(index.get(KeyRef::Int(0)), Some(entry(0)), "{MISSED}");
+    others.map(|other| other.join().expect("nobody panics"));
+    assert_eq!(index.get(KeyRef::Int(1)), Some(entry(7)), "what was written is not filled in again");
+}
+
+#[test]
+fn a_page_that_is_filled_when_it_is_asked_for_is_there_for_all() {
+    println!("{} executions", every_order(PREEMPTIONS, a_look_at_what_was_loaded));
+}
+
+#[test]
+fn loom_finds_a_page_that_is_looked_for_again_without_order() {
+    is_found(Race::HeldRelaxed, MISSED, PREEMPTIONS, a_look_at_what_was_loaded);
 }
 
 #[test]

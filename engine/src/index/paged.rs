@@ -1,10 +1,15 @@
 //! Dense integer keys: an array of atomics in pages, eight bytes a key, read without a lock.
 //!
-//! Pages stand in a directory whose levels double, so that growing moves nothing that a reader may be looking at.
+//! Pages stand in a directory whose levels double, so that growing moves nothing that a reader may be looking at. Those that a checkpoint
+//! had are filled when they are first asked for.
 
-use crate::sync::{AtomicU64, OnceLock, Ordering};
+use std::collections::BTreeMap;
+
+use crate::sync::race::{Race, weakened};
+use crate::sync::{AtomicU64, OnceLock, Ordering, RwLock, read, write};
 
 use super::Entry;
+use super::load::Held;
 
 type Page = Box<[AtomicU64]>;
 type Level = Box<[OnceLock<Page>]>;
@@ -21,6 +26,10 @@ pub(crate) struct PagedInts {
     end: AtomicU64,
     /// How many pages exist.
     count: AtomicU64,
+    /// What pages that exist and were not asked for yet are to be filled with.
+    held: RwLock<BTreeMap<u64, Vec<Held>>>,
+    /// How many of them there are, so that nobody who misses looks for them where there are none.
+    held_count: AtomicU64,
 }
 
 /// Where page `number` stands: level k holds 2^k pages.
@@ -36,6 +45,8 @@ impl PagedInts {
             levels: std::array::from_fn(|_| OnceLock::new()),
             end: AtomicU64::new(0),
             count: AtomicU64::new(0),
+            held: RwLock::default(),
+            held_count: AtomicU64::new(0),
         }
     }
 
@@ -58,23 +69,84 @@ impl PagedInts {
     }
 
     pub(crate) fn page(&self, number: u64) -> Option<&[AtomicU64]> {
+        let cell = self.cell(number)?;
+        match cell.get() {
+            Some(page) => Some(page),
+            None => self.fill(number, cell),
+        }
+    }
+
+    fn cell(&self, number: u64) -> Option<&OnceLock<Page>> {
         let (level, index) = place(number);
-        Some(self.levels.get(level)?.get()?[index].get()?)
+        Some(&self.levels.get(level)?.get()?[index])
+    }
+
+    /// Fills the page if there is something to fill it with.
+    #[cold]
+    fn fill<'a>(&self, number: u64, cell: &'a OnceLock<Page>) -> Option<&'a [AtomicU64]> {
+        if self.held_count.load(weakened(Race::HeldRelaxed, Ordering::Acquire)) > 0 {
+            let held = read(&self.held).get(&number).cloned();
+            if let Some(held) = held {
+                cell.get_or_init(|| self.page_with(&held));
+                // Not before the page is there: who finds nothing here looks for the page once more.
+                if write(&self.held).remove(&number).is_some() {
+                    self.held_count.fetch_sub(1, Ordering::Release);
+                }
+            }
+        }
+        cell.get().map(|page| &**page)
+    }
+
+    fn page_with(&self, held: &[Held]) -> Page {
+        let page = self.empty_page();
+        for stretch in held {
+            stretch.each(|key, entry| page[self.place_in_page(key)].store(entry.bits(), Ordering::Relaxed));
+        }
+        page
+    }
+
+    fn empty_page(&self) -> Page {
+        (0..self.page_len()).map(|_| AtomicU64::new(0)).collect()
+    }
+
+    /// Where in its page the entry of `key` stands.
+    fn place_in_page(&self, key: i64) -> usize {
+        (key.unsigned_abs() & (self.page_len() - 1)) as usize
     }
 
     /// The slot of `key`, where its page exists.
     pub(crate) fn slot(&self, key: i64) -> Option<&AtomicU64> {
         let page = self.page(self.page_of(key)?)?;
-        Some(&page[(key.unsigned_abs() & (self.page_len() - 1)) as usize])
+        Some(&page[self.place_in_page(key)])
     }
 
     /// Brings page `number` into being, filled by `fill` before any reader can see it.
     pub(crate) fn create(&self, number: u64, fill: impl FnOnce(&[AtomicU64])) {
-        let page: Page = (0..self.page_len()).map(|_| AtomicU64::new(0)).collect();
+        let page = self.empty_page();
         fill(&page);
+        let cell = self.add(number);
+        assert!(cell.set(page).is_ok(), "page {number} is created once, by the one writer");
+        self.note(number);
+    }
+
+    /// Brings page `number` into being, to be filled with `held` when it is asked for. Called before there are readers.
+    pub(super) fn hold(&self, number: u64, held: Vec<Held>) {
+        let is_empty = self.add(number).get().is_none();
+        let before = write(&self.held).insert(number, held);
+        assert!(is_empty && before.is_none(), "page {number} is created once, by the one writer");
+        self.held_count.fetch_add(1, Ordering::Release);
+        self.note(number);
+    }
+
+    /// The place of page `number`, made where there is none yet.
+    fn add(&self, number: u64) -> &OnceLock<Page> {
         let (level, index) = place(number);
         let level = self.levels[level].get_or_init(|| (0..1u64 << level).map(|_| OnceLock::new()).collect());
-        assert!(level[index].set(page).is_ok(), "page {number} is created once, by the one writer");
+        &level[index]
+    }
+
+    /// There is one page more.
+    fn note(&self, number: u64) {
         self.count.fetch_add(1, Ordering::Relaxed);
         self.end.fetch_max(number + 1, Ordering::Release);
     }
@@ -112,16 +184,22 @@ impl PagedInts {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        let pages = self.count() as usize * (self.page_len() as usize * size_of::<AtomicU64>());
+        let held = read(&self.held);
+        let filled = (self.count() as usize).saturating_sub(held.len());
+        let pages = filled * (self.page_len() as usize * size_of::<AtomicU64>());
+        let leaves = held.values().flatten().map(|held| size_of::<Held>() + held.byte_len());
         let levels = self.levels.iter().filter_map(OnceLock::get).map(|level| size_of_val(&**level));
-        pages + levels.sum::<usize>()
+        pages + leaves.sum::<usize>() + levels.sum::<usize>()
     }
 
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn fork(&self) -> Self {
         let copy = PagedInts::new(self.shift);
+        let held = read(&self.held);
         for number in 0..self.end() {
-            if let Some(page) = self.page(number) {
+            if let Some(held) = held.get(&number) {
+                copy.hold(number, held.clone());
+            } else if let Some(page) = self.cell(number).and_then(OnceLock::get) {
                 copy.create(number, |slots| {
                     for (to, from) in slots.iter().zip(page) {
                         to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);

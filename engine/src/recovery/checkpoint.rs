@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use crate::cache::Segment;
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::Lsn;
-use crate::format::checkpoint::{Checkpoint, PageSource};
+use crate::format::checkpoint::{Checkpoint, Limits, PageSource};
 use crate::format::superblock::CheckpointRef;
 use crate::format::superblock::Superblock;
-use crate::index::{Catalog, Documents, Entry, Loader};
+use crate::index::{Catalog, Documents, Loader};
 use crate::log::LogEnd;
 use crate::seeded::{self, Bug};
 use crate::space::{Account, Accounts};
@@ -178,25 +178,15 @@ pub(super) fn load(
     let held = held(slot, reference, checkpoint.segments());
     let (accounts, table) = load_table(slot, &mut checkpoint, &held, root_at)?;
     let end = log_end(reference, &checkpoint, &table, root_at)?;
-    let log_ends = slot.geometry.address(end.segment.sequence, end.offset);
+    let limits = Limits::new(slot.geometry.address(end.segment.sequence, end.offset), page_shift);
     let mut catalog = Catalog::default();
     for collection in checkpoint.catalog()? {
         let documents = Documents::new(collection.id, page_shift).with_kept(collection.kept.clone());
         let documents = Arc::new(documents);
         documents.set_largest_id((collection.next - 1) as i64);
         documents.set_newest_len(collection.count);
-        let mut loader = Loader::new(&documents.index);
-        checkpoint.for_each_entry(&collection, |key, value| {
-            let entry = Entry::from_value(value).ok_or("an entry without an address")?;
-            //= spec/format.md#f-8-4-primary-leaves
-            //# A reader MUST take a checkpoint for damaged when an address in it is 0, or not below that where the log ended at the checkpoint (F-8.7).
-            // What lies beyond the end of the log would pass for a commit that is not visible yet, and its document for one that is not there.
-            if entry.address() >= log_ends {
-                return Err("an entry that leads beyond the end of the log");
-            }
-            loader.push(key, entry);
-            Ok(())
-        })?;
+        let mut loader = Loader::new(&documents.index, collection.count);
+        checkpoint.read_tree(&collection, limits, &mut loader)?;
         loader.finish();
         let loaded = catalog.load(collection.name, documents);
         loaded.ok_or_else(|| damaged(root_at, "F-8.5", "two collections of one name or id"))?;

@@ -29,6 +29,8 @@ pub enum Race {
     PageNotAskedAgain,
     /// The length of the ordered map is stored without the order that a look without a lock needs.
     MapLenRelaxed,
+    /// Who finds no page that is held asks for the page again without the order that its filling gives.
+    HeldRelaxed,
     /// The visible end is stored without the order that the index needs.
     VisibleRelaxed,
     /// Readers are told that a miss proves nothing only after the commit has begun to change the index.

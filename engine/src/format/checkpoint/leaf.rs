@@ -6,14 +6,14 @@
 //! | 1              | an int: a varint, its zigzag form                                                 |
 //! | 8s + 3, 8s + 5 | text, bytes: s bytes as in the key before, then a varint length and so many bytes |
 //!
-//! A collection of a million documents is read in this loop when its store opens, so the path of dense ints is short: two
-//! varints, two sums and one comparison.
+//! Ints are found in [stretches](super::stretch); the other keys are read one by one.
 
+use super::stretch::{Ints, Limits, Stretch};
 use crate::document::{KEY_LEN_MAX, KeyRef};
-use crate::format::{LOG_ADDRESS_BITS, varint};
+use crate::format::{LOG_ADDRESS_BITS, LogAddress, varint};
 
 /// What `t` has in its low three bits.
-const INT: u64 = 1;
+pub(super) const INT: u64 = 1;
 const TEXT: u64 = 3;
 const BYTES: u64 = 5;
 
@@ -30,9 +30,25 @@ pub(super) const ENTRY_OVERHEAD_MAX: usize = 2 + 9;
 
 //= spec/format.md#f-8-4-primary-leaves
 //# A reader MUST take a checkpoint for damaged when an address in it is 0, or not below that where the log ended at the checkpoint (F-8.7).
-/// Whether `value` can stand in a leaf: its address is one that a record can have.
+/// What is wrong with a value, where the log ended at that of `end`: its address is to be one that a record can have. What lies beyond
+/// the end would pass for a commit that is not visible yet, and its document for one that is not there.
+#[inline(always)]
+pub(super) const fn value_fault(value: u64, end: u64) -> Option<&'static str> {
+    match value {
+        VALUE_MIN.. if value < end => None,
+        VALUE_MIN..VALUE_END => Some("an entry that leads beyond the end of the log"),
+        _ => Some("an address that no record has"),
+    }
+}
+
+/// Whether `value` can stand in a leaf at all.
 pub(super) const fn is_value(value: u64) -> bool {
-    value >= VALUE_MIN && value < VALUE_END
+    value_fault(value, VALUE_END).is_none()
+}
+
+/// The least value that is none where the log ended at `address`.
+pub(super) const fn value_end(address: LogAddress) -> u64 {
+    if address.0 > LogAddress::MAX.0 { VALUE_END } else { address.0 << FLAG_BITS }
 }
 
 /// What the next entry of a leaf is told as a difference to.
@@ -103,10 +119,20 @@ impl LeafEncoder {
     }
 }
 
-/// Reads the entries of leaves. Kept from page to page for its buffer alone.
+/// Who takes what leaves hold.
+pub trait Entries {
+    /// The int keys of a leaf, in stretches. `entries` are the leaf's bytes, which each stretch is spread out from.
+    fn ints(&mut self, entries: &[u8], stretches: &[Stretch]);
+
+    /// Any other key, and its value.
+    fn key(&mut self, key: KeyRef<'_>, value: u64);
+}
+
+/// Reads the entries of leaves. Kept from page to page for its buffers alone.
 #[derive(Debug, Default)]
 pub(super) struct LeafDecoder {
     last: Last,
+    stretches: Vec<Stretch>,
 }
 
 /// What the bytes of a leaf are to be.
@@ -118,6 +144,7 @@ pub(super) struct Leaf<'a> {
     pub(super) lower: Option<KeyRef<'a>>,
     /// The least key that may not.
     pub(super) upper: Option<KeyRef<'a>>,
+    pub(super) limits: Limits,
 }
 
 impl LeafDecoder {
@@ -126,74 +153,65 @@ impl LeafDecoder {
     pub(super) fn decode(
         &mut self,
         leaf: Leaf<'_>,
-        mut each: impl FnMut(KeyRef<'_>, u64) -> Result<(), &'static str>,
+        to: &mut impl Entries,
     ) -> Result<Option<i64>, &'static str> {
-        self.last.kind = None;
-        let mut rest = leaf.entries;
-        let mut value = 0_u64;
-        // The int before, here and not in `last`, so that the loop has it in a register; ints come before all other keys.
-        let (mut int_before, mut largest_int) = (None, None);
-        for index in 0..leaf.count {
-            let t = take_varint(&mut rest)?;
-            let key = if t & 1 == 0 {
-                let before: i64 = int_before.ok_or("a difference to a key that is no int")?;
-                // An even `t` has at most 63 bits of difference, but the sum may still leave the ints.
-                let int = before.checked_add_unsigned(t >> 1).ok_or("an int key beyond 64 bits")?;
-                if t == 0 {
-                    return Err(OUT_OF_ORDER);
-                }
-                int_before = Some(int);
-                KeyRef::Int(int)
-            } else {
-                if let Some(int) = int_before.take() {
-                    self.last.kind = Some(LastKind::Int(int));
-                    largest_int = Some(int);
-                }
-                let key = self.last.read(t, &mut rest)?;
-                // The first entry of a page is of this sort.
-                if index == 0 && leaf.lower.is_some_and(|lower| key < lower) {
-                    return Err("a key below its page's lower fence");
-                }
-                if let KeyRef::Int(int) = key {
-                    int_before = Some(int);
-                }
-                key
-            };
-            value = value.wrapping_add(unzigzag(take_varint(&mut rest)?) as u64);
-            if !is_value(value) {
-                return Err("an address that no record has");
-            }
-            each(key, value)?;
+        let mut ints = Ints::new(leaf.entries, leaf.count, leaf.limits);
+        self.stretches.clear();
+        while let Some(stretch) = ints.next()? {
+            self.stretches.push(stretch);
         }
-        if let Some(int) = int_before {
-            self.last.kind = Some(LastKind::Int(int));
-            largest_int = Some(int);
+        let first_int = self.stretches.first().map(Stretch::first_key);
+        if first_int.is_some_and(|first| leaf.lower.is_some_and(|lower| KeyRef::Int(first) < lower)) {
+            return Err(BELOW_FENCE);
         }
-        if !rest.is_empty() {
-            return Err("bytes behind the last entry of a leaf");
+        if !self.stretches.is_empty() {
+            to.ints(leaf.entries, &self.stretches);
         }
+        self.last.kind = ints.key.map(LastKind::Int);
+        self.decode_others(leaf, &ints, to)?;
         // Keys are in order, so that the last one speaks for all.
         let last = self.last.key().ok_or("a leaf without entries")?;
         if leaf.upper.is_some_and(|upper| last >= upper) {
             return Err("a key at or above its page's upper fence");
         }
-        Ok(largest_int)
+        Ok(ints.key)
+    }
+
+    /// The keys behind the ints.
+    fn decode_others(
+        &mut self,
+        leaf: Leaf<'_>,
+        ints: &Ints<'_>,
+        to: &mut impl Entries,
+    ) -> Result<(), &'static str> {
+        let (mut rest, mut value) = (&leaf.entries[ints.at..], ints.value);
+        for left in (0..ints.left).rev() {
+            let key = self.last.read(take_varint(&mut rest)?, &mut rest)?;
+            // The first entry of a page.
+            if left + 1 == leaf.count && leaf.lower.is_some_and(|lower| key < lower) {
+                return Err(BELOW_FENCE);
+            }
+            value = value.wrapping_add(unzigzag(take_varint(&mut rest)?) as u64);
+            if let Some(fault) = value_fault(value, leaf.limits.value_end) {
+                return Err(fault);
+            }
+            to.key(key, value);
+        }
+        if rest.is_empty() { Ok(()) } else { Err("bytes behind the last entry of a leaf") }
     }
 }
 
-const OUT_OF_ORDER: &str = "keys out of order";
+const BELOW_FENCE: &str = "a key below its page's lower fence";
+pub(super) const OUT_OF_ORDER: &str = "keys out of order";
 
 impl Last {
-    /// The key of an odd `t`, the rest of which begins `rest`.
+    /// The key of `t`, the rest of which begins `rest`. It is no int: those come before it, and were read.
     fn read(&mut self, t: u64, rest: &mut &[u8]) -> Result<KeyRef<'_>, &'static str> {
         if t == INT {
-            let int = unzigzag(take_varint(rest)?);
-            match self.kind {
-                Some(LastKind::Int(before)) if before >= int => return Err(OUT_OF_ORDER),
-                Some(LastKind::Text | LastKind::Bytes) => return Err(OUT_OF_ORDER),
-                _ => self.kind = Some(LastKind::Int(int)),
-            }
-            return Ok(KeyRef::Int(int));
+            return Err(OUT_OF_ORDER);
+        }
+        if t & 1 == 0 {
+            return Err("a difference to a key that is no int");
         }
         let kind = match t & 7 {
             TEXT => LastKind::Text,
@@ -247,7 +265,7 @@ impl Last {
 }
 
 #[inline(always)]
-fn take_varint(rest: &mut &[u8]) -> Result<u64, &'static str> {
+pub(super) fn take_varint(rest: &mut &[u8]) -> Result<u64, &'static str> {
     let (value, len) = varint::get(rest).ok_or("no varint where one is due in a leaf")?;
     *rest = &rest[len..];
     Ok(value)
@@ -257,12 +275,36 @@ const fn zigzag(value: i64) -> u64 {
     (value << 1 ^ value >> 63) as u64
 }
 
-const fn unzigzag(value: u64) -> i64 {
+pub(super) const fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+/// Writes a leaf of these entries, whose keys are in order, and reads it.
+#[cfg(test)]
+pub(crate) fn pass_through_a_leaf(entries: &[(KeyRef<'_>, u64)], limits: Limits, to: &mut impl Entries) {
+    let (mut encoder, mut bytes) = (LeafEncoder::default(), Vec::new());
+    encoder.restart();
+    entries.iter().for_each(|&(key, value)| encoder.append(&mut bytes, key, value));
+    let leaf = Leaf { entries: &bytes, count: entries.len() as u32, lower: None, upper: None, limits };
+    LeafDecoder::default().decode(leaf, to).expect("what was written can be read");
+}
+
+/// All entries, one by one.
+#[cfg(test)]
+impl Entries for Vec<(crate::document::Key, u64)> {
+    fn ints(&mut self, entries: &[u8], stretches: &[Stretch]) {
+        for stretch in stretches {
+            stretch.each(entries, |key, value| self.push((crate::document::Key::Int(key), value)));
+        }
+    }
+
+    fn key(&mut self, key: KeyRef<'_>, value: u64) {
+        self.push((key.to_key(), value));
+    }
 }
 
 #[cfg(test)]
@@ -295,19 +337,26 @@ mod tests {
     fn ints_in_one_page_may_be_further_apart_than_a_difference_can_say() {
         let keys = [KeyRef::Int(i64::MIN), KeyRef::Int(i64::MAX)];
         let entries = encode(&keys);
-        let leaf = Leaf { entries: &entries, count: 2, lower: None, upper: None };
+        let limits = Limits::new(LogAddress::MAX, 12);
+        let leaf = Leaf { entries: &entries, count: 2, lower: None, upper: None, limits };
         let mut found = Vec::new();
-        let largest = LeafDecoder::default().decode(leaf, |key, _| {
-            found.push(key.to_key());
-            Ok(())
-        });
-        assert_eq!(largest, Ok(Some(i64::MAX)));
-        assert_eq!(found, keys.map(KeyRef::to_key));
+        assert_eq!(LeafDecoder::default().decode(leaf, &mut found), Ok(Some(i64::MAX)));
+        assert_eq!(found, keys.map(|key| (key.to_key(), VALUE_MIN)));
     }
 
+    //= spec/format.md#f-8-4-primary-leaves
+    //= type=test
+    //# A reader MUST take a checkpoint for damaged when an address in it is 0, or not below that where the log ended at the checkpoint (F-8.7).
     #[test]
-    fn a_value_lies_between_the_first_record_and_the_end_of_all_logs() {
+    fn a_value_lies_between_the_first_record_and_the_end_of_the_log() {
         let at_the_ends = [VALUE_MIN - 1, VALUE_MIN, VALUE_END - 1, VALUE_END];
         assert_eq!(at_the_ends.map(is_value), [false, true, true, false]);
+        let end = value_end(LogAddress(100));
+        let faults = [VALUE_MIN - 1, VALUE_MIN, end - 1, end, VALUE_END - 1, VALUE_END]
+            .map(|value| value_fault(value, end));
+        let (none, beyond) =
+            (Some("an address that no record has"), Some("an entry that leads beyond the end of the log"));
+        assert_eq!(faults, [none, None, None, beyond, beyond, none]);
+        assert_eq!(value_end(LogAddress(u64::MAX)), VALUE_END);
     }
 }

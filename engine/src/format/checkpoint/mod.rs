@@ -34,17 +34,22 @@ mod pointer;
 mod read;
 mod root;
 mod segments;
+mod stretch;
 mod table;
 mod tree;
 mod walk;
 mod write;
 
 pub use catalog::CatalogEntry;
+pub use leaf::Entries;
+#[cfg(test)]
+pub(crate) use leaf::pass_through_a_leaf;
 pub use pages::{PageSource, Unreadable};
 pub use pointer::PagePointer;
 pub use read::{Checkpoint, root_of};
 pub use root::{LogPosition, Reserved, Root};
 pub use segments::PageSink;
+pub use stretch::{Limits, Stretch};
 pub use table::TableEntry;
 pub(super) use tree::key_len_max;
 pub use write::{CheckpointWriter, Contents, TreeWriter, Written};

@@ -76,7 +76,7 @@ impl Unreadable {
 pub(super) enum Ahead {
     /// With what follows it.
     Piece,
-    /// By itself: a branch stands behind what it leads to, so that nothing behind it is wanted next.
+    /// By itself: a branch stands behind what it leads to, so that nothing behind it is wanted next; and an only leaf is all there is.
     Alone,
 }
 

@@ -4,13 +4,13 @@
 use std::collections::HashSet;
 
 use super::catalog::CatalogEntry;
-use super::leaf::{Leaf, LeafDecoder};
+use super::leaf::{Entries, Leaf, LeafDecoder};
 use super::pages::{PageSource, Pages, Unreadable};
 use super::pointer::PagePointer;
 use super::root::Root;
+use super::stretch::Limits;
 use super::table::TableEntry;
 use super::walk::{Tree, fence};
-use crate::document::KeyRef;
 use crate::document::cbor::head::Reader;
 use crate::format::catalog::CatalogFault;
 use crate::format::checkpoint_ref::CheckpointRef;
@@ -138,16 +138,16 @@ impl<'s, S: PageSource> Checkpoint<'s, S> {
     //# A reader MUST take a checkpoint for damaged when two collections have one id or one name, when an id
     //# is above `last` of the root, or when a tree has another number of entries than `count`, or an int key
     //# that is not below `next`.
-    /// Hands each entry of a collection's tree to `each`, in the order of keys: the key, and 4 times the log address, plus 2
-    /// where the record's body is a chunk list, plus 1 where the record is a relocated put. `each` may say what is wrong with
-    /// it.
+    /// Hands what a collection's tree holds to `to`, in the order of keys. A value is 4 times the log address, plus 2 where the
+    /// record's body is a chunk list, plus 1 where the record is a relocated put.
     ///
     /// # Errors
     /// As [`Unreadable`] says. What was handed out before is then not to be used.
-    pub fn for_each_entry(
+    pub fn read_tree(
         &mut self,
         collection: &CatalogEntry,
-        mut each: impl FnMut(KeyRef<'_>, u64) -> Result<(), &'static str>,
+        limits: Limits,
+        to: &mut impl Entries,
     ) -> Result<(), Unreadable> {
         let Some(top) = collection.tree else { return Ok(()) };
         let tree = self.tree(PageKind::Primary, collection.id, top);
@@ -155,7 +155,7 @@ impl<'s, S: PageSource> Checkpoint<'s, S> {
         let mut count = 0;
         pages.walk(tree, |page, at| {
             count += u64::from(page.header().entry_count);
-            let largest_int = read_leaf(decoder, &page, &mut each)
+            let largest_int = read_leaf(decoder, &page, limits, to)
                 .map_err(|what| Unreadable::damaged(at, "F-8.4", what, 0, 0))?;
             // spec: F-8.5. An id given twice would put one document over another.
             match largest_int.and_then(|int| u64::try_from(int).ok()) {
@@ -243,11 +243,12 @@ impl<'s, S: PageSource> Checkpoint<'s, S> {
 fn read_leaf(
     decoder: &mut LeafDecoder,
     page: &Page<'_>,
-    each: impl FnMut(KeyRef<'_>, u64) -> Result<(), &'static str>,
+    limits: Limits,
+    to: &mut impl Entries,
 ) -> Result<Option<i64>, &'static str> {
     let (lower, upper) = (fence(page.lower_fence())?, fence(page.upper_fence())?);
-    let leaf = Leaf { entries: page.entries(), count: page.header().entry_count, lower, upper };
-    decoder.decode(leaf, each)
+    let leaf = Leaf { entries: page.entries(), count: page.header().entry_count, lower, upper, limits };
+    decoder.decode(leaf, to)
 }
 
 /// What a root page says, if it is one: for who finds it without a superblock that names it.

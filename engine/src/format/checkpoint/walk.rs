@@ -45,7 +45,8 @@ impl<S: PageSource> Pages<'_, S> {
         // The least number that the next page of each level may have.
         let mut numbers = [0_u64; LEVEL_MAX as usize + 1];
         while let Some(next) = due.pop() {
-            let ahead = if next.level.is_some_and(|level| level > 0) { Ahead::Alone } else { Ahead::Piece };
+            // A top is a branch, or the only leaf.
+            let ahead = if next.level == Some(0) { Ahead::Piece } else { Ahead::Alone };
             let (page, at) = self.page(next.pointer, tree.kind, ahead, next.named_at)?;
             check(&page, at, tree, &next)?;
             let (number, least) =

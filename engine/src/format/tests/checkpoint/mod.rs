@@ -13,11 +13,11 @@ mod reading;
 mod round_trip;
 
 use super::super::checkpoint::{
-    CatalogEntry, Checkpoint, CheckpointWriter, Contents, LogPosition, PagePointer, PageSink, PageSource,
-    Reserved, TableEntry, Unreadable, Written,
+    CatalogEntry, Checkpoint, CheckpointWriter, Contents, Limits, LogPosition, PagePointer, PageSink,
+    PageSource, Reserved, TableEntry, Unreadable, Written,
 };
 use super::super::superblock::CheckpointRef;
-use super::super::{Geometry, Lsn};
+use super::super::{Geometry, LogAddress, Lsn};
 use super::{LINEAGE, hex};
 use crate::document::{Document, Key};
 use crate::error::Result;
@@ -167,10 +167,7 @@ fn read(disk: &Disk, reference: &CheckpointRef) -> Result<Given, Unreadable> {
     let mut collections = Vec::new();
     for entry in checkpoint.catalog()? {
         let mut entries = Vec::new();
-        checkpoint.for_each_entry(&entry, |key, value| {
-            entries.push((key.to_key(), value));
-            Ok(())
-        })?;
+        checkpoint.read_tree(&entry, Limits::new(LogAddress(u64::MAX), 4), &mut entries)?;
         collections.push(Collection { id: entry.id, name: entry.name, entries });
     }
     let table = checkpoint.table()?;
