@@ -89,12 +89,17 @@ impl PagedInts {
             if let Some(held) = held {
                 cell.get_or_init(|| self.page_with(&held));
                 // Not before the page is there: who finds nothing here looks for the page once more.
-                if write(&self.held).remove(&number).is_some() {
-                    self.held_count.fetch_sub(1, Ordering::Release);
-                }
+                self.change_held(|held| held.remove(&number));
             }
         }
         cell.get().map(|page| &**page)
+    }
+
+    fn change_held<R>(&self, change: impl FnOnce(&mut BTreeMap<u64, Vec<Held>>) -> R) -> R {
+        let mut held = write(&self.held);
+        let result = change(&mut held);
+        self.held_count.store(held.len() as u64, Ordering::Release);
+        result
     }
 
     fn page_with(&self, held: &[Held]) -> Page {
@@ -132,9 +137,8 @@ impl PagedInts {
     /// Brings page `number` into being, to be filled with `held` when it is asked for. Called before there are readers.
     pub(super) fn hold(&self, number: u64, held: Vec<Held>) {
         let is_empty = self.add(number).get().is_none();
-        let before = write(&self.held).insert(number, held);
+        let before = self.change_held(|all| all.insert(number, held));
         assert!(is_empty && before.is_none(), "page {number} is created once, by the one writer");
-        self.held_count.fetch_add(1, Ordering::Release);
         self.note(number);
     }
 
