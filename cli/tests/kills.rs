@@ -48,6 +48,7 @@ fn torture_refuses_what_it_cannot_do() {
         (&["--what", "flying"][..], "flying"),
         (&["--kills", "3", "--what", "crash"], "kills alone"),
         (&["--kills", "3", "--dir", "nowhere"], "no directory"),
+        (&["--kills", "3", "--garbage"], "--garbage"),
     ] {
         let output = holotype(&[&["torture"], arguments].concat());
         let message = String::from_utf8_lossy(&output.stderr);
@@ -64,6 +65,17 @@ fn torture_runs_the_checks_that_are_named() {
     let names: Vec<_> = report["checks"].as_array().unwrap().iter().map(|check| &check["name"]).collect();
     assert_eq!(names, ["lives", "kills"]);
     assert!(report["cases"].as_u64() > Some(1), "{report}");
+}
+
+#[test]
+fn torture_lets_power_cuts_leave_garbage_if_asked() {
+    let arguments =
+        ["torture", "--seconds", "1", "--seed", "1", "--what", "crash,lives", "--garbage", "--json"];
+    let output = holotype(&arguments);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), &report["held"]), (Some(0), &true.into()), "{report}");
+    let noted = |index: usize| report["checks"][index]["notes"].to_string().contains("leave garbage");
+    assert_eq!([noted(0), noted(1)], [true, false], "no power goes in the second: {report}");
 }
 
 #[test]

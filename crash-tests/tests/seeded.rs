@@ -79,3 +79,16 @@ fn the_table_in_the_documentation_names_every_bug() {
     let differ: Vec<_> = all.symmetric_difference(&named).collect();
     assert!(differ.is_empty(), "run the example `matrix` with --docs docs/testing.md for {differ:?}");
 }
+
+/// What was synced is gone only where a cut leaves garbage in the sector: old bytes and new ones both have it.
+#[test]
+fn a_frame_in_a_synced_sector_is_found_where_a_power_cut_leaves_garbage_and_only_there() {
+    let noticed = |name: &str| {
+        let (_, check) = CHECKS.iter().find(|(known, _)| *known == name).expect("a check of this name");
+        switch_on(Some(Bug::SectorSharedAcrossSyncs));
+        let outcome = check();
+        switch_on(None);
+        outcome.is_err()
+    };
+    assert_eq!(["crash", "garbage"].map(noticed), [false, true]);
+}

@@ -42,6 +42,9 @@ pub(crate) struct TortureArgs {
     /// The checks to run, such as crash,media,faults,kills,lives [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     what: Vec<String>,
+    /// A power cut may leave garbage in the sectors that were being written, and in those that the file grew by
+    #[arg(long, conflicts_with = "kills")]
+    garbage: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -161,6 +164,7 @@ impl<'a> Torture<'a> {
             documents: self.documents.clone(),
             only: Some(name.to_owned()),
             shard: Shard::WHOLE,
+            garbage: self.args.garbage,
             stop: None,
         };
         let report = gate::run(&options, &mut |now| bar.set_position((now.fraction * 1000.0) as u64));
@@ -168,7 +172,11 @@ impl<'a> Torture<'a> {
         let CheckReport { held, cases, seconds, failure, notes, .. } = report;
         // It comes as far again only if it gets as long.
         let replay = failure.as_ref().map(|_| {
-            self.replay(format_args!("--what {name} --seed {} --seconds {}", self.seed, options.seconds))
+            let garbage = if self.args.garbage { " --garbage" } else { "" };
+            self.replay(format_args!(
+                "--what {name} --seed {} --seconds {}{garbage}",
+                self.seed, options.seconds
+            ))
         });
         Check { name: name.to_owned(), held, cases, seconds, kills: None, notes, failure, replay }
     }

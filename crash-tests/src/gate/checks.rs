@@ -3,6 +3,7 @@
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
+use holotype::storage::sim::Level;
 use holotype::{Document, doc};
 
 use crate::crash::{self, CutPoint, Scope};
@@ -53,6 +54,8 @@ pub(super) struct Run<'a> {
     /// The first seed of this shard.
     pub(super) seed: u64,
     pub(super) shard: Shard,
+    /// Whether every power cut may leave garbage.
+    pub(super) garbage: bool,
     pub(super) documents: &'a [Document],
     pub(super) start: Instant,
     pub(super) share: Duration,
@@ -67,6 +70,17 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// The setup with what a power cut may leave.
+    fn with_media(&self, setup: Setup) -> Setup {
+        if self.garbage { Setup { level: Level::Garbage, ..setup } } else { setup }
+    }
+
+    fn note_media(&mut self) {
+        if self.garbage {
+            self.notes.push("power cuts leave garbage, too, in what was being written".to_owned());
+        }
+    }
+
     /// Tells how far the check is; whether there is time left.
     fn goes_on(&mut self) -> bool {
         let fraction = self.start.elapsed().as_secs_f64() / self.share.as_secs_f64().max(0.001);
@@ -107,10 +121,11 @@ fn power(run: &mut Run<'_>) -> Result<(), Failed> {
     let (seed, until) = (run.seed, run.until.clone());
     let half = run.start + run.share / 2;
     let goes_on = || !until.is_over() && Instant::now() < half;
-    let mut tally = power::load(seed, Setup::DEFAULT, documents, goes_on)
+    let mut tally = power::load(seed, run.with_media(Setup::DEFAULT), documents, goes_on)
         .map_err(|failure| (run.seed, failure.to_string()))?;
-    let result = run.each_seed(|_, seed| {
-        let setup = if seed % 2 == 0 { Setup::SECTORS } else { Setup::LARGE };
+    run.note_media();
+    let result = run.each_seed(|run, seed| {
+        let setup = run.with_media(if seed % 2 == 0 { Setup::SECTORS } else { Setup::LARGE });
         tally.add(
             &power::life(seed, 40, setup, documents)
                 .map_err(|failure| format!("{}, {failure}", setup.name))?,
@@ -156,14 +171,20 @@ const SHARE_FOR_THIRDS: Duration = Duration::from_secs(60);
 const ONE_THIRD_IN: NonZeroU64 = NonZeroU64::new(32).expect("it is not 0");
 
 fn every_cut(run: &mut Run<'_>) -> Result<(), Failed> {
+    run.note_media();
     if run.shard.has(0) {
-        run.cut_points =
-            crash::points(Setup::TINY).map_err(|failure| (run.seed, format!("tiny, {failure}")))?;
+        run.cut_points = crash::points(run.with_media(Setup::TINY))
+            .map_err(|failure| (run.seed, format!("tiny, {failure}")))?;
         run.cases += run.cut_points.iter().map(|point| point.recoveries).sum::<u64>();
         run.notes.push(format!("tiny: one life, power cut at each of its {} changes", run.cut_points.len()));
     }
     for (of, setup, len, cuts) in ROUNDS {
-        let mut scope = Scope { until: run.until.clone(), shard: run.shard, ..of(*setup, *len, *cuts) };
+        if run.garbage && *setup == Setup::GARBAGE {
+            // That is what the rounds of its geometry are now.
+            continue;
+        }
+        let setup = run.with_media(*setup);
+        let mut scope = Scope { until: run.until.clone(), shard: run.shard, ..of(setup, *len, *cuts) };
         if *cuts > 2 {
             if run.share < SHARE_FOR_THIRDS {
                 continue;

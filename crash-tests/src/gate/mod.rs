@@ -92,6 +92,7 @@ fn run_one(
     let mut run = Run {
         seed: options.seed.wrapping_add(options.shard.first()),
         shard: options.shard,
+        garbage: options.garbage,
         documents,
         start,
         share,

@@ -21,6 +21,9 @@ pub struct GateOptions {
     pub only: Option<String>,
     /// Which part of the cases to try.
     pub shard: Shard,
+    /// Whether a power cut may leave garbage in what was being written, in every check that cuts the power (spec: M-2.6, M3). Without, a
+    /// few rounds of the check `crash` have that alone.
+    pub garbage: bool,
     /// Once it is set, the gate ends early, with what it has.
     pub stop: Option<Arc<AtomicBool>>,
 }

@@ -25,6 +25,7 @@ pub const CHECKS: &[Check] = &[
     ("power", cuts),
     ("crash", || every_cut(Setup::TINY, 2, 1)),
     ("short lives", || every_cut(Setup::SHORT_LIVES, 2, 1)),
+    ("garbage", || every_cut(Setup::GARBAGE, 2, 1)),
     ("histories", histories),
 ];
 

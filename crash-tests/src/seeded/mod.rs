@@ -15,7 +15,6 @@ use holotype::seeded::{Bug, switch_on};
 /// by hand: damage together with a certain leftover of a power cut, a file that this engine does not write, an order of threads, or a
 /// caller that random steps do not have.
 pub const ELSEWHERE: &[(Bug, &str)] = &[
-    (Bug::SectorSharedAcrossSyncs, "engine/tests/recovery.rs"),
     (Bug::WatermarkForgotten, "engine/tests/recovery.rs"),
     (Bug::DamagedHeaderEndsTheChain, "engine/tests/recovery.rs"),
     (Bug::IncarnationFromTheSlotAlone, "engine/tests/forged/removed.rs"),

@@ -133,6 +133,7 @@ fn run_checks(args: &GateArgs) -> Result<Report> {
         documents: args.data.as_deref().map(read_documents).transpose()?,
         only: args.check.as_deref().map(known_check).transpose()?,
         shard: args.shard.unwrap_or_default(),
+        garbage: false,
         stop: None,
     };
     if options
