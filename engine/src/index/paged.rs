@@ -69,30 +69,39 @@ impl PagedInts {
     }
 
     pub(crate) fn page(&self, number: u64) -> Option<&[AtomicU64]> {
-        let cell = self.cell(number)?;
-        match cell.get() {
-            Some(page) => Some(page),
-            None => self.fill(number, cell),
-        }
+        self.page_as_it_is(number).or_else(|| self.page_that_is_held(number))
     }
 
+    /// As [`page`](Self::page), but for those that are still to be filled.
+    #[inline]
+    fn page_as_it_is(&self, number: u64) -> Option<&[AtomicU64]> {
+        Some(self.cell(number)?.get()?)
+    }
+
+    #[inline]
     fn cell(&self, number: u64) -> Option<&OnceLock<Page>> {
         let (level, index) = place(number);
         Some(&self.levels.get(level)?.get()?[index])
     }
 
-    /// Fills the page if there is something to fill it with.
-    #[cold]
-    fn fill<'a>(&self, number: u64, cell: &'a OnceLock<Page>) -> Option<&'a [AtomicU64]> {
+    /// The page, looked for again, and filled if there is something to fill it with.
+    #[inline]
+    fn page_that_is_held(&self, number: u64) -> Option<&[AtomicU64]> {
         if self.held_count.load(weakened(Race::HeldRelaxed, Ordering::Acquire)) > 0 {
-            let held = read(&self.held).get(&number).cloned();
-            if let Some(held) = held {
-                cell.get_or_init(|| self.page_with(&held));
-                // Not before the page is there: who finds nothing here looks for the page once more.
-                self.change_held(|held| held.remove(&number));
-            }
+            self.fill(number);
         }
-        cell.get().map(|page| &**page)
+        self.page_as_it_is(number)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fill(&self, number: u64) {
+        let held = read(&self.held).get(&number).cloned();
+        if let (Some(held), Some(cell)) = (held, self.cell(number)) {
+            cell.get_or_init(|| self.page_with(&held));
+            // Not before the page is there: who finds nothing here looks for the page once more.
+            self.change_held(|held| held.remove(&number));
+        }
     }
 
     fn change_held<R>(&self, change: impl FnOnce(&mut BTreeMap<u64, Vec<Held>>) -> R) -> R {
@@ -121,8 +130,19 @@ impl PagedInts {
 
     /// The slot of `key`, where its page exists.
     pub(crate) fn slot(&self, key: i64) -> Option<&AtomicU64> {
-        let page = self.page(self.page_of(key)?)?;
-        Some(&page[self.place_in_page(key)])
+        self.slot_as_it_is(key).or_else(|| self.slot_that_is_held(key))
+    }
+
+    /// As [`slot`](Self::slot), but for pages that are still to be filled.
+    #[inline]
+    pub(crate) fn slot_as_it_is(&self, key: i64) -> Option<&AtomicU64> {
+        Some(&self.page_as_it_is(self.page_of(key)?)?[self.place_in_page(key)])
+    }
+
+    /// The slot of `key` for whom [`slot_as_it_is`](Self::slot_as_it_is) gave none.
+    #[inline]
+    pub(crate) fn slot_that_is_held(&self, key: i64) -> Option<&AtomicU64> {
+        Some(&self.page_that_is_held(self.page_of(key)?)?[self.place_in_page(key)])
     }
 
     /// Brings page `number` into being, filled by `fill` before any reader can see it.
