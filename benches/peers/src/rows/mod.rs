@@ -16,7 +16,7 @@ use std::path::Path;
 use crate::failure::Result;
 use crate::plan::Plan;
 use crate::report::{Better, Curve, Record, Report};
-use crate::stores::{Commits, Store, each_durable, each_kept, each_reader, each_written};
+use crate::stores::{Class, Commits, Store, each_of, each_reader};
 use crate::turns::{Contender, take_turns};
 use lists::{LAYOUTS, SIZES};
 use run::Figures;
@@ -24,53 +24,19 @@ use step::Step;
 
 type Rows = Contender<Vec<Figures>>;
 
-/// What a write has survived when the call returns. Writes are compared within a class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Kept,
-    Written,
-    Durable,
-}
-
-const CLASSES: [Class; 3] = [Class::Kept, Class::Written, Class::Durable];
-
-impl Class {
-    fn name(self) -> &'static str {
-        match self {
-            Class::Kept => "kept in memory",
-            Class::Written => "handed to the system",
-            Class::Durable => "durable",
-        }
+/// Those that have the class, ours first.
+fn writers(class: Class, plan: &Plan, steps: &[Step]) -> Vec<Rows> {
+    let mut all = Vec::new();
+    macro_rules! add {
+        ($store:ty) => {
+            all.push(rows_of::<$store>(plan, class.commits(), steps))
+        };
     }
-
-    fn commits(self) -> Commits {
-        if self == Class::Durable { Commits::Durable } else { Commits::Unsynced }
+    each_of!(class, add);
+    if class != Class::Kept {
+        all.extend(bolt_of(plan, class.commits(), steps));
     }
-
-    /// Those that have the class, ours first.
-    fn contenders(self, plan: &Plan, steps: &[Step]) -> Vec<Rows> {
-        let mut all = Vec::new();
-        macro_rules! add {
-            ($store:ty) => {
-                all.push(rows_of::<$store>(plan, self.commits(), steps))
-            };
-        }
-        match self {
-            Class::Kept => {
-                each_kept!(add);
-            }
-            Class::Written => {
-                each_written!(add);
-            }
-            Class::Durable => {
-                each_durable!(add);
-            }
-        }
-        if self != Class::Kept {
-            all.extend(bolt_of(plan, self.commits(), steps));
-        }
-        all
-    }
+    all
 }
 
 fn rows_of<S: Store>(plan: &Plan, commits: Commits, steps: &[Step]) -> Rows {
@@ -99,10 +65,10 @@ fn readers(plan: &Plan, steps: &[Step]) -> Vec<Rows> {
 /// Inserts, updates and deletes, by class.
 pub fn writes(plan: &Plan, report: &mut Report) -> Result<()> {
     let whole = lists::THREADS * 100;
-    for class in CLASSES {
+    for class in Class::ALL {
         let count = if class == Class::Durable { plan.commits } else { plan.documents / 4 };
         let steps = lists::writes((count / whole).max(1) * whole);
-        table(plan, report, &format!("writes, {}", class.name()), class.contenders(plan, &steps))?;
+        table(plan, report, &format!("writes, {}", class.name()), writers(class, plan, &steps))?;
     }
     Ok(())
 }
@@ -125,11 +91,11 @@ pub fn scans(plan: &Plan, report: &mut Report) -> Result<()> {
 
 /// Values of many lengths.
 pub fn sizes(plan: &Plan, report: &mut Report) -> Result<()> {
-    for class in CLASSES {
+    for class in Class::ALL {
         let workload = format!("values of many lengths, {}", class.name());
         for len in SIZES {
             let steps = lists::sizes(plan.bytes, len);
-            let contenders = class.contenders(plan, &steps);
+            let contenders = writers(class, plan, &steps);
             measure(plan, report, &workload, contenders)?;
         }
         print(report, &workload);

@@ -5,6 +5,7 @@
 
 #[cfg(feature = "byodb")]
 pub mod byodb;
+mod class;
 #[cfg(feature = "dbx")]
 pub mod dbx;
 pub mod fjall;
@@ -27,6 +28,9 @@ use std::path::Path;
 use ::holotype::Document;
 
 use crate::failure::Result;
+
+pub use class::Class;
+pub(crate) use class::each_of;
 
 /// What a commit has survived when the call returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

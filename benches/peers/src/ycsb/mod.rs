@@ -9,7 +9,7 @@ use crate::failure::Result;
 use crate::limits::{self, Limits};
 use crate::plan::Plan;
 use crate::report::{Better, Record, Report, Times};
-use crate::stores::{Commits, Store, each_durable, each_kept, each_written};
+use crate::stores::{Class, Store, each_of};
 use crate::turns::{Contender, take_turns};
 use keys::Keys;
 use mix::{MIXES, Mix};
@@ -21,51 +21,26 @@ const FEWER_WHERE_SYNCED: usize = 10;
 /// The time of one operation in so many is taken, where operations are shorter than many looks at the clock.
 const STRIDE: usize = 8;
 
-/// What a write has survived when the call returns. Stores are compared within a class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
-    /// Nothing: it is in the memory of the process.
-    Kept,
-    /// The end of the process.
-    Written,
-    /// A power cut.
-    Durable,
+fn workload(class: Class) -> &'static str {
+    match class {
+        Class::Kept => "YCSB, writes kept in memory",
+        Class::Written => "YCSB, writes handed to the system",
+        Class::Durable => "YCSB, each write durable",
+    }
 }
 
-const CLASSES: [Class; 3] = [Class::Kept, Class::Written, Class::Durable];
-
-impl Class {
-    fn workload(self) -> &'static str {
-        match self {
-            Class::Kept => "YCSB, writes kept in memory",
-            Class::Written => "YCSB, writes handed to the system",
-            Class::Durable => "YCSB, each write durable",
-        }
+/// Those that have the class; ours first.
+fn contenders(class: Class, plan: &Plan) -> Vec<Contender<Turn>> {
+    let mut contenders = Vec::new();
+    macro_rules! add {
+        ($store:ty) => {
+            if fits::<$store>() {
+                contenders.push(trials_of::<$store>(plan, class));
+            }
+        };
     }
-
-    /// Those that have the class; ours first.
-    fn contenders(self, plan: &Plan) -> Vec<Contender<Turn>> {
-        let mut contenders = Vec::new();
-        macro_rules! add {
-            ($store:ty) => {
-                if fits::<$store>() {
-                    contenders.push(trials_of::<$store>(plan, self));
-                }
-            };
-        }
-        match self {
-            Class::Kept => {
-                each_kept!(add);
-            }
-            Class::Written => {
-                each_written!(add);
-            }
-            Class::Durable => {
-                each_durable!(add);
-            }
-        }
-        contenders
-    }
+    each_of!(class, add);
+    contenders
 }
 
 /// Whether the mixes ask for nothing that the store does not do.
@@ -81,14 +56,14 @@ enum Turn {
 
 /// Prints a table for each class, and what the mixes are.
 pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
-    CLASSES.into_iter().try_for_each(|class| run_class(plan, class, report))
+    Class::ALL.into_iter().try_for_each(|class| run_class(plan, class, report))
 }
 
 fn run_class(plan: &Plan, class: Class, report: &mut Report) -> Result<()> {
-    let mut contenders = class.contenders(plan);
+    let mut contenders = self::contenders(class, plan);
     let directory = plan.directory.clone();
     contenders.push(Contender::new("the machine", move || Ok(Turn::Limits(limits::measure(&directory)?))));
-    take_turns(class.workload(), &mut contenders, plan.trials)?;
+    take_turns(workload(class), &mut contenders, plan.trials)?;
 
     let machine = contenders.pop().expect("it was pushed last");
     let machine = machine.map(|turn| match turn {
@@ -119,7 +94,7 @@ fn size_of(plan: &Plan, class: Class) -> Size {
 
 fn trials_of<S: Store>(plan: &Plan, class: Class) -> Contender<Turn> {
     let (directory, size) = (plan.directory.clone(), size_of(plan, class));
-    let commits = if class == Class::Durable { Commits::Durable } else { Commits::Unsynced };
+    let commits = class.commits();
     Contender::new(S::NAME, move || Ok(Turn::Store(trial::run::<S>(&directory, commits, size)?)))
 }
 
@@ -130,7 +105,7 @@ fn tell(
     machine: &Contender<Limits>,
     report: &mut Report,
 ) {
-    let workload = class.workload();
+    let workload = self::workload(class);
     for store in stores {
         report.add(trial::rows().enumerate().map(|(at, row)| record(workload, store, at, row)).collect());
     }

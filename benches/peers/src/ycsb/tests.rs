@@ -1,8 +1,8 @@
 use super::*;
-use crate::stores::each_reader;
 use crate::stores::holotype::{Buffered, Holotype};
 use crate::stores::sled::Sled;
 use crate::stores::wrong::*;
+use crate::stores::{Commits, each_reader};
 
 const SIZE: Size = Size { documents: 400, operations: 200, stride: 4 };
 
@@ -57,9 +57,9 @@ fn a_store_that_did_something_else_has_no_figures() {
 #[test]
 fn no_store_is_in_a_class_that_is_not_its_own() {
     let plan = Plan::parse(["ycsb".to_owned()].into_iter()).unwrap();
-    let names = |class: Class| class.contenders(&plan).into_iter().map(|one| one.name).collect::<Vec<_>>();
+    let names = |class: Class| contenders(class, &plan).into_iter().map(|one| one.name).collect::<Vec<_>>();
     let is_in = |class, name: &str| names(class).iter().any(|of| of.starts_with(name));
-    assert!(CLASSES.into_iter().all(|class| names(class)[0] == Holotype::NAME));
+    assert!(Class::ALL.into_iter().all(|class| names(class)[0] == Holotype::NAME));
     assert!(is_in(Class::Kept, "sled") && is_in(Class::Kept, "redb"));
     assert!(!is_in(Class::Written, "sled") && !is_in(Class::Written, "redb"));
     assert!(!is_in(Class::Durable, "sled") && is_in(Class::Durable, "redb"));

@@ -12,7 +12,8 @@ use crate::failure::{Of, Result, expect_equal};
 use crate::place;
 use crate::plan::Plan;
 use crate::report::{Better, Record, Report};
-use crate::rows::{CLASSES, Class, lists, table};
+use crate::rows::{lists, table, writers};
+use crate::stores::Class;
 use crate::turns::{Contender, take_turns};
 
 /// What each part took, in milliseconds for all entries.
@@ -46,10 +47,10 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
         report.add(rows.into_iter().enumerate().map(record).collect());
     }
     println!("## {DBX}\n\n{}", report.table(DBX));
-    CLASSES.into_iter().try_for_each(|class| {
+    Class::ALL.into_iter().try_for_each(|class| {
         let count = if class == Class::Durable { plan.commits } else { plan.documents };
         let workload = format!("DBX's comparison, corrected, {}", class.name());
-        let contenders = class.contenders(plan, &lists::of_dbx(count.min(ENTRIES)));
+        let contenders = writers(class, plan, &lists::of_dbx(count.min(ENTRIES)));
         table(plan, report, &workload, contenders)
     })
 }

@@ -7,10 +7,11 @@ mod dbx;
 use std::collections::BTreeSet;
 
 use super::step::Naming;
-use super::{CLASSES, lists, readers, table};
+use super::{lists, readers, table, writers};
 use crate::failure::Result;
 use crate::plan::Plan;
 use crate::report::Report;
+use crate::stores::Class;
 
 /// Prints all of it.
 pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
@@ -21,11 +22,11 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     for naming in [Naming::Cut, Naming::User] {
         let count = plan.documents.min(10_000) - 1;
         let distinct = (1..=count).map(|id| naming.name(id)).collect::<BTreeSet<_>>().len();
-        for class in CLASSES {
+        for class in Class::ALL {
             let steps = lists::of_toondb(count, (plan.commits / 4).min(1_000), plan.operations, naming);
             let workload =
                 format!("ToonDB's rows, {count} names of which {distinct} are distinct, {}", class.name());
-            table(plan, report, &workload, class.contenders(plan, &steps))?;
+            table(plan, report, &workload, writers(class, plan, &steps))?;
         }
     }
     Ok(())
