@@ -397,6 +397,40 @@ fn a_live_record_that_is_damaged_stays_where_it_is() {
 
 //= spec/space.md#p-3-8-bounded-steps
 //# A writer MUST let waiting writers in between two steps.
+//= spec/space.md#p-7-1-what-it-does
+//# After it the file SHOULD be at most 1.1 times the live bytes, and a few segments.
+#[test]
+fn a_compacted_file_is_as_small_as_it_gets_whatever_was_done_before() {
+    for (seed, count, rounds, left) in
+        [(1, 40_000, 4, 1), (2, 40_000, 2, 1), (3, 40_000, 0, 10), (4, 40_000, 0, 2), (5, 20_000, 3, 3)]
+    {
+        let options = Options::new().durability(Durability::Written).background(Background::Manual);
+        let db = Db::open_on(Arc::new(MemoryStorage::new()), &options).expect("nothing hinders it");
+        let (a, mut rng) = (db.collection("a"), seed);
+        let document = |n: i64| doc! { "n": n, "name": "somebody", "tags": ["a", "b"] };
+        a.put_many((0..count).map(|n| (n, document(n)))).expect("room");
+        for step in 0..rounds * count {
+            a.put((random(&mut rng) % count as u64) as i64, document(step)).expect("room");
+            if step % 64 == 0 {
+                db.maintain().expect("nothing hinders it");
+            }
+        }
+        for n in (0..count).filter(|n| n % left != 0) {
+            a.delete(n).expect("nothing hinders it");
+        }
+        assert!(db.compact().expect("nothing hinders it").is_complete);
+        let stats = db.stats();
+        let live = stats.space.live_bytes + stats.space.checkpoint_bytes;
+        // The superblocks come before the first segment.
+        let most = live * 11 / 10 + 4 * u64::from(stats.segment_bytes) + (16 << 10);
+        assert!(
+            stats.file_bytes <= most,
+            "case {seed}: {} bytes, {most} at most, for {live} that are live",
+            stats.file_bytes
+        );
+    }
+}
+
 #[test]
 fn others_write_between_two_steps_of_a_compaction() {
     let (_, db) = filled(&tiny(), 0..100);

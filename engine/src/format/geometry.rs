@@ -227,6 +227,15 @@ impl Geometry {
         if room < PAGE_LEN_MAX { room } else { PAGE_LEN_MAX }
     }
 
+    /// How long a writer makes a checkpoint's pages at most: a whole number of them fills a segment, where the largest would leave up to one
+    /// page of it empty.
+    #[must_use]
+    pub const fn page_len_written(self) -> usize {
+        let room = self.segment_bytes as usize - self.data_start() as usize;
+        // Pages begin at multiples of 8.
+        room / room.div_ceil(PAGE_LEN_MAX) / 8 * 8
+    }
+
     //= spec/format.md#f-8-1-pages
     //# The CBOR form of a key MUST have at most a third of what is left of the longest page without 66 bytes,
     //# so that a branch has room for two children and its fences.

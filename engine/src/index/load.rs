@@ -106,26 +106,33 @@ impl Entries for Loader<'_> {
     }
 }
 
+/// An index with pages of `1 << page_shift` keys that was loaded from leaves of so many entries.
+#[cfg(test)]
+pub(super) fn loaded(page_shift: u32, entries: &[(Key, Entry)], leaf_len: usize) -> MixedIndex {
+    use crate::format::LogAddress;
+    use crate::format::checkpoint::{Limits, pass_through_a_leaf};
+
+    let index = MixedIndex::new(page_shift);
+    let mut loader = Loader::new(&index, entries.len() as u64);
+    for leaf in entries.chunks(leaf_len) {
+        let leaf: Vec<_> = leaf.iter().map(|(key, entry)| (key.as_ref(), entry.value())).collect();
+        pass_through_a_leaf(&leaf, Limits::new(LogAddress::MAX, page_shift), &mut loader);
+    }
+    loader.finish();
+    index
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{KeyRange, PrimaryIndex};
     use super::*;
     use crate::format::LogAddress;
-    use crate::format::checkpoint::{Limits, pass_through_a_leaf};
     use proptest::prelude::*;
 
     const SHIFT: u32 = 4;
 
-    /// An index that was loaded from leaves of so many entries.
     fn loaded(entries: &[(Key, Entry)], leaf_len: usize) -> MixedIndex {
-        let index = MixedIndex::new(SHIFT);
-        let mut loader = Loader::new(&index, entries.len() as u64);
-        for leaf in entries.chunks(leaf_len) {
-            let leaf: Vec<_> = leaf.iter().map(|(key, entry)| (key.as_ref(), entry.value())).collect();
-            pass_through_a_leaf(&leaf, Limits::new(LogAddress::MAX, SHIFT), &mut loader);
-        }
-        loader.finish();
-        index
+        super::loaded(SHIFT, entries, leaf_len)
     }
 
     fn all(index: &MixedIndex) -> Vec<(Key, Entry)> {

@@ -1,5 +1,6 @@
 //! To the key: when pages of integers come into being, what an index takes; and what the catalog keeps of what has ended.
 
+use super::load::loaded;
 use super::mixed::DIRECTORY_SLACK;
 use super::paged::PagedInts;
 use super::*;
@@ -66,13 +67,11 @@ fn pages_keep_near_the_front_of_their_directory() {
         (vec![0], 2 * DIRECTORY_SLACK - 1, true),
         (vec![0], 2 * DIRECTORY_SLACK, false),
     ] {
-        let (filled, loaded) = (MixedIndex::new(SHIFT), MixedIndex::new(SHIFT));
-        let mut loader = Loader::new(&loaded);
-        for key in before.iter().copied().chain([number]).flat_map(page) {
-            set(&filled, [key]);
-            loader.push(KeyRef::Int(key), entry(1 + key as u64));
-        }
-        loader.finish();
+        let filled = MixedIndex::new(SHIFT);
+        let keys: Vec<_> = before.iter().copied().chain([number]).flat_map(page).collect();
+        set(&filled, keys.iter().copied());
+        let entries: Vec<_> = keys.into_iter().map(|key| (Key::Int(key), entry(1 + key as u64))).collect();
+        let loaded = loaded(SHIFT, &entries, 100);
         for index in [&filled, &loaded] {
             assert_eq!(pages(index).contains(&number), is_made, "{number} behind {before:?}");
         }
@@ -82,10 +81,8 @@ fn pages_keep_near_the_front_of_their_directory() {
 #[test]
 fn what_is_loaded_goes_into_a_page_where_a_quarter_of_its_keys_are_there() {
     for (count, is_made) in [(15, false), (16, true)] {
-        let index = MixedIndex::new(SHIFT);
-        let mut loader = Loader::new(&index);
-        (0..count).for_each(|number| loader.push(KeyRef::Int(64 + 3 * number), entry(7)));
-        loader.finish();
+        let entries: Vec<_> = (0..count).map(|number| (Key::Int(64 + 3 * number), entry(7))).collect();
+        let index = loaded(SHIFT, &entries, 100);
         assert_eq!(pages(&index), if is_made { vec![1] } else { vec![] }, "{count} keys");
         assert!((0..count).all(|number| index.get(KeyRef::Int(64 + 3 * number)) == Some(entry(7))));
     }

@@ -203,6 +203,7 @@ impl Writer {
             below: free.within(top),
             within: free.within(core.log.geometry.segments_within(self.file_len)),
             checkpoint_segments: self.checkpoints.newest_segments(),
+            kept: self.checkpoint_segments(core),
             reserved: self.appender.end().reserved.into_iter().flatten().max(),
         }
     }

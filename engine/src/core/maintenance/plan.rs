@@ -113,6 +113,8 @@ pub(super) struct End {
     pub(super) within: u32,
     /// Segments of the newest checkpoint.
     pub(super) checkpoint_segments: u32,
+    /// So many that are free the log leaves to the next one (spec: P-5.1).
+    pub(super) kept: u32,
     /// The highest place that the log has reserved.
     pub(super) reserved: Option<u32>,
 }
@@ -252,16 +254,19 @@ impl Figures {
     //# was cut last, as the cut gives back: so that a store that writes little does not take and give back its reserve for ever.
     /// What there is to do for the end of the file: to cut it off, or to bring away what stands there.
     pub(super) fn due_at_the_end(&self, end: &End, effort: Effort, is_busy: bool, log_room: u64) -> Due {
-        let is_all = effort == Effort::All;
-        let (kept, beyond) =
-            if is_all { (Kept::Held, end.beyond_held) } else { (Kept::AtRest, end.beyond_rest) };
-        // Less than a segment is not worth two slots.
-        let at_rest = (self.usage.live + self.usage.checkpoint_bytes) / 8;
-        let slack = if is_all { 0 } else { at_rest.max(self.segment_bytes - 1) };
-        if beyond > slack && (is_all || end.written_since_cut >= beyond / 2) {
-            return Due::Shrink(kept);
+        if effort == Effort::All {
+            // It is cut once, behind all else: in a shorter file less would be free than a checkpoint needs, and the log, which leaves that
+            // alone, would go on behind the end again and again.
+            let brought = self.due_at_the_top(end, log_room);
+            let is_cut = brought == Due::Nothing && end.beyond_held > 0;
+            return if is_cut { Due::Shrink(Kept::Held) } else { brought };
         }
-        if !is_all && !self.is_above(REST_FILE) {
+        // Less than a segment is not worth two slots.
+        let slack = ((self.usage.live + self.usage.checkpoint_bytes) / 8).max(self.segment_bytes - 1);
+        if end.beyond_rest > slack && end.written_since_cut >= end.beyond_rest / 2 {
+            return Due::Shrink(Kept::AtRest);
+        }
+        if !self.is_above(REST_FILE) {
             return Due::Nothing;
         }
         // A file that is beyond its bound, or near it where others write, is cut in any case, though not by what the next commit would want back.
@@ -269,15 +274,20 @@ impl Figures {
         if self.is_above(most) && end.beyond_reserve > slack {
             return Due::Shrink(Kept::Reserve);
         }
+        self.due_at_the_top(end, log_room)
+    }
+
+    /// What brings further down what stands at the end of the file, where there is room for it.
+    fn due_at_the_top(&self, end: &End, log_room: u64) -> Due {
         let has_room = log_room > 2 * self.segment_bytes;
-        let least = end.checkpoint_segments.max(1);
-        // A file does not end far before what the log has reserved (spec: F-4.3): then the log goes on until that is behind it.
-        let is_spare = end.below > 1 && end.below >= least || end.within > least + 2;
-        if has_room && is_spare && end.reserved.is_some_and(|reserved| reserved > end.top + 2) {
+        // A file does not end far before what the log has reserved (spec: F-4.3): then the log goes on until that is behind it, and reserves
+        // another place, which lies further down where more is free than it leaves alone.
+        let is_far = end.reserved.is_some_and(|reserved| reserved > end.top + 2);
+        if has_room && is_far && end.within > end.kept {
             return Due::Roll;
         }
         // There must be more room further down than what stands at the top needs, or things would move in a circle.
-        if end.below < least {
+        if end.below < end.checkpoint_segments.max(1) {
             return Due::Nothing;
         }
         match end.at_top {

@@ -60,7 +60,7 @@ impl SegmentWriter {
     }
 
     pub(super) fn page_len_max(&self) -> usize {
-        self.geometry.page_len_max()
+        self.geometry.page_len_written()
     }
 
     pub(super) fn lsn(&self) -> Lsn {
