@@ -26,7 +26,7 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::StretchesAnywhere, "engine/tests/forged/removed.rs"),
     (Bug::EndedSnapshotAnswers, "engine/tests/snapshots.rs"),
     (Bug::WakeUpLost, "engine/src/pipeline/loom.rs"),
-    (Bug::MovedFromIgnored, "engine/src/core/maintenance/clean.rs"),
+    (Bug::MovedFromIgnored, "engine/src/core/maintenance/clean/tests.rs"),
     (Bug::SalvageTakesAllForProven, "engine/tests/salvage.rs"),
     (Bug::SalvageForgetsDeletes, "engine/tests/salvage.rs"),
     (Bug::SalvageSkipsTornFrames, "engine/tests/salvage.rs"),
