@@ -221,14 +221,15 @@ impl PagedInts {
         let copy = PagedInts::new(self.shift);
         let held = read(&self.held);
         for number in 0..self.end() {
-            if let Some(held) = held.get(&number) {
-                copy.hold(number, held.clone());
-            } else if let Some(page) = self.cell(number).and_then(OnceLock::get) {
+            // A page that is there may be held still for a moment, as it was before it was written to.
+            if let Some(page) = self.page_as_it_is(number) {
                 copy.create(number, |slots| {
                     for (to, from) in slots.iter().zip(page) {
                         to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
                     }
                 });
+            } else if let Some(held) = held.get(&number) {
+                copy.hold(number, held.clone());
             }
         }
         copy
