@@ -227,7 +227,7 @@ impl Geometry {
         if room < PAGE_LEN_MAX { room } else { PAGE_LEN_MAX }
     }
 
-    /// How long a writer makes a checkpoint's pages at most: a whole number of them fills a segment, where the largest would leave up to one
+    /// How long a writer makes a checkpoint's pages at most, but for a single entry that is longer: a whole number of them fills a segment, where the largest would leave up to one
     /// page of it empty.
     #[must_use]
     pub const fn page_len_written(self) -> usize {

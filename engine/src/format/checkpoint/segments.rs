@@ -59,8 +59,14 @@ impl SegmentWriter {
         }
     }
 
-    pub(super) fn page_len_max(&self) -> usize {
+    /// How long a page is at most that has more than one entry.
+    pub(super) fn page_len(&self) -> usize {
         self.geometry.page_len_written()
+    }
+
+    /// How long one may be that holds an entry which cannot be divided.
+    pub(super) fn page_len_max(&self) -> usize {
+        self.geometry.page_len_max()
     }
 
     pub(super) fn lsn(&self) -> Lsn {

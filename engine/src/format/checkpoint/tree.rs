@@ -138,7 +138,7 @@ impl TreeBuilder {
             self.levels.push(Level::default());
         }
         let page = &self.levels[level];
-        let is_full = page.len_with(Child { lower, pointer }.encoded_len(), upper) > pages.page_len_max();
+        let is_full = page.len_with(Child { lower, pointer }.encoded_len(), upper) > pages.page_len();
         if page.count > 0 && is_full {
             self.seal(pages, sink, level, lower)?;
         }

@@ -110,7 +110,7 @@ impl CheckpointWriter {
         assert!(is_ascending, "log segments are in the order of their sequences");
         let entries = contents.catalog.iter().map(CatalogEntry::encode);
         let catalog = self.entries(sink, PageKind::Catalog, entries)?;
-        let entry_len_max = self.pages.page_len_max() - PAGE_HEADER_LEN;
+        let entry_len_max = self.pages.page_len() - PAGE_HEADER_LEN;
         let entries = contents.table.iter().flat_map(|entry| entry.encode(entry_len_max));
         let table = self.entries(sink, PageKind::SegmentTable, entries)?;
         let mut root = Root {
@@ -134,12 +134,13 @@ impl CheckpointWriter {
         kind: PageKind,
         entries: impl Iterator<Item = Vec<u8>>,
     ) -> Result<Option<PagePointer>> {
-        let len_max = self.pages.page_len_max();
         let mut tree = TreeBuilder::new(kind, 0);
         for entry in entries {
-            if PAGE_HEADER_LEN + entry.len() > len_max {
+            let alone = PAGE_HEADER_LEN + entry.len();
+            if alone > self.pages.page_len_max() {
                 return Err(Error::LimitReached { what: "length of an entry of a checkpoint" });
             }
+            let len_max = self.pages.page_len().max(alone);
             if !tree.try_append(len_max, &[], |out| out.extend_from_slice(&entry)) {
                 tree.seal_leaf(&mut self.pages, sink, &[])?;
                 let has_room = tree.try_append(len_max, &[], |out| out.extend_from_slice(&entry));
@@ -179,7 +180,7 @@ impl CheckpointWriter {
     /// The lengths of the pages of a list of `count` segments: in the order of writing, none is longer in truth, and there
     /// are no more.
     fn list_page_lens(&self, count: usize) -> Vec<usize> {
-        let len_max = self.pages.page_len_max();
+        let len_max = self.pages.page_len();
         let one_page_len = PAGE_HEADER_LEN + count * VARINT32_LEN_MAX;
         if one_page_len <= len_max {
             return vec![one_page_len];
@@ -248,7 +249,7 @@ impl TreeWriter {
         value: u64,
     ) -> Result<()> {
         assert!(is_value(value), "no record stands at the address in {value:#x}");
-        let page_len_max = checkpoint.pages.page_len_max();
+        let page_len_max = checkpoint.pages.page_len();
         if key.encoded_len() > key_len_max(page_len_max) {
             return Err(Error::LimitReached { what: "length of a key in segments of this length" });
         }
@@ -285,7 +286,7 @@ impl TreeWriter {
         upper: &[u8],
     ) -> Result<()> {
         let Some((key, value)) = &self.held_back else { return Ok(()) };
-        let len_max = checkpoint.pages.page_len_max();
+        let len_max = checkpoint.pages.page_len();
         let (entry, leaf) = (decoded(key), &mut self.leaf);
         if !self.tree.try_append(len_max, upper, |out| leaf.append(out, entry, *value)) {
             self.tree.seal_leaf(&mut checkpoint.pages, sink, key)?;

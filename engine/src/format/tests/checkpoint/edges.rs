@@ -121,3 +121,28 @@ fn a_writer_says_what_it_has_placed_and_where() {
     assert_eq!(Some(&written.bytes), ends.last());
     assert_eq!(disk.writes, 1, "what is short goes down at once");
 }
+
+#[test]
+fn pages_fill_a_segment_and_an_entry_that_needs_more_has_a_page_of_its_own() {
+    let geometry = Geometry::new(512, 128 << 10).expect("a geometry");
+    let (len, len_max) = (geometry.page_len_written(), geometry.page_len_max());
+    let data_len = (geometry.segment_bytes() - geometry.data_start()) as usize;
+    assert_eq!((len, len_max, data_len % len), (16_320, 16_384, 0));
+    // Between the two is what an entry, and the root, may have, first and behind others.
+    let long = |id| named(id, kept(len_max - PAGE_HEADER_LEN - 40));
+    for catalog in
+        [vec![long(1)], vec![named(1, Document::new()), long(2), long(3), named(4, Document::new())]]
+    {
+        let given = Given::new(Vec::new());
+        let (log, reserved, kept) = (given.log, given.reserved, kept(len_max - PAGE_HEADER_LEN - 100));
+        let mut disk = Disk::new(geometry);
+        let writer = CheckpointWriter::new(geometry, &LINEAGE, LSN, LSN);
+        let contents = Contents { catalog: &catalog, table: &[], last: 9, log, reserved, kept: &kept };
+        let written = writer.finish(&mut disk, contents).expect("there is room");
+        let mut checkpoint =
+            Checkpoint::open(&disk, geometry, &LINEAGE, &reference(&written)).expect("it is sound");
+        assert_eq!(checkpoint.catalog().expect("it is sound"), catalog);
+        assert_eq!(checkpoint.root().kept, kept);
+        assert!(PAGE_HEADER_LEN + catalog[catalog.len() / 2].kept.encode().len() > len);
+    }
+}
