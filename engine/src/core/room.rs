@@ -41,6 +41,8 @@ pub(super) struct Room {
     is_full: bool,
     /// Where the log ended when the file was last cut.
     cut_at: u64,
+    /// The last commit of a caller's put something.
+    pub(super) is_reserve_wanted: bool,
     /// The file may not grow, and has no segment to spare beyond the reserve.
     is_tight: bool,
     /// Segments that were opened since it was last held against its bound, and whether the file has grown since.

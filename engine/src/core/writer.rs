@@ -237,6 +237,9 @@ impl Writer {
             return Err(error);
         }
         self.show_placed(core, &mark);
+        if share != Share::Reserve {
+            self.room.is_reserve_wanted = share == Share::Ordinary;
+        }
         let lsn = batch.lsn;
         let is_full = self.appender.pending_bytes() >= core.options.flush_bytes;
         if seeded::is_on(Bug::IndexBeforeWrite) {

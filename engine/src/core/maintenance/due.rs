@@ -193,15 +193,18 @@ impl Writer {
         let beyond = |kept| self.file_len.saturating_sub(self.kept_len(core, kept));
         let top = self.held_top();
         let free = &self.appender.free;
+        let within = free.within(core.log.geometry.segments_within(self.file_len));
         End {
             beyond_held: beyond(Kept::Held),
             beyond_rest: beyond(Kept::AtRest),
             beyond_reserve: beyond(Kept::Reserve),
+            is_reserve_wanted: self.room.is_reserve_wanted,
             written_since_cut: self.written_since_cut(),
             top,
             at_top: self.top(top),
             below: free.within(top),
-            within: free.within(core.log.geometry.segments_within(self.file_len)),
+            within,
+            spare: within.saturating_sub(self.reserved_free_segments(core)),
             checkpoint_segments: self.checkpoints.newest_segments(),
             kept: self.checkpoint_segments(core),
             reserved: self.appender.end().reserved.into_iter().flatten().max(),

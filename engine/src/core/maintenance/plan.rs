@@ -103,14 +103,17 @@ pub(super) struct End {
     pub(super) beyond_held: u64,
     pub(super) beyond_rest: u64,
     pub(super) beyond_reserve: u64,
+    /// The last commit of a caller's put something, so that the next may want the reserve.
+    pub(super) is_reserve_wanted: bool,
     /// Bytes of log that were written since the file was cut last.
     pub(super) written_since_cut: u64,
     /// The highest place that is held, and what holds it.
     pub(super) top: u32,
     pub(super) at_top: Top,
-    /// Free segments below that, and all that are free within the file.
+    /// Free segments below that, all that are free within the file, and those that the reserve does not take.
     pub(super) below: u32,
     pub(super) within: u32,
+    pub(super) spare: u32,
     /// Segments of the newest checkpoint.
     pub(super) checkpoint_segments: u32,
     /// So many that are free the log leaves to the next one (spec: P-5.1).
@@ -263,7 +266,9 @@ impl Figures {
         }
         // Less than a segment is not worth two slots.
         let slack = ((self.usage.live + self.usage.checkpoint_bytes) / 8).max(self.segment_bytes - 1);
-        if end.beyond_rest > slack && end.written_since_cut >= end.beyond_rest / 2 {
+        // While others put documents, the next commit wants the reserve back: it is neither cut off nor given back for ever.
+        let is_kept = is_busy && end.is_reserve_wanted;
+        if !is_kept && end.beyond_rest > slack && end.written_since_cut >= end.beyond_rest / 2 {
             return Due::Shrink(Kept::AtRest);
         }
         if !self.is_above(REST_FILE) {
@@ -273,6 +278,11 @@ impl Figures {
         let most = if is_busy { TOO_HIGH } else { REST_MAX };
         if self.is_above(most) && end.beyond_reserve > slack {
             return Due::Shrink(Kept::Reserve);
+        }
+        // What is free is what the reserve takes, and what the log takes next: whatever were brought further down, the file would soon be as
+        // long again.
+        if is_kept && u64::from(end.spare) * self.segment_bytes <= slack + 1 {
+            return Due::Nothing;
         }
         self.due_at_the_top(end, log_room)
     }

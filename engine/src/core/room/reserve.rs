@@ -51,10 +51,8 @@ impl Writer {
         let geometry = core.log.geometry;
         let end = self.appender.end();
         let reserved = end.reserved.iter().flatten();
-        let last = reserved.clone().copied().chain([end.segment.physical]).max().unwrap_or(0);
-        // A successor that could not be reserved is wanted all the same.
-        let missing = (end.reserved.len() - reserved.count()) as u32;
-        let wanted = self.checkpoint_segments(core) + missing + self.relocation_segments();
+        let last = reserved.copied().chain([end.segment.physical]).max().unwrap_or(0);
+        let wanted = self.reserved_free_segments(core);
         let mut len = last.saturating_add(1);
         let free = &self.appender.free;
         let found = free.within(len);
@@ -73,6 +71,14 @@ impl Writer {
     //= spec/space.md#p-5-1-what-is-kept
     //# A writer that reserves a successor (F-4.3) beyond the end of the file MUST let the file grow up to it
     //# before the frame that opens the segment is handed over, or, where the disk has no room, reserve none.
+    /// How many free segments the reserve takes.
+    pub(in crate::core) fn reserved_free_segments(&self, core: &Core) -> u32 {
+        // A successor that could not be reserved is wanted all the same.
+        let missing =
+            self.appender.end().reserved.iter().filter(|reserved| reserved.is_none()).count() as u32;
+        self.checkpoint_segments(core) + missing + self.relocation_segments()
+    }
+
     /// The length of the file up to the last place that the log has reserved, as long as it does not lie in the segment it began with: a new
     /// store has neither of them.
     pub(super) fn end_of_reserved(&self, core: &Core) -> u64 {

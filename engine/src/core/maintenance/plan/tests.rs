@@ -189,11 +189,13 @@ const END: End = End {
     beyond_held: 0,
     beyond_rest: 0,
     beyond_reserve: 0,
+    is_reserve_wanted: false,
     written_since_cut: 0,
     top: 20,
     at_top: Top::Other,
     below: 2,
     within: 4,
+    spare: 0,
     checkpoint_segments: 2,
     kept: 3,
     reserved: None,
@@ -242,6 +244,23 @@ fn a_file_beyond_its_bound_is_cut_down_to_its_reserve() {
         let end = End { beyond_reserve, ..long };
         let found = figures(len).due_at_the_end(&end, Effort::Rest, is_busy, u64::MAX);
         assert_eq!(found, expected, "{len} bytes, {is_busy}, {beyond_reserve} beyond the reserve");
+    }
+}
+
+#[test]
+fn the_reserve_is_left_to_those_who_go_on_putting_documents() {
+    let due = |end: End, is_busy| figures(49_001).due_at_the_end(&end, Effort::Rest, is_busy, u64::MAX);
+    let cut = End { beyond_rest: 2_001, written_since_cut: 1_001, ..END };
+    let wanted = End { is_reserve_wanted: true, ..cut };
+    assert_eq!(due(cut, true), Due::Shrink(Kept::AtRest), "who deletes does not want it back");
+    assert_eq!(due(wanted, false), Due::Shrink(Kept::AtRest), "nobody writes");
+    assert_eq!(due(wanted, true), Due::Nothing);
+    assert_eq!(due(End { beyond_reserve: 2_001, ..wanted }, true), Due::Shrink(Kept::Reserve));
+    // What would have room further down is brought there where more is free than the reserve and an eighth, and a part of a segment.
+    for (spare, expected) in [(2, Due::Nothing), (3, Due::Checkpoint)] {
+        let end = End { at_top: Top::Checkpoint, spare, ..wanted };
+        assert_eq!(due(end, true), expected, "{spare} to spare");
+        assert_eq!(due(End { is_reserve_wanted: false, written_since_cut: 0, ..end }, true), Due::Checkpoint);
     }
 }
 
