@@ -123,6 +123,11 @@ impl Core {
         Progress { durable, visible }
     }
 
+    /// The address where the last commit placed ends.
+    pub(crate) fn log_end(&self) -> Result<LogAddress> {
+        Ok(self.writer()?.appender.end_address())
+    }
+
     /// Whether a commit is placed and not visible yet.
     pub(crate) fn has_pending(&self) -> bool {
         self.visibility.has_pending()

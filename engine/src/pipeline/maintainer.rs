@@ -33,6 +33,8 @@ struct Asked {
 
 /// Nobody wrote for so long: then there is time to make the file as small as it is to be at rest.
 const QUIET: Duration = Duration::from_millis(300);
+/// As long as less than this share of a segment is placed meanwhile, nobody writes.
+const QUIET_SHARE: u64 = 8;
 /// A transaction was in the way: tried again after this.
 const BUSY: Duration = Duration::from_millis(10);
 
@@ -96,19 +98,38 @@ impl Maintainer {
     }
 }
 
+/// How far the log had come at the last look.
+#[derive(Debug, Default)]
+struct Pace {
+    end: u64,
+}
+
+impl Pace {
+    /// Whether the log, which ends at `end` now, has hardly gone on since this was asked last. What is made small for somebody who goes on
+    /// writing, though slowly, is made long again at once.
+    fn is_quiet(&mut self, end: u64, segment_bytes: u32) -> bool {
+        let before = std::mem::replace(&mut self.end, end);
+        end.saturating_sub(before) < u64::from(segment_bytes) / QUIET_SHARE
+    }
+}
+
 fn run(store: &Weak<Store>, signal: &Signal) {
-    let mut effort = Effort::Keep;
+    let (mut effort, mut pace) = (Effort::Keep, Pace::default());
     loop {
         let asked = match effort {
             Effort::Rest => signal.wait(None),
             _ => signal.wait(Some(QUIET)),
         };
+        let Some(store) = store.upgrade() else { return };
+        let Ok(end) = store.core.log_end() else { return };
+        let is_quiet = pace.is_quiet(end.0, store.core.log.geometry.segment_bytes());
         effort = match asked {
             Some(false) => return,
+            None if is_quiet => Effort::Rest,
+            // Those who write ask for what they need.
+            None => continue,
             Some(true) => Effort::Keep,
-            None => Effort::Rest,
         };
-        let Some(store) = store.upgrade() else { return };
         loop {
             match store.step(effort) {
                 Ok(Stepped::Done) if !signal.is_asked() || effort == Effort::Keep && !is_stopped(signal) => {}
@@ -209,6 +230,21 @@ impl Store {
                 Ok(_) | Err(Error::StorageFull { .. }) => return Ok(()),
                 Err(error) => return Err(error),
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_writes_slowly_writes_all_the_same() {
+        let mut pace = Pace::default();
+        for (end, is_quiet) in
+            [(100, true), (227, true), (355, false), (483, false), (610, true), (610, true), (400, true)]
+        {
+            assert_eq!(pace.is_quiet(end, 1024), is_quiet, "{end}");
         }
     }
 }
