@@ -1,6 +1,8 @@
 //! Room in the file: growing, the reserve that keeps deletes and maintenance going when the disk is full, and shrinking.
 
 mod reserve;
+#[cfg(test)]
+mod tests;
 
 use crate::error::{Error, Result};
 use crate::log::{Appender, Mark};
@@ -48,6 +50,8 @@ pub(super) struct Room {
     /// Segments that were opened since it was last held against its bound, and whether the file has grown since.
     pub(super) opened: u64,
     has_grown: bool,
+    /// Of these segments, those for which a look was asked for.
+    looked_for: u64,
     /// Records that had died by then, and how many more may before the next check; the documents at the last look.
     superseded: u64,
     check_after: u64,
@@ -245,9 +249,11 @@ impl Writer {
             && !is_much_dead
             && self.room.opened <= self.accounts.count() / UNCHECKED_SHARE
         {
-            return Upkeep::Look;
+            // Once for each segment: whoever is asked holds the writer while it looks.
+            let is_new = std::mem::replace(&mut self.room.looked_for, self.room.opened) != self.room.opened;
+            return if is_new { Upkeep::Look } else { Upkeep::Nothing };
         }
-        (self.room.opened, self.room.has_grown) = (0, false);
+        (self.room.opened, self.room.looked_for, self.room.has_grown) = (0, 0, false);
         self.room.superseded = self.accounts.superseded();
         self.room.check_after = (self.room.documents / UNCHECKED_SHARE).max(UNCHECKED_RECORDS);
         Upkeep::Check
