@@ -4,7 +4,7 @@ use crate::core::{Core, Draft, Progress, Writer};
 use crate::error::{Error, Result};
 use crate::options::{Background, Durability};
 use crate::seeded::{self, Bug};
-use crate::sync::{Arc, Condvar, Mutex, MutexGuard, thread};
+use crate::sync::{Arc, Mutex, MutexGuard, thread};
 
 use super::deferred::Deferred;
 use super::flusher::Flusher;
@@ -12,14 +12,14 @@ use super::group::{Goal, Group, Tasks, Waiter};
 use super::maintainer::Maintainer;
 use super::news::News;
 use super::snapshots::Snapshots;
-use super::turn::{HeldTurn, Holder};
+use super::turn::{HeldTurn, Holder, TurnEnded};
 
 #[derive(Debug)]
 pub(crate) struct Store {
     pub(crate) core: Core,
     pub(super) group: Arc<Group>,
-    /// Told when a turn to write ends; waited for with the writer's lock.
-    pub(super) turn_ended: Condvar,
+    /// Where one is told whose turn to write may have come; waited for with the writer's lock.
+    pub(super) turn_ended: TurnEnded,
     /// Who holds the turn, for those who wait.
     pub(super) holder: Mutex<Option<Holder>>,
     pub(crate) snapshots: Snapshots,
@@ -34,7 +34,7 @@ impl Store {
         Store {
             core,
             group,
-            turn_ended: Condvar::new(),
+            turn_ended: TurnEnded::new(),
             holder: Mutex::new(None),
             snapshots: Snapshots::default(),
             news: News::default(),

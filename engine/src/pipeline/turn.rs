@@ -5,9 +5,28 @@ use std::cell::Cell;
 use crate::core::{Ticket, Writer};
 use crate::error::{Error, Result};
 use crate::sync::race::{self, Race};
-use crate::sync::{Arc, Instant, MutexGuard, lock, thread, wait, wait_timeout};
+use crate::sync::{Arc, Condvar, Instant, MutexGuard, lock, thread, wait, wait_timeout};
 
 use super::Store;
+
+/// Where those wait who wait for a turn: the next one is told, and the others sleep on.
+#[derive(Debug)]
+pub(super) struct TurnEnded([Condvar; 8]);
+
+impl TurnEnded {
+    pub(super) fn new() -> Self {
+        TurnEnded(std::array::from_fn(|_| Condvar::new()))
+    }
+
+    fn of(&self, ticket: Ticket) -> &Condvar {
+        &self.0[ticket.number() as usize % self.0.len()]
+    }
+
+    /// Another may wait at the same place, and finds that it was not meant.
+    fn tell(&self, ticket: Ticket) {
+        self.of(ticket).notify_all();
+    }
+}
 
 /// A transaction's owner.
 #[derive(Debug, Clone)]
@@ -110,7 +129,9 @@ impl Store {
             if is_own || left.is_some_and(|left| left.is_zero()) {
                 writer.turn.give_up(ticket);
                 // Whoever is next may have waited for this one.
-                self.turn_ended.notify_all();
+                if let Some(next) = writer.turn.tell_next() {
+                    self.turn_ended.tell(next);
+                }
                 let (holder, held_for) = match holder {
                     Some(holder) => (holder.name, holder.since.elapsed()),
                     None => ("another thread".to_owned(), began.elapsed()),
@@ -118,18 +139,20 @@ impl Store {
                 return Err(Error::WriterBusy { holder, held_for });
             }
             writer = match left {
-                Some(left) => wait_timeout(&self.turn_ended, writer, left),
-                None => wait(&self.turn_ended, writer),
+                Some(left) => wait_timeout(self.turn_ended.of(ticket), writer, left),
+                None => wait(self.turn_ended.of(ticket), writer),
             };
         }
     }
 
-    /// Lets the writer go, and those know who wait for a turn.
-    pub(super) fn leave(&self, writer: MutexGuard<'_, Writer>) {
-        let is_waited_for = writer.turn.is_waited_for();
+    /// Lets the writer go, and the next one know that waits for a turn.
+    pub(super) fn leave(&self, mut writer: MutexGuard<'_, Writer>) {
+        let next = writer.turn.tell_next();
         drop(writer);
-        if is_waited_for && !race::is_on(Race::TurnEndNotTold) {
-            self.turn_ended.notify_all();
+        if let Some(next) = next
+            && !race::is_on(Race::TurnEndNotTold)
+        {
+            self.turn_ended.tell(next);
         }
     }
 
