@@ -195,7 +195,8 @@ impl Draft {
             }
             Err(error) => return Err(error),
         };
-        let place = self.place(&documents, key);
+        // Most puts do not ask.
+        let place = if expect == Expect::Anything { None } else { self.place(&documents, key) };
         match expect {
             Expect::Vacant if place.is_some() => return Err(Error::KeyExists { key: key.to_key() }),
             Expect::Occupied if place.is_none() => return Ok(false),
@@ -288,10 +289,11 @@ impl Draft {
         body: &[u8],
     ) -> Result<()> {
         let is_put = matches!(action, Action::Put);
-        let had = self.has(documents, key);
         let before = self.last_change(documents, key).copied();
+        let newest = if before.is_none() { documents.index.get(key) } else { None };
+        let had = before.map_or(newest.is_some(), |number| self.is_put(number));
         let replaces = match before {
-            None => core.replaces(documents.index.get(key))?,
+            None => core.replaces(newest)?,
             // A put says all that the change before it said. A delete does not: what it deletes may have raised the largest id.
             Some(number) if is_put => {
                 self.batch.changes[number].is_moot = true;
