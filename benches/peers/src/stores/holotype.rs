@@ -4,9 +4,7 @@ use std::borrow::Borrow;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use holotype::{
-    Collection, Db, DocView, Document, Durability, KeyRef, Options, Scan, View, WriteTransaction,
-};
+use holotype::{Collection, Db, DocView, Document, Durability, KeyRef, Options, Scan, View};
 
 use super::{Commits, Read, Session, Snapshots, Store};
 use crate::failure::{Failure, Of, Result, expect_equal};
@@ -45,7 +43,7 @@ pub fn file_in(directory: &Path) -> PathBuf {
 impl Store for Holotype {
     const NAME: &'static str = NAME;
 
-    type Session<'s> = Documents<'s>;
+    type Session<'s> = Documents;
 
     fn open(directory: &Path, commits: Commits) -> Result<Self> {
         let durability = match commits {
@@ -64,8 +62,8 @@ impl Store for Holotype {
         self.close()
     }
 
-    fn session(&self) -> Result<Documents<'_>> {
-        Ok(Documents { db: &self.db, documents: self.documents() })
+    fn session(&self) -> Result<Documents> {
+        Ok(Documents { documents: self.documents() })
     }
 
     fn close(self) -> Result<()> {
@@ -79,14 +77,14 @@ pub struct Buffered(Holotype);
 impl Store for Buffered {
     const NAME: &'static str = NAME;
 
-    type Session<'s> = Documents<'s>;
+    type Session<'s> = Documents;
 
     /// There is no durable commit to be had: whoever asks for one has not asked for this class.
     fn open(directory: &Path, _: Commits) -> Result<Self> {
         Holotype::open_with(directory, &Options::new().durability(Durability::Buffered)).map(Buffered)
     }
 
-    fn session(&self) -> Result<Documents<'_>> {
+    fn session(&self) -> Result<Documents> {
         self.0.session()
     }
 
@@ -110,32 +108,27 @@ impl Read for View {
     }
 }
 
-pub struct Documents<'s> {
-    db: &'s Db,
+pub struct Documents {
     documents: Collection,
 }
 
-impl Read for Documents<'_> {
+impl Read for Documents {
     fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
         let document = self.documents.get(id as i64).of(NAME, "reading")?;
         Ok(document.map(|document| read(document.bytes())))
     }
 }
 
-impl Session for Documents<'_> {
+impl Session for Documents {
     fn put(&mut self, id: u64, document: &Document) -> Result<()> {
         self.documents.put(id as i64, document).of(NAME, "committing")
     }
 
     fn put_all<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (u64, D)>) -> Result<()> {
-        let put_each = |transaction: &mut WriteTransaction| -> holotype::Result<()> {
-            let small = transaction.collection(SMALL);
-            for (id, document) in documents {
-                small.put(id as i64, document)?;
-            }
-            Ok(())
-        };
-        self.db.write(put_each).of(NAME, "committing a batch")
+        self.documents
+            .put_many(documents.map(|(id, d)| (id as i64, d)))
+            .of(NAME, "committing a batch")
+            .map(drop)
     }
 
     fn delete(&mut self, id: u64) -> Result<()> {
@@ -167,14 +160,7 @@ impl Session for Documents<'_> {
     }
 
     fn put_named<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (String, D)>) -> Result<()> {
-        let put_each = |transaction: &mut WriteTransaction| -> holotype::Result<()> {
-            let small = transaction.collection(SMALL);
-            for (name, document) in documents {
-                small.put(name, document)?;
-            }
-            Ok(())
-        };
-        self.db.write(put_each).of(NAME, "committing a batch")
+        self.documents.put_many(documents).of(NAME, "committing a batch").map(drop)
     }
 
     fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
@@ -191,7 +177,7 @@ impl Session for Documents<'_> {
     }
 }
 
-impl Documents<'_> {
+impl Documents {
     /// Lends the documents of a scan, with their ids.
     fn visit(
         &self,

@@ -25,7 +25,7 @@ pub const DELETES_NOTHING: u8 = 5;
 pub const COUNTS_ANOTHER: u8 = 6;
 
 pub struct WrongSession<'s, const HOW: u8> {
-    right: Documents<'s>,
+    right: Documents,
     calls: &'s AtomicU64,
 }
 
