@@ -54,9 +54,9 @@ impl Birth {
 pub(crate) struct Entry(u64);
 
 /// The record is a relocated put.
-const RELOCATED: u64 = 1 << 0;
+const RELOCATED: u64 = 0b01;
 /// The record's body is a chunk list.
-const CHUNKED: u64 = 1 << 1;
+const CHUNKED: u64 = 0b10;
 /// The address stands above the flags.
 const ADDRESS_SHIFT: u32 = 2;
 

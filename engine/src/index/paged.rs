@@ -249,4 +249,18 @@ mod tests {
             assert!(seen.insert((level, index)), "page {number} has a place of its own");
         }
     }
+
+    #[test]
+    fn nobody_who_misses_looks_among_the_held_pages_where_there_are_none() {
+        let ints = PagedInts::new(4);
+        let held = write(&ints.held);
+        std::thread::scope(|scope| {
+            let (say, said) = std::sync::mpsc::channel();
+            let ints = &ints;
+            scope.spawn(move || say.send(ints.slot(5).is_none()));
+            let is_missed = said.recv_timeout(std::time::Duration::from_secs(5));
+            drop(held);
+            assert_eq!(is_missed, Ok(true), "it waits for nobody");
+        });
+    }
 }

@@ -6,7 +6,10 @@ use super::paged::PagedInts;
 use super::*;
 use crate::document::Document;
 use crate::format::catalog::CatalogChange;
-use crate::sync::{Arc, AtomicU64, OnceLock};
+use crate::sync::{Arc, AtomicU64, OnceLock, write};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 /// Pages of 64 keys: a quarter are 16, and every fourth key asks.
 const SHIFT: u32 = 6;
@@ -114,6 +117,51 @@ fn a_page_of_entries_costs_what_it_has() {
         index.page(&KeyRange::all(), reverse, 3, &mut out);
         assert!(out.len() == 3 && out.capacity() < 100, "{} for three", out.capacity());
     }
+}
+
+#[test]
+fn a_page_of_entries_stands_behind_what_is_there_already() {
+    let index = MixedIndex::new(SHIFT);
+    set(&index, 0..32);
+    for text in ["x", "y"] {
+        index.set(KeyRef::Text(text), entry(7));
+    }
+    let there = [1, 2, 3].map(|key| (Key::Int(key), entry(9)));
+    let from = |key| KeyRange { from: Bound::Included(Key::Int(key)), to: Bound::Unbounded };
+    for limit in 1..8 {
+        for first in 26..32 {
+            let (mut alone, mut behind) = (Vec::new(), there.to_vec());
+            index.page(&from(first), false, limit, &mut alone);
+            index.page(&from(first), false, limit, &mut behind);
+            assert_eq!(alone.len(), limit.min(34 - first as usize), "{limit} from {first}");
+            assert_eq!(behind, [&there[..], &alone].concat(), "{limit} from {first}");
+        }
+    }
+}
+
+#[test]
+fn a_page_that_is_held_takes_the_bytes_that_its_leaf_has_for_it() {
+    let memory_bytes = |growth: u64| {
+        let entries: Vec<_> = (0..640).map(|key| (Key::Int(key), entry(1 + growth * key as u64))).collect();
+        loaded(SHIFT, &entries, 1000).memory_bytes()
+    };
+    // An address that grows by so much more takes three bytes and not two. The first of each page stands for itself.
+    assert_eq!(memory_bytes(3000) - memory_bytes(1000), 10 * 63);
+}
+
+#[test]
+fn a_key_in_a_page_is_read_while_the_map_is_being_changed() {
+    let index = MixedIndex::new(SHIFT);
+    set(&index, (0..32).chain([-1]));
+    let map = write(&index.rest);
+    thread::scope(|scope| {
+        let (say, said) = mpsc::channel();
+        let index = &index;
+        scope.spawn(move || say.send(index.get(KeyRef::Int(5))));
+        let found = said.recv_timeout(Duration::from_secs(5));
+        drop(map);
+        assert_eq!(found, Ok(Some(entry(6))), "it waits for nobody");
+    });
 }
 
 #[test]
