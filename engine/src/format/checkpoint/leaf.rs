@@ -358,5 +358,24 @@ mod tests {
             (Some("an address that no record has"), Some("an entry that leads beyond the end of the log"));
         assert_eq!(faults, [none, None, None, beyond, beyond, none]);
         assert_eq!(value_end(LogAddress(u64::MAX)), VALUE_END);
+        assert_eq!(
+            value_end(LogAddress::MAX),
+            VALUE_END - VALUE_MIN,
+            "the last address is none below itself"
+        );
+    }
+
+    // spec: F-8.3
+    #[test]
+    fn the_first_key_of_a_leaf_without_ints_is_held_against_its_lower_fence() {
+        let keys = [KeyRef::Text("b"), KeyRef::Text("d")];
+        for (count, lower, is_below) in [(1, "c", true), (2, "c", true), (1, "b", false), (2, "b", false)] {
+            let entries = encode(&keys[..count]);
+            let limits = Limits::new(LogAddress::MAX, 12);
+            let lower = Some(KeyRef::Text(lower));
+            let leaf = Leaf { entries: &entries, count: count as u32, lower, upper: None, limits };
+            let decoded = LeafDecoder::default().decode(leaf, &mut Vec::new());
+            assert_eq!(decoded, if is_below { Err(BELOW_FENCE) } else { Ok(None) }, "{count} from {lower:?}");
+        }
     }
 }

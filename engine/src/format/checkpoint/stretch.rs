@@ -97,8 +97,7 @@ impl<'a> Ints<'a> {
         }
         let (first_key, first_value) = (self.key.expect("a step leads to a key"), self.value);
         let page = first_key >> self.limits.page_shift;
-        // The last key of the page, which is no more than the last int.
-        let last_key = first_key | ((1 << self.limits.page_shift) - 1);
+        let last_key = last_of_page(first_key, self.limits.page_shift);
         let (begin, left) = (self.at, self.left);
         while self.eight(last_key) || self.step(Some(page))? {}
         let (begin, end) = (begin as u32, self.at as u32);
@@ -161,6 +160,11 @@ impl<'a> Ints<'a> {
         self.left -= 8;
         true
     }
+}
+
+/// The last key of the page of `key`, which is no more than the last int.
+const fn last_of_page(key: i64, page_shift: u32) -> i64 {
+    key | ((1 << page_shift) - 1)
 }
 
 /// One byte of each eight, set to `byte`.
@@ -272,5 +276,26 @@ mod tests {
         let (least, most) = (leaf(&[16; 10]), leaf(&[2047; 10]));
         assert_eq!(eight(&least[4..]), Some(8 * 64));
         assert_eq!(eight(&most[4..]), Some(8 * 4 * 2047));
+    }
+
+    #[test]
+    fn eight_are_taken_at_once_where_the_leaf_and_the_page_have_so_many() {
+        let entries = leaf(&[100; 20]);
+        // Behind the first entry, which takes four bytes.
+        for (left, last_key, is_taken) in [(8, 9, true), (7, 9, false), (8, 8, false), (19, 4095, true)] {
+            let limits = Limits::new(LogAddress::MAX, 12);
+            let mut ints = Ints { at: 4, key: Some(1), value: 400, ..Ints::new(&entries, left, limits) };
+            assert_eq!(ints.eight(last_key), is_taken, "{left} left, as far as {last_key}");
+            let (at, left) = if is_taken { (4 + 24, left - 8) } else { (4, left) };
+            assert_eq!((ints.at, ints.left), (at, left));
+        }
+    }
+
+    #[test]
+    fn a_page_ends_in_front_of_a_multiple_of_its_length() {
+        let ends = [(0, 3), (7, 3), (8, 3), (12, 3), (-1, 3), (-9, 3), (5, 0)]
+            .map(|(key, shift)| last_of_page(key, shift));
+        assert_eq!(ends, [7, 7, 15, 15, -1, -9, 5]);
+        assert_eq!(last_of_page(i64::MAX - 1, 12), i64::MAX);
     }
 }

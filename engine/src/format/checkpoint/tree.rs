@@ -195,6 +195,30 @@ mod tests {
         assert_eq!(add(1, upper), (1, 3), "the third begins the next page");
     }
 
+    // spec: F-8.3
+    #[test]
+    fn the_top_is_above_a_branch_that_came_to_have_one_child_behind_a_full_one() {
+        let geometry = Geometry::new(64, 512).expect("a geometry");
+        let mut pages = SegmentWriter::new(geometry, &[7; 16], Lsn::new(1, 1), Lsn::ZERO);
+        let mut tree = TreeBuilder::new(PageKind::Primary, 1);
+        // The second leaf fills the branch with its upper fence, but for two bytes: the third, which begins with it, has no room there.
+        let pointer = PagePointer { number: 1, physical: 1, offset: 64 };
+        let first = Child { lower: &[], pointer }.encoded_len();
+        let fence = pages.page_len_max() - PAGE_HEADER_LEN - first - (first + 100) - 2;
+        let (page_len_max, fences) = (pages.page_len_max(), [vec![1; 100], vec![2; fence]]);
+        for upper in &fences {
+            assert!(tree.try_append(page_len_max, upper, |out| out.push(7)));
+            tree.seal_leaf(&mut pages, &mut Nowhere, upper).expect("there is room");
+        }
+        assert!(tree.try_append(page_len_max, &[], |out| out.push(7)));
+        let top = tree.finish(&mut pages, &mut Nowhere).expect("there is room").expect("it has entries");
+        assert_eq!(
+            (top.number, pages.pages()),
+            (5, 6),
+            "three leaves, two branches and the top, last of all"
+        );
+    }
+
     #[test]
     fn a_page_is_filled_to_its_last_byte() {
         let mut tree = TreeBuilder::new(PageKind::Primary, 1);

@@ -90,6 +90,64 @@ fn the_slots_of_a_copy_say_what_is_in_it_and_not_what_those_of_the_store_say() {
     }
 }
 
+/// A copy of the store as it is now.
+fn copy(core: &Core) -> Arc<MemoryStorage> {
+    let destination = Arc::new(MemoryStorage::new());
+    let hold = core.begin_backup().expect("memory refuses nothing");
+    copy_to(hold, &destination, None, |_| ControlFlow::Continue(())).expect("memory refuses nothing");
+    destination
+}
+
+/// The newest slot of a store.
+fn slot(storage: &Arc<MemoryStorage>, core: &Core) -> Superblock {
+    let opened = open_slots(&FailStop::new(Box::new(Arc::clone(storage))), core.log.geometry);
+    let Ok(Opened::Store { slot, .. }) = opened else { panic!("it is a store") };
+    *slot
+}
+
+// spec: P-10.2
+#[test]
+fn a_copy_names_a_second_checkpoint_where_that_is_older_and_else_the_one_twice() {
+    let core = store();
+    core.checkpoint().expect("there is room");
+    core.checkpoint().expect("there is room");
+    let [newest, before] = core.writer().expect("it is opened for writing").superblock.checkpoints;
+    assert!(newest != before && newest.map(|named| named.lsn) == before.map(|named| named.lsn));
+    assert_eq!(slot(&copy(&core), &core).checkpoints, [newest; 2], "of one commit, neither is older");
+    let mut writer = core.writer().expect("it is opened for writing");
+    writer.begin(&core).expect("memory refuses nothing");
+    core.put(&mut writer, "a", KeyRef::Int(60), Expect::Anything, &[0xA0]).expect("it is sound");
+    writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+    drop(writer);
+    core.checkpoint().expect("there is room");
+    let named = core.writer().expect("it is opened for writing").superblock.checkpoints;
+    assert_eq!(named[1], newest);
+    assert_eq!(slot(&copy(&core), &core).checkpoints, named);
+}
+
+// spec: P-10.4
+#[test]
+fn a_backup_of_another_lineage_is_refused_though_its_seal_fits() {
+    let core = store();
+    let earlier = copy(&core);
+    let of = core.writer().expect("it is opened for writing").superblock.clone();
+    let sound = slot(&earlier, &core);
+    let open = |slot: &Superblock| {
+        let mut slot =
+            Superblock { instance: earlier::sealed(&slot.instance, &of.instance, slot), ..slot.clone() };
+        for generation in 0..2 {
+            slot.generation = generation;
+            earlier.write_at(SLOT_OFFSETS[slot.slot()], &slot.encode()).expect("memory refuses nothing");
+        }
+        let storage = FailStop::new(Box::new(Arc::clone(&earlier)));
+        earlier::Earlier::open(&storage, &of, &core.options).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(open(&sound), Ok(()));
+    let mut lineage = sound.lineage;
+    lineage[0] ^= 1;
+    assert_eq!(open(&Superblock { lineage, ..sound.clone() }), Err(unusable().to_string()));
+}
+
 /// Where the slot of a generation stands.
 fn slot_of(generation: usize) -> u64 {
     SLOT_OFFSETS[generation % 2]

@@ -58,6 +58,18 @@ fn a_slot_that_names_a_checkpoint_is_synced_before_anything_rests_on_it() {
 }
 
 #[test]
+fn the_sync_of_a_checkpoint_makes_the_length_durable_that_the_file_has_with_its_pages() {
+    let core = store();
+    // As where it has grown since the last sync of commits.
+    core.writer().expect("it is opened for writing").synced_len = 0;
+    let mut job = begin(&core);
+    while core.write_checkpoint(&mut job).expect("memory refuses nothing") {}
+    core.seal_checkpoint(job).expect("memory refuses nothing");
+    let writer = core.writer().expect("it is opened for writing");
+    assert_eq!(writer.synced_len, writer.file_len);
+}
+
+#[test]
 fn what_was_taken_for_a_checkpoint_that_does_not_come_to_be_is_free_again() {
     let core = store();
     let mut writer = core.writer().expect("it is opened for writing");

@@ -21,6 +21,30 @@ fn beside_writers_a_compaction_ends_once_it_moved_thrice_what_was_live_and_what_
 }
 
 #[test]
+fn what_was_written_before_a_compaction_is_none_of_what_is_written_beside_it() {
+    let options = Options::new().sector(64).segment_bytes(512);
+    let core = Core::open(Box::new(MemoryStorage::new()), &options).expect("memory refuses nothing");
+    for (written, steps) in [(0, 5), (1, 1)] {
+        core.writer().expect("it is opened for writing").work.user_bytes = 1000;
+        let left = std::cell::Cell::new(5);
+        let step = || {
+            let mut writer = core.writer().expect("it is opened for writing");
+            // Nothing is live, so that this much is too much once anybody writes.
+            writer.work.relocated_bytes += 2;
+            writer.work.user_bytes += written;
+            left.set(left.get() - 1);
+            Ok(if left.get() < 0 { Stepped::Nothing } else { Stepped::Done })
+        };
+        let mut taken = 0;
+        let report = core.compact(step, |_| {
+            taken += 1;
+            ControlFlow::Continue(())
+        });
+        assert_eq!((report.expect("nothing fails").is_complete, taken), (written == 0, steps));
+    }
+}
+
+#[test]
 fn a_compaction_counts_its_own_steps_and_what_it_moved_itself() {
     let options = Options::new().sector(64).segment_bytes(512);
     let core = Core::open(Box::new(MemoryStorage::new()), &options).expect("memory refuses nothing");

@@ -37,6 +37,7 @@ fn what_is_forged_without_a_flaw_is_believed() {
 fn a_leaf_with_a_flaw_is_refused() {
     refused(&[
         ("a difference to a key that is no int", |c| c.left.entries = hex("02 a006  02 a006")),
+        ("a difference to a key that is no int", |c| c.right.entries = hex("03 01 61 a006  02 a006")),
         ("keys out of order", |c| c.left.entries = hex("01 02 a006  00 a006")),
         ("keys out of order", |c| c.left.entries = hex("01 02 a006  01 02 a006")),
         ("an int key beyond 64 bits", |c| {
