@@ -35,7 +35,7 @@ impl DocRef {
 
     /// The LSN of the commit that made this version: it grows with every change of the document, and is never used again.
     pub fn version(&self) -> u64 {
-        self.located.lsn.0
+        self.located.lsn().0
     }
 
     /// The document's deterministic CBOR.
@@ -88,7 +88,7 @@ impl<'a> DocView<'a> {
 
     /// As [`DocRef::version`].
     pub fn version(&self) -> u64 {
-        self.visited.lsn.0
+        self.visited.lsn().0
     }
 
     /// The document's deterministic CBOR.

@@ -51,6 +51,8 @@ catalogue! {
     BodyChecksumIgnored,
     /// A record is read whatever its checksum says.
     RecordChecksumIgnored,
+    /// What was verified once in a block counts for the records beside it.
+    NeighbourVerified,
     /// A segment counts as the successor wherever its predecessor ended.
     PredecessorEndIgnored,
     /// Where no successor is named, the log goes on only in the first segment whose header fits.

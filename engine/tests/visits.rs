@@ -116,6 +116,30 @@ proptest! {
 }
 
 #[test]
+fn documents_that_lie_strewn_over_many_blocks_are_lent_as_they_are_given() {
+    const COUNT: u64 = 6007;
+    for cache in [4 << 20, 64 << 10] {
+        let options = Options::new().segment_bytes(4096).cache_bytes(cache).durability(Durability::Buffered);
+        let db = Db::open_on(MemoryStorage::new(), &options).expect("a store");
+        let documents = db.collection("all");
+        for round in 0..2 {
+            // Each neighbour in the order of keys is far off in the order of writing, and in one round in another direction.
+            for number in 0..COUNT {
+                let key = number * (1009 + round * 2003) % COUNT;
+                documents.put(key as i64, document(key + round, 30)).expect("room");
+            }
+            for range in [0_i64..COUNT as i64, 1000..1033, 2000..2300] {
+                let scan = || documents.scan(range.clone()).expect("a collection");
+                let (given, lent) = (given(scan()), lent(scan()));
+                assert!(given.1.is_none() && lent.1.is_none());
+                assert_eq!(given.0.len() as i64, range.end - range.start);
+                assert!(given.0 == lent.0, "{range:?} with {cache} bytes");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_broken_off_is_lent_no_further() {
     let db = Db::in_memory();
     let all = db.collection("all");

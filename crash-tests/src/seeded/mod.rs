@@ -25,6 +25,7 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::PlaceHeldTwice, "engine/tests/forged/removed.rs"),
     (Bug::StretchesAnywhere, "engine/tests/forged/removed.rs"),
     (Bug::EndedSnapshotAnswers, "engine/tests/snapshots.rs"),
+    (Bug::NeighbourVerified, "engine/src/cache/block.rs"),
     (Bug::WakeUpLost, "engine/src/pipeline/loom.rs"),
     (Bug::MovedFromIgnored, "engine/src/core/maintenance/clean/tests.rs"),
     (Bug::SalvageTakesAllForProven, "engine/tests/salvage.rs"),

@@ -1,8 +1,9 @@
 //! File blocks in memory, under a byte budget. A block is a fixed-size piece of a log segment, named by its log address:
 //! since addresses are never used twice, what is in the cache is never stale.
 //!
-//! Nothing here is verified: each record is, at each read.
+//! A block comes in as it was read; each record is verified when it is first read from it.
 
+mod block;
 #[cfg(all(test, loom))]
 mod loom;
 mod segment;
@@ -10,18 +11,11 @@ mod segment;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
+pub(crate) use block::Block;
 pub(crate) use segment::{Segment, SegmentTable};
 
 use crate::sync::race::{self, Race};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering, RwLock, read, write};
-
-/// The bytes of one block, its number, and the segment that they belong to.
-#[derive(Debug)]
-pub(crate) struct Block {
-    pub(crate) number: u64,
-    pub(crate) bytes: Box<[u8]>,
-    pub(crate) segment: Arc<Segment>,
-}
 
 /// Block numbers count up, so multiplying spreads them well enough; and unlike the standard hasher it is the same in
 /// every run.
@@ -51,18 +45,21 @@ struct Shard {
 }
 
 impl Shard {
-    /// Second chance: the hand passes over a block that was used since it last came by.
-    fn evict_to(&mut self, budget: usize) {
+    /// Second chance: the hand passes over a block that was used since it last came by. How many were given up.
+    fn evict_to(&mut self, budget: usize) -> u64 {
+        let mut evicted = 0;
         while self.bytes > budget {
-            let Some(number) = self.ring.pop_front() else { return };
+            let Some(number) = self.ring.pop_front() else { break };
             let (block, used) = &self.blocks[&number];
             if used.swap(false, Ordering::Relaxed) {
                 self.ring.push_back(number);
             } else {
-                self.bytes -= block.bytes.len();
+                self.bytes -= block.footprint();
                 self.blocks.remove(&number);
+                evicted += 1;
             }
         }
+        evicted
     }
 }
 
@@ -75,12 +72,19 @@ pub(crate) struct Cache {
     /// For each shard.
     budget: usize,
     misses: AtomicU64,
+    /// How many blocks were given up.
+    evicted: AtomicU64,
 }
 
 impl Cache {
     /// An empty cache that keeps at most `budget` bytes, and one block a shard if that is more.
     pub(crate) fn new(budget: usize) -> Self {
-        Cache { shards: Default::default(), budget: budget / SHARDS, misses: AtomicU64::new(0) }
+        Cache {
+            shards: Default::default(),
+            budget: budget / SHARDS,
+            misses: AtomicU64::new(0),
+            evicted: AtomicU64::new(0),
+        }
     }
 
     fn shard(&self, number: u64) -> &RwLock<Shard> {
@@ -105,9 +109,9 @@ impl Cache {
 
     pub(crate) fn put(&self, number: u64, block: Arc<Block>) {
         let mut shard = write(self.shard(number));
-        let len = block.bytes.len();
+        let len = block.footprint();
         match shard.blocks.insert(number, (block, AtomicBool::new(false))) {
-            Some((old, _)) => shard.bytes -= old.bytes.len(),
+            Some((old, _)) => shard.bytes -= old.footprint(),
             None => shard.ring.push_back(number),
         }
         shard.bytes += len;
@@ -116,12 +120,20 @@ impl Cache {
             drop(shard);
             shard = write(self.shard(number));
         }
-        shard.evict_to(budget);
+        let evicted = shard.evict_to(budget);
+        if evicted > 0 {
+            self.evicted.fetch_add(evicted, Ordering::Relaxed);
+        }
     }
 
     /// Bytes of blocks held now.
     pub(crate) fn bytes(&self) -> usize {
         self.shards.iter().map(|shard| read(shard).bytes).sum()
+    }
+
+    /// How many blocks were given up so far.
+    pub(crate) fn evicted(&self) -> u64 {
+        self.evicted.load(Ordering::Relaxed)
     }
 
     /// How often a block was asked for that was not here.
@@ -138,7 +150,7 @@ mod tests {
     fn block(len: usize) -> Arc<Block> {
         let geometry = Geometry::new(64, 512).expect("a legal geometry");
         let segment = Arc::new(Segment::new(&[0; 16], geometry, 0, 0, Lsn::ZERO));
-        Arc::new(Block { number: 0, bytes: vec![0; len].into(), segment })
+        Arc::new(Block::new(0, vec![0; len], segment))
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::document::KeyRef;
 use crate::format::frame::SegmentSeed;
-use crate::format::record::{PutParts, RecordSeed, put_of};
+use crate::format::record::{PutParts, RecordSeed, Version, put_of};
 use crate::format::{Geometry, Lineage, LogAddress, Lsn};
 use crate::sync::{Arc, RwLock, read, write};
 
@@ -33,6 +33,14 @@ impl Stretch {
     /// The LSN of the commit whose records have `commit` in that field.
     pub(crate) fn lsn(&self, commit: u32) -> Lsn {
         Lsn::new(self.first_lsn.incarnation(), self.first_lsn.count().saturating_add(commit))
+    }
+
+    /// The LSN of the commit that put a document.
+    pub(crate) fn lsn_of(&self, version: Version) -> Lsn {
+        match version {
+            Version::Commit(commit) => self.lsn(commit),
+            Version::Own(lsn) => lsn,
+        }
     }
 }
 
@@ -95,7 +103,7 @@ impl Segment {
         &self.stretches[after.saturating_sub(1)]
     }
 
-    /// The put of `key` in `collection` whose record begins `bytes` and stands at `offset`, and the LSN of its commit; as [`put_of`] says.
+    /// The put of `key` in `collection` whose record begins `bytes` and stands at `offset`; as [`put_of`] says.
     #[inline(always)]
     pub(crate) fn put_of(
         &self,
@@ -103,11 +111,8 @@ impl Segment {
         offset: u32,
         collection: u32,
         key: KeyRef<'_>,
-    ) -> Option<(PutParts, Lsn)> {
-        let stretch = self.stretch_at(offset);
-        let put = put_of(bytes, stretch.seed.at(offset), collection, key)?;
-        let lsn = put.own.unwrap_or_else(|| stretch.lsn(put.commit));
-        Some((put, lsn))
+    ) -> Option<PutParts> {
+        put_of(bytes, self.stretch_at(offset).seed.at(offset), collection, key)
     }
 
     /// The stretch at the end of the segment.

@@ -12,7 +12,7 @@ use crate::log::{Found, Log};
 use crate::sync::Arc;
 
 /// At most so many records are found together: about as many as a processor can wait for.
-pub(super) const BATCH_MAX: usize = 8;
+const BATCH_MAX: usize = 8;
 /// So much of a record is asked for beforehand; what follows, the processor sees coming.
 const TOUCHED_MAX: usize = 2048;
 const LINE: usize = 64;
@@ -75,7 +75,7 @@ impl Ahead {
 }
 
 /// Asks the memory for the record at the front of `bytes`.
-pub(super) fn touch(bytes: &[u8]) {
+fn touch(bytes: &[u8]) {
     let len = peek_len(bytes).unwrap_or(0).min(TOUCHED_MAX).min(bytes.len());
     let lines = bytes[..len].chunks(LINE);
     black_box(lines.fold(0, |seen, line| seen ^ line[0]));

@@ -22,24 +22,14 @@ pub(crate) struct Located {
     bytes: Bytes,
     key: Range<u32>,
     body: Range<u32>,
-    /// The commit that put it; 0 where none has yet.
-    pub(crate) lsn: Lsn,
 }
 
 #[derive(Debug, Clone)]
 enum Bytes {
-    /// In a block of the cache, from this offset on.
-    InBlock(Arc<Block>, u32),
-    Copied(Arc<[u8]>),
-}
-
-impl From<Found> for Bytes {
-    fn from(found: Found) -> Self {
-        match found {
-            Found::InBlock(block, offset) => Bytes::InBlock(block, offset),
-            Found::Copied(bytes, _) => Bytes::Copied(bytes),
-        }
-    }
+    /// In a block of the cache, from `within` on; `offset` is the same place in the segment.
+    InBlock { block: Arc<Block>, within: u32, offset: u32 },
+    /// With the LSN of the commit that put it; 0 where none has yet.
+    Copied(Arc<[u8]>, Lsn),
 }
 
 impl Located {
@@ -47,13 +37,13 @@ impl Located {
     pub(super) fn uncommitted(key: &[u8], body: &[u8]) -> Self {
         let bytes = [key, body].concat();
         let (key, body) = (0..key.len() as u32, key.len() as u32..bytes.len() as u32);
-        Located { bytes: Bytes::Copied(bytes.into()), key, body, lsn: Lsn::ZERO }
+        Located { bytes: Bytes::Copied(bytes.into(), Lsn::ZERO), key, body }
     }
 
     fn slice(&self, range: &Range<u32>) -> &[u8] {
         let bytes = match &self.bytes {
-            Bytes::InBlock(block, offset) => &block.bytes[*offset as usize..],
-            Bytes::Copied(bytes) => bytes,
+            Bytes::InBlock { block, within, .. } => &block.bytes[*within as usize..],
+            Bytes::Copied(bytes, _) => bytes,
         };
         &bytes[range.start as usize..range.end as usize]
     }
@@ -61,6 +51,14 @@ impl Located {
     /// The document's bytes, verified when it was read.
     pub(crate) fn body(&self) -> &[u8] {
         self.slice(&self.body)
+    }
+
+    /// The commit that put it; 0 where none has yet.
+    pub(crate) fn lsn(&self) -> Lsn {
+        match &self.bytes {
+            Bytes::InBlock { block, within, offset } => block.lsn_at(*within as usize, *offset),
+            Bytes::Copied(_, lsn) => *lsn,
+        }
     }
 
     pub(crate) fn key(&self) -> KeyRef<'_> {
@@ -215,10 +213,21 @@ impl Core {
     ) -> Result<Located> {
         let address = entry.address();
         let (_, offset) = self.log.geometry.split(address);
-        if let Some((put, lsn)) = found.segment().put_of(found.bytes(), offset, collection, key) {
-            return Ok(Located { key: put.key, body: put.body, lsn, bytes: found.into() });
+        match found {
+            Found::InBlock(block, within) => match block.put_of(within as usize, offset, collection, key) {
+                Some((key, body)) => {
+                    Ok(Located { bytes: Bytes::InBlock { block, within, offset }, key, body })
+                }
+                None => self.locate_unusual(collection, key, address, Found::InBlock(block, within)),
+            },
+            Found::Copied(bytes, segment) => match segment.put_of(&bytes, offset, collection, key) {
+                Some(put) => {
+                    let lsn = segment.stretch_at(offset).lsn_of(put.version);
+                    Ok(Located { bytes: Bytes::Copied(bytes, lsn), key: put.key, body: put.body })
+                }
+                None => self.locate_unusual(collection, key, address, Found::Copied(bytes, segment)),
+            },
         }
-        self.locate_unusual(collection, key, address, found)
     }
 
     /// The document in `found`, which stands at `address`, if it is none of those that [`put_of`](crate::format::record::put_of) knows; or what is wrong with it.
@@ -247,7 +256,12 @@ impl Core {
         };
         let (key, body) = (range(record.key_bytes), range(record.body));
         let lsn = self.log.lsn(&found, &record, address);
-        Ok(Located { key, body, lsn, bytes: found.into() })
+        let (_, offset) = self.log.geometry.split(address);
+        let bytes = match found {
+            Found::InBlock(block, within) => Bytes::InBlock { block, within, offset },
+            Found::Copied(bytes, _) => Bytes::Copied(bytes, lsn),
+        };
+        Ok(Located { bytes, key, body })
     }
 
     //= spec/format.md#f-6-7-chunk-list
@@ -285,7 +299,7 @@ impl Core {
             return Err(self.wrong_record(address, record.collection, record));
         }
         let (key, body) = (0..key_len, key_len..bytes.len() as u32);
-        Ok(Located { bytes: Bytes::Copied(bytes.into()), key, body, lsn })
+        Ok(Located { bytes: Bytes::Copied(bytes.into(), lsn), key, body })
     }
 
     //= spec/semantics.md#s-8-6-damage

@@ -362,7 +362,7 @@ impl Core {
         expected: u64,
     ) -> Result<()> {
         let found = newest.map(|entry| self.locate(documents.id, key, entry)).transpose()?;
-        match found.map(|found| found.lsn.0) {
+        match found.map(|found| found.lsn().0) {
             Some(version) if version == expected || seeded::is_on(Bug::VersionNotCompared) => Ok(()),
             found => Err(Error::VersionMismatch { expected, found }),
         }

@@ -158,7 +158,7 @@ fn the_cache_has_no_room() {
     };
     fixture.seal(first.end(), LogAddress(512));
     let (number, segment) = (16, Arc::clone(&fixture.segment));
-    let other = Block { number, bytes: vec![0; BLOCK as usize].into(), segment };
+    let other = Block::new(number, vec![0; BLOCK as usize], segment);
     fixture.log.cache.put(number, Arc::new(other));
     fixture.write_out(&first);
     fixture.seal(first.end(), first.end());

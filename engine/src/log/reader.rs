@@ -1,4 +1,4 @@
-//! Reads a record by its log address: in the cache, in the tail, or in the file; and verifies it, at each read.
+//! Reads a record by its log address: in the cache, in the tail, or in the file; and verifies it, unless its block knows that it was.
 
 use crate::cache::{Block, Cache, Segment, SegmentTable};
 use crate::error::{Clause, Corruption, Error, Result};
@@ -215,7 +215,7 @@ impl Log {
         if !race::is_on(Race::TailNotAsked)
             && let Some((bytes, segment)) = self.tail.copy_block(number)
         {
-            return Ok(Arc::new(Block { number, bytes: bytes.into(), segment }));
+            return Ok(Arc::new(Block::new(number, bytes, segment)));
         }
         if let Some(block) = self.cache.get(number) {
             // It moved from the tail to the cache between the two looks.
@@ -234,7 +234,7 @@ impl Log {
         let mut bytes = vec![0; self.block_bytes()];
         let len = self.storage.read_full(at, &mut bytes)?;
         bytes.truncate(len);
-        let block = Arc::new(Block { number, bytes: bytes.into(), segment });
+        let block = Arc::new(Block::new(number, bytes, segment));
         if len == self.block_bytes() {
             self.cache.put(number, Arc::clone(&block));
         }

@@ -81,8 +81,7 @@ impl Tail {
             read(&self.blocks).range(..end).map(|(number, block)| (*number, block.clone())).collect();
         for (number, mut block) in sealed {
             block.bytes.resize(self.block_bytes as usize, 0);
-            let bytes = block.bytes.into_boxed_slice();
-            cache.put(number, Arc::new(Block { number, bytes, segment: block.segment }));
+            cache.put(number, Arc::new(Block::new(number, block.bytes, block.segment)));
         }
         // The cache has them before the tail gives them up, so a reader finds them in the one or the other.
         self.base.store(end * self.block_bytes, Ordering::Release);

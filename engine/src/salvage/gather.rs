@@ -143,7 +143,7 @@ impl<'a> Gather<'a> {
                 match (base.core.locate(id, key.as_ref(), entry), version) {
                     (Ok(located), version) => {
                         let is_replaced =
-                            version.as_ref().is_some_and(|version| located.lsn < version.change.version);
+                            version.as_ref().is_some_and(|version| located.lsn() < version.change.version);
                         if is_replaced {
                             return self.pour_version(sink, version.expect("it was just there"));
                         }

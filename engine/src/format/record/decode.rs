@@ -28,7 +28,7 @@ pub fn peek_len(prefix: &[u8]) -> Option<usize> {
 
 /// Where the payload begins, and where it ends.
 #[inline]
-fn peek(bytes: &[u8]) -> Option<(usize, usize)> {
+pub(super) fn peek(bytes: &[u8]) -> Option<(usize, usize)> {
     let (payload, length_len) = varint::get(bytes.get(LENGTH..)?)?;
     let payload_start = LENGTH + length_len;
     (payload < u64::from(SEGMENT_BYTES_MAX)).then(|| (payload_start, payload_start + payload as usize))

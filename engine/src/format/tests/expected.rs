@@ -1,7 +1,7 @@
 //! The short way through a record answers what the long way does, for the records that it takes, and nothing for all others.
 
 use super::super::checksum::crc_append;
-use super::super::record::{Kind, PutParts, RecordParts, parse, put_of};
+use super::super::record::{Kind, PutParts, RecordParts, Version, parse, put_of, version_of};
 use super::super::{LogAddress, Lsn};
 use super::for_every_bit_flip;
 use crate::document::{KEY_LEN_MAX, Key, KeyRef};
@@ -22,24 +22,30 @@ fn by_parsing(bytes: &[u8], collection: u32, key: KeyRef<'_>) -> Option<PutParts
     let start = |part: &[u8]| (part.as_ptr() as usize - bytes.as_ptr() as usize) as u32;
     let body = start(record.body);
     Some(PutParts {
-        commit: record.commit,
-        own: record.moved.map(|(own, _)| own),
+        version: record.moved.map_or(Version::Commit(record.commit), |(own, _)| Version::Own(own)),
+        // spec: F-6.1. Behind checksum, kind, flags and length.
+        payload_start: 7 + bytes[6..].iter().take_while(|byte| **byte >= 0x80).count() as u32,
         key: start(record.key_bytes)..body,
         body: body..record.len as u32,
     })
 }
 
-/// Asks for the record's own collection and key, and for others, both ways. Returns how often there was a put.
+/// Asks for the record's own collection and key, and for others, both ways; and again once it is known what the record is. Returns how
+/// often there was a put.
 fn compare(bytes: &[u8], keys: &[KeyRef<'_>]) -> usize {
     let record = parse(bytes, SEED).ok();
     let own = record.and_then(|record| record.key);
     let collection = record.map_or(1, |record| record.collection);
+    let known = own.and_then(|key| put_of(bytes, SEED, collection, key));
+    assert_eq!(known.as_ref().map(|put| put.version), known.as_ref().and_then(|_| version_of(bytes)));
     let mut found = 0;
     for key in own.into_iter().chain(keys.iter().copied()) {
         for collection in [collection, collection ^ 1] {
             let expected = by_parsing(bytes, collection, key);
             found += usize::from(expected.is_some());
             assert_eq!(put_of(bytes, SEED, collection, key), expected, "{key:?} in {collection}");
+            let again = known.as_ref().and_then(|put| put.shape().put_of(bytes, collection, key));
+            assert_eq!(again, expected.map(|put| (put.key, put.body)), "{key:?} in {collection}, again");
         }
     }
     found

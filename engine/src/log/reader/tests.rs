@@ -115,7 +115,7 @@ fn a_record_is_lent_from_the_block_at_hand_where_it_stands_there_and_from_its_ow
     assert_eq!((sealed.number, &sealed.bytes[1000..1020]), (0, &here[..]));
     // A copy, that nobody else has.
     let segment = Arc::clone(&sealed.segment);
-    let at_hand = Arc::new(Block { number: 0, bytes: sealed.bytes.clone(), segment });
+    let at_hand = Arc::new(Block::new(0, sealed.bytes.clone(), segment));
     let found = |at: u64| match log.find_near(LogAddress(at), Some(&at_hand)) {
         Ok(Found::InBlock(block, offset)) => (block, offset as usize),
         other => panic!("{other:?}"),
