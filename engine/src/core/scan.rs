@@ -73,7 +73,7 @@ impl Core {
     pub(crate) fn next_entry(&self, cursor: &mut Cursor) -> Result<Option<(Key, Entry)>> {
         cursor.ahead.clear();
         match cursor.walk.next_in_page() {
-            Some(next) => Ok(Some(next)),
+            Some(next) => cursor.snapshot.check_live().map(|()| Some(next)),
             None => self.first_of_next_page(cursor),
         }
     }
@@ -123,7 +123,8 @@ impl Core {
         let found = cursor.ahead.next(&self.log, entry, cursor.walk.left_in_page());
         let documents = &cursor.naming.documents;
         let located = found.and_then(|found| self.locate_in(found, documents.id, key.as_ref(), entry));
-        located.or_else(|error| self.moved_on(cursor, &key, error)).map(Some)
+        let located = located.or_else(|error| self.moved_on(cursor, &key, error))?;
+        cursor.snapshot.check_live().map(|()| Some(located))
     }
 
     /// The document at `entry`, which the walk met a while ago.

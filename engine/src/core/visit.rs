@@ -56,6 +56,7 @@ impl Core {
                 let (now, later) = rest.split_at(blocks.find(&self.log, rest));
                 rest = later;
                 for (number, (key, entry)) in now.iter().enumerate() {
+                    cursor.snapshot().check_live()?;
                     let flow = match blocks.document(&self.log, collection, number, key.as_ref(), *entry) {
                         Some(document) => each(document),
                         None => each(Visited::of(&self.locate_again(cursor, key, *entry)?)),
