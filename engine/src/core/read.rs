@@ -6,7 +6,7 @@ use crate::cache::Block;
 use crate::document::{DOCUMENT_LEN_MAX, KeyRef};
 use crate::error::{Clause, Corruption, Result};
 use crate::format::body::{ChunkList, parse_chunk};
-use crate::format::record::{Kind, Record};
+use crate::format::record::{Kind, RECORD_OVERHEAD_MAX, Record};
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Birth, Documents, Entry, Naming, PrimaryIndex, State};
 use crate::log::Found;
@@ -29,7 +29,7 @@ enum Bytes {
     /// In a block of the cache, from `within` on; `offset` is the same place in the segment.
     InBlock { block: Arc<Block>, within: u32, offset: u32 },
     /// With the LSN of the commit that put it; 0 where none has yet.
-    Copied(Arc<[u8]>, Lsn),
+    Copied(Arc<Vec<u8>>, Lsn),
 }
 
 impl Located {
@@ -37,7 +37,7 @@ impl Located {
     pub(super) fn uncommitted(key: &[u8], body: &[u8]) -> Self {
         let bytes = [key, body].concat();
         let (key, body) = (0..key.len() as u32, key.len() as u32..bytes.len() as u32);
-        Located { bytes: Bytes::Copied(bytes.into(), Lsn::ZERO), key, body }
+        Located { bytes: Bytes::Copied(Arc::new(bytes), Lsn::ZERO), key, body }
     }
 
     fn slice(&self, range: &Range<u32>) -> &[u8] {
@@ -274,32 +274,38 @@ impl Core {
         if list.document_len() > DOCUMENT_LEN_MAX as u64 {
             return Err(self.wrong_record(address, record.collection, record));
         }
-        let capacity = (list.document_len() as usize).min(list.count() * self.log.geometry.record_len_max());
-        let mut bytes = Vec::with_capacity(record.key_bytes.len() + capacity);
+        let longest = self.log.geometry.record_len_max();
+        let capacity = (list.document_len() as usize).min(list.count() * longest);
+        // Each chunk is copied to the end of what came before it, and loses what stands in front of its part there.
+        let mut bytes = Vec::with_capacity(record.key_bytes.len() + capacity + RECORD_OVERHEAD_MAX);
         bytes.extend_from_slice(record.key_bytes);
         let key_len = bytes.len() as u32;
         let lsn = self.log.lsn(found, record, address);
         for (number, at) in list.addresses().enumerate() {
-            let chunk_found = self.log.find(at)?;
-            let chunk = self.log.parse(&chunk_found, at)?;
-            match parse_chunk(chunk.body) {
+            let start = bytes.len();
+            let segment = self.log.append_record(at, &mut bytes)?;
+            let chunk = self.log.parse_in(&segment, &bytes[start..], at)?;
+            let part_len = match parse_chunk(chunk.body) {
                 Some((n, part))
                     if n == number as u64
-                        && (record.moved.is_some() || self.log.lsn(&chunk_found, &chunk, at) == lsn)
+                        && (record.moved.is_some() || self.log.lsn_in(&segment, &chunk, at) == lsn)
                         && chunk.kind == Kind::Chunk
                         && chunk.collection == record.collection
                         && chunk.key == record.key =>
                 {
-                    bytes.extend_from_slice(part);
+                    part.len()
                 }
                 _ => return Err(self.wrong_record(at, record.collection, &chunk)),
-            }
+            };
+            let end = start + chunk.len;
+            bytes.copy_within(end - part_len..end, start);
+            bytes.truncate(start + part_len);
         }
         if bytes.len() as u64 != u64::from(key_len) + list.document_len() {
             return Err(self.wrong_record(address, record.collection, record));
         }
         let (key, body) = (0..key_len, key_len..bytes.len() as u32);
-        Ok(Located { bytes: Bytes::Copied(bytes.into(), lsn), key, body })
+        Ok(Located { bytes: Bytes::Copied(Arc::new(bytes), lsn), key, body })
     }
 
     //= spec/semantics.md#s-8-6-damage

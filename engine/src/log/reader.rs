@@ -35,7 +35,7 @@ pub(crate) enum Found {
     /// In a block of the cache, from this offset on.
     InBlock(Arc<Block>, u32),
     /// Copied out of the tail, or put together from two blocks.
-    Copied(Arc<[u8]>, Arc<Segment>),
+    Copied(Arc<Vec<u8>>, Arc<Segment>),
 }
 
 impl Found {
@@ -88,18 +88,34 @@ impl Log {
     /// The record in `found`, verified: the seed of its checksum is the place that the caller believes it has.
     #[inline]
     pub(crate) fn parse<'a>(&self, found: &'a Found, address: LogAddress) -> Result<Record<'a>> {
+        self.parse_in(found.segment(), found.bytes(), address)
+    }
+
+    /// As [`parse`](Self::parse), of the record of `segment` that begins `bytes`.
+    #[inline]
+    pub(crate) fn parse_in<'a>(
+        &self,
+        segment: &Segment,
+        bytes: &'a [u8],
+        address: LogAddress,
+    ) -> Result<Record<'a>> {
         let (_, offset) = self.geometry.split(address);
-        let stretch = found.segment().stretch_at(offset);
-        parse(found.bytes(), stretch.seed.at(offset)).map_err(|fault| self.fault(address, &fault))
+        let stretch = segment.stretch_at(offset);
+        parse(bytes, stretch.seed.at(offset)).map_err(|fault| self.fault(address, &fault))
     }
 
     /// The LSN of the commit whose record stands at `address`.
     pub(crate) fn lsn(&self, found: &Found, record: &Record<'_>, address: LogAddress) -> Lsn {
+        self.lsn_in(found.segment(), record, address)
+    }
+
+    /// As [`lsn`](Self::lsn), of a record of `segment`.
+    pub(crate) fn lsn_in(&self, segment: &Segment, record: &Record<'_>, address: LogAddress) -> Lsn {
         if let Some((own, _)) = record.moved {
             return own;
         }
         let (_, offset) = self.geometry.split(address);
-        found.segment().stretch_at(offset).lsn(record.commit)
+        segment.stretch_at(offset).lsn(record.commit)
     }
 
     #[cold]
@@ -114,7 +130,7 @@ impl Log {
         if self.tail.holds(address)
             && let Some((bytes, segment)) = self.tail.copy_record(address)
         {
-            return Ok(Found::Copied(bytes.into(), segment));
+            return Ok(Found::Copied(Arc::new(bytes), segment));
         }
         let block = self.block(self.block_number(address))?;
         self.find_in(block, address)
@@ -153,11 +169,28 @@ impl Log {
     fn find_in(&self, block: Arc<Block>, address: LogAddress) -> Result<Found> {
         let within = self.within_block(address);
         let rest = block.bytes.get(within..).unwrap_or_default();
-        let prefix = &rest[..rest.len().min(PEEK_LEN)];
-        match peek_len(prefix) {
+        match peek_len(rest) {
             Some(len) if len <= rest.len() => Ok(Found::InBlock(block, within as u32)),
-            known => self.put_together(address, &block.segment, known),
+            known => {
+                let mut bytes = Vec::new();
+                self.put_together(address, known, &mut bytes)?;
+                Ok(Found::Copied(Arc::new(bytes), Arc::clone(&block.segment)))
+            }
         }
+    }
+
+    /// Appends the bytes at `address` to `out`, as many as the record's own length asks for, where that is possible. Not verified.
+    pub(crate) fn append_record(&self, address: LogAddress, out: &mut Vec<u8>) -> Result<Arc<Segment>> {
+        if self.tail.holds(address)
+            && let Some((bytes, segment)) = self.tail.copy_record(address)
+        {
+            out.extend_from_slice(&bytes);
+            return Ok(segment);
+        }
+        let block = self.block(self.block_number(address))?;
+        let known = peek_len(block.bytes.get(self.within_block(address)..).unwrap_or_default());
+        self.put_together(address, known, out)?;
+        Ok(Arc::clone(&block.segment))
     }
 
     /// Copies `len` bytes of one segment from `address` on; fewer where the file ends. Not verified.
@@ -176,35 +209,32 @@ impl Log {
         Ok(bytes)
     }
 
-    /// Copies a record that goes on in the next block, or further, to at most the end of its segment.
-    fn put_together(
-        &self,
-        address: LogAddress,
-        segment: &Arc<Segment>,
-        known: Option<usize>,
-    ) -> Result<Found> {
+    /// Copies a record of `known` length, if that can be told from its first block, to the end of `out`: at most up to the end of its segment.
+    fn put_together(&self, address: LogAddress, known: Option<usize>, out: &mut Vec<u8>) -> Result<()> {
         let block_bytes = self.block_bytes() as u64;
         let (_, offset) = self.geometry.split(address);
         let room = (self.geometry.segment_bytes() - offset) as usize;
         let mut needed = known.unwrap_or(PEEK_LEN).min(room);
-        let mut bytes = Vec::with_capacity(needed);
-        while bytes.len() < needed {
-            let at = address.0 + bytes.len() as u64;
+        let start = out.len();
+        out.reserve(needed);
+        while out.len() - start < needed {
+            let done = out.len() - start;
+            let at = address.0 + done as u64;
             let block = self.block(at / block_bytes)?;
             let rest = block.bytes.get((at % block_bytes) as usize..).unwrap_or_default();
             if rest.is_empty() {
                 // The file ends here.
                 break;
             }
-            bytes.extend_from_slice(&rest[..rest.len().min(needed - bytes.len())]);
+            out.extend_from_slice(&rest[..rest.len().min(needed - done)]);
             if known.is_none()
-                && let Some(len) = peek_len(&bytes[..bytes.len().min(PEEK_LEN)])
+                && let Some(len) = peek_len(&out[start..])
             {
                 needed = len.min(room);
             }
         }
-        bytes.truncate(needed);
-        Ok(Found::Copied(bytes.into(), Arc::clone(segment)))
+        out.truncate(start + needed);
+        Ok(())
     }
 
     /// Block `number`, from the cache, the tail or the file; short where the file ends.

@@ -98,7 +98,7 @@ impl Tail {
 
     /// A copy of the record at `address`, as long as its own length field says, and its segment. None where the tail
     /// does not hold it (any more).
-    pub(crate) fn copy_record(&self, address: LogAddress) -> Option<(Box<[u8]>, Arc<Segment>)> {
+    pub(crate) fn copy_record(&self, address: LogAddress) -> Option<(Vec<u8>, Arc<Segment>)> {
         let blocks = read(&self.blocks);
         let segment = Arc::clone(&blocks.get(&(address.0 / self.block_bytes))?.segment);
         let segment_end = (address.0 / self.segment_bytes + 1) * self.segment_bytes;
@@ -109,8 +109,7 @@ impl Tail {
             return None;
         }
         let mut record = vec![0; len];
-        (copy(&blocks, self.block_bytes, address.0, &mut record) == len)
-            .then(|| (record.into_boxed_slice(), segment))
+        (copy(&blocks, self.block_bytes, address.0, &mut record) == len).then_some((record, segment))
     }
 
     /// A copy of block `number` as far as it goes.

@@ -7,6 +7,8 @@ use crate::ycsb::keys::{Draw, Keys, Random};
 /// Documents of a commit while a store is filled, and of one that is timed.
 const LOAD: usize = 1_000;
 const BATCH: usize = 100;
+/// One is too short to be timed.
+const COUNTS: usize = 30;
 
 pub const THREADS: u64 = 8;
 
@@ -66,7 +68,7 @@ pub fn reads(count: u64, operations: usize) -> Vec<Step> {
         ));
     }
     steps.push(Step::row("get what is not there", vec![Work::Miss(absent)]));
-    steps.push(Step::row("count", vec![Work::Count(3)]));
+    steps.push(Step::row("count", vec![Work::Count(COUNTS)]));
     steps
 }
 
@@ -151,7 +153,7 @@ pub fn scans(count: u64, layout: Layout) -> Vec<Step> {
     ] {
         steps.push(Step::row(name, vec![Work::Scan(form, 1)]));
     }
-    steps.push(Step::row("count", vec![Work::Count(3)]));
+    steps.push(Step::row("count", vec![Work::Count(COUNTS)]));
     for len in [10, 100, 1_000, 10_000].into_iter().filter(|len| *len <= count) {
         let from = UniformOf { random: Random::new(len), count: count - len + 1 };
         let ranges = (count / len).clamp(2, 2_000) as usize;
