@@ -7,8 +7,8 @@ use crate::sync::race::Race;
 use crate::sync::{Arc, thread};
 
 const BLOCK_LEN: usize = 8;
-/// With the mark of what was verified in it.
-const FOOTPRINT: usize = BLOCK_LEN + 1;
+/// With the one entry of what is known of its records.
+const FOOTPRINT: usize = BLOCK_LEN + size_of::<u32>();
 
 /// Two blocks that go to one shard.
 const NUMBERS: [u64; 2] = [3, 3 + SHARDS as u64];
