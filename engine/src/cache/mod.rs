@@ -111,7 +111,10 @@ impl Cache {
         let mut shard = write(self.shard(number));
         let len = block.footprint();
         match shard.blocks.insert(number, (block, AtomicBool::new(false))) {
-            Some((old, _)) => shard.bytes -= old.footprint(),
+            Some((old, _)) => {
+                shard.bytes -= old.footprint();
+                self.evicted.fetch_add(1, Ordering::Relaxed);
+            }
             None => shard.ring.push_back(number),
         }
         shard.bytes += len;
@@ -131,7 +134,7 @@ impl Cache {
         self.shards.iter().map(|shard| read(shard).bytes).sum()
     }
 
-    /// How many blocks were given up so far.
+    /// How many blocks were given up so far, those among them that another copy took the place of.
     pub(crate) fn evicted(&self) -> u64 {
         self.evicted.load(Ordering::Relaxed)
     }

@@ -15,7 +15,8 @@ use crate::sync::Arc;
 const BATCH_MAX: usize = 8;
 /// So much of a record is asked for beforehand; what follows, the processor sees coming.
 const TOUCHED_MAX: usize = 2048;
-const LINE: usize = 64;
+/// What the processor asks the memory for at a time.
+pub(super) const LINE: usize = 64;
 
 /// What was found ahead of a walk.
 #[derive(Debug, Default)]
@@ -69,14 +70,17 @@ impl Ahead {
                 break;
             }
         }
-        self.found.iter().for_each(|found| touch(found.bytes()));
+        let records = self.found.iter().map(Found::bytes);
+        touch(records.map(|bytes| (bytes, peek_len(bytes).unwrap_or(0))));
         self.found.reverse();
     }
 }
 
-/// Asks the memory for the record at the front of `bytes`.
-fn touch(bytes: &[u8]) {
-    let len = peek_len(bytes).unwrap_or(0).min(TOUCHED_MAX).min(bytes.len());
-    let lines = bytes[..len].chunks(LINE);
-    black_box(lines.fold(0, |seen, line| seen ^ line[0]));
+/// Asks the memory for records at once: each begins its bytes, and is believed to have so many.
+pub(super) fn touch<'a>(records: impl Iterator<Item = (&'a [u8], usize)>) {
+    let seen = records.fold(0, |seen, (bytes, len)| {
+        let lines = bytes[..len.min(TOUCHED_MAX).min(bytes.len())].chunks(LINE);
+        lines.fold(seen, |seen, line| seen ^ line[0])
+    });
+    black_box(seen);
 }

@@ -123,9 +123,10 @@ impl Core {
         Progress { durable, visible }
     }
 
-    /// The address where the last commit placed ends.
-    pub(crate) fn log_end(&self) -> Result<LogAddress> {
-        Ok(self.writer()?.appender.end_address())
+    /// The address where the last commit placed ends, and the length of the file.
+    pub(crate) fn log_end(&self) -> Result<(LogAddress, u64)> {
+        let writer = self.writer()?;
+        Ok((writer.appender.end_address(), writer.file_len))
     }
 
     /// Whether a commit is placed and not visible yet.

@@ -285,9 +285,12 @@ impl Core {
             let start = bytes.len();
             let segment = self.log.append_record(at, &mut bytes)?;
             let chunk = self.log.parse_in(&segment, &bytes[start..], at)?;
+            // No more is gathered than the list says.
+            let left = (u64::from(key_len) + list.document_len()).saturating_sub(start as u64);
             let part_len = match parse_chunk(chunk.body) {
                 Some((n, part))
                     if n == number as u64
+                        && part.len() as u64 <= left
                         && (record.moved.is_some() || self.log.lsn_in(&segment, &chunk, at) == lsn)
                         && chunk.kind == Kind::Chunk
                         && chunk.collection == record.collection

@@ -1,4 +1,4 @@
-//! A scan that lends its documents: nothing is counted, moved or kept for those that stand whole in one block.
+//! A scan that lends its documents: nothing is counted or moved for those that stand whole in one block.
 
 mod blocks;
 
@@ -56,6 +56,7 @@ impl Core {
                 let (now, later) = rest.split_at(blocks.find(&self.log, rest));
                 rest = later;
                 for (number, (key, entry)) in now.iter().enumerate() {
+                    // Asked before the look: the page was looked up while the snapshot lived, and what stands at an address stays.
                     cursor.snapshot().check_live()?;
                     let flow = match blocks.document(&self.log, collection, number, key.as_ref(), *entry) {
                         Some(document) => each(document),

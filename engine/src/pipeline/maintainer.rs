@@ -33,8 +33,9 @@ struct Asked {
 
 /// Nobody wrote for so long: then there is time to make the file as small as it is to be at rest.
 const QUIET: Duration = Duration::from_millis(300);
-/// As long as less than this share of a segment is placed meanwhile, nobody writes.
+/// As long as less than this share of a segment is placed meanwhile, nobody writes; nor where it is next to nothing of the file.
 const QUIET_SHARE: u64 = 8;
+const QUIET_SHARE_OF_FILE: u64 = 4096;
 /// A transaction was in the way: tried again after this.
 const BUSY: Duration = Duration::from_millis(10);
 
@@ -107,9 +108,10 @@ struct Pace {
 impl Pace {
     /// Whether the log, which ends at `end` now, has hardly gone on since this was asked last. What is made small for somebody who goes on
     /// writing, though slowly, is made long again at once.
-    fn is_quiet(&mut self, end: u64, segment_bytes: u32) -> bool {
+    fn is_quiet(&mut self, end: u64, segment_bytes: u32, file_len: u64) -> bool {
         let before = std::mem::replace(&mut self.end, end);
-        end.saturating_sub(before) < u64::from(segment_bytes) / QUIET_SHARE
+        let hardly = (u64::from(segment_bytes) / QUIET_SHARE).max(file_len / QUIET_SHARE_OF_FILE);
+        end.saturating_sub(before) < hardly
     }
 }
 
@@ -121,8 +123,8 @@ fn run(store: &Weak<Store>, signal: &Signal) {
             _ => signal.wait(Some(QUIET)),
         };
         let Some(store) = store.upgrade() else { return };
-        let Ok(end) = store.core.log_end() else { return };
-        let is_quiet = pace.is_quiet(end.0, store.core.log.geometry.segment_bytes());
+        let Ok((end, file_len)) = store.core.log_end() else { return };
+        let is_quiet = pace.is_quiet(end.0, store.core.log.geometry.segment_bytes(), file_len);
         effort = match asked {
             Some(false) => return,
             None if is_quiet => Effort::Rest,
@@ -244,7 +246,11 @@ mod tests {
         for (end, is_quiet) in
             [(100, true), (227, true), (355, false), (483, false), (610, true), (610, true), (400, true)]
         {
-            assert_eq!(pace.is_quiet(end, 1024), is_quiet, "{end}");
+            assert_eq!(pace.is_quiet(end, 1024, 4096 * 128), is_quiet, "{end}");
+        }
+        // Of a long file it is next to nothing.
+        for (end, is_quiet) in [(500, true), (628, true), (757, false)] {
+            assert_eq!(pace.is_quiet(end, 1024, 4096 * 129), is_quiet, "{end}");
         }
     }
 }

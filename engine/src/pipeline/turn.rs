@@ -73,7 +73,7 @@ impl HeldTurn {
         self.ticket.map_or(0, Ticket::number)
     }
 
-    /// Gives the turn away. Those who wait are told when the writer is let go.
+    /// Gives the turn away. The first of those who wait is told when the writer is let go.
     pub(super) fn give_away(&mut self, writer: &mut Writer) {
         if let Some(ticket) = self.ticket.take() {
             *lock(&self.store.holder) = None;

@@ -68,9 +68,6 @@ impl Writer {
         geometry.segment_end(len.saturating_sub(1))
     }
 
-    //= spec/space.md#p-5-1-what-is-kept
-    //# A writer that reserves a successor (F-4.3) beyond the end of the file MUST let the file grow up to it
-    //# before the frame that opens the segment is handed over, or, where the disk has no room, reserve none.
     /// How many free segments the reserve takes.
     pub(in crate::core) fn reserved_free_segments(&self, core: &Core) -> u32 {
         // A successor that could not be reserved is wanted all the same.
@@ -79,6 +76,9 @@ impl Writer {
         self.checkpoint_segments(core) + missing + self.relocation_segments()
     }
 
+    //= spec/space.md#p-5-1-what-is-kept
+    //# A writer that reserves a successor (F-4.3) beyond the end of the file MUST let the file grow up to it
+    //# before the frame that opens the segment is handed over, or, where the disk has no room, reserve none.
     /// The length of the file up to the last place that the log has reserved, as long as it does not lie in the segment it began with: a new
     /// store has neither of them.
     pub(super) fn end_of_reserved(&self, core: &Core) -> u64 {

@@ -1,13 +1,12 @@
 //! The blocks that a visit has at hand, so that most records cost it neither a lock nor a count.
 
-use std::hint::black_box;
-
 use crate::cache::Block;
 use crate::document::{Key, KeyRef};
 use crate::index::Entry;
 use crate::log::Log;
 use crate::sync::Arc;
 
+use super::super::ahead::{LINE, touch};
 use super::{Place, Visited};
 
 #[cfg(test)]
@@ -17,13 +16,12 @@ mod tests;
 const BATCH_MAX: usize = 32;
 /// And so many at first, since many a visit ends early.
 const BATCH_FIRST: usize = 4;
-/// So much of a record is asked for beforehand; what follows, the processor sees coming.
-const TOUCHED_MAX: usize = 2048;
-const LINE: usize = 64;
 
 const SLOTS_FIRST: usize = 8;
 /// 8 MiB of blocks that have the greatest length.
 const SLOTS_MAX: usize = 512;
+/// Where the cache gives blocks up all the time, they are held for one batch each: enough that few of one batch want the same slot.
+const SLOTS_EVICTING: usize = 128;
 /// The place of a record that none of these blocks holds.
 const NOWHERE: u16 = u16::MAX;
 
@@ -115,12 +113,15 @@ impl Blocks {
     /// Lets go of all blocks if the cache gave up any since; makes more room where most were asked for.
     fn make_room(&mut self, log: &Log) {
         let evicted = log.cache.evicted();
-        let is_full = evicted != self.evicted;
-        if is_full || self.slots.is_empty() {
-            self.slots.clear();
+        let most = if evicted == self.evicted { SLOTS_MAX } else { SLOTS_EVICTING };
+        if self.slots.is_empty() {
             self.slots.resize(SLOTS_FIRST, Slot::default());
-            self.evicted = evicted;
-        } else if self.asked * 2 > self.found && self.len == BATCH_MAX && self.slots.len() < SLOTS_MAX {
+        } else if evicted != self.evicted {
+            self.slots.truncate(most);
+            self.slots.fill(Slot::default());
+        }
+        self.evicted = evicted;
+        if self.asked * 2 > self.found && self.len == BATCH_MAX && self.slots.len() < most {
             let before = std::mem::take(&mut self.slots);
             self.slots.resize(before.len() * 4, Slot::default());
             for block in before.into_iter().filter_map(|slot| slot.block) {
@@ -134,17 +135,13 @@ impl Blocks {
         self.slots.get(usize::from(self.places[number]))?.block.as_ref()
     }
 
-    /// Asks the memory for these records.
+    /// Asks the memory for these records, or where nobody has read one before, for its beginning.
     fn touch(&self, log: &Log, entries: &[(Key, Entry)]) {
-        let mut seen = 0;
-        for (number, (_, entry)) in entries.iter().enumerate() {
-            let Some(block) = self.block(number) else { continue };
-            let within = log.within_block(entry.address());
-            let len = block.known_len(within).unwrap_or(2 * LINE).min(TOUCHED_MAX);
-            let record = &block.bytes[within.min(block.bytes.len())..];
-            seen ^= record[..len.min(record.len())].chunks(LINE).fold(0, |seen, line| seen ^ line[0]);
-        }
-        black_box(seen);
+        let record = |(number, (_, entry)): (usize, &(Key, Entry))| {
+            let (block, within) = (self.block(number)?, log.within_block(entry.address()));
+            Some((block.bytes.get(within..)?, block.known_len(within).unwrap_or(2 * LINE)))
+        };
+        touch(entries.iter().enumerate().filter_map(record));
     }
 
     /// The document of record `number` of the batch, which stands at `entry`, if one of the blocks holds it whole, and it is the one of

@@ -81,4 +81,10 @@ fn no_block_is_held_that_the_cache_gave_up_a_batch_ago() {
     assert!(core.log.cache.evicted() > evicted + 500);
     blocks.find(&core.log, &entries);
     assert!(held(&blocks) <= BATCH_MAX, "{} are held", held(&blocks));
+    assert!(blocks.slots.len() <= SLOTS_EVICTING, "no more are let go at each batch");
+    // Another copy of a block takes the place of one that somebody may hold.
+    let evicted = core.log.cache.evicted();
+    core.log.cache.put(1 << 20, Arc::new(Block::new(1 << 20, vec![0; BLOCK], Arc::clone(&segment))));
+    core.log.cache.put(1 << 20, Arc::new(Block::new(1 << 20, vec![0; BLOCK], segment)));
+    assert!(core.log.cache.evicted() > evicted);
 }
