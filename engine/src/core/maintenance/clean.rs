@@ -54,7 +54,7 @@ enum What {
 
 /// Bytes of documents that are moved at a time: so nobody waits long for the writer.
 const BYTES_AT_ONCE: usize = 64 << 10;
-/// Records that are looked at, and moved, in one commit: of short ones, as many as take some 30 us.
+/// Records that are looked at, and moved, in one commit: short ones come to few bytes, and nobody is to wait long for them either.
 const RECORDS_AT_ONCE: usize = 64;
 
 const _: () = assert!(RECORDS_AT_ONCE <= AT_ONCE, "they are seen all at once");
