@@ -2,7 +2,7 @@
 
 use crate::db::Db;
 use crate::error::Result;
-use crate::index::Naming;
+use crate::index::{Naming, State};
 use crate::sync::{Arc, OnceLock, RwLock, read, write};
 
 /// What the name of a collection means, looked up anew only after a drop, a rename or a clear.
@@ -43,6 +43,18 @@ impl CachedNaming {
                 return seen;
             }
         }
+    }
+
+    /// What the name means in a state.
+    pub(crate) fn in_state(&self, db: &Db, name: &str, state: State) -> Result<Arc<Naming>> {
+        if let Some(naming) = self.first.get()
+            && naming.is_in(state)
+        {
+            return Ok(Arc::clone(naming));
+        }
+        let naming = db.core().naming_in(state, name)?;
+        let _ = self.first.set(Arc::clone(&naming));
+        Ok(naming)
     }
 }
 

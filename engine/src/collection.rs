@@ -15,6 +15,8 @@ use crate::error::{Error, Result};
 use crate::index::{KeyRange, Naming};
 use crate::options::Durability;
 use crate::scan::{KeyBounds, Keys, Scan};
+use crate::sync::Arc;
+use crate::txn::Registered;
 
 /// A handle to the documents under one name. Cheap to make and to clone.
 ///
@@ -269,6 +271,17 @@ impl Collection {
         self.len().map(|len| len == 0)
     }
 
+    /// Begins over the visible state.
+    fn walk<W>(
+        &self,
+        over: impl FnOnce(Db, Arc<Registered>, Arc<Naming>, KeyRange) -> W,
+        range: KeyRange,
+    ) -> Result<W> {
+        let snapshot = self.db.store().register();
+        let naming = self.naming.in_state(&self.db, &self.name, snapshot.state())?;
+        Ok(over(self.db.clone(), snapshot, naming, range))
+    }
+
     /// The documents whose keys lie in `range`, in key order, as one commit left them: what is written meanwhile is not seen.
     /// Streams: a page of the index is looked at in turn. Use [`Scan::reversed`] for the other direction.
     ///
@@ -286,7 +299,7 @@ impl Collection {
     /// # Errors
     /// `UnknownCollection`. The iterator itself ends after its first `Err`.
     pub fn scan(&self, range: impl KeyBounds) -> Result<Scan> {
-        Scan::begin(self.db.clone(), &self.name, range.into_range())
+        self.walk(Scan::over, range.into_range())
     }
 
     /// The documents whose text keys begin with `prefix`, in key order.
@@ -294,7 +307,7 @@ impl Collection {
     /// # Errors
     /// As [`scan`](Self::scan).
     pub fn scan_prefix(&self, prefix: &str) -> Result<Scan> {
-        Scan::begin(self.db.clone(), &self.name, KeyRange::text_prefix(prefix))
+        self.walk(Scan::over, KeyRange::text_prefix(prefix))
     }
 
     /// The documents whose byte-string keys begin with `prefix`, in key order.
@@ -302,7 +315,7 @@ impl Collection {
     /// # Errors
     /// As [`scan`](Self::scan).
     pub fn scan_prefix_bytes(&self, prefix: &[u8]) -> Result<Scan> {
-        Scan::begin(self.db.clone(), &self.name, KeyRange::bytes_prefix(prefix))
+        self.walk(Scan::over, KeyRange::bytes_prefix(prefix))
     }
 
     /// The keys in `range`, in order; told by the index, without a read.
@@ -310,6 +323,6 @@ impl Collection {
     /// # Errors
     /// As [`scan`](Self::scan).
     pub fn keys(&self, range: impl KeyBounds) -> Result<Keys> {
-        Keys::begin(self.db.clone(), &self.name, range.into_range())
+        self.walk(Keys::over, range.into_range())
     }
 }

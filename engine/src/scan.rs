@@ -98,13 +98,6 @@ struct Walk {
 }
 
 impl Walk {
-    /// Begins over the visible state.
-    fn begin(db: Db, name: &str, range: KeyRange) -> Result<Self> {
-        let snapshot = db.store().register();
-        let naming = db.core().naming_in(snapshot.state(), name)?;
-        Ok(Walk::over(db, snapshot, naming, range))
-    }
-
     fn over(db: Db, snapshot: Arc<Registered>, naming: Arc<Naming>, range: KeyRange) -> Self {
         Walk { db, cursor: Cursor::new(snapshot, naming, range), over: false }
     }
@@ -123,10 +116,6 @@ impl Walk {
 }
 
 impl Scan {
-    pub(crate) fn begin(db: Db, name: &str, range: KeyRange) -> Result<Self> {
-        Walk::begin(db, name, range).map(|walk| Scan { walk })
-    }
-
     pub(crate) fn over(db: Db, snapshot: Arc<Registered>, naming: Arc<Naming>, range: KeyRange) -> Self {
         Scan { walk: Walk::over(db, snapshot, naming, range) }
     }
@@ -182,10 +171,6 @@ impl Iterator for Scan {
 impl std::iter::FusedIterator for Scan {}
 
 impl Keys {
-    pub(crate) fn begin(db: Db, name: &str, range: KeyRange) -> Result<Self> {
-        Walk::begin(db, name, range).map(|walk| Keys { walk })
-    }
-
     pub(crate) fn over(db: Db, snapshot: Arc<Registered>, naming: Arc<Naming>, range: KeyRange) -> Self {
         Keys { walk: Walk::over(db, snapshot, naming, range) }
     }

@@ -1,168 +1,19 @@
 //! Readers and snapshots beside the writer's steps: in every order. The core is that of a store, over memory.
 
-use std::io;
+mod fixture;
 
-use super::{Core, Cursor, Expect, Writer};
-use crate::document::{Key, KeyRef};
-use crate::error::{Error, Result};
-use crate::index::{KeyRange, Naming};
-use crate::options::{Durability, Options};
+use crate::document::Key;
+use crate::error::Error;
+use crate::options::Durability;
 use crate::seeded::Bug;
-use crate::storage::{MemoryStorage, Storage};
 use crate::sync::explore::{every_order, is_found};
 use crate::sync::race::Race;
-use crate::sync::{Arc, Mutex, MutexGuard, lock, thread};
-use crate::txn::Registered;
+use crate::sync::{Arc, thread};
+use fixture::{Fixture, put_in};
 
 /// A commit has many steps: with three preemptions, a scenario below has 213,000 executions; with two, 13,000, and every mistake below
 /// shows.
 const PREEMPTIONS: usize = 2;
-
-/// A disk that can be full, and knows which documents a sync has covered. Loom sees the lock on that as any other, or it would take
-/// a look at it and a sync for independent, and not try both orders.
-#[derive(Debug, Default)]
-struct Disk {
-    memory: MemoryStorage,
-    notes: Mutex<Notes>,
-}
-
-#[derive(Debug, Default)]
-struct Notes {
-    is_full: bool,
-    written: Vec<u8>,
-    durable: Vec<u8>,
-}
-
-impl Disk {
-    fn notes(&self) -> MutexGuard<'_, Notes> {
-        lock(&self.notes)
-    }
-
-    fn is_durable(&self, number: u8) -> bool {
-        self.notes().durable.contains(&number)
-    }
-}
-
-impl Storage for Disk {
-    fn len(&self) -> io::Result<u64> {
-        self.memory.len()
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.memory.set_len(len)
-    }
-
-    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
-        self.memory.read_at(offset, out)
-    }
-
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
-        if self.notes().is_full {
-            return Err(io::ErrorKind::StorageFull.into());
-        }
-        let written = self.memory.write_at(offset, bytes);
-        let numbers = bytes.windows(4).filter(|window| **window == document(window[3]));
-        self.notes().written.extend(numbers.map(|window| window[3]));
-        written
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        let mut notes = self.notes();
-        notes.durable = notes.written.clone();
-        Ok(())
-    }
-}
-
-/// `{"n": number}`, encoded.
-fn document(number: u8) -> [u8; 4] {
-    [0xa1, 0x61, b'n', number]
-}
-
-/// A store with one collection, whose documents 0 and 1 hold the number 0, durably.
-struct Fixture {
-    core: Core,
-    naming: Arc<Naming>,
-    disk: Arc<Disk>,
-}
-
-impl Fixture {
-    fn new() -> Arc<Self> {
-        let disk = Arc::new(Disk::default());
-        let mut options = Options::new().sector(512).segment_bytes(8192).cache_bytes(1 << 16).seed(1);
-        options.check.page_shift = 1;
-        let core = Core::open(Box::new(Arc::clone(&disk)), &options).expect("memory takes a store");
-        commit(&core, Durability::Buffered, |writer| {
-            core.create_collection(writer, "c").expect("nothing is in the way");
-        });
-        commit(&core, Durability::Buffered, |writer| {
-            put(&core, writer, 0, 0);
-            put(&core, writer, 1, 0);
-        });
-        let naming = core.naming("c").expect("it was just made");
-        let fixture = Fixture { core, naming, disk };
-        fixture.sync();
-        Arc::new(fixture)
-    }
-
-    fn commit(&self, durability: Durability, stage: impl FnOnce(&mut Writer)) {
-        commit(&self.core, durability, stage);
-    }
-
-    fn put(&self, writer: &mut Writer, key: i64, number: u8) {
-        put(&self.core, writer, key, number);
-    }
-
-    fn delete(&self, writer: &mut Writer, key: i64) {
-        let deleted = self.core.delete(writer, "c", KeyRef::Int(key), None).expect("nothing is in the way");
-        assert!(deleted);
-    }
-
-    /// The three steps of a sync, which others may come between.
-    fn sync(&self) {
-        if let Some(job) = self.core.begin_sync().expect("there is room") {
-            self.core.sync_storage().expect("the disk works");
-            self.core.end_sync(job).expect("not opened for reading only");
-        }
-    }
-
-    /// The number in the visible document.
-    fn get(&self, key: i64) -> Option<u8> {
-        let found = self.core.get(&self.naming, KeyRef::Int(key)).expect("memory can be read");
-        found.map(|found| number(found.body()))
-    }
-
-    /// The number in the document of a snapshot.
-    fn get_at(&self, snapshot: &Registered, key: i64) -> Result<Option<u8>> {
-        let found = self.core.get_at(snapshot, &self.naming.documents, KeyRef::Int(key))?;
-        Ok(found.map(|found| number(found.body())))
-    }
-
-    /// The keys of a snapshot, by a walk.
-    fn keys_at(&self, snapshot: &Arc<Registered>) -> Result<Vec<Key>> {
-        let mut cursor = Cursor::new(Arc::clone(snapshot), Arc::clone(&self.naming), KeyRange::all());
-        let mut keys = Vec::new();
-        while let Some((key, _)) = self.core.next_entry(&mut cursor)? {
-            keys.push(key);
-        }
-        Ok(keys)
-    }
-}
-
-fn commit(core: &Core, durability: Durability, stage: impl FnOnce(&mut Writer)) {
-    let mut writer = core.writer().expect("not opened for reading only");
-    writer.begin(core).expect("the store is open");
-    stage(&mut writer);
-    writer.commit(core, durability).expect("there is room");
-}
-
-fn put(core: &Core, writer: &mut Writer, key: i64, number: u8) {
-    let body = document(number);
-    core.put(writer, "c", KeyRef::Int(key), Expect::Anything, &body).expect("nothing is in the way");
-}
-
-fn number(body: &[u8]) -> u8 {
-    *body.last().expect("a document has bytes")
-}
 
 /// Runs `work` in a thread of its own, beside `look`.
 fn beside(fixture: &Arc<Fixture>, work: impl FnOnce(&Fixture) + Send + 'static, look: impl FnOnce(&Fixture)) {
@@ -191,6 +42,24 @@ fn a_commit_of_two_documents() {
         let snapshot = fixture.core.register();
         let [first, second] = [0, 1].map(|key| fixture.get_at(&snapshot, key).expect("the snapshot lives"));
         assert_eq!(first, second, "a snapshot has half a commit");
+    });
+}
+
+/// A commit adds a document to each of two collections; a reader counts the one and then the other, or looks and then counts.
+fn a_commit_that_adds_is_counted() {
+    let fixture = Fixture::new();
+    fixture.commit(Durability::Buffered, |writer| put_in(&fixture.core, writer, "d", 0, 0));
+    let other = fixture.core.naming("d").expect("it was just made");
+    let work = |fixture: &Fixture| {
+        fixture.commit(Durability::Buffered, |writer| {
+            fixture.put(writer, 2, 1);
+            put_in(&fixture.core, writer, "d", 1, 1);
+        });
+    };
+    beside(&fixture, work, |fixture| {
+        let counted = [&*fixture.naming, &*other].map(|naming| fixture.core.len(naming));
+        assert!(counted != [3, 1], "{WENT_BACK}");
+        assert!(fixture.get(2).is_none() || fixture.core.len(&fixture.naming) == 3, "{WENT_BACK}");
     });
 }
 
@@ -322,6 +191,11 @@ fn a_commit_is_seen_whole_or_not_at_all() {
 }
 
 #[test]
+fn a_count_and_a_look_tell_of_one_state_after_another() {
+    println!("{} executions", every_order(PREEMPTIONS, a_commit_that_adds_is_counted));
+}
+
+#[test]
 fn a_commit_is_not_seen_before_it_is_durable_nor_what_waits_behind_it() {
     println!("{} executions", every_order(PREEMPTIONS, a_commit_waits_for_its_sync));
 }
@@ -349,6 +223,16 @@ fn a_version_stays_while_any_snapshot_needs_it() {
 #[test]
 fn loom_finds_a_visible_end_without_order() {
     is_found(Race::VisibleRelaxed, WENT_BACK, PREEMPTIONS, a_commit_of_two_documents);
+}
+
+#[test]
+fn loom_finds_a_count_from_before_its_commit_is_visible() {
+    is_found(Race::LenSeenEarly, WENT_BACK, PREEMPTIONS, a_commit_that_adds_is_counted);
+}
+
+#[test]
+fn loom_finds_a_count_without_order() {
+    is_found(Race::LenRelaxed, WENT_BACK, PREEMPTIONS, a_commit_that_adds_is_counted);
 }
 
 #[test]

@@ -189,7 +189,7 @@ impl Core {
     //# `len` MUST answer the number of documents in the collection.
     /// How many visible documents the collection has.
     pub(crate) fn len(&self, naming: &Naming) -> u64 {
-        self.visibility.settled(|_| naming.documents.len())
+        self.visibility.len(&naming.documents)
     }
 
     //= spec/format.md#f-8-4-primary-leaves

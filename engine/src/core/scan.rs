@@ -5,7 +5,7 @@ use std::vec::IntoIter;
 use crate::document::Key;
 use crate::error::{Error, Result};
 use crate::index::{Documents, Entry, KeyRange, Naming, PrimaryIndex, State};
-use crate::sync::{Arc, read};
+use crate::sync::{Arc, Instant, read};
 use crate::txn::Registered;
 
 use super::ahead::Ahead;
@@ -44,9 +44,19 @@ impl Cursor {
 }
 
 impl Core {
-    /// Holds the visible state.
+    /// Holds the visible state, for the store's own use: it has no age.
     pub(crate) fn register(&self) -> Arc<Registered> {
-        Arc::new(self.visibility.register())
+        Arc::new(self.visibility.register(None))
+    }
+
+    /// As [`register`](Self::register), for a caller whose snapshot's age begins at `taken`.
+    pub(crate) fn register_at(&self, taken: Instant) -> Arc<Registered> {
+        Arc::new(self.visibility.register(Some(taken)))
+    }
+
+    /// The snapshots that callers hold, the oldest first: id, when it was taken, state.
+    pub(crate) fn aged_snapshots(&self) -> Vec<(u64, Instant, State)> {
+        self.visibility.aged()
     }
 
     /// What `name` means in a state.

@@ -6,6 +6,7 @@ use std::ops::Bound;
 use crate::document::{Document, Key};
 use crate::format::LogAddress;
 use crate::format::catalog::CatalogChange;
+use crate::sync::race::{Race, weakened};
 use crate::sync::{Arc, AtomicU64, Ordering};
 
 use super::{KeyRange, MixedIndex, PrimaryIndex, State};
@@ -19,7 +20,7 @@ pub(crate) struct Documents {
     pub(crate) id: u32,
     pub(crate) index: MixedIndex,
     /// Live documents in the visible state, and the end of the commit since which there are so many. Both change under the lock of
-    /// visibility.
+    /// visibility, the second one first: who sees a count sees a commit no older than the one that it comes from.
     len: AtomicU64,
     len_since: AtomicU64,
     /// Live documents after the newest commit, visible or not; only the writer changes it.
@@ -59,8 +60,8 @@ impl Documents {
     }
 
     pub(crate) fn set_len(&self, len: u64, since: LogAddress) {
-        self.len.store(len, Ordering::Release);
         self.len_since.store(since.0, Ordering::Relaxed);
+        self.len.store(len, weakened(Race::LenRelaxed, Ordering::Release));
     }
 
     /// How many documents there are after the newest commit.

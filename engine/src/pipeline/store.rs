@@ -11,7 +11,6 @@ use super::flusher::Flusher;
 use super::group::{Goal, Group, Tasks, Waiter};
 use super::maintainer::Maintainer;
 use super::news::News;
-use super::snapshots::Snapshots;
 use super::turn::{HeldTurn, Holder, TurnEnded};
 
 #[derive(Debug)]
@@ -22,7 +21,6 @@ pub(crate) struct Store {
     pub(super) turn_ended: TurnEnded,
     /// Who holds the turn, for those who wait.
     pub(super) holder: Mutex<Option<Holder>>,
-    pub(crate) snapshots: Snapshots,
     pub(crate) news: News,
     flusher: Flusher,
     pub(super) maintainer: Maintainer,
@@ -36,7 +34,6 @@ impl Store {
             group,
             turn_ended: TurnEnded::new(),
             holder: Mutex::new(None),
-            snapshots: Snapshots::default(),
             news: News::default(),
             flusher: Flusher::default(),
             maintainer: Maintainer::default(),

@@ -33,6 +33,10 @@ pub enum Race {
     HeldRelaxed,
     /// The visible end is stored without the order that the index needs.
     VisibleRelaxed,
+    /// A count is believed before the commit that it comes from is visible.
+    LenSeenEarly,
+    /// A count is stored without the order that the commit that it comes from needs.
+    LenRelaxed,
     /// Readers are told that a miss proves nothing only after the commit has begun to change the index.
     UnsettledLate,
     /// That a miss proves something again is stored without the order that an ended snapshot needs.

@@ -6,6 +6,7 @@
 
 mod applying;
 mod lengths;
+mod live;
 mod pending;
 mod registered;
 mod retained;

@@ -1,15 +1,16 @@
 //! The visible end of the log, the commits that wait to become visible, and the snapshots that hold an older state.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::document::{Key, KeyRef};
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Documents, Entry, KeyRange, State};
 use crate::seeded::{self, Bug};
 use crate::sync::race::{self, Race, weakened};
-use crate::sync::{Arc, AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, lock};
+use crate::sync::{Arc, AtomicBool, AtomicU64, Instant, Mutex, MutexGuard, Ordering, lock};
 
 use super::lengths::Lengths;
+use super::live::{Live, LiveSnapshots};
 use super::retained::Retained;
 use super::{Pending, Registered};
 
@@ -30,7 +31,7 @@ pub(crate) struct Visibility {
 #[derive(Debug)]
 pub(super) struct Inner {
     pub(super) visible: State,
-    snapshots: BTreeMap<u64, Live>,
+    snapshots: LiveSnapshots,
     next_snapshot: u64,
     pub(super) retained: Retained,
     pub(super) lengths: Lengths,
@@ -38,15 +39,9 @@ pub(super) struct Inner {
     pub(super) pending: VecDeque<Pending>,
 }
 
-#[derive(Debug)]
-struct Live {
-    state: State,
-    ended: Arc<AtomicBool>,
-}
-
 impl Inner {
     pub(super) fn newest_snapshot(&self) -> Option<(u64, State)> {
-        self.snapshots.last_key_value().map(|(id, live)| (*id, live.state))
+        self.snapshots.newest()
     }
 
     pub(super) fn is_settled(&self) -> bool {
@@ -55,7 +50,7 @@ impl Inner {
 
     /// The states that somebody may look at, now or once a pending commit is visible.
     fn states(&self) -> Vec<State> {
-        let snapshots = self.snapshots.values().map(|live| live.state);
+        let snapshots = self.snapshots.iter().map(|live| live.state);
         let pending = self.pending.iter().map(Pending::state);
         snapshots.chain(std::iter::once(self.visible)).chain(pending).collect()
     }
@@ -72,7 +67,7 @@ impl Visibility {
             take_backs: AtomicU64::new(0),
             inner: Mutex::new(Inner {
                 visible,
-                snapshots: BTreeMap::new(),
+                snapshots: LiveSnapshots::default(),
                 next_snapshot: 1,
                 retained: Retained::default(),
                 lengths: Lengths::default(),
@@ -85,17 +80,13 @@ impl Visibility {
     #[cfg(feature = "testing")]
     pub(crate) fn fork(&self, copy_of: &mut dyn FnMut(&Arc<Documents>) -> Arc<Documents>) -> Self {
         let inner = lock(&self.inner);
-        let live = |live: &Live| Live {
-            state: live.state,
-            ended: Arc::new(AtomicBool::new(live.ended.load(Ordering::Acquire))),
-        };
         Visibility {
             address: AtomicU64::new(inner.visible.address.0),
             unsettled: AtomicBool::new(self.unsettled.load(Ordering::Relaxed)),
             take_backs: AtomicU64::new(self.take_backs()),
             inner: Mutex::new(Inner {
                 visible: inner.visible,
-                snapshots: inner.snapshots.iter().map(|(id, snapshot)| (*id, live(snapshot))).collect(),
+                snapshots: inner.snapshots.fork(),
                 next_snapshot: inner.next_snapshot,
                 retained: inner.retained.clone(),
                 lengths: inner.lengths.clone(),
@@ -149,6 +140,24 @@ impl Visibility {
     /// The superseded version of `key` that `state`, which a snapshot holds, has.
     pub(crate) fn retained_version(&self, state: State, collection: u32, key: KeyRef<'_>) -> Option<Entry> {
         lock(&self.inner).retained.find(collection, key, state)
+    }
+
+    /// How many documents a collection has in the visible state.
+    ///
+    /// A count and the commit that it holds since become known before that commit becomes visible. Where the commit is visible after the
+    /// look, the count was right at a moment in between: when it was looked at, or when the commit became visible.
+    pub(crate) fn len(&self, documents: &Documents) -> u64 {
+        let (len, since) = documents.len_since();
+        if since.0 <= self.address.load(Ordering::Acquire) || race::is_on(Race::LenSeenEarly) {
+            return len;
+        }
+        self.settled_len(documents)
+    }
+
+    #[cold]
+    fn settled_len(&self, documents: &Documents) -> u64 {
+        let _settled = lock(&self.inner);
+        documents.len()
     }
 
     /// What `look` sees in the visible state, while no commit is half applied.
@@ -215,8 +224,7 @@ impl Visibility {
             let mut held = pending.held;
             loop {
                 for held in held.drain(held.len().saturating_sub(AT_ONCE)..) {
-                    let older = inner.snapshots.range(..next_snapshot).next_back();
-                    let older = older.map(|(id, live)| (*id, live.state));
+                    let older = inner.snapshots.before(next_snapshot);
                     inner.retained.pass_on(held, older);
                 }
                 if held.is_empty() {
@@ -267,15 +275,15 @@ impl Visibility {
 
     //= spec/transactions.md#t-3-2-nobody-waits
     //# A snapshot MUST NOT keep a writer or another reader waiting, however long it lives; nor they it.
-    /// Holds the visible state for as long as the returned value lives.
-    pub(crate) fn register(self: &Arc<Self>) -> Registered {
+    /// Holds the visible state for as long as the returned value lives; `taken` says when that began, if its age matters to anyone.
+    pub(crate) fn register(self: &Arc<Self>, taken: Option<Instant>) -> Registered {
         // One critical section with publication: nothing is let go between the look and the entry.
         let mut inner = lock(&self.inner);
         let id = inner.next_snapshot;
         inner.next_snapshot += 1;
         let state = inner.visible;
         let ended = Arc::new(AtomicBool::new(false));
-        inner.snapshots.insert(id, Live { state, ended: Arc::clone(&ended) });
+        inner.snapshots.add(Live { id, state, taken, ended: Arc::clone(&ended) });
         drop(inner);
         Registered::new(Arc::clone(self), id, state, ended)
     }
@@ -284,13 +292,19 @@ impl Visibility {
     #[cfg(feature = "testing")]
     pub(crate) fn registered(self: &Arc<Self>, id: u64) -> Option<Registered> {
         let inner = lock(&self.inner);
-        let live = inner.snapshots.get(&id)?;
+        let live = inner.snapshots.get(id)?;
         Some(Registered::new(Arc::clone(self), id, live.state, Arc::clone(&live.ended)))
+    }
+
+    /// The snapshots that have an age, the oldest first: id, when it was taken, state.
+    pub(crate) fn aged(&self) -> Vec<(u64, Instant, State)> {
+        let inner = lock(&self.inner);
+        inner.snapshots.iter().filter_map(|live| Some((live.id, live.taken?, live.state))).collect()
     }
 
     /// Whether a snapshot holds a state from before `address`.
     pub(crate) fn is_held_below(&self, address: LogAddress) -> bool {
-        let oldest = lock(&self.inner).snapshots.first_key_value().map(|(_, live)| live.state.address);
+        let oldest = lock(&self.inner).snapshots.oldest().map(|state| state.address);
         oldest.is_some_and(|state| state <= address)
     }
 
@@ -326,19 +340,19 @@ impl Visibility {
     /// Ends a snapshot, and lets go what nobody else needs, a few versions at a time.
     pub(crate) fn release(&self, id: u64) {
         let mut inner = lock(&self.inner);
-        let Some(live) = inner.snapshots.remove(&id) else { return };
+        let Some(live) = inner.snapshots.remove(id) else { return };
         if !seeded::is_on(Bug::EndedSnapshotAnswers) {
             // Before anything is let go: whoever misses what was let go meanwhile sees this.
             live.ended.store(true, Ordering::Release);
         }
-        let (older, newer) = (inner.snapshots.range(..id).next_back(), inner.snapshots.range(id..).next());
-        let neighbours = [older, newer].map(|found| found.map(|(_, live)| live.state));
+        let (older, newer) = (inner.snapshots.before(id), inner.snapshots.after(id));
+        let neighbours = [older, newer].map(|found| found.map(|(_, state)| state));
         inner.lengths.release(live.state, neighbours);
         loop {
             let taken = inner.retained.take_from(id, AT_ONCE);
             let is_last = taken.len() < AT_ONCE;
             for held in taken {
-                let older = inner.snapshots.range(..id).next_back().map(|(id, live)| (*id, live.state));
+                let older = inner.snapshots.before(id);
                 inner.retained.pass_on(held, older);
             }
             let settled = inner.is_settled();
