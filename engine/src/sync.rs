@@ -15,6 +15,7 @@ pub(crate) mod race;
 #[cfg(loom)]
 mod watched;
 
+use std::sync::TryLockError;
 pub(crate) use std::sync::{Arc, Weak};
 pub(crate) use std::time::{Duration, Instant};
 
@@ -52,6 +53,15 @@ pub(crate) use once_lock::OnceLock;
 /// either only reads, or keeps its invariants at each step.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Locks `mutex` if nobody has it; see [`lock`] for why a poisoned lock is as good.
+pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
 }
 
 /// Locks `lock` for reading; see [`lock`] for why a poisoned lock is as good.

@@ -54,7 +54,7 @@ use crate::format::{LogAddress, Lsn};
 use crate::index::{Catalog, Naming, PrimaryIndex, State};
 use crate::log::Log;
 use crate::options::Options;
-use crate::sync::{Arc, Mutex, MutexGuard, RwLock, lock, read};
+use crate::sync::{Arc, Mutex, MutexGuard, RwLock, lock, read, try_lock};
 use crate::txn::Visibility;
 
 /// How far a store has come: everything up to each LSN.
@@ -81,6 +81,11 @@ impl Core {
     /// The writer's state; an error for a store opened for reading only.
     pub(crate) fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
         self.writer.as_ref().map(lock).ok_or(Error::ReadOnly)
+    }
+
+    /// The writer's state, where nobody else has it at the moment.
+    pub(crate) fn try_writer(&self) -> Option<MutexGuard<'_, Writer>> {
+        try_lock(self.writer.as_ref()?)
     }
 
     //= spec/semantics.md#s-3-3-unknown-collection

@@ -6,7 +6,9 @@ use crate::core::{
 use crate::error::{Error, Result};
 use crate::options::Background;
 use crate::storage::{FailStop, Storage};
-use crate::sync::{Arc, Condvar, Duration, Mutex, Weak, lock, thread, wait, wait_timeout};
+use crate::sync::{
+    Arc, AtomicBool, Condvar, Duration, Mutex, MutexGuard, Ordering, Weak, lock, thread, wait, wait_timeout,
+};
 
 use super::Store;
 
@@ -15,8 +17,22 @@ use super::Store;
 pub(super) struct Maintainer {
     /// Held during a step.
     step: Mutex<()>,
+    /// A step is being taken.
+    is_stepping: AtomicBool,
     signal: Arc<Signal>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,
+}
+
+/// A step that is being taken: the only one, for as long as this lives.
+struct Step<'a> {
+    is_stepping: &'a AtomicBool,
+    _one: MutexGuard<'a, ()>,
+}
+
+impl Drop for Step<'_> {
+    fn drop(&mut self) {
+        self.is_stepping.store(false, Ordering::Relaxed);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -75,6 +91,18 @@ impl Signal {
 }
 
 impl Maintainer {
+    /// Waits until nobody else takes a step.
+    fn begin_step(&self) -> Step<'_> {
+        let _one = lock(&self.step);
+        self.is_stepping.store(true, Ordering::Relaxed);
+        Step { is_stepping: &self.is_stepping, _one }
+    }
+
+    /// Whether somebody takes a step at the moment, and so has the writer now and then.
+    pub(super) fn is_stepping(&self) -> bool {
+        self.is_stepping.load(Ordering::Relaxed)
+    }
+
     /// Has the thread look at what there is to do.
     fn ask(&self, store: &Arc<Store>) {
         let mut thread = lock(&self.thread);
@@ -150,7 +178,7 @@ fn is_stopped(signal: &Signal) -> bool {
 impl Store {
     /// Takes one step of maintenance.
     pub(crate) fn step(&self, effort: Effort) -> Result<Stepped> {
-        let _one = lock(&self.maintainer.step);
+        let _one = self.maintainer.begin_step();
         let stepped = self.core.maintain(effort);
         self.tell_of_step(&stepped);
         stepped
@@ -161,7 +189,7 @@ impl Store {
     //# where the record was.
     /// Takes a checkpoint.
     pub(crate) fn checkpoint(&self) -> Result<()> {
-        let _one = lock(&self.maintainer.step);
+        let _one = self.maintainer.begin_step();
         let taken = self.core.checkpoint();
         self.tell_of_step(&taken);
         taken

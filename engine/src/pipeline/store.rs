@@ -4,7 +4,7 @@ use crate::core::{Core, Draft, Progress, Writer};
 use crate::error::{Error, Result};
 use crate::options::{Background, Durability};
 use crate::seeded::{self, Bug};
-use crate::sync::{Arc, Mutex, MutexGuard, thread};
+use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, thread};
 
 use super::deferred::Deferred;
 use super::flusher::Flusher;
@@ -19,6 +19,8 @@ pub(crate) struct Store {
     pub(super) group: Arc<Group>,
     /// Where one is told whose turn to write may have come; waited for with the writer's lock.
     pub(super) turn_ended: TurnEnded,
+    /// Somebody looks again and again whether it can have the writer.
+    pub(super) is_awaited: AtomicBool,
     /// Who holds the turn, for those who wait.
     pub(super) holder: Mutex<Option<Holder>>,
     pub(crate) news: News,
@@ -33,6 +35,7 @@ impl Store {
             core,
             group,
             turn_ended: TurnEnded::new(),
+            is_awaited: AtomicBool::new(false),
             holder: Mutex::new(None),
             news: News::default(),
             flusher: Flusher::default(),

@@ -55,7 +55,7 @@ enum What {
 /// Bytes of documents that are moved at a time: so nobody waits long for the writer.
 const BYTES_AT_ONCE: usize = 64 << 10;
 /// Records that are looked at, and moved, in one commit: short ones come to few bytes, and nobody is to wait long for them either.
-const RECORDS_AT_ONCE: usize = 64;
+const RECORDS_AT_ONCE: usize = 32;
 
 const _: () = assert!(RECORDS_AT_ONCE <= AT_ONCE, "they are seen all at once");
 
