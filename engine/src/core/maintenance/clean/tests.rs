@@ -112,9 +112,9 @@ fn slices(core: &Core) -> Vec<usize> {
 #[test]
 fn a_step_is_of_so_many_records_or_so_many_bytes() {
     let long = open(&Options::new().segment_bytes(1 << 20));
-    (0..100).for_each(|key| put(&long, key..key + 1, 2000));
-    // 2,012 or so are the bytes of each: 33 of them are the first that come to 64 KiB.
-    assert_eq!(slices(&long), [33, 33, 33, 1]);
+    (0..100).for_each(|key| put(&long, key..key + 1, 4000));
+    // 4,012 or so are the bytes of each: 17 of them are the first that come to 64 KiB.
+    assert_eq!(slices(&long), [17, 17, 17, 17, 17, 15]);
     let many = open(&Options::new().segment_bytes(1 << 20));
     (0..600).for_each(|key| put(&many, key..key + 1, 1));
     let mut expected = vec![RECORDS_AT_ONCE; 600 / RECORDS_AT_ONCE];
