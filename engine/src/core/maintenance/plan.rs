@@ -261,8 +261,11 @@ impl Figures {
             // It is cut once, behind all else: in a shorter file less would be free than a checkpoint needs, and the log, which leaves that
             // alone, would go on behind the end again and again.
             let brought = self.due_at_the_top(end, log_room);
-            let is_cut = brought == Due::Nothing && end.beyond_held > 0;
-            return if is_cut { Due::Shrink(Kept::Held) } else { brought };
+            return match brought {
+                Due::Nothing if self.is_log_in_the_way(end, COMPACTED, log_room) => Due::Roll,
+                Due::Nothing if end.beyond_held > 0 => Due::Shrink(Kept::Held),
+                _ => brought,
+            };
         }
         // Less than a segment is not worth two slots.
         let slack = ((self.usage.live + self.usage.checkpoint_bytes) / 8).max(self.segment_bytes - 1);
@@ -284,7 +287,20 @@ impl Figures {
         if is_kept && u64::from(end.spare) * self.segment_bytes <= slack + 1 {
             return Due::Nothing;
         }
-        self.due_at_the_top(end, log_room)
+        match self.due_at_the_top(end, log_room) {
+            Due::Nothing if !is_busy && self.is_log_in_the_way(end, REST_MAX, log_room) => Due::Roll,
+            brought => brought,
+        }
+    }
+
+    /// Whether the file would be longer than `factor` of what it must hold, and what stands at its end could come down if the log had not
+    /// reserved the places for its next segments there: then the log goes on in these, and reserves others, which need not lie within the file.
+    fn is_log_in_the_way(&self, end: &End, factor: u64, log_room: u64) -> bool {
+        let cut = Figures { len: u64::from(end.top + 1) * self.segment_bytes, ..*self };
+        cut.is_above(factor)
+            && end.reserved.is_some_and(|reserved| reserved < end.top)
+            && end.below < end.checkpoint_segments.max(1)
+            && log_room > 2 * self.segment_bytes
     }
 
     /// What brings further down what stands at the end of the file, where there is room for it.
@@ -321,5 +337,7 @@ const REST_LOG: u64 = 22;
 const REST: u64 = 24;
 const REST_FILE: u64 = 28;
 const REST_MAX: u64 = 32;
+/// And once it was compacted.
+const COMPACTED: u64 = 17;
 /// Who writes need not help while this share of the log is free to be written to.
 const SPARE_SHARE: u64 = 16;

@@ -83,3 +83,35 @@ fn a_compaction_counts_its_own_steps_and_what_it_moved_itself() {
         assert_eq!(told[told.len() - 1].1, report.moved_bytes);
     }
 }
+
+//= spec/space.md#p-7-1-what-it-does
+//= type=test
+//# After it the file SHOULD be at most 1.1 times the live bytes, and a few segments.
+#[test]
+fn a_small_store_of_which_most_was_deleted_comes_down_to_what_is_left_and_four_segments() {
+    let options = Options::new().sector(512).segment_bytes(16 << 10);
+    for kept in [1, 2, 3, 5, 9] {
+        let core = Core::open(Box::new(MemoryStorage::new()), &options).expect("memory refuses nothing");
+        for key in 0..1500 {
+            let mut writer = core.writer().expect("it is opened for writing");
+            writer.begin(&core).expect("memory refuses nothing");
+            core.put(&mut writer, "a", KeyRef::Int(key), Expect::Anything, &[0xA0; 60]).expect("it is sound");
+            writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+        }
+        for key in (0..1500).filter(|key| key % 10 >= kept) {
+            let mut writer = core.writer().expect("it is opened for writing");
+            writer.begin(&core).expect("memory refuses nothing");
+            core.delete(&mut writer, "a", KeyRef::Int(key), None).expect("it is there");
+            writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+        }
+        let report = core.compact(|| core.maintain(Effort::All), |_| ControlFlow::Continue(()));
+        let report = report.expect("memory refuses nothing");
+        let usage = core.writer().expect("it is opened for writing").usage(&core);
+        let must_hold = usage.live + usage.checkpoint_bytes;
+        let bound = core.log.geometry.segment_offset(0) + must_hold * 11 / 10 + 4 * (16 << 10);
+        assert!(
+            report.is_complete && report.bytes_after <= bound,
+            "{kept} of ten: {report:?}, {must_hold} live"
+        );
+    }
+}
