@@ -47,7 +47,7 @@ thread_local! {
 }
 
 /// A buffer beyond this is given back after use.
-const SCRATCH_BYTES: usize = 1 << 20;
+const SCRATCH_BYTES: usize = 4 << 20;
 
 /// Encodes a document, then passes it on. The encoding is the caller's code and may itself use the store, so no lock is held.
 pub(crate) fn encoded<R>(

@@ -3,6 +3,7 @@
 //! Placing touches neither the file nor what readers see, and can be taken back ([`Appender::revert`]) until the bytes
 //! are handed to the operating system.
 
+mod buffers;
 mod frame;
 
 use crate::cache::Segment;
@@ -17,6 +18,7 @@ use crate::sync::Arc;
 
 use super::Batch;
 use super::pieces::{Piece, nameless};
+use buffers::Buffers;
 
 /// Where the log ends, and what is reserved behind it.
 #[derive(Debug, Clone)]
@@ -87,6 +89,7 @@ pub(crate) struct Appender {
     /// Whether the next frame must begin a segment.
     rolling: bool,
     pub(super) pending: Vec<Extent>,
+    buffers: Buffers,
     /// The CRCs of the records of the frame that is being placed.
     pub(super) crcs: Vec<u32>,
     /// Where the chunks of the document that is being placed stand.
@@ -118,6 +121,7 @@ impl Appender {
             aligned: true,
             rolling: false,
             pending: Vec::new(),
+            buffers: Buffers::default(),
             crcs: Vec::new(),
             chunks: Vec::new(),
             count_max,
@@ -158,7 +162,9 @@ impl Appender {
     pub(crate) fn written_out(&mut self) {
         self.written = self.end.lsn;
         self.free.settle();
-        self.pending.truncate(1);
+        for extent in self.pending.drain(1.min(self.pending.len())..) {
+            self.buffers.keep(extent.bytes);
+        }
         if let Some(extent) = self.pending.first_mut() {
             // The buffer is kept; where it continues is settled by the next frame.
             extent.offset = self.end.offset;

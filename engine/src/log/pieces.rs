@@ -175,34 +175,28 @@ impl Appender {
     pub(super) fn place_piece(&mut self, batch: &mut Batch, piece: Piece) -> bool {
         let chunks = self.chunk_count(batch, piece.change);
         let is_list = chunks > 0 || moving(batch, piece.change).is_some();
-        let mut body = Vec::new();
-        if piece.chunk < chunks {
-            let (number, bytes) = self.chunk(batch, piece);
-            encode_chunk(number, bytes, &mut body);
-        } else if is_list {
-            self.encode_list(batch, piece.change, &mut body);
-        }
+        // What is made for the record alone: in front of a chunk its number, or a list. The document's bytes are copied to their place only.
+        let mut made = Vec::new();
         let stretch = self.end.segment.last_stretch();
         let commit = self.end.lsn.next().count() - stretch.first_lsn.count();
         let mut parts = self.parts_of(batch, piece.change, commit);
+        let mut front: &[u8] = &[];
         if piece.chunk < chunks {
-            parts = RecordParts {
-                kind: Kind::Chunk,
-                moved: None,
-                expiry: None,
-                replaces: None,
-                body: &body,
-                ..parts
-            };
+            let (number, body) = self.chunk(batch, piece);
+            encode_chunk(number, &[], &mut made);
+            front = &made;
+            parts =
+                RecordParts { kind: Kind::Chunk, moved: None, expiry: None, replaces: None, body, ..parts };
         } else if is_list {
-            parts = RecordParts { chunked: true, body: &body, ..parts };
+            self.encode_list(batch, piece.change, &mut made);
+            parts = RecordParts { chunked: true, body: &made, ..parts };
         }
         let extent = self.pending.last_mut().expect("a frame was begun");
         let at = extent.offset + extent.bytes.len() as u32;
-        if u64::from(at) + parts.encoded_len() as u64 > u64::from(self.geometry.segment_bytes()) {
+        if u64::from(at) + parts.encoded_len_behind(front) as u64 > u64::from(self.geometry.segment_bytes()) {
             return false;
         }
-        self.crcs.push(parts.encode(stretch.seed.at(at), &mut extent.bytes));
+        self.crcs.push(parts.encode_behind(front, stretch.seed.at(at), &mut extent.bytes));
         let address = self.geometry.address(self.end.segment.sequence, at);
         let len = extent.offset + extent.bytes.len() as u32 - at;
         if piece.chunk < chunks {

@@ -9,7 +9,14 @@ impl RecordParts<'_> {
     /// The record's length in bytes.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
-        let payload = self.payload_len();
+        self.encoded_len_behind(&[])
+    }
+
+    /// As [`encoded_len`](Self::encoded_len), of the record that [`encode_behind`](Self::encode_behind) makes.
+    #[must_use]
+    #[inline]
+    pub fn encoded_len_behind(&self, front: &[u8]) -> usize {
+        let payload = self.payload_len() + front.len();
         LENGTH + varint::len(payload as u64) + payload
     }
 
@@ -20,11 +27,21 @@ impl RecordParts<'_> {
     /// If a field is there that the kind does not have, or one is missing that it has; or if the record is too
     /// long for any segment.
     pub fn encode(&self, seed: u32, out: &mut Vec<u8>) -> u32 {
+        self.encode_behind(&[], seed, out)
+    }
+
+    /// As [`encode`](Self::encode), of a record whose body is `front` and then the body: so that a long one need not be copied to have
+    /// something in front of it.
+    ///
+    /// # Panics
+    /// As there.
+    #[inline]
+    pub fn encode_behind(&self, front: &[u8], seed: u32, out: &mut Vec<u8>) -> u32 {
         assert_eq!(self.key.is_some(), self.kind.has_key(), "the kind says whether there is a key");
         let relocated = self.kind == super::Kind::RelocatedPut;
         assert_eq!(self.moved.is_some(), relocated, "what a relocated put says of its move, only it says");
         assert!(!self.chunked || self.kind.has_document(), "a chunk list stands in for a document");
-        let payload = self.payload_len();
+        let payload = self.payload_len() + front.len();
         assert!(payload < SEGMENT_BYTES_MAX as usize, "a longer document is stored as chunks");
 
         // spec: F-6.1. The order of the fields.
@@ -48,6 +65,7 @@ impl RecordParts<'_> {
         if let Some(key) = self.key {
             key.encode_into(out);
         }
+        out.extend_from_slice(front);
         out.extend_from_slice(self.body);
         assert_eq!(out.len() - payload_start, payload, "the length field says what follows it");
 

@@ -49,7 +49,7 @@ impl Appender {
         if !continues {
             // An emptied buffer of the last hand-over is used again.
             let emptied = self.pending.pop_if(|extent| extent.bytes.is_empty());
-            let bytes = emptied.map_or_else(Vec::new, |extent| extent.bytes);
+            let bytes = emptied.map_or_else(|| self.buffers.take(), |extent| extent.bytes);
             self.pending.push(Extent { segment: Arc::clone(&self.end.segment), offset, bytes });
         }
         let extent = self.pending.last_mut().expect("just made sure of");
@@ -124,9 +124,12 @@ impl Appender {
             after: reserved[1],
         };
         let segment = Arc::new(Segment::new(&self.lineage, self.geometry, sequence, physical, first_lsn));
-        let mut bytes = header.encode(&self.lineage, physical).to_vec();
+        if let Some(emptied) = self.pending.pop_if(|extent| extent.bytes.is_empty()) {
+            self.buffers.keep(emptied.bytes);
+        }
+        let mut bytes = self.buffers.take();
+        bytes.extend_from_slice(&header.encode(&self.lineage, physical));
         bytes.resize(self.geometry.data_start() as usize, 0);
-        self.pending.retain(|extent| !extent.bytes.is_empty());
         self.pending.push(Extent { segment: Arc::clone(&segment), offset: 0, bytes });
         self.seed = SegmentSeed::for_segment(&self.lineage, sequence);
         self.end.segment = segment;
