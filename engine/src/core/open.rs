@@ -139,7 +139,7 @@ fn load_tail(log: &Log, segment: &Arc<crate::cache::Segment>, end: LogAddress) -
     let at = log.geometry.segment_offset(segment.physical) + u64::from(offset);
     let have = log.storage.read_full(at, &mut bytes)?;
     bytes.truncate(have);
-    log.tail.put(segment, start, &bytes);
+    log.tail.put(segment, start, &bytes, &[]);
     Ok(())
 }
 

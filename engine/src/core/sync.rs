@@ -1,10 +1,12 @@
 //! Making the log durable: in three steps, so that commits go on being placed while the disk works; or in one, for who holds the
 //! writer anyway.
 
+use std::ops::Range;
+
 use crate::cache::Segment;
 use crate::error::{Error, Result};
-use crate::format::Lsn;
 use crate::format::superblock::{SLOT_OFFSETS, Superblock};
+use crate::format::{LogAddress, Lsn};
 use crate::log::{Appender, Mark};
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
@@ -116,7 +118,7 @@ impl Writer {
         let mark = self.appender.mark();
         match self.place(core, Share::Reserve, &mark, Appender::place_watermark) {
             Ok(()) => {
-                self.show_placed(core, &mark);
+                self.show_placed(core, &mark, &[]);
                 Ok(())
             }
             // A slot says it as well, and needs no room.
@@ -234,7 +236,7 @@ impl Writer {
         let mark = self.appender.mark();
         let opened = self.place(core, Share::Reserve, &mark, |appender| appender.place_opening(incarnation));
         let opened = opened.and_then(|()| {
-            self.show_placed(core, &mark);
+            self.show_placed(core, &mark, &[]);
             self.write_out(core)?;
             if seeded::is_on(Bug::OpeningFrameNotSynced) { Ok(()) } else { core.log.storage.sync() }
         });
@@ -251,8 +253,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Puts what was placed since `mark` where readers can find it, once an address leads them there.
-    pub(super) fn show_placed(&mut self, core: &Core, mark: &Mark) {
+    /// Puts what was placed since `mark` where readers can find it, once an address leads them there; `long` are the long records of it.
+    pub(super) fn show_placed(&mut self, core: &Core, mark: &Mark, long: &[Range<LogAddress>]) {
         for (segment, offset, bytes) in self.appender.placed_since(mark) {
             let segment: &Arc<Segment> = segment;
             if !mark.ends_in(segment) {
@@ -262,7 +264,8 @@ impl Writer {
                 self.room.opened += 1;
             }
             self.accounts.set_end(segment.sequence, offset + bytes.len() as u32);
-            core.log.tail.put(segment, core.log.geometry.address(segment.sequence, offset), bytes);
+            let address = core.log.geometry.address(segment.sequence, offset);
+            core.log.tail.put(segment, address, bytes, long);
         }
     }
 }

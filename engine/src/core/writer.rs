@@ -236,7 +236,7 @@ impl Writer {
             self.batch = batch;
             return Err(error);
         }
-        self.show_placed(core, &mark);
+        self.show_placed(core, &mark, &batch.long_records(core.log.long_record_len()));
         if share != Share::Reserve {
             self.room.is_reserve_wanted = share == Share::Ordinary;
         }

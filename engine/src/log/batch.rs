@@ -122,7 +122,7 @@ pub(crate) struct Batch {
 }
 
 /// Buffers beyond this are given back after use.
-const KEPT_BYTES: usize = 1 << 20;
+const KEPT_BYTES: usize = 4 << 20;
 
 impl Batch {
     pub(crate) fn clear(&mut self) {
@@ -275,6 +275,20 @@ impl Batch {
         let records =
             self.changes.iter().filter(|change| !change.is_moot).map(|change| u64::from(change.len));
         records.chain(self.chunks.iter().map(|chunk| u64::from(chunk.len))).sum()
+    }
+
+    /// Where those of its records were placed that have `len_min` bytes or more, in order.
+    pub(crate) fn long_records(&self, len_min: usize) -> Vec<Range<LogAddress>> {
+        let is_long = |len: u32| len as usize >= len_min;
+        let range = |address: LogAddress, len: u32| address..LogAddress(address.0 + u64::from(len));
+        let changes = self.changes.iter().filter(|change| is_long(change.len) && !change.is_moot);
+        let chunks = self.chunks.iter().filter(|chunk| is_long(chunk.len));
+        let mut long: Vec<_> = changes.map(|change| range(change.address, change.len)).collect();
+        if !self.chunks.is_empty() {
+            long.extend(chunks.map(|chunk| range(chunk.address, chunk.len)));
+            long.sort_unstable_by_key(|record| record.start);
+        }
+        long
     }
 
     /// The chunks that were placed for change `number`.

@@ -69,7 +69,7 @@ impl Fixture {
     }
 
     fn place(&self, record: &Placed) {
-        self.log.tail.put(&self.segment, LogAddress(record.at), &record.bytes);
+        self.log.tail.put(&self.segment, LogAddress(record.at), &record.bytes, &[]);
     }
 
     fn publish(&self, record: &Placed) {

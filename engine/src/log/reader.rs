@@ -85,6 +85,11 @@ impl Log {
         1 << self.block_shift
     }
 
+    /// From this length on a record is a long one: its bytes fill much of a block, and are little use to whoever reads another.
+    pub(crate) fn long_record_len(&self) -> usize {
+        self.block_bytes() / 4
+    }
+
     /// The record in `found`, verified: the seed of its checksum is the place that the caller believes it has.
     #[inline]
     pub(crate) fn parse<'a>(&self, found: &'a Found, address: LogAddress) -> Result<Record<'a>> {

@@ -1,9 +1,11 @@
 //! The end of the log in memory: frames that are placed, whether written out yet or not.
 //!
 //! Readers copy out of it under a short lock; nobody holds that lock across I/O. A block moves to the cache once it
-//! is full and all of it is written out, so that what leaves the tail can always be read from the file again.
+//! is full and all of it is written out, so that what leaves the tail can always be read from the file again. One that long records fill
+//! goes no further: new memory for it costs more than the copy that a reader makes of it, once there is one.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::cache::{Block, Cache, Segment};
 use crate::format::record::{PEEK_LEN, peek_len};
@@ -15,7 +17,36 @@ use crate::sync::{Arc, AtomicU64, Ordering, RwLock, read, write};
 struct OpenBlock {
     bytes: Vec<u8>,
     segment: Arc<Segment>,
+    /// How many of its bytes belong to long records.
+    long_bytes: u64,
 }
+
+/// A block on its way out of the tail.
+#[derive(Debug, Clone)]
+enum Held {
+    Open(OpenBlock),
+    /// Full and written out: nothing in it changes any more.
+    Sealed(Arc<Block>),
+}
+
+impl Held {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Held::Open(block) => &block.bytes,
+            Held::Sealed(block) => &block.bytes,
+        }
+    }
+
+    fn segment(&self) -> &Arc<Segment> {
+        match self {
+            Held::Open(block) => &block.segment,
+            Held::Sealed(block) => &block.segment,
+        }
+    }
+}
+
+/// A block counts as filled by long records when all but this part of it belongs to them.
+const FILLED_DIVISOR: u64 = 8;
 
 #[derive(Debug)]
 pub(crate) struct Tail {
@@ -23,7 +54,7 @@ pub(crate) struct Tail {
     segment_bytes: u64,
     /// Addresses at or above it are looked for here first.
     base: AtomicU64,
-    blocks: RwLock<BTreeMap<u64, OpenBlock>>,
+    blocks: RwLock<BTreeMap<u64, Held>>,
 }
 
 impl Tail {
@@ -47,29 +78,39 @@ impl Tail {
         }
     }
 
-    /// Puts the bytes that recovery read, or that a writer placed, at `address`. They lie in one segment.
-    pub(crate) fn put(&self, segment: &Arc<Segment>, address: LogAddress, bytes: &[u8]) {
+    /// Puts the bytes that recovery read, or that a writer placed, at `address`. They lie in one segment. Of `long`, which are in order and
+    /// do not overlap, some may be long records among them.
+    pub(crate) fn put(
+        &self,
+        segment: &Arc<Segment>,
+        address: LogAddress,
+        bytes: &[u8],
+        long: &[Range<LogAddress>],
+    ) {
         let mut blocks = write(&self.blocks);
         let (mut at, mut rest) = (address.0, bytes);
         while !rest.is_empty() {
             let within = (at % self.block_bytes) as usize;
             let len = rest.len().min(self.block_bytes as usize - within);
-            let block = blocks.entry(at / self.block_bytes).or_insert_with(|| OpenBlock {
-                bytes: Vec::with_capacity(self.block_bytes as usize),
-                segment: Arc::clone(segment),
+            let held = blocks.entry(at / self.block_bytes).or_insert_with(|| {
+                let bytes = Vec::with_capacity(self.block_bytes as usize);
+                Held::Open(OpenBlock { bytes, segment: Arc::clone(segment), long_bytes: 0 })
             });
+            let Held::Open(block) = held else { unreachable!("nothing is placed in what was written out") };
             if !Arc::ptr_eq(&block.segment, segment) {
                 block.segment = Arc::clone(segment);
             }
-            let end = block.bytes.len().max(within + len);
-            block.bytes.resize(end, 0);
-            block.bytes[within..within + len].copy_from_slice(&rest[..len]);
+            // What was taken back is gone, and what was left out is zeros.
+            block.bytes.resize(within, 0);
+            block.bytes.extend_from_slice(&rest[..len]);
+            block.long_bytes += common(long, at..at + len as u64);
             at += len as u64;
             rest = &rest[len..];
         }
     }
 
-    /// Moves to the cache every block that lies wholly below `placed` and `written`: it will not change again.
+    /// Takes out every block that lies wholly below `placed` and `written`: it will not change again. It goes to the cache, unless it is long
+    /// records that fill it.
     pub(crate) fn seal(&self, placed: LogAddress, written: LogAddress, cache: &Cache) {
         let full = if race::is_on(Race::SealedUnwritten) { placed.0 } else { placed.0.min(written.0) };
         let end = full / self.block_bytes;
@@ -77,13 +118,20 @@ impl Tail {
             return;
         }
         let stale = race::is_on(Race::TailCutFromCopy).then(|| read(&self.blocks).clone());
-        let sealed: Vec<_> =
-            read(&self.blocks).range(..end).map(|(number, block)| (*number, block.clone())).collect();
-        for (number, mut block) in sealed {
-            block.bytes.resize(self.block_bytes as usize, 0);
-            cache.put(number, Arc::new(Block::new(number, block.bytes, block.segment)));
+        let mut sealed = Vec::new();
+        for (number, held) in write(&self.blocks).range_mut(..end) {
+            let Held::Open(block) = held else { continue };
+            if block.long_bytes >= self.block_bytes / FILLED_DIVISOR * (FILLED_DIVISOR - 1) {
+                continue;
+            }
+            let mut bytes = std::mem::take(&mut block.bytes);
+            bytes.resize(self.block_bytes as usize, 0);
+            let block = Arc::new(Block::new(*number, bytes, Arc::clone(&block.segment)));
+            *held = Held::Sealed(Arc::clone(&block));
+            sealed.push(block);
         }
-        // The cache has them before the tail gives them up, so a reader finds them in the one or the other.
+        sealed.into_iter().for_each(|block| cache.put(block.number, block));
+        // The cache has them before the tail gives them up, so a reader finds them in the one or the other; or in the file.
         self.base.store(end * self.block_bytes, Ordering::Release);
         let mut blocks = write(&self.blocks);
         if let Some(stale) = stale {
@@ -100,7 +148,7 @@ impl Tail {
     /// does not hold it (any more).
     pub(crate) fn copy_record(&self, address: LogAddress) -> Option<(Vec<u8>, Arc<Segment>)> {
         let blocks = read(&self.blocks);
-        let segment = Arc::clone(&blocks.get(&(address.0 / self.block_bytes))?.segment);
+        let segment = Arc::clone(blocks.get(&(address.0 / self.block_bytes))?.segment());
         let segment_end = (address.0 / self.segment_bytes + 1) * self.segment_bytes;
         let mut prefix = [0; PEEK_LEN];
         let have = copy(&blocks, self.block_bytes, address.0, &mut prefix);
@@ -114,17 +162,25 @@ impl Tail {
 
     /// A copy of block `number` as far as it goes.
     pub(crate) fn copy_block(&self, number: u64) -> Option<(Vec<u8>, Arc<Segment>)> {
-        read(&self.blocks).get(&number).map(|block| (block.bytes.clone(), Arc::clone(&block.segment)))
+        let blocks = read(&self.blocks);
+        blocks.get(&number).map(|held| (held.bytes().to_vec(), Arc::clone(held.segment())))
     }
 }
 
+/// How many bytes of `range` lie in `ranges`, which are in order and do not overlap.
+fn common(ranges: &[Range<LogAddress>], range: Range<u64>) -> u64 {
+    let first = ranges.partition_point(|other| other.end.0 <= range.start);
+    let met = ranges[first..].iter().take_while(|other| other.start.0 < range.end);
+    met.map(|other| other.end.0.min(range.end) - other.start.0.max(range.start)).sum()
+}
+
 /// Copies from `at` on into `out`; how many bytes there were.
-fn copy(blocks: &BTreeMap<u64, OpenBlock>, block_bytes: u64, mut at: u64, out: &mut [u8]) -> usize {
+fn copy(blocks: &BTreeMap<u64, Held>, block_bytes: u64, mut at: u64, out: &mut [u8]) -> usize {
     let mut done = 0;
     while done < out.len() {
-        let Some(block) = blocks.get(&(at / block_bytes)) else { break };
+        let Some(held) = blocks.get(&(at / block_bytes)) else { break };
         let within = (at % block_bytes) as usize;
-        let Some(from) = block.bytes.get(within..).filter(|from| !from.is_empty()) else { break };
+        let Some(from) = held.bytes().get(within..).filter(|from| !from.is_empty()) else { break };
         let len = from.len().min(out.len() - done);
         out[done..done + len].copy_from_slice(&from[..len]);
         done += len;
@@ -150,7 +206,7 @@ mod tests {
     #[test]
     fn a_block_leaves_the_tail_only_when_it_is_full_and_written_out() {
         let (tail, cache, segment) = fixture();
-        tail.put(&segment, LogAddress(64), &[1; 300]);
+        tail.put(&segment, LogAddress(64), &[1; 300], &[]);
         tail.seal(LogAddress(364), LogAddress(64), &cache);
         assert!(tail.copy_block(0).is_some(), "placed, not written out");
         tail.seal(LogAddress(364), LogAddress(364), &cache);
@@ -161,10 +217,36 @@ mod tests {
     }
 
     #[test]
+    fn a_block_that_long_records_fill_goes_no_further_than_the_file() {
+        // Seven eighths of block 1 are 224 bytes, which end in block 2.
+        for (long_start, is_cached) in [(256 + 32, false), (256 + 33, true)] {
+            let (tail, cache, segment) = fixture();
+            let long = [10..20, long_start..520].map(|range| LogAddress(range.start)..LogAddress(range.end));
+            // In two pieces, of which the first alone would not fill it.
+            tail.put(&segment, LogAddress(64), &[1; 300], &long);
+            tail.put(&segment, LogAddress(364), &[1; 300], &long);
+            tail.seal(LogAddress(664), LogAddress(664), &cache);
+            assert!(cache.get(0).is_some(), "it has next to nothing of them");
+            assert_eq!(cache.get(1).is_some(), is_cached);
+            assert!(tail.copy_block(1).is_none() && !tail.holds(LogAddress(511)));
+            assert!(tail.copy_block(2).is_some());
+        }
+    }
+
+    #[test]
+    fn what_is_placed_anew_takes_the_place_of_what_was_taken_back() {
+        let (tail, _, segment) = fixture();
+        tail.put(&segment, LogAddress(64), &[1; 100], &[]);
+        tail.put(&segment, LogAddress(96), &[2; 10], &[]);
+        let (bytes, _) = tail.copy_block(0).expect("it is there");
+        assert_eq!((bytes.len(), &bytes[95..97], bytes[105]), (106, &[1, 2][..], 2));
+    }
+
+    #[test]
     fn a_copy_goes_across_blocks_and_ends_with_what_is_there() {
         let (tail, _, segment) = fixture();
         let bytes: Vec<u8> = (0..=255).collect();
-        tail.put(&segment, LogAddress(200), &bytes);
+        tail.put(&segment, LogAddress(200), &bytes, &[]);
         let mut out = [0; 300];
         assert_eq!(copy(&read(&tail.blocks), 256, 250, &mut out), 206);
         assert_eq!(out[..206], bytes[50..]);
@@ -183,7 +265,7 @@ mod tests {
     #[test]
     fn the_tail_holds_what_lies_behind_the_last_full_block() {
         let (tail, cache, segment) = fixture();
-        tail.put(&segment, LogAddress(64), &[1; 900]);
+        tail.put(&segment, LogAddress(64), &[1; 900], &[]);
         for blocks in 1..=3 {
             let end = LogAddress(256 * blocks + 10);
             tail.seal(end, end, &cache);
@@ -199,9 +281,9 @@ mod tests {
             let at = LogAddress(200);
             assert!(tail.copy_record(at).is_none(), "nothing is there");
             let bytes = record(&segment, at.0, len);
-            tail.put(&segment, at, &bytes[..len - 1]);
+            tail.put(&segment, at, &bytes[..len - 1], &[]);
             assert!(tail.copy_record(at).is_none(), "its last byte is not there");
-            tail.put(&segment, at, &[&bytes[..], &[1; 30]].concat());
+            tail.put(&segment, at, &[&bytes[..], &[1; 30]].concat(), &[]);
             let (copied, found) = tail.copy_record(at).expect("it is there");
             assert_eq!((&*copied, Arc::ptr_eq(&found, &segment)), (&bytes[..], true));
         }
@@ -213,7 +295,7 @@ mod tests {
         for (len, is_whole) in [(100, true), (101, false)] {
             let (tail, _, segment) = fixture();
             let at = LogAddress(2 * 1024 - 100);
-            tail.put(&segment, at, &record(&segment, at.0, len));
+            tail.put(&segment, at, &record(&segment, at.0, len), &[]);
             assert_eq!(tail.copy_record(at).is_some(), is_whole);
         }
     }

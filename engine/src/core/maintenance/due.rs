@@ -104,7 +104,7 @@ impl Writer {
         self.accounts.set_loose(self.appender.end().segment.sequence);
         self.place(core, Share::Reserve, &mark, Appender::roll)?;
         self.work.rolls += 1;
-        self.show_placed(core, &mark);
+        self.show_placed(core, &mark, &[]);
         self.sync(core)
     }
 }

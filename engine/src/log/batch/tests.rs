@@ -128,3 +128,25 @@ fn a_forked_commit_speaks_of_the_documents_of_the_fork() {
     assert!(forked.documents(&forked.changes[0]).is_some_and(|documents| documents.id == 9));
     assert!(matches!(&forked.changes[1].action, Action::Catalog(_, Some(begins)) if begins.id == 9));
 }
+
+#[test]
+fn long_records_are_told_in_the_order_of_the_log() {
+    let mut batch = put(KEY, 100);
+    let documents = std::sync::Arc::clone(&documents());
+    for len in [1000, 20, 100, 100] {
+        batch.push(Action::Put, &documents, KEY, Replaces::Nothing, &vec![7; len]);
+    }
+    batch.changes[4].is_moot = true;
+    appender().place(&mut batch).expect("there is room");
+    let long = batch.long_records(100);
+    // One, the chunks of the second, and the fourth; the second itself is a short list, and the last is not there.
+    assert!(batch.chunks.len() > 1);
+    assert_eq!(long.len(), 1 + batch.chunks.len() + 1);
+    assert_eq!(
+        (long[0].start, long[long.len() - 1].start),
+        (batch.changes[0].address, batch.changes[3].address)
+    );
+    assert!(long.is_sorted_by(|one, next| one.end <= next.start), "{long:?}");
+    assert_eq!(long[0].end.0 - long[0].start.0, u64::from(batch.changes[0].len));
+    assert!(batch.long_records(1000).is_empty());
+}
