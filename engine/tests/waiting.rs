@@ -648,3 +648,29 @@ fn a_commit_comes_to_the_same_end_whether_its_ticket_is_kept_or_dropped() {
     let db = Db::open_on(disk, &Options::new()).unwrap();
     assert_eq!(db.collection("a").len().unwrap(), 3);
 }
+
+/// The growth of a file is named before anything is durable in it (F-2.4), with the writer held: so what can be is made durable before.
+#[test]
+fn commits_go_on_while_a_checkpoint_makes_durable_what_has_grown() {
+    let (disk, db) = store(Background::Manual);
+    let notes = db.collection("notes").with_durability(Durability::Written);
+    for id in 0..4 {
+        notes.put(id, doc! { "bytes": holotype::Value::Bytes(vec![7; 1 << 20].into()) }).unwrap();
+    }
+    disk.shut();
+    let checkpoint = {
+        let db = db.clone();
+        std::thread::spawn(move || db.checkpoint())
+    };
+    disk.wait_for_a_sync();
+    let (done, is_done) = mpsc::channel();
+    let commit = std::thread::spawn(move || {
+        notes.put(4, n(4)).unwrap();
+        done.send(()).unwrap();
+    });
+    let went_on = is_done.recv_timeout(Duration::from_secs(10));
+    disk.open();
+    commit.join().unwrap();
+    checkpoint.join().unwrap().unwrap();
+    assert!(went_on.is_ok(), "it waited for the checkpoint's sync");
+}

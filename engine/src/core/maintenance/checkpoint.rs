@@ -58,6 +58,11 @@ impl SealedCheckpoint {
     }
 }
 
+/// So much log is worth a sync of its own that commits need not wait for.
+const SYNCED_AHEAD_MIN: u64 = 1 << 20;
+/// Whoever writes meanwhile as fast as the disk does is not waited for.
+const SYNCS_AHEAD_MAX: usize = 4;
+
 /// Entries written in one step.
 const ENTRIES_AT_ONCE: usize = 4096;
 
@@ -187,6 +192,7 @@ impl Core {
             return Ok(());
         }
         let is_written = seeded::is_on(Bug::CheckpointOfUnwritten);
+        self.sync_ahead()?;
         let log = if is_written { None } else { self.begin_sync()? };
         let (file_len, cuts) = {
             let writer = self.writer()?;
@@ -204,6 +210,25 @@ impl Core {
             let written = writer.written();
             writer.appender.synced(written);
             self.publish_pending(&writer);
+        }
+        Ok(())
+    }
+
+    /// Where the file has grown, the sync to come holds the writer until the growth is durable, and with it all else that was written. So
+    /// as much of that as can be is made durable first, beside commits.
+    fn sync_ahead(&self) -> Result<()> {
+        let (mut end, mut unsynced) = {
+            let writer = self.writer()?;
+            let behind = if writer.is_growth_named() { 0 } else { writer.log_since_checkpoint(self) };
+            (writer.appender.end_address().0, behind)
+        };
+        for _ in 0..SYNCS_AHEAD_MAX {
+            if unsynced < SYNCED_AHEAD_MIN {
+                break;
+            }
+            self.log.storage.sync()?;
+            let (now, _) = self.log_end()?;
+            (end, unsynced) = (now.0, now.0.saturating_sub(end));
         }
         Ok(())
     }
