@@ -53,6 +53,8 @@ catalogue! {
     RecordChecksumIgnored,
     /// What was verified once in a block counts for the records beside it.
     NeighbourVerified,
+    /// A document is kept though what was read of it may still be taken back.
+    KeptUnsettled,
     /// A segment counts as the successor wherever its predecessor ended.
     PredecessorEndIgnored,
     /// Where no successor is named, the log goes on only in the first segment whose header fits.

@@ -655,7 +655,7 @@ fn commits_go_on_while_a_checkpoint_makes_durable_what_has_grown() {
     let (disk, db) = store(Background::Manual);
     let notes = db.collection("notes").with_durability(Durability::Written);
     for id in 0..4 {
-        notes.put(id, doc! { "bytes": holotype::Value::Bytes(vec![7; 1 << 20].into()) }).unwrap();
+        notes.put(id, doc! { "bytes": holotype::Value::Bytes(vec![7; 1 << 20]) }).unwrap();
     }
     disk.shut();
     let checkpoint = {

@@ -1,21 +1,26 @@
 //! File blocks in memory, under a byte budget. A block is a fixed-size piece of a log segment, named by its log address:
 //! since addresses are never used twice, what is in the cache is never stale.
 //!
-//! A block comes in as it was read; each record is verified when it is first read from it.
+//! A block comes in as it was read; each record is verified when it is first read from it. A document that no block holds whole is put
+//! together at each reading and kept at the second, under the same budget.
 
 mod block;
 #[cfg(all(test, loom))]
 mod loom;
 mod segment;
+mod whole;
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
 pub(crate) use block::Block;
 pub(crate) use segment::{Segment, SegmentTable};
+pub(crate) use whole::Whole;
 
+use crate::format::LogAddress;
 use crate::sync::race::{self, Race};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering, RwLock, read, write};
+use whole::Held;
 
 /// Block numbers count up, so multiplying spreads them well enough; and unlike the standard hasher it is the same in
 /// every run.
@@ -39,10 +44,15 @@ impl Hasher for BlockHasher {
 #[derive(Debug, Default)]
 struct Shard {
     blocks: HashMap<u64, (Arc<Block>, AtomicBool), BuildHasherDefault<BlockHasher>>,
-    /// The clock: block numbers in the order in which the hand meets them.
+    /// Documents that no block holds whole, by log address.
+    wholes: HashMap<u64, (Held, AtomicBool), BuildHasherDefault<BlockHasher>>,
+    /// The clock: block numbers, and addresses with [`IS_ADDRESS`], in the order in which the hand meets them.
     ring: VecDeque<u64>,
     bytes: usize,
 }
+
+/// No address has this bit (F-2.2).
+const IS_ADDRESS: u64 = 1 << 63;
 
 impl Shard {
     /// Second chance: the hand passes over a block that was used since it last came by. How many were given up.
@@ -50,6 +60,10 @@ impl Shard {
         let mut evicted = 0;
         while self.bytes > budget {
             let Some(number) = self.ring.pop_front() else { break };
+            if number & IS_ADDRESS != 0 {
+                self.evict_whole(number);
+                continue;
+            }
             let (block, used) = &self.blocks[&number];
             if used.swap(false, Ordering::Relaxed) {
                 self.ring.push_back(number);
@@ -61,9 +75,23 @@ impl Shard {
         }
         evicted
     }
+
+    fn evict_whole(&mut self, marked: u64) {
+        let address = marked & !IS_ADDRESS;
+        let (held, used) = &self.wholes[&address];
+        if used.swap(false, Ordering::Relaxed) {
+            self.ring.push_back(marked);
+        } else {
+            self.bytes -= held.footprint();
+            self.wholes.remove(&address);
+        }
+    }
 }
 
 const SHARDS: usize = 16;
+
+/// A document may take this part of a shard's budget.
+const WHOLE_SHARE: usize = 2;
 
 /// Blocks by number, in shards so that readers seldom meet on one lock.
 #[derive(Debug)]
@@ -107,6 +135,12 @@ impl Cache {
         }
     }
 
+    /// Block `number` for a part of a longer copy: whether it is here says nothing of what is asked for.
+    pub(crate) fn peek(&self, number: u64) -> Option<Arc<Block>> {
+        let shard = read(self.shard(number));
+        shard.blocks.get(&number).map(|(block, _)| Arc::clone(block))
+    }
+
     pub(crate) fn put(&self, number: u64, block: Arc<Block>) {
         let mut shard = write(self.shard(number));
         let len = block.footprint();
@@ -129,7 +163,47 @@ impl Cache {
         }
     }
 
-    /// Bytes of blocks held now.
+    fn shard_of(&self, address: LogAddress) -> &RwLock<Shard> {
+        &self.shards[(address.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60) as usize % SHARDS]
+    }
+
+    /// The document at `address`, if it was put together before and kept.
+    pub(crate) fn whole(&self, address: LogAddress) -> Option<Arc<Whole>> {
+        let shard = read(self.shard_of(address));
+        let (Held::Whole(whole), used) = shard.wholes.get(&address.0)? else { return None };
+        if !used.load(Ordering::Relaxed) {
+            used.store(true, Ordering::Relaxed);
+        }
+        Some(Arc::clone(whole))
+    }
+
+    /// Keeps the document at `address`, if it was read before not long ago. One that would take much of the budget is not kept, so that it
+    /// does not drive out all else.
+    pub(crate) fn keep(&self, address: LogAddress, whole: &Arc<Whole>) {
+        if whole.footprint() > self.budget / WHOLE_SHARE {
+            return;
+        }
+        let mut shard = write(self.shard_of(address));
+        let before = match shard.wholes.get(&address.0) {
+            Some((Held::Whole(_), _)) => return,
+            Some((held, _)) => Some(held.footprint()),
+            None => None,
+        };
+        let held = before.map_or(Held::Read, |_| Held::Whole(Arc::clone(whole)));
+        shard.bytes += held.footprint();
+        shard.bytes -= before.unwrap_or(0);
+        if before.is_none() {
+            shard.ring.push_back(address.0 | IS_ADDRESS);
+        }
+        // The hand may be about to come by.
+        shard.wholes.insert(address.0, (held, AtomicBool::new(before.is_some())));
+        let evicted = shard.evict_to(self.budget);
+        if evicted > 0 {
+            self.evicted.fetch_add(evicted, Ordering::Relaxed);
+        }
+    }
+
+    /// Bytes of blocks and documents held now.
     pub(crate) fn bytes(&self) -> usize {
         self.shards.iter().map(|shard| read(shard).bytes).sum()
     }
@@ -146,34 +220,4 @@ impl Cache {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::format::{Geometry, Lsn};
-
-    fn block(len: usize) -> Arc<Block> {
-        let geometry = Geometry::new(64, 512).expect("a legal geometry");
-        let segment = Arc::new(Segment::new(&[0; 16], geometry, 0, 0, Lsn::ZERO));
-        Arc::new(Block::new(0, vec![0; len], segment))
-    }
-
-    #[test]
-    fn the_budget_holds_and_what_is_used_stays() {
-        let cache = Cache::new(SHARDS * 1024);
-        let (hot, stride) = (3, SHARDS as u64);
-        cache.put(hot, block(256));
-        for i in 1..100 {
-            assert!(cache.get(hot).is_some(), "block {hot} was used before each of {i} others came");
-            cache.put(hot + i * stride, block(256));
-            assert!(cache.bytes() <= 1024, "{} bytes in one shard", cache.bytes());
-        }
-        assert_eq!(cache.misses(), 0);
-        assert!(cache.get(hot + stride).is_none(), "what was not used is gone");
-    }
-
-    #[test]
-    fn a_budget_below_one_block_still_holds_one() {
-        let cache = Cache::new(0);
-        cache.put(1, block(512));
-        assert!(cache.get(1).is_some());
-    }
-}
+mod tests;

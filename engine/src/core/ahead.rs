@@ -8,7 +8,7 @@ use crate::document::Key;
 use crate::error::Result;
 use crate::format::record::peek_len;
 use crate::index::Entry;
-use crate::log::{Found, Log};
+use crate::log::{Found, Log, Look};
 use crate::sync::Arc;
 
 /// At most so many records are found together: about as many as a processor can wait for.
@@ -24,7 +24,7 @@ pub(super) struct Ahead {
     /// The last block of the cache that a record was found in when its turn came.
     near: Option<Arc<Block>>,
     /// The records of the next entries, the next one last.
-    found: Vec<Found>,
+    found: Vec<Look>,
     /// How many were found together the last time.
     batch: usize,
 }
@@ -37,7 +37,7 @@ impl Ahead {
 
     /// The record at `entry`, behind which the walk has `following`.
     #[inline]
-    pub(super) fn next(&mut self, log: &Log, entry: Entry, following: &[(Key, Entry)]) -> Result<Found> {
+    pub(super) fn next(&mut self, log: &Log, entry: Entry, following: &[(Key, Entry)]) -> Result<Look> {
         if let Some(found) = self.found.pop() {
             return Ok(found);
         }
@@ -48,8 +48,8 @@ impl Ahead {
         {
             self.look(log, following);
         }
-        let found = log.find_near(address, self.near.as_ref())?;
-        if let Found::InBlock(block, _) = &found
+        let found = log.look_near(address, self.near.as_ref())?;
+        if let Look::Found(Found::InBlock(block, _)) = &found
             && self.near.as_ref().is_none_or(|near| near.number != number)
         {
             self.near = Some(Arc::clone(block));
@@ -62,15 +62,15 @@ impl Ahead {
         self.batch = (self.batch * 2).clamp(1, BATCH_MAX);
         for (_, entry) in following.iter().take(self.batch) {
             // What cannot be read is met when its turn comes.
-            let Ok(found) = log.find(entry.address()) else { break };
+            let Ok(found) = log.look(entry.address()) else { break };
             // Behind a long record that had to be copied nothing is looked for: copies are waited for anyway, and few should be held.
-            let is_long = matches!(&found, Found::Copied(bytes, _) if bytes.len() > TOUCHED_MAX);
+            let is_long = matches!(&found, Look::Found(Found::Copied(bytes, _)) if bytes.len() > TOUCHED_MAX);
             self.found.push(found);
             if is_long {
                 break;
             }
         }
-        let records = self.found.iter().map(Found::bytes);
+        let records = self.found.iter().map(Look::bytes);
         touch(records.map(|bytes| (bytes, peek_len(bytes).unwrap_or(0))));
         self.found.reverse();
     }

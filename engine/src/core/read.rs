@@ -2,19 +2,22 @@
 
 use std::ops::Range;
 
-use crate::cache::Block;
-use crate::document::{DOCUMENT_LEN_MAX, KeyRef};
+use crate::cache::{Block, Whole};
+use crate::document::KeyRef;
 use crate::error::{Clause, Corruption, Result};
-use crate::format::body::{ChunkList, parse_chunk};
-use crate::format::record::{Kind, RECORD_OVERHEAD_MAX, Record};
+use crate::format::record::Record;
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Birth, Documents, Entry, Naming, PrimaryIndex, State};
-use crate::log::Found;
+use crate::log::{Found, Look};
 use crate::sync::Arc;
 use crate::sync::race::{self, Race};
 use crate::txn::Registered;
 
 use super::Core;
+
+mod apart;
+#[cfg(test)]
+mod tests;
 
 /// A document where it was found: its bytes stay in memory for as long as this lives.
 #[derive(Debug, Clone)]
@@ -27,9 +30,12 @@ pub(crate) struct Located {
 #[derive(Debug, Clone)]
 enum Bytes {
     /// In a block of the cache, from `within` on; `offset` is the same place in the segment.
-    InBlock { block: Arc<Block>, within: u32, offset: u32 },
-    /// With the LSN of the commit that put it; 0 where none has yet.
-    Copied(Arc<Vec<u8>>, Lsn),
+    InBlock {
+        block: Arc<Block>,
+        within: u32,
+        offset: u32,
+    },
+    Whole(Arc<Whole>),
 }
 
 impl Located {
@@ -37,13 +43,18 @@ impl Located {
     pub(super) fn uncommitted(key: &[u8], body: &[u8]) -> Self {
         let bytes = [key, body].concat();
         let (key, body) = (0..key.len() as u32, key.len() as u32..bytes.len() as u32);
-        Located { bytes: Bytes::Copied(Arc::new(bytes), Lsn::ZERO), key, body }
+        Self::whole(Whole { bytes, key, body, collection: 0, lsn: Lsn::ZERO }.into())
+    }
+
+    fn whole(whole: Arc<Whole>) -> Self {
+        let (key, body) = (whole.key.clone(), whole.body.clone());
+        Located { bytes: Bytes::Whole(whole), key, body }
     }
 
     fn slice(&self, range: &Range<u32>) -> &[u8] {
         let bytes = match &self.bytes {
             Bytes::InBlock { block, within, .. } => &block.bytes[*within as usize..],
-            Bytes::Copied(bytes, _) => bytes,
+            Bytes::Whole(whole) => &whole.bytes,
         };
         &bytes[range.start as usize..range.end as usize]
     }
@@ -57,7 +68,7 @@ impl Located {
     pub(crate) fn lsn(&self) -> Lsn {
         match &self.bytes {
             Bytes::InBlock { block, within, offset } => block.lsn_at(*within as usize, *offset),
-            Bytes::Copied(_, lsn) => *lsn,
+            Bytes::Whole(whole) => whole.lsn,
         }
     }
 
@@ -198,117 +209,38 @@ impl Core {
     /// The document that `entry` leads to, which must be that of `key`.
     #[inline]
     pub(crate) fn locate(&self, collection: u32, key: KeyRef<'_>, entry: Entry) -> Result<Located> {
-        let found = self.log.find(entry.address())?;
+        let found = self.log.look(entry.address())?;
         self.locate_in(found, collection, key, entry)
     }
 
-    /// The same document, whose record was found already.
+    /// The same document, whose record was looked for already.
     #[inline(always)]
     pub(super) fn locate_in(
         &self,
-        found: Found,
+        found: Look,
         collection: u32,
         key: KeyRef<'_>,
         entry: Entry,
     ) -> Result<Located> {
         let address = entry.address();
         let (_, offset) = self.log.geometry.split(address);
+        let Look::Found(found) = found else { return self.locate_apart(collection, key, address) };
         match found {
             Found::InBlock(block, within) => match block.put_of(within as usize, offset, collection, key) {
                 Some((key, body)) => {
                     Ok(Located { bytes: Bytes::InBlock { block, within, offset }, key, body })
                 }
-                None => self.locate_unusual(collection, key, address, Found::InBlock(block, within)),
+                None => self.locate_apart(collection, key, address),
             },
             Found::Copied(bytes, segment) => match segment.put_of(&bytes, offset, collection, key) {
                 Some(put) => {
                     let lsn = segment.stretch_at(offset).lsn_of(put.version);
-                    Ok(Located { bytes: Bytes::Copied(bytes, lsn), key: put.key, body: put.body })
+                    let (key, body) = (put.key, put.body);
+                    Ok(Located::whole(Whole { bytes, key, body, collection, lsn }.into()))
                 }
-                None => self.locate_unusual(collection, key, address, Found::Copied(bytes, segment)),
+                None => self.locate_apart(collection, key, address),
             },
         }
-    }
-
-    /// The document in `found`, which stands at `address`, if it is none of those that [`put_of`](crate::format::record::put_of) knows; or what is wrong with it.
-    #[cold]
-    fn locate_unusual(
-        &self,
-        collection: u32,
-        key: KeyRef<'_>,
-        address: LogAddress,
-        found: Found,
-    ) -> Result<Located> {
-        let record = self.log.parse(&found, address)?;
-        if record.collection != collection
-            || record.key != Some(key)
-            || !matches!(record.kind, Kind::Put | Kind::RelocatedPut)
-        {
-            return Err(self.wrong_record(address, collection, &record));
-        }
-        if record.chunked {
-            return self.put_together(&found, &record, address);
-        }
-        let base = found.bytes().as_ptr() as usize;
-        let range = |bytes: &[u8]| {
-            let start = (bytes.as_ptr() as usize - base) as u32;
-            start..start + bytes.len() as u32
-        };
-        let (key, body) = (range(record.key_bytes), range(record.body));
-        let lsn = self.log.lsn(&found, &record, address);
-        let (_, offset) = self.log.geometry.split(address);
-        let bytes = match found {
-            Found::InBlock(block, within) => Bytes::InBlock { block, within, offset },
-            Found::Copied(bytes, _) => Bytes::Copied(bytes, lsn),
-        };
-        Ok(Located { bytes, key, body })
-    }
-
-    //= spec/format.md#f-6-7-chunk-list
-    //# A reader MUST report a document as corrupt when its list leads to anything but these chunks, in their
-    //# order and of that length altogether.
-    /// The document whose chunks the put `record` lists (spec: F-6.7).
-    fn put_together(&self, found: &Found, record: &Record<'_>, address: LogAddress) -> Result<Located> {
-        let list = ChunkList::parse(record.body).ok_or_else(|| self.wrong_record(address, 0, record))?;
-        // Not believed for more than a document may have, or than the chunks turn out to hold.
-        if list.document_len() > DOCUMENT_LEN_MAX as u64 {
-            return Err(self.wrong_record(address, record.collection, record));
-        }
-        let longest = self.log.geometry.record_len_max();
-        let capacity = (list.document_len() as usize).min(list.count() * longest);
-        // Each chunk is copied to the end of what came before it, and loses what stands in front of its part there.
-        let mut bytes = Vec::with_capacity(record.key_bytes.len() + capacity + RECORD_OVERHEAD_MAX);
-        bytes.extend_from_slice(record.key_bytes);
-        let key_len = bytes.len() as u32;
-        let lsn = self.log.lsn(found, record, address);
-        for (number, at) in list.addresses().enumerate() {
-            let start = bytes.len();
-            let segment = self.log.append_record(at, &mut bytes)?;
-            let chunk = self.log.parse_in(&segment, &bytes[start..], at)?;
-            // No more is gathered than the list says.
-            let left = (u64::from(key_len) + list.document_len()).saturating_sub(start as u64);
-            let part_len = match parse_chunk(chunk.body) {
-                Some((n, part))
-                    if n == number as u64
-                        && part.len() as u64 <= left
-                        && (record.moved.is_some() || self.log.lsn_in(&segment, &chunk, at) == lsn)
-                        && chunk.kind == Kind::Chunk
-                        && chunk.collection == record.collection
-                        && chunk.key == record.key =>
-                {
-                    part.len()
-                }
-                _ => return Err(self.wrong_record(at, record.collection, &chunk)),
-            };
-            let end = start + chunk.len;
-            bytes.copy_within(end - part_len..end, start);
-            bytes.truncate(start + part_len);
-        }
-        if bytes.len() as u64 != u64::from(key_len) + list.document_len() {
-            return Err(self.wrong_record(address, record.collection, record));
-        }
-        let (key, body) = (0..key_len, key_len..bytes.len() as u32);
-        Ok(Located { bytes: Bytes::Copied(Arc::new(bytes), lsn), key, body })
     }
 
     //= spec/semantics.md#s-8-6-damage

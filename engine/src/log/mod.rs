@@ -14,6 +14,6 @@ mod walk;
 
 pub(crate) use appender::{Appender, LogEnd, Mark};
 pub(crate) use batch::{Action, Batch, Change, Chunk, Relocation, Replaces};
-pub(crate) use reader::{Found, Log, record_fault};
+pub(crate) use reader::{Found, Log, Look, record_fault};
 pub(crate) use tail::Tail;
 pub(crate) use walk::SegmentWalk;

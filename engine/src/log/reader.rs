@@ -2,7 +2,7 @@
 
 use crate::cache::{Block, Cache, Segment, SegmentTable};
 use crate::error::{Clause, Corruption, Error, Result};
-use crate::format::record::{PEEK_LEN, Record, RecordFault, parse, peek_len};
+use crate::format::record::{Record, RecordFault, parse, peek_len};
 use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR};
 use crate::format::{Geometry, LogAddress, Lsn};
 use crate::storage::FailStop;
@@ -10,7 +10,9 @@ use crate::sync::Arc;
 use crate::sync::race::{self, Race};
 
 use super::Tail;
+use apart::Lengths;
 
+mod apart;
 #[cfg(test)]
 mod tests;
 
@@ -27,15 +29,24 @@ pub(crate) struct Log {
     pub(crate) segments: SegmentTable,
     pub(crate) tail: Tail,
     pub(crate) cache: Cache,
+    lengths: Lengths,
 }
 
 /// The bytes of one record, held in memory.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) enum Found {
     /// In a block of the cache, from this offset on.
     InBlock(Arc<Block>, u32),
-    /// Copied out of the tail, or put together from two blocks.
-    Copied(Arc<Vec<u8>>, Arc<Segment>),
+    /// Copied out of the tail, or put together from more than one block.
+    Copied(Vec<u8>, Arc<Segment>),
+}
+
+/// Where a record is that was looked for.
+#[derive(Debug)]
+pub(crate) enum Look {
+    Found(Found),
+    /// No block holds it whole, or so it seems: it would have to be put together.
+    Apart,
 }
 
 impl Found {
@@ -65,6 +76,7 @@ impl Log {
             segments: SegmentTable::new(geometry),
             tail,
             cache,
+            lengths: Lengths::default(),
         }
     }
 
@@ -78,6 +90,7 @@ impl Log {
             segments: self.segments.fork(),
             tail: self.tail.fork(),
             cache,
+            lengths: Lengths::default(),
         }
     }
 
@@ -130,25 +143,45 @@ impl Log {
     }
 
     /// The bytes at `address`, as many as the record's own length asks for, where that is possible. Not verified.
-    #[inline]
     pub(crate) fn find(&self, address: LogAddress) -> Result<Found> {
+        match self.look(address)? {
+            Look::Found(found) => Ok(found),
+            Look::Apart => self.find_apart(address),
+        }
+    }
+
+    /// As [`find`](Self::find), but puts nothing together.
+    #[inline]
+    pub(crate) fn look(&self, address: LogAddress) -> Result<Look> {
         if self.tail.holds(address)
             && let Some((bytes, segment)) = self.tail.copy_record(address)
         {
-            return Ok(Found::Copied(Arc::new(bytes), segment));
+            return Ok(Look::Found(Found::Copied(bytes, segment)));
         }
-        let block = self.block(self.block_number(address))?;
-        self.find_in(block, address)
+        match self.cache.get(self.block_number(address)) {
+            Some(block) => Ok(self.look_in(block, address)),
+            None => self.look_outside(address),
+        }
     }
 
-    /// As [`find`](Self::find), for a record that is likely to stand in the block of the one before.
+    /// As [`look`](Self::look), where the cache does not have the block in which the record begins.
+    #[cold]
+    fn look_outside(&self, address: LogAddress) -> Result<Look> {
+        if self.lengths.are_long() || self.cache.whole(address).is_some() {
+            return Ok(Look::Apart);
+        }
+        let block = self.missing_block(self.block_number(address))?;
+        Ok(self.look_in(block, address))
+    }
+
+    /// As [`look`](Self::look), for a record that is likely to stand in the block of the one before.
     #[inline]
-    pub(crate) fn find_near(&self, address: LogAddress, before: Option<&Arc<Block>>) -> Result<Found> {
+    pub(crate) fn look_near(&self, address: LogAddress, before: Option<&Arc<Block>>) -> Result<Look> {
         match before {
             Some(block) if block.number == self.block_number(address) => {
-                self.find_in(Arc::clone(block), address)
+                Ok(self.look_in(Arc::clone(block), address))
             }
-            _ => self.find(address),
+            _ => self.look(address),
         }
     }
 
@@ -171,31 +204,13 @@ impl Log {
 
     /// The bytes at `address`, which begin in `block`.
     #[inline]
-    fn find_in(&self, block: Arc<Block>, address: LogAddress) -> Result<Found> {
+    fn look_in(&self, block: Arc<Block>, address: LogAddress) -> Look {
         let within = self.within_block(address);
         let rest = block.bytes.get(within..).unwrap_or_default();
         match peek_len(rest) {
-            Some(len) if len <= rest.len() => Ok(Found::InBlock(block, within as u32)),
-            known => {
-                let mut bytes = Vec::new();
-                self.put_together(address, known, &mut bytes)?;
-                Ok(Found::Copied(Arc::new(bytes), Arc::clone(&block.segment)))
-            }
+            Some(len) if len <= rest.len() => Look::Found(Found::InBlock(block, within as u32)),
+            _ => Look::Apart,
         }
-    }
-
-    /// Appends the bytes at `address` to `out`, as many as the record's own length asks for, where that is possible. Not verified.
-    pub(crate) fn append_record(&self, address: LogAddress, out: &mut Vec<u8>) -> Result<Arc<Segment>> {
-        if self.tail.holds(address)
-            && let Some((bytes, segment)) = self.tail.copy_record(address)
-        {
-            out.extend_from_slice(&bytes);
-            return Ok(segment);
-        }
-        let block = self.block(self.block_number(address))?;
-        let known = peek_len(block.bytes.get(self.within_block(address)..).unwrap_or_default());
-        self.put_together(address, known, out)?;
-        Ok(Arc::clone(&block.segment))
     }
 
     /// Copies `len` bytes of one segment from `address` on; fewer where the file ends. Not verified.
@@ -214,39 +229,16 @@ impl Log {
         Ok(bytes)
     }
 
-    /// Copies a record of `known` length, if that can be told from its first block, to the end of `out`: at most up to the end of its segment.
-    fn put_together(&self, address: LogAddress, known: Option<usize>, out: &mut Vec<u8>) -> Result<()> {
-        let block_bytes = self.block_bytes() as u64;
-        let (_, offset) = self.geometry.split(address);
-        let room = (self.geometry.segment_bytes() - offset) as usize;
-        let mut needed = known.unwrap_or(PEEK_LEN).min(room);
-        let start = out.len();
-        out.reserve(needed);
-        while out.len() - start < needed {
-            let done = out.len() - start;
-            let at = address.0 + done as u64;
-            let block = self.block(at / block_bytes)?;
-            let rest = block.bytes.get((at % block_bytes) as usize..).unwrap_or_default();
-            if rest.is_empty() {
-                // The file ends here.
-                break;
-            }
-            out.extend_from_slice(&rest[..rest.len().min(needed - done)]);
-            if known.is_none()
-                && let Some(len) = peek_len(&out[start..])
-            {
-                needed = len.min(room);
-            }
-        }
-        out.truncate(start + needed);
-        Ok(())
-    }
-
     /// Block `number`, from the cache, the tail or the file; short where the file ends.
     fn block(&self, number: u64) -> Result<Arc<Block>> {
-        if let Some(block) = self.cache.get(number) {
-            return Ok(block);
+        match self.cache.get(number) {
+            Some(block) => Ok(block),
+            None => self.missing_block(number),
         }
+    }
+
+    /// As [`block`](Self::block), where the cache was asked already.
+    fn missing_block(&self, number: u64) -> Result<Arc<Block>> {
         if !race::is_on(Race::TailNotAsked)
             && let Some((bytes, segment)) = self.tail.copy_block(number)
         {
@@ -257,14 +249,8 @@ impl Log {
             return Ok(block);
         }
         let address = LogAddress(number * self.block_bytes() as u64);
-        let (sequence, offset) = self.geometry.split(address);
-        let segment = self.segments.get(sequence).ok_or(Corruption {
-            at: address.0,
-            clause: Clause("F-2.2"),
-            what: "a log address names a segment that is not there",
-            expected: sequence,
-            found: 0,
-        })?;
+        let (_, offset) = self.geometry.split(address);
+        let segment = self.segment_of(address)?;
         let at = self.geometry.segment_offset(segment.physical) + u64::from(offset);
         let mut bytes = vec![0; self.block_bytes()];
         let len = self.storage.read_full(at, &mut bytes)?;
@@ -274,6 +260,31 @@ impl Log {
             self.cache.put(number, Arc::clone(&block));
         }
         Ok(block)
+    }
+}
+
+impl Look {
+    /// What is at hand of its bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Look::Found(found) => found.bytes(),
+            Look::Apart => &[],
+        }
+    }
+}
+
+impl Log {
+    /// The segment that the byte at `address` belongs to.
+    fn segment_of(&self, address: LogAddress) -> Result<Arc<Segment>> {
+        let (sequence, _) = self.geometry.split(address);
+        let missing = || Corruption {
+            at: address.0,
+            clause: Clause("F-2.2"),
+            what: "a log address names a segment that is not there",
+            expected: sequence,
+            found: 0,
+        };
+        Ok(self.segments.get(sequence).ok_or_else(missing)?)
     }
 }
 

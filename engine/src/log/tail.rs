@@ -140,6 +140,11 @@ impl Tail {
         *blocks = blocks.split_off(&end);
     }
 
+    /// Everything below has left the tail.
+    pub(crate) fn base(&self) -> LogAddress {
+        LogAddress(self.base.load(Ordering::Acquire))
+    }
+
     pub(crate) fn holds(&self, address: LogAddress) -> bool {
         address.0 >= self.base.load(Ordering::Acquire)
     }

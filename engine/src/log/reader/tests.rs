@@ -16,10 +16,15 @@ fn geometry() -> Geometry {
 
 /// A log of two segments that is all in the file, which is `len` bytes of segments long.
 fn log(len: u64) -> Log {
+    log_of(2, len)
+}
+
+/// A log of so many segments that is all in the file, which is `len` bytes of segments long.
+fn log_of(segments: u64, len: u64) -> Log {
     let storage = FailStop::new(Box::new(MemoryStorage::new()));
     storage.set_len(geometry().segment_offset(0) + len).expect("memory refuses nothing");
-    let log = Log::new(storage, geometry(), LogAddress(4 * BLOCK), Cache::new(1 << 20));
-    for sequence in 0..2 {
+    let log = Log::new(storage, geometry(), LogAddress(2 * segments * BLOCK), Cache::new(1 << 20));
+    for sequence in 0..segments {
         let lsn = Lsn(BEFORE.next().0 + sequence);
         log.segments.put(Arc::new(Segment::new(&LINEAGE, geometry(), sequence, sequence as u32, lsn)));
     }
@@ -116,8 +121,8 @@ fn a_record_is_lent_from_the_block_at_hand_where_it_stands_there_and_from_its_ow
     // A copy, that nobody else has.
     let segment = Arc::clone(&sealed.segment);
     let at_hand = Arc::new(Block::new(0, sealed.bytes.clone(), segment));
-    let found = |at: u64| match log.find_near(LogAddress(at), Some(&at_hand)) {
-        Ok(Found::InBlock(block, offset)) => (block, offset as usize),
+    let found = |at: u64| match log.look_near(LogAddress(at), Some(&at_hand)) {
+        Ok(Look::Found(Found::InBlock(block, offset))) => (block, offset as usize),
         other => panic!("{other:?}"),
     };
     let (block, offset) = found(1000);
@@ -125,4 +130,74 @@ fn a_record_is_lent_from_the_block_at_hand_where_it_stands_there_and_from_its_ow
     let (block, offset) = found(BLOCK + 1000);
     assert!(block.number == 1 && block.bytes[offset..offset + 30] == there);
     assert!(log.sealed_block(LogAddress(4 * BLOCK)).is_none(), "the tail would have it");
+}
+
+#[test]
+fn a_long_record_is_read_as_it_is_whatever_the_cache_has_of_it() {
+    let len = 3 * BLOCK as usize / 2;
+    for cached in 0..4 {
+        for guess in [0, 5000, len - 1, len, len + 100, 1 << 20] {
+            let log = log(4 * BLOCK);
+            let bytes = write(&log, 1000, len);
+            (0..2).filter(|number| cached >> number & 1 == 1).for_each(|number| drop(log.block(number)));
+            let mut out = vec![1, 2, 3];
+            let segment = log.append_record(LogAddress(1000), guess, &mut out).expect("memory can be read");
+            assert_eq!((&out[..3], &out[3..]), (&[1, 2, 3][..], &bytes[..]), "{cached} {guess}");
+            assert_eq!(segment.sequence, 0);
+        }
+    }
+}
+
+#[test]
+fn a_long_record_takes_no_room_in_the_cache_beside_the_block_that_it_begins_in() {
+    let log = log(4 * BLOCK);
+    write(&log, 1000, 3 * BLOCK as usize / 2);
+    write(&log, 3 * BLOCK - 100, 200);
+    log.find(LogAddress(1000)).expect("memory can be read");
+    assert!(log.cache.peek(0).is_some() && log.cache.peek(1).is_none());
+    // What stands behind the end of a short one is asked for, too.
+    log.find(LogAddress(3 * BLOCK - 100)).expect("memory can be read");
+    assert!(log.cache.peek(2).is_some() && log.cache.peek(3).is_some());
+}
+
+#[test]
+fn after_some_long_records_the_next_is_read_without_its_block_until_one_is_short() {
+    // A record of a block in each of twelve segments.
+    let lengths = |blocks_first: usize, len: usize| {
+        let log = log_of(12, 24 * BLOCK);
+        for number in 0..12 {
+            let len = if number < blocks_first { BLOCK as usize } else { len };
+            let at = 2 * BLOCK * number as u64 + 1000;
+            let bytes = write(&log, at, len);
+            let found = log.find(LogAddress(at)).expect("memory can be read");
+            assert_eq!(found.bytes()[..len], bytes);
+        }
+        let is_cached = |number: u64| log.cache.peek(2 * number).is_some();
+        (0..12).filter(|number| is_cached(*number)).count()
+    };
+    assert_eq!(lengths(12, 0), 8);
+    // The first short one is taken for a long one, and read directly; those behind it are not.
+    assert_eq!(lengths(10, 50), 8 + 1);
+}
+
+#[test]
+fn a_file_that_ends_within_a_long_record_gives_what_there_is_of_it() {
+    for len in [2000, BLOCK, BLOCK + 2000] {
+        let log = log(len);
+        let bytes = {
+            let whole = self::log(4 * BLOCK);
+            write(&whole, 1000, 3 * BLOCK as usize / 2)
+        };
+        let there = &bytes[..len as usize - 1000];
+        log.storage.write_all_at(geometry().segment_offset(0) + 1000, there).expect("memory refuses nothing");
+        for guess in [0, bytes.len()] {
+            let mut out = Vec::new();
+            log.append_record(LogAddress(1000), guess, &mut out).expect("memory can be read");
+            assert_eq!(out, there, "{len} {guess}");
+        }
+        assert!(matches!(
+            log.find(LogAddress(1000)).and_then(|found| log.parse(&found, LogAddress(1000)).map(|_| ())),
+            Err(Error::Corrupt(_))
+        ));
+    }
 }

@@ -1,0 +1,146 @@
+//! Records that no block holds whole.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::cache::Segment;
+use crate::error::Result;
+use crate::format::LogAddress;
+use crate::format::record::{PEEK_LEN, peek_len};
+use crate::sync::Arc;
+
+use super::{Found, Log};
+
+/// How long the records were that were read last and whose first block was not in the cache. A guess, by which it is decided in which order
+/// things are tried and how much is read at first; so these are not the atomics of [`crate::sync`].
+#[derive(Debug, Default)]
+pub(super) struct Lengths {
+    /// How many long ones there were in a row.
+    long_in_a_row: AtomicU32,
+    last: AtomicU32,
+}
+
+/// After so many long records the next is taken for one.
+const LONG_IN_A_ROW: u32 = 8;
+
+impl Lengths {
+    /// Whether the next is likely to be long: then nothing is gained from the block that it begins in.
+    pub(super) fn are_long(&self) -> bool {
+        self.long_in_a_row.load(Ordering::Relaxed) >= LONG_IN_A_ROW
+    }
+
+    fn met(&self, len: usize, is_long: bool) {
+        let before = self.long_in_a_row.load(Ordering::Relaxed);
+        self.long_in_a_row.store(if is_long { before.saturating_add(1) } else { 0 }, Ordering::Relaxed);
+        self.last.store(u32::try_from(len).unwrap_or(u32::MAX), Ordering::Relaxed);
+    }
+}
+
+impl Log {
+    /// Everything below is in its place for good, and written out; what is above may still be taken back, and something else be placed there.
+    pub(crate) fn settled(&self) -> LogAddress {
+        self.tail.base()
+    }
+
+    /// The bytes at `address`, put together; as [`find`](Log::find) says.
+    #[cold]
+    pub(super) fn find_apart(&self, address: LogAddress) -> Result<Found> {
+        let mut bytes = Vec::new();
+        let guess =
+            if self.lengths.are_long() { self.lengths.last.load(Ordering::Relaxed) as usize } else { 0 };
+        let segment = self.append_record(address, guess, &mut bytes)?;
+        self.lengths.met(bytes.len(), bytes.len() >= self.long_record_len());
+        Ok(Found::Copied(bytes, segment))
+    }
+
+    /// Appends the bytes at `address` to `out`, as many as the record's own length asks for, where that is possible: at most up to the end of
+    /// its segment. Not verified. It is guessed to have `guess` bytes.
+    pub(crate) fn append_record(
+        &self,
+        address: LogAddress,
+        guess: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<Arc<Segment>> {
+        if self.tail.holds(address)
+            && let Some((bytes, segment)) = self.tail.copy_record(address)
+        {
+            out.extend_from_slice(&bytes);
+            return Ok(segment);
+        }
+        let (_, offset) = self.geometry.split(address);
+        let room = (self.geometry.segment_bytes() - offset) as usize;
+        let start = out.len();
+        let segment = if guess >= self.long_record_len() {
+            let segment = self.segment_of(address)?;
+            self.append(&segment, address, guess.min(room), false, out)?;
+            segment
+        } else {
+            let block = self.block(self.block_number(address))?;
+            let rest = block.bytes.get(self.within_block(address)..).unwrap_or_default();
+            out.extend_from_slice(&rest[..rest.len().min(peek_len(rest).unwrap_or(room))]);
+            Arc::clone(&block.segment)
+        };
+        let mut have = out.len() - start;
+        if peek_len(&out[start..]).is_none() && have < PEEK_LEN {
+            self.append(&segment, LogAddress(address.0 + have as u64), PEEK_LEN.min(room) - have, true, out)?;
+            have = out.len() - start;
+        }
+        let Some(len) = peek_len(&out[start..]) else { return Ok(segment) };
+        if have < len.min(room) {
+            let (at, missing) = (LogAddress(address.0 + have as u64), len.min(room) - have);
+            out.reserve(missing);
+            // What lies behind a short record is asked for by others, too.
+            self.append(&segment, at, missing, len < self.long_record_len(), out)?;
+        }
+        out.truncate(start + len);
+        Ok(segment)
+    }
+
+    /// Appends `len` bytes of `segment` from `address` on to `out`; fewer where the file ends. Not verified. What the cache has is copied;
+    /// the rest comes in at once and goes nowhere else, or, where `is_kept`, by blocks that the cache keeps.
+    fn append(
+        &self,
+        segment: &Segment,
+        address: LogAddress,
+        len: usize,
+        is_kept: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let end = address.0 + len as u64;
+        // Where what is to be read from the file begins.
+        let (mut from, mut at) = (address.0, address.0);
+        while at < end {
+            let number = at >> self.block_shift;
+            let next = ((number + 1) << self.block_shift).min(end);
+            let in_file = !is_kept && !self.tail.holds(LogAddress(at));
+            let block = if in_file { self.cache.peek(number) } else { Some(self.block(number)?) };
+            if let Some(block) = block {
+                if !self.append_from_file(segment, from, at, out)? {
+                    return Ok(());
+                }
+                let rest = block.bytes.get(self.within_block(LogAddress(at))..).unwrap_or_default();
+                let part = &rest[..rest.len().min((next - at) as usize)];
+                out.extend_from_slice(part);
+                if at + (part.len() as u64) < next {
+                    return Ok(());
+                }
+                from = next;
+            }
+            at = next;
+        }
+        self.append_from_file(segment, from, end, out).map(|_| ())
+    }
+
+    /// Appends the bytes of the file from address `from` to `to`. Whether there were as many.
+    fn append_from_file(&self, segment: &Segment, from: u64, to: u64, out: &mut Vec<u8>) -> Result<bool> {
+        if from == to {
+            return Ok(true);
+        }
+        let (_, offset) = self.geometry.split(LogAddress(from));
+        let at = self.geometry.segment_offset(segment.physical) + u64::from(offset);
+        let (start, len) = (out.len(), (to - from) as usize);
+        out.resize(start + len, 0);
+        let have = self.storage.read_full(at, &mut out[start..])?;
+        out.truncate(start + have);
+        Ok(have == len)
+    }
+}
