@@ -121,8 +121,8 @@ impl Options {
         self
     }
 
-    /// Bytes of file blocks to keep in memory. By default a quarter of the memory that the process may use, and at least
-    /// 64 MiB. The index is not part of it.
+    /// Bytes of file blocks, and of long documents that were read more than once, to keep in memory. By default a quarter of
+    /// the memory that the process may use, and at least 64 MiB. The index is not part of it.
     pub fn cache_bytes(mut self, bytes: usize) -> Self {
         self.cache_bytes = Some(bytes);
         self
