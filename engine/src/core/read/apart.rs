@@ -5,13 +5,16 @@ use crate::document::{DOCUMENT_LEN_MAX, KeyRef};
 use crate::error::Result;
 use crate::format::body::{ChunkList, parse_chunk};
 use crate::format::record::{Kind, RECORD_OVERHEAD_MAX, Record};
-use crate::format::{LogAddress, Lsn};
+use crate::format::{LogAddress, Lsn, SEGMENT_BYTES_DEFAULT};
 use crate::log::Found;
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
 
 use super::super::Core;
 use super::{Bytes, Located};
+
+/// The first chunk of a document is taken to be as long as a segment is if nobody wants another length; the others as the one before.
+const FIRST_CHUNK_LEN: usize = SEGMENT_BYTES_DEFAULT as usize;
 
 impl Core {
     /// The document at `address`, if it is none of those that stand in one block and that
@@ -91,7 +94,7 @@ impl Core {
         let mut bytes = Vec::with_capacity(2 * key_len + capacity + RECORD_OVERHEAD_MAX);
         bytes.extend_from_slice(record.key_bytes);
         let whole_len = key_len as u64 + list.document_len();
-        let (mut front_len, mut end) = (0, LogAddress(0));
+        let (mut front_len, mut likely_len, mut end) = (0, FIRST_CHUNK_LEN, LogAddress(0));
         for (number, at) in list.addresses().enumerate() {
             // A chunk is read so that its part follows what came before it: over the end of that, which is put back, if as much stands in
             // front of the part as of the one before.
@@ -100,8 +103,8 @@ impl Core {
             bytes.truncate(start);
             // No more is gathered than the list says.
             let left = whole_len.saturating_sub(behind as u64);
-            let guess = front_len + left as usize + if number == 0 { RECORD_OVERHEAD_MAX } else { 0 };
-            let segment = self.log.append_record(at, guess, &mut bytes)?;
+            let needed = left as usize + if number == 0 { RECORD_OVERHEAD_MAX } else { front_len };
+            let segment = self.log.append_record(at, needed.min(likely_len), &mut bytes)?;
             let chunk = self.log.parse_in(&segment, &bytes[start..], at)?;
             let part_len = match parse_chunk(chunk.body) {
                 Some((n, part))
@@ -124,6 +127,7 @@ impl Core {
             }
             bytes.truncate(behind + part_len);
             bytes[start..behind].copy_from_slice(&covered);
+            likely_len = chunk_len;
             front_len = (chunk_len - part_len).min(bytes.len());
         }
         if bytes.len() as u64 != whole_len {

@@ -22,6 +22,9 @@ pub(super) struct Lengths {
 /// After so many long records the next is taken for one.
 const LONG_IN_A_ROW: u32 = 8;
 
+/// So much is read in one call.
+const READ_AT_ONCE: usize = 1 << 20;
+
 impl Lengths {
     /// Whether the next is likely to be long: then nothing is gained from the block that it begins in.
     pub(super) fn are_long(&self) -> bool {
@@ -137,10 +140,19 @@ impl Log {
         }
         let (_, offset) = self.geometry.split(LogAddress(from));
         let at = self.geometry.segment_offset(segment.physical) + u64::from(offset);
-        let (start, len) = (out.len(), (to - from) as usize);
-        out.resize(start + len, 0);
-        let have = self.storage.read_full(at, &mut out[start..])?;
-        out.truncate(start + have);
-        Ok(have == len)
+        let mut left = (to - from) as usize;
+        let mut done = 0;
+        while left > 0 {
+            // A length that nothing vouches for yet asks for no more memory than the file fills.
+            let (start, len) = (out.len(), left.min(READ_AT_ONCE));
+            out.resize(start + len, 0);
+            let have = self.storage.read_full(at + done, &mut out[start..])?;
+            out.truncate(start + have);
+            if have < len {
+                return Ok(false);
+            }
+            (left, done) = (left - len, done + len as u64);
+        }
+        Ok(true)
     }
 }
