@@ -37,7 +37,7 @@ const SLOWED: u64 = 16;
 /// A name, and what runs the path: how many calls it measured.
 type Path = (&'static str, fn() -> u64);
 
-const PATHS: [Path; 13] = [
+const PATHS: [Path; 17] = [
     ("insert_buffered", || insert(Durability::Buffered)),
     ("insert_written", || insert(Durability::Written)),
     ("replace", replace),
@@ -49,6 +49,10 @@ const PATHS: [Path; 13] = [
     ("scan_field", || scan(field)),
     ("scan_decode", || scan(decoded)),
     ("visit_field", visit),
+    ("put_name", put_name),
+    ("get_name", get_name),
+    ("miss_name", miss_name),
+    ("visit_prefix", visit_prefix),
     ("open_log", || open(false)),
     ("open_checkpoint", || open(true)),
 ];
@@ -119,6 +123,25 @@ fn settled() -> (Db, Collection) {
         documents.scan(..).expect("it was created").map(|doc| field(&doc.expect("undamaged"))).sum();
     assert_eq!(warm, sum_of(1..=LOADED as i64));
     (db, documents)
+}
+
+/// As [`settled`], under names.
+fn settled_under_names() -> (Db, Collection) {
+    let storage = Arc::default();
+    let db = open_on(&storage, Durability::Buffered);
+    documents_of(&db).put_many((1..=LOADED as i64).map(name).zip(made(LOADED))).expect("room");
+    db.close().expect("nothing went wrong before");
+    let db = open_on(&storage, Durability::Buffered);
+    let documents = documents_of(&db);
+    let warm: u64 =
+        documents.scan(..).expect("it was created").map(|doc| field(&doc.expect("undamaged"))).sum();
+    assert_eq!(warm, sum_of(1..=LOADED as i64));
+    (db, documents)
+}
+
+/// In the order of ids.
+fn name(id: i64) -> String {
+    format!("user-{id:08}")
 }
 
 /// Made before anything is counted: what the application pays for its documents is not the store's.
@@ -247,6 +270,59 @@ fn visit() -> u64 {
     });
     assert_eq!(sum, sum_of(1..=LOADED as i64));
     LOADED
+}
+
+/// Each in a place of its own among the names that are there.
+fn put_name() -> u64 {
+    let db = open_on(&Arc::default(), Durability::Buffered);
+    let documents = documents_of(&db);
+    let new = made(CALLS);
+    // 1,999 and the number of names have no common divisor.
+    let names: Vec<_> = (0..CALLS as i64).map(|at| name(at * 1_999 % CALLS as i64 + 1)).collect();
+    sum_measured(names.iter().zip(&new), |(name, document)| {
+        documents.put(name, document).expect("room");
+        1
+    });
+    assert_eq!(documents.len().expect("it was created"), CALLS);
+    CALLS
+}
+
+fn get_name() -> u64 {
+    let (_db, documents) = settled_under_names();
+    let names: Vec<_> = uniform().map(name).collect();
+    let sum = sum_measured(&names, |name| {
+        field(&documents.get(name).expect("undamaged").expect("it was put there"))
+    });
+    assert_eq!(sum, sum_of(uniform()));
+    CALLS
+}
+
+/// Names that would stand between those that are there.
+fn miss_name() -> u64 {
+    let (_db, documents) = settled_under_names();
+    let names: Vec<_> = uniform().map(|id| name(id) + "x").collect();
+    let missed = sum_measured(&names, |name| u64::from(documents.get(name).expect("undamaged").is_none()));
+    assert_eq!(missed, CALLS);
+    CALLS
+}
+
+/// Scans of a hundred names that begin alike.
+fn visit_prefix() -> u64 {
+    let (_db, documents) = settled_under_names();
+    let prefixes: Vec<_> = (1..LOADED as i64 / 100).map(|hundred| format!("user-{hundred:06}")).collect();
+    let mut visited = 0;
+    let sum = sum_measured(&prefixes, |prefix| {
+        let mut sum = 0;
+        let end = documents.scan_prefix(prefix).expect("it was created").visit(|document| {
+            visited += 1;
+            sum += id_in(document.get("id").and_then(|id| id.as_i64()));
+            ControlFlow::<()>::Continue(())
+        });
+        assert_eq!(end.expect("undamaged"), None);
+        sum
+    });
+    assert_eq!(sum, sum_of(100..LOADED as i64));
+    visited
 }
 
 /// Opens a store of documents: all of them in the log as a crash leaves it, or in a checkpoint as closing leaves them.
