@@ -187,7 +187,7 @@ impl Iterator for Keys {
     type Item = Result<Key>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.walk.step(|db, cursor| Ok(db.core().next_entry(cursor)?.map(|(key, _)| key)))
+        self.walk.step(|db, cursor| Ok(db.core().next_entry(cursor)?.map(|(key, _)| key.to_key())))
     }
 }
 

@@ -4,10 +4,9 @@
 use std::hint::black_box;
 
 use crate::cache::Block;
-use crate::document::Key;
 use crate::error::Result;
 use crate::format::record::peek_len;
-use crate::index::Entry;
+use crate::index::{Entry, Item};
 use crate::log::{Found, Log, Look};
 use crate::sync::Arc;
 
@@ -37,14 +36,14 @@ impl Ahead {
 
     /// The record at `entry`, behind which the walk has `following`.
     #[inline]
-    pub(super) fn next(&mut self, log: &Log, entry: Entry, following: &[(Key, Entry)]) -> Result<Look> {
+    pub(super) fn next(&mut self, log: &Log, entry: Entry, following: &[Item<Entry>]) -> Result<Look> {
         if let Some(found) = self.found.pop() {
             return Ok(found);
         }
         let address = entry.address();
         let number = log.block_number(address);
-        if let Some((_, next)) = following.first()
-            && log.block_number(next.address()) != number
+        if let Some(next) = following.first()
+            && log.block_number(next.value.address()) != number
         {
             self.look(log, following);
         }
@@ -58,11 +57,11 @@ impl Ahead {
     }
 
     /// Finds some of the records that follow: one at first, then twice as many each time, since many a walk ends early.
-    fn look(&mut self, log: &Log, following: &[(Key, Entry)]) {
+    fn look(&mut self, log: &Log, following: &[Item<Entry>]) {
         self.batch = (self.batch * 2).clamp(1, BATCH_MAX);
-        for (_, entry) in following.iter().take(self.batch) {
+        for item in following.iter().take(self.batch) {
             // What cannot be read is met when its turn comes.
-            let Ok(found) = log.look(entry.address()) else { break };
+            let Ok(found) = log.look(item.value.address()) else { break };
             // Behind a long record that had to be copied nothing is looked for: copies are waited for anyway, and few should be held.
             let is_long = matches!(&found, Look::Found(Found::Copied(bytes, _)) if bytes.len() > TOUCHED_MAX);
             self.found.push(found);

@@ -1,10 +1,8 @@
 //! Scans: a walk over a key range of one state.
 
-use std::vec::IntoIter;
-
-use crate::document::Key;
+use crate::document::KeyRef;
 use crate::error::{Error, Result};
-use crate::index::{Documents, Entry, KeyRange, Naming, PrimaryIndex, State};
+use crate::index::{Documents, Entries, Entry, Item, KeyRange, Naming, PrimaryIndex, State};
 use crate::sync::{Arc, Instant, read};
 use crate::txn::Registered;
 
@@ -80,30 +78,40 @@ impl Core {
     }
 
     /// The next key of the walk, and where its document stands.
-    pub(crate) fn next_entry(&self, cursor: &mut Cursor) -> Result<Option<(Key, Entry)>> {
+    pub(crate) fn next_entry<'c>(&self, cursor: &'c mut Cursor) -> Result<Option<(KeyRef<'c>, Entry)>> {
         cursor.ahead.clear();
-        match cursor.walk.next_in_page() {
-            Some(next) => cursor.snapshot.check_live().map(|()| Some(next)),
-            None => self.first_of_next_page(cursor),
-        }
+        let next = match cursor.walk.next_in_page() {
+            Some(next) => {
+                cursor.snapshot.check_live()?;
+                next
+            }
+            None => match self.first_of_next_page(cursor)? {
+                Some(first) => first,
+                None => return Ok(None),
+            },
+        };
+        Ok(Some((cursor.walk.key(&next), next.value)))
     }
 
-    /// What is left of the page that the walk stands in, or else the next one; none where the walk is over.
-    pub(super) fn rest_of_page(&self, cursor: &mut Cursor) -> Result<Option<IntoIter<(Key, Entry)>>> {
+    /// What is left of the page that the walk stands in, or else the next one; none where the walk is over. And from where on it is left.
+    pub(super) fn rest_of_page(&self, cursor: &mut Cursor) -> Result<Option<(Entries, usize)>> {
         cursor.ahead.clear();
-        loop {
-            let page = cursor.walk.take_page();
-            if !page.as_slice().is_empty() {
-                return Ok(Some(page));
-            }
+        while cursor.walk.left_in_page().is_empty() {
             if !self.turn_page(cursor)? {
                 return Ok(None);
             }
         }
+        Ok(Some(cursor.walk.take_page()))
+    }
+
+    /// The walk has gone through this page, which it gave away. Its memory does for the next one.
+    pub(super) fn gone_through(cursor: &mut Cursor, mut page: Entries) {
+        page.clear();
+        cursor.walk.fill(page);
     }
 
     #[cold]
-    fn first_of_next_page(&self, cursor: &mut Cursor) -> Result<Option<(Key, Entry)>> {
+    fn first_of_next_page(&self, cursor: &mut Cursor) -> Result<Option<Item<Entry>>> {
         while self.turn_page(cursor)? {
             if let Some(next) = cursor.walk.next_in_page() {
                 return Ok(Some(next));
@@ -123,32 +131,33 @@ impl Core {
     /// The next document of the walk. A scan is this loop: each copy of what it makes costs as much as a part of the work.
     #[inline(always)]
     pub(crate) fn next_document(&self, cursor: &mut Cursor) -> Result<Option<Located>> {
-        let (key, entry) = match cursor.walk.next_in_page() {
+        let item = match cursor.walk.next_in_page() {
             Some(next) => next,
             None => match self.first_of_next_page(cursor)? {
                 Some(first) => first,
                 None => return Ok(None),
             },
         };
+        let (key, entry) = (cursor.walk.key(&item), item.value);
         let found = cursor.ahead.next(&self.log, entry, cursor.walk.left_in_page());
         let documents = &cursor.naming.documents;
-        let located = found.and_then(|found| self.locate_in(found, documents.id, key.as_ref(), entry));
-        let located = located.or_else(|error| self.moved_on(cursor, &key, error))?;
+        let located = found.and_then(|found| self.locate_in(found, documents.id, key, entry));
+        let located = located.or_else(|error| self.moved_on(cursor, key, error))?;
         cursor.snapshot.check_live().map(|()| Some(located))
     }
 
     /// The document at `entry`, which the walk met a while ago.
-    pub(super) fn locate_again(&self, cursor: &Cursor, key: &Key, entry: Entry) -> Result<Located> {
-        let located = self.locate(cursor.naming.documents.id, key.as_ref(), entry);
+    pub(super) fn locate_again(&self, cursor: &Cursor, key: KeyRef<'_>, entry: Entry) -> Result<Located> {
+        let located = self.locate(cursor.naming.documents.id, key, entry);
         located.or_else(|error| self.moved_on(cursor, key, error))
     }
 
     /// The document of `key`, which the walk met a while ago and does not find there: the record may have moved on since. If it did not,
     /// `error` says what is wrong.
     #[cold]
-    fn moved_on(&self, cursor: &Cursor, key: &Key, error: Error) -> Result<Located> {
+    fn moved_on(&self, cursor: &Cursor, key: KeyRef<'_>, error: Error) -> Result<Located> {
         let documents = &cursor.naming.documents;
-        let found = self.get_at(&cursor.snapshot, documents, key.as_ref())?;
+        let found = self.get_at(&cursor.snapshot, documents, key)?;
         // What a live snapshot has met it has still.
         found.ok_or(error)
     }
@@ -166,50 +175,37 @@ impl Core {
         let reverse = cursor.walk.is_reverse();
         let take_backs = self.visibility.take_backs();
         let page_len = cursor.walk.page_len();
-        let mut seen = Vec::with_capacity(page_len);
+        let mut seen = cursor.walk.emptied_page();
         documents.index.page(range, reverse, page_len, &mut seen);
         let covered = cursor.walk.cover(range, &seen);
         self.keep_those_in(state, documents, &mut seen)?;
-        let current = seen.len();
-        self.visibility.retained(state, documents.id, &covered, &mut seen);
+        let mut retained = Vec::new();
+        self.visibility.retained(state, documents.id, &covered, &mut retained);
         if self.visibility.take_backs() != take_backs {
             // A commit that is taken back gives the index back what was retained of it, between the two looks.
             cursor.walk.begin_again(range.clone());
             return Ok(());
         }
-        if seen.len() > current {
+        if !retained.is_empty() {
             // A state holds one version of a key. Superseded between the two looks, it was met in both.
-            let order =
-                |(a, _): &(Key, Entry), (b, _): &(Key, Entry)| if reverse { b.cmp(a) } else { a.cmp(b) };
-            seen.sort_by(order);
-            seen.dedup_by(|again, met| again.0 == met.0);
+            retained.iter().for_each(|(key, entry)| seen.push(key.as_ref(), *entry));
+            seen.put_in_order(0, reverse);
         }
         cursor.walk.fill(seen);
         Ok(())
     }
 
     /// Takes out of `entries`, which the index had a moment ago, what does not belong to `state`.
-    fn keep_those_in(
-        &self,
-        state: State,
-        documents: &Documents,
-        entries: &mut Vec<(Key, Entry)>,
-    ) -> Result<()> {
+    fn keep_those_in(&self, state: State, documents: &Documents, entries: &mut Entries) -> Result<()> {
         // Most pages stay whole, and are not gone through twice.
-        if entries.iter().all(|(_, entry)| entry.address() < state.address) {
+        if entries.items().iter().all(|item| item.value.address() < state.address) {
             return Ok(());
         }
-        for (key, entry) in std::mem::take(entries) {
-            match self.is_in(state, entry) {
-                Ok(true) => entries.push((key, entry)),
-                Ok(false) => {}
-                // It may have moved on between the two looks.
-                Err(_) => {
-                    let again = self.entry_at(state, documents, key.as_ref())?;
-                    entries.extend(again.map(|entry| (key, entry)));
-                }
-            }
-        }
+        *entries = std::mem::take(entries).try_filter_map(|key, entry| match self.is_in(state, entry) {
+            Ok(is_in) => Ok(is_in.then_some(entry)),
+            // It may have moved on between the two looks.
+            Err(_) => self.entry_at(state, documents, key),
+        })?;
         Ok(())
     }
 }

@@ -50,23 +50,25 @@ impl Core {
     ) -> Result<ControlFlow<B>> {
         let collection = cursor.naming().documents.id;
         let mut blocks = Blocks::new(&self.log);
-        while let Some(page) = self.rest_of_page(cursor)? {
-            let mut rest = page.as_slice();
+        while let Some((page, from)) = self.rest_of_page(cursor)? {
+            let mut rest = &page.items()[from..];
             while !rest.is_empty() {
                 let (now, later) = rest.split_at(blocks.find(&self.log, rest));
                 rest = later;
-                for (number, (key, entry)) in now.iter().enumerate() {
+                for (number, item) in now.iter().enumerate() {
+                    let (key, entry) = (page.key(item), item.value);
                     // Asked before the look: the page was looked up while the snapshot lived, and what stands at an address stays.
                     cursor.snapshot().check_live()?;
-                    let flow = match blocks.document(&self.log, collection, number, key.as_ref(), *entry) {
+                    let flow = match blocks.document(&self.log, collection, number, key, entry) {
                         Some(document) => each(document),
-                        None => each(Visited::of(&self.locate_again(cursor, key, *entry)?)),
+                        None => each(Visited::of(&self.locate_again(cursor, key, entry)?)),
                     };
                     if flow.is_break() {
                         return Ok(flow);
                     }
                 }
             }
+            Core::gone_through(cursor, page);
         }
         Ok(ControlFlow::Continue(()))
     }

@@ -1,10 +1,9 @@
 //! A walk over a key range, a page at a time, that can turn round.
 
 use std::ops::Bound;
-use std::vec::IntoIter;
 
-use crate::document::Key;
-use crate::index::KeyRange;
+use crate::document::KeyRef;
+use crate::index::{Entries, Item, KeyRange, Page};
 
 /// Entries looked up first: few, since many a walk ends early.
 const PAGE_LEN_FIRST: usize = 32;
@@ -19,12 +18,15 @@ pub(super) struct Walk<E> {
     reverse: bool,
     /// How many entries are to be looked up next.
     page_len: usize,
-    page: IntoIter<(Key, E)>,
+    /// Looked up already, in the order of the walk.
+    page: Page<E>,
+    /// How many of the page the walk has gone through.
+    gone: usize,
 }
 
-impl<E> Walk<E> {
+impl<E: Copy> Walk<E> {
     pub(super) fn new(range: KeyRange) -> Self {
-        Walk { rest: Some(range), reverse: false, page_len: PAGE_LEN_FIRST, page: Vec::new().into_iter() }
+        Walk { rest: Some(range), reverse: false, page_len: PAGE_LEN_FIRST, page: Page::default(), gone: 0 }
     }
 
     pub(super) fn is_reverse(&self) -> bool {
@@ -36,19 +38,37 @@ impl<E> Walk<E> {
         self.page_len
     }
 
-    /// What the page has next.
-    pub(super) fn next_in_page(&mut self) -> Option<(Key, E)> {
-        self.page.next()
+    /// What the page has next, which the walk has then gone through.
+    #[inline]
+    pub(super) fn next_in_page(&mut self) -> Option<Item<E>> {
+        let next = self.page.items().get(self.gone).copied()?;
+        self.gone += 1;
+        Some(next)
     }
 
-    /// All that the page has, which is then empty.
-    pub(super) fn take_page(&mut self) -> IntoIter<(Key, E)> {
-        std::mem::take(&mut self.page)
+    /// The key of an item of the page.
+    #[inline]
+    pub(super) fn key(&self, item: &Item<E>) -> KeyRef<'_> {
+        self.page.key(item)
     }
 
     /// What the page has behind that, in the order of the walk.
-    pub(super) fn left_in_page(&self) -> &[(Key, E)] {
-        self.page.as_slice()
+    #[inline]
+    pub(super) fn left_in_page(&self) -> &[Item<E>] {
+        &self.page.items()[self.gone..]
+    }
+
+    /// The page, and from where on the walk has not gone through it. It is given back by [`fill`](Self::fill), if at all.
+    pub(super) fn take_page(&mut self) -> (Page<E>, usize) {
+        (std::mem::take(&mut self.page), std::mem::take(&mut self.gone))
+    }
+
+    /// Memory for the next page: that of the one that the walk has gone through.
+    pub(super) fn emptied_page(&mut self) -> Page<E> {
+        let (mut page, _) = self.take_page();
+        page.clear();
+        page.reserve(self.page_len);
+        page
     }
 
     /// The range that the next page begins; none where the walk is over.
@@ -57,12 +77,13 @@ impl<E> Walk<E> {
     }
 
     /// Of `range`, the index had these entries in front. Returns the part that they cover; the rest is left for later.
-    pub(super) fn cover<T>(&mut self, range: &KeyRange, found: &[(Key, T)]) -> KeyRange {
-        let Some((last, _)) = found.last().filter(|_| found.len() == self.page_len) else {
+    pub(super) fn cover(&mut self, range: &KeyRange, found: &Entries) -> KeyRange {
+        let Some(last) = found.last_key().filter(|_| found.len() == self.page_len) else {
             return range.clone();
         };
+        let last = last.to_key();
         self.page_len = (self.page_len * 2).min(PAGE_LEN_MAX);
-        self.rest = Some(range.beyond(last, self.reverse));
+        self.rest = Some(range.beyond(&last, self.reverse));
         range.clone().up_to(last, self.reverse)
     }
 
@@ -72,24 +93,24 @@ impl<E> Walk<E> {
     }
 
     /// Goes on with these, which are in the order of the walk.
-    pub(super) fn fill(&mut self, page: Vec<(Key, E)>) {
-        self.page = page.into_iter();
+    pub(super) fn fill(&mut self, page: Page<E>) {
+        (self.page, self.gone) = (page, 0);
     }
 
     /// Walks what is left from its other end.
     pub(super) fn reverse(&mut self) {
         // The looked-up entries lie at the near end of what is left: they are put back.
-        if let (Some((first, _)), Some((last, _))) =
-            (self.page.as_slice().first(), self.page.as_slice().last())
+        if let [first, ..] = self.left_in_page()
+            && let [.., last] = self.left_in_page()
         {
             let (low, high) = if self.reverse { (last, first) } else { (first, last) };
-            let (low, high) = (Bound::Included(low.clone()), Bound::Included(high.clone()));
+            let [low, high] = [low, high].map(|item| Bound::Included(self.key(item).to_key()));
             self.rest = Some(match self.rest.take() {
                 None => KeyRange { from: low, to: high },
                 Some(rest) if self.reverse => KeyRange { from: rest.from, to: high },
                 Some(rest) => KeyRange { from: low, to: rest.to },
             });
-            self.page = Vec::new().into_iter();
+            self.fill(Page::default());
         }
         self.reverse = !self.reverse;
     }

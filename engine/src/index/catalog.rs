@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use crate::document::{Document, Key};
+use crate::document::{Document, Key, KeyRef};
 use crate::format::LogAddress;
 use crate::format::catalog::CatalogChange;
 use crate::sync::race::{Race, weakened};
 use crate::sync::{Arc, AtomicU64, Ordering};
 
-use super::{KeyRange, MixedIndex, PrimaryIndex, State};
+use super::{Entries, KeyRange, MixedIndex, PrimaryIndex, State};
 
 /// No record ever stands there: what has this end is still in force.
 const FOREVER: u64 = u64::MAX;
@@ -96,10 +96,10 @@ impl Documents {
 
     /// The seeded bug of a counter that is not part of the state.
     pub(crate) fn forget_deleted_ids(&self) {
-        let mut last = Vec::new();
+        let mut last = Entries::default();
         let ints = KeyRange { from: Bound::Unbounded, to: Bound::Included(Key::Int(i64::MAX)) };
         self.index.page(&ints, true, 1, &mut last);
-        let largest = last.first().map_or(0, |(key, _)| if let Key::Int(id) = key { *id } else { 0 });
+        let largest = last.last_key().map_or(0, |key| if let KeyRef::Int(id) = key { id } else { 0 });
         self.set_largest_id(largest.max(0));
     }
 

@@ -4,13 +4,12 @@
 //! opens: what the checkpoint's leaves have for each is kept as it is, checked, and spread out when somebody first asks for the page.
 //! A leaf takes two or three bytes a document where a page takes eight, and new memory costs more than reading.
 
-use std::collections::BTreeMap;
-
-use crate::document::{Key, KeyRef};
+use crate::document::KeyRef;
 use crate::format::checkpoint::{Entries, Stretch};
 use crate::sync::{Arc, Ordering, write};
 
-use super::mixed::{DIRECTORY_SLACK, MixedIndex};
+use super::mixed::{DIRECTORY_SLACK, MixedIndex, map_node_len};
+use super::rest::RestBuilder;
 use super::{Entry, paged::PagedInts};
 
 /// A stretch, and the leaf that it stands in.
@@ -47,14 +46,15 @@ pub(crate) struct Loader<'a> {
     page: u64,
     held: Vec<Held>,
     /// Keys that no page holds, in order.
-    rest: Vec<(Key, Entry)>,
+    rest: RestBuilder,
 }
 
 impl<'a> Loader<'a> {
     /// Fills `index`, which is empty, with `count` entries.
     pub(crate) fn new(index: &'a MixedIndex, count: u64) -> Self {
         let is_lazy = count >= HELD_PAGES_MIN * index.ints.page_len();
-        Loader { index, is_lazy, page: 0, held: Vec::new(), rest: Vec::new() }
+        let rest = RestBuilder::new(map_node_len(index.ints.page_shift()));
+        Loader { index, is_lazy, page: 0, held: Vec::new(), rest }
     }
 
     /// Makes a page of the integers that belong together where they are dense enough, as a writer would; else they go into the map.
@@ -69,7 +69,7 @@ impl<'a> Loader<'a> {
             }
         } else {
             for held in self.held.drain(..) {
-                held.each(|key, entry| self.rest.push((Key::Int(key), entry)));
+                held.each(|key, entry| self.rest.push(KeyRef::Int(key), entry));
             }
         }
     }
@@ -77,8 +77,7 @@ impl<'a> Loader<'a> {
     /// The index has everything that was added.
     pub(crate) fn finish(mut self) {
         self.end_page();
-        // They came in order, so the map is built at once.
-        let map: BTreeMap<Key, Entry> = self.rest.into_iter().collect();
+        let map = self.rest.finish();
         self.index.rest_len.store(map.len() as u64, Ordering::Release);
         *write(&self.index.rest) = map;
     }
@@ -96,19 +95,23 @@ impl Entries for Loader<'_> {
                     }
                     self.held.push(Held { entries: Arc::clone(&entries), stretch: *stretch });
                 }
-                None => stretch.each(&entries, |key, value| self.rest.push((Key::Int(key), entry(value)))),
+                None => stretch.each(&entries, |key, value| self.rest.push(KeyRef::Int(key), entry(value))),
             }
         }
     }
 
     fn key(&mut self, key: KeyRef<'_>, value: u64) {
-        self.rest.push((key.to_key(), entry(value)));
+        self.rest.push(key, entry(value));
     }
 }
 
 /// An index with pages of `1 << page_shift` keys that was loaded from leaves of so many entries.
 #[cfg(test)]
-pub(super) fn loaded(page_shift: u32, entries: &[(Key, Entry)], leaf_len: usize) -> MixedIndex {
+pub(super) fn loaded(
+    page_shift: u32,
+    entries: &[(crate::document::Key, Entry)],
+    leaf_len: usize,
+) -> MixedIndex {
     use crate::format::LogAddress;
     use crate::format::checkpoint::{Limits, pass_through_a_leaf};
 
@@ -124,8 +127,9 @@ pub(super) fn loaded(page_shift: u32, entries: &[(Key, Entry)], leaf_len: usize)
 
 #[cfg(test)]
 mod tests {
-    use super::super::{KeyRange, PrimaryIndex};
+    use super::super::{Entries, KeyRange, PrimaryIndex};
     use super::*;
+    use crate::document::Key;
     use crate::format::LogAddress;
     use proptest::prelude::*;
 
@@ -136,9 +140,9 @@ mod tests {
     }
 
     fn all(index: &MixedIndex) -> Vec<(Key, Entry)> {
-        let mut out = Vec::new();
+        let mut out = Entries::default();
         index.page(&KeyRange::all(), false, usize::MAX, &mut out);
-        out
+        out.to_vec()
     }
 
     proptest! {

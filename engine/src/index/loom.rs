@@ -1,6 +1,6 @@
 //! A reader beside the writer that moves a key from the ordered map into a page: in every order of their steps.
 
-use super::{Entry, KeyRange, Loader, MixedIndex, PrimaryIndex};
+use super::{Entries, Entry, KeyRange, Loader, MixedIndex, PrimaryIndex};
 use crate::document::{Key, KeyRef};
 use crate::format::LogAddress;
 use crate::format::checkpoint::{Limits, pass_through_a_leaf};
@@ -41,8 +41,9 @@ fn a_look_by_key() {
 
 fn a_scan() {
     beside_a_move(|index| {
-        let mut found = Vec::new();
+        let mut found = Entries::default();
         index.page(&KeyRange::all(), false, 8, &mut found);
+        let found = found.to_vec();
         assert_eq!(found.first(), Some(&(Key::Int(0), entry(0))), "{MISSED}");
         assert!(found[1..].is_empty() || found[1..] == [(Key::Int(1), entry(1))], "{found:?}");
     });
@@ -104,6 +105,11 @@ fn loom_finds_the_look_that_is_not_repeated() {
 #[test]
 fn loom_finds_a_length_without_order() {
     is_found(Race::MapLenRelaxed, MISSED, PREEMPTIONS, a_look_by_key);
+}
+
+#[test]
+fn loom_finds_a_scan_that_believes_a_length_without_order() {
+    is_found(Race::MapLenRelaxed, MISSED, PREEMPTIONS, a_scan);
 }
 
 #[test]

@@ -1,9 +1,8 @@
-//! The index that begins simple: dense integer keys in pages of atomics, all other keys in a locked ordered map.
+//! The index: dense integer keys in pages of atomics, all other keys in a locked ordered map, which is [trees](super::tree).
 //!
 //! A key is in the pages if its page exists, else in the map. Pages come into being where keys are dense, and then take
 //! their keys out of the map; they never go away.
 
-use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use crate::document::{Key, KeyRef};
@@ -11,12 +10,14 @@ use crate::sync::race::{self, Race, weakened};
 use crate::sync::{AtomicU64, Ordering, RwLock, read, write};
 
 use super::paged::PagedInts;
-use super::{Entry, KeyRange, PrimaryIndex};
+use super::rest::Rest;
+use super::tree::KEYS_MAX;
+use super::{Entries, Entry, KeyRange, PrimaryIndex};
 
 #[derive(Debug)]
 pub(crate) struct MixedIndex {
     pub(super) ints: PagedInts,
-    pub(super) rest: RwLock<BTreeMap<Key, Entry>>,
+    pub(super) rest: RwLock<Rest>,
     /// How many keys `rest` has. Stored under its lock, and read without, so that nobody asks an empty map.
     pub(super) rest_len: AtomicU64,
 }
@@ -24,13 +25,18 @@ pub(crate) struct MixedIndex {
 /// The page directory stays within this many times the pages that exist, so that a far key cannot blow it up.
 pub(super) const DIRECTORY_SLACK: u64 = 4;
 
-/// What one entry of the ordered map takes on average, nodes two thirds full, without the key's own heap bytes.
-const MAP_ENTRY_BYTES: usize = (size_of::<Key>() + size_of::<Entry>()) * 3 / 2;
+/// Keys in a node of the map where pages hold `1 << page_shift`: small beside small pages, which are for checks.
+pub(super) fn map_node_len(page_shift: u32) -> usize {
+    (1 << page_shift.min(16)).clamp(MAP_NODE_LEN_MIN, KEYS_MAX)
+}
+
+const MAP_NODE_LEN_MIN: usize = 4;
 
 impl MixedIndex {
     /// An empty index whose pages hold `1 << page_shift` keys.
     pub(crate) fn new(page_shift: u32) -> Self {
-        MixedIndex { ints: PagedInts::new(page_shift), rest: RwLock::default(), rest_len: AtomicU64::new(0) }
+        let rest = RwLock::new(Rest::new(map_node_len(page_shift)));
+        MixedIndex { ints: PagedInts::new(page_shift), rest, rest_len: AtomicU64::new(0) }
     }
 
     #[cfg(any(test, feature = "testing"))]
@@ -51,12 +57,12 @@ impl MixedIndex {
         let first = (number * page_len) as i64;
         let continues = number > 0 && key == first && self.ints.filled(number - 1) * 2 >= page_len;
         let asked = (key as u64 + 1).is_multiple_of((page_len / 16).max(1));
-        let range = Key::Int(first)..=Key::Int(first + (page_len - 1) as i64);
-        let dense = || read(&self.rest).range(range.clone()).count() as u64 * 4 >= page_len;
+        let last = first + (page_len - 1) as i64;
+        let dense = || read(&self.rest).count_ints(first, last) as u64 * 4 >= page_len;
         if !(continues || asked && dense()) {
             return;
         }
-        let moved: Vec<_> = read(&self.rest).range(range).map(|(key, entry)| (key.clone(), *entry)).collect();
+        let moved = read(&self.rest).ints(first, last);
         if race::is_on(Race::MapGivenUpFirst) {
             self.give_up(&moved);
         }
@@ -64,7 +70,6 @@ impl MixedIndex {
         // published before the map gives anything up.
         self.ints.create(number, |slots| {
             for (key, entry) in &moved {
-                let Key::Int(key) = key else { unreachable!("a range between ints holds only ints") };
                 slots[(key - first) as usize].store(entry.bits(), Ordering::Relaxed);
             }
         });
@@ -72,16 +77,16 @@ impl MixedIndex {
     }
 
     /// Takes out of the map what a page has.
-    fn give_up(&self, moved: &[(Key, Entry)]) {
+    fn give_up(&self, moved: &[(i64, Entry)]) {
         self.change_rest(|rest| {
             for (key, _) in moved {
-                rest.remove(key);
+                rest.remove(KeyRef::Int(*key));
             }
         });
     }
 
     /// Changes the map. A reader that is let in by a commit's publication, or by a page's, sees a length no older than that.
-    fn change_rest<R>(&self, change: impl FnOnce(&mut BTreeMap<Key, Entry>) -> R) -> R {
+    fn change_rest<R>(&self, change: impl FnOnce(&mut Rest) -> R) -> R {
         let mut rest = write(&self.rest);
         let result = change(&mut rest);
         self.rest_len.store(rest.len() as u64, weakened(Race::MapLenRelaxed, Ordering::Release));
@@ -92,7 +97,7 @@ impl MixedIndex {
         if self.rest_len.load(Ordering::Acquire) == 0 {
             return None;
         }
-        read(&self.rest).get(&key.to_key()).copied()
+        read(&self.rest).get(key)
     }
 
     fn in_pages(&self, key: KeyRef<'_>) -> Option<Option<Entry>> {
@@ -145,7 +150,7 @@ impl PrimaryIndex for MixedIndex {
                 return Entry::from_bits(slot.swap(entry.bits(), Ordering::AcqRel));
             }
         }
-        self.change_rest(|rest| rest.insert(key.to_key(), entry))
+        self.change_rest(|rest| rest.insert(key, entry))
     }
 
     fn remove(&self, key: KeyRef<'_>) -> Option<Entry> {
@@ -154,52 +159,44 @@ impl PrimaryIndex for MixedIndex {
         {
             return Entry::from_bits(slot.swap(0, Ordering::AcqRel));
         }
-        self.change_rest(|rest| rest.remove(&key.to_key()))
+        self.change_rest(|rest| rest.remove(key))
     }
 
-    fn page(&self, range: &KeyRange, reverse: bool, limit: usize, out: &mut Vec<(Key, Entry)>) {
+    fn page(&self, range: &KeyRange, reverse: bool, limit: usize, out: &mut Entries) {
         if range.is_empty() || limit == 0 {
             return;
         }
         let start = out.len();
-        {
-            // The map first: a key that moves to a page meanwhile is then met at least once.
-            let rest = read(&self.rest);
-            let found = rest.range((range.from.as_ref(), range.to.as_ref()));
-            let copy = |(key, entry): (&Key, &Entry)| (key.clone(), *entry);
-            if reverse {
-                out.extend(found.rev().take(limit).map(copy));
-            } else {
-                out.extend(found.take(limit).map(copy));
-            }
+        // The map first: a key that moves to a page meanwhile is then met at least once.
+        if self.rest_len.load(Ordering::Acquire) > 0 {
+            read(&self.rest).page(range, reverse, limit, out);
         }
         let mut from_map = out.len() - start;
         if let Some((from, to)) = int_bounds(range) {
             let mut left = limit;
             self.ints.walk(from, to, reverse, |key, entry| {
-                out.push((Key::Int(key), entry));
+                out.push_int(key, entry);
                 left -= 1;
                 left > 0
             });
         }
-        let order = |a: &Key, b: &Key| if reverse { b.cmp(a) } else { a.cmp(b) };
         if out.len() - start - from_map == limit {
             // Enough: what the map has behind the last of them is for later, and mostly that is all that it has.
-            let (last, _) = &out[out.len() - 1];
-            let in_front = out[start..start + from_map].partition_point(|(key, _)| order(key, last).is_lt());
-            out.drain(start + in_front..start + from_map);
+            let last = out.last_key().expect("a limit is not 0");
+            let behind = |key: KeyRef<'_>| if reverse { key <= last } else { key >= last };
+            let in_front =
+                out.items()[start..start + from_map].partition_point(|item| !behind(out.key(item)));
+            out.remove(start + in_front..start + from_map);
             from_map = in_front;
         }
         if from_map > 0 && out.len() > start + from_map {
-            out[start..].sort_by(|(a, _), (b, _)| order(a, b));
-            out.dedup_by(|(later, _), (earlier, _)| later == earlier);
+            out.put_in_order(start, reverse);
         }
         out.truncate(start + limit);
     }
 
     fn memory_bytes(&self) -> usize {
-        let rest = read(&self.rest);
-        self.ints.memory_bytes() + rest.len() * MAP_ENTRY_BYTES
+        self.ints.memory_bytes() + read(&self.rest).memory_bytes()
     }
 }
 
@@ -208,21 +205,22 @@ mod tests {
     use super::*;
     use crate::format::LogAddress;
     use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     fn entry(address: u64) -> Entry {
         Entry::new(LogAddress(address), false)
     }
 
     fn all(index: &MixedIndex, range: &KeyRange, reverse: bool) -> Vec<(Key, Entry)> {
-        let mut out = Vec::new();
+        let mut out = Entries::default();
         let mut rest = range.clone();
         loop {
             let before = out.len();
             index.page(&rest, reverse, 3, &mut out);
             if out.len() < before + 3 {
-                return out;
+                return out.to_vec();
             }
-            rest = rest.beyond(&out[out.len() - 1].0, reverse);
+            rest = rest.beyond(&out.last_key().expect("three").to_key(), reverse);
         }
     }
 
@@ -248,8 +246,9 @@ mod tests {
         prop_oneof![
             8 => (-3i64..200).prop_map(Key::Int),
             1 => any::<i64>().prop_map(Key::Int),
-            2 => "[ab]{0,2}".prop_map(|text| Key::Text(text.as_str().into())),
-            1 => proptest::collection::vec(0u8..2, 0..2).prop_map(|bytes| Key::Bytes(bytes.into())),
+            4 => "(user-)?[ab]{0,4}".prop_map(|text| Key::Text(text.as_str().into())),
+            2 => proptest::collection::vec(prop_oneof![Just(0), Just(1), Just(255)], 0..4)
+                .prop_map(|bytes| Key::Bytes(bytes.into())),
         ]
     }
 
@@ -264,11 +263,13 @@ mod tests {
     proptest! {
         #[test]
         fn an_index_is_an_ordered_map(
-            steps in proptest::collection::vec((keys(), 0u64..40), 0..400),
+            steps in proptest::collection::vec((keys(), prop_oneof![3 => 1u64..40, 1 => Just(0)]), 0..600),
             from in bounds(),
             to in bounds(),
+            // Pages of 4 or 16 ints, and as many keys in the nodes of trees.
+            page_shift in prop_oneof![Just(2), Just(4)],
         ) {
-            let index = MixedIndex::new(4);
+            let index = MixedIndex::new(page_shift);
             let mut map = BTreeMap::new();
             for (key, address) in steps {
                 if address == 0 {
@@ -278,6 +279,7 @@ mod tests {
                 }
                 prop_assert_eq!(index.get(key.as_ref()), map.get(&key).copied());
             }
+            prop_assert_eq!(index.rest_len.load(Ordering::Relaxed), read(&index.rest).len() as u64);
             let range = KeyRange { from, to };
             let expected: Vec<_> = map.into_iter().filter(|(key, _)| range.contains(key)).collect();
             let copy = index.fork();

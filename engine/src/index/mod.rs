@@ -8,9 +8,12 @@ mod load;
 #[cfg(all(test, loom))]
 mod loom;
 mod mixed;
+mod page;
 mod paged;
+mod rest;
 #[cfg(test)]
 mod thresholds;
+mod tree;
 
 use std::fmt;
 use std::ops::Bound;
@@ -21,6 +24,7 @@ use crate::format::{LogAddress, Lsn};
 pub(crate) use catalog::{Catalog, Documents, Naming, check_name};
 pub(crate) use load::Loader;
 pub(crate) use mixed::MixedIndex;
+pub(crate) use page::{Entries, Item, Page};
 
 /// One commit's state: everything below `address` in the log, and nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,24 +188,23 @@ impl KeyRange {
     }
 
     /// The part of the range as far as `key`, itself included, in the direction of the walk.
-    pub(crate) fn up_to(mut self, key: &Key, reverse: bool) -> Self {
+    pub(crate) fn up_to(mut self, key: Key, reverse: bool) -> Self {
         if reverse {
-            self.from = Bound::Included(key.clone());
+            self.from = Bound::Included(key);
         } else {
-            self.to = Bound::Included(key.clone());
+            self.to = Bound::Included(key);
         }
         self
     }
 
     /// What is left of the range behind `key`, in the direction of the walk.
     pub(crate) fn beyond(&self, key: &Key, reverse: bool) -> Self {
-        let mut rest = self.clone();
+        let key = Bound::Excluded(key.clone());
         if reverse {
-            rest.to = Bound::Excluded(key.clone());
+            KeyRange { from: self.from.clone(), to: key }
         } else {
-            rest.from = Bound::Excluded(key.clone());
+            KeyRange { from: key, to: self.to.clone() }
         }
-        rest
     }
 }
 
@@ -217,7 +220,7 @@ pub(crate) trait PrimaryIndex: Send + Sync + fmt::Debug {
     fn remove(&self, key: KeyRef<'_>) -> Option<Entry>;
 
     /// Appends up to `limit` entries of `range` to `out`, in key order, or in reverse; fewer only where the range ends.
-    fn page(&self, range: &KeyRange, reverse: bool, limit: usize, out: &mut Vec<(Key, Entry)>);
+    fn page(&self, range: &KeyRange, reverse: bool, limit: usize, out: &mut Entries);
 
     /// Bytes of memory that it takes, as near as it can be told without walking it.
     fn memory_bytes(&self) -> usize;

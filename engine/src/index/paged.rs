@@ -50,6 +50,10 @@ impl PagedInts {
         }
     }
 
+    pub(super) fn page_shift(&self) -> u32 {
+        self.shift
+    }
+
     /// Keys in a page.
     pub(crate) fn page_len(&self) -> u64 {
         1 << self.shift

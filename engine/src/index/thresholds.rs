@@ -3,6 +3,7 @@
 use super::load::loaded;
 use super::mixed::DIRECTORY_SLACK;
 use super::paged::PagedInts;
+use super::tree::Leaf;
 use super::*;
 use crate::document::Document;
 use crate::format::catalog::CatalogChange;
@@ -102,8 +103,9 @@ fn the_memory_of_an_index_is_that_of_its_pages_its_directory_and_its_map() {
     let index = MixedIndex::new(4);
     assert_eq!(index.memory_bytes(), 0);
     set(&index, [-1, -2, -3]);
-    assert_eq!(index.memory_bytes(), 3 * ((size_of::<Key>() + size_of::<Entry>()) * 3 / 2));
-    let in_map = index.memory_bytes();
+    // One leaf, and three ints of eight bytes with a sixteenth more.
+    let in_map = size_of::<Leaf>() + 24 + 1;
+    assert_eq!(index.memory_bytes(), in_map);
     set(&index, 0..16);
     assert_eq!(index.memory_bytes(), in_map + 16 * 8 + size_of::<OnceLock<Box<[AtomicU64]>>>());
 }
@@ -113,9 +115,23 @@ fn a_page_of_entries_costs_what_it_has() {
     let index = MixedIndex::new(SHIFT);
     set(&index, 0..5000);
     for reverse in [false, true] {
-        let mut out = Vec::new();
+        let mut out = Entries::default();
         index.page(&KeyRange::all(), reverse, 3, &mut out);
-        assert!(out.len() == 3 && out.capacity() < 100, "{} for three", out.capacity());
+        assert!(out.len() == 3 && out.items_capacity() < 100, "{} for three", out.items_capacity());
+    }
+}
+
+#[test]
+fn a_page_of_names_has_the_bytes_of_those_that_it_has() {
+    let index = MixedIndex::new(SHIFT);
+    let name = |number: i64| format!("{number:03}");
+    (0..300).for_each(|number| _ = index.set(KeyRef::Text(&name(number)), entry(1 + number as u64)));
+    for (reverse, expected) in [(false, [0, 1, 2]), (true, [299, 298, 297])] {
+        let mut out = Entries::default();
+        index.page(&KeyRange::all(), reverse, 3, &mut out);
+        let expected = expected.map(|number| (Key::from(name(number)), entry(1 + number as u64)));
+        assert_eq!(out.to_vec(), expected);
+        assert_eq!(out.text_len(), 9, "no more than three are copied");
     }
 }
 
@@ -130,11 +146,12 @@ fn a_page_of_entries_stands_behind_what_is_there_already() {
     let from = |key| KeyRange { from: Bound::Included(Key::Int(key)), to: Bound::Unbounded };
     for limit in 1..8 {
         for first in 26..32 {
-            let (mut alone, mut behind) = (Vec::new(), there.to_vec());
+            let (mut alone, mut behind) = (Entries::default(), Entries::default());
+            there.iter().for_each(|(key, entry)| behind.push(key.as_ref(), *entry));
             index.page(&from(first), false, limit, &mut alone);
             index.page(&from(first), false, limit, &mut behind);
             assert_eq!(alone.len(), limit.min(34 - first as usize), "{limit} from {first}");
-            assert_eq!(behind, [&there[..], &alone].concat(), "{limit} from {first}");
+            assert_eq!(behind.to_vec(), [&there[..], &alone.to_vec()].concat(), "{limit} from {first}");
         }
     }
 }

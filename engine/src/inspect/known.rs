@@ -9,7 +9,7 @@ use crate::format::body::ChunkList;
 use crate::format::record::{self, PEEK_LEN, peek_len};
 use crate::format::superblock::{CheckpointRef, Superblock};
 use crate::format::{Geometry, LogAddress, Lsn};
-use crate::index::{Documents, Entry, KeyRange, PrimaryIndex};
+use crate::index::{Documents, Entries, Entry, KeyRange, PrimaryIndex};
 use crate::recovery::{self, Followed, Plan};
 use crate::space::Account;
 use crate::storage::FailStop;
@@ -226,12 +226,13 @@ fn view(storage: &FailStop, slot: &Superblock, named: &CheckpointRef) -> Checkpo
 fn for_each_entry(documents: &Documents, mut each: impl FnMut(Entry)) {
     const AT_ONCE: usize = 1024;
     let mut range = KeyRange::all();
-    let mut page = Vec::with_capacity(AT_ONCE);
+    let mut page = Entries::default();
     loop {
         documents.index.page(&range, false, AT_ONCE, &mut page);
-        let Some((last, _)) = page.last() else { return };
-        range.from = Bound::Excluded(last.clone());
-        page.drain(..).for_each(|(_, entry)| each(entry));
+        let Some(last) = page.last_key() else { return };
+        range.from = Bound::Excluded(last.to_key());
+        page.items().iter().for_each(|item| each(item.value));
+        page.clear();
     }
 }
 

@@ -9,7 +9,7 @@ use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::Lsn;
 use crate::format::segment::{SEGMENT_HEADER_LEN, SegmentHeader};
 use crate::format::superblock::Superblock;
-use crate::index::{Documents, Entry, KeyRange, PrimaryIndex};
+use crate::index::{Documents, Entries, Entry, KeyRange, PrimaryIndex};
 use crate::log::LogEnd;
 use crate::options::Options;
 use crate::recovery::{self, Followed, Plan};
@@ -87,14 +87,13 @@ impl Base {
         mut each: impl FnMut(Key, Entry) -> Result<()>,
     ) -> Result<()> {
         let mut range = KeyRange::all();
+        let mut page = Entries::default();
         loop {
-            let mut page = Vec::with_capacity(AT_ONCE);
             documents.index.page(&range, false, AT_ONCE, &mut page);
-            let Some((last, _)) = page.last() else { return Ok(()) };
-            range.from = Bound::Excluded(last.clone());
-            for (key, entry) in page {
-                each(key, entry)?;
-            }
+            let Some(last) = page.last_key() else { return Ok(()) };
+            range.from = Bound::Excluded(last.to_key());
+            page.iter().try_for_each(|(key, entry)| each(key.to_key(), *entry))?;
+            page.clear();
         }
     }
 }

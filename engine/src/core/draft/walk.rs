@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::Key;
+use crate::document::{Key, KeyRef};
 use crate::error::Result;
-use crate::index::{Documents, KeyRange, PrimaryIndex};
+use crate::index::{Documents, Entries, Item, KeyRange, PrimaryIndex};
 use crate::sync::Arc;
 
 use super::super::walk::Walk;
@@ -38,16 +38,16 @@ impl DraftWalk {
 
     /// The next key of the walk.
     pub(crate) fn next_key(&mut self, core: &Core, draft: &Draft) -> Result<Option<Key>> {
-        Ok(self.next(core, draft)?.map(|(key, _)| key))
+        Ok(self.next(core, draft)?.map(|item| self.walk.key(&item).to_key()))
     }
 
     /// The next document of the walk.
     pub(crate) fn next_document(&mut self, core: &Core, draft: &Draft) -> Result<Option<Located>> {
-        let Some((key, place)) = self.next(core, draft)? else { return Ok(None) };
-        draft.locate(core, &self.documents, key.as_ref(), place).map(Some)
+        let Some(item) = self.next(core, draft)? else { return Ok(None) };
+        draft.locate(core, &self.documents, self.walk.key(&item), item.value).map(Some)
     }
 
-    fn next(&mut self, core: &Core, draft: &Draft) -> Result<Option<(Key, Place)>> {
+    fn next(&mut self, core: &Core, draft: &Draft) -> Result<Option<Item<Place>>> {
         loop {
             if let Some(next) = self.walk.next_in_page() {
                 return Ok(Some(next));
@@ -62,16 +62,17 @@ impl DraftWalk {
     fn next_page(&mut self, draft: &Draft, range: &KeyRange) {
         let reverse = self.walk.is_reverse();
         let page_len = self.walk.page_len();
-        let mut newest = Vec::with_capacity(page_len);
+        let mut newest = Entries::default();
         self.documents.index.page(range, reverse, page_len, &mut newest);
         let covered = self.walk.cover(range, &newest);
-        let untouched = newest.into_iter().filter(|(key, _)| !self.changes.contains_key(key));
-        let mut page: Vec<_> = untouched.map(|(key, entry)| (key, Place::Log(entry))).collect();
+        let is_changed =
+            |key: KeyRef<'_>| !self.changes.is_empty() && self.changes.contains_key(&key.to_key());
+        let mut page = newest.filter_map(|key, entry| (!is_changed(key)).then_some(Place::Log(entry)));
         if !self.changes.is_empty() && !covered.is_empty() {
             let put =
                 self.changes.range((covered.from, covered.to)).filter(|(_, number)| draft.is_put(**number));
-            page.extend(put.map(|(key, number)| (key.clone(), Place::Change(*number))));
-            page.sort_by(|(a, _), (b, _)| if reverse { b.cmp(a) } else { a.cmp(b) });
+            put.for_each(|(key, number)| page.push(key.as_ref(), Place::Change(*number)));
+            page.put_in_order(0, reverse);
         }
         self.walk.fill(page);
     }

@@ -135,7 +135,7 @@ impl Fixture {
         let mut cursor = Cursor::new(Arc::clone(snapshot), Arc::clone(&self.naming), KeyRange::all());
         let mut keys = Vec::new();
         while let Some((key, _)) = self.core.next_entry(&mut cursor)? {
-            keys.push(key);
+            keys.push(key.to_key());
         }
         Ok(keys)
     }

@@ -1,6 +1,6 @@
 //! Writing a checkpoint, in steps between which commits go on (spec: P-2).
 
-use crate::document::Key;
+use crate::document::KeyRef;
 use crate::error::{Error, Result};
 use crate::format::Lsn;
 use crate::format::checkpoint::{
@@ -131,8 +131,8 @@ impl Core {
             let (_, cursor, tree) = job.current.as_mut().expect("just made sure of");
             match self.next_entry(cursor)? {
                 Some((key, place)) => {
-                    let (key, place): (Key, Entry) = (key, place);
-                    tree.push(&mut job.writer, &mut sink, key.as_ref(), place.value())?;
+                    let (key, place): (KeyRef<'_>, Entry) = (key, place);
+                    tree.push(&mut job.writer, &mut sink, key, place.value())?;
                 }
                 None => {
                     let (mut entry, _, tree) = job.current.take().expect("just made sure of");

@@ -9,7 +9,7 @@ use crate::cache::SegmentTable;
 use crate::document::{self, Key};
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::superblock::SLOT_OFFSETS;
-use crate::index::{Catalog, Entry, KeyRange, PrimaryIndex};
+use crate::index::{Catalog, Entries, Entry, KeyRange, PrimaryIndex};
 use crate::recovery::{self, Opened, Plan};
 use crate::sync::{Arc, read};
 
@@ -65,6 +65,7 @@ impl Core {
         let mut count = 0;
         while let Some((key, entry)) = self.next_entry(&mut cursor)? {
             count += 1;
+            let key = key.to_key();
             match self.check_document(&cursor, &key, entry) {
                 Ok(()) => report.documents += 1,
                 Err(error) => report.add(error)?,
@@ -84,7 +85,7 @@ impl Core {
     }
 
     fn check_document(&self, cursor: &Cursor, key: &Key, entry: Entry) -> Result<()> {
-        let located = self.locate_again(cursor, key, entry)?;
+        let located = self.locate_again(cursor, key.as_ref(), entry)?;
         document::validate(located.body()).map_err(|_| {
             Corruption {
                 at: self.log.segments.file_offset(entry.address()).unwrap_or(entry.address().0),
@@ -184,9 +185,9 @@ fn invalid_slot(at: u64) -> Corruption {
 fn entries(catalog: &Catalog) -> BTreeMap<(String, Key), Entry> {
     let mut all = BTreeMap::new();
     for naming in catalog.current() {
-        let mut page = Vec::new();
+        let mut page = Entries::default();
         naming.documents.index.page(&KeyRange::all(), false, usize::MAX, &mut page);
-        all.extend(page.into_iter().map(|(key, entry)| ((naming.name.clone(), key), entry)));
+        all.extend(page.iter().map(|(key, entry)| ((naming.name.clone(), key.to_key()), *entry)));
     }
     all
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::{Clause, Corruption, Result};
 use crate::format::LogAddress;
 use crate::format::superblock::Superblock;
-use crate::index::{KeyRange, PrimaryIndex};
+use crate::index::{Entries, KeyRange, PrimaryIndex};
 use crate::recovery;
 use crate::space::Account;
 use crate::sync::read;
@@ -49,9 +49,9 @@ impl Core {
         let namings: Vec<_> = read(&self.catalog).current().cloned().collect();
         for naming in &namings {
             let documents = &naming.documents;
-            let mut entries = Vec::new();
+            let mut entries = Entries::default();
             documents.index.page(&KeyRange::all(), false, usize::MAX, &mut entries);
-            for (_, entry) in entries {
+            for entry in entries.items().iter().map(|item| item.value) {
                 *counted.entry((sequence(entry.address()), documents.id)).or_default() += 1;
                 match self.chunks_of(entry) {
                     Ok(chunks) => {

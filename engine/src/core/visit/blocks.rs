@@ -1,8 +1,8 @@
 //! The blocks that a visit has at hand, so that most records cost it neither a lock nor a count.
 
 use crate::cache::Block;
-use crate::document::{Key, KeyRef};
-use crate::index::Entry;
+use crate::document::KeyRef;
+use crate::index::{Entry, Item};
 use crate::log::Log;
 use crate::sync::Arc;
 
@@ -68,17 +68,17 @@ impl Blocks {
 
     /// Finds the blocks of the first of these records, twice as many as the last time; and asks the memory for the records where they lie
     /// apart. Returns how many it went through, which is no less than one.
-    pub(super) fn find(&mut self, log: &Log, entries: &[(Key, Entry)]) -> usize {
+    pub(super) fn find(&mut self, log: &Log, entries: &[Item<Entry>]) -> usize {
         self.make_room(log);
         self.len = (self.len * 2).clamp(BATCH_FIRST, BATCH_MAX);
         self.batch += 1;
         (self.asked, self.places) = (0, [NOWHERE; BATCH_MAX]);
         self.found = entries.len().min(self.len);
         let (mut before, mut place, mut jumps) = (None, NOWHERE, 0);
-        for (number, (_, entry)) in entries[..self.found].iter().enumerate() {
-            let block = log.block_number(entry.address());
+        for (number, item) in entries[..self.found].iter().enumerate() {
+            let block = log.block_number(item.value.address());
             if before != Some(block) {
-                let Some(slot) = self.slot_of(log, *entry, block) else {
+                let Some(slot) = self.slot_of(log, item.value, block) else {
                     self.found = number;
                     break;
                 };
@@ -136,9 +136,9 @@ impl Blocks {
     }
 
     /// Asks the memory for these records, or where nobody has read one before, for its beginning.
-    fn touch(&self, log: &Log, entries: &[(Key, Entry)]) {
-        let record = |(number, (_, entry)): (usize, &(Key, Entry))| {
-            let (block, within) = (self.block(number)?, log.within_block(entry.address()));
+    fn touch(&self, log: &Log, entries: &[Item<Entry>]) {
+        let record = |(number, item): (usize, &Item<Entry>)| {
+            let (block, within) = (self.block(number)?, log.within_block(item.value.address()));
             Some((block.bytes.get(within..)?, block.known_len(within).unwrap_or(2 * LINE)))
         };
         touch(entries.iter().enumerate().filter_map(record));

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::core::{Core, Expect};
-use crate::index::{KeyRange, PrimaryIndex};
+use crate::index::{Entries, KeyRange, PrimaryIndex};
 use crate::options::{Durability, Options};
 use crate::storage::MemoryStorage;
 
@@ -12,7 +12,7 @@ const BLOCK: usize = 4096;
 const COLLECTION: &str = "a";
 
 /// Documents whose neighbours in the order of keys lie some blocks apart, and where they stand, in that order.
-fn strewn(cache: usize) -> (Core, Vec<(Key, Entry)>) {
+fn strewn(cache: usize) -> (Core, Entries) {
     let options = Options::new().segment_bytes(BLOCK as u32).cache_bytes(cache);
     let core = Core::open(Box::new(MemoryStorage::new()), &options).expect("memory refuses nothing");
     let mut writer = core.writer().expect("it is opened for writing");
@@ -23,7 +23,7 @@ fn strewn(cache: usize) -> (Core, Vec<(Key, Entry)>) {
         writer.commit(&core, Durability::Written).expect("memory refuses nothing");
     }
     let naming = core.naming(COLLECTION).expect("it was just begun");
-    let mut entries = Vec::new();
+    let mut entries = Entries::default();
     naming.documents.index.page(&KeyRange::all(), false, COUNT as usize, &mut entries);
     drop(writer);
     assert_eq!(entries.len() as u64, COUNT);
@@ -31,14 +31,14 @@ fn strewn(cache: usize) -> (Core, Vec<(Key, Entry)>) {
 }
 
 /// Visits all, and says how many were found in the blocks at hand.
-fn visit(core: &Core, blocks: &mut Blocks, entries: &[(Key, Entry)]) -> usize {
+fn visit(core: &Core, blocks: &mut Blocks, entries: &Entries, len: usize) -> usize {
     let collection = core.naming(COLLECTION).expect("it is there").documents.id;
-    let (mut rest, mut found) = (entries, 0);
+    let (mut rest, mut found) = (&entries.items()[..len], 0);
     while !rest.is_empty() {
         let (now, later) = rest.split_at(blocks.find(&core.log, rest));
         assert!((1..=BATCH_MAX).contains(&now.len()));
-        for (number, (key, entry)) in now.iter().enumerate() {
-            let document = blocks.document(&core.log, collection, number, key.as_ref(), *entry);
+        for (number, item) in now.iter().enumerate() {
+            let document = blocks.document(&core.log, collection, number, entries.key(item), item.value);
             found += usize::from(document.is_some_and(|document| document.body == [0xA0]));
         }
         rest = later;
@@ -54,16 +54,19 @@ fn held(blocks: &Blocks) -> usize {
 fn what_lies_strewn_over_more_blocks_than_a_few_is_soon_found_without_asking() {
     let (core, entries) = strewn(8 << 20);
     let mut blocks = Blocks::new(&core.log);
-    assert!(visit(&core, &mut blocks, &entries[..8]) > 0);
+    assert!(visit(&core, &mut blocks, &entries, 8) > 0);
     assert_eq!(blocks.slots.len(), SLOTS_FIRST, "few visits go far");
     let in_log = entries.iter().filter(|(_, entry)| !core.log.tail.holds(entry.address())).count();
-    let found = visit(&core, &mut blocks, &entries);
+    let found = visit(&core, &mut blocks, &entries, entries.len());
     // But for those that go on in the next block.
     assert!(found <= in_log && found > in_log * 9 / 10, "{found} of {in_log}");
     let blocks_of_log = COUNT as usize * 40 / BLOCK;
     assert!(blocks.slots.len() >= blocks_of_log && held(&blocks) >= blocks_of_log / 2);
     let asked = core.log.cache.evicted();
-    assert_eq!((visit(&core, &mut blocks, &entries), core.log.cache.evicted()), (found, asked));
+    assert_eq!(
+        (visit(&core, &mut blocks, &entries, entries.len()), core.log.cache.evicted()),
+        (found, asked)
+    );
     assert_eq!(blocks.asked, 0, "all are at hand");
 }
 
@@ -71,7 +74,7 @@ fn what_lies_strewn_over_more_blocks_than_a_few_is_soon_found_without_asking() {
 fn no_block_is_held_that_the_cache_gave_up_a_batch_ago() {
     let (core, entries) = strewn(1 << 20);
     let mut blocks = Blocks::new(&core.log);
-    visit(&core, &mut blocks, &entries);
+    visit(&core, &mut blocks, &entries, entries.len());
     assert!(held(&blocks) > BATCH_MAX, "{}", held(&blocks));
     let evicted = core.log.cache.evicted();
     let segment = core.log.segments.get(0).expect("the first");
@@ -79,7 +82,7 @@ fn no_block_is_held_that_the_cache_gave_up_a_batch_ago() {
         core.log.cache.put(number, Arc::new(Block::new(number, vec![0; BLOCK], Arc::clone(&segment))));
     }
     assert!(core.log.cache.evicted() > evicted + 500);
-    blocks.find(&core.log, &entries);
+    blocks.find(&core.log, entries.items());
     assert!(held(&blocks) <= BATCH_MAX, "{} are held", held(&blocks));
     assert!(blocks.slots.len() <= SLOTS_EVICTING, "no more are let go at each batch");
     // Another copy of a block takes the place of one that somebody may hold.

@@ -1,0 +1,217 @@
+//! The keys that no page of integers has: one tree for each kind, since all ints come before all texts, and these before all byte strings.
+
+#![expect(clippy::big_endian_bytes, reason = "big-endian bytes compare as the numbers do")]
+
+use std::cmp::Ordering;
+use std::ops::{Bound, Range};
+
+use crate::document::{Key, KeyRef};
+
+use super::page::Entries;
+use super::tree::{Builder, Leaf, Tree};
+use super::{Entry, KeyRange};
+
+#[derive(Debug, Clone)]
+pub(super) struct Rest {
+    ints: Tree,
+    texts: Tree,
+    bytes: Tree,
+}
+
+/// Ordered as the kinds of keys are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Int,
+    Text,
+    Bytes,
+}
+
+const KINDS: [Kind; 3] = [Kind::Int, Kind::Text, Kind::Bytes];
+
+/// The bytes of an int, which compare as the ints do.
+fn int_bytes(int: i64) -> [u8; 8] {
+    (int as u64 ^ 1 << 63).to_be_bytes()
+}
+
+fn int_of(bytes: &[u8]) -> i64 {
+    let bytes = bytes.try_into().expect("an int has eight bytes");
+    (u64::from_be_bytes(bytes) ^ 1 << 63) as i64
+}
+
+/// Calls `call` with the kind of `key` and its bytes.
+#[inline]
+fn with_bytes<R>(key: KeyRef<'_>, call: impl FnOnce(Kind, &[u8]) -> R) -> R {
+    match key {
+        KeyRef::Int(int) => call(Kind::Int, &int_bytes(int)),
+        KeyRef::Text(text) => call(Kind::Text, text.as_bytes()),
+        KeyRef::Bytes(bytes) => call(Kind::Bytes, bytes),
+    }
+}
+
+impl Rest {
+    /// No keys, in trees of nodes with up to `full`.
+    pub(super) fn new(full: usize) -> Self {
+        let [ints, texts, bytes] = KINDS.map(|_| Tree::new(full));
+        Rest { ints, texts, bytes }
+    }
+
+    fn tree(&self, kind: Kind) -> &Tree {
+        match kind {
+            Kind::Int => &self.ints,
+            Kind::Text => &self.texts,
+            Kind::Bytes => &self.bytes,
+        }
+    }
+
+    fn tree_mut(&mut self, kind: Kind) -> &mut Tree {
+        match kind {
+            Kind::Int => &mut self.ints,
+            Kind::Text => &mut self.texts,
+            Kind::Bytes => &mut self.bytes,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        KINDS.map(|kind| self.tree(kind).len()).iter().sum()
+    }
+
+    #[inline]
+    pub(super) fn get(&self, key: KeyRef<'_>) -> Option<Entry> {
+        with_bytes(key, |kind, bytes| self.tree(kind).get(bytes))
+    }
+
+    pub(super) fn insert(&mut self, key: KeyRef<'_>, entry: Entry) -> Option<Entry> {
+        with_bytes(key, |kind, bytes| self.tree_mut(kind).insert(bytes, entry))
+    }
+
+    pub(super) fn remove(&mut self, key: KeyRef<'_>) -> Option<Entry> {
+        with_bytes(key, |kind, bytes| self.tree_mut(kind).remove(bytes))
+    }
+
+    /// How many ints there are from `first` to `last`.
+    pub(super) fn count_ints(&self, first: i64, last: i64) -> usize {
+        let mut count = 0;
+        self.walk_ints(first, last, |_, range| count += range.len());
+        count
+    }
+
+    /// The ints from `first` to `last`, and their entries.
+    pub(super) fn ints(&self, first: i64, last: i64) -> Vec<(i64, Entry)> {
+        let mut found = Vec::new();
+        self.walk_ints(first, last, |leaf, range| {
+            let ints = leaf.key_bytes(&range).chunks_exact(size_of::<i64>()).map(int_of);
+            found.extend(ints.zip(leaf.entries(range.clone())));
+        });
+        found
+    }
+
+    fn walk_ints(&self, first: i64, last: i64, mut each: impl FnMut(&Leaf, Range<usize>)) {
+        let (first, last) = (int_bytes(first), int_bytes(last));
+        self.ints.walk(Bound::Included(&first), Bound::Included(&last), false, |leaf, range| {
+            each(leaf, range);
+            true
+        });
+    }
+
+    /// Appends up to `limit` entries of `range`, which does not end before it begins, in key order or in reverse.
+    pub(super) fn page(&self, range: &KeyRange, reverse: bool, limit: usize, out: &mut Entries) {
+        let mut left = limit;
+        let mut ints = [[0; 8]; 2];
+        let [from_int, to_int] = &mut ints;
+        let (from, to) = (end(range.from.as_ref(), from_int), end(range.to.as_ref(), to_int));
+        let mut each = |kind| {
+            let (from, to) = (among(from, kind, Ordering::Less), among(to, kind, Ordering::Greater));
+            let (Some(from), Some(to)) = (from, to) else { return };
+            self.tree(kind).walk(from, to, reverse, |leaf, mut range| {
+                if range.len() > left {
+                    range =
+                        if reverse { range.end - left..range.end } else { range.start..range.start + left };
+                }
+                left -= range.len();
+                copy(kind, leaf, range, reverse, out);
+                left > 0
+            });
+        };
+        if reverse {
+            KINDS.into_iter().rev().for_each(&mut each)
+        } else {
+            KINDS.into_iter().for_each(&mut each)
+        }
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        KINDS.map(|kind| self.tree(kind).memory_bytes()).iter().sum()
+    }
+}
+
+/// Keys in the making that come in order, each kind by itself.
+#[derive(Debug)]
+pub(super) struct RestBuilder {
+    ints: Builder,
+    texts: Builder,
+    bytes: Builder,
+}
+
+impl RestBuilder {
+    /// As [`Rest::new`].
+    pub(super) fn new(full: usize) -> Self {
+        let [ints, texts, bytes] = KINDS.map(|_| Builder::new(full));
+        RestBuilder { ints, texts, bytes }
+    }
+
+    pub(super) fn push(&mut self, key: KeyRef<'_>, entry: Entry) {
+        with_bytes(key, |kind, bytes| match kind {
+            Kind::Int => self.ints.push(bytes, entry),
+            Kind::Text => self.texts.push(bytes, entry),
+            Kind::Bytes => self.bytes.push(bytes, entry),
+        });
+    }
+
+    pub(super) fn finish(self) -> Rest {
+        Rest { ints: self.ints.finish(), texts: self.texts.finish(), bytes: self.bytes.finish() }
+    }
+}
+
+/// Appends the part `range` of a leaf of keys of this kind.
+fn copy(kind: Kind, leaf: &Leaf, range: Range<usize>, reverse: bool, out: &mut Entries) {
+    let bytes = leaf.key_bytes(&range);
+    let (lens, entries) = (leaf.key_lens(range.clone()), leaf.entries(range));
+    match kind {
+        Kind::Int => {
+            let ints = bytes.chunks_exact(size_of::<i64>()).map(int_of);
+            if reverse {
+                ints.rev().zip(entries.rev()).for_each(|(int, entry)| out.push_int(int, entry));
+            } else {
+                ints.zip(entries).for_each(|(int, entry)| out.push_int(int, entry));
+            }
+        }
+        Kind::Text => {
+            // All of them at once: this costs less than a look at each.
+            let texts = str::from_utf8(bytes).expect("texts were put there, one behind the other");
+            out.push_texts(texts, lens, entries, reverse);
+        }
+        Kind::Bytes => out.push_byte_strings(bytes, lens, entries, reverse),
+    }
+}
+
+/// An end of a range, whose key has a kind and bytes: those of an int are put into `int`.
+fn end<'a>(bound: Bound<&'a Key>, int: &'a mut [u8; 8]) -> Bound<(Kind, &'a [u8])> {
+    bound.map(|key| match key {
+        Key::Int(key) => {
+            *int = int_bytes(*key);
+            (Kind::Int, &int[..])
+        }
+        Key::Text(text) => (Kind::Text, text.as_bytes()),
+        Key::Bytes(bytes) => (Kind::Bytes, &bytes[..]),
+    })
+}
+
+/// What an end of a range comes to among the keys of `kind`; none where all of them lie `beyond` it.
+fn among(end: Bound<(Kind, &[u8])>, kind: Kind, beyond: Ordering) -> Option<Bound<&[u8]>> {
+    match end {
+        Bound::Included((of_end, _)) | Bound::Excluded((of_end, _)) if of_end != kind => {
+            (kind.cmp(&of_end) != beyond).then_some(Bound::Unbounded)
+        }
+        end => Some(end.map(|(_, bytes)| bytes)),
+    }
+}

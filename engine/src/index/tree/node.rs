@@ -1,0 +1,283 @@
+//! The nodes of a tree: leaves have keys and their entries, branches have nodes and what stands between them.
+
+use std::ops::{Bound, Range};
+
+use super::super::Entry;
+use super::keys::{KEYS_MAX, Keys, separator};
+
+#[derive(Debug, Clone)]
+pub(super) enum Node {
+    Leaf(Box<Leaf>),
+    Branch(Box<Branch>),
+}
+
+#[derive(Debug, Clone)]
+pub(in crate::index) struct Leaf {
+    pub(super) keys: Keys,
+    /// The bits of the entries.
+    entries: [u64; KEYS_MAX],
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Branch {
+    /// Between two children each: not above any key of the right one, and above all of the left one.
+    pub(super) separators: Keys,
+    pub(super) children: Vec<Node>,
+}
+
+/// The right part of a node that had no room, and what stands between the parts.
+pub(super) struct Split {
+    pub(super) separator: Vec<u8>,
+    pub(super) right: Node,
+}
+
+impl Default for Leaf {
+    fn default() -> Self {
+        Leaf { keys: Keys::default(), entries: [0; KEYS_MAX] }
+    }
+}
+
+impl Leaf {
+    pub(super) fn entry(&self, at: usize) -> Option<Entry> {
+        Entry::from_bits(self.entries[at])
+    }
+
+    /// The entries in `range`.
+    pub(in crate::index) fn entries(&self, range: Range<usize>) -> impl DoubleEndedIterator<Item = Entry> {
+        self.entries[range].iter().map(|bits| Entry::from_bits(*bits).expect("a key that is there has one"))
+    }
+
+    /// The bytes of the keys in `range`, one behind the other.
+    pub(in crate::index) fn key_bytes(&self, range: &Range<usize>) -> &[u8] {
+        self.keys.bytes_of(range)
+    }
+
+    /// How long each of the keys in `range` is.
+    pub(in crate::index) fn key_lens(&self, range: Range<usize>) -> impl DoubleEndedIterator<Item = usize> {
+        self.keys.lens(range)
+    }
+
+    pub(super) fn insert_at(&mut self, at: usize, key: &[u8], entry: Entry) {
+        let len = self.keys.len();
+        self.keys.insert(at, key);
+        self.entries.copy_within(at..len, at + 1);
+        self.entries[at] = entry.bits();
+    }
+
+    fn remove_at(&mut self, at: usize) -> Option<Entry> {
+        let removed = self.entry(at);
+        self.entries.copy_within(at + 1..self.keys.len(), at);
+        self.keys.remove(at);
+        removed
+    }
+
+    /// Where the keys from `from` on begin, and those up to `to` end.
+    fn between(&self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Range<usize> {
+        let below = |key, or_at| match self.keys.search(key) {
+            Ok(at) => at + or_at,
+            Err(at) => at,
+        };
+        let start = match from {
+            Bound::Unbounded => 0,
+            Bound::Included(key) => below(key, 0),
+            Bound::Excluded(key) => below(key, 1),
+        };
+        let end = match to {
+            Bound::Unbounded => self.keys.len(),
+            Bound::Included(key) => below(key, 1),
+            Bound::Excluded(key) => below(key, 0),
+        };
+        start..end
+    }
+
+    fn insert(
+        &mut self,
+        key: &[u8],
+        entry: Entry,
+        full: usize,
+        is_last: bool,
+    ) -> (Option<Entry>, Option<Split>) {
+        let at = match self.keys.search(key) {
+            Ok(at) => {
+                let before = self.entry(at);
+                self.entries[at] = entry.bits();
+                return (before, None);
+            }
+            Err(at) => at,
+        };
+        if self.keys.len() < full {
+            self.insert_at(at, key, entry);
+            return (None, None);
+        }
+        let mut right = Box::<Leaf>::default();
+        if is_last && at == full {
+            // Keys that come in order leave full leaves behind.
+            self.keys.shrink();
+            right.insert_at(0, key, entry);
+        } else {
+            let cut = full / 2;
+            right.keys = self.keys.split_off(cut);
+            right.entries[..full - cut].copy_from_slice(&self.entries[cut..full]);
+            if at > cut {
+                right.insert_at(at - cut, key, entry);
+            } else {
+                self.insert_at(at, key, entry);
+            }
+        }
+        let separator = separator(self.keys.last(), right.keys.get(0)).to_vec();
+        (None, Some(Split { separator, right: Node::Leaf(right) }))
+    }
+
+    fn append(&mut self, right: &Leaf) {
+        let (len, more) = (self.keys.len(), right.keys.len());
+        self.keys.append(&right.keys);
+        self.entries[len..len + more].copy_from_slice(&right.entries[..more]);
+    }
+}
+
+impl Branch {
+    /// The child that has `key`, if any has.
+    #[inline]
+    pub(super) fn child_of(&self, key: &[u8]) -> usize {
+        match self.separators.search(key) {
+            Ok(at) => at + 1,
+            Err(at) => at,
+        }
+    }
+
+    fn insert(
+        &mut self,
+        key: &[u8],
+        entry: Entry,
+        full: usize,
+        is_last: bool,
+    ) -> (Option<Entry>, Option<Split>) {
+        let at = self.child_of(key);
+        let is_last = is_last && at + 1 == self.children.len();
+        let (before, split) = self.children[at].insert(key, entry, full, is_last);
+        let Some(Split { separator, right }) = split else { return (before, None) };
+        self.separators.insert(at, &separator);
+        self.children.insert(at + 1, right);
+        if self.children.len() <= full {
+            return (before, None);
+        }
+        let cut = if is_last { full } else { full / 2 };
+        let children = self.children.split_off(cut);
+        let separators = self.separators.split_off(cut);
+        let separator = self.separators.last().to_vec();
+        self.separators.remove(cut - 1);
+        let right = Node::Branch(Box::new(Branch { separators, children }));
+        (before, Some(Split { separator, right }))
+    }
+
+    fn remove(&mut self, key: &[u8], full: usize) -> Option<Entry> {
+        let at = self.child_of(key);
+        let removed = self.children[at].remove(key, full)?;
+        let len = self.children[at].len();
+        if len == 0 {
+            self.children.remove(at);
+            if self.separators.len() > 0 {
+                self.separators.remove(at.saturating_sub(1));
+            }
+        } else if len * 4 <= full {
+            // With the neighbour that has room for it.
+            for left in [at.wrapping_sub(1), at] {
+                let both = self.children.get(left).zip(self.children.get(left.wrapping_add(1)));
+                if both.is_some_and(|(left, right)| left.len() + right.len() <= full / 4 * 3) {
+                    let right = self.children.remove(left + 1);
+                    let separator = self.separators.get(left).to_vec();
+                    self.separators.remove(left);
+                    self.children[left].append(&separator, right);
+                    break;
+                }
+            }
+        }
+        Some(removed)
+    }
+}
+
+impl Node {
+    /// Keys of a leaf, children of a branch.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Node::Leaf(leaf) => leaf.keys.len(),
+            Node::Branch(branch) => branch.children.len(),
+        }
+    }
+
+    /// Of the last node of its level, `is_last`.
+    pub(super) fn insert(
+        &mut self,
+        key: &[u8],
+        entry: Entry,
+        full: usize,
+        is_last: bool,
+    ) -> (Option<Entry>, Option<Split>) {
+        match self {
+            Node::Leaf(leaf) => leaf.insert(key, entry, full, is_last),
+            Node::Branch(branch) => branch.insert(key, entry, full, is_last),
+        }
+    }
+
+    pub(super) fn remove(&mut self, key: &[u8], full: usize) -> Option<Entry> {
+        match self {
+            Node::Leaf(leaf) => leaf.keys.find(key).and_then(|at| leaf.remove_at(at)),
+            Node::Branch(branch) => branch.remove(key, full),
+        }
+    }
+
+    /// Puts what its right neighbour has behind what it has.
+    pub(super) fn append(&mut self, separator: &[u8], right: Node) {
+        match (self, right) {
+            (Node::Leaf(left), Node::Leaf(right)) => left.append(&right),
+            (Node::Branch(left), Node::Branch(right)) => {
+                left.separators.insert(left.separators.len(), separator);
+                left.separators.append(&right.separators);
+                left.children.extend(right.children);
+            }
+            _ => unreachable!("all leaves are on one level"),
+        }
+    }
+
+    pub(super) fn walk(
+        &self,
+        from: Bound<&[u8]>,
+        to: Bound<&[u8]>,
+        reverse: bool,
+        each: &mut impl FnMut(&Leaf, Range<usize>) -> bool,
+    ) -> bool {
+        let branch = match self {
+            Node::Leaf(leaf) => {
+                let range = leaf.between(from, to);
+                return range.is_empty() || each(leaf, range);
+            }
+            Node::Branch(branch) => branch,
+        };
+        let child_of = |bound, unbounded| match bound {
+            Bound::Unbounded => unbounded,
+            Bound::Included(key) | Bound::Excluded(key) => branch.child_of(key),
+        };
+        let (first, last) = (child_of(from, 0), child_of(to, branch.children.len() - 1));
+        let mut step = |at: usize| {
+            let from = if at == first { from } else { Bound::Unbounded };
+            let to = if at == last { to } else { Bound::Unbounded };
+            branch.children[at].walk(from, to, reverse, each)
+        };
+        if reverse { (first..=last).rev().all(&mut step) } else { (first..=last).all(&mut step) }
+    }
+
+    /// Without those of keys.
+    pub(super) fn memory_bytes(&self) -> usize {
+        match self {
+            Node::Leaf(_) => size_of::<Leaf>(),
+            Node::Branch(branch) => {
+                let children = match &branch.children[..] {
+                    // All of them are leaves.
+                    [Node::Leaf(_), ..] => branch.children.len() * size_of::<Leaf>(),
+                    branches => branches.iter().map(Node::memory_bytes).sum(),
+                };
+                size_of::<Branch>() + branch.children.capacity() * size_of::<Node>() + children
+            }
+        }
+    }
+}

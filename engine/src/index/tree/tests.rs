@@ -1,0 +1,422 @@
+//! Trees beside ordered maps, and their nodes to the key.
+
+use std::collections::BTreeMap;
+use std::ops::{Bound, RangeBounds};
+
+use proptest::prelude::*;
+
+use super::keys::Keys;
+use super::*;
+use crate::document::KEY_LEN_MAX;
+use crate::format::LogAddress;
+
+fn entry(number: u64) -> Entry {
+    Entry::new(LogAddress(number), number.is_multiple_of(3))
+}
+
+impl Tree {
+    /// Holds the tree to how trees are made.
+    fn check(&self) {
+        let (mut keys, mut key_bytes) = (0, 0);
+        if let Some(root) = &self.root {
+            root.check(self.full, Bound::Unbounded, Bound::Unbounded, &mut |key| {
+                keys += 1;
+                key_bytes += key.len();
+            });
+            assert!(!matches!(root, Node::Branch(branch) if branch.children.len() < 2), "a root is needed");
+        }
+        assert_eq!((self.len, self.key_bytes), (keys, key_bytes));
+    }
+
+    /// How many leaves there are, and how many keys each has.
+    fn leaves(&self) -> Vec<usize> {
+        fn gather(node: &Node, leaves: &mut Vec<usize>) {
+            match node {
+                Node::Leaf(leaf) => leaves.push(leaf.keys.len()),
+                Node::Branch(branch) => branch.children.iter().for_each(|child| gather(child, leaves)),
+            }
+        }
+        let mut leaves = Vec::new();
+        self.root.iter().for_each(|root| gather(root, &mut leaves));
+        leaves
+    }
+
+    fn found(&self, from: Bound<&[u8]>, to: Bound<&[u8]>, reverse: bool) -> Vec<(Vec<u8>, Entry)> {
+        let mut found = Vec::new();
+        self.walk(from, to, reverse, |leaf, range| {
+            let keys = range.clone().map(|at| leaf.keys.get(at).to_vec());
+            let mut part: Vec<_> = keys.zip(leaf.entries(range.clone())).collect();
+            let bytes: Vec<_> = part.iter().flat_map(|(key, _)| key.iter().copied()).collect();
+            assert_eq!(bytes, leaf.key_bytes(&range));
+            assert!(part.iter().map(|(key, _)| key.len()).eq(leaf.key_lens(range)));
+            if reverse {
+                part.reverse();
+            }
+            found.extend(part);
+            true
+        });
+        found
+    }
+
+    fn all(&self) -> Vec<(Vec<u8>, Entry)> {
+        self.found(Bound::Unbounded, Bound::Unbounded, false)
+    }
+}
+
+impl Node {
+    /// Returns how deep it goes.
+    fn check(
+        &self,
+        full: usize,
+        from: Bound<&[u8]>,
+        to: Bound<&[u8]>,
+        each: &mut impl FnMut(&[u8]),
+    ) -> usize {
+        assert!((1..=full).contains(&self.len()), "{} of {full}", self.len());
+        match self {
+            Node::Leaf(leaf) => {
+                leaf.keys.check();
+                for key in (0..leaf.keys.len()).map(|at| leaf.keys.get(at)) {
+                    assert!((from, to).contains(key), "{key:?} is where it is looked for");
+                    each(key);
+                }
+                1
+            }
+            Node::Branch(branch) => {
+                branch.separators.check();
+                assert_eq!(branch.separators.len() + 1, branch.children.len());
+                let mut depths = branch.children.iter().enumerate().map(|(at, child)| {
+                    let from = if at == 0 { from } else { Bound::Included(branch.separators.get(at - 1)) };
+                    let is_last = at == branch.separators.len();
+                    let to = if is_last { to } else { Bound::Excluded(branch.separators.get(at)) };
+                    child.check(full, from, to, each)
+                });
+                let first = depths.next().expect("a branch has children");
+                assert!(depths.all(|depth| depth == first), "all leaves are on one level");
+                first + 1
+            }
+        }
+    }
+}
+
+/// Keys that begin alike, or have the same head, or are the beginning of others, or as long as can be.
+fn key() -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![Just(0u8), Just(1), Just(b'a'), Just(255)];
+    let short = proptest::collection::vec(byte, 0..7);
+    prop_oneof![
+        6 => short.clone(),
+        2 => short.clone().prop_map(|end| [&b"users/"[..], &end].concat()),
+        1 => (short, 0usize..3).prop_map(|(end, less)| [&vec![7; KEY_LEN_MAX - less - end.len()][..], &end].concat()),
+    ]
+}
+
+fn bound() -> impl Strategy<Value = Bound<Vec<u8>>> {
+    prop_oneof![Just(Bound::Unbounded), key().prop_map(Bound::Included), key().prop_map(Bound::Excluded)]
+}
+
+fn bytes(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
+    bound.as_ref().map(|key| &key[..])
+}
+
+proptest! {
+    #[test]
+    fn a_tree_is_an_ordered_map(
+        steps in proptest::collection::vec((key(), prop_oneof![3 => 1u64..40, 1 => Just(0)]), 0..500),
+        full in prop_oneof![2usize..9, Just(KEYS_MAX)],
+        from in bound(),
+        to in bound(),
+    ) {
+        let (mut tree, mut map) = (Tree::new(full), BTreeMap::new());
+        for (number, (key, address)) in steps.into_iter().enumerate() {
+            prop_assert_eq!(tree.get(&key), map.get(&key).copied());
+            if address == 0 {
+                // What is there, as well as what is not.
+                let there = map.range(key.clone()..).next().filter(|_| number % 2 == 0);
+                let key = there.map_or(key, |(key, _): (&Vec<u8>, &Entry)| key.clone());
+                prop_assert_eq!(tree.remove(&key), map.remove(&key));
+                prop_assert_eq!(tree.get(&key), None);
+            } else {
+                prop_assert_eq!(tree.insert(&key, entry(address)), map.insert(key.clone(), entry(address)));
+                prop_assert_eq!(tree.get(&key), Some(entry(address)));
+            }
+            tree.check();
+        }
+        let expected: Vec<_> = map.clone().into_iter().collect();
+        prop_assert_eq!(&tree.all(), &expected);
+        prop_assert_eq!(&tree.clone().all(), &expected);
+        let is_between = |key: &Vec<u8>| (bytes(&from), bytes(&to)).contains(&key[..]);
+        let mut between: Vec<_> = expected.iter().filter(|(key, _)| is_between(key)).cloned().collect();
+        prop_assert_eq!(&tree.found(bytes(&from), bytes(&to), false), &between);
+        between.reverse();
+        prop_assert_eq!(&tree.found(bytes(&from), bytes(&to), true), &between);
+        // Built at once, it is the same, and goes on as well.
+        let mut builder = Builder::new(full);
+        expected.iter().for_each(|(key, entry)| builder.push(key, *entry));
+        let mut built = builder.finish();
+        built.check();
+        prop_assert_eq!(&built.all(), &expected);
+        for (number, (key, found)) in expected.iter().enumerate() {
+            prop_assert_eq!(built.get(key), Some(*found));
+            prop_assert_eq!(if number % 4 == 0 { Some(*found) } else { built.remove(key) }, Some(*found));
+            prop_assert_eq!(tree.remove(key), Some(*found));
+            tree.check();
+        }
+        built.check();
+        prop_assert_eq!(built.len(), expected.len().div_ceil(4));
+        prop_assert!(tree.root.is_none() && tree.memory_bytes() == 0, "all is given back");
+    }
+}
+
+fn number(number: u32) -> [u8; 8] {
+    *format!("{number:08}").as_bytes().first_chunk().expect("eight digits")
+}
+
+fn filled(full: usize, numbers: impl IntoIterator<Item = u32>) -> Tree {
+    let mut tree = Tree::new(full);
+    for key in numbers {
+        tree.insert(&number(key), entry(1 + u64::from(key)));
+    }
+    tree.check();
+    tree
+}
+
+#[test]
+fn keys_that_come_in_order_leave_full_leaves_and_others_halves() {
+    assert_eq!(filled(8, 0..8).leaves(), [8]);
+    assert_eq!(filled(8, 0..17).leaves(), [8, 8, 1]);
+    assert_eq!(filled(8, (0..9).rev()).leaves(), [5, 4]);
+    // Behind the last of a leaf that is not the last one.
+    assert_eq!(filled(8, (0..8).chain([90]).chain([8])).leaves(), [4, 5, 1]);
+    // Between the halves, and at the end of the last leaf of a branch that is not the last one.
+    assert_eq!(filled(8, (0..16).step_by(2).chain([90]).chain([7])).leaves(), [5, 4, 1]);
+    let mut tree = filled(4, 0..32);
+    tree.insert(b"00000015x", entry(1));
+    tree.check();
+    assert_eq!(tree.leaves(), [4, 4, 4, 2, 3, 4, 4, 4, 4]);
+    // Branches are full as well: 8 leaves each.
+    let tree = filled(8, 0..8 * 8 + 1);
+    let Some(Node::Branch(root)) = &tree.root else { panic!("it has more than a leaf") };
+    assert_eq!(root.children.iter().map(Node::len).collect::<Vec<_>>(), [8, 1]);
+    let mut builder = Builder::new(8);
+    (0..65).for_each(|key| builder.push(&number(key), entry(1 + u64::from(key))));
+    let built = builder.finish();
+    assert_eq!((built.leaves(), built.all()), (tree.leaves(), tree.all()));
+    assert!(built.memory_bytes() <= tree.memory_bytes());
+    assert!(Builder::new(8).finish().root.is_none());
+}
+
+#[test]
+fn branches_are_split_in_halves_where_keys_do_not_come_in_order() {
+    fn branches(node: &Node, lens: &mut Vec<usize>) {
+        if let Node::Branch(branch) = node {
+            lens.push(branch.children.len());
+            branch.children.iter().for_each(|child| branches(child, lens));
+        }
+    }
+    let tree = filled(8, (0..1000).rev());
+    let mut lens = Vec::new();
+    branches(tree.root.as_ref().expect("it has keys"), &mut lens);
+    assert!(lens.len() > 30 && lens[1..].iter().all(|len| *len >= 4), "{lens:?}");
+}
+
+#[test]
+fn what_is_left_behind_full_keeps_no_room() {
+    let mut builder = Builder::new(8);
+    (0..600).for_each(|key| builder.push(&number(key), entry(1)));
+    let (tree, built) = (filled(8, 0..600), builder.finish());
+    let room = |tree: &Tree| -> Vec<usize> {
+        let mut room = Vec::new();
+        let leaf = |leaf: &Leaf| leaf.keys.capacity() - 8 * leaf.keys.len();
+        let mut nodes: Vec<_> = tree.root.iter().collect();
+        while let Some(node) = nodes.pop() {
+            match node {
+                Node::Leaf(node) => room.push(leaf(node)),
+                Node::Branch(branch) => nodes.extend(&branch.children),
+            }
+        }
+        room
+    };
+    // The last one stands first.
+    assert!(room(&tree)[0] > 0 && room(&tree)[1..].iter().all(|room| *room == 0));
+    assert!(room(&built).iter().all(|room| *room == 0));
+}
+
+#[test]
+fn leaves_that_a_delete_leaves_with_little_are_joined_or_given_back() {
+    let without = |full: usize, count: u32, removed: &[u32]| {
+        let mut tree = filled(full, 0..count);
+        for key in removed {
+            assert!(tree.remove(&number(*key)).is_some());
+            tree.check();
+        }
+        tree.leaves()
+    };
+    // Two are a quarter; the neighbour has eight, then six, and both have no more than six at last.
+    assert_eq!(without(8, 16, &[0, 1, 2, 3, 4, 5]), [2, 8]);
+    assert_eq!(without(8, 16, &[8, 9, 10, 11, 0, 1, 2, 3, 4]), [3, 4]);
+    assert_eq!(without(8, 16, &[8, 9, 0, 1, 2, 3, 4, 5]), [2, 6]);
+    assert_eq!(without(8, 16, &[8, 9, 10, 11, 0, 1, 2, 3, 4, 5]), [6]);
+    // With the left one, and with the right one where the left one has no room.
+    assert_eq!(without(8, 24, &[0, 1, 2, 3, 8, 9, 10, 11, 12, 13]), [6, 8]);
+    assert_eq!(without(8, 24, &[16, 17, 18, 19, 8, 9, 10, 11, 12, 13]), [8, 6]);
+    // The last, the first, and one between.
+    assert_eq!(without(8, 17, &[16]), [8, 8]);
+    assert_eq!(without(2, 6, &[0, 1]), [2, 2]);
+    assert_eq!(without(2, 6, &[2, 3]), [2, 2]);
+    assert!(without(2, 6, &[0, 1, 2, 3, 4, 5]).is_empty());
+    // Levels go too.
+    let mut tree = filled(4, 0..1000);
+    (4..1000).for_each(|key| _ = tree.remove(&number(key)));
+    tree.check();
+    assert!(matches!(tree.root, Some(Node::Leaf(_))), "{:?}", tree.leaves());
+}
+
+#[test]
+fn a_walk_goes_no_further_than_it_is_told() {
+    let tree = filled(4, 0..100);
+    for reverse in [false, true] {
+        let mut parts = 0;
+        tree.walk(Bound::Unbounded, Bound::Unbounded, reverse, |_, _| {
+            parts += 1;
+            parts < 3
+        });
+        assert_eq!(parts, 3);
+    }
+    let mut met = 0;
+    let (from, to) = (number(41), number(43));
+    tree.walk(Bound::Excluded(&from), Bound::Excluded(&to), false, |leaf, range| {
+        met += range.len();
+        assert_eq!(leaf.key_bytes(&range), number(42));
+        true
+    });
+    assert_eq!(met, 1);
+}
+
+#[test]
+fn memory_is_that_of_the_nodes_and_the_keys() {
+    let leaf = size_of::<Leaf>();
+    assert_eq!(filled(8, 0..8).memory_bytes(), leaf + 64 + 4);
+    let branch = |children| size_of::<Branch>() + children * size_of::<Node>();
+    let tree = filled(8, 0..65);
+    let Some(Node::Branch(root)) = &tree.root else { panic!("it has more than a leaf") };
+    let capacity = |node: &Node| if let Node::Branch(branch) = node { branch.children.capacity() } else { 0 };
+    let branches = branch(root.children.capacity())
+        + root.children.iter().map(|child| branch(capacity(child))).sum::<usize>();
+    assert_eq!(tree.memory_bytes(), 9 * leaf + branches + 65 * 8 + 65 * 8 / 16);
+    // What the machine gives for a name of 13 bytes where they came in order.
+    let mut tree = Tree::new(KEYS_MAX);
+    (0..10_000u32).for_each(|key| _ = tree.insert(format!("user-{key:08}").as_bytes(), entry(1)));
+    assert!(tree.memory_bytes() < 10_000 * (13 + 17), "{} bytes", tree.memory_bytes());
+}
+
+fn keys(all: &[&[u8]]) -> Keys {
+    let mut keys = Keys::default();
+    for key in all {
+        let at = keys.search(key).expect_err("each comes once");
+        keys.insert(at, key);
+        keys.check();
+    }
+    keys
+}
+
+#[test]
+fn what_all_keys_begin_with_grows_less_as_they_come_and_more_where_they_part() {
+    let mut some = keys(&[b"user-12"]);
+    assert_eq!(some.shared_len(), 7);
+    for (key, shared) in [(&b"user-1"[..], 6), (b"user-13", 6), (b"user-2", 5), (b"use", 3), (b"", 0)] {
+        let at = some.search(key).expect_err("each comes once");
+        some.insert(at, key);
+        some.check();
+        assert_eq!(some.shared_len(), shared, "with {key:?}");
+    }
+    // "", use, user-1 | user-12, user-13, user-2
+    let right = some.split_off(3);
+    assert_eq!((some.shared_len(), right.shared_len()), (0, 5));
+    some.append(&right);
+    some.check();
+    assert_eq!((some.len(), some.shared_len()), (6, 0));
+    let mut left = keys(&[b"user-11", b"user-12", b"user-21", b"user-22"]);
+    let right = left.split_off(2);
+    assert_eq!((left.shared_len(), right.shared_len()), (6, 6));
+    // Who takes all out may begin anew.
+    (0..6).for_each(|_| some.remove(0));
+    some.check();
+    assert_eq!(some.search(b"x"), Err(0));
+}
+
+#[test]
+fn keys_of_one_head_are_told_apart() {
+    let all: [&[u8]; 9] = [
+        b"",
+        b"\0",
+        b"\0\0\0\0",
+        b"\0\0\0\0\0",
+        b"a",
+        b"abcde",
+        b"abcdf",
+        b"\xff\xff\xff\xff",
+        b"\xff\xff\xff\xff\xff",
+    ];
+    let keys = keys(&all);
+    for (at, key) in all.iter().enumerate() {
+        assert_eq!((keys.search(key), keys.find(key), keys.get(at)), (Ok(at), Some(at), *key));
+    }
+    for (key, at) in [(&b"\0\0"[..], 2), (b"\0\0\0", 2), (b"a\0", 5), (b"abcd", 5), (b"abcdea", 6), (b"b", 7)]
+    {
+        assert_eq!((keys.search(key), keys.find(key)), (Err(at), None), "{key:?}");
+    }
+    assert_eq!(
+        keys.search(b"\xff\xff\xff\xff\xff\0"),
+        Err(9),
+        "behind all, whose places have the highest head"
+    );
+}
+
+#[test]
+fn keys_that_begin_otherwise_lie_in_front_of_all_or_behind() {
+    let keys = keys(&[b"user-1", b"user-2"]);
+    for (key, at) in [(&b""[..], 0), (b"user", 0), (b"usea-1", 0), (b"user-", 0), (b"userz", 2), (b"v", 2)] {
+        assert_eq!((keys.search(key), keys.find(key)), (Err(at), None), "{key:?}");
+    }
+    // The rest of it is that of one which is there.
+    assert_eq!(keys.find(b"USER-1"), None);
+}
+
+#[test]
+fn as_many_keys_as_can_be_may_be_as_long_as_can_be() {
+    let long = |end: usize| [&vec![b'k'; KEY_LEN_MAX - 1][..], &[end as u8]].concat();
+    let mut all = Keys::default();
+    for end in (0..KEYS_MAX).rev() {
+        all.insert(0, &long(end));
+    }
+    all.check();
+    assert!((0..KEYS_MAX).all(|end| all.find(&long(end)) == Some(end)));
+    let right = all.split_off(KEYS_MAX / 2);
+    right.check();
+    assert_eq!(right.find(&long(KEYS_MAX - 1)), Some(KEYS_MAX / 2 - 1));
+    while all.len() > 0 {
+        all.remove(all.len() / 2);
+        all.check();
+    }
+    assert!(all.capacity() < 2 * KEY_LEN_MAX, "{} bytes for none", all.capacity());
+}
+
+#[test]
+fn room_for_more_is_an_eighth_of_what_is_there() {
+    let mut all = Keys::default();
+    for number in 0..KEYS_MAX {
+        all.insert(number, format!("{number:032}").as_bytes());
+        assert!(all.capacity() <= 32 * (number + 1) + (32 * number / 8).max(64), "{}", all.capacity());
+    }
+    all.shrink();
+    assert_eq!(all.capacity(), 32 * KEYS_MAX);
+}
+
+#[test]
+fn a_separator_is_as_short_as_can_be() {
+    for (left, right, expected) in
+        [("a", "b", "b"), ("user-1999", "user-2000", "user-2"), ("", "ab", "a"), ("a", "ab", "ab")]
+    {
+        assert_eq!(super::keys::separator(left.as_bytes(), right.as_bytes()), expected.as_bytes());
+    }
+}
