@@ -79,7 +79,8 @@ impl MixedIndex {
     /// Takes out of the map what a page has.
     fn give_up(&self, moved: &[(i64, Entry)]) {
         self.change_rest(|rest| {
-            for (key, _) in moved {
+            // The last one first: nothing behind it has to move.
+            for (key, _) in moved.iter().rev() {
                 rest.remove(KeyRef::Int(*key));
             }
         });

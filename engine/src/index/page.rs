@@ -119,7 +119,7 @@ impl<E> Page<E> {
     ) {
         let start = self.text.len();
         self.text.push_str(texts);
-        self.push_placed(|start, len| Place::Text(start, len), start..self.text.len(), lens, values, reverse);
+        self.push_placed(Place::Text, start..self.text.len(), lens, values, reverse);
     }
 
     /// As [`push_texts`](Self::push_texts), of byte strings.
@@ -132,13 +132,7 @@ impl<E> Page<E> {
     ) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
-        self.push_placed(
-            |start, len| Place::Bytes(start, len),
-            start..self.bytes.len(),
-            lens,
-            values,
-            reverse,
-        );
+        self.push_placed(Place::Bytes, start..self.bytes.len(), lens, values, reverse);
     }
 
     fn push_placed(

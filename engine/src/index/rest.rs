@@ -133,9 +133,9 @@ impl Rest {
             });
         };
         if reverse {
-            KINDS.into_iter().rev().for_each(&mut each)
+            KINDS.into_iter().rev().for_each(&mut each);
         } else {
-            KINDS.into_iter().for_each(&mut each)
+            KINDS.into_iter().for_each(&mut each);
         }
     }
 

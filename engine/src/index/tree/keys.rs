@@ -5,6 +5,9 @@
 
 #![expect(clippy::big_endian_bytes, reason = "big-endian bytes compare as the numbers do")]
 
+#[cfg(test)]
+mod tests;
+
 use std::cmp::Ordering;
 use std::ops::Range;
 

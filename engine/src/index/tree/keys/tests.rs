@@ -1,0 +1,115 @@
+//! Packed keys, to the byte.
+
+use super::*;
+
+fn keys(all: &[&[u8]]) -> Keys {
+    let mut keys = Keys::default();
+    for key in all {
+        let at = keys.search(key).expect_err("each comes once");
+        keys.insert(at, key);
+        keys.check();
+    }
+    keys
+}
+
+#[test]
+fn what_all_keys_begin_with_grows_less_as_they_come_and_more_where_they_part() {
+    let mut some = keys(&[b"user-12"]);
+    assert_eq!(some.shared_len(), 7);
+    for (key, shared) in [(&b"user-1"[..], 6), (b"user-13", 6), (b"user-2", 5), (b"use", 3), (b"", 0)] {
+        let at = some.search(key).expect_err("each comes once");
+        some.insert(at, key);
+        some.check();
+        assert_eq!(some.shared_len(), shared, "with {key:?}");
+    }
+    // "", use, user-1 | user-12, user-13, user-2
+    let right = some.split_off(3);
+    assert_eq!((some.shared_len(), right.shared_len()), (0, 5));
+    some.append(&right);
+    some.check();
+    assert_eq!((some.len(), some.shared_len()), (6, 0));
+    let mut left = keys(&[b"user-11", b"user-12", b"user-21", b"user-22"]);
+    let right = left.split_off(2);
+    assert_eq!((left.shared_len(), right.shared_len()), (6, 6));
+    // Who takes all out may begin anew.
+    (0..6).for_each(|_| some.remove(0));
+    some.check();
+    assert_eq!(some.search(b"x"), Err(0));
+}
+
+#[test]
+fn keys_of_one_head_are_told_apart() {
+    let all: [&[u8]; 9] = [
+        b"",
+        b"\0",
+        b"\0\0\0\0",
+        b"\0\0\0\0\0",
+        b"a",
+        b"abcde",
+        b"abcdf",
+        b"\xff\xff\xff\xff",
+        b"\xff\xff\xff\xff\xff",
+    ];
+    let keys = keys(&all);
+    for (at, key) in all.iter().enumerate() {
+        assert_eq!((keys.search(key), keys.find(key), keys.get(at)), (Ok(at), Some(at), *key));
+    }
+    for (key, at) in [(&b"\0\0"[..], 2), (b"\0\0\0", 2), (b"a\0", 5), (b"abcd", 5), (b"abcdea", 6), (b"b", 7)]
+    {
+        assert_eq!((keys.search(key), keys.find(key)), (Err(at), None), "{key:?}");
+    }
+    assert_eq!(
+        keys.search(b"\xff\xff\xff\xff\xff\0"),
+        Err(9),
+        "behind all, whose places have the highest head"
+    );
+}
+
+#[test]
+fn keys_that_begin_otherwise_lie_in_front_of_all_or_behind() {
+    let keys = keys(&[b"user-1", b"user-2"]);
+    for (key, at) in [(&b""[..], 0), (b"user", 0), (b"usea-1", 0), (b"user-", 0), (b"userz", 2), (b"v", 2)] {
+        assert_eq!((keys.search(key), keys.find(key)), (Err(at), None), "{key:?}");
+    }
+    // The rest of it is that of one which is there.
+    assert_eq!(keys.find(b"USER-1"), None);
+}
+
+#[test]
+fn as_many_keys_as_can_be_may_be_as_long_as_can_be() {
+    let long = |end: usize| [&vec![b'k'; KEY_LEN_MAX - 1][..], &[end as u8]].concat();
+    let mut all = Keys::default();
+    for end in (0..KEYS_MAX).rev() {
+        all.insert(0, &long(end));
+    }
+    all.check();
+    assert!((0..KEYS_MAX).all(|end| all.find(&long(end)) == Some(end)));
+    let right = all.split_off(KEYS_MAX / 2);
+    right.check();
+    assert_eq!(right.find(&long(KEYS_MAX - 1)), Some(KEYS_MAX / 2 - 1));
+    while all.len() > 0 {
+        all.remove(all.len() / 2);
+        all.check();
+    }
+    assert!(all.capacity() < 2 * KEY_LEN_MAX, "{} bytes for none", all.capacity());
+}
+
+#[test]
+fn room_for_more_is_an_eighth_of_what_is_there() {
+    let mut all = Keys::default();
+    for number in 0..KEYS_MAX {
+        all.insert(number, format!("{number:032}").as_bytes());
+        assert!(all.capacity() <= 32 * (number + 1) + (32 * number / 8).max(64), "{}", all.capacity());
+    }
+    all.shrink();
+    assert_eq!(all.capacity(), 32 * KEYS_MAX);
+}
+
+#[test]
+fn a_separator_is_as_short_as_can_be() {
+    for (left, right, expected) in
+        [("a", "b", "b"), ("user-1999", "user-2000", "user-2"), ("", "ab", "a"), ("a", "ab", "ab")]
+    {
+        assert_eq!(separator(left.as_bytes(), right.as_bytes()), expected.as_bytes());
+    }
+}
