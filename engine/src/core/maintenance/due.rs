@@ -63,7 +63,9 @@ impl Core {
             }
             let figures = writer.figures(self);
             if writer.is_in_vain(effort, &figures) {
-                Due::Nothing
+                // Whatever was moved about, what lies behind all that is held is cut off where somebody asks for it.
+                let is_long = effort == Effort::All && writer.end_of_file(self).beyond_held > 0;
+                if is_long { Due::Shrink(Kept::Held) } else { Due::Nothing }
             } else {
                 let under = effort.under(|| figures.pressure(|| writer.spare_segments(self)));
                 writer.due(self, under, &figures)

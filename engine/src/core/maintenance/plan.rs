@@ -295,9 +295,11 @@ impl Figures {
 
     /// Whether the file would be longer than `factor` of what it must hold, and what stands at its end could come down if the log had not
     /// reserved the places for its next segments there: then the log goes on in these, and reserves others, which need not lie within the file.
+    /// In a file of more segments than a few, two are no part to speak of.
     fn is_log_in_the_way(&self, end: &End, factor: u64, log_room: u64) -> bool {
         let cut = Figures { len: u64::from(end.top + 1) * self.segment_bytes, ..*self };
-        cut.is_above(factor)
+        end.top < SMALL
+            && cut.is_above(factor)
             && end.reserved.is_some_and(|reserved| reserved < end.top)
             && end.below < end.checkpoint_segments.max(1)
             && log_room > 2 * self.segment_bytes
@@ -337,6 +339,8 @@ const REST_LOG: u64 = 22;
 const REST: u64 = 24;
 const REST_FILE: u64 = 28;
 const REST_MAX: u64 = 32;
+/// In a file whose last segment has a number from this on, one or two are little.
+const SMALL: u32 = 12;
 /// And once it was compacted.
 const COMPACTED: u64 = 17;
 /// Who writes need not help while this share of the log is free to be written to.

@@ -305,14 +305,17 @@ fn what_stands_at_the_end_is_brought_down_where_it_has_room() {
 
 #[test]
 fn the_log_goes_on_where_what_it_has_reserved_keeps_the_end_of_a_long_file_from_coming_down() {
-    // 21 segments are the bound of a compacted file, and 36 that of a file at rest.
-    let held_up = End { reserved: Some(20), below: 1, top: 21, ..END };
+    // What must be held comes to 4,000 bytes: 8 segments are the bound of a compacted file, and 12 that of a file at rest.
+    let figures = |len| Figures { len, ..with(Usage { live: 4_000, ..Usage::default() }) };
+    let held_up = End { reserved: Some(7), below: 1, top: 8, ..END };
     for (end, log_room, expected) in [
         (held_up, 2_001, Due::Roll),
         (held_up, 2_000, Due::Nothing),
         (End { beyond_held: 1, ..held_up }, 2_001, Due::Roll),
-        (End { top: 20, reserved: Some(19), ..held_up }, 2_001, Due::Nothing),
-        (End { reserved: Some(21), ..held_up }, 2_001, Due::Nothing),
+        (End { top: 7, reserved: Some(6), ..held_up }, 2_001, Due::Nothing),
+        (End { top: 11, ..held_up }, 2_001, Due::Roll),
+        (End { top: 12, ..held_up }, 2_001, Due::Nothing),
+        (End { reserved: Some(8), ..held_up }, 2_001, Due::Nothing),
         (End { reserved: None, ..held_up }, 2_001, Due::Nothing),
         (End { below: 2, ..held_up }, 2_001, Due::Nothing),
         (End { below: 2, at_top: Top::Checkpoint, ..held_up }, 2_001, Due::Checkpoint),
@@ -322,12 +325,13 @@ fn the_log_goes_on_where_what_it_has_reserved_keeps_the_end_of_a_long_file_from_
         let found = figures(0).due_at_the_end(&end, Effort::All, false, log_room);
         assert_eq!(found, expected, "{end:?}, room for {log_room}");
     }
-    for (top, is_busy, expected) in
-        [(36, false, Due::Roll), (36, true, Due::Nothing), (35, false, Due::Nothing)]
+    let at_rest = |live| Figures { len: 12_001, ..with(Usage { live, ..Usage::default() }) };
+    for (live, is_busy, expected) in
+        [(3_999, false, Due::Roll), (3_999, true, Due::Nothing), (4_000, false, Due::Nothing)]
     {
-        let end = End { top, ..held_up };
-        let found = figures(37_000).due_at_the_end(&end, Effort::Rest, is_busy, u64::MAX);
-        assert_eq!(found, expected, "{top}, {is_busy}");
+        let end = End { top: 11, ..held_up };
+        let found = at_rest(live).due_at_the_end(&end, Effort::Rest, is_busy, u64::MAX);
+        assert_eq!(found, expected, "{live}, {is_busy}");
     }
 }
 
