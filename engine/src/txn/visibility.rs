@@ -174,7 +174,10 @@ impl Visibility {
         range: &KeyRange,
         out: &mut Vec<(Key, Entry)>,
     ) {
-        lock(&self.inner).retained.range(collection, range, state, out);
+        // Asked behind the look in the index: what that did not have any more was retained before it gave it up.
+        if self.is_unsettled() {
+            lock(&self.inner).retained.range(collection, range, state, out);
+        }
     }
 
     /// How many documents `state`, which a snapshot holds, has in a collection.
