@@ -144,7 +144,8 @@ impl Writer {
     //# again, before it acknowledges as durable any commit that lies in the grown range.
     //= spec/recovery.md#r-7-2-after-growth
     //# When the file has grown since the last slot was written, a writer MUST first sync the growth, and
-    //# write and sync a slot with the new `file_len`; only then may it sync commits that lie in the growth.
+    //# write and sync a slot with the new `file_len`; only a sync that begins after that may acknowledge commits
+    //# that lie in the growth.
     /// Makes a grown length durable, and names it in a slot: before anything is synced that lies in the growth, and while
     /// nothing is lost if there is no room for it (spec: F-2.4, R-7.2).
     fn name_growth(&mut self, core: &Core) -> Result<()> {

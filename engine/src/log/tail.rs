@@ -101,6 +101,9 @@ impl Tail {
                 block.segment = Arc::clone(segment);
             }
             // What was taken back is gone, and what was left out is zeros.
+            if block.bytes.len() > within {
+                block.long_bytes = block.long_bytes.min(within as u64);
+            }
             block.bytes.resize(within, 0);
             block.bytes.extend_from_slice(&rest[..len]);
             block.long_bytes += common(long, at..at + len as u64);

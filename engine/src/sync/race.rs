@@ -19,7 +19,7 @@ pub enum Race {
     SealedUnwritten,
     /// What the tail keeps is cut from a copy of it, and what was put meanwhile is lost.
     TailCutFromCopy,
-    /// A block is read from the file, and cached, though the tail still has more of it.
+    /// A block is read from the file, and cached, though the tail still has more of it, or will have.
     TailNotAsked,
     /// A block comes into the cache, and another goes under a lock taken anew.
     EvictedLater,

@@ -178,7 +178,8 @@ fn a_slot_states_no_more_than_was_durable_when_it_was_written() {
 //# again, before it acknowledges as durable any commit that lies in the grown range.
 //= spec/recovery.md#r-7-2-after-growth
 //# When the file has grown since the last slot was written, a writer MUST first sync the growth, and write
-//# and sync a slot with the new `file_len`; only then may it sync commits that lie in the growth.
+//# and sync a slot with the new `file_len`; only a sync that begins after that may acknowledge commits
+//# that lie in the growth.
 #[test]
 fn a_growth_is_synced_then_named_by_a_slot_before_a_commit_in_it_is_acknowledged() {
     let growths: usize =

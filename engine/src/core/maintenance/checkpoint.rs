@@ -215,7 +215,8 @@ impl Core {
     }
 
     /// Where the file has grown, the sync to come holds the writer until the growth is durable, and with it all else that was written. So
-    /// as much of that as can be is made durable first, beside commits.
+    /// as much of that as can be is made durable first, beside commits. Nobody is told of it: what lies in the growth counts as durable
+    /// once the slot names that (spec: ).
     fn sync_ahead(&self) -> Result<()> {
         let (mut end, mut unsynced) = {
             let writer = self.writer()?;

@@ -299,6 +299,7 @@ impl Figures {
     fn is_log_in_the_way(&self, end: &End, factor: u64, log_room: u64) -> bool {
         let cut = Figures { len: u64::from(end.top + 1) * self.segment_bytes, ..*self };
         end.top < SMALL
+            && end.at_top != Top::Other
             && cut.is_above(factor)
             && end.reserved.is_some_and(|reserved| reserved < end.top)
             && end.below < end.checkpoint_segments.max(1)

@@ -10,7 +10,7 @@ use crate::sync::Arc;
 
 use super::{Found, Log};
 
-/// How long the records were that were read last and whose first block was not in the cache. A guess, by which it is decided in which order
+/// How long the records were that were put together last. A guess, by which it is decided in which order
 /// things are tried and how much is read at first; so these are not the atomics of [`crate::sync`].
 #[derive(Debug, Default)]
 pub(super) struct Lengths {
@@ -21,6 +21,9 @@ pub(super) struct Lengths {
 
 /// After so many long records the next is taken for one.
 const LONG_IN_A_ROW: u32 = 8;
+
+/// And for no longer than that.
+const GUESS_MAX: usize = 256 << 10;
 
 /// So much is read in one call.
 const READ_AT_ONCE: usize = 1 << 20;
@@ -50,7 +53,11 @@ impl Log {
         let mut bytes = Vec::new();
         let guess =
             if self.lengths.are_long() { self.lengths.last.load(Ordering::Relaxed) as usize } else { 0 };
-        let segment = self.append_record(address, guess, &mut bytes)?;
+        let segment = self.append_record(address, guess.min(GUESS_MAX), &mut bytes)?;
+        if bytes.capacity() > bytes.len() / 4 * 5 {
+            // It may be kept for long, and was guessed to be longer.
+            bytes.shrink_to_fit();
+        }
         self.lengths.met(bytes.len(), bytes.len() >= self.long_record_len());
         Ok(Found::Copied(bytes, segment))
     }
@@ -90,7 +97,7 @@ impl Log {
         let Some(len) = peek_len(&out[start..]) else { return Ok(segment) };
         if have < len.min(room) {
             let (at, missing) = (LogAddress(address.0 + have as u64), len.min(room) - have);
-            out.reserve(missing);
+            out.reserve(missing.min(READ_AT_ONCE));
             // What lies behind a short record is asked for by others, too.
             self.append(&segment, at, missing, len < self.long_record_len(), out)?;
         }

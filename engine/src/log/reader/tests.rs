@@ -201,3 +201,31 @@ fn a_file_that_ends_within_a_long_record_gives_what_there_is_of_it() {
         ));
     }
 }
+
+#[test]
+fn a_block_behind_the_end_of_the_log_is_read_and_not_kept() {
+    let storage = FailStop::new(Box::new(MemoryStorage::new()));
+    storage.set_len(geometry().segment_offset(0) + 2 * BLOCK).expect("memory refuses nothing");
+    // The log ends where its second block begins: the tail has nothing of that yet, and the file has it full of zeros.
+    let log = Log::new(storage, geometry(), LogAddress(BLOCK), Cache::new(1 << 20));
+    let lsn = Lsn(BEFORE.next().0);
+    log.segments.put(Arc::new(Segment::new(&LINEAGE, geometry(), 0, 0, lsn)));
+    let both = log.copy(LogAddress(0), 2 * BLOCK as usize).expect("memory can be read");
+    assert_eq!(both, vec![0; 2 * BLOCK as usize]);
+    assert!(log.cache.get(0).is_some() && log.cache.get(1).is_none(), "what is placed there comes later");
+}
+
+#[test]
+fn a_short_record_behind_long_ones_keeps_no_memory_but_its_own() {
+    let log = log_of(20, 40 * BLOCK);
+    let lens = [9000, 9000, 9000, 9000, 9000, 9000, 9000, 9000, 9000, 4500];
+    let places = (0..).map(|number| number * 2 * BLOCK + BLOCK - 100);
+    let places: Vec<u64> = places.take(lens.len()).collect();
+    lens.iter().zip(&places).for_each(|(len, at)| drop(write(&log, *at, *len)));
+    for (len, at) in lens.iter().zip(&places) {
+        let found = log.find(LogAddress(*at)).expect("memory can be read");
+        let Found::Copied(bytes, _) = found else { panic!("it lies in two blocks") };
+        assert_eq!(bytes.len(), *len);
+        assert!(bytes.capacity() <= len / 4 * 5, "{} bytes for {len}", bytes.capacity());
+    }
+}

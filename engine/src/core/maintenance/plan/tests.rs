@@ -307,7 +307,7 @@ fn what_stands_at_the_end_is_brought_down_where_it_has_room() {
 fn the_log_goes_on_where_what_it_has_reserved_keeps_the_end_of_a_long_file_from_coming_down() {
     // What must be held comes to 4,000 bytes: 8 segments are the bound of a compacted file, and 12 that of a file at rest.
     let figures = |len| Figures { len, ..with(Usage { live: 4_000, ..Usage::default() }) };
-    let held_up = End { reserved: Some(7), below: 1, top: 8, ..END };
+    let held_up = End { reserved: Some(7), below: 1, top: 8, at_top: Top::Checkpoint, ..END };
     for (end, log_room, expected) in [
         (held_up, 2_001, Due::Roll),
         (held_up, 2_000, Due::Nothing),
@@ -317,10 +317,12 @@ fn the_log_goes_on_where_what_it_has_reserved_keeps_the_end_of_a_long_file_from_
         (End { top: 12, ..held_up }, 2_001, Due::Nothing),
         (End { reserved: Some(8), ..held_up }, 2_001, Due::Nothing),
         (End { reserved: None, ..held_up }, 2_001, Due::Nothing),
-        (End { below: 2, ..held_up }, 2_001, Due::Nothing),
-        (End { below: 2, at_top: Top::Checkpoint, ..held_up }, 2_001, Due::Checkpoint),
+        // What cannot be moved does not come down, whatever makes way.
+        (End { at_top: Top::Other, ..held_up }, 2_001, Due::Nothing),
+        (End { at_top: Top::Current, ..held_up }, 2_001, Due::Roll),
+        (End { below: 2, ..held_up }, 2_001, Due::Checkpoint),
         (End { below: 0, checkpoint_segments: 0, ..held_up }, 2_001, Due::Roll),
-        (End { below: 1, checkpoint_segments: 0, ..held_up }, 2_001, Due::Nothing),
+        (End { below: 1, checkpoint_segments: 0, ..held_up }, 2_001, Due::Checkpoint),
     ] {
         let found = figures(0).due_at_the_end(&end, Effort::All, false, log_room);
         assert_eq!(found, expected, "{end:?}, room for {log_room}");
