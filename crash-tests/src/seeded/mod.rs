@@ -25,7 +25,6 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::PlaceHeldTwice, "engine/tests/forged/removed.rs"),
     (Bug::StretchesAnywhere, "engine/tests/forged/removed.rs"),
     (Bug::EndedSnapshotAnswers, "engine/tests/snapshots.rs"),
-    (Bug::NeighbourVerified, "engine/src/cache/block.rs"),
     (Bug::KeptUnsettled, "engine/src/core/read/tests.rs"),
     (Bug::WakeUpLost, "engine/src/pipeline/loom.rs"),
     (Bug::MovedFromIgnored, "engine/src/core/maintenance/clean/tests.rs"),
