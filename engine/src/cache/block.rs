@@ -27,6 +27,11 @@ impl Block {
         Block { number, bytes, segment, known }
     }
 
+    /// What a block of `len` bytes takes of the cache's budget, in bytes.
+    pub(crate) fn footprint_of(len: usize) -> usize {
+        len + Known::places(len) * size_of::<AtomicU32>()
+    }
+
     /// What it takes of the cache's budget, in bytes.
     pub(crate) fn footprint(&self) -> usize {
         self.bytes.len() + self.known.0.len() * size_of::<AtomicU32>()
@@ -94,8 +99,13 @@ const KEY_BITS: u32 = 6;
 const LEN_BITS: u32 = u32::BITS - WITHIN_BITS - PAYLOAD_BITS - KEY_BITS;
 
 impl Known {
+    /// How many entries are made for `len` bytes.
+    fn places(len: usize) -> usize {
+        len.div_ceil(SHARE)
+    }
+
     fn of_none(len: usize) -> Self {
-        Known((0..len.div_ceil(SHARE)).map(|_| AtomicU32::new(0)).collect())
+        Known((0..Self::places(len)).map(|_| AtomicU32::new(0)).collect())
     }
 
     #[inline]
@@ -209,5 +219,6 @@ mod tests {
         let (segment, ..) = two_puts();
         let block = Block::new(0, vec![0; 16 << 10], Arc::new(segment));
         assert_eq!(block.footprint(), (16 << 10) + (1 << 10));
+        assert_eq!(block.footprint(), Block::footprint_of(16 << 10));
     }
 }

@@ -12,6 +12,7 @@ mod whole;
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::{OnceLock, atomic as hint};
 
 pub(crate) use block::Block;
 pub(crate) use segment::{Segment, SegmentTable};
@@ -90,6 +91,9 @@ impl Shard {
 
 const SHARDS: usize = 16;
 
+/// Of so many bytes of budget one block that was turned away is remembered: some two for each that has room.
+const ASKED_SHARE: usize = 8 << 10;
+
 /// A document may take this part of a shard's budget.
 const WHOLE_SHARE: usize = 2;
 
@@ -99,6 +103,9 @@ pub(crate) struct Cache {
     shards: [RwLock<Shard>; SHARDS],
     /// For each shard.
     budget: usize,
+    /// Blocks that were asked for lately and turned away, each in a place that is its own but for others of the same remainder; made when the
+    /// first is, since most caches have room. A guess, which nothing rests on: these are not the atomics of [`crate::sync`].
+    asked: OnceLock<Box<[hint::AtomicU64]>>,
     misses: AtomicU64,
     /// How many blocks were given up.
     evicted: AtomicU64,
@@ -110,6 +117,7 @@ impl Cache {
         Cache {
             shards: Default::default(),
             budget: budget / SHARDS,
+            asked: OnceLock::new(),
             misses: AtomicU64::new(0),
             evicted: AtomicU64::new(0),
         }
@@ -133,6 +141,18 @@ impl Cache {
                 None
             }
         }
+    }
+
+    /// Whether block `number`, of that footprint, would drive out another, and was not asked for lately.
+    pub(crate) fn turns_away(&self, number: u64, footprint: usize) -> bool {
+        if read(self.shard(number)).bytes + footprint <= self.budget {
+            return false;
+        }
+        let asked = self.asked.get_or_init(|| {
+            let places = (self.budget * SHARDS / ASKED_SHARE).max(1);
+            (0..places).map(|_| hint::AtomicU64::new(u64::MAX)).collect()
+        });
+        asked[(number % asked.len() as u64) as usize].swap(number, hint::Ordering::Relaxed) != number
     }
 
     /// Block `number` for a part of a longer copy: whether it is here says nothing of what is asked for.

@@ -35,6 +35,23 @@ fn a_budget_below_one_block_still_holds_one() {
     assert!(cache.get(1).is_some());
 }
 
+#[test]
+fn a_full_cache_turns_a_block_away_that_was_not_asked_for_lately() {
+    // One place for what was turned away.
+    let cache = Cache::new(SHARDS * 512);
+    assert!(!cache.turns_away(1, 512), "there is room");
+    assert!(cache.turns_away(1, 513), "it has more bytes than the budget");
+    assert!(!cache.turns_away(1, 513), "it is asked for again");
+    assert!(cache.turns_away(3, 513) && cache.turns_away(1, 513), "another was asked for in between");
+    cache.put(1, block(256));
+    assert!(!cache.turns_away(SHARDS as u64 + 2, 512), "another shard has room");
+    assert!(cache.turns_away(SHARDS as u64 + 1, 512) && !cache.turns_away(SHARDS as u64 + 1, 512));
+    // Two places.
+    let cache = Cache::new(2 * ASKED_SHARE);
+    assert!(cache.turns_away(1, ASKED_SHARE) && cache.turns_away(2, ASKED_SHARE));
+    assert!(!cache.turns_away(1, ASKED_SHARE) && !cache.turns_away(2, ASKED_SHARE));
+}
+
 /// A document of `len` bytes under the key 7 of the collection 3.
 fn whole(len: usize) -> Arc<Whole> {
     let bytes = [vec![7], vec![9; len]].concat();

@@ -177,7 +177,7 @@ impl Core {
         let mut before = None;
         loop {
             let Some(entry) = look()? else { return Ok(None) };
-            match self.locate(documents.id, key, entry) {
+            match self.locate_alone(documents.id, key, entry) {
                 Ok(located) => return Ok(Some(located)),
                 // The record may have moved on between the look in the index and the read: only an answer that stays the
                 // same is damage.
@@ -210,6 +210,13 @@ impl Core {
     #[inline]
     pub(crate) fn locate(&self, collection: u32, key: KeyRef<'_>, entry: Entry) -> Result<Located> {
         let found = self.log.look(entry.address())?;
+        self.locate_in(found, collection, key, entry)
+    }
+
+    /// The same, for who does not go on to the document's neighbours.
+    #[inline]
+    fn locate_alone(&self, collection: u32, key: KeyRef<'_>, entry: Entry) -> Result<Located> {
+        let found = self.log.look_alone(entry.address())?;
         self.locate_in(found, collection, key, entry)
     }
 

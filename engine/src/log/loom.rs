@@ -3,8 +3,8 @@
 //! The log is that of a store, over memory; only the writer's steps are taken by hand, so that they can be cut finer than a
 //! store does.
 
-use super::Log;
 use super::pieces::nameless;
+use super::{Log, Look};
 use crate::cache::{Block, Cache, Segment};
 use crate::document::KeyRef;
 use crate::format::record::{Kind, RecordParts};
@@ -93,6 +93,18 @@ impl Fixture {
         }
     }
 
+    /// Reads a record, if it is published, as who reads none of its neighbours.
+    fn read_alone(&self, record: &Placed) {
+        let at = LogAddress(record.at);
+        if self.visible.load(Ordering::Acquire) < record.end().0 {
+            return;
+        }
+        if let Look::Found(found) = self.log.look_alone(at).expect("memory can be read") {
+            let parsed = self.log.parse(&found, at).expect("a published record verifies");
+            assert_eq!(found.bytes()[..parsed.len], record.bytes);
+        }
+    }
+
     fn read_one(&self, record: &Placed) {
         let at = LogAddress(record.at);
         let found = self.log.find(at).expect("memory can be read");
@@ -123,6 +135,31 @@ fn a_block_is_sealed() {
     }
     reader.join().expect("the reader does not panic");
     fixture.read(&[first, second]);
+}
+
+/// The writer hands over a record in two parts, the block that ends in it being sealed in between. A reader reads what is published, without
+/// its block where that can be.
+fn a_record_is_written_out_in_two_parts() {
+    let fixture = Fixture::new(BLOCK - 40);
+    let first = fixture.record(BLOCK - 40, 1, 60);
+    let second = fixture.record(first.end().0, 2, (2 * BLOCK - first.end().0) as usize - OVERHEAD);
+    let reader = {
+        let (fixture, first) = (Arc::clone(&fixture), first.clone());
+        thread::spawn(move || fixture.read_alone(&first))
+    };
+    fixture.place(&first);
+    fixture.publish(&first);
+    fixture.write_out(&Placed { bytes: first.bytes[..40].to_vec(), ..first });
+    fixture.seal(first.end(), LogAddress(BLOCK));
+    // One of the same shard drives the sealed block out.
+    let other = Block::new(16, vec![0; BLOCK as usize], Arc::clone(&fixture.segment));
+    fixture.log.cache.put(16, Arc::new(other));
+    fixture.write_out(&first);
+    fixture.place(&second);
+    fixture.write_out(&second);
+    fixture.seal(second.end(), second.end());
+    reader.join().expect("the reader does not panic");
+    fixture.read_alone(&first);
 }
 
 /// One thread hands over the first record and seals its block while another places and publishes the second.
@@ -182,6 +219,11 @@ fn what_the_cache_evicts_is_in_the_file() {
 }
 
 #[test]
+fn a_record_that_is_written_out_in_two_parts_is_read_as_it_is() {
+    println!("{} executions", every_order(PREEMPTIONS, a_record_is_written_out_in_two_parts));
+}
+
+#[test]
 fn loom_finds_a_block_that_is_sealed_before_it_is_written_out() {
     is_found(Race::SealedUnwritten, "a published record verifies", PREEMPTIONS, the_cache_has_no_room);
 }
@@ -199,4 +241,14 @@ fn loom_finds_a_tail_that_is_cut_from_a_copy() {
 #[test]
 fn loom_finds_a_stale_block_that_is_cached() {
     is_found(Race::TailNotAsked, "a published record verifies", PREEMPTIONS, a_block_is_sealed);
+}
+
+#[test]
+fn loom_finds_what_is_settled_asked_behind_the_read() {
+    is_found(
+        Race::SettledAskedLate,
+        "a published record verifies",
+        PREEMPTIONS,
+        a_record_is_written_out_in_two_parts,
+    );
 }

@@ -12,6 +12,7 @@ use crate::sync::race::{self, Race};
 use super::Tail;
 use apart::Lengths;
 
+mod alone;
 mod apart;
 #[cfg(test)]
 mod tests;
@@ -153,6 +154,17 @@ impl Log {
     /// As [`find`](Self::find), but puts nothing together.
     #[inline]
     pub(crate) fn look(&self, address: LogAddress) -> Result<Look> {
+        self.look_for(address, false)
+    }
+
+    /// As [`look`](Self::look), for who does not go on to the record's neighbours.
+    #[inline]
+    pub(crate) fn look_alone(&self, address: LogAddress) -> Result<Look> {
+        self.look_for(address, true)
+    }
+
+    #[inline(always)]
+    fn look_for(&self, address: LogAddress, is_alone: bool) -> Result<Look> {
         if self.tail.holds(address)
             && let Some((bytes, segment)) = self.tail.copy_record(address)
         {
@@ -160,17 +172,24 @@ impl Log {
         }
         match self.cache.get(self.block_number(address)) {
             Some(block) => Ok(self.look_in(block, address)),
-            None => self.look_outside(address),
+            None => self.look_outside(address, is_alone),
         }
     }
 
     /// As [`look`](Self::look), where the cache does not have the block in which the record begins.
     #[cold]
-    fn look_outside(&self, address: LogAddress) -> Result<Look> {
+    fn look_outside(&self, address: LogAddress, is_alone: bool) -> Result<Look> {
         if self.lengths.are_long() || self.cache.whole(address).is_some() {
             return Ok(Look::Apart);
         }
-        let block = self.missing_block(self.block_number(address))?;
+        let number = self.block_number(address);
+        if is_alone
+            && self.cache.turns_away(number, Block::footprint_of(self.block_bytes()))
+            && let Some(found) = self.record_alone(address)?
+        {
+            return Ok(Look::Found(found));
+        }
+        let block = self.missing_block(number)?;
         Ok(self.look_in(block, address))
     }
 

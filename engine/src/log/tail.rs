@@ -101,9 +101,7 @@ impl Tail {
                 block.segment = Arc::clone(segment);
             }
             // What was taken back is gone, and what was left out is zeros.
-            if block.bytes.len() > within {
-                block.long_bytes = block.long_bytes.min(within as u64);
-            }
+            block.long_bytes = block.long_bytes.min(within as u64);
             block.bytes.resize(within, 0);
             block.bytes.extend_from_slice(&rest[..len]);
             block.long_bytes += common(long, at..at + len as u64);
@@ -238,6 +236,19 @@ mod tests {
             assert_eq!(cache.get(1).is_some(), is_cached);
             assert!(tail.copy_block(1).is_none() && !tail.holds(LogAddress(511)));
             assert!(tail.copy_block(2).is_some());
+        }
+    }
+
+    #[test]
+    fn a_long_record_that_was_taken_back_fills_no_block() {
+        // Of block 1 so much stays: 224 bytes of it would fill it.
+        for (kept_end, is_cached) in [(256 + 224, false), (256 + 223, true)] {
+            let (tail, cache, segment) = fixture();
+            let (from, end) = (LogAddress(256), LogAddress(512));
+            tail.put(&segment, from, &[1; 256], &[from..end]);
+            tail.put(&segment, LogAddress(kept_end), &[1; 40], &[]);
+            tail.seal(end, end, &cache);
+            assert_eq!(cache.get(1).is_some(), is_cached, "up to {kept_end}");
         }
     }
 

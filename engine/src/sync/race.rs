@@ -21,6 +21,8 @@ pub enum Race {
     TailCutFromCopy,
     /// A block is read from the file, and cached, though the tail still has more of it, or will have.
     TailNotAsked,
+    /// What of the log is settled is asked after a record was read by itself, and not before.
+    SettledAskedLate,
     /// A block comes into the cache, and another goes under a lock taken anew.
     EvictedLater,
     /// Keys leave the ordered map before their page is there.

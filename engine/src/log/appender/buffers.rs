@@ -54,6 +54,7 @@ mod tests {
         assert!(taken.iter().all(Vec::is_empty));
         assert_eq!(taken.iter().filter(|buffer| buffer.capacity() > 0).count(), 2);
         assert_eq!(buffers.bytes, 0, "what was taken leaves room");
+        assert_eq!(format!("{buffers:?}"), "Buffers", "it says nothing of what they had");
         buffers.keep(vec![7; KEPT_BYTES + 1]);
         assert_eq!(buffers.take().capacity(), 0);
     }

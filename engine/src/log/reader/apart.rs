@@ -41,6 +41,11 @@ impl Lengths {
     }
 }
 
+/// Whether memory for `capacity` bytes is more than a record of `len` is to keep.
+pub(super) fn is_roomy(capacity: usize, len: usize) -> bool {
+    capacity > len / 4 * 5
+}
+
 impl Log {
     /// Everything below is in its place for good, and written out; what is above may still be taken back, and something else be placed there.
     pub(crate) fn settled(&self) -> LogAddress {
@@ -54,7 +59,7 @@ impl Log {
         let guess =
             if self.lengths.are_long() { self.lengths.last.load(Ordering::Relaxed) as usize } else { 0 };
         let segment = self.append_record(address, guess.min(GUESS_MAX), &mut bytes)?;
-        if bytes.capacity() > bytes.len() / 4 * 5 {
+        if is_roomy(bytes.capacity(), bytes.len()) {
             // It may be kept for long, and was guessed to be longer.
             bytes.shrink_to_fit();
         }
@@ -90,24 +95,23 @@ impl Log {
             Arc::clone(&block.segment)
         };
         let mut have = out.len() - start;
-        if peek_len(&out[start..]).is_none() && have < PEEK_LEN {
-            self.append(&segment, LogAddress(address.0 + have as u64), PEEK_LEN.min(room) - have, true, out)?;
+        if peek_len(&out[start..]).is_none() {
+            let missing = PEEK_LEN.min(room).saturating_sub(have);
+            self.append(&segment, LogAddress(address.0 + have as u64), missing, true, out)?;
             have = out.len() - start;
         }
         let Some(len) = peek_len(&out[start..]) else { return Ok(segment) };
-        if have < len.min(room) {
-            let (at, missing) = (LogAddress(address.0 + have as u64), len.min(room) - have);
-            out.reserve(missing.min(READ_AT_ONCE));
-            // What lies behind a short record is asked for by others, too.
-            self.append(&segment, at, missing, len < self.long_record_len(), out)?;
-        }
+        let (at, missing) = (LogAddress(address.0 + have as u64), len.min(room).saturating_sub(have));
+        out.reserve(missing.min(READ_AT_ONCE));
+        // What lies behind a short record is asked for by others, too.
+        self.append(&segment, at, missing, len < self.long_record_len(), out)?;
         out.truncate(start + len);
         Ok(segment)
     }
 
     /// Appends `len` bytes of `segment` from `address` on to `out`; fewer where the file ends. Not verified. What the cache has is copied;
     /// the rest comes in at once and goes nowhere else, or, where `is_kept`, by blocks that the cache keeps.
-    fn append(
+    pub(super) fn append(
         &self,
         segment: &Segment,
         address: LogAddress,

@@ -8,9 +8,9 @@ use crate::format::record::{Kind, RecordParts};
 use crate::storage::MemoryStorage;
 
 /// The largest block: so a segment has two.
-const BLOCK: u64 = 16 << 10;
+pub(super) const BLOCK: u64 = 16 << 10;
 
-fn geometry() -> Geometry {
+pub(super) fn geometry() -> Geometry {
     Geometry::new(512, 2 * BLOCK as u32).expect("a legal geometry")
 }
 
@@ -21,10 +21,15 @@ fn log(len: u64) -> Log {
 
 /// A log of so many segments that is all in the file, which is `len` bytes of segments long.
 fn log_of(segments: u64, len: u64) -> Log {
+    log_up_to(2 * segments * BLOCK, len, Cache::new(1 << 20))
+}
+
+/// A log that ends at `end`, in a file which is `len` bytes of segments long.
+pub(super) fn log_up_to(end: u64, len: u64, cache: Cache) -> Log {
     let storage = FailStop::new(Box::new(MemoryStorage::new()));
     storage.set_len(geometry().segment_offset(0) + len).expect("memory refuses nothing");
-    let log = Log::new(storage, geometry(), LogAddress(2 * segments * BLOCK), Cache::new(1 << 20));
-    for sequence in 0..segments {
+    let log = Log::new(storage, geometry(), LogAddress(end), cache);
+    for sequence in 0..end.div_ceil(2 * BLOCK) {
         let lsn = Lsn(BEFORE.next().0 + sequence);
         log.segments.put(Arc::new(Segment::new(&LINEAGE, geometry(), sequence, sequence as u32, lsn)));
     }
@@ -32,7 +37,7 @@ fn log_of(segments: u64, len: u64) -> Log {
 }
 
 /// Writes a put of `len` bytes to `at`.
-fn write(log: &Log, at: u64, len: usize) -> Vec<u8> {
+pub(super) fn write(log: &Log, at: u64, len: usize) -> Vec<u8> {
     let (sequence, offset) = geometry().split(LogAddress(at));
     let segment = log.segments.get(sequence).expect("it is there");
     let mut bytes = Vec::new();
@@ -69,6 +74,17 @@ fn a_record_within_a_block_is_lent_from_there_and_one_across_blocks_is_put_toget
             Found::Copied(copy, _) => assert_eq!((is_lent, copy.len()), (false, len), "{len} bytes at {at}"),
         }
     }
+}
+
+#[test]
+fn who_looks_for_a_record_has_its_bytes_at_hand_unless_it_is_to_be_put_together() {
+    let log = log(4 * BLOCK);
+    let (within, across) = (1000, BLOCK - 100);
+    let bytes = write(&log, within, 20);
+    write(&log, across, 200);
+    let look = |at: u64| log.look(LogAddress(at)).expect("memory can be read");
+    assert_eq!(look(within).bytes()[..20], bytes);
+    assert!(look(across).bytes().is_empty());
 }
 
 #[test]
@@ -161,6 +177,16 @@ fn a_long_record_takes_no_room_in_the_cache_beside_the_block_that_it_begins_in()
 }
 
 #[test]
+fn a_record_is_a_long_one_from_a_quarter_of_a_block_on() {
+    for (len, is_kept) in [(BLOCK as usize / 4 - 1, true), (BLOCK as usize / 4, false)] {
+        let log = log(4 * BLOCK);
+        write(&log, BLOCK - 100, len);
+        log.find(LogAddress(BLOCK - 100)).expect("memory can be read");
+        assert_eq!(log.cache.peek(1).is_some(), is_kept, "{len}");
+    }
+}
+
+#[test]
 fn after_some_long_records_the_next_is_read_without_its_block_until_one_is_short() {
     // A record of a block in each of twelve segments.
     let lengths = |blocks_first: usize, len: usize| {
@@ -227,5 +253,91 @@ fn a_short_record_behind_long_ones_keeps_no_memory_but_its_own() {
         let Found::Copied(bytes, _) = found else { panic!("it lies in two blocks") };
         assert_eq!(bytes.len(), *len);
         assert!(bytes.capacity() <= len / 4 * 5, "{} bytes for {len}", bytes.capacity());
+    }
+}
+
+#[test]
+fn a_record_stands_behind_what_is_there_wherever_its_length_stands() {
+    // The length is in the first block, in both, or in the second.
+    for front in 1..20 {
+        let log = log(4 * BLOCK);
+        let bytes = write(&log, BLOCK - front, 200);
+        let mut out = vec![1, 2, 3];
+        log.append_record(LogAddress(BLOCK - front), 0, &mut out).expect("memory can be read");
+        assert_eq!((&out[..3], &out[3..]), (&[1, 2, 3][..], &bytes[..]), "{front} bytes in the first");
+    }
+}
+
+/// Bytes of which none stands where another one does, not far from there.
+fn pattern(len: usize) -> Vec<u8> {
+    (0..len).map(|at| (at % 251) as u8 ^ (at / 251 % 256) as u8).collect()
+}
+
+fn appended(log: &Log, from: u64, len: usize, is_kept: bool) -> Vec<u8> {
+    let segment = log.segments.get(0).expect("it is there");
+    let mut out = vec![1, 2, 3];
+    log.append(&segment, LogAddress(from), len, is_kept, &mut out).expect("memory can be read");
+    assert_eq!(out[..3], [1, 2, 3]);
+    out.split_off(3)
+}
+
+#[test]
+fn as_many_bytes_are_appended_as_were_asked_for_wherever_they_are() {
+    let bytes = pattern(2 * BLOCK as usize);
+    for cached in 0..4 {
+        for (from, to) in [(0, 10), (1000, 3000), (1000, BLOCK), (1000, BLOCK + 500), (0, 2 * BLOCK)] {
+            for is_kept in [false, true] {
+                let log = log(2 * BLOCK);
+                log.storage
+                    .write_all_at(geometry().segment_offset(0), &bytes)
+                    .expect("memory refuses nothing");
+                (0..2).filter(|number| cached >> number & 1 == 1).for_each(|number| drop(log.block(number)));
+                let found = appended(&log, from, (to - from) as usize, is_kept);
+                assert!(found == bytes[from as usize..to as usize], "{from} to {to}, {cached}, {is_kept}");
+            }
+        }
+    }
+}
+
+#[test]
+fn where_the_file_ends_nothing_more_is_appended_whatever_the_cache_has_behind() {
+    let log = log(2 * BLOCK);
+    let behind = log.block(1).expect("memory can be read");
+    log.storage.set_len(geometry().segment_offset(0) + BLOCK - 100).expect("memory refuses nothing");
+    log.cache.put(1, behind);
+    assert_eq!(appended(&log, 1000, BLOCK as usize, false).len() as u64, BLOCK - 1100);
+}
+
+#[test]
+fn where_the_tail_ends_nothing_more_is_appended_whatever_the_file_has_behind() {
+    let storage = FailStop::new(Box::new(MemoryStorage::new()));
+    storage.set_len(geometry().segment_offset(0) + 2 * BLOCK).expect("memory refuses nothing");
+    let log = Log::new(storage, geometry(), LogAddress(0), Cache::new(1 << 20));
+    let segment = Arc::new(Segment::new(&LINEAGE, geometry(), 0, 0, Lsn(BEFORE.next().0)));
+    log.segments.put(Arc::clone(&segment));
+    log.tail.put(&segment, LogAddress(0), &[7; 700], &[]);
+    for is_kept in [false, true] {
+        assert_eq!(appended(&log, 100, BLOCK as usize, is_kept), [7; 600]);
+    }
+}
+
+#[test]
+fn what_is_too_long_for_one_read_is_read_in_several() {
+    let geometry = Geometry::new(512, 4 << 20).expect("a legal geometry");
+    let storage = FailStop::new(Box::new(MemoryStorage::new()));
+    let bytes = pattern((5 << 20) / 2);
+    storage.write_all_at(geometry.segment_offset(0), &bytes).expect("memory refuses nothing");
+    let log = Log::new(storage, geometry, LogAddress(4 << 20), Cache::new(1 << 20));
+    log.segments.put(Arc::new(Segment::new(&LINEAGE, geometry, 0, 0, Lsn(BEFORE.next().0))));
+    for len in [bytes.len() - 1000, bytes.len(), 3 << 20] {
+        let there = &bytes[1000..bytes.len().min(1000 + len)];
+        assert!(appended(&log, 1000, len, false) == there, "{len}");
+    }
+}
+
+#[test]
+fn a_quarter_more_memory_than_a_record_has_bytes_is_kept() {
+    for (capacity, len, is_more) in [(100, 80, false), (101, 80, true), (80, 80, false), (1, 0, true)] {
+        assert_eq!(apart::is_roomy(capacity, len), is_more, "{capacity} for {len}");
     }
 }
