@@ -45,6 +45,8 @@ pub(super) struct Room {
     cut_at: u64,
     /// The last commit of a caller's put something.
     pub(super) is_reserve_wanted: bool,
+    /// A caller's commit put something since the file was last cut.
+    pub(super) is_put_since_cut: bool,
     /// The file may not grow, and has no segment to spare beyond the reserve.
     is_tight: bool,
     /// Segments that were opened since it was last held against its bound, and whether the file has grown since.
@@ -281,7 +283,7 @@ impl Writer {
         core.log.storage.set_len(keep)?;
         (self.file_len, self.synced_len) = (keep, keep);
         self.cuts += 1;
-        self.room.cut_at = self.appender.end_address().0;
+        (self.room.cut_at, self.room.is_put_since_cut) = (self.appender.end_address().0, false);
         // What the log reserves must not lie far beyond the end of the file (spec: F-4.3).
         self.appender.free.set_len(core.log.geometry.segments_within(keep));
         self.room.is_stale = true;

@@ -239,6 +239,7 @@ impl Writer {
         self.show_placed(core, &mark, &batch.long_records(core.log.long_record_len()));
         if share != Share::Reserve {
             self.room.is_reserve_wanted = share == Share::Ordinary;
+            self.room.is_put_since_cut |= share == Share::Ordinary;
         }
         let lsn = batch.lsn;
         let is_full = self.appender.pending_bytes() >= core.options.flush_bytes;

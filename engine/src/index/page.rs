@@ -249,6 +249,8 @@ mod tests {
         cleared.push(KeyRef::Text("x"), 1);
         assert_eq!(cleared.to_vec(), [(Key::from("x"), 1)]);
         assert_eq!((cleared.text.len(), cleared.bytes.len()), (1, 0), "what was there is gone");
+        cleared.reserve(1000);
+        assert!(cleared.items_capacity() > 1000, "beside the one that is there");
     }
 
     #[test]
@@ -278,6 +280,7 @@ mod tests {
             (0, false, pairs(&[("a", 4), ("b", 1), ("c", 3)])),
             (0, true, pairs(&[("c", 3), ("b", 1), ("a", 4)])),
             (1, false, pairs(&[("b", 1), ("a", 4), ("b", 2), ("c", 3)])),
+            (3, true, pairs(&[("b", 1), ("b", 2), ("c", 3), ("c", 5), ("b", 6), ("a", 4)])),
             (2, true, pairs(&[("b", 1), ("b", 2), ("c", 3), ("b", 6), ("a", 4)])),
             (6, false, mixed.clone()),
         ] {

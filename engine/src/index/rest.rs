@@ -123,11 +123,9 @@ impl Rest {
             let (from, to) = (among(from, kind, Ordering::Less), among(to, kind, Ordering::Greater));
             let (Some(from), Some(to)) = (from, to) else { return };
             self.tree(kind).walk(from, to, reverse, |leaf, mut range| {
-                if range.len() > left {
-                    range =
-                        if reverse { range.end - left..range.end } else { range.start..range.start + left };
-                }
-                left -= range.len();
+                let len = range.len().min(left);
+                range = if reverse { range.end - len..range.end } else { range.start..range.start + len };
+                left -= len;
                 copy(kind, leaf, range, reverse, out);
                 left > 0
             });

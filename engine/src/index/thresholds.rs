@@ -1,7 +1,7 @@
 //! To the key: when pages of integers come into being, what an index takes; and what the catalog keeps of what has ended.
 
 use super::load::loaded;
-use super::mixed::DIRECTORY_SLACK;
+use super::mixed::{DIRECTORY_SLACK, map_node_len};
 use super::paged::PagedInts;
 use super::tree::Leaf;
 use super::*;
@@ -179,6 +179,38 @@ fn a_key_in_a_page_is_read_while_the_map_is_being_changed() {
         drop(map);
         assert_eq!(found, Ok(Some(entry(6))), "it waits for nobody");
     });
+}
+
+#[test]
+fn a_page_of_entries_waits_for_no_map_that_has_nothing() {
+    let index = MixedIndex::new(SHIFT);
+    set(&index, 0..32);
+    let map = write(&index.rest);
+    thread::scope(|scope| {
+        let (say, said) = mpsc::channel();
+        let index = &index;
+        scope.spawn(move || {
+            let mut out = Entries::default();
+            index.page(&KeyRange::all(), false, 3, &mut out);
+            say.send(out.len())
+        });
+        let found = said.recv_timeout(Duration::from_secs(5));
+        drop(map);
+        assert_eq!(found, Ok(3), "it waits for nobody");
+    });
+}
+
+#[test]
+fn the_map_has_as_many_keys_in_a_node_as_a_page_has_but_no_fewer_than_four_and_no_more_than_64() {
+    let lens = [0, 1, 2, 3, 5, 6, 7, 12, 63].map(map_node_len);
+    assert_eq!(lens, [4, 4, 4, 8, 32, 64, 64, 64, 64]);
+}
+
+#[test]
+fn what_is_loaded_into_the_map_fills_its_nodes_as_what_was_put_there_does() {
+    let entries: Vec<_> = (0..40).map(|number| (Key::from(format!("{number:02}")), entry(7))).collect();
+    let index = loaded(SHIFT, &entries, 100);
+    assert_eq!(index.memory_bytes(), size_of::<Leaf>() + 2 * 40 + 2 * 40 / 16, "one leaf");
 }
 
 #[test]

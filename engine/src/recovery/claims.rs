@@ -116,12 +116,13 @@ fn search_segment(scan: &Scan<'_>, image: &Shared, from: u32, claims: &mut Claim
     let look = |file_offset: u64, bytes: &[u8]| {
         let offset = (file_offset - image.file_offset(0)) as u32;
         let mut found = Claims::default();
-        for at in (0..bytes.len() as u32).step_by(8).filter(|at| offset + at >= from) {
-            let Some(header) = bytes.get(at as usize..at as usize + FRAME_HEADER_LEN).and_then(|header| {
-                parse_header_at(header, offset + at, &image.seed, scan.geometry.segment_bytes())
-            }) else {
-                continue;
-            };
+        // No frame begins before `from`; `offset` is a multiple of the sector.
+        let first = from.saturating_sub(offset).next_multiple_of(8) as usize;
+        let places = bytes.get(first..).unwrap_or_default().windows(FRAME_HEADER_LEN).step_by(8);
+        for (at, header) in (first..).step_by(8).zip(places) {
+            let place = offset + at as u32;
+            let header = parse_header_at(header, place, &image.seed, scan.geometry.segment_bytes());
+            let Some(header) = header else { continue };
             // spec. Any valid header counts for the incarnation.
             found.add(Lsn::ZERO, header.lsn.incarnation());
             // spec. For the claim it must be of this life of the file.
@@ -129,7 +130,7 @@ fn search_segment(scan: &Scan<'_>, image: &Shared, from: u32, claims: &mut Claim
                 && header.lsn.incarnation() >= scan.slot.incarnation
                 && header.lsn >= first_lsn
             {
-                let opening = opened(scan, image, &bytes[at as usize..], offset + at, &header);
+                let opening = opened(scan, image, &bytes[at..], place, &header);
                 found.add(header.claim().max(opening).unwrap_or(Lsn::ZERO), 0);
             }
         }

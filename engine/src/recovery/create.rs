@@ -10,15 +10,16 @@ use crate::storage::FailStop;
 /// Zeros are written in pieces of at most this: larger ones make later overwrites slow on some file systems.
 pub(crate) const ZERO_FILL_BYTES: usize = 64 << 10;
 
+static ZEROS: [u8; ZERO_FILL_BYTES] = [0; ZERO_FILL_BYTES];
+
 //= spec/format.md#f-2-4-growth
 //# A writer MUST fill a grown range with zeros before it places a frame or a page in it.
 /// Writes zeros from `from` to `to`, so that the range is allocated before anything is placed in it.
 pub(crate) fn zero_fill(storage: &FailStop, from: u64, to: u64) -> Result<()> {
-    let zeros = vec![0; ZERO_FILL_BYTES.min((to - from) as usize)];
     let mut at = from;
     while at < to {
-        let len = zeros.len().min((to - at) as usize);
-        storage.write_all_at(at, &zeros[..len])?;
+        let len = ZEROS.len().min((to - at) as usize);
+        storage.write_all_at(at, &ZEROS[..len])?;
         at += len as u64;
     }
     Ok(())

@@ -196,8 +196,15 @@ impl Storage for FileStorage {
 
 const CACHE_BYTES_MIN: u64 = 64 << 20;
 
-/// How much memory a cache may take when nobody said: a quarter of what this process may use, and at least 64 MiB.
+/// How much memory a cache may take when nobody said: a quarter of what this process may use, and at least 64 MiB. The system is asked
+/// once: its answer takes longer to write and to read than a small store takes to open.
 pub(crate) fn default_cache_bytes() -> usize {
+    // Not one of the checkers' own: what it holds is the same whoever asks first.
+    static BYTES: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *BYTES.get_or_init(asked_cache_bytes)
+}
+
+fn asked_cache_bytes() -> usize {
     // The limit of a container, then the memory of the machine; elsewhere than on Linux neither file exists.
     let limit = |path| std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse::<u64>().ok());
     let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| memory_total(&text));

@@ -108,6 +108,8 @@ mod tests {
             let before = [1, 3, 7].into_iter().rfind(|other| *other < id);
             let after = [1, 3, 7].into_iter().find(|other| *other > id);
             assert_eq!(neighbours(&all, id), [before, after], "of {id}");
+            let itself = [1, 3, 7].contains(&id).then_some(state(10 * id));
+            assert_eq!(all.get(id).map(|live| live.state), itself, "of {id}");
         }
         assert_eq!(all.remove(3).map(|live| live.state), Some(state(30)));
         assert!(all.remove(3).is_none() && all.get(3).is_none());

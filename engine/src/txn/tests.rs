@@ -1,12 +1,15 @@
 //! Visibility, one step at a time.
 
 use std::ops::Bound;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use crate::cache::Segment;
 use crate::document::{Key, KeyRef};
 use crate::format::catalog::CatalogChange;
 use crate::format::{Geometry, Lineage, LogAddress, Lsn};
-use crate::index::{Birth, Entry, KeyRange, State};
+use crate::index::{Birth, Documents, Entry, KeyRange, State};
 use crate::log::{Batch, LogEnd, Mark};
 use crate::sync::Arc;
 
@@ -183,4 +186,22 @@ fn a_snapshot_that_goes_between_two_slices_of_a_commit_hides_nothing_from_reader
     assert!(visibility.is_unsettled());
     drop(applying);
     assert_eq!(visibility.see(1, KeyRef::Int(7), || None), Some(entry(10)));
+}
+
+#[test]
+fn a_count_waits_for_the_commit_that_it_holds_since_and_for_no_other() {
+    let (visibility, documents) = (Visibility::new(at(20)), Documents::new(1, 4));
+    for (since, is_waiting) in [(19, false), (20, false), (21, true)] {
+        documents.set_len(3, LogAddress(since));
+        let held = visibility.lock_for_change();
+        thread::scope(|scope| {
+            let (say, said) = mpsc::channel();
+            let (visibility, documents) = (&visibility, &documents);
+            scope.spawn(move || say.send(visibility.len(documents)));
+            let found = said.recv_timeout(Duration::from_millis(if is_waiting { 50 } else { 5000 }));
+            drop(held);
+            assert_eq!(found.ok(), (!is_waiting).then_some(3), "since {since}");
+            assert!(!is_waiting || said.recv() == Ok(3), "under the lock");
+        });
+    }
 }

@@ -60,6 +60,10 @@ impl SealedCheckpoint {
 
 /// So much log is worth a sync of its own that commits need not wait for.
 const SYNCED_AHEAD_MIN: u64 = 1 << 20;
+fn is_worth_a_sync(unsynced: u64) -> bool {
+    unsynced >= SYNCED_AHEAD_MIN
+}
+
 /// Whoever writes meanwhile as fast as the disk does is not waited for.
 const SYNCS_AHEAD_MAX: usize = 4;
 
@@ -224,7 +228,7 @@ impl Core {
             (writer.appender.end_address().0, behind)
         };
         for _ in 0..SYNCS_AHEAD_MAX {
-            if unsynced < SYNCED_AHEAD_MIN {
+            if !is_worth_a_sync(unsynced) {
                 break;
             }
             self.log.storage.sync()?;

@@ -201,6 +201,7 @@ impl Writer {
             beyond_rest: beyond(Kept::AtRest),
             beyond_reserve: beyond(Kept::Reserve),
             is_reserve_wanted: self.room.is_reserve_wanted,
+            is_put_since_cut: self.room.is_put_since_cut,
             written_since_cut: self.written_since_cut(),
             top,
             at_top: self.top(top),
@@ -209,6 +210,7 @@ impl Writer {
             spare: within.saturating_sub(self.reserved_free_segments(core)),
             checkpoint_segments: self.checkpoints.newest_segments(),
             kept: self.checkpoint_segments(core),
+            next: self.appender.end().reserved[0],
             reserved: self.appender.end().reserved.into_iter().flatten().max(),
         }
     }

@@ -105,6 +105,8 @@ pub(super) struct End {
     pub(super) beyond_reserve: u64,
     /// The last commit of a caller's put something, so that the next may want the reserve.
     pub(super) is_reserve_wanted: bool,
+    /// A document was put since the file was cut last.
+    pub(super) is_put_since_cut: bool,
     /// Bytes of log that were written since the file was cut last.
     pub(super) written_since_cut: u64,
     /// The highest place that is held, and what holds it.
@@ -118,7 +120,8 @@ pub(super) struct End {
     pub(super) checkpoint_segments: u32,
     /// So many that are free the log leaves to the next one (spec: P-5.1).
     pub(super) kept: u32,
-    /// The highest place that the log has reserved.
+    /// The place that the log has reserved for its next segment, and the highest that it has reserved.
+    pub(super) next: Option<u32>,
     pub(super) reserved: Option<u32>,
 }
 
@@ -253,8 +256,9 @@ impl Figures {
     }
 
     //= spec/space.md#p-5-4-at-rest
-    //# A file within the bound of P-6.2 SHOULD NOT be cut before at least half as many bytes of log were written, since it
-    //# was cut last, as the cut gives back: so that a store that writes little does not take and give back its reserve for ever.
+    //# A file within the bound of P-6.2, or into which a document was put since it was cut last, SHOULD NOT be cut before at least
+    //# half as many bytes of log were written since then as the cut gives back: so that a store that writes little does not take
+    //# and give back its reserve for ever.
     /// What there is to do for the end of the file: to cut it off, or to bring away what stands there.
     pub(super) fn due_at_the_end(&self, end: &End, effort: Effort, is_busy: bool, log_room: u64) -> Due {
         if effort == Effort::All {
@@ -263,6 +267,7 @@ impl Figures {
             let brought = self.due_at_the_top(end, log_room);
             return match brought {
                 Due::Nothing if self.is_log_in_the_way(end, COMPACTED, log_room) => Due::Roll,
+                Due::Nothing if self.is_log_far_behind(end, COMPACTED, log_room) => Due::Roll,
                 Due::Nothing if end.beyond_held > 0 => Due::Shrink(Kept::Held),
                 _ => brought,
             };
@@ -282,6 +287,10 @@ impl Figures {
         if self.is_above(most) && end.beyond_reserve > slack {
             return Due::Shrink(Kept::Reserve);
         }
+        // Where documents are deleted and none is put nobody wants it back: the bound is what counts.
+        if self.is_above(most) && !end.is_put_since_cut && end.beyond_rest > slack {
+            return Due::Shrink(Kept::AtRest);
+        }
         // What is free is what the reserve takes, and what the log takes next: whatever were brought further down, the file would soon be as
         // long again.
         if is_kept && u64::from(end.spare) * self.segment_bytes <= slack + 1 {
@@ -295,14 +304,25 @@ impl Figures {
 
     /// Whether the file would be longer than `factor` of what it must hold, and what stands at its end could come down if the log had not
     /// reserved the places for its next segments there: then the log goes on in these, and reserves others, which need not lie within the file.
-    /// In a file of more segments than a few, two are no part to speak of.
     fn is_log_in_the_way(&self, end: &End, factor: u64, log_room: u64) -> bool {
-        let cut = Figures { len: u64::from(end.top + 1) * self.segment_bytes, ..*self };
+        end.next.is_some_and(|next| next < end.top)
+            && self.is_worth_a_roll(end, end.top + 1, factor, log_room)
+    }
+
+    /// Whether the file would stay longer than that because it must not end far before what the log has reserved (spec: F-4.3). The way to
+    /// places further down may lead through the far one, which makes the file longer first: that is for who asks for all of it.
+    fn is_log_far_behind(&self, end: &End, factor: u64, log_room: u64) -> bool {
+        let far = end.reserved.filter(|reserved| *reserved > end.top + BEYOND_END);
+        far.is_some_and(|far| self.is_worth_a_roll(end, far - BEYOND_END + 1, factor, log_room))
+    }
+
+    /// Whether so many segments are more than `factor` of what the file must hold, which the log can make fewer by going on. In a file of more
+    /// segments than a few, two are no part to speak of.
+    fn is_worth_a_roll(&self, end: &End, segments: u32, factor: u64, log_room: u64) -> bool {
+        let cut = Figures { len: u64::from(segments) * self.segment_bytes, ..*self };
         end.top < SMALL
             && end.at_top != Top::Other
             && cut.is_above(factor)
-            && end.reserved.is_some_and(|reserved| reserved < end.top)
-            && end.below < end.checkpoint_segments.max(1)
             && log_room > 2 * self.segment_bytes
     }
 
@@ -311,7 +331,7 @@ impl Figures {
         let has_room = log_room > 2 * self.segment_bytes;
         // A file does not end far before what the log has reserved (spec: F-4.3): then the log goes on until that is behind it, and reserves
         // another place, which lies further down where more is free than it leaves alone.
-        let is_far = end.reserved.is_some_and(|reserved| reserved > end.top + 2);
+        let is_far = end.reserved.is_some_and(|reserved| reserved > end.top + BEYOND_END);
         if has_room && is_far && end.within > end.kept {
             return Due::Roll;
         }
@@ -340,6 +360,8 @@ const REST_LOG: u64 = 22;
 const REST: u64 = 24;
 const REST_FILE: u64 = 28;
 const REST_MAX: u64 = 32;
+/// A place that the log has reserved lies no further behind the end of the file (spec: F-4.3).
+const BEYOND_END: u32 = 2;
 /// In a file whose last segment has a number from this on, one or two are little.
 const SMALL: u32 = 12;
 /// And once it was compacted.

@@ -3,13 +3,13 @@
 
 mod space;
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
 
 use crate::cache::SegmentTable;
-use crate::document::{self, Key};
+use crate::document::{self, Key, KeyRef};
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::superblock::SLOT_OFFSETS;
-use crate::index::{Catalog, Entries, Entry, KeyRange, PrimaryIndex};
+use crate::index::{Catalog, Entries, Entry, KeyRange, Naming, PrimaryIndex};
 use crate::recovery::{self, Opened, Plan};
 use crate::sync::{Arc, read};
 
@@ -154,10 +154,7 @@ impl Core {
 
     /// What recovery finds in the file must be what the store answers with.
     fn compare(&self, recovered: &Catalog, report: &mut VerifyReport) {
-        let ours = entries(&read(&self.catalog));
-        let theirs = entries(recovered);
-        let differing = ours.iter().filter(|(key, entry)| theirs.get(*key) != Some(entry)).count()
-            + theirs.keys().filter(|key| !ours.contains_key(*key)).count();
+        let differing = differing(&read(&self.catalog), recovered);
         if differing > 0 {
             report.problems.push(Corruption {
                 at: 0,
@@ -181,13 +178,77 @@ fn invalid_slot(at: u64) -> Corruption {
     }
 }
 
-/// Every key of every collection, and where it stands.
-fn entries(catalog: &Catalog) -> BTreeMap<(String, Key), Entry> {
-    let mut all = BTreeMap::new();
-    for naming in catalog.current() {
+/// How many keys one of them alone has, or has elsewhere.
+fn differing(ours: &Catalog, theirs: &Catalog) -> usize {
+    let (ours, theirs) = (pages(ours), pages(theirs));
+    let (mut ours, mut theirs) = (entries(&ours).peekable(), entries(&theirs).peekable());
+    let mut count = 0;
+    loop {
+        let order = match (ours.peek(), theirs.peek()) {
+            (None, None) => return count,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some((our, _)), Some((their, _))) => our.cmp(their),
+        };
+        let our = if order.is_le() { ours.next() } else { None };
+        let their = if order.is_ge() { theirs.next() } else { None };
+        count += usize::from(our != their);
+    }
+}
+
+/// What each collection has, by name.
+fn pages(catalog: &Catalog) -> Vec<(&str, Entries)> {
+    let page = |naming: &Arc<Naming>| {
         let mut page = Entries::default();
         naming.documents.index.page(&KeyRange::all(), false, usize::MAX, &mut page);
-        all.extend(page.iter().map(|(key, entry)| ((naming.name.clone(), key.to_key()), *entry)));
+        page
+    };
+    let mut pages: Vec<_> = catalog.current().map(|naming| (naming.name.as_str(), page(naming))).collect();
+    pages.sort_unstable_by_key(|(name, _)| *name);
+    pages
+}
+
+/// Every key of every collection, in order, and where it stands.
+fn entries<'a>(pages: &'a [(&'a str, Entries)]) -> impl Iterator<Item = ((&'a str, KeyRef<'a>), &'a Entry)> {
+    pages.iter().flat_map(|(name, page)| page.iter().map(|(key, entry)| ((*name, key), entry)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::LogAddress;
+    use crate::index::Documents;
+
+    /// A catalog with these entries: name, key and address.
+    fn catalog(entries: &[(&str, Key, u64)]) -> Catalog {
+        let mut catalog = Catalog::default();
+        for (name, key, address) in entries {
+            if catalog.find(name).is_none() {
+                // Ids go by the names here, so that they are the same in whatever order these come.
+                let documents = Arc::new(Documents::new(u32::from(name.as_bytes()[0]), 4));
+                catalog.load((*name).to_owned(), documents).expect("names differ");
+            }
+            let naming = catalog.find(name).expect("it is there by now");
+            naming.documents.index.set(key.as_ref(), Entry::new(LogAddress(*address), false));
+        }
+        catalog
     }
-    all
+
+    #[test]
+    fn each_key_that_one_has_alone_or_elsewhere_differs_once() {
+        let both = [("a", Key::Int(1), 8), ("b", Key::from("x"), 16), ("b", Key::from("y"), 24)];
+        let other_order = [both[2].clone(), both[0].clone(), both[1].clone()];
+        assert_eq!(differing(&catalog(&both), &catalog(&other_order)), 0);
+        let elsewhere = [both[0].clone(), ("b", Key::from("x"), 32), both[2].clone()];
+        assert_eq!(differing(&catalog(&both), &catalog(&elsewhere)), 1);
+        for missing in 0..3 {
+            let mut fewer = both.to_vec();
+            fewer.remove(missing);
+            assert_eq!(differing(&catalog(&both), &catalog(&fewer)), 1);
+            assert_eq!(differing(&catalog(&fewer), &catalog(&both)), 1);
+        }
+        let another_name = [("c", Key::Int(1), 8), both[1].clone(), both[2].clone()];
+        assert_eq!(differing(&catalog(&both), &catalog(&another_name)), 2);
+        assert_eq!(differing(&catalog(&both), &Catalog::default()), 3);
+    }
 }

@@ -49,11 +49,13 @@ impl State {
         }
         let mut sure = None;
         let mut open = Vec::new();
+        let mut bytes = vec![0; step.min(len)];
         let mut at = probe.offset;
         let end = probe.offset + len as u64;
         while at < end {
             let to = (at / step as u64 + 1) * step as u64;
-            match self.look_at(probe, at..to.min(end)) {
+            let to = to.min(end);
+            match self.look_at(probe, at..to, &mut bytes[..(to - at) as usize]) {
                 Ok(answer) => sure = raised(sure, answer),
                 Err(sector) => open.push(sector),
             }
@@ -67,21 +69,24 @@ impl State {
         sure
     }
 
-    /// What the units in a range say, or, if that depends on the one unread sector there, all that they may say.
-    fn look_at(&mut self, probe: &Probe<'_>, range: Range<u64>) -> Result<Option<Answer>, Open> {
-        let len = (range.end - range.start) as usize;
-        let touched = self.sectors.touched(range.start, len);
-        let mut bytes = vec![0; len];
+    /// What the units in a range say, or, if that depends on the one unread sector there, all that they may say. `bytes` has room for the range.
+    fn look_at(
+        &mut self,
+        probe: &Probe<'_>,
+        range: Range<u64>,
+        bytes: &mut [u8],
+    ) -> Result<Option<Answer>, Open> {
+        let touched = self.sectors.touched(range.start, bytes.len());
         let Some(sector) = self.sectors.first_unread(touched.clone()) else {
-            self.pages.read(range.start, &mut bytes);
-            return Ok(units(probe, range.start, &bytes));
+            self.pages.read(range.start, bytes);
+            return Ok(units(probe, range.start, bytes));
         };
         if self.sectors.first_unread(sector + 1..touched.end).is_some() {
             // What two of them say together is no property of either.
-            self.read(range.start, &mut bytes);
-            return Ok(units(probe, range.start, &bytes));
+            self.read(range.start, bytes);
+            return Ok(units(probe, range.start, bytes));
         }
-        self.pages.read(range.start, &mut bytes);
+        self.pages.read(range.start, bytes);
         let (_, place) = self.sectors.place(sector);
         let sector_start = sector * self.sectors.sector_len();
         let from = range.start.max(sector_start);
@@ -93,7 +98,7 @@ impl State {
             .iter()
             .map(|version| {
                 bytes[within.clone()].copy_from_slice(&version.page.bytes()[source.clone()]);
-                units(probe, range.start, &bytes)
+                units(probe, range.start, bytes)
             })
             .collect();
         Err(Open { sector, answers })

@@ -70,6 +70,34 @@ fn the_sync_of_a_checkpoint_makes_the_length_durable_that_the_file_has_with_its_
 }
 
 #[test]
+fn much_log_behind_a_growth_is_made_durable_ahead_of_the_sync_that_commits_wait_for() {
+    for (unsynced, is_worth) in [(0, false), ((1 << 20) - 1, false), (1 << 20, true), (u64::MAX, true)] {
+        assert_eq!(is_worth_a_sync(unsynced), is_worth, "{unsynced} bytes");
+    }
+    let options = Options::new().sector(512).segment_bytes(4 << 20);
+    for (len, is_growth_named, expected) in
+        [(100, false, 3), (2 << 20, false, 4), (100, true, 1), (2 << 20, true, 1)]
+    {
+        let core = Core::open(Box::new(MemoryStorage::new()), &options).expect("memory refuses nothing");
+        let mut writer = core.writer().expect("it is opened for writing");
+        writer.begin(&core).expect("memory refuses nothing");
+        let document = [&[0x5A, 0, 0x20, 0, 0][..], &vec![7; len]].concat();
+        core.put(&mut writer, "a", KeyRef::Int(1), Expect::Anything, &document).expect("it is sound");
+        writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+        drop(writer);
+        let mut job = begin(&core);
+        while core.write_checkpoint(&mut job).expect("memory refuses nothing") {}
+        if is_growth_named {
+            let mut writer = core.writer().expect("it is opened for writing");
+            writer.named_len = writer.file_len;
+        }
+        let syncs = core.log.storage.counters().syncs;
+        core.seal_checkpoint(job).expect("memory refuses nothing");
+        assert_eq!(core.log.storage.counters().syncs - syncs, expected, "{len} bytes");
+    }
+}
+
+#[test]
 fn what_was_taken_for_a_checkpoint_that_does_not_come_to_be_is_free_again() {
     let core = store();
     let mut writer = core.writer().expect("it is opened for writing");

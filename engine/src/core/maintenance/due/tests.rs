@@ -121,6 +121,30 @@ fn what_is_to_be_cut_may_be_gone_by_then() {
 }
 
 #[test]
+fn what_was_moved_in_vain_is_cut_off_all_the_same_where_somebody_asks_for_all_of_it() {
+    let core = open(&tiny());
+    put(&core, 0..60).expect("there is room");
+    let in_vain = |effort| {
+        let mut writer = core.writer().expect("it is opened for writing");
+        let figures = writer.figures(&core);
+        writer.work.best = None;
+        assert!(!writer.is_in_vain(effort, &figures), "nothing was moved yet");
+        writer.work.relocated_bytes += 1 << 30;
+        assert!(writer.is_in_vain(effort, &figures));
+    };
+    let step = |effort| core.maintain(effort).expect("memory refuses nothing");
+    let beyond = || {
+        let writer = core.writer().expect("it is opened for writing");
+        writer.file_len - writer.kept_len(&core, Kept::Held)
+    };
+    in_vain(Effort::Rest);
+    assert!(step(Effort::Rest) == Stepped::Nothing && beyond() > 0);
+    in_vain(Effort::All);
+    assert!(step(Effort::All) == Stepped::Done && beyond() == 0);
+    assert_eq!(step(Effort::All), Stepped::Nothing, "it is cut once");
+}
+
+#[test]
 fn a_store_is_short_of_room_until_some_is_made() {
     let core = open(&tiny().max_file_bytes(16_384 + 40 * 512));
     put(&core, 0..10).expect("there is room");

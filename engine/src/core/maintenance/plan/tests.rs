@@ -190,6 +190,7 @@ const END: End = End {
     beyond_rest: 0,
     beyond_reserve: 0,
     is_reserve_wanted: false,
+    is_put_since_cut: false,
     written_since_cut: 0,
     top: 20,
     at_top: Top::Other,
@@ -198,6 +199,7 @@ const END: End = End {
     spare: 0,
     checkpoint_segments: 2,
     kept: 3,
+    next: None,
     reserved: None,
 };
 
@@ -251,7 +253,7 @@ fn a_file_beyond_its_bound_is_cut_down_to_its_reserve() {
 fn the_reserve_is_left_to_those_who_go_on_putting_documents() {
     let due = |end: End, is_busy| figures(49_001).due_at_the_end(&end, Effort::Rest, is_busy, u64::MAX);
     let cut = End { beyond_rest: 2_001, written_since_cut: 1_001, ..END };
-    let wanted = End { is_reserve_wanted: true, ..cut };
+    let wanted = End { is_reserve_wanted: true, is_put_since_cut: true, ..cut };
     assert_eq!(due(cut, true), Due::Shrink(Kept::AtRest), "who deletes does not want it back");
     assert_eq!(due(wanted, false), Due::Shrink(Kept::AtRest), "nobody writes");
     assert_eq!(due(wanted, true), Due::Nothing);
@@ -260,7 +262,37 @@ fn the_reserve_is_left_to_those_who_go_on_putting_documents() {
     for (spare, expected) in [(2, Due::Nothing), (3, Due::Checkpoint)] {
         let end = End { at_top: Top::Checkpoint, spare, ..wanted };
         assert_eq!(due(end, true), expected, "{spare} to spare");
-        assert_eq!(due(End { is_reserve_wanted: false, written_since_cut: 0, ..end }, true), Due::Checkpoint);
+        let unwanted = End { is_reserve_wanted: false, is_put_since_cut: false, written_since_cut: 0, ..end };
+        assert_eq!(due(End { beyond_rest: 2_000, ..unwanted }, true), Due::Checkpoint);
+        assert_eq!(due(unwanted, true), Due::Shrink(Kept::AtRest), "beyond its bound it is cut in any case");
+    }
+    let small = Figures { len: 49_001, ..with(Usage { live: 4_000, ..Usage::default() }) };
+    for (spare, expected) in [(1, Due::Nothing), (2, Due::Checkpoint)] {
+        let end = End { at_top: Top::Checkpoint, spare, ..wanted };
+        let found = small.due_at_the_end(&end, Effort::Rest, true, u64::MAX);
+        assert_eq!(found, expected, "{spare} to spare, of a small file");
+    }
+}
+
+#[test]
+fn a_file_beyond_its_bound_is_cut_however_little_was_written_where_nobody_wants_the_reserve() {
+    let end = End { beyond_rest: 2_001, written_since_cut: 0, ..END };
+    for (len, is_busy, end, expected) in [
+        (36_000, false, end, Due::Nothing),
+        (36_001, false, end, Due::Shrink(Kept::AtRest)),
+        (36_001, false, End { is_put_since_cut: true, ..end }, Due::Nothing),
+        (
+            36_001,
+            false,
+            End { is_put_since_cut: true, written_since_cut: 1_001, ..end },
+            Due::Shrink(Kept::AtRest),
+        ),
+        (36_001, false, End { beyond_rest: 2_000, ..end }, Due::Nothing),
+        (49_000, true, end, Due::Nothing),
+        (49_001, true, end, Due::Shrink(Kept::AtRest)),
+    ] {
+        let found = figures(len).due_at_the_end(&end, Effort::Rest, is_busy, u64::MAX);
+        assert_eq!(found, expected, "{len} bytes, {is_busy}, {end:?}");
     }
 }
 
@@ -307,19 +339,20 @@ fn what_stands_at_the_end_is_brought_down_where_it_has_room() {
 fn the_log_goes_on_where_what_it_has_reserved_keeps_the_end_of_a_long_file_from_coming_down() {
     // What must be held comes to 4,000 bytes: 8 segments are the bound of a compacted file, and 12 that of a file at rest.
     let figures = |len| Figures { len, ..with(Usage { live: 4_000, ..Usage::default() }) };
-    let held_up = End { reserved: Some(7), below: 1, top: 8, at_top: Top::Checkpoint, ..END };
+    let held_up = End { next: Some(7), reserved: Some(9), below: 1, top: 8, at_top: Top::Checkpoint, ..END };
     for (end, log_room, expected) in [
         (held_up, 2_001, Due::Roll),
         (held_up, 2_000, Due::Nothing),
         (End { beyond_held: 1, ..held_up }, 2_001, Due::Roll),
-        (End { top: 7, reserved: Some(6), ..held_up }, 2_001, Due::Nothing),
+        (End { top: 7, next: Some(6), ..held_up }, 2_001, Due::Nothing),
         (End { top: 11, ..held_up }, 2_001, Due::Roll),
         (End { top: 12, ..held_up }, 2_001, Due::Nothing),
-        (End { reserved: Some(8), ..held_up }, 2_001, Due::Nothing),
-        (End { reserved: None, ..held_up }, 2_001, Due::Nothing),
+        (End { next: Some(8), ..held_up }, 2_001, Due::Nothing),
+        (End { next: None, ..held_up }, 2_001, Due::Nothing),
         // What cannot be moved does not come down, whatever makes way.
         (End { at_top: Top::Other, ..held_up }, 2_001, Due::Nothing),
         (End { at_top: Top::Current, ..held_up }, 2_001, Due::Roll),
+        (End { at_top: Top::Current, below: 1, checkpoint_segments: 1, ..held_up }, 2_001, Due::Roll),
         (End { below: 2, ..held_up }, 2_001, Due::Checkpoint),
         (End { below: 0, checkpoint_segments: 0, ..held_up }, 2_001, Due::Roll),
         (End { below: 1, checkpoint_segments: 0, ..held_up }, 2_001, Due::Checkpoint),
@@ -334,6 +367,26 @@ fn the_log_goes_on_where_what_it_has_reserved_keeps_the_end_of_a_long_file_from_
         let end = End { top: 11, ..held_up };
         let found = at_rest(live).due_at_the_end(&end, Effort::Rest, is_busy, u64::MAX);
         assert_eq!(found, expected, "{live}, {is_busy}");
+    }
+}
+
+#[test]
+fn a_compaction_has_the_log_go_on_where_a_place_it_has_reserved_far_up_keeps_the_file_long() {
+    // As above, 8 segments are the bound; a file that the log has reserved a place for has no fewer than those in front of it but one.
+    let figures = Figures { ..with(Usage { live: 4_000, ..Usage::default() }) };
+    let far = End { reserved: Some(10), below: 0, within: 1, top: 6, at_top: Top::Checkpoint, ..END };
+    for (end, effort, log_room, expected) in [
+        (far, Effort::All, 2_001, Due::Roll),
+        (far, Effort::All, 2_000, Due::Nothing),
+        (End { reserved: Some(9), ..far }, Effort::All, 2_001, Due::Nothing),
+        (End { top: 8, ..far }, Effort::All, 2_001, Due::Nothing),
+        (End { top: 7, ..far }, Effort::All, 2_001, Due::Roll),
+        (End { top: 12, reserved: Some(15), ..far }, Effort::All, 2_001, Due::Nothing),
+        (End { at_top: Top::Other, ..far }, Effort::All, 2_001, Due::Nothing),
+        (far, Effort::Rest, 2_001, Due::Nothing),
+    ] {
+        let found = figures.due_at_the_end(&end, effort, false, log_room);
+        assert_eq!(found, expected, "{end:?}, {effort:?}, room for {log_room}");
     }
 }
 

@@ -63,6 +63,23 @@ fn keys_of_one_head_are_told_apart() {
         Err(9),
         "behind all, whose places have the highest head"
     );
+    assert_eq!((Keys::default().search(b""), Keys::default().find(b"")), (Err(0), None), "nothing is there");
+}
+
+#[test]
+fn heads_are_the_first_four_bytes_as_numbers_in_their_order() {
+    let all: [(&[u8], i64); 7] = [
+        (b"", 0),
+        (b"\0\0\0\0\xff", 0),
+        (b"\0\0\0\x01", 1),
+        (b"\x01", 1 << 24),
+        (b"\x7f\xff\xff\xff", i64::from(i32::MAX)),
+        (b"\x80\0", 1 << 31),
+        (b"\xff\xff\xff\xff", i64::from(u32::MAX)),
+    ];
+    for (bytes, expected) in all {
+        assert_eq!(i64::from(head(bytes)), expected + i64::from(i32::MIN), "{bytes:?}");
+    }
 }
 
 #[test]
@@ -103,6 +120,33 @@ fn room_for_more_is_an_eighth_of_what_is_there() {
     }
     all.shrink();
     assert_eq!(all.capacity(), 32 * KEYS_MAX);
+}
+
+#[test]
+fn memory_is_asked_for_when_a_key_has_no_room_and_then_for_an_eighth_more() {
+    let mut all = Keys::default();
+    let mut capacity_with = |len: usize| {
+        all.insert(all.len(), &vec![all.len() as u8; len]);
+        all.capacity()
+    };
+    // The second fits just so.
+    let found = [100, 64, 1, 900, 900].map(&mut capacity_with);
+    assert_eq!(found, [164, 164, 165 + 64, 1065 + 64, 1965 + 1065 / 8]);
+}
+
+#[test]
+fn room_is_given_back_once_much_less_than_half_is_used() {
+    let mut all = Keys::default();
+    for (at, len) in [100, 100, 100, 100, 116, 116, 116, 116].into_iter().enumerate() {
+        all.insert(at, &vec![at as u8; len]);
+    }
+    all.shrink();
+    let mut capacity_without_last = || {
+        all.remove(all.len() - 1);
+        all.capacity()
+    };
+    // 864 bytes for 400 are twice as many, and 64.
+    assert_eq!([(); 5].map(|()| capacity_without_last()), [864, 864, 864, 864, 300]);
 }
 
 #[test]
