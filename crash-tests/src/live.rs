@@ -104,10 +104,18 @@ impl Live {
     pub fn open(
         setup: Setup,
         disk: SimDisk,
+        oracle: Oracle,
+        ending: Ending,
+    ) -> Result<(Live, Vec<SimDisk>, Survived), Violation> {
+        Live::begin(setup, Witness::recording(disk), oracle, ending)
+    }
+
+    fn begin(
+        setup: Setup,
+        witness: Witness,
         mut oracle: Oracle,
         ending: Ending,
     ) -> Result<(Live, Vec<SimDisk>, Survived), Violation> {
-        let witness = Witness::recording(disk);
         let db = open(setup, &witness)?;
         let moments = witness.take();
         let dump = adapter::contents(&db).map_err(|error| format!("reading what it holds: {error}"))?;
@@ -121,6 +129,11 @@ impl Live {
         let client = self.client.fork(self.db().fork(witness.clone()));
         let follower = self.follower.as_ref().map(|follower| follower.fork(client.db()));
         Live { setup: self.setup, follower, client, witness, oracle: self.oracle.clone() }
+    }
+
+    /// From now on its steps give no moments: nobody cuts power in them.
+    pub fn look_away(&self) {
+        self.witness.look_away();
     }
 
     /// The store.
@@ -293,7 +306,7 @@ impl Live {
     fn next_life(&mut self, ending: Ending) -> Result<Vec<SimDisk>, Violation> {
         self.witness.switch_off();
         let (next, opening, _) =
-            Live::open(self.setup, self.witness.disk().clone(), self.oracle.clone(), ending)?;
+            Live::begin(self.setup, self.witness.of_next_life(), self.oracle.clone(), ending)?;
         *self = next;
         Ok(opening)
     }

@@ -18,6 +18,8 @@ pub struct Witness {
 struct Shared {
     /// The disk after each change, while somebody wants to know.
     moments: Mutex<Option<Vec<SimDisk>>>,
+    /// Nobody cuts power here.
+    is_unwatched: AtomicBool,
     is_off: AtomicBool,
     has_changed: AtomicBool,
 }
@@ -35,9 +37,25 @@ impl Witness {
         witness
     }
 
-    /// Begins to keep the moments to come, and forgets those before.
+    /// Begins to keep the moments to come, and forgets those before; unless nobody wants any.
     pub fn record(&self) {
-        *self.moments() = Some(Vec::new());
+        *self.moments() = (!self.shared.is_unwatched.load(Ordering::Relaxed)).then(Vec::new);
+    }
+
+    /// From now on no moments are kept, whoever begins to: a copy of the disk at each change, and of all that the next change touches, is most of
+    /// what a life costs, and nobody cuts power in this one.
+    pub fn look_away(&self) {
+        self.shared.is_unwatched.store(true, Ordering::Relaxed);
+    }
+
+    /// What the next life on the same disk takes for it. Moments are kept from its first call on, if they are kept of this life.
+    #[must_use]
+    pub fn of_next_life(&self) -> Self {
+        let next = Witness::new(self.disk.clone());
+        let is_unwatched = self.shared.is_unwatched.load(Ordering::Relaxed);
+        next.shared.is_unwatched.store(is_unwatched, Ordering::Relaxed);
+        next.record();
+        next
     }
 
     /// The disk after each change since [`Witness::record`], and no more from now on.
@@ -117,5 +135,32 @@ impl Storage for Witness {
     fn probe(&self, probe: &Probe<'_>) -> io::Result<Option<Vec<Answer>>> {
         self.powered()?;
         self.disk.probe(probe)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use holotype::storage::sim::Level;
+
+    use super::*;
+
+    fn write(witness: &Witness) {
+        witness.write_at(0, b"a").expect("nothing is wrong with the disk");
+    }
+
+    #[test]
+    fn where_nobody_cuts_power_no_moments_are_kept_nor_in_the_lives_after_it() {
+        let watched = Witness::recording(SimDisk::new(64, Level::Sectors));
+        write(&watched);
+        assert_eq!(watched.take().len(), 1);
+        let next = watched.of_next_life();
+        write(&next);
+        assert_eq!(next.take().len(), 1, "a life is watched as the one before was");
+        next.look_away();
+        next.record();
+        write(&next);
+        let last = next.of_next_life();
+        write(&last);
+        assert!(next.take().is_empty() && last.take().is_empty());
     }
 }

@@ -1,11 +1,12 @@
 //! Bytes as a whole file.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use holotype::inspect::{self, Outcome};
-use holotype::storage::{MemoryStorage, Storage};
 use holotype::{Background, Corruption, Db, Document, Error, Key, Options, doc, salvage_to};
+
+use crate::disk::Disk;
 
 /// Inputs beyond this are cut: what more bytes could show, fewer show faster.
 const IMAGE_LEN_MAX: usize = 256 << 10;
@@ -43,7 +44,7 @@ pub fn file_image(bytes: &[u8]) {
             // A feature may be harmless to readers alone, and mending takes an incarnation that may be the last.
             let writers_only = matches!(refusal, Error::NewerFormat { .. } | Error::LimitReached { .. });
             assert!(seen.is_err() || writers_only, "opened for a reader and refused to a writer: {refusal}");
-            assert!(contents(&disk) == bytes, "a refused file is left as it was: {refusal}");
+            assert!(disk.is(bytes), "a refused file is left as it was: {refusal}");
         }
     }
 }
@@ -66,7 +67,7 @@ fn look(bytes: &[u8], opens: bool) {
 
 /// Salvages what can be, into a store that opens and is in order; of a store that a reader can read to its end, all of it.
 fn save(bytes: &[u8], seen: &Result<Answers, Error>) {
-    let saved = Arc::new(MemoryStorage::new());
+    let saved = disk_with(&[]);
     let is_whole = |seen: &Answers| seen.values().flatten().all(|(_, document)| document.is_some());
     let report = match salvage_to(disk_with(bytes), Arc::clone(&saved)) {
         Ok(report) => report,
@@ -94,23 +95,14 @@ fn save(bytes: &[u8], seen: &Result<Answers, Error>) {
     }
 }
 
-/// Without a thread of the store's own, so that one input does the same each time. Made once: to make them, the system is asked for its memory.
+/// Without a thread of the store's own, so that one input does the same each time; and what is created is small, as the images are.
 fn options() -> Options {
-    static OPTIONS: LazyLock<Options> =
-        LazyLock::new(|| Options::new().seed(1).cache_bytes(1 << 20).background(Background::Manual));
-    OPTIONS.clone()
+    let small = Options::new().sector(64).segment_bytes(512);
+    small.cache_bytes(1 << 20).seed(1).background(Background::Manual)
 }
 
-fn disk_with(bytes: &[u8]) -> Arc<MemoryStorage> {
-    let disk = MemoryStorage::new();
-    disk.write_at(0, bytes).expect("memory refuses nothing");
-    Arc::new(disk)
-}
-
-fn contents(disk: &MemoryStorage) -> Vec<u8> {
-    let mut bytes = vec![0; disk.len().expect("memory refuses nothing") as usize];
-    disk.read_at(0, &mut bytes).expect("memory refuses nothing");
-    bytes
+fn disk_with(bytes: &[u8]) -> Arc<Disk> {
+    Arc::new(Disk::with(bytes))
 }
 
 /// What a reader is told, and that it changes nothing.
@@ -123,7 +115,7 @@ fn read_only(bytes: &[u8]) -> Result<Answers, Error> {
         }
         seen
     });
-    assert!(contents(&disk) == bytes, "a reader changes nothing");
+    assert!(disk.is(bytes), "a reader changes nothing");
     seen
 }
 
@@ -145,7 +137,7 @@ fn answers(db: &Db) -> Answers {
 }
 
 /// A store that opened goes on: it takes a document, or says why not, and has it after the next opening.
-fn goes_on(db: Db, disk: &Arc<MemoryStorage>, options: &Options, mut seen: Answers) {
+fn goes_on(db: Db, disk: &Arc<Disk>, options: &Options, mut seen: Answers) {
     let (name, document) = ("after", doc! { "written": "after the fact" });
     // Accounts are trusted until somebody verifies them: where they are wrong, what they call dead is given up.
     let is_sound = db.verify(true).is_ok_and(|report| report.is_clean());

@@ -14,6 +14,7 @@
 //! feedback, and a crash found anywhere else becomes one more file in the corpus.
 
 mod backups;
+mod disk;
 mod document;
 mod image;
 mod input;

@@ -163,11 +163,15 @@ impl<'a> Cutter<'a> {
         trail: &mut Vec<String>,
     ) -> Result<(), Failure> {
         let fail = |what: Violation| fail(trail, what);
+        if cuts <= 1 {
+            live.look_away();
+        }
         let moments = live.step(step).map_err(fail)?;
         live.look().map_err(fail)?;
         if cuts > 1 {
             self.cut_each(moments, cuts - 1, trail)?;
         } else {
+            self.tally.lives += 1;
             live.step(&Step::Kill).map_err(|what| Failure { trail: trail.clone(), what })?;
             live.look().map_err(|what| Failure { trail: trail.clone(), what })?;
         }

@@ -17,6 +17,8 @@ pub struct Tally {
     pub leaves: u64,
     /// Those that came to a store that another one had come to, in memory and on the disk: what follows was tried once.
     pub same: u64,
+    /// Lives that went on from a recovery: a step more, a kill, and an opening that is looked at as the recovery was. Not among `leaves`.
+    pub lives: u64,
     /// States of the medium that they stand for.
     pub states: f64,
     /// The most choices that one recovery asked for.
@@ -46,6 +48,7 @@ impl Tally {
         self.thirds += other.thirds;
         self.leaves += other.leaves;
         self.same += other.same;
+        self.lives += other.lives;
         self.states += other.states;
         self.depth = self.depth.max(other.depth);
         self.lost += other.lost;
@@ -62,13 +65,14 @@ impl fmt::Display for Tally {
         };
         write!(
             f,
-            "{} sequences, {} power cuts, {} recoveries (at most {} choices each; {} came to the same as another) for {:.3e} states; of the commits in the air \
+            "{} sequences, {} power cuts, {} recoveries (at most {} choices each; {} came to the same as another; {} lives went on from the others) for {:.3e} states; of the commits in the air \
              {} recoveries found none, {} some, {} all{}",
             self.sequences,
             self.windows,
             self.leaves,
             self.depth,
             self.same,
+            self.lives,
             self.states,
             self.lost,
             self.partial,
