@@ -74,8 +74,9 @@ pub(crate) enum Upkeep {
 const UNCHECKED_SHARE: u64 = 32;
 /// In a file that may not grow, this share of the log is won back before there is no room left at all.
 const SLACK_SHARE: u64 = 16;
-/// So many records may die without a check.
+/// So many records may die without a check in a store of fewer documents than `FEW`: there a check takes longer than what it would save.
 const UNCHECKED_RECORDS: u64 = 256;
+const FEW: u64 = 1024;
 
 /// A store in its first segment keeps this much of it at least; a small one at rest keeps a whole segment where it has less left.
 const SMALL_RESERVE: u64 = 16 << 10;
@@ -257,7 +258,7 @@ impl Writer {
         }
         (self.room.opened, self.room.looked_for, self.room.has_grown) = (0, 0, false);
         self.room.superseded = self.accounts.superseded();
-        self.room.check_after = (self.room.documents / UNCHECKED_SHARE).max(UNCHECKED_RECORDS);
+        self.room.check_after = check_after(self.room.documents);
         Upkeep::Check
     }
 
@@ -333,6 +334,11 @@ impl Writer {
     fn is_small(&self) -> bool {
         self.held_top() < SMALL_SEGMENTS
     }
+}
+
+/// How many records may die without a check: few beside all of them, since by so much the file would pass its bound.
+fn check_after(documents: u64) -> u64 {
+    if documents < FEW { UNCHECKED_RECORDS } else { documents / UNCHECKED_SHARE }
 }
 
 /// What a file that shrinks keeps.

@@ -114,10 +114,14 @@ impl Writer {
 impl Writer {
     fn figures(&self, core: &Core) -> Figures {
         let geometry = core.log.geometry;
+        let (segment_bytes, before) = (u64::from(geometry.segment_bytes()), geometry.segment_offset(0));
+        // Beside segments that are not much longer it would be one more of them.
+        let front = if segment_bytes < 8 * before { 0 } else { before };
         Figures {
-            segment_bytes: u64::from(geometry.segment_bytes()),
+            segment_bytes,
             room: u64::from(geometry.segment_bytes() - geometry.data_start()),
-            len: self.file_len.saturating_sub(geometry.segment_offset(0)),
+            len: self.file_len.saturating_sub(before) + front,
+            front,
             usage: self.usage(core),
         }
     }

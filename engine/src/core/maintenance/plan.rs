@@ -91,8 +91,9 @@ pub(super) struct Figures {
     pub(super) segment_bytes: u64,
     /// What a segment has for frames.
     pub(super) room: u64,
-    /// Length of the file from its first segment on.
+    /// Length of the file, and what of it, in front of the first segment, is counted.
     pub(super) len: u64,
+    pub(super) front: u64,
     pub(super) usage: Usage,
 }
 
@@ -297,7 +298,11 @@ impl Figures {
             return Due::Nothing;
         }
         match self.due_at_the_top(end, log_room) {
-            Due::Nothing if !is_busy && self.is_log_in_the_way(end, REST_MAX, log_room) => Due::Roll,
+            Due::Nothing
+                if (!is_busy || !end.is_put_since_cut) && self.is_log_in_the_way(end, most, log_room) =>
+            {
+                Due::Roll
+            }
             brought => brought,
         }
     }
@@ -319,7 +324,7 @@ impl Figures {
     /// Whether so many segments are more than `factor` of what the file must hold, which the log can make fewer by going on. In a file of more
     /// segments than a few, two are no part to speak of.
     fn is_worth_a_roll(&self, end: &End, segments: u32, factor: u64, log_room: u64) -> bool {
-        let cut = Figures { len: u64::from(segments) * self.segment_bytes, ..*self };
+        let cut = Figures { len: self.front + u64::from(segments) * self.segment_bytes, ..*self };
         end.top < SMALL
             && end.at_top != Top::Other
             && cut.is_above(factor)

@@ -25,3 +25,10 @@ fn a_look_is_asked_for_once_where_a_segment_was_opened() {
     // In a log of so many segments the file is not held against its bound at each.
     assert!(writer.accounts.count() > 2 * UNCHECKED_SHARE && looks > 10, "{looks}");
 }
+
+#[test]
+fn the_fewer_documents_there_are_the_fewer_may_die_without_a_check_until_they_are_few() {
+    for (documents, unchecked) in [(0, 256), (1_023, 256), (1_024, 32), (10_000, 312), (1_000_000, 31_250)] {
+        assert_eq!(check_after(documents), unchecked, "{documents}");
+    }
+}

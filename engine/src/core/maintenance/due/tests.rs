@@ -26,6 +26,16 @@ fn put(core: &Core, keys: std::ops::Range<i64>) -> Result<()> {
 }
 
 #[test]
+fn what_stands_in_front_of_the_segments_counts_beside_long_ones() {
+    for (segment_bytes, front) in [(16 << 10, 0), (64 << 10, 0), (128 << 10, 16 << 10), (1 << 20, 16 << 10)] {
+        let core = open(&Options::new().segment_bytes(segment_bytes));
+        let writer = core.writer().expect("it is opened for writing");
+        let figures = writer.figures(&core);
+        assert_eq!((figures.front, figures.len + (16 << 10)), (front, writer.file_len + front));
+    }
+}
+
+#[test]
 fn what_holds_a_place_is_told_for_each_of_them() {
     let core = open(&tiny());
     put(&core, 0..60).expect("there is room");
