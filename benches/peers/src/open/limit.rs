@@ -1,4 +1,5 @@
-//! The limit of opening: to read and checksum as many bytes as the checkpoint has, of the same file.
+//! The limits of opening: to read and checksum as many bytes as the checkpoint has, of the same file; and to keep them as well, in
+//! memory that is new, once the file is synced (spec: ), as a store must that has its index in memory.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -20,7 +21,8 @@ const NAME: &str = "the limit";
 /// How many bytes are read at once.
 const PIECE: usize = 256 << 10;
 
-pub fn contender(plan: &Plan) -> Result<Contender<Opening>> {
+/// The two limits: bytes that are only looked at, and bytes that are kept.
+pub fn contenders(plan: &Plan) -> Result<[Contender<Opening>; 2]> {
     let directory = Rc::new(place::files_of(NAME, &plan.directory)?);
     Holotype::fill(directory.path(), plan.many)?;
     let store = Holotype::reopen(directory.path())?;
@@ -33,11 +35,16 @@ pub fn contender(plan: &Plan) -> Result<Contender<Opening>> {
         &true,
         &(bytes > plan.many),
     )?;
-    let name = format!("{NAME}: read and checksum the checkpoint's {bytes} bytes");
-    Ok(Contender::new(name, move || run(&file_in(directory.path()), bytes)))
+    let looked_at = format!("{NAME}: read and checksum the checkpoint's {bytes} bytes");
+    let kept = format!("{NAME} of an index in memory: sync the file, read them into new memory, checksum them");
+    let again = Rc::clone(&directory);
+    Ok([
+        Contender::new(looked_at, move || look_at(&file_in(directory.path()), bytes)),
+        Contender::new(kept, move || keep(&file_in(again.path()), bytes)),
+    ])
 }
 
-fn run(path: &Path, bytes: u64) -> Result<Opening> {
+fn look_at(path: &Path, bytes: u64) -> Result<Opening> {
     let mut piece = vec![0; PIECE];
     let begun = Instant::now();
     let file = File::open(path).of(NAME, "opening the file")?;
@@ -52,6 +59,21 @@ fn run(path: &Path, bytes: u64) -> Result<Opening> {
     Ok(Opening { open: took, first_read: took })
 }
 
+fn keep(path: &Path, bytes: u64) -> Result<Opening> {
+    let begun = Instant::now();
+    let file = File::options().read(true).write(true).open(path).of(NAME, "opening the file")?;
+    file.sync_data().of(NAME, "syncing the file")?;
+    let mut kept = vec![0; bytes as usize];
+    let mut checksum = 0;
+    for (number, piece) in kept.chunks_mut(PIECE).enumerate() {
+        file.read_exact_at(piece, (number * PIECE) as u64).of(NAME, "reading the file")?;
+        checksum = crc32c::crc32c_append(checksum, piece);
+    }
+    std::hint::black_box((checksum, &kept));
+    let took = millis(begun.elapsed());
+    Ok(Opening { open: took, first_read: took })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,7 +83,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("file");
         std::fs::write(&path, vec![7; PIECE + 5]).unwrap();
-        assert!(run(&path, PIECE as u64 + 5).is_ok());
-        assert!(run(&path, PIECE as u64 + 6).is_err(), "the file ends there");
+        for limit in [look_at, keep] {
+            assert!(limit(&path, PIECE as u64 + 5).is_ok());
+            assert!(limit(&path, PIECE as u64 + 6).is_err(), "the file ends there");
+        }
     }
 }
