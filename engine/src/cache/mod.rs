@@ -123,6 +123,11 @@ impl Cache {
         }
     }
 
+    /// How many bytes it keeps at most.
+    pub(crate) fn budget(&self) -> usize {
+        self.budget * SHARDS
+    }
+
     fn shard(&self, number: u64) -> &RwLock<Shard> {
         &self.shards[(number % SHARDS as u64) as usize]
     }

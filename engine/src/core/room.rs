@@ -12,7 +12,7 @@ use crate::space::Limits;
 use crate::sync::read;
 
 use super::{Core, Writer};
-use reserve::documents;
+pub(super) use reserve::documents;
 
 //= spec/semantics.md#s-8-5-full-disk
 //# Deletes MUST find room that other writes leave to them, as far as the reserve of P-5 goes.

@@ -37,11 +37,19 @@ pub(crate) enum Cleaned {
 
 /// A record of the victim that may be live.
 #[derive(Debug)]
-struct Candidate {
+pub(super) struct Candidate {
     collection: u32,
     key: Key,
     address: LogAddress,
     what: What,
+}
+
+impl Candidate {
+    /// A document in one record, which was put by the commit `lsn`.
+    pub(super) fn of_document(lsn: Lsn, address: LogAddress, key: KeyRef<'_>, record: &Record<'_>) -> Self {
+        let what = What::Document { lsn, expiry: record.expiry, body: record.body.to_vec() };
+        Candidate { collection: record.collection, key: key.to_key(), address, what }
+    }
 }
 
 #[derive(Debug)]
@@ -158,7 +166,12 @@ impl Core {
     //= spec/semantics.md#s-7-5-maintenance
     //# Verifying, writing a checkpoint and cleaning MUST NOT change the state.
     /// Moves what is live of `records`, in one commit; which says, too, that `freed` is free.
-    fn relocate(&self, writer: &mut Writer, records: &[Candidate], freed: Option<&Segment>) -> Result<()> {
+    pub(super) fn relocate(
+        &self,
+        writer: &mut Writer,
+        records: &[Candidate],
+        freed: Option<&Segment>,
+    ) -> Result<()> {
         if self.visibility.has_pending() {
             // A version that a pending commit supersedes may come back: so nothing is pending when it is asked what is live.
             writer.sync(self)?;
@@ -262,7 +275,7 @@ impl Core {
 }
 
 /// What is moved in one commit each, one at least, and whether it is the last of all.
-fn parts<T>(slice: &[T], is_last: bool) -> impl Iterator<Item = (&[T], bool)> {
+pub(super) fn parts<T>(slice: &[T], is_last: bool) -> impl Iterator<Item = (&[T], bool)> {
     let mut rest = Some(slice);
     std::iter::from_fn(move || {
         let (part, behind) = rest?.split_at(rest?.len().min(RECORDS_AT_ONCE));
@@ -276,19 +289,16 @@ fn parts<T>(slice: &[T], is_last: bool) -> impl Iterator<Item = (&[T], bool)> {
 /// What of a record the cleaner must ask the index about: deletes and changes of the catalog stay where they are, and go with their segment
 /// once every checkpoint has them in it (spec: P-3.4).
 fn candidate(core: &Core, segment: &Segment, address: LogAddress, record: &Record<'_>) -> Option<Candidate> {
-    let what = match record.kind {
+    let key = || record.key.expect("a document's record was parsed with its key");
+    match record.kind {
         Kind::Put | Kind::RelocatedPut if !record.chunked => {
-            let (_, offset) = core.log.geometry.split(address);
-            let first = segment.stretch_at(offset).first_lsn;
-            let lsn = match record.moved {
-                Some((own, _)) => own,
-                None => Lsn::new(first.incarnation(), first.count() + record.commit),
-            };
-            What::Document { lsn, expiry: record.expiry, body: record.body.to_vec() }
+            let lsn = core.log.lsn_in(segment, record, address);
+            Some(Candidate::of_document(lsn, address, key(), record))
         }
-        Kind::Put | Kind::RelocatedPut | Kind::Chunk => What::OfChunks,
-        _ => return None,
-    };
-    let key = record.key.expect("a document's record was parsed with its key").to_key();
-    Some(Candidate { collection: record.collection, key, address, what })
+        Kind::Put | Kind::RelocatedPut | Kind::Chunk => {
+            let (collection, key) = (record.collection, key().to_key());
+            Some(Candidate { collection, key, address, what: What::OfChunks })
+        }
+        _ => None,
+    }
 }

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use crate::error::Result;
 
 use super::super::Core;
+use super::arrange::Wanted;
 use super::due::Stepped;
 
 #[cfg(test)]
@@ -58,6 +59,7 @@ impl Core {
             let moved_bytes = writer.work.relocated_bytes - moved_before;
             Ok(CompactReport { bytes_before, bytes_after: writer.file_len, moved_bytes, is_complete })
         };
+        let _wanted = Wanted::by(self)?;
         let mut steps = 0;
         while step()? != Stepped::Nothing {
             steps += 1;

@@ -62,7 +62,15 @@ impl Core {
                 return Ok(Stepped::Done);
             }
             let figures = writer.figures(self);
-            if writer.is_in_vain(effort, &figures) {
+            if writer.is_arranging() && effort != Effort::Room {
+                // What would be cleaned meanwhile would be moved out of the way, and not into its order.
+                let is_checkpoint_due = writer.behind(self).is_checkpoint_due(self.options.checkpoint_bytes);
+                match figures.pressure(|| writer.spare_segments(self)) {
+                    _ if is_checkpoint_due => Due::Checkpoint,
+                    Pressure::Much => writer.due(self, (Effort::Rest, true), &figures),
+                    _ => Due::Nothing,
+                }
+            } else if writer.is_in_vain(effort, &figures) {
                 // Whatever was moved about, what lies behind all that is held is cut off where somebody asks for it.
                 let is_long = effort == Effort::All && writer.end_of_file(self).beyond_held > 0;
                 if is_long { Due::Shrink(Kept::Held) } else { Due::Nothing }
@@ -72,6 +80,7 @@ impl Core {
             }
         };
         match due {
+            Due::Nothing if effort == Effort::All => return self.arrange(),
             Due::Nothing => return Ok(Stepped::Nothing),
             Due::Checkpoint => self.checkpoint()?,
             Due::Clean(sequence) => {

@@ -7,10 +7,12 @@
 //! | `due` | these numbers, and one step of what is due |
 //! | `checkpoint` | writes the index down, so that the log before it is not needed |
 //! | `clean` | moves what is live out of a segment, and frees it |
+//! | `arrange` | moves documents into the order of their keys, where a compaction finds them in another |
 //! | `reclaim` | gives freed segments out again, once nobody can need them |
 //! | `backup` | a copy of it all, made while others go on |
 //! | `compact` | all of it until nothing is left to gain |
 
+mod arrange;
 mod backup;
 mod checkpoint;
 mod clean;

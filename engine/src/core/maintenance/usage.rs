@@ -6,6 +6,7 @@ use crate::format::Lsn;
 use crate::sync::read;
 
 use super::super::{Core, Writer};
+use super::arrange::Arrangement;
 use super::plan::Best;
 
 #[cfg(test)]
@@ -26,6 +27,8 @@ pub(in crate::core) struct Work {
     pub(in crate::core) unreadable: BTreeSet<u64>,
     /// What maintenance has come to at best.
     pub(in crate::core) best: Option<Best>,
+    /// What a compaction under way has yet to do for the order of the keys.
+    pub(in crate::core) arrangement: Option<Arrangement>,
     /// Backups under way: meanwhile no segment is given out again.
     pub(in crate::core) backups: u32,
     /// Places of former checkpoints that a backup may be reading: free once no backup is under way.

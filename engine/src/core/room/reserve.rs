@@ -138,6 +138,6 @@ impl Writer {
 }
 
 /// How many documents there are after the newest commit.
-pub(super) fn documents(catalog: &Catalog) -> u64 {
+pub(in crate::core) fn documents(catalog: &Catalog) -> u64 {
     catalog.current().map(|naming| naming.documents.newest_len()).sum()
 }
