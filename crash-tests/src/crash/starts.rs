@@ -99,6 +99,9 @@ pub fn starts(segment_bytes: u32) -> Vec<Start> {
             .concat(),
             |stats| stats.space.pinned_bytes > 0,
         ),
+        start("documents in another order than their keys", strewn(), |stats| {
+            stats.segments > 1 && stats.documents == 12 && stats.space.relocated_bytes == 0
+        }),
         start("a store at rest", [maintained, vec![Step::Reopen]].concat(), |stats| {
             stats.space.reclaimable_bytes == 0
         }),
@@ -127,6 +130,14 @@ fn filled(long: usize, short: usize) -> Vec<Step> {
     steps
 }
 
+/// Two segments of short documents, the last of which was put first: a compaction has nothing to gain but their order.
+fn strewn() -> Vec<Step> {
+    ["l", "k", "j", "i", "h", "g", "f", "e", "d", "c", "b", "a"]
+        .into_iter()
+        .map(|name| put(name, number(1), Durability::Buffered))
+        .collect()
+}
+
 /// What is done to prepared stores.
 pub fn maintenance(segment_bytes: u32) -> Vec<Step> {
     let put_op = |key: &str, len| Op::Put {
@@ -151,4 +162,23 @@ pub fn maintenance(segment_bytes: u32) -> Vec<Step> {
 /// The steps that such a store takes after a power cut: those that would write over what is still needed.
 pub fn maintenance_followers(segment_bytes: u32) -> Vec<Step> {
     vec![Step::Maintain, put("z", blob(segment_bytes as usize), Durability::Synced)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compaction_of_documents_in_another_order_moves_them_though_none_is_dead() {
+        let setup = Setup::TINY;
+        let starts = starts(setup.segment_bytes);
+        let strewn =
+            starts.iter().find(|start| start.name.contains("another order")).expect("it is one of them");
+        let mut live = strewn.make(setup).expect("it becomes what it is for");
+        let moved = |live: &Live| live.db().stats().space.relocated_bytes;
+        assert_eq!(moved(&live), 0);
+        live.step(&Step::Do(Op::Compact)).expect("nothing hinders it");
+        let stats = live.db().stats();
+        assert!(moved(&live) > stats.space.live_bytes / 2, "{stats:#?}");
+    }
 }
