@@ -189,6 +189,19 @@ func (s *store) call(w *work, i int, shared bool, done *worked) error {
 			}
 			return tx.Bucket(bucketName).Delete(w.keys[i])
 		})
+	case 'e':
+		return update(func(tx *bbolt.Tx) error {
+			bucket := tx.Bucket(bucketName)
+			for _, one := range w.commits[i] {
+				if bucket.Get(one.key) != nil {
+					done.documents++
+				}
+				if err := bucket.Delete(one.key); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
 	return view(func(tx *bbolt.Tx) error {
 		bucket := tx.Bucket(bucketName)
@@ -248,7 +261,7 @@ type work struct {
 
 func (w *work) calls() int {
 	switch w.kind {
-	case 'p':
+	case 'p', 'e':
 		return len(w.commits)
 	case 'n', 's', 'u':
 		return w.count
@@ -281,12 +294,15 @@ func (r *reader) bytes() []byte {
 func (r *reader) work() work {
 	w := work{kind: r.byte()}
 	switch w.kind {
-	case 'p':
+	case 'p', 'e':
 		w.commits = make([][]entry, r.len())
 		for i := range w.commits {
 			w.commits[i] = make([]entry, r.len())
 			for j := range w.commits[i] {
-				w.commits[i][j] = entry{r.bytes(), r.bytes()}
+				w.commits[i][j].key = r.bytes()
+				if w.kind == 'p' {
+					w.commits[i][j].value = r.bytes()
+				}
 			}
 		}
 	case 'n', 's', 'u':

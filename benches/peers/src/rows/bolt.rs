@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use holotype::Document;
 
 use super::model::Model;
-use super::run::Figures;
+use super::run::{Figures, every_name};
 use super::step::{Done, Form, Naming, Step, Work};
 use crate::failure::{Failure, Of, Result, expect_equal};
 use crate::stores::Commits;
@@ -70,7 +70,7 @@ pub fn run(program: &Path, directory: &Path, commits: Commits, steps: &[Step]) -
     let held = figures("", told.next())?;
     let scan = Work::Scan(Form::Raw, 1);
     let mut expected = model.after(&scan);
-    expected.add(model.after(&Work::Prefixes(vec!["user-".to_owned(), "key_".to_owned()])));
+    expected.add(model.after(&every_name()));
     expect_equal(NAME, "what it holds when opened again", &expected, &held.done)?;
     Ok(all)
 }
@@ -84,10 +84,13 @@ fn figures(row: &str, told: Option<&serde_json::Value>) -> Result<Figures> {
     Ok(Figures { row: row.to_owned(), nanos: number("nanos")?.max(1) as f64, p99_micros, done })
 }
 
-fn reads_bytes(step: &Step) -> bool {
+pub fn reads_bytes(step: &Step) -> bool {
     let Step::Do(_, works) = step else { return true };
     works.iter().all(|work| match work {
-        Work::Get(_, form) | Work::Scan(form, _) => matches!(form, Form::Raw | Form::Unread),
+        Work::Get(_, form)
+        | Work::GetNamed(_, _, form)
+        | Work::Scan(form, _)
+        | Work::RangesNamed(_, _, form) => matches!(form, Form::Raw | Form::Unread),
         _ => true,
     })
 }
@@ -157,11 +160,20 @@ impl Out {
                 self.puts(commits, |id| (naming.name(id).into_bytes(), naming.document(id)));
             }
             Work::Delete(ids) => self.ids(b'd', ids),
+            Work::DeleteNamed(commits, naming) => {
+                self.0.push(b'e');
+                self.len(commits.len());
+                for commit in commits {
+                    self.len(commit.len());
+                    commit.iter().for_each(|id| self.bytes(naming.name(*id).as_bytes()));
+                }
+            }
             Work::Get(ids, _) => self.ids(b'g', ids),
             Work::Miss(ids) => self.ids(b'm', ids),
-            Work::GetNamed(ids, naming) => self.names(b'g', ids.iter().map(|id| naming.name(*id))),
+            Work::GetNamed(ids, naming, _) => self.names(b'g', ids.iter().map(|id| naming.name(*id))),
             Work::MissNamed(ids) => self.names(b'm', ids.iter().map(|id| Naming::User.name(*id))),
-            Work::Count(times) => {
+            // Names and ids are keys of one bucket, and no store has both.
+            Work::Count(times) | Work::CountNamed(times) => {
                 self.0.push(b'n');
                 self.len(*times);
             }
@@ -171,6 +183,10 @@ impl Out {
             }
             Work::Ranges(from, count) => {
                 self.ids(b'r', from);
+                self.len(*count);
+            }
+            Work::RangesNamed(from, count, _) => {
+                self.names(b'r', from.iter().cloned());
                 self.len(*count);
             }
             Work::Prefixes(prefixes) => self.names(b'x', prefixes.iter().cloned()),
