@@ -1,5 +1,7 @@
 //! The file system that the stores' files are on.
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use tempfile::TempDir;
@@ -19,6 +21,22 @@ pub fn file_system(directory: &Path) -> Result<String> {
 /// A directory for the files of one trial, which goes with them.
 pub fn files_of(who: &'static str, directory: &Path) -> Result<TempDir> {
     tempfile::tempdir_in(directory).of(who, "making a directory for its files")
+}
+
+/// Calls `work` with every file in `directory` and in the directories in it. A store may delete one of its own meanwhile.
+pub fn for_each_file(directory: &Path, work: &impl Fn(&File) -> io::Result<()>) -> io::Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            for_each_file(&path, work)?;
+            continue;
+        }
+        match File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            file => work(&file?)?,
+        }
+    }
+    Ok(())
 }
 
 /// The type of the mount closest above `directory`; of two at one place, the later hides the earlier.
@@ -48,6 +66,22 @@ mod tests {
         assert_eq!(kind("/dev/shm/peers"), Some("tmpfs"));
         assert_eq!(kind("/dev/shmem"), Some("xfs"));
         assert_eq!(kind("/tmp"), Some("ext4"));
+    }
+
+    #[test]
+    fn files_below_a_directory_are_found_once_each() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join("below")).unwrap();
+        std::fs::write(directory.path().join("one"), [7; 5]).unwrap();
+        std::fs::write(directory.path().join("below/two"), [7; 3]).unwrap();
+        let len = std::cell::Cell::new(0);
+        let add = |file: &File| {
+            len.set(len.get() + file.metadata()?.len());
+            Ok(())
+        };
+        for_each_file(directory.path(), &add).unwrap();
+        assert_eq!(len.get(), 8);
+        assert!(for_each_file(&directory.path().join("gone"), &add).is_err());
     }
 
     #[test]

@@ -41,11 +41,35 @@ fn build() -> std::result::Result<PathBuf, String> {
 /// Does all steps that it can on a new store in `directory`, and holds them to the model.
 pub fn run(program: &Path, directory: &Path, commits: Commits, steps: &[Step]) -> Result<Vec<Figures>> {
     let directory = super::files(directory)?;
-    let steps: Vec<&Step> = steps.iter().filter(|step| reads_bytes(step)).collect();
-    let job = directory.path().join("job");
-    std::fs::write(&job, encoded(commits, &steps)).of(NAME, "writing down what to do")?;
+    let asked: Vec<Ask<'_>> = steps.iter().filter(|step| reads_bytes(step)).map(Ask::Step).collect();
+    let all = ask(program, directory.path(), commits, &asked, &mut Model::default())?;
+    Ok(all.into_iter().filter(|figures| !figures.row.is_empty()).collect())
+}
+
+/// What one process of the program is asked for.
+#[derive(Debug, Clone, Copy)]
+pub enum Ask<'a> {
+    Step(&'a Step),
+    /// How long it took to open the store, in the beginning.
+    Opened,
+    /// The bytes of its memory, as the sum.
+    Memory,
+}
+
+/// Has one process do this on the store in `directory`, and holds it to the model: figures of each that is no closing or cleaning.
+pub fn ask(
+    program: &Path,
+    directory: &Path,
+    commits: Commits,
+    asked: &[Ask<'_>],
+    model: &mut Model,
+) -> Result<Vec<Figures>> {
+    // Beside the store, so that nothing but it lies in its directory.
+    let beside = super::files(directory.parent().unwrap_or(directory))?;
+    let job = beside.path().join("job");
+    std::fs::write(&job, encoded(commits, asked)).of(NAME, "writing down what to do")?;
     let mut command = Command::new(program);
-    command.arg(&job).arg(directory.path().join("store.bolt")).stderr(Stdio::inherit());
+    command.arg(&job).arg(directory.join("store.bolt")).stderr(Stdio::inherit());
     let output = command.output().of(NAME, "starting its program")?;
     if !output.status.success() {
         return Err(Failure::new(NAME, "doing what it was asked for", output.status.to_string()));
@@ -53,17 +77,19 @@ pub fn run(program: &Path, directory: &Path, commits: Commits, steps: &[Step]) -
     let told: Vec<serde_json::Value> =
         serde_json::from_slice(&output.stdout).of(NAME, "reading its figures")?;
 
-    let mut model = Model::default();
     let mut told = told.iter();
     let mut all = Vec::new();
-    for step in steps {
-        let Step::Do(row, works) = step else { continue };
-        let mut expected = Done::default();
-        works.iter().for_each(|work| expected.add(model.after(work)));
-        let figures = figures(row, told.next())?;
-        expect_equal(NAME, "what a row came to", &(row, expected), &(row, figures.done))?;
-        if !row.is_empty() {
-            all.push(figures);
+    for one in asked {
+        match one {
+            Ask::Step(Step::Do(row, works)) => {
+                let mut expected = Done::default();
+                works.iter().for_each(|work| expected.add(model.after(work)));
+                let figures = figures(row, told.next())?;
+                expect_equal(NAME, "what a row came to", &(row, expected), &(row, figures.done))?;
+                all.push(figures);
+            }
+            Ask::Step(Step::Reopen | Step::Clean) => {}
+            Ask::Opened | Ask::Memory => all.push(figures("", told.next())?),
         }
     }
     // Behind the steps it tells what it holds when opened again.
@@ -96,18 +122,20 @@ pub fn reads_bytes(step: &Step) -> bool {
 }
 
 /// The steps as the program reads them: numbers little-endian, texts with their lengths before them.
-fn encoded(commits: Commits, steps: &[&Step]) -> Vec<u8> {
+fn encoded(commits: Commits, asked: &[Ask<'_>]) -> Vec<u8> {
     let mut out = Out(vec![u8::from(commits == Commits::Unsynced)]);
-    out.len(steps.len());
-    for step in steps {
-        match step {
-            Step::Do(_, works) => {
+    out.len(asked.len());
+    for one in asked {
+        match one {
+            Ask::Step(Step::Do(_, works)) => {
                 out.0.push(b'D');
                 out.len(works.len());
                 works.iter().for_each(|work| out.work(work));
             }
-            Step::Reopen => out.0.push(b'R'),
-            Step::Clean => out.0.push(b'C'),
+            Ask::Step(Step::Reopen) => out.0.push(b'R'),
+            Ask::Step(Step::Clean) => out.0.push(b'C'),
+            Ask::Opened => out.0.push(b'O'),
+            Ask::Memory => out.0.push(b'M'),
         }
     }
     out.0
