@@ -48,6 +48,9 @@ func main() {
 			told = append(told, figures{Nanos: opened.Nanoseconds()})
 		case 'M':
 			told = append(told, figures{Sum: memory()})
+		case 'W':
+			fail(s.db.Sync())
+			told = append(told, figures{Sum: handedDown(), Documents: written(one.disk)})
 		default:
 			fail(fmt.Errorf("%q is no step", one.kind))
 		}
@@ -287,6 +290,7 @@ func (w *work) calls() int {
 type step struct {
 	kind  byte
 	works []work
+	disk  string
 }
 
 // What is left of the job.
@@ -294,11 +298,14 @@ type reader struct{ left []byte }
 
 func (r *reader) step() step {
 	one := step{kind: r.byte()}
-	if one.kind == 'D' {
+	switch one.kind {
+	case 'D':
 		one.works = make([]work, r.len())
 		for i := range one.works {
 			one.works[i] = r.work()
 		}
+	case 'W':
+		one.disk = string(r.bytes())
 	}
 	return one
 }

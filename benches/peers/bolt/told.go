@@ -14,6 +14,23 @@ func memory() uint64 {
 	return field("/proc/self/smaps_rollup", "Anonymous:") << 10
 }
 
+// The bytes that this process has handed to the system so far, by calls that write.
+func handedDown() uint64 {
+	return field("/proc/self/io", "wchar:")
+}
+
+// The bytes that the disk of this account has written so far, whoever asked for it; none where there is no account.
+func written(account string) uint64 {
+	if account == "" {
+		return 0
+	}
+	told, err := os.ReadFile(account)
+	fail(err)
+	sectors, err := strconv.ParseUint(strings.Fields(string(told))[6], 10, 64)
+	fail(err)
+	return sectors * 512
+}
+
 func field(path, name string) uint64 {
 	told, err := os.ReadFile(path)
 	fail(err)

@@ -4,6 +4,7 @@
 //!
 //! It reads bytes only: rows that decode documents leave it out.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
@@ -54,6 +55,9 @@ pub enum Ask<'a> {
     Opened,
     /// The bytes of its memory, as the sum.
     Memory,
+    /// Its file is synced; the bytes that it has handed down so far are the sum, and those that the disk of this account has written take
+    /// the place of documents.
+    Written(Option<&'a Path>),
 }
 
 /// Has one process do this on the store in `directory`, and holds it to the model: figures of each that is no closing or cleaning.
@@ -89,7 +93,7 @@ pub fn ask(
                 all.push(figures);
             }
             Ask::Step(Step::Reopen | Step::Clean) => {}
-            Ask::Opened | Ask::Memory => all.push(figures("", told.next())?),
+            Ask::Opened | Ask::Memory | Ask::Written(_) => all.push(figures("", told.next())?),
         }
     }
     // Behind the steps it tells what it holds when opened again.
@@ -136,6 +140,10 @@ fn encoded(commits: Commits, asked: &[Ask<'_>]) -> Vec<u8> {
             Ask::Step(Step::Clean) => out.0.push(b'C'),
             Ask::Opened => out.0.push(b'O'),
             Ask::Memory => out.0.push(b'M'),
+            Ask::Written(disk) => {
+                out.0.push(b'W');
+                out.bytes(disk.map_or(&[][..], |disk| disk.as_os_str().as_bytes()));
+            }
         }
     }
     out.0

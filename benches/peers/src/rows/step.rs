@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use holotype::{Document, Value, doc};
 
 use crate::contents::{first, updated};
+use crate::ycsb::documents;
 use crate::ycsb::keys::Random;
 
 /// Which document is put under an id.
@@ -19,6 +20,8 @@ pub enum Make {
     Sized(usize),
     /// One with a value of up to 960 bytes, by its id.
     Varied,
+    /// The small document, or one with a value of a thousand bytes, in one of many versions, each of other bytes.
+    Version { is_long: bool, version: u16 },
 }
 
 /// The longest value of [`Make::Varied`]: the document around it still is one of at most a thousand bytes.
@@ -29,6 +32,12 @@ impl Make {
         match self {
             Make::First => first(id),
             Make::Updated => updated(id),
+            Make::Version { is_long: true, version } => documents::version(id, version),
+            Make::Version { is_long: false, version } => {
+                let letter = |at: u16| char::from(b'a' + (at % 26) as u8).to_string();
+                let tags = vec![Value::from(letter(version)), Value::from(letter(version / 26))];
+                doc! { "id": id as i64, "name": "benchmark user", "active": true, "score": 87.5, "tags": tags }
+            }
             Make::Varied => {
                 Make::Sized((id.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % VARIED + 1).document(id)
             }

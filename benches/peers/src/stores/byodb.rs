@@ -22,6 +22,8 @@ impl Store for Byodb {
 
     const VALUE_MAX: usize = byodb_rust::consts::MAX_VALUE_SIZE;
 
+    const WRITES_BY_MAP: bool = true;
+
     type Session<'s> = &'s Byodb;
 
     /// Each commit is durable, whatever is asked for.

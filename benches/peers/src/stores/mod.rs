@@ -78,6 +78,9 @@ pub trait Store: Sync + Sized {
     /// The longest value that it takes, in bytes.
     const VALUE_MAX: usize = usize::MAX;
 
+    /// Whether it writes through a map of its file, and not by calls.
+    const WRITES_BY_MAP: bool = false;
+
     /// How one thread uses it.
     type Session<'s>: Session
     where
