@@ -24,6 +24,8 @@ impl Store for Byodb {
 
     const WRITES_BY_MAP: bool = true;
 
+    const SYNCS_ALWAYS: bool = true;
+
     type Session<'s> = &'s Byodb;
 
     /// Each commit is durable, whatever is asked for.

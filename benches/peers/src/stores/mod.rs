@@ -81,6 +81,9 @@ pub trait Store: Sync + Sized {
     /// Whether it writes through a map of its file, and not by calls.
     const WRITES_BY_MAP: bool = false;
 
+    /// Whether each commit is synced, whatever is asked for.
+    const SYNCS_ALWAYS: bool = false;
+
     /// How one thread uses it.
     type Session<'s>: Session
     where
@@ -203,6 +206,19 @@ macro_rules! each_store {
 }
 
 pub(crate) use each_store;
+
+/// As [`each_store`], every store whose snapshots show what was there when they were taken.
+macro_rules! each_snapshot {
+    ($then:ident) => {
+        $crate::stores::each_store!($then);
+        #[cfg(feature = "native_db")]
+        $then!($crate::stores::native_db::NativeDb);
+        #[cfg(feature = "byodb")]
+        $then!($crate::stores::byodb::Byodb);
+    };
+}
+
+pub(crate) use each_snapshot;
 
 /// As [`each_store`], those whose writes stay in the memory of the process.
 macro_rules! each_kept {

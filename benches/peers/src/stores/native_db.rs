@@ -58,6 +58,8 @@ impl NativeDb {
 impl Store for NativeDb {
     const NAME: &'static str = NAME;
 
+    const SYNCS_ALWAYS: bool = true;
+
     type Session<'s> = &'s NativeDb;
 
     /// Each commit is durable, whatever is asked for.
