@@ -25,8 +25,10 @@ const GETS: u64 = 80;
 
 /// Prints the rows, by class where they write.
 pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
-    let (count, singles) = (plan.documents.min(COUNT), plan.commits / 2);
+    let count = plan.documents.min(COUNT);
+    let each_synced = plan.commits / 2;
     for class in Class::ALL {
+        let singles = if class == Class::Durable { each_synced } else { count };
         let contenders = writers(class, plan, &lists::puts_of_csharpdb(count, singles));
         table(plan, report, &format!("CSharpDB's collections, puts, {}", class.name()), contenders)?;
     }
@@ -35,7 +37,7 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let scans = readers(plan, &lists::scans_of_csharpdb((plan.operations / 200).max(4)));
     table(plan, report, "CSharpDB's collections, scans", scans)?;
     Class::ALL.into_iter().try_for_each(|class| {
-        let operations = if class == Class::Durable { singles as usize } else { plan.operations };
+        let operations = if class == Class::Durable { each_synced as usize } else { plan.operations };
         mixes(plan, report, class, Mix::new(count, operations))
     })
 }
