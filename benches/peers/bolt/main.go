@@ -1,6 +1,6 @@
 // Does the steps of a trial on a bbolt store, and says what each took and came to: an array of objects, one for each step that does
-// something, and one behind them for what the store holds when it is opened again. `src/rows/bolt.rs` writes the steps and checks the
-// answers.
+// something or asks for something, and one behind them for what the store holds when it is opened again. `src/rows/bolt.rs` writes the
+// steps and checks the answers.
 package main
 
 import (
@@ -27,22 +27,32 @@ func main() {
 	fail(err)
 	in := &reader{bytes}
 	s := &store{path: os.Args[2], noSync: in.byte() == 1}
+	// All lists are made before the first step: none of them is to count as memory or time of the store.
+	steps := make([]step, in.len())
+	for i := range steps {
+		steps[i] = in.step()
+	}
+	begun := time.Now()
 	s.open()
+	opened := time.Since(begun)
 	var told []figures
-	for steps := in.len(); steps > 0; steps-- {
-		switch kind := in.byte(); kind {
+	for _, one := range steps {
+		switch one.kind {
 		case 'D':
-			works := make([]work, in.len())
-			for i := range works {
-				works[i] = in.work()
-			}
-			told = append(told, s.atOnce(works))
+			told = append(told, s.atOnce(one.works))
 		case 'R':
 			s.reopen()
 		case 'C':
 			s.compact()
+		case 'O':
+			told = append(told, figures{Nanos: opened.Nanoseconds()})
+		case 'M':
+			told = append(told, figures{Sum: memory()})
+		case 'W':
+			fail(s.db.Sync())
+			told = append(told, figures{Sum: handedDown(), Documents: written(one.disk)})
 		default:
-			fail(fmt.Errorf("%q is no step", kind))
+			fail(fmt.Errorf("%q is no step", one.kind))
 		}
 	}
 	s.reopen()
@@ -68,11 +78,18 @@ type store struct {
 func (s *store) open() {
 	db, err := bbolt.Open(s.path, 0o600, &bbolt.Options{NoSync: s.noSync, FreelistType: bbolt.FreelistMapType})
 	fail(err)
-	fail(db.Update(func(tx *bbolt.Tx) error {
-		_, err := tx.CreateBucketIfNotExists(bucketName)
-		return err
-	}))
 	s.db = db
+	there := false
+	fail(db.View(func(tx *bbolt.Tx) error {
+		there = tx.Bucket(bucketName) != nil
+		return nil
+	}))
+	if !there {
+		fail(db.Update(func(tx *bbolt.Tx) error {
+			_, err := tx.CreateBucket(bucketName)
+			return err
+		}))
+	}
 }
 
 func (s *store) reopen() {
@@ -189,6 +206,19 @@ func (s *store) call(w *work, i int, shared bool, done *worked) error {
 			}
 			return tx.Bucket(bucketName).Delete(w.keys[i])
 		})
+	case 'e':
+		return update(func(tx *bbolt.Tx) error {
+			bucket := tx.Bucket(bucketName)
+			for _, one := range w.commits[i] {
+				if bucket.Get(one.key) != nil {
+					done.documents++
+				}
+				if err := bucket.Delete(one.key); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
 	return view(func(tx *bbolt.Tx) error {
 		bucket := tx.Bucket(bucketName)
@@ -248,7 +278,7 @@ type work struct {
 
 func (w *work) calls() int {
 	switch w.kind {
-	case 'p':
+	case 'p', 'e':
 		return len(w.commits)
 	case 'n', 's', 'u':
 		return w.count
@@ -256,8 +286,29 @@ func (w *work) calls() int {
 	return len(w.keys)
 }
 
+// What comes next: works that threads do at once, or something else.
+type step struct {
+	kind  byte
+	works []work
+	disk  string
+}
+
 // What is left of the job.
 type reader struct{ left []byte }
+
+func (r *reader) step() step {
+	one := step{kind: r.byte()}
+	switch one.kind {
+	case 'D':
+		one.works = make([]work, r.len())
+		for i := range one.works {
+			one.works[i] = r.work()
+		}
+	case 'W':
+		one.disk = string(r.bytes())
+	}
+	return one
+}
 
 func (r *reader) byte() byte {
 	b := r.left[0]
@@ -281,12 +332,15 @@ func (r *reader) bytes() []byte {
 func (r *reader) work() work {
 	w := work{kind: r.byte()}
 	switch w.kind {
-	case 'p':
+	case 'p', 'e':
 		w.commits = make([][]entry, r.len())
 		for i := range w.commits {
 			w.commits[i] = make([]entry, r.len())
 			for j := range w.commits[i] {
-				w.commits[i][j] = entry{r.bytes(), r.bytes()}
+				w.commits[i][j].key = r.bytes()
+				if w.kind == 'p' {
+					w.commits[i][j].value = r.bytes()
+				}
 			}
 		}
 	case 'n', 's', 'u':

@@ -53,6 +53,14 @@ pub fn memory_highest(who: &'static str) -> Result<u64> {
     kibibytes(who, "/proc/self/status", "VmHWM:")
 }
 
+/// How many bytes this process has handed to the system so far, by calls that write; those of its threads count.
+pub fn handed_down(who: &'static str) -> Result<u64> {
+    let told = std::fs::read_to_string("/proc/self/io").of(who, "asking for what it has written")?;
+    let handed = told.lines().find_map(|line| line.strip_prefix("wchar:")?.trim().parse().ok());
+    let missing = || Failure::new(who, "asking for what it has written", "the system does not tell");
+    handed.ok_or_else(missing)
+}
+
 fn kibibytes(who: &'static str, path: &str, field: &str) -> Result<u64> {
     let told = std::fs::read_to_string(path).of(who, "asking for its memory")?;
     let value = || {
@@ -78,6 +86,14 @@ mod tests {
         assert_eq!(numbers("1 2\n"), Some([1, 2]));
         assert_eq!(numbers::<2>("1 2 3\n"), None);
         assert_eq!(numbers::<1>("one\n"), None);
+    }
+
+    #[test]
+    fn what_is_written_by_a_call_is_handed_down() {
+        let before = handed_down("the test").unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("file"), vec![7; 1 << 20]).unwrap();
+        assert!(handed_down("the test").unwrap() >= before + (1 << 20));
     }
 
     #[test]

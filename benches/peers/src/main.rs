@@ -76,6 +76,9 @@ fn main() -> ExitCode {
         [child::MARK, rows::footprint::NAME, work, count, store, directory] => {
             rows::footprint::child(work, count, store, directory.as_ref())
         }
+        [child::MARK, amplification::peers::NAME, class, kind, count, store, directory] => {
+            amplification::peers::child(class, kind, count, store, directory.as_ref())
+        }
         _ => match Plan::parse(arguments.into_iter()) {
             Some(plan) => run(&plan),
             None => {

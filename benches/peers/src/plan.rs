@@ -27,7 +27,7 @@ usage: holotype-peers [WORKLOAD|all]... [OPTIONS]
   snapshots      a snapshot held through a run of updates
   open           opening a store of many documents, closed before or not
   space          what a store takes on the disk while documents are replaced and deleted
-  amplification  bytes written for each byte asked for, by how full the file is
+  amplification  bytes written for each byte asked for: by every store, and by how full the file is
   cleaning       inserts beside cleaning and checkpoints
   small          the length of an empty store, and the memory of a thousand small ones
   memory         the most memory used with many documents under a small budget
@@ -69,7 +69,7 @@ const WORKLOADS: [Workload; 19] = [
     Workload { name: "snapshots", run: snapshots::run, syncs: false },
     Workload { name: "open", run: open::run, syncs: false },
     Workload { name: "space", run: space::run, syncs: false },
-    Workload { name: "amplification", run: |plan, _| amplification::run(plan), syncs: false },
+    Workload { name: "amplification", run: amplification::run, syncs: true },
     Workload { name: "cleaning", run: |plan, _| cleaning::run(plan), syncs: false },
     Workload { name: small::NAME, run: |plan, _| small::run(plan), syncs: false },
     Workload { name: memory::NAME, run: memory::run, syncs: false },

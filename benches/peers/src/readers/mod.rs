@@ -7,7 +7,8 @@ use std::time::Duration;
 use crate::failure::Result;
 use crate::plan::Plan;
 use crate::report::{Better, Record, Report};
-use crate::stores::{Store, each_store};
+use crate::stores::sled::Sled;
+use crate::stores::{Store, each_snapshot};
 use crate::turns::{Contender, Spread, take_turns};
 use trial::{DOCUMENTS, Figures, READERS, Trial};
 
@@ -18,6 +19,9 @@ const SPAN: Duration = Duration::from_millis(300);
 const GOAL_BESIDE: f64 = 0.9;
 const GOAL_TWO: f64 = 1.8;
 
+/// Who is asked for something else, and who is not here.
+const HEAD: &str = "native_db and byodb-rust sync each update: their readers are beside a writer that mostly waits. Left out: ToonDB (opened again, it may hold older versions of what was replaced), DBX (its rows are in `reads`), bbolt (its program does rows alone).";
+
 /// Prints the table of readers.
 pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let mut contenders = Vec::new();
@@ -26,7 +30,8 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
             contenders.push(trials_of::<$store>(plan))
         };
     }
-    each_store!(add);
+    each_snapshot!(add);
+    add!(Sled);
     take_turns("readers", &mut contenders, plan.trials)?;
     print(&contenders);
     report.add(contenders.iter().flat_map(records_of).collect());
@@ -56,6 +61,7 @@ fn print(contenders: &[Contender<Trial>]) {
     println!(
         "## Uniform reads of {DOCUMENTS} documents, alone and beside a writer that updates them without a sync\n"
     );
+    println!("{HEAD}\n");
     println!(
         "| | readers | alone: reads a second in all | of each | : 1 reader | own ns | p99 µs | beside a writer: reads a second in all | of each | beside : alone | own ns | own ns, alone : beside | p99 µs | updates a second |"
     );

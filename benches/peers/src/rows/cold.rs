@@ -1,20 +1,23 @@
 //! Reads of what is in no cache: the system was asked to forget the files, and the store has a cache of a mebibyte.
 
-use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
 
 use rustix::fs::{Advice, fadvise};
 
 use crate::contents::{self, Contents, byte_sum, first};
-use crate::failure::{Of, Result, expect_equal};
+use crate::failure::{Failure, Of, Result, expect_equal};
 use crate::latencies::{micros_of, time};
 use crate::order::shuffled;
 use crate::place;
 use crate::plan::Plan;
 use crate::report::{Better, Record, Report};
-use crate::stores::{Lack, Read, Store, each_reader};
+use crate::stores::{Commits, Lack, Read, Store, each_reader};
 use crate::turns::{Contender, take_turns};
+
+use super::bolt::{self, Ask};
+use super::model::Model;
+use super::step::{Form, Make, Step, Work, commits};
 
 const WORKLOAD: &str = "reads of what is in no cache";
 
@@ -40,6 +43,7 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
         };
     }
     each_reader!(add);
+    contenders.extend(trials_of_bolt(plan));
     take_turns(WORKLOAD, &mut contenders, plan.trials)?;
     for contender in &contenders {
         report.add(records(contender));
@@ -51,6 +55,12 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
 fn trials_of<S: Store>(plan: &Plan) -> Contender<Cold> {
     let (directory, count, reads) = (plan.directory.clone(), plan.documents, plan.operations / 4);
     Contender::new(S::NAME, move || trial::<S>(&directory, count, reads))
+}
+
+fn trials_of_bolt(plan: &Plan) -> Option<Contender<Cold>> {
+    let (directory, count, reads) = (plan.directory.clone(), plan.documents, plan.operations / 4);
+    let program = bolt::program().ok()?;
+    Some(Contender::new(bolt::NAME, move || trial_of_bolt(program, &directory, count, reads)))
 }
 
 fn records(contender: &Contender<Cold>) -> Vec<Record> {
@@ -95,19 +105,39 @@ fn trial<S: Store>(directory: &Path, count: u64, reads: usize) -> Result<Cold> {
     })
 }
 
+/// It has no cache of its own to be told about: it maps its file, whose pages this process has the system forget.
+fn trial_of_bolt(program: &Path, directory: &Path, count: u64, reads: usize) -> Result<Cold> {
+    let directory = place::files_of(bolt::NAME, directory)?;
+    let mut model = Model::default();
+    let mut ask =
+        |asked: &[Ask<'_>]| bolt::ask(program, directory.path(), Commits::Unsynced, asked, &mut model);
+    ask(&[Ask::Step(&Step::prepare(Work::Put(commits(1..=count, 1_000), Make::First)))])?;
+    forget(directory.path()).of(bolt::NAME, "asking the system to forget its files")?;
+    let mut ids = shuffled(count, 2);
+    ids.truncate(reads);
+    let get = |ids: &[u64]| Step::prepare(Work::Get(ids.to_vec(), Form::Raw));
+    let told = ask(&[Ask::Opened, Ask::Step(&get(&ids[..1])), Ask::Step(&get(&ids[1..]))])?;
+    let [opened, one, others] = &told[..] else {
+        return Err(Failure::new(
+            bolt::NAME,
+            "reading its figures",
+            "it told more or less than it was asked",
+        ));
+    };
+    Ok(Cold {
+        open_millis: (opened.nanos + one.nanos) / 1e6,
+        reads_per_second: others.per_second(),
+        p99_micros: others.p99_micros.unwrap_or_default(),
+        done: format!("{} documents, sum {}", ids.len(), one.done.sum + others.done.sum),
+    })
+}
+
 /// Has every file in `directory` written to the disk, and its pages given up.
 fn forget(directory: &Path) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(directory)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            forget(&path)?;
-        } else {
-            let file = File::open(path)?;
-            file.sync_all()?;
-            fadvise(&file, 0, None, Advice::DontNeed)?;
-        }
-    }
-    Ok(())
+    place::for_each_file(directory, &|file| {
+        file.sync_all()?;
+        Ok(fadvise(file, 0, None, Advice::DontNeed)?)
+    })
 }
 
 #[cfg(test)]
@@ -115,6 +145,16 @@ mod tests {
     use super::*;
     use crate::stores::holotype::Holotype;
     use crate::stores::wrong::{READS_ANOTHER, Wrong};
+
+    #[test]
+    fn bbolt_reads_again_what_was_forgotten() {
+        let Ok(program) = bolt::program() else { return };
+        let directory = tempfile::tempdir().unwrap();
+        let cold = trial_of_bolt(program, directory.path(), 2_000, 400).unwrap();
+        let ours = trial::<Holotype>(directory.path(), 2_000, 400).unwrap();
+        assert_eq!(cold.done, ours.done);
+        assert!(cold.open_millis > 0.0 && cold.p99_micros > 0.0);
+    }
 
     #[test]
     fn what_was_forgotten_is_read_again_and_added_up() {

@@ -14,8 +14,9 @@ use crate::stores::{Commits, Lack, Read, Session, Store, each_reader};
 use crate::turns::{Contender, take_turns};
 use crate::{child, extent, place};
 
+use super::bolt::{self, Ask};
 use super::model::Model;
-use super::step::{Make, Work, commits};
+use super::step::{Form, Make, Step, Work, commits};
 
 /// The workload, and its name as the work of a child.
 pub const NAME: &str = "footprint";
@@ -53,6 +54,7 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
         };
     }
     each_reader!(add);
+    contenders.extend(trials_of_bolt(plan));
     take_turns(WORKLOAD, &mut contenders, plan.trials)?;
     for contender in &contenders {
         report.add(records(contender, plan.documents));
@@ -64,6 +66,11 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
 fn trials_of<S: Store>(plan: &Plan) -> Contender<Taken> {
     let (directory, count) = (plan.directory.clone(), plan.documents);
     Contender::new(S::NAME, move || trial::<S>(&directory, count))
+}
+
+fn trials_of_bolt(plan: &Plan) -> Option<Contender<Taken>> {
+    let (program, directory, count) = (bolt::program().ok()?, plan.directory.clone(), plan.documents);
+    Some(Contender::new(bolt::NAME, move || trial_of_bolt(program, &directory, count)))
 }
 
 fn records(contender: &Contender<Taken>, count: u64) -> Vec<Record> {
@@ -125,6 +132,31 @@ fn trial<S: Store>(directory: &Path, count: u64) -> Result<Taken> {
     Ok(Taken { memory_loaded, memory_reopened, open_millis, loaded, updated, deleted, done })
 }
 
+/// Each part is a process of its own, and held to the model there.
+fn trial_of_bolt(program: &Path, directory: &Path, count: u64) -> Result<Taken> {
+    let directory = place::files_of(bolt::NAME, directory)?;
+    let mut model = Model::default();
+    let mut ask =
+        |asked: &[Ask<'_>]| bolt::ask(program, directory.path(), Commits::Unsynced, asked, &mut model);
+    let size = || extent::of(bolt::NAME, directory.path());
+    let mut memory_of = |work| -> Result<u64> {
+        let step = Step::prepare(work);
+        let told = ask(&[Ask::Memory, Ask::Step(&step), Ask::Memory])?;
+        Ok(told[2].done.sum.saturating_sub(told[0].done.sum))
+    };
+    let memory_loaded = memory_of(Work::Put(commits(1..=count, BATCH), Make::First))?;
+    let loaded = size()?;
+    let memory_reopened = memory_of(Work::Get(scattered(count).collect(), Form::Raw))?;
+    let open_millis = ask(&[Ask::Opened])?[0].nanos / 1e6;
+    ask(&[Ask::Step(&Step::prepare(Work::Put(commits(scattered(count), BATCH), Make::Updated)))])?;
+    let updated = Some(size()?);
+    let half = scattered(count).take(count as usize / 2).collect();
+    ask(&[Ask::Step(&Step::prepare(Work::Delete(half)))])?;
+    let deleted = Some(size()?);
+    let done = format!("{count} put, {} left", model.len());
+    Ok(Taken { memory_loaded, memory_reopened, open_millis, loaded, updated, deleted, done })
+}
+
 fn apply(session: &mut impl Session, work: &Work) -> Result<()> {
     match work {
         Work::Put(commits, make) => {
@@ -167,4 +199,20 @@ fn work_of<S: Store>(work: &str, count: u64, directory: &Path) -> Result<()> {
     drop(session);
     child::tell(&[after.saturating_sub(before)]);
     store.close()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bbolt_takes_room_and_time_and_keeps_half_of_what_it_was_given() {
+        let Ok(program) = bolt::program() else { return };
+        let directory = tempfile::tempdir().unwrap();
+        let taken = trial_of_bolt(program, directory.path(), 2_000).unwrap();
+        assert_eq!(taken.done, "2000 put, 1000 left");
+        assert!(taken.open_millis > 0.0 && taken.loaded.len > 2_000 * 50, "{taken:?}");
+        let len = |extent: Option<Extent>| extent.unwrap().len;
+        assert!(len(taken.deleted) >= len(taken.updated), "its file does not shrink: {taken:?}");
+    }
 }

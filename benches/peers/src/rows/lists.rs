@@ -2,6 +2,7 @@
 
 use super::step::{Form, Make, Naming, Step, Work, commits};
 use crate::order::shuffled;
+use crate::stores::FIRST_NAME;
 use crate::ycsb::keys::{Draw, Keys, Random};
 
 /// Documents of a commit while a store is filled, and of one that is timed.
@@ -87,7 +88,7 @@ pub fn named(count: u64, operations: usize) -> Vec<Step> {
     vec![
         Step::prepare(Work::PutNamed(commits(1..=count, LOAD), Naming::User)),
         Step::Reopen,
-        Step::row("get by name, uniform", vec![Work::GetNamed(ids(1), Naming::User)]),
+        Step::row("get by name, uniform", vec![Work::GetNamed(ids(1), Naming::User, Form::Raw)]),
         Step::row("get by name what is not there", vec![Work::MissNamed(absent)]),
         Step::row("scan of a prefix of 10", prefixes(7, 3)),
         Step::row("scan of a prefix of 100", prefixes(6, 4)),
@@ -200,7 +201,7 @@ pub fn of_toondb(count: u64, singles: u64, operations: usize, naming: Naming) ->
     vec![
         Step::row("one write a transaction", vec![Work::PutNamed(commits(1..=singles, 1), naming)]),
         Step::row("100 writes a transaction", vec![Work::PutNamed(commits(1..=count, BATCH), naming)]),
-        Step::row("point reads, zipfian", vec![Work::GetNamed(zipfian, naming)]),
+        Step::row("point reads, zipfian", vec![Work::GetNamed(zipfian, naming, Form::Raw)]),
     ]
 }
 
@@ -209,7 +210,121 @@ pub fn of_dbx(count: u64) -> Vec<Step> {
     let all = || (1..=count).collect();
     vec![
         Step::row("insert", vec![Work::PutNamed(commits(1..=count, 1), Naming::User)]),
-        Step::row("get, in order", vec![Work::GetNamed(all(), Naming::User)]),
+        Step::row("get, in order", vec![Work::GetNamed(all(), Naming::User, Form::Raw)]),
         Step::row("scan, each byte read", vec![Work::Prefixes(vec!["user-".to_owned()])]),
+    ]
+}
+
+/// How many documents a table of [`of_redb`] and [`reads_of_redb`] is about.
+#[derive(Debug, Clone, Copy)]
+pub struct OfRedb {
+    /// Of the one transaction that fills the store.
+    pub bulk: u64,
+    /// Put in transactions of their own, and in such of a thousand.
+    pub singles: u64,
+    pub batches: u64,
+}
+
+impl OfRedb {
+    /// In proportion to a number of documents; `singles` are told apart, since each may wait for a sync.
+    pub fn new(documents: u64, singles: u64) -> Self {
+        OfRedb { bulk: documents, singles, batches: (documents / LOAD as u64).clamp(1, 100) }
+    }
+
+    pub fn singles(self) -> std::ops::RangeInclusive<u64> {
+        self.bulk + 1..=self.bulk + self.singles
+    }
+
+    pub fn batches(self) -> std::ops::RangeInclusive<u64> {
+        let from = self.bulk + self.singles;
+        from + 1..=from + self.batches * LOAD as u64
+    }
+
+    pub fn documents(self) -> u64 {
+        *self.batches().end()
+    }
+}
+
+/// What redb-bench writes: a load, single documents, batches of a thousand, and half of all removed at once.
+pub fn of_redb(size: OfRedb) -> Vec<Step> {
+    let put = |ids, each| vec![Work::PutNamed(commits(ids, each), Naming::Random)];
+    let half: Vec<u64> = (1..=size.documents() / 2).collect();
+    vec![
+        Step::row("bulk load, one transaction", put(1..=size.bulk, size.bulk as usize)),
+        Step::row("one write a transaction", put(size.singles(), 1)),
+        Step::row("1,000 writes a transaction", put(size.batches(), LOAD)),
+        Step::row("removal of half, one transaction", vec![Work::DeleteNamed(vec![half], Naming::Random)]),
+    ]
+}
+
+/// A load in the order of names, of a store of its own.
+pub fn sorted_load_of_redb(count: u64) -> Vec<Step> {
+    let mut ids: Vec<u64> = (1..=count).collect();
+    ids.sort_by_cached_key(|id| Naming::Random.name(*id));
+    let put = Work::PutNamed(vec![ids], Naming::Random);
+    vec![Step::row("sorted load, one transaction", vec![put])]
+}
+
+/// What redb-bench reads, in documents that were loaded in no order.
+pub fn reads_of_redb(count: u64) -> Vec<Step> {
+    let drawn = |seed, len| UniformOf { random: Random::new(seed), count }.take(len).collect::<Vec<u64>>();
+    let get = |seed, len| Work::GetNamed(drawn(seed, len), Naming::Random, Form::Raw);
+    let from = drawn(3, count as usize / 2).into_iter().map(|id| Naming::Random.name(id)).collect();
+    let mut steps = vec![
+        Step::prepare(Work::PutNamed(commits(1..=count, LOAD), Naming::Random)),
+        Step::Reopen,
+        Step::row("len()", vec![Work::CountNamed(COUNTS)]),
+        Step::row("random reads", vec![get(1, count as usize)]),
+        Step::row("range scans of 10", vec![Work::RangesNamed(from, 10, Form::Raw)]),
+    ];
+    for threads in [4, 8] {
+        let share = count as usize / threads;
+        let works = (0..threads).map(|thread| get(10 + thread as u64, share)).collect();
+        steps.push(Step::row(format!("random reads, {threads} threads"), works));
+    }
+    steps
+}
+
+/// What CSharpDB's collections are put by: `singles` one by one, by one thread and by several with ids of their own, and `count` in
+/// batches of a hundred.
+pub fn puts_of_csharpdb(count: u64, singles: u64) -> Vec<Step> {
+    let put = |ids, each| Work::PutNamed(commits(ids, each), Naming::Entry);
+    let mut next = singles + count + 1;
+    let mut steps = vec![
+        Step::row("put", vec![put(1..=singles, 1)]),
+        Step::row("put, batches of 100", vec![put(singles + 1..=singles + count, BATCH)]),
+    ];
+    for threads in [4, 8] {
+        let share = singles / threads;
+        let works =
+            (0..threads).map(|thread| put(next + thread * share..=next + (thread + 1) * share - 1, 1));
+        steps.push(Step::row(format!("put, {threads} threads"), works.collect()));
+        next += threads * share;
+    }
+    steps
+}
+
+/// What CSharpDB's collections are asked for by key; each document that is found becomes the application's type.
+pub fn gets_of_csharpdb(count: u64, operations: usize) -> Vec<Step> {
+    let get = |ids| vec![Work::GetNamed(ids, Naming::Entry, Form::Entry)];
+    let drawn = UniformOf { random: Random::new(42), count }.take(operations).collect();
+    vec![
+        Step::prepare(Work::PutNamed(commits(1..=count, LOAD), Naming::Entry)),
+        Step::Reopen,
+        Step::row("get one and the same: as it is", get(vec![count / 2; operations])),
+        Step::row("get at random", get(drawn)),
+    ]
+}
+
+/// What CSharpDB's collections of a thousand documents are scanned by, so many times: 20 percent pass the filter.
+pub fn scans_of_csharpdb(times: usize) -> Vec<Step> {
+    const COUNT: usize = 1_000;
+    let scan = |form| vec![Work::RangesNamed(vec![FIRST_NAME.to_owned(); times], COUNT, form)];
+    vec![
+        Step::prepare(Work::PutNamed(commits(1..=COUNT as u64, LOAD), Naming::Entry)),
+        Step::Reopen,
+        Step::row("scan of 1,000", scan(Form::Entry)),
+        Step::row("filter, decoded first: as it is", scan(Form::EntryThenFilter)),
+        Step::row("filter, by the field where it lies", scan(Form::FilterThenEntry)),
     ]
 }

@@ -3,6 +3,7 @@
 //! Every store is asked for the same lists of steps, and held to what a model says that they come to.
 
 pub mod bolt;
+pub mod calls;
 pub mod cold;
 pub mod faithful;
 pub mod footprint;

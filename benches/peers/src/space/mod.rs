@@ -10,13 +10,16 @@ use crate::plan::Plan;
 use crate::report::{Better, Record, Report};
 use crate::stores::holotype::Holotype;
 use crate::stores::sled::Sled;
-use crate::stores::{Store, each_store};
+use crate::stores::{Store, each_snapshot};
 use crate::turns::{Contender, repeat};
 use peers::Sizes;
 use work::Work;
 
 /// How many documents there are.
 const COUNTS: [u64; 2] = [10_000, 100_000];
+
+/// A store that syncs each commit is asked for no more documents than these.
+const SYNCED_MAX: u64 = 10_000;
 
 /// What is done to them.
 const CHANGES: [work::Change; 6] = [
@@ -64,10 +67,12 @@ fn peers_of(plan: &Plan, work: Work) -> Vec<Contender<Sizes>> {
     let mut peers = Vec::new();
     macro_rules! add {
         ($store:ty) => {
-            peers.push(peer::<$store>(plan, work))
+            if !<$store>::SYNCS_ALWAYS || work.count <= SYNCED_MAX {
+                peers.push(peer::<$store>(plan, work))
+            }
         };
     }
-    each_store!(add);
+    each_snapshot!(add);
     add!(Sled);
     peers.remove(0);
     peers

@@ -67,7 +67,7 @@ pub fn run(directory: &Path, work: Work) -> Result<Sizes> {
         }
         Ok(())
     };
-    work.apply(&mut store.session()?, &mut look)?;
+    work.apply(&mut store.session()?, 1, &mut look)?;
     store.db().flush().of(Holotype::NAME, "flushing")?;
     upkeep::settle(store.db(), &mut look)?;
     let idle = Look::at(&store, directory)?;

@@ -17,12 +17,15 @@ pub struct Sizes {
     pub highest: u64,
 }
 
+/// How many documents a store replaces in a commit that syncs each: one by one would take an hour.
+pub const SYNCED_BATCH: usize = 100;
+
 pub fn run<S: Store>(directory: &Path, work: Work) -> Result<Sizes> {
     let directory = place::files_of(S::NAME, directory)?;
     let store = contents::load::<S>(directory.path(), work.count)?;
     let mut highest = 0;
     let mut session = store.session()?;
-    work.apply(&mut session, || {
+    work.apply(&mut session, if S::SYNCS_ALWAYS { SYNCED_BATCH } else { 1 }, || {
         highest = highest.max(extent::of(S::NAME, directory.path())?.len);
         Ok(())
     })?;

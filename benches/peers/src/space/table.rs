@@ -1,8 +1,8 @@
 //! Sizes and ratios, as Markdown tables.
 
 use super::ours::{self, Look, SEGMENTS_BESIDE};
-use super::peers;
 use super::work::Work;
+use super::{SYNCED_MAX, peers};
 use crate::extent::mebibytes;
 use crate::turns::Contender;
 
@@ -73,14 +73,24 @@ fn verdict(highest: f64, idle: f64, compacted: f64) -> String {
 }
 
 fn print_peers(rows: &[Row]) {
-    let names =
-        rows.first().map_or(Vec::new(), |row| row.peers.iter().map(|peer| peer.name.as_str()).collect());
+    // Some are asked for a part of the rows.
+    let mut names: Vec<&str> = Vec::new();
+    for peer in rows.iter().flat_map(|row| &row.peers) {
+        if !names.contains(&peer.name.as_str()) {
+            names.push(&peer.name);
+        }
+    }
+    println!(
+        "native_db and byodb-rust sync each commit: they replace {} documents in one, and are asked for no more than {SYNCED_MAX}. Left out: ToonDB (opened again, it may hold older versions, and what was deleted), DBX (its files are in `footprint`), bbolt (its program does rows alone; its files are in `footprint`).\n",
+        peers::SYNCED_BATCH
+    );
     println!("| closed file, and the highest, MiB | Holotype, idle | {} |", names.join(" | "));
     println!("|---|---:|{}", "---:|".repeat(names.len()));
     for Row { work, ours, peers } in rows {
         let median =
             |figure: fn(&ours::Sizes) -> u64| ours.spread(|sizes| figure(sizes) as f64).median as u64;
-        let cells: Vec<String> = peers.iter().map(peer_cell).collect();
+        let cell = |name| peers.iter().find(|peer| peer.name == name).map_or("-".to_owned(), peer_cell);
+        let cells: Vec<String> = names.iter().copied().map(cell).collect();
         println!(
             "| {work} | {}, {} | {} |",
             mebibytes(median(|sizes| sizes.idle.file.len)),

@@ -37,23 +37,38 @@ impl fmt::Display for Work {
 const STRIDE: usize = 256;
 
 impl Work {
-    /// Does it, and calls `look` every few hundred changes.
-    pub fn apply(&self, session: &mut impl Session, mut look: impl FnMut() -> Result<()>) -> Result<()> {
-        let mut stride = (1..=STRIDE).cycle();
-        let mut looked = || if stride.next() == Some(STRIDE) { look() } else { Ok(()) };
+    /// Does it, replacing so many documents in a commit, and calls `look` every few hundred changes.
+    pub fn apply(
+        &self,
+        session: &mut impl Session,
+        each: usize,
+        mut look: impl FnMut() -> Result<()>,
+    ) -> Result<()> {
+        let mut changes = 0;
+        let mut looked = |more: usize| {
+            changes += more;
+            if changes < STRIDE {
+                return Ok(());
+            }
+            changes = 0;
+            look()
+        };
         match self.change {
             Change::Rounds(rounds) => {
                 for round in 1..=rounds {
-                    for id in shuffled(self.count, round) {
-                        session.put(id, &after(id, round))?;
-                        looked()?;
+                    for ids in shuffled(self.count, round).chunks(each) {
+                        match ids {
+                            [id] => session.put(*id, &after(*id, round))?,
+                            ids => session.put_all(ids.iter().map(|id| (*id, after(*id, round))))?,
+                        }
+                        looked(ids.len())?;
                     }
                 }
             }
             Change::Deleted(_) => {
                 for id in self.deleted() {
                     session.delete(id)?;
-                    looked()?;
+                    looked(1)?;
                 }
             }
         }
@@ -100,12 +115,12 @@ mod tests {
     use crate::stores::{Commits, Store};
     use crate::{contents, failure::Failure};
 
-    fn holds_what_it_should(change: Change) {
+    fn holds_what_it_should(change: Change, each: usize) {
         let directory = tempfile::tempdir().unwrap();
         let store: Holotype = contents::load(directory.path(), 1_000).unwrap();
         let work = Work { count: 1_000, change };
         let mut looks = 0;
-        work.apply(&mut store.session().unwrap(), || {
+        work.apply(&mut store.session().unwrap(), each, || {
             looks += 1;
             Ok(())
         })
@@ -118,7 +133,8 @@ mod tests {
     #[test]
     fn a_store_holds_what_the_work_says() {
         for change in [Change::Rounds(1), Change::Rounds(2), Change::Deleted(10), Change::Deleted(90)] {
-            holds_what_it_should(change);
+            holds_what_it_should(change, 1);
+            holds_what_it_should(change, 100);
         }
     }
 
@@ -135,6 +151,6 @@ mod tests {
         let store = Holotype::open(directory.path(), Commits::Unsynced).unwrap();
         let work = Work { count: 1_000, change: Change::Rounds(1) };
         let fail = || Err(Failure::new("a store", "looking at its files", "no"));
-        assert!(work.apply(&mut store.session().unwrap(), fail).is_err());
+        assert!(work.apply(&mut store.session().unwrap(), 1, fail).is_err());
     }
 }

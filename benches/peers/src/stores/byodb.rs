@@ -8,7 +8,7 @@ use std::path::Path;
 use byodb_rust::{DB, RTxn, RWTxn};
 use holotype::Document;
 
-use super::{Commits, Read, Session, Snapshots, Store, prefix_end};
+use super::{Commits, Read, ReadNamed, Session, Snapshots, Store, prefix_end};
 use crate::failure::{Of, Result};
 
 const NAME: &str = "byodb-rust 0.2";
@@ -21,6 +21,10 @@ impl Store for Byodb {
     const NAME: &'static str = NAME;
 
     const VALUE_MAX: usize = byodb_rust::consts::MAX_VALUE_SIZE;
+
+    const WRITES_BY_MAP: bool = true;
+
+    const SYNCS_ALWAYS: bool = true;
 
     type Session<'s> = &'s Byodb;
 
@@ -41,9 +45,14 @@ impl Store for Byodb {
 
 impl Snapshots for Byodb {
     type Held<'s> = Held<'s>;
+    type HeldNamed<'s> = Held<'s>;
 
     fn hold(&self) -> Result<Held<'_>> {
         Ok(Held { transaction: self.db.r_txn() })
+    }
+
+    fn hold_named(&self) -> Result<Held<'_>> {
+        self.hold()
     }
 }
 
@@ -54,6 +63,18 @@ pub struct Held<'s> {
 impl Read for Held<'_> {
     fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
         Ok(self.transaction.get(&id.to_be_bytes()).of(NAME, "reading")?.map(read))
+    }
+}
+
+impl ReadNamed for Held<'_> {
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        Ok(self.transaction.get(name.as_bytes()).of(NAME, "reading")?.map(read))
+    }
+
+    fn scan_named_from(&mut self, from: &str, count: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
+        let range = (Bound::Included(from.as_bytes()), Bound::Unbounded);
+        self.transaction.in_order_range_iter(&range).take(count).for_each(|(_, value)| each(value));
+        Ok(())
     }
 }
 
@@ -77,6 +98,16 @@ impl Byodb {
 impl Read for &Byodb {
     fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
         Byodb::get(self, &id.to_be_bytes(), read)
+    }
+}
+
+impl ReadNamed for &Byodb {
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        Byodb::get(self, name.as_bytes(), read)
+    }
+
+    fn scan_named_from(&mut self, from: &str, count: usize, each: impl FnMut(&[u8])) -> Result<()> {
+        self.hold()?.scan_named_from(from, count, each)
     }
 }
 
@@ -129,8 +160,13 @@ impl Session for &Byodb {
         Ok(())
     }
 
-    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
-        Byodb::get(self, name.as_bytes(), read)
+    fn delete_named(&mut self, names: impl Iterator<Item = String>) -> Result<()> {
+        let mut transaction = self.db.rw_txn();
+        for name in names {
+            transaction.delete(name.as_bytes()).of(NAME, "deleting")?;
+        }
+        transaction.commit();
+        Ok(())
     }
 
     fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {

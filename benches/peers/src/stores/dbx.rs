@@ -11,7 +11,7 @@ use std::sync::Arc;
 use dbx_core::Database;
 use holotype::Document;
 
-use super::{Commits, Lack, Read, Session, Store, prefix_end};
+use super::{Commits, Lack, Read, ReadNamed, Session, Store, prefix_end};
 use crate::failure::{Of, Result, expect_equal};
 
 const NAME: &str = "DBX 0.2";
@@ -108,6 +108,22 @@ impl Read for Documents<'_> {
     }
 }
 
+impl ReadNamed for Documents<'_> {
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        Documents::read(self, name.as_bytes(), read)
+    }
+
+    /// It takes a range by both ends, and puts all of it into a list.
+    fn scan_named_from(&mut self, from: &str, count: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
+        let entries = self.db.range(SMALL, from.as_bytes(), &END).of(self.who, "scanning")?;
+        // What a delete leaves behind for old readers stands under keys with a version, whose bytes are in no name.
+        let is_name = |key: &[u8]| key.iter().all(u8::is_ascii_graphic);
+        let named = entries.iter().filter(|(key, _)| is_name(key));
+        named.take(count).for_each(|(_, value)| each(value));
+        Ok(())
+    }
+}
+
 impl Session for Documents<'_> {
     fn put(&mut self, id: u64, document: &Document) -> Result<()> {
         self.db.insert(SMALL, &id.to_be_bytes(), &document.encode()).of(self.who, "committing")
@@ -146,8 +162,13 @@ impl Session for Documents<'_> {
         self.insert_batch(documents.map(row).collect())
     }
 
-    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
-        Documents::read(self, name.as_bytes(), read)
+    /// It has no batch of deletes: each is a commit of its own.
+    fn delete_named(&mut self, names: impl Iterator<Item = String>) -> Result<()> {
+        let mut were_there = true;
+        for name in names {
+            were_there &= self.db.delete(SMALL, name.as_bytes()).of(self.who, "deleting")?;
+        }
+        expect_equal(self.who, "whether deleted documents were there", &true, &were_there)
     }
 
     fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {

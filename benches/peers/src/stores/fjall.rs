@@ -4,10 +4,12 @@
 use std::borrow::Borrow;
 use std::path::Path;
 
-use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable, Snapshot};
+use fjall::{
+    Database, Guard, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode, Readable, Snapshot,
+};
 use holotype::Document;
 
-use super::{Commits, Read, Session, Snapshots, Store};
+use super::{Commits, Read, ReadNamed, Session, Snapshots, Store};
 use crate::failure::{Of, Result};
 
 const NAME: &str = "fjall 3.1";
@@ -26,6 +28,14 @@ impl Fjall {
         let db = builder.open().of(NAME, "opening")?;
         let small = db.keyspace("small", KeyspaceCreateOptions::default).of(NAME, "creating the keyspace")?;
         Ok(Fjall { db, small, commits })
+    }
+
+    /// Writes that are one commit of the class.
+    fn batch(&self) -> OwnedWriteBatch {
+        self.db.batch().durability(match self.commits {
+            Commits::Durable => Some(PersistMode::SyncData),
+            Commits::Unsynced => Some(PersistMode::Buffer),
+        })
     }
 }
 
@@ -59,9 +69,14 @@ impl Store for Fjall {
 
 impl Snapshots for Fjall {
     type Held<'s> = Held<'s>;
+    type HeldNamed<'s> = Held<'s>;
 
     fn hold(&self) -> Result<Held<'_>> {
         Ok(Held { snapshot: self.db.snapshot(), small: &self.small })
+    }
+
+    fn hold_named(&self) -> Result<Held<'_>> {
+        self.hold()
     }
 }
 
@@ -75,6 +90,23 @@ impl Read for Held<'_> {
         let value = self.snapshot.get(self.small, id.to_be_bytes()).of(NAME, "reading")?;
         Ok(value.map(|value| read(&value)))
     }
+}
+
+impl ReadNamed for Held<'_> {
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        Ok(self.snapshot.get(self.small, name).of(NAME, "reading")?.map(|value| read(&value)))
+    }
+
+    fn scan_named_from(&mut self, from: &str, count: usize, each: impl FnMut(&[u8])) -> Result<()> {
+        show(self.snapshot.range(self.small, from..).take(count), each)
+    }
+}
+
+fn show(entries: impl Iterator<Item = Guard>, mut each: impl FnMut(&[u8])) -> Result<()> {
+    for entry in entries {
+        each(&entry.value().of(NAME, "scanning")?);
+    }
+    Ok(())
 }
 
 impl Read for &Fjall {
@@ -95,10 +127,7 @@ impl Session for &Fjall {
     }
 
     fn put_all<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (u64, D)>) -> Result<()> {
-        let mut batch = self.db.batch().durability(match self.commits {
-            Commits::Durable => Some(PersistMode::SyncData),
-            Commits::Unsynced => Some(PersistMode::Buffer),
-        });
+        let mut batch = self.batch();
         for (id, document) in documents {
             batch.insert(&self.small, id.to_be_bytes(), document.borrow().encode());
         }
@@ -135,24 +164,32 @@ impl Session for &Fjall {
     }
 
     fn put_named<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (String, D)>) -> Result<()> {
-        let mut batch = self.db.batch().durability(match self.commits {
-            Commits::Durable => Some(PersistMode::SyncData),
-            Commits::Unsynced => Some(PersistMode::Buffer),
-        });
+        let mut batch = self.batch();
         for (name, document) in documents {
             batch.insert(&self.small, name, document.borrow().encode());
         }
         batch.commit().of(NAME, "committing")
     }
 
+    fn delete_named(&mut self, names: impl Iterator<Item = String>) -> Result<()> {
+        let mut batch = self.batch();
+        for name in names {
+            batch.remove(&self.small, name);
+        }
+        batch.commit().of(NAME, "committing")
+    }
+
+    fn scan_named(&mut self, prefix: &str, each: impl FnMut(&[u8])) -> Result<()> {
+        show(self.small.prefix(prefix), each)
+    }
+}
+
+impl ReadNamed for &Fjall {
     fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
         Ok(self.small.get(name).of(NAME, "reading")?.map(|value| read(&value)))
     }
 
-    fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {
-        for entry in self.small.prefix(prefix) {
-            each(&entry.value().of(NAME, "scanning")?);
-        }
-        Ok(())
+    fn scan_named_from(&mut self, from: &str, count: usize, each: impl FnMut(&[u8])) -> Result<()> {
+        show(self.small.range(from..).take(count), each)
     }
 }

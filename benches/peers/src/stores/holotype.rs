@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use holotype::{Collection, Db, DocView, Document, Durability, KeyRef, Options, Scan, View};
 
-use super::{Commits, Read, Session, Snapshots, Store};
+use super::{Commits, Read, ReadNamed, Session, Snapshots, Store};
 use crate::failure::{Failure, Of, Result, expect_equal};
 
 const NAME: &str = "Holotype";
@@ -63,7 +63,7 @@ impl Store for Holotype {
     }
 
     fn session(&self) -> Result<Documents> {
-        Ok(Documents { documents: self.documents() })
+        Ok(Documents { db: self.db.clone(), documents: self.documents() })
     }
 
     fn close(self) -> Result<()> {
@@ -95,9 +95,14 @@ impl Store for Buffered {
 
 impl Snapshots for Holotype {
     type Held<'s> = View;
+    type HeldNamed<'s> = View;
 
     fn hold(&self) -> Result<View> {
         self.db.snapshot().collection(SMALL).of(NAME, "taking a snapshot")
+    }
+
+    fn hold_named(&self) -> Result<View> {
+        self.hold()
     }
 }
 
@@ -108,7 +113,19 @@ impl Read for View {
     }
 }
 
+impl ReadNamed for View {
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let document = View::get(self, name).of(NAME, "reading a snapshot")?;
+        Ok(document.map(|document| read(document.bytes())))
+    }
+
+    fn scan_named_from(&mut self, from: &str, count: usize, each: impl FnMut(&[u8])) -> Result<()> {
+        lend_first(View::scan(self, from..), count, each)
+    }
+}
+
 pub struct Documents {
+    db: Db,
     documents: Collection,
 }
 
@@ -163,9 +180,20 @@ impl Session for Documents {
         self.documents.put_many(documents).of(NAME, "committing a batch").map(drop)
     }
 
-    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
-        let document = self.documents.get(name).of(NAME, "reading")?;
-        Ok(document.map(|document| read(document.bytes())))
+    fn delete_named(&mut self, names: impl Iterator<Item = String>) -> Result<()> {
+        let were_there = self.db.write(|tx| -> holotype::Result<bool> {
+            let documents = tx.collection(SMALL);
+            let mut were_there = true;
+            for name in names {
+                were_there &= documents.delete(name.as_str())?;
+            }
+            Ok(were_there)
+        });
+        expect_equal(NAME, "whether deleted documents were there", &true, &were_there.of(NAME, "deleting")?)
+    }
+
+    fn count_named(&mut self) -> Result<u64> {
+        self.count()
     }
 
     fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {
@@ -175,6 +203,31 @@ impl Session for Documents {
         };
         self.documents.scan_prefix(prefix).and_then(|scan| scan.visit(lend)).of(NAME, "scanning").map(drop)
     }
+}
+
+impl ReadNamed for Documents {
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let document = self.documents.get(name).of(NAME, "reading")?;
+        Ok(document.map(|document| read(document.bytes())))
+    }
+
+    fn scan_named_from(&mut self, from: &str, count: usize, each: impl FnMut(&[u8])) -> Result<()> {
+        lend_first(self.documents.scan(from..), count, each)
+    }
+}
+
+/// Lends the first documents of a scan, at most `count`.
+fn lend_first(scan: holotype::Result<Scan>, count: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
+    let mut left = count;
+    if left == 0 {
+        return Ok(());
+    }
+    let lend = |document: DocView<'_>| {
+        each(document.bytes());
+        left -= 1;
+        if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    scan.and_then(|scan| scan.visit(lend)).of(NAME, "scanning").map(drop)
 }
 
 impl Documents {

@@ -30,7 +30,7 @@ const WRITTEN: &str = "writes handed to the system";
 const DURABLE: &str = "durable writes";
 
 /// Classes that a store which is here does not have.
-const CLASSES: [(&str, &str, &str); 14] = [
+const CLASSES: [(&str, &str, &str); 17] = [
     ("bison-db 1.0", "all but `load` and `open`", "it gives ids itself, and one thread may use it"),
     ("redb 4.5", WRITTEN, "a commit that is not synced stays in its cache"),
     (
@@ -43,17 +43,28 @@ const CLASSES: [(&str, &str, &str); 14] = [
     ("ToonDB 0.3", WRITTEN, "without a sync, a commit's last record stays in the process"),
     ("DBX 0.2", DURABLE, "its level `Full` leaves the sync to a thread of its own and returns before it"),
     ("fjall 3.1, SQLite, LMDB", KEPT, "each write is handed to the system"),
-    ("native_db 0.8, byodb-rust 0.2", "`readers`, `snapshots`, `space`", "others do not sync there"),
-    ("DBX 0.2", "`readers`, `snapshots`, `space`", "a snapshot shows only what was put with a version"),
-    ("ToonDB 0.3", "`readers`, `snapshots`, `space`", "documents are replaced there"),
+    (
+        "native_db 0.8, byodb-rust 0.2",
+        "`space` beyond 10,000 documents",
+        "each commit is synced: to replace 100,000 documents ten times would take an hour",
+    ),
+    ("sled 0.34", "`snapshots`", "it keeps no state for a reader"),
+    ("DBX 0.2", "`snapshots`", "a snapshot shows only what was put with a version"),
+    ("DBX 0.2", "`readers`, `space`", "it is asked for the same in `reads`, `writes` and `footprint`"),
+    ("ToonDB 0.3", "`readers`, `snapshots`, `space`, `amplification`", "documents are replaced there"),
     (
         "bbolt 1.4",
-        "rows that decode documents, `cold`, `footprint` and the workloads before there were rows",
-        "its program is in Go and does all of a row by itself; it reads bytes",
+        "rows that decode documents, and the workloads before there were rows",
+        "its program is in Go and does all of a row by itself; it reads bytes, and decoding is code of ours in Rust",
+    ),
+    (
+        "CSharpDB",
+        "everything",
+        "it needs .NET; `faithful` has what its collections are asked for, of the stores that are here",
     ),
     (
         "all but Holotype",
-        "`amplification`, `cleaning`, `small`, `memory`",
+        "`cleaning`, `small`, `memory`, and `amplification` by how full a file is",
         "they hold Holotype to its own goals; `footprint` has memory, files and opening of all",
     ),
     ("SochDB", "everything", "the same store as ToonDB under a later name and another licence"),

@@ -11,7 +11,7 @@ use lmdb::{
     RoTransaction, Transaction, WriteFlags,
 };
 
-use super::{Commits, Read, Session, Snapshots, Store};
+use super::{Commits, Read, ReadNamed, Session, Snapshots, Store};
 use crate::failure::{Failure, Of, Result};
 
 const NAME: &str = "LMDB 0.9 (lmdb-rkv 0.14)";
@@ -56,10 +56,15 @@ impl Store for Lmdb {
 
 impl Snapshots for Lmdb {
     type Held<'s> = Held<'s>;
+    type HeldNamed<'s> = Held<'s>;
 
     fn hold(&self) -> Result<Held<'_>> {
         let transaction = self.environment.begin_ro_txn().of(NAME, "taking a snapshot")?;
         Ok(Held { transaction, small: self.small })
+    }
+
+    fn hold_named(&self) -> Result<Held<'_>> {
+        self.hold()
     }
 }
 
@@ -72,6 +77,30 @@ impl Read for Held<'_> {
     fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
         get(&self.transaction, self.small, &id.to_be_bytes(), read)
     }
+}
+
+impl ReadNamed for Held<'_> {
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        get(&self.transaction, self.small, name.as_bytes(), read)
+    }
+
+    fn scan_named_from(&mut self, from: &str, count: usize, each: impl FnMut(&[u8])) -> Result<()> {
+        scan_named_from(&self.transaction, self.small, from, count, each)
+    }
+}
+
+fn scan_named_from(
+    transaction: &RoTransaction<'_>,
+    small: Database,
+    from: &str,
+    count: usize,
+    mut each: impl FnMut(&[u8]),
+) -> Result<()> {
+    let mut cursor = transaction.open_ro_cursor(small).of(NAME, "scanning")?;
+    for entry in cursor.iter_from(from).take(count) {
+        each(entry.of(NAME, "scanning")?.1);
+    }
+    Ok(())
 }
 
 fn get<R>(
@@ -107,6 +136,22 @@ impl Read for Threads<'_> {
     fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
         let transaction = self.begin()?;
         let result = get(&transaction, self.store.small, &id.to_be_bytes(), read);
+        self.reader = Some(transaction.reset());
+        result
+    }
+}
+
+impl ReadNamed for Threads<'_> {
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let transaction = self.begin()?;
+        let result = get(&transaction, self.store.small, name.as_bytes(), read);
+        self.reader = Some(transaction.reset());
+        result
+    }
+
+    fn scan_named_from(&mut self, from: &str, count: usize, each: impl FnMut(&[u8])) -> Result<()> {
+        let transaction = self.begin()?;
+        let result = scan_named_from(&transaction, self.store.small, from, count, each);
         self.reader = Some(transaction.reset());
         result
     }
@@ -170,11 +215,16 @@ impl Session for Threads<'_> {
         transaction.commit().of(NAME, "committing")
     }
 
-    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
-        let transaction = self.begin()?;
-        let result = get(&transaction, self.store.small, name.as_bytes(), read);
-        self.reader = Some(transaction.reset());
-        result
+    fn delete_named(&mut self, names: impl Iterator<Item = String>) -> Result<()> {
+        let mut transaction = self.store.environment.begin_rw_txn().of(NAME, "beginning a transaction")?;
+        for name in names {
+            transaction.del(self.store.small, &name, None).of(NAME, "deleting")?;
+        }
+        transaction.commit().of(NAME, "committing")
+    }
+
+    fn count_named(&mut self) -> Result<u64> {
+        self.count()
     }
 
     fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {

@@ -78,6 +78,12 @@ pub trait Store: Sync + Sized {
     /// The longest value that it takes, in bytes.
     const VALUE_MAX: usize = usize::MAX;
 
+    /// Whether it writes through a map of its file, and not by calls.
+    const WRITES_BY_MAP: bool = false;
+
+    /// Whether each commit is synced, whatever is asked for.
+    const SYNCS_ALWAYS: bool = false;
+
     /// How one thread uses it.
     type Session<'s>: Session
     where
@@ -104,7 +110,7 @@ pub trait Store: Sync + Sized {
 }
 
 /// One thread's use of a store.
-pub trait Session: Read {
+pub trait Session: Read + ReadNamed {
     /// Encodes a document and puts it under `id`, in a commit of its own.
     fn put(&mut self, id: u64, document: &Document) -> Result<()>;
 
@@ -130,8 +136,15 @@ pub trait Session: Read {
     /// Encodes documents and puts them under names, in one commit. A store that is used so has no documents under ids.
     fn put_named<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (String, D)>) -> Result<()>;
 
-    /// What `read` says of the document under `name`.
-    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>>;
+    /// Deletes the documents under names, which are there, in one commit.
+    fn delete_named(&mut self, names: impl Iterator<Item = String>) -> Result<()>;
+
+    /// How many documents there are under names, by the cheapest way that the store has.
+    fn count_named(&mut self) -> Result<u64> {
+        let mut count = 0;
+        self.scan_named_from(FIRST_NAME, usize::MAX, |_| count += 1)?;
+        Ok(count)
+    }
 
     /// Shows `each` the documents whose names begin with `prefix`, in the order of their names.
     fn scan_named(&mut self, prefix: &str, each: impl FnMut(&[u8])) -> Result<()>;
@@ -150,6 +163,18 @@ pub trait Read {
     fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>>;
 }
 
+/// Reads by name.
+pub trait ReadNamed {
+    /// What `read` says of the document under `name`. A session reads the newest commit at each call.
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>>;
+
+    /// Shows `each` the documents from the name `from` on in the order of their names, `count` of them where there are as many.
+    fn scan_named_from(&mut self, from: &str, count: usize, each: impl FnMut(&[u8])) -> Result<()>;
+}
+
+/// No name comes before it: they begin with letters, digits or a hyphen.
+pub const FIRST_NAME: &str = "!";
+
 /// A store that can keep one state readable while it goes on.
 pub trait Snapshots: Store {
     /// The state, kept.
@@ -157,8 +182,16 @@ pub trait Snapshots: Store {
     where
         Self: 's;
 
+    /// The state of what stands under names, kept.
+    type HeldNamed<'s>: ReadNamed
+    where
+        Self: 's;
+
     /// Keeps the state of now for as long as the result lives.
     fn hold(&self) -> Result<Self::Held<'_>>;
+
+    /// As [`Snapshots::hold`], for reads by name.
+    fn hold_named(&self) -> Result<Self::HeldNamed<'_>>;
 }
 
 /// Calls a macro with each store that takes part, ours first: it is compared with the best of the others.
@@ -173,6 +206,19 @@ macro_rules! each_store {
 }
 
 pub(crate) use each_store;
+
+/// As [`each_store`], every store whose snapshots show what was there when they were taken.
+macro_rules! each_snapshot {
+    ($then:ident) => {
+        $crate::stores::each_store!($then);
+        #[cfg(feature = "native_db")]
+        $then!($crate::stores::native_db::NativeDb);
+        #[cfg(feature = "byodb")]
+        $then!($crate::stores::byodb::Byodb);
+    };
+}
+
+pub(crate) use each_snapshot;
 
 /// As [`each_store`], those whose writes stay in the memory of the process.
 macro_rules! each_kept {

@@ -10,7 +10,7 @@ use native_db::{Builder, Database, Models, ToKey, native_db, transaction::RTrans
 use native_model::{Model, native_model};
 use serde::{Deserialize, Serialize};
 
-use super::{Commits, Read, Session, Snapshots, Store};
+use super::{Commits, Read, ReadNamed, Session, Snapshots, Store};
 use crate::failure::{Of, Result, expect_equal};
 
 const NAME: &str = "native_db 0.8";
@@ -58,6 +58,8 @@ impl NativeDb {
 impl Store for NativeDb {
     const NAME: &'static str = NAME;
 
+    const SYNCS_ALWAYS: bool = true;
+
     type Session<'s> = &'s NativeDb;
 
     /// Each commit is durable, whatever is asked for.
@@ -85,9 +87,14 @@ impl Store for NativeDb {
 
 impl Snapshots for NativeDb {
     type Held<'s> = RTransaction<'s>;
+    type HeldNamed<'s> = RTransaction<'s>;
 
     fn hold(&self) -> Result<RTransaction<'_>> {
         self.db.r_transaction().of(NAME, "beginning to read")
+    }
+
+    fn hold_named(&self) -> Result<RTransaction<'_>> {
+        self.hold()
     }
 }
 
@@ -98,9 +105,34 @@ impl Read for RTransaction<'_> {
     }
 }
 
+impl ReadNamed for RTransaction<'_> {
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let named: Option<Named> = RTransaction::get(self).primary(name).of(NAME, "reading")?;
+        Ok(named.map(|named| read(&named.body)))
+    }
+
+    fn scan_named_from(&mut self, from: &str, count: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
+        let scan = self.scan().primary::<Named>().of(NAME, "scanning")?;
+        for named in scan.range(from..).of(NAME, "scanning")?.take(count) {
+            each(&named.of(NAME, "scanning")?.body);
+        }
+        Ok(())
+    }
+}
+
 impl Read for &NativeDb {
     fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
         Read::get(&mut self.hold()?, id, read)
+    }
+}
+
+impl ReadNamed for &NativeDb {
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        self.hold()?.get_named(name, read)
+    }
+
+    fn scan_named_from(&mut self, from: &str, count: usize, each: impl FnMut(&[u8])) -> Result<()> {
+        self.hold()?.scan_named_from(from, count, each)
     }
 }
 
@@ -162,9 +194,23 @@ impl Session for &NativeDb {
         transaction.commit().of(NAME, "committing")
     }
 
-    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
-        let named: Option<Named> = self.hold()?.get().primary(name).of(NAME, "reading")?;
-        Ok(named.map(|named| read(&named.body)))
+    fn delete_named(&mut self, names: impl Iterator<Item = String>) -> Result<()> {
+        let transaction = self.db.rw_transaction().of(NAME, "beginning a transaction")?;
+        let mut were_there = true;
+        for name in names {
+            // What is removed is named by the whole record.
+            let named: Option<Named> = transaction.get().primary(name).of(NAME, "reading")?;
+            match named {
+                Some(named) => transaction.remove(named).map(drop).of(NAME, "deleting")?,
+                None => were_there = false,
+            }
+        }
+        transaction.commit().of(NAME, "committing")?;
+        expect_equal(NAME, "whether deleted documents were there", &true, &were_there)
+    }
+
+    fn count_named(&mut self) -> Result<u64> {
+        self.hold()?.len().primary::<Named>().of(NAME, "counting")
     }
 
     fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {

@@ -9,7 +9,7 @@ use redb::{
     TableDefinition, WriteTransaction,
 };
 
-use super::{Commits, Read, Session, Snapshots, Store};
+use super::{Commits, Read, ReadNamed, Session, Snapshots, Store};
 use crate::failure::{Of, Result, expect_equal};
 
 const NAME: &str = "redb 4.5";
@@ -35,11 +35,6 @@ impl Redb {
         transaction.open_table(NAMED).of(NAME, "creating the table")?;
         transaction.commit().of(NAME, "creating the table")?;
         Ok(store)
-    }
-
-    fn hold_named(&self) -> Result<ReadOnlyTable<&'static str, &'static [u8]>> {
-        let transaction = self.db.begin_read().of(NAME, "beginning to read")?;
-        transaction.open_table(NAMED).of(NAME, "beginning to read")
     }
 
     fn begin(&self) -> Result<WriteTransaction> {
@@ -81,10 +76,16 @@ impl Store for Redb {
 
 impl Snapshots for Redb {
     type Held<'s> = ReadOnlyTable<u64, &'static [u8]>;
+    type HeldNamed<'s> = ReadOnlyTable<&'static str, &'static [u8]>;
 
     fn hold(&self) -> Result<Self::Held<'_>> {
         let transaction = self.db.begin_read().of(NAME, "taking a snapshot")?;
         transaction.open_table(SMALL).of(NAME, "taking a snapshot")
+    }
+
+    fn hold_named(&self) -> Result<Self::HeldNamed<'_>> {
+        let transaction = self.db.begin_read().of(NAME, "beginning to read")?;
+        transaction.open_table(NAMED).of(NAME, "beginning to read")
     }
 }
 
@@ -95,9 +96,33 @@ impl Read for ReadOnlyTable<u64, &'static [u8]> {
     }
 }
 
+impl ReadNamed for ReadOnlyTable<&'static str, &'static [u8]> {
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let value = ReadableTable::get(self, name).of(NAME, "reading")?;
+        Ok(value.map(|value| read(value.value())))
+    }
+
+    fn scan_named_from(&mut self, from: &str, count: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
+        for entry in self.range(from..).of(NAME, "scanning")?.take(count) {
+            each(entry.of(NAME, "scanning")?.1.value());
+        }
+        Ok(())
+    }
+}
+
 impl Read for &Redb {
     fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
         Read::get(&mut self.hold()?, id, read)
+    }
+}
+
+impl ReadNamed for &Redb {
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        self.hold_named()?.get_named(name, read)
+    }
+
+    fn scan_named_from(&mut self, from: &str, count: usize, each: impl FnMut(&[u8])) -> Result<()> {
+        self.hold_named()?.scan_named_from(from, count, each)
     }
 }
 
@@ -155,10 +180,20 @@ impl Session for &Redb {
         transaction.commit().of(NAME, "committing")
     }
 
-    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
-        let table = self.hold_named()?;
-        let value = ReadableTable::get(&table, name).of(NAME, "reading")?;
-        Ok(value.map(|value| read(value.value())))
+    fn delete_named(&mut self, names: impl Iterator<Item = String>) -> Result<()> {
+        let transaction = self.begin()?;
+        let mut table = transaction.open_table(NAMED).of(NAME, "opening the table")?;
+        let mut were_there = true;
+        for name in names {
+            were_there &= table.remove(name.as_str()).of(NAME, "deleting")?.is_some();
+        }
+        drop(table);
+        transaction.commit().of(NAME, "committing")?;
+        expect_equal(NAME, "whether deleted documents were there", &true, &were_there)
+    }
+
+    fn count_named(&mut self) -> Result<u64> {
+        self.hold_named()?.len().of(NAME, "counting")
     }
 
     fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {

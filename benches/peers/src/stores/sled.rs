@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use holotype::Document;
 use sled::{Batch, Db};
 
-use super::{Commits, Read, Session, Store};
+use super::{Commits, Read, ReadNamed, Session, Store};
 use crate::failure::{Of, Result, expect_equal};
 
 const NAME: &str = "sled 0.34";
@@ -78,6 +78,19 @@ impl Read for &Sled {
     }
 }
 
+impl ReadNamed for &Sled {
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        Ok(self.db.get(name).of(NAME, "reading")?.map(|value| read(&value)))
+    }
+
+    fn scan_named_from(&mut self, from: &str, count: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
+        for entry in self.db.range(from..).take(count) {
+            each(&entry.of(NAME, "scanning")?.1);
+        }
+        Ok(())
+    }
+}
+
 impl Session for &Sled {
     fn put(&mut self, id: u64, document: &Document) -> Result<()> {
         self.db.insert(id.to_be_bytes(), document.encode()).of(NAME, "committing")?;
@@ -130,8 +143,17 @@ impl Session for &Sled {
         self.committed()
     }
 
-    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
-        Ok(self.db.get(name).of(NAME, "reading")?.map(|value| read(&value)))
+    fn delete_named(&mut self, names: impl Iterator<Item = String>) -> Result<()> {
+        let mut batch = Batch::default();
+        for name in names {
+            batch.remove(name.as_bytes());
+        }
+        self.db.apply_batch(batch).of(NAME, "committing")?;
+        self.committed()
+    }
+
+    fn count_named(&mut self) -> Result<u64> {
+        self.count()
     }
 
     fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use holotype::Document;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Rows, TransactionBehavior, params};
 
-use super::{Commits, Read, Session, Snapshots, Store, prefix_end};
+use super::{Commits, Read, ReadNamed, Session, Snapshots, Store, prefix_end};
 use crate::failure::{Failure, Of, Result, expect_equal};
 
 const NAME: &str = "SQLite 3 (rusqlite 0.41)";
@@ -27,6 +27,9 @@ const CREATE_NAMED: &str =
     "CREATE TABLE IF NOT EXISTS named (name TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID";
 const PUT_NAMED: &str = "INSERT OR REPLACE INTO named (name, body) VALUES (?1, ?2)";
 const GET_NAMED: &str = "SELECT body FROM named WHERE name = ?1";
+const DELETE_NAMED: &str = "DELETE FROM named WHERE name = ?1";
+const COUNT_NAMED: &str = "SELECT COUNT(*) FROM named";
+const SCAN_NAMED_FROM: &str = "SELECT body FROM named WHERE name >= ?1 ORDER BY name LIMIT ?2";
 const SCAN_NAMED: &str = "SELECT body FROM named WHERE name >= ?1 AND name < ?2 ORDER BY name";
 
 pub struct Sqlite {
@@ -96,6 +99,7 @@ impl Store for Sqlite {
 
 impl Snapshots for Sqlite {
     type Held<'s> = Held;
+    type HeldNamed<'s> = Held;
 
     fn hold(&self) -> Result<Held> {
         let connection = self.connect()?;
@@ -103,6 +107,10 @@ impl Snapshots for Sqlite {
         // A transaction has its state from its first read on.
         get(&connection, 1, |_| ())?;
         Ok(Held { connection })
+    }
+
+    fn hold_named(&self) -> Result<Held> {
+        self.hold()
     }
 }
 
@@ -115,6 +123,18 @@ fn get<R>(connection: &Connection, id: u64, read: impl FnOnce(&[u8]) -> R) -> Re
     statement(connection, GET)?.query_row([id as i64], body).optional().of(NAME, "reading")
 }
 
+fn get_named<R>(connection: &Connection, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+    let body = |row: &rusqlite::Row<'_>| Ok(read(row.get_ref(0)?.as_blob()?));
+    statement(connection, GET_NAMED)?.query_row([name], body).optional().of(NAME, "reading")
+}
+
+fn scan_named_from(connection: &Connection, from: &str, count: usize, each: impl FnMut(&[u8])) -> Result<()> {
+    let mut scan = statement(connection, SCAN_NAMED_FROM)?;
+    // A limit below nothing is none.
+    let limit = i64::try_from(count).unwrap_or(-1);
+    show_named(scan.query(params![from, limit]).of(NAME, "scanning")?, each)
+}
+
 /// A transaction that goes on for as long as its connection.
 pub struct Held {
     connection: Connection,
@@ -123,6 +143,16 @@ pub struct Held {
 impl Read for Held {
     fn get<R>(&mut self, id: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
         get(&self.connection, id, read)
+    }
+}
+
+impl ReadNamed for Held {
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        get_named(&self.connection, name, read)
+    }
+
+    fn scan_named_from(&mut self, from: &str, count: usize, each: impl FnMut(&[u8])) -> Result<()> {
+        scan_named_from(&self.connection, from, count, each)
     }
 }
 
@@ -195,20 +225,48 @@ impl Session for Connected<'_> {
         transaction.commit().of(NAME, "committing")
     }
 
-    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
-        let body = |row: &rusqlite::Row<'_>| Ok(read(row.get_ref(0)?.as_blob()?));
-        statement(&self.connection, GET_NAMED)?.query_row([name], body).optional().of(NAME, "reading")
+    fn delete_named(&mut self, names: impl Iterator<Item = String>) -> Result<()> {
+        let _turn = turn(self.writer)?;
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .of(NAME, "beginning a transaction")?;
+        let mut delete = statement(&transaction, DELETE_NAMED)?;
+        for name in names {
+            let deleted = delete.execute([name]).of(NAME, "deleting")?;
+            expect_equal(NAME, "how many documents were deleted", &1, &deleted)?;
+        }
+        drop(delete);
+        transaction.commit().of(NAME, "committing")
     }
 
-    fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {
+    fn count_named(&mut self) -> Result<u64> {
+        let count = statement(&self.connection, COUNT_NAMED)?.query_row([], |row| row.get::<_, i64>(0));
+        Ok(count.of(NAME, "counting")? as u64)
+    }
+
+    fn scan_named(&mut self, prefix: &str, each: impl FnMut(&[u8])) -> Result<()> {
         let mut scan = statement(&self.connection, SCAN_NAMED)?;
         let end = String::from_utf8(prefix_end(prefix)).of(NAME, "scanning")?;
-        let mut rows = scan.query([prefix, &end]).of(NAME, "scanning")?;
-        while let Some(row) = rows.next().of(NAME, "scanning")? {
-            each(row.get_ref(0).of(NAME, "scanning")?.as_blob().of(NAME, "scanning")?);
-        }
-        Ok(())
+        show_named(scan.query([prefix, &end]).of(NAME, "scanning")?, each)
     }
+}
+
+impl ReadNamed for Connected<'_> {
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        get_named(&self.connection, name, read)
+    }
+
+    fn scan_named_from(&mut self, from: &str, count: usize, each: impl FnMut(&[u8])) -> Result<()> {
+        scan_named_from(&self.connection, from, count, each)
+    }
+}
+
+fn show_named(mut rows: Rows<'_>, mut each: impl FnMut(&[u8])) -> Result<()> {
+    while let Some(row) = rows.next().of(NAME, "scanning")? {
+        each(row.get_ref(0).of(NAME, "scanning")?.as_blob().of(NAME, "scanning")?);
+    }
+    Ok(())
 }
 
 fn show(mut rows: Rows<'_>, mut each: impl FnMut(u64, &[u8])) -> Result<()> {

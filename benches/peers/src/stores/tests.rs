@@ -59,11 +59,7 @@ fn a_snapshot_stays_as_it_was() {
             keeps_a_snapshot::<$store>(Commits::Unsynced);
         };
     }
-    each_store!(keeps);
-    #[cfg(feature = "native_db")]
-    keeps!(native_db::NativeDb);
-    #[cfg(feature = "byodb")]
-    keeps!(byodb::Byodb);
+    each_snapshot!(keeps);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::path::Path;
 use holotype::Document;
 use toondb_storage::durable_storage::{DurableStorage, TransactionMode};
 
-use super::{Commits, Lack, Read, Session, Store, prefix_end};
+use super::{Commits, Lack, Read, ReadNamed, Session, Store, prefix_end};
 use crate::failure::{Failure, Of, Result, expect_equal};
 
 const NAME: &str = "ToonDB 0.3";
@@ -97,6 +97,19 @@ impl Read for &ToonDb {
     }
 }
 
+impl ReadNamed for &ToonDb {
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        ToonDb::read(self, name.as_bytes(), read)
+    }
+
+    fn scan_named_from(&mut self, from: &str, count: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
+        self.range(from.as_bytes(), &[], count, |_, value| {
+            each(value);
+            Ok(())
+        })
+    }
+}
+
 impl Session for &ToonDb {
     fn put(&mut self, id: u64, document: &Document) -> Result<()> {
         self.put_all([(id, document)].into_iter())
@@ -137,8 +150,12 @@ impl Session for &ToonDb {
         })
     }
 
-    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
-        ToonDb::read(self, name.as_bytes(), read)
+    fn delete_named(&mut self, names: impl Iterator<Item = String>) -> Result<()> {
+        self.within(TransactionMode::WriteOnly, |transaction| {
+            let mut names = names;
+            names
+                .try_for_each(|name| self.storage.delete(transaction, name.into_bytes()).of(NAME, "deleting"))
+        })
     }
 
     fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {

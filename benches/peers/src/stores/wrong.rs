@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ::holotype::Document;
 
 use super::holotype::{Documents, Holotype};
-use super::{Commits, Read, Session, Store};
+use super::{Commits, Read, ReadNamed, Session, Store};
 use crate::failure::Result;
 
 /// A store that does one thing in twenty wrong, of a kind.
@@ -60,6 +60,18 @@ impl<const HOW: u8> Read for WrongSession<'_, HOW> {
     }
 }
 
+impl<const HOW: u8> ReadNamed for WrongSession<'_, HOW> {
+    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let name = if self.is_wrong(READS_ANOTHER) { &name.replace('8', "9") } else { name };
+        self.right.get_named(name, read)
+    }
+
+    fn scan_named_from(&mut self, from: &str, count: usize, each: impl FnMut(&[u8])) -> Result<()> {
+        let count = if self.is_wrong(SCANS_TOO_LITTLE) { count - 1 } else { count };
+        self.right.scan_named_from(from, count, each)
+    }
+}
+
 impl<const HOW: u8> Session for WrongSession<'_, HOW> {
     fn put(&mut self, id: u64, document: &Document) -> Result<()> {
         if self.is_wrong(PUTS_NOTHING) { Ok(()) } else { self.right.put(id, document) }
@@ -97,9 +109,13 @@ impl<const HOW: u8> Session for WrongSession<'_, HOW> {
         self.right.put_named(documents)
     }
 
-    fn get_named<R>(&mut self, name: &str, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
-        let name = if self.is_wrong(READS_ANOTHER) { &name.replace('8', "9") } else { name };
-        self.right.get_named(name, read)
+    fn delete_named(&mut self, names: impl Iterator<Item = String>) -> Result<()> {
+        let names: Vec<String> = names.filter(|_| !self.is_wrong(DELETES_NOTHING)).collect();
+        self.right.delete_named(names.into_iter())
+    }
+
+    fn count_named(&mut self) -> Result<u64> {
+        Ok(self.right.count_named()? + u64::from(HOW == COUNTS_ANOTHER))
     }
 
     fn scan_named(&mut self, prefix: &str, mut each: impl FnMut(&[u8])) -> Result<()> {

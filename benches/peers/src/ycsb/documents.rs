@@ -26,6 +26,11 @@ fn document(id: u64, mark: [u8; 2]) -> Document {
     doc! { "id": id as i64, "value": Value::Bytes(value) }
 }
 
+/// The document under `id` in one of many versions, each of other bytes.
+pub fn version(id: u64, version: u16) -> Document {
+    document(id, version.to_be_bytes())
+}
+
 /// The document under `id` as it is first put.
 pub fn first(id: u64) -> Document {
     document(id, [0, 1])

@@ -2,7 +2,9 @@
 //! durability, names that differ, values that are read.
 
 mod bison;
+mod csharpdb;
 mod dbx;
+mod redb;
 
 use std::collections::BTreeSet;
 
@@ -17,6 +19,8 @@ use crate::stores::Class;
 pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     dbx::run(plan, report)?;
     bison::run(plan, report)?;
+    redb::run(plan, report)?;
+    csharpdb::run(plan, report)?;
     let steps = lists::whole_scans(plan.documents.min(40_000), (plan.operations / 2_000).clamp(2, 1_000));
     table(plan, report, "byodb's comparison with bolt: whole scans", readers(plan, &steps))?;
     for naming in [Naming::Cut, Naming::User] {

@@ -1,7 +1,9 @@
 //! How many bytes are written to the file for each byte of the records that users asked for, by how full the file is.
 //!
 //! Documents are updated in uniform order in a file that may not grow, so that each update in the long run needs as much room as
-//! cleaning makes. What a growing file costs is told apart.
+//! cleaning makes. What a growing file costs is told apart. What other stores write, and ours beside them, is in [`peers`].
+
+pub mod peers;
 
 use std::path::Path;
 
@@ -11,6 +13,7 @@ use holotype_benches::workload::UniformIds;
 use crate::contents::{self, Contents};
 use crate::failure::{Failure, Of, Result, expect_equal};
 use crate::plan::Plan;
+use crate::report::Report;
 use crate::stores::holotype::Holotype;
 use crate::stores::{Commits, Session, Store};
 use crate::turns::{Contender, take_turns};
@@ -80,8 +83,9 @@ struct Trial {
     waits: f64,
 }
 
-/// Prints the curve for each length of documents.
-pub fn run(plan: &Plan) -> Result<()> {
+/// Prints the curve for each length of documents, and what every store writes.
+pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
+    peers::run(plan, report)?;
     for kind in KINDS {
         let contender = |share: &'static u64| {
             let directory = plan.directory.clone();
