@@ -174,12 +174,7 @@ impl PrimaryIndex for MixedIndex {
         }
         let mut from_map = out.len() - start;
         if let Some((from, to)) = int_bounds(range) {
-            let mut left = limit;
-            self.ints.walk(from, to, reverse, |key, entry| {
-                out.push_int(key, entry);
-                left -= 1;
-                left > 0
-            });
+            self.ints.append(from, to, reverse, limit, out);
         }
         if out.len() - start - from_map == limit {
             // Enough: what the map has behind the last of them is for later, and mostly that is all that it has.
