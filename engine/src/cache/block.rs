@@ -125,7 +125,8 @@ impl Known {
     fn at(&self, within: usize) -> Option<PutShape> {
         let entry = self.0.get(within / SHARE)?.load(Ordering::Relaxed);
         let take = |from: u32, bits: u32| (entry >> from) as usize & ((1 << bits) - 1);
-        let is_its_own = (entry as usize ^ within) % SHARE == 0 || seeded::is_on(Bug::NeighbourVerified);
+        let is_its_own =
+            (entry as usize ^ within).is_multiple_of(SHARE) || seeded::is_on(Bug::NeighbourVerified);
         (entry != 0 && is_its_own).then(|| PutShape {
             payload_start: take(WITHIN_BITS, PAYLOAD_BITS),
             key_start: take(WITHIN_BITS + PAYLOAD_BITS, KEY_BITS),
