@@ -83,7 +83,7 @@ impl<'a> DocView<'a> {
 
     /// The document's key.
     pub fn key(&self) -> KeyRef<'a> {
-        self.visited.key
+        self.visited.key()
     }
 
     /// As [`DocRef::version`].

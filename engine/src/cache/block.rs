@@ -48,24 +48,37 @@ impl Block {
         collection: u32,
         key: KeyRef<'_>,
     ) -> Option<(Range<u32>, Range<u32>)> {
+        self.shape_at(within, offset)?.put_of(self.bytes.get(within..)?, collection, key)
+    }
+
+    /// The document of that record, if `body_of` says of its shape and its bytes where it begins.
+    #[inline(always)]
+    pub(crate) fn body_of(
+        &self,
+        within: usize,
+        offset: impl Fn() -> u32,
+        body_of: impl Fn(PutShape, &[u8]) -> Option<usize>,
+    ) -> Option<&[u8]> {
+        let shape = match self.known.at(within) {
+            Some(shape) => shape,
+            None => self.first_shape_at(within, offset())?,
+        };
         let bytes = self.bytes.get(within..)?;
-        match self.known.at(within) {
-            Some(shape) => shape.put_of(bytes, collection, key),
-            None => self.first_put_of(bytes, (within, offset), collection, key),
-        }
+        bytes.get(body_of(shape, bytes)?..shape.len)
+    }
+
+    /// The shape of the record that begins at `within`, and stands at `offset` in the segment, if it is a put as [`Segment::shape_of`] has it.
+    /// It is verified and taken apart when it is asked for first.
+    #[inline(always)]
+    fn shape_at(&self, within: usize, offset: u32) -> Option<PutShape> {
+        self.known.at(within).or_else(|| self.first_shape_at(within, offset))
     }
 
     #[inline(never)]
-    fn first_put_of(
-        &self,
-        bytes: &[u8],
-        (within, offset): (usize, u32),
-        collection: u32,
-        key: KeyRef<'_>,
-    ) -> Option<(Range<u32>, Range<u32>)> {
-        let put = self.segment.put_of(bytes, offset, collection, key)?;
-        self.known.add(within, put.shape());
-        Some((put.key, put.body))
+    fn first_shape_at(&self, within: usize, offset: u32) -> Option<PutShape> {
+        let shape = self.segment.shape_of(self.bytes.get(within..)?, offset)?;
+        self.known.add(within, shape);
+        Some(shape)
     }
 
     /// How long the record that begins at `within` is, if it was read before.
@@ -112,7 +125,8 @@ impl Known {
     fn at(&self, within: usize) -> Option<PutShape> {
         let entry = self.0.get(within / SHARE)?.load(Ordering::Relaxed);
         let take = |from: u32, bits: u32| (entry >> from) as usize & ((1 << bits) - 1);
-        let is_its_own = take(0, WITHIN_BITS) == within % SHARE || seeded::is_on(Bug::NeighbourVerified);
+        let is_its_own =
+            (entry as usize ^ within).is_multiple_of(SHARE) || seeded::is_on(Bug::NeighbourVerified);
         (entry != 0 && is_its_own).then(|| PutShape {
             payload_start: take(WITHIN_BITS, PAYLOAD_BITS),
             key_start: take(WITHIN_BITS + PAYLOAD_BITS, KEY_BITS),
@@ -183,6 +197,36 @@ mod tests {
         assert_eq!(put_of(&block, second, 1), None, "it is another's");
         assert_eq!(block.put_of(second, second as u32, COLLECTION + 1, KeyRef::Int(2)), None);
         assert_eq!(put_of(&block, bytes.len() + 1, 2), None, "behind the end");
+    }
+
+    #[test]
+    fn a_document_is_lent_from_where_its_record_says_and_never_from_a_damaged_one() {
+        let (segment, bytes, second) = two_puts();
+        let (first, segment) = (segment.stretches()[0].offset as usize, Arc::new(segment));
+        let body_of = |block: &Block, at: usize, key| {
+            let key = KeyRef::Int(key);
+            let start = |shape: PutShape, bytes: &[u8]| {
+                shape.put_of(bytes, COLLECTION, key).map(|(_, body)| body.start as usize)
+            };
+            block.body_of(at, || at as u32, start).map(<[u8]>::to_vec)
+        };
+        let whole = Block::new(0, bytes.clone(), Arc::clone(&segment));
+        for _ in 0..2 {
+            assert_eq!(body_of(&whole, first, 1), Some(vec![9; 10]));
+            assert_eq!(body_of(&whole, second, 2), Some(vec![9; 10]));
+            assert_eq!(body_of(&whole, second, 1), None, "it is another's");
+            assert_eq!(body_of(&whole, second + 1, 2), None, "none begins there");
+            assert_eq!(body_of(&whole, bytes.len() + 1, 2), None, "behind the end");
+        }
+        for at in second..bytes.len() {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 1;
+            let damaged = Block::new(0, bytes, Arc::clone(&segment));
+            for _ in 0..2 {
+                assert_eq!(body_of(&damaged, second, 2), None, "byte {at}");
+                assert_eq!(damaged.known_len(second), None);
+            }
+        }
     }
 
     /// Whether damage of either of two records that share a mark is seen once the other was read.

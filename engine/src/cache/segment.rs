@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::document::KeyRef;
 use crate::format::frame::SegmentSeed;
-use crate::format::record::{PutParts, RecordSeed, Version, put_of};
+use crate::format::record::{PutParts, PutShape, RecordSeed, Version, put_of, shape_of};
 use crate::format::{Geometry, Lineage, LogAddress, Lsn};
 use crate::sync::{Arc, RwLock, read, write};
 
@@ -113,6 +113,12 @@ impl Segment {
         key: KeyRef<'_>,
     ) -> Option<PutParts> {
         put_of(bytes, self.stretch_at(offset).seed.at(offset), collection, key)
+    }
+
+    /// The shape of the record that begins `bytes` and stands at `offset`; as [`shape_of`] says.
+    #[inline(always)]
+    pub(crate) fn shape_of(&self, bytes: &[u8], offset: u32) -> Option<PutShape> {
+        shape_of(bytes, self.stretch_at(offset).seed.at(offset))
     }
 
     /// The stretch at the end of the segment.

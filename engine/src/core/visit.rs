@@ -2,42 +2,57 @@
 
 mod blocks;
 
+use std::fmt;
 use std::ops::ControlFlow;
 
 use crate::cache::Block;
 use crate::document::KeyRef;
 use crate::error::Result;
 use crate::format::Lsn;
+use crate::index::{Entries, Entry, Item};
+use crate::log::Log;
 
 use super::{Core, Cursor, Located};
-use blocks::Blocks;
+use blocks::{BATCH_MAX, Blocks, Held};
 
 /// A document for as long as one call lasts.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct Visited<'a> {
-    pub(crate) key: KeyRef<'a>,
+    /// The page knows the key, which few ask for.
+    page: &'a Entries,
+    item: &'a Item<Entry>,
     pub(crate) body: &'a [u8],
     place: Place<'a>,
 }
 
 /// Where a document was found.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 enum Place<'a> {
-    InBlock { block: &'a Block, within: usize, offset: u32 },
+    InBlock(&'a Log, &'a Block),
     Elsewhere(&'a Located),
 }
 
 impl<'a> Visited<'a> {
-    fn of(located: &'a Located) -> Self {
-        Visited { key: located.key(), body: located.body(), place: Place::Elsewhere(located) }
+    #[inline]
+    pub(crate) fn key(&self) -> KeyRef<'a> {
+        self.page.key(self.item)
     }
 
     /// The commit that put it.
     pub(crate) fn lsn(&self) -> Lsn {
         match self.place {
-            Place::InBlock { block, within, offset } => block.lsn_at(within, offset),
+            Place::InBlock(log, block) => {
+                let address = self.item.value.address();
+                block.lsn_at(log.within_block(address), log.geometry.split(address).1)
+            }
             Place::Elsewhere(located) => located.lsn(),
         }
+    }
+}
+
+impl fmt::Debug for Visited<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Visited").field("key", &self.key()).field("body", &self.body).finish_non_exhaustive()
     }
 }
 
@@ -51,18 +66,25 @@ impl Core {
         let collection = cursor.naming().documents.id;
         let mut blocks = Blocks::new(&self.log);
         while let Some((page, from)) = self.rest_of_page(cursor)? {
+            let snapshot = cursor.snapshot();
             let mut rest = &page.items()[from..];
             while !rest.is_empty() {
                 let (now, later) = rest.split_at(blocks.find(&self.log, rest));
                 rest = later;
-                for (number, item) in now.iter().enumerate() {
-                    let (key, entry) = (page.key(item), item.value);
-                    // Asked before the look: the page was looked up while the snapshot lived, and what stands at an address stays.
-                    cursor.snapshot().check_live()?;
-                    let flow = match blocks.document(&self.log, collection, number, key, entry) {
-                        Some(document) => each(document),
-                        None => each(Visited::of(&self.locate_again(cursor, key, entry)?)),
+                let mut held = [None; BATCH_MAX];
+                blocks.look(&self.log, collection, &page, now, &mut held);
+                for (item, held) in now.iter().zip(&held) {
+                    // The page was looked up while the snapshot lived, and what stands at an address stays.
+                    snapshot.check_live()?;
+                    let located;
+                    let (body, place) = match held {
+                        Some(Held { body, block }) => (*body, Place::InBlock(&self.log, block)),
+                        None => {
+                            located = self.locate_again(cursor, page.key(item), item.value)?;
+                            (located.body(), Place::Elsewhere(&located))
+                        }
                     };
+                    let flow = each(Visited { page: &page, item, body, place });
                     if flow.is_break() {
                         return Ok(flow);
                     }

@@ -6,7 +6,7 @@ use crate::document::KeyRef;
 use crate::index::{Entries, Item, KeyRange, Page};
 
 /// Entries looked up first: few, since many a walk ends early.
-const PAGE_LEN_FIRST: usize = 32;
+const PAGE_LEN_FIRST: usize = 16;
 /// Entries looked up at a time in the end: enough that the index lock costs little.
 const PAGE_LEN_MAX: usize = 256;
 

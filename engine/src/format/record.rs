@@ -32,7 +32,7 @@ use crate::document::KeyRef;
 
 pub use super::body::{encode_opening, parse_opening};
 pub use decode::{Extent, parse, peek_len, verify};
-pub use expected::{PutParts, PutShape, Version, put_of, version_of};
+pub use expected::{PutParts, PutShape, Version, put_of, shape_of, version_of};
 pub use kind::Kind;
 
 /// The offset of the kind: behind the checksum.

@@ -94,6 +94,7 @@ impl MixedIndex {
         result
     }
 
+    #[inline]
     fn in_rest(&self, key: KeyRef<'_>) -> Option<Entry> {
         if self.rest_len.load(Ordering::Acquire) == 0 {
             return None;
@@ -101,12 +102,14 @@ impl MixedIndex {
         read(&self.rest).get(key)
     }
 
+    #[inline]
     fn in_pages(&self, key: KeyRef<'_>) -> Option<Option<Entry>> {
         let KeyRef::Int(key) = key else { return None };
         Some(Entry::from_bits(self.ints.slot_as_it_is(key)?.load(Ordering::Acquire)))
     }
 
     /// As [`in_pages`](Self::in_pages), for whom that gave nothing: the page may have come into being just now, or be still to be filled.
+    #[inline]
     fn in_pages_after_all(&self, key: KeyRef<'_>) -> Option<Entry> {
         let KeyRef::Int(key) = key else { return None };
         Entry::from_bits(self.ints.slot_that_is_held(key)?.load(Ordering::Acquire))
@@ -131,6 +134,7 @@ fn int_bounds(range: &KeyRange) -> Option<(i64, i64)> {
 }
 
 impl PrimaryIndex for MixedIndex {
+    #[inline]
     fn get(&self, key: KeyRef<'_>) -> Option<Entry> {
         if let Some(found) = self.in_pages(key) {
             return found;
@@ -174,12 +178,7 @@ impl PrimaryIndex for MixedIndex {
         }
         let mut from_map = out.len() - start;
         if let Some((from, to)) = int_bounds(range) {
-            let mut left = limit;
-            self.ints.walk(from, to, reverse, |key, entry| {
-                out.push_int(key, entry);
-                left -= 1;
-                left > 0
-            });
+            self.ints.append(from, to, reverse, limit, out);
         }
         if out.len() - start - from_map == limit {
             // Enough: what the map has behind the last of them is for later, and mostly that is all that it has.

@@ -38,6 +38,14 @@ enum Place {
     Bytes(usize, u16),
 }
 
+impl<E> Item<E> {
+    /// The key, if it is an int.
+    #[inline]
+    pub(crate) fn int(&self) -> Option<i64> {
+        if let Place::Int(int) = self.key { Some(int) } else { None }
+    }
+}
+
 impl Place {
     #[inline]
     fn key<'a>(&self, text: &'a str, bytes: &'a [u8]) -> KeyRef<'a> {
@@ -68,6 +76,13 @@ impl<E> Page<E> {
     #[inline]
     pub(crate) fn key(&self, item: &Item<E>) -> KeyRef<'_> {
         item.key.key(&self.text, &self.bytes)
+    }
+
+    /// The bytes of the key of one of the items, if it is a text.
+    #[inline]
+    pub(crate) fn text(&self, item: &Item<E>) -> Option<&[u8]> {
+        let Place::Text(start, len) = item.key else { return None };
+        Some(&self.text.as_bytes()[start..start + usize::from(len)])
     }
 
     pub(crate) fn last_key(&self) -> Option<KeyRef<'_>> {

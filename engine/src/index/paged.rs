@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use crate::sync::race::{Race, weakened};
 use crate::sync::{AtomicU64, OnceLock, Ordering, RwLock, read, write};
 
-use super::Entry;
 use super::load::Held;
+use super::{Entries, Entry};
 
 type Page = Box<[AtomicU64]>;
 type Level = Box<[OnceLock<Page>]>;
@@ -36,6 +36,25 @@ pub(crate) struct PagedInts {
 fn place(number: u64) -> (usize, usize) {
     let level = (number + 1).ilog2();
     (level as usize, (number + 1 - (1 << level)) as usize)
+}
+
+/// Appends the entries of the first `limit` of these slots that have one. How many there were.
+fn append_some<'a>(
+    slots: impl Iterator<Item = (i64, &'a AtomicU64)>,
+    limit: usize,
+    out: &mut Entries,
+) -> usize {
+    let mut left = limit;
+    for (key, slot) in slots {
+        if left == 0 {
+            break;
+        }
+        if let Some(entry) = Entry::from_bits(slot.load(Ordering::Acquire)) {
+            out.push_int(key, entry);
+            left -= 1;
+        }
+    }
+    limit - left
 }
 
 impl PagedInts {
@@ -185,24 +204,28 @@ impl PagedInts {
         page.iter().filter(|slot| slot.load(Ordering::Relaxed) != 0).count() as u64
     }
 
-    /// Visits the entries with keys in `from..=to`, in order or in reverse, until `visit` says stop.
-    pub(crate) fn walk(&self, from: i64, to: i64, reverse: bool, mut visit: impl FnMut(i64, Entry) -> bool) {
+    /// Appends up to `limit` entries with keys in `from..=to` to `out`, in order or in reverse.
+    pub(crate) fn append(&self, from: i64, to: i64, reverse: bool, limit: usize, out: &mut Entries) {
         let from = from.max(0);
         let end = self.end();
         if to < from || end == 0 {
             return;
         }
         let (first, last) = (from as u64 >> self.shift, (to as u64 >> self.shift).min(end - 1));
+        let mut left = limit;
         let mut step = |number: u64| {
             let Some(page) = self.page(number) else { return true };
             let base = (number << self.shift) as i64;
             let low = (from - base).max(0) as usize;
             let high = ((to - base) as u64).min(self.page_len() - 1) as usize;
-            let mut each = |index: usize| match Entry::from_bits(page[index].load(Ordering::Acquire)) {
-                Some(entry) => visit(base + index as i64, entry),
-                None => true,
+            let slots = (base + low as i64..).zip(&page[low..=high]);
+            left -= if reverse {
+                let slots = page[low..=high].iter().enumerate().rev();
+                append_some(slots.map(|(index, slot)| (base + (low + index) as i64, slot)), left, out)
+            } else {
+                append_some(slots, left, out)
             };
-            if reverse { (low..=high).rev().all(&mut each) } else { (low..=high).all(&mut each) }
+            left > 0
         };
         if reverse {
             let _ = (first..=last).rev().all(&mut step);

@@ -32,11 +32,14 @@ impl Registered {
     //# Every read through it from then on MUST be refused as `SnapshotTooOld`; none MUST answer from another
     //# state.
     /// Asked after a look, not before: what was not found may have been let go meanwhile (spec: T-3.4).
+    #[inline]
     pub(crate) fn check_live(&self) -> Result<()> {
-        if self.ended.load(Ordering::Acquire) {
-            return Err(Error::SnapshotTooOld { lsn: self.state.lsn.0 });
-        }
-        Ok(())
+        if self.ended.load(Ordering::Acquire) { Err(self.too_old()) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn too_old(&self) -> Error {
+        Error::SnapshotTooOld { lsn: self.state.lsn.0 }
     }
 }
 

@@ -1,19 +1,17 @@
 //! The blocks that a visit has at hand, so that most records cost it neither a lock nor a count.
 
 use crate::cache::Block;
-use crate::document::KeyRef;
-use crate::index::{Entry, Item};
+use crate::index::{Entries, Entry, Item};
 use crate::log::Log;
 use crate::sync::Arc;
 
 use super::super::ahead::{LINE, touch};
-use super::{Place, Visited};
 
 #[cfg(test)]
 mod tests;
 
 /// At most so many records are found together, so that the processor waits for the memory of all of them at once.
-const BATCH_MAX: usize = 32;
+pub(super) const BATCH_MAX: usize = 32;
 /// And so many at first, since many a visit ends early.
 const BATCH_FIRST: usize = 4;
 
@@ -33,17 +31,33 @@ const _: () =
 #[derive(Debug)]
 pub(super) struct Blocks {
     slots: Vec<Slot>,
-    /// How many records of the last batch were found, and for how many of them a block had to be asked for.
+    /// How many records the last batch has, and how many blocks had to be asked for.
     found: usize,
     asked: usize,
     /// What the cache had given up when the slots were filled.
     evicted: u64,
-    /// How many records were found together the last time.
+    /// How many records were to be found together the last time.
     len: usize,
     /// Counts the batches.
     batch: u64,
-    /// The slots of the batch's records.
-    places: [u16; BATCH_MAX],
+    /// The runs of the batch, of which there are so many.
+    runs: [Run; BATCH_MAX],
+    runs_len: usize,
+}
+
+/// Records that follow one another and begin in one block.
+#[derive(Debug, Clone, Copy, Default)]
+struct Run {
+    /// The slot of the block.
+    place: u16,
+    len: u16,
+}
+
+/// A record that a block holds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held<'a> {
+    pub(super) body: &'a [u8],
+    pub(super) block: &'a Block,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -62,7 +76,8 @@ impl Blocks {
             evicted: log.cache.evicted(),
             len: 0,
             batch: 0,
-            places: [NOWHERE; BATCH_MAX],
+            runs: [Run::default(); BATCH_MAX],
+            runs_len: 0,
         }
     }
 
@@ -72,22 +87,20 @@ impl Blocks {
         self.make_room(log);
         self.len = (self.len * 2).clamp(BATCH_FIRST, BATCH_MAX);
         self.batch += 1;
-        (self.asked, self.places) = (0, [NOWHERE; BATCH_MAX]);
-        self.found = entries.len().min(self.len);
-        let (mut before, mut place, mut jumps) = (None, NOWHERE, 0);
-        for (number, item) in entries[..self.found].iter().enumerate() {
-            let block = log.block_number(item.value.address());
-            if before != Some(block) {
-                let Some(slot) = self.slot_of(log, item.value, block) else {
-                    self.found = number;
-                    break;
-                };
-                (before, place, jumps) = (Some(block), slot, jumps + 1);
-            }
-            self.places[number] = place;
+        (self.asked, self.runs_len, self.found) = (0, 0, 0);
+        let mut rest = &entries[..entries.len().min(self.len)];
+        while let [first, ..] = rest {
+            let block = log.block_number(first.value.address());
+            let Some(place) = self.slot_of(log, first.value, block) else { break };
+            let is_in = |item: &&Item<Entry>| log.block_number(item.value.address()) == block;
+            let len = 1 + rest[1..].iter().take_while(is_in).count();
+            self.runs[self.runs_len] = Run { place, len: len as u16 };
+            self.runs_len += 1;
+            self.found += len;
+            rest = &rest[len..];
         }
         // Once from one block to the next is how a visit goes on that reads in order.
-        if jumps > 2 {
+        if self.runs_len > 2 {
             self.touch(log, &entries[..self.found]);
         }
         self.found
@@ -131,36 +144,106 @@ impl Blocks {
         }
     }
 
-    fn block(&self, number: usize) -> Option<&Arc<Block>> {
-        self.slots.get(usize::from(self.places[number]))?.block.as_ref()
+    /// The runs of the batch, which `entries` is, and the block of each, where there is one at hand.
+    fn runs<'a, 'e>(
+        &'a self,
+        entries: &'e [Item<Entry>],
+    ) -> impl Iterator<Item = (Option<&'a Block>, &'e [Item<Entry>])> {
+        self.runs[..self.runs_len].iter().scan(entries, |rest, run| {
+            let (now, later) = rest.split_at(usize::from(run.len));
+            *rest = later;
+            let slot = self.slots.get(usize::from(run.place));
+            Some((slot.and_then(|slot| slot.block.as_deref()), now))
+        })
     }
 
-    /// Asks the memory for these records, or where nobody has read one before, for its beginning.
-    fn touch(&self, log: &Log, entries: &[Item<Entry>]) {
-        let record = |(number, item): (usize, &Item<Entry>)| {
-            let (block, within) = (self.block(number)?, log.within_block(item.value.address()));
-            Some((block.bytes.get(within..)?, block.known_len(within).unwrap_or(2 * LINE)))
+    /// Asks the memory for the records of the batch, which `entries` is, or where nobody has read one before, for its beginning.
+    fn touch<'a>(&'a self, log: &Log, entries: &'a [Item<Entry>]) {
+        let of_run = |(block, run): (Option<&'a Block>, &'a [Item<Entry>])| {
+            run.iter().filter_map(move |item| {
+                let (block, within) = (block?, log.within_block(item.value.address()));
+                Some((block.bytes.get(within..)?, block.known_len(within).unwrap_or(2 * LINE)))
+            })
         };
-        touch(entries.iter().enumerate().filter_map(record));
+        touch(self.runs(entries).flat_map(of_run));
     }
 
-    /// The document of record `number` of the batch, which stands at `entry`, if one of the blocks holds it whole, and it is the one of
-    /// `key`, plain and undamaged.
-    #[inline(always)]
-    pub(super) fn document<'a>(
+    /// Looks at the records of the batch, which `entries` of `page` is: puts into `held` what is the document of its key, plain and undamaged,
+    /// and stands whole in a block at hand.
+    pub(super) fn look<'a>(
         &'a self,
         log: &Log,
         collection: u32,
-        number: usize,
-        key: KeyRef<'a>,
-        entry: Entry,
-    ) -> Option<Visited<'a>> {
-        let block = self.block(number)?;
-        let address = entry.address();
-        let within = log.within_block(address);
-        let (_, offset) = log.geometry.split(address);
-        let (_, body) = block.put_of(within, offset, collection, key)?;
-        let body = &block.bytes[within + body.start as usize..within + body.end as usize];
-        Some(Visited { key, body, place: Place::InBlock { block, within, offset } })
+        page: &Entries,
+        entries: &[Item<Entry>],
+        held: &mut [Option<Held<'a>>; BATCH_MAX],
+    ) {
+        let mut held = &mut held[..];
+        for (block, run) in self.runs(entries) {
+            let (of_run, later) = held.split_at_mut(run.len());
+            held = later;
+            let Some(block) = block else { continue };
+            let looked_at = Looked { block, log, collection, page };
+            match run {
+                [alone] => of_run[0] = looked_at.find_alone(alone),
+                run => looked_at.find(run, of_run),
+            }
+        }
     }
+}
+
+/// What records that begin in one block are looked for with.
+#[derive(Debug, Clone, Copy)]
+struct Looked<'a, 'p> {
+    block: &'a Block,
+    log: &'p Log,
+    collection: u32,
+    page: &'p Entries,
+}
+
+/// As [`Blocks::look`]: functions by themselves, so that the processor's registers do for them.
+impl<'a> Looked<'a, '_> {
+    #[inline(never)]
+    fn find(&self, run: &[Item<Entry>], held: &mut [Option<Held<'a>>]) {
+        let (looked_at, block_mask) = (*self, self.log.block_bytes() - 1);
+        for (item, held) in run.iter().zip(held) {
+            *held = looked_at.held(item, block_mask);
+        }
+    }
+
+    #[inline(never)]
+    fn find_alone(&self, item: &Item<Entry>) -> Option<Held<'a>> {
+        self.held(item, self.log.block_bytes() - 1)
+    }
+
+    #[inline(always)]
+    fn held(&self, item: &Item<Entry>, block_mask: usize) -> Option<Held<'a>> {
+        let Looked { block, log, collection, page } = *self;
+        let address = item.value.address();
+        let (within, offset) = (address.0 as usize & block_mask, || log.geometry.split(address).1);
+        let quick = if let Some(int) = item.int() {
+            block.body_of(within, offset, |shape, bytes| shape.body_of_int(bytes, collection, int))
+        } else if let Some(text) = page.text(item) {
+            block.body_of(within, offset, |shape, bytes| shape.body_of_text(bytes, collection, text))
+        } else {
+            None
+        };
+        let body = quick.or_else(|| body_by_any_key(block, log, collection, page, item))?;
+        Some(Held { body, block })
+    }
+}
+
+/// The same document, in as many steps as it takes.
+#[inline(never)]
+fn body_by_any_key<'a>(
+    block: &'a Block,
+    log: &Log,
+    collection: u32,
+    page: &Entries,
+    item: &Item<Entry>,
+) -> Option<&'a [u8]> {
+    let (key, address) = (page.key(item), item.value.address());
+    let (within, (_, offset)) = (log.within_block(address), log.geometry.split(address));
+    let (_, body) = block.put_of(within, offset, collection, key)?;
+    block.bytes.get(within + body.start as usize..within + body.end as usize)
 }

@@ -67,6 +67,40 @@ pub(crate) fn has_head(bytes: &[u8], major: u8, argument: u64) -> bool {
     found == Some(argument)
 }
 
+/// The number in the head of an int that is not negative, if `bytes` begin with one that has two or four bytes of it, and not in vain; and how
+/// long the head is.
+#[inline(always)]
+pub(crate) fn wide_int_at(bytes: &[u8]) -> Option<(u64, usize)> {
+    const IN_TWO: u8 = UNSIGNED | 25;
+    const IN_FOUR: u8 = UNSIGNED | 26;
+    let [first, number @ ..] = bytes.first_chunk::<5>()?;
+    let number = u32::from_be_bytes(*number);
+    match *first {
+        IN_FOUR if number >> 16 != 0 => Some((number.into(), 5)),
+        IN_TWO if number >> 24 != 0 => Some(((number >> 16).into(), 3)),
+        _ => None,
+    }
+}
+
+/// Whether `bytes` begin with a text of these, which is one of less than 24.
+#[inline(always)]
+pub(crate) fn has_short_text(bytes: &[u8], text: &[u8]) -> bool {
+    let Some((first, rest)) = bytes.split_first() else { return false };
+    text.len() < 24 && usize::from(first ^ TEXT) == text.len() && begins_with(rest, text)
+}
+
+/// As [`starts_with`](slice::starts_with), without a call for eight to sixteen bytes, as most names have.
+#[inline(always)]
+fn begins_with(bytes: &[u8], start: &[u8]) -> bool {
+    const WORD: usize = size_of::<u64>();
+    let Some(found) = bytes.get(..start.len()) else { return false };
+    let ends = |bytes: &[u8]| Some((*bytes.first_chunk::<WORD>()?, *bytes.last_chunk::<WORD>()?));
+    match ends(start) {
+        Some(of_start) if start.len() <= 2 * WORD => ends(found) == Some(of_start),
+        _ => found == start,
+    }
+}
+
 /// How many bytes a head with this number has.
 #[inline]
 pub(crate) fn head_len(argument: u64) -> usize {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::super::{Lsn, varint};
 use super::decode::{Fields, peek, verify};
 use super::{FLAGS, KIND, Kind, flag};
+use crate::document::cbor::encode;
 use crate::document::{KEY_LEN_MAX, KeyRef};
 
 /// Where the parts of a put lie, from the record's first byte on, and when it was put.
@@ -13,24 +14,10 @@ use crate::document::{KEY_LEN_MAX, KeyRef};
 pub struct PutParts {
     /// When it was put.
     pub version: Version,
-    /// Where the fields begin that follow the length.
-    pub payload_start: u32,
     /// The key's CBOR.
     pub key: Range<u32>,
     /// The document.
     pub body: Range<u32>,
-}
-
-impl PutParts {
-    /// What need not be found out again.
-    #[must_use]
-    pub fn shape(&self) -> PutShape {
-        PutShape {
-            len: self.body.end as usize,
-            payload_start: self.payload_start as usize,
-            key_start: self.key.start as usize,
-        }
-    }
 }
 
 /// The commit that put a document.
@@ -48,6 +35,21 @@ pub enum Version {
 #[must_use]
 #[inline(always)]
 pub fn put_of(bytes: &[u8], seed: u32, collection: u32, key: KeyRef<'_>) -> Option<PutParts> {
+    let (shape, version) = front_of(bytes, seed)?;
+    let (key, body) = shape.put_of(bytes, collection, key)?;
+    Some(PutParts { version, key, body })
+}
+
+/// The shape of the record at the start of `bytes`, as [`put_of`] has it, if it is a put of any key in any collection.
+#[must_use]
+#[inline]
+pub fn shape_of(bytes: &[u8], seed: u32) -> Option<PutShape> {
+    front_of(bytes, seed).map(|(shape, _)| shape)
+}
+
+/// What stands in front of the key of such a put.
+#[inline(always)]
+fn front_of(bytes: &[u8], seed: u32) -> Option<(PutShape, Version)> {
     let extent = verify(bytes, seed).ok()?;
     let flags = bytes[FLAGS];
     if flags & !flag::REPLACES != 0 {
@@ -55,22 +57,13 @@ pub fn put_of(bytes: &[u8], seed: u32, collection: u32, key: KeyRef<'_>) -> Opti
     }
     // spec: F-6.1. The order of the fields.
     let mut fields = Fields(&bytes[extent.payload_start..extent.len]);
-    if fields.u32_varint("collection id").ok()? != collection {
-        return None;
-    }
+    fields.u32_varint("collection id").ok()?;
     let version = version_in(bytes[KIND], &mut fields)?;
     if flags & flag::REPLACES != 0 {
         fields.address("version replaced").ok()?;
     }
-    let key_len = key.len_at(fields.0).filter(|_| key.payload_len() <= KEY_LEN_MAX)?;
     let key_start = extent.len - fields.0.len();
-    let body_start = (key_start + key_len) as u32;
-    Some(PutParts {
-        version,
-        payload_start: extent.payload_start as u32,
-        key: key_start as u32..body_start,
-        body: body_start..extent.len as u32,
-    })
+    Some((PutShape { len: extent.len, payload_start: extent.payload_start, key_start }, version))
 }
 
 /// What is next in the fields of a put, behind its collection.
@@ -92,7 +85,7 @@ pub fn version_of(bytes: &[u8]) -> Option<Version> {
     version_in(bytes[KIND], &mut fields)
 }
 
-/// What is known of a put that [`put_of`] has read.
+/// What is known of a put that was verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PutShape {
     /// The record's length in bytes.
@@ -110,9 +103,40 @@ impl PutShape {
     pub fn put_of(self, bytes: &[u8], collection: u32, key: KeyRef<'_>) -> Option<(Range<u32>, Range<u32>)> {
         let record = bytes.get(..self.len)?;
         let (found, _) = varint::get(record.get(self.payload_start..self.key_start)?)?;
-        let key_len = key.len_at(&record[self.key_start..])?;
+        let key_len = key.len_at(&record[self.key_start..]).filter(|_| key.payload_len() <= KEY_LEN_MAX)?;
         let body_start = (self.key_start + key_len) as u32;
         (found == u64::from(collection))
             .then_some((self.key_start as u32..body_start, body_start..self.len as u32))
     }
+
+    /// As [`put_of`](Self::put_of) of the key `int`, in the fewest steps: where the document begins. Only of ints whose CBOR has three or
+    /// five bytes, in collections of one byte, where some tens of bytes follow; none says nothing of all others.
+    #[must_use]
+    #[inline(always)]
+    pub fn body_of_int(self, bytes: &[u8], collection: u32, int: i64) -> Option<usize> {
+        // The one check of a length, where the compiler knows what shapes there are.
+        let front: &[u8; FRONT] = bytes.first_chunk()?;
+        let (number, key_len) = encode::wide_int_at(front.get(self.key_start..)?)?;
+        let is_it = number == int as u64 && is_one_byte(*front.get(self.payload_start)?, collection);
+        is_it.then_some(self.key_start + key_len)
+    }
+
+    /// As [`body_of_int`](Self::body_of_int), of the text `key`, which has less than 24 bytes.
+    #[must_use]
+    #[inline(always)]
+    pub fn body_of_text(self, bytes: &[u8], collection: u32, key: &[u8]) -> Option<usize> {
+        let is_key = encode::has_short_text(bytes.get(self.key_start..)?, key);
+        let is_it = is_key && is_one_byte(*bytes.get(self.payload_start)?, collection);
+        is_it.then_some(self.key_start + 1 + key.len())
+    }
+}
+
+/// More than stands in front of the body of a put with an int, in all shapes that a block remembers.
+const FRONT: usize = 80;
+
+/// Whether a varint that begins with `first` is that of `collection`, and has one byte.
+#[inline(always)]
+fn is_one_byte(first: u8, collection: u32) -> bool {
+    // One comparison, since the other is always the same.
+    u32::from(first) == if collection < 0x80 { collection } else { u32::MAX }
 }

@@ -1,7 +1,7 @@
 //! The short way through a record answers what the long way does, for the records that it takes, and nothing for all others.
 
 use super::super::checksum::crc_append;
-use super::super::record::{Kind, PutParts, RecordParts, Version, parse, put_of, version_of};
+use super::super::record::{Kind, PutParts, RecordParts, Version, parse, put_of, shape_of, version_of};
 use super::super::{LogAddress, Lsn};
 use super::for_every_bit_flip;
 use crate::document::{KEY_LEN_MAX, Key, KeyRef};
@@ -23,8 +23,6 @@ fn by_parsing(bytes: &[u8], collection: u32, key: KeyRef<'_>) -> Option<PutParts
     let body = start(record.body);
     Some(PutParts {
         version: record.moved.map_or(Version::Commit(record.commit), |(own, _)| Version::Own(own)),
-        // spec: F-6.1. Behind checksum, kind, flags and length.
-        payload_start: 7 + bytes[6..].iter().take_while(|byte| **byte >= 0x80).count() as u32,
         key: start(record.key_bytes)..body,
         body: body..record.len as u32,
     })
@@ -38,14 +36,34 @@ fn compare(bytes: &[u8], keys: &[KeyRef<'_>]) -> usize {
     let collection = record.map_or(1, |record| record.collection);
     let known = own.and_then(|key| put_of(bytes, SEED, collection, key));
     assert_eq!(known.as_ref().map(|put| put.version), known.as_ref().and_then(|_| version_of(bytes)));
-    let mut found = 0;
+    let (mut found, shape) = (0, shape_of(bytes, SEED));
     for key in own.into_iter().chain(keys.iter().copied()) {
         for collection in [collection, collection ^ 1] {
             let expected = by_parsing(bytes, collection, key);
             found += usize::from(expected.is_some());
             assert_eq!(put_of(bytes, SEED, collection, key), expected, "{key:?} in {collection}");
-            let again = known.as_ref().and_then(|put| put.shape().put_of(bytes, collection, key));
+            let again = shape.and_then(|shape| shape.put_of(bytes, collection, key));
+            // Quickly, where some bytes follow.
+            let bytes = &[bytes, &[0; 80]].concat()[..];
+            let body_start = expected.as_ref().map(|put| put.body.start as usize);
             assert_eq!(again, expected.map(|put| (put.key, put.body)), "{key:?} in {collection}, again");
+            let quick = match key {
+                KeyRef::Int(int) => shape.and_then(|shape| shape.body_of_int(bytes, collection, int)),
+                KeyRef::Text(text) => {
+                    shape.and_then(|shape| shape.body_of_text(bytes, collection, text.as_bytes()))
+                }
+                KeyRef::Bytes(_) => None,
+            };
+            assert!(quick.is_none() || quick == body_start, "{key:?} in {collection}, quickly");
+            let is_quick = match key {
+                KeyRef::Int(int) => (0x100..1 << 32).contains(&int),
+                KeyRef::Text(text) => text.len() < 24,
+                KeyRef::Bytes(_) => false,
+            };
+            assert!(
+                !is_quick || collection >= 0x80 || quick == body_start,
+                "{key:?} in {collection}, not quickly"
+            );
         }
     }
     found
