@@ -131,7 +131,8 @@ fn a_written_insert_is_one_call_and_a_buffered_one_a_small_part_of_one() {
     assert!((STEADY..STEADY + segment_ends).contains(&writes), "{writes} writes");
     assert_eq!(syncs, 0, "the operating system alone holds what is `Written`");
     let (writes, syncs) = calls_each(Durability::Buffered);
-    assert!((1..STEADY / 1_000).contains(&writes), "{writes} writes");
+    // One at the end of a segment, into which some 950 of these commits go.
+    assert!((1..STEADY / 500).contains(&writes), "{writes} writes");
     assert_eq!(syncs, 0);
 }
 
@@ -141,7 +142,13 @@ fn the_index_keeps_an_auto_id_in_at_most_twelve_bytes() {
     let path = holotype_benches::fixture::path_in(directory.path());
     // A cache of nothing: what is held after opening is the index, and what a store holds however small it is.
     let options = Options::new().cache_bytes(0);
-    let (db, counted) = count(|| Db::open_with(&path, &options).expect("it was closed in order"));
+    let (db, counted) = count(|| {
+        let db = Db::open_with(&path, &options).expect("it was closed in order");
+        // Its pages are filled when they are first asked for.
+        let documents = documents_of(&db);
+        assert!((1..=COUNT as i64).all(|id| documents.contains(id).expect("undamaged")));
+        db
+    });
     let stats = db.stats();
     assert_eq!(stats.documents, COUNT);
     let held = (counted.bytes_current - stats.cache_bytes as i64) as f64 / COUNT as f64;
