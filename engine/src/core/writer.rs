@@ -105,7 +105,7 @@ impl Writer {
             accounts: self.accounts.clone(),
             checkpoints: self.checkpoints.clone(),
             room: self.room.clone(),
-            work: self.work.clone(),
+            work: Work { arrangement: None, ..self.work.clone() },
             superblock: self.superblock.clone(),
             slot_unsynced: self.slot_unsynced,
             named_len: self.named_len,
@@ -227,7 +227,8 @@ impl Writer {
         }
         let mark = self.appender.mark();
         let share = match batch.is_system {
-            true => Share::Reserve,
+            true if !batch.leaves_reserve => Share::Reserve,
+            true => Share::Ordinary,
             false if batch.only_frees() => Share::Deletes,
             false => Share::Ordinary,
         };
@@ -237,7 +238,7 @@ impl Writer {
             return Err(error);
         }
         self.show_placed(core, &mark, &batch.long_records(core.log.long_record_len()));
-        if share != Share::Reserve {
+        if !batch.is_system {
             self.room.is_reserve_wanted = share == Share::Ordinary;
             self.room.is_put_since_cut |= share == Share::Ordinary;
         }

@@ -115,6 +115,8 @@ pub(crate) struct Batch {
     pub(crate) superseded: Vec<(usize, LogAddress)>,
     /// A commit of the store's own, which changes no visible state (spec: F-5.8).
     pub(crate) is_system: bool,
+    /// A commit of the store's own that could as well not be: it finds no room where a caller's would find none.
+    pub(crate) leaves_reserve: bool,
     /// Set when it is placed: the chunks, the LSN, and where the commit ended.
     pub(crate) chunks: Vec<PlacedChunk>,
     pub(crate) lsn: Lsn,
@@ -131,7 +133,7 @@ impl Batch {
         self.bytes.clear();
         self.superseded.clear();
         self.chunks.clear();
-        self.is_system = false;
+        (self.is_system, self.leaves_reserve) = (false, false);
         self.changes.shrink_to(KEPT_BYTES / size_of::<Change>());
         self.bytes.shrink_to(KEPT_BYTES);
     }

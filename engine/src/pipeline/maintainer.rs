@@ -221,7 +221,7 @@ impl Store {
 
     /// Takes every step that makes the file smaller.
     pub(crate) fn compact(
-        &self,
+        self: &Arc<Self>,
         progress: impl FnMut(&CompactProgress) -> std::ops::ControlFlow<()>,
     ) -> Result<CompactReport> {
         let step = || {
@@ -233,7 +233,13 @@ impl Store {
             }
             Ok(stepped)
         };
-        self.core.compact(step, progress)
+        let report = self.core.compact(step, progress);
+        let is_complete = report.as_ref().is_ok_and(|report| report.is_complete);
+        if !is_complete && self.core.options.background == Background::Thread {
+            // What it left is for the thread, which may have found nothing to do meanwhile.
+            self.maintainer.ask(self);
+        }
+        report
     }
 
     /// Sees to what the commits of this store have made due: asks the thread; where that does not keep up, whoever writes takes a step; and

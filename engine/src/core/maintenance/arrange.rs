@@ -11,9 +11,9 @@ use crate::format::record::Kind;
 use crate::index::{Documents, Entries, Entry, KeyRange, PrimaryIndex};
 use crate::sync::{Arc, read};
 
-use super::super::room::documents;
+use super::super::room::{Share, documents};
 use super::super::{Core, Writer};
-use super::clean::{Candidate, parts};
+use super::clean::{BYTES_AT_ONCE, Candidate, parts};
 use super::due::Stepped;
 
 #[cfg(test)]
@@ -40,7 +40,7 @@ pub(in crate::core) struct Begun {
 /// In order is a collection of which no more than this share of its documents, and as many as the log has segments, stand before their
 /// predecessor. What is brought further down the file afterwards keeps its order within a segment.
 const OUT_OF_ORDER_SHARE: u64 = 16;
-/// Entries of the index that are gone through in a step.
+/// Entries of the index that are gone through in a step, at most.
 const ENTRIES_AT_ONCE: usize = 1024;
 
 /// A compaction that wants an arrangement. Once it is over, however it ends, none is under way.
@@ -51,13 +51,16 @@ impl<'a> Wanted<'a> {
         core.writer()?.work.arrangement = Some(Arrangement::Wanted);
         Ok(Wanted(core))
     }
+
+    /// Whether one was under way, which goes on no more: what has no room for it may have room for what else there is to do.
+    pub(super) fn give_up(&self) -> bool {
+        self.0.writer().is_ok_and(|mut writer| writer.work.arrangement.take().is_some())
+    }
 }
 
 impl Drop for Wanted<'_> {
     fn drop(&mut self) {
-        if let Ok(mut writer) = self.0.writer() {
-            writer.work.arrangement = None;
-        }
+        self.give_up();
     }
 }
 
@@ -65,29 +68,30 @@ impl Core {
     //= spec/space.md#p-7-4-order-of-keys
     //# A compaction SHOULD move the documents of a collection into the order of their keys, where many of them stand in another, all have
     //# room in the cache, and the file may grow by as much as is live.
-    /// Takes one step of the arrangement that a compaction wants, if it does.
+    /// Takes one step of the arrangement that a compaction wants, if it does. Where that fails, it is as if the step had not been taken.
     pub(super) fn arrange(&self) -> Result<Stepped> {
-        let Some(arrangement) = self.writer()?.work.arrangement.take() else { return Ok(Stepped::Nothing) };
-        let begun = match arrangement {
-            Arrangement::Wanted => self.begin_arrangement()?,
-            Arrangement::Begun(begun) => begun,
+        let begun = match self.writer()?.work.arrangement.clone() {
+            None => return Ok(Stepped::Nothing),
+            Some(Arrangement::Wanted) => None,
+            Some(Arrangement::Begun(begun)) => Some(begun),
         };
-        if begun.left.is_empty() {
-            return Ok(Stepped::Nothing);
-        }
-        let before = begun.clone();
-        let (stepped, next) = match self.arrange_some(begun) {
-            Ok(Some(next)) => (Stepped::Done, Some(next).filter(|next| !next.left.is_empty())),
-            Ok(None) => (Stepped::Busy, Some(before)),
-            // It gains no room, and so does not ask for the last of it.
-            Err(Error::StorageFull { .. }) => (Stepped::Done, None),
-            Err(error) => return Err(error),
+        let is_first = begun.is_none();
+        let next = match begun {
+            None => self.begin_arrangement()?,
+            Some(begun) => match self.arrange_some(begun)? {
+                Some(next) => next,
+                None => return Ok(Stepped::Busy),
+            },
         };
         let mut writer = self.writer()?;
-        writer.work.arrangement = next.map(Arrangement::Begun);
+        let is_over = next.left.is_empty();
+        writer.work.arrangement = (!is_over).then_some(Arrangement::Begun(next));
+        if is_first && is_over {
+            return Ok(Stepped::Nothing);
+        }
         // What was moved was moved for another reason than to make the file shorter.
         writer.work.best = None;
-        Ok(stepped)
+        Ok(Stepped::Done)
     }
 
     fn begin_arrangement(&self) -> Result<Begun> {
@@ -96,39 +100,58 @@ impl Core {
             let slack = writer.can_arrange(self).then(|| writer.accounts.count());
             (writer.appender.end_address(), slack)
         };
-        let Some(slack) = slack else { return Ok(Begun { until, left: Vec::new(), behind: None }) };
+        let mut begun = Begun { until, left: Vec::new(), behind: None };
+        let Some(slack) = slack else { return Ok(begun) };
         let collections: Vec<_> =
             read(&self.catalog).current().map(|naming| Arc::clone(&naming.documents)).collect();
-        let left = collections.iter().filter(|documents| is_out_of_order(documents, slack));
-        Ok(Begun { until, left: left.map(|documents| documents.id).collect(), behind: None })
+        for documents in collections {
+            if let Some(in_order) = in_order_up_to(&documents, slack) {
+                // An arrangement that ended early is gone on with; of several collections in the one that is gone through first.
+                begun.left.push(documents.id);
+                begun.behind = in_order;
+            }
+        }
+        Ok(begun)
     }
 
+    //= spec/space.md#p-3-8-bounded-steps
+    //# A writer MUST let waiting writers in between two steps.
     /// Moves some documents, and says what is left; nothing where a transaction has the turn.
     fn arrange_some(&self, mut begun: Begun) -> Result<Option<Begun>> {
-        let Some(&collection) = begun.left.last() else { return Ok(Some(begun)) };
+        let collection = *begun.left.last().expect("one that has none left is over");
         let naming = read(&self.catalog).by_id(collection).cloned();
         let mut page = Entries::default();
-        if let Some(naming) = naming {
+        if let Some(naming) = &naming {
             let all = KeyRange::all();
             let range = begun.behind.take().map_or(all.clone(), |key| all.beyond(&key, false));
             naming.documents.index.page(&range, false, ENTRIES_AT_ONCE, &mut page);
-            let mut candidates = Vec::with_capacity(page.len());
-            for (key, entry) in page.iter() {
-                candidates.extend(self.to_arrange(&naming.documents, key, *entry, begun.until)?);
-            }
-            for (records, _) in parts(&candidates, false) {
-                let Some(mut writer) = self.writer_between_turns()? else { return Ok(None) };
-                self.relocate(&mut writer, records, None)?;
+        }
+        let (mut candidates, mut bytes, mut gone) = (Vec::new(), 0, 0);
+        for (key, entry) in page.iter() {
+            let candidate =
+                naming.as_ref().map(|of| self.to_arrange(&of.documents, key, *entry, begun.until));
+            bytes += candidate.transpose()?.flatten().map_or(0, |candidate| {
+                candidates.push(candidate);
+                candidates.last().map_or(0, Candidate::len)
+            });
+            gone += 1;
+            if bytes >= BYTES_AT_ONCE {
+                break;
             }
         }
-        begun.behind = page.last_key().filter(|_| page.len() == ENTRIES_AT_ONCE).map(|last| last.to_key());
-        if begun.behind.is_none() {
+        for (records, _) in parts(&candidates, false).filter(|(records, _)| !records.is_empty()) {
+            let Some(mut writer) = self.writer_between_turns()? else { return Ok(None) };
+            self.relocate(&mut writer, records, None, Share::Ordinary)?;
+        }
+        let is_over = gone == page.len() && page.len() < ENTRIES_AT_ONCE;
+        begun.behind = page.iter().take(gone).last().map(|(key, _)| key.to_key()).filter(|_| !is_over);
+        if is_over {
             begun.left.pop();
         }
         Ok(Some(begun))
     }
 
-    /// The record of an entry, where it is to be moved: a short one, written before it all began. Damage stays where it is.
+    /// The record of an entry, where it is to be moved: it was written before it all began. Damage stays where it is.
     fn to_arrange(
         &self,
         documents: &Documents,
@@ -184,19 +207,25 @@ impl Writer {
     }
 }
 
-/// Whether many documents stand before the one with the key before theirs.
-fn is_out_of_order(documents: &Documents, slack: u64) -> bool {
-    let (mut range, mut last, mut before) = (Some(KeyRange::all()), LogAddress(0), 0);
-    let mut page = Entries::default();
+/// None where few documents stand before the one with the key before theirs; else the key up to which few do, if there is one.
+fn in_order_up_to(documents: &Documents, slack: u64) -> Option<Option<Key>> {
+    let (mut range, mut last, mut before, mut seen) = (Some(KeyRange::all()), LogAddress(0), 0, 0);
+    let (mut page, mut in_order, mut is_in_order) = (Entries::default(), None, true);
+    let are_few = |before: u64, seen: u64| before <= seen / OUT_OF_ORDER_SHARE + slack;
     while let Some(rest) = range.take() {
         page.clear();
         documents.index.page(&rest, false, ENTRIES_AT_ONCE, &mut page);
         for (_, entry) in page.iter() {
             before += u64::from(entry.address() < last);
             last = entry.address();
+            seen += 1;
         }
-        let more = page.last_key().filter(|_| page.len() == ENTRIES_AT_ONCE);
-        range = more.map(|last| rest.beyond(&last.to_key(), false));
+        is_in_order &= are_few(before, seen);
+        let more = page.last_key().filter(|_| page.len() == ENTRIES_AT_ONCE).map(|last| last.to_key());
+        if is_in_order {
+            in_order.clone_from(&more);
+        }
+        range = more.map(|last| rest.beyond(&last, false));
     }
-    before > documents.newest_len() / OUT_OF_ORDER_SHARE + slack
+    (!are_few(before, seen)).then_some(in_order)
 }

@@ -19,6 +19,7 @@ use crate::sync::race::{self, Race};
 use crate::sync::{Arc, MutexGuard, read};
 use crate::txn::AT_ONCE;
 
+use super::super::room::Share;
 use super::super::{Core, Writer};
 
 #[cfg(test)]
@@ -50,6 +51,14 @@ impl Candidate {
         let what = What::Document { lsn, expiry: record.expiry, body: record.body.to_vec() };
         Candidate { collection: record.collection, key: key.to_key(), address, what }
     }
+
+    /// The length of the document, of one in one record.
+    pub(super) fn len(&self) -> usize {
+        match &self.what {
+            What::Document { body, .. } => body.len(),
+            What::OfChunks => 0,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -61,7 +70,7 @@ enum What {
 }
 
 /// Bytes of documents that are moved at a time: so nobody waits long for the writer.
-const BYTES_AT_ONCE: usize = 64 << 10;
+pub(super) const BYTES_AT_ONCE: usize = 64 << 10;
 /// Records that are looked at, and moved, in one commit: short ones come to few bytes, and nobody is to wait long for them either.
 const RECORDS_AT_ONCE: usize = 32;
 
@@ -86,7 +95,7 @@ impl Core {
             for (records, is_last) in parts(&slice, is_last) {
                 let freed = is_last.then_some(&*segment);
                 let Some(mut writer) = self.writer_between_turns()? else { return Ok(Cleaned::Busy) };
-                if let Err(error) = self.relocate(&mut writer, records, freed) {
+                if let Err(error) = self.relocate(&mut writer, records, freed, Share::Reserve) {
                     drop(writer);
                     return self.leave_alone(sequence, error);
                 }
@@ -171,6 +180,7 @@ impl Core {
         writer: &mut Writer,
         records: &[Candidate],
         freed: Option<&Segment>,
+        share: Share,
     ) -> Result<()> {
         if self.visibility.has_pending() {
             // A version that a pending commit supersedes may come back: so nothing is pending when it is asked what is live.
@@ -187,7 +197,7 @@ impl Core {
         if writer.batch.is_empty() {
             return Ok(());
         }
-        writer.batch.is_system = true;
+        (writer.batch.is_system, writer.batch.leaves_reserve) = (true, share != Share::Reserve);
         writer.commit(self, Durability::Buffered)?;
         writer.work.relocated_bytes += writer.batch.placed_bytes();
         Ok(())

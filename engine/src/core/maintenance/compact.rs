@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 use super::super::Core;
 use super::arrange::Wanted;
@@ -59,9 +59,14 @@ impl Core {
             let moved_bytes = writer.work.relocated_bytes - moved_before;
             Ok(CompactReport { bytes_before, bytes_after: writer.file_len, moved_bytes, is_complete })
         };
-        let _wanted = Wanted::by(self)?;
+        let wanted = Wanted::by(self)?;
         let mut steps = 0;
-        while step()? != Stepped::Nothing {
+        loop {
+            match step() {
+                Ok(Stepped::Nothing) => return report(true),
+                Err(Error::StorageFull { .. }) if wanted.give_up() => {}
+                stepped => drop(stepped?),
+            }
             steps += 1;
             let (now, is_enough) = {
                 let writer = self.writer()?;
@@ -75,7 +80,6 @@ impl Core {
                 return report(false);
             }
         }
-        report(true)
     }
 }
 

@@ -62,14 +62,14 @@ impl Core {
                 return Ok(Stepped::Done);
             }
             let figures = writer.figures(self);
+            if writer.is_arranging() && figures.is_log_much_too_long() {
+                // Others write: it is to be made shorter first, whatever order that leaves.
+                writer.work.arrangement = None;
+            }
             if writer.is_arranging() && effort != Effort::Room {
                 // What would be cleaned meanwhile would be moved out of the way, and not into its order.
-                let is_checkpoint_due = writer.behind(self).is_checkpoint_due(self.options.checkpoint_bytes);
-                match figures.pressure(|| writer.spare_segments(self)) {
-                    _ if is_checkpoint_due => Due::Checkpoint,
-                    Pressure::Much => writer.due(self, (Effort::Rest, true), &figures),
-                    _ => Due::Nothing,
-                }
+                let is_due = writer.behind(self).is_checkpoint_due(self.options.checkpoint_bytes);
+                if is_due { Due::Checkpoint } else { Due::Nothing }
             } else if writer.is_in_vain(effort, &figures) {
                 // Whatever was moved about, what lies behind all that is held is cut off where somebody asks for it.
                 let is_long = effort == Effort::All && writer.end_of_file(self).beyond_held > 0;

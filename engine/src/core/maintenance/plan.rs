@@ -215,6 +215,12 @@ impl Figures {
         self.usage.in_use * self.segment_bytes > self.usage.live * factor / 16 + slack * self.segment_bytes
     }
 
+    /// Whether the log is so long that the file would be beyond its bound, were nothing else in it.
+    pub(super) fn is_log_much_too_long(&self) -> bool {
+        let log = self.usage.in_use * self.segment_bytes;
+        log > self.usage.live * TOO_HIGH / 16 + 4 * self.segment_bytes
+    }
+
     //= spec/space.md#p-3-1-victims
     //# A writer SHOULD choose the one that gives back the most for what it costs, as its accounts tell.
     /// The one of `candidates`, sealed segments with their live bytes, that is best cleaned: the one with the most to gain for what must be

@@ -222,3 +222,12 @@ fn upkeep_ends_where_all_was_moved_thrice_and_nothing_won() {
     }
     assert_eq!(best.or(Best { held: 311, ..later }), best);
 }
+
+#[test]
+fn a_log_is_much_too_long_at_which_the_file_would_be_beyond_its_bound_for_others() {
+    // 45 sixteenths of 16,000 bytes, and four segments.
+    for (in_use, is_too_long) in [(49, false), (50, true)] {
+        let figures = with(Usage { in_use, live: 16_000, ..Usage::default() });
+        assert_eq!(figures.is_log_much_too_long(), is_too_long, "{in_use}");
+    }
+}
