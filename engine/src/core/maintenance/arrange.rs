@@ -221,7 +221,7 @@ fn in_order_up_to(documents: &Documents, slack: u64) -> Option<Option<Key>> {
             seen += 1;
         }
         is_in_order &= are_few(before, seen);
-        let more = page.last_key().filter(|_| page.len() == ENTRIES_AT_ONCE).map(|last| last.to_key());
+        let more = page.last_key().filter(|_| page.len() == ENTRIES_AT_ONCE).map(KeyRef::to_key);
         if is_in_order {
             in_order.clone_from(&more);
         }

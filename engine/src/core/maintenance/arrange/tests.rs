@@ -21,8 +21,7 @@ fn key(number: u64) -> Key {
 
 /// A document that says which one it is.
 fn body(number: u64) -> [u8; 6] {
-    let [high, low] = (number as u16).to_be_bytes();
-    [0xA1, 0x61, b'n', 0x19, high, low]
+    [0xA1, 0x61, b'n', 0x19, (number >> 8) as u8, number as u8]
 }
 
 fn put(core: &Core, numbers: impl Iterator<Item = u64>) {
