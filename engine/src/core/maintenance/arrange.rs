@@ -54,7 +54,9 @@ impl<'a> Wanted<'a> {
 
     /// Whether one was under way, which goes on no more: what has no room for it may have room for what else there is to do.
     pub(super) fn give_up(&self) -> bool {
-        self.0.writer().is_ok_and(|mut writer| writer.work.arrangement.take().is_some())
+        self.0
+            .writer()
+            .is_ok_and(|mut writer| matches!(writer.work.arrangement.take(), Some(Arrangement::Begun(_))))
     }
 }
 
@@ -210,21 +212,23 @@ impl Writer {
 /// None where few documents stand before the one with the key before theirs; else the key up to which few do, if there is one.
 fn in_order_up_to(documents: &Documents, slack: u64) -> Option<Option<Key>> {
     let (mut range, mut last, mut before, mut seen) = (Some(KeyRange::all()), LogAddress(0), 0, 0);
-    let (mut page, mut in_order, mut is_in_order) = (Entries::default(), None, true);
-    let are_few = |before: u64, seen: u64| before <= seen / OUT_OF_ORDER_SHARE + slack;
+    let (mut page, mut in_order) = (Entries::default(), None);
+    let len = documents.newest_len().max(1);
+    let are_few = |before: u64, seen: u64| before <= seen / OUT_OF_ORDER_SHARE + slack * seen / len;
     while let Some(rest) = range.take() {
         page.clear();
         documents.index.page(&rest, false, ENTRIES_AT_ONCE, &mut page);
-        for (_, entry) in page.iter() {
+        let mut last_in_order = None;
+        for (key, entry) in page.iter() {
             before += u64::from(entry.address() < last);
             last = entry.address();
             seen += 1;
+            if are_few(before, seen) {
+                last_in_order = Some(key);
+            }
         }
-        is_in_order &= are_few(before, seen);
+        in_order = last_in_order.map(KeyRef::to_key).or(in_order);
         let more = page.last_key().filter(|_| page.len() == ENTRIES_AT_ONCE).map(KeyRef::to_key);
-        if is_in_order {
-            in_order.clone_from(&more);
-        }
         range = more.map(|last| rest.beyond(&last, false));
     }
     (!are_few(before, seen)).then_some(in_order)

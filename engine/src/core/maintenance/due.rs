@@ -53,6 +53,7 @@ impl Core {
 
     /// Takes one step of what is due. One at a time: whoever calls it sees to that.
     pub(crate) fn maintain(&self, effort: Effort) -> Result<Stepped> {
+        let was_arranging;
         let due = {
             let mut writer = self.writer()?;
             if writer.check_open(self).is_err() {
@@ -66,7 +67,8 @@ impl Core {
                 // Others write: it is to be made shorter first, whatever order that leaves.
                 writer.work.arrangement = None;
             }
-            if writer.is_arranging() && effort != Effort::Room {
+            was_arranging = writer.is_arranging();
+            if was_arranging && effort != Effort::Room {
                 // What would be cleaned meanwhile would be moved out of the way, and not into its order.
                 let is_due = writer.behind(self).is_checkpoint_due(self.options.checkpoint_bytes);
                 if is_due { Due::Checkpoint } else { Due::Nothing }
@@ -80,7 +82,12 @@ impl Core {
             }
         };
         match due {
-            Due::Nothing if effort == Effort::All => return self.arrange(),
+            Due::Nothing if effort == Effort::All => {
+                let arranged = self.arrange()?;
+                // Where another compaction has ended it meanwhile, it is not known whether nothing is due.
+                let is_unknown = was_arranging && arranged == Stepped::Nothing;
+                return Ok(if is_unknown { Stepped::Done } else { arranged });
+            }
             Due::Nothing => return Ok(Stepped::Nothing),
             Due::Checkpoint => self.checkpoint()?,
             Due::Clean(sequence) => {
