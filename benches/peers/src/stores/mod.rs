@@ -252,11 +252,7 @@ pub(crate) use each_written;
 /// As [`each_store`], those whose writes are durable.
 macro_rules! each_durable {
     ($then:ident) => {
-        $crate::stores::each_store!($then);
-        #[cfg(feature = "native_db")]
-        $then!($crate::stores::native_db::NativeDb);
-        #[cfg(feature = "byodb")]
-        $then!($crate::stores::byodb::Byodb);
+        $crate::stores::each_snapshot!($then);
         #[cfg(feature = "toondb")]
         $then!($crate::stores::toondb::ToonDb);
     };

@@ -121,22 +121,22 @@ impl Core {
     /// Moves some documents, and says what is left; nothing where a transaction has the turn.
     fn arrange_some(&self, mut begun: Begun) -> Result<Option<Begun>> {
         let collection = *begun.left.last().expect("one that has none left is over");
-        let naming = read(&self.catalog).by_id(collection).cloned();
+        let Some(naming) = read(&self.catalog).by_id(collection).cloned() else {
+            begun.behind = None;
+            begun.left.pop();
+            return Ok(Some(begun));
+        };
+        let all = KeyRange::all();
+        let range = begun.behind.take().map_or(all.clone(), |key| all.beyond(&key, false));
         let mut page = Entries::default();
-        if let Some(naming) = &naming {
-            let all = KeyRange::all();
-            let range = begun.behind.take().map_or(all.clone(), |key| all.beyond(&key, false));
-            naming.documents.index.page(&range, false, ENTRIES_AT_ONCE, &mut page);
-        }
+        naming.documents.index.page(&range, false, ENTRIES_AT_ONCE, &mut page);
         let (mut candidates, mut bytes, mut gone) = (Vec::new(), 0, 0);
         for (key, entry) in page.iter() {
-            let candidate =
-                naming.as_ref().map(|of| self.to_arrange(&of.documents, key, *entry, begun.until));
-            bytes += candidate.transpose()?.flatten().map_or(0, |candidate| {
-                candidates.push(candidate);
-                candidates.last().map_or(0, Candidate::len)
-            });
             gone += 1;
+            if let Some(candidate) = self.to_arrange(&naming.documents, key, *entry, begun.until)? {
+                bytes += candidate.len();
+                candidates.push(candidate);
+            }
             if bytes >= BYTES_AT_ONCE {
                 break;
             }
@@ -202,7 +202,7 @@ impl Writer {
         live <= core.log.cache.budget() as u64
             && live <= count * core.log.long_record_len() as u64
             && self.log_room(core) == u64::MAX
-            && core.options.max_file_bytes.is_none()
+            && core.options.max_file_bytes.is_none_or(|max| self.file_len.saturating_add(live) <= max)
             // What is left behind could not be given back.
             && self.work.backups == 0
             && core.feeds.oldest() >= self.appender.end().segment.sequence

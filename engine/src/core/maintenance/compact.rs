@@ -65,7 +65,8 @@ impl Core {
             match step() {
                 Ok(Stepped::Nothing) => return report(true),
                 Err(Error::StorageFull { .. }) if wanted.give_up() => {}
-                stepped => drop(stepped?),
+                Err(error) => return Err(error),
+                Ok(_) => {}
             }
             steps += 1;
             let (now, is_enough) = {

@@ -217,8 +217,7 @@ impl Figures {
 
     /// Whether the log is so long that the file would be beyond its bound, were nothing else in it.
     pub(super) fn is_log_much_too_long(&self) -> bool {
-        let log = self.usage.in_use * self.segment_bytes;
-        log > self.usage.live * TOO_HIGH / 16 + 4 * self.segment_bytes
+        Figures { len: self.usage.in_use * self.segment_bytes, ..*self }.is_above(TOO_HIGH)
     }
 
     //= spec/space.md#p-3-1-victims
