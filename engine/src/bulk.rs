@@ -73,9 +73,9 @@ impl Collection {
             if count == 0 {
                 break;
             }
-            let put = self.db.store().autocommit(durability, |core, writer| match keys {
-                Some(keys) => core.put_many(writer, self.name(), keys, &bodies).map(|_| ()),
-                None => core.insert_many(writer, self.name(), &bodies).map(|_| ()),
+            let put = self.db.store().autocommit(durability, |writer| match keys {
+                Some(keys) => writer.put_many(self.name(), keys, &bodies).map(|_| ()),
+                None => writer.insert_many(self.name(), &bodies).map(|_| ()),
             });
             put.map_err(|error| stopped(loaded, error))?;
             loaded += count;

@@ -30,7 +30,7 @@ impl CachedNaming {
             let naming = match last {
                 Some(naming) => naming,
                 None => {
-                    let naming = db.core().naming(name)?;
+                    let naming = db.core().shared.naming(name)?;
                     // Where there is a first one already, it stays: only `last` can follow.
                     let _ = self.first.set(Arc::clone(&naming));
                     *write(&self.last) = Some(Arc::clone(&naming));
@@ -39,7 +39,7 @@ impl CachedNaming {
             };
             let seen = then(&naming);
             // A commit that ends it may be placed and not visible yet.
-            if naming.is_current() || db.core().is_visible(&naming) {
+            if naming.is_current() || db.core().shared.is_visible(&naming) {
                 return seen;
             }
         }
@@ -52,7 +52,7 @@ impl CachedNaming {
         {
             return Ok(Arc::clone(naming));
         }
-        let naming = db.core().naming_in(state, name)?;
+        let naming = db.core().shared.naming_in(state, name)?;
         let _ = self.first.set(Arc::clone(&naming));
         Ok(naming)
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::cached_naming::CachedNaming;
-use crate::core::{Bodies, Core, Expect, Writer};
+use crate::core::{Bodies, Expect, Writer};
 use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::{self, AsKey, Document, Key};
@@ -64,7 +64,7 @@ pub(crate) fn encoded<R>(
 
 impl Collection {
     pub(crate) fn new(db: Db, name: String) -> Self {
-        let durability = db.core().options.durability;
+        let durability = db.core().shared.options.durability;
         Collection { db, name, durability, naming: CachedNaming::default() }
     }
 
@@ -92,7 +92,7 @@ impl Collection {
     /// `IdsExhausted`, `DocumentTooLarge`, `TooDeep`, and what any write may say.
     pub fn insert(&self, document: impl Borrow<Document>) -> Result<Key> {
         let encode = |out: &mut Vec<u8>| document.borrow().encode_into(out);
-        encoded(encode, |body| self.commit(|core, writer| core.insert(writer, &self.name, body)))
+        encoded(encode, |body| self.commit(|writer| writer.insert(&self.name, body)))
     }
 
     /// As [`insert`](Self::insert), for any type that serde can turn into an object, without a `Document` in between.
@@ -101,7 +101,7 @@ impl Collection {
     /// As [`insert`](Self::insert), and `Serde` for what has no form as a document.
     pub fn insert_as<T: Serialize + ?Sized>(&self, value: &T) -> Result<Key> {
         let encode = |out: &mut Vec<u8>| document::to_bytes(value, out);
-        encoded(encode, |body| self.commit(|core, writer| core.insert(writer, &self.name, body)))
+        encoded(encode, |body| self.commit(|writer| writer.insert(&self.name, body)))
     }
 
     /// Puts any number of new documents under the next ids in one commit: all of them, or none.
@@ -113,7 +113,7 @@ impl Collection {
         documents: impl IntoIterator<Item = D>,
     ) -> Result<Vec<Key>> {
         let bodies = Bodies::of(documents)?;
-        self.commit(|core, writer| core.insert_many(writer, &self.name, &bodies))
+        self.commit(|writer| writer.insert_many(&self.name, &bodies))
     }
 
     /// Puts a document under `key`, whether there was one or not.
@@ -142,7 +142,7 @@ impl Collection {
         documents: impl IntoIterator<Item = (K, D)>,
     ) -> Result<u64> {
         let (keys, bodies) = Bodies::under_keys(documents)?;
-        self.commit(|core, writer| core.put_many(writer, &self.name, keys, &bodies))
+        self.commit(|writer| writer.put_many(&self.name, keys, &bodies))
     }
 
     /// Puts a document under a key that is free.
@@ -185,7 +185,7 @@ impl Collection {
     }
 
     /// Makes one commit of what `stage` puts into the writer's batch.
-    fn commit<R>(&self, stage: impl FnOnce(&Core, &mut Writer) -> Result<R>) -> Result<R> {
+    fn commit<R>(&self, stage: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
         self.db.store().autocommit(self.durability, stage)
     }
 
@@ -196,7 +196,7 @@ impl Collection {
         encode: impl FnOnce(&mut Vec<u8>) -> Result<()>,
     ) -> Result<bool> {
         let key = key.as_key();
-        encoded(encode, |body| self.commit(|core, writer| core.put(writer, &self.name, key, expect, body)))
+        encoded(encode, |body| self.commit(|writer| writer.put(&self.name, key, expect, body)))
     }
 
     /// Deletes the document under `key`. Whether there was one.
@@ -205,7 +205,7 @@ impl Collection {
     /// `UnknownCollection`, `KeyTooLong`, and what any write may say.
     pub fn delete(&self, key: impl AsKey) -> Result<bool> {
         let key = key.as_key();
-        self.commit(|core, writer| core.delete(writer, &self.name, key, None))
+        self.commit(|writer| writer.delete(&self.name, key, None))
     }
 
     /// Deletes the document under `key` if it is still of `version`, as [`DocRef::version`] gave it.
@@ -214,7 +214,7 @@ impl Collection {
     /// `VersionMismatch` where it is not, or is gone; and as [`delete`](Self::delete).
     pub fn delete_if(&self, key: impl AsKey, version: u64) -> Result<()> {
         let key = key.as_key();
-        self.commit(|core, writer| core.delete(writer, &self.name, key, Some(version))).map(|_| ())
+        self.commit(|writer| writer.delete(&self.name, key, Some(version))).map(|_| ())
     }
 
     /// Takes all documents out, in one step however many they are. The id counter goes on.
@@ -222,7 +222,7 @@ impl Collection {
     /// # Errors
     /// `UnknownCollection`, and what any write may say.
     pub fn clear(&self) -> Result<()> {
-        match self.commit(|core, writer| core.clear_collection(writer, &self.name))? {
+        match self.commit(|writer| writer.clear_collection(&self.name))? {
             true => Ok(()),
             false => Err(Error::UnknownCollection { name: self.name.clone() }),
         }
@@ -234,7 +234,7 @@ impl Collection {
     /// # Errors
     /// `UnknownCollection`; `Corrupt` where the record is damaged; `Io`.
     pub fn get(&self, key: impl AsKey) -> Result<Option<DocRef>> {
-        let located = self.with_naming(|naming| self.db.core().get(naming, key.as_key()))?;
+        let located = self.with_naming(|naming| self.db.core().shared.get(naming, key.as_key()))?;
         Ok(located.map(DocRef::new))
     }
 
@@ -243,7 +243,7 @@ impl Collection {
     /// # Errors
     /// As [`get`](Self::get), and `Serde` where the document is not of that type.
     pub fn get_as<T: DeserializeOwned>(&self, key: impl AsKey) -> Result<Option<T>> {
-        let located = self.with_naming(|naming| self.db.core().get(naming, key.as_key()))?;
+        let located = self.with_naming(|naming| self.db.core().shared.get(naming, key.as_key()))?;
         located.map(|located| document::from_bytes(located.body())).transpose()
     }
 
@@ -252,7 +252,7 @@ impl Collection {
     /// # Errors
     /// `UnknownCollection`.
     pub fn contains(&self, key: impl AsKey) -> Result<bool> {
-        self.with_naming(|naming| Ok(self.db.core().contains(naming, key.as_key())))
+        self.with_naming(|naming| Ok(self.db.core().shared.contains(naming, key.as_key())))
     }
 
     /// How many documents there are.
@@ -260,7 +260,7 @@ impl Collection {
     /// # Errors
     /// `UnknownCollection`.
     pub fn len(&self) -> Result<u64> {
-        self.with_naming(|naming| Ok(self.db.core().len(naming)))
+        self.with_naming(|naming| Ok(self.db.core().shared.len(naming)))
     }
 
     /// Whether there are none.

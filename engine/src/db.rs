@@ -98,7 +98,7 @@ impl Db {
     }
 
     fn durability(&self) -> Durability {
-        self.core().options.durability
+        self.core().shared.options.durability
     }
 
     /// The collection of this name. It need not exist: the first write creates it, and until then reads say
@@ -109,7 +109,7 @@ impl Db {
 
     /// The names of all collections, in the order of their bytes.
     pub fn collections(&self) -> Vec<String> {
-        self.core().names()
+        self.core().shared.names()
     }
 
     /// Creates a collection without a document. Whether it was not there before.
@@ -117,7 +117,7 @@ impl Db {
     /// # Errors
     /// `InvalidName`, and what any write may say.
     pub fn create_collection(&self, name: &str) -> Result<bool> {
-        self.store().autocommit(self.durability(), |core, writer| core.create_collection(writer, name))
+        self.store().autocommit(self.durability(), |writer| writer.create_collection(name))
     }
 
     /// Drops a collection with all its documents, in one step however many they are. Whether there was one.
@@ -125,7 +125,7 @@ impl Db {
     /// # Errors
     /// What any write may say.
     pub fn drop_collection(&self, name: &str) -> Result<bool> {
-        self.store().autocommit(self.durability(), |core, writer| core.drop_collection(writer, name))
+        self.store().autocommit(self.durability(), |writer| writer.drop_collection(name))
     }
 
     /// Gives a collection another name. Whether there was one.
@@ -133,7 +133,7 @@ impl Db {
     /// # Errors
     /// `InvalidName` also where `to` is the name of a collection already; and what any write may say.
     pub fn rename_collection(&self, name: &str, to: &str) -> Result<bool> {
-        self.store().autocommit(self.durability(), |core, writer| core.rename_collection(writer, name, to))
+        self.store().autocommit(self.durability(), |writer| writer.rename_collection(name, to))
     }
 
     /// Carries out `work` in a write transaction: commits where it answers `Ok`, rolls back where it answers `Err` or panics. Nobody else
@@ -239,7 +239,7 @@ impl Db {
     /// # Errors
     /// `Corrupt` where the record is damaged; `Io`.
     pub fn document_at(&self, location: Location) -> Result<Option<DocRef>> {
-        Ok(self.core().document_at(location)?.map(DocRef::new))
+        Ok(self.core().shared.document_at(location)?.map(DocRef::new))
     }
 
     /// The snapshots that are held now, the oldest first; those of running scans are among them.

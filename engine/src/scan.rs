@@ -155,7 +155,7 @@ impl Scan {
             return Ok(None);
         }
         let Walk { db, cursor, .. } = &mut self.walk;
-        let end = db.core().visit(cursor, |visited| each(DocView::new(visited)))?;
+        let end = db.core().shared.visit(cursor, |visited| each(DocView::new(visited)))?;
         Ok(end.break_value())
     }
 }
@@ -164,7 +164,7 @@ impl Iterator for Scan {
     type Item = Result<DocRef>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.walk.step(|db, cursor| Ok(db.core().next_document(cursor)?.map(DocRef::new)))
+        self.walk.step(|db, cursor| Ok(db.core().shared.next_document(cursor)?.map(DocRef::new)))
     }
 }
 
@@ -187,7 +187,7 @@ impl Iterator for Keys {
     type Item = Result<Key>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.walk.step(|db, cursor| Ok(db.core().next_entry(cursor)?.map(|(key, _)| key.to_key())))
+        self.walk.step(|db, cursor| Ok(db.core().shared.next_entry(cursor)?.map(|(key, _)| key.to_key())))
     }
 }
 

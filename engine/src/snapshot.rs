@@ -26,7 +26,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     pub(crate) fn take(db: Db) -> Self {
-        let limit = db.core().options.snapshot_max_age;
+        let limit = db.core().shared.options.snapshot_max_age;
         let ends = limit.and_then(|limit| Instant::now().checked_add(limit));
         Snapshot { registered: db.store().register(), ends, db }
     }
@@ -34,7 +34,7 @@ impl Snapshot {
     /// What a read needs; the snapshot is ended where its time is up.
     fn parts(&self) -> (&Arc<Registered>, &Core) {
         if self.ends.is_some_and(|ends| ends <= Instant::now()) {
-            self.db.core().end_snapshot(self.registered.id());
+            self.db.core().shared.end_snapshot(self.registered.id());
         }
         (&self.registered, self.db.core())
     }
@@ -50,7 +50,7 @@ impl Snapshot {
     /// `SnapshotTooOld`.
     pub fn collections(&self) -> Result<Vec<String>> {
         let (registered, core) = self.parts();
-        let namings = core.namings_in(registered.state());
+        let namings = core.shared.namings_in(registered.state());
         registered.check_live()?;
         Ok(namings.iter().map(|naming| naming.name.clone()).collect())
     }
@@ -61,7 +61,7 @@ impl Snapshot {
     /// `UnknownCollection` where there was none, `SnapshotTooOld`.
     pub fn collection(&self, name: &str) -> Result<View> {
         let (registered, core) = self.parts();
-        let naming = core.naming_in(registered.state(), name);
+        let naming = core.shared.naming_in(registered.state(), name);
         registered.check_live()?;
         Ok(View { naming: naming?, snapshot: self.clone() })
     }
@@ -93,7 +93,7 @@ impl View {
     /// `SnapshotTooOld`; `Corrupt` where the record is damaged; `Io`.
     pub fn get(&self, key: impl AsKey) -> Result<Option<DocRef>> {
         let (registered, core) = self.snapshot.parts();
-        let found = core.get_at(registered, &self.naming.documents, key.as_key())?;
+        let found = core.shared.get_at(registered, &self.naming.documents, key.as_key())?;
         Ok(found.map(DocRef::new))
     }
 
@@ -111,7 +111,7 @@ impl View {
     /// `SnapshotTooOld`.
     pub fn contains(&self, key: impl AsKey) -> Result<bool> {
         let (registered, core) = self.snapshot.parts();
-        core.contains_at(registered, &self.naming.documents, key.as_key())
+        core.shared.contains_at(registered, &self.naming.documents, key.as_key())
     }
 
     /// How many documents there are.
@@ -120,7 +120,7 @@ impl View {
     /// `SnapshotTooOld`.
     pub fn len(&self) -> Result<u64> {
         let (registered, core) = self.snapshot.parts();
-        core.len_at(registered, &self.naming.documents)
+        core.shared.len_at(registered, &self.naming.documents)
     }
 
     /// Whether there are none.

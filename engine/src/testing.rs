@@ -83,7 +83,7 @@ impl SyncUnderWay {
     /// # Errors
     /// As [`Db::flush`].
     pub fn ask_disk(&self) -> Result<()> {
-        self.core().sync_storage()
+        self.core().shared.sync_storage()
     }
 
     /// Shows what is durable, the disk having done its part.

@@ -19,7 +19,7 @@ pub struct Watch {
 
 impl Watch {
     pub(crate) fn begin(db: Db, from: u64) -> Result<Self> {
-        let feed = db.core().feed(Lsn(from))?;
+        let feed = db.core().shared.feed(Lsn(from))?;
         Ok(Watch { db, feed, shown: from })
     }
 
@@ -39,7 +39,7 @@ impl Watch {
     /// # Errors
     /// `Corrupt` where the log is damaged, `Io`. It stands where it stood then.
     pub fn try_next(&mut self) -> Result<Option<Commit>> {
-        let found = self.db.core().next_commit(&mut self.feed)?;
+        let found = self.db.core().shared.next_commit(&mut self.feed)?;
         Ok(self.note(found))
     }
 
@@ -58,7 +58,7 @@ impl Watch {
         // A wait beyond the end of time is one without end.
         let deadline = Instant::now().checked_add(longest);
         let Watch { db, feed, .. } = self;
-        let found = db.store().news.wait_for(deadline, || db.core().next_commit(feed))?;
+        let found = db.store().news.wait_for(deadline, || db.core().shared.next_commit(feed))?;
         Ok(self.note(found))
     }
 }

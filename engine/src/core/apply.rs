@@ -8,9 +8,9 @@ use crate::seeded::{self, Bug};
 use crate::sync::{read, write};
 use crate::txn::{AT_ONCE, Applying, Pending};
 
-use super::{Core, Writer};
+use super::shared::Shared;
 
-impl Core {
+impl Shared {
     /// Changes the index and the catalog and makes the commit visible. It cannot fail, and readers see all of it or nothing.
     pub(super) fn apply_and_publish(&self, batch: &mut Batch) {
         let applying = self.apply(self.visibility.apply(), batch);
@@ -34,8 +34,8 @@ impl Core {
     }
 
     /// Makes visible what is durable up to the writer's knowledge, and what waits behind it.
-    pub(super) fn publish_pending(&self, writer: &Writer) {
-        if self.visibility.publish_pending(writer.durable()) {
+    pub(super) fn publish_pending(&self, durable: Lsn) {
+        if self.visibility.publish_pending(durable) {
             self.purge_catalog();
         }
     }
@@ -87,23 +87,7 @@ impl Core {
         batch.changes.len() <= AT_ONCE
     }
 
-    //= spec/transactions.md#t-4-8-no-room
-    //# When there is no room to hand over what is pending, the pending commits MUST fail as `StorageFull`,
-    //# all of them, and be taken back: the state is as if they had never been placed (S-8.5).
-    /// Takes every pending commit that is not handed over out of index, catalog and log, as if it had never been placed
-    /// (spec: T-4.8). Whether there were any.
-    pub(super) fn take_back_unwritten(&self, writer: &mut Writer) -> bool {
-        let accounts = &mut writer.accounts;
-        let taken = self.visibility.take_back(writer.appender.written(), |pending| {
-            self.undo(pending);
-            accounts.undo(self.log.geometry, &pending.batch);
-        });
-        let Some(first) = taken.last() else { return false };
-        writer.took_back(self, first.batch.lsn, taken[0].batch.lsn, first.mark.clone());
-        true
-    }
-
-    fn undo(&self, pending: &Pending) {
+    pub(super) fn undo(&self, pending: &Pending) {
         let batch = &pending.batch;
         for change in batch.changes.iter().rev().filter(|change| !change.is_moot) {
             match &change.action {
@@ -165,7 +149,7 @@ mod tests {
     use std::cell::{Cell, RefCell};
 
     use super::*;
-    use crate::core::Expect;
+    use crate::core::{Core, Expect, Writer};
     use crate::options::{Durability, Options};
     use crate::storage::MemoryStorage;
 
@@ -176,25 +160,25 @@ mod tests {
         let writer = RefCell::new(core.writer().expect("it is opened for writing"));
         let commit = |stage: &dyn Fn(&mut Writer)| {
             let writer = &mut **writer.borrow_mut();
-            writer.begin(&core).expect("memory refuses nothing");
+            writer.begin().expect("memory refuses nothing");
             stage(writer);
-            writer.commit(&core, Durability::Synced).expect("memory refuses nothing");
+            writer.commit(Durability::Synced).expect("memory refuses nothing");
         };
         let key = KeyRef::Int(1);
         commit(&|writer| {
-            core.put(writer, "a", key, Expect::Anything, &[0xA0]).expect("nothing is wrong with it");
+            writer.put("a", key, Expect::Anything, &[0xA0]).expect("nothing is wrong with it");
         });
-        writer.borrow_mut().sync(&core).expect("memory refuses nothing");
-        let naming = core.naming("a").expect("it was just begun");
+        writer.borrow_mut().sync().expect("memory refuses nothing");
+        let naming = core.shared.naming("a").expect("it was just begun");
         commit(&|writer| {
-            core.delete(writer, "a", key, None).expect("nothing is wrong with it");
+            writer.delete("a", key, None).expect("nothing is wrong with it");
         });
         // The reader misses what the pending commit has deleted; before it asks what that proves, there is nothing unusual any more.
         let looks = Cell::new(0);
-        let seen = core.visibility.see(naming.documents.id, key, || {
+        let seen = core.shared.visibility.see(naming.documents.id, key, || {
             let found = naming.documents.index.get(key);
             if looks.replace(looks.get() + 1) == 0 {
-                assert!(core.take_back_unwritten(&mut writer.borrow_mut()) && found.is_none());
+                assert!(writer.borrow_mut().take_back_unwritten() && found.is_none());
             }
             found
         });

@@ -8,9 +8,10 @@ use crate::format::frame::{FRAME_HEADER_LEN, FrameFlags, FrameHeader, parse_head
 use crate::format::record::{Kind, Record};
 use crate::format::{LogAddress, Lsn, round_up_8};
 use crate::index::{Entry, State};
-use crate::sync::{Arc, AtomicU64, Mutex, Ordering, Weak, lock};
+use crate::sync::{Arc, AtomicU64, Ordering};
 
-use super::{Core, Located};
+use super::read::Located;
+use super::shared::Shared;
 
 /// Where a document's record stands. Made by the store, for the store to read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -81,41 +82,6 @@ pub struct Commit {
     pub changes: Vec<Change>,
 }
 
-/// Where the live feeds stand: what lies before them is not needed by them, and what lies behind stays in place (spec: P-4.3).
-#[derive(Debug, Default)]
-pub(crate) struct Feeds {
-    positions: Mutex<Vec<Weak<AtomicU64>>>,
-}
-
-impl Feeds {
-    /// A feed that may need everything, until it says otherwise.
-    fn enter(&self) -> Arc<AtomicU64> {
-        let position = Arc::new(AtomicU64::new(0));
-        let mut positions = lock(&self.positions);
-        positions.retain(|position| position.strong_count() > 0);
-        positions.push(Arc::downgrade(&position));
-        position
-    }
-
-    /// A copy of a feed of another store, which keeps in place here what that keeps there.
-    #[cfg(feature = "testing")]
-    pub(super) fn adopt(&self, feed: &Feed) -> Feed {
-        let position = self.enter();
-        position.store(feed.sequence, Ordering::Release);
-        Feed { position, ..feed.clone() }
-    }
-
-    //= spec/space.md#p-4-3-feeds
-    //# A writer MUST NOT give out the place of a segment that holds a commit which a live feed has not shown
-    //# yet.
-    /// The sequence of the oldest segment that a feed may still read.
-    pub(super) fn oldest(&self) -> u64 {
-        let positions = lock(&self.positions);
-        let live = positions.iter().filter_map(Weak::upgrade);
-        live.map(|position| position.load(Ordering::Acquire)).min().unwrap_or(u64::MAX)
-    }
-}
-
 /// How far a feed has come: everything up to `lsn` was shown, or is not wanted.
 #[derive(Debug, Clone)]
 pub(crate) struct Feed {
@@ -138,7 +104,7 @@ struct Frame {
     offset: u32,
 }
 
-impl Core {
+impl Shared {
     //= spec/transactions.md#t-5-2-resuming
     //# A feed from the LSN of the last commit that a feed has shown MUST go on behind that commit.
     //= spec/transactions.md#t-5-3-gone
@@ -180,6 +146,14 @@ impl Core {
             feed.pass(&frame);
         }
         Ok(feed)
+    }
+
+    /// A copy of a feed of another store, which keeps in place here what that keeps there.
+    #[cfg(feature = "testing")]
+    pub(super) fn fork_feed(&self, feed: &Feed) -> Feed {
+        let position = self.feeds.enter();
+        position.store(feed.sequence, Ordering::Release);
+        Feed { position, ..feed.clone() }
     }
 
     //= spec/transactions.md#t-5-1-what-it-shows

@@ -43,19 +43,19 @@ impl Core {
     /// the state cannot be forgotten here.
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut hashing = Hashing(0);
-        let written = write!(hashing, "{:?}{:?}", read(&self.catalog), self.visibility);
+        let written = write!(hashing, "{:?}{:?}", read(&self.shared.catalog), self.shared.visibility);
         written.expect("hashing takes all text");
         if let Some(writer) = &self.writer {
             let writer = lock(writer);
             let life = (writer.is_open, writer.highest_incarnation, writer.unsealed, writer.half_published);
             let lengths =
                 (writer.file_len, writer.synced_len, writer.named_len, writer.slot_unsynced, writer.cuts);
-            let kept = (&writer.accounts, &writer.checkpoints, &writer.room, &writer.work);
+            let kept = (&writer.accounts, &writer.checkpoints, &writer.budget, &writer.work);
             let written =
                 write!(hashing, "{:?}{:?}{life:?}{lengths:?}{kept:?}", writer.appender, writer.superblock);
             written.expect("hashing takes all text");
         }
-        hashing.mix(u64::from(self.log.storage.is_poisoned()));
+        hashing.mix(u64::from(self.shared.log.storage.is_poisoned()));
         hashing.0
     }
 }

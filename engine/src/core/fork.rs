@@ -10,7 +10,9 @@ use crate::storage::Storage;
 use crate::sync::{Arc, Mutex, RwLock, lock, read};
 use crate::txn::Registered;
 
-use super::{Core, Draft, Feed, Feeds};
+use super::feeds::Feeds;
+use super::shared::Shared;
+use super::{Core, Draft, Feed};
 
 /// Copies of documents, each made once: what shares documents here (two names after a rename, a pending commit) shares their copy there.
 #[derive(Default)]
@@ -33,37 +35,37 @@ impl Core {
         let writer = self.writer.as_ref().map(lock);
         let mut copies = Copies::default();
         let mut copy_of = |documents: &Arc<Documents>| copies.of(documents);
-        Core {
+        let shared = Arc::new(Shared {
             // What was cached is read again: the copy's disk holds it.
-            log: self.log.fork(storage, Cache::new(self.options.cache_bytes.unwrap_or(0))),
-            catalog: RwLock::new(read(&self.catalog).fork(&mut copy_of)),
-            visibility: Arc::new(self.visibility.fork(&mut copy_of)),
-            writer: writer.map(|writer| Mutex::new(writer.fork())),
-            space_at_opening: self.space_at_opening,
+            log: self.shared.log.fork(storage, Cache::new(self.shared.options.cache_bytes.unwrap_or(0))),
+            catalog: RwLock::new(read(&self.shared.catalog).fork(&mut copy_of)),
+            visibility: Arc::new(self.shared.visibility.fork(&mut copy_of)),
             feeds: Feeds::default(),
-            options: self.options.clone(),
-        }
+            options: self.shared.options.clone(),
+        });
+        let writer = writer.map(|writer| Mutex::new(writer.fork(Arc::clone(&shared))));
+        Core { shared, writer, space_at_opening: self.space_at_opening }
     }
 
     /// The snapshot `id` of the store that this is a copy of.
     pub(crate) fn registered(&self, id: u64) -> Option<Registered> {
-        self.visibility.registered(id)
+        self.shared.visibility.registered(id)
     }
 
     /// A copy of a transaction of the store that this is a copy of.
     pub(crate) fn fork_draft(&self, draft: &Draft) -> Draft {
-        let mut copies = Copies(read(&self.catalog).documents().cloned().collect());
-        draft.fork(&mut |documents| copies.of(documents))
+        let mut copies = Copies(read(&self.shared.catalog).documents().cloned().collect());
+        draft.fork(Arc::clone(&self.shared), &mut |documents| copies.of(documents))
     }
 
     /// A copy of a feed of the store that this is a copy of: what that holds in place, this does.
     pub(crate) fn fork_feed(&self, feed: &Feed) -> Feed {
-        self.feeds.adopt(feed)
+        self.shared.fork_feed(feed)
     }
 
     /// The bytes of the file that each of the two named checkpoints takes.
     pub(crate) fn checkpoint_places(&self) -> [Vec<Range<u64>>; 2] {
-        let geometry = self.log.geometry;
+        let geometry = self.shared.log.geometry;
         let place = |physical| geometry.segment_offset(physical)..geometry.segment_end(physical);
         let writer = self.writer.as_ref().map(lock);
         [0, 1].map(|position| {
@@ -75,7 +77,7 @@ impl Core {
     /// The bytes of the file that this store holds: the slots, the checkpoints that they name, and the log segments in place as far as their last
     /// frame goes.
     pub(crate) fn held_places(&self) -> Vec<Range<u64>> {
-        let geometry = self.log.geometry;
+        let geometry = self.shared.log.geometry;
         let mut places: Vec<_> = SLOT_OFFSETS.map(|at| at..at + SLOT_LEN as u64).into();
         places.extend(self.checkpoint_places().into_iter().flatten());
         if let Some(writer) = &self.writer {
@@ -90,14 +92,14 @@ impl Core {
 
     /// Where in the file the record of the newest version of a document stands.
     pub(crate) fn record_offset(&self, collection: &str, key: &Key) -> Option<u64> {
-        let naming = self.naming(collection).ok()?;
+        let naming = self.shared.naming(collection).ok()?;
         let entry = naming.documents.index.get(key.as_ref())?;
-        self.log.segments.file_offset(entry.address())
+        self.shared.log.segments.file_offset(entry.address())
     }
 
     /// The visible collections and their ids.
     pub(crate) fn collection_ids(&self) -> Vec<(String, u32)> {
-        let namings = self.namings();
+        let namings = self.shared.namings();
         namings.iter().map(|naming| (naming.name.clone(), naming.documents.id)).collect()
     }
 }

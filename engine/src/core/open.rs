@@ -13,7 +13,8 @@ use crate::storage::{FailStop, Storage};
 use crate::sync::{Arc, Mutex, RwLock};
 use crate::txn::Visibility;
 
-use super::{Core, Feeds, Space, Writer};
+use super::feeds::Feeds;
+use super::{Core, Shared, Writer};
 
 /// No slot of a higher generation was written while a store was created.
 const CREATION_GENERATION: u64 = 1;
@@ -79,7 +80,7 @@ impl Core {
         let core = assemble(storage, segments, slot, recovered, options)?;
         if !other_is_valid && !options.read_only && !seeded::is_on(Bug::InvalidSlotNotMended) {
             // spec. An invalid slot is mended at once.
-            core.writer()?.take_incarnation(&core)?;
+            core.writer()?.take_incarnation()?;
         }
         Ok(core)
     }
@@ -110,21 +111,17 @@ pub(crate) fn assemble(
     let file_len = log.storage.len()?;
     let appender = Appender::new(geometry, slot.lineage, end, free, visible.lsn, options.check.count_max);
     let found = (replay.accounts, checkpoints);
-    let writer = Writer::new(appender, found, slot, highest_incarnation, file_len);
-    let mut core = Core {
+    let shared = Arc::new(Shared {
         log,
         catalog: RwLock::new(replay.catalog),
         visibility: Arc::new(Visibility::new(visible)),
-        writer: None,
-        space_at_opening: Space::default(),
         feeds: Feeds::default(),
         options: options.clone(),
-    };
-    core.space_at_opening = writer.space(&core);
-    if !options.read_only {
-        core.writer = Some(Mutex::new(writer));
-    }
-    Ok(core)
+    });
+    let writer = Writer::new(Arc::clone(&shared), appender, found, slot, highest_incarnation, file_len);
+    let space_at_opening = writer.space();
+    let writer = (!options.read_only).then(|| Mutex::new(writer));
+    Ok(Core { shared, writer, space_at_opening })
 }
 
 /// The block in which the log ends is not full: it belongs to the tail.

@@ -13,7 +13,7 @@ use crate::sync::Arc;
 use crate::sync::race::{self, Race};
 use crate::txn::Registered;
 
-use super::Core;
+use super::Shared;
 
 mod apart;
 #[cfg(test)]
@@ -77,7 +77,7 @@ impl Located {
     }
 }
 
-impl Core {
+impl Shared {
     //= spec/semantics.md#s-5-1-point-reads
     //# `get` MUST answer the document of the key, equal to the one that was put, or that there is none;
     //# `contains` MUST answer whether there is one.

@@ -8,7 +8,7 @@ use crate::txn::Registered;
 
 use super::ahead::Ahead;
 use super::walk::Walk;
-use super::{Core, Located};
+use super::{Located, Shared};
 
 /// A walk in progress. It holds a snapshot, so it sees one state however long it takes.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Cursor {
     }
 }
 
-impl Core {
+impl Shared {
     /// Holds the visible state, for the store's own use: it has no age.
     pub(crate) fn register(&self) -> Arc<Registered> {
         Arc::new(self.visibility.register(None))

@@ -12,8 +12,10 @@ use crate::seeded::{self, Bug};
 use crate::sync::Arc;
 use crate::sync::race::{self, Race};
 
-use super::room::Share;
-use super::{Core, Writer};
+use super::Core;
+use super::shared::Shared;
+use super::space_budget::Share;
+use super::writer::Writer;
 
 //= spec/transactions.md#t-4-3-shared-syncs
 //# A sync makes durable what was placed before its hand-over, and no more: a commit MUST NOT be
@@ -34,10 +36,20 @@ impl Core {
     /// [`Core::sync_storage`] comes next, with no lock held, then [`Core::end_sync`].
     pub(crate) fn begin_sync(&self) -> Result<Option<SyncJob>> {
         let mut writer = self.writer()?;
-        self.log.storage.check_writable()?;
-        writer.begin_sync(self)
+        self.shared.log.storage.check_writable()?;
+        writer.begin_sync()
     }
 
+    //= spec/media.md#m-3-1-success
+    //# A store MUST NOT acknowledge a commit as durable before that.
+    /// The last step: what `job` handed over is durable, and so becomes visible.
+    pub(crate) fn end_sync(&self, job: SyncJob) -> Result<()> {
+        self.writer()?.end_sync(job);
+        Ok(())
+    }
+}
+
+impl Shared {
     /// The second step: the disk's.
     pub(crate) fn sync_storage(&self) -> Result<()> {
         if seeded::is_on(Bug::SyncSkipped) || seeded::is_on(Bug::SyncBeforeWrite) {
@@ -45,30 +57,22 @@ impl Core {
         }
         self.log.storage.sync()
     }
-
-    //= spec/media.md#m-3-1-success
-    //# A store MUST NOT acknowledge a commit as durable before that.
-    /// The last step: what `job` handed over is durable, and so becomes visible.
-    pub(crate) fn end_sync(&self, job: SyncJob) -> Result<()> {
-        self.writer()?.end_sync(self, job);
-        Ok(())
-    }
 }
 
 impl Writer {
-    fn begin_sync(&mut self, core: &Core) -> Result<Option<SyncJob>> {
+    fn begin_sync(&mut self) -> Result<Option<SyncJob>> {
         if self.is_all_durable() {
             return Ok(None);
         }
-        let handed_over = self.attest_durable(core).and_then(|()| {
+        let handed_over = self.attest_durable().and_then(|()| {
             if seeded::is_on(Bug::SyncBeforeWrite) {
-                core.log.storage.sync()?;
+                self.shared.log.storage.sync()?;
             }
-            self.name_growth(core)?;
-            self.write_out(core)
+            self.name_growth()?;
+            self.write_out()
         });
         if let Err(error) = handed_over {
-            return Err(self.no_hand_over(core, error));
+            return Err(self.no_hand_over(error));
         }
         self.appender.handed_over();
         Ok(Some(SyncJob { lsn: self.end(), file_len: self.file_len, cuts: self.cuts }))
@@ -78,32 +82,32 @@ impl Writer {
     //# When there is no room to hand over what is pending, the pending commits MUST fail as `StorageFull`,
     //# all of them, and be taken back: the state is as if they had never been placed (S-8.5).
     /// There was no room to hand over what is pending: it is taken back, so that nobody waits for it (spec: T-4.8).
-    fn no_hand_over(&mut self, core: &Core, error: Error) -> Error {
+    fn no_hand_over(&mut self, error: Error) -> Error {
         if !matches!(error, Error::StorageFull { .. }) || seeded::is_on(Bug::FullDiskCommitKept) {
             return error;
         }
-        core.take_back_unwritten(self);
-        if core.visibility.has_pending() {
+        self.take_back_unwritten();
+        if self.shared.visibility.has_pending() {
             // What is left is in the file already and can be neither kept nor taken back without a word of the disk.
-            core.log.storage.poison(format!("no room to make durable what is written ({error})"));
+            self.shared.log.storage.poison(format!("no room to make durable what is written ({error})"));
         }
         error
     }
 
-    fn end_sync(&mut self, core: &Core, job: SyncJob) {
+    fn end_sync(&mut self, job: SyncJob) {
         if job.cuts == self.cuts {
             self.synced_len = self.synced_len.max(job.file_len);
         }
         let later = race::is_on(Race::SyncedWhatCameLater);
         self.appender.synced(if later { self.written() } else { job.lsn });
-        core.publish_pending(self);
+        self.shared.publish_pending(self.durable());
     }
 
     /// Makes every placed commit durable, and visible, in one step (spec: ).
-    pub(super) fn sync(&mut self, core: &Core) -> Result<()> {
-        let Some(job) = self.begin_sync(core)? else { return Ok(()) };
-        core.sync_storage()?;
-        self.end_sync(core, job);
+    pub(super) fn sync(&mut self) -> Result<()> {
+        let Some(job) = self.begin_sync()? else { return Ok(()) };
+        self.shared.sync_storage()?;
+        self.end_sync(job);
         Ok(())
     }
 
@@ -111,31 +115,32 @@ impl Writer {
     //# If, at a hand-over, the last frame placed states less than the durable LSN of that moment, the writer
     //# MUST place a *watermark frame* that states it before the hand-over.
     /// Sees to it that what the hand-over to come carries attests what is durable (spec: F-5.5).
-    fn attest_durable(&mut self, core: &Core) -> Result<()> {
+    fn attest_durable(&mut self) -> Result<()> {
         if !self.appender.needs_watermark() {
             return Ok(());
         }
         let mark = self.appender.mark();
-        match self.place(core, Share::Reserve, &mark, Appender::place_watermark) {
+        match self.place(Share::Reserve, &mark, Appender::place_watermark) {
             Ok(()) => {
-                self.show_placed(core, &mark, &[]);
+                self.show_placed(&mark, &[]);
                 Ok(())
             }
             // A slot says it as well, and needs no room.
-            Err(Error::StorageFull { .. }) => self.write_slot(core, |_| {}),
+            Err(Error::StorageFull { .. }) => self.write_slot(|_| {}),
             Err(error) => Err(error),
         }
     }
 
     /// Hands every placed frame to the operating system.
-    pub(super) fn write_out(&mut self, core: &Core) -> Result<()> {
+    pub(super) fn write_out(&mut self) -> Result<()> {
         for extent in self.appender.pending() {
-            let at = core.log.geometry.segment_offset(extent.segment.physical) + u64::from(extent.offset);
-            core.log.storage.write_all_at(at, &extent.bytes)?;
+            let at =
+                self.shared.log.geometry.segment_offset(extent.segment.physical) + u64::from(extent.offset);
+            self.shared.log.storage.write_all_at(at, &extent.bytes)?;
         }
         self.appender.written_out();
         let end = self.appender.end_address();
-        core.log.tail.seal(end, end, &core.log.cache);
+        self.shared.log.tail.seal(end, end, &self.shared.log.cache);
         Ok(())
     }
 
@@ -148,16 +153,16 @@ impl Writer {
     //# that lie in the growth.
     /// Makes a grown length durable, and names it in a slot: before anything is synced that lies in the growth, and while
     /// nothing is lost if there is no room for it (spec: F-2.4, R-7.2).
-    fn name_growth(&mut self, core: &Core) -> Result<()> {
+    fn name_growth(&mut self) -> Result<()> {
         if self.is_growth_named() || seeded::is_on(Bug::GrowthNotNamed) {
             return Ok(());
         }
         if !seeded::is_on(Bug::GrowthNamedBeforeSync) {
-            core.log.storage.sync()?;
+            self.shared.log.storage.sync()?;
             self.slot_synced(self.superblock.generation);
         }
         self.synced_len = self.file_len;
-        if self.is_growth_named() { Ok(()) } else { self.write_slot(core, |_| {}) }
+        if self.is_growth_named() { Ok(()) } else { self.write_slot(|_| {}) }
     }
 
     //= spec/versions.md#c-3-1-a-file-of-a-newer-minor-version
@@ -172,10 +177,10 @@ impl Writer {
     //= spec/format.md#f-3-5-writing-a-slot
     //# A writer MUST NOT write the content of an invalid slot back under a fresh checksum.
     /// Writes the slot that is not the newest (spec: F-3.5). A sync is to follow: [`Writer::slot_synced`] is told of it.
-    pub(super) fn place_slot(&mut self, core: &Core, change: impl FnOnce(&mut Superblock)) -> Result<()> {
+    pub(super) fn place_slot(&mut self, change: impl FnOnce(&mut Superblock)) -> Result<()> {
         if self.slot_unsynced {
             // Whoever wrote it is waiting for a sync without the writer, and may find this one done in its stead.
-            core.log.storage.sync()?;
+            self.shared.log.storage.sync()?;
             self.slot_synced(self.superblock.generation);
         }
         let mut slot = self.superblock.clone();
@@ -187,7 +192,7 @@ impl Writer {
         slot.file_len = self.synced_len;
         slot.clean = false;
         change(&mut slot);
-        core.log.storage.write_all_at(SLOT_OFFSETS[slot.slot()], &slot.encode())?;
+        self.shared.log.storage.write_all_at(SLOT_OFFSETS[slot.slot()], &slot.encode())?;
         self.superblock = slot;
         self.slot_unsynced = true;
         Ok(())
@@ -202,9 +207,9 @@ impl Writer {
     }
 
     /// Writes the slot that is not the newest, and syncs.
-    pub(super) fn write_slot(&mut self, core: &Core, change: impl FnOnce(&mut Superblock)) -> Result<()> {
-        self.place_slot(core, change)?;
-        core.log.storage.sync()?;
+    pub(super) fn write_slot(&mut self, change: impl FnOnce(&mut Superblock)) -> Result<()> {
+        self.place_slot(change)?;
+        self.shared.log.storage.sync()?;
         self.slot_synced(self.superblock.generation);
         Ok(())
     }
@@ -221,8 +226,8 @@ impl Writer {
     //= spec/semantics.md#s-7-3-after-a-crash
     //# A store MUST NOT show a commit that a crash has removed, after any later crash or reopening.
     /// Begins a life of the log of its own: an incarnation above all others, then the opening frame (spec: ).
-    pub(super) fn take_incarnation(&mut self, core: &Core) -> Result<()> {
-        assert!(!core.visibility.has_pending(), "what the old incarnation placed is visible");
+    pub(super) fn take_incarnation(&mut self) -> Result<()> {
+        assert!(!self.shared.visibility.has_pending(), "what the old incarnation placed is visible");
         if seeded::is_on(Bug::IncarnationKept) && self.superblock.incarnation > 0 {
             self.is_open = true;
             return Ok(());
@@ -232,41 +237,41 @@ impl Writer {
         }
         let incarnation = self.highest_incarnation.max(self.superblock.incarnation).checked_add(1);
         let incarnation = incarnation.ok_or(Error::LimitReached { what: "incarnations of one file" })?;
-        self.write_slot(core, |slot| slot.incarnation = incarnation)?;
+        self.write_slot(|slot| slot.incarnation = incarnation)?;
         self.highest_incarnation = incarnation;
         let mark = self.appender.mark();
-        let opened = self.place(core, Share::Reserve, &mark, |appender| appender.place_opening(incarnation));
+        let opened = self.place(Share::Reserve, &mark, |appender| appender.place_opening(incarnation));
         let opened = opened.and_then(|()| {
-            self.show_placed(core, &mark, &[]);
-            self.write_out(core)?;
-            if seeded::is_on(Bug::OpeningFrameNotSynced) { Ok(()) } else { core.log.storage.sync() }
+            self.show_placed(&mark, &[]);
+            self.write_out()?;
+            if seeded::is_on(Bug::OpeningFrameNotSynced) { Ok(()) } else { self.shared.log.storage.sync() }
         });
         if let Err(error) = opened {
             // The next attempt takes yet another incarnation, so nothing is given twice.
-            self.revert(core, mark);
+            self.revert(mark);
             return Err(error);
         }
         self.synced_len = self.file_len;
         self.appender.handed_over();
         self.appender.synced(self.appender.end().lsn);
         (self.is_open, self.unsealed) = (true, false);
-        core.show_opening(self.appender.end().lsn, self.appender.end_address());
+        self.shared.show_opening(self.appender.end().lsn, self.appender.end_address());
         Ok(())
     }
 
     /// Puts what was placed since `mark` where readers can find it, once an address leads them there; `long` are the long records of it.
-    pub(super) fn show_placed(&mut self, core: &Core, mark: &Mark, long: &[Range<LogAddress>]) {
+    pub(super) fn show_placed(&mut self, mark: &Mark, long: &[Range<LogAddress>]) {
         for (segment, offset, bytes) in self.appender.placed_since(mark) {
             let segment: &Arc<Segment> = segment;
             if !mark.ends_in(segment) {
-                core.log.segments.put(Arc::clone(segment));
+                self.shared.log.segments.put(Arc::clone(segment));
                 self.accounts.open(segment.sequence, segment.physical);
-                self.room.is_stale = true;
-                self.room.opened += 1;
+                self.budget.is_stale = true;
+                self.budget.opened += 1;
             }
             self.accounts.set_end(segment.sequence, offset + bytes.len() as u32);
-            let address = core.log.geometry.address(segment.sequence, offset);
-            core.log.tail.put(segment, address, bytes, long);
+            let address = self.shared.log.geometry.address(segment.sequence, offset);
+            self.shared.log.tail.put(segment, address, bytes, long);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::format::Lsn;
 use crate::index::{Entries, Entry, Item};
 use crate::log::Log;
 
-use super::{Core, Cursor, Located};
+use super::{Cursor, Located, Shared};
 use blocks::{BATCH_MAX, Blocks, Held};
 
 /// A document for as long as one call lasts.
@@ -56,7 +56,7 @@ impl fmt::Debug for Visited<'_> {
     }
 }
 
-impl Core {
+impl Shared {
     /// Hands each document of what is left of the walk to `each`, until that breaks.
     pub(crate) fn visit<B>(
         &self,
@@ -90,7 +90,7 @@ impl Core {
                     }
                 }
             }
-            Core::gone_through(cursor, page);
+            Shared::gone_through(cursor, page);
         }
         Ok(ControlFlow::Continue(()))
     }

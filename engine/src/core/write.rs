@@ -5,15 +5,13 @@ use std::collections::BTreeMap;
 
 use crate::document::{Document, KEY_LEN_MAX, Key, KeyRef};
 use crate::error::{Error, Result};
-use crate::format::LogAddress;
-use crate::format::body::ChunkList;
 use crate::format::catalog::CatalogChange;
-use crate::index::{Birth, Documents, Entry, Naming, PrimaryIndex, check_name};
-use crate::log::{Action, Batch, Change, Replaces};
-use crate::seeded::{self, Bug};
+use crate::index::{Documents, Naming, PrimaryIndex, check_name};
+use crate::log::{Action, Replaces};
 use crate::sync::{Arc, read};
 
-use super::{Core, Writer};
+use super::shared::Shared;
+use super::writer::Writer;
 
 //= spec/semantics.md#s-4-8-insert-with-a-key
 //# An insert with a key MUST be refused as `KeyExists` when the key has a document, and else put the
@@ -85,29 +83,22 @@ impl Bodies {
     }
 }
 
-impl Core {
+impl Writer {
     //= spec/semantics.md#s-4-6-put
     //# A put MUST leave the given document under the given key, whether or not there was one.
     /// Stages a put of one document, given in its encoded form. Whether anything is to be put.
-    pub(crate) fn put(
-        &self,
-        writer: &mut Writer,
-        name: &str,
-        key: KeyRef<'_>,
-        expect: Expect,
-        body: &[u8],
-    ) -> Result<bool> {
+    pub(crate) fn put(&mut self, name: &str, key: KeyRef<'_>, expect: Expect, body: &[u8]) -> Result<bool> {
         check_key(key)?;
         let creates = matches!(expect, Expect::Anything | Expect::Vacant);
-        let documents = self.documents_for(writer, name, creates)?;
+        let documents = self.documents_for(name, creates)?;
         let newest = documents.index.get(key);
         match expect {
             Expect::Vacant if newest.is_some() => return Err(Error::KeyExists { key: key.to_key() }),
             Expect::Occupied if newest.is_none() => return Ok(false),
-            Expect::Version(version) => self.check_version(&documents, key, newest, version)?,
+            Expect::Version(version) => self.shared.check_version(&documents, key, newest, version)?,
             _ => {}
         }
-        writer.batch.push(Action::Put, &documents, key, self.replaces(newest)?, body);
+        self.batch.push(Action::Put, &documents, key, self.shared.replaces(newest)?, body);
         Ok(true)
     }
 
@@ -115,10 +106,10 @@ impl Core {
     //# An insert MUST put the document under the int key that is 1 above the collection's largest id, and
     //# answer that key.
     /// Stages a put of one document, given in its encoded form, under the next id.
-    pub(crate) fn insert(&self, writer: &mut Writer, name: &str, body: &[u8]) -> Result<Key> {
-        let documents = self.documents_for(writer, name, true)?;
+    pub(crate) fn insert(&mut self, name: &str, body: &[u8]) -> Result<Key> {
+        let documents = self.documents_for(name, true)?;
         let id = documents.largest_id().checked_add(1).ok_or(Error::IdsExhausted)?;
-        writer.batch.push(Action::Put, &documents, KeyRef::Int(id), Replaces::Nothing, body);
+        self.batch.push(Action::Put, &documents, KeyRef::Int(id), Replaces::Nothing, body);
         Ok(Key::Int(id))
     }
 
@@ -126,16 +117,16 @@ impl Core {
     //# An insert of many documents MUST put them under successive ids, in the order given, in one commit, and
     //# answer the keys in that order.
     /// Stages puts of any number of documents under the next ids; returns the ids.
-    pub(crate) fn insert_many(&self, writer: &mut Writer, name: &str, bodies: &Bodies) -> Result<Vec<Key>> {
+    pub(crate) fn insert_many(&mut self, name: &str, bodies: &Bodies) -> Result<Vec<Key>> {
         if bodies.len() == 0 {
             return check_name(name).map(|()| Vec::new());
         }
-        let documents = self.documents_for(writer, name, true)?;
+        let documents = self.documents_for(name, true)?;
         let mut id = documents.largest_id();
         let mut keys = Vec::with_capacity(bodies.len());
         for body in bodies.iter() {
             id = id.checked_add(1).ok_or(Error::IdsExhausted)?;
-            writer.batch.push(Action::Put, &documents, KeyRef::Int(id), Replaces::Nothing, body);
+            self.batch.push(Action::Put, &documents, KeyRef::Int(id), Replaces::Nothing, body);
             keys.push(Key::Int(id));
         }
         Ok(keys)
@@ -145,24 +136,18 @@ impl Core {
     //# A put of many MUST leave each document under its key in one commit, the last one where a key comes
     //# twice, and answer how many were given.
     /// Stages puts of any number of documents, `keys[i]` with the i-th body. Where a key comes twice, the later document stays.
-    pub(crate) fn put_many(
-        &self,
-        writer: &mut Writer,
-        name: &str,
-        keys: Vec<Key>,
-        bodies: &Bodies,
-    ) -> Result<u64> {
+    pub(crate) fn put_many(&mut self, name: &str, keys: Vec<Key>, bodies: &Bodies) -> Result<u64> {
         keys.iter().try_for_each(|key| check_key(key.as_ref()))?;
         if keys.is_empty() {
             return check_name(name).map(|()| 0);
         }
-        let documents = self.documents_for(writer, name, true)?;
+        let documents = self.documents_for(name, true)?;
         let count = keys.len() as u64;
         let last: BTreeMap<Key, &[u8]> = keys.into_iter().zip(bodies.iter()).collect();
         for (key, body) in last {
             let key = key.as_ref();
-            let replaces = self.replaces(documents.index.get(key))?;
-            writer.batch.push(Action::Put, &documents, key, replaces, body);
+            let replaces = self.shared.replaces(documents.index.get(key))?;
+            self.batch.push(Action::Put, &documents, key, replaces, body);
         }
         Ok(count)
     }
@@ -170,23 +155,17 @@ impl Core {
     //= spec/semantics.md#s-4-10-delete
     //# A delete MUST leave the key without a document, and answer whether it had one.
     /// Stages a delete of one document, of this version if one is given. Whether there is one.
-    pub(crate) fn delete(
-        &self,
-        writer: &mut Writer,
-        name: &str,
-        key: KeyRef<'_>,
-        version: Option<u64>,
-    ) -> Result<bool> {
+    pub(crate) fn delete(&mut self, name: &str, key: KeyRef<'_>, version: Option<u64>) -> Result<bool> {
         check_key(key)?;
-        let documents = self.documents_for(writer, name, false)?;
+        let documents = self.documents_for(name, false)?;
         let newest = documents.index.get(key);
         if let Some(version) = version {
-            self.check_version(&documents, key, newest, version)?;
+            self.shared.check_version(&documents, key, newest, version)?;
         }
         if newest.is_none() {
             return Ok(false);
         }
-        writer.batch.push(Action::Delete, &documents, key, self.replaces(newest)?, &[]);
+        self.batch.push(Action::Delete, &documents, key, self.shared.replaces(newest)?, &[]);
         Ok(true)
     }
 
@@ -194,17 +173,17 @@ impl Core {
     //# Creating a collection MUST be possible when it is there already: the call answers false, and true when
     //# it created one.
     /// Stages the creation of a collection. Whether it is not there yet.
-    pub(crate) fn create_collection(&self, writer: &mut Writer, name: &str) -> Result<bool> {
-        self.documents_for(writer, name, true)?;
-        Ok(!writer.batch.is_empty())
+    pub(crate) fn create_collection(&mut self, name: &str) -> Result<bool> {
+        self.documents_for(name, true)?;
+        Ok(!self.batch.is_empty())
     }
 
     //= spec/semantics.md#s-3-6-drop
     //# Dropping a collection MUST remove its name, its documents and its largest id in one commit, and answer
     //# whether there was one.
     /// Stages the end of a collection. Whether there is one.
-    pub(crate) fn drop_collection(&self, writer: &mut Writer, name: &str) -> Result<bool> {
-        self.change_collection(writer, name, |naming| Ok(CatalogChange::Drop { id: naming.documents.id }))
+    pub(crate) fn drop_collection(&mut self, name: &str) -> Result<bool> {
+        self.change_collection(name, |_, naming| Ok(CatalogChange::Drop { id: naming.documents.id }))
     }
 
     //= spec/semantics.md#s-3-8-rename
@@ -213,10 +192,10 @@ impl Core {
     //= spec/semantics.md#s-3-8-rename
     //# A rename to a name that a collection has already MUST be refused as `InvalidName`.
     /// Stages another name for a collection. Whether there is one.
-    pub(crate) fn rename_collection(&self, writer: &mut Writer, name: &str, to: &str) -> Result<bool> {
+    pub(crate) fn rename_collection(&mut self, name: &str, to: &str) -> Result<bool> {
         check_name(to)?;
-        self.change_collection(writer, name, |naming| {
-            if read(&self.catalog).find(to).is_some() {
+        self.change_collection(name, |shared, naming| {
+            if read(&shared.catalog).find(to).is_some() {
                 return Err(Error::InvalidName { name: to.to_owned(), what: "a collection has it already" });
             }
             Ok(CatalogChange::Rename { id: naming.documents.id, name: to.to_owned() })
@@ -227,46 +206,22 @@ impl Core {
     //# Clearing a collection MUST remove all its documents in one commit, keep its name and its largest id,
     //# and answer whether there was such a collection.
     /// Stages that all documents are taken out of a collection; its name and its id counter stay. Whether there is one.
-    pub(crate) fn clear_collection(&self, writer: &mut Writer, name: &str) -> Result<bool> {
-        self.change_collection(writer, name, |naming| {
-            Ok(CatalogChange::Clear { id: naming.documents.id, new: self.next_collection_id()? })
+    pub(crate) fn clear_collection(&mut self, name: &str) -> Result<bool> {
+        self.change_collection(name, |shared, naming| {
+            Ok(CatalogChange::Clear { id: naming.documents.id, new: shared.next_collection_id()? })
         })
     }
 
     fn change_collection(
-        &self,
-        writer: &mut Writer,
+        &mut self,
         name: &str,
-        change: impl FnOnce(&Naming) -> Result<CatalogChange>,
+        change: impl FnOnce(&Shared, &Naming) -> Result<CatalogChange>,
     ) -> Result<bool> {
-        let Some(naming) = read(&self.catalog).find(name).cloned() else { return Ok(false) };
-        let change = change(&naming)?;
-        let begins = change.begins().map(|id| self.new_documents(id));
-        writer.batch.push_catalog(change, begins);
+        let Some(naming) = read(&self.shared.catalog).find(name).cloned() else { return Ok(false) };
+        let change = change(&self.shared, &naming)?;
+        let begins = change.begins().map(|id| self.shared.new_documents(id));
+        self.batch.push_catalog(change, begins);
         Ok(true)
-    }
-
-    /// Ends this life of the store, and reports the last error.
-    pub(crate) fn close(&self) -> Result<()> {
-        match &self.writer {
-            Some(_) => self.writer()?.close(self),
-            None => Ok(()),
-        }
-    }
-
-    //= spec/format.md#f-7-2-ids-and-names
-    //# A writer MUST NOT give a collection id twice in the life of a store.
-    //= spec/semantics.md#s-3-5-collection-ids
-    //# A store MUST NOT give out the id of a collection that any commit in its order gave out.
-    //= spec/semantics.md#s-3-5-collection-ids
-    //# When no id is left, the call MUST be refused as `LimitReached`.
-    fn next_collection_id(&self) -> Result<u32> {
-        next_id(read(&self.catalog).last_id())
-    }
-
-    /// The documents of a collection to be.
-    pub(super) fn new_documents(&self, id: u32) -> Arc<Documents> {
-        Arc::new(Documents::new(id, self.options.check.page_shift))
     }
 
     //= spec/semantics.md#s-3-2-the-first-write-creates
@@ -275,105 +230,28 @@ impl Core {
     //= spec/format.md#f-7-4-order-in-a-commit
     //# A record MUST follow the catalog record that creates its collection in the log.
     /// The documents of `name` after the newest commit; where there are none yet, those that the commit in the making begins.
-    fn documents_for(&self, writer: &mut Writer, name: &str, create: bool) -> Result<Arc<Documents>> {
-        if let Some(naming) = &writer.last_naming
+    fn documents_for(&mut self, name: &str, create: bool) -> Result<Arc<Documents>> {
+        if let Some(naming) = &self.last_naming
             && naming.is_current()
             && naming.name == name
         {
             return Ok(Arc::clone(&naming.documents));
         }
-        if let Some(naming) = self.newest_naming(name) {
+        if let Some(naming) = self.shared.newest_naming(name) {
             let documents = Arc::clone(&naming.documents);
-            writer.last_naming = Some(naming);
+            self.last_naming = Some(naming);
             return Ok(documents);
         }
         if !create {
             return Err(Error::UnknownCollection { name: name.to_owned() });
         }
         check_name(name)?;
-        let id = self.next_collection_id()?;
-        let documents = self.new_documents(id);
+        let id = self.shared.next_collection_id()?;
+        let documents = self.shared.new_documents(id);
         let change = CatalogChange::Create { id, name: name.to_owned() };
-        writer.batch.push_catalog(change, Some(Arc::clone(&documents)));
+        self.batch.push_catalog(change, Some(Arc::clone(&documents)));
         Ok(documents)
     }
-
-    /// What `name` means after the newest commit.
-    pub(super) fn newest_naming(&self, name: &str) -> Option<Arc<Naming>> {
-        read(&self.catalog).find(name).cloned()
-    }
-
-    //= spec/format.md#f-6-6-replaced-version
-    //# A put or delete that replaces a version SHOULD name its address.
-    /// What a change of a key supersedes whose newest version stands at `newest`.
-    pub(super) fn replaces(&self, newest: Option<Entry>) -> Result<Replaces> {
-        let Some(entry) = newest else { return Ok(Replaces::Nothing) };
-        // Whoever holds a state from after the move, now or later, has the version by its place alone: most need no look at the record.
-        let birth = if entry.is_relocated() && self.visibility.is_held_below(entry.address()) {
-            self.birth(entry)?
-        } else {
-            Birth::At(entry.address())
-        };
-        Ok(Replaces::Version(entry, birth))
-    }
-
-    /// Notes in `batch` where the chunks stand of what its changes supersede. A list that is damaged is none: its document can still be
-    /// replaced and deleted, and its chunks are found dead when they are cleaned.
-    pub(super) fn find_superseded_chunks(&self, batch: &mut Batch) -> Result<()> {
-        let chunked = |change: &Change| match change.replaces {
-            Replaces::Version(entry, _) if entry.is_chunked() && !change.is_moot => Some(entry),
-            _ => None,
-        };
-        for number in 0..batch.changes.len() {
-            let Some(entry) = chunked(&batch.changes[number]) else { continue };
-            if matches!(batch.changes[number].action, Action::Relocate(_)) {
-                continue;
-            }
-            match self.chunks_of(entry) {
-                Ok(chunks) => batch.superseded.extend(chunks.into_iter().map(|chunk| (number, chunk))),
-                Err(Error::Corrupt(_)) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    /// Where the chunks of the document at `entry` stand.
-    pub(super) fn chunks_of(&self, entry: Entry) -> Result<Vec<LogAddress>> {
-        if !entry.is_chunked() {
-            return Ok(Vec::new());
-        }
-        let found = self.log.find(entry.address())?;
-        let record = self.log.parse(&found, entry.address())?;
-        let list = ChunkList::parse(record.body).filter(|_| record.chunked);
-        let list = list.ok_or_else(|| self.wrong_record(entry.address(), record.collection, &record))?;
-        Ok(list.addresses().collect())
-    }
-
-    //= spec/transactions.md#t-2-10-versions
-    //# A `replace_if` or `delete_if` MUST be refused as `VersionMismatch` unless the newest version of the
-    //# document is the one given.
-    /// Refuses unless the version at `newest` is the one that the caller has seen (spec: T-2.10).
-    pub(super) fn check_version(
-        &self,
-        documents: &Documents,
-        key: KeyRef<'_>,
-        newest: Option<Entry>,
-        expected: u64,
-    ) -> Result<()> {
-        let found = newest.map(|entry| self.locate(documents.id, key, entry)).transpose()?;
-        match found.map(|found| found.lsn().0) {
-            Some(version) if version == expected || seeded::is_on(Bug::VersionNotCompared) => Ok(()),
-            found => Err(Error::VersionMismatch { expected, found }),
-        }
-    }
-}
-
-//= spec/semantics.md#s-4-4-ids-run-out
-//# An insert that needs an id above 9,223,372,036,854,775,807 MUST be refused as `IdsExhausted`.
-/// The collection id behind `last`.
-pub(super) fn next_id(last: u32) -> Result<u32> {
-    last.checked_add(1).ok_or(Error::LimitReached { what: "collection ids" })
 }
 
 //= spec/semantics.md#s-2-3-key-limit

@@ -84,7 +84,7 @@ impl Flusher {
     fn ring(&self, store: &Arc<Store>, ask: Asked) {
         let mut thread = lock(&self.thread);
         if thread.is_none() {
-            let (bell, interval) = (Arc::clone(&self.bell), store.core.options.flush_interval);
+            let (bell, interval) = (Arc::clone(&self.bell), store.core.shared.options.flush_interval);
             let store = Arc::downgrade(store);
             let named = thread::Builder::new().name("holotype-flush".to_owned());
             // Where there is no thread to be had, the next commit tries again, and `flush` works in any case.

@@ -152,7 +152,7 @@ fn run(store: &Weak<Store>, signal: &Signal) {
         };
         let Some(store) = store.upgrade() else { return };
         let Ok((end, file_len)) = store.core.log_end() else { return };
-        let is_quiet = pace.is_quiet(end.0, store.core.log.geometry.segment_bytes(), file_len);
+        let is_quiet = pace.is_quiet(end.0, store.core.shared.log.geometry.segment_bytes(), file_len);
         effort = match asked {
             Some(false) => return,
             None if is_quiet => Effort::Rest,
@@ -235,7 +235,7 @@ impl Store {
         };
         let report = self.core.compact(step, progress);
         let is_complete = report.as_ref().is_ok_and(|report| report.is_complete);
-        if !is_complete && self.core.options.background == Background::Thread {
+        if !is_complete && self.core.shared.options.background == Background::Thread {
             // What it left is for the thread, which may have found nothing to do meanwhile.
             self.maintainer.ask(self);
         }
@@ -245,7 +245,7 @@ impl Store {
     /// Sees to what the commits of this store have made due: asks the thread; where that does not keep up, whoever writes takes a step; and
     /// where the file has become much too long all the same, they make it shorter before they go on (spec: P-6.3).
     pub(super) fn keep_up(self: &Arc<Self>, due: Upkeep) {
-        if due == Upkeep::Nothing || self.core.options.background != Background::Thread {
+        if due == Upkeep::Nothing || self.core.shared.options.background != Background::Thread {
             return;
         }
         self.maintainer.ask(self);

@@ -53,12 +53,12 @@ impl Store {
     pub(crate) fn autocommit<R>(
         self: &Arc<Self>,
         durability: Durability,
-        stage: impl FnOnce(&Core, &mut Writer) -> Result<R>,
+        stage: impl FnOnce(&mut Writer) -> Result<R>,
     ) -> Result<R> {
         let mut writer = self.enter_with_room()?;
-        let begun = writer.begin(&self.core);
+        let begun = writer.begin();
         let Err(error) = begun else {
-            let staged = stage(&self.core, &mut writer);
+            let staged = stage(&mut writer);
             return self.conclude(writer, durability, staged);
         };
         self.give_up(writer, error)
@@ -67,7 +67,7 @@ impl Store {
     /// The writer, once it is the caller's turn; where room is short, what can be had is made first.
     pub(super) fn enter_with_room(&self) -> Result<MutexGuard<'_, Writer>> {
         let mut writer = self.enter()?;
-        if !writer.is_short(&self.core) {
+        if !writer.is_short() {
             return Ok(writer);
         }
         self.leave(writer);
@@ -111,14 +111,14 @@ impl Store {
     ) -> Result<(Result<R>, Deferred)> {
         if staged.is_err() || writer.batch.is_empty() {
             let lsn = writer.end();
-            let waiter = self.core.has_pending().then(|| self.group.join());
+            let waiter = self.core.shared.has_pending().then(|| self.group.join());
             self.leave(writer);
             return Ok((
                 staged,
                 Deferred { lsn, waiting: waiter.map(|waiter| (waiter, Goal::Durable(lsn))) },
             ));
         }
-        let placed = match writer.commit(&self.core, durability) {
+        let placed = match writer.commit(durability) {
             Ok(placed) => placed,
             Err(error) => return self.give_up(writer, error),
         };
@@ -151,10 +151,10 @@ impl Store {
         let mut writer = self.core.writer()?;
         // The turn goes with the lock, and not before.
         turn.give_away(&mut writer);
-        if let Err(error) = writer.begin(&self.core) {
+        if let Err(error) = writer.begin() {
             return self.give_up(writer, error);
         }
-        let staged = draft.hand_to(&self.core, &mut writer);
+        let staged = draft.hand_to(&mut writer);
         let (placed, deferred) = self.place(writer, durability, staged)?;
         placed.map(|_| deferred)
     }
@@ -170,7 +170,7 @@ impl Store {
     pub(super) fn end_turn(&self, mut writer: MutexGuard<'_, Writer>, turn: &mut HeldTurn) -> Result<()> {
         turn.give_away(&mut writer);
         let lsn = writer.end();
-        let waiter = self.core.has_pending().then(|| self.group.join());
+        let waiter = self.core.shared.has_pending().then(|| self.group.join());
         self.leave(writer);
         waiter.map_or(Ok(()), |waiter| self.wait(&waiter, Goal::Durable(lsn)))
     }
@@ -183,7 +183,7 @@ impl Store {
     /// Makes durable everything placed before this call.
     pub(crate) fn flush(&self) -> Result<()> {
         let writer = self.core.writer()?;
-        if let Err(error) = writer.check_open(&self.core) {
+        if let Err(error) = writer.check_open() {
             drop(writer);
             self.tell_poisoned().wake();
             return Err(error);
@@ -218,7 +218,7 @@ impl Store {
     fn sync(&self) -> Result<Progress> {
         match self.core.begin_sync() {
             Ok(Some(job)) => {
-                self.core.sync_storage()?;
+                self.core.shared.sync_storage()?;
                 self.core.end_sync(job)?;
             }
             Ok(None) => {}
@@ -258,7 +258,7 @@ impl Store {
     //# until the store is reopened.
     /// Where nothing is written any more: those know who wait for a sync. One who leads finds out; a task has nobody to lead for it.
     pub(super) fn tell_poisoned(&self) -> Tasks {
-        match self.core.log.storage.check_writable() {
+        match self.core.shared.log.storage.check_writable() {
             Ok(()) => Tasks::default(),
             Err(error) => self.group.learn(&Err(error)),
         }
@@ -266,14 +266,14 @@ impl Store {
 
     /// Has a thread of the store's own make durable in time what nobody waits for.
     pub(crate) fn ask_for_a_flush(self: &Arc<Self>) {
-        if self.core.options.background == Background::Thread {
+        if self.core.shared.options.background == Background::Thread {
             self.flusher.ask(self);
         }
     }
 
     /// Has the store's own thread flush now, where it has one.
     pub(super) fn flush_soon(self: &Arc<Self>) {
-        if self.core.options.background == Background::Thread {
+        if self.core.shared.options.background == Background::Thread {
             self.flusher.hurry(self);
         }
     }
@@ -310,7 +310,7 @@ struct Unknown<'a> {
 impl Drop for Unknown<'_> {
     fn drop(&mut self) {
         if !self.is_over {
-            self.store.core.log.storage.poison("panic during a sync".to_owned());
+            self.store.core.shared.log.storage.poison("panic during a sync".to_owned());
         }
     }
 }

@@ -147,7 +147,8 @@ impl Store {
             if writer.turn.has_come(ticket) {
                 return Ok(writer);
             }
-            let left = self.core.options.write_wait.map(|longest| longest.saturating_sub(began.elapsed()));
+            let left =
+                self.core.shared.options.write_wait.map(|longest| longest.saturating_sub(began.elapsed()));
             let holder = lock(&self.holder).clone();
             let is_own = holder.as_ref().is_some_and(|holder| holder.thread == thread::current().id());
             if is_own || left.is_some_and(|left| left.is_zero()) {
@@ -183,7 +184,7 @@ impl Store {
     /// Takes the turn to write until the returned value is dropped.
     pub(crate) fn take_turn(self: &Arc<Self>) -> Result<HeldTurn> {
         let mut writer = self.enter_with_room()?;
-        if let Err(error) = writer.check_open(&self.core) {
+        if let Err(error) = writer.check_open() {
             self.leave(writer);
             return Err(error);
         }

@@ -70,7 +70,7 @@ impl<'a> Gather<'a> {
 
     /// The catalog of the base, and what changed it since.
     fn learn_collections(&mut self) {
-        for naming in self.base.core.namings() {
+        for naming in self.base.core.shared.namings() {
             let largest_id = naming.documents.largest_id();
             let name = Some(naming.name.clone());
             self.collections.insert(naming.documents.id, Collection { name, largest_id, has_ended: false });
@@ -133,14 +133,14 @@ impl<'a> Gather<'a> {
     pub(super) fn pour<S: Storage + 'static>(&mut self, sink: &mut Sink<S>) -> Result<()> {
         self.begin_collections(sink)?;
         let base = self.base;
-        for naming in base.core.namings() {
+        for naming in base.core.shared.namings() {
             let id = naming.documents.id;
             if self.collections[&id].has_ended {
                 continue;
             }
             Base::for_each_entry(&naming.documents, |key, entry| {
                 let version = self.versions.remove(&(id, key.clone()));
-                match (base.core.locate(id, key.as_ref(), entry), version) {
+                match (base.core.shared.locate(id, key.as_ref(), entry), version) {
                     (Ok(located), version) => {
                         let is_replaced =
                             version.as_ref().is_some_and(|version| located.lsn() < version.change.version);
@@ -226,7 +226,7 @@ impl<'a> Gather<'a> {
     }
 
     fn place_of(&self, address: LogAddress) -> u64 {
-        self.base.core.log.segments.file_offset(address).unwrap_or(address.0)
+        self.base.core.shared.log.segments.file_offset(address).unwrap_or(address.0)
     }
 
     /// The document that a put holds, or the chunks that it lists. None where a part of it is missing.

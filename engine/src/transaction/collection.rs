@@ -7,7 +7,6 @@ use serde::de::DeserializeOwned;
 
 use crate::collection::encoded;
 use crate::core::{Bodies, Draft, DraftWalk, Expect};
-use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::{self, AsKey, Document, Key};
 use crate::error::{Error, Result};
@@ -51,7 +50,7 @@ impl<'tx> TxCollection<'tx> {
     }
 
     fn insert_encoded(&self, encode: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<Key> {
-        encoded(encode, |body| self.change(|draft, db| draft.insert(db.core(), &self.name, body)))
+        encoded(encode, |body| self.change(|draft| draft.insert(&self.name, body)))
     }
 
     /// As [`Collection::insert_many`](crate::Collection::insert_many).
@@ -63,7 +62,7 @@ impl<'tx> TxCollection<'tx> {
         documents: impl IntoIterator<Item = D>,
     ) -> Result<Vec<Key>> {
         let bodies = Bodies::of(documents)?;
-        self.change(|draft, db| draft.insert_many(db.core(), &self.name, &bodies))
+        self.change(|draft| draft.insert_many(&self.name, &bodies))
     }
 
     /// As [`Collection::put`](crate::Collection::put).
@@ -91,7 +90,7 @@ impl<'tx> TxCollection<'tx> {
         documents: impl IntoIterator<Item = (K, D)>,
     ) -> Result<u64> {
         let (keys, bodies) = Bodies::under_keys(documents)?;
-        self.change(|draft, db| draft.put_many(db.core(), &self.name, &keys, &bodies))
+        self.change(|draft| draft.put_many(&self.name, &keys, &bodies))
     }
 
     /// As [`Collection::insert_with_key`](crate::Collection::insert_with_key).
@@ -127,7 +126,7 @@ impl<'tx> TxCollection<'tx> {
         encode: impl FnOnce(&mut Vec<u8>) -> Result<()>,
     ) -> Result<bool> {
         let key = key.as_key();
-        encoded(encode, |body| self.change(|draft, db| draft.put(db.core(), &self.name, key, expect, body)))
+        encoded(encode, |body| self.change(|draft| draft.put(&self.name, key, expect, body)))
     }
 
     /// Deletes the document under `key`. Whether there was one.
@@ -135,7 +134,7 @@ impl<'tx> TxCollection<'tx> {
     /// # Errors
     /// `UnknownCollection`, `KeyTooLong`, `TransactionTooLarge`.
     pub fn delete(&self, key: impl AsKey) -> Result<bool> {
-        self.change(|draft, db| draft.delete(db.core(), &self.name, key.as_key(), None))
+        self.change(|draft| draft.delete(&self.name, key.as_key(), None))
     }
 
     /// As [`Collection::delete_if`](crate::Collection::delete_if).
@@ -143,7 +142,7 @@ impl<'tx> TxCollection<'tx> {
     /// # Errors
     /// `VersionMismatch`, and as [`delete`](Self::delete).
     pub fn delete_if(&self, key: impl AsKey, version: u64) -> Result<()> {
-        self.change(|draft, db| draft.delete(db.core(), &self.name, key.as_key(), Some(version))).map(|_| ())
+        self.change(|draft| draft.delete(&self.name, key.as_key(), Some(version))).map(|_| ())
     }
 
     /// Takes all documents out. The id counter goes on.
@@ -151,14 +150,14 @@ impl<'tx> TxCollection<'tx> {
     /// # Errors
     /// `UnknownCollection`.
     pub fn clear(&self) -> Result<()> {
-        match self.change(|draft, db| draft.clear_collection(db.core(), &self.name))? {
+        match self.change(|draft| draft.clear_collection(&self.name))? {
             true => Ok(()),
             false => Err(Error::UnknownCollection { name: self.name.clone() }),
         }
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut Draft, &Db) -> Result<R>) -> Result<R> {
-        change(&mut self.tx.draft_mut(), &self.tx.db)
+    fn change<R>(&self, change: impl FnOnce(&mut Draft) -> Result<R>) -> Result<R> {
+        change(&mut self.tx.draft_mut())
     }
 
     /// The document under `key`. One that the transaction has put itself has version 0.
@@ -166,9 +165,9 @@ impl<'tx> TxCollection<'tx> {
     /// # Errors
     /// `UnknownCollection`; `Corrupt` where the record is damaged; `Io`.
     pub fn get(&self, key: impl AsKey) -> Result<Option<DocRef>> {
-        let (draft, core) = (self.tx.draft(), self.tx.db.core());
-        let documents = draft.documents(core, &self.name)?;
-        Ok(draft.get(core, &documents, key.as_key())?.map(DocRef::new))
+        let draft = self.tx.draft();
+        let documents = draft.documents(&self.name)?;
+        Ok(draft.get(&documents, key.as_key())?.map(DocRef::new))
     }
 
     /// The document under `key`, decoded into a type of the caller's straight from its bytes.
@@ -184,9 +183,9 @@ impl<'tx> TxCollection<'tx> {
     /// # Errors
     /// `UnknownCollection`.
     pub fn contains(&self, key: impl AsKey) -> Result<bool> {
-        let (draft, core) = (self.tx.draft(), self.tx.db.core());
-        let documents = draft.documents(core, &self.name)?;
-        draft.contains(core, &documents, key.as_key())
+        let draft = self.tx.draft();
+        let documents = draft.documents(&self.name)?;
+        draft.contains(&documents, key.as_key())
     }
 
     /// How many documents there are.
@@ -194,9 +193,9 @@ impl<'tx> TxCollection<'tx> {
     /// # Errors
     /// `UnknownCollection`.
     pub fn len(&self) -> Result<u64> {
-        let (draft, core) = (self.tx.draft(), self.tx.db.core());
-        let documents = draft.documents(core, &self.name)?;
-        draft.len(core, &documents)
+        let draft = self.tx.draft();
+        let documents = draft.documents(&self.name)?;
+        draft.len(&documents)
     }
 
     /// Whether there are none.
@@ -209,7 +208,7 @@ impl<'tx> TxCollection<'tx> {
 
     fn walk(&self, range: KeyRange) -> Result<TxWalk<'tx>> {
         let draft = self.tx.draft();
-        let documents = draft.documents(self.tx.db.core(), &self.name)?;
+        let documents = draft.documents(&self.name)?;
         Ok(TxWalk::new(self.tx, DraftWalk::new(&draft, documents, range)))
     }
 

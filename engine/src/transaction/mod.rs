@@ -10,6 +10,7 @@ use crate::db::Db;
 use crate::error::{Error, Result};
 use crate::options::Durability;
 use crate::pipeline::HeldTurn;
+use crate::sync::Arc;
 use crate::ticket::Ticket;
 
 pub use collection::TxCollection;
@@ -35,8 +36,8 @@ pub struct Savepoint(crate::core::Savepoint);
 impl WriteTransaction {
     pub(crate) fn begin(db: Db) -> Result<Self> {
         let turn = db.store().take_turn()?;
-        let draft = RefCell::new(Draft::new(db.core(), turn.number()));
-        Ok(WriteTransaction { draft, turn, durability: db.core().options.durability, db })
+        let draft = RefCell::new(Draft::new(Arc::clone(&db.core().shared), turn.number()));
+        Ok(WriteTransaction { draft, turn, durability: db.core().shared.options.durability, db })
     }
 
     /// The changes so far, to look at.
@@ -58,7 +59,7 @@ impl WriteTransaction {
 
     /// The names of all collections, in the order of their bytes.
     pub fn collections(&self) -> Vec<String> {
-        self.draft().names(self.db.core())
+        self.draft().names()
     }
 
     /// Creates a collection without a document. Whether it was not there before.
@@ -66,7 +67,7 @@ impl WriteTransaction {
     /// # Errors
     /// `InvalidName`.
     pub fn create_collection(&self, name: &str) -> Result<bool> {
-        self.draft_mut().create_collection(self.db.core(), name)
+        self.draft_mut().create_collection(name)
     }
 
     /// Drops a collection with all its documents. Whether there was one.
@@ -74,7 +75,7 @@ impl WriteTransaction {
     /// # Errors
     /// `StorageFull` where a commit that this one rests on found no room.
     pub fn drop_collection(&self, name: &str) -> Result<bool> {
-        self.draft_mut().drop_collection(self.db.core(), name)
+        self.draft_mut().drop_collection(name)
     }
 
     /// Gives a collection another name. Whether there was one.
@@ -82,7 +83,7 @@ impl WriteTransaction {
     /// # Errors
     /// `InvalidName` also where `to` is the name of a collection already.
     pub fn rename_collection(&self, name: &str, to: &str) -> Result<bool> {
-        self.draft_mut().rename_collection(self.db.core(), name, to)
+        self.draft_mut().rename_collection(name, to)
     }
 
     /// Notes the present position, to which [`rollback_to`](Self::rollback_to) can go back. Savepoints nest.

@@ -45,7 +45,7 @@ impl Iterator for TxScan<'_> {
         if *over {
             return None;
         }
-        let found = walk.next_document(tx.db.core(), &tx.draft()).transpose();
+        let found = walk.next_document(&tx.draft()).transpose();
         *over = !matches!(found, Some(Ok(_)));
         found.map(|found| found.map(DocRef::new))
     }
@@ -78,7 +78,7 @@ impl Iterator for TxKeys<'_> {
         if *over {
             return None;
         }
-        let found = walk.next_key(tx.db.core(), &tx.draft()).transpose();
+        let found = walk.next_key(&tx.draft()).transpose();
         *over = !matches!(found, Some(Ok(_)));
         found
     }

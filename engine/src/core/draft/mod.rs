@@ -8,8 +8,11 @@ use crate::index::{Documents, Entry, PrimaryIndex, check_name};
 use crate::log::{Action, Batch, Replaces};
 use crate::sync::{Arc, read};
 
+use super::read::Located;
+use super::shared::Shared;
 use super::write::check_key;
-use super::{Bodies, Core, Expect, Located, Writer};
+use super::write::{Bodies, Expect};
+use super::writer::Writer;
 
 mod catalog;
 mod walk;
@@ -20,8 +23,9 @@ pub(crate) use walk::DraftWalk;
 //# No reader outside a transaction MUST see any of its changes before it has committed.
 /// A write transaction: a batch that nobody else sees, and over it what its own reads need. Whoever has one holds the turn to write,
 /// so the index does not change beneath it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Draft {
+    shared: Arc<Shared>,
     batch: Batch,
     /// The last change of each key, by its number.
     keys: BTreeMap<(u32, Key), usize>,
@@ -66,8 +70,19 @@ enum Place {
 }
 
 impl Draft {
-    pub(crate) fn new(core: &Core, number: u64) -> Self {
-        Draft { number, take_backs: core.take_backs(), ..Draft::default() }
+    pub(crate) fn new(shared: Arc<Shared>, number: u64) -> Self {
+        let take_backs = shared.take_backs();
+        Draft {
+            shared,
+            batch: Batch::default(),
+            keys: BTreeMap::new(),
+            earlier: Vec::new(),
+            overlay: Overlay::default(),
+            savepoints: Vec::new(),
+            last_savepoint: 0,
+            number,
+            take_backs,
+        }
     }
 
     /// Bytes of memory that its changes take.
@@ -77,8 +92,8 @@ impl Draft {
     }
 
     /// Moves the changes to the writer, who commits them. Whether there are any.
-    pub(crate) fn hand_to(mut self, core: &Core, writer: &mut Writer) -> Result<bool> {
-        self.check_ground(core)?;
+    pub(crate) fn hand_to(mut self, writer: &mut Writer) -> Result<bool> {
+        self.check_ground()?;
         writer.batch = std::mem::take(&mut self.batch);
         Ok(!writer.batch.is_empty())
     }
@@ -86,26 +101,26 @@ impl Draft {
     //= spec/transactions.md#t-4-8-no-room
     //# A transaction that began on top of them MUST fail at its commit.
     /// Refuses to go on where a commit that this rests on was taken back for want of room (spec: T-4.8).
-    fn check_ground(&self, core: &Core) -> Result<()> {
-        if core.take_backs() == self.take_backs {
+    fn check_ground(&self) -> Result<()> {
+        if self.shared.take_backs() == self.take_backs {
             return Ok(());
         }
         Err(Error::StorageFull { operation: "commit that this transaction began on top of".to_owned() })
     }
 
     /// The documents of `name` as the transaction leaves it.
-    pub(crate) fn documents(&self, core: &Core, name: &str) -> Result<Arc<Documents>> {
-        self.check_ground(core)?;
+    pub(crate) fn documents(&self, name: &str) -> Result<Arc<Documents>> {
+        self.check_ground()?;
         let found = match self.overlay.names.get(name) {
             Some(changed) => changed.clone(),
-            None => core.newest_naming(name).map(|naming| Arc::clone(&naming.documents)),
+            None => self.shared.newest_naming(name).map(|naming| Arc::clone(&naming.documents)),
         };
         found.ok_or_else(|| Error::UnknownCollection { name: name.to_owned() })
     }
 
     /// The names of all collections, in order.
-    pub(crate) fn names(&self, core: &Core) -> Vec<String> {
-        let catalog = read(&core.catalog);
+    pub(crate) fn names(&self) -> Vec<String> {
+        let catalog = read(&self.shared.catalog);
         let kept = catalog.current().map(|naming| &naming.name);
         let kept = kept.filter(|name| !self.overlay.names.contains_key(*name));
         let changed = self.overlay.names.iter().filter(|(_, documents)| documents.is_some());
@@ -119,10 +134,10 @@ impl Draft {
     }
 
     /// How many documents a collection has.
-    pub(crate) fn len(&self, core: &Core, documents: &Documents) -> Result<u64> {
+    pub(crate) fn len(&self, documents: &Documents) -> Result<u64> {
         let added = self.overlay.added.get(&documents.id).copied().unwrap_or(0);
         let len = documents.newest_len().saturating_add_signed(added);
-        self.check_ground(core)?;
+        self.check_ground()?;
         Ok(len)
     }
 
@@ -147,51 +162,44 @@ impl Draft {
     }
 
     /// Whether `key` has a document.
-    pub(crate) fn contains(&self, core: &Core, documents: &Documents, key: KeyRef<'_>) -> Result<bool> {
+    pub(crate) fn contains(&self, documents: &Documents, key: KeyRef<'_>) -> Result<bool> {
         let found = self.has(documents, key);
         // Asked after the look, here and below: it may have met the state that a commit left which is taken back, or the one before.
-        self.check_ground(core)?;
+        self.check_ground()?;
         Ok(found)
     }
 
     /// The document of `key`.
-    pub(crate) fn get(&self, core: &Core, documents: &Documents, key: KeyRef<'_>) -> Result<Option<Located>> {
+    pub(crate) fn get(&self, documents: &Documents, key: KeyRef<'_>) -> Result<Option<Located>> {
         let place = self.place(documents, key);
-        self.check_ground(core)?;
-        place.map(|place| self.locate(core, documents, key, place)).transpose()
+        self.check_ground()?;
+        place.map(|place| self.locate(documents, key, place)).transpose()
     }
 
     //= spec/transactions.md#t-2-3-read-your-writes
     //# A read in a transaction MUST answer from the state after the last commit placed before it began,
     //# changed by the changes that the transaction has made so far.
-    fn locate(&self, core: &Core, documents: &Documents, key: KeyRef<'_>, place: Place) -> Result<Located> {
+    fn locate(&self, documents: &Documents, key: KeyRef<'_>, place: Place) -> Result<Located> {
         match place {
             Place::Change(number) => {
                 let change = &self.batch.changes[number];
                 Ok(Located::uncommitted(self.batch.key_bytes(change), self.batch.body(change)))
             }
-            Place::Log(entry) => core.locate(documents.id, key, entry).map_err(|error| {
+            Place::Log(entry) => self.shared.locate(documents.id, key, entry).map_err(|error| {
                 // What was taken back may be overwritten by now, which is no damage.
-                self.check_ground(core).err().unwrap_or(error)
+                self.check_ground().err().unwrap_or(error)
             }),
         }
     }
 
     /// Puts one document, given in its encoded form. Whether anything was put.
-    pub(crate) fn put(
-        &mut self,
-        core: &Core,
-        name: &str,
-        key: KeyRef<'_>,
-        expect: Expect,
-        body: &[u8],
-    ) -> Result<bool> {
+    pub(crate) fn put(&mut self, name: &str, key: KeyRef<'_>, expect: Expect, body: &[u8]) -> Result<bool> {
         check_key(key)?;
-        self.check_size(core, body.len())?;
-        let documents = match self.documents(core, name) {
+        self.check_size(body.len())?;
+        let documents = match self.documents(name) {
             Ok(documents) => documents,
             Err(Error::UnknownCollection { .. }) if matches!(expect, Expect::Anything | Expect::Vacant) => {
-                self.create(core, name)?
+                self.create(name)?
             }
             Err(error) => return Err(error),
         };
@@ -200,72 +208,64 @@ impl Draft {
         match expect {
             Expect::Vacant if place.is_some() => return Err(Error::KeyExists { key: key.to_key() }),
             Expect::Occupied if place.is_none() => return Ok(false),
-            Expect::Version(version) => self.check_version(core, &documents, key, place, version)?,
+            Expect::Version(version) => self.check_version(&documents, key, place, version)?,
             _ => {}
         }
-        self.push(core, Action::Put, &documents, key, body)?;
+        self.push(Action::Put, &documents, key, body)?;
         Ok(true)
     }
 
     /// Puts a document, given in its encoded form, under the next id.
-    pub(crate) fn insert(&mut self, core: &Core, name: &str, body: &[u8]) -> Result<Key> {
-        self.check_size(core, body.len())?;
-        let documents = match self.documents(core, name) {
-            Err(Error::UnknownCollection { .. }) => self.create(core, name)?,
+    pub(crate) fn insert(&mut self, name: &str, body: &[u8]) -> Result<Key> {
+        self.check_size(body.len())?;
+        let documents = match self.documents(name) {
+            Err(Error::UnknownCollection { .. }) => self.create(name)?,
             found => found?,
         };
         let id = self.largest_id(&documents).checked_add(1).ok_or(Error::IdsExhausted)?;
-        self.push(core, Action::Put, &documents, KeyRef::Int(id), body)?;
+        self.push(Action::Put, &documents, KeyRef::Int(id), body)?;
         Ok(Key::Int(id))
     }
 
     /// Puts any number of documents under the next ids: all of them, or none.
-    pub(crate) fn insert_many(&mut self, core: &Core, name: &str, bodies: &Bodies) -> Result<Vec<Key>> {
+    pub(crate) fn insert_many(&mut self, name: &str, bodies: &Bodies) -> Result<Vec<Key>> {
         if bodies.len() == 0 {
             return check_name(name).map(|()| Vec::new());
         }
-        self.all_or_nothing(|draft| bodies.iter().map(|body| draft.insert(core, name, body)).collect())
+        self.all_or_nothing(|draft| bodies.iter().map(|body| draft.insert(name, body)).collect())
     }
 
     /// Puts any number of documents, `keys[i]` with the i-th body: all of them, or none.
-    pub(crate) fn put_many(&mut self, core: &Core, name: &str, keys: &[Key], bodies: &Bodies) -> Result<u64> {
+    pub(crate) fn put_many(&mut self, name: &str, keys: &[Key], bodies: &Bodies) -> Result<u64> {
         if keys.is_empty() {
             return check_name(name).map(|()| 0);
         }
         self.all_or_nothing(|draft| {
             let mut entries = keys.iter().zip(bodies.iter());
-            entries.try_for_each(|(key, body)| {
-                draft.put(core, name, key.as_ref(), Expect::Anything, body).map(|_| ())
-            })
+            entries
+                .try_for_each(|(key, body)| draft.put(name, key.as_ref(), Expect::Anything, body).map(|_| ()))
         })?;
         Ok(keys.len() as u64)
     }
 
     /// Deletes the document of `key`, of this version if one is given. Whether there was one.
-    pub(crate) fn delete(
-        &mut self,
-        core: &Core,
-        name: &str,
-        key: KeyRef<'_>,
-        version: Option<u64>,
-    ) -> Result<bool> {
+    pub(crate) fn delete(&mut self, name: &str, key: KeyRef<'_>, version: Option<u64>) -> Result<bool> {
         check_key(key)?;
-        let documents = self.documents(core, name)?;
+        let documents = self.documents(name)?;
         let place = self.place(&documents, key);
         if let Some(version) = version {
-            self.check_version(core, &documents, key, place, version)?;
+            self.check_version(&documents, key, place, version)?;
         }
         if place.is_none() {
             return Ok(false);
         }
-        self.check_size(core, 0)?;
-        self.push(core, Action::Delete, &documents, key, &[])?;
+        self.check_size(0)?;
+        self.push(Action::Delete, &documents, key, &[])?;
         Ok(true)
     }
 
     fn check_version(
         &self,
-        core: &Core,
         documents: &Documents,
         key: KeyRef<'_>,
         place: Option<Place>,
@@ -274,15 +274,14 @@ impl Draft {
         match place {
             // Nobody can have seen it in a commit.
             Some(Place::Change(_)) => Err(Error::VersionMismatch { expected, found: Some(0) }),
-            Some(Place::Log(entry)) => core.check_version(documents, key, Some(entry), expected),
-            None => core.check_version(documents, key, None, expected),
+            Some(Place::Log(entry)) => self.shared.check_version(documents, key, Some(entry), expected),
+            None => self.shared.check_version(documents, key, None, expected),
         }
     }
 
     /// Appends the change of one key. What it makes needless among the changes before it is not placed.
     fn push(
         &mut self,
-        core: &Core,
         action: Action,
         documents: &Arc<Documents>,
         key: KeyRef<'_>,
@@ -293,7 +292,7 @@ impl Draft {
         let newest = if before.is_none() { documents.index.get(key) } else { None };
         let had = before.map_or(newest.is_some(), |number| self.is_put(number));
         let replaces = match before {
-            None => core.replaces(newest)?,
+            None => self.shared.replaces(newest)?,
             // A put says all that the change before it said. A delete does not: what it deletes may have raised the largest id.
             Some(number) if is_put => {
                 self.batch.changes[number].is_moot = true;
@@ -321,8 +320,8 @@ impl Draft {
     //# A transaction whose changes take more memory than the limit set for it MUST be refused as
     //# `TransactionTooLarge` at the operation that passes the limit.
     /// Refuses a change with a body of this length where there is no more room for it (spec: T-2.8).
-    fn check_size(&self, core: &Core, body_len: usize) -> Result<()> {
-        let (len, max) = (self.memory_bytes() + body_len, core.options.transaction_bytes);
+    fn check_size(&self, body_len: usize) -> Result<()> {
+        let (len, max) = (self.memory_bytes() + body_len, self.shared.options.transaction_bytes);
         if len > max { Err(Error::TransactionTooLarge { len, max }) } else { Ok(()) }
     }
 
@@ -382,7 +381,11 @@ impl Draft {
 
     /// A copy over a copy of the store.
     #[cfg(feature = "testing")]
-    pub(crate) fn fork(&self, copy_of: &mut dyn FnMut(&Arc<Documents>) -> Arc<Documents>) -> Self {
+    pub(crate) fn fork(
+        &self,
+        shared: Arc<Shared>,
+        copy_of: &mut dyn FnMut(&Arc<Documents>) -> Arc<Documents>,
+    ) -> Self {
         let mut fork_overlay = |overlay: &Overlay| {
             let mut copy = overlay.clone();
             copy.names.values_mut().flatten().for_each(|documents| *documents = copy_of(documents));
@@ -393,6 +396,7 @@ impl Draft {
         let savepoints =
             savepoints.map(|(id, overlay, changes)| (*id, fork_overlay(overlay), *changes)).collect();
         Draft {
+            shared,
             batch: self.batch.fork(copy_of),
             keys: self.keys.clone(),
             earlier: self.earlier.clone(),

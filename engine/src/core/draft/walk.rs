@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::index::{Documents, Entries, Item, KeyRange, PrimaryIndex};
 use crate::sync::Arc;
 
+use super::super::Located;
 use super::super::walk::Walk;
-use super::super::{Core, Located};
 use super::{Draft, Place};
 
 //= spec/transactions.md#t-2-3-read-your-writes
@@ -37,24 +37,24 @@ impl DraftWalk {
     }
 
     /// The next key of the walk.
-    pub(crate) fn next_key(&mut self, core: &Core, draft: &Draft) -> Result<Option<Key>> {
-        Ok(self.next(core, draft)?.map(|item| self.walk.key(&item).to_key()))
+    pub(crate) fn next_key(&mut self, draft: &Draft) -> Result<Option<Key>> {
+        Ok(self.next(draft)?.map(|item| self.walk.key(&item).to_key()))
     }
 
     /// The next document of the walk.
-    pub(crate) fn next_document(&mut self, core: &Core, draft: &Draft) -> Result<Option<Located>> {
-        let Some(item) = self.next(core, draft)? else { return Ok(None) };
-        draft.locate(core, &self.documents, self.walk.key(&item), item.value).map(Some)
+    pub(crate) fn next_document(&mut self, draft: &Draft) -> Result<Option<Located>> {
+        let Some(item) = self.next(draft)? else { return Ok(None) };
+        draft.locate(&self.documents, self.walk.key(&item), item.value).map(Some)
     }
 
-    fn next(&mut self, core: &Core, draft: &Draft) -> Result<Option<Item<Place>>> {
+    fn next(&mut self, draft: &Draft) -> Result<Option<Item<Place>>> {
         loop {
             if let Some(next) = self.walk.next_in_page() {
                 return Ok(Some(next));
             }
             let Some(range) = self.walk.take_rest() else { return Ok(None) };
             self.next_page(draft, &range);
-            draft.check_ground(core)?;
+            draft.check_ground()?;
         }
     }
 

@@ -85,7 +85,7 @@ impl Fixture {
         options.check.page_shift = 1;
         let core = Core::open(Box::new(Arc::clone(&disk)), &options).expect("memory takes a store");
         commit(&core, Durability::Buffered, |writer| {
-            core.create_collection(writer, "c").expect("nothing is in the way");
+            writer.create_collection("c").expect("nothing is in the way");
         });
         commit(&core, Durability::Buffered, |writer| {
             put(&core, writer, 0, 0);
@@ -106,7 +106,7 @@ impl Fixture {
     }
 
     pub(super) fn delete(&self, writer: &mut Writer, key: i64) {
-        let deleted = self.core.delete(writer, "c", KeyRef::Int(key), None).expect("nothing is in the way");
+        let deleted = writer.delete("c", KeyRef::Int(key), None).expect("nothing is in the way");
         assert!(deleted);
     }
 
@@ -143,9 +143,9 @@ impl Fixture {
 
 pub(super) fn commit(core: &Core, durability: Durability, stage: impl FnOnce(&mut Writer)) {
     let mut writer = core.writer().expect("not opened for reading only");
-    writer.begin(core).expect("the store is open");
+    writer.begin().expect("the store is open");
     stage(&mut writer);
-    writer.commit(core, durability).expect("there is room");
+    writer.commit(durability).expect("there is room");
 }
 
 pub(super) fn put(core: &Core, writer: &mut Writer, key: i64, number: u8) {
@@ -154,7 +154,7 @@ pub(super) fn put(core: &Core, writer: &mut Writer, key: i64, number: u8) {
 
 pub(super) fn put_in(core: &Core, writer: &mut Writer, collection: &str, key: i64, number: u8) {
     let body = document(number);
-    core.put(writer, collection, KeyRef::Int(key), Expect::Anything, &body).expect("nothing is in the way");
+    writer.put(collection, KeyRef::Int(key), Expect::Anything, &body).expect("nothing is in the way");
 }
 
 pub(super) fn number(body: &[u8]) -> u8 {

@@ -11,31 +11,16 @@ use crate::format::record::Kind;
 use crate::index::{Documents, Entries, Entry, KeyRange, PrimaryIndex};
 use crate::sync::{Arc, read};
 
-use super::super::room::{Share, documents};
-use super::super::{Core, Writer};
+use super::super::Core;
+use super::super::room::documents;
+use super::super::space_budget::Share;
+use super::super::work::{Arrangement, Begun};
+use super::super::writer::Writer;
 use super::clean::{BYTES_AT_ONCE, Candidate, parts};
 use super::due::Stepped;
 
 #[cfg(test)]
 mod tests;
-
-/// How far a compaction has come with the order of the keys.
-#[derive(Debug, Clone)]
-pub(in crate::core) enum Arrangement {
-    /// Nobody has looked yet what is out of order.
-    Wanted,
-    Begun(Begun),
-}
-
-/// What is left to be gone through.
-#[derive(Debug, Clone)]
-pub(in crate::core) struct Begun {
-    /// Where the log ended when it began: what stands behind that stays.
-    until: LogAddress,
-    /// Collections, the one that is gone through last, and the key behind which that goes on.
-    left: Vec<u32>,
-    behind: Option<Key>,
-}
 
 /// In order is a collection of which no more than this share of its documents, and as many as the log has segments, stand before their
 /// predecessor. What is brought further down the file afterwards keeps its order within a segment.
@@ -99,13 +84,13 @@ impl Core {
     fn begin_arrangement(&self) -> Result<Begun> {
         let (until, slack) = {
             let writer = self.writer()?;
-            let slack = writer.can_arrange(self).then(|| writer.accounts.count());
+            let slack = writer.can_arrange().then(|| writer.accounts.count());
             (writer.appender.end_address(), slack)
         };
         let mut begun = Begun { until, left: Vec::new(), behind: None };
         let Some(slack) = slack else { return Ok(begun) };
         let collections: Vec<_> =
-            read(&self.catalog).current().map(|naming| Arc::clone(&naming.documents)).collect();
+            read(&self.shared.catalog).current().map(|naming| Arc::clone(&naming.documents)).collect();
         for documents in collections {
             if let Some(in_order) = in_order_up_to(&documents, slack) {
                 // An arrangement that ended early is gone on with; of several collections in the one that is gone through first.
@@ -121,7 +106,7 @@ impl Core {
     /// Moves some documents, and says what is left; nothing where a transaction has the turn.
     fn arrange_some(&self, mut begun: Begun) -> Result<Option<Begun>> {
         let collection = *begun.left.last().expect("one that has none left is over");
-        let Some(naming) = read(&self.catalog).by_id(collection).cloned() else {
+        let Some(naming) = read(&self.shared.catalog).by_id(collection).cloned() else {
             begun.behind = None;
             begun.left.pop();
             return Ok(Some(begun));
@@ -143,7 +128,7 @@ impl Core {
         }
         for (records, _) in parts(&candidates, false).filter(|(records, _)| !records.is_empty()) {
             let Some(mut writer) = self.writer_between_turns()? else { return Ok(None) };
-            self.relocate(&mut writer, records, None, Share::Ordinary)?;
+            writer.relocate(records, None, Share::Ordinary)?;
         }
         let is_over = gone == page.len() && page.len() < ENTRIES_AT_ONCE;
         begun.behind = page.iter().take(gone).last().map(|(key, _)| key.to_key()).filter(|_| !is_over);
@@ -177,13 +162,13 @@ impl Core {
         key: KeyRef<'_>,
         address: LogAddress,
     ) -> Result<Candidate> {
-        let found = self.log.find(address)?;
-        let record = self.log.parse(&found, address)?;
+        let found = self.shared.log.find(address)?;
+        let record = self.shared.log.parse(&found, address)?;
         let is_document = matches!(record.kind, Kind::Put | Kind::RelocatedPut) && !record.chunked;
         if !is_document || record.collection != documents.id || record.key != Some(key) {
-            return Err(self.wrong_record(address, documents.id, &record));
+            return Err(self.shared.wrong_record(address, documents.id, &record));
         }
-        let lsn = self.log.lsn(&found, &record, address);
+        let lsn = self.shared.log.lsn(&found, &record, address);
         Ok(Candidate::of_document(lsn, address, key, &record))
     }
 }
@@ -196,16 +181,16 @@ impl Writer {
 
     /// Whether there is room for all that is live beside itself, in the file and in the cache; and documents are so short that several have
     /// room in a block.
-    fn can_arrange(&self, core: &Core) -> bool {
-        let live = self.usage(core).live;
-        let count = documents(&read(&core.catalog));
-        live <= core.log.cache.budget() as u64
-            && live <= count * core.log.long_record_len() as u64
-            && self.log_room(core) == u64::MAX
-            && core.options.max_file_bytes.is_none_or(|max| self.file_len.saturating_add(live) <= max)
+    fn can_arrange(&self) -> bool {
+        let live = self.usage().live;
+        let count = documents(&read(&self.shared.catalog));
+        live <= self.shared.log.cache.budget() as u64
+            && live <= count * self.shared.log.long_record_len() as u64
+            && self.log_room() == u64::MAX
+            && self.shared.options.max_file_bytes.is_none_or(|max| self.file_len.saturating_add(live) <= max)
             // What is left behind could not be given back.
             && self.work.backups == 0
-            && core.feeds.oldest() >= self.appender.end().segment.sequence
+            && self.shared.feeds.oldest() >= self.appender.end().segment.sequence
     }
 }
 

@@ -15,7 +15,9 @@ use crate::seeded::{self, Bug};
 use crate::sync::race::{self, Race};
 use crate::sync::{Arc, read};
 
-use super::super::{Core, Cursor, Writer};
+use super::super::Core;
+use super::super::scan::Cursor;
+use super::super::writer::Writer;
 
 #[cfg(test)]
 mod tests;
@@ -94,31 +96,36 @@ impl Core {
     /// there is no commit yet.
     pub(crate) fn begin_checkpoint(&self) -> Result<Option<CheckpointJob>> {
         let mut writer = self.writer()?;
-        writer.check_open(self)?;
+        writer.check_open()?;
         if writer.end() == Lsn::ZERO {
             return Ok(None);
         }
-        writer.begin(self)?;
-        if self.visibility.has_pending() && !seeded::is_on(Bug::CheckpointOfUnwritten) {
-            writer.sync(self)?;
-            assert!(!self.visibility.has_pending(), "what is durable is visible");
+        writer.begin()?;
+        if self.shared.visibility.has_pending() && !seeded::is_on(Bug::CheckpointOfUnwritten) {
+            writer.sync()?;
+            assert!(!self.shared.visibility.has_pending(), "what is durable is visible");
         }
-        let snapshot = self.register();
+        let snapshot = self.shared.register();
         let end = writer.appender.end().clone();
         let durable = writer.durable();
-        let mut collections: Vec<_> = read(&self.catalog).current().cloned().collect();
+        let mut collections: Vec<_> = read(&self.shared.catalog).current().cloned().collect();
         collections.sort_by_key(|naming| std::cmp::Reverse(naming.documents.id));
         let rest = collections.into_iter().map(|naming| {
             let entry = catalog_entry(&naming);
             (entry, Cursor::new(Arc::clone(&snapshot), naming, KeyRange::all()))
         });
         Ok(Some(CheckpointJob {
-            table: writer.table(self),
-            last_id: read(&self.catalog).last_id(),
+            table: writer.table(),
+            last_id: read(&self.shared.catalog).last_id(),
             rest: rest.collect(),
             current: None,
             catalog: Vec::new(),
-            writer: CheckpointWriter::new(self.log.geometry, &writer.superblock.lineage, end.lsn, durable),
+            writer: CheckpointWriter::new(
+                self.shared.log.geometry,
+                &writer.superblock.lineage,
+                end.lsn,
+                durable,
+            ),
             end,
         }))
     }
@@ -133,7 +140,7 @@ impl Core {
                 job.current = Some((entry, cursor, tree));
             }
             let (_, cursor, tree) = job.current.as_mut().expect("just made sure of");
-            match self.next_entry(cursor)? {
+            match self.shared.next_entry(cursor)? {
                 Some((key, place)) => {
                     let (key, place): (KeyRef<'_>, Entry) = (key, place);
                     tree.push(&mut job.writer, &mut sink, key, place.value())?;
@@ -163,7 +170,7 @@ impl Core {
     pub(crate) fn seal_checkpoint(&self, job: CheckpointJob) -> Result<SealedCheckpoint> {
         let CheckpointJob { end, table, last_id, catalog, writer: pages, .. } = job;
         let segments = pages.segments().to_vec();
-        let kept = read(&self.catalog).kept.clone();
+        let kept = read(&self.shared.catalog).kept.clone();
         let contents = Contents {
             catalog: &catalog,
             table: &table,
@@ -202,7 +209,7 @@ impl Core {
             let writer = self.writer()?;
             (writer.file_len, writer.cuts)
         };
-        self.log.storage.sync()?;
+        self.shared.log.storage.sync()?;
         if let Some(log) = log {
             self.end_sync(log)?;
         }
@@ -213,7 +220,7 @@ impl Core {
         if race::is_on(Race::CheckpointSyncCoversLater) {
             let written = writer.written();
             writer.appender.synced(written);
-            self.publish_pending(&writer);
+            self.shared.publish_pending(writer.durable());
         }
         Ok(())
     }
@@ -224,14 +231,14 @@ impl Core {
     fn sync_ahead(&self) -> Result<()> {
         let (mut end, mut unsynced) = {
             let writer = self.writer()?;
-            let behind = if writer.is_growth_named() { 0 } else { writer.log_since_checkpoint(self) };
+            let behind = if writer.is_growth_named() { 0 } else { writer.log_since_checkpoint() };
             (writer.appender.end_address().0, behind)
         };
         for _ in 0..SYNCS_AHEAD_MAX {
             if !is_worth_a_sync(unsynced) {
                 break;
             }
-            self.log.storage.sync()?;
+            self.shared.log.storage.sync()?;
             let (now, _) = self.log_end()?;
             (end, unsynced) = (now.0, now.0.saturating_sub(end));
         }
@@ -240,13 +247,13 @@ impl Core {
 
     /// The slot that is not the newest names the checkpoint; [`Core::sync_slot`] comes next. Commits go on beside it.
     pub(crate) fn name_checkpoint(&self, sealed: &SealedCheckpoint) -> Result<()> {
-        self.writer()?.name_checkpoint(self, sealed)
+        self.writer()?.name_checkpoint(sealed)
     }
 
     /// A sync behind a slot that was written.
     pub(crate) fn sync_slot(&self) -> Result<()> {
         let generation = self.writer()?.superblock.generation;
-        self.log.storage.sync()?;
+        self.shared.log.storage.sync()?;
         self.writer()?.slot_synced(generation);
         Ok(())
     }
@@ -264,34 +271,34 @@ impl Core {
         let held = HeldCheckpoint { reference: newest, segments: written.segments, bytes: written.bytes };
         let released = writer.checkpoints.publish(held);
         writer.release(released);
-        writer.room.is_stale = true;
-        writer.reclaim(self).map(|_| ())
+        writer.budget.is_stale = true;
+        writer.reclaim().map(|_| ())
     }
 
     /// What was taken for a checkpoint that does not come to be is free again: no slot names it.
     fn give_up_checkpoint(&self, segments: &[u32]) -> Result<()> {
         let mut writer = self.writer()?;
         segments.iter().for_each(|segment| writer.appender.free.put(*segment));
-        writer.room.is_stale = true;
+        writer.budget.is_stale = true;
         Ok(())
     }
 }
 
 impl Writer {
     /// The log segments in place.
-    fn table(&self, core: &Core) -> Vec<TableEntry> {
-        let catalog = read(&core.catalog);
+    fn table(&self) -> Vec<TableEntry> {
+        let catalog = read(&self.shared.catalog);
         let current: std::collections::BTreeSet<u32> =
             catalog.current().map(|naming| naming.documents.id).collect();
         let entry = |(sequence, account): (u64, &crate::space::Account)| {
-            let segment = core.log.segments.get(sequence)?;
+            let segment = self.shared.log.segments.get(sequence)?;
             let live = account.live().iter().filter(|(collection, _)| current.contains(collection));
             let stretches = segment.stretches().iter();
             Some(TableEntry {
                 sequence,
                 physical: account.physical,
                 first_lsn: segment.first_lsn(),
-                end: account.end.max(core.log.geometry.data_start()),
+                end: account.end.max(self.shared.log.geometry.data_start()),
                 stretches: stretches.map(|stretch| (stretch.offset, stretch.first_lsn)).collect(),
                 freed: account.freed,
                 records: account.records,
@@ -311,7 +318,7 @@ impl Writer {
     //# could not be read whole at opening, the one that was read in its stead; none, where that was
     //# the creation state.
     /// One slot names it, and as the one before that which was sound until now (spec: P-2.4).
-    fn name_checkpoint(&mut self, core: &Core, sealed: &SealedCheckpoint) -> Result<()> {
+    fn name_checkpoint(&mut self, sealed: &SealedCheckpoint) -> Result<()> {
         let newest = sealed.reference();
         let sound = match self.superblock.checkpoints[0] {
             named if seeded::is_on(Bug::UnreadableCheckpointNamed) => named,
@@ -319,7 +326,7 @@ impl Writer {
         };
         let is_early = seeded::is_on(Bug::CheckpointNotSynced) || seeded::is_on(Bug::CheckpointOfUnwritten);
         assert!(self.durable() >= newest.lsn || is_early, "the log is durable up to what a checkpoint is of");
-        self.place_slot(core, |slot| slot.checkpoints = [Some(newest), sound])?;
+        self.place_slot(|slot| slot.checkpoints = [Some(newest), sound])?;
         self.half_published = true;
         Ok(())
     }
@@ -328,11 +335,11 @@ impl Writer {
     //# The pages go into segments of the checkpoint's own, which MUST be free (P-4) when they are given to
     //# it, and MUST NOT be among those that its segment table names.
     /// A free segment for a page of a checkpoint, within the file.
-    fn allocate(&mut self, core: &Core) -> Result<u32> {
+    fn allocate(&mut self) -> Result<u32> {
         let physical = self.appender.free.take_for_good();
         let physical = physical.ok_or(Error::LimitReached { what: "physical segments of one file" })?;
-        self.room.is_stale = true;
-        match self.grow_to(core, core.log.geometry.segment_end(physical)) {
+        self.budget.is_stale = true;
+        match self.grow_to(self.shared.log.geometry.segment_end(physical)) {
             Ok(()) => Ok(physical),
             Err(error) => {
                 self.appender.free.put(physical);
@@ -361,11 +368,11 @@ struct Sink<'a> {
 
 impl PageSink for Sink<'_> {
     fn allocate(&mut self) -> Result<u32> {
-        self.core.writer()?.allocate(self.core)
+        self.core.writer()?.allocate()
     }
 
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
-        self.core.log.storage.write_all_at(at, bytes)
+        self.core.shared.log.storage.write_all_at(at, bytes)
     }
 }
 

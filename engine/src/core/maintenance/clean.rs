@@ -19,8 +19,10 @@ use crate::sync::race::{self, Race};
 use crate::sync::{Arc, MutexGuard, read};
 use crate::txn::AT_ONCE;
 
-use super::super::room::Share;
-use super::super::{Core, Writer};
+use super::super::Core;
+use super::super::shared::Shared;
+use super::super::space_budget::Share;
+use super::super::writer::Writer;
 
 #[cfg(test)]
 mod tests;
@@ -83,7 +85,7 @@ impl Core {
     /// Cleans the log segment `sequence`, which is sealed and written out.
     pub(crate) fn clean(&self, sequence: u64) -> Result<Cleaned> {
         let Some((segment, end)) = self.victim(sequence)? else { return Ok(Cleaned::Freed) };
-        let mut walk = match self.read_segment(&segment, end) {
+        let mut walk = match self.shared.read_segment(&segment, end) {
             Ok(walk) => walk,
             Err(error) => return self.leave_alone(sequence, error),
         };
@@ -95,7 +97,7 @@ impl Core {
             for (records, is_last) in parts(&slice, is_last) {
                 let freed = is_last.then_some(&*segment);
                 let Some(mut writer) = self.writer_between_turns()? else { return Ok(Cleaned::Busy) };
-                if let Err(error) = self.relocate(&mut writer, records, freed, Share::Reserve) {
+                if let Err(error) = writer.relocate(records, freed, Share::Reserve) {
                     drop(writer);
                     return self.leave_alone(sequence, error);
                 }
@@ -110,16 +112,7 @@ impl Core {
     fn victim(&self, sequence: u64) -> Result<Option<(Arc<Segment>, u32)>> {
         let writer = self.writer()?;
         let account = writer.accounts.get(sequence).filter(|account| !account.is_freed());
-        Ok(account.and_then(|account| Some((self.log.segments.get(sequence)?, account.end))))
-    }
-
-    /// The whole segment from the file: past the cache, which is for what readers want.
-    pub(in crate::core) fn read_segment(&self, segment: &Arc<Segment>, end: u32) -> Result<SegmentWalk> {
-        let geometry = self.log.geometry;
-        let mut bytes = vec![0; end as usize];
-        let have = self.log.storage.read_full(geometry.segment_offset(segment.physical), &mut bytes)?;
-        bytes.truncate(have);
-        Ok(SegmentWalk::new(geometry, Arc::clone(segment), bytes, end))
+        Ok(account.and_then(|account| Some((self.shared.log.segments.get(sequence)?, account.end))))
     }
 
     //= spec/space.md#p-3-7-unreadable-victims
@@ -155,7 +148,7 @@ impl Core {
                 let (address, record) = record?;
                 let candidate = candidate(self, walk.segment(), address, &record);
                 let wanted = |candidate: &Candidate| {
-                    !race::is_on(Race::LivenessAskedEarly) || self.stands_where_it_did(candidate)
+                    !race::is_on(Race::LivenessAskedEarly) || self.shared.stands_where_it_did(candidate)
                 };
                 slice.extend(candidate.filter(wanted).inspect(|_| bytes += record.len));
             }
@@ -165,7 +158,27 @@ impl Core {
         }
         Ok((slice, true))
     }
+}
 
+impl Shared {
+    /// The whole segment from the file: past the cache, which is for what readers want.
+    pub(in crate::core) fn read_segment(&self, segment: &Arc<Segment>, end: u32) -> Result<SegmentWalk> {
+        let geometry = self.log.geometry;
+        let mut bytes = vec![0; end as usize];
+        let have = self.log.storage.read_full(geometry.segment_offset(segment.physical), &mut bytes)?;
+        bytes.truncate(have);
+        Ok(SegmentWalk::new(geometry, Arc::clone(segment), bytes, end))
+    }
+
+    /// Whether the newest version of its key is this very record.
+    fn stands_where_it_did(&self, candidate: &Candidate) -> bool {
+        let naming = read(&self.catalog).by_id(candidate.collection).cloned();
+        let entry = naming.and_then(|naming| naming.documents.index.get(candidate.key.as_ref()));
+        entry.is_some_and(|entry| entry.address() == candidate.address)
+    }
+}
+
+impl Writer {
     //= spec/space.md#p-3-3-one-step
     //# Whether a record is live, and the placing of its relocation, MUST be one step in which nobody else
     //# places a commit, and in which nothing is pending.
@@ -176,49 +189,36 @@ impl Core {
     //# Verifying, writing a checkpoint and cleaning MUST NOT change the state.
     /// Moves what is live of `records`, in one commit; which says, too, that `freed` is free.
     pub(super) fn relocate(
-        &self,
-        writer: &mut Writer,
+        &mut self,
         records: &[Candidate],
         freed: Option<&Segment>,
         share: Share,
     ) -> Result<()> {
-        if self.visibility.has_pending() {
+        if self.shared.visibility.has_pending() {
             // A version that a pending commit supersedes may come back: so nothing is pending when it is asked what is live.
-            writer.sync(self)?;
+            self.sync()?;
         }
-        writer.begin(self)?;
+        self.begin()?;
         let mut moved = BTreeSet::new();
         for candidate in records {
-            self.relocate_if_live(writer, candidate, &mut moved)?;
+            self.relocate_if_live(candidate, &mut moved)?;
         }
         if let Some(segment) = freed {
-            writer.batch.push_free(segment.sequence, segment.physical);
+            self.batch.push_free(segment.sequence, segment.physical);
         }
-        if writer.batch.is_empty() {
+        if self.batch.is_empty() {
             return Ok(());
         }
-        (writer.batch.is_system, writer.batch.leaves_reserve) = (true, share != Share::Reserve);
-        writer.commit(self, Durability::Buffered)?;
-        writer.work.relocated_bytes += writer.batch.placed_bytes();
+        (self.batch.is_system, self.batch.leaves_reserve) = (true, share != Share::Reserve);
+        self.commit(Durability::Buffered)?;
+        self.work.relocated_bytes += self.batch.placed_bytes();
         Ok(())
-    }
-
-    /// Whether the newest version of its key is this very record.
-    fn stands_where_it_did(&self, candidate: &Candidate) -> bool {
-        let naming = read(&self.catalog).by_id(candidate.collection).cloned();
-        let entry = naming.and_then(|naming| naming.documents.index.get(candidate.key.as_ref()));
-        entry.is_some_and(|entry| entry.address() == candidate.address)
     }
 
     //= spec/space.md#p-1-5-accounts
     //# A writer MUST NOT rest anything else on them: what is live is decided by P-3.3.
-    fn relocate_if_live(
-        &self,
-        writer: &mut Writer,
-        candidate: &Candidate,
-        moved: &mut BTreeSet<(u32, Key)>,
-    ) -> Result<()> {
-        let naming = read(&self.catalog).by_id(candidate.collection).cloned();
+    fn relocate_if_live(&mut self, candidate: &Candidate, moved: &mut BTreeSet<(u32, Key)>) -> Result<()> {
+        let naming = read(&self.shared.catalog).by_id(candidate.collection).cloned();
         let Some(documents) = naming.map(|naming| Arc::clone(&naming.documents)) else { return Ok(()) };
         let key = candidate.key.as_ref();
         let Some(entry) = documents.index.get(key) else { return Ok(()) };
@@ -226,16 +226,16 @@ impl Core {
             What::Document { lsn, expiry, body }
                 if entry.address() == candidate.address || race::is_on(Race::LivenessAskedEarly) =>
             {
-                let lsn = if seeded::is_on(Bug::RelocationTakesNewLsn) { writer.end().next() } else { *lsn };
+                let lsn = if seeded::is_on(Bug::RelocationTakesNewLsn) { self.end().next() } else { *lsn };
                 let relocation = Relocation { lsn, from: entry.address(), expiry: *expiry, chunks: None };
                 let replaces = Replaces::Version(entry, Birth::At(entry.address()));
-                writer.batch.push_relocation(&documents, key, replaces, relocation, body);
+                self.batch.push_relocation(&documents, key, replaces, relocation, body);
                 Ok(())
             }
             What::OfChunks
                 if entry.is_chunked() && !moved.contains(&(documents.id, candidate.key.clone())) =>
             {
-                if self.relocate_chunks(writer, &documents, key, entry, candidate.address)? {
+                if self.relocate_chunks(&documents, key, entry, candidate.address)? {
                     moved.insert((documents.id, candidate.key.clone()));
                 }
                 Ok(())
@@ -246,19 +246,18 @@ impl Core {
 
     /// Moves the put of a document of chunks, and those of its chunks that stand in the same segment as `address`, if anything of it does.
     fn relocate_chunks(
-        &self,
-        writer: &mut Writer,
+        &mut self,
         documents: &Arc<Documents>,
         key: KeyRef<'_>,
         entry: Entry,
         address: LogAddress,
     ) -> Result<bool> {
-        let victim = self.log.geometry.split(address).0;
-        let is_in_victim = |at: LogAddress| self.log.geometry.split(at).0 == victim;
-        let found = self.log.find(entry.address())?;
-        let put = self.log.parse(&found, entry.address())?;
+        let victim = self.shared.log.geometry.split(address).0;
+        let is_in_victim = |at: LogAddress| self.shared.log.geometry.split(at).0 == victim;
+        let found = self.shared.log.find(entry.address())?;
+        let put = self.shared.log.parse(&found, entry.address())?;
         let list = ChunkList::parse(put.body).filter(|_| put.chunked);
-        let list = list.ok_or_else(|| self.wrong_record(entry.address(), documents.id, &put))?;
+        let list = list.ok_or_else(|| self.shared.wrong_record(entry.address(), documents.id, &put))?;
         if !is_in_victim(entry.address()) && !list.addresses().any(is_in_victim) {
             return Ok(false);
         }
@@ -268,18 +267,18 @@ impl Core {
                 chunks.push(Chunk::Stays(at));
                 continue;
             }
-            let found = self.log.find(at)?;
-            let chunk = self.log.parse(&found, at)?;
+            let found = self.shared.log.find(at)?;
+            let chunk = self.shared.log.parse(&found, at)?;
             let body = parse_chunk(chunk.body).filter(|_| chunk.kind == Kind::Chunk);
-            let (_, part) = body.ok_or_else(|| self.wrong_record(at, documents.id, &chunk))?;
+            let (_, part) = body.ok_or_else(|| self.shared.wrong_record(at, documents.id, &chunk))?;
             chunks.push(Chunk::Moves(at, part.len()));
             bytes.extend_from_slice(part);
         }
-        let lsn = self.log.lsn(&found, &put, entry.address());
+        let lsn = self.shared.log.lsn(&found, &put, entry.address());
         let chunks = Some((list.document_len(), chunks));
         let relocation = Relocation { lsn, from: entry.address(), expiry: put.expiry, chunks };
         let replaces = Replaces::Version(entry, Birth::At(entry.address()));
-        writer.batch.push_relocation(documents, key, replaces, relocation, &bytes);
+        self.batch.push_relocation(documents, key, replaces, relocation, &bytes);
         Ok(true)
     }
 }
@@ -302,7 +301,7 @@ fn candidate(core: &Core, segment: &Segment, address: LogAddress, record: &Recor
     let key = || record.key.expect("a document's record was parsed with its key");
     match record.kind {
         Kind::Put | Kind::RelocatedPut if !record.chunked => {
-            let lsn = core.log.lsn_in(segment, record, address);
+            let lsn = core.shared.log.lsn_in(segment, record, address);
             Some(Candidate::of_document(lsn, address, key(), record))
         }
         Kind::Put | Kind::RelocatedPut | Kind::Chunk => {

@@ -52,7 +52,7 @@ impl Core {
             let mut writer = self.writer()?;
             writer.work.best = None;
             let (moved, user) = (writer.work.relocated_bytes, writer.work.user_bytes);
-            (writer.file_len, moved, user, writer.usage(self).live)
+            (writer.file_len, moved, user, writer.usage().live)
         };
         let report = |is_complete| {
             let writer = self.writer()?;
@@ -74,7 +74,7 @@ impl Core {
                 let moved_bytes = writer.work.relocated_bytes - moved_before;
                 let written = writer.work.user_bytes - user_before;
                 let is_enough = is_enough(moved_bytes, written, live_before);
-                let live_bytes = writer.usage(self).live;
+                let live_bytes = writer.usage().live;
                 (CompactProgress { steps, file_bytes: writer.file_len, live_bytes, moved_bytes }, is_enough)
             };
             if progress(&now).is_break() || is_enough {

@@ -4,10 +4,12 @@ use crate::error::Result;
 use crate::format::Lsn;
 use crate::log::Appender;
 
-use super::super::room::{Kept, Share};
-use super::super::{Core, Writer};
+use super::super::Core;
+use super::super::space_budget::{Kept, Share};
+use super::super::work::{Best, Effort};
+use super::super::writer::Writer;
 use super::clean::Cleaned;
-use super::plan::{Behind, Best, Due, Effort, End, Figures, Pressure, Top};
+use super::plan::{Behind, Due, End, Figures, Pressure, Top};
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +28,7 @@ pub(crate) enum Stepped {
 impl Core {
     /// Whether ordinary commits may still find no room.
     pub(crate) fn is_still_short(&self) -> Result<bool> {
-        Ok(self.writer()?.is_still_short(self))
+        Ok(self.writer()?.is_still_short())
     }
 
     //= spec/space.md#p-2-6-at-close
@@ -35,20 +37,20 @@ impl Core {
     /// Whether so much log lies behind the newest checkpoint that another, at the end, makes the next opening quicker.
     pub(crate) fn wants_checkpoint_at_close(&self) -> bool {
         let Ok(writer) = self.writer() else { return false };
-        let segment_bytes = u64::from(self.log.geometry.segment_bytes());
+        let segment_bytes = u64::from(self.shared.log.geometry.segment_bytes());
         writer.is_open
-            && writer.check_open(self).is_ok()
-            && writer.behind(self).is_checkpoint_wanted_at_close(segment_bytes)
+            && writer.check_open().is_ok()
+            && writer.behind().is_checkpoint_wanted_at_close(segment_bytes)
     }
 
     /// Whether the file is so long that those who write must help.
     pub(crate) fn pressure(&self) -> Result<Pressure> {
         let mut writer = self.writer()?;
-        let figures = writer.figures(self);
+        let figures = writer.figures();
         if writer.is_in_vain(Effort::Keep, &figures) {
             return Ok(Pressure::None);
         }
-        Ok(figures.pressure(|| writer.spare_segments(self)))
+        Ok(figures.pressure(|| writer.spare_segments()))
     }
 
     /// Takes one step of what is due. One at a time: whoever calls it sees to that.
@@ -56,13 +58,13 @@ impl Core {
         let was_arranging;
         let due = {
             let mut writer = self.writer()?;
-            if writer.check_open(self).is_err() {
+            if writer.check_open().is_err() {
                 return Ok(Stepped::Nothing);
             }
-            if writer.reclaim(self)? {
+            if writer.reclaim()? {
                 return Ok(Stepped::Done);
             }
-            let figures = writer.figures(self);
+            let figures = writer.figures();
             if writer.is_arranging() && figures.is_log_much_too_long() {
                 // Others write: it is to be made shorter first, whatever order that leaves.
                 writer.work.arrangement = None;
@@ -70,15 +72,15 @@ impl Core {
             was_arranging = writer.is_arranging();
             if was_arranging && effort != Effort::Room {
                 // What would be cleaned meanwhile would be moved out of the way, and not into its order.
-                let is_due = writer.behind(self).is_checkpoint_due(self.options.checkpoint_bytes);
+                let is_due = writer.behind().is_checkpoint_due(self.shared.options.checkpoint_bytes);
                 if is_due { Due::Checkpoint } else { Due::Nothing }
             } else if writer.is_in_vain(effort, &figures) {
                 // Whatever was moved about, what lies behind all that is held is cut off where somebody asks for it.
-                let is_long = effort == Effort::All && writer.end_of_file(self).beyond_held > 0;
+                let is_long = effort == Effort::All && writer.end_of_file().beyond_held > 0;
                 if is_long { Due::Shrink(Kept::Held) } else { Due::Nothing }
             } else {
-                let under = effort.under(|| figures.pressure(|| writer.spare_segments(self)));
-                writer.due(self, under, &figures)
+                let under = effort.under(|| figures.pressure(|| writer.spare_segments()));
+                writer.due(under, &figures)
             }
         };
         match due {
@@ -97,9 +99,9 @@ impl Core {
             }
             Due::Roll => {
                 let Some(mut writer) = self.writer_between_turns()? else { return Ok(Stepped::Busy) };
-                writer.roll(self)?;
+                writer.roll()?;
             }
-            Due::Shrink(kept) => self.writer()?.cut(self, kept)?,
+            Due::Shrink(kept) => self.writer()?.cut(kept)?,
         }
         Ok(Stepped::Done)
     }
@@ -107,29 +109,29 @@ impl Core {
 
 impl Writer {
     /// Cuts off what lies behind `kept`, which may be nothing any more.
-    fn cut(&mut self, core: &Core, kept: Kept) -> Result<()> {
-        let keep = self.kept_len(core, kept);
-        if keep < self.file_len { self.shrink(core, keep) } else { Ok(()) }
+    fn cut(&mut self, kept: Kept) -> Result<()> {
+        let keep = self.kept_len(kept);
+        if keep < self.file_len { self.shrink(keep) } else { Ok(()) }
     }
 
     /// Has the log go on in its next segment.
-    fn roll(&mut self, core: &Core) -> Result<()> {
+    fn roll(&mut self) -> Result<()> {
         // What is placed may be taken back, and with it the place that this rests on: so nothing is pending.
-        self.begin(core)?;
-        self.sync(core)?;
+        self.begin()?;
+        self.sync()?;
         let mark = self.appender.mark();
         // It may be left half empty, however close its records lie.
         self.accounts.set_loose(self.appender.end().segment.sequence);
-        self.place(core, Share::Reserve, &mark, Appender::roll)?;
+        self.place(Share::Reserve, &mark, Appender::roll)?;
         self.work.rolls += 1;
-        self.show_placed(core, &mark, &[]);
-        self.sync(core)
+        self.show_placed(&mark, &[]);
+        self.sync()
     }
 }
 
 impl Writer {
-    fn figures(&self, core: &Core) -> Figures {
-        let geometry = core.log.geometry;
+    fn figures(&self) -> Figures {
+        let geometry = self.shared.log.geometry;
         let (segment_bytes, before) = (u64::from(geometry.segment_bytes()), geometry.segment_offset(0));
         // Beside segments that are not much longer it would be one more of them.
         let front = if segment_bytes < 8 * before { 0 } else { before };
@@ -138,7 +140,7 @@ impl Writer {
             room: u64::from(geometry.segment_bytes() - geometry.data_start()),
             len: self.file_len.saturating_sub(before) + front,
             front,
-            usage: self.usage(core),
+            usage: self.usage(),
         }
     }
 
@@ -150,16 +152,16 @@ impl Writer {
     }
 
     /// The next step for this effort, and whether others write meanwhile.
-    fn due(&self, core: &Core, (effort, is_busy): (Effort, bool), figures: &Figures) -> Due {
-        let log_room = self.log_room(core);
-        if self.behind(core).is_checkpoint_due(core.options.checkpoint_bytes)
+    fn due(&self, (effort, is_busy): (Effort, bool), figures: &Figures) -> Due {
+        let log_room = self.log_room();
+        if self.behind().is_checkpoint_due(self.shared.options.checkpoint_bytes)
             || figures.is_release_due(log_room)
         {
             return Due::Checkpoint;
         }
         if figures.is_log_long(effort) {
             let log = (self.appender.end().segment.sequence, log_room);
-            if let Some(victim) = figures.victim(effort, log, self.candidates(core)) {
+            if let Some(victim) = figures.victim(effort, log, self.candidates()) {
                 return Due::Clean(victim);
             }
         }
@@ -167,23 +169,24 @@ impl Writer {
             return Due::Checkpoint;
         }
         if figures.is_end_looked_at(effort, is_busy) {
-            return figures.due_at_the_end(&self.end_of_file(core), effort, is_busy, log_room);
+            return figures.due_at_the_end(&self.end_of_file(), effort, is_busy, log_room);
         }
         Due::Nothing
     }
 
-    fn behind(&self, core: &Core) -> Behind {
+    fn behind(&self) -> Behind {
         Behind {
-            log: self.log_since_checkpoint(core),
+            log: self.log_since_checkpoint(),
             checkpoint: self.checkpoints.newest_bytes(),
             fits_first_segment: self.fits_first_segment(),
         }
     }
 
     /// Bytes of log behind the newest checkpoint.
-    pub(in crate::core) fn log_since_checkpoint(&self, core: &Core) -> u64 {
-        let start = self.superblock.checkpoints[0]
-            .map_or(0, |newest| core.log.geometry.address(newest.replay_sequence, newest.replay_offset).0);
+    pub(in crate::core) fn log_since_checkpoint(&self) -> u64 {
+        let start = self.superblock.checkpoints[0].map_or(0, |newest| {
+            self.shared.log.geometry.address(newest.replay_sequence, newest.replay_offset).0
+        });
         self.appender.end_address().0.saturating_sub(start)
     }
 
@@ -193,9 +196,9 @@ impl Writer {
     }
 
     /// The sealed segments that can be cleaned, with their live bytes.
-    fn candidates(&self, core: &Core) -> impl Iterator<Item = (u64, u64)> {
+    fn candidates(&self) -> impl Iterator<Item = (u64, u64)> {
         let current: std::collections::BTreeSet<u32> = {
-            let catalog = crate::sync::read(&core.catalog);
+            let catalog = crate::sync::read(&self.shared.catalog);
             catalog.current().map(|naming| naming.documents.id).collect()
         };
         let written_below =
@@ -211,25 +214,25 @@ impl Writer {
         })
     }
 
-    fn end_of_file(&self, core: &Core) -> End {
-        let beyond = |kept| self.file_len.saturating_sub(self.kept_len(core, kept));
+    fn end_of_file(&self) -> End {
+        let beyond = |kept| self.file_len.saturating_sub(self.kept_len(kept));
         let top = self.held_top();
         let free = &self.appender.free;
-        let within = free.within(core.log.geometry.segments_within(self.file_len));
+        let within = free.within(self.shared.log.geometry.segments_within(self.file_len));
         End {
             beyond_held: beyond(Kept::Held),
             beyond_rest: beyond(Kept::AtRest),
             beyond_reserve: beyond(Kept::Reserve),
-            is_reserve_wanted: self.room.is_reserve_wanted,
-            is_put_since_cut: self.room.is_put_since_cut,
+            is_reserve_wanted: self.budget.is_reserve_wanted,
+            is_put_since_cut: self.budget.is_put_since_cut,
             written_since_cut: self.written_since_cut(),
             top,
             at_top: self.top(top),
             below: free.within(top),
             within,
-            spare: within.saturating_sub(self.reserved_free_segments(core)),
+            spare: within.saturating_sub(self.reserved_free_segments()),
             checkpoint_segments: self.checkpoints.newest_segments(),
-            kept: self.checkpoint_segments(core),
+            kept: self.checkpoint_segments(),
             next: self.appender.end().reserved[0],
             reserved: self.appender.end().reserved.into_iter().flatten().max(),
         }

@@ -28,6 +28,5 @@ pub use backup::{BackupProgress, BackupReport};
 pub(crate) use checkpoint::{CheckpointJob, SealedCheckpoint};
 pub use compact::{CompactProgress, CompactReport};
 pub(crate) use due::Stepped;
-pub(crate) use plan::{Effort, Pressure};
+pub(crate) use plan::Pressure;
 pub use usage::Space;
-pub(super) use usage::Work;

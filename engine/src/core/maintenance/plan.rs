@@ -1,23 +1,11 @@
 //! What is to be done next: plain functions of a few numbers (spec: P-6). Where these come from, and what is done then: `due`.
 
-use super::super::room::Kept;
-use super::usage::{Usage, Work};
+use super::super::space_budget::Kept;
+use super::super::work::{Best, Effort, Work};
+use super::usage::Usage;
 
 #[cfg(test)]
 mod tests;
-
-/// How much work a saved byte is worth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Effort {
-    /// Others write: only what keeps the file within its bound.
-    Keep,
-    /// Nobody writes: until the file is as small as it is to be at rest.
-    Rest,
-    /// A commit waits for room.
-    Room,
-    /// Somebody asked for all of it.
-    All,
-}
 
 impl Effort {
     /// The effort that is made, and whether it is made while others write: a file that is much too long is made shorter, whoever does.
@@ -51,15 +39,6 @@ pub(super) enum Due {
     Roll,
     /// The end of the file is to be cut off, but for this.
     Shrink(Kept),
-}
-
-/// How little the file held at best, and how far at the front, since callers last changed it; and how much had been written by then.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::core) struct Best {
-    effort: Effort,
-    user_bytes: u64,
-    held: u64,
-    written: u64,
 }
 
 /// The log and the newest checkpoint.

@@ -8,16 +8,16 @@ use crate::seeded::{self, Bug};
 use crate::sync::read;
 use crate::txn::AT_ONCE;
 
-use super::super::{Core, Writer};
+use super::super::writer::Writer;
 
 #[cfg(test)]
 mod tests;
 
-impl Core {
+impl Writer {
     //= spec/space.md#p-4-2-retained-versions
     //# A writer MUST NOT give out the place of a segment in which a pinned record stands.
     /// The segments in which something lies that a snapshot, or a commit that is not visible yet, still needs.
-    pub(in crate::core) fn pinned_segments(&self, writer: &Writer) -> Result<BTreeSet<u64>> {
+    pub(in crate::core) fn pinned_segments(&self) -> Result<BTreeSet<u64>> {
         let mut pinned = BTreeSet::new();
         if seeded::is_on(Bug::PinsIgnored) {
             return Ok(pinned);
@@ -25,26 +25,25 @@ impl Core {
         let (mut last, mut entries) = (None, Vec::new());
         loop {
             // New entries come only with commits, which come only from the writer; those that go meanwhile are pinned for a while longer.
-            last = self.visibility.retained_entries(last.as_ref(), AT_ONCE, &mut entries);
+            last = self.shared.visibility.retained_entries(last.as_ref(), AT_ONCE, &mut entries);
             for entry in entries.drain(..) {
-                pinned.insert(self.log.geometry.split(entry.address()).0);
-                let chunks = match self.chunks_of(entry) {
+                pinned.insert(self.shared.log.geometry.split(entry.address()).0);
+                let chunks = match self.shared.chunks_of(entry) {
                     // What is damaged is of no use to anybody; what cannot be read now may be read later.
                     Err(Error::Corrupt(_)) => Vec::new(),
                     found => found?,
                 };
-                pinned.extend(chunks.into_iter().map(|chunk| self.log.geometry.split(chunk).0));
+                pinned.extend(chunks.into_iter().map(|chunk| self.shared.log.geometry.split(chunk).0));
             }
             if last.is_none() {
                 break;
             }
         }
         // A collection that has ended is still there for the snapshots from before its end.
-        let states = self.visibility.states();
-        let ended = read(&self.catalog).ended_in(&states);
+        let states = self.shared.visibility.states();
+        let ended = read(&self.shared.catalog).ended_in(&states);
         let holds = |live: &[(u32, u64)]| live.iter().any(|(collection, _)| ended.contains(collection));
-        let segments =
-            writer.accounts.iter().filter(|(_, account)| !ended.is_empty() && holds(account.live()));
+        let segments = self.accounts.iter().filter(|(_, account)| !ended.is_empty() && holds(account.live()));
         pinned.extend(segments.map(|(sequence, _)| sequence));
         Ok(pinned)
     }
@@ -74,7 +73,7 @@ impl Writer {
     //= spec/space.md#p-4-5-which-first
     //# The freed record MUST be durable before the place is given out.
     /// Gives out again every freed segment that nobody can need. Whether there was one.
-    pub(in crate::core) fn reclaim(&mut self, core: &Core) -> Result<bool> {
+    pub(in crate::core) fn reclaim(&mut self) -> Result<bool> {
         let floor = self.reuse_floor();
         let is_due = |freed: Lsn| freed != Lsn::ZERO && freed <= floor;
         if self.half_published
@@ -83,20 +82,20 @@ impl Writer {
         {
             return Ok(false);
         }
-        let pinned = core.pinned_segments(self)?;
-        let watched = if seeded::is_on(Bug::WatchersIgnored) { u64::MAX } else { core.feeds.oldest() };
+        let pinned = self.pinned_segments()?;
+        let watched = if seeded::is_on(Bug::WatchersIgnored) { u64::MAX } else { self.shared.feeds.oldest() };
         let due = self.accounts.iter().filter(|(sequence, account)| {
             is_due(account.freed) && !pinned.contains(sequence) && *sequence < watched
         });
         let due: Vec<_> = due.map(|(sequence, _)| sequence).collect();
         for sequence in &due {
-            core.log.segments.remove(*sequence);
+            self.shared.log.segments.remove(*sequence);
             let account = self.accounts.remove(*sequence).expect("it was just there");
             self.appender.free.put(account.physical);
             self.work.unreadable.remove(sequence);
         }
         if !due.is_empty() {
-            self.room.is_stale = true;
+            self.budget.is_stale = true;
         }
         Ok(!due.is_empty())
     }

@@ -5,35 +5,10 @@ use std::collections::BTreeSet;
 use crate::format::Lsn;
 use crate::sync::read;
 
-use super::super::{Core, Writer};
-use super::arrange::Arrangement;
-use super::plan::Best;
+use super::super::writer::Writer;
 
 #[cfg(test)]
 mod tests;
-
-/// What a life of the store has done beside what it was asked for.
-#[derive(Debug, Clone, Default)]
-pub(in crate::core) struct Work {
-    /// Bytes of the records that callers had placed.
-    pub(in crate::core) user_bytes: u64,
-    /// Bytes of the records that were moved.
-    pub(in crate::core) relocated_bytes: u64,
-    /// Bytes of checkpoints written.
-    pub(in crate::core) checkpoint_written_bytes: u64,
-    /// How often the log went on in its next segment for maintenance alone.
-    pub(in crate::core) rolls: u64,
-    /// Segments with something that cannot be read: they are not cleaned.
-    pub(in crate::core) unreadable: BTreeSet<u64>,
-    /// What maintenance has come to at best.
-    pub(in crate::core) best: Option<Best>,
-    /// What a compaction under way has yet to do for the order of the keys.
-    pub(in crate::core) arrangement: Option<Arrangement>,
-    /// Backups under way: meanwhile no segment is given out again.
-    pub(in crate::core) backups: u32,
-    /// Places of former checkpoints that a backup may be reading: free once no backup is under way.
-    pub(in crate::core) held_back: Vec<u32>,
-}
 
 /// Where the bytes of the file are. Live bytes are the lengths of the newest versions' records, at the mean of each segment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -55,8 +30,8 @@ pub(in crate::core) struct Usage {
 }
 
 impl Writer {
-    pub(in crate::core) fn usage(&self, core: &Core) -> Usage {
-        let catalog = read(&core.catalog);
+    pub(in crate::core) fn usage(&self) -> Usage {
+        let catalog = read(&self.shared.catalog);
         let current: BTreeSet<u32> = catalog.current().map(|naming| naming.documents.id).collect();
         drop(catalog);
         let floor = self.reuse_floor();
@@ -75,7 +50,7 @@ impl Writer {
         }
         usage.checkpoints = self.checkpoints.segments().count() as u64;
         usage.checkpoint_bytes = self.checkpoints.bytes();
-        let within = core.log.geometry.segments_within(self.file_len);
+        let within = self.shared.log.geometry.segments_within(self.file_len);
         usage.free = u64::from(self.appender.free.within(within));
         usage
     }
@@ -110,9 +85,9 @@ pub struct Space {
 }
 
 impl Writer {
-    pub(in crate::core) fn space(&self, core: &Core) -> Space {
-        let usage = self.usage(core);
-        let segment_bytes = u64::from(core.log.geometry.segment_bytes());
+    pub(in crate::core) fn space(&self) -> Space {
+        let usage = self.usage();
+        let segment_bytes = u64::from(self.shared.log.geometry.segment_bytes());
         Space {
             live_bytes: usage.live,
             dead_bytes: (usage.in_use.saturating_sub(1) * segment_bytes).saturating_sub(usage.live),
@@ -120,7 +95,7 @@ impl Writer {
             pinned_bytes: usage.pinned * segment_bytes,
             free_bytes: usage.free * segment_bytes,
             checkpoint_bytes: usage.checkpoint_bytes,
-            log_since_checkpoint: self.log_since_checkpoint(core),
+            log_since_checkpoint: self.log_since_checkpoint(),
             user_bytes: self.work.user_bytes,
             relocated_bytes: self.work.relocated_bytes,
             checkpoint_written_bytes: self.work.checkpoint_written_bytes,

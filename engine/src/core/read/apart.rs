@@ -10,13 +10,13 @@ use crate::log::Found;
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
 
-use super::super::Core;
+use super::super::Shared;
 use super::{Bytes, Located};
 
 /// The first chunk of a document is taken to be as long as a segment is if nobody wants another length; the others as the one before.
 const FIRST_CHUNK_LEN: usize = SEGMENT_BYTES_DEFAULT as usize;
 
-impl Core {
+impl Shared {
     /// The document at `address`, if it is none of those that stand in one block and that
     /// [`put_of`](crate::format::record::put_of) knows; or what is wrong with it.
     #[cold]

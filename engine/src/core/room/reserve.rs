@@ -4,7 +4,8 @@ use crate::format::varint;
 use crate::index::Catalog;
 use crate::sync::read;
 
-use super::{Core, SMALL_RESERVE, Writer};
+use super::super::writer::Writer;
+use super::SMALL_RESERVE;
 
 /// This share of the log is left for what is moved.
 const RELOCATION_SHARE: u64 = 32;
@@ -20,8 +21,8 @@ impl Writer {
     //# A writer MUST NOT place a commit that puts a document before the file is long enough for the reserve
     //# that is wanted behind that commit.
     /// How long the file must be for an ordinary commit that ends where the log ends now.
-    pub(super) fn len_with_reserve(&mut self, core: &Core) -> u64 {
-        let geometry = core.log.geometry;
+    pub(super) fn len_with_reserve(&mut self) -> u64 {
+        let geometry = self.shared.log.geometry;
         let end = self.appender.end();
         let first_end = geometry.segment_end(0);
         if end.segment.physical == 0 && self.file_len < first_end {
@@ -32,10 +33,10 @@ impl Writer {
                 return len;
             }
         }
-        if self.room.is_stale || self.room.len == 0 || self.room.sequence != end.segment.sequence {
-            self.refresh_room(core);
+        if self.budget.is_stale || self.budget.len == 0 || self.budget.sequence != end.segment.sequence {
+            self.refresh_room();
         }
-        self.room.len
+        self.budget.len
     }
 
     /// Segments that ordinary commits leave for what is moved: each segment that is cleaned gives back less than it takes until the next
@@ -47,12 +48,12 @@ impl Writer {
 
     /// The least length of the file that holds the reserved successors of the log, one to relocate into and one for deletes, and
     /// room for a whole checkpoint (spec: P-5.1).
-    pub(in crate::core) fn reserve_end(&self, core: &Core) -> u64 {
-        let geometry = core.log.geometry;
+    pub(in crate::core) fn reserve_end(&self) -> u64 {
+        let geometry = self.shared.log.geometry;
         let end = self.appender.end();
         let reserved = end.reserved.iter().flatten();
         let last = reserved.copied().chain([end.segment.physical]).max().unwrap_or(0);
-        let wanted = self.reserved_free_segments(core);
+        let wanted = self.reserved_free_segments();
         let mut len = last.saturating_add(1);
         let free = &self.appender.free;
         let found = free.within(len);
@@ -69,11 +70,11 @@ impl Writer {
     }
 
     /// How many free segments the reserve takes.
-    pub(in crate::core) fn reserved_free_segments(&self, core: &Core) -> u32 {
+    pub(in crate::core) fn reserved_free_segments(&self) -> u32 {
         // A successor that could not be reserved is wanted all the same.
         let missing =
             self.appender.end().reserved.iter().filter(|reserved| reserved.is_none()).count() as u32;
-        self.checkpoint_segments(core) + missing + self.relocation_segments()
+        self.checkpoint_segments() + missing + self.relocation_segments()
     }
 
     //= spec/space.md#p-5-1-what-is-kept
@@ -81,22 +82,22 @@ impl Writer {
     //# before the frame that opens the segment is handed over, or, where the disk has no room, reserve none.
     /// The length of the file up to the last place that the log has reserved, as long as it does not lie in the segment it began with: a new
     /// store has neither of them.
-    pub(super) fn end_of_reserved(&self, core: &Core) -> u64 {
+    pub(super) fn end_of_reserved(&self) -> u64 {
         let end = self.appender.end();
         let last = end.reserved.iter().flatten().max().filter(|_| end.segment.sequence > 0);
-        last.map_or(0, |last| core.log.geometry.segment_end(*last))
+        last.map_or(0, |last| self.shared.log.geometry.segment_end(*last))
     }
 
     /// How many bytes the log can take before a step of maintenance must free some.
-    pub(in crate::core) fn log_room(&self, core: &Core) -> u64 {
-        if self.may_grow(core) {
+    pub(in crate::core) fn log_room(&self) -> u64 {
+        if self.may_grow() {
             return u64::MAX;
         }
-        let geometry = core.log.geometry;
+        let geometry = self.shared.log.geometry;
         let len = geometry.segments_within(self.file_len);
         let end = self.appender.end();
         let reserved = end.reserved.iter().flatten().take_while(|index| **index < len).count() as u64;
-        let spare = self.appender.free.within(len).saturating_sub(self.checkpoint_segments(core));
+        let spare = self.appender.free.within(len).saturating_sub(self.checkpoint_segments());
         let spare = if end.reserved[0].is_none() || reserved > 0 { u64::from(spare) } else { 0 };
         let segment_bytes = u64::from(geometry.segment_bytes() - geometry.data_start());
         u64::from(geometry.segment_bytes() - end.offset) + (reserved + spare) * segment_bytes
@@ -104,16 +105,16 @@ impl Writer {
 
     /// How many free segments the next checkpoints need before they give anything back: one does that when two are named already, and two
     /// until then (spec: P-4.1).
-    pub(in crate::core) fn checkpoint_segments(&self, core: &Core) -> u32 {
+    pub(in crate::core) fn checkpoint_segments(&self) -> u32 {
         let named = self.superblock.checkpoints.iter().flatten().count();
-        self.next_checkpoint_segments(core).saturating_mul(if named < 2 { 2 } else { 1 })
+        self.next_checkpoint_segments().saturating_mul(if named < 2 { 2 } else { 1 })
     }
 
     /// How many segments the next checkpoint takes at most, as far as can be told.
-    fn next_checkpoint_segments(&self, core: &Core) -> u32 {
-        let geometry = core.log.geometry;
+    fn next_checkpoint_segments(&self) -> u32 {
+        let geometry = self.shared.log.geometry;
         let (documents, collections) = {
-            let catalog = read(&core.catalog);
+            let catalog = read(&self.shared.catalog);
             (documents(&catalog), catalog.current().count() as u64)
         };
         // A difference between two addresses, both ways, and what goes before it.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::core::Expect;
+use crate::core::{Core, Expect};
 use crate::document::KeyRef;
 use crate::options::{Durability, Options};
 use crate::storage::MemoryStorage;
@@ -12,10 +12,9 @@ fn a_look_is_asked_for_once_where_a_segment_was_opened() {
     let mut looks = 0;
     for id in 0..2_000 {
         let (before, len) = (writer.appender.end().segment.sequence, writer.file_len);
-        writer.begin(&core).expect("memory refuses nothing");
-        core.put(&mut writer, "a", KeyRef::Int(id), Expect::Anything, &[0xA0])
-            .expect("nothing is wrong with it");
-        writer.commit(&core, Durability::Written).expect("memory refuses nothing");
+        writer.begin().expect("memory refuses nothing");
+        writer.put("a", KeyRef::Int(id), Expect::Anything, &[0xA0]).expect("nothing is wrong with it");
+        writer.commit(Durability::Written).expect("memory refuses nothing");
         let has_opened = writer.appender.end().segment.sequence > before;
         let asked = writer.upkeep();
         assert_eq!(asked != Upkeep::Nothing, has_opened || writer.file_len > len, "{id}: {asked:?}");

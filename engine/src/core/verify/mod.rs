@@ -51,7 +51,7 @@ impl Core {
     /// Checks every document; with `deep`, the log too.
     pub(crate) fn verify(&self, deep: bool) -> Result<VerifyReport> {
         let mut report = VerifyReport::default();
-        for cursor in self.cursors() {
+        for cursor in self.shared.cursors() {
             self.verify_documents(cursor, &mut report)?;
         }
         if deep {
@@ -63,7 +63,7 @@ impl Core {
     fn verify_documents(&self, mut cursor: Cursor, report: &mut VerifyReport) -> Result<()> {
         let naming = Arc::clone(cursor.naming());
         let mut count = 0;
-        while let Some((key, entry)) = self.next_entry(&mut cursor)? {
+        while let Some((key, entry)) = self.shared.next_entry(&mut cursor)? {
             count += 1;
             let key = key.to_key();
             match self.check_document(&cursor, &key, entry) {
@@ -71,7 +71,7 @@ impl Core {
                 Err(error) => report.add(error)?,
             }
         }
-        let len = self.len_at(cursor.snapshot(), &naming.documents)?;
+        let len = self.shared.len_at(cursor.snapshot(), &naming.documents)?;
         if len != count {
             report.problems.push(Corruption {
                 at: 0,
@@ -85,10 +85,10 @@ impl Core {
     }
 
     fn check_document(&self, cursor: &Cursor, key: &Key, entry: Entry) -> Result<()> {
-        let located = self.locate_again(cursor, key.as_ref(), entry)?;
+        let located = self.shared.locate_again(cursor, key.as_ref(), entry)?;
         document::validate(located.body()).map_err(|_| {
             Corruption {
-                at: self.log.segments.file_offset(entry.address()).unwrap_or(entry.address().0),
+                at: self.shared.log.segments.file_offset(entry.address()).unwrap_or(entry.address().0),
                 clause: Clause("E-1"),
                 what: "a document is not deterministic CBOR",
                 expected: 0,
@@ -102,10 +102,10 @@ impl Core {
     fn verify_log(&self, report: &mut VerifyReport) -> Result<()> {
         let mut writer = self.writer.as_ref().map(crate::sync::lock);
         let comparable = match &mut writer {
-            Some(writer) => writer.hand_over(self)?,
+            Some(writer) => writer.hand_over()?,
             None => true,
         };
-        let slot = match recovery::open_slots(&self.log.storage, self.log.geometry) {
+        let slot = match recovery::open_slots(&self.shared.log.storage, self.shared.log.geometry) {
             Ok(Opened::Store { slot, other_is_valid }) => {
                 if !other_is_valid {
                     report.problems.push(invalid_slot(SLOT_OFFSETS[1 - slot.slot()]));
@@ -123,15 +123,18 @@ impl Core {
             }
         }
         let segments = SegmentTable::new(slot.geometry);
-        let plan =
-            Plan { read_unit: self.options.check.read_unit, page_shift: self.options.check.page_shift };
-        match recovery::recover(&self.log.storage, &slot, &segments, plan) {
+        let plan = Plan {
+            read_unit: self.shared.options.check.read_unit,
+            page_shift: self.shared.options.check.page_shift,
+        };
+        match recovery::recover(&self.shared.log.storage, &slot, &segments, plan) {
             Ok(recovered) => {
                 report.commits = recovered.commits;
                 // The index has what is placed, visible or not; and so has the file, with the store's own frames.
                 // The writer is held until all is compared.
-                let lsn =
-                    writer.as_ref().map_or_else(|| self.visibility.visible().lsn, |writer| writer.end());
+                let lsn = writer
+                    .as_ref()
+                    .map_or_else(|| self.shared.visibility.visible().lsn, |writer| writer.end());
                 if !comparable {
                     return Ok(());
                 }
@@ -154,7 +157,7 @@ impl Core {
 
     /// What recovery finds in the file must be what the store answers with.
     fn compare(&self, recovered: &Catalog, report: &mut VerifyReport) {
-        let differing = differing(&read(&self.catalog), recovered);
+        let differing = differing(&read(&self.shared.catalog), recovered);
         if differing > 0 {
             report.problems.push(Corruption {
                 at: 0,

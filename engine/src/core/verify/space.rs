@@ -18,7 +18,7 @@ impl Core {
     pub(super) fn verify_segments(&self, writer: &Writer, report: &mut VerifyReport) -> Result<()> {
         let in_use = writer.accounts.iter().filter(|(_, account)| !account.is_freed());
         for (sequence, account) in in_use {
-            let Some(segment) = self.log.segments.get(sequence) else {
+            let Some(segment) = self.shared.log.segments.get(sequence) else {
                 report.problems.push(problem(
                     "F-8.6",
                     "an account of a segment that is not there",
@@ -27,7 +27,7 @@ impl Core {
                 ));
                 continue;
             };
-            let walked = self.read_segment(&segment, account.end).and_then(|mut walk| {
+            let walked = self.shared.read_segment(&segment, account.end).and_then(|mut walk| {
                 let mut records = 0;
                 while let Some(frame) = walk.next()? {
                     records += u64::from(frame.header.record_count);
@@ -45,15 +45,15 @@ impl Core {
     /// Counts the live records of each segment and collection, and holds that against the accounts.
     pub(super) fn verify_accounts(&self, writer: &Writer, report: &mut VerifyReport) -> Result<()> {
         let mut counted: BTreeMap<(u64, u32), u64> = BTreeMap::new();
-        let sequence = |address: LogAddress| self.log.geometry.split(address).0;
-        let namings: Vec<_> = read(&self.catalog).current().cloned().collect();
+        let sequence = |address: LogAddress| self.shared.log.geometry.split(address).0;
+        let namings: Vec<_> = read(&self.shared.catalog).current().cloned().collect();
         for naming in &namings {
             let documents = &naming.documents;
             let mut entries = Entries::default();
             documents.index.page(&KeyRange::all(), false, usize::MAX, &mut entries);
             for entry in entries.items().iter().map(|item| item.value) {
                 *counted.entry((sequence(entry.address()), documents.id)).or_default() += 1;
-                match self.chunks_of(entry) {
+                match self.shared.chunks_of(entry) {
                     Ok(chunks) => {
                         for chunk in chunks {
                             *counted.entry((sequence(chunk), documents.id)).or_default() += 1;
@@ -88,8 +88,9 @@ impl Core {
     /// Reads both checkpoints that the newest slot names: either alone must suffice.
     pub(super) fn verify_checkpoints(&self, slot: &Superblock, report: &mut VerifyReport) -> Result<()> {
         for reference in slot.checkpoints.iter().flatten() {
-            let shift = self.options.check.page_shift;
-            if let Err(error) = recovery::verify_checkpoint(&self.log.storage, slot, reference, shift) {
+            let shift = self.shared.options.check.page_shift;
+            if let Err(error) = recovery::verify_checkpoint(&self.shared.log.storage, slot, reference, shift)
+            {
                 report.add(error)?;
             }
         }

@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use super::super::{CompactReport, Effort};
+use super::super::CompactReport;
 use super::*;
+use crate::core::Effort;
 use crate::core::Expect;
 use crate::options::{Durability, Options};
 use crate::storage::MemoryStorage;
@@ -27,10 +28,9 @@ fn body(number: u64) -> [u8; 6] {
 fn put(core: &Core, numbers: impl Iterator<Item = u64>) {
     for number in numbers {
         let mut writer = core.writer().expect("it is opened for writing");
-        writer.begin(core).expect("memory refuses nothing");
-        core.put(&mut writer, "a", key(number).as_ref(), Expect::Anything, &body(number))
-            .expect("it is sound");
-        writer.commit(core, Durability::Buffered).expect("memory refuses nothing");
+        writer.begin().expect("memory refuses nothing");
+        writer.put("a", key(number).as_ref(), Expect::Anything, &body(number)).expect("it is sound");
+        writer.commit(Durability::Buffered).expect("memory refuses nothing");
     }
 }
 
@@ -38,7 +38,7 @@ fn put(core: &Core, numbers: impl Iterator<Item = u64>) {
 fn strewn(disk: &Arc<MemoryStorage>, options: &Options) -> Core {
     let core = Core::open(Box::new(Arc::clone(disk)), options).expect("memory refuses nothing");
     put(&core, (0..COUNT).map(|number| number * 113 % COUNT));
-    core.writer().expect("it is opened for writing").sync(&core).expect("memory refuses nothing");
+    core.writer().expect("it is opened for writing").sync().expect("memory refuses nothing");
     core
 }
 
@@ -48,16 +48,16 @@ fn compact(core: &Core, mut between: impl FnMut() -> ControlFlow<()>) -> Compact
 }
 
 fn is_strewn(core: &Core) -> bool {
-    let naming = core.naming("a").expect("it is there");
+    let naming = core.shared.naming("a").expect("it is there");
     let slack = core.writer().expect("it is opened for writing").accounts.count();
     in_order_up_to(&naming.documents, slack).is_some()
 }
 
 /// Each document with the commit that put it.
 fn contents(core: &Core) -> Vec<(u64, Vec<u8>, crate::format::Lsn)> {
-    let naming = core.naming("a").expect("it is there");
+    let naming = core.shared.naming("a").expect("it is there");
     let found = (0..COUNT).filter_map(|number| {
-        let located = core.get(&naming, key(number).as_ref()).expect("it can be read")?;
+        let located = core.shared.get(&naming, key(number).as_ref()).expect("it can be read")?;
         Some((number, located.body().to_vec(), located.lsn()))
     });
     found.collect()
@@ -80,7 +80,7 @@ fn a_compaction_brings_documents_into_the_order_of_their_keys_and_the_next_one_f
     });
     assert!(report.is_complete && !is_strewn(&core), "{report:?}");
     assert_eq!(contents(&core), before, "what is read is the same, and so are the versions");
-    let usage = core.writer().expect("it is opened for writing").usage(&core);
+    let usage = core.writer().expect("it is opened for writing").usage();
     let live = usage.live + usage.checkpoint_bytes;
     assert!(report.bytes_after <= live * 11 / 10 + 5 * (16 << 10), "{report:?}, {live} live");
     assert!(highest <= 3 * live + 5 * (16 << 10), "{highest}, {live} live");
@@ -101,9 +101,9 @@ fn what_is_written_meanwhile_stands_as_it_was_written() {
         while round < until {
             put(&core, [round].into_iter());
             let mut writer = core.writer().expect("it is opened for writing");
-            writer.begin(&core).expect("memory refuses nothing");
-            core.delete(&mut writer, "a", key(round + 1).as_ref(), None).expect("it is there");
-            writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+            writer.begin().expect("memory refuses nothing");
+            writer.delete("a", key(round + 1).as_ref(), None).expect("it is there");
+            writer.commit(Durability::Buffered).expect("memory refuses nothing");
             round += 50;
         }
         ControlFlow::Continue(())
@@ -130,20 +130,22 @@ fn nothing_is_arranged_where_it_would_take_room_that_is_not_there_or_not_come_ba
     assert!(stays(&strewn(&disk(), &options().cache_bytes(16 << 10))), "it has no room in the cache");
     assert!(!stays(&strewn(&disk(), &options().max_file_bytes(64 << 20))), "the limit is far");
     for (beyond, can) in [(0, true), (1, false)] {
-        let mut core = strewn(&disk(), &options());
+        let disk = disk();
         let room = {
+            let core = strewn(&disk, &options());
             let writer = core.writer().expect("it is opened for writing");
-            writer.file_len + writer.usage(&core).live
+            writer.file_len + writer.usage().live
         };
-        core.options.max_file_bytes = Some(room - beyond);
+        let options = options().max_file_bytes(room - beyond);
+        let core = Core::open(Box::new(disk), &options).expect("memory refuses nothing");
         let writer = core.writer().expect("it is opened for writing");
-        assert_eq!(writer.can_arrange(&core), can, "{beyond} bytes too many");
+        assert_eq!(writer.can_arrange(), can, "{beyond} bytes too many");
     }
     let core = strewn(&disk(), &options());
     core.writer().expect("it is opened for writing").work.backups = 1;
     assert!(stays(&core), "a backup keeps what is left behind");
     let core = strewn(&disk(), &options());
-    let feed = core.feed(crate::format::Lsn::ZERO).expect("nothing is gone yet");
+    let feed = core.shared.feed(crate::format::Lsn::ZERO).expect("nothing is gone yet");
     assert!(stays(&core), "a feed does");
     drop(feed);
     assert!(!stays(&core));
@@ -212,9 +214,9 @@ fn a_full_disk_ends_an_arrangement_and_leaves_the_reserve() {
         assert_eq!(contents(&core), before, "{room}");
         for number in (0..COUNT).step_by(7) {
             let mut writer = core.writer().expect("it is opened for writing");
-            writer.begin(&core).expect("there is room for deletes");
-            core.delete(&mut writer, "a", key(number).as_ref(), None).expect("it is there");
-            writer.commit(&core, Durability::Buffered).expect("there is room for deletes");
+            writer.begin().expect("there is room for deletes");
+            writer.delete("a", key(number).as_ref(), None).expect("it is there");
+            writer.commit(Durability::Buffered).expect("there is room for deletes");
         }
     }
     assert!(full > 0, "the disk was full");
@@ -226,18 +228,18 @@ fn a_damaged_document_stays_where_it_is() {
     drop(strewn(&disk, &options()));
     let core = Core::open(Box::new(Arc::clone(&disk)), &options()).expect("memory refuses nothing");
     assert!(is_strewn(&core));
-    let naming = core.naming("a").expect("it is there");
+    let naming = core.shared.naming("a").expect("it is there");
     let entry = |number: u64| naming.documents.index.get(key(number).as_ref()).expect("it is there");
     // It was put early, so that the end of the log that is in memory does not have it.
     let damaged = entry(100).address();
-    let at = core.log.segments.file_offset(damaged).expect("it is in a segment");
+    let at = core.shared.log.segments.file_offset(damaged).expect("it is in a segment");
     let mut byte = [0];
-    core.log.storage.read_full(at + 8, &mut byte).expect("memory refuses nothing");
-    core.log.storage.write_all_at(at + 8, &[byte[0] ^ 1]).expect("memory refuses nothing");
+    core.shared.log.storage.read_full(at + 8, &mut byte).expect("memory refuses nothing");
+    core.shared.log.storage.write_all_at(at + 8, &[byte[0] ^ 1]).expect("memory refuses nothing");
     let report = compact(&core, || ControlFlow::Continue(()));
     assert!(report.is_complete && !is_strewn(&core));
     assert_eq!(entry(100).address(), damaged);
-    let read = core.get(&naming, key(100).as_ref());
+    let read = core.shared.get(&naming, key(100).as_ref());
     assert!(matches!(read, Err(Error::Corrupt(_))), "{read:?}");
 }
 

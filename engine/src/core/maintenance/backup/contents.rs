@@ -8,7 +8,7 @@ use crate::format::{Geometry, Lsn};
 use crate::recovery::{HeldCheckpoint, NamedCheckpoints};
 use crate::space::Accounts;
 
-use super::super::super::{Core, Writer};
+use super::super::super::writer::Writer;
 
 /// The segments of a store as of one commit.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl Contents {
 
 impl Writer {
     /// What the store is made of now; all of it is durable.
-    pub(super) fn contents(&self, core: &Core) -> Contents {
-        Contents::of(self.end(), self.file_len, &self.accounts, &core.log.segments, &self.checkpoints)
+    pub(super) fn contents(&self) -> Contents {
+        Contents::of(self.end(), self.file_len, &self.accounts, &self.shared.log.segments, &self.checkpoints)
     }
 }

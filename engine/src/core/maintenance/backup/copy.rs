@@ -24,7 +24,7 @@ pub(crate) fn copy_to<S: Storage + 'static>(
     earlier: Option<&FailStop>,
     progress: impl FnMut(&BackupProgress) -> ControlFlow<()>,
 ) -> Result<BackupReport> {
-    let options = &hold.core.options;
+    let options = &hold.core.shared.options;
     let earlier = earlier.map(|storage| Earlier::open(storage, &hold.slot, options)).transpose()?;
     let storage = FailStop::new(Box::new(Arc::clone(destination)));
     let mut copy = Copy { hold: &hold, storage: &storage, earlier, report: BackupReport::default() };
@@ -80,7 +80,7 @@ impl Copy<'_> {
     /// Copies one segment; how many bytes of it there are.
     fn part(&mut self, physical: u32, part: &Part, start: u64) -> Result<u64> {
         let earlier = self.earlier.as_ref().filter(|earlier| earlier.has(physical, part));
-        let from = earlier.map_or(&self.hold.core.log.storage, |earlier| earlier.storage);
+        let from = earlier.map_or(&self.hold.core.shared.log.storage, |earlier| earlier.storage);
         let room = self.hold.contents.file_len.saturating_sub(start);
         let mut bytes = vec![0; u64::from(part.len(self.geometry())).min(room) as usize];
         let have = from.read_full(start, &mut bytes)?;
@@ -98,7 +98,7 @@ impl Copy<'_> {
     /// The copy's own superblock, in both slots. Before them it is no store.
     fn slots(&mut self) -> Result<()> {
         let (contents, of) = (&self.hold.contents, &self.hold.slot);
-        let random = open::random_ids(self.hold.core.options.seed).1;
+        let random = open::random_ids(self.hold.core.shared.options.seed).1;
         let mut slot = Superblock {
             clean: false,
             durable_lsn: contents.lsn,

@@ -20,7 +20,8 @@ use crate::error::{Error, Result};
 use crate::format::superblock::Superblock;
 use crate::seeded::{self, Bug};
 
-use super::super::{Core, Writer};
+use super::super::Core;
+use super::super::writer::Writer;
 use contents::Contents;
 pub(crate) use copy::copy_to;
 
@@ -70,9 +71,9 @@ impl Core {
     /// Settles what a backup made now is to hold. Everything placed before is in it.
     pub(crate) fn begin_backup(&self) -> Result<Hold<'_>> {
         let mut writer = self.writer()?;
-        writer.check_open(self)?;
-        writer.sync(self)?;
-        let contents = writer.contents(self);
+        writer.check_open()?;
+        writer.sync()?;
+        let contents = writer.contents();
         let slot = writer.superblock.clone();
         writer.work.backups += u32::from(!seeded::is_on(Bug::BackupWithoutHold));
         Ok(Hold { core: self, contents, slot })
@@ -97,7 +98,7 @@ impl Writer {
             self.work.held_back.extend(released);
         } else {
             released.into_iter().for_each(|physical| self.appender.free.put(physical));
-            self.room.is_stale = true;
+            self.budget.is_stale = true;
         }
     }
 }

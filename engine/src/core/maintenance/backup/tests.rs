@@ -16,9 +16,9 @@ fn store() -> Core {
     let core = Core::open(Box::new(MemoryStorage::new()), &options).expect("memory refuses nothing");
     for key in 0..60 {
         let mut writer = core.writer().expect("it is opened for writing");
-        writer.begin(&core).expect("memory refuses nothing");
-        core.put(&mut writer, "a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
-        writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+        writer.begin().expect("memory refuses nothing");
+        writer.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
+        writer.commit(Durability::Buffered).expect("memory refuses nothing");
     }
     core
 }
@@ -40,9 +40,9 @@ fn places_are_held_back_until_the_last_backup_has_gone() {
         let free = &writer().appender.free;
         free.within(place + 1) > free.within(place)
     };
-    writer().room.is_stale = false;
+    writer().budget.is_stale = false;
     assert!(is_free(release()), "nobody reads it");
-    assert!(writer().room.is_stale);
+    assert!(writer().budget.is_stale);
     let first = core.begin_backup().expect("memory refuses nothing");
     let second = core.begin_backup().expect("memory refuses nothing");
     let places = [release(), release()];
@@ -83,7 +83,7 @@ fn the_slots_of_a_copy_say_what_is_in_it_and_not_what_those_of_the_store_say() {
         destination.read_at(0, &mut bytes).expect("memory can be read");
         bytes[SLOT_OFFSETS[usize::from(offset == SLOT_OFFSETS[0])] as usize..][..512].fill(0);
         storage.write_at(0, &bytes).expect("memory refuses nothing");
-        let opened = open_slots(&FailStop::new(Box::new(storage)), core.log.geometry);
+        let opened = open_slots(&FailStop::new(Box::new(storage)), core.shared.log.geometry);
         let Ok(Opened::Store { slot, .. }) = opened else { panic!("the slot at {offset} is none") };
         assert_eq!((slot.clean, slot.durable_lsn, slot.file_len), (false, lsn, file_len));
         assert_eq!(slot.generation, u64::from(offset != slot_of(0)));
@@ -100,7 +100,7 @@ fn copy(core: &Core) -> Arc<MemoryStorage> {
 
 /// The newest slot of a store.
 fn slot(storage: &Arc<MemoryStorage>, core: &Core) -> Superblock {
-    let opened = open_slots(&FailStop::new(Box::new(Arc::clone(storage))), core.log.geometry);
+    let opened = open_slots(&FailStop::new(Box::new(Arc::clone(storage))), core.shared.log.geometry);
     let Ok(Opened::Store { slot, .. }) = opened else { panic!("it is a store") };
     *slot
 }
@@ -115,9 +115,9 @@ fn a_copy_names_a_second_checkpoint_where_that_is_older_and_else_the_one_twice()
     assert!(newest != before && newest.map(|named| named.lsn) == before.map(|named| named.lsn));
     assert_eq!(slot(&copy(&core), &core).checkpoints, [newest; 2], "of one commit, neither is older");
     let mut writer = core.writer().expect("it is opened for writing");
-    writer.begin(&core).expect("memory refuses nothing");
-    core.put(&mut writer, "a", KeyRef::Int(60), Expect::Anything, &[0xA0]).expect("it is sound");
-    writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+    writer.begin().expect("memory refuses nothing");
+    writer.put("a", KeyRef::Int(60), Expect::Anything, &[0xA0]).expect("it is sound");
+    writer.commit(Durability::Buffered).expect("memory refuses nothing");
     drop(writer);
     core.checkpoint().expect("there is room");
     let named = core.writer().expect("it is opened for writing").superblock.checkpoints;
@@ -140,7 +140,9 @@ fn a_backup_of_another_lineage_is_refused_though_its_seal_fits() {
             earlier.write_at(SLOT_OFFSETS[slot.slot()], &slot.encode()).expect("memory refuses nothing");
         }
         let storage = FailStop::new(Box::new(Arc::clone(&earlier)));
-        earlier::Earlier::open(&storage, &of, &core.options).map(|_| ()).map_err(|error| error.to_string())
+        earlier::Earlier::open(&storage, &of, &core.shared.options)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
     };
     assert_eq!(open(&sound), Ok(()));
     let mut lineage = sound.lineage;

@@ -11,15 +11,15 @@ fn store() -> Core {
     let options = Options::new().sector(64).segment_bytes(512);
     let core = Core::open(Box::new(MemoryStorage::new()), &options).expect("memory refuses nothing");
     (0..40).for_each(|key| put(&core, key, Durability::Buffered));
-    core.writer().expect("it is opened for writing").sync(&core).expect("memory refuses nothing");
+    core.writer().expect("it is opened for writing").sync().expect("memory refuses nothing");
     core
 }
 
 fn put(core: &Core, key: i64, durability: Durability) {
     let mut writer = core.writer().expect("it is opened for writing");
-    writer.begin(core).expect("memory refuses nothing");
-    core.put(&mut writer, "a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
-    writer.commit(core, durability).expect("memory refuses nothing");
+    writer.begin().expect("memory refuses nothing");
+    writer.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
+    writer.commit(durability).expect("memory refuses nothing");
 }
 
 fn begin(core: &Core) -> CheckpointJob {
@@ -29,7 +29,7 @@ fn begin(core: &Core) -> CheckpointJob {
 #[test]
 fn a_checkpoint_begins_with_a_sync_where_something_waits_for_one_and_else_without() {
     let core = store();
-    let syncs = || core.log.storage.counters().syncs;
+    let syncs = || core.shared.log.storage.counters().syncs;
     put(&core, 40, Durability::Buffered);
     let before = syncs();
     let job = begin(&core);
@@ -37,9 +37,9 @@ fn a_checkpoint_begins_with_a_sync_where_something_waits_for_one_and_else_withou
     assert_eq!(job.end.lsn, core.progress().visible);
     drop(job);
     put(&core, 41, Durability::Synced);
-    assert!(core.has_pending());
+    assert!(core.shared.has_pending());
     let job = begin(&core);
-    assert!(syncs() > before && !core.has_pending());
+    assert!(syncs() > before && !core.shared.has_pending());
     assert_eq!(job.end.lsn, core.progress().visible);
 }
 
@@ -51,9 +51,9 @@ fn a_slot_that_names_a_checkpoint_is_synced_before_anything_rests_on_it() {
     let sealed = core.seal_checkpoint(job).expect("memory refuses nothing");
     core.name_checkpoint(&sealed).expect("memory refuses nothing");
     assert!(core.writer().expect("it is opened for writing").slot_unsynced);
-    let syncs = core.log.storage.counters().syncs;
+    let syncs = core.shared.log.storage.counters().syncs;
     core.sync_slot().expect("memory refuses nothing");
-    assert_eq!(core.log.storage.counters().syncs, syncs + 1);
+    assert_eq!(core.shared.log.storage.counters().syncs, syncs + 1);
     assert!(!core.writer().expect("it is opened for writing").slot_unsynced);
 }
 
@@ -80,10 +80,10 @@ fn much_log_behind_a_growth_is_made_durable_ahead_of_the_sync_that_commits_wait_
     {
         let core = Core::open(Box::new(MemoryStorage::new()), &options).expect("memory refuses nothing");
         let mut writer = core.writer().expect("it is opened for writing");
-        writer.begin(&core).expect("memory refuses nothing");
+        writer.begin().expect("memory refuses nothing");
         let document = [&[0x5A, 0, 0x20, 0, 0][..], &vec![7; len]].concat();
-        core.put(&mut writer, "a", KeyRef::Int(1), Expect::Anything, &document).expect("it is sound");
-        writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+        writer.put("a", KeyRef::Int(1), Expect::Anything, &document).expect("it is sound");
+        writer.commit(Durability::Buffered).expect("memory refuses nothing");
         drop(writer);
         let mut job = begin(&core);
         while core.write_checkpoint(&mut job).expect("memory refuses nothing") {}
@@ -91,9 +91,9 @@ fn much_log_behind_a_growth_is_made_durable_ahead_of_the_sync_that_commits_wait_
             let mut writer = core.writer().expect("it is opened for writing");
             writer.named_len = writer.file_len;
         }
-        let syncs = core.log.storage.counters().syncs;
+        let syncs = core.shared.log.storage.counters().syncs;
         core.seal_checkpoint(job).expect("memory refuses nothing");
-        assert_eq!(core.log.storage.counters().syncs - syncs, expected, "{len} bytes");
+        assert_eq!(core.shared.log.storage.counters().syncs - syncs, expected, "{len} bytes");
     }
 }
 
@@ -104,15 +104,15 @@ fn what_was_taken_for_a_checkpoint_that_does_not_come_to_be_is_free_again() {
     let before = writer.appender.free.clone();
     let mut taken = Vec::new();
     for _ in 0..3 {
-        taken.push(writer.allocate(&core).expect("memory refuses nothing"));
+        taken.push(writer.allocate().expect("memory refuses nothing"));
     }
     let end = writer.appender.free.end();
     let free = |writer: &Writer| writer.appender.free.within(end);
     assert_eq!(free(&writer) + 3, before.within(before.end()) + (end - before.end()));
-    writer.room.is_stale = false;
+    writer.budget.is_stale = false;
     drop(writer);
     core.give_up_checkpoint(&taken).expect("it is opened for writing");
     let writer = core.writer().expect("it is opened for writing");
     assert_eq!(free(&writer), before.within(before.end()) + (end - before.end()));
-    assert!(writer.room.is_stale);
+    assert!(writer.budget.is_stale);
 }

@@ -15,25 +15,25 @@ fn opened_after_a_stale_move() -> Vec<u8> {
         let mut writer = core.writer().expect("it is opened for writing");
         let mut entries = Vec::new();
         for body in [&[0xA0_u8][..], &[0xA1, 0x61, 0x61, 0x01]] {
-            writer.begin(&core).expect("memory refuses nothing");
-            core.put(&mut writer, "a", key, Expect::Anything, body).expect("nothing is wrong with it");
-            writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
-            let naming = core.naming("a").expect("it was just begun");
+            writer.begin().expect("memory refuses nothing");
+            writer.put("a", key, Expect::Anything, body).expect("nothing is wrong with it");
+            writer.commit(Durability::Buffered).expect("memory refuses nothing");
+            let naming = core.shared.naming("a").expect("it was just begun");
             entries.push(naming.documents.index.get(key).expect("it was just put"));
         }
-        let naming = core.naming("a").expect("it was just begun");
+        let naming = core.shared.naming("a").expect("it was just begun");
         let (old, newest) = (entries[0], entries[1]);
         let relocation = Relocation { lsn: Lsn::new(1, 2), from: old.address(), expiry: None, chunks: None };
         let replaces = Replaces::Version(newest, Birth::At(newest.address()));
-        writer.begin(&core).expect("memory refuses nothing");
+        writer.begin().expect("memory refuses nothing");
         writer.batch.push_relocation(&naming.documents, key, replaces, relocation, &[0xA0]);
         writer.batch.is_system = true;
-        writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
-        writer.sync(&core).expect("memory refuses nothing");
+        writer.commit(Durability::Buffered).expect("memory refuses nothing");
+        writer.sync().expect("memory refuses nothing");
     }
     let core = open();
-    let naming = core.naming("a").expect("it is there");
-    core.get(&naming, key).expect("it can be read").expect("it is there").body().to_vec()
+    let naming = core.shared.naming("a").expect("it is there");
+    core.shared.get(&naming, key).expect("it can be read").expect("it is there").body().to_vec()
 }
 
 #[test]
@@ -61,13 +61,13 @@ fn a_wrong_account_takes_no_document() {
     let core = Core::open(Box::new(Arc::clone(&disk)), &options).expect("memory refuses nothing");
     for key in 0..20 {
         let mut writer = core.writer().expect("it is opened for writing");
-        writer.begin(&core).expect("memory refuses nothing");
-        core.put(&mut writer, "a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
-        writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
-        writer.sync(&core).expect("memory refuses nothing");
+        writer.begin().expect("memory refuses nothing");
+        writer.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
+        writer.commit(Durability::Buffered).expect("memory refuses nothing");
+        writer.sync().expect("memory refuses nothing");
     }
     // As if nothing were live anywhere.
-    let id = core.naming("a").expect("it was just begun").documents.id;
+    let id = core.shared.naming("a").expect("it was just begun").documents.id;
     core.writer().expect("it is opened for writing").accounts.forget(id);
     assert_eq!(core.clean(0).expect("memory refuses nothing"), Cleaned::Freed);
     assert_eq!(core.clean(1).expect("memory refuses nothing"), Cleaned::Freed);
@@ -75,8 +75,8 @@ fn a_wrong_account_takes_no_document() {
     assert!(moved > 0, "what is live is moved, whatever the accounts say");
     drop(core);
     let core = Core::open(Box::new(disk), &options).expect("memory refuses nothing");
-    let naming = core.naming("a").expect("it is there");
-    assert!((0..20).all(|key| core.get(&naming, KeyRef::Int(key)).is_ok_and(|found| found.is_some())));
+    let naming = core.shared.naming("a").expect("it is there");
+    assert!((0..20).all(|key| core.shared.get(&naming, KeyRef::Int(key)).is_ok_and(|found| found.is_some())));
 }
 
 fn open(options: &Options) -> Core {
@@ -86,19 +86,18 @@ fn open(options: &Options) -> Core {
 /// One commit that puts documents with these keys, of bodies so long, which are not looked at.
 fn put(core: &Core, keys: std::ops::Range<i64>, len: usize) {
     let mut writer = core.writer().expect("it is opened for writing");
-    writer.begin(core).expect("memory refuses nothing");
+    writer.begin().expect("memory refuses nothing");
     for key in keys {
-        core.put(&mut writer, "a", KeyRef::Int(key), Expect::Anything, &vec![0xA0; len])
-            .expect("it is sound");
+        writer.put("a", KeyRef::Int(key), Expect::Anything, &vec![0xA0; len]).expect("it is sound");
     }
-    writer.commit(core, Durability::Buffered).expect("memory refuses nothing");
-    writer.sync(core).expect("memory refuses nothing");
+    writer.commit(Durability::Buffered).expect("memory refuses nothing");
+    writer.sync().expect("memory refuses nothing");
 }
 
 /// How many candidates are looked at in each step through the first segment.
 fn slices(core: &Core) -> Vec<usize> {
     let (segment, end) = core.victim(0).expect("memory refuses nothing").expect("it is in use");
-    let mut walk = core.read_segment(&segment, end).expect("memory can be read");
+    let mut walk = core.shared.read_segment(&segment, end).expect("memory can be read");
     let mut found = Vec::new();
     loop {
         let (slice, is_last) = core.next_slice(&mut walk).expect("it is sound");
@@ -171,9 +170,10 @@ fn nothing_that_is_cleaned_holds_anything_live_and_nothing_else_is_moved() {
             let moved = writer.work.relocated_bytes - moved_before;
             assert!(moved <= most, "{len}, {sequence}: {moved} bytes of {most}");
         }
-        let naming = core.naming("a").expect("it is there");
+        let naming = core.shared.naming("a").expect("it is there");
         for key in 0..12 {
-            let found = core.get(&naming, KeyRef::Int(key)).expect("it can be read").expect("it is there");
+            let found =
+                core.shared.get(&naming, KeyRef::Int(key)).expect("it can be read").expect("it is there");
             assert_eq!(found.body().len(), if key % 3 == 0 { 10 } else { len }, "{key}");
         }
     }

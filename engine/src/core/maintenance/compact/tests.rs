@@ -1,7 +1,7 @@
 //! What a compaction tells, and when it ends.
 
-use super::super::Effort;
 use super::*;
+use crate::core::Effort;
 use crate::core::Expect;
 use crate::document::KeyRef;
 use crate::options::{Durability, Options};
@@ -51,11 +51,11 @@ fn a_compaction_counts_its_own_steps_and_what_it_moved_itself() {
     for round in 0..3 {
         for key in 0..60 {
             let mut writer = core.writer().expect("it is opened for writing");
-            writer.begin(&core).expect("memory refuses nothing");
+            writer.begin().expect("memory refuses nothing");
             // Each round leaves every second document as it is.
             let key = KeyRef::Int(if round == 0 { key } else { key / 2 * 2 });
-            core.put(&mut writer, "a", key, Expect::Anything, &[0xA0]).expect("it is sound");
-            writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+            writer.put("a", key, Expect::Anything, &[0xA0]).expect("it is sound");
+            writer.commit(Durability::Buffered).expect("memory refuses nothing");
         }
         let of = |core: &Core| {
             let writer = core.writer().expect("it is opened for writing");
@@ -94,21 +94,21 @@ fn a_small_store_of_which_most_was_deleted_comes_down_to_what_is_left_and_four_s
         let core = Core::open(Box::new(MemoryStorage::new()), &options).expect("memory refuses nothing");
         for key in 0..1500 {
             let mut writer = core.writer().expect("it is opened for writing");
-            writer.begin(&core).expect("memory refuses nothing");
-            core.put(&mut writer, "a", KeyRef::Int(key), Expect::Anything, &[0xA0; 60]).expect("it is sound");
-            writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+            writer.begin().expect("memory refuses nothing");
+            writer.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0; 60]).expect("it is sound");
+            writer.commit(Durability::Buffered).expect("memory refuses nothing");
         }
         for key in (0..1500).filter(|key| key % 10 >= kept) {
             let mut writer = core.writer().expect("it is opened for writing");
-            writer.begin(&core).expect("memory refuses nothing");
-            core.delete(&mut writer, "a", KeyRef::Int(key), None).expect("it is there");
-            writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
+            writer.begin().expect("memory refuses nothing");
+            writer.delete("a", KeyRef::Int(key), None).expect("it is there");
+            writer.commit(Durability::Buffered).expect("memory refuses nothing");
         }
         let report = core.compact(|| core.maintain(Effort::All), |_| ControlFlow::Continue(()));
         let report = report.expect("memory refuses nothing");
-        let usage = core.writer().expect("it is opened for writing").usage(&core);
+        let usage = core.writer().expect("it is opened for writing").usage();
         let must_hold = usage.live + usage.checkpoint_bytes;
-        let bound = core.log.geometry.segment_offset(0) + must_hold * 11 / 10 + 4 * (16 << 10);
+        let bound = core.shared.log.geometry.segment_offset(0) + must_hold * 11 / 10 + 4 * (16 << 10);
         assert!(
             report.is_complete && report.bytes_after <= bound,
             "{kept} of ten: {report:?}, {must_hold} live"

@@ -18,11 +18,11 @@ fn open(options: &Options) -> Core {
 fn put(core: &Core, keys: std::ops::Range<i64>) -> Result<()> {
     let mut writer = core.writer()?;
     for key in keys {
-        writer.begin(core)?;
-        core.put(&mut writer, "a", KeyRef::Int(key), Expect::Anything, &[0xA0])?;
-        writer.commit(core, Durability::Buffered)?;
+        writer.begin()?;
+        writer.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0])?;
+        writer.commit(Durability::Buffered)?;
     }
-    writer.sync(core)
+    writer.sync()
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn what_stands_in_front_of_the_segments_counts_beside_long_ones() {
     for (segment_bytes, front) in [(16 << 10, 0), (64 << 10, 0), (128 << 10, 16 << 10), (1 << 20, 16 << 10)] {
         let core = open(&Options::new().segment_bytes(segment_bytes));
         let writer = core.writer().expect("it is opened for writing");
-        let figures = writer.figures(&core);
+        let figures = writer.figures();
         assert_eq!((figures.front, figures.len + (16 << 10)), (front, writer.file_len + front));
     }
 }
@@ -49,8 +49,7 @@ fn what_holds_a_place_is_told_for_each_of_them() {
         panic!("{sealed:?}")
     };
     assert!(end.sequence > third, "the log goes on behind these");
-    let candidates =
-        |writer: &Writer| writer.candidates(&core).map(|(sequence, _)| sequence).collect::<Vec<_>>();
+    let candidates = |writer: &Writer| writer.candidates().map(|(sequence, _)| sequence).collect::<Vec<_>>();
     let all: Vec<_> = (0..end.sequence).collect();
     assert_eq!(candidates(&writer), all, "the one that is being written is none");
     let lsn = writer.end();
@@ -82,16 +81,16 @@ fn the_figures_are_those_of_the_file_behind_its_slots() {
     let core = open(&tiny());
     put(&core, 0..60).expect("there is room");
     let writer = core.writer().expect("it is opened for writing");
-    let figures = writer.figures(&core);
+    let figures = writer.figures();
     assert_eq!((figures.segment_bytes, figures.room), (512, 448));
-    assert_eq!(figures.len, core.log.storage.len().expect("memory can be read") - 16_384);
-    let behind = writer.behind(&core);
+    assert_eq!(figures.len, core.shared.log.storage.len().expect("memory can be read") - 16_384);
+    let behind = writer.behind();
     assert_eq!((behind.log, behind.checkpoint), (writer.appender.end_address().0, 0));
     assert!(!behind.fits_first_segment);
     drop(writer);
     core.checkpoint().expect("there is room");
     let writer = core.writer().expect("it is opened for writing");
-    let behind = writer.behind(&core);
+    let behind = writer.behind();
     assert!(behind.log < 512 && behind.checkpoint > 0, "{behind:?}");
 }
 
@@ -111,7 +110,7 @@ fn the_log_rolls_into_its_next_segment_and_that_is_counted() {
     put(&core, 0..1).expect("there is room");
     let mut writer = core.writer().expect("it is opened for writing");
     for rolls in 1..=3 {
-        writer.roll(&core).expect("there is room");
+        writer.roll().expect("there is room");
         assert_eq!((writer.work.rolls, writer.appender.end().segment.sequence), (rolls, rolls));
         assert!(writer.is_all_durable());
     }
@@ -124,9 +123,9 @@ fn what_is_to_be_cut_may_be_gone_by_then() {
     let mut writer = core.writer().expect("it is opened for writing");
     let before = writer.file_len;
     for _ in 0..2 {
-        writer.cut(&core, Kept::Held).expect("memory refuses nothing");
+        writer.cut(Kept::Held).expect("memory refuses nothing");
         assert!(writer.file_len < before);
-        assert_eq!(writer.file_len, writer.kept_len(&core, Kept::Held));
+        assert_eq!(writer.file_len, writer.kept_len(Kept::Held));
     }
 }
 
@@ -136,7 +135,7 @@ fn what_was_moved_in_vain_is_cut_off_all_the_same_where_somebody_asks_for_all_of
     put(&core, 0..60).expect("there is room");
     let in_vain = |effort| {
         let mut writer = core.writer().expect("it is opened for writing");
-        let figures = writer.figures(&core);
+        let figures = writer.figures();
         writer.work.best = None;
         assert!(!writer.is_in_vain(effort, &figures), "nothing was moved yet");
         writer.work.relocated_bytes += 1 << 30;
@@ -145,7 +144,7 @@ fn what_was_moved_in_vain_is_cut_off_all_the_same_where_somebody_asks_for_all_of
     let step = |effort| core.maintain(effort).expect("memory refuses nothing");
     let beyond = || {
         let writer = core.writer().expect("it is opened for writing");
-        writer.file_len - writer.kept_len(&core, Kept::Held)
+        writer.file_len - writer.kept_len(Kept::Held)
     };
     in_vain(Effort::Rest);
     assert!(step(Effort::Rest) == Stepped::Nothing && beyond() > 0);

@@ -1,7 +1,7 @@
 //! Nothing is given out again that somebody may need.
 
 use super::*;
-use crate::core::Expect;
+use crate::core::{Core, Expect};
 use crate::document::KeyRef;
 use crate::options::{Durability, Options};
 use crate::storage::MemoryStorage;
@@ -14,11 +14,11 @@ fn store() -> Core {
 fn put(core: &Core, name: &str, keys: std::ops::Range<i64>) {
     let mut writer = core.writer().expect("it is opened for writing");
     for key in keys {
-        writer.begin(core).expect("memory refuses nothing");
-        core.put(&mut writer, name, KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
-        writer.commit(core, Durability::Buffered).expect("memory refuses nothing");
+        writer.begin().expect("memory refuses nothing");
+        writer.put(name, KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
+        writer.commit(Durability::Buffered).expect("memory refuses nothing");
     }
-    writer.sync(core).expect("memory refuses nothing");
+    writer.sync().expect("memory refuses nothing");
 }
 
 /// A store whose first segment is freed, as both checkpoints say.
@@ -44,19 +44,19 @@ fn a_place_is_given_out_once_both_checkpoints_have_it_as_freed_and_no_backup_rea
     let place = writer.accounts.get(0).expect("it is kept").physical;
     let holds = |writer: &Writer| writer.appender.free.within(place + 1) - writer.appender.free.within(place);
     writer.work.backups = 1;
-    assert!(!writer.reclaim(&core).expect("memory refuses nothing"), "a backup");
+    assert!(!writer.reclaim().expect("memory refuses nothing"), "a backup");
     writer.work.backups = 0;
     writer.half_published = true;
-    assert!(!writer.reclaim(&core).expect("memory refuses nothing"), "a slot names another checkpoint");
+    assert!(!writer.reclaim().expect("memory refuses nothing"), "a slot names another checkpoint");
     writer.half_published = false;
     assert_eq!((holds(&writer), writer.accounts.get(0).is_some()), (0, true));
-    writer.room.is_stale = false;
-    assert!(writer.reclaim(&core).expect("memory refuses nothing"));
+    writer.budget.is_stale = false;
+    assert!(writer.reclaim().expect("memory refuses nothing"));
     assert_eq!((holds(&writer), writer.accounts.get(0).is_some()), (1, false));
-    assert!(writer.room.is_stale, "what is to be kept of the file is worked out anew");
-    writer.room.is_stale = false;
-    assert!(!writer.reclaim(&core).expect("memory refuses nothing"), "nothing more is freed");
-    assert!(!writer.room.is_stale);
+    assert!(writer.budget.is_stale, "what is to be kept of the file is worked out anew");
+    writer.budget.is_stale = false;
+    assert!(!writer.reclaim().expect("memory refuses nothing"), "nothing more is freed");
+    assert!(!writer.budget.is_stale);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn what_a_checkpoint_does_not_have_as_freed_is_not_given_out() {
     let [newest, before] = writer.superblock.checkpoints.map(|named| named.expect("two were taken").lsn);
     assert!(before < lsn && lsn <= newest);
     assert_eq!(writer.reuse_floor(), before);
-    assert!(!writer.reclaim(&core).expect("memory refuses nothing"));
+    assert!(!writer.reclaim().expect("memory refuses nothing"));
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn the_segments_of_a_collection_that_has_ended_are_pinned_while_a_snapshot_sees_
     let core = store();
     put(&core, "a", 0..30);
     put(&core, "b", 0..30);
-    let id = core.naming("a").expect("it was just begun").documents.id;
+    let id = core.shared.naming("a").expect("it was just begun").documents.id;
     let holds_a = |writer: &Writer| -> BTreeSet<u64> {
         let holds = |live: &[(u32, u64)]| live.iter().any(|(collection, _)| *collection == id);
         writer
@@ -89,16 +89,16 @@ fn the_segments_of_a_collection_that_has_ended_are_pinned_while_a_snapshot_sees_
             .map(|(sequence, _)| sequence)
             .collect()
     };
-    let snapshot = core.register();
+    let snapshot = core.shared.register();
     let mut writer = core.writer().expect("it is opened for writing");
-    assert!(core.pinned_segments(&writer).expect("memory can be read").is_empty());
+    assert!(writer.pinned_segments().expect("memory can be read").is_empty());
     let expected = holds_a(&writer);
     assert!(expected.len() > 1 && expected.len() < writer.accounts.count() as usize);
-    writer.begin(&core).expect("memory refuses nothing");
-    assert!(core.drop_collection(&mut writer, "a").expect("it is there"));
-    writer.commit(&core, Durability::Buffered).expect("memory refuses nothing");
-    writer.sync(&core).expect("memory refuses nothing");
-    assert_eq!(core.pinned_segments(&writer).expect("memory can be read"), expected);
+    writer.begin().expect("memory refuses nothing");
+    assert!(writer.drop_collection("a").expect("it is there"));
+    writer.commit(Durability::Buffered).expect("memory refuses nothing");
+    writer.sync().expect("memory refuses nothing");
+    assert_eq!(writer.pinned_segments().expect("memory can be read"), expected);
     drop(snapshot);
-    assert!(core.pinned_segments(&writer).expect("memory can be read").is_empty());
+    assert!(writer.pinned_segments().expect("memory can be read").is_empty());
 }

@@ -1,7 +1,7 @@
 //! Each segment is counted once, under what it is.
 
 use super::*;
-use crate::core::Expect;
+use crate::core::{Core, Expect};
 use crate::document::KeyRef;
 use crate::options::{Durability, Options};
 use crate::storage::MemoryStorage;
@@ -9,11 +9,11 @@ use crate::storage::MemoryStorage;
 fn put(core: &Core, keys: std::ops::Range<i64>) {
     let mut writer = core.writer().expect("it is opened for writing");
     for key in keys {
-        writer.begin(core).expect("memory refuses nothing");
-        core.put(&mut writer, "a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
-        writer.commit(core, Durability::Buffered).expect("memory refuses nothing");
+        writer.begin().expect("memory refuses nothing");
+        writer.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
+        writer.commit(Durability::Buffered).expect("memory refuses nothing");
     }
-    writer.sync(core).expect("memory refuses nothing");
+    writer.sync().expect("memory refuses nothing");
 }
 
 #[test]
@@ -28,17 +28,17 @@ fn a_segment_waits_for_the_checkpoints_that_do_not_have_it_as_freed_yet() {
     let mut writer = core.writer().expect("it is opened for writing");
     let [newest, before] = writer.superblock.checkpoints.map(|named| named.expect("two were taken").lsn);
     let all = writer.accounts.count();
-    assert_eq!(writer.usage(&core).in_use, all);
+    assert_eq!(writer.usage().in_use, all);
     let next = |lsn: Lsn| Lsn(lsn.0 + 1);
     // Two that only a snapshot could keep, one for the checkpoint to come, and three that no checkpoint has as freed.
     let freed = [Lsn(1), before, next(before), newest, next(newest), next(newest), writer.end()];
     for (sequence, lsn) in freed.into_iter().enumerate() {
         writer.accounts.set_freed(sequence as u64, lsn);
     }
-    let usage = writer.usage(&core);
+    let usage = writer.usage();
     assert_eq!((usage.in_use, usage.pinned, usage.waiting, usage.waiting_for_two), (all - 7, 2, 5, 3));
     assert!(usage.free > 1 && usage.checkpoints > 1, "{usage:?}");
-    let space = writer.space(&core);
+    let space = writer.space();
     assert_eq!(space.pinned_bytes, 2 * 512);
     assert_eq!(space.reclaimable_bytes, 5 * 512);
     assert_eq!(space.free_bytes, usage.free * 512);

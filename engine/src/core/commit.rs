@@ -1,0 +1,201 @@
+//! A commit: one at a time, each step saying what has become true.
+
+use crate::error::{Error, Result};
+use crate::format::Lsn;
+use crate::log::Mark;
+use crate::options::Durability;
+use crate::seeded::{self, Bug};
+
+use super::shared::Shared;
+use super::space_budget::Share;
+use super::writer::Writer;
+
+/// What a commit has come to when it is placed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Placed {
+    pub(crate) lsn: Lsn,
+    /// Whether its caller must wait until it is visible.
+    pub(crate) is_pending: bool,
+}
+
+impl Writer {
+    //= spec/semantics.md#s-8-5-full-disk
+    //# A store MUST NOT let a write that failed for want of room take effect later.
+    /// The commits from `first` to `last` are no more; the log ends where `mark` says.
+    pub(super) fn took_back(&mut self, first: Lsn, last: Lsn, mark: Mark) {
+        self.revert(mark);
+        self.taken_back.push((first, last));
+        // Some of them may be in the file: so nothing is placed before the end of the log is sealed.
+        self.unsealed = true;
+    }
+
+    /// Ends the log where `mark` says, after what lies behind was shown.
+    pub(super) fn revert(&mut self, mark: Mark) {
+        self.shared.log.segments.end_with(mark.segment());
+        let sequence = mark.segment().sequence;
+        self.accounts.end_with(sequence);
+        self.appender.revert(mark);
+        self.accounts.set_end(sequence, self.appender.end().offset);
+        self.budget.is_stale = true;
+    }
+
+    /// [`Error::Closed`], or why nothing is written any more.
+    pub(crate) fn check_open(&self) -> Result<()> {
+        if self.closed {
+            return Err(Error::Closed);
+        }
+        self.shared.log.storage.check_writable()
+    }
+
+    //= spec/recovery.md#r-7-4-a-new-incarnation-in-place
+    //# A writer MUST acknowledge what the first of these syncs covered only after the slot's sync.
+    //= spec/recovery.md#r-8-1-what-holds-a-place
+    //# A writer MUST NOT give out any place before the slot of is durable: until then the older slot
+    //# may name a checkpoint that the newest does not.
+    /// Makes sure that a commit may be begun: an incarnation is taken, counts are left, the end of the log is sealed.
+    pub(crate) fn begin(&mut self) -> Result<()> {
+        self.check_open()?;
+        self.batch.clear();
+        if self.unsealed || self.is_open && !self.appender.has_counts_left() {
+            // spec. A new incarnation in place: nothing of the old one is counted behind its opening frame.
+            self.sync()?;
+            self.take_incarnation()
+        } else if !self.is_open {
+            self.take_incarnation()
+        } else {
+            Ok(())
+        }
+    }
+
+    //= spec/semantics.md#s-2-1-nothing-changes
+    //# A call that is refused, or that reports that it failed, MUST leave the state as it was.
+    //= spec/semantics.md#s-8-5-full-disk
+    //# A write that finds no room MUST fail, and leave the store able to read, and to write again once there
+    //# is room.
+    //= spec/transactions.md#t-4-7-buffered-commits
+    //# A store SHOULD make `Buffered` commits durable within a stated interval, and MUST hand them over once
+    //# a stated number of bytes is waiting.
+    //= spec/durability.md#d-2-1-where-a-class-comes-from
+    //# A store MUST NOT give a commit a class that is weaker than the one that was asked for.
+    /// Places what is in `self.batch` as one commit, does at once what its class asks of the writer, and applies it. Whoever
+    /// asked for `Synced` waits for a sync next.
+    pub(crate) fn commit(&mut self, durability: Durability) -> Result<Placed> {
+        assert!(!self.batch.is_empty(), "a commit changes something");
+        self.shared.find_superseded_chunks(&mut self.batch)?;
+        let mut batch = std::mem::take(&mut self.batch);
+        if durability == Durability::Written && seeded::is_on(Bug::HandedOverBeforePlaced) {
+            self.write_out()?;
+        }
+        let mark = self.appender.mark();
+        let share = match batch.is_system {
+            true if !batch.leaves_reserve => Share::Reserve,
+            true => Share::Ordinary,
+            false if batch.only_frees() => Share::Deletes,
+            false => Share::Ordinary,
+        };
+        // Where that fails nothing is written and nothing is seen: refusing is free.
+        if let Err(error) = self.place(share, &mark, |appender| appender.place(&mut batch)) {
+            self.batch = batch;
+            return Err(error);
+        }
+        self.show_placed(&mark, &batch.long_records(self.shared.log.long_record_len()));
+        if !batch.is_system {
+            self.budget.is_reserve_wanted = share == Share::Ordinary;
+            self.budget.is_put_since_cut |= share == Share::Ordinary;
+        }
+        let lsn = batch.lsn;
+        let is_full = self.appender.pending_bytes() >= self.shared.options.flush_bytes;
+        if seeded::is_on(Bug::IndexBeforeWrite) {
+            self.accounts.enter(self.shared.log.geometry, &batch);
+            self.shared.apply_and_publish(&mut batch);
+            self.write_out()?;
+            return Ok(Placed { lsn, is_pending: false });
+        }
+        let is_forgotten =
+            seeded::is_on(Bug::WrittenNotHandedOver) || seeded::is_on(Bug::HandedOverBeforePlaced);
+        if is_full || durability == Durability::Written && !is_forgotten {
+            self.hand_down(&mark, lsn)?;
+        }
+        self.accounts.enter(self.shared.log.geometry, &batch);
+        if !batch.is_system {
+            self.work.user_bytes += batch.placed_bytes();
+        }
+        let needs_sync = durability == Durability::Synced && !seeded::is_on(Bug::VisibleBeforeDurable);
+        if needs_sync || self.shared.visibility.has_pending() || !Shared::is_short(&batch) {
+            self.shared.apply_unseen(batch, needs_sync, mark);
+            self.shared.publish_pending(self.durable());
+            return Ok(Placed { lsn, is_pending: self.shared.visibility.has_pending() });
+        }
+        self.shared.apply_and_publish(&mut batch);
+        self.batch = batch;
+        Ok(Placed { lsn, is_pending: false })
+    }
+
+    //= spec/semantics.md#s-6-3-written
+    //# When a call with class `Written` has returned with success, its commit and every commit before it MUST
+    //# survive the end of the process.
+    /// Hands everything placed to the operating system, the commit `lsn` among it, which is not applied yet. Where there is no
+    /// room, it and the pending commits in front of it are taken back.
+    fn hand_down(&mut self, mark: &Mark, lsn: Lsn) -> Result<()> {
+        self.write_out().inspect_err(|error| {
+            if !matches!(error, Error::StorageFull { .. }) {
+                return;
+            }
+            if seeded::is_on(Bug::FullDiskCommitKept) {
+                self.unsealed = true;
+            } else if !self.take_back_unwritten() {
+                self.took_back(lsn, lsn, mark.clone());
+            }
+        })
+    }
+
+    //= spec/semantics.md#s-6-6-close
+    //# When a store has been closed with success, every commit MUST survive a power cut.
+    //= spec/semantics.md#s-7-4-reopening
+    //# Reopening a store that was closed with success MUST give the state after Cn.
+    //= spec/durability.md#d-6-3-a-failure-at-close
+    //# When a close fails, the store MUST report it.
+    /// Ends this life of the store (spec: ). All that was placed is durable already.
+    pub(super) fn close(&mut self) -> Result<()> {
+        if self.closed {
+            return Ok(());
+        }
+        let closed = self.check_open().and_then(|()| self.sync()).and_then(|()| {
+            if self.unsealed {
+                self.take_incarnation()?;
+            }
+            if self.is_open { self.write_slot(|slot| slot.clean = true) } else { Ok(()) }
+        });
+        // A full disk is no end: what waits in memory can still be written once there is room.
+        self.closed = !matches!(closed, Err(Error::StorageFull { .. }));
+        closed
+    }
+
+    /// Writes out what is pending. Whether the file then stands for the state that the next writer sees: not after a failure, nor
+    /// while bytes of a commit that was taken back may stand behind the end of the log.
+    pub(super) fn hand_over(&mut self) -> Result<bool> {
+        if self.shared.log.storage.check_writable().is_err() || self.unsealed {
+            return Ok(false);
+        }
+        if !self.closed {
+            self.write_out()?;
+        }
+        Ok(true)
+    }
+
+    //= spec/transactions.md#t-4-8-no-room
+    //# When there is no room to hand over what is pending, the pending commits MUST fail as `StorageFull`,
+    //# all of them, and be taken back: the state is as if they had never been placed (S-8.5).
+    /// Takes every pending commit that is not handed over out of index, catalog and log, as if it had never been placed
+    /// (spec: T-4.8). Whether there were any.
+    pub(super) fn take_back_unwritten(&mut self) -> bool {
+        let Writer { shared, accounts, appender, .. } = self;
+        let taken = shared.visibility.take_back(appender.written(), |pending| {
+            shared.undo(pending);
+            accounts.undo(shared.log.geometry, &pending.batch);
+        });
+        let Some(first) = taken.last() else { return false };
+        self.took_back(first.batch.lsn, taken[0].batch.lsn, first.mark.clone());
+        true
+    }
+}

@@ -1,0 +1,103 @@
+//! What readers need of the store, and the writer with them: the log, the catalog with its indexes, and who sees what.
+
+use crate::error::{Error, Result};
+use crate::format::LogAddress;
+use crate::index::{Catalog, Documents, Naming, State};
+use crate::log::Log;
+use crate::options::Options;
+use crate::sync::{Arc, RwLock, read};
+use crate::txn::Visibility;
+
+use super::feeds::Feeds;
+
+/// The part of the store that every thread may use at any time. No lock in it is held across I/O.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) log: Log,
+    pub(super) catalog: RwLock<Catalog>,
+    pub(super) visibility: Arc<Visibility>,
+    pub(super) feeds: Feeds,
+    pub(crate) options: Options,
+}
+
+impl Shared {
+    //= spec/semantics.md#s-3-3-unknown-collection
+    //# A read of a name that no collection has, a replace or a delete in one MUST be refused as
+    //# `UnknownCollection`.
+    /// What `name` means in the visible state.
+    pub(crate) fn naming(&self, name: &str) -> Result<Arc<Naming>> {
+        let found = self.visibility.settled(|visible| read(&self.catalog).find_in(name, visible).cloned());
+        found.ok_or_else(|| Error::UnknownCollection { name: name.to_owned() })
+    }
+
+    /// Whether the visible state has `naming`.
+    pub(crate) fn is_visible(&self, naming: &Naming) -> bool {
+        self.visibility.settled(|visible| naming.is_in(visible))
+    }
+
+    //= spec/semantics.md#s-3-9-list-of-names
+    //# The list of collections MUST hold each name once, in bytewise order, empty collections included.
+    /// The names of all collections, in the order of their bytes.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names: Vec<_> = self.namings_now().1.iter().map(|naming| naming.name.clone()).collect();
+        names.sort();
+        names
+    }
+
+    /// The collections of the visible state.
+    pub(crate) fn namings(&self) -> Vec<Arc<Naming>> {
+        self.namings_now().1
+    }
+
+    /// The visible state, and the collections of it.
+    pub(super) fn namings_now(&self) -> (State, Vec<Arc<Naming>>) {
+        self.visibility.settled(|visible| (visible, read(&self.catalog).in_state(visible).cloned().collect()))
+    }
+
+    /// Whether a commit is placed and not visible yet.
+    pub(crate) fn has_pending(&self) -> bool {
+        self.visibility.has_pending()
+    }
+
+    /// Ends a snapshot: reads through it say so from now on.
+    pub(crate) fn end_snapshot(&self, id: u64) {
+        self.visibility.release(id);
+    }
+
+    /// The addresses of the superseded versions that keep their place for `state`.
+    pub(crate) fn pinned(&self, state: State) -> Vec<LogAddress> {
+        self.visibility.pinned(state)
+    }
+
+    /// How often pending commits were taken back.
+    pub(crate) fn take_backs(&self) -> u64 {
+        self.visibility.take_backs()
+    }
+
+    //= spec/format.md#f-7-2-ids-and-names
+    //# A writer MUST NOT give a collection id twice in the life of a store.
+    //= spec/semantics.md#s-3-5-collection-ids
+    //# A store MUST NOT give out the id of a collection that any commit in its order gave out.
+    //= spec/semantics.md#s-3-5-collection-ids
+    //# When no id is left, the call MUST be refused as `LimitReached`.
+    pub(super) fn next_collection_id(&self) -> Result<u32> {
+        next_id(read(&self.catalog).last_id())
+    }
+
+    /// The documents of a collection to be.
+    pub(super) fn new_documents(&self, id: u32) -> Arc<Documents> {
+        Arc::new(Documents::new(id, self.options.check.page_shift))
+    }
+
+    /// What `name` means after the newest commit.
+    pub(super) fn newest_naming(&self, name: &str) -> Option<Arc<Naming>> {
+        read(&self.catalog).find(name).cloned()
+    }
+}
+
+//= spec/semantics.md#s-4-4-ids-run-out
+//# An insert that needs an id above 9,223,372,036,854,775,807 MUST be refused as `IdsExhausted`.
+/// The collection id behind `last`.
+pub(super) fn next_id(last: u32) -> Result<u32> {
+    last.checked_add(1).ok_or(Error::LimitReached { what: "collection ids" })
+}

@@ -1,0 +1,78 @@
+//! What a change supersedes: the version that it replaces, and that version's chunks.
+
+use crate::document::KeyRef;
+use crate::error::{Error, Result};
+use crate::format::LogAddress;
+use crate::format::body::ChunkList;
+use crate::index::{Birth, Documents, Entry};
+use crate::log::{Action, Batch, Change, Replaces};
+use crate::seeded::{self, Bug};
+
+use super::shared::Shared;
+
+impl Shared {
+    //= spec/format.md#f-6-6-replaced-version
+    //# A put or delete that replaces a version SHOULD name its address.
+    /// What a change of a key supersedes whose newest version stands at `newest`.
+    pub(super) fn replaces(&self, newest: Option<Entry>) -> Result<Replaces> {
+        let Some(entry) = newest else { return Ok(Replaces::Nothing) };
+        // Whoever holds a state from after the move, now or later, has the version by its place alone: most need no look at the record.
+        let birth = if entry.is_relocated() && self.visibility.is_held_below(entry.address()) {
+            self.birth(entry)?
+        } else {
+            Birth::At(entry.address())
+        };
+        Ok(Replaces::Version(entry, birth))
+    }
+
+    /// Notes in `batch` where the chunks stand of what its changes supersede. A list that is damaged is none: its document can still be
+    /// replaced and deleted, and its chunks are found dead when they are cleaned.
+    pub(super) fn find_superseded_chunks(&self, batch: &mut Batch) -> Result<()> {
+        let chunked = |change: &Change| match change.replaces {
+            Replaces::Version(entry, _) if entry.is_chunked() && !change.is_moot => Some(entry),
+            _ => None,
+        };
+        for number in 0..batch.changes.len() {
+            let Some(entry) = chunked(&batch.changes[number]) else { continue };
+            if matches!(batch.changes[number].action, Action::Relocate(_)) {
+                continue;
+            }
+            match self.chunks_of(entry) {
+                Ok(chunks) => batch.superseded.extend(chunks.into_iter().map(|chunk| (number, chunk))),
+                Err(Error::Corrupt(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the chunks of the document at `entry` stand.
+    pub(super) fn chunks_of(&self, entry: Entry) -> Result<Vec<LogAddress>> {
+        if !entry.is_chunked() {
+            return Ok(Vec::new());
+        }
+        let found = self.log.find(entry.address())?;
+        let record = self.log.parse(&found, entry.address())?;
+        let list = ChunkList::parse(record.body).filter(|_| record.chunked);
+        let list = list.ok_or_else(|| self.wrong_record(entry.address(), record.collection, &record))?;
+        Ok(list.addresses().collect())
+    }
+
+    //= spec/transactions.md#t-2-10-versions
+    //# A `replace_if` or `delete_if` MUST be refused as `VersionMismatch` unless the newest version of the
+    //# document is the one given.
+    /// Refuses unless the version at `newest` is the one that the caller has seen (spec: T-2.10).
+    pub(super) fn check_version(
+        &self,
+        documents: &Documents,
+        key: KeyRef<'_>,
+        newest: Option<Entry>,
+        expected: u64,
+    ) -> Result<()> {
+        let found = newest.map(|entry| self.locate(documents.id, key, entry)).transpose()?;
+        match found.map(|found| found.lsn().0) {
+            Some(version) if version == expected || seeded::is_on(Bug::VersionNotCompared) => Ok(()),
+            found => Err(Error::VersionMismatch { expected, found }),
+        }
+    }
+}
