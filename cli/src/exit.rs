@@ -127,6 +127,7 @@ fn exit_of(error: &Error) -> Exit {
 fn advice(error: &Error) -> Option<&'static str> {
     match error {
         Error::NotFound { .. } => Some("`import` and `put` create a store, the other commands need one"),
+        Error::Incomplete => Some("`import` and `put` do; nothing was stored in it yet"),
         Error::Corrupt(_) => {
             Some("`holotype verify --deep` lists all that is wrong; keep a copy of the file")
         }

@@ -25,11 +25,11 @@ impl Store {
         Self::open(path, &Options::new().create(false)).map_err(|error| Failure::store(path, &error))
     }
 
-    /// For writing; `None` where there is no file.
+    /// For writing; `None` where there is no file yet, or no more than an unfinished creation.
     pub(crate) fn open_if_there(path: &Path) -> Result<Option<Self>> {
         match Self::open(path, &Options::new().create(false)) {
             Ok(store) => Ok(Some(store)),
-            Err(Error::NotFound { .. }) => Ok(None),
+            Err(Error::NotFound { .. } | Error::Incomplete) => Ok(None),
             Err(error) => Err(Failure::store(path, &error)),
         }
     }

@@ -9,6 +9,7 @@ mod documents;
 mod gate;
 mod gate_shards;
 mod inspect;
+mod killed;
 mod refusals;
 mod reports;
 mod round_trip;
