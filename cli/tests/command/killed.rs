@@ -75,7 +75,10 @@ fn a_killed_import_can_be_imported_again() {
         // One commit: all of it was there, or nothing.
         bench.run_args(["import", "s.holo", SAMPLE, "--collection", "docs"]).done();
         let found = bench.run("scan s.holo docs").done().lines().count();
-        assert!(found == lines || found == 2 * lines, "killed after {step} quarters of a millisecond: {found}");
+        assert!(
+            found == lines || found == 2 * lines,
+            "killed after {step} quarters of a millisecond: {found}"
+        );
         bench.run("verify s.holo --deep").done();
     }
 }

@@ -39,7 +39,7 @@ fn a_commit_of_two_documents() {
     beside(&fixture, work, |fixture| {
         let [first, second] = [0, 1].map(|key| fixture.get(key).expect("it is there in both states"));
         assert!(first <= second, "{WENT_BACK}");
-        let snapshot = fixture.core.register();
+        let snapshot = fixture.core.shared.register();
         let [first, second] = [0, 1].map(|key| fixture.get_at(&snapshot, key).expect("the snapshot lives"));
         assert_eq!(first, second, "a snapshot has half a commit");
     });
@@ -48,18 +48,18 @@ fn a_commit_of_two_documents() {
 /// A commit adds a document to each of two collections; a reader counts the one and then the other, or looks and then counts.
 fn a_commit_that_adds_is_counted() {
     let fixture = Fixture::new();
-    fixture.commit(Durability::Buffered, |writer| put_in(&fixture.core, writer, "d", 0, 0));
-    let other = fixture.core.naming("d").expect("it was just made");
+    fixture.commit(Durability::Buffered, |writer| put_in(writer, "d", 0, 0));
+    let other = fixture.core.shared.naming("d").expect("it was just made");
     let work = |fixture: &Fixture| {
         fixture.commit(Durability::Buffered, |writer| {
             fixture.put(writer, 2, 1);
-            put_in(&fixture.core, writer, "d", 1, 1);
+            put_in(writer, "d", 1, 1);
         });
     };
     beside(&fixture, work, |fixture| {
-        let counted = [&*fixture.naming, &*other].map(|naming| fixture.core.len(naming));
+        let counted = [&*fixture.naming, &*other].map(|naming| fixture.core.shared.len(naming));
         assert!(counted != [3, 1], "{WENT_BACK}");
-        assert!(fixture.get(2).is_none() || fixture.core.len(&fixture.naming) == 3, "{WENT_BACK}");
+        assert!(fixture.get(2).is_none() || fixture.core.shared.len(&fixture.naming) == 3, "{WENT_BACK}");
     });
 }
 
@@ -83,7 +83,7 @@ fn a_commit_waits_for_its_sync() {
         assert!(behind.is_none() || deleted, "{WENT_BACK}");
         assert!(!deleted || replaced, "{WENT_BACK}");
         assert!(!replaced || fixture.disk.is_durable(1), "{TOO_SOON}");
-        let snapshot = fixture.core.register();
+        let snapshot = fixture.core.shared.register();
         let [first, second] = [0, 1].map(|key| fixture.get_at(&snapshot, key).expect("the snapshot lives"));
         assert!(
             [(Some(0), Some(0)), (Some(1), None)].contains(&(first, second)),
@@ -116,7 +116,7 @@ const NEVER_VISIBLE: &str = "a commit that was taken back was never visible";
 /// There is no room to hand over a commit that replaces one document and deletes the other: it is taken back.
 fn a_commit_is_taken_back() {
     let fixture = Fixture::new();
-    let snapshot = fixture.core.register();
+    let snapshot = fixture.core.shared.register();
     let work = |fixture: &Fixture| {
         fixture.commit(Durability::Synced, |writer| {
             fixture.put(writer, 0, 1);
@@ -145,14 +145,14 @@ const ANOTHER_STATE: &str = "a snapshot answers from its own state";
 /// A snapshot is ended by its age while it is read, after both documents have changed.
 fn a_snapshot_is_ended() {
     let fixture = Fixture::new();
-    let snapshot = fixture.core.register();
+    let snapshot = fixture.core.shared.register();
     let id = snapshot.id();
     let work = move |fixture: &Fixture| {
         fixture.commit(Durability::Buffered, |writer| {
             fixture.put(writer, 0, 1);
             fixture.delete(writer, 1);
         });
-        fixture.core.end_snapshot(id);
+        fixture.core.shared.end_snapshot(id);
     };
     beside(&fixture, work, |fixture| {
         for key in [1, 0] {
@@ -167,7 +167,7 @@ fn a_snapshot_is_ended() {
 /// Of two snapshots of one state one is let go while the other is read, and a commit supersedes what both have.
 fn one_of_two_snapshots_goes() {
     let fixture = Fixture::new();
-    let [kept, gone] = [fixture.core.register(), fixture.core.register()];
+    let [kept, gone] = [fixture.core.shared.register(), fixture.core.shared.register()];
     let work = move |fixture: &Fixture| {
         fixture.commit(Durability::Buffered, |writer| {
             fixture.put(writer, 0, 1);

@@ -88,10 +88,10 @@ impl Fixture {
             writer.create_collection("c").expect("nothing is in the way");
         });
         commit(&core, Durability::Buffered, |writer| {
-            put(&core, writer, 0, 0);
-            put(&core, writer, 1, 0);
+            put(writer, 0, 0);
+            put(writer, 1, 0);
         });
-        let naming = core.naming("c").expect("it was just made");
+        let naming = core.shared.naming("c").expect("it was just made");
         let fixture = Fixture { core, naming, disk };
         fixture.sync();
         Arc::new(fixture)
@@ -102,7 +102,7 @@ impl Fixture {
     }
 
     pub(super) fn put(&self, writer: &mut Writer, key: i64, number: u8) {
-        put(&self.core, writer, key, number);
+        put(writer, key, number);
     }
 
     pub(super) fn delete(&self, writer: &mut Writer, key: i64) {
@@ -113,20 +113,20 @@ impl Fixture {
     /// The three steps of a sync, which others may come between.
     pub(super) fn sync(&self) {
         if let Some(job) = self.core.begin_sync().expect("there is room") {
-            self.core.sync_storage().expect("the disk works");
+            self.core.shared.sync_storage().expect("the disk works");
             self.core.end_sync(job).expect("not opened for reading only");
         }
     }
 
     /// The number in the visible document.
     pub(super) fn get(&self, key: i64) -> Option<u8> {
-        let found = self.core.get(&self.naming, KeyRef::Int(key)).expect("memory can be read");
+        let found = self.core.shared.get(&self.naming, KeyRef::Int(key)).expect("memory can be read");
         found.map(|found| number(found.body()))
     }
 
     /// The number in the document of a snapshot.
     pub(super) fn get_at(&self, snapshot: &Registered, key: i64) -> Result<Option<u8>> {
-        let found = self.core.get_at(snapshot, &self.naming.documents, KeyRef::Int(key))?;
+        let found = self.core.shared.get_at(snapshot, &self.naming.documents, KeyRef::Int(key))?;
         Ok(found.map(|found| number(found.body())))
     }
 
@@ -134,7 +134,7 @@ impl Fixture {
     pub(super) fn keys_at(&self, snapshot: &Arc<Registered>) -> Result<Vec<Key>> {
         let mut cursor = Cursor::new(Arc::clone(snapshot), Arc::clone(&self.naming), KeyRange::all());
         let mut keys = Vec::new();
-        while let Some((key, _)) = self.core.next_entry(&mut cursor)? {
+        while let Some((key, _)) = self.core.shared.next_entry(&mut cursor)? {
             keys.push(key.to_key());
         }
         Ok(keys)
@@ -148,11 +148,11 @@ pub(super) fn commit(core: &Core, durability: Durability, stage: impl FnOnce(&mu
     writer.commit(durability).expect("there is room");
 }
 
-pub(super) fn put(core: &Core, writer: &mut Writer, key: i64, number: u8) {
-    put_in(core, writer, "c", key, number);
+pub(super) fn put(writer: &mut Writer, key: i64, number: u8) {
+    put_in(writer, "c", key, number);
 }
 
-pub(super) fn put_in(core: &Core, writer: &mut Writer, collection: &str, key: i64, number: u8) {
+pub(super) fn put_in(writer: &mut Writer, collection: &str, key: i64, number: u8) {
     let body = document(number);
     writer.put(collection, KeyRef::Int(key), Expect::Anything, &body).expect("nothing is in the way");
 }
