@@ -12,7 +12,7 @@ use crate::format::body::{ChunkList, parse_chunk};
 use crate::format::record::{Kind, Record};
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Birth, Documents, Entry, PrimaryIndex};
-use crate::log::{Chunk, Relocation, Replaces, SegmentWalk};
+use crate::log::{Chunk, Log, Relocation, Replaces, SegmentWalk};
 use crate::options::Durability;
 use crate::seeded::{self, Bug};
 use crate::sync::race::{self, Race};
@@ -146,7 +146,7 @@ impl Core {
         while let Some(frame) = walk.next()? {
             for record in walk.records(&frame) {
                 let (address, record) = record?;
-                let candidate = candidate(self, walk.segment(), address, &record);
+                let candidate = candidate(&self.shared.log, walk.segment(), address, &record);
                 let wanted = |candidate: &Candidate| {
                     !race::is_on(Race::LivenessAskedEarly) || self.shared.stands_where_it_did(candidate)
                 };
@@ -297,11 +297,11 @@ pub(super) fn parts<T>(slice: &[T], is_last: bool) -> impl Iterator<Item = (&[T]
 //# Deletes and catalog records MUST NOT be moved, nor any dead record.
 /// What of a record the cleaner must ask the index about: deletes and changes of the catalog stay where they are, and go with their segment
 /// once every checkpoint has them in it (spec: P-3.4).
-fn candidate(core: &Core, segment: &Segment, address: LogAddress, record: &Record<'_>) -> Option<Candidate> {
+fn candidate(log: &Log, segment: &Segment, address: LogAddress, record: &Record<'_>) -> Option<Candidate> {
     let key = || record.key.expect("a document's record was parsed with its key");
     match record.kind {
         Kind::Put | Kind::RelocatedPut if !record.chunked => {
-            let lsn = core.shared.log.lsn_in(segment, record, address);
+            let lsn = log.lsn_in(segment, record, address);
             Some(Candidate::of_document(lsn, address, key(), record))
         }
         Kind::Put | Kind::RelocatedPut | Kind::Chunk => {
