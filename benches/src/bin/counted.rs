@@ -17,7 +17,7 @@ use std::sync::Arc;
 use holotype::storage::MemoryStorage;
 use holotype::{Background, Collection, Db, DocRef, Document, Durability, Options, Value, WriteTransaction};
 use holotype_benches::fixture::documents_of;
-use holotype_benches::workload::{SMALL_FIELDS, UniformIds, small_document};
+use holotype_benches::workload::{SMALL_FIELDS, Small, UniformIds, small_document};
 
 /// Documents in a store that is read, or opened.
 const LOADED: u64 = 4_000;
@@ -31,18 +31,28 @@ const WARM: u64 = 500;
 /// Documents in one transaction.
 const BATCH: u64 = 10;
 
+/// Documents in a transaction of many writes.
+const MANY: u64 = 10_000;
+
+/// Collections that such a transaction writes to in turn.
+const COLLECTIONS: u64 = 100;
+
 /// How often the slowed path does its work once more: by a good 5 percent, which is beyond what is allowed.
 const SLOWED: u64 = 16;
 
 /// A name, and what runs the path: how many calls it measured.
 type Path = (&'static str, fn() -> u64);
 
-const PATHS: [Path; 17] = [
+const PATHS: [Path; 21] = [
     ("insert_buffered", || insert(Durability::Buffered)),
     ("insert_written", || insert(Durability::Written)),
     ("replace", replace),
     ("delete", delete),
     ("commit", commit),
+    ("tx_put", tx_put),
+    ("tx_put_name", tx_put_name),
+    ("tx_update", tx_update),
+    ("tx_collections", tx_collections),
     ("get_decode", || get(decoded)),
     ("get_field", || get(field)),
     ("miss", miss),
@@ -192,6 +202,70 @@ fn commit() -> u64 {
     assert_eq!(committed, CALLS / BATCH);
     assert_eq!(documents.len().expect("it was created"), WARM + CALLS);
     committed
+}
+
+/// Typed documents, made before anything is counted.
+fn typed(count: u64) -> Vec<Small> {
+    (1..=count as i64).map(Small::new).collect()
+}
+
+/// One `Written` transaction that calls `change` for each input.
+fn one_transaction<I>(
+    db: &Db,
+    inputs: impl IntoIterator<Item = I>,
+    change: impl Fn(&WriteTransaction, I) -> holotype::Result<()>,
+) {
+    let mut inputs = inputs.into_iter();
+    measured(&mut || {
+        db.write(|transaction| inputs.by_ref().try_for_each(|input| change(transaction, black_box(input))))
+            .expect("room");
+    });
+}
+
+/// Puts of new typed documents under ids.
+fn tx_put() -> u64 {
+    let (db, documents) = loaded(WARM, Durability::Written);
+    one_transaction(&db, (WARM as i64 + 1..).zip(&typed(MANY)), |transaction, (id, document)| {
+        transaction.collection(documents.name()).put_as(id, document)
+    });
+    assert_eq!(documents.len().expect("it was created"), WARM + MANY);
+    MANY
+}
+
+/// Puts of new typed documents under names of ten bytes, each in a place of its own among those that are there.
+fn tx_put_name() -> u64 {
+    let (db, documents) = loaded(WARM, Durability::Written);
+    // 1,999 and the number of names have no common divisor.
+    let names: Vec<_> = (0..MANY as i64).map(|at| format!("u-{:08}", at * 1_999 % MANY as i64 + 1)).collect();
+    one_transaction(&db, names.iter().zip(&typed(MANY)), |transaction, (name, document)| {
+        transaction.collection(documents.name()).put_as(name, document)
+    });
+    assert_eq!(documents.len().expect("it was created"), WARM + MANY);
+    MANY
+}
+
+/// Puts of typed documents in the place of others.
+fn tx_update() -> u64 {
+    let (db, documents) = loaded(MANY, Durability::Written);
+    one_transaction(&db, UniformIds::new(MANY).zip(&typed(MANY)), |transaction, (id, document)| {
+        transaction.collection(documents.name()).put_as(id, document)
+    });
+    assert_eq!(documents.len().expect("it was created"), MANY);
+    MANY
+}
+
+/// As [`tx_put`], to many collections in turn.
+fn tx_collections() -> u64 {
+    let db = open_on(&Arc::default(), Durability::Written);
+    let collections: Vec<_> = (0..COLLECTIONS).map(|at| db.collection(format!("c{at}"))).collect();
+    for collection in &collections {
+        collection.insert(small_document(1)).expect("room");
+    }
+    one_transaction(&db, (2..).zip(&typed(MANY)), |transaction, (id, document)| {
+        transaction.collection(collections[id as usize % collections.len()].name()).put_as(id, document)
+    });
+    assert_eq!(collections[0].len().expect("it was created"), 1 + MANY / COLLECTIONS);
+    MANY
 }
 
 fn id_in(value: Option<i64>) -> u64 {
