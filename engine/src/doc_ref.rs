@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::core::{Located, Visited};
-use crate::document::{self, Document, KeyRef, RawDocument, RawValue};
+use crate::document::{self, Document, JsonPointer, KeyRef, RawDocument, RawValue};
 use crate::error::Result;
 
 /// A document as it stands in the log: verified, in memory, and not decoded. Owned, so it can outlive the store's handle.
@@ -46,6 +46,11 @@ impl DocRef {
     /// The field at `path`, such as `"a.b.0"`, found without decoding the rest, and without an allocation.
     pub fn get(&self, path: &str) -> Option<RawValue<'_>> {
         self.raw().get(path)
+    }
+
+    /// The value that `pointer` leads to, found without decoding the rest, and without an allocation.
+    pub fn pointer(&self, pointer: &JsonPointer) -> Option<RawValue<'_>> {
+        self.raw().pointer(pointer)
     }
 
     /// The document over its bytes.
@@ -99,6 +104,11 @@ impl<'a> DocView<'a> {
     /// The field at `path`, such as `"a.b.0"`, found without decoding the rest, and without an allocation.
     pub fn get(&self, path: &str) -> Option<RawValue<'a>> {
         self.raw().get(path)
+    }
+
+    /// The value that `pointer` leads to, found without decoding the rest, and without an allocation.
+    pub fn pointer(&self, pointer: &JsonPointer) -> Option<RawValue<'a>> {
+        self.raw().pointer(pointer)
     }
 
     /// The document over its bytes.

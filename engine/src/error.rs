@@ -215,6 +215,24 @@ pub enum Error {
         max: usize,
     },
 
+    // Ways into documents.
+    /// The text is no JSON Pointer.
+    InvalidPointer {
+        /// The text.
+        pointer: String,
+        /// Where it goes wrong, in bytes from its start.
+        at: usize,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// A pointer or path leads to no value.
+    NoSuchPlace {
+        /// The way up to the step that leads nowhere.
+        path: String,
+        /// Why it does not.
+        fault: crate::document::PathFault,
+    },
+
     // Collections.
     /// No collection has this name.
     UnknownCollection {
@@ -321,6 +339,10 @@ impl fmt::Display for Error {
                 write!(f, "the document has {len} encoded bytes; the limit is {max}")
             }
             Error::TooDeep { max } => write!(f, "arrays and objects nest deeper than {max} levels"),
+            Error::InvalidPointer { pointer, at, what } => {
+                write!(f, "{pointer:?} is no JSON Pointer: {what}, at byte {at}")
+            }
+            Error::NoSuchPlace { path, fault } => write!(f, "nothing is at {path:?}: {fault}"),
             Error::UnknownCollection { name } => write!(f, "there is no collection named {name:?}"),
             Error::InvalidName { name, what } => write!(f, "{name:?} cannot name a collection: {what}"),
             Error::KeyExists { key } => write!(f, "key {key} is taken"),

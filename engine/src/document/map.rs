@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use super::json::{self, JsonMode};
-use super::{DOCUMENT_LEN_MAX, Text, Value, cbor, path};
+use super::{DOCUMENT_LEN_MAX, JsonPointer, Text, Value, cbor, path, pointer};
 use crate::error::{Error, Result};
 
 /// A finite map from text to [`Value`]: what a collection holds under a key.
@@ -104,6 +104,13 @@ impl Document {
             None => Some(first),
             Some((_, rest)) => first.get_path(rest),
         }
+    }
+
+    /// The value that `pointer` leads to, if it leads to one. To the whole document, which is no [`Value`], it leads to none.
+    pub fn pointer(&self, pointer: &JsonPointer) -> Option<&Value> {
+        let mut tokens = pointer.tokens();
+        let first = self.get(tokens.next()?)?;
+        tokens.try_fold(first, |value, token| pointer::step(value, token).ok())
     }
 
     /// Takes the field `name` out, and returns what it held.

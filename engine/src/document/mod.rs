@@ -9,6 +9,7 @@
 //! | store a type of your own | [`to_bytes`], [`from_bytes`]: serde, straight to and from the bytes |
 //! | read one field of many | [`RawDocument::get`]: no decoding of the rest, no allocation |
 //! | check bytes from elsewhere | [`validate`] |
+//! | find a value by a path of the standards | [`JsonPointer`] |
 //! | compare any two values | [`Value::order_cmp`], or their [`order_key`]s bytewise |
 //!
 //! The room is pure: bytes and values in, bytes and values out. Equal documents have equal bytes, whichever way they were made.
@@ -17,8 +18,10 @@ pub(crate) mod cbor;
 mod convert;
 mod key;
 mod map;
+mod node;
 mod order;
 mod path;
+mod pointer;
 mod raw;
 mod serde_impls;
 mod text;
@@ -39,6 +42,7 @@ pub use de::from_bytes;
 pub use json::JsonMode;
 pub use key::{AsKey, Key, KeyRef};
 pub use map::{Document, Fields};
+pub use pointer::{JsonPointer, PathFault};
 pub use raw::{RawDocument, RawFields, RawItems, RawValue};
 pub use ser::to_bytes;
 pub use text::Text;

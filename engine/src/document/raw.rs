@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::cbor::decode;
 use super::cbor::head::{Head, Reader};
 use super::value::exact_f64;
-use super::{Document, Kind, Value, de, path};
+use super::{Document, JsonPointer, Kind, Value, de, path};
 use crate::error::Result;
 
 /// A document as its bytes.
@@ -56,6 +56,11 @@ impl<'a> RawDocument<'a> {
         walk(self.bytes, path)
     }
 
+    /// The value that `pointer` leads to, if it leads to one.
+    pub fn pointer(&self, pointer: &JsonPointer) -> Option<RawValue<'a>> {
+        pointer.find(self.value()?)
+    }
+
     //= spec/values.md#v-5-3-names-with-dots
     //# A store SHOULD offer access to a field by its exact name as well.
     /// The field `name`, which may hold dots.
@@ -96,7 +101,8 @@ impl<'a> RawDocument<'a> {
         super::from_bytes(self.bytes)
     }
 
-    fn value(&self) -> Option<RawValue<'a>> {
+    /// The document as the value that it is; `None` where the bytes begin with none.
+    pub(crate) fn value(&self) -> Option<RawValue<'a>> {
         RawValue::at(Reader::new(self.bytes))
     }
 }
@@ -215,6 +221,19 @@ impl<'a> RawValue<'a> {
     #[inline]
     pub fn get(&self, path: &str) -> Option<RawValue<'a>> {
         walk(self.bytes, path)
+    }
+
+    /// The value that `pointer` leads to, if it leads to one.
+    pub fn pointer(&self, pointer: &JsonPointer) -> Option<RawValue<'a>> {
+        pointer.find(*self)
+    }
+
+    /// The number of items or fields; 0 for scalars.
+    pub(crate) fn count(&self) -> usize {
+        match self.head {
+            Head::Array(count) | Head::Object(count) => count,
+            _ => 0,
+        }
     }
 
     /// The field `name`, which may hold dots, if this is an object that has it.

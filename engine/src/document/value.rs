@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::json::{self, JsonMode};
-use super::{Document, Text, path};
+use super::{Document, JsonPointer, Text, path};
 
 /// What a field of a document can hold.
 ///
@@ -169,6 +169,11 @@ impl Value {
             Value::Array(items) => items.get(path::index(segment.as_bytes())?),
             _ => None,
         })
+    }
+
+    /// The value that `pointer` leads to, if it leads to one.
+    pub fn pointer(&self, pointer: &JsonPointer) -> Option<&Value> {
+        pointer.find(self)
     }
 
     /// The value as JSON. [`json`] says how what JSON lacks is written.

@@ -7,6 +7,7 @@ mod keys;
 mod limits;
 mod macros;
 mod order;
+mod pointer;
 mod raw;
 mod rfc8949;
 mod serde;
