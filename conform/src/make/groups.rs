@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{VERSION, encoding, json, order, stores};
+use super::{VERSION, encoding, json, order, rules, stores};
 use crate::case::Group;
 
 /// Every file of the folder, by its path in `spec/vectors/`.
@@ -19,6 +19,7 @@ pub fn folder() -> BTreeMap<String, Vec<u8>> {
         order::order_keys(),
         json::make(),
     ]);
+    groups.extend(rules::make());
     let mut files: BTreeMap<_, _> =
         bases.into_iter().map(|(name, bytes)| (format!("{VERSION}/{name}"), bytes)).collect();
     for group in &groups {

@@ -7,6 +7,7 @@ mod json;
 mod ladder;
 mod notes;
 mod order;
+mod rules;
 mod stores;
 mod write;
 

@@ -43,17 +43,29 @@ pub(super) fn make() -> (Vec<Group>, Bases) {
 /// Cases about files.
 impl Maker {
     /// A file that is opened for reading.
-    fn file(&mut self, what: &What<'_>, name: impl Into<String>, bytes: &[u8], expect: Vec<Outcome>) {
+    pub(in crate::make) fn file(
+        &mut self,
+        what: &What<'_>,
+        name: impl Into<String>,
+        bytes: &[u8],
+        expect: Vec<Outcome>,
+    ) {
         self.case(what, name, Request::Open { file: describe(None, bytes) }, expect);
     }
 
     /// A file that is opened for writing.
-    fn written(&mut self, what: &What<'_>, name: impl Into<String>, bytes: &[u8], expect: Vec<Outcome>) {
+    pub(in crate::make) fn written(
+        &mut self,
+        what: &What<'_>,
+        name: impl Into<String>,
+        bytes: &[u8],
+        expect: Vec<Outcome>,
+    ) {
         self.case(what, name, Request::OpenWrite { file: describe(None, bytes) }, expect);
     }
 
     /// A file that holds this.
-    fn holds(
+    pub(in crate::make) fn holds(
         &mut self,
         clauses: &[&str],
         flags: &[&str],
@@ -66,7 +78,7 @@ impl Maker {
     }
 
     /// A file that is refused.
-    fn refused(
+    pub(in crate::make) fn refused(
         &mut self,
         clauses: &[&str],
         flags: &[&str],
