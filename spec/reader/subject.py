@@ -13,8 +13,12 @@ REFUSALS = {"not a store": "not_holotype", "newer format": "newer"}
 
 
 def open_file(request):
+    return opened(pathlib.Path(request["file"]).read_bytes())
+
+
+def opened(data):
     try:
-        recovery = Recovery(pathlib.Path(request["file"]).read_bytes()).run()
+        recovery = Recovery(data).run()
         documents = {collection.name: [] for collection in recovery.store.collections.values()}
         for name, key, value in recovery.store.rows():
             documents[name].append([encoded(key).hex(), encoded(value).hex()])
