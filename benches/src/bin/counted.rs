@@ -67,6 +67,9 @@ const PATHS: [Path; 21] = [
     ("open_checkpoint", || open(true)),
 ];
 
+/// Not among the paths: one call each, whose files `benches/counts/files` counts.
+const ONE_CALL: [Path; 2] = [("put_once", put_once), ("get_once", get_once)];
+
 /// Not among the paths: what `check` takes for `get_field` to see that it would tell.
 const SLOWED_PATH: Path = ("get_field_slowed", get_field_slowed);
 
@@ -78,7 +81,7 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    let path = PATHS.into_iter().chain([SLOWED_PATH]).find(|(name, _)| *name == wanted);
+    let path = PATHS.into_iter().chain(ONE_CALL).chain([SLOWED_PATH]).find(|(name, _)| *name == wanted);
     let Some((_, run)) = path else {
         eprintln!("usage: counted paths|PATH");
         return ExitCode::from(2);
@@ -369,6 +372,32 @@ fn get_name() -> u64 {
     });
     assert_eq!(sum, sum_of(uniform()));
     CALLS
+}
+
+/// One durable put of a named document, after others.
+fn put_once() -> u64 {
+    let db = open_on(&Arc::default(), Durability::Synced);
+    let documents = documents_of(&db);
+    for (id, document) in made(WARM).into_iter().enumerate() {
+        documents.put(name(id as i64), document).expect("room");
+    }
+    let new = made(1);
+    sum_measured([name(WARM as i64)], |name| {
+        documents.put(name, &new[0]).expect("room");
+        1
+    });
+    assert_eq!(documents.len().expect("it was created"), WARM + 1);
+    1
+}
+
+/// One get of a field of a named document, after others.
+fn get_once() -> u64 {
+    let (_db, documents) = settled_under_names();
+    let sum = sum_measured([name(7)], |name| {
+        field(&documents.get(name).expect("undamaged").expect("it was put there"))
+    });
+    assert_eq!(sum, 7);
+    1
 }
 
 /// Names that would stand between those that are there.
