@@ -233,6 +233,18 @@ pub enum Error {
         fault: crate::document::PathFault,
     },
 
+    /// The value is no JSON Patch.
+    InvalidPatch {
+        /// The number of the operation that is wrong, from 0; `None` where the patch itself is no array.
+        operation: Option<usize>,
+        /// Its field that is missing or wrong; empty where it is no object.
+        field: &'static str,
+        /// What is wrong.
+        what: String,
+    },
+    /// A patch or an update cannot be applied. Nothing was changed.
+    Update(Box<crate::document::UpdateError>),
+
     // Collections.
     /// No collection has this name.
     UnknownCollection {
@@ -343,6 +355,12 @@ impl fmt::Display for Error {
                 write!(f, "{pointer:?} is no JSON Pointer: {what}, at byte {at}")
             }
             Error::NoSuchPlace { path, fault } => write!(f, "nothing is at {path:?}: {fault}"),
+            Error::InvalidPatch { operation: None, what, .. } => f.write_str(what),
+            Error::InvalidPatch { operation: Some(number), field, what } => {
+                let space = if field.is_empty() { "" } else { " " };
+                write!(f, "operation {number}{space}{field}: {what}")
+            }
+            Error::Update(error) => error.fmt(f),
             Error::UnknownCollection { name } => write!(f, "there is no collection named {name:?}"),
             Error::InvalidName { name, what } => write!(f, "{name:?} cannot name a collection: {what}"),
             Error::KeyExists { key } => write!(f, "key {key} is taken"),

@@ -8,7 +8,7 @@ pub(crate) fn document_len(document: &Document) -> usize {
     head_len(document.len() as u64) + fields
 }
 
-fn value_len(value: &Value) -> usize {
+pub(crate) fn value_len(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 1,
         // A negative n is stored as -1 - n, which is its complement.

@@ -43,6 +43,7 @@ mod session;
 mod state;
 mod subject;
 mod transaction;
+pub mod update;
 mod value;
 
 pub use key::{Key, KeyRange, Prefix};

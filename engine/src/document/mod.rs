@@ -10,6 +10,7 @@
 //! | read one field of many | [`RawDocument::get`]: no decoding of the rest, no allocation |
 //! | check bytes from elsewhere | [`validate`] |
 //! | find a value by a path of the standards | [`JsonPointer`] |
+//! | change a value by the standards | [`JsonPatch`], [`merge`] |
 //! | compare any two values | [`Value::order_cmp`], or their [`order_key`]s bytewise |
 //!
 //! The room is pure: bytes and values in, bytes and values out. Equal documents have equal bytes, whichever way they were made.
@@ -18,13 +19,13 @@ pub(crate) mod cbor;
 mod convert;
 mod key;
 mod map;
-mod node;
 mod order;
 mod path;
 mod pointer;
 mod raw;
 mod serde_impls;
 mod text;
+mod update;
 mod value;
 
 mod de;
@@ -46,6 +47,7 @@ pub use pointer::{JsonPointer, PathFault};
 pub use raw::{RawDocument, RawFields, RawItems, RawValue};
 pub use ser::to_bytes;
 pub use text::Text;
+pub use update::{JsonPatch, Operation, UpdateError, UpdateFault, merge};
 pub use value::{Kind, Value};
 
 #[doc(hidden)]

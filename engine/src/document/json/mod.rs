@@ -69,6 +69,14 @@ pub fn parse_value(text: &[u8]) -> Result<Value> {
     Value::from_json_at(text, Place::START)
 }
 
+/// The value that a JSON text holds, where that is a patch: values of documents may stand two levels down.
+pub(super) fn parse_patch(text: &[u8]) -> Result<Value> {
+    let mut parser = Parser::new(text, Place::START, DEPTH_MAX + 2)?;
+    let value = parser.value()?;
+    parser.end()?;
+    Ok(value)
+}
+
 //= spec/encoding.md#e-6-12-entries
 //# A reader MUST refuse an entry of which a field is missing, or that has others.
 /// The key and the document that a JSON text holds, as [`write_entry`] wrote them: `{"key":1,"doc":{"a":true}}`.

@@ -1,13 +1,15 @@
 //! JSON Pointer (RFC 6901): the way to one value within a document, as a text such as `/seen/0/where`.
 
 mod fault;
+mod node;
 mod parse;
 
 use std::fmt;
 
 pub use fault::PathFault;
 
-use super::node::Node;
+pub(crate) use node::Node;
+
 use super::{Kind, RawValue, Text, Value, path};
 use crate::error::{Error, Result};
 

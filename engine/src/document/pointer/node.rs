@@ -1,6 +1,6 @@
 //! One step from a value to a value within it: over decoded values and over encoded bytes alike.
 
-use super::{Kind, RawValue, Value};
+use crate::document::{Kind, RawValue, Value};
 
 /// A value that can be walked into.
 pub(crate) trait Node: Copy {

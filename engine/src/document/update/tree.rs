@@ -1,0 +1,66 @@
+//! What an operation needs of the value that it changes: decoded or encoded, the rules above it are the same.
+
+use crate::document::pointer::{self, Node, PathFault};
+use crate::document::{JsonPointer, Kind, Text, Value, path};
+use crate::error::Result;
+
+/// A step that fits the value that it starts from: a name in an object, an index in an array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    Name(Text),
+    Index(usize),
+}
+
+/// The way to a place: the values around it exist; what is there may be nothing.
+pub(super) type Place = Vec<Step>;
+
+/// A value that is being changed.
+pub(super) trait Tree {
+    /// A value within it.
+    type Node<'a>: Node
+    where
+        Self: 'a;
+    /// A value outside of it, to be put in.
+    type Part;
+
+    /// The whole value.
+    fn root(&self) -> Self::Node<'_>;
+    /// A copy of the value at `node`.
+    fn copy(node: Self::Node<'_>) -> Result<Self::Part>;
+    /// `value`, to be put in at a place `steps` long.
+    fn part(value: &Value, steps: usize) -> Result<Self::Part>;
+    /// The value at `node`, decoded.
+    fn decode(node: Self::Node<'_>) -> Result<Value>;
+
+    /// Puts `part` in the place of the whole value, a field that may be there or not, or an item that is there.
+    fn put(&mut self, place: &[Step], part: Self::Part) -> Result<()>;
+    /// Inserts `part` as an item before the index that ends `place`, which is the array's length at most.
+    fn insert(&mut self, place: &[Step], part: Self::Part) -> Result<()>;
+    /// Takes out the field or item at `place`, which is there.
+    fn remove(&mut self, place: &[Step]) -> Result<Self::Part>;
+    /// Whether the value is within the limit of a document's length.
+    fn check_len(&self) -> Result<()>;
+}
+
+/// The value at `place`, if one is there.
+pub(super) fn find<N: Node>(root: N, place: &[Step]) -> Option<N> {
+    place.iter().try_fold(root, |node, step| match step {
+        Step::Name(name) => node.field(name),
+        Step::Index(index) => node.item(*index),
+    })
+}
+
+/// The place that a pointer leads to, where a value is; or the number of the token that leads nowhere.
+pub(super) fn resolve<N: Node>(root: N, pointer: &JsonPointer) -> Result<(Place, N), (usize, PathFault)> {
+    let mut place = Place::with_capacity(pointer.tokens().len() + 1);
+    let mut node = root;
+    for (at, token) in pointer.tokens().enumerate() {
+        let next = pointer::step(node, token).map_err(|fault| (at, fault))?;
+        place.push(match node.kind() {
+            Kind::Array => Step::Index(path::index(token.as_bytes()).expect("the step found an item by it")),
+            _ => Step::Name(token.into()),
+        });
+        node = next;
+    }
+    Ok((place, node))
+}
