@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use holotype::Error;
 
+use crate::advice::Advice;
+
 /// The exit codes, which scripts rely on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -30,53 +32,70 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command was not done: an exit code, and a message that says what, where, and what to do.
+/// Why a command was not done: an exit code, a message that says what and where, and what to do.
 #[derive(Debug)]
 pub(crate) struct Failure {
     exit: Exit,
     message: Option<String>,
+    advice: Option<Advice>,
 }
 
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 impl Failure {
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Failure { exit: Exit::Usage, message: Some(message.into()) }
+        Self::new(Exit::Usage, message.into())
     }
 
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
-        Failure { exit: Exit::No, message: Some(message.into()) }
+        Self::new(Exit::No, message.into())
     }
 
     /// Reading the stream called `name` failed.
     pub(crate) fn read(name: &str, error: impl Display) -> Self {
-        Failure { exit: Exit::Io, message: Some(format!("cannot read {name}: {error}")) }
+        Self::new(Exit::Io, format!("cannot read {name}: {error}"))
     }
 
     /// Writing the file at `path`, which is no store, failed.
     pub(crate) fn write(path: &Path, error: &io::Error) -> Self {
-        Failure { exit: Exit::Io, message: Some(format!("cannot write {}: {error}", path.display())) }
+        Self::new(Exit::Io, format!("cannot write {}: {error}", path.display()))
     }
 
     /// Writing to standard output failed. A reader that has seen enough, such as `head`, is nothing to complain about.
     pub(crate) fn output(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return Failure { exit: Exit::Done, message: None };
+            return Failure { exit: Exit::Done, message: None, advice: None };
         }
-        Failure { exit: Exit::Io, message: Some(format!("cannot write to standard output: {error}")) }
+        Self::new(Exit::Io, format!("cannot write to standard output: {error}"))
     }
 
-    /// What the engine said about the store at `path`.
+    /// What the engine said about the store at `path`. The advice is the command line's own: the engine's is for programs.
     pub(crate) fn store(path: &Path, error: &Error) -> Self {
+        let condition = error.condition();
         let message = match error {
-            Error::Locked { .. } | Error::NotFound { .. } | Error::CannotOpen { .. } => error.to_string(),
-            _ => format!("{}: {error}", path.display()),
+            Error::Locked { .. } | Error::NotFound { .. } | Error::CannotOpen { .. } => condition.to_string(),
+            _ => format!("{}: {condition}", path.display()),
         };
-        let message = match advice(error) {
-            Some(advice) => format!("{message}; {advice}"),
-            None => message,
-        };
-        Failure { exit: exit_of(error), message: Some(message) }
+        Failure { advice: advice(path, error), ..Self::new(exit_of(error), message) }
+    }
+
+    /// As [`store`](Self::store), of a store that is to be copied: there would be nothing in a new one.
+    pub(crate) fn source(path: &Path, error: &Error) -> Self {
+        let failure = Self::store(path, error);
+        match failure.advice {
+            Some(Advice::CreateStore) => failure.advise(Advice::CheckPath),
+            _ => failure,
+        }
+    }
+
+    fn new(exit: Exit, message: String) -> Self {
+        Failure { exit, message: Some(message), advice: None }
+    }
+
+    /// The same failure, with what to do about it.
+    #[must_use]
+    pub(crate) fn advise(self, advice: Advice) -> Self {
+        Failure { advice: Some(advice), ..self }
     }
 
     /// The same failure, with what it left behind.
@@ -93,13 +112,17 @@ impl Failure {
         self.exit
     }
 
-    pub(crate) fn message(&self) -> Option<&str> {
-        self.message.as_deref()
+    pub(crate) fn message(&self) -> Option<String> {
+        self.message.as_ref().map(|message| match self.advice {
+            Some(advice) => format!("{message}; {advice}"),
+            None => message.clone(),
+        })
     }
 }
 
 fn exit_of(error: &Error) -> Exit {
     match error {
+        Error::EarlierBackup { cause } | Error::BulkLoad { cause, .. } => exit_of(cause),
         Error::NotHolotype { .. }
         | Error::NewerFormat { .. }
         | Error::Locked { .. }
@@ -123,17 +146,24 @@ fn exit_of(error: &Error) -> Exit {
     }
 }
 
-/// What to do, where the engine's message does not say it.
-fn advice(error: &Error) -> Option<&'static str> {
-    match error {
-        Error::NotFound { .. } => Some("`import` and `put` create a store, the other commands need one"),
-        Error::Incomplete => Some("`import` and `put` do; nothing was stored in it yet"),
-        Error::Corrupt(_) => {
-            Some("`holotype verify --deep` lists all that is wrong; keep a copy of the file")
-        }
-        Error::UnknownCollection { .. } => Some("`holotype stats` lists the collections"),
-        _ => None,
-    }
+/// What to do about an error of the store at `path`.
+fn advice(path: &Path, error: &Error) -> Option<Advice> {
+    Some(match error {
+        // Not the file itself, but the directory that it was to be created in.
+        Error::NotFound { path: missing } if missing != path => Advice::MakeDirectory,
+        Error::NotFound { .. } => Advice::CreateStore,
+        Error::NotHolotype { .. } => Advice::UseAnotherName,
+        Error::Incomplete => Advice::CreateAnew,
+        Error::NewerFormat { .. } => Advice::UseItsVersion,
+        Error::Locked { .. } => Advice::WaitUntilClosed,
+        Error::EarlierBackup { .. } => Advice::BackUpWhole,
+        Error::Corrupt(_) | Error::Decode { .. } => Advice::VerifyAndSalvage,
+        Error::StorageFull { .. } => Advice::FreeSpace,
+        Error::UnknownCollection { .. } => Advice::ListCollections,
+        Error::IdsExhausted => Advice::GiveKeys,
+        Error::LimitReached { .. } if error.advice().is_some() => Advice::ImportInBatches,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use holotype::document::json::{self, FromJson};
 use holotype::{Document, Error};
 use indicatif::ProgressBar;
 
+use crate::advice::Advice;
 use crate::exit::{Failure, Result};
 use crate::progress;
 
@@ -38,9 +39,8 @@ impl Input {
         // Asked before opening: not every system opens a directory, and what it says instead is of no help.
         let metadata = file.metadata().map_err(refused)?;
         if metadata.is_dir() {
-            return Err(Failure::usage(format!(
-                "cannot read {name}: it is a directory; name a file of JSON documents"
-            )));
+            let message = format!("cannot read {name}: it is a directory");
+            return Err(Failure::usage(message).advise(Advice::NameInput));
         }
         let opened = File::open(file).map_err(refused)?;
         // A pipe or a device has no length to measure progress by.

@@ -3,6 +3,7 @@
 //! Documents and reports go to standard output, messages and progress to standard error, and the exit code says how it went: see
 //! [`exit::Exit`].
 
+mod advice;
 mod args;
 mod commands;
 mod exit;

@@ -25,6 +25,11 @@ impl Store {
         Self::open(path, &Options::new().create(false)).map_err(|error| Failure::store(path, &error))
     }
 
+    /// As [`open_to_write`](Self::open_to_write), to be copied.
+    pub(crate) fn open_to_copy(path: &Path) -> Result<Self> {
+        Self::open(path, &Options::new().create(false)).map_err(|error| Failure::source(path, &error))
+    }
+
     /// For writing; `None` where there is no file yet, or no more than an unfinished creation.
     pub(crate) fn open_if_there(path: &Path) -> Result<Option<Self>> {
         match Self::open(path, &Options::new().create(false)) {

@@ -5,12 +5,13 @@ use std::path::Path;
 
 use crate::core::{BackupProgress, BackupReport};
 use crate::db::Db;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::storage::{Access, Draft, FailStop, FileStorage};
 
 impl Db {
     /// Copies the store, as it is now, into a new file at `path`, while others go on reading and writing. Every document in the copy is checked
-    /// before it takes its name. The copy is a store like any other.
+    /// before it takes its name. The copy is a store like any other. Until then it is called `path` with `.partial` behind it. A process that
+    /// is killed leaves that file, which the next backup to `path` replaces.
     ///
     /// ```
     /// # use holotype::{Db, doc};
@@ -51,7 +52,7 @@ impl Db {
     /// then replaced in one step.
     ///
     /// # Errors
-    /// `InvalidOption` where `earlier` is not a backup of this very store, or was written to since; `NotFound`, `Locked`, `Corrupt` where it cannot be
+    /// `InvalidOption` where `earlier` is not a backup of this very store, or was written to since; `EarlierBackup` where it cannot be
     /// read; and as [`backup`](Self::backup).
     pub fn backup_from(&self, earlier: impl AsRef<Path>, path: impl AsRef<Path>) -> Result<BackupReport> {
         self.backup_from_with(earlier, path, |_| ControlFlow::Continue(()))
@@ -67,8 +68,11 @@ impl Db {
         path: impl AsRef<Path>,
         progress: impl FnMut(&BackupProgress) -> ControlFlow<()>,
     ) -> Result<BackupReport> {
-        let storage = FileStorage::open(earlier.as_ref(), Access::ReadOnly)?;
-        let draft = Draft::begin(path.as_ref(), Some(earlier.as_ref()))?;
+        let earlier = earlier.as_ref();
+        // First of all: what a killed backup left under its temporary name may be another name of `earlier`, and could not be
+        // locked once that is open here.
+        let draft = Draft::begin(path.as_ref(), Some(earlier))?;
+        let storage = FileStorage::open(earlier, Access::ReadOnly).map_err(Error::of_earlier_backup)?;
         let earlier = FailStop::new(Box::new(storage));
         self.back_up(draft, Some(&earlier), progress)
     }

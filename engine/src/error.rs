@@ -1,11 +1,15 @@
-//! One error type for all rooms: each variant carries what a person needs as fields, and its message
-//! says what to do.
+//! One error type for all modules. Each variant carries what a person needs as fields; its message is the
+//! condition, and what to do about it.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 use crate::sync::{Arc, Duration};
+
+mod advice;
+mod message;
+pub(crate) use advice::Advice;
 
 /// What every fallible call of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -75,7 +79,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// The file is an unfinished creation. Opening it for writing creates it anew.
+    /// The file is an unfinished creation: nothing was stored in it yet.
     Incomplete,
     /// There is no such file, and the options do not ask to create one.
     NotFound {
@@ -166,6 +170,11 @@ pub enum Error {
         lsn: u64,
         /// The oldest that a feed can begin with.
         oldest: u64,
+    },
+    /// The earlier backup that [`Db::backup_from`](crate::Db::backup_from) was to go on from cannot be read.
+    EarlierBackup {
+        /// Why it cannot be read.
+        cause: Box<Error>,
     },
     /// No commit has this LSN: it was never given, or a crash took it back.
     LsnUnknown {
@@ -278,96 +287,15 @@ impl From<Corruption> for Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Error {
+    /// The limit that a commit of too many parts reaches.
+    pub(crate) const PARTS_OF_A_COMMIT: &'static str = "parts of one commit";
+
+    /// What went wrong with the earlier backup. A backup of another store is not unreadable, and the call is at fault.
+    pub(crate) fn of_earlier_backup(self) -> Error {
         match self {
-            Error::NotHolotype { found } => {
-                write!(
-                    f,
-                    "not a Holotype file: {found}; check the path, or create a store under another name"
-                )
-            }
-            Error::NewerFormat { major, minor, unknown_features } => write!(
-                f,
-                "the file has format {major}.{minor} (unknown feature bits {unknown_features:#x}); open it with the version that wrote it"
-            ),
-            Error::Locked { path } => write!(
-                f,
-                "{} is open already, here or in another process; close it there, or open it read-only in both",
-                path.display()
-            ),
-            Error::Incomplete => {
-                f.write_str("the file is an unfinished creation; open it for writing to create it anew")
-            }
-            Error::NotFound { path } => write!(f, "{} does not exist", path.display()),
-            Error::CannotOpen { path, what } => write!(f, "{} cannot be opened: {what}", path.display()),
-            Error::InvalidOption { option, requirement } => write!(f, "option {option}: {requirement}"),
-            Error::Io { operation, source } => write!(f, "{operation} failed: {source}"),
-            Error::StorageFull { operation } => {
-                write!(f, "no room for the {operation}; free some space and try again: nothing is lost")
-            }
-            Error::Poisoned { cause } => {
-                write!(f, "this handle stopped writing after: {cause}; reopen the store to recover")
-            }
-            Error::Corrupt(corruption) => write!(f, "the file is damaged: {corruption}"),
-            Error::ReadOnly => f.write_str("the store is open for reading only; open it for writing"),
-            Error::Closed => f.write_str("the store is closed"),
-            Error::WriterBusy { holder, held_for } => write!(
-                f,
-                "{holder} has had a write transaction open for {held_for:?}; wait for it, or write within it"
-            ),
-            Error::SnapshotTooOld { lsn } => {
-                write!(f, "the snapshot of commit {lsn:#x} passed its age limit; take a new one")
-            }
-            Error::TransactionTooLarge { len, max } => write!(
-                f,
-                "the transaction's changes would take {len} bytes and the limit is {max}; commit in parts, or raise transaction_bytes"
-            ),
-            Error::BulkLoad { loaded, cause } => {
-                write!(f, "the bulk load stopped after {loaded} documents, which are in place: {cause}")
-            }
-            Error::UnknownSavepoint => f.write_str(
-                "the savepoint is not one of this transaction, or lies behind one that was gone back to",
-            ),
-            Error::VersionMismatch { expected, found: Some(found) } => {
-                write!(f, "the document has version {found:#x}, not {expected:#x}; read it again")
-            }
-            Error::VersionMismatch { expected, found: None } => {
-                write!(f, "there is no document, and so none of version {expected:#x}; read it again")
-            }
-            Error::LsnGone { lsn, oldest } => write!(
-                f,
-                "the log behind LSN {lsn:#x} is no longer whole; the oldest position that can be resumed is {oldest:#x}"
-            ),
-            Error::LsnUnknown { lsn } => write!(
-                f,
-                "no commit of this store has LSN {lsn:#x}; a crash may have taken it back: begin again from a snapshot"
-            ),
-            Error::Decode { at, what } => write!(f, "not a deterministic CBOR document: {what} at byte {at}"),
-            Error::Serde { message } => write!(f, "no conversion between the type and a document: {message}"),
-            Error::Json { line, column, what } => write!(f, "line {line}, column {column}: {what}"),
-            Error::KeyTooLong { len, max } => write!(f, "the key has {len} bytes; the limit is {max}"),
-            Error::DocumentTooLarge { len, max } => {
-                write!(f, "the document has {len} encoded bytes; the limit is {max}")
-            }
-            Error::TooDeep { max } => write!(f, "arrays and objects nest deeper than {max} levels"),
-            Error::InvalidPointer { pointer, at, what } => {
-                write!(f, "{pointer:?} is no JSON Pointer: {what}, at byte {at}")
-            }
-            Error::NoSuchPlace { path, fault } => write!(f, "nothing is at {path:?}: {fault}"),
-            Error::InvalidPatch { operation: None, what, .. } => f.write_str(what),
-            Error::InvalidPatch { operation: Some(number), field, what } => {
-                let space = if field.is_empty() { "" } else { " " };
-                write!(f, "operation {number}{space}{field}: {what}")
-            }
-            Error::Update(error) => error.fmt(f),
-            Error::UnknownCollection { name } => write!(f, "there is no collection named {name:?}"),
-            Error::InvalidName { name, what } => write!(f, "{name:?} cannot name a collection: {what}"),
-            Error::KeyExists { key } => write!(f, "key {key} is taken"),
-            Error::IdsExhausted => f.write_str(
-                "no id is left: the collection's largest key is the largest integer; give keys yourself",
-            ),
-            Error::LimitReached { what } => write!(f, "limit reached: {what}"),
+            Error::InvalidOption { .. } => self,
+            cause => Error::EarlierBackup { cause: Box::new(cause) },
         }
     }
 }
@@ -376,7 +304,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Io { source, .. } => Some(source),
-            Error::BulkLoad { cause, .. } => Some(cause),
+            Error::BulkLoad { cause, .. } | Error::EarlierBackup { cause } => Some(cause),
             _ => None,
         }
     }

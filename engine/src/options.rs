@@ -232,7 +232,7 @@ impl Options {
         if self.read_only && self.max_file_bytes.is_some() {
             return Err(Error::InvalidOption {
                 option: "max_file_bytes",
-                requirement: "a store opened for reading only does not grow; leave it out",
+                requirement: "must not be given for a store opened for reading only, which does not grow",
             });
         }
         Ok(())

@@ -224,8 +224,34 @@ fn only_an_untouched_backup_of_this_very_store_is_gone_on_from() {
     put(&other, 1, 1, 10);
     other.backup(path("f")).expect("nothing hinders it");
     refused(&db, "f");
-    assert!(matches!(db.backup_from(path("none"), path("c")), Err(Error::NotFound { .. })));
-    assert!(matches!(db.backup_from(path("a"), path("c")), Err(Error::Locked { .. })));
+    let unreadable = |earlier: &str| match db.backup_from(path(earlier), path("c")) {
+        Err(Error::EarlierBackup { cause }) => *cause,
+        other => panic!("{earlier}: {other:?}"),
+    };
+    assert!(matches!(unreadable("none"), Error::NotFound { .. }));
+    assert!(matches!(unreadable("a"), Error::Locked { .. }));
+    std::fs::write(path("zeros"), [0; 4096]).expect("there is room");
+    assert!(matches!(unreadable("zeros"), Error::Incomplete));
+    std::fs::write(path("text"), b"a letter").expect("there is room");
+    assert!(matches!(unreadable("text"), Error::NotHolotype { .. }));
+    assert!(!path("c").exists() && !path("c.partial").exists());
+}
+
+/// A backup gets its name by a link, and then its temporary name is removed: a process that is killed in between leaves
+/// one file of two names.
+#[test]
+fn a_backup_that_was_killed_before_it_lost_its_temporary_name_is_gone_on_from() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name);
+    let db = Db::open_with(path("a"), &tiny()).expect("a new store");
+    fill(&db);
+    db.backup(path("b")).expect("nothing hinders it");
+    std::fs::hard_link(path("b"), path("b.partial")).expect("the file system has links");
+    put(&db, 1, 1, 10);
+    db.backup_from(path("b"), path("b")).expect("it is a whole backup");
+    assert_eq!(names_in(directory.path()), ["a", "b"]);
+    let copy = Db::open_with(path("b"), &tiny()).expect("it is a store");
+    check(&copy, &contents(&db), "the copy");
 }
 
 //= spec/space.md#p-10-3-order

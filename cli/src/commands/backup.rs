@@ -4,9 +4,10 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::Args;
-use holotype::BackupReport;
+use holotype::{BackupReport, Error};
 use serde::Serialize;
 
+use crate::advice::Advice;
 use crate::exit::{Exit, Failure, Result};
 use crate::output;
 use crate::progress;
@@ -16,7 +17,9 @@ use crate::store::Store;
 pub(crate) struct BackupArgs {
     /// The store
     store: PathBuf,
-    /// The file to make; there must be none, unless it is that of --from
+    /// The file to make; there must be none, unless it is that of --from. While it is written it is called
+    /// DESTINATION.partial: what a killed run leaves of that may be deleted, and the next run with this destination
+    /// replaces it
     destination: PathBuf,
     /// An earlier backup of this store: only what it does not have is read from the store
     #[arg(long, value_name = "EARLIER")]
@@ -48,7 +51,7 @@ impl From<BackupReport> for BackedUp {
 }
 
 pub(crate) fn run(args: &BackupArgs) -> Result<Exit> {
-    let store = Store::open_to_write(&args.store)?;
+    let store = Store::open_to_copy(&args.store)?;
     let bar = progress::of_work();
     bar.set_message("copying");
     let progress = |progress: &holotype::BackupProgress| {
@@ -60,11 +63,13 @@ pub(crate) fn run(args: &BackupArgs) -> Result<Exit> {
         None => store.db.backup_with(&args.destination, progress),
     };
     bar.finish_and_clear();
+    let earlier = args.from.as_deref().unwrap_or(&args.destination);
     let report = made.map_err(|error| match error {
-        holotype::Error::InvalidOption { option: "earlier", requirement } => {
-            let earlier = args.from.as_deref().unwrap_or(&args.destination);
-            Failure::usage(format!("{}: --from takes {requirement}", earlier.display()))
+        Error::InvalidOption { option: "earlier", requirement } => {
+            let message = format!("{}: --from takes {requirement}", earlier.display());
+            Failure::usage(message).advise(Advice::BackUpWhole)
         }
+        Error::EarlierBackup { .. } => Failure::store(earlier, &error),
         error => store.failure(&error),
     })?;
     store.close()?;

@@ -13,6 +13,7 @@ use holotype_conform::subject::{Engine, Process, Subject};
 use quick_junit::{NonSuccessKind, Report as JunitReport, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 
+use crate::advice::Advice;
 use crate::exit::{Exit, Failure, Result};
 use crate::{output, progress};
 
@@ -90,13 +91,10 @@ pub(crate) fn run(args: &ConformArgs) -> Result<Exit> {
 
 fn find_vectors() -> Result<PathBuf> {
     let here = std::env::current_dir().map_err(|error| Failure::read("the current folder", error))?;
-    here.ancestors().map(|folder| folder.join(IN_A_CHECKOUT)).find(|folder| folder.is_dir()).ok_or_else(
-        || {
-            Failure::usage(format!(
-                "no {IN_A_CHECKOUT} here or above; run this in a checkout, or name the folder with --vectors"
-            ))
-        },
-    )
+    let mut folders = here.ancestors().map(|folder| folder.join(IN_A_CHECKOUT));
+    folders.find(|folder| folder.is_dir()).ok_or_else(|| {
+        Failure::usage(format!("no {IN_A_CHECKOUT} here or above")).advise(Advice::NameVectors)
+    })
 }
 
 fn ask_all(all: &[Vectors], subject: &mut dyn Subject) -> Vec<Outcomes> {
@@ -166,7 +164,7 @@ fn text(report: &Report) -> String {
     }
     let more = report.failed.len().saturating_sub(FAILURES_SHOWN);
     if more > 0 {
-        writeln!(text, "\nand {more} more; --json lists all").expect(STRING);
+        writeln!(text, "\nand {more} more; {}", Advice::PrintJson).expect(STRING);
     }
     let unanswered = report.unanswered();
     if !unanswered.is_empty() {

@@ -6,6 +6,7 @@ use clap::Args;
 use holotype::{Collection, Scan};
 use indicatif::ProgressBar;
 
+use crate::advice::Advice;
 use crate::args::FormArgs;
 use crate::exit::{Exit, Failure, Result};
 use crate::output::Output;
@@ -49,9 +50,7 @@ fn choose(store: &Store, args: &ExportArgs) -> Result<Option<Collection>> {
 fn which_one(names: &[String]) -> Failure {
     let names: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
     let names = names.join(", ");
-    Failure::usage(format!(
-        "the store has several collections: {names}; say which one with --collection NAME"
-    ))
+    Failure::usage(format!("the store has several collections: {names}")).advise(Advice::ChooseCollection)
 }
 
 /// Writes all that `scan` yields to standard output.

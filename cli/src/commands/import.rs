@@ -8,6 +8,7 @@ use clap::Args;
 use holotype::{Document, Key};
 use serde::Serialize;
 
+use crate::advice::Advice;
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{Input, Items, is_standard_input};
 use crate::output;
@@ -66,16 +67,13 @@ fn collection_name(args: &ImportArgs) -> Result<String> {
         return Ok(name.clone());
     }
     if is_standard_input(&args.file) {
-        return Err(Failure::usage(
-            "standard input has no name to call the collection by; add --collection NAME",
-        ));
+        let failure = Failure::usage("standard input has no name to call the collection by");
+        return Err(failure.advise(Advice::NameCollection));
     }
     let stem = args.file.file_stem().and_then(|stem| stem.to_str());
     stem.map(str::to_owned).ok_or_else(|| {
-        Failure::usage(format!(
-            "{} has no name to call the collection by; add --collection NAME",
-            args.file.display()
-        ))
+        let message = format!("{} has no name to call the collection by", args.file.display());
+        Failure::usage(message).advise(Advice::NameCollection)
     })
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use holotype::{Corruption, Error, LostDocument, SalvageReport, SalvagedCollection};
+use holotype::{Corruption, LostDocument, SalvageReport, SalvagedCollection};
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure, Result};
@@ -14,7 +14,8 @@ use crate::output;
 pub(crate) struct SalvageArgs {
     /// The damaged store, which stays as it is
     store: PathBuf,
-    /// The store to make; there must be no such file
+    /// The store to make; there must be no such file. While it is written it is called DESTINATION.partial: what a killed
+    /// run leaves of that may be deleted, and the next run with this destination replaces it
     destination: PathBuf,
     /// Print one JSON object
     #[arg(long)]
@@ -85,10 +86,8 @@ impl From<&SalvageReport> for Salvaged {
 }
 
 pub(crate) fn run(args: &SalvageArgs) -> Result<Exit> {
-    let report = holotype::salvage(&args.store, &args.destination).map_err(|error| match &error {
-        Error::CannotOpen { path, .. } | Error::NotFound { path } => Failure::store(&path.clone(), &error),
-        _ => Failure::store(&args.store, &error),
-    })?;
+    let report = holotype::salvage(&args.store, &args.destination)
+        .map_err(|error| Failure::source(&args.store, &error))?;
     let salvaged = Salvaged::from(&report);
     output::report(&salvaged, args.json, text)?;
     Ok(if salvaged.complete { Exit::Done } else { Exit::Damaged })

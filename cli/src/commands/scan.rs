@@ -8,6 +8,7 @@ use holotype::{Collection, Key, Scan};
 use indicatif::ProgressBar;
 
 use super::export::write_documents;
+use crate::advice::Advice;
 use crate::args::FormArgs;
 use crate::exit::{Exit, Failure, Result};
 use crate::key::{KeyType, KeyTypeArg};
@@ -58,7 +59,9 @@ impl Keys {
         };
         match args.key_type.key_type {
             None | Some(KeyType::Text) => Ok(Keys::TextPrefix(prefix.clone())),
-            Some(KeyType::Int) => Err(Failure::usage("an integer key has no prefix; use --from and --to")),
+            Some(KeyType::Int) => {
+                Err(Failure::usage("an integer key has no prefix").advise(Advice::UseKeyRange))
+            }
             Some(KeyType::Hex) => match args.key_type.parse(prefix)? {
                 Key::Bytes(prefix) => Ok(Keys::BytesPrefix(prefix)),
                 Key::Int(_) | Key::Text(_) => unreachable!("hexadecimal digits stand for bytes"),

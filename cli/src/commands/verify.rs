@@ -6,8 +6,12 @@ use clap::Args;
 use holotype::{Corruption, Db, Error, Options};
 use serde::Serialize;
 
+use crate::advice::Advice;
 use crate::exit::{Exit, Failure, Result};
 use crate::output;
+
+/// The clause that a superblock slot breaks which is not valid beside one that is.
+const INVALID_SLOT: &str = "F-3.3";
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
@@ -80,10 +84,13 @@ fn text(verified: &Verified) -> String {
     let mut lines: Vec<_> =
         verified.problems.iter().map(|problem| format!("damaged: {}", problem.message)).collect();
     let commits = verified.commits.map(|commits| format!(" and {commits} commits")).unwrap_or_default();
+    // One valid slot opens the store, and any command that writes mends the other.
+    let is_slot = |problem: &Problem| problem.clause == INVALID_SLOT;
+    let advice = if verified.problems.iter().all(is_slot) { Advice::WriteSlotAnew } else { Advice::Salvage };
     let found = match verified.problems.len() {
         0 => "all as they were written".to_owned(),
-        1 => "1 problem; keep a copy of the file".to_owned(),
-        count => format!("{count} problems; keep a copy of the file"),
+        1 => format!("1 problem; {advice}"),
+        count => format!("{count} problems; {advice}"),
     };
     lines.push(format!("{} documents{commits} checked: {found}", verified.documents));
     lines.join("\n")

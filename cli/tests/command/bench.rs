@@ -78,7 +78,7 @@ impl Bench {
 }
 
 impl Run {
-    fn of(output: &std::process::Output) -> Self {
+    pub(crate) fn of(output: &std::process::Output) -> Self {
         Run {
             code: output.status.code().unwrap_or_else(|| panic!("ended by a signal: {output:?}")),
             out: String::from_utf8(output.stdout.clone()).unwrap(),

@@ -43,9 +43,11 @@ fn the_other_commands_name_one_that_helps_and_it_does() {
         "checkpoint s.holo",
         "compact s.holo",
         "backup s.holo copy.holo",
+        "salvage s.holo copy.holo",
+        "inspect s.holo",
     ] {
         bench.write("s.holo", unfinished());
-        bench.run(command).fails_saying(3, &["s.holo", "unfinished creation", "`import`", "`put`"]);
+        bench.run(command).fails_saying(3, &["s.holo", "unfinished creation", "import", "put"]);
         assert!(!bench.exists("copy.holo"), "{command}");
         bench.run("import s.holo notes.jsonl").done();
         bench.run("get s.holo notes 1").done();

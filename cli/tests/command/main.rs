@@ -1,5 +1,6 @@
 //! The `holotype` command as a user or a script meets it: what it prints, where, and with which exit code.
 
+mod advice;
 mod bad_input;
 mod bench;
 mod check;
@@ -10,6 +11,7 @@ mod gate;
 mod gate_shards;
 mod inspect;
 mod killed;
+mod loose_advice;
 mod refusals;
 mod reports;
 mod round_trip;

@@ -35,7 +35,7 @@ fn a_missing_store_is_refused_by_all_but_those_that_create_one() {
     let bench = Bench::new();
     for command in ALL {
         if !command.starts_with("put") && !command.starts_with("import") {
-            bench.run(command).fails_saying(3, &["s.holo does not exist", "`import`"]);
+            bench.run(command).fails_saying(3, &["s.holo does not exist", "holotype import"]);
         }
     }
     bench.run("put nowhere/s.holo notes 1 {}").fails_saying(3, &["nowhere"]);

@@ -79,7 +79,7 @@ impl Appender {
             piece = self.piece_behind(batch, next);
         }
         if bytes / max * 2 + 2 > PARTS_MAX {
-            return Err(Error::LimitReached { what: "parts of one commit; write less at once" });
+            return Err(Error::LimitReached { what: Error::PARTS_OF_A_COMMIT });
         }
         Ok(())
     }

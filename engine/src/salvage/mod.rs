@@ -87,7 +87,8 @@ pub struct LostDocument {
 //= spec/space.md#p-11-1-what-it-is
 //# Salvage MUST NOT write to its source, nor replace a file.
 /// Writes everything that can be proven of a damaged store into a new one, and tells what cannot. The damaged file is opened for reading only;
-/// the new one takes its name once it is whole and durable.
+/// the new one takes its name once it is whole and durable. Until then it is called `destination` with `.partial` behind it. A process that is
+/// killed leaves that file, which the next call with this destination replaces.
 ///
 /// A document goes into its collection where it is proven to have been the newest version of its key. Where part of the log is missing, a
 /// document that might have been replaced or deleted in it goes into a list apart, a collection whose name ends in `.stale`. A collection whose
@@ -110,7 +111,7 @@ pub struct LostDocument {
 ///
 /// # Errors
 /// `CannotOpen` where there is a file at `destination`; `Locked` while somebody writes the damaged store; `NotHolotype` where nothing in the file
-/// tells that it was a store; `NewerFormat`; `NotFound`; `StorageFull`, `Io`. Nothing is left behind then.
+/// tells that it was a store; `Incomplete` where its creation was not finished; `NewerFormat`; `NotFound`; `StorageFull`, `Io`. Nothing is left behind then.
 pub fn salvage(source: impl AsRef<Path>, destination: impl AsRef<Path>) -> Result<SalvageReport> {
     let source = FileStorage::open(source.as_ref(), Access::ReadOnly)?;
     let draft = Draft::begin(destination.as_ref(), None)?;

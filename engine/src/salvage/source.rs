@@ -3,7 +3,9 @@
 use std::io;
 
 use crate::error::{Clause, Corruption, Error, Result};
+use crate::format::Geometry;
 use crate::format::superblock::{SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, parse_slot};
+use crate::recovery::{self, Opened};
 use crate::storage::{FailStop, Storage};
 use crate::sync::{Arc, AtomicU64, Ordering};
 
@@ -26,6 +28,9 @@ impl Source {
         let disk = Arc::new(Forgiving::new(storage));
         let storage = FailStop::new(Box::new(Arc::clone(&disk)));
         let file_len = storage.len()?;
+        if let Ok(Opened::Unfinished) = recovery::open_slots(&storage, Geometry::default()) {
+            return Err(Error::Incomplete);
+        }
         let (mut newest, mut problems): (Option<Superblock>, Vec<Corruption>) = (None, Vec::new());
         for (index, offset) in SLOT_OFFSETS.into_iter().enumerate() {
             let mut bytes = [0; SLOT_LEN];

@@ -6,6 +6,7 @@ use std::path::Path;
 use holotype::inspect::{SegmentView, Standing, Use};
 use serde::Serialize;
 
+use crate::advice::Advice;
 use crate::exit::{Failure, Result};
 
 use super::contents::{Record, Segment};
@@ -52,7 +53,7 @@ struct DrawnFrame(u32, u32, (u32, u32), u32, usize, bool);
 
 pub(super) fn write(subject: &Subject<'_>, page: &Path) -> Result<()> {
     if is_same_file(subject.path, page) {
-        return Err(Failure::usage("--html names the store itself: give the page a file of its own"));
+        return Err(Failure::usage("--html names the store itself").advise(Advice::GivePageAFile));
     }
     let data = gather(subject)?;
     let json = serde_json::to_string(&data).expect("the data is plain fields, lists and finite numbers");

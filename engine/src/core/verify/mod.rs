@@ -172,13 +172,7 @@ impl Core {
 
 /// One slot alone still opens the store; the next writer mends the other (spec: ).
 fn invalid_slot(at: u64) -> Corruption {
-    Corruption {
-        at,
-        clause: Clause("F-3.3"),
-        what: "a superblock slot is not valid; opening the store for writing mends it",
-        expected: 1,
-        found: 0,
-    }
+    Corruption { at, clause: Clause("F-3.3"), what: "a superblock slot is not valid", expected: 1, found: 0 }
 }
 
 /// How many keys one of them alone has, or has elsewhere.

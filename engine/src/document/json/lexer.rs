@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::document::Value;
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 
 //= spec/encoding.md#e-6-13-places-of-errors
 //# An error about a JSON text MUST name the line and the column that it is about, both from 1, the column in
@@ -148,7 +148,7 @@ impl<'a> Lexer<'a> {
             };
         }
         numeral.parse().map(Value::Int).map_err(|_| {
-            self.error(start, "an integer beyond 64 signed bits; write it as a float or as text")
+            self.error(start, format!("an integer beyond 64 signed bits; {}", Advice::WriteFloatOrText))
         })
     }
 
@@ -211,7 +211,7 @@ impl<'a> Lexer<'a> {
         };
         self.at += len;
         if rest[len] < 0x20 {
-            return Err(self.error(self.at, "a control character in a string; escape it"));
+            return Err(self.error(self.at, format!("a control character in a string; {}", Advice::EscapeIt)));
         }
         Ok(&self.text[start..self.at])
     }

@@ -3,7 +3,7 @@
 use super::lexer::{Lexer, Place};
 use super::wrapper::{self, LITERAL};
 use crate::document::{DEPTH_MAX, Document, Text, Value};
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 
 /// The longest wrapper, `{"$binary":{...}}`, takes two levels of JSON for a value that has none.
 const WRAPPER_LEVELS: usize = 2;
@@ -134,9 +134,8 @@ impl<'a> Parser<'a> {
     /// What follows the name `$literal`, which stands at `at`: an object, and nothing else.
     fn literal(&mut self, at: usize, first: bool) -> Result<Fields> {
         if !first {
-            return Err(
-                self.error(at, "`$literal` beside another field; put the whole object into a `$literal`")
-            );
+            let what = format!("`$literal` beside another field; {}", Advice::PutIntoLiteral);
+            return Err(self.error(at, what));
         }
         let Fields { document, .. } = self.fields(true)?;
         self.lexer.expect(b'}', "the end of the object that `$literal` is alone in")?;

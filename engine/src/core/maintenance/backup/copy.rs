@@ -25,7 +25,8 @@ pub(crate) fn copy_to<S: Storage + 'static>(
     progress: impl FnMut(&BackupProgress) -> ControlFlow<()>,
 ) -> Result<BackupReport> {
     let options = &hold.core.shared.options;
-    let earlier = earlier.map(|storage| Earlier::open(storage, &hold.slot, options)).transpose()?;
+    let earlier = earlier.map(|storage| Earlier::open(storage, &hold.slot, options));
+    let earlier = earlier.transpose().map_err(Error::of_earlier_backup)?;
     let storage = FailStop::new(Box::new(Arc::clone(destination)));
     let mut copy = Copy { hold: &hold, storage: &storage, earlier, report: BackupReport::default() };
     if copy.segments(progress)?.is_break() {

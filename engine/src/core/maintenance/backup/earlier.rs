@@ -1,7 +1,7 @@
 //! What of an earlier backup can be taken over, and how it is known to be one.
 
 use crate::cache::SegmentTable;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::format::checksum::crc;
 use crate::format::superblock::Superblock;
 use crate::options::Options;
@@ -45,7 +45,7 @@ impl<'a> Earlier<'a> {
     pub(super) fn open(storage: &'a FailStop, of: &Superblock, options: &Options) -> Result<Earlier<'a>> {
         let slot = match recovery::open_slots(storage, of.geometry)? {
             Opened::Store { slot, .. } => *slot,
-            Opened::Unfinished => return Err(unusable()),
+            Opened::Unfinished => return Err(Error::Incomplete),
         };
         let is_sealed = slot.instance == sealed(&slot.instance, &of.instance, &slot);
         let is_sealed = is_sealed || seeded::is_on(Bug::BackupOfAnyBranch);

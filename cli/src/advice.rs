@@ -1,0 +1,58 @@
+//! What to do about a failure. All advice of the command line is in one table, which `cli/tests/command/advice.rs`
+//! includes: it does what each advice says, and does not compile while one has no test.
+
+use std::fmt;
+
+macro_rules! table {
+    ($($name:ident = $text:literal,)*) => {
+        /// What a message tells its reader to do.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Advice { $($name,)* }
+
+        impl Advice {
+            /// Every advice, for the test.
+            #[allow(dead_code, reason = "the test includes this file and uses it; the command does not")]
+            pub(crate) const ALL: &[Advice] = &[$(Advice::$name,)*];
+
+            pub(crate) const fn text(self) -> &'static str {
+                match self { $(Advice::$name => $text,)* }
+            }
+        }
+    };
+}
+
+table! {
+    // A file that cannot be opened.
+    CheckPath = "check the path",
+    CreateStore = "check the path, or create a store with `holotype import` or `holotype put`",
+    UseAnotherName = "check the path, or give the store another name",
+    MakeDirectory = "make that directory first",
+    CreateAnew = "`holotype import` or `holotype put` creates the store anew",
+    UseItsVersion = "open it with the version that wrote it",
+    WaitUntilClosed = "wait until it is closed there; commands that only read can share it",
+    BackUpWhole = "leave out --from to copy the whole store",
+    // A damaged store, and one that cannot grow.
+    VerifyAndSalvage = "keep a copy of the file; `holotype verify --deep` lists all that is wrong, and `holotype salvage` \
+                        writes what can be proven into a new store",
+    Salvage = "keep a copy of the file; `holotype salvage` writes what can be proven into a new store",
+    WriteSlotAnew = "`holotype checkpoint` writes the slot anew",
+    FreeSpace = "free some space and try again",
+    // Collections, keys and documents.
+    ListCollections = "`holotype stats` lists the collections",
+    NameCollection = "add --collection NAME",
+    ChooseCollection = "say which one with --collection NAME",
+    UseKeyRange = "use --from and --to",
+    GiveKeys = "give keys yourself, with `holotype import --key FIELD` or `holotype put`",
+    ImportInBatches = "import in several commits, with --batch N",
+    NameInput = "name a file of JSON documents",
+    // Reports.
+    GivePageAFile = "give the page a file of its own",
+    NameVectors = "run this in a checkout, or name the folder with --vectors",
+    PrintJson = "--json lists all",
+}
+
+impl fmt::Display for Advice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}

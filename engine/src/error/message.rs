@@ -1,0 +1,162 @@
+//! What an error says: the condition, and what to do about it.
+
+use std::fmt;
+
+use super::{Advice, Error};
+
+impl Error {
+    /// What is the case, without advice: for a program that has its own to give. The `Display` of an error appends the
+    /// engine's advice.
+    pub fn condition(&self) -> impl fmt::Display + '_ {
+        Condition(self)
+    }
+
+    /// What to do about it, where the condition does not tell by itself.
+    pub fn advice(&self) -> Option<&'static str> {
+        Some(match self {
+            Error::NotHolotype { .. } => Advice::CheckPath.text(),
+            Error::NewerFormat { .. } => Advice::UseItsVersion.text(),
+            Error::Locked { .. } => Advice::CloseElsewhere.text(),
+            Error::Incomplete => Advice::CreateAnew.text(),
+            Error::StorageFull { .. } => Advice::FreeSpace.text(),
+            Error::Poisoned { .. } => Advice::Reopen.text(),
+            Error::ReadOnly => Advice::OpenForWriting.text(),
+            Error::WriterBusy { .. } => Advice::WaitOrWriteWithin.text(),
+            Error::SnapshotTooOld { .. } => Advice::TakeNewSnapshot.text(),
+            Error::TransactionTooLarge { .. } => Advice::CommitInParts.text(),
+            Error::VersionMismatch { .. } => Advice::ReadAgain.text(),
+            Error::LsnGone { .. } => Advice::ResumeAtOldest.text(),
+            Error::LsnUnknown { .. } => Advice::BeginFromSnapshot.text(),
+            Error::IdsExhausted => Advice::GiveKeys.text(),
+            Error::LimitReached { what } if *what == Error::PARTS_OF_A_COMMIT => Advice::WriteLess.text(),
+            Error::BulkLoad { cause, .. } => return cause.advice(),
+            // A backup of the whole store needs no earlier one, and what helps the file is said of the cause.
+            Error::EarlierBackup { .. }
+            | Error::NotFound { .. }
+            | Error::CannotOpen { .. }
+            | Error::InvalidOption { .. }
+            | Error::Io { .. }
+            | Error::Corrupt(_)
+            | Error::Closed
+            | Error::UnknownSavepoint
+            | Error::Decode { .. }
+            | Error::Serde { .. }
+            // The JSON reader puts its advice into `what`, behind the place.
+            | Error::Json { .. }
+            | Error::KeyTooLong { .. }
+            | Error::DocumentTooLarge { .. }
+            | Error::TooDeep { .. }
+            | Error::InvalidPointer { .. }
+            | Error::NoSuchPlace { .. }
+            | Error::InvalidPatch { .. }
+            | Error::Update(_)
+            | Error::UnknownCollection { .. }
+            | Error::InvalidName { .. }
+            | Error::KeyExists { .. }
+            | Error::LimitReached { .. } => return None,
+        })
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.advice() {
+            Some(advice) => write!(f, "{}; {advice}", Condition(self)),
+            None => write!(f, "{}", Condition(self)),
+        }
+    }
+}
+
+struct Condition<'a>(&'a Error);
+
+impl fmt::Display for Condition<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Error::NotHolotype { found } => {
+                write!(f, "not a Holotype file: {found}")
+            }
+            Error::NewerFormat { major, minor, unknown_features } => {
+                write!(f, "the file has format {major}.{minor} (unknown feature bits {unknown_features:#x})")
+            }
+            Error::Locked { path } => {
+                write!(f, "{} is open already, here or in another process", path.display())
+            }
+            Error::Incomplete => {
+                f.write_str("the file is an unfinished creation, and nothing was stored in it yet")
+            }
+            Error::NotFound { path } => write!(f, "{} does not exist", path.display()),
+            Error::CannotOpen { path, what } => write!(f, "{} cannot be opened: {what}", path.display()),
+            Error::InvalidOption { option, requirement } => write!(f, "option {option}: {requirement}"),
+            Error::Io { operation, source } => write!(f, "{operation} failed: {source}"),
+            Error::StorageFull { operation } => {
+                write!(f, "no room for the {operation}, and nothing is lost")
+            }
+            Error::Poisoned { cause } => {
+                write!(f, "this handle stopped writing after: {cause}")
+            }
+            Error::Corrupt(corruption) => write!(f, "the file is damaged: {corruption}"),
+            Error::ReadOnly => f.write_str("the store is open for reading only"),
+            Error::Closed => f.write_str("the store is closed"),
+            Error::WriterBusy { holder, held_for } => {
+                write!(f, "{holder} has had a write transaction open for {held_for:?}")
+            }
+            Error::SnapshotTooOld { lsn } => {
+                write!(f, "the snapshot of commit {lsn:#x} passed its age limit")
+            }
+            Error::TransactionTooLarge { len, max } => {
+                write!(f, "the transaction's changes would take {len} bytes and the limit is {max}")
+            }
+            Error::BulkLoad { loaded, cause } => {
+                write!(
+                    f,
+                    "the bulk load stopped after {loaded} documents, which are in place: {}",
+                    cause.condition()
+                )
+            }
+            Error::EarlierBackup { cause } => {
+                write!(f, "the earlier backup cannot be read: {}", cause.condition())
+            }
+            Error::UnknownSavepoint => f.write_str(
+                "the savepoint is not one of this transaction, or lies behind one that was gone back to",
+            ),
+            Error::VersionMismatch { expected, found: Some(found) } => {
+                write!(f, "the document has version {found:#x}, not {expected:#x}")
+            }
+            Error::VersionMismatch { expected, found: None } => {
+                write!(f, "there is no document, and so none of version {expected:#x}")
+            }
+            Error::LsnGone { lsn, oldest } => write!(
+                f,
+                "the log behind LSN {lsn:#x} is no longer whole; the oldest position that can be resumed is {oldest:#x}"
+            ),
+            Error::LsnUnknown { lsn } => {
+                write!(f, "no commit of this store has LSN {lsn:#x}: a crash may have taken it back")
+            }
+            Error::Decode { at, what } => write!(f, "not a deterministic CBOR document: {what} at byte {at}"),
+            Error::Serde { message } => write!(f, "no conversion between the type and a document: {message}"),
+            Error::Json { line, column, what } => write!(f, "line {line}, column {column}: {what}"),
+            Error::KeyTooLong { len, max } => write!(f, "the key has {len} bytes; the limit is {max}"),
+            Error::DocumentTooLarge { len, max } => {
+                write!(f, "the document has {len} encoded bytes; the limit is {max}")
+            }
+            Error::TooDeep { max } => write!(f, "arrays and objects nest deeper than {max} levels"),
+            Error::InvalidPointer { pointer, at, what } => {
+                write!(f, "{pointer:?} is no JSON Pointer: {what}, at byte {at}")
+            }
+            Error::NoSuchPlace { path, fault } => write!(f, "nothing is at {path:?}: {fault}"),
+            Error::InvalidPatch { operation: None, what, .. } => f.write_str(what),
+            Error::InvalidPatch { operation: Some(number), field, what } => {
+                let space = if field.is_empty() { "" } else { " " };
+                write!(f, "operation {number}{space}{field}: {what}")
+            }
+            Error::Update(error) => error.fmt(f),
+            Error::UnknownCollection { name } => write!(f, "there is no collection named {name:?}"),
+            Error::InvalidName { name, what } => write!(f, "{name:?} cannot name a collection: {what}"),
+            Error::KeyExists { key } => write!(f, "key {key} is taken"),
+            Error::IdsExhausted => {
+                f.write_str("no id is left: the collection's largest key is the largest integer")
+            }
+            Error::LimitReached { what } => write!(f, "limit reached: {what}"),
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Each advice is given by some error, and whoever follows it gets through.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use holotype::document::{JsonMode, json};
+use holotype::storage::sim::{CallKind, FaultKind, FaultPlan, Nth, SimDisk};
+use holotype::storage::{MemoryStorage, Storage};
+use holotype::{Background, Db, Document, Durability, Error, Options, doc};
+
+#[path = "../src/error/advice.rs"]
+mod table;
+use table::Advice;
+
+/// How an advice is carried out. An advice that is added to the table needs an arm here before anything compiles.
+fn followed(advice: Advice) -> fn() {
+    match advice {
+        Advice::CheckPath => a_store_under_another_name,
+        Advice::UseItsVersion => the_version_that_wrote_it,
+        Advice::CloseElsewhere => closed_there_or_read_in_both,
+        Advice::CreateAnew => created_anew,
+        Advice::FreeSpace => space_is_freed,
+        Advice::Reopen => reopened,
+        Advice::OpenForWriting => opened_for_writing,
+        Advice::WaitOrWriteWithin => written_within,
+        Advice::TakeNewSnapshot => a_new_snapshot,
+        Advice::CommitInParts => committed_in_parts,
+        Advice::ReadAgain => read_again,
+        Advice::ResumeAtOldest => resumed_at_the_oldest,
+        Advice::BeginFromSnapshot => begun_from_a_snapshot,
+        Advice::GiveKeys => keys_are_given,
+        Advice::WriteLess => less_is_written,
+        Advice::WriteFloatOrText => a_float_or_a_text,
+        Advice::EscapeIt => escaped,
+        Advice::PutIntoLiteral => put_into_a_literal,
+    }
+}
+
+#[test]
+fn every_advice_is_given_and_helps() {
+    for advice in Advice::ALL {
+        println!("{advice}");
+        followed(*advice)();
+    }
+}
+
+/// The call failed, with this advice in its message.
+#[track_caller]
+fn told<T: std::fmt::Debug>(advice: Advice, result: Result<T, Error>) -> Error {
+    let error = result.expect_err("it is refused");
+    assert!(error.to_string().ends_with(&format!("; {advice}")), "{error}");
+    assert!(!error.condition().to_string().contains(advice.text()), "{error}");
+    error
+}
+
+fn manual() -> Options {
+    Options::new().background(Background::Manual)
+}
+
+fn in_memory(options: &Options) -> Db {
+    Db::open_on(MemoryStorage::new(), options).expect("memory refuses nothing")
+}
+
+fn on(disk: &Arc<MemoryStorage>, options: &Options) -> Result<Db, Error> {
+    Db::open_on(Arc::clone(disk), options)
+}
+
+fn put(db: &Db) -> Result<(), Error> {
+    db.collection("notes").put("a", doc! { "n": 1 }).map(drop)
+}
+
+fn a_store_under_another_name() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("letter");
+    std::fs::write(&path, "a letter to a friend").expect("there is room");
+    told(Advice::CheckPath, Db::open(&path));
+    put(&Db::open(directory.path().join("notes")).expect("the name is free")).expect("it is a store");
+    assert_eq!(std::fs::read(&path).expect("it is there"), b"a letter to a friend");
+}
+
+/// The version that wrote the file knows the feature; here the feature goes.
+fn the_version_that_wrote_it() {
+    use holotype::format::superblock::{SLOT_LEN, SLOT_OFFSETS, Slot, parse_slot};
+    let disk = Arc::new(MemoryStorage::new());
+    put(&on(&disk, &manual()).expect("a new store")).expect("there is room");
+    let set = |mask: u64| {
+        for (index, at) in SLOT_OFFSETS.into_iter().enumerate() {
+            let mut bytes = [0; SLOT_LEN];
+            disk.read_at(at, &mut bytes).expect("memory refuses nothing");
+            let (Slot::Valid(_) | Slot::Refused(_)) = parse_slot(&bytes, index) else { panic!("a slot") };
+            bytes[16..24].copy_from_slice(&mask.to_le_bytes());
+            let crc = holotype::format::checksum::crc(&bytes[..SLOT_LEN - 4]);
+            bytes[SLOT_LEN - 4..].copy_from_slice(&crc.to_le_bytes());
+            disk.write_at(at, &bytes).expect("memory refuses nothing");
+        }
+    };
+    set(1 << 40);
+    told(Advice::UseItsVersion, on(&disk, &manual()));
+    set(0);
+    let db = on(&disk, &manual()).expect("a version that knows it");
+    assert!(db.collection("notes").contains("a").expect("it can be read"));
+}
+
+fn closed_there_or_read_in_both() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("notes");
+    let first = Db::open(&path).expect("a new store");
+    told(Advice::CloseElsewhere, Db::open(&path));
+    drop(first);
+    drop(Db::open(&path).expect("nobody has it"));
+    let read_only = Options::new().read_only(true);
+    let both = [Db::open_with(&path, &read_only), Db::open_with(&path, &read_only)];
+    assert!(both.iter().all(Result::is_ok), "{both:?}");
+}
+
+fn created_anew() {
+    let disk = Arc::new(MemoryStorage::new());
+    disk.set_len(65_536).expect("memory refuses nothing");
+    told(Advice::CreateAnew, on(&disk, &manual().read_only(true)));
+    put(&on(&disk, &manual()).expect("it is created anew")).expect("there is room");
+}
+
+fn full() -> Db {
+    let db = in_memory(&manual().segment_bytes(4096).max_file_bytes(57_344));
+    let notes = db.collection("notes").with_durability(Durability::Written);
+    while notes.insert(doc! { "text": "x".repeat(200) }).is_ok() {}
+    db
+}
+
+fn space_is_freed() {
+    let db = full();
+    let more = || db.collection("notes").insert(doc! { "text": "x".repeat(200) });
+    told(Advice::FreeSpace, more());
+    for id in 1..=40 {
+        db.collection("notes").delete(id).expect("deletes have room");
+    }
+    db.compact().expect("nothing hinders it");
+    more().expect("there is room again");
+}
+
+fn reopened() {
+    let disk = Arc::new(SimDisk::seeded(1));
+    let db = Db::open_on(Arc::clone(&disk), &manual()).expect("a new store");
+    put(&db).expect("there is room");
+    disk.set_faults(FaultPlan::none().from(Nth::Of(CallKind::Sync, 0), FaultKind::Io));
+    assert!(put(&db).is_err());
+    disk.set_faults(FaultPlan::none());
+    told(Advice::Reopen, put(&db));
+    drop(db);
+    put(&Db::open_on(disk, &manual()).expect("it recovers")).expect("it writes again");
+}
+
+fn opened_for_writing() {
+    let disk = Arc::new(MemoryStorage::new());
+    put(&on(&disk, &manual()).expect("a new store")).expect("there is room");
+    told(Advice::OpenForWriting, put(&on(&disk, &manual().read_only(true)).expect("a store")));
+    put(&on(&disk, &manual()).expect("a store")).expect("it writes");
+}
+
+fn written_within() {
+    let db = in_memory(&manual().write_wait(Duration::ZERO));
+    let transaction = db.begin_write().expect("nobody writes");
+    told(Advice::WaitOrWriteWithin, put(&db));
+    transaction.collection("notes").put("a", doc! {}).expect("written within");
+    transaction.commit().expect("there is room");
+    put(&db).expect("waited for");
+}
+
+fn a_new_snapshot() {
+    let age = Duration::from_secs(1);
+    let db = in_memory(&manual().snapshot_max_age(age));
+    put(&db).expect("there is room");
+    let snapshot = db.snapshot();
+    std::thread::sleep(age + age / 8);
+    put(&db).expect("there is room");
+    told(Advice::TakeNewSnapshot, snapshot.collections());
+    assert_eq!(db.snapshot().collections().expect("it is new"), ["notes"]);
+}
+
+fn committed_in_parts() {
+    let disk = Arc::new(MemoryStorage::new());
+    let db = on(&disk, &manual().transaction_bytes(20_000)).expect("a new store");
+    let long = doc! { "b": vec![0_u8; 15_000] };
+    let both = || db.write(|tx| tx.collection("notes").insert_many([&long, &long]));
+    told(Advice::CommitInParts, both());
+    for _ in 0..2 {
+        db.write(|tx| tx.collection("notes").insert(&long)).expect("one at a time");
+    }
+    drop(db);
+    let db = on(&disk, &manual().transaction_bytes(200_000)).expect("a store");
+    db.write(|tx| tx.collection("notes").insert_many([&long, &long])).expect("the limit is raised");
+}
+
+fn read_again() {
+    let db = in_memory(&manual());
+    put(&db).expect("there is room");
+    let notes = db.collection("notes");
+    let version = || notes.get("a").expect("it can be read").expect("it is there").version();
+    let seen = version();
+    put(&db).expect("there is room");
+    told(Advice::ReadAgain, notes.replace_if("a", seen, doc! {}));
+    notes.replace_if("a", version(), doc! {}).expect("nobody came in between");
+    notes.delete("a").expect("there is room");
+    told(Advice::ReadAgain, notes.replace_if("a", seen, doc! {}));
+}
+
+/// A store whose first commits are not in its log any more.
+fn cleaned() -> Db {
+    let db = in_memory(&manual().sector(64).segment_bytes(512).checkpoint_bytes(2048));
+    for n in 0..300 {
+        db.collection("notes").put(n % 10, doc! { "n": n }).expect("there is room");
+    }
+    db.compact().expect("nothing hinders it");
+    db
+}
+
+fn resumed_at_the_oldest() {
+    let db = cleaned();
+    let error = told(Advice::ResumeAtOldest, db.watch(0).map(drop));
+    let Error::LsnGone { oldest, .. } = error else { panic!("{error}") };
+    db.watch(oldest).expect("the log is whole from there");
+    db.watch(db.snapshot().lsn()).expect("and from a snapshot");
+}
+
+fn begun_from_a_snapshot() {
+    let db = in_memory(&manual());
+    put(&db).expect("there is room");
+    told(Advice::BeginFromSnapshot, db.watch(u64::MAX).map(drop));
+    let snapshot = db.snapshot();
+    assert_eq!(snapshot.collections().expect("it can be read"), ["notes"]);
+    let mut watch = db.watch(snapshot.lsn()).expect("it is a commit's");
+    put(&db).expect("there is room");
+    assert!(watch.try_next().expect("it can be read").is_some());
+}
+
+fn keys_are_given() {
+    let db = in_memory(&manual());
+    let notes = db.collection("notes");
+    notes.put(i64::MAX, doc! {}).expect("there is room");
+    told(Advice::GiveKeys, notes.insert(doc! {}));
+    notes.insert_with_key(5, doc! {}).expect("the key is free");
+}
+
+fn less_is_written() {
+    let db = in_memory(&manual().sector(64).segment_bytes(512));
+    let documents: Vec<Document> = (0..30_000).map(|_| doc! { "b": vec![0_u8; 300] }).collect();
+    told(Advice::WriteLess, db.collection("notes").insert_many(&documents));
+    for few in documents[..200].chunks(100) {
+        db.collection("notes").insert_many(few).expect("they are few");
+    }
+}
+
+#[track_caller]
+fn told_of_json(advice: Advice, text: &str) {
+    let error = json::parse_document(text.as_bytes()).expect_err("it is refused");
+    assert!(error.to_string().ends_with(&format!("; {advice}")), "{error}");
+}
+
+#[track_caller]
+fn reads(text: &str) -> Document {
+    json::parse_document(text.as_bytes()).expect("it is a document")
+}
+
+fn a_float_or_a_text() {
+    told_of_json(Advice::WriteFloatOrText, "{\"n\":9223372036854775808}");
+    assert!(reads("{\"n\":9223372036854775808.0}").get("n").is_some_and(|n| n.as_f64().is_some()));
+    assert!(reads("{\"n\":\"9223372036854775808\"}").get("n").is_some_and(|n| n.as_str().is_some()));
+}
+
+fn escaped() {
+    told_of_json(Advice::EscapeIt, "{\"n\":\"\t\"}");
+    assert_eq!(reads("{\"n\":\"\\t\"}").get("n").and_then(|n| n.as_str()), Some("\t"));
+}
+
+fn put_into_a_literal() {
+    told_of_json(Advice::PutIntoLiteral, "{\"a\":1,\"$literal\":{}}");
+    let document = reads("{\"$literal\":{\"a\":1,\"$literal\":{}}}");
+    assert_eq!(document.len(), 2, "{}", document.to_json(JsonMode::Relaxed));
+}
