@@ -49,7 +49,7 @@ impl Core {
 
     /// The snapshot `id` of the store that this is a copy of.
     pub(crate) fn registered(&self, id: u64) -> Option<Registered> {
-        self.shared.visibility.registered(id)
+        Registered::copied(&self.shared.visibility, id)
     }
 
     /// A copy of a transaction of the store that this is a copy of.

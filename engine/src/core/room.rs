@@ -13,6 +13,7 @@ use crate::sync::read;
 
 use super::space_budget::{Kept, Share, Upkeep};
 use super::writer::Writer;
+use reserve::SMALL_RESERVE;
 pub(super) use reserve::documents;
 
 /// As many segments may be opened without a check as this share of the log.
@@ -23,8 +24,6 @@ const SLACK_SHARE: u64 = 16;
 const UNCHECKED_RECORDS: u64 = 256;
 const FEW: u64 = 1024;
 
-/// A store in its first segment keeps this much of it at least; a small one at rest keeps a whole segment where it has less left.
-const SMALL_RESERVE: u64 = 16 << 10;
 /// A store of no more segments is a small one.
 const SMALL_SEGMENTS: u32 = 16;
 /// A file grows by a thirty-second of itself at a time, and by no more than this.

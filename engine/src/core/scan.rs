@@ -44,12 +44,12 @@ impl Cursor {
 impl Shared {
     /// Holds the visible state, for the store's own use: it has no age.
     pub(crate) fn register(&self) -> Arc<Registered> {
-        Arc::new(self.visibility.register(None))
+        Arc::new(Registered::new(&self.visibility, None))
     }
 
     /// As [`register`](Self::register), for a caller whose snapshot's age begins at `taken`.
     pub(crate) fn register_at(&self, taken: Instant) -> Arc<Registered> {
-        Arc::new(self.visibility.register(Some(taken)))
+        Arc::new(Registered::new(&self.visibility, Some(taken)))
     }
 
     /// The snapshots that callers hold, the oldest first: id, when it was taken, state.

@@ -9,28 +9,14 @@
 //! | 16,384 | segment_bytes each | segments, by physical index from 0                     |
 
 use super::address::{LOG_ADDRESS_BITS, LogAddress};
+use super::bounds::{
+    SECTOR_DEFAULT, SECTOR_MAX, SECTOR_MIN, SEGMENT_BYTES_DEFAULT, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN,
+    SEGMENTS_START, round_up_8,
+};
 use super::frame::FRAME_HEADER_LEN;
 use super::page::PAGE_LEN_MAX;
 use super::segment::SEGMENT_HEADER_LEN;
-use super::superblock::{SLOT_LEN, SLOT_OFFSETS};
 use crate::error::{Error, Result};
-
-/// Where the segment of physical index 0 begins in the file.
-pub const SEGMENTS_START: u64 = 16_384;
-
-/// The smallest sector: a segment header fills it. For checks.
-pub const SECTOR_MIN: u32 = 64;
-/// The sector of a store that does not ask for another.
-pub const SECTOR_DEFAULT: u32 = 512;
-/// The largest sector.
-pub const SECTOR_MAX: u32 = 4096;
-
-/// The smallest segment, for checks.
-pub const SEGMENT_BYTES_MIN: u32 = 512;
-/// The segment of a store that does not ask for another: 128 KiB.
-pub const SEGMENT_BYTES_DEFAULT: u32 = 128 << 10;
-/// The largest segment: 64 MiB.
-pub const SEGMENT_BYTES_MAX: u32 = 64 << 20;
 
 /// A segment has at least so many sectors.
 const SECTORS_MIN: u32 = 8;
@@ -40,20 +26,8 @@ const CREATION_LEN_MAX: u64 = 65_536;
 const _: () = assert!(SECTOR_MIN as usize == SEGMENT_HEADER_LEN);
 const _: () = assert!(SECTOR_MIN as usize >= FRAME_HEADER_LEN);
 const _: () = assert!(SECTOR_MIN * SECTORS_MIN == SEGMENT_BYTES_MIN);
-const _: () = assert!(SLOT_OFFSETS[1] + 4096 == SEGMENTS_START / 2);
-const _: () = assert!(SLOT_LEN as u64 <= SLOT_OFFSETS[1]);
 // Every physical index has a place in a u64, so no sum below can overflow.
 const _: () = assert!(u32::BITS + SEGMENT_BYTES_MAX.ilog2() < 60);
-
-/// The least multiple of 8 at or after `offset`.
-///
-/// # Panics
-/// If `offset` lies beyond the end of the largest segment.
-#[must_use]
-pub const fn round_up_8(offset: u32) -> u32 {
-    assert!(offset <= SEGMENT_BYTES_MAX, "offsets lie within a segment");
-    (offset + 7) & !7
-}
 
 /// What is fixed when a store is created: the unit in which a write may tear, and the length of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

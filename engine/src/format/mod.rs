@@ -16,6 +16,7 @@
 
 mod address;
 pub mod body;
+mod bounds;
 pub mod catalog;
 pub mod checkpoint;
 mod checkpoint_ref;
@@ -23,6 +24,7 @@ pub mod checksum;
 mod fields;
 pub mod frame;
 mod geometry;
+mod lineage;
 mod lsn;
 pub mod page;
 pub mod record;
@@ -34,12 +36,10 @@ pub mod varint;
 mod tests;
 
 pub use address::{LOG_ADDRESS_BITS, LogAddress};
-pub use geometry::{
-    Geometry, SECTOR_DEFAULT, SECTOR_MAX, SECTOR_MIN, SEGMENT_BYTES_DEFAULT, SEGMENT_BYTES_MAX,
-    SEGMENT_BYTES_MIN, SEGMENTS_START, round_up_8,
+pub use bounds::{
+    SECTOR_DEFAULT, SECTOR_MAX, SECTOR_MIN, SEGMENT_BYTES_DEFAULT, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN,
+    SEGMENTS_START, round_up_8,
 };
+pub use geometry::Geometry;
+pub use lineage::Lineage;
 pub use lsn::Lsn;
-
-/// Sixteen random bytes that a store and all its copies share; every checksum below the superblock is seeded
-/// with them, so that bytes of another store never pass for ours.
-pub type Lineage = [u8; 16];

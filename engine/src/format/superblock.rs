@@ -36,8 +36,8 @@ use super::fields::{put, u16_at, u32_at, u64_at};
 use super::{Geometry, Lineage, Lsn};
 use crate::error::{Clause, Corruption, Error};
 
+pub use super::bounds::SEGMENTS_START;
 pub use super::checkpoint_ref::CheckpointRef;
-pub use super::geometry::SEGMENTS_START;
 
 /// The length of a slot: what is written of the 4,096 bytes set aside for it.
 pub const SLOT_LEN: usize = 512;
@@ -83,6 +83,8 @@ const NEWEST: Range<usize> = FILE_LEN.end..FILE_LEN.end + CHECKPOINT_REF_LEN;
 const BEFORE: Range<usize> = NEWEST.end..NEWEST.end + CHECKPOINT_REF_LEN;
 const CRC: Range<usize> = SLOT_LEN - 4..SLOT_LEN;
 
+const _: () = assert!(SLOT_OFFSETS[1] + 4096 == SEGMENTS_START / 2);
+const _: () = assert!(SLOT_LEN as u64 <= SLOT_OFFSETS[1]);
 const _: () = assert!(CHECKSUM_KIND == 12 && CHECKSUM_KIND + 1 + 3 == INCOMPATIBLE.start);
 const _: () = assert!(SECTOR.start == 40 && LINEAGE.start == 48 && QUOTA.start == 88);
 const _: () = assert!(GENERATION.start == 352 && FLAGS.start == 364 && FILE_LEN.start == 376);

@@ -8,30 +8,10 @@ use crate::document::KeyRef;
 use crate::format::checkpoint::{Entries, Stretch};
 use crate::sync::{Arc, Ordering, write};
 
+use super::held::{Held, entry};
 use super::mixed::{DIRECTORY_SLACK, MixedIndex, map_node_len};
+use super::paged::PagedInts;
 use super::rest::RestBuilder;
-use super::{Entry, paged::PagedInts};
-
-/// A stretch, and the leaf that it stands in.
-#[derive(Debug, Clone)]
-pub(super) struct Held {
-    entries: Arc<[u8]>,
-    stretch: Stretch,
-}
-
-impl Held {
-    pub(super) fn each(&self, mut each: impl FnMut(i64, Entry)) {
-        self.stretch.each(&self.entries, |key, value| each(key, entry(value)));
-    }
-
-    pub(super) fn byte_len(&self) -> usize {
-        self.stretch.byte_len() as usize
-    }
-}
-
-fn entry(value: u64) -> Entry {
-    Entry::from_value(value).expect("a leaf's values are checked before they are handed out")
-}
 
 /// A collection of fewer pages is filled at once: keeping leaves would cost it more than it spares.
 const HELD_PAGES_MIN: u64 = 2;
@@ -109,7 +89,7 @@ impl Entries for Loader<'_> {
 #[cfg(test)]
 pub(super) fn loaded(
     page_shift: u32,
-    entries: &[(crate::document::Key, Entry)],
+    entries: &[(crate::document::Key, super::Entry)],
     leaf_len: usize,
 ) -> MixedIndex {
     use crate::format::LogAddress;
@@ -127,7 +107,7 @@ pub(super) fn loaded(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Entries, KeyRange, PrimaryIndex};
+    use super::super::{Entries, Entry, KeyRange, PrimaryIndex};
     use super::*;
     use crate::document::Key;
     use crate::format::LogAddress;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::sync::race::{Race, weakened};
 use crate::sync::{AtomicU64, OnceLock, Ordering, RwLock, read, write};
 
-use super::load::Held;
+use super::held::Held;
 use super::{Entries, Entry};
 
 type Page = Box<[AtomicU64]>;

@@ -8,7 +8,8 @@ use std::ops::{Bound, Range};
 use crate::document::{Key, KeyRef};
 
 use super::page::Entries;
-use super::tree::{Builder, Leaf, Tree};
+use super::tree::build::Builder;
+use super::tree::{Leaf, Tree};
 use super::{Entry, KeyRange};
 
 #[derive(Debug, Clone)]

@@ -4,9 +4,13 @@ use super::load::loaded;
 use super::mixed::{DIRECTORY_SLACK, map_node_len};
 use super::paged::PagedInts;
 use super::tree::Leaf;
+use std::ops::Bound;
+
 use super::*;
 use crate::document::Document;
+use crate::document::{Key, KeyRef};
 use crate::format::catalog::CatalogChange;
+use crate::format::{LogAddress, Lsn};
 use crate::sync::{Arc, AtomicU64, OnceLock, write};
 use std::sync::mpsc;
 use std::thread;

@@ -1,6 +1,6 @@
 //! An ordered map from byte strings to entries: a B+tree whose leaves and branches are [packed](keys).
 
-mod build;
+pub(super) mod build;
 mod keys;
 mod node;
 #[cfg(test)]
@@ -12,7 +12,6 @@ use super::Entry;
 use keys::Keys;
 use node::{Branch, Node, Split};
 
-pub(super) use build::Builder;
 pub(super) use keys::KEYS_MAX;
 pub(super) use node::Leaf;
 

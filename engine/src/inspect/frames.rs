@@ -6,8 +6,8 @@ use crate::format::frame::{
 use crate::format::record::{self, Kind, Record, RecordFault, RecordSeed, parse_opening, peek_len};
 use crate::format::{Geometry, Lineage, LogAddress, Lsn, round_up_8};
 
+use super::budget::Budget;
 use super::extent::Use;
-use super::segment::Budget;
 
 /// A frame whose header is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

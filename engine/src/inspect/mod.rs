@@ -16,6 +16,7 @@
 //! Memory is bounded by the index of the store and one segment; time by the file, since no more than a multiple of a segment's length is
 //! ever put under checksums in it.
 
+mod budget;
 mod extent;
 mod frames;
 mod known;

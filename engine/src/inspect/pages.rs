@@ -3,7 +3,7 @@
 use crate::format::page::{PAGE_HEADER_LEN, PAGE_LEN_MAX, Page, PageFault, PageHeader};
 use crate::format::{Lineage, Lsn, round_up_8};
 
-use super::segment::Budget;
+use super::budget::Budget;
 
 /// A page whose checksum holds.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,10 +10,11 @@ use crate::sync::Arc;
 use crate::sync::race::{self, Race};
 
 use super::Tail;
-use apart::Lengths;
+use lengths::Lengths;
 
 mod alone;
 mod apart;
+mod lengths;
 #[cfg(test)]
 mod tests;
 

@@ -11,9 +11,11 @@ use crate::space::FreeSegments;
 use crate::storage::FailStop;
 
 use super::checkpoint::{self, File};
+use super::claims;
+use super::recover::{Plan, Recovered};
+use super::replay::Replay;
 use super::scan::Scan;
 use super::start::Start;
-use super::{Plan, Recovered, Replay, claims};
 
 /// What the log says up to where it breaks off, or ends.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use crate::format::record::{self, PEEK_LEN, RecordSeed, peek_len};
 use crate::format::round_up_8;
 use crate::seeded::{self, Bug};
 
-use super::Part;
+use super::commit::Part;
 use super::image::Shared;
 use super::scan::Scan;
 

@@ -16,8 +16,8 @@ use crate::seeded::{self, Bug};
 use crate::space::Accounts;
 use crate::sync::Arc;
 
-use super::Commit;
 use super::chunks::chunks_of;
+use super::commit::Commit;
 use super::scan::Scan;
 use super::start::Start;
 

@@ -15,9 +15,9 @@ use crate::seeded::{self, Bug};
 use crate::storage::FailStop;
 use crate::sync::Arc;
 
+use super::commit::{Commit, Part};
 use super::image::{SegmentImage, Shared};
 use super::start::Start;
-use super::{Commit, Part};
 
 #[derive(Debug)]
 pub(crate) struct Scan<'a> {

@@ -3,13 +3,16 @@
 use super::checkpoint::File;
 use super::create::ZERO_FILL_BYTES;
 use super::image::SegmentImage;
+use super::scan::Scan;
+use super::start::Start;
 use super::*;
+use crate::cache::SegmentTable;
 use crate::format::frame::{
     CLAIMS_NOTHING, FRAME_HEADER_LEN, FrameFlags, FrameHeader, SegmentSeed, write_header,
 };
-use crate::format::superblock::CheckpointRef;
-use crate::format::{Geometry, Lineage};
-use crate::storage::{MemoryStorage, Storage};
+use crate::format::superblock::{CheckpointRef, Superblock};
+use crate::format::{Geometry, Lineage, Lsn};
+use crate::storage::{FailStop, MemoryStorage, Storage};
 use crate::sync::Arc;
 use crate::{Db, Error, Options};
 

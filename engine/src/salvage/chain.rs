@@ -3,7 +3,7 @@
 use crate::format::Lsn;
 use crate::seeded::{self, Bug};
 
-use super::sweep::Swept;
+use super::found::Swept;
 
 /// The verdict on the commits behind a state that is known whole.
 #[derive(Debug, Clone, PartialEq, Eq)]

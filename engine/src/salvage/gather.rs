@@ -11,12 +11,12 @@ use crate::format::{LogAddress, Lsn};
 use crate::seeded::{self, Bug};
 use crate::storage::Storage;
 
-use super::LostDocument;
 use super::base::Base;
 use super::chain::Chain;
+use super::found::{Change, Place, Swept};
+use super::report::LostDocument;
 use super::sink::{List, Sink};
 use super::source::Source;
-use super::sweep::{Change, Place, Swept};
 
 /// What is known of a collection.
 #[derive(Debug, Default)]

@@ -5,6 +5,7 @@
 //! | `source` | the file, read whatever can be read of it |
 //! | `guess` | a superblock where none is left |
 //! | `base` | the state that is known whole: a checkpoint, and the log as far as it goes |
+//! | `found` | what a search of the file finds |
 //! | `sweep`, `segment` | every frame and record in the file whose checksum holds, whatever leads there |
 //! | `chain` | which of these count, and from where on none is missing |
 //! | `gather` | the newest version of each document, and whether that is proven |
@@ -15,8 +16,10 @@
 
 mod base;
 mod chain;
+mod found;
 mod gather;
 mod guess;
+mod report;
 mod segment;
 mod sink;
 mod source;
@@ -24,65 +27,24 @@ mod sweep;
 
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use guess::superblock as guess_superblock;
+pub use report::{LostDocument, SalvageReport};
 pub use sink::SalvagedCollection;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use source::Forgiving;
 
 use std::path::Path;
 
-use crate::document::Key;
-use crate::error::{Corruption, Result};
+use crate::error::Result;
 use crate::recovery;
 use crate::storage::{Access, Draft, FileStorage, Storage};
 use crate::sync::Arc;
 
 use base::Base;
 use chain::Chain;
+use found::Swept;
 use gather::Gather;
 use sink::Sink;
 use source::Source;
-use sweep::Swept;
-
-/// What [`salvage`] found, and what it did not.
-#[non_exhaustive]
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SalvageReport {
-    /// Documents in the collections of the new store: each is proven to have been the newest version of its key.
-    pub documents: u64,
-    /// Documents in lists apart: each is the newest version that is left, and may have been replaced or deleted since.
-    pub stale: u64,
-    /// The collections.
-    pub collections: Vec<SalvagedCollection>,
-    /// Documents that are known to have been there, and of which nothing can be read.
-    pub lost: Vec<LostDocument>,
-    /// Whether there may be more that is lost: part of the log is missing, and nobody knows what it held.
-    pub may_miss_more: bool,
-    /// Whether no superblock was left, so that even the lengths of segments and sectors are inferred.
-    pub is_geometry_inferred: bool,
-    /// Bytes that the disk refused to read.
-    pub unreadable_bytes: u64,
-    /// What is damaged, as far as it made a difference.
-    pub problems: Vec<Corruption>,
-}
-
-impl SalvageReport {
-    /// Whether every document that the store had is in the new one, as it was.
-    pub fn is_complete(&self) -> bool {
-        self.stale == 0 && self.lost.is_empty() && !self.may_miss_more
-    }
-}
-
-/// A document that cannot be read.
-#[non_exhaustive]
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LostDocument {
-    /// The collection that it was in.
-    pub collection: String,
-    /// Its key.
-    pub key: Key,
-    /// Where it stands in the damaged file.
-    pub at: u64,
-}
 
 //= spec/space.md#p-11-1-what-it-is
 //# Salvage MUST NOT write to its source, nor replace a file.
@@ -134,7 +96,7 @@ pub fn salvage_to(
     let mut swept = Swept::default();
     let break_off = base.break_off();
     if break_off.is_some() || base.problem.is_some() || source.is_guessed {
-        swept = Swept::of(&source, &base.ahead)?;
+        swept = sweep::sweep(&source, &base.ahead)?;
     }
     let claim = base.claim.max(swept.claim);
     let mut chain = Chain::follow(base.lsn, &swept, claim);

@@ -4,35 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::format::catalog::CatalogChange;
-use crate::format::frame::{
-    FRAME_HEADER_LEN, FrameFlags, FrameHeader, SegmentSeed, check_body, parse_header,
-};
+use crate::format::frame::{FRAME_HEADER_LEN, FrameFlags, SegmentSeed, check_body, parse_header};
 use crate::format::record::{self, Kind, PEEK_LEN, Record, RecordSeed, parse_opening, peek_len};
 use crate::format::segment::SEGMENT_HEADER_LEN;
 use crate::format::superblock::Superblock;
 use crate::format::{Geometry, Lineage, Lsn, round_up_8};
 use crate::seeded::{self, Bug};
 
-use super::sweep::{Change, Place, Swept};
-
-/// A frame whose header is valid.
-#[derive(Debug)]
-pub(super) struct Frame {
-    offset: u32,
-    pub(super) header: FrameHeader,
-    /// Whether all of it is valid.
-    pub(super) is_whole: bool,
-}
-
-impl Frame {
-    fn records_at(&self) -> u32 {
-        self.offset + FRAME_HEADER_LEN as u32
-    }
-
-    fn body_end(&self) -> u32 {
-        self.records_at() + self.header.body_len
-    }
-}
+use super::found::{Change, Frame, Place, Swept};
 
 /// A segment that is taken to have a sequence.
 struct Search<'a> {

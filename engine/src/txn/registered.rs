@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::index::State;
-use crate::sync::{Arc, AtomicBool, Ordering};
+use crate::sync::{Arc, AtomicBool, Instant, Ordering};
 
 use super::Visibility;
 
@@ -16,8 +16,17 @@ pub(crate) struct Registered {
 }
 
 impl Registered {
-    pub(super) fn new(visibility: Arc<Visibility>, id: u64, state: State, ended: Arc<AtomicBool>) -> Self {
-        Registered { visibility, id, state, ended }
+    /// Holds the visible state; `taken` says when that began, if its age matters to anyone.
+    pub(crate) fn new(visibility: &Arc<Visibility>, taken: Option<Instant>) -> Self {
+        let (id, state, ended) = visibility.register(taken);
+        Registered { visibility: Arc::clone(visibility), id, state, ended }
+    }
+
+    /// The snapshot `id` of the store that `visibility` is a copy of.
+    #[cfg(feature = "testing")]
+    pub(crate) fn copied(visibility: &Arc<Visibility>, id: u64) -> Option<Self> {
+        let (state, ended) = visibility.registered(id)?;
+        Some(Registered { visibility: Arc::clone(visibility), id, state, ended })
     }
 
     pub(crate) fn state(&self) -> State {

@@ -40,7 +40,7 @@ fn supersede(visibility: &Visibility, before: u64, address: u64, end: u64) {
 #[test]
 fn a_snapshot_keeps_the_version_that_a_later_commit_replaces() {
     let visibility = Arc::new(Visibility::new(at(20)));
-    let old = visibility.register(None);
+    let old = Registered::new(&visibility, None);
     supersede(&visibility, 10, 24, 30);
     assert_eq!(seen(&visibility, old.state()), [(Key::Int(7), entry(10))]);
     assert_eq!(visibility.retained_version(old.state(), 1, KeyRef::Int(7)), Some(entry(10)));
@@ -56,11 +56,11 @@ fn a_snapshot_keeps_the_version_that_a_later_commit_replaces() {
 #[test]
 fn a_snapshot_that_goes_takes_with_it_just_what_nobody_else_needs() {
     let visibility = Arc::new(Visibility::new(at(20)));
-    let oldest = visibility.register(None);
+    let oldest = Registered::new(&visibility, None);
     supersede(&visibility, 10, 24, 30);
-    let middle = visibility.register(None);
+    let middle = Registered::new(&visibility, None);
     supersede(&visibility, 24, 34, 40);
-    let newest = visibility.register(None);
+    let newest = Registered::new(&visibility, None);
     supersede(&visibility, 34, 44, 50);
     assert_eq!(visibility.counts(), (3, 3));
     drop(newest);
@@ -73,9 +73,9 @@ fn a_snapshot_that_goes_takes_with_it_just_what_nobody_else_needs() {
 #[test]
 fn an_ended_snapshot_says_so() {
     let visibility = Arc::new(Visibility::new(at(20)));
-    let snapshot = visibility.register(None);
+    let snapshot = Registered::new(&visibility, None);
     assert!(snapshot.check_live().is_ok());
-    let other = visibility.register(None);
+    let other = Registered::new(&visibility, None);
     visibility.release(other.id());
     assert!(matches!(other.check_live(), Err(crate::Error::SnapshotTooOld { lsn: 20 })));
     assert!(snapshot.check_live().is_ok(), "its neighbour goes on");
@@ -163,7 +163,7 @@ fn what_begins_where_the_visible_state_ends_is_not_in_it() {
 #[test]
 fn a_range_that_ends_before_it_begins_holds_no_retained_version() {
     let visibility = Arc::new(Visibility::new(at(20)));
-    let old = visibility.register(None);
+    let old = Registered::new(&visibility, None);
     supersede(&visibility, 10, 24, 30);
     let mut found = Vec::new();
     let inverted = KeyRange { from: Bound::Included(Key::Int(9)), to: Bound::Excluded(Key::Int(5)) };
@@ -174,7 +174,7 @@ fn a_range_that_ends_before_it_begins_holds_no_retained_version() {
 #[test]
 fn a_snapshot_that_goes_between_two_slices_of_a_commit_hides_nothing_from_readers() {
     let visibility = Arc::new(Visibility::new(at(20)));
-    let snapshot = visibility.register(None);
+    let snapshot = Registered::new(&visibility, None);
     let mut applying = visibility.apply();
     applying.hold();
     // So far the commit has put new documents only, so nothing is retained when the snapshot goes.

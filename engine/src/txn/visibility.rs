@@ -9,10 +9,10 @@ use crate::seeded::{self, Bug};
 use crate::sync::race::{self, Race, weakened};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Instant, Mutex, MutexGuard, Ordering, lock};
 
+use super::Pending;
 use super::lengths::Lengths;
 use super::live::{Live, LiveSnapshots};
 use super::retained::Retained;
-use super::{Pending, Registered};
 
 /// What readers may see. The writer applies a commit to the index under one lock, which it never holds across I/O, and
 /// publishes it under the same lock, then or later; readers that meet nothing unusual take no lock at all.
@@ -278,8 +278,8 @@ impl Visibility {
 
     //= spec/transactions.md#t-3-2-nobody-waits
     //# A snapshot MUST NOT keep a writer or another reader waiting, however long it lives; nor they it.
-    /// Holds the visible state for as long as the returned value lives; `taken` says when that began, if its age matters to anyone.
-    pub(crate) fn register(self: &Arc<Self>, taken: Option<Instant>) -> Registered {
+    /// Holds the visible state under the id that is returned, until that is released; `taken` says when that began, if its age matters to anyone.
+    pub(super) fn register(&self, taken: Option<Instant>) -> (u64, State, Arc<AtomicBool>) {
         // One critical section with publication: nothing is let go between the look and the entry.
         let mut inner = lock(&self.inner);
         let id = inner.next_snapshot;
@@ -287,16 +287,15 @@ impl Visibility {
         let state = inner.visible;
         let ended = Arc::new(AtomicBool::new(false));
         inner.snapshots.add(Live { id, state, taken, ended: Arc::clone(&ended) });
-        drop(inner);
-        Registered::new(Arc::clone(self), id, state, ended)
+        (id, state, ended)
     }
 
     /// The snapshot `id` of the store that this is a copy of.
     #[cfg(feature = "testing")]
-    pub(crate) fn registered(self: &Arc<Self>, id: u64) -> Option<Registered> {
+    pub(super) fn registered(&self, id: u64) -> Option<(State, Arc<AtomicBool>)> {
         let inner = lock(&self.inner);
         let live = inner.snapshots.get(id)?;
-        Some(Registered::new(Arc::clone(self), id, live.state, Arc::clone(&live.ended)))
+        Some((live.state, Arc::clone(&live.ended)))
     }
 
     /// The snapshots that have an age, the oldest first: id, when it was taken, state.

@@ -5,8 +5,9 @@ use crate::index::Catalog;
 use crate::sync::read;
 
 use super::super::writer::Writer;
-use super::SMALL_RESERVE;
 
+/// A store in its first segment keeps this much of it at least; a small one at rest keeps a whole segment where it has less left.
+pub(super) const SMALL_RESERVE: u64 = 16 << 10;
 /// This share of the log is left for what is moved.
 const RELOCATION_SHARE: u64 = 32;
 

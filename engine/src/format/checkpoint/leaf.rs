@@ -8,48 +8,14 @@
 //!
 //! Ints are found in [stretches](super::stretch); the other keys are read one by one.
 
+use super::entry::{BYTES, INT, OUT_OF_ORDER, TEXT, take_varint, unzigzag, value_fault, zigzag};
 use super::stretch::{Ints, Limits, Stretch};
 use crate::document::{KEY_LEN_MAX, KeyRef};
-use crate::format::{LOG_ADDRESS_BITS, LogAddress, varint};
-
-/// What `t` has in its low three bits.
-pub(super) const INT: u64 = 1;
-const TEXT: u64 = 3;
-const BYTES: u64 = 5;
-
-/// The low bits of a value beside the address.
-const FLAG_BITS: u32 = 2;
-/// The least value: address 1 without flags.
-const VALUE_MIN: u64 = 1 << FLAG_BITS;
-/// How many values there may be: those of an address of 55 bits.
-const VALUE_END: u64 = 1 << (LOG_ADDRESS_BITS + FLAG_BITS);
+use crate::format::varint;
 
 /// The longest entry around a key of `n` bytes of CBOR has so many more: `t` of two bytes, and a value of nine. The length
 /// of what is not shared takes no more than the head of the CBOR form.
 pub(super) const ENTRY_OVERHEAD_MAX: usize = 2 + 9;
-
-//= spec/format.md#f-8-4-primary-leaves
-//# A reader MUST take a checkpoint for damaged when an address in it is 0, or not below that where the log ended at the checkpoint (F-8.7).
-/// What is wrong with a value, where the log ended at that of `end`: its address is to be one that a record can have. What lies beyond
-/// the end would pass for a commit that is not visible yet, and its document for one that is not there.
-#[inline(always)]
-pub(super) const fn value_fault(value: u64, end: u64) -> Option<&'static str> {
-    match value {
-        VALUE_MIN.. if value < end => None,
-        VALUE_MIN..VALUE_END => Some("an entry that leads beyond the end of the log"),
-        _ => Some("an address that no record has"),
-    }
-}
-
-/// Whether `value` can stand in a leaf at all.
-pub(super) const fn is_value(value: u64) -> bool {
-    value_fault(value, VALUE_END).is_none()
-}
-
-/// The least value that is none where the log ended at `address`.
-pub(super) const fn value_end(address: LogAddress) -> u64 {
-    if address.0 > LogAddress::MAX.0 { VALUE_END } else { address.0 << FLAG_BITS }
-}
 
 /// What the next entry of a leaf is told as a difference to.
 #[derive(Debug, Clone, Default)]
@@ -202,8 +168,6 @@ impl LeafDecoder {
 }
 
 const BELOW_FENCE: &str = "a key below its page's lower fence";
-pub(super) const OUT_OF_ORDER: &str = "keys out of order";
-
 impl Last {
     /// The key of `t`, the rest of which begins `rest`. It is no int: those come before it, and were read.
     fn read(&mut self, t: u64, rest: &mut &[u8]) -> Result<KeyRef<'_>, &'static str> {
@@ -264,21 +228,6 @@ impl Last {
     }
 }
 
-#[inline(always)]
-pub(super) fn take_varint(rest: &mut &[u8]) -> Result<u64, &'static str> {
-    let (value, len) = varint::get(rest).ok_or("no varint where one is due in a leaf")?;
-    *rest = &rest[len..];
-    Ok(value)
-}
-
-const fn zigzag(value: i64) -> u64 {
-    (value << 1 ^ value >> 63) as u64
-}
-
-pub(super) const fn unzigzag(value: u64) -> i64 {
-    (value >> 1) as i64 ^ -((value & 1) as i64)
-}
-
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
@@ -309,7 +258,9 @@ impl Entries for Vec<(crate::document::Key, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::entry::{VALUE_END, VALUE_MIN, is_value, value_end};
     use super::*;
+    use crate::format::LogAddress;
 
     fn encode(keys: &[KeyRef<'_>]) -> Vec<u8> {
         let (mut encoder, mut out) = (LeafEncoder::default(), Vec::new());

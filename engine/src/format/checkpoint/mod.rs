@@ -27,6 +27,7 @@
 
 mod branch;
 mod catalog;
+mod entry;
 mod leaf;
 mod map;
 mod pages;
@@ -46,10 +47,10 @@ pub use leaf::Entries;
 pub(crate) use leaf::pass_through_a_leaf;
 pub use pages::{PageSource, Unreadable};
 pub use pointer::PagePointer;
+pub(super) use pointer::key_len_max;
 pub use read::{Checkpoint, root_of};
 pub use root::{LogPosition, Reserved, Root};
 pub use segments::PageSink;
 pub use stretch::{Limits, Stretch};
 pub use table::TableEntry;
-pub(super) use tree::key_len_max;
 pub use write::{CheckpointWriter, Contents, TreeWriter, Written};

@@ -3,10 +3,18 @@
 use crate::document::cbor::encode;
 use crate::document::cbor::head::{Head, Reader};
 use crate::format::catalog::CatalogFault;
+use crate::format::page::PAGE_HEADER_LEN;
 use crate::format::varint;
 
 /// The length of the longest pointer in a branch: three varints of 32 bits.
 pub(super) const POINTER_LEN_MAX: usize = 3 * 5;
+
+/// The longest key, as CBOR, that every page of at most `page_len_max` bytes has room for: a branch has two children at
+/// least, or trees would never end.
+pub(in crate::format) const fn key_len_max(page_len_max: usize) -> usize {
+    let child_overhead_max = 2 + POINTER_LEN_MAX;
+    (page_len_max - PAGE_HEADER_LEN - 2 * child_overhead_max) / 3
+}
 
 /// Which page, and where it lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

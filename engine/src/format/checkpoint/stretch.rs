@@ -3,7 +3,7 @@
 //! A collection of a million documents is checked in this loop when its store opens, so the way of what is common is short:
 //! eight entries at once where ids follow one another and addresses grow by what two bytes tell.
 
-use super::leaf::{INT, OUT_OF_ORDER, take_varint, unzigzag, value_end, value_fault};
+use super::entry::{INT, OUT_OF_ORDER, take_varint, unzigzag, value_end, value_fault};
 use crate::format::LogAddress;
 
 /// What the entries of a tree are held to, and where stretches end.

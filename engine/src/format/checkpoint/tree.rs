@@ -5,17 +5,10 @@
 //! the upper fence that the page would have if it ended behind it.
 
 use super::branch::{Child, LEVEL_MAX};
-use super::pointer::{POINTER_LEN_MAX, PagePointer};
+use super::pointer::PagePointer;
 use super::segments::{PageSink, SegmentWriter};
 use crate::error::Result;
 use crate::format::page::{PAGE_HEADER_LEN, PageHeader, PageKind};
-
-/// The longest key, as CBOR, that every page of at most `page_len_max` bytes has room for: a branch has two children at
-/// least, or trees would never end.
-pub(in crate::format) const fn key_len_max(page_len_max: usize) -> usize {
-    let child_overhead_max = 2 + POINTER_LEN_MAX;
-    (page_len_max - PAGE_HEADER_LEN - 2 * child_overhead_max) / 3
-}
 
 /// A tree in the making.
 #[derive(Debug, Clone)]
@@ -154,6 +147,7 @@ impl TreeBuilder {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pointer::key_len_max;
     use super::*;
     use crate::format::{Geometry, Lsn};
 

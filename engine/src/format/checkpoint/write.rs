@@ -3,12 +3,13 @@
 //! The writer holds no sink, so that a long checkpoint can be written in steps while other work uses the file.
 
 use super::catalog::CatalogEntry;
-use super::leaf::{ENTRY_OVERHEAD_MAX, LeafEncoder, is_value};
-use super::pointer::{POINTER_LEN_MAX, PagePointer};
+use super::entry::is_value;
+use super::leaf::{ENTRY_OVERHEAD_MAX, LeafEncoder};
+use super::pointer::{POINTER_LEN_MAX, PagePointer, key_len_max};
 use super::root::{LogPosition, Reserved, Root};
 use super::segments::{PageSink, SegmentWriter};
 use super::table::TableEntry;
-use super::tree::{TreeBuilder, key_len_max};
+use super::tree::TreeBuilder;
 use crate::document::{Document, KeyRef};
 use crate::error::{Error, Result};
 use crate::format::page::{PAGE_HEADER_LEN, PageHeader, PageKind};

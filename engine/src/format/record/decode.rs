@@ -3,7 +3,8 @@
 use super::super::body::{ChunkList, parse_chunk, parse_commit_time, parse_opening, parse_segment_freed};
 use super::super::checksum::crc_append;
 use super::super::{LogAddress, Lsn, SEGMENT_BYTES_MAX, varint};
-use super::{FLAGS, KIND, Kind, LENGTH, PEEK_LEN, Record, RecordFault, flag};
+use super::head::{FLAGS, KIND, LENGTH, PEEK_LEN, flag};
+use super::{Kind, Record, RecordFault};
 use crate::document::KeyRef;
 use crate::seeded::{self, Bug};
 

@@ -2,7 +2,8 @@
 
 use super::super::checksum::crc_append;
 use super::super::{SEGMENT_BYTES_MAX, varint};
-use super::{FLAGS, KIND, LENGTH, RecordParts, flag};
+use super::RecordParts;
+use super::head::{FLAGS, KIND, LENGTH, flag};
 use crate::document::KeyRef;
 
 impl RecordParts<'_> {

@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use super::super::{Lsn, varint};
+use super::Kind;
 use super::decode::{Fields, peek, verify};
-use super::{FLAGS, KIND, Kind, flag};
+use super::head::{FLAGS, KIND, flag};
 use crate::document::cbor::encode;
 use crate::document::{KEY_LEN_MAX, KeyRef};
 

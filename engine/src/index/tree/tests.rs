@@ -5,6 +5,7 @@ use std::ops::{Bound, RangeBounds};
 
 use proptest::prelude::*;
 
+use super::build::Builder;
 use super::*;
 use crate::document::KEY_LEN_MAX;
 use crate::format::LogAddress;

@@ -1,7 +1,5 @@
 //! Records that no block holds whole.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use crate::cache::Segment;
 use crate::error::Result;
 use crate::format::LogAddress;
@@ -10,36 +8,11 @@ use crate::sync::Arc;
 
 use super::{Found, Log};
 
-/// How long the records were that were put together last. A guess, by which it is decided in which order
-/// things are tried and how much is read at first; so these are not the atomics of [`crate::sync`].
-#[derive(Debug, Default)]
-pub(super) struct Lengths {
-    /// How many long ones there were in a row.
-    long_in_a_row: AtomicU32,
-    last: AtomicU32,
-}
-
-/// After so many long records the next is taken for one.
-const LONG_IN_A_ROW: u32 = 8;
-
 /// And for no longer than that.
 const GUESS_MAX: usize = 256 << 10;
 
 /// So much is read in one call.
 const READ_AT_ONCE: usize = 1 << 20;
-
-impl Lengths {
-    /// Whether the next is likely to be long: then nothing is gained from the block that it begins in.
-    pub(super) fn are_long(&self) -> bool {
-        self.long_in_a_row.load(Ordering::Relaxed) >= LONG_IN_A_ROW
-    }
-
-    fn met(&self, len: usize, is_long: bool) {
-        let before = self.long_in_a_row.load(Ordering::Relaxed);
-        self.long_in_a_row.store(if is_long { before.saturating_add(1) } else { 0 }, Ordering::Relaxed);
-        self.last.store(u32::try_from(len).unwrap_or(u32::MAX), Ordering::Relaxed);
-    }
-}
 
 /// Whether memory for `capacity` bytes is more than a record of `len` is to keep.
 pub(super) fn is_roomy(capacity: usize, len: usize) -> bool {
@@ -56,8 +29,7 @@ impl Log {
     #[cold]
     pub(super) fn find_apart(&self, address: LogAddress) -> Result<Found> {
         let mut bytes = Vec::new();
-        let guess =
-            if self.lengths.are_long() { self.lengths.last.load(Ordering::Relaxed) as usize } else { 0 };
+        let guess = if self.lengths.are_long() { self.lengths.last() } else { 0 };
         let segment = self.append_record(address, guess.min(GUESS_MAX), &mut bytes)?;
         if is_roomy(bytes.capacity(), bytes.len()) {
             // It may be kept for long, and was guessed to be longer.

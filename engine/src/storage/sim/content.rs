@@ -23,7 +23,7 @@ impl Page {
     }
 
     pub(super) fn hash(&self) -> u64 {
-        *self.hash.get_or_init(|| super::fingerprint::hash(&self.bytes))
+        *self.hash.get_or_init(|| super::hash::hash(&self.bytes))
     }
 }
 

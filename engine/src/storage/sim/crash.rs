@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::content::{PAGE_LEN, Page};
 use super::decisions::{What, splitmix};
-use super::disk::Level;
+use super::level::Level;
 use super::sectors::{Cache, Sector, Version};
 use super::state::{Name, State};
 use crate::sync::Arc;

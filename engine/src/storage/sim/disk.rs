@@ -4,39 +4,15 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 
-use super::content::PAGE_LEN;
 use super::decisions::{Decision, Decisions};
 use super::faults::{Call, CallKind, Calls, FaultKind, FaultPlan, SyncLoss};
+use super::level::Level;
 use super::state::{Name, State};
 use crate::storage::{Answer, Probe, Storage};
 use crate::sync::{Arc, Mutex, MutexGuard, lock};
 
 /// The longest file: a crash may leave any length on the way to it.
 const FILE_LEN_MAX: u64 = 1 << 30;
-
-/// How freely a power cut chooses among the writes since the last sync (`spec/media.md`, section M-2). Each level allows
-/// all that the ones before it allow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// Some number of them persisted, in their order.
-    Prefix,
-    /// Each page of 4 KiB by itself has its old bytes, or those that any of the writes gave it.
-    Pages,
-    /// Each sector by itself. The level at which a store must hold.
-    Sectors,
-    /// Besides, a sector that was written to, or that the file grew by, may hold garbage.
-    Garbage,
-}
-
-impl Level {
-    /// How many bytes persist or fail to persist together.
-    pub(super) fn tear_len(self, sector: u32) -> usize {
-        match self {
-            Level::Pages => PAGE_LEN,
-            _ => sector as usize,
-        }
-    }
-}
 
 /// A handle of a simulated disk with one file on it. A clone is the same disk; a [`fork`](SimDisk::fork) is another.
 ///

@@ -3,30 +3,10 @@
 use std::ops::Range;
 
 use super::content::Pages;
+use super::hash::{self, START, mix};
+use super::level::Level;
 use super::sectors::Sector;
 use super::state::State;
-
-const START: u64 = 0x486f_6c6f_7479_7065;
-
-fn mix(hash: u64, word: u64) -> u64 {
-    let product = (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    product ^ (product >> 29)
-}
-
-pub(super) fn hash(bytes: &[u8]) -> u64 {
-    let (words, rest) = bytes.as_chunks::<8>();
-    let (fours, few) = words.as_chunks::<4>();
-    // Four at a time, none of which waits for another: each step of one is a multiplication.
-    let lanes = fours.iter().fold([0, 1, 2, 3].map(|lane| START + lane), |lanes, four| {
-        let [a, b, c, d] = lanes;
-        let [i, j, k, l] = four.map(u64::from_le_bytes);
-        [mix(a, i), mix(b, j), mix(c, k), mix(d, l)]
-    });
-    let hash = lanes.into_iter().fold(START, mix);
-    let hash = few.iter().fold(hash, |hash, word| mix(hash, u64::from_le_bytes(*word)));
-    let tail = rest.iter().fold(hash, |hash, byte| mix(hash, u64::from(*byte)));
-    mix(tail, bytes.len() as u64)
-}
 
 /// Pages of zeros count as absent, whether they are there or not.
 fn pages(hash: u64, pages: &Pages) -> u64 {
@@ -52,14 +32,14 @@ impl State {
             hash = mix(hash, word);
         }
         hash = self.sectors.iter().fold(hash, |hash, (number, sector)| self.sector(hash, number, sector));
-        if self.level == super::Level::Prefix { mix(hash, self.changes - self.synced) } else { hash }
+        if self.level == Level::Prefix { mix(hash, self.changes - self.synced) } else { hash }
     }
 
     fn sector(&self, hash: u64, number: u64, sector: &Sector) -> u64 {
         let (_, place) = self.sectors.place(number);
         let mut hash = mix(mix(mix(hash, number), sector.cache as u64), sector.durable as u64);
         for version in &sector.versions {
-            hash = mix(hash, super::fingerprint::hash(&version.page.bytes()[place.clone()]));
+            hash = mix(hash, hash::hash(&version.page.bytes()[place.clone()]));
             hash = mix(hash, self.order_of(version.change));
         }
         mix(hash, self.order_of(sector.last_change))
@@ -73,7 +53,7 @@ impl State {
         places.iter().fold(hash, |hash, place| {
             bytes.resize((place.end - place.start) as usize, 0);
             self.pages.read(place.start, &mut bytes);
-            let hash = mix(mix(hash, place.start), super::fingerprint::hash(&bytes));
+            let hash = mix(mix(hash, place.start), hash::hash(&bytes));
             let sectors = self.sectors.within(self.sectors.touched(place.start, bytes.len()));
             sectors.fold(hash, |hash, (number, sector)| self.sector(hash, number, sector))
         })
@@ -81,6 +61,6 @@ impl State {
 
     /// A change's number since the last sync, where a crash goes by that.
     fn order_of(&self, change: u64) -> u64 {
-        if self.level == super::Level::Prefix { change.saturating_sub(self.synced) } else { 0 }
+        if self.level == Level::Prefix { change.saturating_sub(self.synced) } else { 0 }
     }
 }

@@ -50,7 +50,9 @@ mod disk;
 mod explore;
 mod faults;
 mod fingerprint;
+mod hash;
 mod length;
+mod level;
 mod probe;
 mod sectors;
 mod state;
@@ -59,6 +61,7 @@ mod sync;
 mod tests;
 
 pub use decisions::{Decision, Decisions, What};
-pub use disk::{Level, SimDisk};
+pub use disk::SimDisk;
 pub use explore::{Exploration, Leaf, Tally, explore, explore_each, naive};
 pub use faults::{Call, CallKind, Calls, FaultKind, FaultPlan, Nth, SyncLoss};
+pub use level::Level;

@@ -2,9 +2,9 @@
 
 use super::content::{Pages, pieces};
 use super::decisions::Decisions;
-use super::disk::Level;
 use super::faults::Faults;
 use super::length::Length;
+use super::level::Level;
 use super::sectors::{Cache, Sector, Sectors, Version, holds};
 use crate::sync::Arc;
 

@@ -1,0 +1,93 @@
+//! Ranges of keys.
+
+use std::ops::Bound;
+
+use crate::document::Key;
+
+//= spec/semantics.md#s-5-4-range
+//# A scan of a range MUST answer exactly the keys that satisfy both bounds, each of which includes its key,
+//# excludes it, or is absent.
+/// A range of keys, both ends as the caller gave them.
+#[derive(Debug, Clone)]
+pub(crate) struct KeyRange {
+    pub(crate) from: Bound<Key>,
+    pub(crate) to: Bound<Key>,
+}
+
+impl KeyRange {
+    pub(crate) fn all() -> Self {
+        KeyRange { from: Bound::Unbounded, to: Bound::Unbounded }
+    }
+
+    //= spec/semantics.md#s-5-5-prefix
+    //# A scan of a prefix MUST answer exactly the keys of the prefix's kind, text or bytes, whose payload
+    //# begins with that of the prefix.
+    /// The text keys that begin with `prefix`.
+    pub(crate) fn text_prefix(prefix: &str) -> Self {
+        let from = Bound::Included(Key::Text(prefix.into()));
+        // The least text above all that begin so: the prefix with its last character raised, where one can be. Bytes in
+        // UTF-8 are ordered as characters are.
+        let mut above = prefix.to_owned();
+        while let Some(last) = above.pop() {
+            if let Some(next) = ((last as u32 + 1)..=char::MAX as u32).find_map(char::from_u32) {
+                above.push(next);
+                return KeyRange { from, to: Bound::Excluded(Key::Text(above.into())) };
+            }
+        }
+        // Every byte string sorts behind every text.
+        KeyRange { from, to: Bound::Excluded(Key::Bytes(Box::default())) }
+    }
+
+    //= spec/semantics.md#s-5-5-prefix
+    //# A scan of a prefix MUST answer exactly the keys of the prefix's kind, text or bytes, whose payload
+    //# begins with that of the prefix.
+    /// The byte-string keys that begin with `prefix`.
+    pub(crate) fn bytes_prefix(prefix: &[u8]) -> Self {
+        let from = Bound::Included(Key::Bytes(prefix.into()));
+        let kept = prefix.iter().rposition(|byte| *byte != 0xFF).map_or(0, |last| last + 1);
+        let mut above = prefix[..kept].to_vec();
+        match above.last_mut() {
+            Some(last) => {
+                *last += 1;
+                KeyRange { from, to: Bound::Excluded(Key::Bytes(above.into())) }
+            }
+            None => KeyRange { from, to: Bound::Unbounded },
+        }
+    }
+
+    pub(crate) fn contains(&self, key: &Key) -> bool {
+        use std::ops::RangeBounds;
+        (self.from.as_ref(), self.to.as_ref()).contains(key)
+    }
+
+    /// Whether no key can lie in it. An inverted range is empty, not an error.
+    pub(crate) fn is_empty(&self) -> bool {
+        match (&self.from, &self.to) {
+            (Bound::Unbounded, _) | (_, Bound::Unbounded) => false,
+            (Bound::Included(from), Bound::Included(to)) => from > to,
+            (Bound::Included(from) | Bound::Excluded(from), Bound::Included(to) | Bound::Excluded(to)) => {
+                from >= to
+            }
+        }
+    }
+
+    /// The part of the range as far as `key`, itself included, in the direction of the walk.
+    pub(crate) fn up_to(mut self, key: Key, reverse: bool) -> Self {
+        if reverse {
+            self.from = Bound::Included(key);
+        } else {
+            self.to = Bound::Included(key);
+        }
+        self
+    }
+
+    /// What is left of the range behind `key`, in the direction of the walk.
+    pub(crate) fn beyond(&self, key: &Key, reverse: bool) -> Self {
+        let key = Bound::Excluded(key.clone());
+        if reverse {
+            KeyRange { from: self.from.clone(), to: key }
+        } else {
+            KeyRange { from: key, to: self.to.clone() }
+        }
+    }
+}

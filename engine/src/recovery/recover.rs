@@ -1,0 +1,161 @@
+//! Opening: follow the log to its end, and decide what the end means (spec: R-4).
+
+use std::collections::BTreeSet;
+
+use crate::cache::SegmentTable;
+use crate::error::{Clause, Corruption, Result};
+use crate::format::Lsn;
+use crate::format::superblock::Superblock;
+use crate::log::LogEnd;
+use crate::seeded::{self, Bug};
+use crate::space::{Accounts, FreeSegments};
+use crate::storage::FailStop;
+
+use super::checkpoint::NamedCheckpoints;
+use super::claims::{self, Claims};
+use super::decide::{Decision, Evidence, Follows, Length, decide};
+use super::replay::Replay;
+use super::scan::Scan;
+use super::start::Start;
+
+/// What recovery found.
+#[derive(Debug)]
+pub(crate) struct Recovered {
+    pub(crate) end: LogEnd,
+    /// The highest incarnation met anywhere (spec: ).
+    pub(crate) highest_incarnation: u32,
+    pub(crate) replay: Replay,
+    /// Places that nothing holds.
+    pub(crate) free: FreeSegments,
+    /// The checkpoints that the slot names.
+    pub(crate) checkpoints: NamedCheckpoints,
+    /// Commits replayed.
+    pub(crate) commits: u64,
+}
+
+/// How recovery goes about its work; none of it changes what it finds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan {
+    /// How many bytes are read at a time.
+    pub(crate) read_unit: usize,
+    /// The pages of integer keys hold two to the power of this.
+    pub(crate) page_shift: u32,
+}
+
+//= spec/media.md#m-2-6-levels
+//# A store MUST keep its promises at M2.
+//= spec/media.md#m-5-1-any-bytes
+//# A store MUST answer every call with the right data or an error, whatever bytes the file holds.
+//= spec/recovery.md#r-7-3-close
+//# A reader MUST NOT skip any step of recovery because of the clean flag.
+//= spec/semantics.md#s-7-1-power-cut
+//# After a power cut at any moment, the state MUST be the state after Ck for one k with s <= k <= n.
+//= spec/semantics.md#s-7-2-end-of-the-process
+//# After the process ends at any moment without a power cut, the state MUST be the state after Ck for one k
+//# with w <= k <= n, where Cw is the last commit that is acknowledged written.
+/// Follows the log from the state that `slot` names to its end, and decides what the end is.
+pub(crate) fn recover(
+    storage: &FailStop,
+    slot: &Superblock,
+    segments: &SegmentTable,
+    plan: Plan,
+) -> Result<Recovered> {
+    let file_len = storage.len()?;
+    // spec. A file shorter than it once durably was has lost something, whatever its log says.
+    let length = if file_len < slot.file_len && !seeded::is_on(Bug::ShortFileAccepted) {
+        Length::Short
+    } else {
+        Length::Enough
+    };
+    if decide(length, Follows::Nothing, Evidence::Within) == Decision::Corrupt {
+        return Err(Corruption {
+            at: file_len,
+            clause: Clause("R-4.1"),
+            what: "the file is shorter than it once was",
+            expected: slot.file_len,
+            found: file_len,
+        }
+        .into());
+    }
+    let mut start = Start::find(storage, slot, file_len, segments, plan.page_shift)?;
+    let mut scan = Scan::begin(storage, slot, file_len, plan.read_unit, &start)?;
+    let mut replay = Replay::new(&mut start, plan.page_shift);
+    let mut commits = 0;
+    let claims = loop {
+        let commit = scan.next()?;
+        let (follows, claims) = match &commit {
+            Some(_) => (Follows::Continuation, Claims::default()),
+            None => (Follows::Nothing, claims::search(&mut scan)?),
+        };
+        let highest = claims.highest.max(slot.durable_lsn);
+        let evidence = if highest > scan.lsn() && !seeded::is_on(Bug::ClaimsIgnored) {
+            Evidence::Above
+        } else {
+            Evidence::Within
+        };
+        match decide(length, follows, evidence) {
+            Decision::Replay => {
+                let commit = commit.expect("a continuation is a commit");
+                scan.note_segments(&commit, segments);
+                replay.apply(&scan, &commit, segments)?;
+                scan.accept(&commit);
+                commits += 1;
+            }
+            Decision::Cut => break claims,
+            Decision::Corrupt => return Err(lost(&scan, highest)),
+        }
+    };
+    let highest_incarnation = claims.incarnation.max(scan.highest_incarnation());
+    let checkpoints = start.checkpoints;
+    reclaim(&mut replay.accounts, segments, slot.reuse_floor());
+    let mut held = held(slot, &replay.accounts, &checkpoints)?;
+    let end = scan.into_end(&held)?;
+    held.extend(end.reserved.iter().flatten());
+    let free = FreeSegments::around(&held);
+    Ok(Recovered { end, highest_incarnation, replay, free, checkpoints, commits })
+}
+
+//= spec/recovery.md#r-8-1-what-holds-a-place
+//# A reader MUST report corruption when a log segment in place and a checkpoint hold one index: once that
+//# checkpoint is not named any more, the place would be given out with the segment in it.
+/// The places of the log segments in place, and of the checkpoints.
+fn held(slot: &Superblock, accounts: &Accounts, checkpoints: &NamedCheckpoints) -> Result<BTreeSet<u32>> {
+    let mut held: BTreeSet<u32> = checkpoints.segments().collect();
+    for (sequence, account) in accounts.iter() {
+        if !held.insert(account.physical) && !seeded::is_on(Bug::PlaceHeldTwice) {
+            return Err(Corruption {
+                at: slot.geometry.segment_offset(account.physical),
+                clause: Clause("R-8.1"),
+                what: "a log segment in the place of a checkpoint, or of another log segment",
+                expected: 0,
+                found: sequence,
+            }
+            .into());
+        }
+    }
+    Ok(held)
+}
+
+/// Takes out the segments that were freed at or below `floor`: nobody holds an older state while a store is opened (spec: ).
+fn reclaim(accounts: &mut Accounts, segments: &SegmentTable, floor: Lsn) {
+    let free = accounts.iter().filter(|(_, account)| account.is_freed() && account.freed <= floor);
+    for sequence in free.map(|(sequence, _)| sequence).collect::<Vec<_>>() {
+        accounts.remove(sequence);
+        segments.remove(sequence);
+    }
+}
+
+//= spec/recovery.md#r-4-3-corrupt
+//# A reader MUST refuse a file that the table calls corrupt, with the offset of the place where the log
+//# breaks off and the claim.
+/// The log breaks off although what followed was once durable (spec: ).
+fn lost(scan: &Scan<'_>, claim: Lsn) -> crate::Error {
+    Corruption {
+        at: scan.file_offset(),
+        clause: Clause("R-4.1"),
+        what: "the log breaks off before a commit that was once durable",
+        expected: claim.0,
+        found: scan.lsn().0,
+    }
+    .into()
+}
