@@ -25,7 +25,10 @@ const EXCEPTIONS: &[(&[&str], &str)] = &[
         &["R-2.3", "R-4.2"],
         "where a reader looks, and what it drops silently: what it does not find there is a case of R-4.1",
     ),
-    (&["R-5.3", "R-8.3", "R-9.6"], "what a reader or writer does once it has decided: no file can break it"),
+    (
+        &["R-5.3", "R-6.3", "R-8.3", "R-9.6"],
+        "what a reader or writer does once it has decided: no file can break it",
+    ),
 ];
 
 fn root() -> PathBuf {

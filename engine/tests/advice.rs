@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use holotype::document::{JsonMode, json};
+use holotype::document::{JsonMode, JsonPatch, json};
 use holotype::storage::sim::{CallKind, FaultKind, FaultPlan, Nth, SimDisk};
 use holotype::storage::{MemoryStorage, Storage};
 use holotype::{Background, Db, Document, Durability, Error, Options, doc};
@@ -33,6 +33,7 @@ fn followed(advice: Advice) -> fn() {
         Advice::WriteFloatOrText => a_float_or_a_text,
         Advice::EscapeIt => escaped,
         Advice::PutIntoLiteral => put_into_a_literal,
+        Advice::DeleteByKey => deleted_by_its_key,
     }
 }
 
@@ -276,4 +277,14 @@ fn put_into_a_literal() {
     told_of_json(Advice::PutIntoLiteral, "{\"a\":1,\"$literal\":{}}");
     let document = reads("{\"$literal\":{\"a\":1,\"$literal\":{}}}");
     assert_eq!(document.len(), 2, "{}", document.to_json(JsonMode::Relaxed));
+}
+
+fn deleted_by_its_key() {
+    let db = in_memory(&manual());
+    put(&db).expect("there is room");
+    let patch = JsonPatch::parse("[{\"op\":\"remove\",\"path\":\"\"}]").expect("a patch");
+    let whole = holotype::Value::Object(reads("{\"n\":1}"));
+    let error = patch.apply(&whole).expect_err("nothing would be left");
+    assert!(error.to_string().contains(&format!("; {}", Advice::DeleteByKey)), "{error}");
+    assert!(db.collection("notes").delete("a").expect("there is room"));
 }

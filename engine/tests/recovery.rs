@@ -301,6 +301,40 @@ fn an_unfinished_creation_is_incomplete_to_a_reader_and_made_anew_by_a_writer() 
     }
 }
 
+//= spec/recovery.md#r-6-3-ended-between-its-slots
+//# A reader MUST NOT report an unwritten slot as damage.
+#[test]
+fn a_slot_that_creation_did_not_come_to_is_no_damage_and_one_that_was_written_is() {
+    let disk = |bytes: &[u8]| {
+        let disk = Arc::new(MemoryStorage::new());
+        fill(&disk, bytes);
+        disk
+    };
+    let store = Fixture::new();
+    let creation = store.bytes();
+    store.put(1, Durability::Synced);
+    let with_a_commit = store.bytes();
+    // With slot A as creation writes it, and `b` all over slot B.
+    let is_damaged = |of: &[u8], b: u8| {
+        let mut bytes = of.to_vec();
+        bytes[..512].copy_from_slice(&creation[..512]);
+        bytes[4096..4608].fill(b);
+        let db = Db::open_on(disk(&bytes), &options().read_only(true)).expect("one slot is enough");
+        let problems = db.verify(true).expect("it can be read").problems;
+        assert!(problems.iter().all(|problem| problem.at == 4096), "{problems:?}");
+        let salvaged = holotype::salvage_to(disk(&bytes), disk(&[])).expect("there is a store");
+        assert!(salvaged.is_complete(), "{salvaged:?}");
+        assert_eq!(salvaged.problems.is_empty(), problems.is_empty(), "{salvaged:?}");
+        let writer = Fixture::on(&bytes).expect("one slot is enough");
+        assert!(writer.db.verify(true).expect("it can be read").is_clean(), "a writer writes it");
+        assert_ne!(writer.bytes()[4096..4608], [b; 512]);
+        !problems.is_empty()
+    };
+    assert!(!is_damaged(&creation, 0), "the creation ended before it");
+    assert!(is_damaged(&creation, 1), "no creation leaves that");
+    assert!(is_damaged(&with_a_commit, 0), "slot B is written before the first commit");
+}
+
 //= spec/recovery.md#r-5-1-no-valid-slot
 //# When neither slot is valid otherwise, a reader MUST report the file as corrupt if either slot begins with
 //# the magic, and else as not a Holotype file.

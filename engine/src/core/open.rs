@@ -7,7 +7,7 @@ use crate::format::{Lineage, LogAddress, Lsn};
 use crate::index::State;
 use crate::log::{Appender, Log};
 use crate::options::Options;
-use crate::recovery::{self, Opened, Plan, Recovered};
+use crate::recovery::{self, Opened, OtherSlot, Plan, Recovered};
 use crate::seeded::{self, Bug};
 use crate::storage::{FailStop, Storage};
 use crate::sync::{Arc, Mutex, RwLock};
@@ -50,12 +50,12 @@ impl Core {
     pub(crate) fn open(storage: Box<dyn Storage>, options: &Options) -> Result<Core> {
         options.validate()?;
         let storage = FailStop::new(storage);
-        let (slot, other_is_valid) = match recovery::open_slots(&storage, options.geometry()?)? {
-            Opened::Store { slot, other_is_valid } => (*slot, other_is_valid),
+        let (slot, other) = match recovery::open_slots(&storage, options.geometry()?)? {
+            Opened::Store { slot, other } => (*slot, other),
             Opened::Unfinished if options.read_only || !options.create => return Err(Error::Incomplete),
             Opened::Unfinished => {
                 let template = new_superblock(options)?;
-                (recovery::create(&storage, options.geometry()?, &template)?, true)
+                (recovery::create(&storage, options.geometry()?, &template)?, OtherSlot::Valid)
             }
         };
         if slot.read_only_compatible != 0 && !options.read_only {
@@ -78,8 +78,8 @@ impl Core {
             }
         }
         let core = assemble(storage, segments, slot, recovered, options)?;
-        if !other_is_valid && !options.read_only && !seeded::is_on(Bug::InvalidSlotNotMended) {
-            // spec. An invalid slot is mended at once.
+        if other != OtherSlot::Valid && !options.read_only && !seeded::is_on(Bug::InvalidSlotNotMended) {
+            // spec. A slot that is not valid is written at once.
             core.writer()?.take_incarnation()?;
         }
         Ok(core)

@@ -39,6 +39,7 @@ table! {
     WriteLess = "write less at once",
     WriteFloatOrText = "write it as a float or as text",
     EscapeIt = "escape it",
+    DeleteByKey = "delete it by its key",
     PutIntoLiteral = "put the whole object into a `$literal`",
 }
 

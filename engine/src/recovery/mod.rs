@@ -27,4 +27,4 @@ pub(crate) use create::{create, zero_fill};
 pub(crate) use follow::segments_of;
 pub(crate) use follow::{Followed, catalog_of, follow, is_readable};
 pub(crate) use recover::{Plan, Recovered, recover};
-pub(crate) use slots::{Opened, open_slots};
+pub(crate) use slots::{Opened, OtherSlot, open_slots};

@@ -3,16 +3,38 @@
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::segment::SegmentKind;
 use crate::format::superblock::{MAGIC, SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, parse_slot};
-use crate::format::{Geometry, SEGMENTS_START};
+use crate::format::{Geometry, Lsn, SEGMENTS_START};
 use crate::storage::FailStop;
 
 /// What the two slots say of the file.
 #[derive(Debug)]
 pub(crate) enum Opened {
-    /// There is a store: its newest valid slot, and whether the other one is valid too.
-    Store { slot: Box<Superblock>, other_is_valid: bool },
+    /// There is a store: its newest valid slot, and what the other one is.
+    Store { slot: Box<Superblock>, other: OtherSlot },
     /// The file is empty, or a creation that did not get to its first slot.
     Unfinished,
+}
+
+/// The slot beside the newest valid one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OtherSlot {
+    Valid,
+    /// Zeros in slot B beside a slot A as creation writes it: without a commit in the log, it was never written.
+    Blank,
+    Invalid,
+}
+
+impl OtherSlot {
+    //= spec/recovery.md#r-6-3-ended-between-its-slots
+    //# A reader MUST NOT report an unwritten slot as damage.
+    /// Whether the file is damaged there, in a store whose log ends with the commit `last`.
+    pub(crate) fn is_damaged(self, last: Lsn) -> bool {
+        match self {
+            OtherSlot::Valid => false,
+            OtherSlot::Blank => last != Lsn::ZERO,
+            OtherSlot::Invalid => true,
+        }
+    }
 }
 
 //= spec/format.md#f-3-3-validity
@@ -32,10 +54,15 @@ pub(crate) fn open_slots(storage: &FailStop, geometry: Geometry) -> Result<Opene
     match (first, second) {
         (Slot::Valid(a), Slot::Valid(b)) => {
             let slot = if a.generation > b.generation { a } else { b };
-            Ok(Opened::Store { slot, other_is_valid: true })
+            Ok(Opened::Store { slot, other: OtherSlot::Valid })
         }
         (Slot::Refused(error), _) | (_, Slot::Refused(error)) => Err(error),
-        (Slot::Valid(slot), _) | (_, Slot::Valid(slot)) => Ok(Opened::Store { slot, other_is_valid: false }),
+        (Slot::Valid(slot), Slot::Blank) if slot.generation == 0 => {
+            Ok(Opened::Store { slot, other: OtherSlot::Blank })
+        }
+        (Slot::Valid(slot), _) | (_, Slot::Valid(slot)) => {
+            Ok(Opened::Store { slot, other: OtherSlot::Invalid })
+        }
         (first, second) => neither(storage, geometry, [&first, &second]),
     }
 }

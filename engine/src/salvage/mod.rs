@@ -114,7 +114,7 @@ pub fn salvage_to(
     let mut sink = Sink::create(destination, source.slot.geometry)?;
     gather.pour(&mut sink)?;
     let collections = sink.finish(&gather.made_up)?;
-    let mut problems = source.problems.clone();
+    let mut problems = source.slot_problems(base.claim.max(base.lsn));
     problems.extend(base.problem.clone());
     problems.extend(break_off);
     Ok(SalvageReport {

@@ -3,9 +3,9 @@
 use std::io;
 
 use crate::error::{Clause, Corruption, Error, Result};
-use crate::format::Geometry;
 use crate::format::superblock::{SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, parse_slot};
-use crate::recovery::{self, Opened};
+use crate::format::{Geometry, Lsn};
+use crate::recovery::{self, Opened, OtherSlot};
 use crate::storage::{FailStop, Storage};
 use crate::sync::{Arc, AtomicU64, Ordering};
 
@@ -19,7 +19,10 @@ pub(super) struct Source {
     /// Whether neither slot was valid, so that the superblock is put together from what else the file says.
     pub(super) is_guessed: bool,
     pub(super) file_len: u64,
-    pub(super) problems: Vec<Corruption>,
+    /// What is wrong with the slots.
+    problems: Vec<Corruption>,
+    /// Of one that is not valid beside one that is.
+    other: OtherSlot,
     disk: Arc<Forgiving>,
 }
 
@@ -28,9 +31,11 @@ impl Source {
         let disk = Arc::new(Forgiving::new(storage));
         let storage = FailStop::new(Box::new(Arc::clone(&disk)));
         let file_len = storage.len()?;
-        if let Ok(Opened::Unfinished) = recovery::open_slots(&storage, Geometry::default()) {
-            return Err(Error::Incomplete);
-        }
+        let other = match recovery::open_slots(&storage, Geometry::default()) {
+            Ok(Opened::Unfinished) => return Err(Error::Incomplete),
+            Ok(Opened::Store { other, .. }) => other,
+            Err(_) => OtherSlot::Invalid,
+        };
         let (mut newest, mut problems): (Option<Superblock>, Vec<Corruption>) = (None, Vec::new());
         for (index, offset) in SLOT_OFFSETS.into_iter().enumerate() {
             let mut bytes = [0; SLOT_LEN];
@@ -56,7 +61,12 @@ impl Source {
             Some(slot) => slot,
             None => guess::superblock(&storage, file_len)?,
         };
-        Ok(Source { storage, slot, is_guessed, file_len, problems, disk })
+        Ok(Source { storage, slot, is_guessed, file_len, problems, other, disk })
+    }
+
+    /// What is wrong with the slots of a store whose log ends with the commit `last`.
+    pub(super) fn slot_problems(&self, last: Lsn) -> Vec<Corruption> {
+        if self.other.is_damaged(last) { self.problems.clone() } else { Vec::new() }
     }
 
     /// Whether the file is shorter than it once was.

@@ -17,6 +17,7 @@ pub(super) fn make() -> Group {
     lengths(&mut maker);
     creation::creation(&mut maker);
     creation::strangers(&mut maker);
+    creation::between_slots(&mut maker);
     maker.finish()
 }
 

@@ -105,16 +105,14 @@ impl Core {
             Some(writer) => writer.hand_over()?,
             None => true,
         };
-        let slot = match recovery::open_slots(&self.shared.log.storage, self.shared.log.geometry) {
-            Ok(Opened::Store { slot, other_is_valid }) => {
-                if !other_is_valid {
-                    report.problems.push(invalid_slot(SLOT_OFFSETS[1 - slot.slot()]));
-                }
-                slot
-            }
+        let (slot, other) = match recovery::open_slots(&self.shared.log.storage, self.shared.log.geometry) {
+            Ok(Opened::Store { slot, other }) => (slot, other),
             Ok(Opened::Unfinished) => return Ok(()),
             Err(error) => return report.add(error),
         };
+        if other.is_damaged(self.shared.visibility.visible().lsn) {
+            report.problems.push(invalid_slot(SLOT_OFFSETS[1 - slot.slot()]));
+        }
         self.verify_checkpoints(&slot, report)?;
         if let Some(writer) = &writer {
             self.verify_accounts(writer, report)?;

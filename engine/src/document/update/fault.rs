@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::document::{Key, Kind, PathFault, Value};
-use crate::error::Error;
+use crate::error::{Advice, Error};
 
 /// The operation of a patch or an update that failed. Nothing was changed.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,7 +101,7 @@ impl fmt::Display for UpdateFault {
                 write!(f, "the result of {found} and {with} is beyond 64 bits")
             }
             UpdateFault::NothingLeft => {
-                f.write_str("a document cannot be removed from itself; delete it by its key")
+                write!(f, "a document cannot be removed from itself; {}", Advice::DeleteByKey)
             }
             UpdateFault::NoFieldToRename => f.write_str("only a field of an object has a name to change"),
             UpdateFault::NoDocument { found } => {

@@ -71,6 +71,26 @@ fn created() -> Vec<u8> {
     forge.data
 }
 
+/// Slot B is of zeros: never written before the first commit, damaged after it. Either opens, and a writer writes it.
+pub(super) fn between_slots(maker: &mut Maker) {
+    let clauses = ["R-6.3", "R-5.4", "R-6.1"];
+    let empty = maker.state(crate::forge::World::default().state(0));
+    maker.written(
+        &valid(&clauses, &["Creation"]),
+        "A creation that was cut before slot B is opened for writing",
+        &created(),
+        vec![Outcome::State(empty)],
+    );
+    let mut damaged = commits(Forge::opened(64, 512, 4), 3, u32::MAX);
+    damaged.slot(0, |_| ());
+    damaged.data[4096..4608].fill(0);
+    let name = "Slot A is as creation writes it, slot B is of zeros, and the log has commits";
+    maker.holds(&clauses, &["Creation"], name, &damaged.data, damaged.state());
+    let state = maker.state(damaged.state());
+    let name = "A writer writes slot B, which is of zeros, of a store whose log has commits";
+    maker.written(&valid(&clauses, &["Creation"]), name, &damaged.data, vec![Outcome::State(state)]);
+}
+
 pub(super) fn strangers(maker: &mut Maker) {
     let mut none = |name: &str, bytes: &[u8]| {
         maker.refused(&["R-5.1"], &["NotOurs"], name, bytes, Outcome::NotHolotype(true));
