@@ -131,9 +131,11 @@ impl Log {
 
     /// As [`lsn`](Self::lsn), of a record of `segment`.
     pub(crate) fn lsn_in(&self, segment: &Segment, record: &Record<'_>, address: LogAddress) -> Lsn {
-        if let Some((own, _)) = record.moved {
-            return own;
-        }
+        record.moved.map_or_else(|| self.commit_in(segment, record, address), |(own, _)| own)
+    }
+
+    /// The LSN of the commit that placed a record of `segment`, moved or not.
+    pub(crate) fn commit_in(&self, segment: &Segment, record: &Record<'_>, address: LogAddress) -> Lsn {
         let (_, offset) = self.geometry.split(address);
         segment.stretch_at(offset).lsn(record.commit)
     }

@@ -42,7 +42,8 @@ impl Shared {
         let lsn = self.log.lsn(&found, &record, address);
         let end = LogAddress(address.0 + record.len as u64);
         if record.chunked {
-            let (whole, last) = self.put_together(&record, lsn, address)?;
+            let placed = self.log.commit_in(found.segment(), &record, address);
+            let (whole, last) = self.put_together(&record, [lsn, placed], address)?;
             return Ok(self.kept_if(end.max(last) <= settled, address, whole));
         }
         let base = found.bytes().as_ptr() as usize;
@@ -76,11 +77,12 @@ impl Shared {
     //= spec/format.md#f-6-7-chunk-list
     //# A reader MUST report a document as corrupt when its list leads to anything but these chunks, in their
     //# order and of that length altogether.
-    /// The document whose chunks the put `record` of the commit `lsn` lists (spec: F-6.7), and where the last of them ends in the log.
+    /// The document whose chunks the put `record` lists (spec: F-6.7), and where the last of them ends in the log. The put was made by the
+    /// commit `lsn` and placed by the commit `placed`, which differ where it was moved.
     fn put_together(
         &self,
         record: &Record<'_>,
-        lsn: Lsn,
+        [lsn, placed]: [Lsn; 2],
         address: LogAddress,
     ) -> Result<(Whole, LogAddress)> {
         let list = ChunkList::parse(record.body).ok_or_else(|| self.wrong_record(address, 0, record))?;
@@ -106,11 +108,12 @@ impl Shared {
             let needed = left as usize + if number == 0 { RECORD_OVERHEAD_MAX } else { front_len };
             let segment = self.log.append_record(at, needed.min(likely_len), &mut bytes)?;
             let chunk = self.log.parse_in(&segment, &bytes[start..], at)?;
+            let made = self.log.lsn_in(&segment, &chunk, at);
             let part_len = match parse_chunk(chunk.body) {
                 Some((n, part))
                     if n == number as u64
                         && part.len() as u64 <= left
-                        && (record.moved.is_some() || self.log.lsn_in(&segment, &chunk, at) == lsn)
+                        && (made == placed || record.moved.is_some() && made < placed)
                         && chunk.kind == Kind::Chunk
                         && chunk.collection == record.collection
                         && chunk.key == record.key =>
