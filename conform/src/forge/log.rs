@@ -326,7 +326,9 @@ impl Forge {
     #[must_use]
     pub fn record(&self, record: &Record, offset: u32, lsn: u64, lineage: &[u8; 16]) -> Vec<u8> {
         let commit = (lsn as u32).wrapping_sub(self.base).wrapping_add(record.commit_off);
-        let payload = [varint(record.collection.into()), varint(commit.into()), record.rest.clone()].concat();
+        let [collection, commit] = [record.collection, commit].map(u64::from);
+        let [collection, commit] = [collection + record.beyond[0], commit + record.beyond[1]];
+        let payload = [varint(collection), varint(commit), record.rest.clone()].concat();
         let later = [vec![record.kind, record.flags], varint(payload.len() as u64), payload].concat();
         let incarnation = (lsn >> 32) as u32;
         let seed =

@@ -19,6 +19,8 @@ pub struct Record {
     pub effect: Effect,
     /// What the commit field says beyond what it should.
     pub commit_off: u32,
+    /// What the collection and the commit field say beyond what 32 bits can say.
+    pub beyond: [u64; 2],
 }
 
 /// What a record does to the state.
@@ -44,7 +46,7 @@ pub enum Effect {
 
 impl Record {
     fn new(kind: u8, collection: u32, rest: Vec<u8>, effect: Effect) -> Self {
-        Record { kind, flags: 0, collection, rest, effect, commit_off: 0 }
+        Record { kind, flags: 0, collection, rest, effect, commit_off: 0, beyond: [0; 2] }
     }
 
     /// A record of any kind that does nothing.
@@ -86,6 +88,20 @@ impl Record {
     pub fn relocated(collection: u32, key: &Key, document: &[u8], own: u64, from: u64) -> Self {
         let rest = [own.to_le_bytes().to_vec(), varint(from), cbor::key(key), document.to_vec()].concat();
         Record::new(3, collection, rest, Effect::Relocate(key.clone(), from))
+    }
+
+    /// A put of a version in chunks that stood at `from` and was made by `own`.
+    #[must_use]
+    pub fn relocated_chunked(
+        collection: u32,
+        key: &Key,
+        document: &[u8],
+        chunks: &[u64],
+        origin: [u64; 2],
+    ) -> Self {
+        let [own, from] = origin;
+        let list = chunk_list(document.len() as u64, chunks);
+        Record { flags: 8, ..Record::relocated(collection, key, &list, own, from) }
     }
 
     /// A change of the catalog, as any map.

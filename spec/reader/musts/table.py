@@ -23,7 +23,7 @@ import re
 import tomllib
 
 ROOT = pathlib.Path(__file__).parents[3]
-PAGES = ["values", "encoding"]
+PAGES = ["values", "encoding", "format"]
 LENIENT = """if not hasattr(self, "strict"):
             import lenient
             return lenient.cbor(self, "{}")

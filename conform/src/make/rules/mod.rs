@@ -1,7 +1,10 @@
 //! Cases that alone decide a rule: a reader that breaks it, and no other, gets them wrong. `spec/reader/musts` has these readers.
 
+mod chunks;
+mod frames;
 mod json;
 mod keys;
+mod records;
 mod values;
 
 use super::Maker;
@@ -18,5 +21,16 @@ pub(super) fn make() -> Vec<Group> {
     let values = maker.finish();
     let mut maker = Maker::new("rules_format", "Files: cases that alone decide a rule of the format");
     keys::order(&mut maker);
+    frames::slots(&mut maker);
+    frames::segments(&mut maker);
+    frames::places(&mut maker);
+    frames::lags(&mut maker);
+    frames::flags(&mut maker);
+    records::fields(&mut maker);
+    records::flags(&mut maker);
+    records::openings(&mut maker);
+    records::catalog(&mut maker);
+    chunks::puts(&mut maker);
+    chunks::relocated(&mut maker);
     vec![values, maker.finish()]
 }

@@ -6,7 +6,7 @@ mod fields;
 mod lives;
 mod openings;
 mod records;
-mod sample;
+pub(super) mod sample;
 mod seeds;
 mod slots;
 mod torn;
@@ -91,7 +91,7 @@ impl Maker {
 }
 
 /// The state before the frame of this number.
-fn state_before(forge: &Forge, frame: usize) -> State {
+pub(super) fn state_before(forge: &Forge, frame: usize) -> State {
     let lsn = forge.placed[frame].lsn;
     // All parts of a commit are one.
     match forge.placed[..frame].iter().rfind(|placed| placed.lsn != lsn) {

@@ -7,16 +7,16 @@ use crate::forge::{Forge, Record};
 use crate::make::ladder::document;
 
 /// A document that says how it came about.
-pub(super) fn saying(n: i64) -> Document {
+pub(in crate::make) fn saying(n: i64) -> Document {
     document([("n", Value::Int(n))])
 }
 
-pub(super) fn text(text: &str) -> Key {
+pub(in crate::make) fn text(text: &str) -> Key {
     Key::from(text)
 }
 
 /// Places a commit, in the next segment where this one has no room.
-pub(super) fn push(forge: &mut Forge, records: &[Record], lag: u32) {
+pub(in crate::make) fn push(forge: &mut Forge, records: &[Record], lag: u32) {
     let next = forge.last + 1;
     let body: usize = records.iter().map(|each| forge.record(each, 0, next, &[0; 16]).len()).sum();
     if !forge.has_room(body + records.len() * 8) {
@@ -26,12 +26,12 @@ pub(super) fn push(forge: &mut Forge, records: &[Record], lag: u32) {
 }
 
 /// A store of one incarnation with a few commits in two collections, in as many segments as they need. Nothing states anything durable.
-pub(super) fn sample(sector: u32, segment_bytes: u32) -> Forge {
+pub(in crate::make) fn sample(sector: u32, segment_bytes: u32) -> Forge {
     commits(Forge::opened(sector, segment_bytes, 4), 12, NOTHING)
 }
 
 /// The same commits, so many of them, behind whatever there is.
-pub(super) fn commits(mut forge: Forge, count: i64, lag: u32) -> Forge {
+pub(in crate::make) fn commits(mut forge: Forge, count: i64, lag: u32) -> Forge {
     push(&mut forge, &[Record::create(1, "notes"), Record::create(2, "other")], lag);
     for n in 1..count {
         let record = match n % 6 {
@@ -48,7 +48,7 @@ pub(super) fn commits(mut forge: Forge, count: i64, lag: u32) -> Forge {
 }
 
 /// A store that has two collections and one document, with room in its first segment.
-pub(super) fn small() -> Forge {
+pub(in crate::make) fn small() -> Forge {
     let mut forge = Forge::opened(64, 4096, 2);
     forge.commit(&[Record::create(1, "notes"), Record::create(2, "other")]);
     forge.commit(&[Record::put(1, &Key::Int(1), &saying(1))]);

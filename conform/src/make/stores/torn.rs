@@ -361,7 +361,7 @@ fn successors(maker: &mut Maker) {
 
 impl Maker {
     /// A file whose last frame is not taken: what it holds is `state`.
-    pub(super) fn refused_as_tail(
+    pub(in crate::make) fn refused_as_tail(
         &mut self,
         clauses: &[&str],
         flag: &str,
