@@ -1,17 +1,18 @@
-//! What threads share: turns to write, syncs that serve many, the age of snapshots, and the thread that flushes.
+//! What threads share: turns to write, syncs that serve many, the age of snapshots, and the worker that
+//! flushes and maintains in the background.
 //!
 //! Here alone are waiting and clocks. What happens meanwhile is decided in the room `core`, step by step.
 
 mod deferred;
-mod flusher;
 mod group;
 #[cfg(all(test, loom))]
 mod loom;
-mod maintainer;
+mod maintenance;
 mod news;
 mod snapshots;
 mod store;
 mod turn;
+mod worker;
 
 pub(crate) use deferred::Deferred;
 pub use snapshots::SnapshotInfo;

@@ -7,11 +7,11 @@ use crate::seeded::{self, Bug};
 use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, thread};
 
 use super::deferred::Deferred;
-use super::flusher::Flusher;
 use super::group::{Goal, Group, Tasks, Waiter};
-use super::maintainer::Maintainer;
+use super::maintenance::StepLock;
 use super::news::News;
 use super::turn::{HeldTurn, Holder, TurnEnded};
+use super::worker::Worker;
 
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -24,8 +24,8 @@ pub(crate) struct Store {
     /// Who holds the turn, for those who wait.
     pub(super) holder: Mutex<Option<Holder>>,
     pub(crate) news: News,
-    flusher: Flusher,
-    pub(super) maintainer: Maintainer,
+    pub(super) worker: Worker,
+    pub(super) steps: StepLock,
 }
 
 impl Store {
@@ -38,8 +38,8 @@ impl Store {
             is_awaited: AtomicBool::new(false),
             holder: Mutex::new(None),
             news: News::default(),
-            flusher: Flusher::default(),
-            maintainer: Maintainer::default(),
+            worker: Worker::default(),
+            steps: StepLock::default(),
         }
     }
 
@@ -264,24 +264,23 @@ impl Store {
         }
     }
 
-    /// Has a thread of the store's own make durable in time what nobody waits for.
+    /// Has the worker make durable in time what no thread waits for.
     pub(crate) fn ask_for_a_flush(self: &Arc<Self>) {
         if self.core.shared.options.background == Background::Thread {
-            self.flusher.ask(self);
+            self.worker.flush_in_time(self);
         }
     }
 
-    /// Has the store's own thread flush now, where it has one.
+    /// Has the worker flush now, if the store has one.
     pub(super) fn flush_soon(self: &Arc<Self>) {
         if self.core.shared.options.background == Background::Thread {
-            self.flusher.hurry(self);
+            self.worker.flush_now(self);
         }
     }
 
     /// Ends this life of the store, and reports the last error. Those are told who still wait: nobody may come after this who does.
     pub(crate) fn close(&self) -> Result<()> {
-        self.flusher.stop();
-        self.maintainer.stop();
+        self.worker.stop();
         // It makes the next opening quicker; the log alone is as good.
         let wanted = self.core.wants_checkpoint_at_close();
         let failed = if wanted { self.checkpoint().err() } else { None };

@@ -115,7 +115,7 @@ impl Store {
     /// than that. One at a time waits so: the others would only take the processor from whoever has the writer, as each would where writers
     /// wait for writers.
     fn writer_soon(&self) -> Option<MutexGuard<'_, Writer>> {
-        if SPINS == 0 || !self.maintainer.is_stepping() {
+        if SPINS == 0 || !self.steps.is_held() {
             return None;
         }
         let writer = self.core.try_writer();

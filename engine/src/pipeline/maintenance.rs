@@ -1,0 +1,140 @@
+//! Steps of maintenance: one at a time, whether the worker takes it, a caller, or a writer that is held up.
+
+use crate::core::{
+    BackupProgress, BackupReport, CompactProgress, CompactReport, Effort, Pressure, Stepped, Upkeep, copy_to,
+};
+use crate::error::{Error, Result};
+use crate::options::Background;
+use crate::storage::{FailStop, Storage};
+use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering, lock};
+
+use super::Store;
+
+/// Held during a step, so that no two are taken at a time.
+#[derive(Debug, Default)]
+pub(super) struct StepLock {
+    one: Mutex<()>,
+    is_held: AtomicBool,
+}
+
+/// A step that is being taken: the only one, for as long as this lives.
+struct Step<'a> {
+    is_held: &'a AtomicBool,
+    _one: MutexGuard<'a, ()>,
+}
+
+impl StepLock {
+    /// Waits until no other thread takes a step.
+    fn begin_step(&self) -> Step<'_> {
+        let _one = lock(&self.one);
+        self.is_held.store(true, Ordering::Relaxed);
+        Step { is_held: &self.is_held, _one }
+    }
+
+    /// Whether some thread takes a step at the moment, and so has the writer now and then.
+    pub(super) fn is_held(&self) -> bool {
+        self.is_held.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Step<'_> {
+    fn drop(&mut self) {
+        self.is_held.store(false, Ordering::Relaxed);
+    }
+}
+
+impl Store {
+    /// Takes one step of maintenance.
+    pub(crate) fn step(&self, effort: Effort) -> Result<Stepped> {
+        let _one = self.steps.begin_step();
+        let stepped = self.core.maintain(effort);
+        self.tell_of_step(&stepped);
+        stepped
+    }
+
+    //= spec/space.md#p-2-3-how-it-is-written
+    //# It MUST NOT relocate a record between the choice of c and the publication: an entry of c would lead to
+    //# where the record was.
+    /// Takes a checkpoint.
+    pub(crate) fn checkpoint(&self) -> Result<()> {
+        let _one = self.steps.begin_step();
+        let taken = self.core.checkpoint();
+        self.tell_of_step(&taken);
+        taken
+    }
+
+    /// Copies the store to `destination`. Others go on: a backup is no step of maintenance.
+    pub(crate) fn backup<S: Storage + 'static>(
+        &self,
+        destination: &Arc<S>,
+        earlier: Option<&FailStop>,
+        progress: impl FnMut(&BackupProgress) -> std::ops::ControlFlow<()>,
+    ) -> Result<BackupReport> {
+        let begun = self.core.begin_backup();
+        self.tell_of_step(&begun);
+        copy_to(begun?, destination, earlier, progress)
+    }
+
+    /// A step may have made durable, or taken back, what others wait for.
+    fn tell_of_step<T>(&self, stepped: &Result<T>) {
+        let mut tasks = self.group.learn(&Ok(self.core.progress()));
+        if let (Err(error), Ok(mut writer)) = (stepped, self.core.writer()) {
+            tasks = tasks.and(self.tell_taken_back(&mut writer, error));
+            drop(writer);
+            tasks = tasks.and(self.tell_poisoned());
+        }
+        tasks.wake();
+        self.news.tell();
+    }
+
+    /// Takes every step that makes the file smaller.
+    pub(crate) fn compact(
+        self: &Arc<Self>,
+        progress: impl FnMut(&CompactProgress) -> std::ops::ControlFlow<()>,
+    ) -> Result<CompactReport> {
+        let step = || {
+            let stepped = self.step(Effort::All)?;
+            if stepped == Stepped::Busy {
+                // Waits for the turn as any writer does, and gives it back at once.
+                let writer = self.enter()?;
+                self.leave(writer);
+            }
+            Ok(stepped)
+        };
+        let report = self.core.compact(step, progress);
+        let is_complete = report.as_ref().is_ok_and(|report| report.is_complete);
+        if !is_complete && self.core.shared.options.background == Background::Thread {
+            // What it left is for the worker, which may have found nothing to do meanwhile.
+            self.worker.maintain(self);
+        }
+        report
+    }
+
+    /// Sees to what the commits of this store have made due: asks the worker; where that does not
+    /// keep up, the thread that writes takes a step; where the file has become much too long all the same, it takes steps
+    /// until the file is shorter (spec: P-6.3).
+    pub(super) fn keep_up(self: &Arc<Self>, due: Upkeep) {
+        if due == Upkeep::Nothing || self.core.shared.options.background != Background::Thread {
+            return;
+        }
+        self.worker.maintain(self);
+        if due == Upkeep::Check {
+            // Whatever comes of it, the commit that was made stands.
+            while let Ok(pressure @ (Pressure::Some | Pressure::Much)) = self.core.pressure()
+                && matches!(self.step(Effort::Keep), Ok(Stepped::Done))
+                && pressure == Pressure::Much
+            {}
+        }
+    }
+
+    /// Takes steps until an ordinary commit finds room, or nothing is left to gain.
+    pub(super) fn make_room(&self) -> Result<()> {
+        loop {
+            match self.step(Effort::Room) {
+                Ok(Stepped::Done) if self.core.is_still_short()? => {}
+                Ok(_) | Err(Error::StorageFull { .. }) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
