@@ -178,8 +178,7 @@ pub fn contents(db: &Db) -> holotype::Result<Contents> {
 pub(crate) fn outcome_of(error: Error, op: &Op) -> Outcome {
     let changes = op.is_write() || matches!(op, Op::Flush);
     match error {
-        // A crash may show it: after a full disk, until the next write (S-8.5).
-        Error::StorageFull { .. } | Error::Io { .. } if changes => Outcome::Unknown,
+        Error::Io { .. } if changes => Outcome::Unknown,
         error => Outcome::Failed(failure_of(error)),
     }
 }

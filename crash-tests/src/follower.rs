@@ -50,6 +50,11 @@ impl Follower {
         Ok(Follower { watch, began, collections: collections.collect(), shown: Vec::new() })
     }
 
+    /// How many commits it was shown.
+    pub fn shown(&self) -> u64 {
+        self.shown.len() as u64
+    }
+
     /// The same follower of `db`, a copy of the store.
     pub fn fork(&self, db: &Db) -> Follower {
         let watch = self.watch.fork(db);

@@ -23,6 +23,7 @@
 pub mod adapter;
 pub mod client;
 pub mod convert;
+pub mod copy;
 pub mod crash;
 pub mod fallback;
 pub mod faults;

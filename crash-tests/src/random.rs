@@ -1,133 +1,22 @@
-//! Long random lives: calls, closings, kills and power cuts from a seed, side by side with the model.
+//! Long random lives: calls, closings, kills and power cuts from a seed, side by side with the model; and in between what such calls do not
+//! bring about: backups with work in their midst, feeds that lag, disks without room, syncs that fail.
 
-use holotype::storage::sim::{Decisions, SimDisk};
-use holotype::{Db, Document};
-use holotype_model::check::{Divergence, Profile, Rig, Rng, Step, Steps, Tally, minimise, run};
-use holotype_model::{Ending, Failure, Features, Limits, Op, Outcome, Subject};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::client::Client;
-use crate::follower::Follower;
+use holotype::Document;
+use holotype_model::check::{self, Profile, Rng, Steps, Tally, minimise};
+use holotype_model::{Durability, Features, Limits, Op, Value};
+
+use crate::convert;
+use crate::live::{Live, Pairs, Step};
 use crate::setup::Setup;
-use crate::witness::Witness;
-use crate::{adapter, convert};
-
-/// An open store, as the model's driver sees any.
-#[derive(Debug)]
-pub struct Engine {
-    // Let go before what it follows.
-    follower: Follower,
-    client: Client,
-    witness: Witness,
-    setup: Setup,
-}
-
-/// What is left of a store that is not open: its disk, and the sizes that a new one would get.
-#[derive(Debug)]
-pub struct Image {
-    /// The disk.
-    pub disk: SimDisk,
-    /// The sizes.
-    pub setup: Setup,
-}
-
-impl Drop for Engine {
-    fn drop(&mut self) {
-        // A process that ends closes nothing.
-        self.witness.switch_off();
-    }
-}
-
-impl Subject for Engine {
-    type Image = Image;
-
-    fn open(image: Image) -> Result<Self, Failure> {
-        let witness = Witness::new(image.disk);
-        let db = Db::open_on(witness.clone(), &image.setup.options()).map_err(adapter::failure_of)?;
-        let follower = Follower::begin(&db).map_err(Failure::Other)?;
-        Ok(Engine { follower, client: Client::new(db), witness, setup: image.setup })
-    }
-
-    fn apply(&mut self, op: &Op) -> Outcome {
-        let outcome = self.client.apply(op);
-        // Now and then, so that there is something to hold in place for it.
-        if outcome == Outcome::Done
-            && matches!(op, Op::Flush | Op::Verify)
-            && let Err(what) = self.follower.catch_up(self.client.db())
-        {
-            return Outcome::Failed(Failure::Other(what));
-        }
-        outcome
-    }
-
-    fn verify(&mut self) -> Result<(), Failure> {
-        match self.apply(&Op::Verify) {
-            Outcome::Failed(failure) => Err(failure),
-            _ => Ok(()),
-        }
-    }
-
-    fn supports(&self) -> Features {
-        Features::all().with_limits(self.setup.limits())
-    }
-}
-
-/// Keeps the disk from one life of the store to the next.
-#[derive(Debug)]
-pub struct DiskRig {
-    setup: Setup,
-    disk: SimDisk,
-}
-
-impl DiskRig {
-    /// A rig for stores of these sizes.
-    pub fn new(setup: Setup) -> Self {
-        DiskRig { setup, disk: setup.disk() }
-    }
-
-    fn open(&self) -> Result<Engine, Failure> {
-        Engine::open(Image { disk: self.disk.clone(), setup: self.setup })
-    }
-}
-
-impl Rig for DiskRig {
-    type Subject = Engine;
-
-    fn fresh(&mut self) -> Result<Engine, Failure> {
-        self.disk = self.setup.disk();
-        self.open()
-    }
-
-    fn restart(&mut self, mut engine: Engine, ending: Ending, choice: u64) -> Result<Engine, Failure> {
-        if ending == Ending::Close {
-            engine.client.close().map_err(adapter::failure_of)?;
-        }
-        drop(engine);
-        if ending == Ending::PowerCut {
-            self.disk.set_decisions(Decisions::seeded(choice));
-            self.disk.crash();
-        }
-        self.open()
-    }
-
-    fn endings(&self) -> Vec<Ending> {
-        vec![Ending::Close, Ending::Kill, Ending::PowerCut]
-    }
-}
-
-/// A life that went wrong, in the shortest form found.
-#[derive(Debug, Clone)]
-pub struct Reduced {
-    /// The steps.
-    pub steps: Vec<Step>,
-    /// What went wrong.
-    pub divergence: Divergence,
-}
 
 /// Beside what the model's driver asks for by itself, a step of maintenance comes before each step with a chance of one in so many.
 const MAINTAINED_EVERY: usize = 8;
 
 /// The steps of one run. `documents`, where there are any, take the place of most that the seed makes up.
-pub fn steps(seed: u64, len: usize, setup: Setup, documents: &[Document]) -> Vec<Step> {
+pub fn steps(seed: u64, len: usize, setup: Setup, documents: &[Document]) -> Vec<check::Step> {
     let segment = setup.segment_bytes as usize;
     let sector = setup.sector as usize;
     let mut profile = Profile::new(Features::all().with_limits(setup.limits()));
@@ -138,17 +27,17 @@ pub fn steps(seed: u64, len: usize, setup: Setup, documents: &[Document]) -> Vec
         profile.lens.push(2 * segment);
     }
     let mut rng = Rng::seeded(seed ^ 0x686f_6c6f);
-    let mut steps: Vec<Step> = Vec::with_capacity(len + len / MAINTAINED_EVERY);
+    let mut steps: Vec<check::Step> = Vec::with_capacity(len + len / MAINTAINED_EVERY);
     for step in Steps::seeded(seed, &profile).take(len) {
         if rng.one_in(MAINTAINED_EVERY) {
-            steps.push(Step::Do(if rng.one_in(4) { Op::Checkpoint } else { Op::Clean }));
+            steps.push(check::Step::Do(if rng.one_in(4) { Op::Checkpoint } else { Op::Clean }));
         }
         steps.push(step);
     }
     // Keys between what such segments hold and what others do: refused where they are put, and simply not there elsewhere.
     let (short, long) = (setup.limits().key_len, Limits::default().key_len);
     let is_between = |op: &Op| op.keys().iter().any(|key| (short + 1..=long).contains(&key.len()));
-    steps.retain(|step| !matches!(step, Step::Do(op) if is_between(op)));
+    steps.retain(|step| !matches!(step, check::Step::Do(op) if is_between(op)));
     let bodies: Vec<&Document> =
         documents.iter().filter(|document| document.encode().len() < segment / 2).collect();
     if bodies.is_empty() {
@@ -162,32 +51,181 @@ pub fn steps(seed: u64, len: usize, setup: Setup, documents: &[Document]) -> Vec
     steps
 }
 
-fn documents_of(step: &mut Step) -> Vec<&mut holotype_model::Document> {
+fn documents_of(step: &mut check::Step) -> Vec<&mut holotype_model::Document> {
     match step {
-        Step::Do(op) => op.documents_mut(),
-        Step::End(..) => Vec::new(),
+        check::Step::Do(op) => op.documents_mut(),
+        check::Step::End(..) => Vec::new(),
     }
+}
+
+/// The steps of a life that mixes what [`steps`] makes with everything else. The lives in it are of different lengths, so that some are long enough for
+/// segments to be freed, and used again, more than once.
+pub fn mixed(seed: u64, len: usize, setup: Setup, documents: &[Document]) -> Vec<Step> {
+    let mut rng = Rng::seeded(seed ^ 0x6d69_7865);
+    let mut mixed = Vec::with_capacity(2 * len);
+    for step in steps(seed, len, setup, documents) {
+        match step {
+            check::Step::End(..) => {
+                if rng.one_in(2) {
+                    mixed.push(Step::Look);
+                }
+                if rng.one_in(3) {
+                    mixed.push(Step::FailSync(upheaval(&mut rng, setup)));
+                }
+            }
+            check::Step::Do(_) if rng.one_in(6) => {
+                let event = event(&mut rng, setup);
+                let next = after(&event, &mut rng);
+                mixed.push(event);
+                mixed.extend(next);
+            }
+            check::Step::Do(_) => {}
+        }
+        mixed.push(Step::from(step));
+    }
+    mixed
+}
+
+/// What happens beside the calls.
+fn event(rng: &mut Rng, setup: Setup) -> Step {
+    match rng.below(36) {
+        0 | 1 => Step::DuringBackup((0..3 + rng.below(9)).map(|_| beside(rng, setup)).collect()),
+        2..7 => Step::Follow,
+        7..12 => Step::CatchUp(1),
+        12..14 => Step::CatchUp(0),
+        14 | 15 => Step::HalfPublish,
+        16..19 => Step::NoRoom { write: rng.below(4) as u64, op: upheaval(rng, setup) },
+        19 => Step::NoRoom { write: rng.below(6) as u64, op: Op::Checkpoint },
+        20 | 21 => Step::Fill,
+        22..24 => Step::MakeRoom,
+        24..27 => Step::Maintain,
+        27..29 => Step::Do(Op::Compact),
+        29 => Step::Look,
+        30 => Step::Do(Op::TakeSnapshot),
+        _ => Step::Do(upheaval(rng, setup)),
+    }
+}
+
+/// Often, what makes a mistake show: a second follower beside the first; behind a write that found no room, one of the same shape.
+fn after(event: &Step, rng: &mut Rng) -> Option<Step> {
+    let op = match event {
+        Step::NoRoom { op, .. } => op,
+        Step::Follow => return rng.one_in(2).then_some(Step::Follow),
+        _ => return None,
+    };
+    let (mut op, fill) = (op.clone(), rng.next_u64() as u8);
+    for value in op.documents_mut().into_iter().flat_map(|document| document.values_mut()) {
+        if let Value::Bytes(bytes) = value {
+            bytes.fill(fill);
+        }
+    }
+    rng.one_in(2).then_some(Step::Do(op))
+}
+
+/// Something that can be done while a backup is made.
+fn beside(rng: &mut Rng, setup: Setup) -> Step {
+    match rng.below(8) {
+        0 | 1 => Step::Maintain,
+        2 => Step::Do(Op::Checkpoint),
+        3 => Step::Do(Op::Compact),
+        _ => Step::Do(upheaval(rng, setup)),
+    }
+}
+
+/// A write that makes much of the log dead, or takes much of it.
+fn upheaval(rng: &mut Rng, setup: Setup) -> Op {
+    let collection = (*rng.pick(&["a", "b", "c"])).to_owned();
+    let durability =
+        *rng.pick(&[Durability::Buffered, Durability::Written, Durability::Synced, Durability::Synced]);
+    let segment = setup.segment_bytes as usize;
+    // Few keys, so that each is superseded soon.
+    let key = holotype_model::Key::from(*rng.pick(&["x", "y", "z"]));
+    // In large segments a long document would be most of what a life does.
+    let lens =
+        [segment / 16, segment / 3, segment / 2, if segment <= 4096 { 2 * segment } else { segment / 2 }];
+    let fill = rng.next_u64() as u8;
+    let bytes = |len: usize| Value::Bytes((0..len).map(|at| fill.wrapping_add(at as u8)).collect());
+    let document = |len| holotype_model::Document::from([("b".to_owned(), bytes(len))]);
+    match rng.below(10) {
+        0 => {
+            Op::RenameCollection { collection, to: (*rng.pick(&["a", "b", "c", "d"])).to_owned(), durability }
+        }
+        1 => Op::DropCollection { collection, durability },
+        2 => Op::Delete { collection, key, durability },
+        3 | 4 => {
+            let documents = (0..2 + rng.below(6)).map(|_| document(segment / 6)).collect();
+            Op::InsertMany { collection, documents, durability }
+        }
+        _ => Op::Put { collection, key, document: document(*rng.pick(&lens)), durability },
+    }
+}
+
+/// What came of a life.
+#[derive(Debug, Clone, Default)]
+pub struct Lived {
+    /// What was asked and answered.
+    pub tally: Tally,
+    /// What was at work together.
+    pub pairs: Pairs,
 }
 
 /// Takes the steps that belong to `seed` on a new store.
 ///
 /// # Errors
 /// Where the store departed from the model, with a short list of steps that leads there.
-pub fn live(seed: u64, len: usize, setup: Setup, documents: &[Document]) -> Result<Tally, Box<Reduced>> {
-    let steps = steps(seed, len, setup, documents);
-    run(&mut DiskRig::new(setup), &steps).map_err(|divergence| {
-        let fails = |steps: &[Step]| run(&mut DiskRig::new(setup), steps).is_err();
-        let steps = minimise(steps, fails);
-        let divergence = run(&mut DiskRig::new(setup), &steps).err().unwrap_or(divergence);
-        Box::new(Reduced { steps, divergence })
+pub fn live(seed: u64, len: usize, setup: Setup, documents: &[Document]) -> Result<Lived, Box<Reduced>> {
+    let steps = mixed(seed, len, setup, documents);
+    take(&steps, setup).map_err(|what| {
+        let steps = minimise(steps, |steps| take(steps, setup).is_err());
+        let what = take(&steps, setup).err().unwrap_or(what);
+        Box::new(Reduced { steps, what })
     })
 }
 
-impl std::fmt::Display for Reduced {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+fn take(steps: &[Step], setup: Setup) -> Result<Lived, String> {
+    let mut at = 0;
+    let lived = catch_unwind(AssertUnwindSafe(|| take_all(steps, setup, &mut at)));
+    let lived = lived.unwrap_or_else(|panic| Err(format!("a panic: {}", message(&*panic))));
+    lived.map_err(|what| match steps.get(at) {
+        Some(step) => format!("at step {at}, {step}: {what}"),
+        None => format!("at the end: {what}"),
+    })
+}
+
+fn take_all(steps: &[Step], setup: Setup, at: &mut usize) -> Result<Lived, String> {
+    let (mut live, _) = Live::create(setup)?;
+    // Nobody cuts power within a step.
+    live.look_away();
+    for (number, step) in steps.iter().enumerate() {
+        *at = number;
+        live.step(step)?;
+    }
+    *at = steps.len();
+    for step in [Step::Look, Step::Reopen, Step::Look] {
+        live.step(&step)?;
+    }
+    Ok(Lived { tally: live.tally(), pairs: live.pairs() })
+}
+
+fn message(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
+}
+
+/// A life that went wrong, in the shortest form found.
+#[derive(Debug, Clone)]
+pub struct Reduced {
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// What went wrong.
+    pub what: String,
+}
+
+impl fmt::Display for Reduced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, step) in self.steps.iter().enumerate() {
             writeln!(f, "  {index}. {step}")?;
         }
-        write!(f, "  {}", self.divergence)
+        write!(f, "  {}", self.what)
     }
 }

@@ -22,6 +22,7 @@ struct Shared {
     is_unwatched: AtomicBool,
     is_off: AtomicBool,
     has_changed: AtomicBool,
+    was_cut: AtomicBool,
 }
 
 impl Witness {
@@ -80,6 +81,11 @@ impl Witness {
         self.shared.has_changed.load(Ordering::Relaxed)
     }
 
+    /// Whether the file was made shorter.
+    pub fn was_cut(&self) -> bool {
+        self.shared.was_cut.load(Ordering::Relaxed)
+    }
+
     fn moments(&self) -> MutexGuard<'_, Option<Vec<SimDisk>>> {
         self.shared.moments.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -111,7 +117,10 @@ impl Storage for Witness {
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.shared.has_changed.store(true, Ordering::Relaxed);
-        self.change(|disk| disk.set_len(len))
+        let is_cut = Storage::len(&self.disk)? > len;
+        self.change(|disk| disk.set_len(len))?;
+        self.shared.was_cut.fetch_or(is_cut, Ordering::Relaxed);
+        Ok(())
     }
 
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<usize> {

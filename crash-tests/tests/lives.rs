@@ -1,5 +1,6 @@
 //! Long lives from a seed.
 
+use holotype_crash_tests::live::Pairs;
 use holotype_crash_tests::setup::Setup;
 use holotype_crash_tests::{power, random};
 
@@ -25,13 +26,16 @@ use holotype_crash_tests::{power, random};
 //# A record MUST follow the catalog record that creates its collection in the log.
 #[test]
 fn long_lives_with_crashes_agree_with_the_model() {
-    for seed in 0..30 {
+    let mut pairs = Pairs::default();
+    for seed in 0..60 {
         for setup in [Setup::TINY, Setup::SMALL, Setup::SECTORS, Setup::LARGE] {
-            if let Err(reduced) = random::live(seed, 150, setup, &[]) {
-                panic!("seed {seed}, {}:\n{reduced}", setup.name);
+            match random::live(seed, 150, setup, &[]) {
+                Ok(lived) => pairs.add(&lived.pairs),
+                Err(reduced) => panic!("seed {seed}, {}:\n{reduced}", setup.name),
             }
         }
     }
+    assert!(pairs.missing().is_empty(), "never at work together: {}", pairs.missing().join("; "));
 }
 
 //= spec/recovery.md#r-5-6-repeatable

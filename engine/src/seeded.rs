@@ -127,6 +127,8 @@ catalogue! {
     FullDiskPoisons,
     /// A commit that found no room stays, though the caller was told that it failed.
     FullDiskCommitKept,
+    /// The log goes on behind commits that were taken back for want of room, and is not sealed first.
+    TakenBackNotSealed,
     /// A commit that could not be placed leaves its traces.
     PlacementNotTakenBack,
     /// A scan goes on behind an error, without what could not be read.
@@ -147,6 +149,10 @@ catalogue! {
     PinsIgnored,
     /// A freed segment is given out though a watch has yet to read it.
     WatchersIgnored,
+    /// Of several watches, only the newest one keeps the segments that it has yet to read.
+    NewestWatcherAlone,
+    /// A snapshot keeps a superseded long document's record, and not its chunks.
+    ChunksNotRetained,
     /// A version that is moved counts as made by the commit that moves it.
     RelocationTakesNewLsn,
     /// In replay, a moved version comes back though a newer one is there.
@@ -161,7 +167,7 @@ catalogue! {
     SalvageForgetsDeletes,
     /// Salvage looks for records in whole frames only.
     SalvageSkipsTornFrames,
-    /// What a backup reads is given out meanwhile.
+    /// A freed segment is given out while a backup copies it.
     BackupWithoutHold,
     /// A backup takes its name whatever the check of it found.
     BackupUnchecked,

@@ -57,6 +57,8 @@ pub struct Model {
     poisoned: bool,
     /// The commit whose outcome is unknown. No reader sees it.
     in_doubt: Option<Arc<Commit>>,
+    /// The commit that found no room while it was handed over. No reader sees it, but a crash may show it until the next commit.
+    unsealed: Option<Arc<Commit>>,
     /// What the end of this life ends.
     session: Session,
 }
@@ -143,6 +145,27 @@ impl Model {
         }
     }
 
+    //= spec/semantics.md#s-8-5-full-disk
+    //# A store MUST NOT let a write that failed for want of room take effect later.
+    /// Notes that `op`, a write, found no room while it was handed to the operating system: it failed, and yet a crash before the next commit
+    /// or close may show it. Where the same is so of an earlier write, this one was not handed over.
+    pub fn take_back(&mut self, op: &Op) {
+        if self.unsealed.is_none() {
+            self.unsealed = self.commit_of(op);
+        }
+        self.fail(op);
+    }
+
+    /// Notes that the log is sealed, so that no crash shows what was taken back.
+    pub fn seal(&mut self) {
+        self.unsealed = None;
+    }
+
+    /// Whether a crash may show a commit that failed for want of room.
+    pub fn is_unsealed(&self) -> bool {
+        self.unsealed.is_some()
+    }
+
     /// Notes that the outcome of `op`, a write or a flush, is unknown.
     ///
     /// # Panics
@@ -151,13 +174,17 @@ impl Model {
     pub fn doubt(&mut self, op: &Op) {
         assert!(!self.poisoned, "nothing is begun after an unknown outcome");
         self.poisoned = true;
-        let Some(durability) = op.durability() else { return };
-        if self.refusals(op).is_empty() {
-            let (changes, _) = self.changes_of(op);
-            if !changes.is_empty() {
-                self.in_doubt = Some(Arc::new(Commit { changes, durability })); // spec: S-8.2
-            }
+        if self.unsealed.is_none() {
+            self.in_doubt = self.commit_of(op); // spec: S-8.2
         }
+        self.fail(op);
+    }
+
+    /// The commit that `op` would make, if any. Ends the transaction that it commits.
+    fn commit_of(&mut self, op: &Op) -> Option<Arc<Commit>> {
+        let durability = op.durability().filter(|_| self.refusals(op).is_empty())?;
+        let (changes, _) = self.changes_of(op);
+        (!changes.is_empty()).then(|| Arc::new(Commit { changes, durability }))
     }
 
     /// Whether a store that writes no more has to say so when asked for `op`. A transaction that changed nothing is no commit.
@@ -215,9 +242,9 @@ impl Model {
         &self.visible
     }
 
-    /// The commits that are not acknowledged durable, the one in doubt last.
+    /// The commits that are not acknowledged durable, the one in doubt, or taken back, last.
     pub fn unacknowledged(&self) -> impl Iterator<Item = &Commit> {
-        self.since.iter().chain(&self.in_doubt).map(Arc::as_ref)
+        self.since.iter().chain(&self.in_doubt).chain(&self.unsealed).map(Arc::as_ref)
     }
 
     /// The states that are legal after this ending, each with the number of unacknowledged commits in it, ascending.
@@ -229,7 +256,9 @@ impl Model {
             changes.into_iter().for_each(|changes| state.commit(changes));
             (k, state.clone())
         });
-        states.skip(self.certain_after(ending))
+        // A close that succeeds seals the log behind what was taken back (S-8.5).
+        let most = if ending == Ending::Close && !self.poisoned { self.since.len() } else { usize::MAX - 1 };
+        states.take(most + 1).skip(self.certain_after(ending))
     }
 
     //= spec/semantics.md#s-6-7-what-opening-found
@@ -240,7 +269,7 @@ impl Model {
     ///
     /// If there are not so many.
     pub fn crash_to(&mut self, kept: usize) {
-        let commits = self.since.drain(..).chain(self.in_doubt.take());
+        let commits = self.since.drain(..).chain(self.in_doubt.take()).chain(self.unsealed.take());
         let commits: Vec<Arc<Commit>> = commits.collect();
         assert!(kept <= commits.len(), "{kept} commits cannot be kept of {}", commits.len());
         self.since = commits;
@@ -282,6 +311,7 @@ impl Model {
         if changes.is_empty() {
             return; // spec: S-1.5
         }
+        self.unsealed = None;
         self.visible.commit(&changes);
         self.since.push(Arc::new(Commit { changes, durability }));
         match durability {

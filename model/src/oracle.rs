@@ -66,6 +66,9 @@ impl Oracle {
     ///
     /// A failure is taken as it is, since no model foretells what breaks: whether anything may break is for the caller to say.
     pub fn judge(&mut self, op: &Op, answered: &Outcome) -> Result<(), Disagreement> {
+        if *answered == Outcome::Unknown && op.is_write() {
+            self.or_sealed();
+        }
         // Each history moves on in place: beside a clone of it, every write would copy a whole collection.
         let verdicts: Vec<Result<(), String>> =
             self.histories.iter_mut().map(|history| agree(history, op, answered)).collect();
@@ -76,6 +79,27 @@ impl Oracle {
         let mut verdicts = verdicts.iter();
         self.histories.retain(|_| verdicts.next().is_some_and(Result::is_ok));
         Ok(())
+    }
+
+    /// Notes that `op`, a write, found no room while it was handed over (S-8.5). See [`Model::take_back`].
+    pub fn take_back(&mut self, op: &Op) {
+        self.or_sealed();
+        self.histories.iter_mut().for_each(|history| history.take_back(op));
+    }
+
+    /// A write that is under way seals the log before anything else: it may have come so far, or not.
+    fn or_sealed(&mut self) {
+        let unsealed = self.histories.iter().filter(|history| history.is_unsealed());
+        let sealed: Vec<Model> = unsealed.cloned().collect();
+        self.histories.extend(sealed.into_iter().map(|mut history| {
+            history.seal();
+            history
+        }));
+    }
+
+    /// Whether a crash may show a commit that failed for want of room.
+    pub fn is_unsealed(&self) -> bool {
+        self.histories.iter().any(Model::is_unsealed)
     }
 
     /// Judges what the store shows, while it is open.

@@ -1,7 +1,7 @@
 //! Prepared stores: what takes many steps to come about is there already, so that one or two more reach every rule of space.
 
 use holotype::Stats;
-use holotype_model::{Durability, Key, Op};
+use holotype_model::{Document, Durability, Key, Op, Value};
 
 use crate::live::{Live, Step, Violation};
 use crate::setup::Setup;
@@ -93,11 +93,50 @@ pub fn starts(segment_bytes: u32) -> Vec<Start> {
             "a feed that is followed",
             [
                 vec![put("s", number(1), Durability::Synced), Step::Follow],
-                fill,
+                fill.clone(),
                 vec![Step::Maintain, checkpoint(), checkpoint()],
             ]
             .concat(),
             |stats| stats.space.pinned_bytes > 0,
+        ),
+        start(
+            "two feeds, of which the older lags",
+            [
+                vec![put("s", number(1), Durability::Synced), Step::Follow],
+                fill.clone(),
+                vec![Step::Follow],
+                fill.clone(),
+                vec![Step::CatchUp(1), Step::Maintain, checkpoint(), checkpoint()],
+                fill.clone(),
+            ]
+            .concat(),
+            |stats| stats.space.pinned_bytes > 0,
+        ),
+        start(
+            "a snapshot of a document of chunks",
+            [
+                vec![
+                    put("c", blob(3 * long), Durability::Synced),
+                    Step::Do(Op::TakeSnapshot),
+                    put("c", number(1), Durability::Synced),
+                ],
+                fill.clone(),
+                vec![Step::Maintain, checkpoint(), checkpoint()],
+                fill.clone(),
+            ]
+            .concat(),
+            |stats| stats.retained_versions > 0 && stats.space.pinned_bytes > 0,
+        ),
+        start(
+            "a checkpoint that one slot names",
+            [fill.clone(), vec![checkpoint(), clean(), clean(), Step::HalfPublish]].concat(),
+            |stats| stats.space.reclaimable_bytes > 0,
+        ),
+        start(
+            "a commit that was taken back on a full disk",
+            [fill.clone(), vec![Step::Do(Op::Flush), Step::NoRoom { write: 0, op: parts(segment_bytes, 1) }]]
+                .concat(),
+            |stats| stats.segments > 4,
         ),
         start("documents in another order than their keys", strewn(), |stats| stats.documents == 12),
         start("a store at rest", [maintained, vec![Step::Reopen]].concat(), |stats| {
@@ -154,7 +193,24 @@ pub fn maintenance(segment_bytes: u32) -> Vec<Step> {
         put("x", blob(segment_bytes as usize / 2), Durability::Synced),
         put("p", number(9), Durability::Buffered),
         Step::Reopen,
+        Step::DuringBackup(beside_a_backup(segment_bytes)),
+        Step::Do(parts(segment_bytes, 2)),
     ]
+}
+
+/// What frees segments, and takes each that is given out.
+fn beside_a_backup(segment_bytes: u32) -> Vec<Step> {
+    let (long, short) = (segment_bytes as usize / 2, segment_bytes as usize / 8);
+    let maintained = [checkpoint(), clean(), clean(), checkpoint(), checkpoint()];
+    maintained.into_iter().chain(filled(long, short)).collect()
+}
+
+/// A commit of more than a segment, so of several parts, whose bytes are others for another `fill`.
+fn parts(segment_bytes: u32, fill: u8) -> Op {
+    let document =
+        |at: u32| Document::from([("b".to_owned(), Value::Bytes(vec![fill.wrapping_add(at as u8); 16]))]);
+    let entries = (0..segment_bytes / 32).map(|at| (Key::from(format!("k{at}").as_str()), document(at)));
+    Op::PutMany { collection: "a".into(), entries: entries.collect(), durability: Durability::Synced }
 }
 
 /// The steps that such a store takes after a power cut: those that would write over what is still needed.

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use holotype::storage::Storage;
-use holotype::storage::sim::{Call, Decisions, FaultPlan, SimDisk};
+use holotype::storage::sim::{Call, FaultPlan, SimDisk};
 use holotype::{BackupReport, Db};
 
-use crate::adapter::{self, Contents};
+use crate::adapter::Contents;
 use crate::setup::Setup;
-use crate::witness::Witness;
 
 #[derive(Debug)]
 pub(super) struct Copies {
@@ -63,17 +62,6 @@ impl Copies {
 
     /// What the last copy holds after a power cut that takes all that it may take; a copy is durable when it is made (spec: P-10.3).
     pub(super) fn check(&self) -> Result<Contents, String> {
-        let disk = self.last.as_ref().expect("one was made just now").fork();
-        disk.set_decisions(Decisions::path(Vec::new()));
-        disk.crash();
-        let say = |error: holotype::Error| format!("the copy: {error}");
-        let witness = Witness::new(disk);
-        let db = Db::open_on(witness.clone(), &self.setup.options()).map_err(say)?;
-        let (held, report) = (adapter::contents(&db), db.verify(true).map_err(say)?);
-        witness.switch_off();
-        match report.problems.first() {
-            None => held.map_err(say),
-            Some(problem) => Err(format!("the copy: {problem}")),
-        }
+        crate::copy::contents(self.setup, self.last.as_ref().expect("one was made just now"))
     }
 }

@@ -136,8 +136,12 @@ impl Run {
                 [&Op::Checkpoint, op].into_iter().try_for_each(|op| self.call(op))
             }
             Step::Maintain => self.maintain(),
-            Step::Follow => Ok(()),
-            Step::Reopen | Step::Kill => self.reopen(),
+            Step::HalfPublish => self.call(&Op::Checkpoint),
+            Step::DuringBackup(steps) => steps.iter().try_for_each(|step| self.step(step)),
+            // The fault of the run is the only one.
+            Step::NoRoom { op, .. } | Step::FailSync(op) => self.call(op),
+            Step::Fill | Step::MakeRoom | Step::Follow | Step::CatchUp(_) | Step::Look => Ok(()),
+            Step::Reopen | Step::Kill | Step::PowerCut(_) => self.reopen(),
         }
     }
 

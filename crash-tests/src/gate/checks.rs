@@ -8,6 +8,7 @@ use holotype::{Document, doc};
 
 use crate::crash::{self, CutPoint, Scope};
 use crate::kills::{self, Kills, Worker};
+use crate::live::Pairs;
 use crate::part::{Deadline, Shard};
 use crate::setup::Setup;
 use crate::{fallback, faults, history, media, power, random, readers};
@@ -67,6 +68,8 @@ pub(super) struct Run<'a> {
     pub(super) notes: Vec<String>,
     /// From the check that makes them.
     pub(super) cut_points: Vec<CutPoint>,
+    /// What was at work together, in the lives of those that count it.
+    pub(super) pairs: Pairs,
 }
 
 impl Run<'_> {
@@ -215,12 +218,15 @@ fn lives(run: &mut Run<'_>) -> Result<(), Failed> {
     let result = run.each_seed(|run, seed| {
         let setups = [Setup::TINY, Setup::SECTORS, Setup::SMALL, Setup::LARGE];
         let setup = setups[(seed % setups.len() as u64) as usize];
-        tally += random::live(seed, 200, setup, documents)
+        let lived = random::live(seed, 200, setup, documents)
             .map_err(|reduced| format!("{}\n{reduced}", setup.name))?;
+        tally += lived.tally;
+        run.pairs.add(&lived.pairs);
         run.cases += 1;
         Ok(())
     });
     run.notes.push(tally.to_string());
+    run.notes.push(run.pairs.to_string());
     result
 }
 

@@ -16,12 +16,16 @@ use std::time::{Duration, Instant};
 use holotype::Document;
 
 use crate::crash::CutPoint;
+use crate::live::Pairs;
 use crate::part::{Deadline, Shard};
 
 use checks::{CHECKS, Cases, Check, Failed, Run};
 
-/// For how long the gate runs if nobody says otherwise: with the time to start, about a minute on a slow machine.
-pub const SECONDS: u64 = 40;
+/// For how long the gate runs if nobody says otherwise: with the time to start, less than a minute.
+pub const SECONDS: u64 = 56;
+
+/// The check whose lives are asked what was at work in them.
+pub const LIVES: &str = "lives";
 
 /// The names of the checks, in the order in which they run.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -50,10 +54,11 @@ pub fn run(options: &GateOptions, progress: &mut dyn FnMut(Progress)) -> GateRep
             &built_in
         }
     };
-    let (mut reports, mut cut_points) = (Vec::new(), Vec::new());
+    let (mut reports, mut cut_points, mut pairs) = (Vec::new(), Vec::new(), Pairs::default());
     for check in wanted {
         let share = Duration::from_secs(options.seconds) * check.weight / weights.max(1);
-        let (report, points) = run_one(check, options, documents, share, progress);
+        let (report, points, met) = run_one(check, options, documents, share, progress);
+        pairs.add(&met);
         // One that was stopped before it had tried anything has nothing to tell.
         if report.held || !options.is_stopped() || report.cases > 0 {
             reports.push(report);
@@ -63,6 +68,10 @@ pub fn run(options: &GateOptions, progress: &mut dyn FnMut(Progress)) -> GateRep
             break;
         }
     }
+    // A part of the lives may well have met a part of the pairs: `gate merge` looks at them together.
+    if is_to_meet_every_pair(options) && options.shard == Shard::WHOLE {
+        require_every_pair(&pairs, options.seed, &mut reports);
+    }
     GateReport {
         held: !reports.is_empty() && reports.iter().all(|check| check.held),
         seed: options.seed,
@@ -70,7 +79,30 @@ pub fn run(options: &GateOptions, progress: &mut dyn FnMut(Progress)) -> GateRep
         shard: options.shard,
         checks: reports,
         cut_points,
+        is_to_meet_every_pair: is_to_meet_every_pair(options),
+        pairs,
     }
+}
+
+/// Whether it is long enough, with the other shards of it, to meet each two features at work together.
+fn is_to_meet_every_pair(options: &GateOptions) -> bool {
+    options.only.is_none() && options.seconds >= SECONDS && !options.is_stopped()
+}
+
+/// A gate in which two features were never at work together has not shown that they get on.
+fn require_every_pair(pairs: &Pairs, seed: u64, reports: &mut [CheckReport]) {
+    let missing = pairs.missing();
+    let lives = reports.iter_mut().find(|check| check.name == LIVES && check.held);
+    if let Some(lives) = lives.filter(|_| !missing.is_empty()) {
+        lives.held = false;
+        lives.failure = Some(never_together(&missing));
+        lives.replay = Some(format!("holotype gate --seed {seed} --report"));
+    }
+}
+
+/// What a gate says in which these were never at work together.
+pub fn never_together(missing: &[String]) -> String {
+    format!("no life had at work together: {}", missing.join("; "))
 }
 
 fn is_done_by(check: &Check, shard: Shard) -> bool {
@@ -87,7 +119,7 @@ fn run_one(
     documents: &[Document],
     share: Duration,
     progress: &mut dyn FnMut(Progress),
-) -> (CheckReport, Vec<CutPoint>) {
+) -> (CheckReport, Vec<CutPoint>, Pairs) {
     let start = Instant::now();
     let mut run = Run {
         seed: options.seed.wrapping_add(options.shard.first()),
@@ -102,9 +134,10 @@ fn run_one(
         cases: 0,
         notes: Vec::new(),
         cut_points: Vec::new(),
+        pairs: Pairs::default(),
     };
     let result = (check.run)(&mut run);
-    let Run { cases, notes, cut_points, .. } = run;
+    let Run { cases, notes, cut_points, pairs, .. } = run;
     let seconds = start.elapsed().as_secs_f64();
     let failure = match result {
         Ok(()) if cases == 0 => Some((options.seed, "nothing was tried, so nothing was shown".to_owned())),
@@ -115,7 +148,7 @@ fn run_one(
     let failure = failure.map(|(_, what)| what);
     let report =
         CheckReport { name: check.name, held: failure.is_none(), cases, seconds, replay, failure, notes };
-    (report, cut_points)
+    (report, cut_points, pairs)
 }
 
 /// The command that comes to the failure again: at once where its case has a seed, else by going through the same list.
@@ -172,6 +205,44 @@ mod tests {
         assert_eq!(first, super::names().collect::<Vec<_>>());
         assert_eq!(second, super::names().filter(|name| !alone.contains(name)).collect::<Vec<_>>());
         assert!(!alone.is_empty() && !second.is_empty());
+    }
+
+    fn held(name: &'static str) -> CheckReport {
+        let (replay, failure, notes) = (None, None, Vec::new());
+        CheckReport { name, held: true, cases: 1, seconds: 1.0, replay, failure, notes }
+    }
+
+    #[test]
+    fn a_gate_in_which_two_features_never_met_is_red_and_names_them() {
+        let mut checks = [held("power"), held(LIVES)];
+        require_every_pair(&Pairs::default(), 7, &mut checks);
+        assert!(checks[0].held && !checks[1].held, "{checks:?}");
+        let said = checks[1].failure.as_deref().unwrap_or_default();
+        assert!(said.contains("; two feeds and failed sync; "), "{said}");
+        assert_eq!(said.matches("; ").count(), 65, "{said}");
+    }
+
+    #[test]
+    fn some_dozens_of_lives_have_each_two_features_at_work_together() {
+        let mut pairs = Pairs::default();
+        for seed in 0..160 {
+            let setup = [crate::setup::Setup::TINY, crate::setup::Setup::SMALL][seed as usize % 2];
+            let lived =
+                crate::random::live(seed, 200, setup, &[]).unwrap_or_else(|red| panic!("{seed}: {red}"));
+            pairs.add(&lived.pairs);
+        }
+        let mut checks = [held(LIVES)];
+        require_every_pair(&pairs, 7, &mut checks);
+        assert!(checks[0].held, "{checks:?}");
+    }
+
+    #[test]
+    fn only_a_whole_gate_of_full_length_is_to_meet_every_pair() {
+        let whole = GateOptions { seconds: SECONDS, ..GateOptions::default() };
+        assert!(is_to_meet_every_pair(&whole));
+        let (short, one) = (SECONDS - 1, Some("lives".to_owned()));
+        assert!(!is_to_meet_every_pair(&GateOptions { seconds: short, ..whole.clone() }));
+        assert!(!is_to_meet_every_pair(&GateOptions { only: one, ..whole }));
     }
 
     #[test]

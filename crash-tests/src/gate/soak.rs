@@ -71,6 +71,7 @@ fn add(sum: &mut GateReport, round: GateReport) {
             None => sum.checks.push(check),
         }
     }
+    sum.pairs.add(&round.pairs);
     sum.held &= round.held;
 }
 

@@ -31,7 +31,6 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::SalvageTakesAllForProven, "engine/tests/salvage.rs"),
     (Bug::SalvageForgetsDeletes, "engine/tests/salvage.rs"),
     (Bug::SalvageSkipsTornFrames, "engine/tests/salvage.rs"),
-    (Bug::BackupWithoutHold, "engine/tests/backup.rs"),
     (Bug::BackupUnchecked, "engine/tests/backup.rs"),
     (Bug::BackupOfAnyBranch, "engine/tests/backup.rs"),
 ];

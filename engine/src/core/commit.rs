@@ -26,7 +26,7 @@ impl Writer {
         self.revert(mark);
         self.taken_back.push((first, last));
         // Some of them may be in the file: so nothing is placed before the end of the log is sealed.
-        self.unsealed = true;
+        self.unsealed = !seeded::is_on(Bug::TakenBackNotSealed);
     }
 
     /// Ends the log where `mark` says, after what lies behind was shown.
@@ -59,12 +59,10 @@ impl Writer {
         if self.unsealed || self.is_open && !self.appender.has_counts_left() {
             // spec. A new incarnation in place: nothing of the old one is counted behind its opening frame.
             self.sync()?;
-            self.take_incarnation()
-        } else if !self.is_open {
-            self.take_incarnation()
-        } else {
-            Ok(())
+        } else if self.is_open {
+            return Ok(());
         }
+        self.take_incarnation()
     }
 
     //= spec/semantics.md#s-2-1-nothing-changes

@@ -33,10 +33,8 @@ impl Shared {
             _ => None,
         };
         for number in 0..batch.changes.len() {
-            let Some(entry) = chunked(&batch.changes[number]) else { continue };
-            if matches!(batch.changes[number].action, Action::Relocate(_)) {
-                continue;
-            }
+            let is_moved = matches!(batch.changes[number].action, Action::Relocate(_));
+            let Some(entry) = chunked(&batch.changes[number]).filter(|_| !is_moved) else { continue };
             match self.chunks_of(entry) {
                 Ok(chunks) => batch.superseded.extend(chunks.into_iter().map(|chunk| (number, chunk))),
                 Err(Error::Corrupt(_)) => {}

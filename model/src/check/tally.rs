@@ -46,7 +46,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub(super) fn count_call(&mut self, op: &Op, outcome: &Outcome) {
+    /// Counts a call and its answer.
+    pub fn count_call(&mut self, op: &Op, outcome: &Outcome) {
         self.calls += 1;
         match outcome {
             Outcome::Refused(_) => self.refusals += 1,
@@ -78,7 +79,8 @@ impl Tally {
         *count += 1;
     }
 
-    pub(super) fn count_ending(&mut self, ending: Ending, survived: Survived) {
+    /// Counts the end of a life, and what it left.
+    pub fn count_ending(&mut self, ending: Ending, survived: Survived) {
         match ending {
             Ending::Close => self.closes += 1,
             Ending::Kill => self.kills += 1,

@@ -190,3 +190,41 @@ fn the_oracle_lets_no_read_be_in_doubt_and_no_write_follow_one() {
     assert!(poisoned.clone().judge(&Op::Flush, &Outcome::Unknown).is_err());
     poisoned.judge(&put("a", 3, 0), &Outcome::Failed(Failure::Poisoned)).expect("a refusal to write");
 }
+
+//= spec/semantics.md#s-8-5-full-disk
+//# A store MUST NOT let a write that failed for want of room take effect later.
+#[test]
+fn a_write_that_found_no_room_may_be_shown_by_a_crash_until_the_next_write_and_by_no_close() {
+    let (mut oracle, model) = oracle(&[put("a", 1, 0)]);
+    let with = |ops: &[Op]| {
+        let mut model = model.clone();
+        ops.iter().for_each(|op| drop(model.apply(op)));
+        model.visible().dump()
+    };
+    let (failed, next) = (put("a", 2, 0), put("a", 3, 0));
+    oracle.take_back(&failed);
+    let (without, shown) = (with(&[]), with(std::slice::from_ref(&failed)));
+    oracle.judge_dump(&without).expect("no reader sees it");
+    assert!(oracle.clone().judge_dump(&shown).is_err());
+    for ending in [Ending::Kill, Ending::PowerCut] {
+        oracle.clone().judge_ending(ending, &shown).expect("a crash may show it");
+        oracle.clone().judge_ending(ending, &without).expect("and need not");
+    }
+    oracle.clone().judge_ending(Ending::Close, &without).expect("a close leaves the state as it was");
+    assert!(oracle.clone().judge_ending(Ending::Close, &shown).is_err());
+
+    // While the next write is under way: one of the two, never both.
+    let mut under_way = oracle.clone();
+    under_way.judge(&next, &Outcome::Unknown).expect("a write may be cut short");
+    for (ops, is_legal) in [
+        (&[][..], true),
+        (std::slice::from_ref(&failed), true),
+        (std::slice::from_ref(&next), true),
+        (&[failed.clone(), next.clone()], false),
+    ] {
+        let judged = under_way.clone().judge_ending(Ending::PowerCut, &with(ops));
+        assert_eq!(judged.is_ok(), is_legal, "{ops:?}");
+    }
+    oracle.judge(&next, &Outcome::Done).expect("there is room again");
+    assert!(oracle.judge_ending(Ending::Kill, &with(&[failed, next])).is_err(), "it takes no effect later");
+}

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::attached::{Attached, Coverage, Lines};
 use super::escape::escape;
 use super::matrix::{Matrix, Row};
-use super::report::{Check, CutPoint, Report};
+use super::report::{Check, CutPoint, Pair, Report};
 
 /// What stands before the body.
 const HEAD: &str = include_str!("page.html");
@@ -25,6 +25,7 @@ pub(super) fn page(report: &Report, attached: &Attached) -> String {
     checks(&mut page, &report.checks);
     failures(&mut page, &report.checks);
     notes(&mut page, &report.checks);
+    pairs(&mut page, &report.pairs);
     if !report.cut_points.is_empty() {
         cut_points(&mut page, &report.cut_points);
     }
@@ -82,6 +83,17 @@ fn notes(page: &mut String, checks: &[Check]) {
         }
         put!(page, "</ul></details>");
     }
+}
+
+/// In how many lives each two features were at work.
+fn pairs(page: &mut String, pairs: &[Pair]) {
+    put!(page, "<h2>At work in one life</h2><details><summary>Lives for each two features</summary>");
+    put!(page, "<table><tr><th>feature<th>and<th class=n>lives");
+    for Pair { first, second, lives } in pairs {
+        let class = if *lives == 0 { "n no" } else { "n" };
+        put!(page, "<tr><td>{}<td>{}<td class=\"{class}\">{lives}", escape(first), escape(second));
+    }
+    put!(page, "</table></details>");
 }
 
 /// Sizes of the drawing, in its own units.

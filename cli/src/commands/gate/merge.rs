@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use holotype_crash_tests::gate;
+use holotype_crash_tests::live::Pairs;
 
 use crate::exit::{Failure, Result};
 
@@ -40,7 +41,13 @@ fn merge(mut shards: Vec<(&Path, Report)>) -> Result<Report, String> {
         shard: ShardOf { number: 1, count: 1 },
         checks: Vec::new(),
         cut_points: first.cut_points.clone(),
+        is_to_meet_every_pair: shards.iter().all(|(_, report)| report.is_to_meet_every_pair),
+        pairs: first.pairs.clone(),
     };
+    for (_, report) in &shards[1..] {
+        let ours = whole.pairs.iter_mut();
+        ours.zip(&report.pairs).for_each(|(ours, pair)| ours.lives = ours.lives.saturating_add(pair.lives));
+    }
     let count = shards.len();
     for name in gate::names() {
         let parts = shards.iter().filter_map(|(_, report)| {
@@ -49,8 +56,21 @@ fn merge(mut shards: Vec<(&Path, Report)>) -> Result<Report, String> {
         });
         whole.checks.extend(sum(parts, count));
     }
+    require_every_pair(&mut whole);
     whole.held = whole.checks.iter().all(|check| check.held);
     Ok(whole)
+}
+
+/// As the gate itself does where it is not shared out.
+fn require_every_pair(whole: &mut Report) {
+    let missing = whole.pairs.iter().filter(|pair| pair.lives == 0);
+    let missing: Vec<_> = missing.map(|pair| format!("{} and {}", pair.first, pair.second)).collect();
+    let lives = whole.checks.iter_mut().find(|check| check.name == gate::LIVES && check.held);
+    if let Some(lives) = lives.filter(|_| whole.is_to_meet_every_pair && !missing.is_empty()) {
+        lives.held = false;
+        lives.failure = Some(gate::never_together(&missing));
+        lives.replay = Some(format!("holotype gate --seed {} --report", whole.seed));
+    }
 }
 
 /// Whether a result can be what a shard of this program printed.
@@ -68,6 +88,11 @@ fn is_sound(report: &Report) -> Result<(), String> {
     }
     if report.checks.is_empty() {
         return Err("no check in it".to_owned());
+    }
+    let known: Vec<_> =
+        Pairs::default().iter().map(|(first, second, _)| (first.name(), second.name())).collect();
+    if !report.pairs.iter().map(|pair| (pair.first.as_str(), pair.second.as_str())).eq(known) {
+        return Err("its pairs of features are not those of this program".to_owned());
     }
     let mut names = BTreeSet::new();
     for check in &report.checks {
@@ -162,6 +187,9 @@ fn sum<'a>(parts: impl Iterator<Item = (u32, &'a Check)>, count: usize) -> Optio
 
 #[cfg(test)]
 mod tests {
+    use holotype_crash_tests::live::Feature;
+
+    use super::super::report::Pair;
     use super::*;
 
     fn shard(number: u32, count: u32) -> Report {
@@ -183,7 +211,17 @@ mod tests {
             shard: ShardOf { number, count },
             checks: names.into_iter().map(check).collect(),
             cut_points: Vec::new(),
+            is_to_meet_every_pair: true,
+            pairs: pairs(1),
         }
+    }
+
+    /// Each with so many lives.
+    fn pairs(lives: u64) -> Vec<Pair> {
+        let pairs = Pairs::default();
+        let name = |feature: Feature| feature.name().to_owned();
+        let pair = |(first, second, _)| Pair { first: name(first), second: name(second), lives };
+        pairs.iter().map(pair).collect()
     }
 
     fn merged(shards: impl IntoIterator<Item = Report>) -> Result<Report, String> {
@@ -198,6 +236,27 @@ mod tests {
         let rows: Vec<_> = whole.checks.iter().map(|check| (check.name.as_str(), check.cases)).collect();
         assert_eq!(rows, [("lives", 60), ("readers", 10)]);
         assert_eq!(whole.checks[0].notes, ["shard 1: tried", "shard 2: tried", "shard 3: tried"]);
+    }
+
+    #[test]
+    fn features_that_no_shard_had_at_work_together_fail_the_whole() {
+        let with = |number, lives| {
+            let mut shard = shard(number, 2);
+            shard.pairs[4].lives = lives;
+            shard
+        };
+        assert!(merged([with(1, 0), with(2, 1)]).unwrap().held);
+        let whole = merged([with(1, 0), with(2, 0)]).unwrap();
+        assert!(!whole.held && !whole.checks[0].held);
+        let said = whole.checks[0].failure.as_deref();
+        assert_eq!(
+            said,
+            Some("no life had at work together: backup and half-published checkpoint"),
+            "{whole:?}"
+        );
+        let mut short = with(2, 0);
+        short.is_to_meet_every_pair = false;
+        assert!(merged([with(1, 0), short]).unwrap().held, "a short gate need not come so far");
     }
 
     #[test]
@@ -234,6 +293,7 @@ mod tests {
             (with(|report| report.checks.clear()), "no check"),
             (with(|report| report.checks[0].cases = 0), "cannot have come out so"),
             (with(|report| report.held = false), "of the whole"),
+            (with(|report| drop(report.pairs.pop())), "pairs of features"),
         ];
         for (second, said) in cases {
             let refusal = merged([shard(1, 2), second]).unwrap_err();

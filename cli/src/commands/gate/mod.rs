@@ -96,6 +96,9 @@ struct Outputs {
     /// Print one JSON object in place of the table
     #[arg(long)]
     json: bool,
+    /// Print, before the table, in how many lives each two of twelve features were at work; --json and --html always tell it
+    #[arg(long, conflicts_with = "json")]
+    report: bool,
     /// Write each check as a test case of JUnit XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
@@ -192,7 +195,8 @@ impl Outputs {
     fn tell(&self, report: &Report, attached: &Attached) -> Result<Exit> {
         // A file that cannot be written is told, but does not keep back the result.
         let written = self.write_files(report, attached);
-        output::report(report, self.json, text::table)?;
+        let table = if self.report { text::table_with_pairs } else { text::table };
+        output::report(report, self.json, table)?;
         written?;
         Ok(if report.held { Exit::Done } else { Exit::No })
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use holotype_crash_tests::crash;
 use holotype_crash_tests::gate::{CheckReport, GateReport};
+use holotype_crash_tests::live::Feature;
 use serde::{Deserialize, Serialize};
 
 /// What `--json` prints.
@@ -18,6 +19,18 @@ pub(super) struct Report {
     pub(super) checks: Vec<Check>,
     /// Power cuts along one life, from the first shard's check `crash`.
     pub(super) cut_points: Vec<CutPoint>,
+    /// Whether all shards together are red unless each two features were at work together in a life.
+    pub(super) is_to_meet_every_pair: bool,
+    /// In how many lives of the check `lives` each two features were at work.
+    pub(super) pairs: Vec<Pair>,
+}
+
+/// Two features that may be at work in one life.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Pair {
+    pub(super) first: String,
+    pub(super) second: String,
+    pub(super) lives: u64,
 }
 
 /// Which part of how many.
@@ -49,7 +62,13 @@ pub(super) struct CutPoint {
 impl Report {
     /// `data` is the file of the documents, which a replay needs as well.
     pub(super) fn new(report: GateReport, data: Option<&Path>) -> Self {
-        let GateReport { held, seed, documents, shard, checks, cut_points } = report;
+        let GateReport { held, seed, documents, shard, checks, cut_points, is_to_meet_every_pair, pairs } =
+            report;
+        let pair = |(first, second, lives): (Feature, Feature, u64)| Pair {
+            first: first.name().to_owned(),
+            second: second.name().to_owned(),
+            lives,
+        };
         Report {
             held,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -58,6 +77,8 @@ impl Report {
             shard: ShardOf { number: shard.number(), count: shard.count() },
             checks: checks.into_iter().map(|check| Check::new(check, data)).collect(),
             cut_points: cut_points.into_iter().map(CutPoint::new).collect(),
+            is_to_meet_every_pair,
+            pairs: pairs.iter().map(pair).collect(),
         }
     }
 
@@ -100,6 +121,7 @@ pub(in crate::commands) fn quoted(path: &Path) -> String {
 /// Reports for the tests of the forms in which they are told.
 #[cfg(test)]
 pub(super) mod samples {
+    use holotype_crash_tests::live::Pairs;
     use holotype_crash_tests::part::Shard;
 
     use super::*;
@@ -127,7 +149,11 @@ pub(super) mod samples {
             crash::CutPoint { step: "put \"x\"".to_owned(), change: 2, recoveries: 5, states: 4096.0 };
         let checks = vec![held, failed];
         let (shard, cut_points) = (Shard::WHOLE, vec![point]);
-        Report::new(GateReport { held: false, seed: 3, documents: 1, shard, checks, cut_points }, data)
+        let (is_to_meet_every_pair, pairs) = (false, Pairs::default());
+        let (held, seed, documents) = (false, 3, 1);
+        let report =
+            GateReport { held, seed, documents, shard, checks, cut_points, is_to_meet_every_pair, pairs };
+        Report::new(report, data)
     }
 }
 

@@ -38,6 +38,7 @@ fn status_line(round: &Round<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use holotype_crash_tests::gate::CheckReport;
+    use holotype_crash_tests::live::Pairs;
     use holotype_crash_tests::part::Shard;
 
     use super::*;
@@ -60,6 +61,8 @@ mod tests {
             shard: Shard::WHOLE,
             checks: vec![check.clone(), check],
             cut_points: Vec::new(),
+            is_to_meet_every_pair: false,
+            pairs: Pairs::default(),
         };
         let round = Round { number: 3, seconds: 160, seconds_in_all: 3725.5, report: &report };
         let line = status_line(&round);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::report::Report;
+use super::report::{Pair, Report};
 
 const STRING: &str = "a string takes all that is written to it";
 
@@ -34,6 +34,15 @@ pub(super) fn table(report: &Report) -> String {
     text
 }
 
+/// In how many lives each two features were at work; then the rest as [`table`].
+pub(super) fn table_with_pairs(report: &Report) -> String {
+    let mut text = format!("{:<26} {:<26} {:>9}\n", "at work in one life:", "and", "lives");
+    for Pair { first, second, lives } in &report.pairs {
+        line(&mut text, format_args!("{first:<26} {second:<26} {lives:>9}"));
+    }
+    text + "\n" + &table(report)
+}
+
 fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "{line}").expect(STRING);
 }
@@ -42,6 +51,19 @@ fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
 mod tests {
     use super::super::report::samples;
     use super::*;
+
+    #[test]
+    fn the_table_of_pairs_has_a_row_for_each_two_features_and_stands_before_the_checks() {
+        let report = samples::failing(None);
+        let text = table_with_pairs(&report);
+        let (pairs, rest) = text.split_once("\n\n").expect("a blank line is between them");
+        assert_eq!(pairs.lines().count(), 1 + 66, "{text}");
+        assert!(
+            pairs.contains("\nbackup                     two feeds                          0\n"),
+            "{text}"
+        );
+        assert_eq!(rest, table(&report));
+    }
 
     #[test]
     fn a_failure_says_what_failed_and_prints_the_line_that_replays_it() {

@@ -29,6 +29,7 @@ impl Writer {
             for entry in entries.drain(..) {
                 pinned.insert(self.shared.log.geometry.split(entry.address()).0);
                 let chunks = match self.shared.chunks_of(entry) {
+                    _ if seeded::is_on(Bug::ChunksNotRetained) => Vec::new(),
                     // What is damaged is of no use to anybody; what cannot be read now may be read later.
                     Err(Error::Corrupt(_)) => Vec::new(),
                     found => found?,
@@ -77,7 +78,7 @@ impl Writer {
         let floor = self.reuse_floor();
         let is_due = |freed: Lsn| freed != Lsn::ZERO && freed <= floor;
         if self.half_published
-            || self.work.backups > 0
+            || self.work.backups > 0 && !seeded::is_on(Bug::BackupWithoutHold)
             || !self.accounts.iter().any(|(_, account)| is_due(account.freed))
         {
             return Ok(false);
@@ -94,9 +95,7 @@ impl Writer {
             self.appender.free.put(account.physical);
             self.work.unreadable.remove(sequence);
         }
-        if !due.is_empty() {
-            self.budget.is_stale = true;
-        }
+        self.budget.is_stale |= !due.is_empty();
         Ok(!due.is_empty())
     }
 }

@@ -18,7 +18,6 @@ mod tests;
 
 use crate::error::{Error, Result};
 use crate::format::superblock::Superblock;
-use crate::seeded::{self, Bug};
 
 use super::super::Core;
 use super::super::writer::Writer;
@@ -75,7 +74,7 @@ impl Core {
         writer.sync()?;
         let contents = writer.contents();
         let slot = writer.superblock.clone();
-        writer.work.backups += u32::from(!seeded::is_on(Bug::BackupWithoutHold));
+        writer.work.backups += 1;
         Ok(Hold { core: self, contents, slot })
     }
 }
@@ -83,7 +82,7 @@ impl Core {
 impl Drop for Hold<'_> {
     fn drop(&mut self) {
         let Ok(mut writer) = self.core.writer() else { return };
-        writer.work.backups -= u32::from(!seeded::is_on(Bug::BackupWithoutHold));
+        writer.work.backups -= 1;
         if writer.work.backups == 0 {
             let released = std::mem::take(&mut writer.work.held_back);
             writer.release(released);

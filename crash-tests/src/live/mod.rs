@@ -1,58 +1,30 @@
 //! An open store on a simulated disk, and beside it the judge of all it answers.
+//!
+//! | file | job |
+//! |---|---|
+//! | `step` | the steps that a life is made of |
+//! | `mixed` | steps in which several things are under way at once, or something fails |
+//! | `ending` | the end of a life of the store, and the beginning of the next |
+//! | `at_work` | what was really met in a life, and which two of it together |
 
-use std::fmt;
+mod at_work;
+mod ending;
+mod mixed;
+mod step;
+
+pub use at_work::{FEATURES, Feature, Pairs};
+pub use step::Step;
 
 use holotype::storage::sim::SimDisk;
-use holotype::{CheckpointUnderWay, Db};
-use holotype_model::{Disagreement, Durability, Ending, KeyRange, Op, Oracle, Outcome, Survived};
+use holotype::{CheckpointUnderWay, Db, Error};
+use holotype_model::check::Tally;
+use holotype_model::{Disagreement, Durability, Ending, Failure, KeyRange, Op, Oracle, Outcome, Survived};
 
 use crate::adapter;
 use crate::client::Client;
 use crate::follower::Follower;
 use crate::setup::Setup;
 use crate::witness::Witness;
-
-/// One step of a sequence.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Step {
-    /// A call.
-    Do(Op),
-    /// Calls, one after the other: a transaction, from its begin to its end.
-    All(Vec<Op>),
-    /// Two writes of class `Synced`. The second is placed while the sync for the first is under way.
-    Overlap(Op, Op),
-    /// Maintenance until nothing is due.
-    Maintain,
-    /// A checkpoint, and this call when the first of its pages are written.
-    DuringCheckpoint(Op),
-    /// A checkpoint, and this call when a slot that names it is written and not yet synced.
-    BeforeSlotSync(Op),
-    /// Somebody begins to follow the change feed, and listens at the next look.
-    Follow,
-    /// The store is closed and opened again.
-    Reopen,
-    /// The process is killed, and the store opened again.
-    Kill,
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Step::Do(op) => write!(f, "{op}"),
-            Step::All(ops) => {
-                let ops: Vec<String> = ops.iter().map(Op::to_string).collect();
-                f.write_str(&ops.join(", "))
-            }
-            Step::Overlap(first, second) => write!(f, "{first}, and during its sync {second}"),
-            Step::Maintain => f.write_str("maintain"),
-            Step::DuringCheckpoint(op) => write!(f, "checkpoint, and in its midst {op}"),
-            Step::BeforeSlotSync(op) => write!(f, "checkpoint, and before the sync of its slot {op}"),
-            Step::Follow => f.write_str("follow"),
-            Step::Reopen => f.write_str("close, open"),
-            Step::Kill => f.write_str("kill, open"),
-        }
-    }
-}
 
 /// A moment at which power may go: the disk then, and what is legal after it.
 #[derive(Debug, Clone)]
@@ -73,11 +45,16 @@ pub type Violation = String;
 #[derive(Debug)]
 pub struct Live {
     setup: Setup,
-    // Let go before what it follows.
-    follower: Option<Follower>,
+    // Let go before what they follow. The oldest first, of which each may have listened to more or less.
+    followers: Vec<Follower>,
     client: Client,
     witness: Witness,
     oracle: Oracle,
+    at_work: at_work::AtWork,
+    /// What was asked and answered, in this life of the store and those before it.
+    tally: Tally,
+    /// Of the lives of the store that are over.
+    pairs: Pairs,
 }
 
 impl Drop for Live {
@@ -94,9 +71,22 @@ impl Live {
         let db = open(setup, &witness)?;
         let oracle = Oracle::default();
         let moments = moments(witness.take(), &oracle, &oracle);
-        let mut live = Live { setup, follower: None, client: Client::new(db), witness, oracle };
+        let mut live = Live::of(setup, db, witness, oracle);
         live.look()?;
         Ok((live, moments))
+    }
+
+    fn of(setup: Setup, db: Db, witness: Witness, oracle: Oracle) -> Live {
+        Live {
+            setup,
+            followers: Vec::new(),
+            client: Client::new(db),
+            witness,
+            oracle,
+            at_work: at_work::AtWork::default(),
+            tally: Tally { cases: 1, ..Tally::default() },
+            pairs: Pairs::default(),
+        }
     }
 
     /// Opens what a life of the store left on `disk`, which `oracle` has judged so far. Gives the moments of the opening, and
@@ -120,15 +110,19 @@ impl Live {
         let moments = witness.take();
         let dump = adapter::contents(&db).map_err(|error| format!("reading what it holds: {error}"))?;
         let survived = oracle.judge_ending(ending, &dump).map_err(say)?;
-        Ok((Live { setup, follower: None, client: Client::new(db), witness, oracle }, moments, survived))
+        let mut live = Live::of(setup, db, witness, oracle);
+        live.at_work.is(Feature::Reopening);
+        Ok((live, moments, survived))
     }
 
     /// An independent store in the same state.
     pub fn fork(&self) -> Live {
         let witness = Witness::new(self.witness.disk().fork());
         let client = self.client.fork(self.db().fork(witness.clone()));
-        let follower = self.follower.as_ref().map(|follower| follower.fork(client.db()));
-        Live { setup: self.setup, follower, client, witness, oracle: self.oracle.clone() }
+        let followers = self.followers.iter().map(|follower| follower.fork(client.db())).collect();
+        let (at_work, tally, pairs) = (self.at_work.clone(), self.tally, self.pairs.clone());
+        let oracle = self.oracle.clone();
+        Live { setup: self.setup, followers, client, witness, oracle, at_work, tally, pairs }
     }
 
     /// From now on its steps give no moments: nobody cuts power in them.
@@ -151,8 +145,27 @@ impl Live {
         &self.oracle
     }
 
+    /// What was asked and answered so far.
+    pub fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// What was at work together, in this life of the store and those before it.
+    pub fn pairs(&self) -> Pairs {
+        let mut pairs = self.pairs.clone();
+        pairs.add_life(&self.at_work);
+        pairs
+    }
+
     /// Takes a step, holds what comes of it against the model, and gives every moment of it at which power may go.
+    ///
+    /// # Errors
+    /// What the store did that it may not do.
     pub fn step(&mut self, step: &Step) -> Result<Vec<Moment>, Violation> {
+        if self.oracle.is_poisoned() && !step.is_for_stopped() {
+            // After a failed sync there is nothing but reads, writes that are refused, and the end.
+            return Ok(Vec::new());
+        }
         match step {
             Step::Do(op) => self.call(op),
             Step::All(ops) => {
@@ -163,27 +176,40 @@ impl Live {
             Step::Maintain => self.maintain(),
             Step::DuringCheckpoint(op) => self.during_checkpoint(op),
             Step::BeforeSlotSync(op) => self.before_slot_sync(op),
-            Step::Follow => {
-                self.follower = Some(Follower::begin(self.db())?);
-                Ok(Vec::new())
-            }
+            Step::DuringBackup(steps) => self.during_backup(steps),
+            Step::HalfPublish => self.half_publish(),
+            Step::NoRoom { write, op } => self.no_room(*write, op),
+            Step::FailSync(op) => self.fail_sync(op),
+            Step::Fill | Step::MakeRoom => self.fill(*step == Step::Fill),
+            Step::Follow => self.follow(),
+            Step::CatchUp(number) => self.catch_up(*number),
+            Step::Look => self.look().map(|()| Vec::new()),
             Step::Reopen => self.reopen(),
             Step::Kill => self.kill(),
+            Step::PowerCut(choice) => self.cut_power(*choice),
         }
     }
 
     fn call(&mut self, op: &Op) -> Result<Vec<Moment>, Violation> {
         self.witness.record();
+        let before = self.before(op);
         let outcome = self.answer(op)?;
         let disks = self.witness.take();
-        let before = in_flight(&self.oracle, op);
+        // Only who cuts power here has a use for what is in the air.
+        let in_flight = if disks.is_empty() { None } else { Some(in_flight(&self.oracle, op)) };
         self.oracle.judge(op, &outcome).map_err(say)?;
-        Ok(moments(disks, &before, &self.oracle))
+        self.note(op, &outcome, before);
+        Ok(in_flight.map(|in_flight| moments(disks, &in_flight, &self.oracle)).unwrap_or_default())
     }
 
-    /// What the store answers, which is no failure: nothing is wrong with the disk.
+    /// What the store answers, which is no failure: nothing is wrong with the disk, but that it may be full or the store have stopped.
     fn answer(&mut self, op: &Op) -> Result<Outcome, Violation> {
         match self.client.apply(op) {
+            full @ Outcome::Failed(Failure::StorageFull) if self.at_work.is_full() => {
+                self.at_work.answered_full();
+                Ok(full)
+            }
+            stopped @ Outcome::Failed(Failure::Poisoned) if self.oracle.is_poisoned() => Ok(stopped),
             failed @ (Outcome::Failed(_) | Outcome::Unknown) => Err(format!("{op}: {failed}")),
             outcome => Ok(outcome),
         }
@@ -232,7 +258,12 @@ impl Live {
     fn maintain(&mut self) -> Result<Vec<Moment>, Violation> {
         self.witness.record();
         for _ in 0..MAINTENANCE_MAX {
-            if !self.db().maintain().map_err(|error| format!("maintaining: {error}"))? {
+            let is_over = match self.db().maintain() {
+                Err(Error::StorageFull { .. }) if self.at_work.is_full() => true,
+                stepped => !stepped.map_err(|error| format!("maintaining: {error}"))?,
+            };
+            if is_over {
+                self.observe();
                 return Ok(moments(self.witness.take(), &self.oracle, &self.oracle));
             }
         }
@@ -279,38 +310,6 @@ impl Live {
         adapter::contents(self.db()).map_err(|error| format!("reading what it holds: {error}"))
     }
 
-    fn reopen(&mut self) -> Result<Vec<Moment>, Violation> {
-        self.witness.record();
-        self.client.close().map_err(|error| format!("closing: {error}"))?;
-        let disks = self.witness.take();
-        // Until it returns, a close promises no more than a flush.
-        let before = in_flight(&self.oracle, &Op::Flush);
-        self.oracle.judge(&Op::Flush, &Outcome::Done).map_err(say)?;
-        let mut all = moments(disks, &before, &self.oracle);
-        let opening = self.next_life(Ending::Close)?;
-        all.extend(moments(opening, &self.oracle, &self.oracle));
-        Ok(all)
-    }
-
-    fn kill(&mut self) -> Result<Vec<Moment>, Violation> {
-        let before = self.oracle.clone();
-        // Power may go before the opening is over: then nothing that it found is promised yet.
-        let opening = self.next_life(Ending::Kill)?;
-        let mut all = moments(opening, &before, &self.oracle);
-        // spec. Whatever it did, or left undone: what it answers with from now on is there to stay.
-        all.push(Moment { disk: self.disk().fork(), oracle: self.oracle.clone() });
-        Ok(all)
-    }
-
-    /// Ends this life, and begins the next on the same disk. Gives the disk after each change that opening makes.
-    fn next_life(&mut self, ending: Ending) -> Result<Vec<SimDisk>, Violation> {
-        self.witness.switch_off();
-        let (next, opening, _) =
-            Live::begin(self.setup, self.witness.of_next_life(), self.oracle.clone(), ending)?;
-        *self = next;
-        Ok(opening)
-    }
-
     /// Reads everything, holds it against the model, and lets the store check itself.
     pub fn look(&mut self) -> Result<(), Violation> {
         let dump = self.contents()?;
@@ -318,10 +317,12 @@ impl Live {
         for snapshot in self.client.snapshots() {
             self.look_through(snapshot)?;
         }
-        if let Some(follower) = &mut self.follower {
-            follower.catch_up(self.client.db())?;
+        for number in 0..self.followers.len() {
+            self.catch_up(number)?;
         }
-        self.verify()
+        self.observe();
+        // A store that stopped cannot read back what it could not write.
+        if self.oracle.is_poisoned() { Ok(()) } else { self.verify() }
     }
 
     /// Reads everything through a snapshot.
