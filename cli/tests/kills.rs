@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use holotype_crash_tests::kills::command_names;
 use serde_json::Value;
 
 fn holotype(arguments: &[&str]) -> Output {
@@ -40,6 +41,34 @@ fn threads_that_are_killed_leave_a_ledger_without_gaps() {
     assert_eq!(code, 0, "{report}");
     let figures = &report["checks"][0]["kills"];
     assert!(figures["acknowledged_of_threads"].as_u64() > Some(0), "{figures}");
+}
+
+/// Seed 1 is a story of commands.
+#[test]
+fn killed_commands_leave_what_every_other_command_can_use() {
+    let directory = tempfile::tempdir().unwrap();
+    let (code, report) = torture(directory.path(), "1", "8");
+    assert_eq!(code, 0, "{report}");
+    let figures = &report["checks"][0]["kills"];
+    assert!(figures["met"]["a command"].as_u64() > Some(0), "{figures}");
+    assert!(figures["commands"].as_u64() > Some(20), "{figures}");
+}
+
+/// A command that is added takes part in the stories of kills, or is named here.
+#[test]
+fn every_command_that_takes_a_store_is_run_on_what_kills_left() {
+    const TAKE_NO_STORE: [&str; 5] = ["gate", "torture", "check", "conform", "help"];
+    let help = String::from_utf8(holotype(&["--help"]).stdout).unwrap();
+    let lines =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    // What goes on from the line before is further in.
+    let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names: Vec<&str> = names.filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names.len() > 10, "{help}");
+    let run: Vec<&str> = command_names().collect();
+    let left_out = names.iter().filter(|name| !run.contains(name) && !TAKE_NO_STORE.contains(name));
+    assert_eq!(left_out.collect::<Vec<_>>(), Vec::<&&str>::new());
+    assert!(run.iter().all(|name| names.contains(name)), "{run:?}");
 }
 
 #[test]
@@ -92,7 +121,7 @@ mod seeded {
     use holotype_crash_tests::kills::{COMMAND, Kills, Tally, Violation, Worker};
 
     /// Kills that are enough for each of the bugs here.
-    const KILLS_MAX: u64 = 150;
+    const KILLS_MAX: u64 = 200;
 
     fn first_violation(bug: Bug, seed: u64, kills: u64) -> Option<(u64, Violation)> {
         let directory = tempfile::tempdir().unwrap();

@@ -90,6 +90,8 @@ struct KillFigures {
     took: u64,
     left: u64,
     backups: u64,
+    /// Commands that were run on what a killed command left.
+    commands: u64,
 }
 
 pub(crate) fn run(args: &TortureArgs) -> Result<Exit> {
@@ -236,6 +238,7 @@ impl From<&Tally> for KillFigures {
             took: tally.took,
             left: tally.left,
             backups: tally.backups,
+            commands: tally.commands,
         }
     }
 }

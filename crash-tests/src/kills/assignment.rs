@@ -27,6 +27,8 @@ pub enum Work {
     Calls,
     /// Transactions of several threads, with maintenance and backups beside them, judged by the ledger that they keep.
     Ledger,
+    /// Commands of the built command line, one a life: these are no workers, and have no assignment.
+    Commands,
 }
 
 /// In the place of a bug, where there is none.
@@ -37,6 +39,7 @@ impl Work {
         match self {
             Work::Calls => "calls",
             Work::Ledger => "ledger",
+            Work::Commands => "commands",
         }
     }
 }

@@ -9,6 +9,7 @@
 //! | `process` | the worker as its parent sees it: started, heard, killed |
 //! | `plan` | all that follows from a seed |
 //! | `calls` | the judge of single calls: the model |
+//! | `commands` | the built command line in the place of a worker, and the judge of that |
 //! | `story` | one file and its lives |
 //! | `search` | many stories, some of them at a time |
 //! | `tally` | what the kills met |
@@ -21,6 +22,7 @@
 
 mod assignment;
 mod calls;
+mod commands;
 mod documents;
 mod ledger;
 mod line;
@@ -32,6 +34,7 @@ mod tally;
 mod worker;
 
 pub use assignment::{Assignment, Work};
+pub use commands::names as command_names;
 pub use process::Worker;
 pub use story::Violation;
 pub use tally::{Tally, WHEN};

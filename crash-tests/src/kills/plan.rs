@@ -13,6 +13,10 @@ use crate::setup::Setup;
 
 /// One story in so many is a ledger.
 const LEDGER_EVERY: u64 = 4;
+/// And one in so many is of commands.
+const COMMANDS_EVERY: u64 = 4;
+/// Lives of a story of commands: a creation is killed in the first ones alone.
+const COMMAND_LIVES: usize = 12;
 /// Calls of a story: some forty lives.
 const CALLS: usize = 1000;
 /// Lives of a ledger.
@@ -40,6 +44,9 @@ impl Plan {
         let setup = setups[(seed % setups.len() as u64) as usize];
         if seed % LEDGER_EVERY == LEDGER_EVERY - 1 {
             return Plan { seed, setup, work: Work::Ledger, lives: vec![Vec::new(); LEDGER_LIVES] };
+        }
+        if seed % COMMANDS_EVERY == 1 {
+            return Plan { seed, setup, work: Work::Commands, lives: vec![Vec::new(); COMMAND_LIVES] };
         }
         let mut lives = vec![Vec::new()];
         for step in random::steps(seed, CALLS, setup, documents) {

@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
-use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::assignment::Assignment;
 use super::line::Line;
@@ -40,6 +40,18 @@ pub(super) struct Moment {
     pub(super) delay: Duration,
 }
 
+/// How long a command that is waited for is left alone.
+const NAP: Duration = Duration::from_micros(500);
+
+/// What a command said, and how it ended.
+#[derive(Debug, Default)]
+pub(super) struct Answered {
+    /// Its exit code; none where it was killed.
+    pub(super) code: Option<i32>,
+    pub(super) out: String,
+    pub(super) err: String,
+}
+
 /// What became of a worker.
 #[derive(Debug)]
 pub(super) struct Heard {
@@ -65,11 +77,46 @@ impl Worker {
     }
 
     fn start(&self, assignment: &Assignment) -> Result<Child, String> {
-        let _no_store_is_open = STARTS.write().unwrap_or_else(PoisonError::into_inner);
         let mut command = Command::new(&self.program);
         command.args(&self.args).args(assignment.to_args());
+        self.spawn(command)
+    }
+
+    fn spawn(&self, mut command: Command) -> Result<Child, String> {
+        let _no_store_is_open = STARTS.write().unwrap_or_else(PoisonError::into_inner);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().map_err(|error| format!("starting {}: {error}", self.program.display()))
+    }
+
+    /// Runs the program itself with these words, and kills it after `delay`, unless it has come to its end by then.
+    pub(super) fn answer(
+        &self,
+        directory: &Path,
+        words: &[String],
+        delay: Option<Duration>,
+    ) -> Result<Answered, String> {
+        let mut command = Command::new(&self.program);
+        command.args(words).current_dir(directory);
+        let mut child = self.spawn(command)?;
+        let out = read(child.stdout.take().expect("it is a pipe"));
+        let err = read(child.stderr.take().expect("it is a pipe"));
+        let started = Instant::now();
+        let limit = delay.unwrap_or(SILENCE_MAX);
+        let status = loop {
+            match child.try_wait().map_err(|error| format!("waiting for a command: {error}"))? {
+                Some(status) => break status,
+                None if started.elapsed() < limit => thread::sleep(NAP.min(limit - started.elapsed())),
+                None => {
+                    let _ = child.kill();
+                    break wait(&mut child)?;
+                }
+            }
+        };
+        if delay.is_none() && status.code().is_none() {
+            return Err(format!("`holotype {}` does not come to its end", words.join(" ")));
+        }
+        let said = |reader: thread::JoinHandle<String>| reader.join().unwrap_or_default();
+        Ok(Answered { code: status.code(), out: said(out), err: said(err) })
     }
 
     /// Has a worker live one life, and kills it at `moment`, unless it has come to its end by then.
@@ -121,7 +168,7 @@ fn listen(stdout: ChildStdout) -> Receiver<String> {
     receiver
 }
 
-fn read(mut stderr: ChildStderr) -> thread::JoinHandle<String> {
+fn read(mut stderr: impl Read + Send + 'static) -> thread::JoinHandle<String> {
     thread::spawn(move || {
         let mut text = String::new();
         // Where it cannot be read, there is nothing to be shown.

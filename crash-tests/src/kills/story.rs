@@ -8,6 +8,7 @@ use holotype_model::{Durability, Ending, Op, Oracle};
 
 use super::assignment::{Assignment, Work};
 use super::calls::Calls;
+use super::commands::Commands;
 use super::documents;
 use super::ledger::{self, Ledger};
 use super::line::Line;
@@ -48,6 +49,7 @@ pub(super) struct Story<'a> {
 enum Judge {
     Calls(Calls),
     Ledger(Ledger),
+    Commands(Commands),
 }
 
 impl<'a> Story<'a> {
@@ -75,6 +77,7 @@ impl<'a> Story<'a> {
         let judge = match plan.work {
             Work::Calls => Judge::Calls(Calls::new(Oracle::new(plan.setup.limits()))),
             Work::Ledger => Judge::Ledger(Ledger::default()),
+            Work::Commands => Judge::Commands(Commands::new(directory, plan.rng(0))),
         };
         Ok(Story { worker, plan, assignment, judge, has_opened: false, tally })
     }
@@ -91,6 +94,9 @@ impl<'a> Story<'a> {
     pub(super) fn live(&mut self, life: u64) -> Result<bool, String> {
         if life as usize >= self.plan.lives.len() {
             return Ok(false);
+        }
+        if let Judge::Commands(commands) = &mut self.judge {
+            return commands.live(self.worker, life, self.tally).map(|()| true);
         }
         self.assignment.life = life;
         let heard = self.worker.live(&self.assignment, self.plan.moment(life))?;
@@ -120,6 +126,7 @@ impl<'a> Story<'a> {
                 self.tally.count_end(heard.is_killed.then_some(when));
                 self.tally.threads += commits as u64;
             }
+            Judge::Commands(_) => unreachable!("these say no lines"),
         }
         let contents = self.look(&self.assignment.file)?;
         match &mut self.judge {
@@ -130,6 +137,7 @@ impl<'a> Story<'a> {
                 *before = found;
                 self.look_at_backup()?;
             }
+            Judge::Commands(_) => unreachable!("these look for themselves"),
         }
         Ok(())
     }
@@ -158,6 +166,10 @@ impl<'a> Story<'a> {
 
     /// The end: it is opened for writing and closed once more, and nothing changes by that.
     pub(super) fn end(&mut self) -> Result<(), String> {
+        if matches!(self.judge, Judge::Commands(_)) {
+            // Each life ended with commands that write to what is there.
+            return Ok(());
+        }
         let say = |error: Error| format!("at the end: {error}");
         let before = self.look(&self.assignment.file)?;
         let open = self.open_and_close().map_err(say)?;

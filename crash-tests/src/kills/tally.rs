@@ -22,6 +22,8 @@ pub(super) enum When {
     Threads,
     /// Closing the store.
     Closing,
+    /// A command.
+    Command,
 }
 
 /// What the kills met and left.
@@ -34,7 +36,7 @@ pub struct Tally {
     /// Workers that had closed the store before.
     pub closes: u64,
     /// Kills by what they met, in the order of [`WHEN`].
-    pub met: [u64; 7],
+    pub met: [u64; 8],
     /// Commits of each class that were acknowledged, the weakest first.
     pub acknowledged: [u64; 3],
     /// And of threads beside each other, of all classes.
@@ -45,11 +47,21 @@ pub struct Tally {
     pub left: u64,
     /// Looks at a backup that was there after a kill.
     pub backups: u64,
+    /// Commands that were run on what a killed command left.
+    pub commands: u64,
 }
 
 /// The names of what a kill can meet.
-pub const WHEN: [&str; 7] =
-    ["opening", "a synced commit", "a weaker commit", "upkeep", "another call", "threads", "closing"];
+pub const WHEN: [&str; 8] = [
+    "opening",
+    "a synced commit",
+    "a weaker commit",
+    "upkeep",
+    "another call",
+    "threads",
+    "closing",
+    "a command",
+];
 
 impl Tally {
     pub(super) fn count_end(&mut self, killed: Option<When>) {
@@ -77,7 +89,8 @@ impl Tally {
 impl AddAssign for Tally {
     fn add_assign(&mut self, other: Tally) {
         // Taken apart by name, so that a count which is added to the type is not forgotten here.
-        let Tally { stories, kills, closes, met, acknowledged, threads, took, left, backups } = other;
+        let Tally { stories, kills, closes, met, acknowledged, threads, took, left, backups, commands } =
+            other;
         self.stories += stories;
         self.kills += kills;
         self.closes += closes;
@@ -87,6 +100,7 @@ impl AddAssign for Tally {
         self.took += took;
         self.left += left;
         self.backups += backups;
+        self.commands += commands;
     }
 }
 
@@ -110,8 +124,9 @@ impl fmt::Display for Tally {
         )?;
         write!(
             f,
-            "{} kills took and {} left commits that were not promised; {} backups whole",
-            self.took, self.left, self.backups
+            "{} kills took and {} left commits that were not promised; {} backups whole; {} commands were \
+             run on what killed commands left",
+            self.took, self.left, self.backups, self.commands
         )
     }
 }

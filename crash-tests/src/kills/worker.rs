@@ -35,6 +35,7 @@ fn live(assignment: &Assignment, out: &mut (impl Write + Send)) -> Result<(), St
     say(out, &Line::Opened(digest(&contents)))?;
     match assignment.work {
         Work::Calls => call(db, calls, out)?,
+        Work::Commands => return Err("commands need no worker".to_owned()),
         Work::Ledger => ledger::keep(db, &assignment.file, plan.rng(assignment.life).next_u64(), out)?,
     }
     say(out, &Line::Closed)

@@ -1,0 +1,223 @@
+//! A story of commands: each life is one run of the built command line on the story's store, killed after some
+//! milliseconds. What that leaves is looked at by every other command.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `mod` | one life: a command, its kill, and what the store may hold afterwards |
+//! | `look` | every other command on what the kill left |
+//! | `run` | one run of a command, and its answer |
+//!
+//! A command commits once or in a known order, so that a kill leaves one of a few states. What it has printed, or has
+//! acknowledged by exit code 0, is there.
+
+mod look;
+mod run;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use holotype::{Document, doc};
+use holotype_model::check::Rng;
+
+use super::process::Worker;
+use super::tally::{Tally, When};
+pub use look::names;
+use run::Run;
+
+/// The documents of the one collection, by their keys.
+type State = BTreeMap<i64, Document>;
+
+const COLLECTION: &str = "docs";
+/// What a life may import, and what `--batch` asks for.
+const DOCUMENTS_MAX: usize = 300;
+const BATCH: usize = 40;
+/// Most commands of so little data take less: a kill after it meets none.
+const DELAY_MAX: Duration = Duration::from_millis(20);
+const DELAY_LONG_MAX: Duration = Duration::from_millis(80);
+/// Keys are taken from so few that later lives replace and delete what earlier ones put.
+const KEYS: usize = 500;
+
+/// The judge of a store that commands write, each of which is killed.
+#[derive(Debug)]
+pub(super) struct Commands {
+    directory: PathBuf,
+    rng: Rng,
+    /// What the store may hold; several states after a kill, until somebody looks.
+    states: Vec<State>,
+    /// Whether a command has ended well that needs a store: from then on there is one.
+    is_there: bool,
+    /// The copies that commands made under their own names, and what each may hold.
+    copies: BTreeMap<&'static str, Vec<State>>,
+}
+
+/// One command that writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Command {
+    /// All documents in one commit, or in one commit for each [`BATCH`].
+    Import {
+        is_batched: bool,
+    },
+    Put,
+    Delete,
+    Checkpoint,
+    Compact,
+    /// From the backup that is there, if there is one.
+    Backup,
+    Salvage,
+}
+
+/// Twice those that write most.
+const COMMANDS: [Command; 10] = [
+    Command::Import { is_batched: false },
+    Command::Import { is_batched: false },
+    Command::Import { is_batched: true },
+    Command::Put,
+    Command::Delete,
+    Command::Checkpoint,
+    Command::Compact,
+    Command::Backup,
+    Command::Backup,
+    Command::Salvage,
+];
+
+impl Commands {
+    /// The judge of an empty directory.
+    pub(super) fn new(directory: &Path, rng: Rng) -> Commands {
+        let (directory, states) = (directory.to_owned(), vec![State::new()]);
+        Commands { directory, rng, states, is_there: false, copies: BTreeMap::new() }
+    }
+
+    /// One command, its kill, and a look by all others.
+    pub(super) fn live(&mut self, worker: &Worker, life: u64, tally: &mut Tally) -> Result<(), String> {
+        // Nothing but these creates a store: the first lives kill creations.
+        let command = match self.is_there {
+            true => *self.rng.pick(&COMMANDS),
+            false => *self.rng.pick(&COMMANDS[..4]),
+        };
+        let (words, after) = self.prepare(command, life)?;
+        let run = Run::killed_after(Some(self.delay()), worker, &self.directory, words)?;
+        let shown = run.to_string();
+        self.ended(command, &run, after).map_err(|what| format!("{what}: {shown}"))?;
+        tally.count_end(run.is_killed().then_some(When::Command));
+        tally.commands += self.look(worker).map_err(|what| format!("after {shown}: {what}"))?;
+        Ok(())
+    }
+
+    fn delay(&mut self) -> Duration {
+        let max = if self.rng.one_in(5) { DELAY_LONG_MAX } else { DELAY_MAX };
+        Duration::from_micros(self.rng.below(max.as_micros() as usize) as u64)
+    }
+
+    /// The words of the command line, and the states that it goes through, the last being that after its end.
+    fn prepare(&mut self, command: Command, life: u64) -> Result<(Vec<String>, Vec<State>), String> {
+        let [state] = &self.states[..] else { unreachable!("the look before left one") };
+        let mut state = state.clone();
+        let (mut words, mut after) = (Vec::new(), Vec::new());
+        let mut say = |text: &str| words.extend(text.split(' ').map(str::to_owned));
+        match command {
+            Command::Import { is_batched } => {
+                let mut lines = String::new();
+                let count = 1 + self.rng.below(DOCUMENTS_MAX);
+                for number in 1..=count {
+                    let (key, document) = self.document(life);
+                    let text = document.to_json(holotype::document::JsonMode::Relaxed);
+                    writeln!(lines, "{text}").expect("a string takes all");
+                    state.insert(key, document);
+                    if is_batched && number % BATCH == 0 {
+                        after.push(state.clone());
+                    }
+                }
+                write_file(&self.directory.join("documents.jsonl"), lines.as_bytes())?;
+                say("import store.holo documents.jsonl --key k --collection docs");
+                if is_batched {
+                    say(&format!("--batch {BATCH}"));
+                }
+                after.push(state);
+            }
+            Command::Put => {
+                let (key, document) = self.document(life);
+                say(&format!("put store.holo docs {key}"));
+                words.push(document.to_json(holotype::document::JsonMode::Relaxed));
+                state.insert(key, document);
+                after.push(state);
+            }
+            Command::Delete => {
+                let keys: Vec<i64> = state.keys().copied().collect();
+                let key = if keys.is_empty() { 0 } else { *self.rng.pick(&keys) };
+                say(&format!("delete store.holo docs {key}"));
+                state.remove(&key);
+                after.push(state);
+            }
+            Command::Checkpoint => say("checkpoint store.holo"),
+            Command::Compact => say("compact store.holo"),
+            Command::Backup => {
+                say("backup store.holo backup.holo");
+                if self.rng.one_in(3) {
+                    self.remove("backup.holo")?;
+                }
+                if self.directory.join("backup.holo").exists() {
+                    say("--from backup.holo");
+                }
+            }
+            Command::Salvage => {
+                self.remove("salvaged.holo")?;
+                say("salvage store.holo salvaged.holo");
+            }
+        }
+        Ok((words, after))
+    }
+
+    /// A document that no other life puts, under a key that others may put as well.
+    fn document(&mut self, life: u64) -> (i64, Document) {
+        let key = self.rng.below(KEYS) as i64;
+        let len = *self.rng.pick(&[0, 10, 100, 700, 3000]);
+        (
+            key,
+            doc! { "k": key, "life": life as i64, "n": self.rng.below(1 << 30) as i64, "body": "x".repeat(len) },
+        )
+    }
+
+    fn remove(&mut self, name: &'static str) -> Result<(), String> {
+        self.copies.remove(name);
+        match std::fs::remove_file(self.directory.join(name)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(format!("{name}: {error}")),
+            _ => Ok(()),
+        }
+    }
+
+    /// What the store, and the copies, may hold now.
+    fn ended(&mut self, command: Command, run: &Run, mut after: Vec<State>) -> Result<(), String> {
+        let before = self.states.clone();
+        let is_acknowledged = match command {
+            // Its one document may not be there, nor its collection.
+            Command::Delete if run.code() == Some(1) && run.said("no document") => true,
+            Command::Delete if run.code() == Some(1) && run.said("no collection") => true,
+            _ if run.code().is_some_and(|code| code != 0) => {
+                return Err("a command that nothing hinders fails".to_owned());
+            }
+            // What was printed was done, even where the end of the process was not waited for.
+            _ => run.code() == Some(0) || !run.out().is_empty(),
+        };
+        self.is_there |= is_acknowledged;
+        let copied = match command {
+            Command::Backup => Some("backup.holo"),
+            Command::Salvage => Some("salvaged.holo"),
+            _ => None,
+        };
+        if let Some(name) = copied {
+            let older = self.copies.remove(name).filter(|_| !is_acknowledged).unwrap_or_default();
+            self.copies.insert(name, before.iter().cloned().chain(older).collect());
+        }
+        match after.pop() {
+            Some(last) if is_acknowledged => self.states = vec![last],
+            last => self.states.extend(after.into_iter().chain(last)),
+        }
+        Ok(())
+    }
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    std::fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))
+}
