@@ -37,13 +37,13 @@ class Cursor:  # reads from front to back, and never beyond its end
         need(self.clause, n <= self.end - self.at)
         self.at += n
         return self.data[self.at - n : self.at]
-    def varint(self):  # F-1.2
+    def varint(self, any_form=False):  # F-1.2, F-5.7
         n, shift, byte = 0, 0, 128
         while byte > 127 and shift < 70:
             byte = self.take(1)[0]
             n |= (byte & 127) << shift
             shift += 7
-        need("F-1.2", byte < 128, n <= U64, byte or shift == 7)
+        need("F-1.2", byte < 128, n <= U64, byte or shift == 7 or any_form)
         return n
     def zigzag(self):  # F-8.4
         n = self.varint()

@@ -13,7 +13,7 @@ Slot = namedtuple("Slot", "major checksum incompatible sector size lineage gener
                           "file_len named at checkpoints")  # F-3.1
 Reference = namedtuple("Reference", "lsn root at crc index sequence end reserved last")  # F-3.2
 Header = namedtuple("Header", "sequence first durable prev_end next after")  # F-4.1
-Frame = namedtuple("Frame", "segment at end lsn states part last flags records")  # F-5.1
+Frame = namedtuple("Frame", "segment at end lsn states part last flags count records")  # F-5.1
 Record = namedtuple("Record", "at address lsn kind flags collection moved_from key body")  # at: in the file
 
 class Segment:  # in its place, with the sequence that it should have; stretches: (offset, first LSN), F-6.2
@@ -95,12 +95,12 @@ class Image:  # the bytes of a file behind a valid slot
                 records.append(behind)
                 crcs += self.data[start + behind : start + behind + 4]
                 behind = self.sealed(segment, behind, end, lsn >> 32)[2].end - start
-        whole = behind == end <= limit and len(records) == count and body_crc == crc32c(seed, raw[8:], crcs)
-        records = records if whole else None
-        return Frame(segment, at, up(end, 8), lsn, states, part & 0x7FFF, part >> 15 == 1, flags, records)
-    def sealed(self, segment, at, end, incarnation):  # F-6.1: kind, flags and what follows of a record
+        records = records if behind == end <= limit and body_crc == crc32c(seed, raw[8:], crcs) else None
+        part, last = part & 0x7FFF, part >> 15 == 1
+        return Frame(segment, at, up(end, 8), lsn, states, part, last, flags, count, records)
+    def sealed(self, segment, at, end, incarnation, any_form=True):  # F-6.1: kind, flags, and the rest
         cursor = self.cursor(segment.index, at, end)
-        start, crc, (kind, flags), length = cursor.at, cursor.take(4), cursor.take(2), cursor.varint()
+        start, crc, (kind, flags), length = cursor.at, cursor.take(4), cursor.take(2), cursor.varint(any_form)
         need("F-6.1", length <= cursor.end - cursor.at)
         cursor.end = cursor.at + length
         seed = self.lineage + struct.pack("<IQI", incarnation, segment.sequence, at)
@@ -111,15 +111,15 @@ class Image:  # the bytes of a file behind a valid slot
             stretches = [first for begin, first in segment.stretches if begin <= at]  # F-6.2
             need("F-8.4", stretches)
             incarnation, base = stretches[-1] >> 32, stretches[-1] & NONE
-            kind, flags, cursor = self.sealed(segment, at, self.size, incarnation)
-            if kind >= 128:
-                return None
-            need("F-6.3", kind <= TIME, kind="newer format")
-            need("F-6.4", not flags & 0xF0, kind="newer format")
+            kind, flags, cursor = self.sealed(segment, at, self.size, incarnation, any_form=False)
+            need("F-6.3", kind <= TIME or kind >= 128, kind="newer format")
             need("F-6.3", kind)
-            need("F-6.4", not flags & CHUNKED or kind in (PUT, RELOCATED))
+            need("F-6.4", not flags & 0xF0 or kind >= 128, kind="newer format")
             collection, count = cursor.varint(), base + cursor.varint()
             need("F-6.1", collection <= NONE, count <= NONE, lsn in (None, incarnation << 32 | count))
+            if kind >= 128:
+                return None
+            need("F-6.4", not flags & CHUNKED or kind in (PUT, RELOCATED))
             _own, moved_from = (cursor.take(8), cursor.varint()) if kind == RELOCATED else (0, 0)
             replaced = cursor.varint() if flags & REPLACES else 0
             need("F-2.2", moved_from < 1 << 55, replaced < 1 << 55)

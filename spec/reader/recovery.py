@@ -53,54 +53,70 @@ class Recovery:
 
     def next_commit(self):  # the frames of the commit that follows, or None
         here = self.end.lsn, self.end.segment.sequence * self.image.size + self.end.at
-        candidates = self.candidates(self.end, self.follows)
-        found = [frame for frame in candidates if not frame.flags & OPENING or self.named(frame) == here]
-        found.sort(key=lambda frame: -(frame.lsn >> 32))
-        return next(filter(None, map(self.parts, found)), None)
-    def follows(self, frame):
-        opens = frame.lsn >> 32 > self.end.lsn >> 32 and frame.lsn & NONE == 1 and frame.last
-        goes_on = frame.lsn == self.end.lsn + 1 and self.end.lsn > 0
-        return frame.part == 0 and (opens if frame.flags & OPENING else goes_on)
-    def named(self, frame):  # F-6.5: L and X as a valid opening frame names them, or None
-        if not frame.flags & OPENING or len(frame.records or ()) != 1:
-            return None
-        alone = Segment(frame.segment.index, frame.segment.sequence, [(frame.at, frame.lsn)])
-        record = self.image.record(alone, frame.records[0], frame.lsn)
-        return struct.unpack("<QQ", record.body) if record and record.kind == OPENED else None
-    def candidates(self, end, wanted):  # the valid frames where the log may go on
+        life = self.end.lsn >> 32
+        frames = [frame for frame in self.candidates(self.end) if frame.records is not None]
+        opening = [frame for frame in frames if frame.flags & OPENING and frame.lsn >> 32 > life]
+        if found := [frame for frame in opening if self.named(frame) == here]:
+            found = max(found, key=lambda frame: frame.lsn >> 32)
+            need("F-5.7", not found.flags & UNKNOWN, kind="newer format", at=self.offset(found))
+            return [found]
+        if commit := self.parts(self.end.lsn + 1):
+            need("R-2.2", life, at=self.offset(commit[0]))
+        return commit
+    def offset(self, frame):  # in the file
+        return self.image.start(frame.segment.index) + frame.at
+    def named(self, frame):  # F-6.5: L and E as a valid frame with the opening flag names them
+        lenient = [Refused] if frame.flags & UNKNOWN else []
+        with about(self.offset(frame)), contextlib.suppress(*lenient):
+            need("R-2.7", frame.count == len(frame.records))
+            need("F-6.5", frame.lsn >> 32, frame.lsn & NONE == 1, frame.count == 1)
+            need("F-6.5", frame.part == 0, frame.last)
+            alone = Segment(frame.segment.index, frame.segment.sequence, [(frame.at, frame.lsn)])
+            record = self.image.record(alone, frame.records[0], frame.lsn)
+            need("F-6.5", record and record.kind == OPENED)
+            return struct.unpack("<QQ", record.body)
+    def candidates(self, end):  # the frames with a valid header where the log may go on
         image, q = self.image, end.segment
         places = [(q, at) for at in sorted({place(end.at, image.sector), up(end.at, image.sector)})]
         places += [(s, image.sector) for s in self.successors(q) if s.header.prev_end == end.at]
-        for segment, at in places:
-            frame = image.frame(segment, at)
-            if frame and wanted(frame) and (segment is q or segment.header.first == frame.lsn):
-                with about(image.start(segment.index) + at):
-                    need("F-5.7", not frame.flags & UNKNOWN, kind="newer format")
-                if frame.records is not None:
-                    yield frame
+        found = [frame for segment, at in places if (frame := image.frame(segment, at))]
+        return [frame for frame in found if frame.segment is q or frame.segment.header.first == frame.lsn]
     def successors(self, segment):
         named = segment.header.next
         indexes = range(self.image.count) if named == NONE else [named]
         found = (self.image.segment(index, segment.sequence + 1) for index in indexes)
         return [successor for successor in found if successor.header]
-    def parts(self, frame):
-        commit = [frame]
-        while frame and not frame.last:
-            end, part = End(frame.lsn, frame.segment, frame.end), (frame.lsn, len(commit), 0)
-            frame = next(self.candidates(end, lambda f: (f.lsn, f.part, f.flags & OPENING) == part), None)
-            commit.append(frame)
-        return frame and commit
+    def parts(self, lsn):  # all frames of the commit `lsn`, or None
+        commit, end = [], self.end
+        while not commit or not commit[-1].last:
+            wanted = lsn, len(commit)
+            found = (frame for frame in self.candidates(end) if (frame.lsn, frame.part) == wanted)
+            commit.append(next(filter(self.goes_on, found), None))
+            if commit[-1] is None:
+                return None
+            end = End(lsn, commit[-1].segment, commit[-1].end)
+        return commit
+    def goes_on(self, frame):  # F-5.7: of the LSN and part that are wanted
+        with about(self.offset(frame)):
+            if frame.flags & OPENING:
+                need("F-6.5", frame.records is None or frame.flags & UNKNOWN)
+                return False
+            need("F-5.7", not frame.flags & UNKNOWN, kind="newer format")
+        return frame.records is not None
     def accept(self, commit):
-        for frame in commit:
-            with about(self.image.start(frame.segment.index) + frame.at):
+        for frame in commit:
+            self.log.append((frame, []))
+            with about(self.offset(frame)):
                 self.store.goes_on_in(frame.segment)
-            if frame.lsn >> 32 > self.end.lsn >> 32:  # F-6.2
+                need("R-2.7", frame.count == len(frame.records))
+            if frame.flags & OPENING:  # F-6.2
                 frame.segment.stretches.append((frame.at, frame.lsn))
-            records = [self.image.record(frame.segment, at, frame.lsn) for at in frame.records]
-            self.log.append((frame, records))
-            for record in filter(None, records):
-                with about(record.at):
-                    self.store.replay(record)
+            for at in frame.records:
+                record = self.image.record(frame.segment, at, frame.lsn)
+                self.log[-1][1].append(record)
+                if record:
+                    with about(record.at):
+                        self.store.replay(record)
         self.end = End(frame.lsn, frame.segment, frame.end)
 
     def claims(self):  # each LSN that is said to be durable, and where in the file that is said
@@ -115,8 +131,10 @@ class Recovery:
                 frame = image.frame(segment, at)
                 if frame and not frame.flags & UNKNOWN and frame.lsn >= max(first, least):
                     yield frame.states, start + at
-                    with contextlib.suppress(Refused):
-                        yield (self.named(frame) or (0,))[0], start + at
+                    within = (frame.end - 1) // image.sector == at // image.sector
+                    if frame.flags & OPENING and frame.records and within:
+                        with contextlib.suppress(Refused):
+                            yield self.named(frame)[0], start + at
     def chain(self, segment):
         yield segment
         while segment:
@@ -175,10 +193,9 @@ class Store:  # where each document stands, not what it says
             collection.following = max(collection.following, record.key + 1)
     def catalog(self, body):  # F-7.1, F-7.2
         entry = cbor_whole(body, dict, "F-7.1")
-        op = entry.get("op")
+        op = known_map(entry, "op id name new").get("op")
         need("F-7.1", isinstance(op, str))
         need("F-7.1", op in ("create", "drop", "clear", "rename"), kind="newer format")
-        known_map(entry, "op id name new")
         ids = [entry.get(name) for name in ("id", "new")[: 2 if op == "clear" else 1]]
         need("F-7.2", *(type(number) is int and 1 <= number <= NONE for number in ids))
         name = valid_name(entry) if op in ("create", "rename") else None

@@ -157,12 +157,13 @@ class Fields(list):
     """The fields of a JSON object, of which it is not known yet whether it is a wrapper."""
 
 
-def read_json(data):
-    """The value that a JSON text stands for; `data` is bytes."""
+def read_json(data, as_it_is=False):
+    """The value that a JSON text stands for; `data` is bytes. An object `as_it_is` is no wrapper."""
     try:
         text = data.decode()
         numbers = {"parse_int": json_int, "parse_float": json_float, "parse_constant": no}
-        return from_json(json.loads(text, object_pairs_hook=Fields, **numbers))
+        found = json.loads(text, object_pairs_hook=Fields, **numbers)
+        return from_fields(found) if as_it_is and isinstance(found, Fields) else from_json(found)
     except RecursionError:
         raise Refused("V-4.3") from None
     except ValueError:
@@ -190,14 +191,15 @@ def from_json(value):
     if isinstance(value, str):
         need("E-6.11", not any("\ud800" <= letter <= "\udfff" for letter in value))
     if isinstance(value, Fields):
-        need("E-6.2", len(dict(value)) == len(value))
         names = dict(value)
-        return from_wrapper(names) if wrapper_shaped(names) else from_object(names)
+        is_wrapper = wrapper_shaped(names) and len(names) == len(value)
+        return from_wrapper(names) if is_wrapper else from_fields(value)
     return [from_json(item) for item in value] if isinstance(value, list) else value
 
 
-def from_object(names):
-    return {from_json(name): from_json(item) for name, item in names.items()}
+def from_fields(fields):
+    need("E-6.2", len(dict(fields)) == len(fields))
+    return {from_json(name): from_json(item) for name, item in fields}
 
 
 def from_wrapper(names):
@@ -206,8 +208,7 @@ def from_wrapper(names):
     ((name, inner),) = names.items()
     if name == "$literal":  # E-6.9
         need("E-6.8", isinstance(inner, Fields))
-        need("E-6.2", len(dict(inner)) == len(inner))
-        return from_object(dict(inner))
+        return from_fields(inner)
     if name == "$binary":
         return from_binary(inner)
     need("E-6.8", isinstance(inner, str))
@@ -236,7 +237,7 @@ def from_binary(inner):  # E-6.7
 
 def read_entry(data):
     """Key and document."""  # E-6.12
-    entry = read_json(data)
+    entry = read_json(data, as_it_is=True)
     need("E-6.12", isinstance(entry, dict))
     need("E-6.12", entry.keys() == {"key", "doc"})
     return valid_key(entry["key"]), document(entry["doc"])

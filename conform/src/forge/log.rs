@@ -126,6 +126,15 @@ impl Default for Frame {
     }
 }
 
+/// The number of a varint in so many bytes more.
+fn longer(mut varint: Vec<u8>, more: usize) -> Vec<u8> {
+    for _ in 0..more {
+        *varint.last_mut().expect("a varint has a byte") |= 0x80;
+        varint.push(0);
+    }
+    varint
+}
+
 fn set(bytes: &mut [u8], at: usize, field: &[u8]) {
     bytes[at..at + field.len()].copy_from_slice(field);
 }
@@ -328,8 +337,10 @@ impl Forge {
         let commit = (lsn as u32).wrapping_sub(self.base).wrapping_add(record.commit_off);
         let [collection, commit] = [record.collection, commit].map(u64::from);
         let [collection, commit] = [collection + record.beyond[0], commit + record.beyond[1]];
-        let payload = [varint(collection), varint(commit), record.rest.clone()].concat();
-        let later = [vec![record.kind, record.flags], varint(payload.len() as u64), payload].concat();
+        let fields = || [varint(collection), varint(commit), record.rest.clone()].concat();
+        let payload = record.payload.clone().unwrap_or_else(fields);
+        let length = longer(varint(payload.len() as u64), record.length_more);
+        let later = [vec![record.kind, record.flags], length, payload].concat();
         let incarnation = (lsn >> 32) as u32;
         let seed =
             [&lineage[..], &incarnation.to_le_bytes(), &self.sequence.to_le_bytes(), &offset.to_le_bytes()];

@@ -21,6 +21,10 @@ pub struct Record {
     pub commit_off: u32,
     /// What the collection and the commit field say beyond what 32 bits can say.
     pub beyond: [u64; 2],
+    /// How many bytes more the length takes than it needs.
+    pub length_more: usize,
+    /// All that follows the length, where that is other than the fields above say.
+    pub payload: Option<Vec<u8>>,
 }
 
 /// What a record does to the state.
@@ -46,7 +50,8 @@ pub enum Effect {
 
 impl Record {
     fn new(kind: u8, collection: u32, rest: Vec<u8>, effect: Effect) -> Self {
-        Record { kind, flags: 0, collection, rest, effect, commit_off: 0, beyond: [0; 2] }
+        let (beyond, length_more, payload) = ([0; 2], 0, None);
+        Record { kind, flags: 0, collection, rest, effect, commit_off: 0, beyond, length_more, payload }
     }
 
     /// A record of any kind that does nothing.

@@ -141,7 +141,8 @@ impl CatalogChange {
 
 //= spec/format.md#f-7-3-unknown-keys
 //# A reader MUST refuse the file when the map has an array `required` that names a key it does not know.
-/// Whether a catalog map can be understood by a reader that knows the keys `known`.
+/// Whether a catalog map can be understood by a reader that knows the keys `known`. An array that holds anything but texts is malformed,
+/// whatever its texts name.
 ///
 /// # Errors
 /// [`CatalogFault::Unsupported`] if its `required` names another key, [`CatalogFault::Malformed`] if that is not
@@ -153,13 +154,9 @@ pub fn check_required(map: &Document, known: &[&str]) -> Result<(), CatalogFault
         Some(Value::Array(keys)) => keys,
         Some(_) => return Err(malformed),
     };
-    for key in keys {
-        let Value::Text(key) = key else { return Err(malformed) };
-        if !known.contains(&&**key) {
-            return Err(CatalogFault::Unsupported);
-        }
-    }
-    Ok(())
+    let names = keys.iter().map(Value::as_str).collect::<Option<Vec<_>>>().ok_or(malformed)?;
+    let knows_all = names.iter().all(|name| known.contains(name));
+    if knows_all { Ok(()) } else { Err(CatalogFault::Unsupported) }
 }
 
 fn id(map: &Document, key: &str) -> Result<u32, CatalogFault> {

@@ -132,6 +132,17 @@ impl FrameHeader {
         Some(Lsn::new(self.lsn.incarnation(), self.lsn.count() - self.durable_lag))
     }
 
+    /// Whether it is the header of an opening frame, as far as it tells: one part, of one record, of count 1 (F-6.5).
+    #[must_use]
+    pub const fn is_opening(&self) -> bool {
+        self.flags.contains(FrameFlags::OPENING)
+            && self.lsn.count() == 1
+            && self.lsn.incarnation() > 0
+            && self.part == 0
+            && self.last
+            && self.record_count == 1
+    }
+
     /// The frame's length in bytes, from its place to where it ends: a multiple of 8.
     #[must_use]
     pub const fn frame_len(&self) -> u32 {

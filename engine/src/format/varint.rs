@@ -75,6 +75,16 @@ fn get_long(bytes: &[u8]) -> Option<(u64, usize)> {
     None
 }
 
+/// As [`get`], in any form of at most ten bytes: a record's length says how many bytes its checksum covers before anybody knows
+/// whether a writer made it (F-5.7).
+#[must_use]
+pub fn get_any_form(bytes: &[u8]) -> Option<(u64, usize)> {
+    let last = bytes.iter().take(VARINT_LEN_MAX).position(|byte| *byte < 0x80)?;
+    let groups = bytes[..=last].iter().map(|byte| u128::from(byte & 0x7f));
+    let value = groups.rev().fold(0, |value, group| value << 7 | group);
+    Some((u64::try_from(value).ok()?, last + 1))
+}
+
 /// The top bit of each of eight bytes.
 const TOP_BITS: u64 = 0x8080_8080_8080_8080;
 

@@ -5,9 +5,8 @@
 
 use crate::error::Result;
 use crate::format::Lsn;
-use crate::format::body::parse_opening;
-use crate::format::frame::{FRAME_HEADER_LEN, FrameFlags, FrameHeader, parse_header_at};
-use crate::format::record::{self, Kind, RecordSeed};
+use crate::format::frame::{FRAME_HEADER_LEN, FrameHeader, body_crc, parse_header_at};
+use crate::format::record::{self, RecordSeed};
 
 use crate::seeded::{self, Bug};
 
@@ -146,16 +145,15 @@ fn search_segment(scan: &Scan<'_>, image: &Shared, from: u32, claims: &mut Claim
     Ok(())
 }
 
-/// The L of a valid opening frame, which lies in one sector with its header.
+/// The L of a valid opening frame that ends in the sector in which it begins (spec: ).
 fn opened(scan: &Scan<'_>, image: &Shared, frame: &[u8], offset: u32, header: &FrameHeader) -> Option<Lsn> {
-    if !header.flags.contains(FrameFlags::OPENING) {
+    if !header.is_opening() {
         return None;
     }
     let body = frame.get(FRAME_HEADER_LEN..FRAME_HEADER_LEN + header.body_len as usize)?;
     let seed = RecordSeed::new(&scan.lineage, header.lsn.incarnation(), image.sequence);
     let record = record::parse(body, seed.at(offset + FRAME_HEADER_LEN as u32)).ok()?;
-    if record.kind != Kind::Opening {
-        return None;
-    }
-    parse_opening(record.body).map(|(l, _)| l)
+    let crc = body_crc(header, image.seed.at(offset), [record.crc].into_iter());
+    let (l, _) = record.opening().filter(|_| record.len == body.len() && crc == header.body_crc)?;
+    Some(l)
 }

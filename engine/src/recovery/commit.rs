@@ -23,6 +23,8 @@ pub(super) struct Part {
     /// Offsets of its records, in the segment.
     pub(super) records: Vec<u32>,
     pub(super) opening: bool,
+    /// As its header has it.
+    pub(super) record_count: u32,
 }
 
 impl Commit {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::error::Result;
 use crate::format::frame::{FRAME_HEADER_LEN, FrameFlags, FrameHeader, body_crc, parse_header};
-use crate::format::record::{self, PEEK_LEN, RecordSeed, peek_len};
+use crate::format::record::{self, PEEK_LEN, RecordSeed, peek_len_any_form};
 use crate::format::round_up_8;
 use crate::seeded::{self, Bug};
 
@@ -21,8 +21,8 @@ impl Scan<'_> {
         Ok(parse_header(&image.bytes(), offset, &image.seed, self.geometry.segment_bytes()))
     }
 
-    /// The frame behind a valid header, where it is whole (spec: F-5.7). Reads record by record, so that a damaged one is
-    /// met before what follows it is read.
+    /// The frame behind a valid header, where it is valid (spec: F-5.7): where its checksums hold. Reads record by record, so that
+    /// a damaged one is met before what follows it is read.
     pub(super) fn frame(&self, image: &Shared, offset: u32, header: &FrameHeader) -> Result<Option<Part>> {
         let records_at = offset + FRAME_HEADER_LEN as u32;
         let body_end = records_at + header.body_len;
@@ -33,17 +33,15 @@ impl Scan<'_> {
             end: round_up_8(body_end),
             records: Vec::with_capacity(header.record_count.min(1024) as usize),
             opening: header.flags.contains(FrameFlags::OPENING),
+            record_count: header.record_count,
         };
         let mut crcs = Vec::with_capacity(part.records.capacity());
         let mut at = records_at;
-        for _ in 0..header.record_count {
+        while at < body_end {
             let Some((len, crc)) = self.record(image, at, body_end, seed)? else { return Ok(None) };
             part.records.push(at);
             crcs.push(crc);
             at += len;
-        }
-        if at != body_end {
-            return Ok(None);
         }
         let found = body_crc(header, image.seed.at(offset), crcs.into_iter());
         Ok((found == header.body_crc || seeded::is_on(Bug::BodyChecksumIgnored)).then_some(part))
@@ -56,13 +54,13 @@ impl Scan<'_> {
         if !image.need(self.storage, prefix_end)? {
             return Ok(None);
         }
-        let len = peek_len(&image.bytes()[at as usize..prefix_end]);
+        let len = peek_len_any_form(&image.bytes()[at as usize..prefix_end]);
         let Some(len) = len.filter(|len| *len <= room) else { return Ok(None) };
         if !image.need(self.storage, at as usize + len)? {
             return Ok(None);
         }
         // What the record says is for the replay to judge; here only whether it is whole.
-        let extent = record::verify(&image.bytes()[at as usize..][..len], seed.at(at));
-        Ok(extent.ok().map(|extent| (extent.len as u32, extent.crc)))
+        let crc = record::sealed(&image.bytes()[at as usize..][..len], seed.at(at));
+        Ok(crc.map(|crc| (len as u32, crc)))
     }
 }

@@ -20,6 +20,7 @@ use super::chunks::chunks_of;
 use super::commit::Commit;
 use super::scan::Scan;
 use super::start::Start;
+use super::{Commit, Part};
 
 /// Catalog, indexes and accounts in the making.
 #[derive(Debug)]
@@ -61,31 +62,29 @@ impl Replay {
 
     //= spec/recovery.md#r-9-1-the-segments-in-place
     //# When the one that stood there was not, the reader MUST report corruption.
-    /// Opens the accounts of the segments that `commit` begins. What lay there before was freed, or two segments are in one place.
-    fn open_segments(&mut self, commit: &Commit, segments: &SegmentTable) -> Result<()> {
-        for part in &commit.parts {
-            let (sequence, physical) = (part.image.sequence, part.image.physical);
-            if self.accounts.get(sequence).is_some() {
-                self.accounts.set_end(sequence, part.end);
-                continue;
-            }
-            if let Some((old, account)) = self.accounts.at_physical(physical) {
-                if !account.is_freed() || account.freed > self.start {
-                    return Err(Corruption {
-                        at: part.image.file_offset(0),
-                        clause: Clause("R-9.1"),
-                        what: "a segment stands in the place of another that is in use",
-                        expected: old,
-                        found: sequence,
-                    }
-                    .into());
-                }
-                self.accounts.remove(old);
-                segments.remove(old);
-            }
-            self.accounts.open(sequence, physical);
+    /// Opens the account of the segment of `part`, if that begins it. What lay there before was freed, or two segments are in one place.
+    fn open_segment(&mut self, part: &Part, segments: &SegmentTable) -> Result<()> {
+        let (sequence, physical) = (part.image.sequence, part.image.physical);
+        if self.accounts.get(sequence).is_some() {
             self.accounts.set_end(sequence, part.end);
+            return Ok(());
         }
+        if let Some((old, account)) = self.accounts.at_physical(physical) {
+            if !account.is_freed() || account.freed > self.start {
+                return Err(Corruption {
+                    at: part.image.file_offset(0),
+                    clause: Clause("R-9.1"),
+                    what: "a segment stands in the place of another that is in use",
+                    expected: old,
+                    found: sequence,
+                }
+                .into());
+            }
+            self.accounts.remove(old);
+            segments.remove(old);
+        }
+        self.accounts.open(sequence, physical);
+        self.accounts.set_end(sequence, part.end);
         Ok(())
     }
 
@@ -93,8 +92,9 @@ impl Replay {
     //# A commit whose frames are valid and whose records break F-6 or F-7 MUST be reported as corruption; a
     //# record kind, flag or frame flag that F-5 and F-6 ask to refuse MUST be reported as a newer format.
     pub(super) fn apply(&mut self, scan: &Scan<'_>, commit: &Commit, segments: &SegmentTable) -> Result<()> {
-        self.open_segments(commit, segments)?;
         for part in &commit.parts {
+            self.open_segment(part, segments)?;
+            part.check_count()?;
             let segment = segments.get(part.image.sequence).expect("its segments were noted");
             let bytes = part.image.bytes();
             let seed = RecordSeed::new(&scan.lineage, commit.lsn.incarnation(), part.image.sequence);

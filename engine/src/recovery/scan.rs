@@ -5,9 +5,8 @@ use std::rc::Rc;
 
 use crate::cache::{Segment, SegmentTable};
 use crate::error::{Clause, Corruption, Error, Result};
-use crate::format::body::parse_opening;
-use crate::format::frame::{FRAME_HEADER_LEN, FrameFlags, PARTS_MAX, parse_header_at};
-use crate::format::record::{self, Kind, RecordSeed};
+use crate::format::frame::{FRAME_HEADER_LEN, FrameFlags, FrameHeader, PARTS_MAX, parse_header_at};
+use crate::format::record::{self, RecordSeed};
 use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR, Superblock};
 use crate::format::{Geometry, Lineage, LogAddress, Lsn};
 use crate::log::{LogEnd, record_fault};
@@ -110,9 +109,6 @@ impl<'a> Scan<'a> {
     //= spec/recovery.md#r-2-3-highest-incarnation
     //# Where several candidates hold a valid continuation, the reader MUST take the one of the highest
     //# incarnation.
-    //= spec/recovery.md#r-2-5-missing-part
-    //# When a part of a commit is missing, the reader MUST go back to L and X as they were before that
-    //# commit, and look there for an opening frame before it treats the commit as the end of the log.
     /// The commit that follows the last accepted one, or none.
     pub(super) fn next(&mut self) -> Result<Option<Commit>> {
         // spec. An opening frame has the higher incarnation, so it wins over a commit of the present one.
@@ -120,63 +116,86 @@ impl<'a> Scan<'a> {
             let lsn = self.opening_lsn(&part)?.expect("an opening frame was just read");
             return Ok(Some(Commit { lsn, parts: vec![part] }));
         }
-        if self.lsn.incarnation() == 0 || self.lsn.count() == u32::MAX {
+        if self.lsn.count() == u32::MAX {
             // No commit but an opening frame follows there.
             return Ok(None);
         }
+        if self.lsn.incarnation() == 0 {
+            return self.nothing_of_incarnation_0();
+        }
         self.parts(self.lsn.next())
+    }
+
+    //= spec/recovery.md#r-2-2-continuations
+    //# A reader MUST report corruption when all parts of a commit of incarnation 0 that would follow L are valid.
+    /// No commit of incarnation 0 follows: no writer makes one. Goes by the headers first, as an opening frame is looked for.
+    fn nothing_of_incarnation_0(&mut self) -> Result<Option<Commit>> {
+        let lsn = self.lsn.next();
+        for (image, offset) in self.candidates(&Rc::clone(&self.image), self.offset)? {
+            if self.may_stand(&image, offset, &|header| header.lsn == lsn)?
+                && let Some(commit) = self.parts(lsn)?
+            {
+                let at = commit.parts[0].image.file_offset(commit.parts[0].offset);
+                return Err(broken(at, "R-2.2", "a commit of incarnation 0, which has none"));
+            }
+        }
+        Ok(None)
     }
 
     //= spec/recovery.md#r-2-2-continuations
     //# A reader MUST NOT accept anything else as following L.
     /// The opening frame of the highest incarnation that names exactly L and X (spec: ).
     fn opening(&mut self) -> Result<Option<Part>> {
-        let mut best: Option<(u32, Part)> = None;
+        let mut best: Option<(u32, FrameFlags, Part)> = None;
         let named = (self.lsn, self.geometry.address(self.image.sequence, self.offset));
+        let before = self.lsn.incarnation();
+        let is_opening = |header: &FrameHeader| {
+            header.flags.contains(FrameFlags::OPENING) && header.lsn.incarnation() > before
+        };
         for (image, offset) in self.candidates(&Rc::clone(&self.image), self.offset)? {
-            if !self.opening_may_stand(&image, offset)? {
+            if !self.may_stand(&image, offset, &is_opening)? {
                 continue;
             }
-            let Some(header) = self.header(&image, offset)? else { continue };
-            let incarnation = header.lsn.incarnation();
-            let higher = incarnation > best.as_ref().map_or(self.lsn.incarnation(), |(best, _)| *best);
-            if !header.flags.contains(FrameFlags::OPENING) || header.lsn.count() != 1 || !higher {
-                continue;
-            }
+            let Some(header) = self.header(&image, offset)?.filter(&is_opening) else { continue };
             let first_of_segment = !Rc::ptr_eq(&image, &self.image);
             if first_of_segment && image.header.as_ref().is_none_or(|segment| segment.first_lsn != header.lsn)
             {
                 continue;
             }
-            // spec: F-6.5. One part, and its only record.
-            if header.part != 0 || !header.last || header.record_count != 1 {
-                continue;
-            }
             let Some(part) = self.frame(&image, offset, &header)? else { continue };
-            if self.opening_record(&part)? == Some(named) || seeded::is_on(Bug::OpeningFrameNamesIgnored) {
-                // spec: F-5.7. It continues the log, so it may not be skipped; what it asks for is not known here.
-                if !header.flags.is_known() {
-                    return Err(newer(header.flags));
-                }
-                best = Some((incarnation, part));
+            let names = match self.named(&part, &header) {
+                // What a flag makes of a record that is not known here, nobody can tell here.
+                Err(_) if !header.flags.is_known() => continue,
+                names => names?,
+            };
+            let incarnation = header.lsn.incarnation();
+            let is_higher = best.as_ref().is_none_or(|(best, ..)| incarnation > *best);
+            if is_higher && (names == named || seeded::is_on(Bug::OpeningFrameNamesIgnored)) {
+                best = Some((incarnation, header.flags, part));
             }
         }
-        Ok(best.map(|(_, part)| part))
+        match best {
+            // spec: F-5.7. It continues the log, so it may not be skipped; what it asks for is not known here.
+            Some((_, flags, _)) if !flags.is_known() => Err(newer(flags)),
+            best => Ok(best.map(|(.., part)| part)),
+        }
     }
 
-    /// Whether an opening frame of a higher incarnation begins at `offset`, going by its header. Asked of every place that
+    /// Whether a frame that is `wanted` begins at `offset`, going by its header. Asked of every place that
     /// follows a commit, so it reads no further than the commit itself needs, where it can be told without.
-    pub(super) fn opening_may_stand(&self, image: &Shared, offset: u32) -> Result<bool> {
+    pub(super) fn may_stand(
+        &self,
+        image: &Shared,
+        offset: u32,
+        wanted: &dyn Fn(&FrameHeader) -> bool,
+    ) -> Result<bool> {
         let (seed, segment_bytes) = (&image.seed, self.geometry.segment_bytes());
-        let is_opening = |header: &[u8]| {
-            parse_header_at(header, offset, seed, segment_bytes).is_some_and(|header| {
-                header.flags.contains(FrameFlags::OPENING)
-                    && header.lsn.incarnation() > self.lsn.incarnation()
-            })
+        let is_wanted = |header: &[u8]| {
+            parse_header_at(header, offset, seed, segment_bytes).is_some_and(|header| wanted(&header))
         };
         let end = offset as usize + FRAME_HEADER_LEN;
         if let Some(header) = image.bytes().get(offset as usize..end) {
-            return Ok(is_opening(header));
+            return Ok(is_wanted(header));
         }
         if end > image.limit() {
             return Ok(false);
@@ -185,7 +204,7 @@ impl<'a> Scan<'a> {
         let start = self.geometry.round_down_sector(offset);
         let within = (offset - start) as usize;
         let look = |_: u64, bytes: &[u8]| {
-            bytes.get(within..within + FRAME_HEADER_LEN).filter(|header| is_opening(header)).map(|_| [1, 0])
+            bytes.get(within..within + FRAME_HEADER_LEN).filter(|header| is_wanted(header)).map(|_| [1, 0])
         };
         let found = self.storage.probe(image.file_offset(start), sector as usize, sector as usize, &look)?;
         Ok(!found.is_empty())
@@ -227,12 +246,16 @@ impl<'a> Scan<'a> {
             if header.lsn != wanted.lsn || header.part != wanted.part || (first_of_segment && !fits) {
                 continue;
             }
-            // spec: F-5.7. It continues the log, so it may not be skipped; what it asks for is not known here.
-            if !header.flags.is_known() || header.flags.contains(FrameFlags::ENCRYPTED) {
-                return Err(newer(header.flags));
-            }
             if header.flags.contains(FrameFlags::OPENING) {
+                // spec: F-6.5. An opening frame has count 1, and no other part.
+                if header.flags.is_known() && self.frame(&image_there, offset, &header)?.is_some() {
+                    return Err(broken(image_there.file_offset(offset), "F-6.5", NO_OPENING));
+                }
                 continue;
+            }
+            // spec: F-5.7. It continues the log, so it may not be skipped; what it asks for is not known here.
+            if !header.flags.is_known() {
+                return Err(newer(header.flags));
             }
             if let Some(part) = self.frame(&image_there, offset, &header)? {
                 return Ok(Some((part, header.last)));
@@ -304,15 +327,25 @@ impl<'a> Scan<'a> {
         Ok(found)
     }
 
-    /// L and X as the opening frame names them.
-    fn opening_record(&self, part: &Part) -> Result<Option<(Lsn, LogAddress)>> {
-        let Some(&at) = part.records.first() else { return Ok(None) };
-        let Some(lsn) = self.opening_lsn(part)? else { return Ok(None) };
-        let seed = RecordSeed::new(&self.lineage, lsn.incarnation(), part.image.sequence);
+    //= spec/recovery.md#r-2-2-continuations
+    //# A reader MUST report corruption when a valid frame with the opening flag stands in a candidate's place, with
+    //# an incarnation above that of L or with the LSN and the part number that the commit to follow has there, and
+    //# is no opening frame.
+    //= spec/recovery.md#r-4-5-the-principle
+    //# A reader MUST NOT take a valid frame that would continue the log for a torn tail because of what its records
+    //# say.
+    /// L and X as a valid frame with the opening flag names them. It is an opening frame, or what no crash of a correct writer leaves.
+    fn named(&self, part: &Part, header: &FrameHeader) -> Result<(Lsn, LogAddress)> {
+        part.check_count()?;
+        let [at] = *part.records else { return Err(part.broken("F-6.5", NO_OPENING)) };
+        if !header.is_opening() {
+            return Err(part.broken("F-6.5", NO_OPENING));
+        }
+        let seed = RecordSeed::new(&self.lineage, header.lsn.incarnation(), part.image.sequence);
         let bytes = part.image.bytes();
         let record = record::parse(&bytes[at as usize..], seed.at(at));
         let record = record.map_err(|fault| record_fault(part.image.file_offset(at), &fault))?;
-        Ok(if record.kind == Kind::Opening { parse_opening(record.body) } else { None })
+        record.opening().ok_or_else(|| part.broken("F-6.5", NO_OPENING))
     }
 
     fn opening_lsn(&self, part: &Part) -> Result<Option<Lsn>> {
@@ -389,6 +422,29 @@ impl<'a> Scan<'a> {
 /// A checkpoint, its successor and the log may all have been placed in the growth that was lost.
 const RESERVED_FACTOR: u32 = 4;
 const RESERVED_SPARE: u32 = 64;
+
+const NO_OPENING: &str =
+    "a frame with the flag of an opening frame, which has one part, of one opening record, and count 1";
+
+fn broken(at: u64, clause: &'static str, what: &'static str) -> Error {
+    Corruption { at, clause: Clause(clause), what, expected: 0, found: 0 }.into()
+}
+
+impl Part {
+    fn broken(&self, clause: &'static str, what: &'static str) -> Error {
+        broken(self.image.file_offset(self.offset), clause, what)
+    }
+
+    //= spec/recovery.md#r-2-7-contents
+    //# A reader MUST report corruption when the record count of a valid frame is not the number of its records.
+    /// Its checksums hold, so a wrong count is no torn write.
+    pub(super) fn check_count(&self) -> Result<()> {
+        if self.record_count as usize == self.records.len() {
+            return Ok(());
+        }
+        Err(self.broken("R-2.7", "a frame has another number of records than it says"))
+    }
+}
 
 //= spec/format.md#f-5-7-frame-validity
 //# A reader MUST refuse the file when the frame that continues the log has a valid header CRC and a flag that

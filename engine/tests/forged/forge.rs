@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use holotype::format::checksum::crc;
+use holotype::format::checksum::{crc, crc_append};
 use holotype::format::frame::{
     CLAIMS_NOTHING, FRAME_HEADER_LEN, FrameFlags, FrameHeader, SegmentSeed, parse_header_at, write_header,
 };
@@ -47,6 +47,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) records: Vec<RecordParts<'a>>,
     /// Whether the checksum of the body is that of these records.
     pub(crate) is_whole: bool,
+    /// How many records more it says that it has.
+    pub(crate) more: u32,
 }
 
 impl<'a> Frame<'a> {
@@ -61,6 +63,7 @@ impl<'a> Frame<'a> {
             base: 1,
             records,
             is_whole: true,
+            more: 0,
         }
     }
 
@@ -294,7 +297,16 @@ impl Forge {
         };
         let seed = SegmentSeed::for_segment(&slot.lineage, segment.sequence).at(offset);
         let wrong = u32::from(!frame.is_whole);
-        write_header(&mut bytes, &header, seed, crcs.into_iter().map(|crc| crc ^ wrong));
+        let sums: Vec<u32> = crcs.into_iter().map(|crc| crc ^ wrong).collect();
+        write_header(&mut bytes, &header, seed, sums.iter().copied());
+        let count = header.record_count.wrapping_add(frame.more);
+        bytes[28..32].copy_from_slice(&count.to_le_bytes());
+        let body = sums
+            .iter()
+            .fold(crc_append(seed, &bytes[8..32]), |body, sum| crc_append(body, &sum.to_le_bytes()));
+        bytes[4..8].copy_from_slice(&body.to_le_bytes());
+        let sum = crc_append(seed, &bytes[4..32]);
+        bytes[..4].copy_from_slice(&sum.to_le_bytes());
         let at = self.segment_at(segment.physical) + offset as usize;
         self.bytes[at..at + bytes.len()].copy_from_slice(&bytes);
         offsets

@@ -56,6 +56,76 @@ fn an_opening_frame_that_names_another_end_is_not_followed() {
     assert_eq!(with(end.lsn, LogAddress(x.0 - 8)), ["1", "2"], "another place");
 }
 
+//= spec/recovery.md#r-2-2-continuations
+//# A reader MUST report corruption when a valid frame with the opening flag stands in a candidate's place, with
+//# an incarnation above that of L or with the LSN and the part number that the commit to follow has there, and
+//# is no opening frame.
+//= spec/recovery.md#r-4-5-the-principle
+//# A reader MUST NOT take a valid frame that would continue the log for a torn tail because of what its records
+//# say.
+#[test]
+fn a_valid_frame_with_the_flag_of_an_opening_frame_is_one_or_is_damage() {
+    let store = Forge::new();
+    let (end, body) = (store.end(), n(3).encode());
+    let geometry = store.newest().geometry;
+    let opening = Lsn::new(end.lsn.incarnation() + 1, 1);
+    let named = encode_opening(end.lsn, geometry.address(end.sequence, end.offset));
+    let long = [&named[..], &[0]].concat();
+    let names = nameless(Kind::Opening, &named);
+    for (what, frame) in [
+        ("two records", Frame::new(opening, vec![names, names])),
+        ("a record of 17 bytes", Frame::new(opening, vec![nameless(Kind::Opening, &long)])),
+        ("a record of kind 0", Frame::new(opening, vec![nameless(Kind::Reserved(0), &named)])),
+        ("a put", Frame::new(opening, vec![put(3, &body)])),
+        ("a second count", Frame { base: 2, ..Frame::new(opening.next(), vec![names]) }),
+        ("two parts", Frame { last: false, ..Frame::new(opening, vec![names]) }),
+        ("the LSN of the next commit", Frame::new(end.lsn.next(), vec![put(3, &body)])),
+    ] {
+        let with = |is_whole, flags| {
+            let mut store = store.clone();
+            let at = geometry.place(geometry.round_up_sector(end.offset)).expect("there is room");
+            store.place(end, at, &Frame { flags, is_whole, ..frame.clone() });
+            store
+        };
+        with(true, FrameFlags::OPENING).assert_corrupt(what);
+        assert_eq!(with(false, FrameFlags::OPENING).keys(), ["1", "2"], "{what}: torn");
+        assert_eq!(with(true, FrameFlags::OPENING | FrameFlags(1 << 9)).keys(), ["1", "2"], "{what}: newer");
+    }
+}
+
+//= spec/recovery.md#r-2-2-continuations
+//# A reader MUST report corruption when all parts of a commit of incarnation 0 that would follow L are valid.
+#[test]
+fn a_commit_of_incarnation_0_is_damage() {
+    let mut store = Forge::of(&options(), |_| ());
+    let geometry = store.newest().geometry;
+    let create = doc! { "id": 1, "name": "c", "op": "create" }.encode();
+    let at = geometry.data_start();
+    let end = End { physical: 0, sequence: 0, start: at, offset: at, lsn: Lsn::ZERO };
+    store.change_newest(|slot| slot.incarnation = 0);
+    let frame = Frame::new(Lsn::new(0, 1), vec![nameless(Kind::Catalog, &create)]);
+    store.place(end, at, &Frame { last: false, ..frame.clone() });
+    assert_eq!(store.open().expect("nothing follows").collections(), Vec::<String>::new());
+    store.place(end, at, &frame);
+    store.assert_corrupt("incarnation 0 has no commits");
+}
+
+//= spec/recovery.md#r-2-7-contents
+//# A reader MUST report corruption when the record count of a valid frame is not the number of its records.
+#[test]
+fn a_valid_frame_of_another_number_of_records_than_it_says_is_damage() {
+    let (lsn, body) = (Forge::new().end().lsn.next(), n(3).encode());
+    for more in [1, 2, u32::MAX] {
+        let with = |is_whole| {
+            let mut store = Forge::new();
+            store.append(&Frame { more, is_whole, ..Frame::new(lsn, vec![put(3, &body)]) });
+            store
+        };
+        with(true).assert_corrupt("its checksums hold");
+        assert_eq!(with(false).keys(), ["1", "2"], "they do not");
+    }
+}
+
 //= spec/format.md#f-5-7-frame-validity
 //# A reader MUST refuse the file when the frame that continues the log has a valid header CRC and a flag that
 //# it does not know.

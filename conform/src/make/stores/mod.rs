@@ -8,6 +8,7 @@ mod openings;
 mod records;
 pub(super) mod sample;
 mod seeds;
+mod settled;
 mod slots;
 mod torn;
 mod versions;
@@ -36,6 +37,7 @@ pub(super) fn make() -> (Vec<Group>, Bases) {
         lives::make(&mut bases),
         fields::make(),
         seeds::make(),
+        settled::make(),
     ];
     (groups, bases)
 }

@@ -113,7 +113,7 @@ fn enter_document(reader: &mut Reader<'_>) -> Result<usize, Fault> {
 }
 
 //= spec/encoding.md#e-1-4-nothing-behind
-//# A reader MUST refuse bytes that follow the document.
+//# A reader MUST refuse bytes that follow the document or the key.
 fn end(reader: &Reader<'_>) -> Result<(), Fault> {
     if reader.rest().is_empty() { Ok(()) } else { Err(reader.fault(TRAILING)) }
 }

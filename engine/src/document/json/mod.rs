@@ -79,6 +79,8 @@ pub(super) fn parse_patch(text: &[u8]) -> Result<Value> {
 
 //= spec/encoding.md#e-6-12-entries
 //# A reader MUST refuse an entry of which a field is missing, or that has others.
+//= spec/encoding.md#e-6-12-entries
+//# An entry is no document, so a reader MUST refuse an entry inside of a `$literal`.
 /// The key and the document that a JSON text holds, as [`write_entry`] wrote them: `{"key":1,"doc":{"a":true}}`.
 ///
 /// # Errors
@@ -129,7 +131,7 @@ impl FromJson for (Key, Document) {
         // One level more: the entry's own.
         let mut parser = Parser::new(text, place, DEPTH_MAX + 1)?;
         let start = parser.position();
-        let mut entry = parser.document()?;
+        let mut entry = parser.plain_object()?;
         parser.end()?;
         let (key, document) = (entry.remove("key"), entry.remove("doc"));
         let (Some(key), Some(Value::Object(document)), true) = (key, document, entry.is_empty()) else {

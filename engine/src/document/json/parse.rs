@@ -57,6 +57,16 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// An object that is none but itself, whatever its names: neither a wrapper nor the content of one.
+    pub(super) fn plain_object(&mut self) -> Result<Document> {
+        self.position();
+        self.descend()?;
+        let Fields { document, .. } = self.fields(true)?;
+        self.deepest = self.deepest.max(self.level);
+        self.level -= 1;
+        Ok(document)
+    }
+
     pub(super) fn value(&mut self) -> Result<Value> {
         match self.lexer.peek() {
             Some(b'{') => self.object(),

@@ -156,7 +156,7 @@ fn text_that_is_not_utf_8_is_refused_at_the_byte_that_is_wrong() {
 
 //= spec/encoding.md#e-1-4-nothing-behind
 //= type=test
-//# A reader MUST refuse bytes that follow the document.
+//# A reader MUST refuse bytes that follow the document or the key.
 #[test]
 fn bytes_behind_the_document_are_refused() {
     assert_eq!(refusal(&hex("a0 00")), (1, "bytes follow the document"));

@@ -293,6 +293,9 @@ fn a_literal_holds_one_object_and_stands_alone() {
 //= spec/encoding.md#e-6-12-entries
 //= type=test
 //# A reader MUST refuse an entry of which a field is missing, or that has others.
+//= spec/encoding.md#e-6-12-entries
+//= type=test
+//# An entry is no document, so a reader MUST refuse an entry inside of a `$literal`.
 #[test]
 fn an_entry_is_a_key_and_a_document() {
     for key in [Key::from(i64::MAX), Key::from("a"), Key::from([0xff])] {
@@ -307,6 +310,7 @@ fn an_entry_is_a_key_and_a_document() {
         r#"{"key":1,"doc":{},"more":1}"#,
         r#"{"key":1.5,"doc":{}}"#,
         r#"{"key":null,"doc":{}}"#,
+        r#"{"$literal":{"key":1,"doc":{}}}"#,
         "[]",
     ] {
         assert!(matches!(json::parse_entry(text.as_bytes()), Err(Error::Json { line: 1, .. })), "{text}");

@@ -35,6 +35,22 @@ pub(super) fn peek(bytes: &[u8]) -> Option<(usize, usize)> {
     (payload < u64::from(SEGMENT_BYTES_MAX)).then(|| (payload_start, payload_start + payload as usize))
 }
 
+/// [`peek_len`] of a record whose length may have any form.
+#[must_use]
+pub fn peek_len_any_form(prefix: &[u8]) -> Option<usize> {
+    let (payload, length_len) = varint::get_any_form(prefix[..prefix.len().min(PEEK_LEN)].get(LENGTH..)?)?;
+    (payload < u64::from(SEGMENT_BYTES_MAX)).then(|| LENGTH + length_len + payload as usize)
+}
+
+/// The checksum of the record that fills `bytes`, if it holds. What the record says is not looked at, not even the form of its
+/// length: a frame is valid by its checksums alone (F-5.7), and what breaks F-6 in it is corruption and no torn write.
+#[must_use]
+pub fn sealed(bytes: &[u8], seed: u32) -> Option<u32> {
+    let found = u32::from_le_bytes(*bytes.first_chunk()?);
+    let holds = crc_append(seed, bytes.get(KIND..)?) == found || seeded::is_on(Bug::RecordChecksumIgnored);
+    holds.then_some(found)
+}
+
 //= spec/format.md#f-1-3-checksums
 //# A reader MUST verify a checksum before it uses any byte under it, except to find how many bytes the
 //# checksum covers; such a length MUST be checked against its bounds first.

@@ -2,6 +2,7 @@
 
 use super::Kind;
 use crate::document::KeyRef;
+use crate::format::body::parse_opening;
 use crate::format::{LogAddress, Lsn};
 
 /// A record whose checksum held and whose fields are as F-6 asks.
@@ -32,6 +33,15 @@ pub struct Record<'a> {
     pub crc: u32,
     /// The record's length in bytes.
     pub len: usize,
+}
+
+impl Record<'_> {
+    /// L and E as the record of an opening frame names them; `None` of any other record (F-6.5).
+    #[must_use]
+    pub fn opening(&self) -> Option<(Lsn, LogAddress)> {
+        // spec: F-6.2. Its stretch begins with it.
+        if self.kind == Kind::Opening && self.commit == 0 { parse_opening(self.body) } else { None }
+    }
 }
 
 /// Why bytes are not a record that can be used.
