@@ -257,11 +257,8 @@ fn a_store_cut_short_at_any_length_is_refused_or_whole() {
 }
 
 //= spec/recovery.md#r-2-4-parts
-//# A reader MUST NOT accept any part of a commit before all of its parts, the one with LAST included, are
+//# A reader MUST NOT accept any part of a commit before all of its parts, the part with LAST included, are
 //# valid.
-//= spec/recovery.md#r-2-5-missing-part
-//# When a part of a commit is missing, the reader MUST go back to L and X as they were before that commit,
-//# and look there for an opening frame before it treats the commit as the end of the log.
 #[test]
 fn of_a_torn_commit_of_many_parts_nothing_is_there_and_what_comes_next_is_found() {
     let store = Fixture::new();

@@ -1,6 +1,6 @@
 //! From the bytes of a file to the state that they stand for (spec: `recovery.md`).
 //!
-//! [`slots`] finds the superblock, [`scan`] follows the log, [`claims`] looks behind its end for what attests that it
+//! [`slots`] finds the superblock, [`scan`] follows the log, [`opening`] from life to life, [`claims`] looks behind its end for what attests that it
 //! once went on, [`decide`] is the table that settles what that means, and [`replay`] builds catalog and indexes. Nothing in
 //! this room writes, but for [`create`]: what recovery decides is carried out by the writer, later.
 
@@ -13,6 +13,7 @@ mod decide;
 mod follow;
 mod frames;
 mod image;
+mod opening;
 mod recover;
 mod replay;
 mod scan;

@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::cache::{Segment, SegmentTable};
-use crate::error::{Clause, Corruption, Error, Result};
-use crate::format::frame::{FRAME_HEADER_LEN, FrameFlags, FrameHeader, PARTS_MAX, parse_header_at};
-use crate::format::record::{self, RecordSeed};
-use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR, Superblock};
-use crate::format::{Geometry, Lineage, LogAddress, Lsn};
-use crate::log::{LogEnd, record_fault};
+use crate::error::{Clause, Corruption, Result};
+use crate::format::frame::{FrameFlags, PARTS_MAX};
+use crate::format::superblock::Superblock;
+use crate::format::{Geometry, Lineage, Lsn};
+use crate::log::LogEnd;
 use crate::seeded::{self, Bug};
 use crate::storage::FailStop;
 use crate::sync::Arc;
 
 use super::commit::{Commit, Part};
 use super::image::{SegmentImage, Shared};
+use super::opening::{NO_OPENING, broken, newer};
 use super::start::Start;
 
 #[derive(Debug)]
@@ -27,12 +27,12 @@ pub(crate) struct Scan<'a> {
     pub(super) file_len: u64,
     read_unit: usize,
     /// The last accepted commit, L.
-    lsn: Lsn,
+    pub(super) lsn: Lsn,
     /// The segment in which it ended, q.
     pub(super) image: Shared,
     segment: Arc<Segment>,
     /// The offset where it ended, X.
-    offset: u32,
+    pub(super) offset: u32,
     /// The segments that may come next; looked up once for each segment.
     successors: Option<Rc<[Shared]>>,
     highest_incarnation: u32,
@@ -126,95 +126,11 @@ impl<'a> Scan<'a> {
         self.parts(self.lsn.next())
     }
 
-    //= spec/recovery.md#r-2-2-continuations
-    //# A reader MUST report corruption when all parts of a commit of incarnation 0 that would follow L are valid.
-    /// No commit of incarnation 0 follows: no writer makes one. Goes by the headers first, as an opening frame is looked for.
-    fn nothing_of_incarnation_0(&mut self) -> Result<Option<Commit>> {
-        let lsn = self.lsn.next();
-        for (image, offset) in self.candidates(&Rc::clone(&self.image), self.offset)? {
-            if self.may_stand(&image, offset, &|header| header.lsn == lsn)?
-                && let Some(commit) = self.parts(lsn)?
-            {
-                let at = commit.parts[0].image.file_offset(commit.parts[0].offset);
-                return Err(broken(at, "R-2.2", "a commit of incarnation 0, which has none"));
-            }
-        }
-        Ok(None)
-    }
-
-    //= spec/recovery.md#r-2-2-continuations
-    //# A reader MUST NOT accept anything else as following L.
-    /// The opening frame of the highest incarnation that names exactly L and X (spec: ).
-    fn opening(&mut self) -> Result<Option<Part>> {
-        let mut best: Option<(u32, FrameFlags, Part)> = None;
-        let named = (self.lsn, self.geometry.address(self.image.sequence, self.offset));
-        let before = self.lsn.incarnation();
-        let is_opening = |header: &FrameHeader| {
-            header.flags.contains(FrameFlags::OPENING) && header.lsn.incarnation() > before
-        };
-        for (image, offset) in self.candidates(&Rc::clone(&self.image), self.offset)? {
-            if !self.may_stand(&image, offset, &is_opening)? {
-                continue;
-            }
-            let Some(header) = self.header(&image, offset)?.filter(&is_opening) else { continue };
-            let first_of_segment = !Rc::ptr_eq(&image, &self.image);
-            if first_of_segment && image.header.as_ref().is_none_or(|segment| segment.first_lsn != header.lsn)
-            {
-                continue;
-            }
-            let Some(part) = self.frame(&image, offset, &header)? else { continue };
-            let names = match self.named(&part, &header) {
-                // What a flag makes of a record that is not known here, nobody can tell here.
-                Err(_) if !header.flags.is_known() => continue,
-                names => names?,
-            };
-            let incarnation = header.lsn.incarnation();
-            let is_higher = best.as_ref().is_none_or(|(best, ..)| incarnation > *best);
-            if is_higher && (names == named || seeded::is_on(Bug::OpeningFrameNamesIgnored)) {
-                best = Some((incarnation, header.flags, part));
-            }
-        }
-        match best {
-            // spec: F-5.7. It continues the log, so it may not be skipped; what it asks for is not known here.
-            Some((_, flags, _)) if !flags.is_known() => Err(newer(flags)),
-            best => Ok(best.map(|(.., part)| part)),
-        }
-    }
-
-    /// Whether a frame that is `wanted` begins at `offset`, going by its header. Asked of every place that
-    /// follows a commit, so it reads no further than the commit itself needs, where it can be told without.
-    pub(super) fn may_stand(
-        &self,
-        image: &Shared,
-        offset: u32,
-        wanted: &dyn Fn(&FrameHeader) -> bool,
-    ) -> Result<bool> {
-        let (seed, segment_bytes) = (&image.seed, self.geometry.segment_bytes());
-        let is_wanted = |header: &[u8]| {
-            parse_header_at(header, offset, seed, segment_bytes).is_some_and(|header| wanted(&header))
-        };
-        let end = offset as usize + FRAME_HEADER_LEN;
-        if let Some(header) = image.bytes().get(offset as usize..end) {
-            return Ok(is_wanted(header));
-        }
-        if end > image.limit() {
-            return Ok(false);
-        }
-        let sector = self.geometry.sector();
-        let start = self.geometry.round_down_sector(offset);
-        let within = (offset - start) as usize;
-        let look = |_: u64, bytes: &[u8]| {
-            bytes.get(within..within + FRAME_HEADER_LEN).filter(|header| is_wanted(header)).map(|_| [1, 0])
-        };
-        let found = self.storage.probe(image.file_offset(start), sector as usize, sector as usize, &look)?;
-        Ok(!found.is_empty())
-    }
-
     //= spec/recovery.md#r-2-4-parts
-    //# A reader MUST NOT accept any part of a commit before all of its parts, the one with LAST included, are
+    //# A reader MUST NOT accept any part of a commit before all of its parts, the part with LAST included, are
     //# valid.
     /// All parts of the commit `lsn`, or none where any of them is missing (spec: ).
-    fn parts(&mut self, lsn: Lsn) -> Result<Option<Commit>> {
+    pub(super) fn parts(&mut self, lsn: Lsn) -> Result<Option<Commit>> {
         let mut parts: Vec<Part> = Vec::new();
         loop {
             let wanted = Wanted { lsn, part: parts.len() as u16 };
@@ -265,7 +181,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The places where the frame behind `end` may begin (spec: ).
-    fn candidates(&mut self, image: &Shared, end: u32) -> Result<Vec<(Shared, u32)>> {
+    pub(super) fn candidates(&mut self, image: &Shared, end: u32) -> Result<Vec<(Shared, u32)>> {
         let mut places = Vec::with_capacity(3);
         let near = self.geometry.place(end);
         let aligned = self.geometry.place(self.geometry.round_up_sector(end));
@@ -325,31 +241,6 @@ impl<'a> Scan<'a> {
             found.extend(self.open(physical, sequence)?.filter(|image| image.header.is_some()));
         }
         Ok(found)
-    }
-
-    //= spec/recovery.md#r-2-2-continuations
-    //# A reader MUST report corruption when a valid frame with the opening flag stands in a candidate's place, with
-    //# an incarnation above that of L or with the LSN and the part number that the commit to follow has there, and
-    //# is no opening frame.
-    //= spec/recovery.md#r-4-5-the-principle
-    //# A reader MUST NOT take a valid frame that would continue the log for a torn tail because of what its records
-    //# say.
-    /// L and X as a valid frame with the opening flag names them. It is an opening frame, or what no crash of a correct writer leaves.
-    fn named(&self, part: &Part, header: &FrameHeader) -> Result<(Lsn, LogAddress)> {
-        part.check_count()?;
-        let [at] = *part.records else { return Err(part.broken("F-6.5", NO_OPENING)) };
-        if !header.is_opening() {
-            return Err(part.broken("F-6.5", NO_OPENING));
-        }
-        let seed = RecordSeed::new(&self.lineage, header.lsn.incarnation(), part.image.sequence);
-        let bytes = part.image.bytes();
-        let record = record::parse(&bytes[at as usize..], seed.at(at));
-        let record = record.map_err(|fault| record_fault(part.image.file_offset(at), &fault))?;
-        record.opening().ok_or_else(|| part.broken("F-6.5", NO_OPENING))
-    }
-
-    fn opening_lsn(&self, part: &Part) -> Result<Option<Lsn>> {
-        Ok(self.header(&part.image, part.offset)?.map(|header| header.lsn))
     }
 
     /// Enters the segments and stretches that `commit` begins into the table.
@@ -422,37 +313,3 @@ impl<'a> Scan<'a> {
 /// A checkpoint, its successor and the log may all have been placed in the growth that was lost.
 const RESERVED_FACTOR: u32 = 4;
 const RESERVED_SPARE: u32 = 64;
-
-const NO_OPENING: &str =
-    "a frame with the flag of an opening frame, which has one part, of one opening record, and count 1";
-
-fn broken(at: u64, clause: &'static str, what: &'static str) -> Error {
-    Corruption { at, clause: Clause(clause), what, expected: 0, found: 0 }.into()
-}
-
-impl Part {
-    fn broken(&self, clause: &'static str, what: &'static str) -> Error {
-        broken(self.image.file_offset(self.offset), clause, what)
-    }
-
-    //= spec/recovery.md#r-2-7-contents
-    //# A reader MUST report corruption when the record count of a valid frame is not the number of its records.
-    /// Its checksums hold, so a wrong count is no torn write.
-    pub(super) fn check_count(&self) -> Result<()> {
-        if self.record_count as usize == self.records.len() {
-            return Ok(());
-        }
-        Err(self.broken("R-2.7", "a frame has another number of records than it says"))
-    }
-}
-
-//= spec/format.md#f-5-7-frame-validity
-//# A reader MUST refuse the file when the frame that continues the log has a valid header CRC and a flag that
-//# it does not know.
-//= spec/versions.md#c-2-4-refused-is-not-corrupt
-//# A reader that refuses because of something it does not know MUST say that a newer version wrote it, and
-//# not that the file is corrupt.
-/// A frame that continues the log asks for something that this version does not know.
-fn newer(flags: FrameFlags) -> Error {
-    Error::NewerFormat { major: FORMAT_MAJOR, minor: FORMAT_MINOR, unknown_features: u64::from(flags.0) }
-}

@@ -27,10 +27,10 @@ pub(super) fn make() -> Group {
 }
 
 /// An opening frame of incarnation 2 behind the sample, but for what `frame` has of its own.
-fn open(forge: &mut Forge, records: &[Record], frame: Frame) {
+fn open(forge: &mut Forge, records: &[Record], frame: &Frame) {
     forge.base = 1;
     let lsn = Some(frame.lsn.unwrap_or(lsn(2, 1)));
-    forge.frame(records, &Frame { lsn, flags: OPENING | SYSTEM | frame.flags, ..frame });
+    forge.frame(records, &Frame { lsn, flags: OPENING | SYSTEM | frame.flags, ..frame.clone() });
 }
 
 /// The opening record that continues the log where it ends now.
@@ -58,18 +58,18 @@ fn story<'a>(clauses: &'a [&'a str], flag: &'a str, name: impl Into<String>) -> 
 
 impl Story<'_> {
     /// The file is corrupt, where its last frame begins or behind that.
-    fn is_corrupt(self, maker: &mut Maker, forge: &Forge, named: &[&str]) {
+    fn refused_as_corrupt(self, maker: &mut Maker, forge: &Forge, named: &[&str]) {
         let Story { clauses, flag, name } = self;
         maker.refused(&[clauses, &["R-4.5"]].concat(), &[flag], name, &forge.data, corrupt(named, None));
     }
 
-    fn is_newer(self, maker: &mut Maker, forge: &Forge) {
+    fn refused_as_newer(self, maker: &mut Maker, forge: &Forge) {
         let Story { clauses, flag, name } = self;
         maker.refused(clauses, &[flag], name, &forge.data, newer());
     }
 
     /// What is behind `state` is left out without a word.
-    fn is_a_tail(self, maker: &mut Maker, forge: &Forge, state: State) {
+    fn cut_as_a_tail(self, maker: &mut Maker, forge: &Forge, state: State) {
         let state = maker.state(state);
         let expect = vec![crate::case::Outcome::State(state)];
         let clauses = [self.clauses, &["R-4.1", "R-4.2"]].concat();
@@ -91,7 +91,7 @@ fn corrupt_unless_broken(
     named: &[&str],
 ) {
     let state = small().state();
-    story(clauses, flag, name).is_corrupt(maker, &forge, named);
+    story(clauses, flag, name).refused_as_corrupt(maker, &forge, named);
     break_the_last_body(&mut forge);
-    story(clauses, flag, format!("{name}, and its body is broken")).is_a_tail(maker, &forge, state);
+    story(clauses, flag, format!("{name}, and its body is broken")).cut_as_a_tail(maker, &forge, state);
 }

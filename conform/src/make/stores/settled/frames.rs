@@ -24,10 +24,10 @@ pub(super) fn unknown_flags(maker: &mut Maker) {
         let state = small().state();
         let mut forge = small();
         let names = names_the_end(&forge);
-        open(&mut forge, std::slice::from_ref(&names), flagged());
-        about("that continues the log", bit).is_newer(maker, &forge);
+        open(&mut forge, std::slice::from_ref(&names), &flagged());
+        about("that continues the log", bit).refused_as_newer(maker, &forge);
         break_the_last_body(&mut forge);
-        about("whose body is broken", bit).is_a_tail(maker, &forge, state.clone());
+        about("whose body is broken", bit).cut_as_a_tail(maker, &forge, state.clone());
         let end = small().address(small().end);
         for (record, what) in [
             (Record::opening(small().last - 1, end), "that names an earlier commit"),
@@ -36,19 +36,19 @@ pub(super) fn unknown_flags(maker: &mut Maker) {
             (Record::raw(9, 0, 0, vec![]), "and a record of kind 9"),
         ] {
             let mut forge = small();
-            open(&mut forge, &[record], flagged());
-            about(what, bit).is_a_tail(maker, &forge, state.clone());
+            open(&mut forge, &[record], &flagged());
+            about(what, bit).cut_as_a_tail(maker, &forge, state.clone());
         }
         let mut forge = small();
-        open(&mut forge, &[names], Frame { part: (0, false), ..flagged() });
-        about("and without LAST", bit).is_a_tail(maker, &forge, state);
+        open(&mut forge, &[names], &Frame { part: (0, false), ..flagged() });
+        about("and without LAST", bit).cut_as_a_tail(maker, &forge, state);
     }
     // The frame of the commit to follow is known by its header, whatever its body.
     let mut forge = small();
     forge.frame(&[put(2)], &Frame { flags: 1 << 9, ..Frame::default() });
     break_the_last_body(&mut forge);
     story(&["F-5.7", "R-2.2"], "Features", "The frame of the next commit has flag 9, and its body is broken")
-        .is_newer(maker, &forge);
+        .refused_as_newer(maker, &forge);
     // One that is there beside an opening frame that continues the log is a leftover.
     for (flags, name) in [
         (0, "The next commit of the old life is whole, and an opening stands at the next sector"),
@@ -59,7 +59,7 @@ pub(super) fn unknown_flags(maker: &mut Maker) {
         forge.frame(&[], &Frame { flags: SYSTEM | flags, handed_over: false, ..Frame::default() });
         (forge.end, forge.last) = (x, last);
         forge.open(2);
-        story(&["F-5.7", "R-2.3"], "Features", name).holds(maker, &forge);
+        story(&["F-5.7", "R-2.3", "R-4.5"], "Features", name).holds(maker, &forge);
     }
 }
 
@@ -90,7 +90,7 @@ pub(super) fn openings(maker: &mut Maker) {
         (Record { length_more: 1, ..names_the_end(&small()) }, "of a length in a form that is too long"),
     ] {
         let mut forge = small();
-        open(&mut forge, &[record], Frame::default());
+        open(&mut forge, &[record], &Frame::default());
         let name = format!("An opening frame with a record {what}");
         corrupt_unless_broken(maker, &clauses, FLAG, &name, forge, NAMED);
     }
@@ -105,24 +105,24 @@ pub(super) fn openings(maker: &mut Maker) {
         ),
     ] {
         let mut forge = small();
-        open(&mut forge, &records, frame);
+        open(&mut forge, &records, &frame);
         let name = format!("An opening frame {what}");
         corrupt_unless_broken(maker, &clauses, FLAG, &name, forge, NAMED);
     }
     // It need not be the one that continues the log.
     let mut forge = small();
-    open(&mut forge, &[Record::opening(1, 8)], Frame { change: |h| h[20] = 2, ..Frame::default() });
+    open(&mut forge, &[Record::opening(1, 8)], &Frame { change: |h| h[20] = 2, ..Frame::default() });
     let name = "An opening frame that names another commit, and counts two records";
     corrupt_unless_broken(maker, &clauses, FLAG, name, forge, NAMED);
     for kind in [9, 127] {
         let mut forge = small();
-        open(&mut forge, &[Record::raw(kind, 0, 0, vec![1])], Frame::default());
+        open(&mut forge, &[Record::raw(kind, 0, 0, vec![1])], &Frame::default());
         let name = format!("An opening frame with a record of kind {kind} is of a newer format");
-        story(&["F-6.3", "R-2.7", "R-2.2"], "RecordKind", name).is_newer(maker, &forge);
+        story(&["F-6.3", "R-2.7", "R-2.2"], "RecordKind", name).refused_as_newer(maker, &forge);
     }
     let mut forge = small();
     let names = names_the_end(&forge).with(4, &[2, 1, 1]);
-    open(&mut forge, &[names], Frame::default());
+    open(&mut forge, &[names], &Frame::default());
     forge.commit(&[put(2)]);
     story(&["F-6.5", "F-6.4"], FLAG, "An opening record with an extension block").holds(maker, &forge);
 }
@@ -148,9 +148,9 @@ pub(super) fn flags_of_openings(maker: &mut Maker) {
     let names = names_the_end(&forge);
     forge.frame(&[names], &Frame { lsn: Some(lsn(0, 1)), flags: OPENING | SYSTEM, ..Frame::default() });
     let clauses = ["F-6.5", "R-2.2", "R-5.4"];
-    story(&clauses, FLAG, "An opening frame of incarnation 0").is_corrupt(maker, &forge, NAMED);
+    story(&clauses, FLAG, "An opening frame of incarnation 0").refused_as_corrupt(maker, &forge, NAMED);
     break_the_last_body(&mut forge);
-    story(&clauses, FLAG, "An opening frame of incarnation 0, and its body is broken").is_a_tail(
+    story(&clauses, FLAG, "An opening frame of incarnation 0, and its body is broken").cut_as_a_tail(
         maker,
         &forge,
         state.clone(),
@@ -160,7 +160,7 @@ pub(super) fn flags_of_openings(maker: &mut Maker) {
     let frame = Frame { lsn: Some(lsn(0, 1)), part: (0, false), ..Frame::default() };
     forge.frame(&[Record::create(1, "notes")], &frame);
     let name = "A commit of incarnation 0 without its last part";
-    story(&clauses, "PartialCommit", name).is_a_tail(maker, &forge, state);
+    story(&clauses, "PartialCommit", name).cut_as_a_tail(maker, &forge, state);
 }
 
 /// The record count of a frame whose checksums hold.
@@ -183,5 +183,5 @@ pub(super) fn counts(maker: &mut Maker) {
     let state = forge.state();
     forge.frame(&[put(2)], &Frame { part: (0, false), change: |h| h[20] = 2, ..Frame::default() });
     let name = "A frame that counts two records for one, of a commit without its last part";
-    story(&["R-2.7", "R-2.4"], "PartialCommit", name).is_a_tail(maker, &forge, state);
+    story(&["R-2.7", "R-2.4"], "PartialCommit", name).cut_as_a_tail(maker, &forge, state);
 }

@@ -32,11 +32,11 @@ pub(super) fn lengths(maker: &mut Maker) {
     let mut forge = small();
     forge.commit(&[Record { length_more: 10, ..put(2) }]);
     let name = "The length of a record takes eleven bytes, so nothing says where it ends";
-    story(&clauses, "SecondForm", name).is_a_tail(maker, &forge, state.clone());
+    story(&clauses, "SecondForm", name).cut_as_a_tail(maker, &forge, state.clone());
     let mut forge = small();
     forge.frame(&[Record { length_more: 1, ..put(2) }], &Frame { part: (0, false), ..Frame::default() });
     let name = "A length in a form that is too long, in a commit without its last part";
-    story(&clauses, "PartialCommit", name).is_a_tail(maker, &forge, state);
+    story(&clauses, "PartialCommit", name).cut_as_a_tail(maker, &forge, state);
     let mut forge = small();
     forge.commit(&[
         put(2),
@@ -122,7 +122,7 @@ pub(super) fn required(maker: &mut Maker) {
     let newer = |maker: &mut Maker, name: &str, map: &Document| {
         let mut forge = small();
         forge.commit(&[Record::catalog(map, Effect::None)]);
-        story(&clauses, "Features", name).is_newer(maker, &forge);
+        story(&clauses, "Features", name).refused_as_newer(maker, &forge);
     };
     for name in ["tree", "count", "next", "lsn", "", "Name"] {
         let what = format!("A create that requires {name:?}, which is known in no change");
