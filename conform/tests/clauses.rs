@@ -22,10 +22,6 @@ const EXCEPTIONS: &[(&[&str], &str)] = &[
     ),
     (&["F-4.5", "R-9.5"], "what a reader does without: no value of it is a fault"),
     (
-        &["R-2.3"],
-        "where a reader looks, and what it drops silently: what it does not find there is a case of R-4.1",
-    ),
-    (
         &["R-5.3", "R-6.3", "R-8.3", "R-9.6"],
         "what a reader or writer does once it has decided: no file can break it",
     ),

@@ -10,9 +10,9 @@ use crate::format::{LogAddress, Lsn};
 use crate::log::record_fault;
 use crate::seeded::{self, Bug};
 
+use super::commit::{Commit, Part};
 use super::image::Shared;
 use super::scan::Scan;
-use super::{Commit, Part};
 
 impl Scan<'_> {
     //= spec/recovery.md#r-2-2-continuations

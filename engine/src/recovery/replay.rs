@@ -17,10 +17,9 @@ use crate::space::Accounts;
 use crate::sync::Arc;
 
 use super::chunks::chunks_of;
-use super::commit::Commit;
+use super::commit::{Commit, Part};
 use super::scan::Scan;
 use super::start::Start;
-use super::{Commit, Part};
 
 /// Catalog, indexes and accounts in the making.
 #[derive(Debug)]
