@@ -43,7 +43,8 @@ class Cursor:  # reads from front to back, and never beyond its end
             byte = self.take(1)[0]
             n |= (byte & 127) << shift
             shift += 7
-        need("F-1.2", byte < 128, n <= U64, byte or shift == 7 or any_form)
+        shift = 7 if any_form else shift
+        need("F-1.2", byte < 128, n <= U64, byte or shift == 7)
         return n
     def zigzag(self):  # F-8.4
         n = self.varint()

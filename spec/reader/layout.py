@@ -112,14 +112,15 @@ class Image:  # the bytes of a file behind a valid slot
             need("F-8.4", stretches)
             incarnation, base = stretches[-1] >> 32, stretches[-1] & NONE
             kind, flags, cursor = self.sealed(segment, at, self.size, incarnation, any_form=False)
-            need("F-6.3", kind <= TIME or kind >= 128, kind="newer format")
+            if kind >= 128:
+                need("F-6.1", cursor.varint() <= NONE, (lsn or 0) & NONE == base + cursor.varint())
+                return None
+            need("F-6.3", kind <= TIME, kind="newer format")
+            need("F-6.4", not flags & 0xF0, kind="newer format")
             need("F-6.3", kind)
-            need("F-6.4", not flags & 0xF0 or kind >= 128, kind="newer format")
+            need("F-6.4", not flags & CHUNKED or kind in (PUT, RELOCATED))
             collection, count = cursor.varint(), base + cursor.varint()
             need("F-6.1", collection <= NONE, count <= NONE, lsn in (None, incarnation << 32 | count))
-            if kind >= 128:
-                return None
-            need("F-6.4", not flags & CHUNKED or kind in (PUT, RELOCATED))
             _own, moved_from = (cursor.take(8), cursor.varint()) if kind == RELOCATED else (0, 0)
             replaced = cursor.varint() if flags & REPLACES else 0
             need("F-2.2", moved_from < 1 << 55, replaced < 1 << 55)
