@@ -99,7 +99,9 @@ pub use sync::race::{Race, switch_on as switch_race_on};
 #[cfg(feature = "testing")]
 pub use testing::{CheckpointToName, CheckpointUnderWay, SyncUnderWay};
 pub use ticket::Ticket;
-pub use transaction::{Savepoint, TxCollection, TxKeys, TxScan, WriteTransaction};
+pub use transaction::collection::TxCollection;
+pub use transaction::scan::{TxKeys, TxScan};
+pub use transaction::{Savepoint, WriteTransaction};
 pub use watch::Watch;
 
 /// The README's example, compiled with the tests.

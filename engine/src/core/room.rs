@@ -6,7 +6,6 @@ mod tests;
 
 use crate::error::{Error, Result};
 use crate::log::{Appender, Mark};
-use crate::recovery::zero_fill;
 use crate::seeded::{self, Bug};
 use crate::space::Limits;
 use crate::sync::read;
@@ -123,7 +122,7 @@ impl Writer {
             });
         }
         self.shared.log.storage.set_len(to)?;
-        zero_fill(&self.shared.log.storage, self.file_len, to)?;
+        self.shared.log.storage.zero_fill(self.file_len, to)?;
         self.file_len = to;
         self.appender.free.set_len(self.shared.log.geometry.segments_within(to));
         self.budget.has_grown = true;

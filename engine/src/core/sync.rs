@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use crate::cache::Segment;
 use crate::error::{Error, Result};
-use crate::format::superblock::{SLOT_OFFSETS, Superblock};
 use crate::format::{LogAddress, Lsn};
 use crate::log::{Appender, Mark};
 use crate::seeded::{self, Bug};
@@ -163,100 +162,6 @@ impl Writer {
         }
         self.synced_len = self.file_len;
         if self.is_growth_named() { Ok(()) } else { self.write_slot(|_| {}) }
-    }
-
-    //= spec/versions.md#c-3-1-a-file-of-a-newer-minor-version
-    //# A writer MUST NOT lower the minor version, or change a feature mask, in the slots that it writes.
-    //= spec/format.md#f-3-5-writing-a-slot
-    //# A writer MUST write only the slot that is not the newest valid one, with a generation one higher.
-    //= spec/format.md#f-3-5-writing-a-slot
-    //# A writer MUST complete a sync between any two slot writes.
-    //= spec/format.md#f-3-5-writing-a-slot
-    //# A writer MUST set a slot's durable LSN to one whose sync has already returned success before the slot
-    //# is written, and MUST NOT let it or the incarnation be lower than in the newest valid slot.
-    //= spec/format.md#f-3-5-writing-a-slot
-    //# A writer MUST NOT write the content of an invalid slot back under a fresh checksum.
-    /// Writes the slot that is not the newest (spec: F-3.5). A sync is to follow: [`Writer::slot_synced`] is told of it.
-    pub(super) fn place_slot(&mut self, change: impl FnOnce(&mut Superblock)) -> Result<()> {
-        if self.slot_unsynced {
-            // Whoever wrote it is waiting for a sync without the writer, and may find this one done in its stead.
-            self.shared.log.storage.sync()?;
-            self.slot_synced(self.superblock.generation);
-        }
-        let mut slot = self.superblock.clone();
-        let step = if seeded::is_on(Bug::SlotWrittenInPlace) { 2 } else { 1 };
-        let generation = slot.generation.checked_add(step);
-        slot.generation =
-            generation.ok_or(Error::LimitReached { what: "superblock generations of one file" })?;
-        slot.durable_lsn = slot.durable_lsn.max(self.appender.durable());
-        slot.file_len = self.synced_len;
-        slot.clean = false;
-        change(&mut slot);
-        self.shared.log.storage.write_all_at(SLOT_OFFSETS[slot.slot()], &slot.encode())?;
-        self.superblock = slot;
-        self.slot_unsynced = true;
-        Ok(())
-    }
-
-    /// A sync that began after the slot of this generation was written has returned.
-    pub(super) fn slot_synced(&mut self, generation: u64) {
-        if self.superblock.generation == generation {
-            self.slot_unsynced = false;
-            self.named_len = self.superblock.file_len;
-        }
-    }
-
-    /// Writes the slot that is not the newest, and syncs.
-    pub(super) fn write_slot(&mut self, change: impl FnOnce(&mut Superblock)) -> Result<()> {
-        self.place_slot(change)?;
-        self.shared.log.storage.sync()?;
-        self.slot_synced(self.superblock.generation);
-        Ok(())
-    }
-
-    //= spec/format.md#f-1-5-lsn
-    //# A writer MUST NOT give one LSN to two commits, in any life of the file.
-    //= spec/recovery.md#r-5-4-new-incarnation
-    //# A writer MUST write that incarnation into the slot that is not the newest valid one, with L as the
-    //# durable LSN, and sync, before it writes any frame of that incarnation.
-    //= spec/recovery.md#r-5-5-opening-frame
-    //# A writer MUST then place the opening frame, which names L and X, at the first sector boundary at or
-    //# after X, or as the first frame of the successor when no frame fits there, and sync, before it places
-    //# any other frame.
-    //= spec/semantics.md#s-7-3-after-a-crash
-    //# A store MUST NOT show a commit that a crash has removed, after any later crash or reopening.
-    /// Begins a life of the log of its own: an incarnation above all others, then the opening frame (spec: ).
-    pub(super) fn take_incarnation(&mut self) -> Result<()> {
-        assert!(!self.shared.visibility.has_pending(), "what the old incarnation placed is visible");
-        if seeded::is_on(Bug::IncarnationKept) && self.superblock.incarnation > 0 {
-            self.is_open = true;
-            return Ok(());
-        }
-        if seeded::is_on(Bug::IncarnationFromTheSlotAlone) {
-            self.highest_incarnation = self.end().incarnation();
-        }
-        let incarnation = self.highest_incarnation.max(self.superblock.incarnation).checked_add(1);
-        let incarnation = incarnation.ok_or(Error::LimitReached { what: "incarnations of one file" })?;
-        self.write_slot(|slot| slot.incarnation = incarnation)?;
-        self.highest_incarnation = incarnation;
-        let mark = self.appender.mark();
-        let opened = self.place(Share::Reserve, &mark, |appender| appender.place_opening(incarnation));
-        let opened = opened.and_then(|()| {
-            self.show_placed(&mark, &[]);
-            self.write_out()?;
-            if seeded::is_on(Bug::OpeningFrameNotSynced) { Ok(()) } else { self.shared.log.storage.sync() }
-        });
-        if let Err(error) = opened {
-            // The next attempt takes yet another incarnation, so nothing is given twice.
-            self.revert(mark);
-            return Err(error);
-        }
-        self.synced_len = self.file_len;
-        self.appender.handed_over();
-        self.appender.synced(self.appender.end().lsn);
-        (self.is_open, self.unsealed) = (true, false);
-        self.shared.show_opening(self.appender.end().lsn, self.appender.end_address());
-        Ok(())
     }
 
     /// Puts what was placed since `mark` where readers can find it, once an address leads them there; `long` are the long records of it.

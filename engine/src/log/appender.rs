@@ -17,7 +17,7 @@ use crate::space::FreeSegments;
 use crate::sync::Arc;
 
 use super::Batch;
-use super::pieces::{Piece, nameless};
+use super::piece::{Piece, nameless};
 use buffers::Buffers;
 
 /// Where the log ends, and what is reserved behind it.

@@ -3,7 +3,7 @@
 //! The log is that of a store, over memory; only the writer's steps are taken by hand, so that they can be cut finer than a
 //! store does.
 
-use super::pieces::nameless;
+use super::piece::nameless;
 use super::{Log, Look};
 use crate::cache::{Block, Cache, Segment};
 use crate::document::KeyRef;

@@ -7,6 +7,7 @@ mod batch;
 mod fixtures;
 #[cfg(all(test, loom))]
 mod loom;
+mod piece;
 mod pieces;
 mod reader;
 mod tail;

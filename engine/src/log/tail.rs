@@ -197,7 +197,7 @@ fn copy(blocks: &BTreeMap<u64, Held>, block_bytes: u64, mut at: u64, out: &mut [
 
 #[cfg(test)]
 mod tests {
-    use super::super::pieces::nameless;
+    use super::super::piece::nameless;
     use super::*;
     use crate::document::KeyRef;
     use crate::format::Lsn;

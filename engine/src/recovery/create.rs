@@ -7,24 +7,6 @@ use crate::format::{Geometry, Lsn};
 use crate::seeded::{self, Bug};
 use crate::storage::FailStop;
 
-/// Zeros are written in pieces of at most this: larger ones make later overwrites slow on some file systems.
-pub(crate) const ZERO_FILL_BYTES: usize = 64 << 10;
-
-static ZEROS: [u8; ZERO_FILL_BYTES] = [0; ZERO_FILL_BYTES];
-
-//= spec/format.md#f-2-4-growth
-//# A writer MUST fill a grown range with zeros before it places a frame or a page in it.
-/// Writes zeros from `from` to `to`, so that the range is allocated before anything is placed in it.
-pub(crate) fn zero_fill(storage: &FailStop, from: u64, to: u64) -> Result<()> {
-    let mut at = from;
-    while at < to {
-        let len = ZEROS.len().min((to - at) as usize);
-        storage.write_all_at(at, &ZEROS[..len])?;
-        at += len as u64;
-    }
-    Ok(())
-}
-
 //= spec/recovery.md#r-6-1-order
 //# A writer MUST NOT return from creation before the last of these.
 /// Creates the store in an empty file, or over an unfinished creation. `template` says everything but what is fixed at
@@ -33,7 +15,7 @@ pub(crate) fn zero_fill(storage: &FailStop, from: u64, to: u64) -> Result<()> {
 pub(crate) fn create(storage: &FailStop, geometry: Geometry, template: &Superblock) -> Result<Superblock> {
     let len = geometry.creation_len();
     storage.set_len(len)?;
-    zero_fill(storage, 0, len)?;
+    storage.zero_fill(0, len)?;
     let header = SegmentHeader {
         kind: SegmentKind::Log,
         sequence: 0,

@@ -23,7 +23,7 @@ mod start;
 mod tests;
 
 pub(crate) use checkpoint::{HeldCheckpoint, NamedCheckpoints, verify_checkpoint};
-pub(crate) use create::{create, zero_fill};
+pub(crate) use create::create;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use follow::segments_of;
 pub(crate) use follow::{Followed, catalog_of, follow, is_readable};

@@ -1,7 +1,6 @@
 //! What is read of the file, and how far.
 
 use super::checkpoint::File;
-use super::create::ZERO_FILL_BYTES;
 use super::image::SegmentImage;
 use super::scan::Scan;
 use super::start::Start;
@@ -12,7 +11,7 @@ use crate::format::frame::{
 };
 use crate::format::superblock::{CheckpointRef, Superblock};
 use crate::format::{Geometry, Lineage, Lsn};
-use crate::storage::{FailStop, MemoryStorage, Storage};
+use crate::storage::{FailStop, MemoryStorage, Storage, ZERO_FILL_BYTES};
 use crate::sync::Arc;
 use crate::{Db, Error, Options};
 
@@ -161,7 +160,7 @@ fn just_the_range_that_has_grown_is_filled_with_zeros() {
     let piece = ZERO_FILL_BYTES as u64;
     for (from, to) in [(10, 11), (64, 64 + piece), (10, 3 * piece - 1)] {
         let storage = file(4 * piece);
-        zero_fill(&storage, from, to).expect("memory takes all");
+        storage.zero_fill(from, to).expect("memory takes all");
         let mut bytes = vec![1; 4 * ZERO_FILL_BYTES];
         storage.read_full(0, &mut bytes).expect("memory can be read");
         let zeros = from as usize..to as usize;

@@ -18,6 +18,11 @@ use crate::sync::{Arc, AtomicBool, AtomicU64, Mutex, Ordering, lock};
 /// Interruptions of one call without any progress, after which they count as a failure: no call may hang.
 const INTERRUPTS_MAX: u32 = 1_000;
 
+/// Zeros are written in pieces of at most this: larger ones make later overwrites slow on some file systems.
+pub(crate) const ZERO_FILL_BYTES: usize = 64 << 10;
+
+static ZEROS: [u8; ZERO_FILL_BYTES] = [0; ZERO_FILL_BYTES];
+
 /// How much a probe reads at a time from storage that has no better way.
 const PROBE_READ_LEN: usize = 64 << 10;
 
@@ -204,6 +209,19 @@ impl FailStop {
         self.check_writable()?;
         uninterrupted(|| self.inner.sync_directory())
             .map_err(|source| self.stop("sync of the directory", source))
+    }
+
+    //= spec/format.md#f-2-4-growth
+    //# A writer MUST fill a grown range with zeros before it places a frame or a page in it.
+    /// Writes zeros from `from` to `to`, so that the range is allocated before anything is placed in it.
+    pub(crate) fn zero_fill(&self, from: u64, to: u64) -> Result<()> {
+        let mut at = from;
+        while at < to {
+            let len = ZEROS.len().min((to - at) as usize);
+            self.write_all_at(at, &ZEROS[..len])?;
+            at += len as u64;
+        }
+        Ok(())
     }
 
     /// Puts a question to each unit of a range. Of the answers only the largest numbers count: one may be missing, or

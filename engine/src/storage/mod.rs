@@ -24,6 +24,8 @@ pub use contract::Storage;
 pub use contract::{Answer, Probe};
 pub(crate) use draft::Draft;
 pub(crate) use fail_stop::FailStop;
+#[cfg(test)]
+pub(crate) use fail_stop::ZERO_FILL_BYTES;
 pub(crate) use file::default_cache_bytes;
 pub use file::{Access, FileStorage};
 pub use memory::MemoryStorage;

@@ -13,8 +13,15 @@ use crate::error::{Error, Result};
 use crate::index::KeyRange;
 use crate::scan::KeyBounds;
 
-use super::scan::TxWalk;
-use super::{TxKeys, TxScan, WriteTransaction};
+use super::WriteTransaction;
+use super::scan::{TxKeys, TxScan, TxWalk};
+
+impl WriteTransaction {
+    /// The collection of this name, as the transaction sees it and changes it. It need not exist: the first write creates it.
+    pub fn collection(&self, name: impl Into<String>) -> TxCollection<'_> {
+        TxCollection::new(self, name.into())
+    }
+}
 
 /// A collection in a write transaction: reads see the transaction's own changes.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Write transactions: any number of changes that become one commit, or none.
 
-mod collection;
-mod scan;
+pub(crate) mod collection;
+pub(crate) mod scan;
 
 use std::cell::{Ref, RefCell, RefMut};
 
@@ -12,9 +12,6 @@ use crate::options::Durability;
 use crate::pipeline::HeldTurn;
 use crate::sync::Arc;
 use crate::ticket::Ticket;
-
-pub use collection::TxCollection;
-pub use scan::{TxKeys, TxScan};
 
 /// A write transaction. Nobody else writes while it is open; what it changes is seen by itself alone until it commits. Dropped, it is
 /// rolled back.
@@ -50,11 +47,6 @@ impl WriteTransaction {
     fn draft_mut(&self) -> RefMut<'_, Draft> {
         self.turn.is_used();
         self.draft.borrow_mut()
-    }
-
-    /// The collection of this name, as the transaction sees it and changes it. It need not exist: the first write creates it.
-    pub fn collection(&self, name: impl Into<String>) -> TxCollection<'_> {
-        TxCollection::new(self, name.into())
     }
 
     /// The names of all collections, in the order of their bytes.

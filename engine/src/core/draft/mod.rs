@@ -15,9 +15,7 @@ use super::write::{Bodies, Expect};
 use super::writer::Writer;
 
 mod catalog;
-mod walk;
-
-pub(crate) use walk::DraftWalk;
+pub(super) mod walk;
 
 //= spec/transactions.md#t-2-4-nothing-shows-before-the-end
 //# No reader outside a transaction MUST see any of its changes before it has committed.

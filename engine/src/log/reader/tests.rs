@@ -1,7 +1,7 @@
 //! What is read of a record, and what of it is kept.
 
 use super::super::fixtures::{BEFORE, LINEAGE};
-use super::super::pieces::nameless;
+use super::super::piece::nameless;
 use super::*;
 use crate::document::KeyRef;
 use crate::format::record::{Kind, RecordParts};

@@ -1,7 +1,7 @@
 //! A walk tells a frame that goes on with the log from one that only looks like it.
 
 use super::super::fixtures::{BEFORE, KEY, LINEAGE, ending, geometry, put};
-use super::super::pieces::nameless;
+use super::super::piece::nameless;
 use super::*;
 use crate::format::frame::write_header;
 use crate::format::record::{Kind, RecordParts};

@@ -14,7 +14,7 @@ use crate::sync::Arc;
 use super::super::super::{Core, open};
 use super::contents::Part;
 use super::earlier::{Earlier, sealed};
-use super::{BackupProgress, BackupReport, Hold};
+use super::hold::{BackupProgress, BackupReport, Hold};
 
 /// Makes the copy that `hold` stands for on `destination`, which is empty. What `earlier` has is taken from there. The copy is whole, durable and
 /// checked when this returns; where it returns an error, or was cancelled, it is not to be used.
@@ -67,14 +67,14 @@ impl Copy<'_> {
         let (mut at, mut bytes_done) = (0, 0);
         for (physical, part) in &contents.segments {
             let start = geometry.segment_offset(*physical);
-            recovery::zero_fill(self.storage, at, start)?;
+            self.storage.zero_fill(at, start)?;
             at = start + self.part(*physical, part, start)?;
             bytes_done += u64::from(part.len(geometry));
             if progress(&BackupProgress { bytes_done, bytes_total }).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
-        recovery::zero_fill(self.storage, at, contents.file_len.max(at))?;
+        self.storage.zero_fill(at, contents.file_len.max(at))?;
         Ok(ControlFlow::Continue(()))
     }
 

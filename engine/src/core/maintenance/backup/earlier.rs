@@ -10,7 +10,7 @@ use crate::seeded::{self, Bug};
 use crate::storage::FailStop;
 
 use super::contents::{Contents, Part};
-use super::unusable;
+use super::hold::unusable;
 
 /// The first bytes of an instance id are random; the rest seal it.
 const RANDOM_LEN: usize = 12;

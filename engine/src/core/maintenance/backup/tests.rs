@@ -2,10 +2,13 @@
 
 use std::ops::ControlFlow;
 
+use super::super::super::Core;
+use super::hold::unusable;
 use super::*;
 use crate::core::Expect;
 use crate::document::KeyRef;
 use crate::format::superblock::SLOT_OFFSETS;
+use crate::format::superblock::Superblock;
 use crate::options::{Durability, Options};
 use crate::recovery::{Opened, open_slots};
 use crate::storage::{FailStop, MemoryStorage, Storage};

@@ -1,0 +1,98 @@
+//! `Core`: what all threads share and the writer, together.
+
+use crate::error::{Error, Result};
+use crate::format::{LogAddress, Lsn};
+use crate::index::PrimaryIndex;
+use crate::sync::{Arc, Mutex, MutexGuard, lock, try_lock};
+
+use super::maintenance::Space;
+use super::shared::Shared;
+use super::stats::Stats;
+use super::writer::Writer;
+
+/// How far a store has come: everything up to each LSN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Progress {
+    pub(crate) durable: Lsn,
+    pub(crate) visible: Lsn,
+}
+
+/// The store: what all threads share, and the one writer of it.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) shared: Arc<Shared>,
+    /// None for a store opened for reading only.
+    pub(super) writer: Option<Mutex<Writer>>,
+    /// Where the bytes of the file were when it was opened: who only reads keeps no accounts.
+    pub(super) space_at_opening: Space,
+}
+
+impl Core {
+    /// The writer's state; an error for a store opened for reading only.
+    pub(crate) fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
+        self.writer.as_ref().map(lock).ok_or(Error::ReadOnly)
+    }
+
+    /// The writer's state, where nobody else has it at the moment.
+    pub(crate) fn try_writer(&self) -> Option<MutexGuard<'_, Writer>> {
+        try_lock(self.writer.as_ref()?)
+    }
+
+    /// How far the store has come.
+    pub(crate) fn progress(&self) -> Progress {
+        let visible = self.shared.visibility.visible().lsn;
+        let durable = self.writer.as_ref().map_or(visible, |writer| lock(writer).durable());
+        Progress { durable, visible }
+    }
+
+    /// The address where the last commit placed ends, and the length of the file.
+    pub(crate) fn log_end(&self) -> Result<(LogAddress, u64)> {
+        let writer = self.writer()?;
+        Ok((writer.appender.end_address(), writer.file_len))
+    }
+
+    /// Ends this life of the store, and reports the last error.
+    pub(crate) fn close(&self) -> Result<()> {
+        match &self.writer {
+            Some(writer) => lock(writer).close(),
+            None => Ok(()),
+        }
+    }
+
+    /// Numbers about the store as it is now.
+    pub(crate) fn stats(&self) -> Stats {
+        let shared = &*self.shared;
+        let (visible, namings) = shared.namings_now();
+        let (snapshots, retained_versions) = shared.visibility.counts();
+        let calls = shared.log.storage.counters();
+        let (durable_lsn, generation, space) = match &self.writer {
+            Some(writer) => {
+                let writer = lock(writer);
+                (writer.durable(), writer.superblock().generation, writer.space())
+            }
+            None => (visible.lsn, 0, self.space_at_opening),
+        };
+        Stats {
+            collections: namings.len() as u64,
+            documents: namings.iter().map(|naming| naming.documents.len()).sum(),
+            file_bytes: shared.log.storage.len().unwrap_or(0),
+            segment_bytes: shared.log.geometry.segment_bytes(),
+            sector: shared.log.geometry.sector(),
+            segments: shared.log.segments.count() as u64,
+            log_end: visible.address.0,
+            lsn: visible.lsn.0,
+            durable_lsn: durable_lsn.0,
+            superblock_generation: generation,
+            index_bytes: namings.iter().map(|naming| naming.documents.index.memory_bytes() as u64).sum(),
+            cache_bytes: shared.log.cache.bytes() as u64,
+            cache_misses: shared.log.cache.misses(),
+            pending_commits: shared.visibility.pending() as u64,
+            snapshots: snapshots as u64,
+            retained_versions: retained_versions as u64,
+            written_bytes: calls.written_bytes,
+            writes: calls.writes,
+            syncs: calls.syncs,
+            space,
+        }
+    }
+}
