@@ -167,6 +167,7 @@ impl<'a> Torture<'a> {
             only: Some(name.to_owned()),
             shard: Shard::WHOLE,
             garbage: self.args.garbage,
+            fail_fast: false,
             stop: None,
         };
         let report = gate::run(&options, &mut |now| bar.set_position((now.fraction * 1000.0) as u64));

@@ -39,9 +39,10 @@ pub(super) enum Cases {
 
 /// The checks, in the order in which they run.
 pub(super) const CHECKS: &[Check] = &[
+    // The broadest of those that are quick.
+    Check { name: "lives", weight: 2, cases: Cases::Seeds, run: lives },
     Check { name: "power", weight: 4, cases: Cases::Seeds, run: power },
     Check { name: "crash", weight: 6, cases: Cases::List, run: every_cut },
-    Check { name: "lives", weight: 2, cases: Cases::Seeds, run: lives },
     Check { name: "readers", weight: 1, cases: Cases::Once, run: beside_a_writer },
     Check { name: "history", weight: 2, cases: Cases::Seeds, run: histories },
     Check { name: "media", weight: 5, cases: Cases::List, run: damaged },

@@ -64,7 +64,8 @@ pub fn run(options: &GateOptions, progress: &mut dyn FnMut(Progress)) -> GateRep
             reports.push(report);
         }
         cut_points.extend(points);
-        if options.is_stopped() {
+        let is_enough = options.fail_fast && reports.last().is_some_and(|check| !check.held);
+        if is_enough || options.is_stopped() {
             break;
         }
     }
@@ -243,6 +244,16 @@ mod tests {
         let (short, one) = (SECONDS - 1, Some("lives".to_owned()));
         assert!(!is_to_meet_every_pair(&GateOptions { seconds: short, ..whole.clone() }));
         assert!(!is_to_meet_every_pair(&GateOptions { only: one, ..whole }));
+    }
+
+    #[cfg(feature = "seeded")]
+    #[test]
+    fn a_gate_that_is_to_fail_fast_ends_with_the_first_check_that_does_not_hold() {
+        holotype::seeded::switch_on(Some(holotype::seeded::Bug::SyncSkipped));
+        let report = run(&GateOptions { seed: 7, fail_fast: true, ..GateOptions::default() }, &mut |_| {});
+        holotype::seeded::switch_on(None);
+        let names: Vec<_> = report.checks.iter().map(|check| (check.name, check.held)).collect();
+        assert_eq!(names, [(LIVES, false)]);
     }
 
     #[test]

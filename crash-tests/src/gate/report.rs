@@ -25,6 +25,8 @@ pub struct GateOptions {
     /// Whether a power cut may leave garbage in what was being written, in every check that cuts the power (spec: M-2.6, M3). Without, a
     /// few rounds of the check `crash` have that alone.
     pub garbage: bool,
+    /// Whether the first check that does not hold is the last one to run.
+    pub fail_fast: bool,
     /// Once it is set, the gate ends early, with what it has.
     pub stop: Option<Arc<AtomicBool>>,
 }

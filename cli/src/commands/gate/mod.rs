@@ -51,6 +51,9 @@ pub(crate) struct GateArgs {
     /// Run this check only
     #[arg(long, value_name = "NAME")]
     check: Option<String>,
+    /// End with the first check that does not hold
+    #[arg(long)]
+    fail_fast: bool,
     #[command(flatten)]
     outputs: Outputs,
 }
@@ -137,6 +140,7 @@ fn run_checks(args: &GateArgs) -> Result<Report> {
         only: args.check.as_deref().map(known_check).transpose()?,
         shard: args.shard.unwrap_or_default(),
         garbage: false,
+        fail_fast: args.fail_fast,
         stop: None,
     };
     if options
