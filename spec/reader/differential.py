@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare the second reader with the engine, on healthy stores and on damaged copies of them.
 
-    differential.py RELEASE [--aged DIR] [--stores N] [--cases N] [--seed N] [--physical] [--keep DIR]
+    differential.py RELEASE [--aged DIR] [--stores N] [--cases N] [--seed N] [--physical | --sealed] [--keep DIR]
 
 RELEASE is the directory of the built programs: `holotype`, which makes stores, and `examples/read_files`, which reads the files of a whole run in one
 process. DIR holds what `crash-tests/examples/aged_stores.rs` made: stores with checkpoints, cleaned and reused segments. Both must come to
@@ -185,7 +185,7 @@ def reseal(data, rng):
 
 def record_lengths(data, start, frame):
     at, found = start + 32, []
-    end = at + struct.unpack_from("<I", data, start + 20)[0]
+    end = min(len(data), at + struct.unpack_from("<I", data, start + 20)[0])
     while at < end:
         cursor = Cursor(data, at + 6, end)
         try:
@@ -227,6 +227,88 @@ def reseal_header(data, rng):
     data[at + rng.randrange(8, 44)] ^= 1 << rng.randrange(8)
     data[at + 60 : at + 64] = u32(crc32c(u32(index), data[at : at + 60]))
     return data
+
+
+def reseal_page(data, rng, pages):
+    start, length, lsn = rng.choice(pages)
+    change(data, start + rng.randrange(4, length), rng)
+    said = min(max(int.from_bytes(data[start + 4 : start + 8], "little"), 12), len(data) - start)
+    number = bytes(data[start + 8 : start + 12])
+    crc = u32(crc32c(bytes(data[48:64]), u64(lsn), number, data[start + 4 : start + said]))
+    before, data[start : start + 4] = bytes(data[start : start + 4]), crc
+    for at in (slot + reference + 16 for slot in SLOTS for reference in (384, 432)):
+        if data[at : at + 4] == before:  # the root
+            data[at : at + 4] = crc
+
+
+def change(data, at, rng):
+    data[at] = rng.choice([data[at] ^ 1 << rng.randrange(8)] * 4 + [rng.randrange(256), 0, 255])
+
+
+class Sealed:
+    """Copies of a healthy store with two fields changed, in slots, headers, frames, records or pages, under right checksums."""
+
+    def __init__(self, data):
+        self.data = bytes(data)
+        recovery = Recovery(self.data).run()
+        self.image, self.size = recovery.image, recovery.image.size
+        self.frames = frame_places(self.data)
+        self.headers = [at for at in range(16384, len(data) - 63, self.size) if data[at : at + 4] in (b"HLOG", b"HCPK")]
+        self.pages = list(self.find_pages(recovery))
+
+    def find_pages(self, recovery):
+        for reference in recovery.slot.checkpoints:
+            for start in (at for at in self.headers if self.data[at : at + 4] == b"HCPK"):
+                end = min(start + self.size, len(self.data) - 32)
+                for at in range(start + self.image.sector, end, 8):
+                    crc, length, number = struct.unpack_from("<III", self.data, at)
+                    seed = (bytes(self.data[48:64]), u64(reference.lsn), u32(number))
+                    if 32 < length <= 16384 and crc == crc32c(*seed, self.data[at + 4 : at + length]):
+                        yield at, length, reference.lsn
+
+    def copy(self, rng):
+        data, story = bytearray(self.data), []
+        if rng.random() < 0.6:
+            weaken(data, rng)
+            story.append("weaken")
+        kinds = ["slot", "header", "frame", "record", "record", "record", "page"]
+        for kind in rng.sample(kinds, 2):
+            if (kind in ("frame", "record") and not self.frames) or (kind == "page" and not self.pages):
+                kind = "slot"
+            story.append(kind)
+            getattr(self, kind)(data, rng)
+        for at in SLOTS:
+            data[at + 508 : at + 512] = u32(crc32c(data[at : at + 508]))
+        return bytes(data), " ".join(story)
+
+    def slot(self, data, rng):
+        change(data, rng.choice(SLOTS) + rng.choice([rng.randrange(8, 96), *range(352, 384), *range(384, 480)]), rng)
+
+    def header(self, data, rng):
+        at = rng.choice(self.headers)
+        change(data, at + rng.randrange(60), rng)
+        data[at + 60 : at + 64] = u32(crc32c(u32((at - 16384) // self.size), data[at : at + 60]))
+
+    def frame(self, data, rng):
+        start, frame, _ = self.pick(rng)
+        change(data, start + rng.randrange(8, 32), rng)
+        seal(data, start, frame, record_lengths(self.data, start, frame) or [])
+
+    def record(self, data, rng):
+        start, frame, _ = self.pick(rng)
+        places = record_lengths(self.data, start, frame)
+        if not places:
+            return self.frame(data, rng)
+        low, high = rng.choice(places)
+        change(data, low + 4 + rng.randrange(min(high - low, rng.choice([4, 8, 24, 64])) - 4 or 1), rng)
+        changed = record_lengths(data, start, frame)  # where a length was changed and the records still fill the body
+        seal(data, start, frame, changed if changed and changed[-1][1] == places[-1][1] else places)
+
+    def pick(self, rng):
+        return rng.choice(self.frames[-6:] if rng.random() < 0.5 else self.frames)
+
+    def page(self, data, rng):
+        reseal_page(data, rng, self.pages)
 
 
 PHYSICAL = [flip, flip, truncate, zero, zero, swap, zero_tail, extend]
@@ -332,6 +414,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     forged = "no file or damage that only a forger makes: right checksums over wrong content"
     parser.add_argument("--physical", action="store_true", help=forged)
+    parser.add_argument("--sealed", action="store_true", help="two fields changed in each copy, under right checksums")
     parser.add_argument("--keep", type=pathlib.Path, help="where to keep files that are read differently")
     arguments = parser.parse_args()
     tally, files, differences = collections.Counter(), 0, 0
@@ -353,9 +436,10 @@ def main():
 
 def cases(arguments, directory):
     """Every file to compare, with where it comes from."""
-    for number, (test, data) in enumerate([] if arguments.physical else built_by_tests()):
+    for number, (test, data) in enumerate([] if arguments.physical or arguments.sealed else built_by_tests()):
         yield f"{test} file {number} (by hand)", data
-    for path in sorted(arguments.aged.iterdir()) if arguments.aged else []:
+    aged = arguments.aged.glob("*.holo*") if arguments.aged else []
+    for path in sorted(aged):
         rng, data = random.Random(f"{arguments.seed}/{path.name}"), path.read_bytes()
         yield from copies(path.stem, data, rng, arguments)
     for number in range(arguments.stores):
@@ -369,6 +453,12 @@ def cases(arguments, directory):
 
 def copies(name, data, rng, arguments):
     yield f"{name} case 0 (healthy)", data
+    if arguments.sealed:
+        sealed = Sealed(data)
+        for case in range(1, arguments.cases + 1):
+            made, story = sealed.copy(rng)
+            yield f"{name} case {case} ({story})", made
+        return
     for case in range(1, arguments.cases + 1):
         made, story = damaged(data, rng, PHYSICAL if arguments.physical else PHYSICAL + CRAFTED)
         yield f"{name} case {case} ({story})", made

@@ -39,7 +39,7 @@ fn broken(maker: &mut Maker, clauses: &[&str], flag: &str, name: impl Into<Strin
     let mut forge = small();
     forge.commit(&[record]);
     // Whoever reads the record may name the clause that it breaks, or the one that calls that corruption.
-    let named = [clauses, &["R-2.7", "F-6.1", "F-6.3", "F-6.4", "F-7.1", "F-7.2"]].concat();
+    let named = [clauses, &["R-2.7", "F-6.1", "F-6.3", "F-6.4", "F-6.6", "F-7.1", "F-7.2"]].concat();
     let expect = corrupt(&named, None);
     maker.refused(&[clauses, &["R-2.7"]].concat(), &[flag], name, &forge.data, expect);
 }
