@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand};
 use holotype::document::JsonMode;
 
 use crate::commands::{
-    backup, check, checkpoint, compact, conform, delete, export, gate, get, import, inspect, put, salvage,
-    scan, stats, torture, verify,
+    backup, check, checkpoint, compact, conform, delete, export, gate, get, import, inspect, jsonpath, put,
+    salvage, scan, stats, torture, verify,
 };
 
 const AFTER_HELP: &str = "\
@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Delete(delete::DeleteArgs),
     /// Write the documents of a key range to standard output, one a line
     Scan(scan::ScanArgs),
+    /// Write what a JSONPath query (RFC 9535) selects of a JSON text to standard output, as one array
+    Jsonpath(jsonpath::JsonPathArgs),
     /// Show how much there is, and what it takes
     Stats(stats::StatsArgs),
     /// Show a file as its layout: superblocks, segments, frames, records, and where recovery stops and why

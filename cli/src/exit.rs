@@ -139,6 +139,10 @@ fn exit_of(error: &Error) -> Exit {
         | Error::DocumentTooLarge { .. }
         | Error::TooDeep { .. }
         | Error::InvalidName { .. }
+        | Error::Query { .. }
+        | Error::QueryTooDeep { .. }
+        | Error::PatternTooLarge { .. }
+        | Error::Parameter { .. }
         | Error::IdsExhausted
         | Error::LimitReached { .. } => Exit::Usage,
         // I/O, a full disk, a handle that stopped writing; and what a later engine may say.

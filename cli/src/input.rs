@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use holotype::document::json::{self, FromJson};
-use holotype::{Document, Error};
+use holotype::{Document, Error, Value};
 use indicatif::ProgressBar;
 
 use crate::advice::Advice;
@@ -119,6 +119,23 @@ impl<T> Drop for Items<T> {
     fn drop(&mut self) {
         self.progress.finish_and_clear();
     }
+}
+
+/// The one JSON value of a file; none or `-` takes it from standard input.
+pub(crate) fn one_value(file: Option<&Path>) -> Result<Value> {
+    let file = file.filter(|file| !is_standard_input(file));
+    let name = file.map_or("<stdin>".to_owned(), |file| file.display().to_string());
+    let mut bytes = Vec::new();
+    match file {
+        None => io::stdin().read_to_end(&mut bytes).map_err(|error| Failure::read(&name, error))?,
+        Some(file) => {
+            let refused = |error| Failure::usage(format!("cannot open {name}: {error}"));
+            let mut opened = File::open(file).map_err(refused)?;
+            opened.read_to_end(&mut bytes).map_err(|error| Failure::read(&name, error))?
+        }
+    };
+    let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
+    json::parse_value(text).map_err(|error| bad_json(&name, 1, &error))
 }
 
 /// One document from `text`; `-` takes it from standard input.

@@ -254,6 +254,35 @@ pub enum Error {
     /// A patch or an update cannot be applied. Nothing was changed.
     Update(Box<crate::document::UpdateError>),
 
+    // Queries.
+    /// The text is no valid query.
+    Query {
+        /// Where it goes wrong, in bytes from the start of the text.
+        offset: usize,
+        /// What was expected, what was found, and what to write instead where there is something.
+        what: String,
+    },
+    /// Brackets, parentheses or calls nest deeper than the limit.
+    QueryTooDeep {
+        /// Where the limit is passed, in bytes from the start of the text.
+        offset: usize,
+        /// The limit in levels.
+        max: usize,
+    },
+    /// A regular expression is larger than one may be, once compiled, or repeats more often.
+    PatternTooLarge {
+        /// The regular expression.
+        pattern: String,
+    },
+
+    /// A parameter of a filter has no value, or one was given that the filter does not have.
+    Parameter {
+        /// Its name, as `arg` has it.
+        name: String,
+        /// What is wrong.
+        what: &'static str,
+    },
+
     // Collections.
     /// No collection has this name.
     UnknownCollection {

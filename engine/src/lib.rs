@@ -18,6 +18,7 @@
 //! | room | what it is |
 //! |---|---|
 //! | [`document`] | values, documents and keys, and how they look as bytes |
+//! | [`query`] | paths and filters over values, by RFC 9535 |
 //! | `format` | bytes to and from superblock, segment, frame and record |
 //! | [`storage`] | the disk, real or simulated |
 //! | `cache` | file blocks in memory, and the segments that they belong to |
@@ -58,6 +59,7 @@ pub mod inspect;
 mod log;
 mod options;
 mod pipeline;
+pub mod query;
 mod recovery;
 mod salvage;
 mod scan;

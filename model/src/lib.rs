@@ -36,6 +36,7 @@ mod op;
 mod oracle;
 mod order;
 mod outcome;
+pub mod query;
 mod read;
 mod refuse;
 mod render;

@@ -11,6 +11,7 @@ pub(crate) mod gate;
 pub(crate) mod get;
 pub(crate) mod import;
 pub(crate) mod inspect;
+pub(crate) mod jsonpath;
 pub(crate) mod put;
 pub(crate) mod salvage;
 pub(crate) mod scan;
@@ -30,6 +31,7 @@ pub(crate) fn run(command: &Command) -> Result<Exit> {
         Command::Export(args) => export::run(args),
         Command::Get(args) => get::run(args),
         Command::Inspect(args) => inspect::run(args),
+        Command::Jsonpath(args) => jsonpath::run(args),
         Command::Put(args) => put::run(args),
         Command::Delete(args) => delete::run(args),
         Command::Scan(args) => scan::run(args),

@@ -10,6 +10,7 @@ mod documents;
 mod gate;
 mod gate_shards;
 mod inspect;
+mod jsonpath;
 mod killed;
 mod loose_advice;
 mod refusals;

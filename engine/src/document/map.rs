@@ -30,7 +30,7 @@ pub struct Document {
 //# Fields MUST stand in the bytewise order of their encoded names.
 /// The order of encoded field names: the head of a longer text is larger, so length goes first. spec: E-3.2.
 #[inline]
-pub(super) fn key_cmp(a: &[u8], b: &[u8]) -> Ordering {
+pub(crate) fn key_cmp(a: &[u8], b: &[u8]) -> Ordering {
     a.len().cmp(&b.len()).then_with(|| a.cmp(b))
 }
 

@@ -18,8 +18,9 @@
 pub(crate) mod cbor;
 mod convert;
 mod key;
-mod map;
-mod order;
+pub(crate) mod map;
+pub(crate) mod node;
+pub(crate) mod order;
 mod path;
 mod pointer;
 mod raw;

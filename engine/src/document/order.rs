@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
+use super::Value;
 use super::map::key_cmp;
-use super::{Document, Value};
+use super::node::{Node, Scalar, View};
 
 impl Value {
     //= spec/values.md#v-3-2-order-of-bools
@@ -18,34 +19,53 @@ impl Value {
     /// item; objects field by field, as sequences of name and value. A preorder: `1` and `1.0` are different values at one
     /// place, and so are `0.0` and `-0.0`.
     pub fn order_cmp(&self, other: &Value) -> Ordering {
-        match (self, other) {
-            (Value::Null, Value::Null) => Ordering::Equal,
-            (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
-            (Value::Int(a), Value::Int(b)) => a.cmp(b),
-            (Value::Float(a), Value::Float(b)) => float_cmp(*a, *b),
-            (Value::Int(a), Value::Float(b)) => int_float_cmp(*a, *b),
-            (Value::Float(a), Value::Int(b)) => int_float_cmp(*b, *a).reverse(),
-            (Value::Text(a), Value::Text(b)) => a.cmp(b),
-            (Value::Bytes(a), Value::Bytes(b)) => a.cmp(b),
-            (Value::Array(a), Value::Array(b)) => array_cmp(a, b),
-            (Value::Object(a), Value::Object(b)) => object_cmp(a, b),
-            _ => rank(self).cmp(&rank(other)),
-        }
+        order_cmp(&self, &other)
+    }
+}
+
+/// As [`Value::order_cmp`], for decoded and encoded values alike.
+pub(crate) fn order_cmp<'a, 'b>(a: &impl Node<'a>, b: &impl Node<'b>) -> Ordering {
+    match (a.view(), b.view()) {
+        (View::Scalar(a), View::Scalar(b)) => scalar_cmp(a, b),
+        (View::Array(a_len, a), View::Array(b_len, b)) => array_cmp((a_len, a), (b_len, b)),
+        (View::Object(a_len, a), View::Object(b_len, b)) => object_cmp((a_len, a), (b_len, b)),
+        (a, b) => rank(&a).cmp(&rank(&b)),
+    }
+}
+
+/// The order of two values without parts.
+#[inline]
+pub(crate) fn scalar_cmp(a: Scalar<'_>, b: Scalar<'_>) -> Ordering {
+    match (a, b) {
+        (Scalar::Null, Scalar::Null) => Ordering::Equal,
+        (Scalar::Bool(a), Scalar::Bool(b)) => a.cmp(&b),
+        (Scalar::Int(a), Scalar::Int(b)) => a.cmp(&b),
+        (Scalar::Float(a), Scalar::Float(b)) => float_cmp(a, b),
+        (Scalar::Int(a), Scalar::Float(b)) => int_float_cmp(a, b),
+        (Scalar::Float(a), Scalar::Int(b)) => int_float_cmp(b, a).reverse(),
+        (Scalar::Text(a), Scalar::Text(b)) | (Scalar::Bytes(a), Scalar::Bytes(b)) => a.cmp(b),
+        _ => scalar_rank(a).cmp(&scalar_rank(b)),
     }
 }
 
 //= spec/values.md#v-3-1-order-of-types
 //# Values of different types MUST be ordered null < bool < number < text < byte string < array < object.
 /// The place of a value's type among the types. spec: V-3.1.
-fn rank(value: &Value) -> u8 {
-    match value {
-        Value::Null => 0,
-        Value::Bool(_) => 1,
-        Value::Int(_) | Value::Float(_) => 2,
-        Value::Text(_) => 3,
-        Value::Bytes(_) => 4,
-        Value::Array(_) => 5,
-        Value::Object(_) => 6,
+fn rank<'v, N: Node<'v>>(view: &View<'v, N>) -> u8 {
+    match view {
+        View::Scalar(scalar) => scalar_rank(*scalar),
+        View::Array(..) => 5,
+        View::Object(..) => 6,
+    }
+}
+
+fn scalar_rank(scalar: Scalar<'_>) -> u8 {
+    match scalar {
+        Scalar::Null => 0,
+        Scalar::Bool(_) => 1,
+        Scalar::Int(_) | Scalar::Float(_) => 2,
+        Scalar::Text(_) => 3,
+        Scalar::Bytes(_) => 4,
     }
 }
 
@@ -78,9 +98,12 @@ fn int_float_cmp(int: i64, float: f64) -> Ordering {
 //= spec/values.md#v-3-5-order-of-arrays
 //# Arrays MUST be ordered by their first items that do not stand at the same place; where there are none
 //# such, the shorter array comes first.
-fn array_cmp(a: &[Value], b: &[Value]) -> Ordering {
-    let items = a.iter().zip(b).map(|(a, b)| a.order_cmp(b));
-    first_difference(items).unwrap_or_else(|| a.len().cmp(&b.len()))
+fn array_cmp<'a, 'b>(
+    (a_len, a): (usize, impl Iterator<Item = impl Node<'a>>),
+    (b_len, b): (usize, impl Iterator<Item = impl Node<'b>>),
+) -> Ordering {
+    let items = a.zip(b).map(|(a, b)| order_cmp(&a, &b));
+    first_difference(items).unwrap_or_else(|| a_len.cmp(&b_len))
 }
 
 //= spec/values.md#v-3-6-order-of-objects
@@ -88,11 +111,14 @@ fn array_cmp(a: &[Value], b: &[Value]) -> Ordering {
 //= spec/values.md#v-3-6-order-of-objects
 //# Objects MUST be ordered by their first fields that do not stand at the same place; where there are none
 //# such, the object of fewer fields comes first.
-fn object_cmp(a: &Document, b: &Document) -> Ordering {
-    let fields = a.iter().zip(b).map(|((a_name, a), (b_name, b))| {
-        key_cmp(a_name.as_bytes(), b_name.as_bytes()).then_with(|| a.order_cmp(b))
+fn object_cmp<'a, 'b>(
+    (a_len, a): (usize, impl Iterator<Item = (&'a str, impl Node<'a>)>),
+    (b_len, b): (usize, impl Iterator<Item = (&'b str, impl Node<'b>)>),
+) -> Ordering {
+    let fields = a.zip(b).map(|((a_name, a), (b_name, b))| {
+        key_cmp(a_name.as_bytes(), b_name.as_bytes()).then_with(|| order_cmp(&a, &b))
     });
-    first_difference(fields).unwrap_or_else(|| a.len().cmp(&b.len()))
+    first_difference(fields).unwrap_or_else(|| a_len.cmp(&b_len))
 }
 
 fn first_difference(mut orders: impl Iterator<Item = Ordering>) -> Option<Ordering> {

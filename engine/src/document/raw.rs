@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::cbor::decode;
 use super::cbor::head::{Head, Reader};
+use super::node::{Scalar, View};
 use super::value::exact_f64;
 use super::{Document, JsonPointer, Kind, Value, de, path};
 use crate::error::Result;
@@ -102,6 +103,7 @@ impl<'a> RawDocument<'a> {
     }
 
     /// The document as the value that it is; `None` where the bytes begin with none.
+    #[inline]
     pub(crate) fn value(&self) -> Option<RawValue<'a>> {
         RawValue::at(Reader::new(self.bytes))
     }
@@ -133,7 +135,7 @@ pub struct RawValue<'a> {
 impl<'a> RawValue<'a> {
     /// The value that the reader is at.
     #[inline]
-    fn at(mut reader: Reader<'a>) -> Option<Self> {
+    pub(crate) fn at(mut reader: Reader<'a>) -> Option<Self> {
         let bytes = reader.rest();
         let head = reader.head().ok()?;
         Some(RawValue { head, bytes })
@@ -150,6 +152,23 @@ impl<'a> RawValue<'a> {
     /// The type of the value.
     pub fn kind(&self) -> Kind {
         self.head.kind()
+    }
+
+    /// The content of a scalar, or the parts. Text is not checked to be UTF-8.
+    #[inline]
+    pub(super) fn view(&self) -> View<'a, Self> {
+        // The length in a head was held against the bytes when the head was read, so `take` does not fail.
+        let payload = |len| self.content().take(len).unwrap_or_default();
+        View::Scalar(match self.head {
+            Head::Null => Scalar::Null,
+            Head::Bool(value) => Scalar::Bool(value),
+            Head::Int(value) => Scalar::Int(value),
+            Head::Float(value) => Scalar::Float(value),
+            Head::Text(len) => Scalar::Text(payload(len)),
+            Head::Bytes(len) => Scalar::Bytes(payload(len)),
+            Head::Array(left) => return View::Array(left, RawItems { reader: self.content(), left }),
+            Head::Object(left) => return View::Object(left, RawFields { reader: self.content(), left }),
+        })
     }
 
     /// Whether this is null.

@@ -50,6 +50,11 @@ impl Error {
             | Error::NoSuchPlace { .. }
             | Error::InvalidPatch { .. }
             | Error::Update(_)
+            // As the JSON reader does, the query parser puts what to write instead into `what`.
+            | Error::Query { .. }
+            | Error::QueryTooDeep { .. }
+            | Error::PatternTooLarge { .. }
+            | Error::Parameter { .. }
             | Error::UnknownCollection { .. }
             | Error::InvalidName { .. }
             | Error::KeyExists { .. }
@@ -150,6 +155,14 @@ impl fmt::Display for Condition<'_> {
                 write!(f, "operation {number}{space}{field}: {what}")
             }
             Error::Update(error) => error.fmt(f),
+            Error::Query { offset, what } => write!(f, "invalid query at byte {offset}: {what}"),
+            Error::QueryTooDeep { offset, max } => {
+                write!(f, "the query nests deeper than {max} levels, at byte {offset}")
+            }
+            Error::PatternTooLarge { pattern } => {
+                write!(f, "the regular expression {pattern:?} is too large, or repeats too often")
+            }
+            Error::Parameter { name, what } => write!(f, "the parameter {name:?} {what}"),
             Error::UnknownCollection { name } => write!(f, "there is no collection named {name:?}"),
             Error::InvalidName { name, what } => write!(f, "{name:?} cannot name a collection: {what}"),
             Error::KeyExists { key } => write!(f, "key {key} is taken"),

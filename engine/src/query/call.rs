@@ -1,0 +1,247 @@
+//! What the functions give. spec: Q-5.
+
+use std::ops::ControlFlow;
+
+use super::arithmetic::arithmetic;
+use super::ast::{Argument, Call, Comparison, Operand, Query};
+use super::evaluate::{Item, Scope, compare};
+use super::function::Function;
+use super::pattern::Pattern;
+use super::text::Mapping;
+use super::time::milliseconds;
+use crate::document::node::{Node, Scalar, View};
+use crate::document::{KeyRef, Kind, Value};
+use crate::error::{Error, Result};
+
+impl Call {
+    /// The call of a function with arguments of the right types.
+    ///
+    /// # Errors
+    /// `PatternTooLarge`, where `match` or `search` has a literal pattern that is.
+    pub(crate) fn new(function: Function, args: Vec<Argument>) -> Result<Self> {
+        let mut call = Call { function, args, pattern: None };
+        call.compile()?;
+        Ok(call)
+    }
+
+    /// Compiles the pattern, where it is known by now.
+    pub(super) fn compile(&mut self) -> Result<()> {
+        let anchored = match self.function {
+            Function::Match => true,
+            Function::Search => false,
+            _ => return Ok(()),
+        };
+        if let Some(Argument::Value(
+            Operand::Literal(Value::Text(text)) | Operand::Parameter(_, Some(Value::Text(text))),
+        )) = self.args.get(1)
+        {
+            let pattern = Pattern::compile(text, anchored);
+            self.pattern = Some(pattern.ok_or_else(|| Error::PatternTooLarge { pattern: text.to_string() })?);
+        }
+        Ok(())
+    }
+
+    fn operand(&self, at: usize) -> &Operand {
+        match &self.args[at] {
+            Argument::Value(operand) => operand,
+            Argument::Nodes(_) => unreachable!("the types of arguments are checked when a call is made"),
+        }
+    }
+
+    fn query(&self) -> &Query {
+        match &self.args[0] {
+            Argument::Nodes(query) => query,
+            Argument::Value(_) => unreachable!("the types of arguments are checked when a call is made"),
+        }
+    }
+}
+
+impl<'r, 'v, N: Node<'v>> Scope<'r, 'v, N> {
+    /// The result of a function that gives a value or nothing.
+    pub(super) fn call<'i>(&self, call: &'i Call) -> Item<'i, N>
+    where
+        'v: 'i,
+        'r: 'i,
+    {
+        let arg = |at| self.item(call.operand(at));
+        match call.function {
+            Function::Count => {
+                let mut count = 0;
+                let _ = self.nodes(call.query(), &mut |_| {
+                    count += 1;
+                    ControlFlow::Continue(())
+                });
+                Item::Scalar(Scalar::Int(count))
+            }
+            Function::Value => self.only(call.query()).map_or(Item::Nothing, Item::of_node),
+            Function::Length => {
+                length(&arg(0)).map_or(Item::Nothing, |len| Item::Scalar(Scalar::Int(len as i64)))
+            }
+            Function::Key => match self.run.key {
+                Some(KeyRef::Int(int)) => Item::Scalar(Scalar::Int(int)),
+                Some(KeyRef::Text(text)) => Item::text(text),
+                Some(KeyRef::Bytes(bytes)) => Item::Scalar(Scalar::Bytes(bytes)),
+                None => Item::Nothing,
+            },
+            Function::Lower => mapped(&arg(0), Mapping::Lower),
+            Function::Fold => mapped(&arg(0), Mapping::Fold),
+            Function::Time => {
+                let text = arg(0).as_text().filter(|(_, mapping)| *mapping == Mapping::None);
+                let time = text.and_then(|(text, _)| milliseconds(text));
+                time.map_or(Item::Nothing, |time| Item::Scalar(Scalar::Int(time)))
+            }
+            Function::Type => kind(&arg(0)).map_or(Item::Nothing, |kind| Item::text(kind.name())),
+            Function::Add | Function::Sub | Function::Mul | Function::Div | Function::Mod => {
+                match (arg(0), arg(1)) {
+                    (Item::Scalar(a), Item::Scalar(b)) => {
+                        arithmetic(call.function, a, b).map_or(Item::Nothing, Item::Scalar)
+                    }
+                    _ => Item::Nothing,
+                }
+            }
+            _ => unreachable!("the parser takes every other function for a test or a literal"),
+        }
+    }
+
+    /// The one node that `query` selects, if it selects one alone.
+    fn only(&self, query: &Query) -> Option<N> {
+        let (mut only, mut more) = (None, false);
+        let _ = self.nodes(query, &mut |node| {
+            more = only.is_some();
+            only = Some(node);
+            if more { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        only.filter(|_| !more)
+    }
+
+    /// The result of a function that is true or false.
+    pub(super) fn test(&self, call: &Call) -> bool {
+        let arg = |at| self.item(call.operand(at));
+        match call.function {
+            Function::In => self.is_in(call),
+            Function::Between => {
+                let value = arg(0);
+                compare(Comparison::LessOrEqual, &arg(1), &value)
+                    && compare(Comparison::LessOrEqual, &value, &arg(2))
+            }
+            Function::StartsWith => match (arg(0), arg(1)) {
+                (Item::Scalar(Scalar::Bytes(whole)), Item::Scalar(Scalar::Bytes(part)))
+                | (Item::Scalar(Scalar::Text(whole)), Item::Scalar(Scalar::Text(part))) => {
+                    whole.starts_with(part)
+                }
+                (whole, part) => texts(&whole, &part, |whole, part| whole.starts_with(part)),
+            },
+            Function::EndsWith => match (arg(0), arg(1)) {
+                (Item::Scalar(Scalar::Bytes(whole)), Item::Scalar(Scalar::Bytes(part)))
+                | (Item::Scalar(Scalar::Text(whole)), Item::Scalar(Scalar::Text(part))) => {
+                    whole.ends_with(part)
+                }
+                (whole, part) => texts(&whole, &part, |whole, part| whole.ends_with(part)),
+            },
+            Function::Contains => match (arg(0), arg(1)) {
+                (Item::Scalar(Scalar::Bytes(whole)), Item::Scalar(Scalar::Bytes(part)))
+                | (Item::Scalar(Scalar::Text(whole)), Item::Scalar(Scalar::Text(part))) => {
+                    memchr::memmem::find(whole, part).is_some()
+                }
+                (whole, part) => texts(&whole, &part, |whole, part| whole.contains(part)),
+            },
+            Function::Match | Function::Search => {
+                let subject = arg(0);
+                let Some((text, mapping)) = subject.as_text() else { return false };
+                match &call.pattern {
+                    Some(pattern) => mapping.read(text, |text| pattern.is_match(text)),
+                    None => self.matches(call, text, mapping),
+                }
+            }
+            _ => unreachable!("the parser takes every other function for a value"),
+        }
+    }
+
+    /// Whether the pattern that an expression gives in this scope matches.
+    fn matches(&self, call: &Call, text: &str, mapping: Mapping) -> bool {
+        let pattern = self.item(call.operand(1));
+        let Some((pattern, pattern_mapping)) = pattern.as_text() else { return false };
+        let anchored = call.function == Function::Match;
+        let found = pattern_mapping.read(pattern, |pattern| Pattern::compile(pattern, anchored));
+        match found {
+            Some(pattern) => mapping.read(text, |text| pattern.is_match(text)),
+            None => {
+                self.run.pattern_too_large.set(Some(pattern.to_owned()));
+                false
+            }
+        }
+    }
+
+    fn is_in(&self, call: &Call) -> bool {
+        let value = self.item(call.operand(0));
+        if matches!(value, Item::Nothing) {
+            return false;
+        }
+        let equal = |other: &Item<'_, N>| compare(Comparison::Equal, &value, other);
+        (1..call.args.len()).any(|at| match call.operand(at) {
+            Operand::Parameter(_, Some(Value::Array(items))) => {
+                items.iter().any(|item| equal(&Item::of_value(item)))
+            }
+            operand => equal(&self.item(operand)),
+        })
+    }
+}
+
+/// Runs `test` over two texts as they read once mapped; false where one is no text.
+fn texts<'v, N: Node<'v>>(whole: &Item<'_, N>, part: &Item<'_, N>, test: fn(&str, &str) -> bool) -> bool {
+    match (whole.as_text(), part.as_text()) {
+        (Some((whole, whole_mapping)), Some((part, part_mapping))) => {
+            whole_mapping.read(whole, |whole| part_mapping.read(part, |part| test(whole, part)))
+        }
+        _ => false,
+    }
+}
+
+fn mapped<'i, 'v: 'i, N: Node<'v>>(item: &Item<'i, N>, mapping: Mapping) -> Item<'i, N> {
+    match item.as_text() {
+        Some((text, before)) => Item::Mapped(text, before.then(mapping)),
+        None => Item::Nothing,
+    }
+}
+
+fn kind<'i, 'v: 'i, N: Node<'v>>(item: &Item<'i, N>) -> Option<Kind> {
+    Some(match item {
+        Item::Nothing => return None,
+        Item::Scalar(Scalar::Null) => Kind::Null,
+        Item::Scalar(Scalar::Bool(_)) => Kind::Bool,
+        Item::Scalar(Scalar::Int(_)) => Kind::Int,
+        Item::Scalar(Scalar::Float(_)) => Kind::Float,
+        Item::Scalar(Scalar::Text(_)) | Item::Mapped(..) => Kind::Text,
+        Item::Scalar(Scalar::Bytes(_)) => Kind::Bytes,
+        Item::Node(node) => match node.view() {
+            View::Array(..) => Kind::Array,
+            _ => Kind::Object,
+        },
+        Item::Value(value) => value.kind(),
+    })
+}
+
+/// Characters of a text, bytes of a byte string, items of an array, fields of an object.
+fn length<'i, 'v: 'i, N: Node<'v>>(item: &Item<'i, N>) -> Option<usize> {
+    match item {
+        Item::Scalar(Scalar::Bytes(bytes)) => Some(bytes.len()),
+        Item::Node(node) => match node.view() {
+            View::Array(len, _) | View::Object(len, _) => Some(len),
+            View::Scalar(_) => None,
+        },
+        Item::Value(Value::Array(items)) => Some(items.len()),
+        Item::Value(Value::Object(fields)) => Some(fields.len()),
+        // Neither mapping changes how many characters there are.
+        _ => item.as_text().map(|(text, _)| text.chars().count()),
+    }
+}
+
+/// The bytes that pairs of digits stand for.
+pub(super) fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u32> = text.chars().map(|digit| digit.to_digit(16)).collect::<Option<_>>()?;
+    let pairs = digits.chunks(2).map(|pair| match pair {
+        [high, low] => u8::try_from(high << 4 | low).ok(),
+        _ => None,
+    });
+    pairs.collect()
+}

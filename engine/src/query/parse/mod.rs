@@ -1,0 +1,139 @@
+//! From text to tree, by the grammar of RFC 9535. Recursive descent, to a depth of [`NESTING_MAX`](super::NESTING_MAX).
+
+mod cursor;
+mod expr;
+mod rewrite;
+
+use super::ast::{Expr, Segment, Selector, Slice};
+use crate::error::Result;
+use cursor::Cursor;
+
+pub(in crate::query) use cursor::{is_name_char, is_name_first};
+
+//= spec/query.md#q-1-1-standard
+//# A store MUST refuse a text that is not a well-formed and valid query, with the place of the mistake.
+/// Parses a query that begins with `$`.
+pub(super) fn path(text: &str) -> Result<Vec<Segment>> {
+    let mut parser = Parser { cursor: Cursor::new(text), parameters: false };
+    parser.cursor.expect("$", "`$`")?;
+    let segments = parser.segments()?;
+    parser.end("`.`, `..` or `[`")?;
+    Ok(segments)
+}
+
+/// Parses a logical expression, which may hold parameters.
+pub(super) fn filter(text: &str) -> Result<Expr> {
+    let mut parser = Parser { cursor: Cursor::new(text), parameters: true };
+    parser.cursor.skip_blanks();
+    let expr = parser.or()?;
+    parser.cursor.skip_blanks();
+    parser.end("`&&`, `||` or the end of the filter")?;
+    Ok(expr)
+}
+
+struct Parser<'t> {
+    cursor: Cursor<'t>,
+    /// Whether `arg` may be called.
+    parameters: bool,
+}
+
+impl Parser<'_> {
+    fn end(&self, due: &str) -> Result<()> {
+        if self.cursor.is_at_end() { Ok(()) } else { Err(self.cursor.unexpected(due)) }
+    }
+
+    /// The segments of a query, from after its `$` or `@`.
+    fn segments(&mut self) -> Result<Vec<Segment>> {
+        let mut segments = Vec::new();
+        loop {
+            let before = self.cursor.position();
+            self.cursor.skip_blanks();
+            if self.cursor.eat("..") {
+                let selectors = match self.cursor.peek() {
+                    Some('[') => self.bracketed()?,
+                    _ => vec![self.after_dot()?],
+                };
+                segments.push(Segment { descends: true, selectors });
+            } else if self.cursor.eat(".") {
+                segments.push(Segment::child(self.after_dot()?));
+            } else if self.cursor.peek() == Some('[') {
+                segments.push(Segment { descends: false, selectors: self.bracketed()? });
+            } else {
+                // White space is part of a query only where a segment follows.
+                self.cursor.go_to(before);
+                return Ok(segments);
+            }
+        }
+    }
+
+    fn after_dot(&mut self) -> Result<Selector> {
+        if self.cursor.eat("*") {
+            Ok(Selector::Wildcard)
+        } else {
+            self.cursor.shorthand().map(Selector::Name)
+        }
+    }
+
+    fn bracketed(&mut self) -> Result<Vec<Selector>> {
+        self.nested(|parser| {
+            parser.cursor.expect("[", "`[`")?;
+            let mut selectors = Vec::new();
+            loop {
+                parser.cursor.skip_blanks();
+                selectors.push(parser.selector()?);
+                parser.cursor.skip_blanks();
+                if parser.cursor.eat("]") {
+                    return Ok(selectors);
+                }
+                parser.cursor.expect(",", "`,` or `]`")?;
+            }
+        })
+    }
+
+    fn selector(&mut self) -> Result<Selector> {
+        match self.cursor.peek() {
+            Some('"' | '\'') => Ok(Selector::Name(self.cursor.string()?.into())),
+            Some('*') => {
+                self.cursor.eat("*");
+                Ok(Selector::Wildcard)
+            }
+            Some('?') => {
+                self.cursor.eat("?");
+                self.cursor.skip_blanks();
+                self.or().map(Selector::Filter)
+            }
+            Some(':' | '-' | '0'..='9') => self.index_or_slice(),
+            _ => Err(self.cursor.unexpected("a name in quotes, an index, a slice, `*` or `?`")),
+        }
+    }
+
+    fn index_or_slice(&mut self) -> Result<Selector> {
+        let start = self.cursor.index()?;
+        let after = self.cursor.position();
+        self.cursor.skip_blanks();
+        if !self.cursor.eat(":") {
+            self.cursor.go_to(after);
+            return Ok(Selector::Index(start.expect("a slice begins with `:` where it has no start")));
+        }
+        self.cursor.skip_blanks();
+        let end = self.cursor.index()?;
+        let after = self.cursor.position();
+        self.cursor.skip_blanks();
+        let mut step = None;
+        if self.cursor.eat(":") {
+            self.cursor.skip_blanks();
+            step = self.cursor.index()?;
+        } else {
+            self.cursor.go_to(after);
+        }
+        Ok(Selector::Slice(Slice { start, end, step: step.unwrap_or(1) }))
+    }
+
+    /// Runs `inner` one level deeper.
+    fn nested<R>(&mut self, inner: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        self.cursor.enter()?;
+        let result = inner(self);
+        self.cursor.leave();
+        result
+    }
+}

@@ -1,0 +1,104 @@
+use crate::Document;
+use crate::document::{KeyRef, RawDocument};
+use crate::error::Error;
+use crate::query::{Filter, arg, field};
+
+#[track_caller]
+fn holds(filter: &str, json: &str) -> bool {
+    holds_of(&Filter::parse(filter).expect(filter), json)
+}
+
+#[track_caller]
+fn holds_of(filter: &Filter, json: &str) -> bool {
+    let bytes = Document::from_json(json).expect(json).encode();
+    filter.matches_with_key(KeyRef::Text("wren"), RawDocument::from_bytes(&bytes).unwrap()).unwrap()
+}
+
+#[test]
+fn the_document_is_both_the_root_and_the_current_node() {
+    let bird = r#"{"year":1859,"seen":[{"where":"barn"},{"where":"hedge"}],"home":"hedge"}"#;
+    assert!(holds(" @.year >= 1850 && @.seen[?@.where == 'hedge'] ", bird));
+    assert!(holds("$.year == @.year && @.seen[?@.where == $.home]", bird));
+    assert!(!holds("@.seen[?@.where == 'pond'] || $.fish", bird));
+    assert!(holds("key() == 'wren' && starts_with(key(), 'w')", bird));
+}
+
+#[test]
+fn many_paths_are_found_in_one_pass() {
+    let json = r#"{"b":{"y":[10,{"z":3}],"x":1},"a":1,"ccc":4,"dd":null}"#;
+    assert!(holds("@.a == 1 && @.b.x == 1 && @.b.y[0] == 10 && @.b.y[1].z == 3 && @.ccc == 4", json));
+    assert!(holds("@.dd == null && !@.d && !@.b.q && !@.b.y[2] && @.ccc == 4 && @.b.y[-1].z == 3", json));
+    assert!(holds("@.b.y[1].z == 3 && @.b && @.b.y && @.dd == null", json));
+    let many: Vec<String> = (0..20).map(|n| format!("@.f{n} == {n}")).collect();
+    let fields: Vec<String> = (0..20).map(|n| format!("\"f{n}\":{n}")).collect();
+    assert!(holds(&many.join(" && "), &format!("{{{}}}", fields.join(","))));
+    assert!(!holds(&many.join(" && "), &format!("{{{}}}", fields[1..].join(","))));
+}
+
+//= spec/query.md#q-2-2-parameters
+//= type=test
+//# A filter MUST NOT be run while a parameter is not bound.
+//= spec/query.md#q-2-2-parameters
+//= type=test
+//# A bound value MUST NOT be read as part of the text of the filter.
+#[test]
+fn a_parameter_is_bound_and_never_spliced() {
+    let filter = Filter::parse("@.name == arg('name') && in(@.n, arg('list'))").unwrap();
+    assert!(matches!(filter.check_bound(), Err(Error::Parameter { .. })));
+    let empty = Document::new().encode();
+    assert!(matches!(filter.matches(RawDocument::from_bytes(&empty).unwrap()), Err(Error::Parameter { .. })));
+    assert!(matches!(filter.clone().bind("other", 1), Err(Error::Parameter { .. })));
+    let bound = filter.bind("name", "' || true").unwrap().bind("list", vec![1, 2]).unwrap();
+    assert!(bound.check_bound().is_ok());
+    assert!(holds_of(&bound, r#"{"name":"' || true","n":2.0}"#));
+    assert!(!holds_of(&bound, r#"{"name":"x","n":2}"#));
+    assert_eq!(bound.to_string(), "@.name == arg('name') && in(@.n, arg('list'))");
+}
+
+#[test]
+fn a_pattern_can_be_a_parameter() {
+    let filter = Filter::parse("@.seen[?match(@, arg('p'))]").unwrap();
+    let wren = filter.clone().bind("p", "W.en").unwrap();
+    assert!(holds_of(&wren, r#"{"seen":["Robin","Wren"]}"#));
+    assert!(!holds_of(&wren, r#"{"seen":["Wrens"]}"#));
+    assert!(matches!(filter.bind("p", "a{99999}"), Err(Error::PatternTooLarge { .. })));
+}
+
+#[test]
+fn the_builder_makes_the_tree_of_the_text() {
+    let same = |built: Filter, text: &str| {
+        assert_eq!(built, Filter::parse(text).unwrap());
+        assert_eq!(built.to_string(), text);
+    };
+    same(field("year").ge(1850) & field("tags").any().eq("x"), "@.year >= 1850 && @.tags[?@ == 'x']");
+    same(
+        field("a").field("b c").item(-1).ne(arg("x")) | !field("d").exists(),
+        "@.a['b c'][-1] != arg('x') || !@.d",
+    );
+    same(
+        (field("a").lt(1) | field("b").gt(2.5)) & field("c").le(true),
+        "(@.a < 1 || @.b > 2.5) && @.c <= true",
+    );
+    same(field("a").any().any().field("b").starts_with("x"), "@.a[?@[?starts_with(@.b, 'x')]]");
+    same(
+        field("a").between(1, 2) & field("b").eq(b"\x00\xff".to_vec()),
+        "between(@.a, 1, 2) && @.b == bytes('00ff')",
+    );
+    same(field("a").matches("b+").unwrap(), "match(@.a, 'b+')");
+    assert!(holds_of(&field("n").is_in([1, 2]), r#"{"n":2}"#));
+    assert!(holds_of(&field("n").eq(vec![1, 2]), r#"{"n":[1,2.0]}"#));
+}
+
+#[test]
+fn bytes_that_are_no_document_match_nothing_and_do_no_harm() {
+    let whole = Document::from_json(r#"{"b":{"y":[10,{"z":3}]},"a":1,"name":"wren"}"#).unwrap().encode();
+    let filter = Filter::parse("@.a == 1 && @.b.y[1].z == 3 && @..[?@ == 'wren']").unwrap();
+    for cut in 0..whole.len() {
+        let _ = filter.matches(RawDocument::from_verified(&whole[..cut]));
+    }
+    for at in 0..whole.len() {
+        let mut turned = whole.clone();
+        turned[at] ^= 0xff;
+        let _ = filter.matches(RawDocument::from_verified(&turned));
+    }
+}

@@ -1,0 +1,98 @@
+//! Paths and filters, written naively from `spec/query.md` and RFC 9535: lists of nodes are lists, and every part is cloned.
+//!
+//! Categories of characters in patterns (`\p{..}`) are not here: they need tables that only Unicode has.
+
+mod evaluate;
+mod functions;
+mod parse;
+mod pattern;
+mod time;
+
+use std::collections::BTreeMap;
+
+use crate::key::Key;
+use crate::value::{Document, Value};
+use evaluate::Scope;
+
+/// A logical expression of RFC 9535.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Filter {
+    expr: Expr,
+}
+
+/// A query of RFC 9535.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Path {
+    segments: Vec<Segment>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Segment {
+    descends: bool,
+    selectors: Vec<Selector>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Selector {
+    Name(String),
+    Wildcard,
+    Index(i64),
+    Slice(Option<i64>, Option<i64>, Option<i64>),
+    Filter(Expr),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Expr {
+    Or(Box<Expr>, Box<Expr>),
+    And(Box<Expr>, Box<Expr>),
+    Not(Box<Expr>),
+    Compare(Term, String, Term),
+    Test(Term),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Term {
+    Literal(Value),
+    Query { from_root: bool, segments: Vec<Segment> },
+    Call(String, Vec<Term>),
+}
+
+impl Filter {
+    /// The filter that `text` is; else why it is none.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        parse::filter(text).map(|expr| Filter { expr })
+    }
+
+    //= spec/query.md#q-2-2-parameters
+    //# A bound value MUST NOT be read as part of the text of the filter.
+    /// Whether the filter admits a document, under its key and with these parameters.
+    pub fn admits(
+        &self,
+        key: Option<&Key>,
+        document: &Document,
+        parameters: &BTreeMap<String, Value>,
+    ) -> bool {
+        let root = Value::Object(document.clone());
+        Scope { root: &root, current: &root, key, parameters }.holds(&self.expr)
+    }
+}
+
+impl Path {
+    /// The path that `text` is; else why it is none.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        parse::path(text).map(|segments| Path { segments })
+    }
+
+    /// The nodes that the path selects, in order.
+    pub fn select(&self, value: &Value) -> Vec<Value> {
+        let parameters = BTreeMap::new();
+        let scope = Scope { root: value, current: value, key: None, parameters: &parameters };
+        scope.select(&self.segments, value.clone())
+    }
+}
