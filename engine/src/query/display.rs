@@ -137,6 +137,8 @@ impl Display for Operand {
                 bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
                 f.write_str("')")
             }
+            // JSON wraps ints beyond 53 bits; a query does not.
+            Operand::Literal(Value::Int(int)) => write!(f, "{int}"),
             // Null, bools and finite numbers: an expression has no other literals.
             Operand::Literal(value) => value.fmt(f),
             Operand::Parameter(name, _) => {

@@ -53,7 +53,7 @@ impl JsonPath {
     /// # Errors
     /// `PatternTooLarge`, where the value itself holds a pattern that is matched against and is beyond the limit.
     pub fn select<'v>(&self, value: &'v Value) -> Result<Vec<&'v Value>> {
-        self.collect(value, |node| node)
+        self.collect(&value, |node| node)
     }
 
     /// As [`select`](Self::select), each node with its place.
@@ -61,13 +61,13 @@ impl JsonPath {
     /// # Errors
     /// As [`select`](Self::select).
     pub fn select_located<'v>(&self, value: &'v Value) -> Result<Vec<(NodePath, &'v Value)>> {
-        self.collect(Located::root(value), |node| (node.path(), node.value))
+        self.collect(&Located::root(value), |node| (node.path(), node.value))
     }
 
-    fn collect<'v, N: Node<'v>, R>(&self, root: N, each: impl Fn(N) -> R) -> Result<Vec<R>> {
+    fn collect<'v, N: Node<'v>, R>(&self, root: &N, each: impl Fn(N) -> R) -> Result<Vec<R>> {
         let mut found = Vec::new();
         let run = Run::of_value();
-        let _ = Scope::new(&root, &run).select(&self.segments, root.clone(), &mut |node| {
+        let _ = Scope::new(root, &run).select(&self.segments, root.clone(), &mut |node| {
             found.push(each(node));
             ControlFlow::Continue(())
         });

@@ -27,7 +27,7 @@ impl<'v, N: Node<'v>> Scope<'_, 'v, N> {
         }
         let Some((segment, rest)) = rest.split_first() else { return each(node) };
         if segment.descends {
-            self.descend(segment, rest, node, each)
+            self.descend(segment, rest, &node, each)
         } else {
             self.children(segment, rest, &node, each)
         }
@@ -38,15 +38,15 @@ impl<'v, N: Node<'v>> Scope<'_, 'v, N> {
         &self,
         segment: &Segment,
         rest: &[Segment],
-        node: N,
+        node: &N,
         each: &mut Each<'_, N>,
     ) -> ControlFlow<()> {
-        self.children(segment, rest, &node, each)?;
+        self.children(segment, rest, node, each)?;
         match node.view() {
             View::Scalar(_) => ControlFlow::Continue(()),
-            View::Array(_, mut items) => items.try_for_each(|item| self.descend(segment, rest, item, each)),
+            View::Array(_, mut items) => items.try_for_each(|item| self.descend(segment, rest, &item, each)),
             View::Object(_, mut fields) => {
-                fields.try_for_each(|(_, value)| self.descend(segment, rest, value, each))
+                fields.try_for_each(|(_, value)| self.descend(segment, rest, &value, each))
             }
         }
     }

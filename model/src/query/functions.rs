@@ -55,7 +55,7 @@ pub(super) fn check(name: &str, args: &[Term]) -> Result<(), String> {
 
 fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<char> = text.chars().collect();
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return None;
     }
     digits.chunks(2).map(|pair| Some((pair[0].to_digit(16)? * 16 + pair[1].to_digit(16)?) as u8)).collect()
