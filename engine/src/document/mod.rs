@@ -20,6 +20,7 @@ mod convert;
 mod key;
 pub(crate) mod map;
 pub(crate) mod node;
+mod nodes;
 pub(crate) mod order;
 mod path;
 mod pointer;

@@ -1,9 +1,6 @@
 //! One view of values for what reads them alike, whether decoded or over their bytes.
 
-use super::raw::{RawFields, RawItems, RawValue};
-use super::value::Value;
-
-/// A value that can be walked: `&Value`, or a [`RawValue`] within encoded bytes.
+/// A value that can be walked: `&Value`, or a `RawValue` within encoded bytes.
 pub(crate) trait Node<'v>: Clone {
     /// The items of an array, in order.
     type Items: Iterator<Item = Self>;
@@ -38,50 +35,4 @@ pub(crate) enum Scalar<'v> {
     Float(f64),
     Text(&'v [u8]),
     Bytes(&'v [u8]),
-}
-
-impl<'v> Node<'v> for &'v Value {
-    type Items = std::slice::Iter<'v, Value>;
-    type Fields = super::Fields<'v>;
-
-    fn view(&self) -> View<'v, Self> {
-        View::Scalar(match *self {
-            Value::Null => Scalar::Null,
-            Value::Bool(bool) => Scalar::Bool(*bool),
-            Value::Int(int) => Scalar::Int(*int),
-            Value::Float(float) => Scalar::Float(*float),
-            Value::Text(text) => Scalar::Text(text.as_bytes()),
-            Value::Bytes(bytes) => Scalar::Bytes(bytes),
-            Value::Array(items) => return View::Array(items.len(), items.iter()),
-            Value::Object(fields) => return View::Object(fields.len(), fields.iter()),
-        })
-    }
-
-    fn member(&self, name: &str) -> Option<Self> {
-        self.as_object()?.get(name)
-    }
-
-    fn item(&self, index: usize) -> Option<Self> {
-        self.as_array()?.get(index)
-    }
-}
-
-impl<'v> Node<'v> for RawValue<'v> {
-    type Items = RawItems<'v>;
-    type Fields = RawFields<'v>;
-
-    #[inline]
-    fn view(&self) -> View<'v, Self> {
-        RawValue::view(self)
-    }
-
-    #[inline]
-    fn member(&self, name: &str) -> Option<Self> {
-        self.field(name)
-    }
-
-    #[inline]
-    fn item(&self, index: usize) -> Option<Self> {
-        self.items()?.nth(index)
-    }
 }

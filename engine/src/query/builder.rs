@@ -1,7 +1,7 @@
 //! Filters from calls instead of text: the same trees.
 
-use super::Filter;
 use super::ast::{Argument, Call, Comparison, Expr, Operand, Query, Segment, Selector};
+use super::filter::Filter;
 use super::function::Function;
 use crate::document::{JsonMode, Text, Value};
 use crate::error::Result;
@@ -30,41 +30,33 @@ pub fn arg(name: impl Into<Text>) -> Parameter {
 pub struct Parameter(Text);
 
 /// What a field can be compared with: anything that is a [`Value`], or a [`Parameter`].
-pub trait Comparable: sealed::Sealed {}
-
-impl<T: Into<Value>> Comparable for T {}
-impl Comparable for Parameter {}
-
-mod sealed {
-    use super::{JsonMode, Operand, Parameter, Value};
-
-    pub trait Sealed {
-        #[expect(private_interfaces, reason = "called by this crate alone")]
-        fn into_operand(self) -> Operand;
-    }
-
+pub trait Comparable {
+    #[doc(hidden)]
     #[expect(private_interfaces, reason = "called by this crate alone")]
-    impl<T: Into<Value>> Sealed for T {
-        fn into_operand(self) -> Operand {
-            match self.into() {
-                // The grammar has no literal for these, so they are parameters with a value, named by their JSON.
-                value @ (Value::Array(_) | Value::Object(_)) => as_parameter(value),
-                Value::Float(float) if !float.is_finite() => as_parameter(Value::Float(float)),
-                value => Operand::Literal(value),
-            }
+    fn into_operand(self) -> Operand;
+}
+
+#[expect(private_interfaces, reason = "called by this crate alone")]
+impl<T: Into<Value>> Comparable for T {
+    fn into_operand(self) -> Operand {
+        match self.into() {
+            // The grammar has no literal for these, so they are parameters with a value, named by their JSON.
+            value @ (Value::Array(_) | Value::Object(_)) => as_parameter(value),
+            Value::Float(float) if !float.is_finite() => as_parameter(Value::Float(float)),
+            value => Operand::Literal(value),
         }
     }
+}
 
-    #[expect(private_interfaces, reason = "called by this crate alone")]
-    impl Sealed for Parameter {
-        fn into_operand(self) -> Operand {
-            Operand::Parameter(self.0, None)
-        }
+#[expect(private_interfaces, reason = "called by this crate alone")]
+impl Comparable for Parameter {
+    fn into_operand(self) -> Operand {
+        Operand::Parameter(self.0, None)
     }
+}
 
-    fn as_parameter(value: Value) -> Operand {
-        Operand::Parameter(value.to_json(JsonMode::Relaxed).into(), Some(value))
-    }
+fn as_parameter(value: Value) -> Operand {
+    Operand::Parameter(value.to_json(JsonMode::Relaxed).into(), Some(value))
 }
 
 /// A place in the documents, of which something is asked. Made by [`field`].
@@ -155,7 +147,7 @@ impl Field {
     /// That the value here is equal to one of `values`.
     pub fn is_in<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Filter {
         let list = Value::Array(values.into_iter().map(Into::into).collect());
-        self.test(Function::In, [sealed::Sealed::into_operand(list)])
+        self.test(Function::In, [list.into_operand()])
     }
 
     /// That the text here, as a whole, is one that the regular expression of RFC 9485 describes.

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter, Write};
 
 use super::ast::{Argument, Call, Comparison, Expr, Operand, Query, Segment, Selector, Slice};
-use super::parse::{is_name_char, is_name_first};
+use super::names::{is_name_char, is_name_first};
 use crate::document::Value;
 
 /// Writes `text` in single quotes, as a normalized path has it (RFC 9535, section 2.7).

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 use super::ast::{Comparison, Expr, Operand, Query};
-use super::select::lead;
+use super::child::lead;
 use super::text::Mapping;
 use crate::document::node::{Node, Scalar, View};
 use crate::document::order::{order_cmp, scalar_cmp};

@@ -1,6 +1,6 @@
 //! The grammar of RFC 9485 (I-Regexp): checked, and translated into the syntax of the crate `regex`, which has more.
 
-use super::NESTING_MAX;
+use super::limits::NESTING_MAX;
 
 /// What a text is as a pattern.
 #[derive(Debug, PartialEq, Eq)]

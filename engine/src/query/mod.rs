@@ -12,13 +12,16 @@ mod arithmetic;
 mod ast;
 mod builder;
 mod call;
+mod child;
 mod display;
 mod evaluate;
 mod filter;
 mod folding;
 mod function;
 mod iregexp;
+mod limits;
 mod located;
+mod names;
 mod one_pass;
 mod parse;
 mod path;
@@ -30,11 +33,9 @@ mod walk;
 
 pub use builder::{Comparable, Field, Parameter, arg, field};
 pub use filter::Filter;
+pub use limits::NESTING_MAX;
 pub use located::{NodePath, Step};
 pub use path::JsonPath;
-
-/// How deep brackets, parentheses and calls may nest in a query.
-pub const NESTING_MAX: usize = 64;
 
 #[cfg(test)]
 mod tests;

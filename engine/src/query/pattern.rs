@@ -4,8 +4,8 @@ use std::cell::RefCell;
 
 use regex::{Regex, RegexBuilder};
 
-use super::NESTING_MAX;
 use super::iregexp::{self, Verdict};
+use super::limits::NESTING_MAX;
 
 /// How large a compiled pattern may be, in bytes.
 const PATTERN_BYTES_MAX: usize = 1 << 20;

@@ -2,7 +2,8 @@
 
 use crate::document::{Text, Value};
 use crate::error::{Advice, Error, Result};
-use crate::query::NESTING_MAX;
+use crate::query::limits::NESTING_MAX;
+use crate::query::names::{is_name_char, is_name_first};
 
 /// The largest magnitude of an index: what every JSON reader holds exactly (RFC 9535, section 2.1).
 const INDEX_MAX: i64 = (1 << 53) - 1;
@@ -248,14 +249,4 @@ impl<'t> Cursor<'t> {
         self.at += 4;
         Ok(u32::from_str_radix(digits, 16).expect("these are hexadecimal digits"))
     }
-}
-
-/// Whether a name after a dot can begin so.
-pub(in crate::query) fn is_name_first(c: char) -> bool {
-    c.is_ascii_alphabetic() || c == '_' || !c.is_ascii()
-}
-
-/// Whether a name after a dot can go on so.
-pub(in crate::query) fn is_name_char(c: char) -> bool {
-    is_name_first(c) || c.is_ascii_digit()
 }

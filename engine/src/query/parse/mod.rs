@@ -1,4 +1,4 @@
-//! From text to tree, by the grammar of RFC 9535. Recursive descent, to a depth of [`NESTING_MAX`](super::NESTING_MAX).
+//! From text to tree, by the grammar of RFC 9535. Recursive descent, to a depth of `NESTING_MAX`.
 
 mod cursor;
 mod expr;
@@ -7,8 +7,6 @@ mod rewrite;
 use super::ast::{Expr, Segment, Selector, Slice};
 use crate::error::Result;
 use cursor::Cursor;
-
-pub(in crate::query) use cursor::{is_name_char, is_name_first};
 
 //= spec/query.md#q-1-1-standard
 //# A store MUST refuse a text that is not a well-formed and valid query, with the place of the mistake.
