@@ -1,9 +1,11 @@
 //! Cases that alone decide a rule: a reader that breaks it, and no other, gets them wrong. `spec/reader/musts` has these readers.
 
 mod chunks;
+mod ends;
 mod frames;
 mod json;
 mod keys;
+mod log;
 mod records;
 mod values;
 
@@ -32,5 +34,15 @@ pub(super) fn make() -> Vec<Group> {
     records::catalog(&mut maker);
     chunks::puts(&mut maker);
     chunks::relocated(&mut maker);
-    vec![values, maker.finish()]
+    let format = maker.finish();
+    let mut maker = Maker::new("rules_recovery", "Files: cases that alone decide a rule of recovery");
+    log::continuations(&mut maker);
+    log::successors(&mut maker);
+    log::replay(&mut maker);
+    ends::claims(&mut maker);
+    ends::chains(&mut maker);
+    ends::lengths(&mut maker);
+    ends::places(&mut maker);
+    ends::freed(&mut maker);
+    vec![values, format, maker.finish()]
 }

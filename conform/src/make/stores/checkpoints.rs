@@ -29,10 +29,10 @@ pub(super) fn make() -> Group {
 }
 
 /// Every page of a checkpoint, and both that a slot names.
-const PLACES: [u32; 2] = [4, 5];
+pub(in crate::make) const PLACES: [u32; 2] = [4, 5];
 
 /// A store with documents of every kind of key in segments of 4,096 bytes.
-fn store() -> Forge {
+pub(in crate::make) fn store() -> Forge {
     let mut forge = small();
     forge.commit(&[
         Record::put(1, &Key::Int(-7), &saying(-7)),
@@ -45,7 +45,7 @@ fn store() -> Forge {
     forge
 }
 
-fn name_in_slot(forge: &mut Forge, references: &[&[u8]], durable: u64) {
+pub(in crate::make) fn name_in_slot(forge: &mut Forge, references: &[&[u8]], durable: u64) {
     forge.slot(3, |slot| {
         slot[360] = 1;
         slot[368..376].copy_from_slice(&durable.to_le_bytes());
@@ -71,7 +71,7 @@ fn with_one(changes: &Changes) -> Forge {
 }
 
 /// A store whose slot names two checkpoints, the newest with `damage` at that offset of its segment.
-fn with_two(damage: Option<usize>) -> Forge {
+pub(in crate::make) fn with_two(damage: Option<usize>) -> Forge {
     let mut forge = store();
     let before = Pages::begin(&mut forge, PLACES[0]).finish(&Changes::default());
     forge.commit(&[Record::put(1, &text("between"), &saying(1))]);

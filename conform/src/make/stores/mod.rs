@@ -1,6 +1,6 @@
 //! Whole files: healthy, torn, damaged, of other versions, and none of ours.
 
-mod checkpoints;
+pub(super) mod checkpoints;
 mod claims;
 mod fields;
 mod lives;
