@@ -15,6 +15,7 @@ mod frames;
 mod image;
 mod opening;
 mod recover;
+mod refusal;
 mod replay;
 mod scan;
 mod slots;

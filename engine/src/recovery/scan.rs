@@ -15,7 +15,7 @@ use crate::sync::Arc;
 
 use super::commit::{Commit, Part};
 use super::image::{SegmentImage, Shared};
-use super::opening::{NO_OPENING, broken, newer};
+use super::refusal::{NO_OPENING, broken, newer};
 use super::start::Start;
 
 #[derive(Debug)]
