@@ -28,6 +28,7 @@ table! {
     UseAnotherName = "check the path, or give the store another name",
     MakeDirectory = "make that directory first",
     CreateAnew = "`holotype import` or `holotype put` creates the store anew",
+    NameNewFile = "give the new file another name",
     UseItsVersion = "open it with the version that wrote it",
     WaitUntilClosed = "wait until it is closed there; commands that only read can share it",
     BackUpWhole = "leave out --from to copy the whole store",

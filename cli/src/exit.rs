@@ -156,6 +156,8 @@ fn advice(path: &Path, error: &Error) -> Option<Advice> {
         // Not the file itself, but the directory that it was to be created in.
         Error::NotFound { path: missing } if missing != path => Advice::MakeDirectory,
         Error::NotFound { .. } => Advice::CreateStore,
+        // What is to be made, and is there.
+        Error::CannotOpen { what: "it exists already", .. } => Advice::NameNewFile,
         Error::NotHolotype { .. } => Advice::UseAnotherName,
         Error::Incomplete => Advice::CreateAnew,
         Error::NewerFormat { .. } => Advice::UseItsVersion,

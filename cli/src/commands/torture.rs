@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use holotype::Document;
 use holotype_crash_tests::gate::{self, CheckReport, GateOptions};
-use holotype_crash_tests::kills::{self, Kills, Tally, Violation, WHEN, Worker};
+use holotype_crash_tests::kills::{self, Kills, Tally, Violation, WHEN, Work, Worker};
 use holotype_crash_tests::part::Shard;
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -39,7 +39,8 @@ pub(crate) struct TortureArgs {
     /// Documents to fill stores with, as `gate --data` takes them [default: built-in ones]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
-    /// The checks to run, such as crash,media,faults,kills,lives [default: all]
+    /// The checks to run, such as crash,media,faults,kills,lives; of the kills, those of commands alone are called commands
+    /// [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     what: Vec<String>,
     /// A power cut may leave garbage in the sectors that were being written, and in those that the file grew by
@@ -52,6 +53,8 @@ pub(crate) struct TortureArgs {
 
 /// The check that the gate runs for a moment, and this command for long.
 const KILLS: &str = "kills";
+/// The part of it in which the built commands are killed.
+const COMMANDS: &str = "commands";
 
 #[derive(Debug, Serialize)]
 struct Report {
@@ -122,10 +125,10 @@ impl<'a> Torture<'a> {
         let names = match (&args.kills, args.what.is_empty()) {
             (None, true) => gate::names().map(str::to_owned).collect(),
             (Some(_), true) => vec![KILLS.to_owned()],
-            (Some(_), false) if args.what != [KILLS] => {
-                return Err(Failure::usage("--kills is for the check kills alone"));
+            (Some(_), false) if args.what != [KILLS] && args.what != [COMMANDS] => {
+                return Err(Failure::usage("--kills is for the checks kills or commands alone"));
             }
-            _ => args.what.iter().map(|name| known_check(name)).collect::<Result<Vec<String>>>()?,
+            _ => args.what.iter().map(|name| known(name)).collect::<Result<Vec<String>>>()?,
         };
         if let Some(dir) = args.dir.as_deref().filter(|dir| !dir.is_dir()) {
             return Err(Failure::usage(format!("{} is no directory", dir.display())));
@@ -143,7 +146,7 @@ impl<'a> Torture<'a> {
             let share = left / (self.names.len() - index) as u32;
             bar.set_message(name.clone());
             checks.push(match name.as_str() {
-                KILLS => self.kill(share, bar)?,
+                KILLS | COMMANDS => self.kill(name, share, bar)?,
                 name => self.check(name, share, bar),
             });
         }
@@ -184,12 +187,13 @@ impl<'a> Torture<'a> {
         Check { name: name.to_owned(), held, cases, seconds, kills: None, notes, failure, replay }
     }
 
-    fn kill(&self, share: Duration, bar: &ProgressBar) -> Result<Check> {
+    fn kill(&self, name: &str, share: Duration, bar: &ProgressBar) -> Result<Check> {
         let start = Instant::now();
         let kills = Kills {
             worker: Worker::this_program().map_err(Failure::not_found)?,
             directory: self.args.dir.clone().unwrap_or_else(std::env::temp_dir),
             documents: self.documents.clone().unwrap_or_default(),
+            only: (name == COMMANDS).then_some(Work::Commands),
         };
         let goes_on = |count: u64| {
             let fraction = match self.args.kills {
@@ -201,7 +205,7 @@ impl<'a> Torture<'a> {
         };
         let (tally, violation) = kills.search(self.seed, self.args.jobs as usize, &goes_on);
         Ok(Check {
-            name: KILLS.to_owned(),
+            name: name.to_owned(),
             held: violation.is_none(),
             cases: tally.kills,
             seconds: start.elapsed().as_secs_f64(),
@@ -221,6 +225,10 @@ impl<'a> Torture<'a> {
         };
         format!("holotype torture {how}{}{}", with("--data", &self.args.data), with("--dir", &self.args.dir))
     }
+}
+
+fn known(name: &str) -> Result<String> {
+    if name == COMMANDS { Ok(name.to_owned()) } else { known_check(name) }
 }
 
 impl From<&Tally> for KillFigures {

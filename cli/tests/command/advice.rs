@@ -19,6 +19,7 @@ fn followed(advice: Advice) -> fn() {
         Advice::UseAnotherName => another_name_is_used,
         Advice::MakeDirectory => the_directory_is_made,
         Advice::CreateAnew => an_unfinished_creation_is_created_anew,
+        Advice::NameNewFile => the_new_file_gets_another_name,
         Advice::UseItsVersion => the_version_that_wrote_it_is_used,
         Advice::WaitUntilClosed => others_close_it_or_only_read,
         Advice::BackUpWhole => the_whole_store_is_backed_up,
@@ -118,6 +119,18 @@ fn an_unfinished_creation_is_created_anew() {
         told(Advice::CreateAnew, 3, bench.run("get s.holo notes 1"));
         bench.run(creates).done();
         assert_eq!(bench.run("get s.holo notes 1").done(), "{}\n");
+    }
+}
+
+fn the_new_file_gets_another_name() {
+    for command in ["backup", "salvage"] {
+        let bench = notes();
+        bench.write("taken.holo", "somebody's");
+        for taken in ["taken.holo", "s.holo"] {
+            told(Advice::NameNewFile, 3, bench.run(&format!("{command} s.holo {taken}")));
+        }
+        bench.run(&format!("{command} s.holo copy.holo")).done();
+        assert_eq!(fs::read(bench.path("taken.holo")).unwrap(), b"somebody's");
     }
 }
 

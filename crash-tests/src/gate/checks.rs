@@ -292,7 +292,8 @@ fn failing(run: &mut Run<'_>) -> Result<(), Failed> {
 
 fn killed(run: &mut Run<'_>) -> Result<(), Failed> {
     let worker = Worker::this_program().map_err(|what| (run.seed, what))?;
-    let kills = Kills { worker, directory: std::env::temp_dir(), documents: run.documents.to_vec() };
+    let kills =
+        Kills { worker, directory: std::env::temp_dir(), documents: run.documents.to_vec(), only: None };
     let mut tally = kills::Tally::default();
     let result = run.each_seed(|run, seed| {
         let goes_on = |tally: &kills::Tally| tally.kills == 0 || run.goes_on();

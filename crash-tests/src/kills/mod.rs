@@ -58,6 +58,8 @@ pub struct Kills {
     pub directory: PathBuf,
     /// Documents to fill them with, beside those that the seed makes up.
     pub documents: Vec<Document>,
+    /// The only stories that are lived through; those of every kind where there is none.
+    pub only: Option<Work>,
 }
 
 impl Kills {

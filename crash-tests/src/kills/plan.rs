@@ -42,11 +42,14 @@ impl Plan {
     pub(super) fn new(seed: u64, documents: &[Document]) -> Plan {
         let setups = [Setup::TINY, Setup::SECTORS, Setup::LARGE, Setup::SMALL, Setup::DEFAULT];
         let setup = setups[(seed % setups.len() as u64) as usize];
-        if seed % LEDGER_EVERY == LEDGER_EVERY - 1 {
-            return Plan { seed, setup, work: Work::Ledger, lives: vec![Vec::new(); LEDGER_LIVES] };
-        }
-        if seed % COMMANDS_EVERY == 1 {
-            return Plan { seed, setup, work: Work::Commands, lives: vec![Vec::new(); COMMAND_LIVES] };
+        let work = Self::work_of(seed);
+        let lives = match work {
+            Work::Calls => Vec::new(),
+            Work::Ledger => vec![Vec::new(); LEDGER_LIVES],
+            Work::Commands => vec![Vec::new(); COMMAND_LIVES],
+        };
+        if work != Work::Calls {
+            return Plan { seed, setup, work, lives };
         }
         let mut lives = vec![Vec::new()];
         for step in random::steps(seed, CALLS, setup, documents) {
@@ -56,6 +59,15 @@ impl Plan {
             }
         }
         Plan { seed, setup, work: Work::Calls, lives }
+    }
+
+    /// Of which kind the story is.
+    pub(super) fn work_of(seed: u64) -> Work {
+        match seed {
+            _ if seed % LEDGER_EVERY == LEDGER_EVERY - 1 => Work::Ledger,
+            _ if seed % COMMANDS_EVERY == 1 => Work::Commands,
+            _ => Work::Calls,
+        }
     }
 
     /// How the store is opened: in half of the stories, with threads of its own.

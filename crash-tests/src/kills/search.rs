@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::plan::Plan;
 use super::{Kills, Tally, Violation};
 
 /// What the threads of a search share.
@@ -50,12 +51,22 @@ impl Shared<'_> {
                 counted = tally.kills;
                 self.goes_on()
             };
-            let seed = self.next.fetch_add(1, Ordering::Relaxed);
+            let seed = self.next_story();
             if let Err(violation) = self.kills.story(seed, &mut tally, goes_on) {
                 *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(violation);
             }
         }
         tally
+    }
+
+    /// The next seed whose story is of the kind that is wanted.
+    fn next_story(&self) -> u64 {
+        loop {
+            let seed = self.next.fetch_add(1, Ordering::Relaxed);
+            if self.kills.only.is_none_or(|wanted| Plan::work_of(seed) == wanted) {
+                return seed;
+            }
+        }
     }
 
     fn goes_on(&self) -> bool {
