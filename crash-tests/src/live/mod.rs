@@ -354,7 +354,16 @@ impl Live {
 }
 
 fn open(setup: Setup, witness: &Witness) -> Result<Db, Violation> {
-    Db::open_on(witness.clone(), &setup.options()).map_err(|error| format!("opening: {error}"))
+    let open = || Db::open_on(witness.clone(), &setup.options());
+    let opened = open().or_else(|error| match error {
+        // On a full disk that may be, and nothing is lost: where there is room, it opens.
+        Error::StorageFull { .. } => {
+            witness.disk().set_capacity(None);
+            open()
+        }
+        error => Err(error),
+    });
+    opened.map_err(|error| format!("opening: {error}"))
 }
 
 /// The judge while a call is under way.
