@@ -116,8 +116,8 @@ class Image:  # the bytes of a file behind a valid slot
                 need("F-6.1", cursor.varint() <= NONE, (lsn or 0) & NONE == base + cursor.varint())
                 return None
             need("F-6.3", kind <= TIME, kind="newer format")
-            need("F-6.4", not flags & 0xF0, kind="newer format")
             need("F-6.3", kind)
+            need("F-6.4", not flags & 0xF0, kind="newer format")
             need("F-6.4", not flags & CHUNKED or kind in (PUT, RELOCATED))
             collection, count = cursor.varint(), base + cursor.varint()
             need("F-6.1", collection <= NONE, count <= NONE, lsn in (None, incarnation << 32 | count))
