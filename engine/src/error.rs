@@ -234,6 +234,15 @@ pub enum Error {
         /// What is wrong.
         what: &'static str,
     },
+    /// The text is no path of a change: a singular query of RFC 9535.
+    InvalidPath {
+        /// The text.
+        path: String,
+        /// Where it goes wrong, in bytes from its start.
+        at: usize,
+        /// What is wrong.
+        what: &'static str,
+    },
     /// A pointer or path leads to no value.
     NoSuchPlace {
         /// The way up to the step that leads nowhere.

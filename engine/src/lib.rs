@@ -78,6 +78,7 @@ mod testing;
 mod ticket;
 mod transaction;
 mod txn;
+mod updating;
 mod watch;
 
 pub use collection::Collection;
@@ -87,7 +88,7 @@ pub use core::{
 };
 pub use db::Db;
 pub use doc_ref::{DocRef, DocView};
-pub use document::{AsKey, Document, Key, KeyRef, Value};
+pub use document::{AsKey, Document, Key, KeyRef, Update, Value};
 pub use error::{Clause, Corruption, Error, Result};
 pub use options::{Background, Durability, Options};
 pub use pipeline::SnapshotInfo;
@@ -104,9 +105,15 @@ pub use ticket::Ticket;
 pub use transaction::collection::TxCollection;
 pub use transaction::scan::{TxKeys, TxScan};
 pub use transaction::{Savepoint, WriteTransaction};
+pub use updating::{OnConflict, Updated};
 pub use watch::Watch;
 
 /// The README's example, compiled with the tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// The recipes, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/updates.md")]
+struct Updates;

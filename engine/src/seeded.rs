@@ -29,6 +29,26 @@ macro_rules! catalogue {
 }
 
 catalogue! {
+    /// A patch of which an operation fails leaves what those before it made.
+    PatchAppliedHalf,
+    /// Ints are added as floats.
+    IncThroughFloat,
+    /// A value is moved into itself.
+    MovedIntoItself,
+    /// The test of a patch compares by equality, where 1 is not 1.0.
+    TestByEquality,
+    /// A null of a merge patch comes into what it creates.
+    NullMerged,
+    /// An array that is capped keeps its first items.
+    CapKeepsTheFirst,
+    /// A pull compares by equality, where 1 is not 1.0.
+    PullByEquality,
+    /// An object into which an update over bytes puts a field keeps its count.
+    CountOfFieldsKept,
+    /// A document that an update leaves equal is written.
+    EqualWritten,
+    /// An update that names a version changes any.
+    VersionOfUpdateIgnored,
     /// The end of the log is always a torn tail, whatever attests that it went on.
     ClaimsIgnored,
     /// Recovery looks for claims in the last segment only.

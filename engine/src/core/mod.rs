@@ -61,5 +61,5 @@ pub(crate) use value::{Core, Progress};
 pub use verify::VerifyReport;
 pub(crate) use visit::Visited;
 pub(crate) use work::Effort;
-pub(crate) use write::{Bodies, Expect};
+pub(crate) use write::{Bodies, Expect, check_key};
 pub(crate) use writer::Writer;

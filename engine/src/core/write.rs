@@ -257,7 +257,7 @@ impl Writer {
 //= spec/semantics.md#s-2-3-key-limit
 //# A write that names a text or bytes key of more than 1,024 bytes of payload MUST be refused as
 //# `KeyTooLong`.
-pub(super) fn check_key(key: KeyRef<'_>) -> Result<()> {
+pub(crate) fn check_key(key: KeyRef<'_>) -> Result<()> {
     let len = match key {
         KeyRef::Int(_) => return Ok(()),
         KeyRef::Text(text) => text.len(),

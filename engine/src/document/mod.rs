@@ -10,7 +10,7 @@
 //! | read one field of many | [`RawDocument::get`]: no decoding of the rest, no allocation |
 //! | check bytes from elsewhere | [`validate`] |
 //! | find a value by a path of the standards | [`JsonPointer`] |
-//! | change a value by the standards | [`JsonPatch`], [`merge`] |
+//! | change a value by the standards | [`JsonPatch`], [`merge`], [`Update`] |
 //! | compare any two values | [`Value::order_cmp`], or their [`order_key`]s bytewise |
 //!
 //! The room is pure: bytes and values in, bytes and values out. Equal documents have equal bytes, whichever way they were made.
@@ -49,7 +49,7 @@ pub use pointer::{JsonPointer, PathFault};
 pub use raw::{RawDocument, RawFields, RawItems, RawValue};
 pub use ser::to_bytes;
 pub use text::Text;
-pub use update::{JsonPatch, Operation, UpdateError, UpdateFault, merge};
+pub use update::{Changes, JsonPatch, Number, Operation, Update, UpdateError, UpdateFault, merge};
 pub use value::{Kind, Value};
 
 #[doc(hidden)]

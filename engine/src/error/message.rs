@@ -47,6 +47,7 @@ impl Error {
             | Error::DocumentTooLarge { .. }
             | Error::TooDeep { .. }
             | Error::InvalidPointer { .. }
+            | Error::InvalidPath { .. }
             | Error::NoSuchPlace { .. }
             | Error::InvalidPatch { .. }
             | Error::Update(_)
@@ -148,6 +149,7 @@ impl fmt::Display for Condition<'_> {
             Error::InvalidPointer { pointer, at, what } => {
                 write!(f, "{pointer:?} is no JSON Pointer: {what}, at byte {at}")
             }
+            Error::InvalidPath { path, at, what } => write!(f, "{path:?} is no path: {what}, at byte {at}"),
             Error::NoSuchPlace { path, fault } => write!(f, "nothing is at {path:?}: {fault}"),
             Error::InvalidPatch { operation: None, what, .. } => f.write_str(what),
             Error::InvalidPatch { operation: Some(number), field, what } => {

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use crate::collection::encoded;
 use crate::core::{Bodies, Draft, DraftWalk, Expect};
 use crate::doc_ref::DocRef;
-use crate::document::{self, AsKey, Document, Key};
+use crate::document::{self, AsKey, Document, Key, KeyRef};
 use crate::error::{Error, Result};
 use crate::index::KeyRange;
 use crate::scan::KeyBounds;
@@ -134,6 +134,11 @@ impl<'tx> TxCollection<'tx> {
     ) -> Result<bool> {
         let key = key.as_key();
         encoded(encode, |body| self.change(|draft| draft.put(&self.name, key, expect, body)))
+    }
+
+    /// Puts a document that is encoded already.
+    pub(crate) fn put_body(&self, key: KeyRef<'_>, body: &[u8]) -> Result<()> {
+        self.change(|draft| draft.put(&self.name, key, Expect::Anything, body)).map(|_| ())
     }
 
     /// Deletes the document under `key`. Whether there was one.

@@ -12,6 +12,7 @@ mod raw;
 mod rfc8949;
 mod serde;
 mod strategies;
+mod updates;
 mod values;
 
 use super::{Document, Value};

@@ -53,12 +53,19 @@ impl Tree for Decoded {
         Ok(node.clone())
     }
 
-    fn part(value: &Value, _: usize) -> Result<Value> {
+    fn part(value: &Value) -> Result<Value> {
         Ok(value.clone())
     }
 
     fn decode(node: &Value) -> Result<Value> {
         Ok(node.clone())
+    }
+
+    fn items<'n>(node: &'n Value) -> impl Iterator<Item = &'n Value>
+    where
+        Self: 'n,
+    {
+        node.as_array().unwrap_or_default().iter()
     }
 
     fn put(&mut self, place: &[Step], part: Value) -> Result<()> {
@@ -111,6 +118,20 @@ impl Tree for Decoded {
         self.len -= encoded_len(&removed, DEPTH_MAX)?;
         self.count_changed(count + 1, count);
         Ok(removed)
+    }
+
+    fn retain(&mut self, array: &[Step], keep: &[bool]) -> Result<()> {
+        let items = items(self.at(array));
+        let all = std::mem::take(items);
+        let before = all.len();
+        let (kept, removed): (Vec<_>, Vec<_>) = all.into_iter().zip(keep).partition(|(_, keep)| **keep);
+        *items = kept.into_iter().map(|(item, _)| item).collect();
+        let count = items.len();
+        self.count_changed(before, count);
+        for (item, _) in removed {
+            self.len -= encoded_len(&item, DEPTH_MAX)?;
+        }
+        Ok(())
     }
 
     fn check_len(&self) -> Result<()> {

@@ -4,14 +4,38 @@ use super::tree::{self, Place, Step, Tree};
 use crate::document::pointer::Node;
 use crate::document::{DEPTH_MAX, Document, Kind, Value};
 use crate::error::{Error, Result};
+use crate::seeded::{self, Bug};
 
 /// Merges `patch` into `tree`, which is given up on an error.
 pub(super) fn merge<T: Tree>(tree: &mut T, patch: &Value) -> Result<()> {
     match patch {
-        Value::Object(fields) if tree.root().kind() == Kind::Object => into(tree, &mut Place::new(), fields)?,
-        other => put(tree, &[], other)?,
+        Value::Object(fields) if tree.root().kind() == Kind::Object => merge_object(tree, fields),
+        other => {
+            put(tree, &[], other)?;
+            tree.check_len()
+        }
     }
+}
+
+/// Merges `patch` into `tree`, which is an object.
+pub(super) fn merge_object<T: Tree>(tree: &mut T, patch: &Document) -> Result<()> {
+    into(tree, &mut Place::new(), patch)?;
     tree.check_len()
+}
+
+/// How many places of an object the merge patch changes, counted up to `max`.
+pub(super) fn count(patch: &Document, max: usize) -> usize {
+    let mut total = 0;
+    for value in patch.values() {
+        total += match value {
+            Value::Object(fields) => count(fields, max),
+            _ => 1,
+        };
+        if total >= max {
+            break;
+        }
+    }
+    total
 }
 
 /// Merges `patch` into the object at `place`.
@@ -32,7 +56,7 @@ fn into<T: Tree>(tree: &mut T, place: &mut Place, patch: &Document) -> Result<()
 
 /// Puts what `patch` makes of nothing.
 fn put<T: Tree>(tree: &mut T, place: &[Step], patch: &Value) -> Result<()> {
-    let part = T::part(&of_nothing(patch, DEPTH_MAX - place.len())?, place.len())?;
+    let part = T::part(&of_nothing(patch, DEPTH_MAX - place.len())?)?;
     tree.put(place, part)
 }
 
@@ -42,7 +66,7 @@ fn put<T: Tree>(tree: &mut T, place: &[Step], patch: &Value) -> Result<()> {
 fn of_nothing(patch: &Value, levels: usize) -> Result<Value> {
     let Value::Object(fields) = patch else { return Ok(patch.clone()) };
     let levels = levels.checked_sub(1).ok_or(Error::TooDeep { max: DEPTH_MAX })?;
-    let kept = fields.iter().filter(|(_, value)| !value.is_null());
+    let kept = fields.iter().filter(|(_, value)| !value.is_null() || seeded::is_on(Bug::NullMerged));
     let kept = kept.map(|(name, value)| Ok((name, of_nothing(value, levels)?)));
     Ok(Value::Object(kept.collect::<Result<Vec<_>>>()?.into_iter().collect()))
 }

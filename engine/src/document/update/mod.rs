@@ -1,20 +1,29 @@
-//! Values changed by the standards: JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396). spec: U-2 to U-4.
+//! Values changed: by JSON Patch (RFC 6902), by JSON Merge Patch (RFC 7396), and by updates. spec: U-2 to U-5.
 //!
 //! | file | job |
 //! |---|---|
 //! | `patch`, `apply` | JSON Patch: its form, and what it does |
 //! | `merge` | JSON Merge Patch |
-//! | `tree` | what both need of a value, decoded or encoded |
-//! | `decoded` | a decoded value as such a tree |
+//! | `path`, `change`, `run` | updates: the paths of their changes, their builder, and what they do |
+//! | `tree` | what all need of a value, decoded or encoded |
+//! | `decoded`, `encoded` | a decoded value as such a tree, and an encoded one |
+//! | `changes` | what a call on a document changes it by |
 //! | `fault` | why an operation failed |
 
 mod apply;
+mod change;
+mod changes;
 mod decoded;
+mod encoded;
 mod fault;
 mod merge;
 mod patch;
+mod path;
+mod run;
 mod tree;
 
+pub use change::{Number, Update};
+pub use changes::Changes;
 pub use fault::{UpdateError, UpdateFault};
 pub use patch::{JsonPatch, Operation};
 
@@ -31,6 +40,18 @@ impl JsonPatch {
     pub fn apply(&self, value: &Value) -> Result<Value> {
         let mut tree = Decoded::new(value.clone())?;
         apply::apply(&mut tree, self)?;
+        Ok(tree.into_value())
+    }
+}
+
+impl Update {
+    /// What the update makes of `value`.
+    ///
+    /// # Errors
+    /// As [`JsonPatch::apply`]; `InvalidPath` for a path that is none.
+    pub fn apply(&self, value: &Value) -> Result<Value> {
+        let mut tree = Decoded::new(value.clone())?;
+        run::run(&mut tree, self)?;
         Ok(tree.into_value())
     }
 }

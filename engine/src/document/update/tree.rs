@@ -27,17 +27,24 @@ pub(super) trait Tree {
     fn root(&self) -> Self::Node<'_>;
     /// A copy of the value at `node`.
     fn copy(node: Self::Node<'_>) -> Result<Self::Part>;
-    /// `value`, to be put in at a place `steps` long.
-    fn part(value: &Value, steps: usize) -> Result<Self::Part>;
+    /// `value`, to be put in.
+    fn part(value: &Value) -> Result<Self::Part>;
     /// The value at `node`, decoded.
     fn decode(node: Self::Node<'_>) -> Result<Value>;
 
-    /// Puts `part` in the place of the whole value, a field that may be there or not, or an item that is there.
+    /// The items of the array at `node`; none of any other value.
+    fn items<'n>(node: Self::Node<'n>) -> impl Iterator<Item = Self::Node<'n>>
+    where
+        Self: 'n;
+
+    /// Puts `part`, of as many levels as the place leaves, in the place of the whole value, a field that may be there or not, or an item that is there.
     fn put(&mut self, place: &[Step], part: Self::Part) -> Result<()>;
     /// Inserts `part` as an item before the index that ends `place`, which is the array's length at most.
     fn insert(&mut self, place: &[Step], part: Self::Part) -> Result<()>;
     /// Takes out the field or item at `place`, which is there.
     fn remove(&mut self, place: &[Step]) -> Result<Self::Part>;
+    /// Of the items of the array at `array`, keeps those for which `keep` is true.
+    fn retain(&mut self, array: &[Step], keep: &[bool]) -> Result<()>;
     /// Whether the value is within the limit of a document's length.
     fn check_len(&self) -> Result<()>;
 }

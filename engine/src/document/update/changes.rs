@@ -1,0 +1,147 @@
+//! What a call on a document changes it by, and the document's bytes before and after.
+
+use std::borrow::Cow;
+
+use super::change::Update;
+use super::decoded::Decoded;
+use super::encoded::Encoded;
+use super::fault::{Failed, UpdateFault};
+use super::patch::JsonPatch;
+use super::tree::Tree;
+use super::{apply, merge, run};
+use crate::document::pointer::Node;
+use crate::document::{Document, Kind, RawDocument, Value};
+use crate::error::Result;
+use crate::seeded::{self, Bug};
+
+/// Up to so many operations each copy the bytes; for more, the document is decoded once and encoded once.
+const COPIES_MAX: usize = 8;
+
+/// What a call changes a document by: [`JsonPatch`]es, merge patches and [`Update`]s, one after the other, all or none.
+///
+/// ```
+/// use holotype::{Update, doc, document::{Changes, RawDocument}};
+///
+/// let (bytes, merge) = (doc! { "seen": 1, "old": true }.encode(), doc! { "old": null });
+/// let changes = Changes::merge(&merge).then(Update::new().inc("$.seen", 1));
+/// assert_eq!(changes.apply(RawDocument::from_bytes(&bytes)?)?, doc! { "seen": 2 }.encode());
+/// # Ok::<(), holotype::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Changes<'a>(Vec<By<'a>>);
+
+#[derive(Debug, Clone)]
+enum By<'a> {
+    Patch(&'a JsonPatch),
+    Merge(&'a Document),
+    Update(Cow<'a, Update>),
+}
+
+impl<'a> From<&'a JsonPatch> for Changes<'a> {
+    fn from(patch: &'a JsonPatch) -> Self {
+        Changes(vec![By::Patch(patch)])
+    }
+}
+
+impl From<Update> for Changes<'_> {
+    fn from(update: Update) -> Self {
+        Changes(vec![By::Update(Cow::Owned(update))])
+    }
+}
+
+impl<'a> From<&'a Update> for Changes<'a> {
+    fn from(update: &'a Update) -> Self {
+        Changes(vec![By::Update(Cow::Borrowed(update))])
+    }
+}
+
+impl<'a> Changes<'a> {
+    /// Those of a JSON Merge Patch, RFC 7396.
+    pub fn merge(patch: &'a Document) -> Self {
+        Changes(vec![By::Merge(patch)])
+    }
+
+    /// These, and then `others`.
+    #[must_use]
+    pub fn then(mut self, others: impl Into<Changes<'a>>) -> Self {
+        self.0.append(&mut others.into().0);
+        self
+    }
+}
+
+impl Changes<'_> {
+    /// The bytes of the document that the changes make of `document`.
+    ///
+    /// # Errors
+    /// `Update`, `DocumentTooLarge`, `TooDeep`; `Decode` where the bytes, though undamaged, are not a document.
+    pub fn apply(&self, document: RawDocument<'_>) -> Result<Vec<u8>> {
+        if self.count() <= COPIES_MAX { self.copy(document) } else { self.decode(document) }
+    }
+
+    /// As [`apply`](Self::apply): each operation copies the bytes.
+    pub(in crate::document) fn copy(&self, document: RawDocument<'_>) -> Result<Vec<u8>> {
+        let mut tree = Encoded::new(document.as_bytes());
+        self.run(&mut tree)?;
+        Ok(tree.into_bytes())
+    }
+
+    /// As [`apply`](Self::apply), over the decoded document.
+    pub(in crate::document) fn decode(&self, document: RawDocument<'_>) -> Result<Vec<u8>> {
+        let mut tree = Decoded::new(Value::Object(document.to_document()?))?;
+        self.run(&mut tree)?;
+        Encoded::part(&tree.into_value())
+    }
+
+    fn run<T: Tree>(&self, tree: &mut T) -> Result<()> {
+        match self.0.iter().try_for_each(|by| by.run(tree)) {
+            Err(_) if seeded::is_on(Bug::PatchAppliedHalf) => Ok(()),
+            done => done,
+        }
+    }
+
+    /// How many operations there are; those of a merge counted up to one more than are done by copying.
+    fn count(&self) -> usize {
+        self.0.iter().map(By::count).sum()
+    }
+}
+
+impl By<'_> {
+    fn run<T: Tree>(&self, tree: &mut T) -> Result<()> {
+        match self {
+            By::Patch(patch) => apply::apply(tree, patch),
+            By::Merge(patch) => merge::merge_object(tree, patch),
+            By::Update(update) => run::run(tree, update),
+        }?;
+        self.check_document(tree.root().kind())
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            By::Patch(patch) => patch.operations().len(),
+            By::Merge(patch) => merge::count(patch, COPIES_MAX + 1),
+            By::Update(update) => run::count(update),
+        }
+    }
+
+    //= spec/update.md#u-2-5-documents
+    //# A patch or an update of a document whose result is no object MUST be refused.
+    fn check_document(&self, found: Kind) -> Result<()> {
+        if found == Kind::Object {
+            return Ok(());
+        }
+        let (number, name, path) = match self {
+            By::Patch(patch) => {
+                let last = patch.operations().len() - 1;
+                let operation = &patch.operations()[last];
+                (last, operation.name(), operation.path().to_string())
+            }
+            By::Update(update) => {
+                let last = update.changes().len() - 1;
+                let change = &update.changes()[last];
+                (last, change.action.name(), change.path.to_string())
+            }
+            By::Merge(_) => unreachable!("an object merged into an object is one"),
+        };
+        Err(Failed::from(UpdateFault::NoDocument { found }).at(number, name, || path))
+    }
+}

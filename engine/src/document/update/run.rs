@@ -1,0 +1,295 @@
+//! An update applied to a value. spec: U-5.
+
+use std::cmp::Ordering;
+
+use super::change::{Action, Change, Number, Update};
+use super::fault::{Failed, UpdateFault};
+use super::path::{PathStep, SingularPath};
+use super::tree::{Place, Step, Tree, find};
+use crate::document::pointer::Node;
+use crate::document::{Document, Kind, PathFault, Value};
+use crate::error::Result;
+use crate::seeded::{self, Bug};
+
+/// Where a path leads.
+enum Found {
+    There(Place),
+    /// The values around the field are there up to it; the names from it on are still to be created.
+    Missing {
+        around: Place,
+        from: usize,
+    },
+    /// An array has no such item.
+    NoItem {
+        at: usize,
+        len: usize,
+    },
+}
+
+/// Applies all changes to `tree`, which is given up on an error.
+pub(super) fn run<T: Tree>(tree: &mut T, update: &Update) -> Result<()> {
+    update.check()?;
+    for (number, change) in update.changes().iter().enumerate() {
+        one(tree, change)
+            .map_err(|failed| failed.at(number, change.action.name(), || change.path.to_string()))?;
+        tree.check_len()?;
+    }
+    Ok(())
+}
+
+/// How many operations the changes of `update` are, if each copies the bytes once.
+pub(super) fn count(update: &Update) -> usize {
+    let of = |change: &Change| match &change.action {
+        Action::Push { items, .. } => items.len() + 1,
+        _ => 1,
+    };
+    update.changes().iter().map(of).sum()
+}
+
+fn one<T: Tree>(tree: &mut T, Change { path, action }: &Change) -> Result<(), Failed> {
+    let found = locate(tree.root(), path)?;
+    match action {
+        Action::Set(value) => create(tree, path, found, value),
+        Action::Unset => match found {
+            Found::There(place) => Ok(remove(tree, &place)?),
+            _ => Ok(()),
+        },
+        Action::Rename(name) => rename(tree, path, found, name),
+        Action::Inc(by) => calculate(tree, path, found, *by, i64::checked_add, |a, b| a + b),
+        Action::Mul(by) => calculate(tree, path, found, *by, i64::checked_mul, |a, b| a * b),
+        Action::Min(value) => bound(tree, path, found, value, Ordering::Greater),
+        Action::Max(value) => bound(tree, path, found, value, Ordering::Less),
+        Action::Push { items, keep_last } => push(tree, path, found, items, *keep_last),
+        Action::Pop { first } => pop(tree, found, *first),
+        Action::Pull(item) => pull(tree, found, item),
+        Action::AddToSet(item) => match &found {
+            Found::There(place) if has(tree, place, item)? => Ok(()),
+            _ => push(tree, path, found, std::slice::from_ref(item), None),
+        },
+    }
+}
+
+//= spec/update.md#u-5-2-paths
+//# A name in an array, an index in an object, and any step in a scalar MUST be refused with the path up to that
+//# step and what it met.
+fn locate<N: Node>(root: N, path: &SingularPath) -> Result<Found, UpdateFault> {
+    let (mut node, mut place) = (root, Place::with_capacity(path.steps.len()));
+    for (at, step) in path.steps.iter().enumerate() {
+        let astray = |fault| UpdateFault::NoSuchPlace { at: path.up_to(at), fault };
+        node = match (node.kind(), step) {
+            (Kind::Object, PathStep::Name(name)) => {
+                place.push(Step::Name(name.clone()));
+                match node.field(name) {
+                    Some(field) => field,
+                    None => return missing(path, place, at),
+                }
+            }
+            (Kind::Array, PathStep::Index(index)) => {
+                let len = node.count();
+                let from_start = if *index < 0 { len as i64 + index } else { *index };
+                let Some(index) = usize::try_from(from_start).ok().filter(|index| *index < len) else {
+                    return Ok(Found::NoItem { at, len });
+                };
+                place.push(Step::Index(index));
+                node.item(index).expect("the index is below the length")
+            }
+            (Kind::Object, PathStep::Index(_)) => return Err(astray(PathFault::NotAName)),
+            (Kind::Array, PathStep::Name(_)) => return Err(astray(PathFault::NotAnIndex)),
+            (found, _) => return Err(astray(PathFault::Scalar { found })),
+        };
+    }
+    Ok(Found::There(place))
+}
+
+/// Nothing is at the step `from`, which `around` ends with. What follows can only be names: those of objects in each other.
+fn missing(path: &SingularPath, around: Place, from: usize) -> Result<Found, UpdateFault> {
+    let index = path.steps[from..].iter().position(|step| matches!(step, PathStep::Index(_)));
+    match index {
+        None => Ok(Found::Missing { around, from }),
+        Some(index) => {
+            let at = path.up_to(from + index);
+            Err(UpdateFault::NoSuchPlace { at, fault: PathFault::NotAName })
+        }
+    }
+}
+
+//= spec/update.md#u-5-3-nothing-there
+//# An index that leads to nothing MUST be refused by the changes that create.
+/// Puts `value` where the path leads, with the objects around it that are not there.
+fn create<T: Tree>(tree: &mut T, path: &SingularPath, found: Found, value: &Value) -> Result<(), Failed> {
+    match found {
+        Found::There(place) => Ok(tree.put(&place, T::part(value)?)?),
+        Found::NoItem { at, len } => {
+            Err(UpdateFault::NoSuchPlace { at: path.up_to(at), fault: PathFault::BeyondEnd { len } }.into())
+        }
+        Found::Missing { around, from } => {
+            let names = path.steps[from + 1..].iter().rev().map(|step| match step {
+                PathStep::Name(name) => name.clone(),
+                PathStep::Index(_) => unreachable!("an index does not follow what is missing"),
+            });
+            let value = names.fold(value.clone(), |inner, name| Document::from([(name, inner)]).into());
+            Ok(tree.put(&around, T::part(&value)?)?)
+        }
+    }
+}
+
+//= spec/update.md#u-5-4-set-and-unset
+//# An `unset` of the whole value MUST be refused.
+fn remove<T: Tree>(tree: &mut T, place: &[Step]) -> Result<(), Failed> {
+    if place.is_empty() {
+        return Err(UpdateFault::NothingLeft.into());
+    }
+    tree.remove(place)?;
+    Ok(())
+}
+
+//= spec/update.md#u-5-5-rename
+//# A `rename` whose path does not end in a name MUST be refused.
+fn rename<T: Tree>(tree: &mut T, path: &SingularPath, found: Found, name: &str) -> Result<(), Failed> {
+    let Some(PathStep::Name(old)) = path.steps.last() else {
+        return Err(UpdateFault::NoFieldToRename.into());
+    };
+    let Found::There(mut place) = found else { return Ok(()) };
+    if old.as_str() == name {
+        return Ok(());
+    }
+    let part = tree.remove(&place)?;
+    place.pop();
+    place.push(Step::Name(name.into()));
+    Ok(tree.put(&place, part)?)
+}
+
+//= spec/update.md#u-5-6-inc-and-mul
+//# Two ints MUST give the exact int, and be refused when it is beyond the range of ints.
+//= spec/update.md#u-5-6-inc-and-mul
+//# `inc` and `mul` of what is no number MUST be refused.
+fn calculate<T: Tree>(
+    tree: &mut T,
+    path: &SingularPath,
+    found: Found,
+    with: Number,
+    ints: fn(i64, i64) -> Option<i64>,
+    floats: fn(f64, f64) -> f64,
+) -> Result<(), Failed> {
+    let before = match &found {
+        Found::There(place) => number(tree, place)?,
+        _ => Number::Int(0),
+    };
+    let float = |number| match number {
+        Number::Int(int) => int as f64,
+        Number::Float(float) => float,
+    };
+    let after = match (before, with) {
+        (Number::Int(found), Number::Int(with)) if !seeded::is_on(Bug::IncThroughFloat) => {
+            Value::Int(ints(found, with).ok_or(UpdateFault::Overflow { found, with })?)
+        }
+        _ => Value::Float(floats(float(before), float(with))),
+    };
+    create(tree, path, found, &after)
+}
+
+fn number<T: Tree>(tree: &T, place: &[Step]) -> Result<Number, Failed> {
+    let node = there(tree, place);
+    match node.kind() {
+        Kind::Int | Kind::Float => match T::decode(node)? {
+            Value::Int(int) => Ok(Number::Int(int)),
+            Value::Float(float) => Ok(Number::Float(float)),
+            _ => unreachable!("its kind is that of a number"),
+        },
+        found => Err(UpdateFault::WrongKind { found, needs: "a number" }.into()),
+    }
+}
+
+// spec: U-5.7.
+/// Puts `value` where what is there compares as `gives_way` with it, or nothing is there.
+fn bound<T: Tree>(
+    tree: &mut T,
+    path: &SingularPath,
+    found: Found,
+    value: &Value,
+    gives_way: Ordering,
+) -> Result<(), Failed> {
+    if let Found::There(place) = &found
+        && T::decode(there(tree, place))?.order_cmp(value) != gives_way
+    {
+        return Ok(());
+    }
+    create(tree, path, found, value)
+}
+
+// spec: U-5.8.
+fn push<T: Tree>(
+    tree: &mut T,
+    path: &SingularPath,
+    found: Found,
+    items: &[Value],
+    keep_last: Option<usize>,
+) -> Result<(), Failed> {
+    let kept = |len: usize| keep_last.map_or(0, |last| len.saturating_sub(last));
+    let mut place = match found {
+        Found::There(place) => place,
+        found => return create(tree, path, found, &Value::Array(items[kept(items.len())..].to_vec())),
+    };
+    let len = array_len(tree, &place)?;
+    for (added, item) in items.iter().enumerate() {
+        place.push(Step::Index(len + added));
+        tree.insert(&place, T::part(item)?)?;
+        place.pop();
+    }
+    let len = len + items.len();
+    let first = kept(len);
+    if first > 0 {
+        let turned = seeded::is_on(Bug::CapKeepsTheFirst);
+        let keep: Vec<bool> =
+            (0..len).map(|index| if turned { index < len - first } else { index >= first }).collect();
+        tree.retain(&place, &keep)?;
+    }
+    Ok(())
+}
+
+// spec: U-5.9.
+fn pop<T: Tree>(tree: &mut T, found: Found, first: bool) -> Result<(), Failed> {
+    let Found::There(mut place) = found else { return Ok(()) };
+    let Some(last) = array_len(tree, &place)?.checked_sub(1) else { return Ok(()) };
+    place.push(Step::Index(if first { 0 } else { last }));
+    tree.remove(&place)?;
+    Ok(())
+}
+
+// spec: U-5.10.
+fn pull<T: Tree>(tree: &mut T, found: Found, item: &Value) -> Result<(), Failed> {
+    let Found::There(place) = found else { return Ok(()) };
+    let keep = equal_items(tree, &place, item)?.into_iter().map(|equal| !equal).collect::<Vec<_>>();
+    if keep.contains(&false) {
+        tree.retain(&place, &keep)?;
+    }
+    Ok(())
+}
+
+fn has<T: Tree>(tree: &T, place: &[Step], item: &Value) -> Result<bool, Failed> {
+    Ok(equal_items(tree, place, item)?.contains(&true))
+}
+
+/// Of each item of an array, whether it is at the place of `item` in the order of values. spec: U-2.4.
+fn equal_items<T: Tree>(tree: &T, place: &[Step], item: &Value) -> Result<Vec<bool>, Failed> {
+    array_len(tree, place)?;
+    T::items(there(tree, place)).map(|node| Ok(is_equal(&T::decode(node)?, item))).collect()
+}
+
+fn is_equal(a: &Value, b: &Value) -> bool {
+    if seeded::is_on(Bug::PullByEquality) { a == b } else { a.order_cmp(b).is_eq() }
+}
+
+//= spec/update.md#u-5-11-what-is-no-array
+//# `push`, `pop`, `pop_first`, `pull` and `add_to_set` of what is no array MUST be refused.
+fn array_len<T: Tree>(tree: &T, place: &[Step]) -> Result<usize, UpdateFault> {
+    let node = there(tree, place);
+    match node.kind() {
+        Kind::Array => Ok(node.count()),
+        found => Err(UpdateFault::WrongKind { found, needs: "an array" }),
+    }
+}
+
+fn there<'t, T: Tree>(tree: &'t T, place: &[Step]) -> T::Node<'t> {
+    find(tree.root(), place).expect("the place was found")
+}
