@@ -7,7 +7,7 @@ use holotype::document::JsonMode;
 
 use crate::commands::{
     backup, check, checkpoint, compact, conform, delete, export, gate, get, import, inspect, jsonpath, put,
-    salvage, scan, stats, torture, verify,
+    salvage, scan, stats, torture, update, verify,
 };
 
 const AFTER_HELP: &str = "\
@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Get(get::GetArgs),
     /// Put one document under a key, in the place of the one that may be there
     Put(put::PutArgs),
+    /// Change one document where it is
+    Update(update::UpdateArgs),
     /// Delete one document
     Delete(delete::DeleteArgs),
     /// Write the documents of a key range to standard output, one a line

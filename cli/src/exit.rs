@@ -131,7 +131,10 @@ fn exit_of(error: &Error) -> Exit {
         | Error::CannotOpen { .. } => Exit::CannotOpen,
         // A stored document that is not one was damaged before its checksum was computed.
         Error::Corrupt(_) | Error::Decode { .. } => Exit::Damaged,
-        Error::UnknownCollection { .. } | Error::KeyExists { .. } => Exit::No,
+        Error::UnknownCollection { .. }
+        | Error::KeyExists { .. }
+        | Error::VersionMismatch { .. }
+        | Error::Update(_) => Exit::No,
         Error::InvalidOption { .. }
         | Error::Serde { .. }
         | Error::Json { .. }
@@ -143,6 +146,9 @@ fn exit_of(error: &Error) -> Exit {
         | Error::QueryTooDeep { .. }
         | Error::PatternTooLarge { .. }
         | Error::Parameter { .. }
+        | Error::InvalidPath { .. }
+        | Error::InvalidPatch { .. }
+        | Error::InvalidPointer { .. }
         | Error::IdsExhausted
         | Error::LimitReached { .. } => Exit::Usage,
         // I/O, a full disk, a handle that stopped writing; and what a later engine may say.

@@ -149,6 +149,20 @@ pub(crate) fn one_document(text: &str) -> Result<Document> {
     json::parse_document(text).map_err(|error| bad_json("<stdin>", 1, &error))
 }
 
+/// All of a file, or of standard input for `-`, without a byte order mark.
+pub(crate) fn whole(file: &str) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = match file {
+        "-" => io::stdin().read_to_end(&mut bytes).map(|_| ()),
+        file => std::fs::read(file).map(|all| bytes = all),
+    };
+    read.map_err(|error| Failure::usage(format!("cannot read {file}: {error}")))?;
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
+    }
+    Ok(bytes)
+}
+
 /// `name:line:column: what`, as compilers write it and editors jump to.
 fn bad_json(name: &str, line: u64, error: &Error) -> Failure {
     match error {

@@ -5,6 +5,7 @@
 
 mod advice;
 mod args;
+mod changes;
 mod commands;
 mod exit;
 mod input;

@@ -17,6 +17,7 @@ pub(crate) mod salvage;
 pub(crate) mod scan;
 pub(crate) mod stats;
 pub(crate) mod torture;
+pub(crate) mod update;
 pub(crate) mod verify;
 
 use crate::args::Command;
@@ -33,6 +34,7 @@ pub(crate) fn run(command: &Command) -> Result<Exit> {
         Command::Inspect(args) => inspect::run(args),
         Command::Jsonpath(args) => jsonpath::run(args),
         Command::Put(args) => put::run(args),
+        Command::Update(args) => update::run(args),
         Command::Delete(args) => delete::run(args),
         Command::Scan(args) => scan::run(args),
         Command::Stats(args) => stats::run(args),

@@ -17,4 +17,5 @@ mod refusals;
 mod reports;
 mod round_trip;
 mod streams;
+mod updates;
 mod upkeep;

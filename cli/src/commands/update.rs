@@ -1,0 +1,73 @@
+//! `holotype update`: one document changed where it is.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use holotype::document::Changes;
+
+use crate::changes::ChangeArgs;
+use crate::exit::{Exit, Failure, Result};
+use crate::input;
+use crate::key::KeyTypeArg;
+use crate::output::Output;
+use crate::store::Store;
+
+/// Changes are made in the order given, all of them or none. Prints {"matched": n, "changed": m}.
+#[derive(Debug, Args)]
+pub(crate) struct UpdateArgs {
+    /// The store
+    store: PathBuf,
+    /// The collection
+    collection: String,
+    /// The document's key
+    #[arg(allow_negative_numbers = true)]
+    key: String,
+    #[command(flatten)]
+    changes: ChangeArgs,
+    /// Change the document only if it is of this version, decimal or hexadecimal with 0x
+    #[arg(long, value_name = "V", conflicts_with = "upsert", value_parser = version)]
+    if_version: Option<u64>,
+    /// Where the key has no document, put this one
+    #[arg(long, value_name = "JSON")]
+    upsert: Option<String>,
+    #[command(flatten)]
+    key_type: KeyTypeArg,
+}
+
+pub(crate) fn run(args: &UpdateArgs) -> Result<Exit> {
+    let key = args.key_type.parse(&args.key)?;
+    let parts = args.changes.read()?;
+    let changes = parts.iter().map(Changes::from).reduce(Changes::then);
+    let changes = changes.ok_or_else(|| Failure::usage("give a change, such as --set '$.name=\"Wren\"'"))?;
+    let upsert = args.upsert.as_deref().map(input::one_document).transpose()?;
+    let store = match upsert {
+        Some(_) => Store::open_or_create(&args.store)?,
+        None => Store::open_to_write(&args.store)?,
+    };
+    let collection = store.db.collection(args.collection.as_str());
+    let updated = match (upsert, args.if_version) {
+        (Some(document), _) => collection.update_or_insert(&key, changes, || document),
+        (None, Some(version)) => collection.update_if(&key, version, changes),
+        (None, None) => collection.update(&key, changes),
+    };
+    let updated = updated.map_err(|error| store.failure(&error))?;
+    let report = format!(
+        "{{\"matched\": {}, \"changed\": {}}}",
+        u8::from(updated.matched()),
+        u8::from(updated.changed())
+    );
+    drop((updated, collection));
+    store.close()?;
+    let mut output = Output::new();
+    output.line(&report)?;
+    output.finish()?;
+    Ok(Exit::Done)
+}
+
+fn version(text: &str) -> Result<u64, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|error| format!("a version is a number of 64 bits: {error}"))
+}

@@ -1,0 +1,97 @@
+//! `holotype update`: one document changed where it is.
+
+use crate::bench::Bench;
+
+const ONE: &str = "{\"matched\": 1, \"changed\": 1}\n";
+const EQUAL: &str = "{\"matched\": 1, \"changed\": 0}\n";
+const NONE: &str = "{\"matched\": 0, \"changed\": 0}\n";
+
+/// A store with one document under the key `a`.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.run_args(["put", "s.holo", "notes", "a", r#"{"n":1,"tags":["x"],"a=b":0}"#]).done();
+    bench
+}
+
+fn update<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    ["update", "s.holo", "notes"].into_iter().chain(arguments).collect()
+}
+
+#[test]
+fn changes_are_made_in_their_order_and_counted() {
+    let bench = bench();
+    let changes = [
+        "a",
+        "--inc",
+        "$.n=-3",
+        "--set",
+        "$.deep.er=[1,2]",
+        "--rename",
+        "$.deep=d",
+        "--push",
+        "$.tags=\"y\"",
+        "--pull",
+        "$.tags=\"x\"",
+        "--unset",
+        "$.d.er[0]",
+        "--inc",
+        "$['a=b']=0.5",
+    ];
+    assert_eq!(bench.run_args(update(changes)).done(), ONE);
+    assert_eq!(
+        bench.run("get s.holo notes a").done(),
+        "{\"d\":{\"er\":[2]},\"n\":-2,\"a=b\":0.5,\"tags\":[\"y\"]}\n"
+    );
+    assert_eq!(bench.run_args(update(["a", "--set", "$.n=-2"])).done(), EQUAL);
+    assert_eq!(bench.run_args(update(["b", "--set", "$.n=-2"])).done(), NONE);
+    bench.run("get s.holo notes b").fails(1);
+}
+
+#[test]
+fn patches_come_from_files_and_standard_input_beside_other_changes() {
+    let bench = bench();
+    let patch = r#"[{"op":"test","path":"/n","value":2},{"op":"remove","path":"/tags"}]"#;
+    let merge = "{\"a=b\":null,\"m\":{\"x\":1,\"y\":null}}";
+    bench.write("merge.json", merge);
+    let run = bench.run_with("update s.holo notes a --inc $.n=1 --patch - --merge merge.json", patch);
+    assert_eq!(run.done(), ONE);
+    assert_eq!(bench.run("get s.holo notes a").done(), "{\"m\":{\"x\":1},\"n\":2}\n");
+}
+
+#[test]
+fn a_change_of_one_version_or_of_what_may_not_be_there() {
+    let bench = bench();
+    for version in ["1", "0x1"] {
+        bench
+            .run(&format!("update s.holo notes a --inc $.n=1 --if-version {version}"))
+            .fails_saying(1, &["version"]);
+    }
+    bench.run("update s.holo notes a --inc $.n=1 --if-version x").fails_saying(2, &["version"]);
+    let upsert = ["b", "--inc", "$.n=1", "--upsert", "{\"n\":7}"];
+    assert_eq!(bench.run_args(update(upsert)).done(), "{\"matched\": 0, \"changed\": 1}\n");
+    assert_eq!(bench.run_args(update(upsert)).done(), ONE);
+    assert_eq!(bench.run("get s.holo notes b").done(), "{\"n\":8}\n");
+    let both = ["b", "--inc", "$.n=1", "--upsert", "{}", "--if-version", "1"];
+    bench.run_args(update(both)).fails(2);
+}
+
+#[test]
+fn what_cannot_be_changed_changes_nothing_and_says_why() {
+    let bench = bench();
+    for (changes, code, words) in [
+        (&["a", "--set", "$.n=5", "--inc", "$.tags=1"][..], 1, &["s.holo", "\"a\"", "$.tags", "array"][..]),
+        (&["a", "--set", "$.n=5", "--unset", "$"], 1, &["delete it by its key"]),
+        (&["a", "--set", "$.n=5", "--set", "n=1"], 2, &["--set n=1", "byte 0"]),
+        (&["a", "--set", "$.n"], 2, &["`=`"]),
+        (&["a", "--set", "$.n=x"], 2, &["--set $.n=x"]),
+        (&["a", "--inc", "$.n=\"1\""], 2, &["number"]),
+        (&["a", "--patch", "nowhere.json"], 2, &["nowhere.json"]),
+        (&["a", "--set", "$.n=5", "--patch", "s.holo"], 2, &["s.holo"]),
+        (&["a"], 2, &["--set"]),
+    ] {
+        bench.run_args(update(changes.iter().copied())).fails_saying(code, words);
+        assert_eq!(bench.run("get s.holo notes a").done(), "{\"n\":1,\"a=b\":0,\"tags\":[\"x\"]}\n");
+    }
+    bench.run("update s.holo nothing a --inc $.n=1").fails_saying(1, &["\"nothing\""]);
+    bench.run("update none.holo notes a --inc $.n=1").fails(3);
+}
