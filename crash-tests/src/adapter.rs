@@ -137,6 +137,11 @@ macro_rules! write {
             Op::Replace { key, document, .. } => {
                 Outcome::Bool($collection.replace(convert::key(key), convert::document(document))?)
             }
+            Op::Update { key, by, .. } => {
+                let updated =
+                    $crate::changes::apply(by, |changes| $collection.update(convert::key(key), changes))?;
+                Outcome::Updated { matched: updated.matched(), changed: updated.changed() }
+            }
             Op::ReplaceIf { key, document, .. } => {
                 $collection.replace_if(convert::key(key), $seen, convert::document(document))?;
                 Outcome::Done
@@ -205,6 +210,7 @@ pub(crate) fn refusal_of(error: &Error) -> Option<Refusal> {
         Error::LimitReached { .. } => Refusal::LimitReached,
         Error::WriterBusy { .. } => Refusal::Busy,
         Error::VersionMismatch { .. } => Refusal::VersionMismatch,
+        Error::Update(_) => Refusal::UpdateFails,
         Error::UnknownSavepoint => Refusal::UnknownSavepoint,
         _ => return None,
     })

@@ -7,7 +7,8 @@ pub fn document(document: &model::Document) -> holotype::Document {
     document.iter().map(|(name, field)| (name.clone(), value(field))).collect()
 }
 
-fn value(value_in: &model::Value) -> holotype::Value {
+/// The store's form of a value of the model.
+pub fn value(value_in: &model::Value) -> holotype::Value {
     use holotype::Value;
     match value_in {
         model::Value::Null => Value::Null,
@@ -26,7 +27,8 @@ pub fn model_document(document: &holotype::Document) -> model::Document {
     document.iter().map(|(name, value)| (name.to_owned(), model_value(value))).collect()
 }
 
-fn model_value(value: &holotype::Value) -> model::Value {
+/// The model's form of a value of the store.
+pub fn model_value(value: &holotype::Value) -> model::Value {
     use holotype::Value;
     match value {
         Value::Null => model::Value::Null,

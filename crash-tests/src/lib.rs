@@ -21,6 +21,7 @@
 #![deny(missing_docs)]
 
 pub mod adapter;
+pub mod changes;
 pub mod client;
 pub mod convert;
 pub mod copy;

@@ -106,3 +106,14 @@ fn an_opening_that_was_cut_short_survives_a_sample_of_power_cuts_in_the_opening_
     assert!(some.thirds > 0 && 3 * some.thirds < all.thirds, "{some} is about a quarter of {all}");
     assert_eq!(all.windows - all.thirds, some.windows - some.thirds, "the first two cuts are no sample");
 }
+
+//= spec/update.md#u-6-1-one-commit
+//# The document that a call reads and the one that it writes MUST follow each other in the order of commits,
+//# with no other change of that document between them.
+#[test]
+fn every_sequence_of_updates_survives_every_power_cut() {
+    let setup = Setup::TINY;
+    let steps = holotype_crash_tests::crash::updates(setup.segment_bytes);
+    let tally = tries(&Scope { steps, ..Scope::new(setup, 3, 1) });
+    assert!(tally.lost > 0 && tally.kept > 0, "{tally}");
+}

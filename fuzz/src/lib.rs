@@ -8,6 +8,7 @@
 //! | [`resealed_image`] | edits of a valid file, whose checksums are then made right again | the same |
 //! | [`operations`] | calls | answered as an ordered map answers them, across reopening and with a full disk |
 //! | [`lives`] | steps: calls, maintenance, closings, kills and power cuts | legal by the model, and the store in order after each cut |
+//! | [`updates`] | a document and what changes it | changed to one result decoded, over its bytes and by the model, or refused for one reason |
 //! | [`backups`] | steps, backups among them, whole and incremental, beside writers and on disks that fail | each opens to the state of its moment |
 //!
 //! The same functions serve three callers: `cargo test` replays `corpus/`, the mains in `mains/` drive them with coverage
@@ -25,6 +26,7 @@ mod mutate;
 mod operations;
 mod reseal;
 mod sample;
+mod updates;
 
 pub use backups::backups;
 pub use document::document_decode;
@@ -36,17 +38,19 @@ pub use mutate::mutate_image;
 pub use operations::operations;
 pub use reseal::{AGED, DAMAGE, STRETCH, forged, resealed_image};
 pub use sample::{aged_store, sample_store};
+pub use updates::updates;
 
 /// A target: a function of any bytes that returns if all is well.
 pub type Target = fn(&[u8]);
 
 /// Every target, under the name of its corpus.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 8] = [
     ("document_decode", document_decode),
     ("json_import", json_import),
     ("file_image", file_image),
     ("resealed_image", resealed_image),
     ("operations", operations),
+    ("updates", updates),
     ("lives", lives),
     ("backups", backups),
 ];

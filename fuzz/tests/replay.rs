@@ -57,6 +57,11 @@ fn every_known_sequence_of_calls_is_answered_as_a_map_answers_it() {
 }
 
 #[test]
+fn every_known_update_is_what_the_model_makes_of_it() {
+    replay("updates");
+}
+
+#[test]
 fn every_known_life_is_legal_by_the_model() {
     replay("lives");
 }

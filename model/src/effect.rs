@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::key::Key;
+use crate::limits::Limits;
 use crate::op::Op;
 use crate::outcome::Outcome;
 use crate::read::answer;
 use crate::state::{Change, State};
+use crate::update::{By, updated};
 use crate::value::Document;
 
 //= spec/semantics.md#s-4-8-insert-with-a-key
 //# An insert with a key MUST be refused as `KeyExists` when the key has a document, and else put the
 //# document.
 /// The changes that `op` makes to `state`, none if it makes no commit, and its answer.
-pub(crate) fn effect(state: &State, op: &Op) -> (Vec<Change>, Outcome) {
+pub(crate) fn effect(state: &State, op: &Op, limits: &Limits) -> (Vec<Change>, Outcome) {
     let has = |collection: &str, key| state.find(collection, key).is_some();
     match op {
         // spec: S-4.1
@@ -51,6 +53,8 @@ pub(crate) fn effect(state: &State, op: &Op) -> (Vec<Change>, Outcome) {
             collection: collection.clone(),
             key: key.clone(),
         }),
+        // spec: U-6
+        Op::Update { collection, key, by, .. } => update(state, collection, key, by, limits),
         // spec: T-2.10
         Op::ReplaceIf { collection, key, document, .. } => {
             (puts(state, collection, [(key.clone(), document.clone())]), Outcome::Done)
@@ -64,6 +68,21 @@ pub(crate) fn effect(state: &State, op: &Op) -> (Vec<Change>, Outcome) {
         | Op::RenameCollection { .. } => catalog_effect(state, op),
         _ => (Vec::new(), answer(state, op)),
     }
+}
+
+//= spec/update.md#u-6-1-one-commit
+//# The document that a call reads and the one that it writes MUST follow each other in the order of commits,
+//# with no other change of that document between them.
+//= spec/update.md#u-6-2-equal
+//# A document that the changes leave equal MUST NOT be written.
+fn update(state: &State, name: &str, key: &Key, by: &By, limits: &Limits) -> (Vec<Change>, Outcome) {
+    let Some(stored) = state.find(name, key) else {
+        return (Vec::new(), Outcome::Updated { matched: false, changed: false });
+    };
+    let after = updated(&stored.document, by, limits).expect("what cannot be changed is refused");
+    let changed = after != *stored.document;
+    let changes = if changed { puts(state, name, [(key.clone(), after)]) } else { Vec::new() };
+    (changes, Outcome::Updated { matched: true, changed })
 }
 
 //= spec/semantics.md#s-3-6-drop

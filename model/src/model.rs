@@ -90,7 +90,8 @@ impl Model {
         }
         match op {
             Op::Inside(op) => {
-                let (changes, outcome) = effect(self.transaction().state(), op);
+                let limits = self.limits;
+                let (changes, outcome) = effect(self.transaction().state(), op, &limits);
                 self.transaction().change(changes);
                 outcome
             }
@@ -203,7 +204,7 @@ impl Model {
                 let transaction = self.session.transaction.take().expect("refused where none is open");
                 (transaction.into_changes(), Outcome::Done)
             }
-            _ => effect(&self.visible, op),
+            _ => effect(&self.visible, op, &self.limits),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a store can be asked to do.
 
 use crate::key::{Key, KeyRange, Prefix};
+use crate::update::By;
 use crate::value::Document;
 
 /// What a commit has survived once its call returned (spec: S-6.1).
@@ -30,6 +31,8 @@ pub enum Op {
     InsertWithKey { collection: String, key: Key, document: Document, durability: Durability },
     /// Puts the document if the key has one already; answers by `Bool` whether it had.
     Replace { collection: String, key: Key, document: Document, durability: Durability },
+    /// Changes the key's document, if it has one; answers `Updated`.
+    Update { collection: String, key: Key, by: By, durability: Durability },
     /// Takes the key's document away; answers by `Bool` whether it had one.
     Delete { collection: String, key: Key, durability: Durability },
     /// Puts the document if the version of the key's document is the one that this client saw last; answers `Done`.
@@ -101,6 +104,7 @@ impl Op {
             | Op::Replace { durability, .. }
             | Op::Delete { durability, .. }
             | Op::ReplaceIf { durability, .. }
+            | Op::Update { durability, .. }
             | Op::DeleteIf { durability, .. }
             | Op::CreateCollection { durability, .. }
             | Op::DropCollection { durability, .. }
@@ -123,6 +127,7 @@ impl Op {
             | Op::Replace { durability, .. }
             | Op::Delete { durability, .. }
             | Op::ReplaceIf { durability, .. }
+            | Op::Update { durability, .. }
             | Op::DeleteIf { durability, .. }
             | Op::CreateCollection { durability, .. }
             | Op::DropCollection { durability, .. }
@@ -203,6 +208,7 @@ impl Op {
             | Op::Replace { key, .. }
             | Op::Delete { key, .. }
             | Op::ReplaceIf { key, .. }
+            | Op::Update { key, .. }
             | Op::DeleteIf { key, .. }
             | Op::Get { key, .. }
             | Op::Contains { key, .. } => vec![key],
@@ -222,6 +228,7 @@ impl Op {
             | Op::Replace { collection, .. }
             | Op::Delete { collection, .. }
             | Op::ReplaceIf { collection, .. }
+            | Op::Update { collection, .. }
             | Op::DeleteIf { collection, .. }
             | Op::CreateCollection { collection, .. }
             | Op::DropCollection { collection, .. }

@@ -16,6 +16,13 @@ pub enum Outcome {
     Document(Option<Document>),
     /// Yes or no: what it means is said at each operation.
     Bool(bool),
+    /// Whether there was a document to change, and whether it is another now.
+    Updated {
+        /// Whether there was one.
+        matched: bool,
+        /// Whether it is another.
+        changed: bool,
+    },
     /// How many.
     Count(u64),
     /// Keys with their documents, in the order asked for.
@@ -51,6 +58,8 @@ pub enum Refusal {
     LimitReached,
     /// A write transaction is open, and this is a write beside it.
     Busy,
+    /// The document cannot be changed so.
+    UpdateFails,
     /// The document is not the one that the client saw last.
     VersionMismatch,
     /// No write transaction is open.

@@ -7,6 +7,7 @@ use crate::limits::Limits;
 use crate::op::Op;
 use crate::outcome::Refusal;
 use crate::state::State;
+use crate::update::updated;
 use crate::value::document_depth;
 
 //= spec/semantics.md#s-2-2-one-of-the-reasons
@@ -21,6 +22,11 @@ pub(crate) fn refusals(state: &State, op: &Op, limits: &Limits) -> BTreeSet<Refu
         && state.find(collection, key).is_some()
     {
         reasons.insert(Refusal::KeyExists);
+    }
+    if let Op::Update { collection, key, by, .. } = op
+        && let Some(stored) = state.find(collection, key)
+    {
+        reasons.extend(updated(&stored.document, by, limits).err());
     }
     reasons
 }
@@ -49,6 +55,7 @@ fn refuse_for_names(state: &State, op: &Op, limits: &Limits, reasons: &mut BTree
         Op::Replace { collection, .. }
         | Op::Delete { collection, .. }
         | Op::ReplaceIf { collection, .. }
+        | Op::Update { collection, .. }
         | Op::DeleteIf { collection, .. }
         | Op::Get { collection, .. }
         | Op::Contains { collection, .. }

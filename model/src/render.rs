@@ -87,6 +87,9 @@ impl Display for Outcome {
             Outcome::Document(None) => f.write_str("no document"),
             Outcome::Document(Some(document)) => write_document(f, document),
             Outcome::Bool(bool) => write!(f, "{bool}"),
+            Outcome::Updated { matched, changed } => {
+                write!(f, "matched {matched}, changed {changed}")
+            }
             Outcome::Count(count) => write!(f, "{count}"),
             Outcome::Entries(entries) => {
                 f.write_str("entries ")?;
@@ -151,6 +154,7 @@ impl Op {
                 }
                 write!(f, "*{}", Way(*reverse, *limit))?;
             }
+            Op::Update { key, by, .. } => write!(f, " {key} by {by:?}")?,
             _ => {
                 self.keys().iter().try_for_each(|key| write!(f, " {key}"))?;
                 self.documents().iter().try_for_each(|document| write!(f, " {}", Shown(document)))?;
@@ -180,6 +184,7 @@ impl Op {
             Op::ScanPrefix { .. } => "scan prefix",
             Op::Collections => "collections",
             Op::ReplaceIf { .. } => "replace if unchanged",
+            Op::Update { .. } => "update",
             Op::DeleteIf { .. } => "delete if unchanged",
             Op::Begin => "begin",
             Op::Inside(_) => "inside",

@@ -206,6 +206,7 @@ fn needs(op: &Op) -> BTreeSet<Feature> {
         Op::ScanPrefix { .. } => &[Feature::PrefixScans],
         Op::Checkpoint | Op::Clean | Op::Compact => &[Feature::Maintenance],
         Op::ReplaceIf { .. } | Op::DeleteIf { .. } => &[Feature::Versions],
+        Op::Update { .. } => &[Feature::ChosenKeys],
         _ => &[],
     };
     let around = match op {

@@ -11,6 +11,7 @@ mod cut;
 mod points;
 mod report;
 mod starts;
+mod updates;
 mod walk;
 
 pub use alphabet::{followers, steps};
@@ -18,4 +19,5 @@ pub use cut::LEAVES_MAX;
 pub use points::{CutPoint, points};
 pub use report::{Failure, Tally};
 pub use starts::{Start, maintenance, maintenance_followers, starts};
+pub use updates::updates;
 pub use walk::{Scope, run};

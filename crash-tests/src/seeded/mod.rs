@@ -15,6 +15,16 @@ use holotype::seeded::{Bug, switch_on};
 /// by hand: damage together with a certain leftover of a power cut, a file that this engine does not write, an order of threads, or a
 /// caller that random steps do not have.
 pub const ELSEWHERE: &[(Bug, &str)] = &[
+    (Bug::PatchAppliedHalf, "engine/tests/seeded_updates.rs"),
+    (Bug::IncThroughFloat, "engine/tests/seeded_updates.rs"),
+    (Bug::MovedIntoItself, "engine/tests/seeded_updates.rs"),
+    (Bug::TestByEquality, "engine/tests/seeded_updates.rs"),
+    (Bug::NullMerged, "engine/tests/seeded_updates.rs"),
+    (Bug::CapKeepsTheFirst, "engine/tests/seeded_updates.rs"),
+    (Bug::PullByEquality, "engine/tests/seeded_updates.rs"),
+    (Bug::CountOfFieldsKept, "engine/tests/seeded_updates.rs"),
+    (Bug::EqualWritten, "engine/tests/seeded_updates.rs"),
+    (Bug::VersionOfUpdateIgnored, "engine/tests/seeded_updates.rs"),
     (Bug::WatermarkForgotten, "engine/tests/recovery.rs"),
     (Bug::DamagedHeaderEndsTheChain, "engine/tests/recovery.rs"),
     (Bug::IncarnationFromTheSlotAlone, "engine/tests/forged/removed.rs"),

@@ -1,15 +1,17 @@
 //! What patches, merges and updates make of a value, written naively from `spec/update.md`.
 
+mod changes;
 mod merge;
 mod patch;
 
+pub use changes::{Action, Change, PathStep, apply_update};
 pub use merge::merge;
 pub use patch::{PatchOp, apply_patch};
 
 use crate::encoded::value_len;
 use crate::limits::Limits;
 use crate::outcome::Refusal;
-use crate::value::Value;
+use crate::value::{Document, Value};
 
 /// Why a patch or an update fails, without what is said of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,8 +24,47 @@ pub enum Misfit {
     IntoItself,
     /// The whole value would be removed.
     NothingLeft,
+    /// The value has another type than the change needs.
+    WrongKind,
+    /// The int that would result is beyond 64 bits.
+    Overflow,
+    /// The path of a `rename` does not end in a name.
+    NoFieldToRename,
     /// A limit, as for a document.
     Limit(Refusal),
+}
+
+/// What a document is changed by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum By {
+    /// A JSON Patch.
+    Patch(Vec<PatchOp>),
+    /// A JSON Merge Patch.
+    Merge(Document),
+    /// An update.
+    Update(Vec<Change>),
+}
+
+//= spec/update.md#u-2-5-documents
+//# A patch or an update of a document whose result is no object MUST be refused.
+/// What a document is changed to.
+///
+/// # Errors
+/// A limit, or `UpdateFails`.
+pub(crate) fn updated(document: &Document, by: &By, limits: &Limits) -> Result<Document, Refusal> {
+    let before = Value::Object(document.clone());
+    let after = match by {
+        By::Patch(patch) => apply_patch(&before, patch, limits),
+        By::Merge(patch) => {
+            merge(&before, &Value::Object(patch.clone()), limits).map_err(|misfit| (0, misfit))
+        }
+        By::Update(changes) => apply_update(&before, changes, limits),
+    };
+    match after {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Err((_, Misfit::Limit(limit))) => Err(limit),
+        Ok(_) | Err(_) => Err(Refusal::UpdateFails),
+    }
 }
 
 /// The operation that failed, counted from 0, and why.

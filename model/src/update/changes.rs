@@ -1,0 +1,228 @@
+//! The changes of an update: each as a function of the value at its path, or of nothing.
+
+use std::cmp::Ordering;
+
+use super::{Failed, Misfit, within};
+use crate::limits::Limits;
+use crate::value::{Document, Value};
+
+/// One step of a change's path.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum PathStep {
+    /// To a field.
+    Name(String),
+    /// To an item, from the end where it is negative.
+    Index(i64),
+}
+
+/// One change: where, and what.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Change {
+    /// The way to it.
+    pub path: Vec<PathStep>,
+    /// What it does there.
+    pub action: Action,
+}
+
+/// What a change does to the value at its path.
+#[expect(missing_docs, reason = "the fields are the words of `spec/update.md`")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Puts the value there.
+    Set(Value),
+    /// Takes it out.
+    Unset,
+    /// Gives the field another name.
+    Rename(String),
+    /// Adds a number.
+    Inc(Value),
+    /// Multiplies by a number.
+    Mul(Value),
+    /// Puts the value in the place of one that comes after it.
+    Min(Value),
+    /// Puts the value in the place of one that comes before it.
+    Max(Value),
+    /// Adds items to the end, then drops from the front.
+    Push { items: Vec<Value>, keep_last: Option<usize> },
+    /// Takes out the last item.
+    Pop,
+    /// Takes out the first item.
+    PopFirst,
+    /// Takes out equal items.
+    Pull(Value),
+    /// Adds the value unless it is there.
+    AddToSet(Value),
+}
+
+/// What the update makes of the value.
+///
+/// # Errors
+/// The change that fails, and why.
+pub fn apply_update(value: &Value, changes: &[Change], limits: &Limits) -> Result<Value, Failed> {
+    let mut value = value.clone();
+    for (number, change) in changes.iter().enumerate() {
+        value = one(&value, change)
+            .and_then(|changed| within(&changed, limits).map(|()| changed))
+            .map_err(|misfit| (number, misfit))?;
+    }
+    Ok(value)
+}
+
+fn one(value: &Value, Change { path, action }: &Change) -> Result<Value, Misfit> {
+    let creates = !matches!(
+        action,
+        Action::Unset | Action::Rename(_) | Action::Pop | Action::PopFirst | Action::Pull(_)
+    );
+    match action {
+        Action::Rename(name) => rename(value, path, name),
+        _ => {
+            let after = walk(Some(value), path, creates, &|there| act(there, action))?;
+            after.ok_or(Misfit::NothingLeft)
+        }
+    }
+}
+
+/// What becomes of the value at a path, or of nothing.
+type Act<'a> = dyn Fn(Option<&Value>) -> Result<Option<Value>, Misfit> + 'a;
+
+//= spec/update.md#u-5-2-paths
+//# A name in an array, an index in an object, and any step in a scalar MUST be refused with the path up to that
+//# step and what it met.
+//= spec/update.md#u-5-3-nothing-there
+//# An index that leads to nothing MUST be refused by the changes that create.
+/// What becomes of a value, or of nothing, when what is at the path in it becomes what `act` makes of it.
+fn walk(
+    value: Option<&Value>,
+    path: &[PathStep],
+    creates: bool,
+    act: &Act<'_>,
+) -> Result<Option<Value>, Misfit> {
+    let Some((step, rest)) = path.split_first() else { return act(value) };
+    match (value, step) {
+        (None, PathStep::Name(_)) => {
+            let empty = Value::Object(Document::new());
+            let made = walk(Some(&empty), path, creates, act)?;
+            Ok(made.filter(|_| creates))
+        }
+        (Some(Value::Object(fields)), PathStep::Name(name)) => {
+            let mut fields = fields.clone();
+            match walk(fields.get(name), rest, creates, act)? {
+                Some(after) => drop(fields.insert(name.clone(), after)),
+                None => drop(fields.remove(name)),
+            }
+            Ok(Some(Value::Object(fields)))
+        }
+        (Some(Value::Array(items)), PathStep::Index(index)) => {
+            let from_start = if *index < 0 { items.len() as i64 + index } else { *index };
+            if !(0..items.len() as i64).contains(&from_start) {
+                return if creates { Err(Misfit::NoSuchPlace) } else { Ok(value.cloned()) };
+            }
+            let mut items = items.clone();
+            let at = from_start as usize;
+            match walk(Some(&items[at].clone()), rest, creates, act)? {
+                Some(after) => items[at] = after,
+                None => drop(items.remove(at)),
+            }
+            Ok(Some(Value::Array(items)))
+        }
+        _ => Err(Misfit::NoSuchPlace),
+    }
+}
+
+//= spec/update.md#u-5-5-rename
+//# A `rename` whose path does not end in a name MUST be refused.
+fn rename(value: &Value, path: &[PathStep], to: &str) -> Result<Value, Misfit> {
+    let Some((last, around)) = path.split_last() else { return Err(Misfit::NoFieldToRename) };
+    let act = |there: Option<&Value>| match (there, last) {
+        (None, PathStep::Name(_)) => Ok(None),
+        (None, PathStep::Index(_)) => Err(Misfit::NoSuchPlace),
+        (Some(Value::Object(fields)), PathStep::Name(from)) => {
+            let mut fields = fields.clone();
+            if let Some(field) = fields.remove(from) {
+                fields.insert(to.to_owned(), field);
+            }
+            Ok(Some(Value::Object(fields)))
+        }
+        (Some(_), PathStep::Name(_)) => Err(Misfit::NoSuchPlace),
+        (Some(Value::Array(_)), PathStep::Index(_)) => Err(Misfit::NoFieldToRename),
+        (Some(_), PathStep::Index(_)) => Err(Misfit::NoSuchPlace),
+    };
+    let after = walk(Some(value), around, false, &act)?;
+    if matches!(last, PathStep::Index(_)) {
+        return Err(Misfit::NoFieldToRename);
+    }
+    after.ok_or(Misfit::NothingLeft)
+}
+
+//= spec/update.md#u-5-4-set-and-unset
+//# An `unset` of the whole value MUST be refused.
+/// What the action makes of the value at its path, or of nothing.
+fn act(there: Option<&Value>, action: &Action) -> Result<Option<Value>, Misfit> {
+    match action {
+        Action::Set(value) => Ok(Some(value.clone())),
+        Action::Unset | Action::Rename(_) => Ok(None),
+        Action::Inc(by) => arithmetic(there, by, |a, b| a + b, |a, b| a + b).map(Some),
+        Action::Mul(by) => arithmetic(there, by, |a, b| a * b, |a, b| a * b).map(Some),
+        Action::Min(value) => Ok(Some(bound(there, value, Ordering::Greater))),
+        Action::Max(value) => Ok(Some(bound(there, value, Ordering::Less))),
+        _ => array(there, action),
+    }
+}
+
+/// The value that gives way, or stays.
+fn bound(there: Option<&Value>, value: &Value, gives_way: Ordering) -> Value {
+    match there {
+        Some(there) if there.order_cmp(value) != gives_way => there.clone(),
+        _ => value.clone(),
+    }
+}
+
+//= spec/update.md#u-5-6-inc-and-mul
+//# Two ints MUST give the exact int, and be refused when it is beyond the range of ints.
+//= spec/update.md#u-5-6-inc-and-mul
+//# `inc` and `mul` of what is no number MUST be refused.
+fn arithmetic(
+    there: Option<&Value>,
+    by: &Value,
+    ints: fn(i128, i128) -> i128,
+    floats: fn(f64, f64) -> f64,
+) -> Result<Value, Misfit> {
+    match (there.unwrap_or(&Value::Int(0)), by) {
+        (Value::Int(a), Value::Int(b)) => {
+            let exact = ints(i128::from(*a), i128::from(*b));
+            i64::try_from(exact).map(Value::Int).map_err(|_| Misfit::Overflow)
+        }
+        (Value::Int(a), Value::Float(b)) => Ok(Value::Float(floats(*a as f64, *b))),
+        (Value::Float(a), Value::Int(b)) => Ok(Value::Float(floats(*a, *b as f64))),
+        (Value::Float(a), Value::Float(b)) => Ok(Value::Float(floats(*a, *b))),
+        _ => Err(Misfit::WrongKind),
+    }
+}
+
+//= spec/update.md#u-5-11-what-is-no-array
+//# `push`, `pop`, `pop_first`, `pull` and `add_to_set` of what is no array MUST be refused.
+fn array(there: Option<&Value>, action: &Action) -> Result<Option<Value>, Misfit> {
+    let mut items = match there {
+        Some(Value::Array(items)) => items.clone(),
+        Some(_) => return Err(Misfit::WrongKind),
+        None if matches!(action, Action::Push { .. } | Action::AddToSet(_)) => Vec::new(),
+        None => return Ok(None),
+    };
+    let equal = |a: &Value, b: &Value| a.order_cmp(b) == Ordering::Equal;
+    match action {
+        Action::Push { items: new, keep_last } => {
+            items.extend(new.iter().cloned());
+            while keep_last.is_some_and(|last| items.len() > last) {
+                items.remove(0);
+            }
+        }
+        Action::Pop => drop(items.pop()),
+        Action::PopFirst if items.is_empty() => {}
+        Action::PopFirst => drop(items.remove(0)),
+        Action::Pull(item) => items.retain(|other| !equal(other, item)),
+        Action::AddToSet(item) if items.iter().any(|other| equal(other, item)) => {}
+        Action::AddToSet(item) => items.push(item.clone()),
+        _ => unreachable!("the other actions are not of arrays"),
+    }
+    Ok(Some(Value::Array(items)))
+}
