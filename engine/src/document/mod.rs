@@ -18,6 +18,7 @@
 pub(crate) mod cbor;
 mod convert;
 mod key;
+mod limits;
 pub(crate) mod map;
 pub(crate) mod node;
 mod nodes;
@@ -44,6 +45,7 @@ pub use cbor::validate;
 pub use de::from_bytes;
 pub use json::JsonMode;
 pub use key::{AsKey, Key, KeyRef};
+pub use limits::{DEPTH_MAX, DOCUMENT_LEN_MAX, KEY_LEN_MAX};
 pub use map::{Document, Fields};
 pub use pointer::{JsonPointer, PathFault};
 pub use raw::{RawDocument, RawFields, RawItems, RawValue};
@@ -54,12 +56,3 @@ pub use value::{Kind, Value};
 
 #[doc(hidden)]
 pub use macros::value_from;
-
-/// The longest text or byte string that can be a key, in bytes of payload.
-pub const KEY_LEN_MAX: usize = 1024;
-
-/// The longest encoded document, in bytes.
-pub const DOCUMENT_LEN_MAX: usize = 64 << 20;
-
-/// How deep arrays and objects may nest: the document itself is level 1.
-pub const DEPTH_MAX: usize = 128;
