@@ -23,10 +23,11 @@ const GETTERS: [&str; 2] = ["get store.holo docs KEY", "scan store.holo docs --f
 /// A key that no life puts.
 const NEW: i64 = 1_000_000;
 /// Commands that write, with what each changes.
-const WRITERS: [(&str, Change); 8] = [
+const WRITERS: [(&str, Change); 9] = [
     ("put store.holo docs 1000000 {\"k\":1000000}", Change::Adds),
     ("import store.holo new.jsonl --key k --collection docs", Change::Adds),
     ("import store.holo new.jsonl --key k --collection docs --batch 1", Change::Adds),
+    ("update store.holo docs KEY --set $.k=1000000", Change::Sets),
     ("delete store.holo docs KEY", Change::Deletes),
     ("checkpoint store.holo", Change::Nothing),
     ("compact store.holo", Change::Nothing),
@@ -43,6 +44,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     Adds,
+    /// The field `k` of the document.
+    Sets,
     Deletes,
     Nothing,
     /// Makes this file, which holds what the store does.
@@ -133,7 +136,10 @@ impl Look<'_> {
             match (change, key) {
                 (Change::Adds, _) => drop(expected.insert(NEW, holotype::doc! { "k": NEW })),
                 (Change::Deletes, Some(key)) => drop(expected.remove(&key)),
-                (Change::Deletes, None) => continue,
+                (Change::Sets, Some(key)) => {
+                    drop(expected.get_mut(&key).expect("it was found").insert("k", NEW));
+                }
+                (Change::Deletes | Change::Sets, None) => continue,
                 (Change::Nothing | Change::Copies(_), _) => {}
             }
             let words = writer.replace("KEY", &key.unwrap_or_default().to_string());
