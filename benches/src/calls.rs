@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use holotype::storage::{Answer, Probe, Storage};
+use holotype::storage::Storage;
 
 /// A storage in front of another, which counts every call.
 #[derive(Debug)]
@@ -61,9 +61,5 @@ impl<S: Storage> Storage for CountingStorage<S> {
 
     fn sync_directory(&self) -> io::Result<()> {
         self.counted().sync_directory()
-    }
-
-    fn probe(&self, probe: &Probe<'_>) -> io::Result<Option<Vec<Answer>>> {
-        self.counted().probe(probe)
     }
 }
