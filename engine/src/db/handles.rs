@@ -61,7 +61,7 @@ impl Db {
     /// Begins a write transaction, once it is the caller's turn to write. It is owned: it can be kept, and sent to another thread.
     ///
     /// # Errors
-    /// `WriterBusy` after [`Options::write_wait`], and at once for a thread whose own transaction is open; `Poisoned`, `Closed`,
+    /// `WriterBusy` after [`Options::write_wait`](crate::Options::write_wait), and at once for a thread whose own transaction is open; `Poisoned`, `Closed`,
     /// `ReadOnly`.
     pub fn begin_write(&self) -> Result<WriteTransaction> {
         WriteTransaction::begin(self.clone())
