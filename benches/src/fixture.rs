@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use holotype::{Collection, Db, Durability, Options};
+use holotype::{Background, Collection, Db, Durability, Options};
 use tempfile::TempDir;
 
 use crate::workload::small_document;
@@ -30,10 +30,12 @@ impl Store {
     /// Where the machine does not allow a store.
     #[must_use]
     pub fn empty(durability: Durability) -> Self {
+        Self::empty_with(&Options::new().durability(durability))
+    }
+
+    fn empty_with(options: &Options) -> Self {
         let directory = tempfile::tempdir().expect("a directory for the store");
-        let options = Options::new().durability(durability);
-        let db =
-            Db::open_with(path_in(directory.path()), &options).expect("an empty directory takes a store");
+        let db = Db::open_with(path_in(directory.path()), options).expect("an empty directory takes a store");
         let documents = db.collection(COLLECTION);
         db.create_collection(COLLECTION).expect("the name is legal");
         Store { db, documents, directory }
@@ -45,7 +47,21 @@ impl Store {
     /// Where the machine does not allow a store.
     #[must_use]
     pub fn loaded(count: u64, durability: Durability) -> Self {
-        let store = Self::empty(durability);
+        Self::loaded_with(count, &Options::new().durability(durability))
+    }
+
+    /// As [`loaded`](Self::loaded), with no work in the background: what the calls cost by themselves, however slow the
+    /// machine is.
+    ///
+    /// # Panics
+    /// Where the machine does not allow a store.
+    #[must_use]
+    pub fn loaded_alone(count: u64, durability: Durability) -> Self {
+        Self::loaded_with(count, &Options::new().durability(durability).background(Background::Manual))
+    }
+
+    fn loaded_with(count: u64, options: &Options) -> Self {
+        let store = Self::empty_with(options);
         let buffered = store.documents.clone().with_durability(Durability::Buffered);
         for first in (1..=count).step_by(BATCH as usize) {
             let ids = first..(first + BATCH).min(count + 1);

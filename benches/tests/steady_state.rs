@@ -116,7 +116,7 @@ fn a_cached_get_asks_nothing_of_the_operating_system() {
 #[test]
 fn a_written_insert_is_one_call_and_a_buffered_one_a_small_part_of_one() {
     let calls_each = |durability: Durability| {
-        let store = Store::loaded(STEADY, durability);
+        let store = Store::loaded_alone(STEADY, durability);
         let before = store.db.stats();
         for i in 0..STEADY {
             store.documents.insert(small_document(i as i64)).expect("room");
