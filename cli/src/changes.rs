@@ -1,7 +1,8 @@
 //! Changes as they are typed on a command line, in their order.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use holotype::document::{Changes, JsonPatch, Number, json};
+use holotype::document::json;
+use holotype::update::{Changes, JsonPatch, Number};
 use holotype::{Document, Update, Value};
 
 use crate::exit::{Failure, Result};
@@ -133,7 +134,7 @@ fn split(typed: &str) -> holotype::Result<(&str, &str)> {
             Err(holotype::Error::InvalidPath {
                 path: typed.to_owned(),
                 at: typed.len(),
-                what: "`=` and a value follow a path",
+                what: "`=` and a value follow a path".to_owned(),
             })
         }
     }

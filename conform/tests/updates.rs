@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use holotype::document::{self, JsonPatch, JsonPointer, json};
+use holotype::document::{JsonPointer, json};
+use holotype::update::{self, JsonPatch};
 use holotype::{Error, Value};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -49,7 +50,7 @@ impl Case {
             return JsonPatch::parse(patch.get())?.apply(&doc);
         }
         if let Some(merge) = &self.merge {
-            return document::merge(&doc, &value(merge));
+            return update::merge(&doc, &value(merge));
         }
         let pointer = JsonPointer::parse(self.pointer.as_deref().expect("a case asks for something"))?;
         let fragment = self.fragment.as_deref().expect("a pointer has a fragment beside it");

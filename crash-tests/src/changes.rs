@@ -1,7 +1,8 @@
 //! Between the model's updates and the store's.
 
 use holotype::Update;
-use holotype::document::{Changes, JsonMode, JsonPatch, JsonPointer, Number, Operation};
+use holotype::document::{JsonMode, JsonPointer};
+use holotype::update::{Changes, JsonPatch, Number, Operation};
 use holotype_model::update::{Action, By, Change, PatchOp, PathStep};
 
 use crate::convert;
@@ -39,7 +40,14 @@ pub fn update(changes: &[Change]) -> Update {
     changes.iter().fold(Update::new(), with_change)
 }
 
-fn with_change(update: Update, Change { path, action }: &Change) -> Update {
+fn with_change(update: Update, change: &Change) -> Update {
+    match change {
+        Change::At { path, action } => with_action(update, path, action),
+        Change::Each { path, changes } => update.each(path, self::update(changes)),
+    }
+}
+
+fn with_action(update: Update, path: &[PathStep], action: &Action) -> Update {
     let path = &path_text(path);
     let value = convert::value;
     match action {

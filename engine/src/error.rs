@@ -234,14 +234,14 @@ pub enum Error {
         /// What is wrong.
         what: &'static str,
     },
-    /// The text is no path of a change: a singular query of RFC 9535.
+    /// The text is no path of a change: a query of RFC 9535, which leads to one place but for that of `each`.
     InvalidPath {
         /// The text.
         path: String,
         /// Where it goes wrong, in bytes from its start.
         at: usize,
         /// What is wrong.
-        what: &'static str,
+        what: String,
     },
     /// A pointer or path leads to no value.
     NoSuchPlace {
@@ -261,7 +261,7 @@ pub enum Error {
         what: String,
     },
     /// A patch or an update cannot be applied. Nothing was changed.
-    Update(Box<crate::document::UpdateError>),
+    Update(Box<crate::update::UpdateError>),
 
     // Queries.
     /// The text is no valid query.

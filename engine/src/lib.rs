@@ -19,6 +19,7 @@
 //! |---|---|
 //! | [`document`] | values, documents and keys, and how they look as bytes |
 //! | [`query`] | paths and filters over values, by RFC 9535 |
+//! | [`update`] | values changed: by patches, merge patches and updates |
 //! | `format` | bytes to and from superblock, segment, frame and record |
 //! | [`storage`] | the disk, real or simulated |
 //! | `cache` | file blocks in memory, and the segments that they belong to |
@@ -78,6 +79,7 @@ mod testing;
 mod ticket;
 mod transaction;
 mod txn;
+pub mod update;
 mod updating;
 mod watch;
 
@@ -88,7 +90,7 @@ pub use core::{
 };
 pub use db::Db;
 pub use doc_ref::{DocRef, DocView};
-pub use document::{AsKey, Document, Key, KeyRef, Update, Value};
+pub use document::{AsKey, Document, Key, KeyRef, Value};
 pub use error::{Clause, Corruption, Error, Result};
 pub use options::{Background, Durability, Options};
 pub use pipeline::SnapshotInfo;
@@ -105,6 +107,7 @@ pub use ticket::Ticket;
 pub use transaction::collection::TxCollection;
 pub use transaction::scan::{TxKeys, TxScan};
 pub use transaction::{Savepoint, WriteTransaction};
+pub use update::Update;
 pub use updating::{OnConflict, Updated};
 pub use watch::Watch;
 

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use holotype::document::{JsonMode, JsonPatch, json};
+use holotype::document::{JsonMode, json};
 use holotype::storage::sim::{CallKind, FaultKind, FaultPlan, Nth, SimDisk};
 use holotype::storage::{MemoryStorage, Storage};
+use holotype::update::JsonPatch;
 use holotype::{Background, Db, Document, Durability, Error, Options, doc};
 
 #[path = "../src/error/advice.rs"]

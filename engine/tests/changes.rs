@@ -1,6 +1,7 @@
 //! Updates over decoded values: what each change does, what it refuses, and the paths.
 
-use holotype::document::{Kind, PathFault, UpdateError, UpdateFault, json};
+use holotype::document::{Kind, PathFault, json};
+use holotype::update::{UpdateError, UpdateFault};
 use holotype::{Error, Update, Value};
 
 fn value(text: &str) -> Value {
@@ -37,19 +38,19 @@ fn a_path_that_is_none_is_refused_with_its_place() {
         ("$a", 1),
         ("$.", 2),
         ("$.1", 2),
-        ("$..a", 2),
-        ("$.*", 2),
-        ("$[*]", 2),
+        ("$..a", 1),
+        ("$.*", 1),
+        ("$[*]", 1),
         ("$[01]", 2),
         ("$[-0]", 2),
         ("$[9007199254740992]", 2),
-        ("$[1:2]", 3),
-        ("$[?@.a]", 2),
+        ("$[1:2]", 1),
+        ("$[?@.a]", 1),
         ("$['a'", 5),
         ("$['a", 4),
         ("$['\\x']", 3),
         ("$['\\ud800']", 3),
-        ("$['a','b']", 5),
+        ("$['a','b']", 1),
         ("$ ", 1),
     ] {
         match update().set("$.ok", 1).inc(path, 1).apply(&value("{}")) {
@@ -248,4 +249,63 @@ fn an_error_says_which_change_failed_and_what_was_there() {
         error.to_string(),
         r#"operation 1, inc at "$.a": it needs a number, and a value of type text is there; nothing was changed"#
     );
+}
+
+//= spec/update.md#u-5-12-each
+//# Each node that the path selects in the value before the change MUST be changed once.
+#[test]
+fn each_changes_every_node_of_its_path_once() {
+    let lines = r#"{"lines":[{"n":1},{"n":2,"free":true},{"n":3}]}"#;
+    let each = |path: &str, changes: Update| update().each(path, changes);
+    gives(
+        lines,
+        &each("$.lines[*]", update().inc("$.n", 1)),
+        r#"{"lines":[{"n":2},{"n":3,"free":true},{"n":4}]}"#,
+    );
+    gives(
+        lines,
+        &each("$.lines[?@.free].n", update().set("$", 0)),
+        r#"{"lines":[{"n":1},{"n":0,"free":true},{"n":3}]}"#,
+    );
+    gives("[1,2]", &each("$[0, 0, *]", update().inc("$", 1)), "[2,3]");
+    gives("[1,2,3,4]", &each("$[?@ == 1 || @ == 3]", update().unset("$")), "[2,4]");
+    gives("[1]", &each("$[?@ == 2]", update().inc("$.x", 1)), "[1]");
+    gives(r#"{"a":1,"b":2}"#, &each("$.*", update().set("$", 1).unset("$").inc("$.x", 1)), "{}");
+    let nested = each("$.rows[*]", update().each("$.cells[*]", update().mul("$", 2)).set("$.done", true));
+    gives(r#"{"rows":[{"cells":[1,2]}]}"#, &nested, r#"{"rows":[{"cells":[2,4],"done":true}]}"#);
+}
+
+//= spec/update.md#u-5-12-each
+//# The nodes MUST be changed in the reverse order of a walk through the value, in which a value comes before
+//# those within it.
+#[test]
+fn each_changes_what_is_within_a_node_before_the_node_and_what_is_later_before_what_is_earlier() {
+    // Wrapped from the inside: had the outer come first, the place of the inner would lead elsewhere.
+    let wrap = update().set("$.wrapped", true);
+    gives(
+        r#"{"a":{"b":{}}}"#,
+        &update().each("$..*", wrap),
+        r#"{"a":{"b":{"wrapped":true},"wrapped":true}}"#,
+    );
+    gives("[[1,2],3]", &update().each("$..*", update().unset("$")), "[]");
+    let error = fails(r#"["a",1,"b"]"#, &update().set("$[1]", 2).each("$[*]", update().inc("$", 1)));
+    let UpdateFault::InNode { at, error: inner } = &error.fault else { panic!("{error}") };
+    assert_eq!((error.operation, error.name, at.as_str(), inner.operation), (1, "each", "$[2]", 0));
+    assert_eq!(
+        error.to_string(),
+        "operation 1, each at \"$[*]\": in the value at \"$[2]\", operation 0, inc at \"$\": \
+         it needs a number, and a value of type text is there; nothing was changed"
+    );
+}
+
+#[test]
+fn an_each_is_refused_for_a_path_that_is_none_and_for_the_whole_value_taken_out() {
+    for changes in [update().each("$[", update()), update().each("$[*]", update().unset("a"))] {
+        assert!(matches!(changes.check(), Err(Error::InvalidPath { .. })), "{changes:?}");
+    }
+    let UpdateFault::InNode { error, .. } = fails("{}", &update().each("$", update().unset("$"))).fault
+    else {
+        panic!("another fault");
+    };
+    assert_eq!(error.fault, UpdateFault::NothingLeft);
 }

@@ -1,9 +1,9 @@
 //! JSON Patch and JSON Merge Patch over decoded values: what is refused, what the errors say, and the limits.
 
-use holotype::document::{
-    self, DEPTH_MAX, DOCUMENT_LEN_MAX, JsonMode, JsonPatch, JsonPointer, Kind, Operation,
-};
-use holotype::document::{PathFault, UpdateError, UpdateFault, json};
+use holotype::document::{DEPTH_MAX, DOCUMENT_LEN_MAX, JsonMode, JsonPointer, Kind};
+use holotype::document::{PathFault, json};
+use holotype::update::{self, JsonPatch, Operation};
+use holotype::update::{UpdateError, UpdateFault};
 use holotype::{Document, Error, Value};
 
 fn value(text: &str) -> Value {
@@ -175,7 +175,7 @@ fn a_value_on_the_way_is_within_the_limits_of_a_document() {
     let empty = Value::from(Document::new());
     assert!(add(DEPTH_MAX - 1).apply(&empty).is_ok());
     assert!(matches!(add(DEPTH_MAX).apply(&empty), Err(Error::TooDeep { max: DEPTH_MAX })));
-    assert!(matches!(document::merge(&empty, &nested(DEPTH_MAX + 1)), Err(Error::TooDeep { .. })));
+    assert!(matches!(update::merge(&empty, &nested(DEPTH_MAX + 1)), Err(Error::TooDeep { .. })));
     // A copy of itself one level down, a hundred and more times.
     let deeper = Operation::Copy { from: pointer(""), path: pointer("/a") };
     let patch: JsonPatch = std::iter::repeat_n(deeper, DEPTH_MAX).collect();
@@ -231,7 +231,7 @@ fn no_null_of_a_merge_patch_comes_through_but_in_arrays() {
         (r#"{"a":null,"b":{"c":null}}"#, r#"{"b":{"d":1}}"#, r#"{"a":null,"b":{"c":null,"d":1}}"#),
         ("5", r#"{"a":null}"#, "{}"),
     ] {
-        assert_eq!(document::merge(&value(target), &value(patch)).unwrap(), value(expected), "{patch}");
+        assert_eq!(update::merge(&value(target), &value(patch)).unwrap(), value(expected), "{patch}");
     }
 }
 

@@ -3,8 +3,9 @@
 
 use std::panic::catch_unwind;
 
-use holotype::document::{self, JsonPatch, RawDocument, json};
+use holotype::document::{RawDocument, json};
 use holotype::seeded::{Bug, switch_on};
+use holotype::update::{self, JsonPatch};
 use holotype::{Db, Document, Update, Value, doc};
 
 fn value(text: &str) -> Value {
@@ -39,7 +40,7 @@ fn a_test_takes_one_for_one() {
 }
 
 fn a_merge_creates_no_null() {
-    let merged = document::merge(&value("{}"), &value(r#"{"a":{"b":null}}"#)).unwrap();
+    let merged = update::merge(&value("{}"), &value(r#"{"a":{"b":null}}"#)).unwrap();
     assert_eq!(merged, value(r#"{"a":{}}"#));
 }
 
@@ -54,7 +55,7 @@ fn a_pull_takes_one_for_one() {
 
 fn a_field_over_bytes_is_counted() {
     let bytes = doc! { "a": 1 }.encode();
-    let changes = document::Changes::from(Update::new().set("$.b", 2));
+    let changes = update::Changes::from(Update::new().set("$.b", 2));
     let after = changes.apply(RawDocument::from_verified(&bytes)).unwrap();
     assert_eq!(Document::decode(&after).unwrap(), doc! { "a": 1, "b": 2 });
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use holotype::document::{Changes, JsonPatch, UpdateFault};
+use holotype::update::{Changes, JsonPatch, UpdateFault};
 use holotype::{Collection, Db, Document, Error, Key, OnConflict, doc};
 
 fn birds() -> (Db, Collection) {

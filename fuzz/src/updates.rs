@@ -1,6 +1,7 @@
 //! Bytes as a document and what it is changed by.
 
-use holotype::document::{Changes, JsonPatch, RawDocument, UpdateFault};
+use holotype::document::RawDocument;
+use holotype::update::{Changes, JsonPatch, UpdateFault};
 use holotype::{Document, Error, Value};
 use holotype_crash_tests::{changes, convert};
 use holotype_model::Limits;
@@ -13,6 +14,10 @@ const NAMES: [&str; 5] = ["a", "b", "aa", "", "0"];
 
 /// Tokens of pointers: names and indexes, and what is neither.
 const TOKENS: [&str; 9] = ["a", "b", "aa", "", "0", "1", "2", "-", "01"];
+
+/// Paths of `each`.
+const FAN_OUTS: [&str; 8] =
+    ["$", "$.*", "$..*", "$..[0, 0]", "$[?@ == 1]", "$..[?@.a]", "$['a', 'b'][-2:]", "$..['a', 'aa'].*"];
 
 const OPERATIONS_MAX: usize = 12;
 
@@ -41,11 +46,11 @@ pub fn updates(bytes: &[u8]) {
             let expected =
                 model::merge(&before, &holotype_model::Value::Object(patch.clone()), &Limits::default());
             let patch = convert::document(&patch);
-            let merge = |value: &Value| holotype::document::merge(value, &Value::from(&patch));
+            let merge = |value: &Value| holotype::update::merge(value, &Value::from(&patch));
             check(&document, &Changes::merge(&patch), merge, expected.map_err(|misfit| (0, misfit)));
         }
         _ => {
-            let made: Vec<Change> = (0..count).map(|_| change(&mut input)).collect();
+            let made: Vec<Change> = (0..count).map(|_| change(&mut input, 2)).collect();
             let expected = model::apply_update(&before, &made, &Limits::default());
             let update = changes::update(&made);
             check(&document, &Changes::from(&update), |value| update.apply(value), expected);
@@ -86,7 +91,11 @@ fn check(
 /// An error in the model's words.
 fn failed(error: &Error) -> model::Failed {
     let Error::Update(error) = error else { panic!("{error} is no reason to refuse these") };
-    let misfit = match &error.fault {
+    (error.operation, misfit(&error.fault))
+}
+
+fn misfit(fault: &UpdateFault) -> Misfit {
+    match fault {
         UpdateFault::NoSuchPlace { .. } => Misfit::NoSuchPlace,
         UpdateFault::TestFailed { .. } => Misfit::TestFailed,
         UpdateFault::IntoItself { .. } => Misfit::IntoItself,
@@ -94,9 +103,9 @@ fn failed(error: &Error) -> model::Failed {
         UpdateFault::Overflow { .. } => Misfit::Overflow,
         UpdateFault::NothingLeft => Misfit::NothingLeft,
         UpdateFault::NoFieldToRename => Misfit::NoFieldToRename,
+        UpdateFault::InNode { error, .. } => misfit(&error.fault),
         other => panic!("{other} is none of a value"),
-    };
-    (error.operation, misfit)
+    }
 }
 
 fn fields(input: &mut Input<'_>, levels: usize) -> holotype_model::Document {
@@ -140,7 +149,12 @@ fn patch_op(input: &mut Input<'_>) -> PatchOp {
     }
 }
 
-fn change(input: &mut Input<'_>) -> Change {
+fn change(input: &mut Input<'_>, levels: usize) -> Change {
+    if levels > 0 && input.byte().is_multiple_of(8) {
+        let path = input.pick(&FAN_OUTS).to_owned();
+        let count = input.byte() % 3;
+        return Change::Each { path, changes: (0..count).map(|_| change(input, levels - 1)).collect() };
+    }
     let count = input.byte() % 4;
     let path = (0..count)
         .map(|_| match input.byte() % 3 {
@@ -169,5 +183,5 @@ fn change(input: &mut Input<'_>) -> Change {
         10 => Action::Pull(value(input, 1)),
         _ => Action::AddToSet(value(input, 1)),
     };
-    Change { path, action }
+    Change::At { path, action }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use holotype::document::Changes;
+use holotype::update::Changes;
 
 use crate::changes::ChangeArgs;
 use crate::exit::{Exit, Failure, Result};

@@ -11,7 +11,7 @@ fn update(by: By) -> Op {
 }
 
 fn change(name: &str, action: Action) -> By {
-    By::Update(vec![Change { path: vec![PathStep::Name(name.to_owned())], action }])
+    By::Update(vec![Change::At { path: vec![PathStep::Name(name.to_owned())], action }])
 }
 
 /// Puts of one document, and changes of it: what it grows and shrinks by, what leaves it equal, and what fails half way.

@@ -110,7 +110,7 @@ impl Document {
     pub fn pointer(&self, pointer: &JsonPointer) -> Option<&Value> {
         let mut tokens = pointer.tokens();
         let first = self.get(tokens.next()?)?;
-        tokens.try_fold(first, |value, token| pointer::step(value, token).ok())
+        tokens.try_fold(first, |value, token| pointer::step(&value, token).ok())
     }
 
     /// Takes the field `name` out, and returns what it held.
@@ -212,7 +212,7 @@ impl Document {
 //# A store MUST refuse a key or a document that is beyond a limit with an error that names the limit, whether
 //# it comes from a caller, from JSON or from bytes.
 /// Whether a document may have `len` encoded bytes. spec: V-4.2.
-pub(super) fn check_len(len: usize) -> Result<()> {
+pub(crate) fn check_len(len: usize) -> Result<()> {
     if len > DOCUMENT_LEN_MAX {
         return Err(Error::DocumentTooLarge { len, max: DOCUMENT_LEN_MAX });
     }

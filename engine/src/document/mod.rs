@@ -10,7 +10,6 @@
 //! | read one field of many | [`RawDocument::get`]: no decoding of the rest, no allocation |
 //! | check bytes from elsewhere | [`validate`] |
 //! | find a value by a path of the standards | [`JsonPointer`] |
-//! | change a value by the standards | [`JsonPatch`], [`merge`], [`Update`] |
 //! | compare any two values | [`Value::order_cmp`], or their [`order_key`]s bytewise |
 //!
 //! The room is pure: bytes and values in, bytes and values out. Equal documents have equal bytes, whichever way they were made.
@@ -23,12 +22,11 @@ pub(crate) mod map;
 pub(crate) mod node;
 mod nodes;
 pub(crate) mod order;
-mod path;
-mod pointer;
+pub(crate) mod path;
+pub(crate) mod pointer;
 mod raw;
 mod serde_impls;
 mod text;
-mod update;
 mod value;
 
 mod de;
@@ -39,7 +37,7 @@ pub mod json;
 pub mod order_key;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use cbor::validate;
 pub use de::from_bytes;
@@ -51,7 +49,6 @@ pub use pointer::{JsonPointer, PathFault};
 pub use raw::{RawDocument, RawFields, RawItems, RawValue};
 pub use ser::to_bytes;
 pub use text::Text;
-pub use update::{Changes, JsonPatch, Number, Operation, Update, UpdateError, UpdateFault, merge};
 pub use value::{Kind, Value};
 
 #[doc(hidden)]

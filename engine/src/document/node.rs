@@ -1,5 +1,7 @@
 //! One view of values for what reads them alike, whether decoded or over their bytes.
 
+use super::Kind;
+
 /// A value that can be walked: `&Value`, or a `RawValue` within encoded bytes.
 pub(crate) trait Node<'v>: Clone {
     /// The items of an array, in order.
@@ -15,6 +17,23 @@ pub(crate) trait Node<'v>: Clone {
 
     /// The item at `index`, if this is an array that has it.
     fn item(&self, index: usize) -> Option<Self>;
+
+    /// The type of the value.
+    fn kind(&self) -> Kind {
+        match self.view() {
+            View::Scalar(scalar) => scalar.kind(),
+            View::Array(..) => Kind::Array,
+            View::Object(..) => Kind::Object,
+        }
+    }
+
+    /// The number of items or fields; 0 for scalars.
+    fn count(&self) -> usize {
+        match self.view() {
+            View::Scalar(_) => 0,
+            View::Array(count, _) | View::Object(count, _) => count,
+        }
+    }
 }
 
 /// What a [`Node`] holds.
@@ -35,4 +54,17 @@ pub(crate) enum Scalar<'v> {
     Float(f64),
     Text(&'v [u8]),
     Bytes(&'v [u8]),
+}
+
+impl Scalar<'_> {
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Scalar::Null => Kind::Null,
+            Scalar::Bool(_) => Kind::Bool,
+            Scalar::Int(_) => Kind::Int,
+            Scalar::Float(_) => Kind::Float,
+            Scalar::Text(_) => Kind::Text,
+            Scalar::Bytes(_) => Kind::Bytes,
+        }
+    }
 }

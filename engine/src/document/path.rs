@@ -19,7 +19,7 @@ pub(super) fn split_first(path: &[u8]) -> (&[u8], Option<&[u8]>) {
 //= spec/values.md#v-5-2-step
 //# A segment with a zero in front of other digits, or with a sign, MUST lead nowhere in an array.
 /// The index that a segment stands for: decimal digits, with no zero in front.
-pub(super) fn index(segment: &[u8]) -> Option<usize> {
+pub(crate) fn index(segment: &[u8]) -> Option<usize> {
     match segment {
         [b'0'] => Some(0),
         [b'1'..=b'9', ..] => segment.iter().try_fold(0usize, |index, &digit| {

@@ -247,14 +247,6 @@ impl<'a> RawValue<'a> {
         pointer.find(*self)
     }
 
-    /// The number of items or fields; 0 for scalars.
-    pub(crate) fn count(&self) -> usize {
-        match self.head {
-            Head::Array(count) | Head::Object(count) => count,
-            _ => 0,
-        }
-    }
-
     /// The field `name`, which may hold dots, if this is an object that has it.
     #[inline]
     pub fn field(&self, name: &str) -> Option<RawValue<'a>> {

@@ -207,16 +207,9 @@ fn mapped<'i, 'v: 'i, N: Node<'v>>(item: &Item<'i, N>, mapping: Mapping) -> Item
 fn kind<'i, 'v: 'i, N: Node<'v>>(item: &Item<'i, N>) -> Option<Kind> {
     Some(match item {
         Item::Nothing => return None,
-        Item::Scalar(Scalar::Null) => Kind::Null,
-        Item::Scalar(Scalar::Bool(_)) => Kind::Bool,
-        Item::Scalar(Scalar::Int(_)) => Kind::Int,
-        Item::Scalar(Scalar::Float(_)) => Kind::Float,
-        Item::Scalar(Scalar::Text(_)) | Item::Mapped(..) => Kind::Text,
-        Item::Scalar(Scalar::Bytes(_)) => Kind::Bytes,
-        Item::Node(node) => match node.view() {
-            View::Array(..) => Kind::Array,
-            _ => Kind::Object,
-        },
+        Item::Scalar(scalar) => scalar.kind(),
+        Item::Mapped(..) => Kind::Text,
+        Item::Node(node) => node.kind(),
         Item::Value(value) => value.kind(),
     })
 }

@@ -1,12 +1,14 @@
 //! Nodes that know where they are: the normalized paths of RFC 9535, section 2.7.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::iter::Enumerate;
 use std::rc::Rc;
 
 use super::display::quoted;
-use crate::document::Value;
+use crate::document::Text;
+use crate::document::map::key_cmp;
 use crate::document::node::{Node, View};
-use crate::document::{Fields, Text};
 
 /// Where a node is in a value: names and indexes from the root.
 ///
@@ -30,6 +32,16 @@ impl NodePath {
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
+
+    /// Whether a walk meets this place of a value before `other`: a value comes before those within it, fields in name order.
+    pub(crate) fn walk_cmp(&self, other: &NodePath) -> Ordering {
+        let steps = self.steps.iter().zip(&other.steps).map(|steps| match steps {
+            (Step::Name(a), Step::Name(b)) => key_cmp(a.as_bytes(), b.as_bytes()),
+            (a, b) => a.cmp(b),
+        });
+        let first = steps.into_iter().find(|step| step.is_ne());
+        first.unwrap_or(self.steps.len().cmp(&other.steps.len()))
+    }
 }
 
 impl fmt::Display for NodePath {
@@ -48,8 +60,8 @@ impl fmt::Display for NodePath {
 
 /// A node with the way to it, shared with its siblings.
 #[derive(Debug, Clone)]
-pub(super) struct Located<'v> {
-    pub(super) value: &'v Value,
+pub(super) struct Located<N> {
+    pub(super) node: N,
     way: Option<Rc<Way>>,
 }
 
@@ -59,13 +71,13 @@ struct Way {
     step: Step,
 }
 
-impl<'v> Located<'v> {
-    pub(super) fn root(value: &'v Value) -> Self {
-        Located { value, way: None }
+impl<N> Located<N> {
+    pub(super) fn root(node: N) -> Self {
+        Located { node, way: None }
     }
 
-    fn child(way: &Option<Rc<Way>>, step: Step, value: &'v Value) -> Self {
-        Located { value, way: Some(Rc::new(Way { before: way.clone(), step })) }
+    fn child(way: &Option<Rc<Way>>, step: Step, node: N) -> Self {
+        Located { node, way: Some(Rc::new(Way { before: way.clone(), step })) }
     }
 
     pub(super) fn path(&self) -> NodePath {
@@ -76,26 +88,26 @@ impl<'v> Located<'v> {
     }
 }
 
-pub(super) struct LocatedItems<'v> {
-    items: std::iter::Enumerate<std::slice::Iter<'v, Value>>,
+pub(super) struct LocatedItems<I> {
+    items: Enumerate<I>,
     way: Option<Rc<Way>>,
 }
 
-impl<'v> Iterator for LocatedItems<'v> {
-    type Item = Located<'v>;
+impl<N, I: Iterator<Item = N>> Iterator for LocatedItems<I> {
+    type Item = Located<N>;
 
-    fn next(&mut self) -> Option<Located<'v>> {
+    fn next(&mut self) -> Option<Located<N>> {
         self.items.next().map(|(index, item)| Located::child(&self.way, Step::Index(index), item))
     }
 }
 
-pub(super) struct LocatedFields<'v> {
-    fields: Fields<'v>,
+pub(super) struct LocatedFields<F> {
+    fields: F,
     way: Option<Rc<Way>>,
 }
 
-impl<'v> Iterator for LocatedFields<'v> {
-    type Item = (&'v str, Located<'v>);
+impl<'v, N, F: Iterator<Item = (&'v str, N)>> Iterator for LocatedFields<F> {
+    type Item = (&'v str, Located<N>);
 
     fn next(&mut self) -> Option<Self::Item> {
         let (name, value) = self.fields.next()?;
@@ -103,12 +115,12 @@ impl<'v> Iterator for LocatedFields<'v> {
     }
 }
 
-impl<'v> Node<'v> for Located<'v> {
-    type Items = LocatedItems<'v>;
-    type Fields = LocatedFields<'v>;
+impl<'v, N: Node<'v>> Node<'v> for Located<N> {
+    type Items = LocatedItems<N::Items>;
+    type Fields = LocatedFields<N::Fields>;
 
     fn view(&self) -> View<'v, Self> {
-        match Node::view(&self.value) {
+        match self.node.view() {
             View::Scalar(scalar) => View::Scalar(scalar),
             View::Array(len, items) => {
                 View::Array(len, LocatedItems { items: items.enumerate(), way: self.way.clone() })
@@ -118,12 +130,10 @@ impl<'v> Node<'v> for Located<'v> {
     }
 
     fn member(&self, name: &str) -> Option<Self> {
-        let value = self.value.as_object()?.get(name)?;
-        Some(Self::child(&self.way, Step::Name(name.into()), value))
+        Some(Self::child(&self.way, Step::Name(name.into()), self.node.member(name)?))
     }
 
     fn item(&self, index: usize) -> Option<Self> {
-        let value = self.value.as_array()?.get(index)?;
-        Some(Self::child(&self.way, Step::Index(index), value))
+        Some(Self::child(&self.way, Step::Index(index), self.node.item(index)?))
     }
 }

@@ -31,6 +31,7 @@ mod text;
 mod time;
 mod walk;
 
+pub(crate) use ast::Selector;
 pub use builder::{Comparable, Field, Parameter, arg, field};
 pub use filter::Filter;
 pub use limits::NESTING_MAX;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 
-use super::ast::Segment;
+use super::ast::{Segment, Selector};
 use super::evaluate::{Run, Scope};
 use super::located::{Located, NodePath};
 use super::parse;
@@ -42,6 +42,24 @@ impl JsonPath {
         Ok(JsonPath { segments: parse::path(text)? })
     }
 
+    /// The query that `text` is, which has names and indexes alone.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub(crate) fn parse_singular(text: &str) -> Result<Self> {
+        Ok(JsonPath { segments: parse::singular_path(text)? })
+    }
+
+    /// The names and indexes of a singular query.
+    pub(crate) fn singular_steps(&self) -> impl ExactSizeIterator<Item = &Selector> + DoubleEndedIterator {
+        self.segments.iter().map(|segment| segment.singular().expect("the query is singular"))
+    }
+
+    /// The query up to the segment of that number.
+    pub(crate) fn up_to(&self, number: usize) -> JsonPath {
+        JsonPath { segments: self.segments[..=number].to_vec() }
+    }
+
     /// Whether there are only names and indexes, so that it selects one node at most.
     pub fn is_singular(&self) -> bool {
         self.segments.iter().all(|segment| segment.singular().is_some())
@@ -61,7 +79,18 @@ impl JsonPath {
     /// # Errors
     /// As [`select`](Self::select).
     pub fn select_located<'v>(&self, value: &'v Value) -> Result<Vec<(NodePath, &'v Value)>> {
-        self.collect(&Located::root(value), |node| (node.path(), node.value))
+        self.collect(&Located::root(value), |node| (node.path(), node.node))
+    }
+
+    /// The places of the nodes that the query selects, each once, in the order of a walk through the value.
+    ///
+    /// # Errors
+    /// As [`select`](Self::select).
+    pub(crate) fn places<'v, N: Node<'v>>(&self, value: N) -> Result<Vec<NodePath>> {
+        let mut places = self.collect(&Located::root(value), |node| node.path())?;
+        places.sort_by(NodePath::walk_cmp);
+        places.dedup();
+        Ok(places)
     }
 
     fn collect<'v, N: Node<'v>, R>(&self, root: &N, each: impl Fn(N) -> R) -> Result<Vec<R>> {

@@ -5,10 +5,11 @@ use std::borrow::Borrow;
 use crate::collection::Collection;
 use crate::core::check_key;
 use crate::doc_ref::DocRef;
-use crate::document::{AsKey, Changes, Document, JsonPatch, KeyRef, RawDocument};
+use crate::document::{AsKey, Document, KeyRef, RawDocument};
 use crate::error::{Error, Result};
 use crate::seeded::{self, Bug};
 use crate::transaction::collection::TxCollection;
+use crate::update::{Changes, JsonPatch};
 
 /// What a call made of a document: whether there was one, whether it is another now, and both.
 #[derive(Debug, Clone)]
@@ -203,7 +204,7 @@ impl Collection {
     /// Changes the document under `key` by a JSON Patch (RFC 6902), in one commit: all its operations or none.
     ///
     /// ```
-    /// use holotype::{Db, Error, doc, document::JsonPatch};
+    /// use holotype::{Db, Error, doc, update::JsonPatch};
     ///
     /// let db = Db::in_memory();
     /// let birds = db.collection("birds");

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::functions;
-use super::{Expr, Segment, Selector, Term};
+use super::{Expr, Node, Segment, Selector, Step, Term};
 use crate::key::Key;
-use crate::value::{Document, Value};
+use crate::value::Value;
 
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'s> {
@@ -16,30 +16,31 @@ pub(super) struct Scope<'s> {
     pub(super) parameters: &'s BTreeMap<String, Value>,
 }
 
-/// The fields in name order (V-3.6).
-fn in_name_order(fields: &Document) -> Vec<Value> {
-    let mut names: Vec<&String> = fields.keys().collect();
-    names.sort_by_key(|name| (name.len(), name.as_bytes()));
-    names.into_iter().map(|name| fields[name].clone()).collect()
-}
-
-fn children(value: &Value) -> Vec<Value> {
-    match value {
-        Value::Array(items) => items.clone(),
-        Value::Object(fields) => in_name_order(fields),
+/// The fields in name order (V-3.6), or the items.
+fn children(node: &Node) -> Vec<Node> {
+    match &node.value {
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            items.map(|(index, item)| node.child(Step::Index(index), item)).collect()
+        }
+        Value::Object(fields) => {
+            let mut names: Vec<&String> = fields.keys().collect();
+            names.sort_by_key(|name| (name.len(), name.as_bytes()));
+            names.into_iter().map(|name| node.child(Step::Name(name.clone()), &fields[name])).collect()
+        }
         _ => Vec::new(),
     }
 }
 
 /// The value, then all within it.
-fn and_descendants(value: &Value) -> Vec<Value> {
-    let within = children(value).into_iter().flat_map(|child| and_descendants(&child));
-    std::iter::once(value.clone()).chain(within).collect()
+pub(super) fn and_descendants(node: &Node) -> Vec<Node> {
+    let within = children(node).into_iter().flat_map(|child| and_descendants(&child));
+    std::iter::once(node.clone()).chain(within).collect()
 }
 
 impl Scope<'_> {
-    pub(super) fn select(&self, segments: &[Segment], from: Value) -> Vec<Value> {
-        segments.iter().fold(vec![from], |nodes, segment| {
+    pub(super) fn select(&self, segments: &[Segment], from: &Value) -> Vec<Node> {
+        segments.iter().fold(vec![Node::root(from)], |nodes, segment| {
             let from = nodes
                 .iter()
                 .flat_map(|node| if segment.descends { and_descendants(node) } else { vec![node.clone()] });
@@ -50,20 +51,27 @@ impl Scope<'_> {
         })
     }
 
-    fn take(&self, selector: &Selector, node: &Value) -> Vec<Value> {
-        match (selector, node) {
+    fn take(&self, selector: &Selector, node: &Node) -> Vec<Node> {
+        let item = |index: usize| match &node.value {
+            Value::Array(items) => items.get(index).map(|item| node.child(Step::Index(index), item)),
+            _ => None,
+        };
+        match (selector, &node.value) {
             (Selector::Wildcard, _) => children(node),
             (Selector::Filter(expr), _) => children(node)
                 .into_iter()
-                .filter(|child| Scope { current: child, ..*self }.holds(expr))
+                .filter(|child| Scope { current: &child.value, ..*self }.holds(expr))
                 .collect(),
-            (Selector::Name(name), Value::Object(fields)) => fields.get(name).cloned().into_iter().collect(),
+            (Selector::Name(name), Value::Object(fields)) => {
+                let field = fields.get(name);
+                field.map(|field| node.child(Step::Name(name.clone()), field)).into_iter().collect()
+            }
             (Selector::Index(index), Value::Array(items)) => {
                 let index = if *index < 0 { index + items.len() as i64 } else { *index };
-                usize::try_from(index).ok().and_then(|index| items.get(index).cloned()).into_iter().collect()
+                usize::try_from(index).ok().and_then(item).into_iter().collect()
             }
             (Selector::Slice(start, end, step), Value::Array(items)) => {
-                slice(items, *start, *end, step.unwrap_or(1))
+                slice(items.len(), *start, *end, step.unwrap_or(1)).into_iter().filter_map(item).collect()
             }
             _ => Vec::new(),
         }
@@ -72,7 +80,8 @@ impl Scope<'_> {
     pub(super) fn nodes(&self, term: &Term) -> Vec<Value> {
         match term {
             Term::Query { from_root, segments } => {
-                self.select(segments, if *from_root { self.root.clone() } else { self.current.clone() })
+                let nodes = self.select(segments, if *from_root { self.root } else { self.current });
+                nodes.into_iter().map(|node| node.value).collect()
             }
             _ => Vec::new(),
         }
@@ -110,8 +119,8 @@ impl Scope<'_> {
 }
 
 /// RFC 9535, section 2.3.4.2.2, an index at a time.
-fn slice(items: &[Value], start: Option<i64>, end: Option<i64>, step: i64) -> Vec<Value> {
-    let len = items.len() as i64;
+fn slice(len: usize, start: Option<i64>, end: Option<i64>, step: i64) -> Vec<usize> {
+    let len = len as i64;
     let from_end = |index: i64| if index < 0 { len + index } else { index };
     let indexes: Vec<i64> = match step.cmp(&0) {
         Ordering::Equal => Vec::new(),
@@ -125,7 +134,7 @@ fn slice(items: &[Value], start: Option<i64>, end: Option<i64>, step: i64) -> Ve
             (end + 1..=start).rev().filter(|index| (start - index) % -step == 0).collect()
         }
     };
-    indexes.into_iter().map(|index| items[index as usize].clone()).collect()
+    indexes.into_iter().map(|index| index as usize).collect()
 }
 
 /// spec.

@@ -26,6 +26,22 @@ pub struct Path {
     segments: Vec<Segment>,
 }
 
+/// One step of a place in a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// To the field of this name.
+    Name(String),
+    /// To the item at this index, from 0.
+    Index(usize),
+}
+
+/// A value within another, and where it is.
+#[derive(Debug, Clone)]
+struct Node {
+    place: Vec<Step>,
+    value: Value,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 struct Segment {
     descends: bool,
@@ -91,8 +107,31 @@ impl Path {
 
     /// The nodes that the path selects, in order.
     pub fn select(&self, value: &Value) -> Vec<Value> {
+        self.nodes(value).into_iter().map(|node| node.value).collect()
+    }
+
+    /// The places of the nodes that the path selects, each once, in the order of a walk through the value.
+    pub fn places(&self, value: &Value) -> Vec<Vec<Step>> {
+        let selected: Vec<Vec<Step>> = self.nodes(value).into_iter().map(|node| node.place).collect();
+        let all = evaluate::and_descendants(&Node::root(value)).into_iter().map(|node| node.place);
+        all.filter(|place| selected.contains(place)).collect()
+    }
+
+    fn nodes(&self, value: &Value) -> Vec<Node> {
         let parameters = BTreeMap::new();
         let scope = Scope { root: value, current: value, key: None, parameters: &parameters };
-        scope.select(&self.segments, value.clone())
+        scope.select(&self.segments, value)
+    }
+}
+
+impl Node {
+    fn root(value: &Value) -> Self {
+        Node { place: Vec::new(), value: value.clone() }
+    }
+
+    fn child(&self, step: Step, value: &Value) -> Self {
+        let mut place = self.place.clone();
+        place.push(step);
+        Node { place, value: value.clone() }
     }
 }

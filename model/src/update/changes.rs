@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::{Failed, Misfit, within};
 use crate::limits::Limits;
+use crate::query::{Path, Step};
 use crate::value::{Document, Value};
 
 /// One step of a change's path.
@@ -17,11 +18,21 @@ pub enum PathStep {
 
 /// One change: where, and what.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Change {
-    /// The way to it.
-    pub path: Vec<PathStep>,
-    /// What it does there.
-    pub action: Action,
+pub enum Change {
+    /// Of one place.
+    At {
+        /// The way to it.
+        path: Vec<PathStep>,
+        /// What it does there.
+        action: Action,
+    },
+    /// Of each node of a path.
+    Each {
+        /// The path, as RFC 9535 writes it.
+        path: String,
+        /// What is done to each.
+        changes: Vec<Change>,
+    },
 }
 
 /// What a change does to the value at its path.
@@ -59,26 +70,75 @@ pub enum Action {
 /// # Errors
 /// The change that fails, and why.
 pub fn apply_update(value: &Value, changes: &[Change], limits: &Limits) -> Result<Value, Failed> {
+    at(value, &[], changes, limits)
+}
+
+/// The value, with the changes applied to the node at `base`.
+fn at(value: &Value, base: &[PathStep], changes: &[Change], limits: &Limits) -> Result<Value, Failed> {
     let mut value = value.clone();
     for (number, change) in changes.iter().enumerate() {
-        value = one(&value, change)
+        let changed = match change {
+            Change::At { path, action } => {
+                let act = |node: Option<&Value>| one(node.expect("the node is there"), path, action);
+                walk(Some(&value), base, false, &act).and_then(|value| value.ok_or(Misfit::NothingLeft))
+            }
+            Change::Each { path, changes } => {
+                each(&value, base, path, changes, limits).map_err(|(_, misfit)| misfit)
+            }
+        };
+        value = changed
             .and_then(|changed| within(&changed, limits).map(|()| changed))
             .map_err(|misfit| (number, misfit))?;
+        if matches!(change, Change::At { path, action: Action::Unset } if path.is_empty()) {
+            break;
+        }
     }
     Ok(value)
 }
 
-fn one(value: &Value, Change { path, action }: &Change) -> Result<Value, Misfit> {
+//= spec/update.md#u-5-12-each
+//# Each node that the path selects in the value before the change MUST be changed once.
+//= spec/update.md#u-5-12-each
+//# The nodes MUST be changed in the reverse order of a walk through the value, in which a value comes before
+//# those within it.
+fn each(
+    value: &Value,
+    base: &[PathStep],
+    path: &str,
+    changes: &[Change],
+    limits: &Limits,
+) -> Result<Value, Failed> {
+    let path = Path::parse(path).expect("the path is one");
+    let mut value = value.clone();
+    for place in path.places(get(&value, base)).into_iter().rev() {
+        let steps = place.into_iter().map(|step| match step {
+            Step::Name(name) => PathStep::Name(name),
+            Step::Index(index) => PathStep::Index(index as i64),
+        });
+        let node: Vec<PathStep> = base.iter().cloned().chain(steps).collect();
+        value = at(&value, &node, changes, limits)?;
+    }
+    Ok(value)
+}
+
+/// The node at a place that is there.
+fn get<'v>(value: &'v Value, place: &[PathStep]) -> &'v Value {
+    place.iter().fold(value, |value, step| match (value, step) {
+        (Value::Object(fields), PathStep::Name(name)) => &fields[name],
+        (Value::Array(items), PathStep::Index(index)) => &items[*index as usize],
+        _ => unreachable!("the place is there"),
+    })
+}
+
+/// What becomes of the node, if anything is left of it.
+fn one(node: &Value, path: &[PathStep], action: &Action) -> Result<Option<Value>, Misfit> {
     let creates = !matches!(
         action,
         Action::Unset | Action::Rename(_) | Action::Pop | Action::PopFirst | Action::Pull(_)
     );
     match action {
-        Action::Rename(name) => rename(value, path, name),
-        _ => {
-            let after = walk(Some(value), path, creates, &|there| act(there, action))?;
-            after.ok_or(Misfit::NothingLeft)
-        }
+        Action::Rename(name) => rename(node, path, name).map(Some),
+        _ => walk(Some(node), path, creates, &|there| act(there, action)),
     }
 }
 

@@ -70,7 +70,7 @@ pub fn parse_value(text: &[u8]) -> Result<Value> {
 }
 
 /// The value that a JSON text holds, where that is a patch: values of documents may stand two levels down.
-pub(super) fn parse_patch(text: &[u8]) -> Result<Value> {
+pub(crate) fn parse_patch(text: &[u8]) -> Result<Value> {
     let mut parser = Parser::new(text, Place::START, DEPTH_MAX + 2)?;
     let value = parser.value()?;
     parser.end()?;

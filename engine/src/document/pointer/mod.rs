@@ -1,15 +1,13 @@
 //! JSON Pointer (RFC 6901): the way to one value within a document, as a text such as `/seen/0/where`.
 
 mod fault;
-mod node;
 mod parse;
 
 use std::fmt;
 
 pub use fault::PathFault;
 
-pub(crate) use node::Node;
-
+use super::node::Node;
 use super::{Kind, RawValue, Text, Value, path};
 use crate::error::{Error, Result};
 
@@ -84,16 +82,16 @@ impl JsonPointer {
         self.walk(root)
     }
 
-    fn walk<N: Node>(&self, root: N) -> Result<N> {
+    fn walk<'v, N: Node<'v>>(&self, root: N) -> Result<N> {
         self.tokens
             .iter()
             .enumerate()
-            .try_fold(root, |node, (at, token)| step(node, token).map_err(|fault| self.astray(at, fault)))
+            .try_fold(root, |node, (at, token)| step(&node, token).map_err(|fault| self.astray(at, fault)))
     }
 
     /// The value that the pointer leads to, if it leads to one.
-    pub(crate) fn find<N: Node>(&self, root: N) -> Option<N> {
-        self.tokens.iter().try_fold(root, |node, token| step(node, token).ok())
+    pub(crate) fn find<'v, N: Node<'v>>(&self, root: N) -> Option<N> {
+        self.tokens.iter().try_fold(root, |node, token| step(&node, token).ok())
     }
 
     //= spec/update.md#u-1-4-leading-nowhere
@@ -110,9 +108,9 @@ impl JsonPointer {
 //= spec/update.md#u-1-3-step
 //# In an array, a token MUST lead nowhere unless it is the shortest decimal form of an index below the length.
 /// The value that `token` leads to from `node`.
-pub(crate) fn step<N: Node>(node: N, token: &str) -> Result<N, PathFault> {
+pub(crate) fn step<'v, N: Node<'v>>(node: &N, token: &str) -> Result<N, PathFault> {
     match node.kind() {
-        Kind::Object => node.field(token).ok_or(PathFault::NoField),
+        Kind::Object => node.member(token).ok_or(PathFault::NoField),
         Kind::Array => {
             let index = path::index(token.as_bytes()).ok_or(PathFault::NotAnIndex)?;
             node.item(index).ok_or_else(|| PathFault::BeyondEnd { len: node.count() })

@@ -11,8 +11,7 @@ mod pointer;
 mod raw;
 mod rfc8949;
 mod serde;
-mod strategies;
-mod updates;
+pub(crate) mod strategies;
 mod values;
 
 use super::{Document, Value};

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::document::{Document, Key, Text, Value};
 
-pub(super) fn ints() -> impl Strategy<Value = i64> {
+pub(crate) fn ints() -> impl Strategy<Value = i64> {
     // Around each power of two, where heads grow and floats stop telling ints apart.
     let near_powers = (0u32..64, -3i128..=3, any::<bool>()).prop_map(|(power, offset, negative)| {
         let near = (1i128 << power) + offset;
@@ -15,7 +15,7 @@ pub(super) fn ints() -> impl Strategy<Value = i64> {
     prop_oneof![-30i64..300, near_powers, any::<i64>()]
 }
 
-pub(super) fn floats() -> impl Strategy<Value = f64> {
+pub(crate) fn floats() -> impl Strategy<Value = f64> {
     let halves = any::<u16>().prop_map(|bits| {
         let magnitude = f64::from(bits & 0x7fff) * 2f64.powi(-20);
         if bits >> 15 == 1 { -magnitude } else { magnitude }
@@ -44,7 +44,7 @@ pub(super) fn floats() -> impl Strategy<Value = f64> {
     ]
 }
 
-pub(super) fn texts() -> impl Strategy<Value = String> {
+pub(crate) fn texts() -> impl Strategy<Value = String> {
     prop_oneof![4 => "[a-c\0]{0,3}", 2 => "[a-z$.\"\\\\\n\u{1}é水😀]{0,30}", 1 => "\\PC{0,300}"]
 }
 
@@ -61,11 +61,11 @@ fn names() -> impl Strategy<Value = Text> {
     prop_oneof![4 => texts().prop_map(Text::from), 1 => wrappers.prop_map(Text::from)]
 }
 
-pub(super) fn bytes() -> impl Strategy<Value = Vec<u8>> {
+pub(crate) fn bytes() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![vec(0u8..3, 0..4), vec(any::<u8>(), 0..40)]
 }
 
-pub(super) fn values() -> impl Strategy<Value = Value> {
+pub(crate) fn values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         1 => Just(Value::Null),
         1 => any::<bool>().prop_map(Value::Bool),
@@ -84,16 +84,16 @@ pub(super) fn values() -> impl Strategy<Value = Value> {
     })
 }
 
-pub(super) fn documents() -> impl Strategy<Value = Document> {
+pub(crate) fn documents() -> impl Strategy<Value = Document> {
     vec((names(), values()), 0..6).prop_map(|fields| fields.into_iter().collect())
 }
 
-pub(super) fn keys() -> impl Strategy<Value = Key> {
+pub(crate) fn keys() -> impl Strategy<Value = Key> {
     prop_oneof![ints().prop_map(Key::from), texts().prop_map(Key::from), bytes().prop_map(Key::from)]
 }
 
 /// The bytes of a document, with a few of them changed, taken out or put in.
-pub(super) fn damaged() -> impl Strategy<Value = Vec<u8>> {
+pub(crate) fn damaged() -> impl Strategy<Value = Vec<u8>> {
     let edits = vec((any::<prop::sample::Index>(), 0u8..3, any::<u8>()), 0..4);
     (documents(), edits).prop_map(|(document, edits)| {
         let mut bytes = document.encode();

@@ -19,6 +19,24 @@ pub(super) fn path(text: &str) -> Result<Vec<Segment>> {
     Ok(segments)
 }
 
+/// Parses a query that begins with `$` and has names and indexes alone.
+pub(super) fn singular_path(text: &str) -> Result<Vec<Segment>> {
+    let mut parser = Parser { cursor: Cursor::new(text), parameters: false };
+    parser.cursor.expect("$", "`$`")?;
+    let mut segments = Vec::new();
+    loop {
+        let start = parser.cursor.position();
+        let Some(segment) = parser.segment()? else { break };
+        if segment.singular().is_none() {
+            let what = "expected one name or index, as in a path that leads to one place";
+            return Err(parser.cursor.error_at(start, what));
+        }
+        segments.push(segment);
+    }
+    parser.end("`.` or `[`")?;
+    Ok(segments)
+}
+
 /// Parses a logical expression, which may hold parameters.
 pub(super) fn filter(text: &str) -> Result<Expr> {
     let mut parser = Parser { cursor: Cursor::new(text), parameters: true };
@@ -42,26 +60,28 @@ impl Parser<'_> {
 
     /// The segments of a query, from after its `$` or `@`.
     fn segments(&mut self) -> Result<Vec<Segment>> {
-        let mut segments = Vec::new();
-        loop {
-            let before = self.cursor.position();
-            self.cursor.skip_blanks();
-            if self.cursor.eat("..") {
-                let selectors = match self.cursor.peek() {
-                    Some('[') => self.bracketed()?,
-                    _ => vec![self.after_dot()?],
-                };
-                segments.push(Segment { descends: true, selectors });
-            } else if self.cursor.eat(".") {
-                segments.push(Segment::child(self.after_dot()?));
-            } else if self.cursor.peek() == Some('[') {
-                segments.push(Segment { descends: false, selectors: self.bracketed()? });
-            } else {
-                // White space is part of a query only where a segment follows.
-                self.cursor.go_to(before);
-                return Ok(segments);
-            }
-        }
+        std::iter::from_fn(|| self.segment().transpose()).collect()
+    }
+
+    /// The next segment, if one follows.
+    fn segment(&mut self) -> Result<Option<Segment>> {
+        let before = self.cursor.position();
+        self.cursor.skip_blanks();
+        Ok(Some(if self.cursor.eat("..") {
+            let selectors = match self.cursor.peek() {
+                Some('[') => self.bracketed()?,
+                _ => vec![self.after_dot()?],
+            };
+            Segment { descends: true, selectors }
+        } else if self.cursor.eat(".") {
+            Segment::child(self.after_dot()?)
+        } else if self.cursor.peek() == Some('[') {
+            Segment { descends: false, selectors: self.bracketed()? }
+        } else {
+            // White space is part of a query only where a segment follows.
+            self.cursor.go_to(before);
+            return Ok(None);
+        }))
     }
 
     fn after_dot(&mut self) -> Result<Selector> {

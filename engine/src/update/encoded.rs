@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::tree::{Step, Tree, find};
+use super::tree::{Tree, find};
 use crate::document::cbor::encode;
 use crate::document::cbor::head::{Fault, Head, Reader};
 use crate::document::map::{check_len, key_cmp};
 use crate::document::{DEPTH_MAX, RawDocument, RawValue, Value};
 use crate::error::Result;
+use crate::query::Step;
 use crate::seeded::{self, Bug};
 
 /// Encoded bytes of a value; those of the caller until the first change.

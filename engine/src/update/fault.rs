@@ -61,6 +61,13 @@ pub enum UpdateFault {
     NothingLeft,
     /// The path ends in an index or in the whole value, and a field was to be renamed.
     NoFieldToRename,
+    /// A change of an `each` failed.
+    InNode {
+        /// The place of the value that was to be changed, from the value to which the `each` was applied.
+        at: String,
+        /// The change, its path from there, and why it failed.
+        error: Box<UpdateError>,
+    },
     /// The document would no longer be an object.
     NoDocument {
         /// The type that it would have.
@@ -106,11 +113,18 @@ impl Failed {
 
 impl fmt::Display for UpdateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let UpdateError { key, operation, name, path, fault } = self;
-        if let Some(key) = key {
+        if let Some(key) = &self.key {
             write!(f, "document {key}: ")?;
         }
-        write!(f, "operation {operation}, {name} at {path:?}: {fault}; nothing was changed")
+        self.reason(f)?;
+        f.write_str("; nothing was changed")
+    }
+}
+
+impl UpdateError {
+    fn reason(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let UpdateError { operation, name, path, fault, .. } = self;
+        write!(f, "operation {operation}, {name} at {path:?}: {fault}")
     }
 }
 
@@ -132,6 +146,10 @@ impl fmt::Display for UpdateFault {
                 write!(f, "a document cannot be removed from itself; {}", Advice::DeleteByKey)
             }
             UpdateFault::NoFieldToRename => f.write_str("only a field of an object has a name to change"),
+            UpdateFault::InNode { at, error } => {
+                write!(f, "in the value at {at:?}, ")?;
+                error.reason(f)
+            }
             UpdateFault::NoDocument { found } => {
                 write!(f, "a document is an object, and it would be of type {found}")
             }

@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 
 use super::change::{Action, Change, Number, Update};
 use super::fault::{Failed, UpdateFault};
-use super::path::{PathStep, SingularPath};
-use super::tree::{Place, Step, Tree, find};
-use crate::document::pointer::Node;
+use super::tree::{Place, Tree, find};
+use crate::document::node::Node;
 use crate::document::{Document, Kind, PathFault, Value};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::query::{JsonPath, Selector, Step};
 use crate::seeded::{self, Bug};
 
 /// Where a path leads.
@@ -29,25 +29,38 @@ enum Found {
 /// Applies all changes to `tree`, which is given up on an error.
 pub(super) fn run<T: Tree>(tree: &mut T, update: &Update) -> Result<()> {
     update.check()?;
+    within(tree, &[], update)
+}
+
+/// Applies all changes to the value at `base`.
+fn within<T: Tree>(tree: &mut T, base: &[Step], update: &Update) -> Result<()> {
     for (number, change) in update.changes().iter().enumerate() {
-        one(tree, change)
+        one(tree, base, change)
             .map_err(|failed| failed.at(number, change.action.name(), || change.path.to_string()))?;
         tree.check_len()?;
+        if matches!(change.action, Action::Unset) && change.path.singular_steps().len() == 0 {
+            // The node is gone, and another may be at its place.
+            break;
+        }
     }
     Ok(())
 }
 
-/// How many operations the changes of `update` are, if each copies the bytes once.
-pub(super) fn count(update: &Update) -> usize {
+/// How many operations the changes of `update` are, if each copies the bytes once; of an `each`, at least `fan_out`.
+pub(super) fn count(update: &Update, fan_out: usize) -> usize {
     let of = |change: &Change| match &change.action {
         Action::Push { items, .. } => items.len() + 1,
+        Action::Each(_) => fan_out,
         _ => 1,
     };
     update.changes().iter().map(of).sum()
 }
 
-fn one<T: Tree>(tree: &mut T, Change { path, action }: &Change) -> Result<(), Failed> {
-    let found = locate(tree.root(), path)?;
+fn one<T: Tree>(tree: &mut T, base: &[Step], Change { path, action }: &Change) -> Result<(), Failed> {
+    if let Action::Each(changes) = action {
+        return each(tree, base, path, changes);
+    }
+    let found = locate(tree.root(), base, path)?;
     match action {
         Action::Set(value) => create(tree, path, found, value),
         Action::Unset => match found {
@@ -66,25 +79,46 @@ fn one<T: Tree>(tree: &mut T, Change { path, action }: &Change) -> Result<(), Fa
             Found::There(place) if has(tree, place, item)? => Ok(()),
             _ => push(tree, path, found, std::slice::from_ref(item), None),
         },
+        Action::Each(_) => unreachable!("it was dealt with above"),
     }
+}
+
+//= spec/update.md#u-5-12-each
+//# Each node that the path selects in the value before the change MUST be changed once.
+//= spec/update.md#u-5-12-each
+//# The nodes MUST be changed in the reverse order of a walk through the value, in which a value comes before those within it.
+/// Applies `changes` to each node that `path` selects. From the last on, so that what is taken out moves no node that comes later.
+fn each<T: Tree>(tree: &mut T, base: &[Step], path: &JsonPath, changes: &Update) -> Result<(), Failed> {
+    let places = path.places(there(tree, base))?;
+    for place in places.iter().rev() {
+        let node = [base, place.steps()].concat();
+        within(tree, &node, changes).map_err(|error| match error {
+            Error::Update(error) => Failed::Fault(UpdateFault::InNode { at: place.to_string(), error }),
+            error => Failed::Error(error),
+        })?;
+    }
+    Ok(())
 }
 
 //= spec/update.md#u-5-2-paths
 //# A name in an array, an index in an object, and any step in a scalar MUST be refused with the path up to that
 //# step and what it met.
-fn locate<N: Node>(root: N, path: &SingularPath) -> Result<Found, UpdateFault> {
-    let (mut node, mut place) = (root, Place::with_capacity(path.steps.len()));
-    for (at, step) in path.steps.iter().enumerate() {
-        let astray = |fault| UpdateFault::NoSuchPlace { at: path.up_to(at), fault };
+/// Where `path` leads from the value at `base`.
+fn locate<'v, N: Node<'v>>(root: N, base: &[Step], path: &JsonPath) -> Result<Found, UpdateFault> {
+    let mut place = Place::with_capacity(base.len() + path.singular_steps().len());
+    place.extend_from_slice(base);
+    let mut node = find(root, base).expect("the place is there");
+    for (at, step) in path.singular_steps().enumerate() {
+        let astray = |fault| UpdateFault::NoSuchPlace { at: path.up_to(at).to_string(), fault };
         node = match (node.kind(), step) {
-            (Kind::Object, PathStep::Name(name)) => {
+            (Kind::Object, Selector::Name(name)) => {
                 place.push(Step::Name(name.clone()));
-                match node.field(name) {
+                match node.member(name) {
                     Some(field) => field,
                     None => return missing(path, place, at),
                 }
             }
-            (Kind::Array, PathStep::Index(index)) => {
+            (Kind::Array, Selector::Index(index)) => {
                 let len = node.count();
                 let from_start = if *index < 0 { len as i64 + index } else { *index };
                 let Some(index) = usize::try_from(from_start).ok().filter(|index| *index < len) else {
@@ -93,8 +127,8 @@ fn locate<N: Node>(root: N, path: &SingularPath) -> Result<Found, UpdateFault> {
                 place.push(Step::Index(index));
                 node.item(index).expect("the index is below the length")
             }
-            (Kind::Object, PathStep::Index(_)) => return Err(astray(PathFault::NotAName)),
-            (Kind::Array, PathStep::Name(_)) => return Err(astray(PathFault::NotAnIndex)),
+            (Kind::Object, _) => return Err(astray(PathFault::NotAName)),
+            (Kind::Array, _) => return Err(astray(PathFault::NotAnIndex)),
             (found, _) => return Err(astray(PathFault::Scalar { found })),
         };
     }
@@ -102,12 +136,12 @@ fn locate<N: Node>(root: N, path: &SingularPath) -> Result<Found, UpdateFault> {
 }
 
 /// Nothing is at the step `from`, which `around` ends with. What follows can only be names: those of objects in each other.
-fn missing(path: &SingularPath, around: Place, from: usize) -> Result<Found, UpdateFault> {
-    let index = path.steps[from..].iter().position(|step| matches!(step, PathStep::Index(_)));
+fn missing(path: &JsonPath, around: Place, from: usize) -> Result<Found, UpdateFault> {
+    let index = path.singular_steps().skip(from).position(|step| matches!(step, Selector::Index(_)));
     match index {
         None => Ok(Found::Missing { around, from }),
         Some(index) => {
-            let at = path.up_to(from + index);
+            let at = path.up_to(from + index).to_string();
             Err(UpdateFault::NoSuchPlace { at, fault: PathFault::NotAName })
         }
     }
@@ -116,16 +150,18 @@ fn missing(path: &SingularPath, around: Place, from: usize) -> Result<Found, Upd
 //= spec/update.md#u-5-3-nothing-there
 //# An index that leads to nothing MUST be refused by the changes that create.
 /// Puts `value` where the path leads, with the objects around it that are not there.
-fn create<T: Tree>(tree: &mut T, path: &SingularPath, found: Found, value: &Value) -> Result<(), Failed> {
+fn create<T: Tree>(tree: &mut T, path: &JsonPath, found: Found, value: &Value) -> Result<(), Failed> {
     match found {
         Found::There(place) => Ok(tree.put(&place, T::part(value)?)?),
-        Found::NoItem { at, len } => {
-            Err(UpdateFault::NoSuchPlace { at: path.up_to(at), fault: PathFault::BeyondEnd { len } }.into())
+        Found::NoItem { at, len } => Err(UpdateFault::NoSuchPlace {
+            at: path.up_to(at).to_string(),
+            fault: PathFault::BeyondEnd { len },
         }
+        .into()),
         Found::Missing { around, from } => {
-            let names = path.steps[from + 1..].iter().rev().map(|step| match step {
-                PathStep::Name(name) => name.clone(),
-                PathStep::Index(_) => unreachable!("an index does not follow what is missing"),
+            let names = path.singular_steps().skip(from + 1).rev().map(|step| match step {
+                Selector::Name(name) => name.clone(),
+                _ => unreachable!("an index does not follow what is missing"),
             });
             let value = names.fold(value.clone(), |inner, name| Document::from([(name, inner)]).into());
             Ok(tree.put(&around, T::part(&value)?)?)
@@ -145,8 +181,8 @@ fn remove<T: Tree>(tree: &mut T, place: &[Step]) -> Result<(), Failed> {
 
 //= spec/update.md#u-5-5-rename
 //# A `rename` whose path does not end in a name MUST be refused.
-fn rename<T: Tree>(tree: &mut T, path: &SingularPath, found: Found, name: &str) -> Result<(), Failed> {
-    let Some(PathStep::Name(old)) = path.steps.last() else {
+fn rename<T: Tree>(tree: &mut T, path: &JsonPath, found: Found, name: &str) -> Result<(), Failed> {
+    let Some(Selector::Name(old)) = path.singular_steps().last() else {
         return Err(UpdateFault::NoFieldToRename.into());
     };
     let Found::There(mut place) = found else { return Ok(()) };
@@ -165,7 +201,7 @@ fn rename<T: Tree>(tree: &mut T, path: &SingularPath, found: Found, name: &str) 
 //# `inc` and `mul` of what is no number MUST be refused.
 fn calculate<T: Tree>(
     tree: &mut T,
-    path: &SingularPath,
+    path: &JsonPath,
     found: Found,
     with: Number,
     ints: fn(i64, i64) -> Option<i64>,
@@ -204,7 +240,7 @@ fn number<T: Tree>(tree: &T, place: &[Step]) -> Result<Number, Failed> {
 /// Puts `value` where what is there compares as `gives_way` with it, or nothing is there.
 fn bound<T: Tree>(
     tree: &mut T,
-    path: &SingularPath,
+    path: &JsonPath,
     found: Found,
     value: &Value,
     gives_way: Ordering,
@@ -220,7 +256,7 @@ fn bound<T: Tree>(
 // spec: U-5.8.
 fn push<T: Tree>(
     tree: &mut T,
-    path: &SingularPath,
+    path: &JsonPath,
     found: Found,
     items: &[Value],
     keep_last: Option<usize>,

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `patch`, `apply` | JSON Patch: its form, and what it does |
 //! | `merge` | JSON Merge Patch |
-//! | `path`, `change`, `run` | updates: the paths of their changes, their builder, and what they do |
+//! | `change`, `run` | updates: their builder, and what they do |
 //! | `tree` | what all need of a value, decoded or encoded |
 //! | `decoded`, `encoded` | a decoded value as such a tree, and an encoded one |
 //! | `changes` | what a call on a document changes it by |
@@ -18,16 +18,18 @@ mod encoded;
 mod fault;
 mod merge;
 mod patch;
-mod path;
 mod run;
 mod tree;
+
+#[cfg(test)]
+mod tests;
 
 pub use change::{Number, Update};
 pub use changes::Changes;
 pub use fault::{UpdateError, UpdateFault};
 pub use patch::{JsonPatch, Operation};
 
-use super::Value;
+use crate::document::Value;
 use crate::error::Result;
 use decoded::Decoded;
 
@@ -59,11 +61,11 @@ impl Update {
 /// What the merge patch `patch` makes of `value`: JSON Merge Patch, RFC 7396.
 ///
 /// ```
-/// use holotype::{Value, doc, document};
+/// use holotype::{Value, doc, update};
 ///
 /// let bird = doc! { "name": "Wren", "seen": { "hedge": 1, "wall": 2 } };
 /// let patch = doc! { "seen": { "wall": null, "barn": 1 } };
-/// let merged = document::merge(&bird.into(), &patch.into())?;
+/// let merged = update::merge(&bird.into(), &patch.into())?;
 /// assert_eq!(merged, Value::from(doc! { "name": "Wren", "seen": { "hedge": 1, "barn": 1 } }));
 /// # Ok::<(), holotype::Error>(())
 /// ```

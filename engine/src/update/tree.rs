@@ -1,23 +1,18 @@
 //! What an operation needs of the value that it changes: decoded or encoded, the rules above it are the same.
 
-use crate::document::pointer::{self, Node, PathFault};
-use crate::document::{JsonPointer, Kind, Text, Value, path};
+use crate::document::node::Node;
+use crate::document::pointer;
+use crate::document::{JsonPointer, Kind, PathFault, Value, path};
 use crate::error::Result;
+use crate::query::Step;
 
-/// A step that fits the value that it starts from: a name in an object, an index in an array.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
-    Name(Text),
-    Index(usize),
-}
-
-/// The way to a place: the values around it exist; what is there may be nothing.
+/// The way to a place. Each step fits the value that it starts from: a name in an object, an index in an array. The values around it exist; what is there may be nothing.
 pub(super) type Place = Vec<Step>;
 
 /// A value that is being changed.
 pub(super) trait Tree {
     /// A value within it.
-    type Node<'a>: Node
+    type Node<'a>: Node<'a> + Copy
     where
         Self: 'a;
     /// A value outside of it, to be put in.
@@ -50,19 +45,22 @@ pub(super) trait Tree {
 }
 
 /// The value at `place`, if one is there.
-pub(super) fn find<N: Node>(root: N, place: &[Step]) -> Option<N> {
+pub(super) fn find<'v, N: Node<'v>>(root: N, place: &[Step]) -> Option<N> {
     place.iter().try_fold(root, |node, step| match step {
-        Step::Name(name) => node.field(name),
+        Step::Name(name) => node.member(name),
         Step::Index(index) => node.item(*index),
     })
 }
 
 /// The place that a pointer leads to, where a value is; or the number of the token that leads nowhere.
-pub(super) fn resolve<N: Node>(root: N, pointer: &JsonPointer) -> Result<(Place, N), (usize, PathFault)> {
+pub(super) fn resolve<'v, N: Node<'v>>(
+    root: N,
+    pointer: &JsonPointer,
+) -> Result<(Place, N), (usize, PathFault)> {
     let mut place = Place::with_capacity(pointer.tokens().len() + 1);
     let mut node = root;
     for (at, token) in pointer.tokens().enumerate() {
-        let next = pointer::step(node, token).map_err(|fault| (at, fault))?;
+        let next = pointer::step(&node, token).map_err(|fault| (at, fault))?;
         place.push(match node.kind() {
             Kind::Array => Step::Index(path::index(token.as_bytes()).expect("the step found an item by it")),
             _ => Step::Name(token.into()),

@@ -1,10 +1,11 @@
 //! A decoded value that is being changed, and how long it is encoded.
 
-use super::tree::{Step, Tree};
+use super::tree::Tree;
 use crate::document::cbor::encode;
 use crate::document::map::check_len;
 use crate::document::{DEPTH_MAX, Document, Value};
 use crate::error::Result;
+use crate::query::Step;
 
 /// A decoded value, and the length of its encoding.
 #[derive(Debug)]

@@ -4,11 +4,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::strategies::{documents, floats, ints, texts, values};
-use crate::document::{
-    Changes, Document, JsonMode, JsonPatch, JsonPointer, Operation, RawDocument, Update, Value,
-};
+use crate::document::tests::strategies::{documents, floats, ints, texts, values};
+use crate::document::{Document, JsonMode, JsonPointer, RawDocument, Value};
 use crate::error::{Error, Result};
+use crate::update::{Changes, JsonPatch, Operation, Update};
 
 /// The pointers to all places in `value`.
 fn places(value: &Value, here: &JsonPointer, out: &mut Vec<JsonPointer>) {
@@ -94,7 +93,7 @@ fn updates(document: &Document) -> impl Strategy<Value = Update> + use<> {
     let document = document.clone();
     let mut all = Vec::new();
     places(&Value::Object(document.clone()), &JsonPointer::root(), &mut all);
-    let change = (0u8..13, ways(), any::<bool>(), values(), ints(), floats());
+    let change = (0u8..16, ways(), any::<bool>(), values(), ints(), floats());
     vec(change, 1..6).prop_map(move |changes| {
         changes.into_iter().fold(
             Update::new(),
@@ -115,7 +114,10 @@ fn updates(document: &Document) -> impl Strategy<Value = Update> + use<> {
                     9 => update.pop(&path),
                     10 => update.pop_first(&path),
                     11 => update.pull(&path, value),
-                    _ => update.add_to_set(&path, value),
+                    12 => update.add_to_set(&path, value),
+                    13 => update.each(&format!("{path}.*"), Update::new().set("$", value)),
+                    14 => update.each(&format!("{path}..*"), Update::new().add_to_set("$.new", int)),
+                    _ => update.each(&format!("$..[?@ == {path}]"), Update::new().unset("$")),
                 }
             },
         )
@@ -167,7 +169,7 @@ proptest! {
         (document, patch) in documents().prop_flat_map(|document| (Just(document.clone()), merges(document)))
     ) {
         let bytes = same(&Changes::merge(&patch), &document.encode()).unwrap();
-        let merged = crate::document::merge(&Value::Object(document), &Value::Object(patch)).unwrap();
+        let merged = crate::update::merge(&Value::Object(document), &Value::Object(patch)).unwrap();
         prop_assert_eq!(Value::Object(Document::decode(&bytes).unwrap()), merged);
     }
 }

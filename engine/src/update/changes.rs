@@ -9,7 +9,7 @@ use super::fault::{Failed, UpdateFault};
 use super::patch::JsonPatch;
 use super::tree::Tree;
 use super::{apply, merge, run};
-use crate::document::pointer::Node;
+use crate::document::node::Node;
 use crate::document::{Document, Kind, RawDocument, Value};
 use crate::error::Result;
 use crate::seeded::{self, Bug};
@@ -20,7 +20,7 @@ const COPIES_MAX: usize = 8;
 /// What a call changes a document by: [`JsonPatch`]es, merge patches and [`Update`]s, one after the other, all or none.
 ///
 /// ```
-/// use holotype::{Update, doc, document::{Changes, RawDocument}};
+/// use holotype::{Update, doc, document::RawDocument, update::Changes};
 ///
 /// let (bytes, merge) = (doc! { "seen": 1, "old": true }.encode(), doc! { "old": null });
 /// let changes = Changes::merge(&merge).then(Update::new().inc("$.seen", 1));
@@ -79,14 +79,14 @@ impl Changes<'_> {
     }
 
     /// As [`apply`](Self::apply): each operation copies the bytes.
-    pub(in crate::document) fn copy(&self, document: RawDocument<'_>) -> Result<Vec<u8>> {
+    pub(crate) fn copy(&self, document: RawDocument<'_>) -> Result<Vec<u8>> {
         let mut tree = Encoded::new(document.as_bytes());
         self.run(&mut tree)?;
         Ok(tree.into_bytes())
     }
 
     /// As [`apply`](Self::apply), over the decoded document.
-    pub(in crate::document) fn decode(&self, document: RawDocument<'_>) -> Result<Vec<u8>> {
+    pub(crate) fn decode(&self, document: RawDocument<'_>) -> Result<Vec<u8>> {
         let mut tree = Decoded::new(Value::Object(document.to_document()?))?;
         self.run(&mut tree)?;
         Encoded::part(&tree.into_value())
@@ -119,7 +119,7 @@ impl By<'_> {
         match self {
             By::Patch(patch) => patch.operations().len(),
             By::Merge(patch) => merge::count(patch, COPIES_MAX + 1),
-            By::Update(update) => run::count(update),
+            By::Update(update) => run::count(update, COPIES_MAX + 1),
         }
     }
 

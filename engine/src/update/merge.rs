@@ -1,9 +1,10 @@
 //! JSON Merge Patch (RFC 7396).
 
-use super::tree::{self, Place, Step, Tree};
-use crate::document::pointer::Node;
+use super::tree::{self, Place, Tree};
+use crate::document::node::Node;
 use crate::document::{DEPTH_MAX, Document, Kind, Value};
 use crate::error::{Error, Result};
+use crate::query::Step;
 use crate::seeded::{self, Bug};
 
 /// Merges `patch` into `tree`, which is given up on an error.
@@ -42,7 +43,7 @@ pub(super) fn count(patch: &Document, max: usize) -> usize {
 fn into<T: Tree>(tree: &mut T, place: &mut Place, patch: &Document) -> Result<()> {
     for (name, value) in patch {
         place.push(Step::Name(name.into()));
-        let kind = tree::find(tree.root(), place).map(Node::kind);
+        let kind = tree::find(tree.root(), place).map(|node| node.kind());
         match (value, kind) {
             (Value::Null, None) => {}
             (Value::Null, Some(_)) => drop(tree.remove(place)?),

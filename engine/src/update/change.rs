@@ -1,8 +1,8 @@
 //! Updates: what applications change all day, as a builder. spec: U-5.
 
-use super::path::SingularPath;
 use crate::document::{Text, Value};
 use crate::error::{Error, Result};
+use crate::query::JsonPath;
 
 /// Changes of a document, applied one after the other, all or none. Paths are singular queries of RFC 9535 (JSONPath).
 ///
@@ -30,7 +30,7 @@ pub struct Update {
 
 #[derive(Debug, Clone)]
 pub(super) struct Change {
-    pub(super) path: SingularPath,
+    pub(super) path: JsonPath,
     pub(super) action: Action,
 }
 
@@ -43,10 +43,17 @@ pub(super) enum Action {
     Mul(Number),
     Min(Value),
     Max(Value),
-    Push { items: Vec<Value>, keep_last: Option<usize> },
-    Pop { first: bool },
+    Push {
+        items: Vec<Value>,
+        keep_last: Option<usize>,
+    },
+    Pop {
+        first: bool,
+    },
     Pull(Value),
     AddToSet(Value),
+    /// Of the nodes that the path selects, which alone may be many.
+    Each(Update),
 }
 
 /// An int or a float.
@@ -96,6 +103,7 @@ impl Action {
             Action::Pop { first: true } => "pop_first",
             Action::Pull(_) => "pull",
             Action::AddToSet(_) => "add_to_set",
+            Action::Each(_) => "each",
         }
     }
 }
@@ -196,10 +204,35 @@ impl Update {
         self.and(path, Action::AddToSet(item.into()))
     }
 
-    fn and(mut self, path: &str, action: Action) -> Self {
-        match SingularPath::parse(path) {
+    /// Makes the changes of `changes` to each value that `path` selects, as though it was the whole value: `$` is that value, and
+    /// its `unset` takes it out. Values within others come first, and later ones before earlier ones.
+    ///
+    /// ```
+    /// use holotype::{Update, Value, doc};
+    ///
+    /// let order = Value::from(doc! { "lines": [{ "n": 2, "free": true }, { "n": 1 }, { "n": 0 }] });
+    /// let update = Update::new()
+    ///     .each("$.lines[?@.free]", Update::new().unset("$.free").inc("$.n", 1))
+    ///     .each("$.lines[?@.n == 0]", Update::new().unset("$"));
+    /// assert_eq!(update.apply(&order)?, Value::from(doc! { "lines": [{ "n": 3 }, { "n": 1 }] }));
+    /// # Ok::<(), holotype::Error>(())
+    /// ```
+    #[must_use]
+    pub fn each(mut self, path: &str, mut changes: Update) -> Self {
+        self.invalid = self.invalid.or(changes.invalid.take());
+        self.with(path, JsonPath::parse(path), Action::Each(changes))
+    }
+
+    fn and(self, path: &str, action: Action) -> Self {
+        self.with(path, JsonPath::parse_singular(path), action)
+    }
+
+    //= spec/update.md#u-5-2-paths
+    //# A path of another form MUST be refused with the byte at which it goes wrong.
+    fn with(mut self, text: &str, path: Result<JsonPath>, action: Action) -> Self {
+        match path {
             Ok(path) => self.changes.push(Change { path, action }),
-            Err(error) => self.invalid = self.invalid.or(Some(error)),
+            Err(error) => self.invalid = self.invalid.or(Some(of_path(text, error))),
         }
         self
     }
@@ -214,5 +247,14 @@ impl Update {
     /// `InvalidPath` for the first that is none.
     pub fn check(&self) -> Result<()> {
         self.invalid.clone().map_or(Ok(()), Err)
+    }
+}
+
+/// What is wrong with a path, with its text.
+#[cold]
+fn of_path(text: &str, error: Error) -> Error {
+    match error {
+        Error::Query { offset, what } => Error::InvalidPath { path: text.to_owned(), at: offset, what },
+        error => error,
     }
 }

@@ -52,7 +52,7 @@ pub enum Operation {
 /// A JSON Patch (RFC 6902): operations that are applied one after the other, all or none.
 ///
 /// ```
-/// use holotype::{doc, document::JsonPatch};
+/// use holotype::{doc, update::JsonPatch};
 ///
 /// let patch = JsonPatch::parse(r#"[
 ///     { "op": "test", "path": "/seen", "value": 1 },

@@ -2,10 +2,11 @@
 
 use super::fault::{Failed, UpdateFault};
 use super::patch::{JsonPatch, Operation};
-use super::tree::{self, Place, Step, Tree};
-use crate::document::pointer::Node;
+use super::tree::{self, Place, Tree};
+use crate::document::node::Node;
 use crate::document::{JsonPointer, Kind, PathFault, Value, path};
 use crate::error::Result;
+use crate::query::Step;
 use crate::seeded::{self, Bug};
 
 //= spec/update.md#u-2-1-all-or-nothing
