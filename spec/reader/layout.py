@@ -41,9 +41,11 @@ def newest_slot(data):
     slots = list(valid_slots(data))
     for slot in slots:  # each valid one, the newest or not
         need("F-3.4", slot[:3] == (1, 1, 0), kind="newer format", at=slot.at)
+    for slot in slots:
         need("F-2.1", *(n.bit_count() == 1 for n in (slot.sector, slot.size)), at=slot.at + 40)  # F-1.6
         need("F-2.1", 64 <= slot.sector <= slot.size // 8 <= 8 << 20, slot.sector <= 4096, at=slot.at + 40)
         need("F-3.2", *(reference_ok(reference, slot) for reference in slot.named), at=slot.at + 384)
+    need("F-3.3", len({slot[3:6] for slot in slots}) < 2, at=SLOT_AT[1] + 40)  # sector, segment_bytes, lineage
     return max(slots, key=lambda slot: slot.generation) if slots else no_slot(data)
 def reference_ok(ref, slot):
     if not ref.lsn:
@@ -51,6 +53,9 @@ def reference_ok(ref, slot):
     inside = slot.sector <= ref.at <= slot.size - 32 and slot.sector <= ref.end <= slot.size
     return inside and ref.at % 8 == ref.end % 8 == 0 and (ref.sequence + 1) * slot.size <= 1 << 55
 def no_slot(data):  # with the sector and the creation length of the default geometry
+    for head in (data[at : at + 12] for at in SLOT_AT):
+        newer = len(head) == 12 and head[:8] == b"HOLOTYPE" and int.from_bytes(head[8:10], "little") > 1
+        need("R-5.1", not newer, kind="newer format", at=0)
     outside = data[SEGMENTS + 512 :] + data[512 if len(data) == 65536 else 0 : SEGMENTS]
     slot, header = data[:8], data[SEGMENTS : SEGMENTS + 4]
     begun = slot in (b"HOLOTYPE", bytes(len(slot))) and header in (b"HLOG", bytes(len(header)))

@@ -184,6 +184,24 @@ impl Superblock {
     }
 }
 
+impl Superblock {
+    /// The first byte, counted from the start of a slot, in which `other` differs in what creation fixes, with the byte of either.
+    pub(crate) fn of_another_creation(&self, other: &Superblock) -> Option<(usize, [u8; 2])> {
+        let (a, b) = (self.encode(), other.encode());
+        (SECTOR.start..LINEAGE.end).find(|at| a[*at] != b[*at]).map(|at| (at, [a[at], b[at]]))
+    }
+}
+
+//= spec/recovery.md#r-5-1-no-valid-slot
+//# When neither slot is valid and one begins with the magic and a format major above 1, a reader MUST refuse
+//# the file as of a newer format (C-2.1).
+/// What the first bytes of a slot that is not valid say of a newer major version, which may have other checksums (spec: C-4.1).
+pub(crate) fn newer_major(bytes: &[u8]) -> Option<Error> {
+    let major = u16_at(bytes.get(..MINOR.end)?, MAJOR);
+    let is_newer = bytes.starts_with(&MAGIC) && major > FORMAT_MAJOR;
+    is_newer.then(|| Error::NewerFormat { major, minor: u16_at(bytes, MINOR), unknown_features: 0 })
+}
+
 /// What the 512 bytes of a slot turned out to be.
 #[derive(Debug, Clone)]
 pub enum Slot {

@@ -29,4 +29,4 @@ pub(crate) use create::create;
 pub(crate) use follow::segments_of;
 pub(crate) use follow::{Followed, catalog_of, follow, is_readable};
 pub(crate) use recover::{Plan, Recovered, recover};
-pub(crate) use slots::{Opened, OtherSlot, open_slots};
+pub(crate) use slots::{Opened, OtherSlot, open_slots, same_creation};

@@ -2,7 +2,7 @@
 
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::segment::SegmentKind;
-use crate::format::superblock::{MAGIC, SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, parse_slot};
+use crate::format::superblock::{MAGIC, SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, newer_major, parse_slot};
 use crate::format::{Geometry, Lsn, SEGMENTS_START};
 use crate::storage::FailStop;
 
@@ -44,18 +44,24 @@ impl OtherSlot {
 /// Reads both slots. `geometry` is what a new store would get: an unfinished creation is no longer than it asks for.
 pub(crate) fn open_slots(storage: &FailStop, geometry: Geometry) -> Result<Opened> {
     let mut slots = Vec::with_capacity(2);
+    let mut newer = None;
     for (index, offset) in SLOT_OFFSETS.into_iter().enumerate() {
         let mut bytes = [0; SLOT_LEN];
         let have = storage.read_full(offset, &mut bytes)?;
+        newer = newer.or_else(|| newer_major(&bytes[..have]));
         // A file that ends inside a slot has no such slot; what is missing is not taken for zeros of its own.
         slots.push(if have == SLOT_LEN { parse_slot(&bytes, index) } else { partial(&bytes[..have]) });
     }
     let [first, second] = <[Slot; 2]>::try_from(slots).expect("there are two slots");
     match (first, second) {
         (Slot::Valid(a), Slot::Valid(b)) => {
+            same_creation(&a, &b)?;
             let slot = if a.generation > b.generation { a } else { b };
             Ok(Opened::Store { slot, other: OtherSlot::Valid })
         }
+        // spec: F-3.4. Asked of both slots before anything else that either says.
+        (Slot::Refused(error @ Error::NewerFormat { .. }), _)
+        | (_, Slot::Refused(error @ Error::NewerFormat { .. })) => Err(error),
         (Slot::Refused(error), _) | (_, Slot::Refused(error)) => Err(error),
         (Slot::Valid(slot), Slot::Blank) if slot.generation == 0 => {
             Ok(Opened::Store { slot, other: OtherSlot::Blank })
@@ -63,8 +69,27 @@ pub(crate) fn open_slots(storage: &FailStop, geometry: Geometry) -> Result<Opene
         (Slot::Valid(slot), _) | (_, Slot::Valid(slot)) => {
             Ok(Opened::Store { slot, other: OtherSlot::Invalid })
         }
-        (first, second) => neither(storage, geometry, [&first, &second]),
+        (first, second) => match newer {
+            Some(error) => Err(error),
+            None => neither(storage, geometry, [&first, &second]),
+        },
     }
+}
+
+//= spec/format.md#f-3-3-validity
+//# A reader MUST report the file as corrupt when both slots are valid and their sector, segment_bytes or
+//# lineage id differ: creation fixes these.
+/// Two valid slots of one file say the same of what no writer changes.
+pub(crate) fn same_creation(a: &Superblock, b: &Superblock) -> Result<()> {
+    let Some((at, [expected, found])) = a.of_another_creation(b) else { return Ok(()) };
+    Err(Corruption {
+        at: SLOT_OFFSETS[1] + at as u64,
+        clause: Clause("F-3.3"),
+        what: "the superblock slots are of two stores",
+        expected: u64::from(expected),
+        found: u64::from(found),
+    }
+    .into())
 }
 
 fn partial(bytes: &[u8]) -> Slot {

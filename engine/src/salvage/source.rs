@@ -34,17 +34,15 @@ impl Source {
         let other = match recovery::open_slots(&storage, Geometry::default()) {
             Ok(Opened::Unfinished) => return Err(Error::Incomplete),
             Ok(Opened::Store { other, .. }) => other,
+            Err(newer @ Error::NewerFormat { .. }) => return Err(newer),
             Err(_) => OtherSlot::Invalid,
         };
-        let (mut newest, mut problems): (Option<Superblock>, Vec<Corruption>) = (None, Vec::new());
+        let (mut valid, mut problems): (Vec<Superblock>, Vec<Corruption>) = (Vec::new(), Vec::new());
         for (index, offset) in SLOT_OFFSETS.into_iter().enumerate() {
             let mut bytes = [0; SLOT_LEN];
             storage.read_full(offset, &mut bytes)?;
             match parse_slot(&bytes, index) {
-                Slot::Valid(slot) => {
-                    let is_newer = newest.as_ref().is_none_or(|newest| newest.generation < slot.generation);
-                    newest = if is_newer { Some(*slot) } else { newest };
-                }
+                Slot::Valid(slot) => valid.push(*slot),
                 Slot::Refused(Error::Corrupt(corruption)) => problems.push(corruption),
                 Slot::Refused(error) => return Err(error),
                 Slot::Blank | Slot::Foreign | Slot::Torn => problems.push(Corruption {
@@ -56,8 +54,16 @@ impl Source {
                 }),
             }
         }
-        let is_guessed = newest.is_none();
-        let slot = match newest {
+        let is_guessed = valid.is_empty();
+        if let [a, b] = valid.as_slice()
+            && let Err(Error::Corrupt(of_two_stores)) = recovery::same_creation(a, b)
+        {
+            problems.push(of_two_stores);
+            // The segments tell which of the two is a stranger's.
+            let like = guess::superblock(&storage, file_len)?;
+            valid.retain(|slot| slot.of_another_creation(&like).is_none());
+        }
+        let slot = match valid.into_iter().max_by_key(|slot| slot.generation) {
             Some(slot) => slot,
             None => guess::superblock(&storage, file_len)?,
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use holotype::format::superblock::SLOT_OFFSETS;
 use holotype::format::{Geometry, SEGMENTS_START};
-use holotype::storage::Storage;
+use holotype::storage::{MemoryStorage, Storage};
 use holotype::{Db, Error};
 
 use super::forge::{Forge, n, options, read_all};
@@ -59,6 +59,35 @@ fn the_valid_slot_of_the_higher_generation_is_the_newest() {
         assert_eq!(other.keys(), ["1", "2"]);
         store.patch_slot(newest, 376, &too_long);
         store.assert_corrupt("the newest slot names a longer file");
+    }
+}
+
+//= spec/format.md#f-3-3-validity
+//# A reader MUST report the file as corrupt when both slots are valid and their sector, segment_bytes or
+//# lineage id differ: creation fixes these.
+#[test]
+fn two_slots_of_two_stores_are_corrupt_and_salvage_takes_the_one_that_the_segments_are_of() {
+    let store = Forge::new();
+    for index in 0..2 {
+        for (at, with) in
+            [(40, &128u32.to_le_bytes()[..]), (44, &8192u32.to_le_bytes()), (48, &[0xee]), (63, &[0xee])]
+        {
+            let mut other = store.clone();
+            other.patch_slot(index, at, with);
+            other.assert_corrupt("one slot is of another creation");
+            let target = Arc::new(MemoryStorage::new());
+            let report = holotype::salvage_to(other.disk(), Arc::clone(&target)).expect("a store is there");
+            assert!(report.problems.iter().any(|problem| problem.clause.0 == "F-3.3"), "{report:?}");
+            let salvaged = Db::open_on(target, &options()).expect("salvage makes stores");
+            assert_eq!(
+                salvaged.collection("c").len().expect("it is there"),
+                2,
+                "slot {index} differs at {at}"
+            );
+        }
+        let mut copied = store.clone();
+        copied.patch_slot(index, 64, &[0xee]);
+        assert_eq!(copied.keys(), ["1", "2"], "a copy may take its instance id one slot after the other");
     }
 }
 
@@ -121,6 +150,30 @@ fn a_writer_keeps_the_minor_version_and_the_features_of_the_file() {
     for slot in SLOT_OFFSETS.map(|at| &bytes[at as usize..]) {
         assert_eq!((slot[10], slot[32]), (9, 5));
         assert!(slot[352] > store.newest().generation as u8, "it was written");
+    }
+}
+
+//= spec/recovery.md#r-5-1-no-valid-slot
+//# When neither slot is valid and one begins with the magic and a format major above 1, a reader MUST refuse
+//# the file as of a newer format (C-2.1).
+//= spec/versions.md#c-2-1-newer-major
+//# The error MUST say which major and minor version the file has.
+#[test]
+fn a_newer_major_is_named_though_its_slots_are_valid_by_other_rules() {
+    let mut store = Forge::new();
+    for at in SLOT_OFFSETS.map(|at| at as usize) {
+        store.bytes[at + 8..at + 12].copy_from_slice(&[2, 1, 3, 0]);
+    }
+    for _ in 0..2 {
+        store.assert_newer("the version stands where it stands for ever");
+        let Err(error) = store.open().map(|db| db.stats()) else { panic!("it was opened") };
+        assert!(error.to_string().contains("format 258.3"), "{error}");
+        let salvaged = holotype::salvage_to(store.disk(), Arc::new(MemoryStorage::new()));
+        assert!(matches!(salvaged, Err(Error::NewerFormat { major: 258, minor: 3, .. })), "{salvaged:?}");
+        let inspected = holotype::inspect::open_on(store.disk()).map(|_| ());
+        assert!(matches!(inspected, Err(Error::NewerFormat { .. })), "{inspected:?}");
+        // One of them is enough.
+        store.bytes[..512].fill(0);
     }
 }
 

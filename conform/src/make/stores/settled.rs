@@ -2,6 +2,7 @@
 
 mod frames;
 mod records;
+mod slots;
 mod texts;
 
 use super::sample::small;
@@ -23,6 +24,9 @@ pub(super) fn make() -> Group {
     records::skipped(&mut maker);
     records::required(&mut maker);
     texts::entries(&mut maker);
+    slots::two_valid(&mut maker);
+    slots::newer_first(&mut maker);
+    slots::neither_valid(&mut maker);
     maker.finish()
 }
 
