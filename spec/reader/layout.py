@@ -45,7 +45,7 @@ def newest_slot(data):
         need("F-2.1", *(n.bit_count() == 1 for n in (slot.sector, slot.size)), at=slot.at + 40)  # F-1.6
         need("F-2.1", 64 <= slot.sector <= slot.size // 8 <= 8 << 20, slot.sector <= 4096, at=slot.at + 40)
         need("F-3.2", *(reference_ok(reference, slot) for reference in slot.named), at=slot.at + 384)
-    need("F-3.3", len({slot[3:6] for slot in slots}) < 2, at=SLOT_AT[1] + 40)  # sector, segment_bytes, lineage
+    need("F-3.3", len({slot[3:6] for slot in slots}) < 2, at=SLOT_AT[1] + 40)  # by creation
     return max(slots, key=lambda slot: slot.generation) if slots else no_slot(data)
 def reference_ok(ref, slot):
     if not ref.lsn:
