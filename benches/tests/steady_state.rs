@@ -1,6 +1,9 @@
 //! What the hot paths ask of the allocator, of the operating system and of memory: figures that no machine changes.
 
+use std::ops::ControlFlow;
+
 use allocation_counter::{AllocationInfo, measure};
+use holotype::query::Filter;
 use holotype::storage::{Access, FileStorage};
 use holotype::{Db, Durability, Options};
 use holotype_benches::calls::CountingStorage;
@@ -155,4 +158,25 @@ fn the_index_keeps_an_auto_id_in_at_most_twelve_bytes() {
     assert!(held <= 12.0, "{held} bytes a document in all");
     let told = stats.index_bytes as f64 / COUNT as f64;
     assert!((8.0..=12.0).contains(&told), "{told} bytes a document by the store's own account");
+}
+
+#[test]
+fn a_query_that_matches_nothing_allocates_nothing_for_a_document() {
+    let store = Store::loaded(STEADY, Durability::Buffered);
+    store.db.flush().expect("room");
+    let none = Filter::parse("@.absent == 1 && fold(@.name) == 'nobody' || length(@) < 0").expect("a filter");
+    let counted = |limit: u64| {
+        let asked = || {
+            store.documents.find(&none).progress(move |progress| match progress.scanned {
+                scanned if scanned >= limit => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            })
+        };
+        // The first time reads the blocks into the cache.
+        let _ = asked().count();
+        count(|| asked().count()).1.count_total
+    };
+    // What pages of the index take does not grow beyond the largest page.
+    let (few, all) = (counted(STEADY / 4), counted(u64::MAX));
+    assert!(all <= few + 16, "{few} allocations for a quarter of the documents, {all} for all");
 }

@@ -292,6 +292,37 @@ pub enum Error {
         what: &'static str,
     },
 
+    /// A cursor cannot be gone on from.
+    InvalidCursor {
+        /// Why not.
+        what: &'static str,
+    },
+    /// Parts of a query do not go together.
+    InvalidQuery {
+        /// Which, and what is asked of them.
+        what: &'static str,
+    },
+    /// A query was to answer one document.
+    NotOne {
+        /// How many there are: none, or 2 for more than one.
+        found: u64,
+    },
+    /// A query takes more memory than it may, and has nowhere to put the rest.
+    QueryMemory {
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// The caller ended the query.
+    Cancelled {
+        /// Documents that were looked at by then.
+        scanned: u64,
+    },
+    /// The query's deadline passed.
+    DeadlinePassed {
+        /// Documents that were looked at by then.
+        scanned: u64,
+    },
+
     // Collections.
     /// No collection has this name.
     UnknownCollection {

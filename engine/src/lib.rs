@@ -44,6 +44,7 @@ mod db;
 mod doc_ref;
 pub mod document;
 mod error;
+mod find;
 #[cfg(any(test, feature = "testing"))]
 pub mod format;
 #[cfg(not(any(test, feature = "testing")))]
@@ -92,6 +93,10 @@ pub use db::Db;
 pub use doc_ref::{DocRef, DocView};
 pub use document::{AsKey, Document, Key, KeyRef, Value};
 pub use error::{Clause, Corruption, Error, Result};
+pub use find::{
+    Cursor, Found, FoundAs, FoundKeys, IntoExpression, IntoFilter, Projected, ProjectedDoc, Projection,
+    Query, QueryProgress, SORT_MEMORY_DEFAULT, Sort,
+};
 pub use options::{Background, Durability, Options};
 pub use pipeline::SnapshotInfo;
 #[cfg(feature = "testing")]

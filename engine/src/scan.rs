@@ -5,7 +5,7 @@ use std::ops::{Bound, ControlFlow, Range, RangeFrom, RangeFull, RangeInclusive, 
 use crate::core::Cursor;
 use crate::db::Db;
 use crate::doc_ref::{DocRef, DocView};
-use crate::document::{AsKey, Key};
+use crate::document::{AsKey, Key, KeyRef};
 use crate::error::Result;
 use crate::index::{KeyRange, Naming};
 use crate::seeded::{self, Bug};
@@ -150,13 +150,34 @@ impl Scan {
     ///
     /// # Errors
     /// As the iterator gives them; what `each` was lent before stands. Where the iterator has given one already, nothing is lent.
-    pub fn visit<B>(mut self, mut each: impl FnMut(DocView<'_>) -> ControlFlow<B>) -> Result<Option<B>> {
+    pub fn visit<B>(mut self, each: impl FnMut(DocView<'_>) -> ControlFlow<B>) -> Result<Option<B>> {
+        self.visit_rest(each)
+    }
+
+    /// As [`visit`](Self::visit), after which the scan is over.
+    pub(crate) fn visit_rest<B>(
+        &mut self,
+        mut each: impl FnMut(DocView<'_>) -> ControlFlow<B>,
+    ) -> Result<Option<B>> {
         if self.walk.over {
             return Ok(None);
         }
+        self.walk.over = true;
         let Walk { db, cursor, .. } = &mut self.walk;
         let end = db.core().shared.visit(cursor, |visited| each(DocView::new(visited)))?;
         Ok(end.break_value())
+    }
+
+    /// The store that is scanned.
+    pub(crate) fn store(&self) -> &Db {
+        &self.walk.db
+    }
+
+    /// The document of any key, in the state that the scan holds.
+    pub(crate) fn in_its_state(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
+        let Walk { db, cursor, .. } = &self.walk;
+        let found = db.core().shared.get_at(cursor.snapshot(), &cursor.naming().documents, key)?;
+        Ok(found.map(DocRef::new))
     }
 }
 

@@ -15,6 +15,7 @@
 #![expect(clippy::big_endian_bytes, reason = "big-endian bytes compare as the numbers do")]
 
 use super::cbor::encode as cbor;
+use super::node::{Node, Scalar, View};
 use super::{KEY_LEN_MAX, Key, KeyRef, Value};
 use crate::error::{Error, Result};
 
@@ -38,27 +39,39 @@ const ABOVE_ALL_INTS: f64 = 9_223_372_036_854_775_808.0;
 //# The bytewise order of two order keys MUST be the order of their values (V-3).
 /// Appends the order key of `value`.
 pub fn encode(value: &Value, out: &mut Vec<u8>) {
-    match value {
-        Value::Null => out.push(NULL),
-        Value::Bool(value) => out.push(FALSE + u8::from(*value)),
-        Value::Int(value) => put_int(out, *value),
-        Value::Float(value) => put_float(out, *value),
-        Value::Text(value) => put_escaped(out, TEXT, value.as_bytes()),
-        Value::Bytes(value) => put_escaped(out, BYTES, value),
-        Value::Array(items) => {
+    encode_node(&value, out);
+}
+
+/// As [`encode`], for decoded and encoded values alike.
+pub(crate) fn encode_node<'v>(node: &impl Node<'v>, out: &mut Vec<u8>) {
+    match node.view() {
+        View::Scalar(scalar) => encode_scalar(scalar, out),
+        View::Array(_, items) => {
             out.push(ARRAY);
-            items.iter().for_each(|item| encode(item, out));
+            items.for_each(|item| encode_node(&item, out));
             out.push(END);
         }
-        Value::Object(fields) => {
+        View::Object(_, fields) => {
             out.push(OBJECT);
             for (name, value) in fields {
                 // Encoded names sort as objects need them to, and none begins with the end mark.
                 cbor::text(out, name);
-                encode(value, out);
+                encode_node(&value, out);
             }
             out.push(END);
         }
+    }
+}
+
+/// Appends the order key of a value without parts.
+pub(crate) fn encode_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
+    match scalar {
+        Scalar::Null => out.push(NULL),
+        Scalar::Bool(value) => out.push(FALSE + u8::from(value)),
+        Scalar::Int(value) => put_int(out, value),
+        Scalar::Float(value) => put_float(out, value),
+        Scalar::Text(value) => put_escaped(out, TEXT, value),
+        Scalar::Bytes(value) => put_escaped(out, BYTES, value),
     }
 }
 

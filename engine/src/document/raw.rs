@@ -141,6 +141,11 @@ impl<'a> RawValue<'a> {
         Some(RawValue { head, bytes })
     }
 
+    /// How many bytes there are from the value to the end of the document: they tell its values apart.
+    pub(crate) fn bytes_left(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// A reader that is behind the head.
     #[inline]
     fn content(&self) -> Reader<'a> {

@@ -56,6 +56,12 @@ impl Error {
             | Error::QueryTooDeep { .. }
             | Error::PatternTooLarge { .. }
             | Error::Parameter { .. }
+            | Error::InvalidCursor { .. }
+            | Error::InvalidQuery { .. }
+            | Error::NotOne { .. }
+            | Error::QueryMemory { .. }
+            | Error::Cancelled { .. }
+            | Error::DeadlinePassed { .. }
             | Error::UnknownCollection { .. }
             | Error::InvalidName { .. }
             | Error::KeyExists { .. }
@@ -165,6 +171,17 @@ impl fmt::Display for Condition<'_> {
                 write!(f, "the regular expression {pattern:?} is too large, or repeats too often")
             }
             Error::Parameter { name, what } => write!(f, "the parameter {name:?} {what}"),
+            Error::InvalidCursor { what } => write!(f, "the query cannot go on from this cursor: {what}"),
+            Error::InvalidQuery { what } => write!(f, "the query cannot be run: {what}"),
+            Error::NotOne { found: 0 } => f.write_str("one document was due, and there is none"),
+            Error::NotOne { .. } => f.write_str("one document was due, and there are more"),
+            Error::QueryMemory { max } => {
+                write!(f, "the query takes more than its {max} bytes of memory (sort_memory)")
+            }
+            Error::Cancelled { scanned } => write!(f, "the query was ended after {scanned} documents"),
+            Error::DeadlinePassed { scanned } => {
+                write!(f, "the query's deadline passed after {scanned} documents")
+            }
             Error::UnknownCollection { name } => write!(f, "there is no collection named {name:?}"),
             Error::InvalidName { name, what } => write!(f, "{name:?} cannot name a collection: {what}"),
             Error::KeyExists { key } => write!(f, "key {key} is taken"),

@@ -19,6 +19,17 @@ impl KeyRange {
         KeyRange { from: Bound::Unbounded, to: Bound::Unbounded }
     }
 
+    /// No key.
+    pub(crate) fn none() -> Self {
+        let end = || Bound::Excluded(Key::Int(0));
+        KeyRange { from: end(), to: end() }
+    }
+
+    /// Whether it has no bounds.
+    pub(crate) fn is_all(&self) -> bool {
+        matches!((&self.from, &self.to), (Bound::Unbounded, Bound::Unbounded))
+    }
+
     //= spec/semantics.md#s-5-5-prefix
     //# A scan of a prefix MUST answer exactly the keys of the prefix's kind, text or bytes, whose payload
     //# begins with that of the prefix.

@@ -94,6 +94,13 @@ pub(crate) enum Argument {
     Nodes(Query),
 }
 
+/// What gives the values of an expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Given {
+    Nodes(Query),
+    Call(Call),
+}
+
 impl Segment {
     pub(crate) fn child(selector: Selector) -> Self {
         Segment { descends: false, selectors: vec![selector] }

@@ -4,11 +4,12 @@ use std::fmt;
 use std::ops::{BitAnd, BitOr, Not};
 use std::str::FromStr;
 
-use super::ast::{Expr, Operand};
+use super::ast::Expr;
 use super::evaluate::{Run, Scope};
 use super::one_pass::{FOUND_MAX, OnePass};
+use super::parameters;
 use super::parse;
-use super::walk::{Part, walk};
+use super::walk::walk;
 use crate::document::{KeyRef, RawDocument, RawValue, Text, Value};
 use crate::error::{Error, Result};
 
@@ -50,7 +51,7 @@ impl Filter {
 
     pub(super) fn of(mut expr: Expr) -> Self {
         let paths = OnePass::over(&mut expr);
-        let unbound = first_unbound(&mut expr);
+        let unbound = parameters::first_unbound(|visit| walk(&mut expr, visit));
         Filter { expr, paths, unbound }
     }
 
@@ -61,24 +62,28 @@ impl Filter {
     /// # Errors
     /// `Parameter` where the filter has none of this name; `PatternTooLarge`.
     pub fn bind(mut self, name: &str, value: impl Into<Value>) -> Result<Self> {
-        let value = value.into();
-        let mut bound = false;
-        walk(&mut self.expr, &mut |part| {
-            match part {
-                Part::Operand(Operand::Parameter(parameter, slot)) if *parameter == *name => {
-                    *slot = Some(value.clone());
-                    bound = true;
-                }
-                Part::Call(call) => call.compile()?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        if !bound {
-            return Err(Error::Parameter { name: name.to_owned(), what: "is not in the filter" });
+        match self.bind_if_there(name, &value.into())? {
+            true => Ok(self),
+            false => Err(Error::Parameter { name: name.to_owned(), what: "is not in the filter" }),
         }
-        self.unbound = first_unbound(&mut self.expr);
-        Ok(self)
+    }
+
+    /// As [`bind`](Self::bind). Whether the filter has the parameter.
+    pub(crate) fn bind_if_there(&mut self, name: &str, value: &Value) -> Result<bool> {
+        let bound = parameters::bind(name, value, |visit| walk(&mut self.expr, visit))?;
+        self.unbound = parameters::first_unbound(|visit| walk(&mut self.expr, visit));
+        Ok(bound)
+    }
+
+    /// A text that no other filter has, bound values and all.
+    pub(crate) fn identity(&self) -> String {
+        let mut expr = self.expr.clone();
+        format!("{self}{}", parameters::values(|visit| walk(&mut expr, visit)))
+    }
+
+    /// The tree.
+    pub(crate) fn expr(&self) -> &Expr {
+        &self.expr
     }
 
     //= spec/query.md#q-2-2-parameters
@@ -89,10 +94,7 @@ impl Filter {
     /// `Parameter` names one that is not.
     #[inline]
     pub fn check_bound(&self) -> Result<()> {
-        match &self.unbound {
-            None => Ok(()),
-            Some(name) => Err(Error::Parameter { name: name.to_string(), what: "is not bound" }),
-        }
+        parameters::check(&self.unbound)
     }
 
     /// Whether the filter holds of a document that is in no collection: `key()` is nothing.
@@ -120,18 +122,6 @@ impl Filter {
         let holds = Scope::new(&root, &run).holds(&self.expr);
         run.end().map(|()| holds)
     }
-}
-
-/// The first parameter without a value.
-fn first_unbound(expr: &mut Expr) -> Option<Text> {
-    let mut unbound = None;
-    let _ = walk(expr, &mut |part| {
-        if let Part::Operand(Operand::Parameter(name, None)) = part {
-            unbound.get_or_insert_with(|| name.clone());
-        }
-        Ok(())
-    });
-    unbound
 }
 
 impl BitAnd for Filter {

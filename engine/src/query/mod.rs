@@ -4,28 +4,32 @@
 //! |---|---|
 //! | select parts of a value | [`JsonPath`] |
 //! | ask whether a document is wanted | [`Filter`], from text or from [`field`] |
+//! | say what documents are sorted or grouped by | [`Expression`] |
 //!
 //! The module is pure: texts, values and bytes in, values and answers out. A text is parsed once into a tree; one evaluator
 //! walks the tree, whatever kind of value it is over (the trait `Node`).
 
 mod arithmetic;
-mod ast;
+pub(crate) mod ast;
 mod builder;
 mod call;
 mod child;
 mod display;
 mod evaluate;
+mod expression;
 mod filter;
 mod folding;
-mod function;
+pub(crate) mod function;
 mod iregexp;
 mod limits;
 mod located;
 mod names;
 mod one_pass;
+mod parameters;
 mod parse;
 mod path;
 mod pattern;
+mod projection;
 mod select;
 mod text;
 mod time;
@@ -33,10 +37,12 @@ mod walk;
 
 pub(crate) use ast::Selector;
 pub use builder::{Comparable, Field, Parameter, arg, field};
+pub use expression::Expression;
 pub use filter::Filter;
 pub use limits::NESTING_MAX;
 pub use located::{NodePath, Step};
 pub use path::JsonPath;
+pub(crate) use projection::project;
 
 #[cfg(test)]
 mod tests;

@@ -60,6 +60,10 @@ impl JsonPath {
         JsonPath { segments: self.segments[..=number].to_vec() }
     }
 
+    pub(super) fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
     /// Whether there are only names and indexes, so that it selects one node at most.
     pub fn is_singular(&self) -> bool {
         self.segments.iter().all(|segment| segment.singular().is_some())

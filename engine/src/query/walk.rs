@@ -30,7 +30,7 @@ fn operand(part: &mut Operand, visit: &mut Visit<'_>) -> Result<()> {
     }
 }
 
-fn call(part: &mut Call, visit: &mut Visit<'_>) -> Result<()> {
+pub(super) fn call(part: &mut Call, visit: &mut Visit<'_>) -> Result<()> {
     part.args.iter_mut().try_for_each(|argument| match argument {
         Argument::Value(inner) => operand(inner, visit),
         Argument::Nodes(query) => within(query, visit),
@@ -38,7 +38,7 @@ fn call(part: &mut Call, visit: &mut Visit<'_>) -> Result<()> {
     visit(Part::Call(part))
 }
 
-fn within(query: &mut Query, visit: &mut Visit<'_>) -> Result<()> {
+pub(super) fn within(query: &mut Query, visit: &mut Visit<'_>) -> Result<()> {
     let selectors = query.segments.iter_mut().flat_map(|segment| &mut segment.selectors);
     for selector in selectors {
         if let Selector::Filter(expr) = selector {

@@ -65,6 +65,12 @@ pub trait Storage: Send + Sync + Debug {
         Ok(())
     }
 
+    /// A new, empty file beside this one, without a name, that is gone once it is let go. `None` where there is no such place, as in
+    /// memory. Nothing in it survives a crash, nor need it.
+    fn scratch(&self) -> io::Result<Option<Box<dyn Storage>>> {
+        Ok(None)
+    }
+
     #[cfg(any(test, feature = "testing"))]
     /// Answers a [`Probe`] in a better way than by reading. Only storage that does not know its own bytes yet has
     /// one; `None` asks the caller to read.
@@ -129,6 +135,10 @@ macro_rules! forward {
 
             fn sync_directory(&self) -> io::Result<()> {
                 (**self).sync_directory()
+            }
+
+            fn scratch(&self) -> io::Result<Option<Box<dyn Storage>>> {
+                (**self).scratch()
             }
 
             #[cfg(any(test, feature = "testing"))]

@@ -204,6 +204,13 @@ impl FailStop {
         .map_err(|source| self.stop("sync", source))
     }
 
+    /// A file for what a query cannot hold in memory; `None` where the storage has no place for one.
+    pub(crate) fn scratch(&self) -> Result<Option<FailStop>> {
+        let scratch = uninterrupted(|| self.inner.scratch());
+        let scratch = scratch.map_err(|source| io_error("creation of a file to sort in", source))?;
+        Ok(scratch.map(FailStop::new))
+    }
+
     pub(crate) fn sync_directory(&self) -> Result<()> {
         let _one = lock(&self.one_sync);
         self.check_writable()?;

@@ -192,6 +192,39 @@ impl Storage for FileStorage {
             _ => Ok(()),
         }
     }
+
+    fn scratch(&self) -> io::Result<Option<Box<dyn Storage>>> {
+        // The name is free again at once, but for another thread that is as far as this one.
+        for number in 0.. {
+            let mut path = self.path.clone().into_os_string();
+            path.push(format!(".sort-{}-{number}", std::process::id()));
+            let path = PathBuf::from(path);
+            match create_without_a_name(&path) {
+                Ok(file) => return Ok(Some(Box::new(FileStorage { file, path, created: false }))),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < u16::MAX => {}
+                Err(error) => return Err(error),
+            }
+        }
+        unreachable!("the loop ends by returning")
+    }
+}
+
+/// A file that goes with its handle, and with the process.
+#[cfg(not(windows))]
+fn create_without_a_name(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+    std::fs::remove_file(path)?;
+    Ok(file)
+}
+
+/// A file that goes with its handle, and with the process.
+#[cfg(windows)]
+fn create_without_a_name(path: &Path) -> io::Result<File> {
+    use std::os::windows::fs::OpenOptionsExt;
+    const FILE_FLAG_DELETE_ON_CLOSE: u32 = 0x0400_0000;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true).custom_flags(FILE_FLAG_DELETE_ON_CLOSE);
+    options.open(path)
 }
 
 const CACHE_BYTES_MIN: u64 = 64 << 20;

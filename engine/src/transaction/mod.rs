@@ -37,6 +37,11 @@ impl WriteTransaction {
         Ok(WriteTransaction { draft, turn, durability: db.core().shared.options.durability, db })
     }
 
+    /// The store that is written.
+    pub(crate) fn store(&self) -> &Db {
+        &self.db
+    }
+
     /// The changes so far, to look at.
     fn draft(&self) -> Ref<'_, Draft> {
         self.turn.is_used();

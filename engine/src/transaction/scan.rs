@@ -1,8 +1,9 @@
 //! Scans in a transaction.
 
 use crate::core::DraftWalk;
+use crate::db::Db;
 use crate::doc_ref::DocRef;
-use crate::document::Key;
+use crate::document::{Key, KeyRef};
 use crate::error::Result;
 
 use super::WriteTransaction;
@@ -34,6 +35,17 @@ impl<'tx> TxScan<'tx> {
     pub fn reversed(mut self) -> Self {
         self.0.walk.reverse();
         self
+    }
+
+    /// The store that is scanned.
+    pub(crate) fn store(&self) -> &Db {
+        self.0.tx.store()
+    }
+
+    /// The document of any key, in the state in which the scan began.
+    pub(crate) fn in_its_state(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
+        let TxWalk { tx, walk, .. } = &self.0;
+        Ok(walk.document(&tx.draft(), key)?.map(DocRef::new))
     }
 }
 

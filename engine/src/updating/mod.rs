@@ -84,7 +84,7 @@ impl TxCollection<'_> {
     /// As [`Collection::update`], and `TransactionTooLarge`. The transaction is then as before.
     pub fn update<'a>(&self, key: impl AsKey, changes: impl Into<Changes<'a>>) -> Result<Updated> {
         let key = key.as_key();
-        match self.find(key)? {
+        match self.existing(key)? {
             Some(found) => self.change_found(key, found, &changes.into()),
             None => Ok(Updated { before: None, after: None }),
         }
@@ -104,7 +104,7 @@ impl TxCollection<'_> {
         changes: impl Into<Changes<'a>>,
     ) -> Result<Updated> {
         let key = key.as_key();
-        let found = self.find(key)?;
+        let found = self.existing(key)?;
         match (found.as_ref().map(DocRef::version), found) {
             (Some(seen), Some(found))
                 if (seen == version && seen != 0) || seeded::is_on(Bug::VersionOfUpdateIgnored) =>
@@ -157,14 +157,14 @@ impl TxCollection<'_> {
 
     /// As [`find`](Self::find), where the collection need not be there.
     fn find_if_any(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
-        match self.find(key) {
+        match self.existing(key) {
             Err(Error::UnknownCollection { .. }) => Ok(None),
             found => found,
         }
     }
 
     /// The document that is to be changed.
-    fn find(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
+    fn existing(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
         check_key(key)?;
         self.get(key)
     }

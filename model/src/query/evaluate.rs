@@ -17,7 +17,7 @@ pub(super) struct Scope<'s> {
 }
 
 /// The fields in name order (V-3.6), or the items.
-fn children(node: &Node) -> Vec<Node> {
+pub(super) fn children(node: &Node) -> Vec<Node> {
     match &node.value {
         Value::Array(items) => {
             let items = items.iter().enumerate();

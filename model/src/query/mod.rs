@@ -2,17 +2,23 @@
 //!
 //! Categories of characters in patterns (`\p{..}`) are not here: they need tables that only Unicode has.
 
+mod answers;
+mod distinct;
 mod evaluate;
 mod functions;
 mod parse;
 mod pattern;
+mod project;
 mod time;
 
 use std::collections::BTreeMap;
 
 use crate::key::Key;
 use crate::value::{Document, Value};
+pub use answers::{Place, Query, Sort};
+pub use distinct::distinct;
 use evaluate::Scope;
+pub use project::project;
 
 /// A logical expression of RFC 9535.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,6 +99,47 @@ impl Filter {
     ) -> bool {
         let root = Value::Object(document.clone());
         Scope { root: &root, current: &root, key, parameters }.holds(&self.expr)
+    }
+}
+
+/// What gives the values of a document that it is sorted or grouped by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expression {
+    /// As it was given. The normal form is what names an aggregate.
+    pub text: String,
+    term: Term,
+}
+
+impl Expression {
+    //= spec/query.md#q-6-1-expression
+    //# A store MUST refuse a constant (a literal, `arg` or `bytes` alone), or a function that is true or
+    //# false, as an expression.
+    /// The expression that `text` is; else why it is none.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        parse::expression(text).map(|term| Expression { text: text.to_owned(), term })
+    }
+
+    /// Whether it gives one value at most.
+    pub fn is_single(&self) -> bool {
+        functions::type_of(&self.term) == functions::Type::Value
+    }
+
+    /// What it gives.
+    pub fn values(
+        &self,
+        key: Option<&Key>,
+        document: &Document,
+        parameters: &BTreeMap<String, Value>,
+    ) -> Vec<Value> {
+        let root = Value::Object(document.clone());
+        let scope = Scope { root: &root, current: &root, key, parameters };
+        match &self.term {
+            Term::Query { .. } => scope.nodes(&self.term),
+            _ => scope.value(&self.term).into_iter().collect(),
+        }
     }
 }
 

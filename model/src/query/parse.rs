@@ -24,6 +24,25 @@ pub(super) fn filter(text: &str) -> Parsed<Expr> {
     parser.end().map(|()| expr)
 }
 
+/// A query, or a call of a function that gives a value.
+pub(super) fn expression(text: &str) -> Parsed<Term> {
+    let mut parser = Parser { text: text.chars().collect(), at: 0, depth: 0, parameters: true };
+    parser.blanks();
+    let term = parser.term()?;
+    parser.blanks();
+    parser.end()?;
+    match &term {
+        Term::Literal(_) => Err("a literal is no expression".to_owned()),
+        Term::Call(name, _) if matches!(name.as_str(), "arg" | "bytes") => {
+            Err("a constant is no expression".to_owned())
+        }
+        Term::Call(..) if functions::type_of(&term) != Type::Value => {
+            Err("a test is no expression".to_owned())
+        }
+        _ => Ok(term),
+    }
+}
+
 struct Parser {
     text: Vec<char>,
     at: usize,

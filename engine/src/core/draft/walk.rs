@@ -47,6 +47,16 @@ impl DraftWalk {
         draft.locate(&self.documents, self.walk.key(&item), item.value).map(Some)
     }
 
+    /// The document of a key of the range, in the state in which the walk began.
+    pub(crate) fn document(&self, draft: &Draft, key: KeyRef<'_>) -> Result<Option<Located>> {
+        let place = match self.changes.get(&key.to_key()) {
+            Some(number) => draft.is_put(*number).then_some(Place::Change(*number)),
+            None => self.documents.index.get(key).map(Place::Log),
+        };
+        draft.check_ground()?;
+        place.map(|place| draft.locate(&self.documents, key, place)).transpose()
+    }
+
     fn next(&mut self, draft: &Draft) -> Result<Option<Item<Place>>> {
         loop {
             if let Some(next) = self.walk.next_in_page() {

@@ -4,7 +4,7 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 const PAD: char = '=';
 
 /// Appends `bytes`, four characters for each three of them.
-pub(super) fn encode(bytes: &[u8], out: &mut String) {
+pub(crate) fn encode(bytes: &[u8], out: &mut String) {
     for chunk in bytes.chunks(3) {
         let mut group = [0; 3];
         group[..chunk.len()].copy_from_slice(chunk);
@@ -17,7 +17,7 @@ pub(super) fn encode(bytes: &[u8], out: &mut String) {
 }
 
 /// The bytes that `text` stands for, if it is what [`encode`] writes for them.
-pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(4) {
         return None;
     }

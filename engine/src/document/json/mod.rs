@@ -28,7 +28,7 @@
 //! # Ok::<(), holotype::Error>(())
 //! ```
 
-mod base64;
+pub(crate) mod base64;
 mod lexer;
 mod parse;
 mod stream;

@@ -3,7 +3,7 @@
 use super::{Parser, rewrite};
 use crate::document::{Text, Value};
 use crate::error::Result;
-use crate::query::ast::{Argument, Call, Comparison, Expr, Operand, Query};
+use crate::query::ast::{Argument, Call, Comparison, Expr, Given, Operand, Query};
 use crate::query::call::bytes_of_hex;
 use crate::query::function::{Function, Gives, Signature, Takes};
 
@@ -142,6 +142,24 @@ impl Parser<'_> {
                 .error_at(start, "this query can select more than one node, where one value is due")),
             Term::Literal(value) => Ok(Operand::Literal(value)),
             Term::Value(operand) => Ok(operand),
+            Term::Test(call) => {
+                let name = call.function.signature().name;
+                Err(self.cursor.error_at(start, format!("`{name}` is true or false, and no value")))
+            }
+        }
+    }
+
+    //= spec/query.md#q-6-1-expression
+    //# A store MUST refuse a constant (a literal, `arg` or `bytes` alone), or a function that is true or
+    //# false, as an expression.
+    pub(super) fn given(&mut self) -> Result<Given> {
+        let start = self.cursor.position();
+        match self.term()? {
+            Term::Query(query) => Ok(Given::Nodes(query)),
+            Term::Value(Operand::Call(call)) => Ok(Given::Call(call)),
+            Term::Literal(_) | Term::Value(_) => {
+                Err(self.cursor.error_at(start, "a constant is the same of every document"))
+            }
             Term::Test(call) => {
                 let name = call.function.signature().name;
                 Err(self.cursor.error_at(start, format!("`{name}` is true or false, and no value")))

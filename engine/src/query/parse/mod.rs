@@ -4,7 +4,7 @@ mod cursor;
 mod expr;
 mod rewrite;
 
-use super::ast::{Expr, Segment, Selector, Slice};
+use super::ast::{Expr, Given, Segment, Selector, Slice};
 use crate::error::Result;
 use cursor::Cursor;
 
@@ -45,6 +45,16 @@ pub(super) fn filter(text: &str) -> Result<Expr> {
     parser.cursor.skip_blanks();
     parser.end("`&&`, `||` or the end of the filter")?;
     Ok(expr)
+}
+
+/// Parses an expression, which may hold parameters.
+pub(super) fn expression(text: &str) -> Result<Given> {
+    let mut parser = Parser { cursor: Cursor::new(text), parameters: true };
+    parser.cursor.skip_blanks();
+    let given = parser.given()?;
+    parser.cursor.skip_blanks();
+    parser.end("the end of the expression")?;
+    Ok(given)
 }
 
 struct Parser<'t> {

@@ -1,0 +1,50 @@
+//! The values that a query was given for parameters.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::document::{Text, Value};
+use crate::error::{Error, Result};
+use crate::query::{Expression, Filter};
+
+/// Values, and which of them were used.
+#[derive(Debug)]
+pub(super) struct Bindings {
+    values: BTreeMap<Text, Value>,
+    unused: BTreeSet<Text>,
+}
+
+impl Bindings {
+    pub(super) fn new(values: BTreeMap<Text, Value>) -> Self {
+        let unused = values.keys().cloned().collect();
+        Bindings { values, unused }
+    }
+
+    //= spec/query.md#q-2-2-parameters
+    //# A filter MUST NOT be run while a parameter is not bound.
+    pub(super) fn bind_filter(&mut self, filter: &mut Filter) -> Result<()> {
+        self.each(|name, value| filter.bind_if_there(name, value))?;
+        filter.check_bound()
+    }
+
+    pub(super) fn bind_expression(&mut self, expression: &mut Expression) -> Result<()> {
+        self.each(|name, value| expression.bind_if_there(name, value))?;
+        expression.check_bound()
+    }
+
+    fn each(&mut self, mut bind: impl FnMut(&str, &Value) -> Result<bool>) -> Result<()> {
+        for (name, value) in &self.values {
+            if bind(name, value)? {
+                self.unused.remove(name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a value that nothing asked for: its name is misspelt.
+    pub(super) fn finish(self) -> Result<()> {
+        match self.unused.first() {
+            None => Ok(()),
+            Some(name) => Err(Error::Parameter { name: name.to_string(), what: "is not in the query" }),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The answers of a query, one after the other.
+
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
+
+use serde::de::DeserializeOwned;
+
+use super::cursor::Cursor;
+use super::keys::KeysWanted;
+use super::prepared::{Prepared, Question, Way};
+use super::sort::key_of;
+use super::sorter::{Sorted, Sorter};
+use super::view::{KeyWalk, ReadView, Walk};
+use super::watch::{QueryProgress, Watch};
+use crate::doc_ref::DocRef;
+use crate::document::{Key, KeyRef};
+use crate::error::{Error, Result};
+
+/// The documents that a query answers. Holds the state in which it began.
+#[derive(Debug)]
+pub struct Found<W> {
+    walk: W,
+    next: Next,
+    question: Question,
+    skip: u64,
+    left: u64,
+    identity: u64,
+    watch: Watch,
+    /// The place of the last answer, or the one to go on from; empty at the beginning.
+    place: Vec<u8>,
+    over: bool,
+}
+
+/// Where the next document comes from.
+#[derive(Debug)]
+enum Next {
+    Walk,
+    These(std::vec::IntoIter<Key>),
+    Sorted(Sorted),
+}
+
+impl<W: Walk> Found<W> {
+    //= spec/query.md#q-7-1-query
+    //# A query MUST answer from one state, the one in which it began.
+    pub(super) fn begin<V: ReadView<Walk = W>>(mut prepared: Prepared<'_, V>) -> Result<Self> {
+        let mut walk = prepared.walk()?;
+        let next = match (prepared.way, &prepared.wanted) {
+            (Way::Sorted, _) => Next::Sorted(sorted(&mut prepared, &mut walk)?),
+            (Way::Keys { reverse: false }, KeysWanted::These(keys)) => {
+                Next::These(keys.iter().cloned().collect::<Vec<_>>().into_iter())
+            }
+            (Way::Keys { reverse: true }, KeysWanted::These(keys)) => {
+                Next::These(keys.iter().rev().cloned().collect::<Vec<_>>().into_iter())
+            }
+            (Way::Keys { .. }, KeysWanted::Range(_)) => Next::Walk,
+        };
+        let Prepared { question, skip, limit, identity, watch, place, .. } = prepared;
+        Ok(Found { walk, next, question, skip, left: limit, identity, watch, place, over: false })
+    }
+
+    /// Where the query can be gone on from: after what was answered last. Before the first answer, that is the cursor that the query
+    /// was given, if any.
+    pub fn cursor(&self) -> Option<Cursor> {
+        (!self.place.is_empty()).then(|| Cursor { query: self.identity, place: self.place.clone() })
+    }
+
+    /// How many documents were looked at so far, and how many of them the filter admitted.
+    pub fn progress(&self) -> QueryProgress {
+        self.watch.progress()
+    }
+
+    /// The document of any key, in the state of the query.
+    pub(super) fn document(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
+        self.walk.document(key)
+    }
+
+    //= spec/query.md#q-7-3-skip-and-limit
+    //# Of the documents in order, a query MUST leave out the first, as many as it skips, and answer the next
+    //# ones, as many as its limit allows.
+    pub(super) fn next_document(&mut self) -> Result<Option<DocRef>> {
+        while self.left > 0 {
+            let document = match &mut self.next {
+                Next::Sorted(sorted) => match next_sorted(sorted, &mut self.skip, &mut self.place)? {
+                    // What the state of a walk had once, it has still.
+                    Some(key) => self.walk.document(key.as_ref())?,
+                    None => return Ok(None),
+                },
+                Next::Walk => match self.walk.next_document()? {
+                    Some(document) => Some(document),
+                    None => return Ok(None),
+                },
+                Next::These(keys) => match keys.next() {
+                    Some(key) => self.walk.document(key.as_ref())?,
+                    None => return Ok(None),
+                },
+            };
+            let Some(document) = document else { continue };
+            if !matches!(self.next, Next::Sorted(_)) && !self.admits(&document)? {
+                continue;
+            }
+            self.left -= 1;
+            return Ok(Some(document));
+        }
+        Ok(None)
+    }
+
+    /// Whether a document that was walked to is an answer; notes its place.
+    fn admits(&mut self, document: &DocRef) -> Result<bool> {
+        let (key, raw) = (document.key(), document.raw());
+        let admitted =
+            self.question.filter.as_ref().map_or(Ok(true), |filter| filter.matches_with_key(key, raw))?;
+        self.watch.scanned(admitted)?;
+        if admitted && self.skip > 0 {
+            self.skip -= 1;
+            return Ok(false);
+        }
+        if admitted {
+            self.question.order.place(key, raw, &mut self.place)?;
+        }
+        Ok(admitted)
+    }
+}
+
+/// The key of the next answer of a sort; its place is put into `place`.
+fn next_sorted(sorted: &mut Sorted, skip: &mut u64, place: &mut Vec<u8>) -> Result<Option<Key>> {
+    // At the end, the place of the last answer stays.
+    let mut next = Vec::new();
+    loop {
+        if !sorted.next(&mut next)? {
+            return Ok(None);
+        }
+        if *skip == 0 {
+            break;
+        }
+        *skip -= 1;
+    }
+    *place = next;
+    let key =
+        key_of(place).ok_or(Error::Decode { at: 0, what: "the file of a sort holds something else" })?;
+    Ok(Some(key))
+}
+
+fn sorted<V: ReadView>(prepared: &mut Prepared<'_, V>, walk: &mut V::Walk) -> Result<Sorted> {
+    let db = walk.db().clone();
+    let wanted = prepared.skip.saturating_add(prepared.limit);
+    let mut sorter = Sorter::new(wanted, prepared.sort_memory, &db.core().shared.log.storage);
+    let order = prepared.question.order.clone();
+    prepared.pass(walk, |key, document, place| {
+        order.place(key, document, place)?;
+        sorter.push(place).map(ControlFlow::Continue)
+    })?;
+    sorter.finish()
+}
+
+impl<W: Walk> Iterator for Found<W> {
+    type Item = Result<DocRef>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.over {
+            return None;
+        }
+        let next = self.next_document().transpose();
+        self.over = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+impl<W: Walk> std::iter::FusedIterator for Found<W> {}
+
+/// The documents that a query answers, as a type of the caller's.
+#[derive(Debug)]
+pub struct FoundAs<W, T> {
+    found: Found<W>,
+    types: PhantomData<fn() -> T>,
+}
+
+impl<W: Walk, T> FoundAs<W, T> {
+    pub(super) fn new(found: Found<W>) -> Self {
+        FoundAs { found, types: PhantomData }
+    }
+
+    /// As [`Found::cursor`].
+    pub fn cursor(&self) -> Option<Cursor> {
+        self.found.cursor()
+    }
+}
+
+impl<W: Walk, T: DeserializeOwned> Iterator for FoundAs<W, T> {
+    type Item = Result<T>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.found.next().map(|document| document?.to_type())
+    }
+}
+
+/// The keys of the documents that a query answers. Holds the state in which it began.
+#[derive(Debug)]
+pub struct FoundKeys<W, K>(Keys<W, K>);
+
+#[derive(Debug)]
+enum Keys<W, K> {
+    /// From the index alone: how many are to be left out, and how many are due.
+    Index(K, u64, u64),
+    Documents(Box<Found<W>>),
+}
+
+impl<W: Walk, K: KeyWalk> FoundKeys<W, K> {
+    pub(super) fn begin<V: ReadView<Walk = W, Keys = K>>(prepared: Prepared<'_, V>) -> Result<Self> {
+        let keys = match prepared.way {
+            Way::Keys { reverse } if prepared.question.filter.is_none() => {
+                let keys = prepared.view.walk_keys(prepared.range())?;
+                let keys = if reverse { keys.turned() } else { keys };
+                Keys::Index(keys, prepared.skip, prepared.limit)
+            }
+            _ => Keys::Documents(Box::new(Found::begin(prepared)?)),
+        };
+        Ok(FoundKeys(keys))
+    }
+}
+
+impl<W: Walk, K: KeyWalk> Iterator for FoundKeys<W, K> {
+    type Item = Result<Key>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            Keys::Index(keys, skip, left) => {
+                while *skip > 0 {
+                    *skip -= 1;
+                    if let error @ (None | Some(Err(_))) = keys.next() {
+                        *left = 0;
+                        return error;
+                    }
+                }
+                *left = left.checked_sub(1)?;
+                keys.next()
+            }
+            Keys::Documents(found) => found.next().map(|document| Ok(document?.key().to_key())),
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Queries over a collection in some state: which documents, in which order, and how many of them. spec: Q-7.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `view` | what a query asks of a collection, a snapshot or a transaction |
+//! | `keys` | which keys a filter can admit |
+//! | `sort`, `cursor` | the order of answers as bytes, and a place in it as text |
+//! | `sorter`, `runs` | sorting in a bounded memory |
+//! | `watch` | progress, an end by the caller, a deadline |
+//! | `prepared`, `found`, `whole` | a query that was checked, its answers, and what is told of all of them |
+
+mod asked;
+mod bindings;
+mod cursor;
+mod found;
+mod keys;
+mod prepared;
+mod projected;
+mod runs;
+mod sort;
+mod sorter;
+mod texts;
+mod view;
+mod watch;
+mod whole;
+
+use std::ops::ControlFlow;
+
+use serde::de::DeserializeOwned;
+
+use crate::collection::Collection;
+use crate::doc_ref::DocRef;
+use crate::document::{AsKey, Document, RawDocument, Text, Value};
+use crate::error::{Error, Result};
+use crate::query::{Filter, JsonPath};
+use crate::snapshot::View;
+use crate::sync::{Arc, Instant};
+use crate::transaction::collection::TxCollection;
+use asked::Asked;
+use bindings::Bindings;
+use prepared::Prepared;
+use view::ReadView;
+
+pub use asked::SORT_MEMORY_DEFAULT;
+pub use cursor::Cursor;
+pub use found::{Found, FoundAs, FoundKeys};
+pub use projected::{Projected, ProjectedDoc, Projection};
+pub use sort::Sort;
+pub use texts::{IntoExpression, IntoFilter};
+pub use watch::QueryProgress;
+
+/// A question about the documents of a collection, a snapshot or a transaction. Made by `find`; a call such as
+/// [`run`](Self::run) or [`count`](Self::count) answers it.
+///
+/// What is wrong with a filter, a sort or a cursor is told by that call. Without a sort, answers come in key order.
+///
+/// ```
+/// use holotype::{Db, Sort, doc};
+///
+/// let birds = Db::in_memory().collection("birds");
+/// birds.insert_many([
+///     doc! { "name": "Wren", "year": 1859, "tags": ["small", "brown"] },
+///     doc! { "name": "Robin", "year": 1831, "tags": ["small"] },
+///     doc! { "name": "Heron", "year": 1862, "tags": ["grey"] },
+/// ])?;
+/// let small = birds.find("@.tags[?@ == 'small'] && @.year >= arg('from')").bind("from", 1800);
+/// assert_eq!(small.clone().count()?, 2);
+/// let newest = small.sort(Sort::by("$.year").descending()).first()?.expect("there are two");
+/// assert_eq!(newest.get("name").and_then(|name| name.as_str()), Some("Wren"));
+/// # Ok::<(), holotype::Error>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "a query does nothing until it is run"]
+pub struct Query<'c, V> {
+    view: &'c V,
+    asked: Asked,
+}
+
+impl<V> Clone for Query<'_, V> {
+    fn clone(&self) -> Self {
+        Query { view: self.view, asked: self.asked.clone() }
+    }
+}
+
+macro_rules! find {
+    ($($view:ident$(<$lifetime:lifetime>)?),*) => {$(
+        impl $(<$lifetime>)? $view $(<$lifetime>)? {
+            /// Asks for the documents that `filter` admits, in key order unless a sort is given: a text of RFC 9535, a
+            /// [`Filter`](crate::query::Filter), or `..` for all. Nothing is read before the query is run.
+            pub fn find(&self, filter: impl IntoFilter) -> Query<'_, Self> {
+                Query::new(self, filter.into_filter())
+            }
+        }
+    )*};
+}
+
+find!(Collection, View, TxCollection<'tx>);
+
+impl<'c, V: ReadView> Query<'c, V> {
+    fn new(view: &'c V, filter: Result<Option<Filter>>) -> Self {
+        Query { view, asked: Asked::new(filter) }
+    }
+
+    /// Gives the parameter `name` a value, wherever the query has `arg('name')`.
+    pub fn bind(mut self, name: impl Into<Text>, value: impl Into<Value>) -> Self {
+        self.asked.bound.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sorts by this where the sorts before it tell no difference: a text such as `"$.year"` or `"fold(@.name)"`, or a [`Sort`].
+    pub fn sort(mut self, by: impl Into<Sort>) -> Self {
+        self.asked.sorts.push(by.into());
+        self
+    }
+
+    /// Leaves out the first `count` answers.
+    pub fn skip(mut self, count: u64) -> Self {
+        self.asked.skip = count;
+        self
+    }
+
+    /// Answers at most `count` documents.
+    pub fn limit(mut self, count: u64) -> Self {
+        self.asked.limit = Some(count);
+        self
+    }
+
+    /// Answers only what comes after this place, which [`Found::cursor`] gave for the same query.
+    pub fn after(mut self, cursor: Cursor) -> Self {
+        self.asked.after = Some(cursor);
+        self
+    }
+
+    /// Gives up the order of the answers. There are no sorts and no cursor then.
+    pub fn unordered(mut self) -> Self {
+        self.asked.unordered = true;
+        self
+    }
+
+    /// How many bytes a sort may take in memory; 64 MiB unless it is said. The rest goes to a file without a name beside the
+    /// store; a store in memory has none, and says `QueryMemory`.
+    pub fn sort_memory(mut self, bytes: usize) -> Self {
+        self.asked.sort_memory = bytes;
+        self
+    }
+
+    /// Ends the query with `DeadlinePassed` once this moment has come, whatever was answered by then.
+    pub fn deadline(mut self, deadline: Instant) -> Self {
+        self.asked.watch.set_deadline(deadline);
+        self
+    }
+
+    /// Calls `told` now and then, every 64 documents or so; where it breaks, the query ends with `Cancelled`.
+    pub fn progress(
+        mut self,
+        told: impl Fn(&QueryProgress) -> ControlFlow<()> + Send + Sync + 'static,
+    ) -> Self {
+        self.asked.watch.tell(Arc::new(told));
+        self
+    }
+
+    fn prepared(self) -> Result<Prepared<'c, V>> {
+        self.prepared_with(|_| Ok(()))
+    }
+
+    /// Checks the query; `others` binds what else has parameters.
+    fn prepared_with(self, others: impl FnOnce(&mut Bindings) -> Result<()>) -> Result<Prepared<'c, V>> {
+        Prepared::new(self.view, self.asked, others)
+    }
+
+    /// The documents, one after the other, as one commit left them. The iterator holds that state: what is written meanwhile is not
+    /// seen. A sort is done here.
+    ///
+    /// # Errors
+    /// `Query`, `QueryTooDeep`, `PatternTooLarge`, `Parameter`, `InvalidCursor`, `InvalidQuery` where the question is wrong;
+    /// `QueryMemory`, `Cancelled`, `DeadlinePassed`; `UnknownCollection`; and what any read may say. The iterator ends after its first `Err`.
+    pub fn run(self) -> Result<Found<V::Walk>> {
+        Found::begin(self.prepared()?)
+    }
+
+    /// The documents as a type of the caller's.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and `Serde` where a document is not of that type.
+    pub fn find_as<T: DeserializeOwned>(self) -> Result<FoundAs<V::Walk, T>> {
+        self.run().map(FoundAs::new)
+    }
+
+    /// The keys of the documents. Where all are asked for, the index tells them without a read.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn keys(self) -> Result<FoundKeys<V::Walk, V::Keys>> {
+        FoundKeys::begin(self.prepared()?)
+    }
+
+    /// Only these parts of each document.
+    pub fn project<P: AsRef<str>>(self, paths: impl IntoIterator<Item = P>) -> Projection<'c, V> {
+        let paths = paths.into_iter().map(|path| JsonPath::parse(path.as_ref())).collect();
+        Projection::new(self.view, self.asked, paths)
+    }
+
+    /// The first document.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn first(self) -> Result<Option<DocRef>> {
+        self.at_most(1).run()?.next().transpose()
+    }
+
+    /// The only document.
+    ///
+    /// # Errors
+    /// `NotOne` where there is none, or more; and as [`run`](Self::run).
+    pub fn one(self) -> Result<DocRef> {
+        self.at_most_one()?.ok_or(Error::NotOne { found: 0 })
+    }
+
+    /// The only document, if there is one.
+    ///
+    /// # Errors
+    /// `NotOne` where there are more; and as [`run`](Self::run).
+    pub fn at_most_one(self) -> Result<Option<DocRef>> {
+        let mut found = self.at_most(2).run()?;
+        let one = found.next().transpose()?;
+        match found.next().transpose()? {
+            None => Ok(one),
+            Some(_) => Err(Error::NotOne { found: 2 }),
+        }
+    }
+
+    fn at_most(mut self, count: u64) -> Self {
+        self.asked.limit = Some(self.asked.limit.map_or(count, |limit| limit.min(count)));
+        self
+    }
+
+    /// Whether there is a document.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn exists(self) -> Result<bool> {
+        Ok(self.at_most(1).count()? > 0)
+    }
+
+    /// How many documents there are. Where all are asked for, the index tells it without a read.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn count(self) -> Result<u64> {
+        whole::count(self.prepared()?)
+    }
+
+    /// The place of a document in the order of the query, to go on from with [`after`](Self::after). The document need not be there.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run); `DocumentTooLarge`, `TooDeep`.
+    pub fn cursor_at(self, key: impl AsKey, document: &Document) -> Result<Cursor> {
+        let prepared = self.prepared()?;
+        let mut encoded = Vec::new();
+        document.encode_into(&mut encoded)?;
+        let mut place = Vec::new();
+        key.as_key().check_len()?;
+        prepared.question.order.place(key.as_key(), RawDocument::from_verified(&encoded), &mut place)?;
+        Ok(Cursor { query: prepared.identity, place })
+    }
+
+    /// The values that an expression gives of the documents, each once, in the order of values.
+    ///
+    /// ```
+    /// use holotype::{Db, doc};
+    ///
+    /// let birds = Db::in_memory().collection("birds");
+    /// birds.insert_many([doc! { "tags": ["b", "a"] }, doc! { "tags": ["a"] }, doc! {}])?;
+    /// assert_eq!(birds.find(..).distinct("$.tags[*]")?, ["a".into(), "b".into()]);
+    /// # Ok::<(), holotype::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn distinct(self, of: impl IntoExpression) -> Result<Vec<Value>> {
+        let mut of = of.into_expression()?;
+        let prepared = self.prepared_with(|bindings| bindings.bind_expression(&mut of))?;
+        whole::distinct(prepared, &of)
+    }
+}

@@ -1,0 +1,182 @@
+//! A query that was checked and bound, and the way in which it is answered.
+
+use std::ops::ControlFlow;
+
+use super::asked::Asked;
+use super::bindings::Bindings;
+use super::cursor::identity;
+use super::keys::KeysWanted;
+use super::sort::{CheckedSort, Order, Sort, key_of};
+use super::view::{ReadView, Walk};
+use super::watch::Watch;
+use crate::document::{KeyRef, RawDocument};
+use crate::error::{Error, Result};
+use crate::index::KeyRange;
+use crate::query::Filter;
+
+pub(super) struct Prepared<'c, V> {
+    pub(super) view: &'c V,
+    pub(super) question: Question,
+    pub(super) wanted: KeysWanted,
+    pub(super) way: Way,
+    pub(super) skip: u64,
+    pub(super) limit: u64,
+    pub(super) identity: u64,
+    /// The place to go on from; empty at the beginning.
+    pub(super) place: Vec<u8>,
+    pub(super) sort_memory: usize,
+    pub(super) watch: Watch,
+}
+
+/// What is asked of one document.
+#[derive(Debug)]
+pub(super) struct Question {
+    pub(super) filter: Option<Filter>,
+    pub(super) order: Order,
+    /// Documents whose place is not greater are not wanted.
+    pub(super) after: Option<Vec<u8>>,
+}
+
+/// How the answers come into their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By walking over the keys.
+    Keys { reverse: bool },
+    /// By a sort.
+    Sorted,
+}
+
+impl Question {
+    /// Whether the document is an answer, but for skip and limit.
+    #[inline]
+    pub(super) fn admits(
+        &self,
+        key: KeyRef<'_>,
+        document: RawDocument<'_>,
+        place: &mut Vec<u8>,
+    ) -> Result<bool> {
+        if let Some(filter) = &self.filter
+            && !filter.matches_with_key(key, document)?
+        {
+            return Ok(false);
+        }
+        let Some(after) = &self.after else { return Ok(true) };
+        self.order.place(key, document, place)?;
+        Ok(*place > *after)
+    }
+}
+
+impl<'c, V: ReadView> Prepared<'c, V> {
+    pub(super) fn new(
+        view: &'c V,
+        asked: Asked,
+        others: impl FnOnce(&mut Bindings) -> Result<()>,
+    ) -> Result<Self> {
+        let mut filter = asked.filter?;
+        let sorts: Vec<CheckedSort> = asked.sorts.into_iter().map(Sort::checked).collect::<Result<_>>()?;
+        let mut order = Order { sorts };
+        let mut bindings = Bindings::new(asked.bound);
+        if let Some(filter) = &mut filter {
+            bindings.bind_filter(filter)?;
+        }
+        order.sorts.iter_mut().try_for_each(|sort| bindings.bind_expression(&mut sort.expression))?;
+        others(&mut bindings)?;
+        bindings.finish()?;
+        if asked.unordered && !(order.sorts.is_empty() && asked.after.is_none()) {
+            return Err(Error::InvalidQuery { what: "one that is unordered has neither sorts nor a cursor" });
+        }
+        let identity = identity_of(view.name(), filter.as_ref(), &order);
+        let wanted = filter.as_ref().map_or_else(KeysWanted::all, |filter| KeysWanted::of(filter.expr()));
+        let way = match order.sorts.as_slice() {
+            [] => Way::Keys { reverse: false },
+            [sort] if sort.expression.is_key() => Way::Keys { reverse: sort.descending },
+            _ => Way::Sorted,
+        };
+        let mut prepared = Prepared {
+            view,
+            question: Question { filter, order, after: None },
+            wanted,
+            way,
+            skip: asked.skip,
+            limit: asked.limit.unwrap_or(u64::MAX),
+            identity,
+            place: Vec::new(),
+            sort_memory: asked.sort_memory,
+            watch: asked.watch,
+        };
+        if let Some(cursor) = asked.after {
+            prepared.go_on_from(cursor.query, cursor.place)?;
+        }
+        prepared.watch.check()?;
+        Ok(prepared)
+    }
+
+    //= spec/query.md#q-7-4-cursors
+    //# A store MUST refuse a cursor of a query of another collection, or with another filter, other bound
+    //# values or other sorts.
+    //= spec/query.md#q-7-4-cursors
+    //# The documents before a cursor and those after it MUST be all documents of the query, each once.
+    fn go_on_from(&mut self, query: u64, place: Vec<u8>) -> Result<()> {
+        if query != self.identity {
+            return Err(Error::InvalidCursor { what: "it is of another query" });
+        }
+        let key = key_of(&place).expect("it was decoded when the cursor was made");
+        match self.way {
+            Way::Keys { reverse } => {
+                let wanted = std::mem::replace(&mut self.wanted, KeysWanted::all());
+                self.wanted = wanted.beyond(&key, reverse);
+            }
+            Way::Sorted => self.question.after = Some(place.clone()),
+        }
+        self.place = place;
+        Ok(())
+    }
+
+    /// The keys that are walked over: all that can be wanted, and what lies between.
+    pub(super) fn range(&self) -> KeyRange {
+        self.wanted.clone().hull().unwrap_or_else(KeyRange::none)
+    }
+
+    /// Begins to walk.
+    pub(super) fn walk(&self) -> Result<V::Walk> {
+        let walk = self.view.walk(self.range())?;
+        Ok(if self.way == (Way::Keys { reverse: true }) { walk.turned() } else { walk })
+    }
+
+    /// Lends each answer to `each`, skip and limit apart, in the order of keys, or in that order turned round.
+    pub(super) fn pass(
+        &mut self,
+        walk: &mut V::Walk,
+        mut each: impl FnMut(KeyRef<'_>, RawDocument<'_>, &mut Vec<u8>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let (question, watch) = (&self.question, &mut self.watch);
+        let mut place = Vec::new();
+        let mut one = |key: KeyRef<'_>, document: RawDocument<'_>| {
+            let admitted = question.admits(key, document, &mut place)?;
+            watch.scanned(admitted)?;
+            if admitted { each(key, document, &mut place) } else { Ok(ControlFlow::Continue(())) }
+        };
+        if let KeysWanted::These(keys) = &self.wanted {
+            for key in keys {
+                if let Some(document) = walk.document(key.as_ref())?
+                    && one(key.as_ref(), document.raw())?.is_break()
+                {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        let end = walk.lend(|key, document| match one(key, document) {
+            Ok(ControlFlow::Continue(())) => ControlFlow::Continue(()),
+            Ok(ControlFlow::Break(())) => ControlFlow::Break(Ok(())),
+            Err(error) => ControlFlow::Break(Err(error)),
+        })?;
+        end.unwrap_or(Ok(()))
+    }
+}
+
+fn identity_of(name: &str, filter: Option<&Filter>, order: &Order) -> u64 {
+    let filter = filter.map_or_else(String::new, Filter::identity);
+    let sorts: Vec<String> = order.sorts.iter().map(CheckedSort::identity).collect();
+    identity([name, &filter].into_iter().chain(sorts.iter().map(String::as_str)))
+}

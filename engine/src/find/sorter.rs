@@ -1,0 +1,159 @@
+//! Places in order, in a bounded memory: the first few by a heap, all of them by runs that are merged.
+
+use std::collections::BinaryHeap;
+use std::mem::size_of;
+
+use super::runs::{Merge, Runs};
+use crate::error::{Error, Result};
+use crate::storage::FailStop;
+
+/// Up to so many places a heap holds those that are wanted.
+const HEAP_MAX: u64 = 1 << 16;
+
+/// Takes places in any order.
+#[derive(Debug)]
+pub(super) struct Sorter<'s> {
+    /// How many of the first are wanted.
+    wanted: u64,
+    /// The limit in bytes.
+    memory: usize,
+    storage: &'s FailStop,
+    kept: Kept,
+}
+
+#[derive(Debug)]
+enum Kept {
+    /// The least ones that came, as many as are wanted; and their bytes.
+    First(BinaryHeap<Box<[u8]>>, usize),
+    All(Gathered),
+}
+
+#[derive(Debug, Default)]
+struct Gathered {
+    bytes: Vec<u8>,
+    /// Where each place ends.
+    ends: Vec<usize>,
+    runs: Option<Runs>,
+}
+
+/// The places in order.
+#[derive(Debug)]
+pub(super) enum Sorted {
+    First(std::vec::IntoIter<Box<[u8]>>),
+    Memory { bytes: Vec<u8>, places: std::vec::IntoIter<(usize, usize)> },
+    Merged(Merge),
+}
+
+impl<'s> Sorter<'s> {
+    pub(super) fn new(wanted: u64, memory: usize, storage: &'s FailStop) -> Self {
+        let kept = match wanted {
+            0..=HEAP_MAX => Kept::First(BinaryHeap::new(), 0),
+            _ => Kept::All(Gathered::default()),
+        };
+        Sorter { wanted, memory, storage, kept }
+    }
+
+    pub(super) fn push(&mut self, place: &[u8]) -> Result<()> {
+        match &mut self.kept {
+            Kept::First(heap, len) => {
+                if (heap.len() as u64) < self.wanted {
+                    *len += cost(place);
+                    heap.push(place.into());
+                } else if let Some(mut last) = heap.peek_mut().filter(|last| ***last > *place) {
+                    *len = *len + cost(place) - cost(&last);
+                    *last = place.into();
+                }
+                if *len > self.memory { self.gather_instead() } else { Ok(()) }
+            }
+            Kept::All(gathered) => gathered.push(place, self.memory, self.storage),
+        }
+    }
+
+    /// The heap is too large: from here on the places are sorted in runs, those that fell out of it apart.
+    fn gather_instead(&mut self) -> Result<()> {
+        let before = std::mem::replace(&mut self.kept, Kept::All(Gathered::default()));
+        if let Kept::First(heap, _) = before {
+            heap.into_iter().try_for_each(|place| self.push(&place))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Result<Sorted> {
+        match self.kept {
+            Kept::First(heap, _) => Ok(Sorted::First(heap.into_sorted_vec().into_iter())),
+            Kept::All(gathered) => gathered.finish(self.memory),
+        }
+    }
+}
+
+/// Bytes of memory that a place takes.
+fn cost(place: &[u8]) -> usize {
+    place.len() + size_of::<Box<[u8]>>()
+}
+
+impl Gathered {
+    //= spec/query.md#q-7-5-bounds
+    //# A query beyond a bound MUST end with an error. It MUST NOT answer a part as if it were all.
+    fn push(&mut self, place: &[u8], memory: usize, storage: &FailStop) -> Result<()> {
+        let len = self.bytes.len() + place.len() + (self.ends.len() + 1) * (3 * size_of::<usize>());
+        if len > memory && !self.ends.is_empty() {
+            if self.runs.is_none() {
+                let scratch = storage.scratch()?.ok_or(Error::QueryMemory { max: memory })?;
+                self.runs = Some(Runs::new(scratch));
+            }
+            self.write_run()?;
+        }
+        self.bytes.extend_from_slice(place);
+        self.ends.push(self.bytes.len());
+        Ok(())
+    }
+
+    fn write_run(&mut self) -> Result<()> {
+        let places = in_order(&self.bytes, &self.ends);
+        if let Some(runs) = &mut self.runs {
+            runs.write(places.iter().map(|(start, end)| &self.bytes[*start..*end]))?;
+        }
+        self.bytes.clear();
+        self.ends.clear();
+        Ok(())
+    }
+
+    fn finish(mut self, memory: usize) -> Result<Sorted> {
+        if self.runs.is_none() {
+            let places = in_order(&self.bytes, &self.ends).into_iter();
+            return Ok(Sorted::Memory { bytes: self.bytes, places });
+        }
+        self.write_run()?;
+        let runs = self.runs.take().expect("there are some");
+        // The memory of the places goes to the readers of the runs.
+        drop(self);
+        runs.merge(memory).map(Sorted::Merged)
+    }
+}
+
+/// Where the places begin and end, in their order.
+fn in_order(bytes: &[u8], ends: &[usize]) -> Vec<(usize, usize)> {
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let mut places: Vec<(usize, usize)> = starts.zip(ends.iter().copied()).collect();
+    places.sort_unstable_by(|a, b| bytes[a.0..a.1].cmp(&bytes[b.0..b.1]));
+    places
+}
+
+impl Sorted {
+    /// Puts the next place into `out`. Whether there is one.
+    pub(super) fn next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
+        out.clear();
+        match self {
+            Sorted::First(places) => match places.next() {
+                Some(place) => out.extend_from_slice(&place),
+                None => return Ok(false),
+            },
+            Sorted::Memory { bytes, places } => match places.next() {
+                Some((start, end)) => out.extend_from_slice(&bytes[start..end]),
+                None => return Ok(false),
+            },
+            Sorted::Merged(merge) => return merge.next(out),
+        }
+        Ok(true)
+    }
+}

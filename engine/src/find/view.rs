@@ -1,0 +1,187 @@
+//! What a query asks of a state that it reads: walks over key ranges, and documents that a walk has met.
+
+use std::ops::ControlFlow;
+
+use crate::Collection;
+use crate::db::Db;
+use crate::doc_ref::DocRef;
+use crate::document::{Key, KeyRef, RawDocument};
+use crate::error::Result;
+use crate::index::KeyRange;
+use crate::scan::{Keys, Scan};
+use crate::snapshot::View;
+use crate::transaction::collection::TxCollection;
+use crate::transaction::scan::{TxKeys, TxScan};
+
+/// A collection in some state.
+#[expect(private_interfaces, reason = "the states are the store's own")]
+pub trait ReadView {
+    /// Documents and keys of one state, which the walk holds.
+    type Walk: Walk;
+    type Keys: KeyWalk;
+
+    fn name(&self) -> &str;
+    fn len(&self) -> Result<u64>;
+    fn walk(&self, range: KeyRange) -> Result<Self::Walk>;
+    fn walk_keys(&self, range: KeyRange) -> Result<Self::Keys>;
+}
+
+/// A walk over documents.
+pub trait Walk: Sized {
+    fn db(&self) -> &Db;
+
+    /// The same walk from its other end.
+    fn turned(self) -> Self;
+
+    /// The next document.
+    fn next_document(&mut self) -> Result<Option<DocRef>>;
+
+    /// Lends what is left, document by document, until `each` breaks. Then the walk is over.
+    fn lend<B>(
+        &mut self,
+        each: impl FnMut(KeyRef<'_>, RawDocument<'_>) -> ControlFlow<B>,
+    ) -> Result<Option<B>>;
+
+    /// The document of any key, in the state of the walk.
+    fn document(&self, key: KeyRef<'_>) -> Result<Option<DocRef>>;
+}
+
+/// A walk over keys.
+pub trait KeyWalk: Sized + Iterator<Item = Result<Key>> {
+    /// The same walk from its other end.
+    fn turned(self) -> Self;
+}
+
+#[expect(private_interfaces, reason = "the states are the store's own")]
+impl ReadView for Collection {
+    type Walk = Scan;
+    type Keys = Keys;
+
+    fn name(&self) -> &str {
+        self.name()
+    }
+
+    fn len(&self) -> Result<u64> {
+        self.len()
+    }
+
+    fn walk(&self, range: KeyRange) -> Result<Self::Walk> {
+        self.scan((range.from, range.to))
+    }
+
+    fn walk_keys(&self, range: KeyRange) -> Result<Self::Keys> {
+        self.keys((range.from, range.to))
+    }
+}
+
+#[expect(private_interfaces, reason = "the states are the store's own")]
+impl ReadView for View {
+    type Walk = Scan;
+    type Keys = Keys;
+
+    fn name(&self) -> &str {
+        self.name()
+    }
+
+    fn len(&self) -> Result<u64> {
+        self.len()
+    }
+
+    fn walk(&self, range: KeyRange) -> Result<Self::Walk> {
+        self.scan((range.from, range.to))
+    }
+
+    fn walk_keys(&self, range: KeyRange) -> Result<Self::Keys> {
+        self.keys((range.from, range.to))
+    }
+}
+
+#[expect(private_interfaces, reason = "the states are the store's own")]
+impl<'tx> ReadView for TxCollection<'tx> {
+    type Walk = TxScan<'tx>;
+    type Keys = TxKeys<'tx>;
+
+    fn name(&self) -> &str {
+        self.name()
+    }
+
+    fn len(&self) -> Result<u64> {
+        self.len()
+    }
+
+    fn walk(&self, range: KeyRange) -> Result<Self::Walk> {
+        self.scan((range.from, range.to))
+    }
+
+    fn walk_keys(&self, range: KeyRange) -> Result<Self::Keys> {
+        self.keys((range.from, range.to))
+    }
+}
+
+impl KeyWalk for Keys {
+    fn turned(self) -> Self {
+        self.reversed()
+    }
+}
+
+impl KeyWalk for TxKeys<'_> {
+    fn turned(self) -> Self {
+        self.reversed()
+    }
+}
+
+impl Walk for Scan {
+    fn db(&self) -> &Db {
+        self.store()
+    }
+
+    fn turned(self) -> Self {
+        self.reversed()
+    }
+
+    fn next_document(&mut self) -> Result<Option<DocRef>> {
+        self.next().transpose()
+    }
+
+    fn lend<B>(
+        &mut self,
+        mut each: impl FnMut(KeyRef<'_>, RawDocument<'_>) -> ControlFlow<B>,
+    ) -> Result<Option<B>> {
+        self.visit_rest(|document| each(document.key(), document.raw()))
+    }
+
+    fn document(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
+        self.in_its_state(key)
+    }
+}
+
+impl Walk for TxScan<'_> {
+    fn db(&self) -> &Db {
+        self.store()
+    }
+
+    fn turned(self) -> Self {
+        self.reversed()
+    }
+
+    fn next_document(&mut self) -> Result<Option<DocRef>> {
+        self.next().transpose()
+    }
+
+    fn lend<B>(
+        &mut self,
+        mut each: impl FnMut(KeyRef<'_>, RawDocument<'_>) -> ControlFlow<B>,
+    ) -> Result<Option<B>> {
+        for document in self {
+            let document = document?;
+            if let ControlFlow::Break(end) = each(document.key(), document.raw()) {
+                return Ok(Some(end));
+            }
+        }
+        Ok(None)
+    }
+
+    fn document(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
+        self.in_its_state(key)
+    }
+}

@@ -1,0 +1,168 @@
+//! `Expression`: what documents are sorted and grouped by.
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::str::FromStr;
+
+use super::ast::Given;
+use super::evaluate::{Item, Run, Scope};
+use super::function::Function;
+use super::parameters;
+use super::parse;
+use super::walk::{Visit, call, within};
+use crate::document::node::Scalar;
+use crate::document::{KeyRef, RawDocument, RawValue, Text, Value, order_key};
+use crate::error::{Error, Result};
+
+/// What gives values of a document: a query of RFC 9535, or a call of a function whose result is a value. spec: Q-6.
+///
+/// ```
+/// use holotype::query::Expression;
+///
+/// assert!(Expression::parse("$.year")?.is_single());
+/// assert!(Expression::parse("fold(@.name)")?.is_single());
+/// assert!(!Expression::parse("$.tags[*]")?.is_single());
+/// assert!(Expression::parse("1850").is_err());
+/// # Ok::<(), holotype::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expression {
+    given: Given,
+    /// A parameter that has no value yet.
+    unbound: Option<Text>,
+}
+
+/// A value that an expression gave of a document, for one call.
+pub(crate) struct GivenValue<'i, 'v>(Item<'i, RawValue<'v>>);
+
+impl Expression {
+    /// The expression that `text` is.
+    ///
+    /// # Errors
+    /// `Query` with the offset of the mistake in bytes, and what was expected there; `QueryTooDeep`; `PatternTooLarge`.
+    pub fn parse(text: &str) -> Result<Self> {
+        let mut expression = Expression { given: parse::expression(text)?, unbound: None };
+        expression.unbound = parameters::first_unbound(|visit| expression.given.walk(visit));
+        Ok(expression)
+    }
+
+    /// Whether it gives one value at most.
+    pub fn is_single(&self) -> bool {
+        match &self.given {
+            Given::Nodes(query) => query.is_singular(),
+            Given::Call(_) => true,
+        }
+    }
+
+    /// Whether it gives the key of the document.
+    pub(crate) fn is_key(&self) -> bool {
+        matches!(&self.given, Given::Call(call) if call.function == Function::Key)
+    }
+
+    /// Gives `value` to the parameter `name`. Whether there is one.
+    pub(crate) fn bind_if_there(&mut self, name: &str, value: &Value) -> Result<bool> {
+        let bound = parameters::bind(name, value, |visit| self.given.walk(visit))?;
+        self.unbound = parameters::first_unbound(|visit| self.given.walk(visit));
+        Ok(bound)
+    }
+
+    /// A text that no other expression has, bound values and all.
+    pub(crate) fn identity(&self) -> String {
+        let mut given = self.given.clone();
+        format!("{self}{}", parameters::values(|visit| given.walk(visit)))
+    }
+
+    /// Whether every parameter is bound.
+    pub(crate) fn check_bound(&self) -> Result<()> {
+        parameters::check(&self.unbound)
+    }
+
+    /// Hands over what the expression gives of a document, in order.
+    ///
+    /// # Errors
+    /// What `each` answers, which ends it; `PatternTooLarge`.
+    pub(crate) fn give(
+        &self,
+        key: Option<KeyRef<'_>>,
+        document: RawDocument<'_>,
+        each: &mut dyn FnMut(&GivenValue<'_, '_>) -> Result<()>,
+    ) -> Result<()> {
+        let Some(root) = document.value() else { return Ok(()) };
+        let run = Run::of_document(key, &[]);
+        let scope = Scope::new(&root, &run);
+        let mut result = Ok(());
+        match &self.given {
+            Given::Nodes(query) => {
+                let _ = scope.nodes(query, &mut |node| {
+                    result = each(&GivenValue(Item::of_node(node)));
+                    if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                });
+            }
+            Given::Call(call) => match scope.call(call) {
+                Item::Nothing => {}
+                item => result = each(&GivenValue(item)),
+            },
+        }
+        run.end().and(result)
+    }
+}
+
+impl Given {
+    fn walk(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+        match self {
+            Given::Nodes(query) => within(query, visit),
+            Given::Call(inner) => call(inner, visit),
+        }
+    }
+}
+
+impl GivenValue<'_, '_> {
+    /// Appends the order key.
+    pub(crate) fn encode_order_key(&self, out: &mut Vec<u8>) {
+        match &self.0 {
+            Item::Nothing => unreachable!("nothing is not given"),
+            Item::Scalar(scalar) => order_key::encode_scalar(*scalar, out),
+            Item::Mapped(text, mapping) => {
+                mapping.read(text, |text| order_key::encode_scalar(Scalar::Text(text.as_bytes()), out));
+            }
+            Item::Node(node) => order_key::encode_node(node, out),
+            Item::Value(value) => order_key::encode(value, out),
+        }
+    }
+
+    /// The value, decoded.
+    pub(crate) fn to_value(&self) -> Result<Value> {
+        Ok(match &self.0 {
+            Item::Nothing => unreachable!("nothing is not given"),
+            Item::Scalar(Scalar::Null) => Value::Null,
+            Item::Scalar(Scalar::Bool(value)) => Value::Bool(*value),
+            Item::Scalar(Scalar::Int(value)) => Value::Int(*value),
+            Item::Scalar(Scalar::Float(value)) => Value::Float(*value),
+            Item::Scalar(Scalar::Bytes(value)) => Value::Bytes(value.to_vec()),
+            Item::Scalar(Scalar::Text(_)) | Item::Mapped(..) => match self.0.as_text() {
+                Some((text, mapping)) => mapping.read(text, |text| Value::Text(text.into())),
+                None => return Err(Error::Decode { at: 0, what: "text that is not UTF-8" }),
+            },
+            Item::Node(node) => node.to_value()?,
+            Item::Value(value) => (*value).clone(),
+        })
+    }
+}
+
+impl FromStr for Expression {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::parse(text)
+    }
+}
+
+/// In the one normal form.
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.given {
+            Given::Nodes(query) => query.fmt(f),
+            Given::Call(call) => call.fmt(f),
+        }
+    }
+}

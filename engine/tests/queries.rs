@@ -1,0 +1,253 @@
+//! Queries: what each call answers and refuses, and what state it is answered from.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use holotype::query::{Filter, field};
+use holotype::{Collection, Cursor, Db, Error, Key, Options, Sort, doc};
+
+fn birds() -> Collection {
+    let birds = Db::in_memory().collection("birds");
+    let seen = [Some(3), None, Some(7), Some(3), None];
+    for (n, seen) in seen.into_iter().enumerate() {
+        let mut bird = doc! { "name": format!("bird {n}"), "n": n as i64 };
+        if let Some(seen) = seen {
+            bird.insert("seen", seen);
+        }
+        birds.insert(bird).unwrap();
+    }
+    birds
+}
+
+fn keys(found: impl Iterator<Item = holotype::Result<holotype::DocRef>>) -> Vec<i64> {
+    let key = |key: Key| match key {
+        Key::Int(int) => int,
+        other => panic!("{other}"),
+    };
+    found.map(|found| key(found.unwrap().key().to_key())).collect()
+}
+
+#[test]
+fn nothing_goes_where_the_sort_says() {
+    let birds = birds();
+    let by = |sort: Sort| keys(birds.find(..).sort(sort).run().unwrap());
+    assert_eq!(by(Sort::by("$.seen")), [2, 5, 1, 4, 3]);
+    assert_eq!(by(Sort::by("$.seen").nothing_last()), [1, 4, 3, 2, 5]);
+    assert_eq!(by(Sort::by("$.seen").descending()), [3, 1, 4, 2, 5]);
+    assert_eq!(by(Sort::by("$.seen").descending().nothing_first()), [2, 5, 3, 1, 4]);
+}
+
+//= spec/query.md#q-7-2-order
+//# A store MUST refuse a sort whose expression is not single.
+//= spec/query.md#q-6-1-expression
+//# A store MUST refuse a constant (a literal, `arg` or `bytes` alone), or a function that is true or
+//# false, as an expression.
+#[test]
+fn a_wrong_question_is_told_when_it_is_run() {
+    let birds = birds();
+    let wrong = |sort: &str| birds.find(..).sort(sort).run().err();
+    for sort in [
+        "$.tags[*]",
+        "$..a",
+        "1",
+        "'a'",
+        "arg('x')",
+        "bytes('00')",
+        "contains(@.a, 'b')",
+        "$.",
+        "seen",
+        "$.a $.b",
+    ] {
+        assert!(matches!(wrong(sort), Some(Error::Query { .. })), "{sort}: {:?}", wrong(sort));
+    }
+    assert!(matches!(birds.find("@.a ==").count(), Err(Error::Query { offset: 6, .. })));
+    assert!(matches!(birds.find("@.a == arg('x')").count(), Err(Error::Parameter { .. })));
+    assert!(matches!(birds.find("@.a == arg('x')").bind("y", 1).count(), Err(Error::Parameter { .. })));
+    assert!(matches!(birds.find(..).sort("add(@.seen, arg('x'))").run(), Err(Error::Parameter { .. })));
+    assert_eq!(birds.find(..).sort("add(@.seen, arg('x'))").bind("x", 1).count().unwrap(), 5);
+    assert!(matches!(birds.find(..).sort("$.a").unordered().run(), Err(Error::InvalidQuery { .. })));
+    assert_eq!(birds.find("@.seen").unordered().run().unwrap().count(), 3);
+    let none = Db::in_memory().collection("none");
+    assert!(matches!(none.find(..).run(), Err(Error::UnknownCollection { .. })));
+    assert!(matches!(none.find(..).count(), Err(Error::UnknownCollection { .. })));
+}
+
+#[test]
+fn one_and_at_most_one_count() {
+    let birds = birds();
+    assert!(matches!(birds.find("@.n == 9").one(), Err(Error::NotOne { found: 0 })));
+    assert!(matches!(birds.find("@.seen == 3").one(), Err(Error::NotOne { found: 2 })));
+    assert!(matches!(birds.find("@.seen == 3").at_most_one(), Err(Error::NotOne { found: 2 })));
+    assert_eq!(birds.find("@.n == 2").one().unwrap().key().to_key(), Key::Int(3));
+    assert!(birds.find("@.n == 9").at_most_one().unwrap().is_none());
+    assert!(birds.find(field("n").ge(4)).exists().unwrap());
+    assert!(!birds.find(field("n").ge(4)).skip(1).exists().unwrap());
+    assert!(birds.find(..).limit(0).first().unwrap().is_none());
+}
+
+#[test]
+fn documents_come_as_a_type() {
+    let birds = birds();
+    let names: Vec<(String, i64)> = birds
+        .find("@.seen == 3")
+        .find_as::<std::collections::BTreeMap<String, holotype::Value>>()
+        .unwrap()
+        .map(|bird| {
+            let bird = bird.unwrap();
+            (bird["name"].as_str().unwrap().to_owned(), bird["n"].as_i64().unwrap())
+        })
+        .collect();
+    assert_eq!(names, [("bird 0".to_owned(), 0), ("bird 3".to_owned(), 3)]);
+}
+
+//= spec/query.md#q-7-4-cursors
+//# A store MUST refuse a cursor of a query of another collection, or with another filter, other bound
+//# values or other sorts.
+//= spec/query.md#q-7-4-cursors
+//# A store MUST refuse a text of which a part is missing, or that is no cursor.
+#[test]
+fn a_cursor_goes_with_its_query_alone() {
+    let db = Db::in_memory();
+    for name in ["a", "b"] {
+        db.collection(name).insert_many((0..9).map(|n| doc! { "n": n % 3 })).unwrap();
+    }
+    let (a, b) = (db.collection("a"), db.collection("b"));
+    let asked = || a.find("@.n >= arg('x')").bind("x", 0).sort(Sort::by("$.n").descending());
+    let mut found = asked().limit(4).run().unwrap();
+    assert!(found.cursor().is_none());
+    assert_eq!(keys(found.by_ref()), [3, 6, 9, 2]);
+    let cursor = found.cursor().unwrap();
+    assert_eq!(cursor.key(), Key::Int(2));
+    assert_eq!(keys(asked().after(cursor.clone()).run().unwrap()), [5, 8, 1, 4, 7]);
+    let refused = [
+        b.find("@.n >= arg('x')").bind("x", 0).sort(Sort::by("$.n").descending()),
+        a.find("@.n >= arg('x')").bind("x", 1).sort(Sort::by("$.n").descending()),
+        a.find("@.n > arg('x')").bind("x", 0).sort(Sort::by("$.n").descending()),
+        a.find("@.n >= arg('x')").bind("x", 0).sort("$.n"),
+        a.find("@.n >= arg('x')").bind("x", 0).sort(Sort::by("$.n").descending().nothing_first()),
+        a.find("@.n >= arg('x')").bind("x", 0),
+        a.find(Filter::parse("@.n >= arg('x')").unwrap().bind("x", 7).unwrap())
+            .sort(Sort::by("$.n").descending()),
+    ];
+    for query in refused {
+        let other = query.clone();
+        let error = query.after(cursor.clone()).run().err();
+        assert!(matches!(error, Some(Error::InvalidCursor { .. })), "{error:?} of {other:?}");
+    }
+    assert!(matches!(a.find(..).unordered().after(cursor.clone()).run(), Err(Error::InvalidQuery { .. })));
+    let text = cursor.to_string();
+    assert_eq!(text.parse::<Cursor>().unwrap(), cursor);
+    for len in 0..text.len() {
+        assert!(matches!(text[..len].parse::<Cursor>(), Err(Error::InvalidCursor { .. })), "{len}");
+    }
+    let other = format!("{}{}", &text[..text.len() / 2], text[text.len() / 2..].to_lowercase());
+    assert!(other == text || other.parse::<Cursor>().is_err());
+}
+
+//= spec/query.md#q-7-1-query
+//# A query MUST answer from one state, the one in which it began.
+#[test]
+fn a_query_answers_the_state_in_which_it_began_whatever_becomes_of_it() {
+    for sort in [None, Some("$.n")] {
+        let birds = birds();
+        let db = Db::in_memory();
+        let copy = db.collection("birds");
+        for bird in birds.scan(..).unwrap() {
+            copy.insert(bird.unwrap().to_document().unwrap()).unwrap();
+        }
+        let asked = |birds: &Collection| {
+            sort.iter().fold(birds.find("@.name"), |query, sort| query.sort(*sort)).run().unwrap()
+        };
+        let mut found = asked(&copy);
+        found.next().unwrap().unwrap();
+        copy.update(2, holotype::Update::new().set("$.name", "another")).unwrap();
+        copy.delete(3).unwrap();
+        copy.insert(doc! { "name": "new", "n": 9 }).unwrap();
+        let second = found.next().unwrap().unwrap();
+        assert_eq!(second.get("name").unwrap().as_str(), Some("bird 1"));
+        copy.clear().unwrap();
+        db.drop_collection("birds").unwrap();
+        assert_eq!(keys(found), [3, 4, 5]);
+
+        // In a transaction: what it changes meanwhile does not show in what it asked before.
+        db.write(|tx| {
+            let copy = tx.collection("copy");
+            copy.insert_many((0..5).map(|n| doc! { "name": "bird", "n": n }))?;
+            let query = sort.iter().fold(copy.find(..), |query, sort| query.sort(*sort));
+            let mut seen = 0;
+            for found in query.run()? {
+                let found = found?;
+                assert_eq!(found.get("name").unwrap().as_str(), Some("bird"));
+                copy.put(found.key().to_key(), doc! { "name": "changed" })?;
+                copy.put(5 - seen, doc! { "name": "changed" })?;
+                seen += 1;
+            }
+            assert_eq!(seen, 5);
+            assert_eq!(copy.find("@.name == 'changed'").count()?, 5);
+            Ok::<_, Error>(())
+        })
+        .unwrap();
+    }
+}
+
+//= spec/query.md#q-7-5-bounds
+//# A query beyond a bound MUST end with an error. It MUST NOT answer a part as if it were all.
+#[test]
+fn a_deadline_an_end_by_the_caller_and_too_little_memory_are_errors() {
+    let many = Db::in_memory().collection("many");
+    many.insert_many((0..1000).map(|n| doc! { "n": (n * 7) % 1000 })).unwrap();
+    let passed = Instant::now();
+    assert!(matches!(many.find(..).deadline(passed).count(), Err(Error::DeadlinePassed { scanned: 0 })));
+    assert!(matches!(many.find(..).deadline(passed).run(), Err(Error::DeadlinePassed { .. })));
+    let later = Instant::now() + Duration::from_secs(3600);
+    assert_eq!(many.find("@.n >= 500").deadline(later).count().unwrap(), 500);
+    let ending = || {
+        many.find("@.n < 0").progress(|progress| match progress.scanned {
+            0..512 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        })
+    };
+    assert!(matches!(ending().count(), Err(Error::Cancelled { scanned: 512 })));
+    assert!(matches!(ending().sort("$.n").run(), Err(Error::Cancelled { scanned: 512 })));
+    let mut found = ending().run().unwrap();
+    assert!(matches!(found.next(), Some(Err(Error::Cancelled { scanned: 512 }))));
+    assert!(found.next().is_none());
+    let sort = || many.find(..).sort("$.n").sort_memory(1000);
+    assert!(matches!(sort().run(), Err(Error::QueryMemory { max: 1000 })));
+    assert_eq!(keys(sort().limit(3).run().unwrap()).len(), 3);
+    assert!(matches!(sort().limit(500).run(), Err(Error::QueryMemory { .. })));
+    assert!(matches!(many.find(..).sort_memory(1000).distinct("$.n"), Err(Error::QueryMemory { .. })));
+}
+
+#[test]
+fn a_sort_beyond_its_memory_goes_to_a_file_without_a_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let db = Db::open_with(
+        directory.path().join("s.holo"),
+        &Options::new().durability(holotype::Durability::Buffered),
+    )
+    .unwrap();
+    let many = db.collection("many");
+    many.insert_many((0..3000).map(|n| doc! { "n": (n * 7) % 1000, "text": "x".repeat((n % 50) as usize) }))
+        .unwrap();
+    let asked = || many.find("@.n != 3").sort("$.n").sort(Sort::by("$.text").descending());
+    let expected = keys(asked().run().unwrap());
+    assert_eq!(expected.len(), 2997);
+    for memory in [0, 100, 5_000, 100_000] {
+        let mut found = asked().sort_memory(memory).run().unwrap();
+        let first = keys(found.by_ref().take(10));
+        let names: Vec<_> =
+            std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["s.holo"], "{memory}");
+        let cursor = found.cursor().unwrap();
+        assert_eq!([first, keys(found)].concat(), expected, "{memory}");
+        assert_eq!(
+            keys(asked().sort_memory(memory).after(cursor).limit(500).run().unwrap()),
+            expected[10..510]
+        );
+        assert_eq!(
+            keys(asked().sort_memory(memory).skip(2000).limit(900).run().unwrap()),
+            expected[2000..2900]
+        );
+    }
+}
