@@ -103,6 +103,12 @@ impl Segment {
         &self.stretches[after.saturating_sub(1)]
     }
 
+    /// Whether a stretch of an incarnation above `above` begins at `offset`.
+    pub(crate) fn opens_at(&self, offset: u32, above: u32) -> bool {
+        let stretch = self.stretch_at(offset);
+        stretch.offset == offset && stretch.first_lsn.incarnation() > above
+    }
+
     /// The put of `key` in `collection` whose record begins `bytes` and stands at `offset`; as [`put_of`] says.
     #[inline(always)]
     pub(crate) fn put_of(
@@ -161,12 +167,12 @@ impl SegmentTable {
         first.cloned()
     }
 
-    /// Where the last stretch begins that begins with `lsn` or below: segment and offset.
-    pub(crate) fn stretch_before(&self, lsn: Lsn) -> Option<(u64, u32)> {
+    /// Where the last stretch begins that begins with `lsn` or below: segment, offset, and what it begins with.
+    pub(crate) fn stretch_before(&self, lsn: Lsn) -> Option<(u64, u32, Lsn)> {
         let segments = read(&self.segments);
         let segment = segments.values().rev().find(|segment| segment.first_lsn() <= lsn)?;
         let stretch = segment.stretches.iter().rev().find(|stretch| stretch.first_lsn <= lsn)?;
-        Some((segment.sequence, stretch.offset))
+        Some((segment.sequence, stretch.offset, stretch.first_lsn))
     }
 
     /// Adds a segment, or puts it in the place of its shorter self.

@@ -2,12 +2,12 @@
 
 use crate::document::{Key, KeyRef};
 use crate::error::{Clause, Corruption, Error, Result};
-use crate::format::body::parse_opening;
 use crate::format::catalog::CatalogChange;
-use crate::format::frame::{FRAME_HEADER_LEN, FrameFlags, FrameHeader, parse_header_at};
+use crate::format::frame::{FRAME_HEADER_LEN, Frame, FrameFlags, FrameHeader, parse_header_at};
 use crate::format::record::{Kind, Record};
-use crate::format::{LogAddress, Lsn, round_up_8};
+use crate::format::{LogAddress, Lsn};
 use crate::index::{Entry, State};
+use crate::log::{Cursor, Frames, Log, Met, NOTHING_FOLLOWS};
 use crate::sync::{Arc, AtomicU64, Ordering};
 
 use super::read::Located;
@@ -82,26 +82,22 @@ pub struct Commit {
     pub changes: Vec<Change>,
 }
 
-/// How far a feed has come: everything up to `lsn` was shown, or is not wanted.
+/// How far a feed has come.
 #[derive(Debug, Clone)]
 pub(crate) struct Feed {
-    sequence: u64,
-    /// Where the last frame that was looked at ended.
-    offset: u32,
-    /// The commit of that frame.
-    lsn: Lsn,
-    /// Whether a part of that commit is still to come.
-    is_within: bool,
-    /// What others see of `sequence`.
+    /// Everything up to its commit was shown, or is not wanted. Its segment is a sequence.
+    cursor: Cursor<u64>,
+    /// What others see of that.
     position: Arc<AtomicU64>,
 }
 
-/// A frame that was read.
-#[derive(Debug)]
-struct Frame {
-    header: FrameHeader,
-    sequence: u64,
-    offset: u32,
+/// A frame in the segment of a sequence.
+type MetFrame = Met<u64, ()>;
+
+/// The log up to where it is visible.
+struct VisibleLog<'a> {
+    log: &'a Log,
+    end: LogAddress,
 }
 
 impl Shared {
@@ -121,29 +117,32 @@ impl Shared {
         // Entered before it is looked at what there is: what is found stays.
         let position = self.feeds.enter();
         let oldest = self.log.segments.first_unbroken().expect("a store has a segment");
+        let geometry = self.log.geometry;
         let start = match from {
-            Lsn::ZERO if oldest.sequence == 0 => Some((0, self.log.geometry.data_start())),
-            _ => self.log.segments.stretch_before(from).filter(|(sequence, _)| *sequence >= oldest.sequence),
+            Lsn::ZERO if oldest.sequence == 0 => {
+                Some(Cursor::behind_commit(geometry, 0, geometry.data_start(), from))
+            }
+            _ => {
+                let stretch = self.log.segments.stretch_before(from);
+                let stretch = stretch.filter(|(sequence, ..)| *sequence >= oldest.sequence);
+                stretch.map(|(sequence, offset, lsn)| Cursor::before_stretch(geometry, sequence, offset, lsn))
+            }
         };
-        let Some((sequence, offset)) = start else {
+        let Some(cursor) = start else {
             return Err(match oldest.sequence {
                 0 => Error::LsnUnknown { lsn: from.0 },
                 _ => Error::LsnGone { lsn: from.0, oldest: oldest.first_lsn().0 },
             });
         };
-        position.store(sequence, Ordering::Release);
-        let mut feed = Feed { sequence, offset, lsn: Lsn::ZERO, is_within: false, position };
-        while feed.lsn < from {
-            let frame = self.next_frame(&feed, visible)?.ok_or(Error::LsnUnknown { lsn: from.0 })?;
-            if frame.header.lsn > from {
+        position.store(cursor.segment, Ordering::Release);
+        let mut feed = Feed { cursor, position };
+        // Part of the commit itself may still be ahead.
+        while feed.cursor.lsn < from || feed.cursor.is_within_commit() {
+            let met = self.next_frame(&feed, visible)?.ok_or(Error::LsnUnknown { lsn: from.0 })?;
+            if met.frame.header.lsn > from {
                 return Err(Error::LsnUnknown { lsn: from.0 });
             }
-            feed.pass(&frame);
-        }
-        // Part of the commit itself may still be ahead.
-        while feed.is_within {
-            let frame = self.next_frame(&feed, visible)?.ok_or(Error::LsnUnknown { lsn: from.0 })?;
-            feed.pass(&frame);
+            feed.cursor.pass(&met);
         }
         Ok(feed)
     }
@@ -152,7 +151,7 @@ impl Shared {
     #[cfg(feature = "testing")]
     pub(super) fn fork_feed(&self, feed: &Feed) -> Feed {
         let position = self.feeds.enter();
-        position.store(feed.sequence, Ordering::Release);
+        position.store(feed.cursor.segment, Ordering::Release);
         Feed { position, ..feed.clone() }
     }
 
@@ -167,86 +166,39 @@ impl Shared {
         let mut changes = Vec::new();
         // Nothing is passed for good before the whole commit was read: after an error the feed stands where it stood.
         let mut ahead = feed.clone();
-        while let Some(frame) = self.next_frame(&ahead, visible)? {
-            if !frame.header.flags.contains(FrameFlags::SYSTEM) {
-                self.read_changes(&frame, &mut changes)?;
+        while let Some(met) = self.next_frame(&ahead, visible)? {
+            if !met.frame.header.flags.contains(FrameFlags::SYSTEM) {
+                self.read_changes(&met, &mut changes)?;
             }
-            ahead.pass(&frame);
-            if ahead.is_within {
+            ahead.cursor.pass(&met);
+            if ahead.cursor.is_within_commit() {
                 continue;
             }
             *feed = ahead.clone();
-            feed.position.store(feed.sequence, Ordering::Release);
+            feed.position.store(feed.cursor.segment, Ordering::Release);
             if !changes.is_empty() {
-                return Ok(Some(Commit { lsn: feed.lsn.0, changes }));
+                return Ok(Some(Commit { lsn: feed.cursor.lsn.0, changes }));
             }
         }
         Ok(None)
     }
 
     /// The frame behind the one that `feed` has passed; none at the end of the visible log.
-    fn next_frame(&self, feed: &Feed, visible: State) -> Result<Option<Frame>> {
-        let geometry = self.log.geometry;
-        if geometry.address(feed.sequence, feed.offset) >= visible.address {
+    fn next_frame(&self, feed: &Feed, visible: State) -> Result<Option<MetFrame>> {
+        let cursor = &feed.cursor;
+        let address = self.log.geometry.address(cursor.segment, cursor.offset);
+        if address >= visible.address {
             return Ok(None);
         }
-        let near = geometry.place(feed.offset);
-        let aligned = geometry.place(geometry.round_up_sector(feed.offset)).filter(|at| Some(*at) != near);
-        let here = [near, aligned].into_iter().flatten().map(|offset| (feed.sequence, offset));
-        let places: Vec<_> = here.chain([(feed.sequence + 1, geometry.data_start())]).collect();
-        // spec. Where an opening frame goes on from here, what else there is was taken back.
-        let mut opening = None;
-        for place in &places {
-            if geometry.address(place.0, place.1) < visible.address && self.opens(*place, feed)? {
-                opening = Some(place);
-            }
-        }
-        for &(sequence, offset) in opening.map_or(&places[..], std::slice::from_ref) {
-            if geometry.address(sequence, offset) < visible.address
-                && let Some(frame) = self.frame_at(sequence, offset)?
-                && (opening.is_some() || feed.goes_on_with(&frame.header))
-            {
-                return Ok(Some(frame));
-            }
-        }
-        let address = geometry.address(feed.sequence, feed.offset);
-        Err(Corruption {
-            at: self.log.segments.file_offset(address).unwrap_or(address.0),
+        let mut frames = VisibleLog { log: &self.log, end: visible.address };
+        let following = || Corruption {
+            at: file_offset(&self.log, address),
             clause: Clause("R-2.1"),
-            what: "no frame goes on with the log",
-            expected: feed.lsn.0,
+            what: NOTHING_FOLLOWS,
+            expected: cursor.lsn.0,
             found: 0,
-        }
-        .into())
-    }
-
-    /// Whether an incarnation begins at this place that goes on from where `feed` stands. The opening frame must name that very commit
-    /// and address (spec: ): other commits may stand in front of it.
-    fn opens(&self, (sequence, offset): (u64, u32), feed: &Feed) -> Result<bool> {
-        let begins = self.log.segments.get(sequence).is_some_and(|segment| {
-            let stretch = segment.stretch_at(offset);
-            stretch.offset == offset
-                && stretch.first_lsn.count() == 1
-                && stretch.first_lsn.incarnation() > feed.lsn.incarnation()
-        });
-        if !begins {
-            return Ok(false);
-        }
-        let geometry = self.log.geometry;
-        let address = geometry.address(sequence, offset + FRAME_HEADER_LEN as u32);
-        let found = self.log.find(address)?;
-        let record = self.log.parse(&found, address)?;
-        let here = (feed.lsn, geometry.address(feed.sequence, feed.offset));
-        Ok(record.kind == Kind::Opening && parse_opening(record.body) == Some(here))
-    }
-
-    /// The frame whose valid header stands at this place.
-    fn frame_at(&self, sequence: u64, offset: u32) -> Result<Option<Frame>> {
-        let geometry = self.log.geometry;
-        let Some(segment) = self.log.segments.get(sequence) else { return Ok(None) };
-        let bytes = self.log.copy(geometry.address(sequence, offset), FRAME_HEADER_LEN)?;
-        let header = parse_header_at(&bytes, offset, &segment.frame_seed, geometry.segment_bytes());
-        Ok(header.map(|header| Frame { header, sequence, offset }))
+        };
+        Ok(Some(cursor.next(&mut frames)?.ok_or_else(following)?))
     }
 
     /// The document at `location`; none where the log no longer has that place.
@@ -281,11 +233,11 @@ impl Shared {
         }
     }
 
-    /// Appends what the records of `frame` change.
-    fn read_changes(&self, frame: &Frame, changes: &mut Vec<Change>) -> Result<()> {
-        let mut at = frame.offset + FRAME_HEADER_LEN as u32;
-        for _ in 0..frame.header.record_count {
-            let address = self.log.geometry.address(frame.sequence, at);
+    /// Appends what the records of a frame change.
+    fn read_changes(&self, met: &MetFrame, changes: &mut Vec<Change>) -> Result<()> {
+        let mut at = met.frame.records_at();
+        for _ in 0..met.frame.header.record_count {
+            let address = self.log.geometry.address(met.segment, at);
             let found = self.log.find(address)?;
             let record = self.log.parse(&found, address)?;
             changes.extend(change_of(&record, address)?);
@@ -295,23 +247,53 @@ impl Shared {
     }
 }
 
-impl Feed {
-    fn pass(&mut self, frame: &Frame) {
-        self.sequence = frame.sequence;
-        self.offset = round_up_8(frame.offset + FRAME_HEADER_LEN as u32 + frame.header.body_len);
-        self.lsn = frame.header.lsn;
-        self.is_within = !frame.header.last;
+impl Frames for VisibleLog<'_> {
+    /// Its sequence.
+    type Segment = u64;
+    type Body = ();
+
+    fn sequence(&self, sequence: &u64) -> u64 {
+        *sequence
     }
 
-    /// Whether a frame with this header comes next in its incarnation.
-    fn goes_on_with(&self, header: &FrameHeader) -> bool {
-        match self.lsn {
-            // A feed begins at the front of a segment, which may be in the middle of a commit.
-            Lsn::ZERO => true,
-            lsn if self.is_within => header.lsn == lsn,
-            lsn => header.lsn == lsn.next() && header.part == 0,
-        }
+    fn file_offset(&self, sequence: &u64, offset: u32) -> u64 {
+        file_offset(self.log, self.log.geometry.address(*sequence, offset))
     }
+
+    fn successors(&mut self, sequence: &u64, _: u32) -> Result<Vec<(u64, Lsn)>> {
+        let next = self.log.segments.get(sequence + 1);
+        Ok(next.into_iter().map(|segment| (segment.sequence, segment.first_lsn())).collect())
+    }
+
+    fn may_open(&self, sequence: &u64, offset: u32, above: u32) -> Result<bool> {
+        let segment = self.log.segments.get(*sequence);
+        Ok(segment.is_some_and(|segment| segment.opens_at(offset, above)))
+    }
+
+    fn header(&self, sequence: &u64, offset: u32) -> Result<Option<FrameHeader>> {
+        let address = self.log.geometry.address(*sequence, offset);
+        let Some(segment) = self.log.segments.get(*sequence).filter(|_| address < self.end) else {
+            return Ok(None);
+        };
+        let bytes = self.log.copy(address, FRAME_HEADER_LEN)?;
+        Ok(parse_header_at(&bytes, offset, &segment.frame_seed, self.log.geometry.segment_bytes()))
+    }
+
+    /// Each record is verified when it is read.
+    fn body(&self, _: &u64, _: &Frame) -> Result<Option<()>> {
+        Ok(Some(()))
+    }
+
+    fn named(&self, opening: &MetFrame) -> Result<Option<(Lsn, LogAddress)>> {
+        let address = self.log.geometry.address(opening.segment, opening.frame.records_at());
+        let found = self.log.find(address)?;
+        Ok(self.log.parse(&found, address)?.opening())
+    }
+}
+
+/// The place of a log address in the file, as far as it can be told.
+fn file_offset(log: &Log, address: LogAddress) -> u64 {
+    log.segments.file_offset(address).unwrap_or(address.0)
 }
 
 /// What a record says to a feed; none where that is nothing of its own, as with chunks.

@@ -178,6 +178,88 @@ impl FrameHeader {
     }
 }
 
+/// A frame with a valid header, in its segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame {
+    /// Where it begins in its segment.
+    pub offset: u32,
+    /// Its header.
+    pub header: FrameHeader,
+}
+
+impl Frame {
+    /// Where its first record begins in the segment.
+    #[must_use]
+    pub const fn records_at(&self) -> u32 {
+        self.offset + FRAME_HEADER_LEN as u32
+    }
+
+    /// Where its body ends in the segment.
+    #[must_use]
+    pub const fn body_end(&self) -> u32 {
+        self.records_at() + self.header.body_len
+    }
+
+    /// Where it ends in the segment (F-5.2).
+    #[must_use]
+    pub const fn end(&self) -> u32 {
+        round_up_8(self.body_end())
+    }
+
+    /// Its records, each with its own offset in the segment, in log order. `segment` is as in [`parse_header`], and the body was found
+    /// valid. So an `Err` is a record whose content breaks F-6 or is of a newer format; it comes with the record's offset and
+    /// ends the iteration.
+    #[must_use]
+    pub fn records<'a>(&self, segment: &'a [u8], seed: &RecordSeed) -> Records<'a> {
+        let body = body(segment, self.offset, &self.header).unwrap_or_default();
+        Records { rest: body, offset: self.records_at(), seed: *seed }
+    }
+}
+
+/// A search for frames in bytes of a segment, whatever stands between them: at each place where a frame can begin.
+#[derive(Debug, Clone, Copy)]
+pub struct FrameSearch<'a> {
+    bytes: &'a [u8],
+    /// The offset in the segment of the first of `bytes`, a multiple of 8.
+    base: u32,
+    /// The next place to look at.
+    at: u32,
+    seed: SegmentSeed,
+    segment_bytes: u32,
+}
+
+impl<'a> FrameSearch<'a> {
+    /// A search of `bytes`, which stand at `base` of their segment, from the offset `from` on.
+    #[must_use]
+    pub fn new(bytes: &'a [u8], base: u32, from: u32, seed: SegmentSeed, segment_bytes: u32) -> Self {
+        FrameSearch { bytes, base, at: from.max(base).next_multiple_of(8), seed, segment_bytes }
+    }
+
+    /// Goes on behind a frame that is whole. What is left of one that was cut may have others written over its body.
+    pub fn pass(&mut self, whole: &Frame) {
+        self.at = whole.end();
+    }
+}
+
+/// The frames whose headers are valid, in the order of their offsets.
+impl Iterator for FrameSearch<'_> {
+    type Item = Frame;
+
+    #[inline]
+    fn next(&mut self) -> Option<Frame> {
+        loop {
+            let (offset, header) = (self.at, self.bytes.get((self.at - self.base) as usize..)?);
+            if header.len() < FRAME_HEADER_LEN {
+                return None;
+            }
+            self.at += 8;
+            if let Some(header) = parse_header_at(header, offset, &self.seed, self.segment_bytes) {
+                return Some(Frame { offset, header });
+            }
+        }
+    }
+}
+
 /// Reads the frame header at `offset` of a segment, whose bytes from its offset 0 are `segment`; they may be
 /// fewer than `segment_bytes`, as at the end of a file.
 ///
@@ -288,7 +370,7 @@ pub enum FrameFault {
 //# into them is valid.
 /// Checks that the body of the frame at `offset` is valid: every record's checksum holds, the records fill the
 /// body exactly and are as many as the header counts, and the body's checksum holds (F-5.7). What the records
-/// say is not looked at; [`records`] does that.
+/// say is not looked at; [`Frame::records`] does that.
 ///
 /// `segment` is as in [`parse_header`], from which `header` comes; `seeds` are those of the segment for frames,
 /// and of the segment and the header's incarnation for records.
@@ -346,16 +428,7 @@ fn body<'a>(segment: &'a [u8], offset: u32, header: &FrameHeader) -> Option<&'a 
     segment.get(start..start.checked_add(header.body_len as usize)?)
 }
 
-/// The records of the frame at `offset`, each with its own offset in the segment, in log order. `header` comes
-/// from [`parse_header`] and [`check_body`] has found the body valid, so an `Err` is a record whose content
-/// breaks F-6 or is of a newer format; it comes with the record's offset and ends the iteration.
-#[must_use]
-pub fn records<'a>(segment: &'a [u8], offset: u32, header: &FrameHeader, seed: &RecordSeed) -> Records<'a> {
-    let body = body(segment, offset, header).unwrap_or_default();
-    Records { rest: body, offset: offset.saturating_add(FRAME_HEADER_LEN as u32), seed: *seed }
-}
-
-/// The iterator that [`records`] returns.
+/// The iterator that [`Frame::records`] returns.
 #[derive(Debug, Clone)]
 pub struct Records<'a> {
     rest: &'a [u8],

@@ -1,7 +1,7 @@
 //! The frames of a log segment, and which of them count.
 
 use crate::format::frame::{
-    FRAME_HEADER_LEN, FrameFault, FrameFlags, FrameHeader, SegmentSeed, check_body, parse_header,
+    FRAME_HEADER_LEN, Frame, FrameFault, FrameFlags, FrameHeader, FrameSearch, SegmentSeed, check_body,
 };
 use crate::format::record::{self, Kind, Record, RecordFault, RecordSeed, parse_opening, peek_len};
 use crate::format::{Geometry, Lineage, LogAddress, Lsn, round_up_8};
@@ -152,21 +152,15 @@ pub(super) fn find(bytes: &[u8], lineage: &Lineage, place: (Geometry, u64)) -> V
     let seed = SegmentSeed::for_segment(lineage, sequence);
     let mut frames = Vec::new();
     let mut budget = Budget::of(bytes);
-    let mut offset = geometry.data_start();
-    while offset as usize + FRAME_HEADER_LEN <= bytes.len() {
-        let Some(header) = parse_header(bytes, offset, &seed, geometry.segment_bytes()) else {
-            offset += 8;
-            continue;
-        };
-        if !budget.spend(header.body_len as usize) {
-            break;
-        }
+    let mut search = FrameSearch::new(bytes, 0, geometry.data_start(), seed, geometry.segment_bytes());
+    while let Some(frame) = search.next().filter(|frame| budget.spend(frame.header.body_len as usize)) {
+        let Frame { offset, header } = frame;
         let record_seed = RecordSeed::new(lineage, header.lsn.incarnation(), sequence);
         let fault = check_body(bytes, offset, &header, (&seed, &record_seed)).err();
-        let frame = FrameView { offset, header, fault, standing: Standing::Unknown };
-        // What is left of a frame that was cut may have others written over its body.
-        offset = if frame.is_whole() { frame.end() } else { offset + 8 };
-        frames.push(frame);
+        if fault.is_none() {
+            search.pass(&frame);
+        }
+        frames.push(FrameView { offset, header, fault, standing: Standing::Unknown });
     }
     frames
 }

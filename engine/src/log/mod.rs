@@ -3,6 +3,7 @@
 mod accounting;
 mod appender;
 mod batch;
+mod cursor;
 #[cfg(test)]
 mod fixtures;
 #[cfg(all(test, loom))]
@@ -15,6 +16,7 @@ mod walk;
 
 pub(crate) use appender::{Appender, LogEnd, Mark};
 pub(crate) use batch::{Action, Batch, Change, Chunk, Relocation, Replaces};
+pub(crate) use cursor::{Cursor, Frames, Met, NO_OPENING, NOTHING_FOLLOWS, broken, may_open};
 pub(crate) use reader::{Found, Log, Look, record_fault};
 pub(crate) use tail::Tail;
 pub(crate) use walk::SegmentWalk;

@@ -5,7 +5,7 @@
 
 use crate::error::Result;
 use crate::format::Lsn;
-use crate::format::frame::{FRAME_HEADER_LEN, FrameHeader, body_crc, parse_header_at};
+use crate::format::frame::{FRAME_HEADER_LEN, Frame, FrameSearch, body_crc};
 use crate::format::record::{self, RecordSeed};
 
 use crate::seeded::{self, Bug};
@@ -40,7 +40,7 @@ impl Claims {
 /// Searches the rest of the segment in which the log ended, and the chain of its successors.
 pub(super) fn search(scan: &mut Scan<'_>) -> Result<Claims> {
     let mut claims = Claims::default();
-    let current = std::rc::Rc::clone(&scan.image);
+    let current = std::rc::Rc::clone(scan.image());
     search_segment(scan, &current, scan.offset(), &mut claims)?;
     if seeded::is_on(Bug::ClaimsNotFollowedAlongTheChain) {
         return Ok(claims);
@@ -116,12 +116,9 @@ fn search_segment(scan: &Scan<'_>, image: &Shared, from: u32, claims: &mut Claim
         let offset = (file_offset - image.file_offset(0)) as u32;
         let mut found = Claims::default();
         // No frame begins before `from`; `offset` is a multiple of the sector.
-        let first = from.saturating_sub(offset).next_multiple_of(8) as usize;
-        let places = bytes.get(first..).unwrap_or_default().windows(FRAME_HEADER_LEN).step_by(8);
-        for (at, header) in (first..).step_by(8).zip(places) {
-            let place = offset + at as u32;
-            let header = parse_header_at(header, place, &image.seed, scan.geometry.segment_bytes());
-            let Some(header) = header else { continue };
+        let (seed, segment_bytes) = (image.seed, scan.geometry.segment_bytes());
+        for frame in FrameSearch::new(bytes, offset, from, seed, segment_bytes) {
+            let header = &frame.header;
             // spec. Any valid header counts for the incarnation.
             found.add(Lsn::ZERO, header.lsn.incarnation());
             // spec. For the claim it must be of this life of the file.
@@ -129,7 +126,7 @@ fn search_segment(scan: &Scan<'_>, image: &Shared, from: u32, claims: &mut Claim
                 && header.lsn.incarnation() >= scan.slot.incarnation
                 && header.lsn >= first_lsn
             {
-                let opening = opened(scan, image, &bytes[at..], place, &header);
+                let opening = opened(scan, image, &bytes[(frame.offset - offset) as usize..], &frame);
                 found.add(header.claim().max(opening).unwrap_or(Lsn::ZERO), 0);
             }
         }
@@ -146,14 +143,15 @@ fn search_segment(scan: &Scan<'_>, image: &Shared, from: u32, claims: &mut Claim
 }
 
 /// The L of a valid opening frame that ends in the sector in which it begins (spec: ).
-fn opened(scan: &Scan<'_>, image: &Shared, frame: &[u8], offset: u32, header: &FrameHeader) -> Option<Lsn> {
+fn opened(scan: &Scan<'_>, image: &Shared, bytes: &[u8], frame: &Frame) -> Option<Lsn> {
+    let Frame { offset, header } = frame;
     if !header.is_opening() {
         return None;
     }
-    let body = frame.get(FRAME_HEADER_LEN..FRAME_HEADER_LEN + header.body_len as usize)?;
+    let body = bytes.get(FRAME_HEADER_LEN..FRAME_HEADER_LEN + header.body_len as usize)?;
     let seed = RecordSeed::new(&scan.lineage, header.lsn.incarnation(), image.sequence);
-    let record = record::parse(body, seed.at(offset + FRAME_HEADER_LEN as u32)).ok()?;
-    let crc = body_crc(header, image.seed.at(offset), [record.crc].into_iter());
+    let record = record::parse(body, seed.at(frame.records_at())).ok()?;
+    let crc = body_crc(header, image.seed.at(*offset), [record.crc].into_iter());
     let (l, _) = record.opening().filter(|_| record.len == body.len() && crc == header.body_crc)?;
     Some(l)
 }

@@ -1,6 +1,8 @@
 //! A commit as the scan of the log finds it.
 
+use crate::error::{Error, Result};
 use crate::format::Lsn;
+use crate::log::{Met, broken};
 
 use super::image::Shared;
 
@@ -12,23 +14,27 @@ pub(crate) struct Commit {
     pub(super) parts: Vec<Part>,
 }
 
-/// One valid frame.
-#[derive(Debug, Clone)]
-pub(super) struct Part {
-    pub(super) image: Shared,
-    /// Of the frame, in its segment.
-    pub(super) offset: u32,
-    /// Where the frame ended.
-    pub(super) end: u32,
-    /// Offsets of its records, in the segment.
-    pub(super) records: Vec<u32>,
-    pub(super) opening: bool,
-    /// As its header has it.
-    pub(super) record_count: u32,
-}
+/// One valid frame, and how many records it has.
+pub(super) type Part = Met<Shared, u32>;
 
 impl Commit {
     pub(super) fn last(&self) -> &Part {
         &self.parts[self.parts.len() - 1]
+    }
+}
+
+impl Part {
+    pub(super) fn broken(&self, clause: &'static str, what: &'static str) -> Error {
+        broken(self.segment.file_offset(self.frame.offset), clause, what)
+    }
+
+    //= spec/recovery.md#r-2-7-contents
+    //# A reader MUST report corruption when the record count of a valid frame is not the number of its records.
+    /// Its checksums hold, so a wrong count is no torn write.
+    pub(super) fn check_count(&self) -> Result<()> {
+        if self.frame.header.record_count == self.body {
+            return Ok(());
+        }
+        Err(self.broken("R-2.7", "a frame has another number of records than it says"))
     }
 }

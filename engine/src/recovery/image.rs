@@ -10,10 +10,10 @@ use crate::format::{Geometry, Lineage};
 use crate::storage::FailStop;
 
 /// A segment image is shared by the scan and the parts of the commit that it is looking at.
-pub(super) type Shared = Rc<SegmentImage>;
+pub(crate) type Shared = Rc<SegmentImage>;
 
 #[derive(Debug)]
-pub(super) struct SegmentImage {
+pub(crate) struct SegmentImage {
     pub(super) physical: u32,
     /// The sequence that the segment has, or should have.
     pub(super) sequence: u64,

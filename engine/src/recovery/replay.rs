@@ -7,7 +7,7 @@ use crate::document::KeyRef;
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::body::{ChunkList, parse_segment_freed};
 use crate::format::catalog::{CatalogChange, CatalogFault};
-use crate::format::record::{self, Kind, Record, RecordSeed};
+use crate::format::record::{Kind, Record};
 use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR};
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Catalog, Documents, Entry, PrimaryIndex};
@@ -63,15 +63,15 @@ impl Replay {
     //# When the one that stood there was not, the reader MUST report corruption.
     /// Opens the account of the segment of `part`, if that begins it. What lay there before was freed, or two segments are in one place.
     fn open_segment(&mut self, part: &Part, segments: &SegmentTable) -> Result<()> {
-        let (sequence, physical) = (part.image.sequence, part.image.physical);
+        let (sequence, physical) = (part.segment.sequence, part.segment.physical);
         if self.accounts.get(sequence).is_some() {
-            self.accounts.set_end(sequence, part.end);
+            self.accounts.set_end(sequence, part.frame.end());
             return Ok(());
         }
         if let Some((old, account)) = self.accounts.at_physical(physical) {
             if !account.is_freed() || account.freed > self.start {
                 return Err(Corruption {
-                    at: part.image.file_offset(0),
+                    at: part.segment.file_offset(0),
                     clause: Clause("R-9.1"),
                     what: "a segment stands in the place of another that is in use",
                     expected: old,
@@ -83,7 +83,7 @@ impl Replay {
             segments.remove(old);
         }
         self.accounts.open(sequence, physical);
-        self.accounts.set_end(sequence, part.end);
+        self.accounts.set_end(sequence, part.frame.end());
         Ok(())
     }
 
@@ -94,17 +94,16 @@ impl Replay {
         for part in &commit.parts {
             self.open_segment(part, segments)?;
             part.check_count()?;
-            let segment = segments.get(part.image.sequence).expect("its segments were noted");
-            let bytes = part.image.bytes();
-            let seed = RecordSeed::new(&scan.lineage, commit.lsn.incarnation(), part.image.sequence);
-            for &at in &part.records {
-                let record = record::parse(&bytes[at as usize..], seed.at(at))
-                    .map_err(|fault| record_fault(part.image.file_offset(at), &fault))?;
-                // spec: F-6.2
-                let expected = commit.lsn.count() - segment.stretch_at(at).first_lsn.count();
+            let segment = segments.get(part.segment.sequence).expect("its segments were noted");
+            let stretch = segment.stretch_at(part.frame.offset);
+            // spec: F-6.2
+            let expected = commit.lsn.count() - stretch.first_lsn.count();
+            for record in part.frame.records(&part.segment.bytes(), &stretch.seed) {
+                let (at, record) =
+                    record.map_err(|(at, fault)| record_fault(part.segment.file_offset(at), &fault))?;
                 if record.commit != expected {
                     return Err(Corruption {
-                        at: part.image.file_offset(at),
+                        at: part.segment.file_offset(at),
                         clause: Clause("F-6.2"),
                         what: "a record counts itself to another commit",
                         expected: u64::from(expected),
@@ -112,9 +111,9 @@ impl Replay {
                     }
                     .into());
                 }
-                let address = scan.geometry.address(part.image.sequence, at);
+                let address = scan.geometry.address(part.segment.sequence, at);
                 let place =
-                    Place { scan, segments, lsn: commit.lsn, address, at: part.image.file_offset(at) };
+                    Place { scan, segments, lsn: commit.lsn, address, at: part.segment.file_offset(at) };
                 self.record(place, &record)?;
             }
         }

@@ -5,17 +5,16 @@ use std::rc::Rc;
 
 use crate::cache::{Segment, SegmentTable};
 use crate::error::{Clause, Corruption, Result};
-use crate::format::frame::{FrameFlags, PARTS_MAX};
+use crate::format::frame::FrameFlags;
 use crate::format::superblock::Superblock;
 use crate::format::{Geometry, Lineage, Lsn};
-use crate::log::LogEnd;
+use crate::log::{Cursor, LogEnd};
 use crate::seeded::{self, Bug};
 use crate::storage::FailStop;
 use crate::sync::Arc;
 
 use super::commit::{Commit, Part};
 use super::image::{SegmentImage, Shared};
-use super::refusal::{NO_OPENING, broken, newer};
 use super::start::Start;
 
 #[derive(Debug)]
@@ -26,25 +25,14 @@ pub(crate) struct Scan<'a> {
     pub(super) lineage: Lineage,
     pub(super) file_len: u64,
     read_unit: usize,
-    /// The last accepted commit, L.
-    pub(super) lsn: Lsn,
-    /// The segment in which it ended, q.
-    pub(super) image: Shared,
+    /// Behind the last accepted commit, L, in the segment q, at the offset X.
+    cursor: Cursor<Shared>,
     segment: Arc<Segment>,
-    /// The offset where it ended, X.
-    pub(super) offset: u32,
-    /// The segments that may come next; looked up once for each segment.
-    successors: Option<Rc<[Shared]>>,
+    /// The segments that may come behind one; looked up once for each segment.
+    successors: Option<(Shared, Rc<[Shared]>)>,
     highest_incarnation: u32,
     /// What was reserved for the first segment's successors, should its header be damaged.
     reserved_at_start: [Option<u32>; 2],
-}
-
-/// Which part of which commit is looked for.
-#[derive(Debug, Clone, Copy)]
-struct Wanted {
-    lsn: Lsn,
-    part: u16,
 }
 
 impl<'a> Scan<'a> {
@@ -74,30 +62,32 @@ impl<'a> Scan<'a> {
             lineage,
             file_len,
             read_unit,
-            lsn: start.lsn,
+            cursor: Cursor::behind_commit(geometry, image, start.offset, start.lsn),
             reserved_at_start: start.reserved,
-            image,
             segment,
-            offset: start.offset,
             successors: None,
             highest_incarnation: slot.incarnation,
         })
     }
 
     pub(super) fn lsn(&self) -> Lsn {
-        self.lsn
+        self.cursor.lsn
+    }
+
+    pub(super) fn image(&self) -> &Shared {
+        &self.cursor.segment
     }
 
     pub(super) fn offset(&self) -> u32 {
-        self.offset
+        self.cursor.offset
     }
 
     pub(super) fn file_offset(&self) -> u64 {
-        self.image.file_offset(self.offset)
+        self.image().file_offset(self.offset())
     }
 
     pub(super) fn highest_incarnation(&self) -> u32 {
-        self.highest_incarnation.max(self.lsn.incarnation())
+        self.highest_incarnation.max(self.lsn().incarnation())
     }
 
     /// The segment that should have `sequence`, at `physical`.
@@ -106,102 +96,35 @@ impl<'a> Scan<'a> {
         SegmentImage::open(self.storage, self.geometry, &self.lineage, self.file_len, self.read_unit, place)
     }
 
-    //= spec/recovery.md#r-2-3-highest-incarnation
-    //# Where several candidates hold a valid continuation, the reader MUST take the one of the highest
-    //# incarnation.
-    /// The commit that follows the last accepted one, or none.
-    pub(super) fn next(&mut self) -> Result<Option<Commit>> {
-        // spec. An opening frame has the higher incarnation, so it wins over a commit of the present one.
-        if let Some(part) = self.opening()? {
-            let lsn = self.opening_lsn(&part)?.expect("an opening frame was just read");
-            return Ok(Some(Commit { lsn, parts: vec![part] }));
-        }
-        if self.lsn.count() == u32::MAX {
-            // No commit but an opening frame follows there.
-            return Ok(None);
-        }
-        if self.lsn.incarnation() == 0 {
-            return self.nothing_of_incarnation_0();
-        }
-        self.parts(self.lsn.next())
-    }
-
+    //= spec/recovery.md#r-2-2-continuations
+    //# A reader MUST report corruption when all parts of a commit of incarnation 0 that would follow L are valid.
     //= spec/recovery.md#r-2-4-parts
     //# A reader MUST NOT accept any part of a commit before all of its parts, the part with LAST included, are
     //# valid.
-    /// All parts of the commit `lsn`, or none where any of them is missing (spec: ).
-    pub(super) fn parts(&mut self, lsn: Lsn) -> Result<Option<Commit>> {
+    /// The commit that follows the last accepted one; none where any part of it is missing.
+    pub(super) fn next(&mut self) -> Result<Option<Commit>> {
+        let mut cursor = self.cursor.clone();
         let mut parts: Vec<Part> = Vec::new();
         loop {
-            let wanted = Wanted { lsn, part: parts.len() as u16 };
-            let (image, end) = match parts.last() {
-                Some(part) => (Rc::clone(&part.image), part.end),
-                None => (Rc::clone(&self.image), self.offset),
-            };
-            let Some((part, last)) = self.part(&image, end, wanted)? else { return Ok(None) };
+            let Some(part) = cursor.next(self)? else { return Ok(None) };
+            cursor.pass(&part);
             parts.push(part);
-            if last || seeded::is_on(Bug::FirstPartIsEnough) {
-                return Ok(Some(Commit { lsn, parts }));
-            }
-            if parts.len() == PARTS_MAX {
-                return Ok(None);
+            if !cursor.is_within_commit() || seeded::is_on(Bug::FirstPartIsEnough) {
+                break;
             }
         }
-    }
-
-    //= spec/recovery.md#r-1-2-start
-    //# A reader MUST compare the whole LSN, incarnation included, from the first frame after the start on.
-    //= spec/recovery.md#r-2-2-continuations
-    //# A reader MUST NOT accept anything else as following L.
-    /// The frame that holds the wanted part, behind `end` in `image`, and whether it is the last.
-    fn part(&mut self, image: &Shared, end: u32, wanted: Wanted) -> Result<Option<(Part, bool)>> {
-        for (image_there, offset) in self.candidates(image, end)? {
-            let Some(header) = self.header(&image_there, offset)? else { continue };
-            let first_of_segment = !Rc::ptr_eq(&image_there, image);
-            let fits = image_there.header.as_ref().is_some_and(|segment| segment.first_lsn == wanted.lsn);
-            if header.lsn != wanted.lsn || header.part != wanted.part || (first_of_segment && !fits) {
-                continue;
-            }
-            if header.flags.contains(FrameFlags::OPENING) {
-                // spec: F-6.5. An opening frame has count 1, and no other part.
-                if header.flags.is_known() && self.frame(&image_there, offset, &header)?.is_some() {
-                    return Err(broken(image_there.file_offset(offset), "F-6.5", NO_OPENING));
-                }
-                continue;
-            }
-            // spec: F-5.7. It continues the log, so it may not be skipped; what it asks for is not known here.
-            if !header.flags.is_known() {
-                return Err(newer(header.flags));
-            }
-            if let Some(part) = self.frame(&image_there, offset, &header)? {
-                return Ok(Some((part, header.last)));
-            }
+        if cursor.lsn.incarnation() == 0 {
+            return Err(parts[0].broken("R-2.2", "a commit of incarnation 0, which has none"));
         }
-        Ok(None)
-    }
-
-    /// The places where the frame behind `end` may begin (spec: ).
-    pub(super) fn candidates(&mut self, image: &Shared, end: u32) -> Result<Vec<(Shared, u32)>> {
-        let mut places = Vec::with_capacity(3);
-        let near = self.geometry.place(end);
-        let aligned = self.geometry.place(self.geometry.round_up_sector(end));
-        places.extend(near.map(|offset| (Rc::clone(image), offset)));
-        places.extend(aligned.filter(|_| aligned != near).map(|offset| (Rc::clone(image), offset)));
-        for next in self.successors_of(image)?.iter() {
-            let header = next.header.as_ref();
-            let is_behind = header.is_some_and(|header| header.prev_end == end);
-            if is_behind || seeded::is_on(Bug::PredecessorEndIgnored) {
-                places.push((Rc::clone(next), self.geometry.data_start()));
-            }
-        }
-        Ok(places)
+        Ok(Some(Commit { lsn: cursor.lsn, parts }))
     }
 
     /// The segments behind `image`, with valid headers of the right sequence: where none is named, a life that came to nothing may have left one
     /// beside that of the next life (spec: ).
-    fn successors_of(&mut self, image: &Shared) -> Result<Rc<[Shared]>> {
-        let of_current = Rc::ptr_eq(image, &self.image);
-        if of_current && let Some(known) = &self.successors {
+    pub(super) fn successors_of(&mut self, image: &Shared) -> Result<Rc<[Shared]>> {
+        if let Some((of, known)) = &self.successors
+            && Rc::ptr_eq(of, image)
+        {
             return Ok(Rc::clone(known));
         }
         let sequence = image.sequence + 1;
@@ -218,9 +141,7 @@ impl<'a> Scan<'a> {
                 found.into()
             }
         };
-        if of_current {
-            self.successors = Some(Rc::clone(&found));
-        }
+        self.successors = Some((Rc::clone(image), Rc::clone(&found)));
         Ok(found)
     }
 
@@ -246,12 +167,13 @@ impl<'a> Scan<'a> {
     /// Enters the segments and stretches that `commit` begins into the table.
     pub(super) fn note_segments(&mut self, commit: &Commit, segments: &SegmentTable) {
         for part in &commit.parts {
-            if part.image.sequence != self.segment.sequence {
-                let place = (part.image.sequence, part.image.physical);
+            let place = (part.segment.sequence, part.segment.physical);
+            if place.0 != self.segment.sequence {
                 self.segment =
                     Arc::new(Segment::new(&self.lineage, self.geometry, place.0, place.1, commit.lsn));
-            } else if part.opening {
-                self.segment = Arc::new(self.segment.with_stretch(&self.lineage, part.offset, commit.lsn));
+            } else if part.frame.header.flags.contains(FrameFlags::OPENING) {
+                let stretch = self.segment.with_stretch(&self.lineage, part.frame.offset, commit.lsn);
+                self.segment = Arc::new(stretch);
             }
             segments.put(Arc::clone(&self.segment));
         }
@@ -259,26 +181,22 @@ impl<'a> Scan<'a> {
 
     /// The commit counts: the log goes on behind it.
     pub(super) fn accept(&mut self, commit: &Commit) {
-        assert!(commit.lsn > self.lsn, "LSNs only grow: {} after {}", commit.lsn, self.lsn);
-        self.lsn = commit.lsn;
+        assert!(commit.lsn > self.lsn(), "LSNs only grow: {} after {}", commit.lsn, self.lsn());
         let last = commit.last();
-        self.offset = last.end;
-        if !Rc::ptr_eq(&self.image, &last.image) {
-            self.image = Rc::clone(&last.image);
-            self.successors = None;
-        }
+        let (image, end) = (Rc::clone(&last.segment), last.frame.end());
+        self.cursor = Cursor::behind_commit(self.geometry, image, end, commit.lsn);
     }
 
     /// Where a writer goes on.
     pub(super) fn into_end(self, held: &BTreeSet<u32>) -> Result<LogEnd> {
-        self.check_reserved(self.reserved_by(&self.image), held)?;
+        self.check_reserved(self.reserved_by(self.image()), held)?;
         Ok(self.into_end_to_read())
     }
 
     /// The same for who writes nothing there.
     pub(super) fn into_end_to_read(self) -> LogEnd {
-        let reserved = self.reserved_by(&self.image);
-        LogEnd { segment: self.segment, offset: self.offset, lsn: self.lsn, reserved }
+        let reserved = self.reserved_by(self.image());
+        LogEnd { offset: self.offset(), lsn: self.lsn(), segment: self.segment, reserved }
     }
 
     //= spec/recovery.md#r-8-1-what-holds-a-place
@@ -299,7 +217,7 @@ impl<'a> Scan<'a> {
         match wrong.or(after.filter(|_| next == after)) {
             None => Ok(()),
             Some(physical) => Err(Corruption {
-                at: self.image.file_offset(0),
+                at: self.image().file_offset(0),
                 clause: Clause("R-8.1"),
                 what: "a segment reserves what is in use, or lies far beyond the end of the file",
                 expected: u64::from(last),

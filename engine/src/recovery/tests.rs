@@ -11,6 +11,7 @@ use crate::format::frame::{
 };
 use crate::format::superblock::{CheckpointRef, Superblock};
 use crate::format::{Geometry, Lineage, Lsn};
+use crate::log::Frames;
 use crate::storage::{FailStop, MemoryStorage, Storage, ZERO_FILL_BYTES};
 use crate::sync::Arc;
 use crate::{Db, Error, Options};
@@ -139,12 +140,11 @@ fn an_opening_frame_may_stand_where_a_header_of_a_higher_incarnation_says_so() {
         let what = format!("{flags:?} of incarnation {incarnation} at {offset}");
         place(offset, incarnation, flags);
         let scan = Scan::begin(&storage, &slot, file_len, 64, &start).expect("it can be read");
-        let opens =
-            |header: &FrameHeader| header.flags.contains(FrameFlags::OPENING) && header.lsn.incarnation() > 3;
-        let stands = |offset| scan.may_stand(&scan.image, offset, &opens).expect("it can be read");
+        let image = scan.image();
+        let stands = |offset| scan.may_open(image, offset, 3).expect("it can be read");
         assert_eq!(stands(offset), expected, "{what}");
-        assert!(scan.image.bytes().len() < 256, "{what}: no more than the one sector is looked at");
-        assert!(scan.image.need(&storage, 512).expect("it can be read"));
+        assert!(image.bytes().len() < 256, "{what}: no more than the one sector is looked at");
+        assert!(image.need(&storage, 512).expect("it can be read"));
         assert_eq!(stands(offset), expected, "{what}, read before");
         place(offset, 9, FrameFlags::OPENING);
         assert_eq!(stands(offset), expected, "{what}: what was read is not read again");

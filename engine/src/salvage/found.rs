@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::document::Key;
 use crate::format::catalog::CatalogChange;
-use crate::format::frame::{FRAME_HEADER_LEN, FrameHeader};
+use crate::format::frame::Frame;
 use crate::format::{LogAddress, Lsn};
 
 /// What was found.
@@ -61,30 +61,19 @@ pub(super) struct Change {
 
 /// A frame whose header is valid.
 #[derive(Debug)]
-pub(super) struct Frame {
-    pub(super) offset: u32,
-    pub(super) header: FrameHeader,
+pub(super) struct SweptFrame {
+    pub(super) frame: Frame,
     /// Whether all of it is valid.
     pub(super) is_whole: bool,
 }
 
-impl Frame {
-    pub(super) fn records_at(&self) -> u32 {
-        self.offset + FRAME_HEADER_LEN as u32
-    }
-
-    pub(super) fn body_end(&self) -> u32 {
-        self.records_at() + self.header.body_len
-    }
-}
-
 impl Swept {
     /// A frame was found; whole, or only its header.
-    pub(super) fn note_frame(&mut self, frame: &Frame) {
-        let header = &frame.header;
+    pub(super) fn note_frame(&mut self, swept: &SweptFrame) {
+        let header = &swept.frame.header;
         self.claim = self.claim.max(header.claim().unwrap_or(Lsn::ZERO));
         let found = self.commits.entry(header.lsn).or_default();
-        if frame.is_whole {
+        if swept.is_whole {
             found.parts.insert(header.part);
             if header.last {
                 found.last = Some(header.part);

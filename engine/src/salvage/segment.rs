@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::format::catalog::CatalogChange;
-use crate::format::frame::{FRAME_HEADER_LEN, FrameFlags, SegmentSeed, check_body, parse_header};
+use crate::format::frame::{Frame, FrameFlags, FrameSearch, SegmentSeed, check_body};
 use crate::format::record::{self, Kind, PEEK_LEN, Record, RecordSeed, parse_opening, peek_len};
 use crate::format::segment::SEGMENT_HEADER_LEN;
 use crate::format::superblock::Superblock;
-use crate::format::{Geometry, Lineage, Lsn, round_up_8};
+use crate::format::{Geometry, Lineage, Lsn};
 use crate::seeded::{self, Bug};
 
-use super::found::{Change, Frame, Place, Swept};
+use super::found::{Change, Place, Swept, SweptFrame};
 
 /// A segment that is taken to have a sequence.
 struct Search<'a> {
@@ -20,7 +20,7 @@ struct Search<'a> {
     physical: u32,
     sequence: u64,
     bytes: &'a [u8],
-    frames: Vec<Frame>,
+    frames: Vec<SweptFrame>,
     /// The count with which the stretch of each incarnation begins (spec: F-6.2).
     bases: BTreeMap<u32, u32>,
 }
@@ -39,10 +39,10 @@ pub(super) fn search(
     let mut search = Search { geometry, lineage, physical, sequence, bytes, frames: Vec::new(), bases };
     search.find_frames();
     search.find_bases();
-    for frame in &search.frames {
-        swept.note_frame(frame);
-        if frame.is_whole {
-            search.records_of(frame, swept);
+    for found in &search.frames {
+        swept.note_frame(found);
+        if found.is_whole {
+            search.records_of(&found.frame, swept);
         }
     }
     let uncovered = if seeded::is_on(Bug::SalvageSkipsTornFrames) { Vec::new() } else { search.uncovered() };
@@ -60,35 +60,33 @@ impl Search<'_> {
 
     fn find_frames(&mut self) {
         let seed = SegmentSeed::for_segment(self.lineage, self.sequence);
-        let mut at = SEGMENT_HEADER_LEN as u32;
-        while at as usize + FRAME_HEADER_LEN <= self.bytes.len() {
-            let header = parse_header(self.bytes, at, &seed, self.geometry.segment_bytes());
-            let header = header.filter(|header| header.flags.is_known());
-            let Some(header) = header else {
-                at += 8;
+        let (from, segment_bytes) = (SEGMENT_HEADER_LEN as u32, self.geometry.segment_bytes());
+        let mut search = FrameSearch::new(self.bytes, 0, from, seed, segment_bytes);
+        while let Some(frame) = search.next() {
+            let Frame { offset, header } = frame;
+            if !header.flags.is_known() {
                 continue;
-            };
+            }
             let seeds = (&seed, &self.seed(header.lsn.incarnation()));
-            let is_whole = check_body(self.bytes, at, &header, seeds).is_ok();
-            let frame = Frame { offset: at, header, is_whole };
-            // What is left of a frame that was cut may have others written over its body.
-            at = if is_whole { round_up_8(frame.body_end()) } else { at + 8 };
-            self.frames.push(frame);
+            let is_whole = check_body(self.bytes, offset, &header, seeds).is_ok();
+            if is_whole {
+                search.pass(&frame);
+            }
+            self.frames.push(SweptFrame { frame, is_whole });
         }
     }
 
     fn find_bases(&mut self) {
-        for frame in &self.frames {
+        for SweptFrame { frame, is_whole } in &self.frames {
             let (lsn, flags) = (frame.header.lsn, frame.header.flags);
             if flags.contains(FrameFlags::OPENING) {
                 self.bases.entry(lsn.incarnation()).or_insert(lsn.count());
             }
-            if !frame.is_whole || self.bases.contains_key(&lsn.incarnation()) {
+            if !is_whole || self.bases.contains_key(&lsn.incarnation()) {
                 continue;
             }
-            let at = frame.records_at();
-            let bytes = &self.bytes[at as usize..frame.body_end() as usize];
-            if let Ok(record) = record::parse(bytes, self.seed(lsn.incarnation()).at(at))
+            let mut records = frame.records(self.bytes, &self.seed(lsn.incarnation()));
+            if let Some(Ok((_, record))) = records.next()
                 && let Some(base) = lsn.count().checked_sub(record.commit)
             {
                 self.bases.insert(lsn.incarnation(), base);
@@ -99,13 +97,9 @@ impl Search<'_> {
     fn records_of(&self, frame: &Frame, swept: &mut Swept) {
         let lsn = frame.header.lsn;
         let seed = self.seed(lsn.incarnation());
-        let mut at = frame.records_at();
-        while at < frame.body_end() {
-            let bytes = &self.bytes[at as usize..frame.body_end() as usize];
-            // A record of a kind that is not known here ends what can be read of the frame.
-            let Ok(record) = record::parse(bytes, seed.at(at)) else { return };
+        // A record of a kind that is not known here ends what can be read of the frame.
+        for (at, record) in frame.records(self.bytes, &seed).map_while(Result::ok) {
             self.note(lsn, at, &record, swept);
-            at += record.len as u32;
         }
     }
 
@@ -113,7 +107,7 @@ impl Search<'_> {
     fn uncovered(&self) -> Vec<Range<u32>> {
         let mut ranges = Vec::new();
         let mut from = SEGMENT_HEADER_LEN as u32;
-        for frame in self.frames.iter().filter(|frame| frame.is_whole) {
+        for SweptFrame { frame, .. } in self.frames.iter().filter(|found| found.is_whole) {
             if from < frame.offset {
                 ranges.push(from..frame.offset);
             }
@@ -127,9 +121,10 @@ impl Search<'_> {
 
     /// The incarnations whose records may stand in `range`: those of the frames in it and next to it, and the one that the segment begins with.
     fn incarnations_around(&self, range: &Range<u32>) -> BTreeSet<u32> {
-        let before = self.frames.iter().rev().find(|frame| frame.offset < range.start);
-        let after = self.frames.iter().find(|frame| frame.offset >= range.end);
-        let within = self.frames.iter().filter(|frame| range.contains(&frame.offset));
+        let frames = || self.frames.iter().map(|found| &found.frame);
+        let before = frames().rev().find(|frame| frame.offset < range.start);
+        let after = frames().find(|frame| frame.offset >= range.end);
+        let within = frames().filter(|frame| range.contains(&frame.offset));
         let around = within.chain(before).chain(after).map(|frame| frame.header.lsn.incarnation());
         around.chain(self.bases.keys().next().copied()).collect()
     }
@@ -163,7 +158,7 @@ impl Search<'_> {
             frame.header.lsn.incarnation() == incarnation
                 && (frame.records_at()..frame.body_end()).contains(&at)
         };
-        self.frames.iter().rev().find(holds).map(|frame| frame.header.lsn)
+        self.frames.iter().rev().map(|found| &found.frame).find(holds).map(|frame| frame.header.lsn)
     }
 
     fn note(&self, lsn: Lsn, offset: u32, record: &Record<'_>, swept: &mut Swept) {

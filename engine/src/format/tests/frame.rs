@@ -1,7 +1,7 @@
 use super::super::checksum::crc_append;
 use super::super::frame::{
-    CLAIMS_NOTHING, FRAME_HEADER_LEN, FrameFault, FrameFlags, FrameHeader, SegmentSeed, check_body,
-    parse_header, parse_header_at, records, write_header,
+    CLAIMS_NOTHING, FRAME_HEADER_LEN, Frame, FrameFault, FrameFlags, FrameHeader, SegmentSeed, check_body,
+    parse_header, parse_header_at, write_header,
 };
 use super::super::record::{Kind, RecordFault, RecordParts, RecordSeed, encode_opening};
 use super::super::{LogAddress, Lsn};
@@ -312,7 +312,8 @@ fn part_number_and_last_share_their_16_bits() {
 fn records_come_in_log_order_with_their_offsets() {
     let example = put_and_delete();
     let header = example.header().expect("a valid header");
-    let found: Vec<_> = records(&example.segment, AT, &header, &example.record_seed)
+    let found: Vec<_> = Frame { offset: AT, header }
+        .records(&example.segment, &example.record_seed)
         .map(|record| record.map(|(offset, record)| (offset, record.kind, record.key)))
         .collect();
     let key = Some(KeyRef::Int(1));
@@ -326,7 +327,7 @@ fn a_valid_frame_may_hold_a_record_of_a_newer_version() {
     let example = Example::new(0, header(Lsn::new(1, 2), 1, FrameFlags::NONE), &[unknown, put(1, b"\xa0")]);
     assert_eq!(example.check(), Ok(()));
     let header = example.header().expect("a valid header");
-    let mut found = records(&example.segment, AT, &header, &example.record_seed);
+    let mut found = Frame { offset: AT, header }.records(&example.segment, &example.record_seed);
     assert_eq!(found.next(), Some(Err((544, RecordFault::Unsupported(9)))));
     assert_eq!(found.next(), None);
 }
@@ -346,7 +347,8 @@ proptest! {
         let FrameHeader { body_crc, body_len, record_count, .. } = parsed;
         prop_assert_eq!(parsed, FrameHeader { body_crc, body_len, record_count, ..written });
         prop_assert_eq!(example.check(), Ok(()));
-        let found: Vec<_> = records(&example.segment, AT, &parsed, &example.record_seed)
+        let found: Vec<_> = Frame { offset: AT, header: parsed }
+            .records(&example.segment, &example.record_seed)
             .map(|record| record.map(|(_, record)| (record.key, record.body.to_vec())))
             .collect();
         let expected: Vec<_> =
@@ -378,6 +380,7 @@ proptest! {
         example.reseal_header();
         let header = example.header().expect("a valid header");
         prop_assert!(example.check().is_err());
-        prop_assert!(records(&example.segment, AT, &header, &example.record_seed).count() <= 1);
+        let frame = Frame { offset: AT, header };
+        prop_assert!(frame.records(&example.segment, &example.record_seed).count() <= 1);
     }
 }

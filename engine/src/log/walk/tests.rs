@@ -3,7 +3,8 @@
 use super::super::fixtures::{BEFORE, KEY, LINEAGE, ending, geometry, put};
 use super::super::piece::nameless;
 use super::*;
-use crate::format::frame::write_header;
+use crate::Error;
+use crate::format::frame::{FRAME_HEADER_LEN, FrameFlags, write_header};
 use crate::format::record::{Kind, RecordParts};
 
 /// A segment in the making, frame by frame.
@@ -76,6 +77,7 @@ fn a_frame_goes_on_with_the_log_where_its_commit_is_the_next_or_it_is_a_part_of_
         ("the same commit again", vec![(first, whole), (first, whole)], broken(128)),
         ("the next, but not from its beginning", vec![(first, whole), (second, (1, true))], broken(128)),
         ("another, from its beginning", vec![(first, whole), (third, (0, false))], broken(128)),
+        ("one part too far", vec![(first, (0, false)), (first, (2, true))], broken(128)),
         ("the next within a commit", vec![(first, (0, false)), (second, whole)], broken(128)),
         ("another within a commit", vec![(first, (0, false)), (third, (1, true))], broken(128)),
     ];
