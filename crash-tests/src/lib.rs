@@ -9,6 +9,8 @@
 //! | [`readers`] | scans beside a writer, and over damage |
 //! | [`history`] | threads on one store: some order of their calls explains every answer |
 //! | [`fallback`] | damage to what is there twice: the other one is enough |
+//! | [`full`] | a disk that is full: what frees room still finds some |
+//! | [`space`] | the length of a file, and what it costs to keep it short |
 //! | [`faults`] | storage calls that fail, each in turn |
 //! | [`kills`] | a real process on a real file, killed at any moment |
 //! | [`machine`] | every life of a small store, breadth first, by a model checker |
@@ -43,5 +45,6 @@ pub mod readers;
 #[cfg(feature = "seeded")]
 pub mod seeded;
 pub mod setup;
+pub mod space;
 pub mod torture;
 pub mod witness;

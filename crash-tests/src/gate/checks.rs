@@ -11,7 +11,7 @@ use crate::kills::{self, Kills, Worker};
 use crate::live::Pairs;
 use crate::part::{Deadline, Shard};
 use crate::setup::Setup;
-use crate::{fallback, faults, history, media, power, random, readers};
+use crate::{fallback, faults, full, history, media, power, random, readers, space};
 
 use super::Progress;
 
@@ -41,6 +41,7 @@ pub(super) enum Cases {
 pub(super) const CHECKS: &[Check] = &[
     // The broadest of those that are quick.
     Check { name: "lives", weight: 2, cases: Cases::Seeds, run: lives },
+    Check { name: "space", weight: 1, cases: Cases::Once, run: short_files },
     Check { name: "power", weight: 4, cases: Cases::Seeds, run: power },
     Check { name: "crash", weight: 6, cases: Cases::List, run: every_cut },
     Check { name: "readers", weight: 1, cases: Cases::Once, run: beside_a_writer },
@@ -271,6 +272,18 @@ fn once(run: &mut Run<'_>) -> Result<(), Failed> {
             break;
         }
     }
+    Ok(())
+}
+
+fn short_files(run: &mut Run<'_>) -> Result<(), Failed> {
+    let tally = space::every_check().map_err(|(_, what)| (run.seed, what))?;
+    run.cases = tally.bounds;
+    run.notes.push(tally.to_string());
+    let put =
+        full::every_check(Setup::SECTORS).map_err(|(_, what)| (run.seed, format!("a full disk: {what}")))?;
+    run.cases += put;
+    run.notes
+        .push(format!("{put} documents put on disks until they were full, deleted there, and put again"));
     Ok(())
 }
 

@@ -1,0 +1,119 @@
+//! What is left behind: at close, in the order of keys, by the store's own thread.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use holotype::{Background, Durability};
+use holotype_model::check::Rng;
+
+use super::Tally;
+use super::measured::{Measured, SEGMENT, options, say};
+
+//= spec/space.md#p-2-6-at-close
+//# A writer SHOULD take a checkpoint when it closes a store whose log since the last one is not short, so
+//# that the next opening is.
+pub(super) fn close(tally: &mut Tally) -> Result<(), String> {
+    for (documents, is_taken) in [(600, true), (3, false)] {
+        let mut store = Measured::create(&options(), 200)?;
+        for key in 0..documents {
+            store.put(key, key)?;
+            tally.calls += 1;
+        }
+        store.reopen(&options())?;
+        let space = store.db.stats().space;
+        let is_short = space.log_since_checkpoint < u64::from(SEGMENT);
+        if is_taken && !is_short || (space.checkpoint_bytes > 0) != is_taken {
+            return Err(format!("{documents} documents, closed and opened: {space:#?}"));
+        }
+        // Behind a checkpoint, a few documents are no reason for another.
+        let generation = store.db.stats().superblock_generation;
+        store.put(0, 1)?;
+        store.reopen(&options())?;
+        let written = store.db.stats().superblock_generation - generation;
+        if written > 4 {
+            return Err(format!("{documents} documents: {written} slots were written for one document more"));
+        }
+        store.look()?;
+    }
+    Ok(())
+}
+
+//= spec/space.md#p-7-4-order-of-keys
+//# A compaction SHOULD move the documents of a collection into the order of their keys, where many of them stand in another, all have
+//# room in the cache, and the file may grow by as much as is live.
+pub(super) fn order(tally: &mut Tally) -> Result<(), String> {
+    let mut store = Measured::create(&options(), 200)?;
+    let mut rng = Rng::seeded(7);
+    let mut keys: Vec<i64> = (0..4000).collect();
+    while !keys.is_empty() {
+        let key = keys.swap_remove(rng.below(keys.len()));
+        store.put(key, key)?;
+        tally.calls += 1;
+    }
+    let before = reads_of_a_scan(&mut store)?;
+    store.compact(tally)?;
+    let after = reads_of_a_scan(&mut store)?;
+    // In order, each block is read about once.
+    if after * 10 > before {
+        return Err(format!("a scan reads {before} blocks before, and {after} after"));
+    }
+    // The second may bring some of it further down the file; what is left for a third is nothing.
+    store.compact(tally)?;
+    let before = store.db.stats().written_bytes;
+    store.compact(tally)?;
+    let again = store.db.stats().written_bytes - before;
+    if again > 0 {
+        return Err(format!("{again} bytes were written to compact what was compacted"));
+    }
+    store.look()
+}
+
+/// How many blocks a scan reads where next to none have room in memory.
+fn reads_of_a_scan(store: &mut Measured) -> Result<u64, String> {
+    store.reopen(&options().cache_bytes(2 * SEGMENT as usize))?;
+    let before = store.db.stats().cache_misses;
+    let scan = store.db.collection("a").scan(..).map_err(|error| say("scanning", &error))?;
+    for found in scan {
+        found.map_err(|error| say("scanning", &error))?;
+    }
+    let reads = store.db.stats().cache_misses - before;
+    store.reopen(&options())?;
+    Ok(reads)
+}
+
+/// Longer than it takes on any machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+//= spec/space.md#p-6-3-who-does-it
+//# Maintenance is done by a thread of the store's.
+/// The store's own thread makes durable what was placed, and the file as small as it is to be, and then it rests.
+pub(super) fn thread(tally: &mut Tally) -> Result<(), String> {
+    let options = options().background(Background::Thread).durability(Durability::Buffered);
+    let options = options.flush_interval(Duration::from_millis(20));
+    let mut store = Measured::create(&options, 100)?;
+    for n in 0..6000 {
+        store.put(n % 600, n)?;
+        tally.calls += 1;
+        if n % 50 == 0 {
+            store.is_within(30, 40, "beside the thread", tally)?;
+        }
+    }
+    for key in 0..500 {
+        store.delete(key)?;
+    }
+    let start = Instant::now();
+    loop {
+        let stats = store.db.stats();
+        let is_durable = stats.pending_commits == 0 && stats.durable_lsn == stats.lsn;
+        let at_rest = store.is_within(20, 10, "beside a thread that had time", tally);
+        if is_durable && at_rest.is_ok() {
+            break;
+        }
+        if start.elapsed() > PATIENCE {
+            at_rest?;
+            return Err(format!("what was placed is not durable after {PATIENCE:?}: {stats:#?}"));
+        }
+        sleep(Duration::from_millis(2));
+    }
+    store.look()
+}
