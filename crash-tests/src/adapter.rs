@@ -88,6 +88,13 @@ fn entries(
     .collect()
 }
 
+/// The first document, and then the others from the other end.
+fn from_both_ends(mut scan: Scan) -> holotype::Result<Vec<(Key, Document)>> {
+    let mut all = entries(scan.by_ref(), 1)?;
+    all.extend(entries(scan.reversed(), usize::MAX)?);
+    Ok(all)
+}
+
 /// The same, with documents that are lent and not given.
 fn lent_entries(scan: Scan, limit: usize) -> holotype::Result<Vec<(Key, Document)>> {
     let mut entries = Vec::new();
@@ -186,7 +193,7 @@ pub(crate) fn decoded(found: &DocRef) -> holotype::Result<Document> {
     Ok(convert::model_document(&found.to_document()?))
 }
 
-/// Reads all documents of all collections: collections in turn are given and lent.
+/// Reads all documents of all collections, which in turn lend theirs, and give them from both ends.
 ///
 /// # Errors
 /// The first that a read gives.
@@ -196,8 +203,7 @@ pub fn contents(db: &Db) -> holotype::Result<Contents> {
         .enumerate()
         .map(|(number, name)| {
             let scan = db.collection(name.as_str()).scan(..)?;
-            let all =
-                if number % 2 == 0 { lent_entries(scan, usize::MAX) } else { entries(scan, usize::MAX) }?;
+            let all = if number % 2 == 0 { lent_entries(scan, usize::MAX) } else { from_both_ends(scan) }?;
             Ok((name, all.into_iter().collect()))
         })
         .collect()

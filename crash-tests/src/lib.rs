@@ -6,6 +6,7 @@
 //! | [`power`] | power cuts at every write of longer lives with real documents, in some of the ways |
 //! | [`random`] | long lives with closings, kills and power cuts |
 //! | [`media`] | damage at rest: right data or a typed error |
+//! | [`seen`] | what is wrong under an open store: it is told when the store checks itself |
 //! | [`readers`] | scans beside a writer, and over damage |
 //! | [`history`] | threads on one store: some order of their calls explains every answer |
 //! | [`fallback`] | damage to what is there twice: the other one is enough |
@@ -44,6 +45,7 @@ pub mod random;
 pub mod readers;
 #[cfg(feature = "seeded")]
 pub mod seeded;
+pub mod seen;
 pub mod setup;
 pub mod space;
 pub mod torture;

@@ -11,7 +11,7 @@ use crate::kills::{self, Kills, Worker};
 use crate::live::Pairs;
 use crate::part::{Deadline, Shard};
 use crate::setup::Setup;
-use crate::{fallback, faults, full, history, media, power, random, readers, space};
+use crate::{fallback, faults, full, history, media, power, random, readers, seen, space};
 
 use super::Progress;
 
@@ -318,8 +318,10 @@ fn killed(run: &mut Run<'_>) -> Result<(), Failed> {
 }
 
 fn beside_a_writer(run: &mut Run<'_>) -> Result<(), Failed> {
-    run.cases = readers::every_check().map_err(|what| (run.seed, what))?;
-    run.notes.push(format!("{} scans", run.cases));
+    let scans = readers::every_check().map_err(|what| (run.seed, what))?;
+    let wrongs = seen::every_check().map_err(|what| (run.seed, what))?;
+    run.cases = scans + wrongs;
+    run.notes.push(format!("{scans} scans; {wrongs} things that are wrong under an open store"));
     Ok(())
 }
 

@@ -11,6 +11,7 @@ use holotype_model::{Failure, Op, Oracle, Outcome};
 use crate::copy;
 use crate::follower::Follower;
 
+use super::told::Told;
 use super::{Feature, Live, Moment, Step, Violation, in_flight, moments, say};
 
 /// Followers at a time.
@@ -39,7 +40,9 @@ impl Live {
         let (db, disk) = (self.db().clone(), Arc::new(self.setup.disk()));
         let (mut all, mut held, mut violation) = (Vec::new(), None, None);
         self.witness.record();
-        let copied = db.backup_to_with(&disk, None, |_| {
+        let mut told = Told::default();
+        let copied = db.backup_to_with(&disk, None, |progress| {
+            told.is_at(*progress);
             if held.is_none() {
                 let taken = self.in_midst_of_backup(steps);
                 match taken {
@@ -58,15 +61,18 @@ impl Live {
         if let Some(what) = violation {
             return Err(format!("during a backup, {what}"));
         }
-        match copied {
-            Ok(_) => {}
+        let report = match copied {
+            Ok(report) => report,
             // Before it begins, what was placed is made durable, and that may need room for a frame.
             Err(Error::StorageFull { .. }) if self.at_work.is_full() => return Ok(all),
             Err(error) => return Err(format!("a backup: {error}")),
-        }
+        };
         let (mut judge, changes) = held.ok_or("a backup copies no segment")?;
         disk.sync_directory().map_err(|error| format!("the copy: {error}"))?;
-        judge.judge_dump(&copy::contents(self.setup, &disk)?).map_err(|d| format!("the copy: {}", say(d)))?;
+        let dump = copy::contents(self.setup, &disk)?;
+        judge.judge_dump(&dump).map_err(|d| format!("the copy: {}", say(d)))?;
+        let len = Storage::len(&*disk).map_err(|error| error.to_string())?;
+        told.ended(&report, &dump, len).map_err(|what| format!("a backup: {what}"))?;
         if changes {
             self.at_work.is(Feature::Backup);
         }

@@ -5,12 +5,14 @@
 //! | `step` | the steps that a life is made of |
 //! | `mixed` | steps in which several things are under way at once, or something fails |
 //! | `ending` | the end of a life of the store, and the beginning of the next |
+//! | `told` | what the store tells of itself |
 //! | `at_work` | what was really met in a life, and which two of it together |
 
 mod at_work;
 mod ending;
 mod mixed;
 mod step;
+mod told;
 
 pub use at_work::{FEATURES, Feature, Pairs};
 pub use step::Step;
@@ -314,6 +316,7 @@ impl Live {
     pub fn look(&mut self) -> Result<(), Violation> {
         let dump = self.contents()?;
         self.oracle.judge_dump(&dump).map_err(say)?;
+        self.count(&dump)?;
         for snapshot in self.client.snapshots() {
             self.look_through(snapshot)?;
         }
@@ -339,17 +342,6 @@ impl Live {
             self.oracle.judge(&scan, &answer).map_err(say)?;
         }
         Ok(())
-    }
-
-    /// Lets the store check itself, as deep as it can.
-    pub fn verify(&self) -> Result<(), Violation> {
-        let report = self.db().verify(true).map_err(|error| format!("verify: {error}"))?;
-        match report.problems.first() {
-            None => Ok(()),
-            Some(problem) => {
-                Err(format!("verify finds {} problems, first: {problem}", report.problems.len()))
-            }
-        }
     }
 }
 

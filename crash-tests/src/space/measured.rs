@@ -93,7 +93,7 @@ impl Measured {
     fn live_bytes(&self, stats: &Stats) -> Result<u64, String> {
         let count = self.count() as u64;
         let least = count * self.len as u64;
-        let most = least + count * (RECORD_OVERHEAD_MAX + 30);
+        let most = least + count * (RECORD_OVERHEAD_MAX + 30 + self.len as u64 / 100);
         let live = stats.space.live_bytes;
         if !(least..=most).contains(&live) {
             return Err(format!(
@@ -142,6 +142,12 @@ impl Measured {
             return Err(format!("compaction goes on for ever: {:#?}", self.db.stats()));
         }
         Ok(())
+    }
+
+    /// Makes a copy.
+    pub(super) fn back_up(&self) -> Result<(), String> {
+        let copied = self.db.backup_to(&Arc::new(MemoryStorage::new()), None);
+        copied.map(drop).map_err(|error| say("a backup", &error))
     }
 
     /// Closes the store and opens it again.

@@ -44,7 +44,11 @@ const STORIES: &[Story] = &[
     ("most is deleted", |tally| shapes::run(&shapes::DELETED, tally)),
     ("documents alone are added", |tally| shapes::run(&shapes::ADDED, tally)),
     ("a store of a few segments", |tally| shapes::run(&shapes::SMALL, tally)),
+    ("long documents", |tally| shapes::run(&shapes::LONG, tally)),
+    ("a backup in the midst", |tally| shapes::run(&shapes::COPIED, tally)),
     ("close", rest::close),
+    ("commits one by one", rest::one_by_one),
+    ("old snapshots", rest::old_snapshots),
     ("order of keys", rest::order),
     ("the store's own thread", rest::thread),
 ];

@@ -38,6 +38,50 @@ pub(super) fn close(tally: &mut Tally) -> Result<(), String> {
     Ok(())
 }
 
+/// What a commit alone takes of the log beside its document: a frame and the rest of its sector, and nothing for a watermark, which
+/// the next commit states (spec: F-5.5).
+pub(super) fn one_by_one(tally: &mut Tally) -> Result<(), String> {
+    for (durability, most) in [(Durability::Written, 50), (Durability::Synced, 320)] {
+        let mut store = Measured::create(&options().durability(durability), 200)?;
+        store.put(0, 0)?;
+        let before = store.db.stats();
+        for n in 0..400 {
+            store.put(n, n)?;
+            tally.calls += 1;
+        }
+        let after = store.db.stats();
+        let log = after.log_end - before.log_end;
+        let user = after.space.user_bytes - before.space.user_bytes;
+        if log > user + 400 * most + 400 * user / u64::from(SEGMENT) {
+            return Err(format!("{log} bytes of log for {user} of callers' in 400 commits, {durability:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// A snapshot that is older than it may be ends by itself, and what it kept is given back.
+pub(super) fn old_snapshots(_: &mut Tally) -> Result<(), String> {
+    let options = options().background(Background::Thread).durability(Durability::Buffered);
+    let options =
+        options.flush_interval(Duration::from_millis(5)).snapshot_max_age(Duration::from_millis(20));
+    let mut store = Measured::create(&options, 200)?;
+    store.put(1, 1)?;
+    let snapshot = store.db.snapshot();
+    let start = Instant::now();
+    while store.db.stats().snapshots > 0 {
+        store.put(1, 2)?;
+        sleep(Duration::from_millis(2));
+        if start.elapsed() > PATIENCE {
+            return Err("a snapshot of an age limit of 20 milliseconds lives on".to_owned());
+        }
+    }
+    let read = snapshot.collection("a").and_then(|a| a.get(1));
+    match read {
+        Err(holotype::Error::SnapshotTooOld { .. }) => store.look(),
+        other => Err(format!("through a snapshot that has ended: {other:?}")),
+    }
+}
+
 //= spec/space.md#p-7-4-order-of-keys
 //# A compaction SHOULD move the documents of a collection into the order of their keys, where many of them stand in another, all have
 //# room in the cache, and the file may grow by as much as is live.

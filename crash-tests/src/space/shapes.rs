@@ -75,6 +75,22 @@ pub(super) const ADDED: Shape = Shape {
 
 pub(super) const SMALL: Shape = Shape { documents: 60, writes: 4000, cost: 8, moment: (30, 12), ..UPDATES };
 
+/// Each takes several segments.
+pub(super) const LONG: Shape =
+    Shape { documents: 40, len: 3 * SEGMENT as usize, writes: 200, pace: 1, moment: (30, 8), ..UPDATES };
+
+/// A backup is made in the midst of it, which gives back what it kept.
+pub(super) const COPIED: Shape = Shape {
+    writes: 8000,
+    write: |store, rng, n, count| {
+        if n == 4000 {
+            store.back_up()?;
+        }
+        store.put(rng.below(count) as i64, n)
+    },
+    ..UPDATES
+};
+
 /// Carries out the workload: bounds hold between the writes, at rest, and once the store is compacted.
 pub(super) fn run(shape: &Shape, tally: &mut Tally) -> Result<(), String> {
     let mut store = Measured::create(&options(), shape.len)?;
@@ -90,7 +106,10 @@ pub(super) fn run(shape: &Shape, tally: &mut Tally) -> Result<(), String> {
         if n % shape.pace == 0 {
             let (tenths, segments) = shape.moment;
             store.is_within(tenths, segments, "between two writes", tally)?;
-            store.step(tally)?;
+            // A step moves about a segment.
+            for _ in 0..=2 * shape.len / SEGMENT as usize {
+                store.step(tally)?;
+            }
         }
     }
     store.come_to_rest(tally)?;
