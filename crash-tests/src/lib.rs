@@ -12,6 +12,7 @@
 //! | [`fallback`] | damage to what is there twice: the other one is enough |
 //! | [`full`] | a disk that is full: what frees room still finds some |
 //! | [`space`] | the length of a file, and what it costs to keep it short |
+//! | [`own_thread`] | what a store does by itself while nobody calls |
 //! | [`faults`] | storage calls that fail, each in turn |
 //! | [`kills`] | a real process on a real file, killed at any moment |
 //! | [`machine`] | every life of a small store, breadth first, by a model checker |
@@ -39,6 +40,7 @@ pub mod kills;
 pub mod live;
 pub mod machine;
 pub mod media;
+pub mod own_thread;
 pub mod part;
 pub mod power;
 pub mod random;

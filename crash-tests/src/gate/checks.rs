@@ -11,7 +11,7 @@ use crate::kills::{self, Kills, Worker};
 use crate::live::Pairs;
 use crate::part::{Deadline, Shard};
 use crate::setup::Setup;
-use crate::{fallback, faults, full, history, media, power, random, readers, seen, space};
+use crate::{fallback, faults, full, history, media, own_thread, power, random, readers, seen, space};
 
 use super::Progress;
 
@@ -45,6 +45,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check { name: "power", weight: 4, cases: Cases::Seeds, run: power },
     Check { name: "crash", weight: 6, cases: Cases::List, run: every_cut },
     Check { name: "readers", weight: 1, cases: Cases::Once, run: beside_a_writer },
+    Check { name: "thread", weight: 1, cases: Cases::Once, run: by_itself },
     Check { name: "history", weight: 2, cases: Cases::Seeds, run: histories },
     Check { name: "media", weight: 5, cases: Cases::List, run: damaged },
     Check { name: "fallback", weight: 1, cases: Cases::Once, run: once },
@@ -322,6 +323,11 @@ fn beside_a_writer(run: &mut Run<'_>) -> Result<(), Failed> {
     let wrongs = seen::every_check().map_err(|what| (run.seed, what))?;
     run.cases = scans + wrongs;
     run.notes.push(format!("{scans} scans; {wrongs} things that are wrong under an open store"));
+    Ok(())
+}
+
+fn by_itself(run: &mut Run<'_>) -> Result<(), Failed> {
+    run.cases = own_thread::every_check().map_err(|what| (run.seed, what))?;
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use super::Tally;
 
 /// Length of a sector, and of a segment, in bytes.
 const SECTOR: u32 = 512;
-pub(super) const SEGMENT: u32 = 16_384;
+pub(crate) const SEGMENT: u32 = 16_384;
 /// What stands in front of the first segment, which is not counted where segments are short (spec: P-6.2).
 const FRONT: u64 = 16_384;
 /// The most that a record has beside its key and its body (spec: F-6.1).
@@ -18,7 +18,7 @@ const RECORD_OVERHEAD_MAX: u64 = 40;
 /// More steps than any store of a check needs at once.
 const STEPS_MAX: u64 = 20_000;
 
-pub(super) fn options() -> Options {
+pub(crate) fn options() -> Options {
     Options::tiny()
         .sector(SECTOR)
         .segment_bytes(SEGMENT)
@@ -29,38 +29,38 @@ pub(super) fn options() -> Options {
 }
 
 /// A store, and beside it what it holds.
-pub(super) struct Measured {
-    pub(super) db: Db,
-    pub(super) disk: Arc<MemoryStorage>,
+pub(crate) struct Measured {
+    pub(crate) db: Db,
+    pub(crate) disk: Arc<MemoryStorage>,
     /// Versions by key; what each document has beside its version, in bytes.
     versions: BTreeMap<i64, i64>,
     len: usize,
     /// Bytes that were written in one step of maintenance, at most.
-    pub(super) longest_step: u64,
+    pub(crate) longest_step: u64,
     /// Bytes by which the file was cut.
-    pub(super) given_back: u64,
+    pub(crate) given_back: u64,
 }
 
 impl Measured {
     /// A new store whose documents have `len` bytes each, and a little.
-    pub(super) fn create(options: &Options, len: usize) -> Result<Self, String> {
+    pub(crate) fn create(options: &Options, len: usize) -> Result<Self, String> {
         let disk = Arc::new(MemoryStorage::new());
         let db = Db::open_on(Arc::clone(&disk), options).map_err(|error| say("creating", &error))?;
         Ok(Measured { db, disk, versions: BTreeMap::new(), len, longest_step: 0, given_back: 0 })
     }
 
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.versions.len()
     }
 
-    pub(super) fn put(&mut self, key: i64, version: i64) -> Result<(), String> {
+    pub(crate) fn put(&mut self, key: i64, version: i64) -> Result<(), String> {
         let document = doc! { "n": version, "p": Value::Bytes(vec![7; self.len]) };
         self.db.collection("a").put(key, document).map_err(|error| say("putting", &error))?;
         self.versions.insert(key, version);
         Ok(())
     }
 
-    pub(super) fn delete(&mut self, key: i64) -> Result<(), String> {
+    pub(crate) fn delete(&mut self, key: i64) -> Result<(), String> {
         let gone = self.db.collection("a").delete(key).map_err(|error| say("deleting", &error))?;
         if gone != self.versions.remove(&key).is_some() {
             return Err(format!("document {key} was there and was not"));
@@ -69,7 +69,7 @@ impl Measured {
     }
 
     /// Takes a step of maintenance. Whether there was one to take.
-    pub(super) fn step(&mut self, tally: &mut Tally) -> Result<bool, String> {
+    pub(crate) fn step(&mut self, tally: &mut Tally) -> Result<bool, String> {
         let before = self.db.stats();
         let is_taken = self.db.maintain().map_err(|error| say("maintaining", &error))?;
         let after = self.db.stats();
@@ -80,7 +80,7 @@ impl Measured {
     }
 
     /// Takes steps until nothing is due.
-    pub(super) fn come_to_rest(&mut self, tally: &mut Tally) -> Result<(), String> {
+    pub(crate) fn come_to_rest(&mut self, tally: &mut Tally) -> Result<(), String> {
         for _ in 0..STEPS_MAX {
             if !self.step(tally)? {
                 return Ok(());
@@ -107,7 +107,7 @@ impl Measured {
     //# With nothing pinned and no segment unreadable, the file MUST be at most 2.0 times the live bytes and 4 segments once no
     //# maintenance is due, and at most 3.0 times the live bytes and 4 segments at any moment.
     /// Holds the length of the file against `tenths` of the live bytes and so many segments.
-    pub(super) fn is_within(
+    pub(crate) fn is_within(
         &self,
         tenths: u64,
         segments: u64,
@@ -128,7 +128,7 @@ impl Measured {
     }
 
     /// Compacts. Nothing is left to be done after it.
-    pub(super) fn compact(&self, tally: &mut Tally) -> Result<(), String> {
+    pub(crate) fn compact(&self, tally: &mut Tally) -> Result<(), String> {
         let report = self.db.compact_with(|progress| {
             tally.steps += 1;
             if progress.steps < STEPS_MAX {
@@ -145,20 +145,20 @@ impl Measured {
     }
 
     /// Makes a copy.
-    pub(super) fn back_up(&self) -> Result<(), String> {
+    pub(crate) fn back_up(&self) -> Result<(), String> {
         let copied = self.db.backup_to(&Arc::new(MemoryStorage::new()), None);
         copied.map(drop).map_err(|error| say("a backup", &error))
     }
 
     /// Closes the store and opens it again.
-    pub(super) fn reopen(&mut self, options: &Options) -> Result<(), String> {
+    pub(crate) fn reopen(&mut self, options: &Options) -> Result<(), String> {
         self.db.clone().close().map_err(|error| say("closing", &error))?;
         self.db = Db::open_on(Arc::clone(&self.disk), options).map_err(|error| say("opening", &error))?;
         Ok(())
     }
 
     /// Everything is there, and in order.
-    pub(super) fn look(&self) -> Result<(), String> {
+    pub(crate) fn look(&self) -> Result<(), String> {
         let mut expected = self.versions.iter();
         let scan = self.db.collection("a").scan(..).map_err(|error| say("scanning", &error))?;
         for found in scan {
@@ -177,6 +177,6 @@ impl Measured {
     }
 }
 
-pub(super) fn say(what: &str, error: &Error) -> String {
+pub(crate) fn say(what: &str, error: &Error) -> String {
     format!("{what}: {error}")
 }

@@ -5,11 +5,13 @@
 //! |---|---|
 //! | `measured` | a store, its documents, and what its file may hold |
 //! | `shapes` | the workloads |
-//! | `rest` | what is left behind: at close, in the order of keys, by the store's own thread |
+//! | `rest` | what is left behind: by commits one by one, at close, and in the order of keys |
 
 mod measured;
 mod rest;
 mod shapes;
+
+pub(crate) use measured::{Measured, options, say};
 
 use std::fmt;
 
@@ -48,9 +50,7 @@ const STORIES: &[Story] = &[
     ("a backup in the midst", |tally| shapes::run(&shapes::COPIED, tally)),
     ("close", rest::close),
     ("commits one by one", rest::one_by_one),
-    ("old snapshots", rest::old_snapshots),
     ("order of keys", rest::order),
-    ("the store's own thread", rest::thread),
 ];
 
 /// Tells every story.

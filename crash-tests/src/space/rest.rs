@@ -1,9 +1,6 @@
-//! What is left behind: at close, in the order of keys, by the store's own thread.
+//! What is left behind: by commits one by one, at close, and in the order of keys.
 
-use std::thread::sleep;
-use std::time::{Duration, Instant};
-
-use holotype::{Background, Durability};
+use holotype::Durability;
 use holotype_model::check::Rng;
 
 use super::Tally;
@@ -59,29 +56,6 @@ pub(super) fn one_by_one(tally: &mut Tally) -> Result<(), String> {
     Ok(())
 }
 
-/// A snapshot that is older than it may be ends by itself, and what it kept is given back.
-pub(super) fn old_snapshots(_: &mut Tally) -> Result<(), String> {
-    let options = options().background(Background::Thread).durability(Durability::Buffered);
-    let options =
-        options.flush_interval(Duration::from_millis(5)).snapshot_max_age(Duration::from_millis(20));
-    let mut store = Measured::create(&options, 200)?;
-    store.put(1, 1)?;
-    let snapshot = store.db.snapshot();
-    let start = Instant::now();
-    while store.db.stats().snapshots > 0 {
-        store.put(1, 2)?;
-        sleep(Duration::from_millis(2));
-        if start.elapsed() > PATIENCE {
-            return Err("a snapshot of an age limit of 20 milliseconds lives on".to_owned());
-        }
-    }
-    let read = snapshot.collection("a").and_then(|a| a.get(1));
-    match read {
-        Err(holotype::Error::SnapshotTooOld { .. }) => store.look(),
-        other => Err(format!("through a snapshot that has ended: {other:?}")),
-    }
-}
-
 //= spec/space.md#p-7-4-order-of-keys
 //# A compaction SHOULD move the documents of a collection into the order of their keys, where many of them stand in another, all have
 //# room in the cache, and the file may grow by as much as is live.
@@ -123,41 +97,4 @@ fn reads_of_a_scan(store: &mut Measured) -> Result<u64, String> {
     let reads = store.db.stats().cache_misses - before;
     store.reopen(&options())?;
     Ok(reads)
-}
-
-/// Longer than it takes on any machine.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-//= spec/space.md#p-6-3-who-does-it
-//# Maintenance is done by a thread of the store's.
-/// The store's own thread makes durable what was placed, and the file as small as it is to be, and then it rests.
-pub(super) fn thread(tally: &mut Tally) -> Result<(), String> {
-    let options = options().background(Background::Thread).durability(Durability::Buffered);
-    let options = options.flush_interval(Duration::from_millis(20));
-    let mut store = Measured::create(&options, 100)?;
-    for n in 0..6000 {
-        store.put(n % 600, n)?;
-        tally.calls += 1;
-        if n % 50 == 0 {
-            store.is_within(30, 40, "beside the thread", tally)?;
-        }
-    }
-    for key in 0..500 {
-        store.delete(key)?;
-    }
-    let start = Instant::now();
-    loop {
-        let stats = store.db.stats();
-        let is_durable = stats.pending_commits == 0 && stats.durable_lsn == stats.lsn;
-        let at_rest = store.is_within(20, 10, "beside a thread that had time", tally);
-        if is_durable && at_rest.is_ok() {
-            break;
-        }
-        if start.elapsed() > PATIENCE {
-            at_rest?;
-            return Err(format!("what was placed is not durable after {PATIENCE:?}: {stats:#?}"));
-        }
-        sleep(Duration::from_millis(2));
-    }
-    store.look()
 }
