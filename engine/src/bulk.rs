@@ -65,7 +65,7 @@ impl Collection {
     fn load(&self, mut next_batch: impl FnMut() -> Result<(Option<Vec<Key>>, Bodies)>) -> Result<u64> {
         let stopped = |loaded, cause| Error::BulkLoad { loaded, cause: Box::new(cause) };
         // One sync at the end serves all batches.
-        let durability = self.durability.min(Durability::Written);
+        let durability = self.source.durability.min(Durability::Written);
         let mut loaded = 0;
         loop {
             let (keys, bodies) = next_batch().map_err(|error| stopped(loaded, error))?;
@@ -73,15 +73,15 @@ impl Collection {
             if count == 0 {
                 break;
             }
-            let put = self.db.store().autocommit(durability, |writer| match keys {
-                Some(keys) => writer.put_many(self.name(), keys, &bodies).map(|_| ()),
-                None => writer.insert_many(self.name(), &bodies).map(|_| ()),
+            let put = self.source.db.store().autocommit(durability, |txn| match keys {
+                Some(keys) => txn.put_many(self.name(), &keys, &bodies).map(|_| ()),
+                None => txn.insert_many(self.name(), &bodies).map(|_| ()),
             });
             put.map_err(|error| stopped(loaded, error))?;
             loaded += count;
         }
-        if loaded > 0 && self.durability == Durability::Synced {
-            self.db.flush().map_err(|error| stopped(loaded, error))?;
+        if loaded > 0 && self.source.durability == Durability::Synced {
+            self.source.db.flush().map_err(|error| stopped(loaded, error))?;
         }
         Ok(loaded)
     }

@@ -109,7 +109,7 @@ impl Db {
     /// # Errors
     /// `InvalidName`, and what any write may say.
     pub fn create_collection(&self, name: &str) -> Result<bool> {
-        self.store().autocommit(self.durability(), |writer| writer.create_collection(name))
+        self.store().autocommit(self.durability(), |txn| txn.create_collection(name))
     }
 
     /// Drops a collection with all its documents, in one step however many they are. Whether there was one.
@@ -117,7 +117,7 @@ impl Db {
     /// # Errors
     /// What any write may say.
     pub fn drop_collection(&self, name: &str) -> Result<bool> {
-        self.store().autocommit(self.durability(), |writer| writer.drop_collection(name))
+        self.store().autocommit(self.durability(), |txn| txn.drop_collection(name))
     }
 
     /// Gives a collection another name. Whether there was one.
@@ -125,7 +125,7 @@ impl Db {
     /// # Errors
     /// `InvalidName` also where `to` is the name of a collection already; and what any write may say.
     pub fn rename_collection(&self, name: &str, to: &str) -> Result<bool> {
-        self.store().autocommit(self.durability(), |writer| writer.rename_collection(name, to))
+        self.store().autocommit(self.durability(), |txn| txn.rename_collection(name, to))
     }
 
     /// The document that stands, or stood, at a place that [`watch`](Self::watch) gave. None where the log no longer has it.

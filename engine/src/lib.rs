@@ -55,6 +55,7 @@ pub mod format;
     reason = "public under the feature `testing`, private to the rooms else"
 )]
 mod format;
+mod handle;
 mod index;
 #[cfg(any(test, feature = "testing"))]
 pub mod inspect;
@@ -86,8 +87,8 @@ mod watch;
 
 pub use collection::Collection;
 pub use core::{
-    BackupProgress, BackupReport, Change, Commit, CompactProgress, CompactReport, Location, Space, Stats,
-    VerifyReport,
+    BackupProgress, BackupReport, Change, Commit, CompactProgress, CompactReport, Location, OnConflict,
+    Space, Stats, VerifyReport,
 };
 pub use db::Db;
 pub use doc_ref::{DocRef, DocView};
@@ -97,6 +98,7 @@ pub use find::{
     Cursor, Found, FoundAs, FoundKeys, IntoExpression, IntoFilter, Projected, ProjectedDoc, Projection,
     Query, QueryProgress, SORT_MEMORY_DEFAULT, Sort,
 };
+pub use handle::Handle;
 pub use options::{Background, Durability, Options};
 pub use pipeline::SnapshotInfo;
 #[cfg(feature = "testing")]
@@ -113,7 +115,7 @@ pub use transaction::collection::TxCollection;
 pub use transaction::scan::{TxKeys, TxScan};
 pub use transaction::{Savepoint, WriteTransaction};
 pub use update::Update;
-pub use updating::{OnConflict, Updated};
+pub use updating::Updated;
 pub use watch::Watch;
 
 /// The README's example, compiled with the tests.

@@ -1,14 +1,13 @@
 //! One commit's state, for as long as it is held.
 
-use serde::de::DeserializeOwned;
-
 use crate::core::Core;
 use crate::db::Db;
 use crate::doc_ref::DocRef;
-use crate::document::{self, AsKey};
+use crate::document::KeyRef;
 use crate::error::Result;
+use crate::handle::{Handle, Reads};
 use crate::index::{KeyRange, Naming};
-use crate::scan::{KeyBounds, Keys, Scan};
+use crate::scan::{Keys, Scan};
 use crate::sync::{Arc, Instant};
 use crate::txn::Registered;
 
@@ -63,7 +62,7 @@ impl Snapshot {
         let (registered, core) = self.parts();
         let naming = core.shared.naming_in(registered.state(), name);
         registered.check_live()?;
-        Ok(View { naming: naming?, snapshot: self.clone() })
+        Ok(Handle { source: Past { naming: naming?, snapshot: self.clone() } })
     }
 
     /// The same snapshot, of a copy of the store.
@@ -75,62 +74,16 @@ impl Snapshot {
 }
 
 /// A collection as one commit left it. Holds its snapshot.
+pub type View = Handle<Past>;
+
+/// The state of a collection that a snapshot holds.
 #[derive(Debug, Clone)]
-pub struct View {
+pub struct Past {
     naming: Arc<Naming>,
     snapshot: Snapshot,
 }
 
-impl View {
-    /// The collection's name.
-    pub fn name(&self) -> &str {
-        &self.naming.name
-    }
-
-    /// The document under `key`, as [`Collection::get`](crate::Collection::get) gives it.
-    ///
-    /// # Errors
-    /// `SnapshotTooOld`; `Corrupt` where the record is damaged; `Io`.
-    pub fn get(&self, key: impl AsKey) -> Result<Option<DocRef>> {
-        let (registered, core) = self.snapshot.parts();
-        let found = core.shared.get_at(registered, &self.naming.documents, key.as_key())?;
-        Ok(found.map(DocRef::new))
-    }
-
-    /// The document under `key`, decoded into a type of the caller's straight from its bytes.
-    ///
-    /// # Errors
-    /// As [`get`](Self::get), and `Serde` where the document is not of that type.
-    pub fn get_as<T: DeserializeOwned>(&self, key: impl AsKey) -> Result<Option<T>> {
-        self.get(key)?.map(|found| document::from_bytes(found.bytes())).transpose()
-    }
-
-    /// Whether there is a document under `key`; told by the index, without a read.
-    ///
-    /// # Errors
-    /// `SnapshotTooOld`.
-    pub fn contains(&self, key: impl AsKey) -> Result<bool> {
-        let (registered, core) = self.snapshot.parts();
-        core.shared.contains_at(registered, &self.naming.documents, key.as_key())
-    }
-
-    /// How many documents there are.
-    ///
-    /// # Errors
-    /// `SnapshotTooOld`.
-    pub fn len(&self) -> Result<u64> {
-        let (registered, core) = self.snapshot.parts();
-        core.shared.len_at(registered, &self.naming.documents)
-    }
-
-    /// Whether there are none.
-    ///
-    /// # Errors
-    /// `SnapshotTooOld`.
-    pub fn is_empty(&self) -> Result<bool> {
-        self.len().map(|len| len == 0)
-    }
-
+impl Past {
     fn walk<W>(
         &self,
         over: impl FnOnce(Db, Arc<Registered>, Arc<Naming>, KeyRange) -> W,
@@ -140,36 +93,39 @@ impl View {
         registered.check_live()?;
         Ok(over(self.snapshot.db.clone(), Arc::clone(registered), Arc::clone(&self.naming), range))
     }
+}
 
-    /// The documents whose keys lie in `range`, in key order.
-    ///
-    /// # Errors
-    /// `SnapshotTooOld`. The iterator itself ends after its first `Err`.
-    pub fn scan(&self, range: impl KeyBounds) -> Result<Scan> {
-        self.walk(Scan::over, range.into_range())
+impl Reads for Past {
+    type Scan = Scan;
+    type Keys = Keys;
+
+    fn name(&self) -> &str {
+        &self.naming.name
     }
 
-    /// The documents whose text keys begin with `prefix`, in key order.
-    ///
-    /// # Errors
-    /// As [`scan`](Self::scan).
-    pub fn scan_prefix(&self, prefix: &str) -> Result<Scan> {
-        self.walk(Scan::over, KeyRange::text_prefix(prefix))
+    fn get(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
+        let (registered, core) = self.snapshot.parts();
+        let found = core.shared.get_at(registered, &self.naming.documents, key)?;
+        Ok(found.map(DocRef::new))
     }
 
-    /// The documents whose byte-string keys begin with `prefix`, in key order.
-    ///
-    /// # Errors
-    /// As [`scan`](Self::scan).
-    pub fn scan_prefix_bytes(&self, prefix: &[u8]) -> Result<Scan> {
-        self.walk(Scan::over, KeyRange::bytes_prefix(prefix))
+    fn contains(&self, key: KeyRef<'_>) -> Result<bool> {
+        let (registered, core) = self.snapshot.parts();
+        core.shared.contains_at(registered, &self.naming.documents, key)
     }
 
-    /// The keys in `range`, in order; told by the index, without a read.
-    ///
-    /// # Errors
-    /// As [`scan`](Self::scan).
-    pub fn keys(&self, range: impl KeyBounds) -> Result<Keys> {
-        self.walk(Keys::over, range.into_range())
+    fn len(&self) -> Result<u64> {
+        let (registered, core) = self.snapshot.parts();
+        core.shared.len_at(registered, &self.naming.documents)
+    }
+
+    #[expect(private_interfaces, reason = "the states are the store's own")]
+    fn scan(&self, range: KeyRange) -> Result<Scan> {
+        self.walk(Scan::over, range)
+    }
+
+    #[expect(private_interfaces, reason = "the states are the store's own")]
+    fn keys(&self, range: KeyRange) -> Result<Keys> {
+        self.walk(Keys::over, range)
     }
 }

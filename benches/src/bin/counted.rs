@@ -212,24 +212,19 @@ fn typed(count: u64) -> Vec<Small> {
     (1..=count as i64).map(Small::new).collect()
 }
 
-/// One `Written` transaction that calls `change` for each input.
-fn one_transaction<I>(
-    db: &Db,
-    inputs: impl IntoIterator<Item = I>,
-    change: impl Fn(&WriteTransaction, I) -> holotype::Result<()>,
-) {
-    let mut inputs = inputs.into_iter();
-    measured(&mut || {
-        db.write(|transaction| inputs.by_ref().try_for_each(|input| change(transaction, black_box(input))))
-            .expect("room");
-    });
+/// Carries out `work` in one transaction.
+fn one_transaction(db: &Db, mut work: impl FnMut(&WriteTransaction) -> holotype::Result<()>) {
+    measured(&mut || db.write(|transaction| work(transaction)).expect("room"));
 }
 
 /// Puts of new typed documents under ids.
 fn tx_put() -> u64 {
     let (db, documents) = loaded(WARM, Durability::Written);
-    one_transaction(&db, (WARM as i64 + 1..).zip(&typed(MANY)), |transaction, (id, document)| {
-        transaction.collection(documents.name()).put_as(id, document)
+    let new = typed(MANY);
+    one_transaction(&db, |transaction| {
+        let documents = transaction.collection(documents.name());
+        let mut puts = (WARM as i64 + 1..).zip(&new);
+        puts.try_for_each(|(id, document)| documents.put_as(black_box(id), document))
     });
     assert_eq!(documents.len().expect("it was created"), WARM + MANY);
     MANY
@@ -238,10 +233,12 @@ fn tx_put() -> u64 {
 /// Puts of new typed documents under names of ten bytes, each in a place of its own among those that are there.
 fn tx_put_name() -> u64 {
     let (db, documents) = loaded(WARM, Durability::Written);
+    let new = typed(MANY);
     // 1,999 and the number of names have no common divisor.
     let names: Vec<_> = (0..MANY as i64).map(|at| format!("u-{:08}", at * 1_999 % MANY as i64 + 1)).collect();
-    one_transaction(&db, names.iter().zip(&typed(MANY)), |transaction, (name, document)| {
-        transaction.collection(documents.name()).put_as(name, document)
+    one_transaction(&db, |transaction| {
+        let documents = transaction.collection(documents.name());
+        names.iter().zip(&new).try_for_each(|(name, document)| documents.put_as(black_box(name), document))
     });
     assert_eq!(documents.len().expect("it was created"), WARM + MANY);
     MANY
@@ -250,8 +247,11 @@ fn tx_put_name() -> u64 {
 /// Puts of typed documents in the place of others.
 fn tx_update() -> u64 {
     let (db, documents) = loaded(MANY, Durability::Written);
-    one_transaction(&db, UniformIds::new(MANY).zip(&typed(MANY)), |transaction, (id, document)| {
-        transaction.collection(documents.name()).put_as(id, document)
+    let new = typed(MANY);
+    one_transaction(&db, |transaction| {
+        let documents = transaction.collection(documents.name());
+        let mut puts = UniformIds::new(MANY).zip(&new);
+        puts.try_for_each(|(id, document)| documents.put_as(black_box(id), document))
     });
     assert_eq!(documents.len().expect("it was created"), MANY);
     MANY
@@ -264,8 +264,12 @@ fn tx_collections() -> u64 {
     for collection in &collections {
         collection.insert(small_document(1)).expect("room");
     }
-    one_transaction(&db, (2..).zip(&typed(MANY)), |transaction, (id, document)| {
-        transaction.collection(collections[id as usize % collections.len()].name()).put_as(id, document)
+    let new = typed(MANY);
+    one_transaction(&db, |transaction| {
+        let of: Vec<_> =
+            collections.iter().map(|collection| transaction.collection(collection.name())).collect();
+        let mut puts = (2..).zip(&new);
+        puts.try_for_each(|(id, document)| of[id as usize % of.len()].put_as(black_box(id), document))
     });
     assert_eq!(collections[0].len().expect("it was created"), 1 + MANY / COLLECTIONS);
     MANY

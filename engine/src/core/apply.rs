@@ -14,7 +14,7 @@ impl Shared {
     /// Changes the index and the catalog and makes the commit visible. It cannot fail, and readers see all of it or nothing.
     pub(super) fn apply_and_publish(&self, batch: &mut Batch) {
         let applying = self.apply(self.visibility.apply(), batch);
-        let lens = batch.collections.iter().map(|touched| (&*touched.documents, touched.len_after));
+        let lens = batch.collections.iter().map(|touched| (&*touched.documents, touched.len_after()));
         applying.publish(State { lsn: batch.lsn, address: batch.end }, lens);
         if batch.changes_catalog() {
             self.purge_catalog();
@@ -76,8 +76,8 @@ impl Shared {
                 }
             }
         }
-        for touched in &mut batch.collections {
-            touched.len_after = touched.documents.newest_len();
+        for touched in &batch.collections {
+            touched.documents.set_newest_len(touched.len_after());
         }
         applying
     }
@@ -134,11 +134,6 @@ fn apply_document(applying: &mut Applying<'_>, batch: &Batch, number: usize) {
         _ => documents.index.set(key, batch.entry(number)),
     };
     assert_eq!(before, replaced.map(|(entry, _)| entry), "one writer at a time changes the index");
-    match (&change.action, before) {
-        (Action::Delete, Some(_)) => documents.set_newest_len(documents.newest_len() - 1),
-        (Action::Put, None) => documents.set_newest_len(documents.newest_len() + 1),
-        _ => {}
-    }
     if let (Action::Put, KeyRef::Int(id)) = (&change.action, key) {
         documents.note_key(id);
     }
@@ -166,12 +161,12 @@ mod tests {
         };
         let key = KeyRef::Int(1);
         commit(&|writer| {
-            writer.put("a", key, Expect::Anything, &[0xA0]).expect("nothing is wrong with it");
+            writer.txn.put("a", key, Expect::Anything, &[0xA0]).expect("nothing is wrong with it");
         });
         writer.borrow_mut().sync().expect("memory refuses nothing");
         let naming = core.shared.naming("a").expect("it was just begun");
         commit(&|writer| {
-            writer.delete("a", key, None).expect("nothing is wrong with it");
+            writer.txn.delete("a", key, None).expect("nothing is wrong with it");
         });
         // The reader misses what the pending commit has deleted; before it asks what that proves, there is nothing unusual any more.
         let looks = Cell::new(0);

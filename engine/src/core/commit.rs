@@ -55,14 +55,15 @@ impl Writer {
     /// Makes sure that a commit may be begun: an incarnation is taken, counts are left, the end of the log is sealed.
     pub(crate) fn begin(&mut self) -> Result<()> {
         self.check_open()?;
-        self.batch.clear();
         if self.unsealed || self.is_open && !self.appender.has_counts_left() {
             // spec. A new incarnation in place: nothing of the old one is counted behind its opening frame.
             self.sync()?;
-        } else if self.is_open {
-            return Ok(());
+            self.take_incarnation()?;
+        } else if !self.is_open {
+            self.take_incarnation()?;
         }
-        self.take_incarnation()
+        self.txn.begin();
+        Ok(())
     }
 
     //= spec/semantics.md#s-2-1-nothing-changes
@@ -75,12 +76,12 @@ impl Writer {
     //# a stated number of bytes is waiting.
     //= spec/durability.md#d-2-1-where-a-class-comes-from
     //# A store MUST NOT give a commit a class that is weaker than the one that was asked for.
-    /// Places what is in `self.batch` as one commit, does at once what its class asks of the writer, and applies it. Whoever
+    /// Places what is in `self.txn.batch` as one commit, does at once what its class asks of the writer, and applies it. Whoever
     /// asked for `Synced` waits for a sync next.
     pub(crate) fn commit(&mut self, durability: Durability) -> Result<Placed> {
-        assert!(!self.batch.is_empty(), "a commit changes something");
-        self.shared.find_superseded_chunks(&mut self.batch)?;
-        let mut batch = std::mem::take(&mut self.batch);
+        assert!(!self.txn.batch.is_empty(), "a commit changes something");
+        self.shared.find_superseded_chunks(&mut self.txn.batch)?;
+        let mut batch = std::mem::take(&mut self.txn.batch);
         if durability == Durability::Written && seeded::is_on(Bug::HandedOverBeforePlaced) {
             self.write_out()?;
         }
@@ -93,7 +94,7 @@ impl Writer {
         };
         // Where that fails nothing is written and nothing is seen: refusing is free.
         if let Err(error) = self.place(share, &mark, |appender| appender.place(&mut batch)) {
-            self.batch = batch;
+            self.txn.batch = batch;
             return Err(error);
         }
         self.show_placed(&mark, &batch.long_records(self.shared.log.long_record_len()));
@@ -116,7 +117,7 @@ impl Writer {
         }
         self.accounts.enter(self.shared.log.geometry, &batch);
         if !batch.is_system {
-            self.work.user_bytes += batch.placed_bytes();
+            self.work.user_bytes += batch.placed_bytes;
         }
         let needs_sync = durability == Durability::Synced && !seeded::is_on(Bug::VisibleBeforeDurable);
         if needs_sync || self.shared.visibility.has_pending() || !Shared::is_short(&batch) {
@@ -125,7 +126,7 @@ impl Writer {
             return Ok(Placed { lsn, is_pending: self.shared.visibility.has_pending() });
         }
         self.shared.apply_and_publish(&mut batch);
-        self.batch = batch;
+        self.txn.batch = batch;
         Ok(Placed { lsn, is_pending: false })
     }
 

@@ -12,7 +12,7 @@ use crate::txn::Registered;
 
 use super::feeds::Feeds;
 use super::shared::Shared;
-use super::{Core, Draft, Feed};
+use super::{Core, Feed, WriteTxn};
 
 /// Copies of documents, each made once: what shares documents here (two names after a rename, a pending commit) shares their copy there.
 #[derive(Default)]
@@ -53,9 +53,9 @@ impl Core {
     }
 
     /// A copy of a transaction of the store that this is a copy of.
-    pub(crate) fn fork_draft(&self, draft: &Draft) -> Draft {
+    pub(crate) fn fork_txn(&self, txn: &WriteTxn) -> WriteTxn {
         let mut copies = Copies(read(&self.shared.catalog).documents().cloned().collect());
-        draft.fork(Arc::clone(&self.shared), &mut |documents| copies.of(documents))
+        txn.fork(Arc::clone(&self.shared), &mut |documents| copies.of(documents))
     }
 
     /// A copy of a feed of the store that this is a copy of: what that holds in place, this does.

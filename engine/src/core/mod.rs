@@ -10,7 +10,6 @@
 mod ahead;
 mod apply;
 mod commit;
-mod draft;
 mod feed;
 mod feeds;
 #[cfg(feature = "testing")]
@@ -40,8 +39,6 @@ mod work;
 mod write;
 mod writer;
 
-pub(crate) use draft::walk::DraftWalk;
-pub(crate) use draft::{Draft, Savepoint};
 pub(crate) use feed::Feed;
 pub use feed::{Change, Commit, Location};
 pub use maintenance::{BackupProgress, BackupReport, CompactProgress, CompactReport, Space};
@@ -61,5 +58,6 @@ pub(crate) use value::{Core, Progress};
 pub use verify::VerifyReport;
 pub(crate) use visit::Visited;
 pub(crate) use work::Effort;
-pub(crate) use write::{Bodies, Expect, check_key};
+pub use write::OnConflict;
+pub(crate) use write::{BeforeAfter, Bodies, Expect, Savepoint, WriteTxn, WriteTxnWalk};
 pub(crate) use writer::Writer;

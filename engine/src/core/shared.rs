@@ -74,16 +74,6 @@ impl Shared {
         self.visibility.take_backs()
     }
 
-    //= spec/format.md#f-7-2-ids-and-names
-    //# A writer MUST NOT give a collection id twice in the life of a store.
-    //= spec/semantics.md#s-3-5-collection-ids
-    //# A store MUST NOT give out the id of a collection that any commit in its order gave out.
-    //= spec/semantics.md#s-3-5-collection-ids
-    //# When no id is left, the call MUST be refused as `LimitReached`.
-    pub(super) fn next_collection_id(&self) -> Result<u32> {
-        next_id(read(&self.catalog).last_id())
-    }
-
     /// The documents of a collection to be.
     pub(super) fn new_documents(&self, id: u32) -> Arc<Documents> {
         Arc::new(Documents::new(id, self.options.check.page_shift))
@@ -93,11 +83,4 @@ impl Shared {
     pub(super) fn newest_naming(&self, name: &str) -> Option<Arc<Naming>> {
         read(&self.catalog).find(name).cloned()
     }
-}
-
-//= spec/semantics.md#s-4-4-ids-run-out
-//# An insert that needs an id above 9,223,372,036,854,775,807 MUST be refused as `IdsExhausted`.
-/// The collection id behind `last`.
-pub(super) fn next_id(last: u32) -> Result<u32> {
-    last.checked_add(1).ok_or(Error::LimitReached { what: "collection ids" })
 }

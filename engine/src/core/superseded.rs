@@ -13,9 +13,8 @@ use super::shared::Shared;
 impl Shared {
     //= spec/format.md#f-6-6-replaced-version
     //# A put or delete that replaces a version SHOULD name its address.
-    /// What a change of a key supersedes whose newest version stands at `newest`.
-    pub(super) fn replaces(&self, newest: Option<Entry>) -> Result<Replaces> {
-        let Some(entry) = newest else { return Ok(Replaces::Nothing) };
+    /// What a change of a key supersedes whose newest version is at `entry`.
+    pub(super) fn replaces(&self, entry: Entry) -> Result<Replaces> {
         // Whoever holds a state from after the move, now or later, has the version by its place alone: most need no look at the record.
         let birth = if entry.is_relocated() && self.visibility.is_held_below(entry.address()) {
             self.birth(entry)?

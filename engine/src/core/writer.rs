@@ -2,8 +2,7 @@
 
 use crate::format::Lsn;
 use crate::format::superblock::Superblock;
-use crate::index::Naming;
-use crate::log::{Appender, Batch};
+use crate::log::Appender;
 use crate::recovery::NamedCheckpoints;
 use crate::space::Accounts;
 use crate::sync::Arc;
@@ -12,6 +11,7 @@ use super::shared::Shared;
 use super::space_budget::SpaceBudget;
 use super::turn::Turn;
 use super::work::Work;
+use super::write::WriteTxn;
 
 /// All that only writers need.
 #[derive(Debug)]
@@ -45,9 +45,7 @@ pub(crate) struct Writer {
     /// named by both.
     pub(super) half_published: bool,
     /// The commit in the making; kept for its buffers.
-    pub(crate) batch: Batch,
-    /// What the name of the last commit's collection meant: the next one mostly goes to the same.
-    pub(super) last_naming: Option<Arc<Naming>>,
+    pub(crate) txn: WriteTxn,
     /// Bytes of a commit that found no room may stand behind the end of the log: it is sealed before it goes on.
     pub(super) unsealed: bool,
     /// The LSNs, first and last, of commits that were taken back, for those who wait for them.
@@ -66,6 +64,7 @@ impl Writer {
         highest_incarnation: u32,
         file_len: u64,
     ) -> Self {
+        let txn = WriteTxn::of_single_calls(Arc::clone(&shared));
         Writer {
             shared,
             appender,
@@ -82,8 +81,7 @@ impl Writer {
             synced_len: file_len,
             cuts: 0,
             half_published: false,
-            batch: Batch::default(),
-            last_naming: None,
+            txn,
             unsealed: false,
             taken_back: Vec::new(),
             closed: false,
@@ -93,6 +91,7 @@ impl Writer {
 
     #[cfg(feature = "testing")]
     pub(super) fn fork(&self, shared: Arc<Shared>) -> Self {
+        let txn = WriteTxn::of_single_calls(Arc::clone(&shared));
         Writer {
             shared,
             appender: self.appender.clone(),
@@ -109,8 +108,7 @@ impl Writer {
             synced_len: self.synced_len,
             cuts: self.cuts,
             half_published: self.half_published,
-            batch: Batch::default(),
-            last_naming: None,
+            txn,
             unsealed: self.unsealed,
             taken_back: self.taken_back.clone(),
             closed: self.closed,

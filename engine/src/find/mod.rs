@@ -28,14 +28,12 @@ use std::ops::ControlFlow;
 
 use serde::de::DeserializeOwned;
 
-use crate::collection::Collection;
 use crate::doc_ref::DocRef;
 use crate::document::{AsKey, Document, RawDocument, Text, Value};
 use crate::error::{Error, Result};
+use crate::handle::{Handle, Reads};
 use crate::query::{Filter, JsonPath};
-use crate::snapshot::View;
 use crate::sync::{Arc, Instant};
-use crate::transaction::collection::TxCollection;
 use asked::Asked;
 use bindings::Bindings;
 use prepared::Prepared;
@@ -82,25 +80,21 @@ impl<V> Clone for Query<'_, V> {
     }
 }
 
-macro_rules! find {
-    ($($view:ident$(<$lifetime:lifetime>)?),*) => {$(
-        impl $(<$lifetime>)? $view $(<$lifetime>)? {
-            /// Asks for the documents that `filter` admits, in key order unless a sort is given: a text of RFC 9535, a
-            /// [`Filter`](crate::query::Filter), or `..` for all. Nothing is read before the query is run.
-            pub fn find(&self, filter: impl IntoFilter) -> Query<'_, Self> {
-                Query::new(self, filter.into_filter())
-            }
-        }
-    )*};
+impl<S: Reads> Handle<S> {
+    /// Asks for the documents that `filter` admits, in key order unless a sort is given: a text of RFC 9535, a
+    /// [`Filter`](crate::query::Filter), or `..` for all. Nothing is read before the query is run.
+    pub fn find(&self, filter: impl IntoFilter) -> Query<'_, Self> {
+        Query::new(self, filter.into_filter())
+    }
 }
 
-find!(Collection, View, TxCollection<'tx>);
-
-impl<'c, V: ReadView> Query<'c, V> {
+impl<'c, V> Query<'c, V> {
     fn new(view: &'c V, filter: Result<Option<Filter>>) -> Self {
         Query { view, asked: Asked::new(filter) }
     }
+}
 
+impl<'c, V: ReadView> Query<'c, V> {
     /// Gives the parameter `name` a value, wherever the query has `arg('name')`.
     pub fn bind(mut self, name: impl Into<Text>, value: impl Into<Value>) -> Self {
         self.asked.bound.insert(name.into(), value.into());

@@ -2,15 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use crate::Collection;
 use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::{Key, KeyRef, RawDocument};
 use crate::error::Result;
+use crate::handle::{Handle, Reads};
 use crate::index::KeyRange;
 use crate::scan::{Keys, Scan};
-use crate::snapshot::View;
-use crate::transaction::collection::TxCollection;
 use crate::transaction::scan::{TxKeys, TxScan};
 
 /// A collection in some state.
@@ -53,68 +51,28 @@ pub trait KeyWalk: Sized + Iterator<Item = Result<Key>> {
 }
 
 #[expect(private_interfaces, reason = "the states are the store's own")]
-impl ReadView for Collection {
-    type Walk = Scan;
-    type Keys = Keys;
+impl<S: Reads> ReadView for Handle<S>
+where
+    S::Scan: Walk,
+    S::Keys: KeyWalk,
+{
+    type Walk = S::Scan;
+    type Keys = S::Keys;
 
     fn name(&self) -> &str {
-        self.name()
+        self.source.name()
     }
 
     fn len(&self) -> Result<u64> {
-        self.len()
+        self.source.len()
     }
 
-    fn walk(&self, range: KeyRange) -> Result<Self::Walk> {
-        self.scan((range.from, range.to))
+    fn walk(&self, range: KeyRange) -> Result<S::Scan> {
+        self.source.scan(range)
     }
 
-    fn walk_keys(&self, range: KeyRange) -> Result<Self::Keys> {
-        self.keys((range.from, range.to))
-    }
-}
-
-#[expect(private_interfaces, reason = "the states are the store's own")]
-impl ReadView for View {
-    type Walk = Scan;
-    type Keys = Keys;
-
-    fn name(&self) -> &str {
-        self.name()
-    }
-
-    fn len(&self) -> Result<u64> {
-        self.len()
-    }
-
-    fn walk(&self, range: KeyRange) -> Result<Self::Walk> {
-        self.scan((range.from, range.to))
-    }
-
-    fn walk_keys(&self, range: KeyRange) -> Result<Self::Keys> {
-        self.keys((range.from, range.to))
-    }
-}
-
-#[expect(private_interfaces, reason = "the states are the store's own")]
-impl<'tx> ReadView for TxCollection<'tx> {
-    type Walk = TxScan<'tx>;
-    type Keys = TxKeys<'tx>;
-
-    fn name(&self) -> &str {
-        self.name()
-    }
-
-    fn len(&self) -> Result<u64> {
-        self.len()
-    }
-
-    fn walk(&self, range: KeyRange) -> Result<Self::Walk> {
-        self.scan((range.from, range.to))
-    }
-
-    fn walk_keys(&self, range: KeyRange) -> Result<Self::Keys> {
-        self.keys((range.from, range.to))
+    fn walk_keys(&self, range: KeyRange) -> Result<S::Keys> {
+        self.source.keys(range)
     }
 }
 

@@ -148,10 +148,11 @@ impl PrimaryIndex for MixedIndex {
 
     fn set(&self, key: KeyRef<'_>, entry: Entry) -> Option<Entry> {
         if let KeyRef::Int(int) = key {
-            if self.ints.slot(int).is_none() {
+            let slot = self.ints.slot(int).or_else(|| {
                 self.grow_pages(int);
-            }
-            if let Some(slot) = self.ints.slot(int) {
+                self.ints.slot(int)
+            });
+            if let Some(slot) = slot {
                 return Entry::from_bits(slot.swap(entry.bits(), Ordering::AcqRel));
             }
         }

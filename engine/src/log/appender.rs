@@ -5,6 +5,7 @@
 
 mod buffers;
 mod frame;
+mod parts;
 
 use crate::cache::Segment;
 use crate::error::Result;
@@ -16,9 +17,11 @@ use crate::seeded::{self, Bug};
 use crate::space::FreeSegments;
 use crate::sync::Arc;
 
-use super::Batch;
-use super::piece::{Piece, nameless};
+use super::batch::Batch;
+use super::piece::nameless;
 use buffers::Buffers;
+use parts::OpenPart;
+pub(super) use parts::Parts;
 
 /// Where the log ends, and what is reserved behind it.
 #[derive(Debug, Clone)]
@@ -92,8 +95,6 @@ pub(crate) struct Appender {
     buffers: Buffers,
     /// The CRCs of the records of the frame that is being placed.
     pub(super) crcs: Vec<u32>,
-    /// Where the chunks of the document that is being placed stand.
-    pub(super) chunks: Vec<LogAddress>,
     /// Largest count that this incarnation may give.
     count_max: u32,
 }
@@ -123,7 +124,6 @@ impl Appender {
             pending: Vec::new(),
             buffers: Buffers::default(),
             crcs: Vec::new(),
-            chunks: Vec::new(),
             count_max,
         }
     }
@@ -245,28 +245,73 @@ impl Appender {
     /// Places `batch` as one commit, in as many parts as it takes, and notes in it where each record stands.
     pub(crate) fn place(&mut self, batch: &mut Batch) -> Result<()> {
         assert!(!batch.is_empty(), "a commit changes something");
-        let lsn = self.end.lsn.next();
-        let flags = if batch.is_system { FrameFlags::SYSTEM } else { FrameFlags::NONE };
         batch.chunks.clear();
+        (batch.placed_bytes, batch.longest) = (0, 0);
         self.refuse_what_cannot_fit(batch)?;
-        let mut piece = Piece::first(batch);
-        assert!(piece.is_some(), "what makes a change moot is a change itself");
-        let mut part = 0;
-        while let Some(first) = piece {
-            let frame = self.begin_frame(lsn, self.piece_bound(batch, first))?;
-            self.crcs.clear();
-            while let Some(next) = piece
-                && self.place_piece(batch, next)
-            {
-                piece = self.piece_behind(batch, next);
+        let flags = if batch.is_system { FrameFlags::SYSTEM } else { FrameFlags::NONE };
+        let mut parts = Parts::of_commit(self.end.lsn.next(), flags);
+        for number in 0..batch.changes.len() {
+            if !batch.changes[number].is_moot {
+                self.place_change(&mut parts, batch, number)?;
             }
-            assert!(!self.crcs.is_empty(), "a part holds at least the record that it was begun for");
-            self.finish_frame(frame, lsn, part, piece.is_none(), flags);
-            part += 1;
         }
-        batch.lsn = lsn;
+        batch.lsn = parts.lsn;
+        self.finish_last(parts);
         batch.end = self.end_address();
         Ok(())
+    }
+
+    /// Places one record of a commit, whose body is `front` and then its own, in the open part or, where that has no room for it, in the
+    /// next: one that has room for `bound` bytes.
+    #[inline]
+    pub(super) fn place_record(
+        &mut self,
+        parts: &mut Parts,
+        record: &mut RecordParts<'_>,
+        front: &[u8],
+        bound: usize,
+    ) -> Result<(LogAddress, u32)> {
+        if let Some(open) = &parts.open {
+            if let Some(placed) = self.encode(open, record, front, bound) {
+                return Ok(placed);
+            }
+            self.finish_frame(open.frame, parts.lsn, parts.part, false, parts.flags);
+            parts.part += 1;
+        }
+        let frame = self.begin_frame(parts.lsn, bound)?;
+        self.crcs.clear();
+        let stretch = self.end.segment.last_stretch();
+        let commit = parts.lsn.count() - stretch.first_lsn.count();
+        let open = parts.open.insert(OpenPart { frame, seed: stretch.seed, commit });
+        let placed = self.encode(open, record, front, bound);
+        Ok(placed.expect("a part holds at least the record that it was begun for"))
+    }
+
+    /// Encodes a record behind what the open part holds already: its address, and its length. None where it does not fit any more.
+    #[inline]
+    fn encode(
+        &mut self,
+        open: &OpenPart,
+        record: &mut RecordParts<'_>,
+        front: &[u8],
+        bound: usize,
+    ) -> Option<(LogAddress, u32)> {
+        record.commit = open.commit;
+        let extent = self.pending.last_mut().expect("a frame was begun");
+        let start = extent.bytes.len();
+        let at = extent.offset + start as u32;
+        let room = (self.geometry.segment_bytes() - at) as usize;
+        if room < bound && room < record.encoded_len_behind(front) {
+            return None;
+        }
+        self.crcs.push(record.encode_behind(front, open.seed.at(at), &mut extent.bytes));
+        let len = (extent.bytes.len() - start) as u32;
+        Some((self.geometry.address(self.end.segment.sequence, at), len))
+    }
+
+    fn finish_last(&mut self, parts: Parts) {
+        let open = parts.open.expect("what makes a change moot is a change itself");
+        self.finish_frame(open.frame, parts.lsn, parts.part, true, parts.flags);
     }
 
     /// Places a frame of no records that states the durable LSN (spec: F-5.5).

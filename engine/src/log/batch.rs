@@ -18,7 +18,7 @@ pub(crate) enum Action {
     Put,
     Delete,
     /// A change of the catalog, and the documents of the collection that it begins, if it does.
-    Catalog(CatalogChange, Option<Arc<Documents>>),
+    Catalog(Box<CatalogChange>, Option<Arc<Documents>>),
     /// A version moves to another place, and stays what it is.
     Relocate(Box<Relocation>),
     /// Nothing live is left in a log segment.
@@ -62,11 +62,19 @@ pub(crate) struct Change {
     collection: Option<u32>,
     /// The key where it is an integer: most are, and need not be decoded again.
     int_key: Option<i64>,
-    key: Range<usize>,
-    body: Range<usize>,
+    /// Where key and body stand in the batch's bytes, the body behind the key.
+    start: usize,
+    key_len: u32,
+    body_len: usize,
     pub(crate) replaces: Replaces,
+    /// The change before it of the same key, by its number.
+    pub(crate) before: Option<usize>,
+    /// The largest id that the collection had before it.
+    largest_before: i64,
     /// A later change of the same commit made it needless: it is not placed.
     pub(crate) is_moot: bool,
+    /// Whether its document is made of chunks; set when it is placed.
+    pub(super) is_chunked: bool,
     /// Where it stands, and the length of its record; set when it is placed.
     pub(crate) address: LogAddress,
     pub(crate) len: u32,
@@ -81,26 +89,61 @@ pub(crate) struct PlacedChunk {
     pub(crate) len: u32,
 }
 
-/// A collection that a commit writes to, and what is to be told of it when the commit is seen, or taken back.
+/// A collection that a commit writes to: what the commit makes of it, and what is to be told when it is seen, or taken back.
 #[derive(Debug, Clone)]
 pub(crate) struct Touched {
     pub(crate) documents: Arc<Documents>,
-    /// The largest id before the commit.
+    /// The largest id before the commit, and after the changes so far.
     pub(crate) largest_before: i64,
-    /// How many documents there were before the commit was applied, and how many there are since.
+    pub(crate) largest_id: i64,
+    /// How many documents the changes so far add, less those that they delete.
+    pub(crate) added: i64,
+    /// How many documents there were before the commit was applied.
     pub(crate) len_before: u64,
-    pub(crate) len_after: u64,
+}
+
+impl Touched {
+    fn by_nothing(documents: &Arc<Documents>) -> Self {
+        let (documents, largest_id) = (Arc::clone(documents), documents.largest_id());
+        Touched { documents, largest_before: largest_id, largest_id, added: 0, len_before: 0 }
+    }
+
+    /// How many documents there are after the commit, once it is applied.
+    pub(crate) fn len_after(&self) -> u64 {
+        self.len_before.saturating_add_signed(self.added)
+    }
+}
+
+/// What a put or a delete finds under its key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Superseded {
+    /// The change before it of the same key, by its number.
+    pub(crate) before: Option<usize>,
+    pub(crate) replaces: Replaces,
+}
+
+impl Superseded {
+    pub(crate) const NOTHING: Superseded = Superseded { before: None, replaces: Replaces::Nothing };
 }
 
 impl Change {
     /// The length of the encoded key; 0 for the catalog.
     pub(crate) fn key_len(&self) -> usize {
-        self.key.len()
+        self.key_len as usize
     }
 
     /// The length of the encoded document, or of the catalog change.
     pub(crate) fn body_len(&self) -> usize {
-        self.body.len()
+        self.body_len
+    }
+
+    /// How many documents it adds to what was there before it, where it puts one or not.
+    fn added(&self, had: bool) -> i64 {
+        match self.action {
+            Action::Put => i64::from(!had),
+            Action::Delete => -i64::from(had),
+            _ => 0,
+        }
     }
 }
 
@@ -109,16 +152,21 @@ impl Change {
 pub(crate) struct Batch {
     pub(crate) changes: Vec<Change>,
     pub(crate) collections: Vec<Touched>,
+    /// The numbers of these collections, in the order of their ids.
+    by_id: Vec<(u32, u32)>,
     /// Keys and bodies, encoded, one behind the other.
     bytes: Vec<u8>,
-    /// Chunks of what its changes supersede, each with the number of the change.
+    /// Chunks of what its changes supersede, each with the number of the change, in the order of these.
     pub(crate) superseded: Vec<(usize, LogAddress)>,
     /// A commit of the store's own, which changes no visible state (spec: F-5.8).
     pub(crate) is_system: bool,
     /// A commit of the store's own that could as well not be: it finds no room where a caller's would find none.
     pub(crate) leaves_reserve: bool,
-    /// Set when it is placed: the chunks, the LSN, and where the commit ended.
+    /// Set when it is placed: the chunks, in the order of changes, the LSN, and where the commit ended.
     pub(crate) chunks: Vec<PlacedChunk>,
+    /// And the length of its records, of all and of the longest.
+    pub(crate) placed_bytes: u64,
+    pub(super) longest: u32,
     pub(crate) lsn: Lsn,
     pub(crate) end: LogAddress,
 }
@@ -130,6 +178,7 @@ impl Batch {
     pub(crate) fn clear(&mut self) {
         self.changes.clear();
         self.collections.clear();
+        self.by_id.clear();
         self.bytes.clear();
         self.superseded.clear();
         self.chunks.clear();
@@ -151,68 +200,134 @@ impl Batch {
         self.changes.iter().any(|change| matches!(change.action, Action::Catalog(..)))
     }
 
-    /// Appends a put, with the encoded document, or a delete, with nothing.
+    /// Appends a put, with the encoded document, or a delete, with nothing, in the collection of this number.
+    #[inline]
     pub(crate) fn push(
         &mut self,
         action: Action,
-        documents: &Arc<Documents>,
+        collection: u32,
         key: KeyRef<'_>,
-        replaces: Replaces,
+        Superseded { before, replaces }: Superseded,
         body: &[u8],
     ) {
         let start = self.bytes.len();
         let int_key = if let KeyRef::Int(int) = key { Some(int) } else { None };
         key.encode_into(&mut self.bytes);
-        let key = start..self.bytes.len();
+        let key_len = (self.bytes.len() - start) as u32;
         self.bytes.extend_from_slice(body);
-        let body = key.end..self.bytes.len();
-        let collection = Some(self.touch(documents));
-        let address = LogAddress(0);
-        self.changes.push(Change {
+        let had = self.has_document(before, replaces);
+        let touched = &mut self.collections[collection as usize];
+        let change = Change {
             action,
-            collection,
+            collection: Some(collection),
             int_key,
-            key,
-            body,
+            start,
+            key_len,
+            body_len: body.len(),
             replaces,
+            before,
+            largest_before: touched.largest_id,
             is_moot: false,
-            address,
+            is_chunked: false,
+            address: LogAddress(0),
             len: 0,
-        });
+        };
+        touched.added += change.added(had);
+        if matches!(change.action, Action::Put) {
+            touched.largest_id = touched.largest_id.max(int_key.unwrap_or(0));
+            // A put says all that the change before it said. A delete does not: what it deletes may have raised the largest id.
+            if let Some(before) = before {
+                self.changes[before].is_moot = true;
+            }
+        }
+        self.changes.push(change);
     }
 
-    /// The number of the collection among those written to.
-    fn touch(&mut self, documents: &Arc<Documents>) -> u32 {
-        // Mostly it is the one of the change before.
-        let known = self.collections.iter().rposition(|touched| Arc::ptr_eq(&touched.documents, documents));
-        let number = known.unwrap_or_else(|| {
-            let (documents, largest_before) = (Arc::clone(documents), documents.largest_id());
-            self.collections.push(Touched { documents, largest_before, len_before: 0, len_after: 0 });
-            self.collections.len() - 1
+    /// Whether there is a document after the change `before`, or, where there is none, before what `replaces` names.
+    fn has_document(&self, before: Option<usize>, replaces: Replaces) -> bool {
+        match before {
+            Some(before) => self.is_put(before),
+            None => matches!(replaces, Replaces::Version(..)),
+        }
+    }
+
+    /// Whether change `number` leaves a document under its key.
+    pub(crate) fn is_put(&self, number: usize) -> bool {
+        matches!(self.changes[number].action, Action::Put)
+    }
+
+    /// The number of a collection among those written to; it is one of them from now on.
+    pub(crate) fn touch(&mut self, documents: &Arc<Documents>) -> u32 {
+        match self.by_id.binary_search_by_key(&documents.id, |(id, _)| *id) {
+            Ok(at) => {
+                let number = self.by_id[at].1;
+                let known = &mut self.collections[number as usize];
+                if !Arc::ptr_eq(&known.documents, documents) {
+                    // The change that began the collection that had this id was undone.
+                    *known = Touched::by_nothing(documents);
+                }
+                number
+            }
+            Err(at) => {
+                let number = self.collections.len() as u32;
+                self.collections.push(Touched::by_nothing(documents));
+                self.by_id.insert(at, (documents.id, number));
+                number
+            }
+        }
+    }
+
+    /// The number of a collection, if it is one of those written to.
+    pub(crate) fn number_of(&self, documents: &Documents) -> Option<u32> {
+        let at = self.by_id.binary_search_by_key(&documents.id, |(id, _)| *id).ok()?;
+        Some(self.by_id[at].1)
+    }
+
+    /// The number of the collection whose document change `number` changes, and the key.
+    #[inline(always)]
+    pub(crate) fn place_of(&self, number: usize) -> Option<(u32, KeyRef<'_>)> {
+        let change = &self.changes[number];
+        Some((change.collection?, self.key(change)?))
+    }
+
+    /// Whether change `number` changes this document.
+    #[inline]
+    pub(crate) fn is_change_of(&self, number: usize, collection: u32, key: KeyRef<'_>) -> bool {
+        let change = &self.changes[number];
+        let is_same_key = match key {
+            KeyRef::Int(int) => change.int_key == Some(int),
+            _ => key.len_at(self.key_bytes(change)) == Some(change.key_len()),
+        };
+        is_same_key && change.collection == Some(collection)
+    }
+
+    /// Appends a record of no document.
+    fn push_nameless(&mut self, action: Action, body: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(body);
+        self.changes.push(Change {
+            action,
+            collection: None,
+            int_key: None,
+            start,
+            key_len: 0,
+            body_len: body.len(),
+            replaces: Replaces::Nothing,
+            before: None,
+            largest_before: 0,
+            is_moot: false,
+            is_chunked: false,
+            address: LogAddress(0),
+            len: 0,
         });
-        number as u32
     }
 
     //= spec/format.md#f-7-4-order-in-a-commit
     //# A record MUST follow the catalog record that creates its collection in the log.
     /// Appends a change of the catalog.
     pub(crate) fn push_catalog(&mut self, change: CatalogChange, begins: Option<Arc<Documents>>) {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(&change.encode());
-        let (key, body) = (start..start, start..self.bytes.len());
-        let action = Action::Catalog(change, begins);
-        let (replaces, address) = (Replaces::Nothing, LogAddress(0));
-        self.changes.push(Change {
-            action,
-            collection: None,
-            int_key: None,
-            key,
-            body,
-            replaces,
-            is_moot: false,
-            address,
-            len: 0,
-        });
+        let body = change.encode();
+        self.push_nameless(Action::Catalog(Box::new(change), begins), &body);
     }
 
     /// Whether it takes more away than it brings, or is the store's own: it may use what is kept for a full disk.
@@ -221,7 +336,7 @@ impl Batch {
             Action::Put => false,
             Action::Delete | Action::Relocate(_) | Action::Free(_) => true,
             Action::Catalog(change, _) => {
-                matches!(change, CatalogChange::Drop { .. } | CatalogChange::Clear { .. })
+                matches!(**change, CatalogChange::Drop { .. } | CatalogChange::Clear { .. })
             }
         })
     }
@@ -243,45 +358,34 @@ impl Batch {
             });
             self.superseded.extend(moved);
         }
-        self.push(Action::Relocate(Box::new(relocation)), documents, key, replaces, body);
+        let collection = self.touch(documents);
+        let superseded = Superseded { before: None, replaces };
+        self.push(Action::Relocate(Box::new(relocation)), collection, key, superseded, body);
     }
 
     /// Appends that a segment is free.
     pub(crate) fn push_free(&mut self, sequence: u64, physical: u32) {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(&encode_segment_freed(sequence, physical));
-        let (key, body) = (start..start, start..self.bytes.len());
-        self.changes.push(Change {
-            action: Action::Free(sequence),
-            collection: None,
-            int_key: None,
-            key,
-            body,
-            replaces: Replaces::Nothing,
-            is_moot: false,
-            address: LogAddress(0),
-            len: 0,
-        });
+        self.push_nameless(Action::Free(sequence), &encode_segment_freed(sequence, physical));
     }
 
-    /// Whether the document of change `number` was placed as chunks.
-    pub(crate) fn is_chunked(&self, number: usize) -> bool {
-        match &self.changes[number].action {
-            Action::Relocate(relocation) => relocation.chunks.is_some(),
-            _ => !self.chunks.is_empty() && self.chunks.iter().any(|chunk| chunk.change == number),
-        }
+    /// Takes note of a record that was placed.
+    #[inline]
+    pub(super) fn note_placed(&mut self, len: u32) {
+        self.placed_bytes += u64::from(len);
+        self.longest = self.longest.max(len);
     }
 
-    /// The length of its records.
-    pub(crate) fn placed_bytes(&self) -> u64 {
-        let records =
-            self.changes.iter().filter(|change| !change.is_moot).map(|change| u64::from(change.len));
-        records.chain(self.chunks.iter().map(|chunk| u64::from(chunk.len))).sum()
+    /// Whether it places chunks, or supersedes any.
+    pub(super) fn has_chunks(&self) -> bool {
+        !self.chunks.is_empty() || !self.superseded.is_empty()
     }
 
     /// Where those of its records were placed that have `len_min` bytes or more, in order.
     pub(crate) fn long_records(&self, len_min: usize) -> Vec<Range<LogAddress>> {
         let is_long = |len: u32| len as usize >= len_min;
+        if !is_long(self.longest) {
+            return Vec::new();
+        }
         let range = |address: LogAddress, len: u32| address..LogAddress(address.0 + u64::from(len));
         let changes = self.changes.iter().filter(|change| is_long(change.len) && !change.is_moot);
         let chunks = self.chunks.iter().filter(|chunk| is_long(chunk.len));
@@ -294,34 +398,44 @@ impl Batch {
     }
 
     /// The chunks that were placed for change `number`.
-    pub(crate) fn chunks_of(&self, number: usize) -> impl Iterator<Item = &PlacedChunk> {
-        self.chunks.iter().filter(move |chunk| chunk.change == number)
+    pub(crate) fn chunks_of(&self, number: usize) -> &[PlacedChunk] {
+        let first = self.chunks.partition_point(|chunk| chunk.change < number);
+        let count = self.chunks[first..].partition_point(|chunk| chunk.change == number);
+        &self.chunks[first..first + count]
     }
 
     /// Where the chunks stand that change `number` supersedes.
     pub(crate) fn superseded_chunks(&self, number: usize) -> impl Iterator<Item = LogAddress> {
-        let earlier = match self.changes[number].replaces {
-            Replaces::Change(earlier) => Some(earlier),
-            Replaces::Nothing | Replaces::Version(..) => None,
+        let of_earlier = match self.changes[number].replaces {
+            Replaces::Change(earlier) => self.chunks_of(earlier),
+            Replaces::Nothing | Replaces::Version(..) => &[],
         };
-        let of_earlier = self.chunks.iter().filter(move |chunk| Some(chunk.change) == earlier);
-        let of_version = self.superseded.iter().filter(move |(change, _)| *change == number);
-        of_earlier.map(|chunk| chunk.address).chain(of_version.map(|(_, address)| *address))
+        let first = self.superseded.partition_point(|(change, _)| *change < number);
+        let of_version = self.superseded[first..].iter().take_while(move |(change, _)| *change == number);
+        of_earlier.iter().map(|chunk| chunk.address).chain(of_version.map(|(_, address)| *address))
     }
 
     /// The entry that leads to what change `number` has put.
     pub(crate) fn entry(&self, number: usize) -> Entry {
         let change = &self.changes[number];
         let relocated = matches!(change.action, Action::Relocate(_));
-        Entry::new(change.address, relocated).with_chunked(self.is_chunked(number))
+        Entry::new(change.address, relocated).with_chunked(change.is_chunked)
     }
 
-    /// Takes back everything pushed since there were `changes`, where `bytes` were in use.
+    /// Takes back everything pushed since there were `changes`.
     pub(crate) fn truncate(&mut self, changes: usize) {
-        if let Some(first) = self.changes.get(changes) {
-            self.bytes.truncate(first.key.start);
+        while self.changes.len() > changes {
+            let Some(undone) = self.changes.pop() else { return };
+            self.bytes.truncate(undone.start);
+            let Some(collection) = undone.collection else { continue };
+            let had = self.has_document(undone.before, undone.replaces);
+            let touched = &mut self.collections[collection as usize];
+            touched.added -= undone.added(had);
+            touched.largest_id = undone.largest_before;
+            if let Some(before) = undone.before {
+                self.changes[before].is_moot = false;
+            }
         }
-        self.changes.truncate(changes);
     }
 
     pub(crate) fn documents(&self, change: &Change) -> Option<&Arc<Documents>> {
@@ -333,17 +447,19 @@ impl Batch {
         if let Some(int) = change.int_key {
             return Some(KeyRef::Int(int));
         }
-        let (key, _) = KeyRef::decode(self.bytes.get(change.key.clone())?).ok()?;
+        let (key, _) = KeyRef::decode(self.key_bytes(change)).ok()?;
         Some(key)
     }
 
     /// The key as it is encoded.
     pub(crate) fn key_bytes(&self, change: &Change) -> &[u8] {
-        &self.bytes[change.key.clone()]
+        &self.bytes[change.start..change.start + change.key_len()]
     }
 
+    #[inline]
     pub(crate) fn body(&self, change: &Change) -> &[u8] {
-        &self.bytes[change.body.clone()]
+        let start = change.start + change.key_len();
+        &self.bytes[start..start + change.body_len]
     }
 
     /// The version that `change` supersedes, once what comes before it in the commit is placed.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Action, Appender, Batch, LogEnd, Replaces};
+use super::{Action, Appender, Batch, LogEnd, Replaces, Superseded};
 use crate::cache::Segment;
 use crate::document::KeyRef;
 use crate::format::record::{Record, parse};
@@ -43,8 +43,21 @@ pub(super) const KEY: KeyRef<'static> = KeyRef::Text("abcde");
 /// One put of a document of `len` bytes.
 pub(super) fn put(key: KeyRef<'_>, len: usize) -> Batch {
     let mut batch = Batch::default();
-    batch.push(Action::Put, &documents(), key, Replaces::Nothing, &vec![7; len]);
+    push(&mut batch, Action::Put, &documents(), key, Replaces::Nothing, &vec![7; len]);
     batch
+}
+
+/// One more change, which is the first of its key.
+pub(super) fn push(
+    batch: &mut Batch,
+    action: Action,
+    documents: &Arc<Documents>,
+    key: KeyRef<'_>,
+    replaces: Replaces,
+    body: &[u8],
+) {
+    let collection = batch.touch(documents);
+    batch.push(action, collection, key, Superseded { before: None, replaces }, body);
 }
 
 /// The record that was placed at `address`, and not written out yet.

@@ -15,7 +15,7 @@ mod tail;
 mod walk;
 
 pub(crate) use appender::{Appender, LogEnd, Mark};
-pub(crate) use batch::{Action, Batch, Change, Chunk, Relocation, Replaces};
+pub(crate) use batch::{Action, Batch, Change, Chunk, Relocation, Replaces, Superseded};
 pub(crate) use cursor::{Cursor, Frames, Met, NO_OPENING, NOTHING_FOLLOWS, broken, may_open};
 pub(crate) use reader::{Found, Log, Look, record_fault};
 pub(crate) use tail::Tail;

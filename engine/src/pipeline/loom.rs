@@ -120,7 +120,7 @@ fn writers_take_turns() {
         // {"n": 0}
         let body = [0xa1, 0x61, b'n', 0];
         let put = store.autocommit(Durability::Buffered, |writer| {
-            writer.put("c", KeyRef::Int(key), Expect::Anything, &body)
+            writer.txn.put("c", KeyRef::Int(key), Expect::Anything, &body)
         });
         assert!(put.expect("the turn comes"));
     };

@@ -1,6 +1,6 @@
 //! The store as threads share it: the core, and those who wait for a turn to write or for a sync.
 
-use crate::core::{Core, Draft, Progress, Writer};
+use crate::core::{Core, Progress, WriteTxn, Writer};
 use crate::error::{Error, Result};
 use crate::options::{Background, Durability};
 use crate::seeded::{self, Bug};
@@ -48,17 +48,17 @@ impl Store {
     //# survive a power cut.
     //= spec/transactions.md#t-4-4-answers-that-rest-on-pending-commits
     //# It MUST NOT return before the commits that were pending when it read are visible.
-    /// Makes one commit of what `stage` puts into the writer's batch. What it answers rests on commits that may be pending: they are
+    /// Makes one commit of what `stage` changes. What it answers rests on commits that may be pending: they are
     /// waited for in any case (spec: T-4.4).
     pub(crate) fn autocommit<R>(
         self: &Arc<Self>,
         durability: Durability,
-        stage: impl FnOnce(&mut Writer) -> Result<R>,
+        stage: impl FnOnce(&mut WriteTxn) -> Result<R>,
     ) -> Result<R> {
         let mut writer = self.enter_with_room()?;
         let begun = writer.begin();
         let Err(error) = begun else {
-            let staged = stage(&mut writer);
+            let staged = stage(&mut writer.txn);
             return self.conclude(writer, durability, staged);
         };
         self.give_up(writer, error)
@@ -109,7 +109,7 @@ impl Store {
         durability: Durability,
         staged: Result<R>,
     ) -> Result<(Result<R>, Deferred)> {
-        if staged.is_err() || writer.batch.is_empty() {
+        if staged.is_err() || writer.txn.batch.is_empty() {
             let lsn = writer.end();
             let waiter = self.core.shared.has_pending().then(|| self.group.join());
             self.leave(writer);
@@ -145,7 +145,7 @@ impl Store {
     pub(crate) fn commit_deferred(
         self: &Arc<Self>,
         mut turn: HeldTurn,
-        draft: Draft,
+        txn: WriteTxn,
         durability: Durability,
     ) -> Result<Deferred> {
         let mut writer = self.core.writer()?;
@@ -154,7 +154,7 @@ impl Store {
         if let Err(error) = writer.begin() {
             return self.give_up(writer, error);
         }
-        let staged = draft.hand_to(&mut writer);
+        let staged = txn.hand_to(&mut writer.txn);
         let (placed, deferred) = self.place(writer, durability, staged)?;
         placed.map(|_| deferred)
     }

@@ -69,10 +69,10 @@ impl Account {
         }
     }
 
-    fn add(&mut self, collection: u32) {
+    fn add(&mut self, collection: u32, records: u64) {
         match self.live.binary_search_by_key(&collection, |(id, _)| *id) {
-            Ok(at) => self.live[at].1 += 1,
-            Err(at) => self.live.insert(at, (collection, 1)),
+            Ok(at) => self.live[at].1 += records,
+            Err(at) => self.live.insert(at, (collection, records)),
         }
     }
 
@@ -143,10 +143,15 @@ impl Accounts {
 
     /// A record of `collection` was placed in a segment, `len` bytes long, and is live.
     pub(crate) fn add(&mut self, sequence: u64, collection: u32, len: u64) {
+        self.add_all(sequence, collection, 1, len);
+    }
+
+    /// As [`add`](Self::add), for so many records of `bytes` bytes in all.
+    pub(crate) fn add_all(&mut self, sequence: u64, collection: u32, records: u64, bytes: u64) {
         let Some(account) = self.segments.get_mut(&sequence) else { return };
-        account.records += 1;
-        account.bytes += len;
-        account.add(collection);
+        account.records += records;
+        account.bytes += bytes;
+        account.add(collection, records);
     }
 
     /// The reverse of [`add`](Self::add): the record was taken back.
@@ -168,7 +173,7 @@ impl Accounts {
     /// The reverse of [`supersede`](Self::supersede).
     pub(crate) fn restore(&mut self, sequence: u64, collection: u32) {
         if let Some(account) = self.segments.get_mut(&sequence) {
-            account.add(collection);
+            account.add(collection, 1);
         }
     }
 

@@ -3,9 +3,9 @@
 pub(crate) mod collection;
 pub(crate) mod scan;
 
-use std::cell::{Ref, RefCell, RefMut};
+use std::cell::{RefCell, RefMut};
 
-use crate::core::Draft;
+use crate::core::WriteTxn;
 use crate::db::Db;
 use crate::error::{Error, Result};
 use crate::options::Durability;
@@ -19,7 +19,7 @@ use crate::ticket::Ticket;
 /// Begun by [`Db::write`] or [`Db::begin_write`]. Owned, so that it can be kept and sent; one thread at a time uses it.
 #[derive(Debug)]
 pub struct WriteTransaction {
-    draft: RefCell<Draft>,
+    txn: RefCell<WriteTxn>,
     // Given away before the store is let go.
     turn: HeldTurn,
     durability: Durability,
@@ -33,8 +33,8 @@ pub struct Savepoint(crate::core::Savepoint);
 impl WriteTransaction {
     pub(crate) fn begin(db: Db) -> Result<Self> {
         let turn = db.store().take_turn()?;
-        let draft = RefCell::new(Draft::new(Arc::clone(&db.core().shared), turn.number()));
-        Ok(WriteTransaction { draft, turn, durability: db.core().shared.options.durability, db })
+        let txn = RefCell::new(WriteTxn::new(Arc::clone(&db.core().shared), turn.number()));
+        Ok(WriteTransaction { txn, turn, durability: db.core().shared.options.durability, db })
     }
 
     /// The store that is written.
@@ -42,21 +42,15 @@ impl WriteTransaction {
         &self.db
     }
 
-    /// The changes so far, to look at.
-    fn draft(&self) -> Ref<'_, Draft> {
+    /// The changes so far, to look at and to add to.
+    fn txn(&self) -> RefMut<'_, WriteTxn> {
         self.turn.is_used();
-        self.draft.borrow()
-    }
-
-    /// The changes so far, to add to.
-    fn draft_mut(&self) -> RefMut<'_, Draft> {
-        self.turn.is_used();
-        self.draft.borrow_mut()
+        self.txn.borrow_mut()
     }
 
     /// The names of all collections, in the order of their bytes.
     pub fn collections(&self) -> Vec<String> {
-        self.draft().names()
+        self.txn().names()
     }
 
     /// Creates a collection without a document. Whether it was not there before.
@@ -64,7 +58,7 @@ impl WriteTransaction {
     /// # Errors
     /// `InvalidName`.
     pub fn create_collection(&self, name: &str) -> Result<bool> {
-        self.draft_mut().create_collection(name)
+        self.txn().create_collection(name)
     }
 
     /// Drops a collection with all its documents. Whether there was one.
@@ -72,7 +66,7 @@ impl WriteTransaction {
     /// # Errors
     /// `StorageFull` where a commit that this one rests on found no room.
     pub fn drop_collection(&self, name: &str) -> Result<bool> {
-        self.draft_mut().drop_collection(name)
+        self.txn().drop_collection(name)
     }
 
     /// Gives a collection another name. Whether there was one.
@@ -80,7 +74,7 @@ impl WriteTransaction {
     /// # Errors
     /// `InvalidName` also where `to` is the name of a collection already.
     pub fn rename_collection(&self, name: &str, to: &str) -> Result<bool> {
-        self.draft_mut().rename_collection(name, to)
+        self.txn().rename_collection(name, to)
     }
 
     /// Notes the present position, to which [`rollback_to`](Self::rollback_to) can go back. Savepoints nest.
@@ -99,7 +93,7 @@ impl WriteTransaction {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn savepoint(&mut self) -> Savepoint {
-        Savepoint(self.draft.get_mut().savepoint())
+        Savepoint(self.txn.get_mut().savepoint())
     }
 
     /// Undoes every change made since `to`. The savepoint stays; those made after it are gone.
@@ -107,7 +101,7 @@ impl WriteTransaction {
     /// # Errors
     /// `UnknownSavepoint` for one of another transaction, or one that is gone.
     pub fn rollback_to(&mut self, to: &Savepoint) -> Result<()> {
-        if self.draft.get_mut().rollback_to(to.0) { Ok(()) } else { Err(Error::UnknownSavepoint) }
+        if self.txn.get_mut().rollback_to(to.0) { Ok(()) } else { Err(Error::UnknownSavepoint) }
     }
 
     //= spec/durability.md#d-2-1-where-a-class-comes-from
@@ -143,8 +137,8 @@ impl WriteTransaction {
     //# When it commits, all of them MUST become one commit; when it is rolled back, none of them takes
     //# effect.
     fn place(self) -> Result<Ticket> {
-        let WriteTransaction { draft, turn, durability, db } = self;
-        let deferred = db.store().commit_deferred(turn, draft.into_inner(), durability)?;
+        let WriteTransaction { txn, turn, durability, db } = self;
+        let deferred = db.store().commit_deferred(turn, txn.into_inner(), durability)?;
         Ok(Ticket::new(deferred, db))
     }
 
@@ -165,7 +159,7 @@ impl WriteTransaction {
     #[cfg(feature = "testing")]
     pub fn fork(&self, db: &Db) -> Result<WriteTransaction> {
         let turn = db.store().take_turn()?;
-        let draft = RefCell::new(db.core().fork_draft(&self.draft.borrow()));
-        Ok(WriteTransaction { draft, turn, durability: self.durability, db: db.clone() })
+        let txn = RefCell::new(db.core().fork_txn(&self.txn.borrow()));
+        Ok(WriteTransaction { txn, turn, durability: self.durability, db: db.clone() })
     }
 }

@@ -1,6 +1,6 @@
 //! Scans in a transaction.
 
-use crate::core::DraftWalk;
+use crate::core::WriteTxnWalk;
 use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::{Key, KeyRef};
@@ -11,12 +11,12 @@ use super::WriteTransaction;
 #[derive(Debug)]
 pub(super) struct TxWalk<'tx> {
     tx: &'tx WriteTransaction,
-    walk: DraftWalk,
+    walk: WriteTxnWalk,
     over: bool,
 }
 
 impl<'tx> TxWalk<'tx> {
-    pub(super) fn new(tx: &'tx WriteTransaction, walk: DraftWalk) -> Self {
+    pub(super) fn new(tx: &'tx WriteTransaction, walk: WriteTxnWalk) -> Self {
         TxWalk { tx, walk, over: false }
     }
 }
@@ -45,7 +45,7 @@ impl<'tx> TxScan<'tx> {
     /// The document of any key, in the state in which the scan began.
     pub(crate) fn in_its_state(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
         let TxWalk { tx, walk, .. } = &self.0;
-        Ok(walk.document(&tx.draft(), key)?.map(DocRef::new))
+        Ok(walk.document(&tx.txn(), key)?.map(DocRef::new))
     }
 }
 
@@ -57,7 +57,7 @@ impl Iterator for TxScan<'_> {
         if *over {
             return None;
         }
-        let found = walk.next_document(&tx.draft()).transpose();
+        let found = walk.next_document(&tx.txn()).transpose();
         *over = !matches!(found, Some(Ok(_)));
         found.map(|found| found.map(DocRef::new))
     }
@@ -90,7 +90,7 @@ impl Iterator for TxKeys<'_> {
         if *over {
             return None;
         }
-        let found = walk.next_key(&tx.draft()).transpose();
+        let found = walk.next_key(&tx.txn()).transpose();
         *over = !matches!(found, Some(Ok(_)));
         found
     }

@@ -219,7 +219,7 @@ impl Visibility {
             changed_catalog |= pending.batch.changes_catalog();
             let newest = inner.newest_snapshot().map(|(_, state)| state);
             for touched in &pending.batch.collections {
-                inner.lengths.set(&touched.documents, touched.len_after, pending.batch.end, newest);
+                inner.lengths.set(&touched.documents, touched.len_after(), pending.batch.end, newest);
             }
             self.show(&mut inner, pending.state());
             // What it superseded is needed by older snapshots at most: not by those that are taken from here on.

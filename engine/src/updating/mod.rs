@@ -2,13 +2,11 @@
 
 use std::borrow::Borrow;
 
-use crate::collection::Collection;
-use crate::core::check_key;
+use crate::core::{BeforeAfter, OnConflict};
 use crate::doc_ref::DocRef;
-use crate::document::{AsKey, Document, KeyRef, RawDocument};
+use crate::document::{AsKey, Document, RawDocument};
 use crate::error::{Error, Result};
-use crate::seeded::{self, Bug};
-use crate::transaction::collection::TxCollection;
+use crate::handle::{Handle, Writes, encoded};
 use crate::update::{Changes, JsonPatch};
 
 /// What a call made of a document: whether there was one, whether it is another now, and both.
@@ -41,166 +39,14 @@ impl Updated {
     }
 }
 
-/// What an insert does where the key has a document already.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum OnConflict<'a> {
-    /// That document stays as it is.
-    Skip,
-    /// The new one takes its place.
-    Replace,
-    /// That document is changed, and the new one is not used.
-    Update(Changes<'a>),
-}
-
-impl TxCollection<'_> {
-    /// As [`Collection::patch`].
-    ///
-    /// # Errors
-    /// As [`update`](Self::update).
-    pub fn patch(&self, key: impl AsKey, patch: &JsonPatch) -> Result<Updated> {
-        self.update(key, patch)
-    }
-
-    /// As [`Collection::patch_if`].
-    ///
-    /// # Errors
-    /// As [`update_if`](Self::update_if).
-    pub fn patch_if(&self, key: impl AsKey, version: u64, patch: &JsonPatch) -> Result<Updated> {
-        self.update_if(key, version, patch)
-    }
-
-    /// As [`Collection::merge`].
-    ///
-    /// # Errors
-    /// As [`update`](Self::update).
-    pub fn merge(&self, key: impl AsKey, patch: &Document) -> Result<Updated> {
-        self.update(key, Changes::merge(patch))
-    }
-
-    /// As [`Collection::update`].
-    ///
-    /// # Errors
-    /// As [`Collection::update`], and `TransactionTooLarge`. The transaction is then as before.
-    pub fn update<'a>(&self, key: impl AsKey, changes: impl Into<Changes<'a>>) -> Result<Updated> {
-        let key = key.as_key();
-        match self.existing(key)? {
-            Some(found) => self.change_found(key, found, &changes.into()),
-            None => Ok(Updated { before: None, after: None }),
-        }
-    }
-
-    //= spec/update.md#u-6-3-version
-    //# An update that names a version MUST be refused as `VersionMismatch` unless the key's document is of that
-    //# version.
-    /// As [`Collection::update_if`]. A document that the transaction itself has put has no version that could be asked for.
-    ///
-    /// # Errors
-    /// `VersionMismatch`, and as [`update`](Self::update).
-    pub fn update_if<'a>(
-        &self,
-        key: impl AsKey,
-        version: u64,
-        changes: impl Into<Changes<'a>>,
-    ) -> Result<Updated> {
-        let key = key.as_key();
-        let found = self.existing(key)?;
-        match (found.as_ref().map(DocRef::version), found) {
-            (Some(seen), Some(found))
-                if (seen == version && seen != 0) || seeded::is_on(Bug::VersionOfUpdateIgnored) =>
-            {
-                self.change_found(key, found, &changes.into())
-            }
-            (seen, _) => Err(Error::VersionMismatch { expected: version, found: seen }),
-        }
-    }
-
-    //= spec/update.md#u-6-4-update-or-insert
-    //# An update or insert MUST update the key's document, and put the given one when the key has none.
-    /// As [`Collection::update_or_insert`].
-    ///
-    /// # Errors
-    /// As [`update`](Self::update) and [`put`](Self::put), but for `UnknownCollection`.
-    pub fn update_or_insert<'a, D: Borrow<Document>>(
-        &self,
-        key: impl AsKey,
-        changes: impl Into<Changes<'a>>,
-        document: impl FnOnce() -> D,
-    ) -> Result<Updated> {
-        let key = key.as_key();
-        match self.find_if_any(key)? {
-            Some(found) => self.change_found(key, found, &changes.into()),
-            None => self.put_new(key, None, document().borrow()),
-        }
-    }
-
-    //= spec/update.md#u-6-5-insert-on-conflict
-    //# An insert on conflict MUST put the given document when the key has none, and otherwise leave the key's
-    //# document, replace it by the given one, or update it, as was asked.
-    /// As [`Collection::insert_on_conflict`].
-    ///
-    /// # Errors
-    /// As [`update_or_insert`](Self::update_or_insert).
-    pub fn insert_on_conflict(
-        &self,
-        key: impl AsKey,
-        document: impl Borrow<Document>,
-        on_conflict: OnConflict<'_>,
-    ) -> Result<Updated> {
-        let key = key.as_key();
-        match (self.find_if_any(key)?, on_conflict) {
-            (before @ Some(_), OnConflict::Skip) => Ok(Updated { before, after: None }),
-            (Some(found), OnConflict::Update(changes)) => self.change_found(key, found, &changes),
-            (before, _) => self.put_new(key, before, document.borrow()),
-        }
-    }
-
-    /// As [`find`](Self::find), where the collection need not be there.
-    fn find_if_any(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
-        match self.existing(key) {
-            Err(Error::UnknownCollection { .. }) => Ok(None),
-            found => found,
-        }
-    }
-
-    /// The document that is to be changed.
-    fn existing(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
-        check_key(key)?;
-        self.get(key)
-    }
-
-    //= spec/update.md#u-6-2-equal
-    //# A document that the changes leave equal MUST NOT be written.
-    fn change_found(&self, key: KeyRef<'_>, found: DocRef, changes: &Changes<'_>) -> Result<Updated> {
-        let after = changes.apply(found.raw()).map_err(|error| with_key(error, key))?;
-        if after == found.bytes() && !seeded::is_on(Bug::EqualWritten) {
-            return Ok(Updated { before: Some(found), after: None });
-        }
-        self.put_body(key, &after)?;
-        Ok(Updated { before: Some(found), after: Some(after) })
-    }
-
-    fn put_new(&self, key: KeyRef<'_>, before: Option<DocRef>, document: &Document) -> Result<Updated> {
-        let mut after = Vec::new();
-        document.encode_into(&mut after)?;
-        if before.as_ref().is_some_and(|before| before.bytes() == after) {
-            return Ok(Updated { before, after: None });
-        }
-        self.put_body(key, &after)?;
-        Ok(Updated { before, after: Some(after) })
+impl From<BeforeAfter> for Updated {
+    fn from(BeforeAfter { before, after }: BeforeAfter) -> Self {
+        Updated { before: before.map(DocRef::new), after }
     }
 }
 
-/// The error, with the key of the document that was to be changed.
-#[cold]
-fn with_key(mut error: Error, key: KeyRef<'_>) -> Error {
-    if let Error::Update(update) = &mut error {
-        update.key = Some(key.to_key());
-    }
-    error
-}
-
-impl Collection {
+#[expect(private_bounds, reason = "the states are the store's own")]
+impl<S: Writes> Handle<S> {
     /// Changes the document under `key` by a JSON Patch (RFC 6902), in one commit: all its operations or none.
     ///
     /// ```
@@ -255,20 +101,18 @@ impl Collection {
         self.update(key, Changes::merge(patch))
     }
 
-    //= spec/update.md#u-6-1-one-commit
-    //# The document that a call reads and the one that it writes MUST follow each other in the order of commits,
-    //# with no other change of that document between them.
     /// Changes the document under `key`, in one commit that nobody else writes into: no update is lost. Where the key has no
     /// document, nothing is done.
     ///
     /// # Errors
     /// `Update` with the operation that failed, its path and what was there; `UnknownCollection`, `KeyTooLong`,
-    /// `DocumentTooLarge`, `TooDeep`; `WriterBusy`, and what any write may say. The document is then as before.
+    /// `DocumentTooLarge`, `TooDeep`, and what any write may say. The document is then as before.
     pub fn update<'a>(&self, key: impl AsKey, changes: impl Into<Changes<'a>>) -> Result<Updated> {
-        self.in_one_turn(|tx| tx.update(key, changes))
+        self.update_version(key, None, &changes.into())
     }
 
-    /// As [`update`](Self::update), if the document is still of `version`, as [`DocRef::version`] gave it.
+    /// As [`update`](Self::update), if the document is still of `version`, as [`DocRef::version`] gave it. One that the transaction
+    /// itself has put has no version that could be asked for.
     ///
     /// # Errors
     /// `VersionMismatch` where it is not, or is gone; and as [`update`](Self::update).
@@ -278,9 +122,21 @@ impl Collection {
         version: u64,
         changes: impl Into<Changes<'a>>,
     ) -> Result<Updated> {
-        self.in_one_turn(|tx| tx.update_if(key, version, changes))
+        self.update_version(key, Some(version), &changes.into())
     }
 
+    fn update_version(
+        &self,
+        key: impl AsKey,
+        version: Option<u64>,
+        changes: &Changes<'_>,
+    ) -> Result<Updated> {
+        let key = key.as_key();
+        self.source.change(|txn| txn.update(self.name(), key, version, changes)).map(Updated::from)
+    }
+
+    //= spec/update.md#u-6-4-update-or-insert
+    //# An update or insert MUST update the key's document, and put the given one when the key has none.
     /// As [`update`](Self::update); where the key has no document, puts the one that `document` gives.
     ///
     /// # Errors
@@ -291,7 +147,13 @@ impl Collection {
         changes: impl Into<Changes<'a>>,
         document: impl FnOnce() -> D,
     ) -> Result<Updated> {
-        self.in_one_turn(|tx| tx.update_or_insert(key, changes, document))
+        let (key, changes) = (key.as_key(), changes.into());
+        match self.update_version(key, None, &changes) {
+            Ok(Updated { before: None, .. }) | Err(Error::UnknownCollection { .. }) => {}
+            updated => return updated,
+        }
+        // The caller's code may use the store, so it is called between the two looks. Whoever has put a document meanwhile has it updated.
+        self.insert_on_conflict(key, document().borrow(), OnConflict::Update(changes))
     }
 
     /// Puts a document under `key`, or does what `on_conflict` says where the key has one.
@@ -314,14 +176,10 @@ impl Collection {
         document: impl Borrow<Document>,
         on_conflict: OnConflict<'_>,
     ) -> Result<Updated> {
-        self.in_one_turn(|tx| tx.insert_on_conflict(key, document, on_conflict))
-    }
-
-    /// Makes one commit of what `call` does, with the turn to write held from its read on.
-    fn in_one_turn<R>(&self, call: impl FnOnce(&TxCollection<'_>) -> Result<R>) -> Result<R> {
-        self.db.write(|tx| {
-            tx.set_durability(self.durability);
-            call(&tx.collection(self.name()))
-        })
+        let key = key.as_key();
+        let insert = |body: &[u8]| {
+            self.source.change(|txn| txn.insert_on_conflict(self.name(), key, body, on_conflict))
+        };
+        encoded(|out| document.borrow().encode_into(out), insert).map(Updated::from)
     }
 }

@@ -85,7 +85,7 @@ impl Fixture {
         options.check.page_shift = 1;
         let core = Core::open(Box::new(Arc::clone(&disk)), &options).expect("memory takes a store");
         commit(&core, Durability::Buffered, |writer| {
-            writer.create_collection("c").expect("nothing is in the way");
+            writer.txn.create_collection("c").expect("nothing is in the way");
         });
         commit(&core, Durability::Buffered, |writer| {
             put(writer, 0, 0);
@@ -106,7 +106,7 @@ impl Fixture {
     }
 
     pub(super) fn delete(&self, writer: &mut Writer, key: i64) {
-        let deleted = writer.delete("c", KeyRef::Int(key), None).expect("nothing is in the way");
+        let deleted = writer.txn.delete("c", KeyRef::Int(key), None).expect("nothing is in the way");
         assert!(deleted);
     }
 
@@ -154,7 +154,7 @@ pub(super) fn put(writer: &mut Writer, key: i64, number: u8) {
 
 pub(super) fn put_in(writer: &mut Writer, collection: &str, key: i64, number: u8) {
     let body = document(number);
-    writer.put(collection, KeyRef::Int(key), Expect::Anything, &body).expect("nothing is in the way");
+    writer.txn.put(collection, KeyRef::Int(key), Expect::Anything, &body).expect("nothing is in the way");
 }
 
 pub(super) fn number(body: &[u8]) -> u8 {

@@ -204,14 +204,14 @@ impl Writer {
             self.relocate_if_live(candidate, &mut moved)?;
         }
         if let Some(segment) = freed {
-            self.batch.push_free(segment.sequence, segment.physical);
+            self.txn.batch.push_free(segment.sequence, segment.physical);
         }
-        if self.batch.is_empty() {
+        if self.txn.batch.is_empty() {
             return Ok(());
         }
-        (self.batch.is_system, self.batch.leaves_reserve) = (true, share != Share::Reserve);
+        (self.txn.batch.is_system, self.txn.batch.leaves_reserve) = (true, share != Share::Reserve);
         self.commit(Durability::Buffered)?;
-        self.work.relocated_bytes += self.batch.placed_bytes();
+        self.work.relocated_bytes += self.txn.batch.placed_bytes;
         Ok(())
     }
 
@@ -229,7 +229,7 @@ impl Writer {
                 let lsn = if seeded::is_on(Bug::RelocationTakesNewLsn) { self.end().next() } else { *lsn };
                 let relocation = Relocation { lsn, from: entry.address(), expiry: *expiry, chunks: None };
                 let replaces = Replaces::Version(entry, Birth::At(entry.address()));
-                self.batch.push_relocation(&documents, key, replaces, relocation, body);
+                self.txn.batch.push_relocation(&documents, key, replaces, relocation, body);
                 Ok(())
             }
             What::OfChunks
@@ -278,7 +278,7 @@ impl Writer {
         let chunks = Some((list.document_len(), chunks));
         let relocation = Relocation { lsn, from: entry.address(), expiry: put.expiry, chunks };
         let replaces = Replaces::Version(entry, Birth::At(entry.address()));
-        self.batch.push_relocation(documents, key, replaces, relocation, &bytes);
+        self.txn.batch.push_relocation(documents, key, replaces, relocation, &bytes);
         Ok(true)
     }
 }

@@ -12,7 +12,7 @@ fn put(core: &Core, documents: &[(i64, &[u8])], durability: Durability) {
     let mut writer = core.writer().expect("it is opened for writing");
     writer.begin().expect("memory refuses nothing");
     for (key, body) in documents {
-        writer.put("a", KeyRef::Int(*key), Expect::Anything, body).expect("it is sound");
+        writer.txn.put("a", KeyRef::Int(*key), Expect::Anything, body).expect("it is sound");
     }
     writer.commit(durability).expect("memory refuses nothing");
 }

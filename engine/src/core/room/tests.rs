@@ -13,7 +13,7 @@ fn a_look_is_asked_for_once_where_a_segment_was_opened() {
     for id in 0..2_000 {
         let (before, len) = (writer.appender.end().segment.sequence, writer.file_len);
         writer.begin().expect("memory refuses nothing");
-        writer.put("a", KeyRef::Int(id), Expect::Anything, &[0xA0]).expect("nothing is wrong with it");
+        writer.txn.put("a", KeyRef::Int(id), Expect::Anything, &[0xA0]).expect("nothing is wrong with it");
         writer.commit(Durability::Written).expect("memory refuses nothing");
         let has_opened = writer.appender.end().segment.sequence > before;
         let asked = writer.upkeep();

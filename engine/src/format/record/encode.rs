@@ -77,7 +77,7 @@ impl RecordParts<'_> {
     }
 
     /// The number of bytes after the length field.
-    #[inline]
+    #[inline(always)]
     fn payload_len(&self) -> usize {
         varint::len(u64::from(self.collection))
             + varint::len(u64::from(self.commit))

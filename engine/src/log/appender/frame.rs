@@ -10,16 +10,8 @@ use crate::format::{Lsn, round_up_8};
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
 
+use super::parts::OpenFrame;
 use super::{Appender, Extent};
-
-/// A frame whose header is still to be filled in.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct OpenFrame {
-    /// In the segment.
-    pub(super) offset: u32,
-    /// In the bytes of the last extent.
-    header_at: usize,
-}
 
 impl Appender {
     //= spec/format.md#f-5-2-place

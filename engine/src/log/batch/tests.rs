@@ -1,6 +1,6 @@
 //! What a commit in the making says of itself.
 
-use super::super::fixtures::{KEY, appender, documents, put};
+use super::super::fixtures::{KEY, appender, documents, push, put};
 use super::*;
 use crate::format::catalog::CatalogChange;
 
@@ -24,14 +24,14 @@ fn relocation(chunks: Option<(u64, Vec<Chunk>)>) -> Relocation {
 
 fn delete() -> Batch {
     let mut batch = Batch::default();
-    batch.push(Action::Delete, &documents(), KEY, Replaces::Nothing, &[]);
+    push(&mut batch, Action::Delete, &documents(), KEY, Replaces::Nothing, &[]);
     batch
 }
 
 #[test]
 fn a_commit_frees_where_nothing_in_it_brings_anything() {
     let mut both = delete();
-    both.push(Action::Put, &documents(), KEY, Replaces::Nothing, &[]);
+    push(&mut both, Action::Put, &documents(), KEY, Replaces::Nothing, &[]);
     let mut freed = Batch::default();
     freed.push_free(3, 3);
     let mut moved = Batch::default();
@@ -55,14 +55,14 @@ fn a_commit_frees_where_nothing_in_it_brings_anything() {
 fn a_commit_changes_the_catalog_if_one_of_its_changes_does() {
     assert!(!put(KEY, 1).changes_catalog());
     let mut batch = catalog(rename_of_one());
-    batch.push(Action::Put, &documents(), KEY, Replaces::Nothing, &[]);
+    push(&mut batch, Action::Put, &documents(), KEY, Replaces::Nothing, &[]);
     assert!(batch.changes_catalog());
 }
 
 #[test]
 fn the_memory_of_a_commit_is_its_bytes_and_its_changes() {
     let mut batch = put(KEY, 100);
-    batch.push(Action::Delete, &documents(), KEY, Replaces::Nothing, &[]);
+    push(&mut batch, Action::Delete, &documents(), KEY, Replaces::Nothing, &[]);
     assert_eq!(batch.memory_bytes(), 6 + 100 + 6 + 2 * size_of::<Change>());
 }
 
@@ -85,24 +85,24 @@ fn buffers_are_kept_for_the_next_commit_and_given_back_where_they_are_large() {
 fn what_is_made_of_chunks_is_told_for_each_change() {
     // The document of the second change alone is longer than a segment.
     let mut batch = put(KEY, 10);
-    batch.push(Action::Put, &documents(), KEY, Replaces::Nothing, &[7; 500]);
-    assert!(!batch.is_chunked(0) && !batch.is_chunked(1), "nothing is placed");
+    push(&mut batch, Action::Put, &documents(), KEY, Replaces::Nothing, &[7; 500]);
+    assert!(!batch.changes[0].is_chunked && !batch.changes[1].is_chunked, "nothing is placed");
     appender().place(&mut batch).expect("it fits");
-    assert!(!batch.is_chunked(0) && batch.is_chunked(1));
+    assert!(!batch.changes[0].is_chunked && batch.changes[1].is_chunked);
     // Where all chunks stay, the list moves without them.
     let mut batch = Batch::default();
     let chunks = vec![Chunk::Stays(LogAddress(3000))];
     let moved = relocation(Some((350, chunks)));
     batch.push_relocation(&documents(), KEY, Replaces::Nothing, moved, &[]);
     appender().place(&mut batch).expect("it fits");
-    assert!(batch.chunks.is_empty() && batch.is_chunked(0));
+    assert!(batch.chunks.is_empty() && batch.changes[0].is_chunked);
 }
 
 #[test]
 fn a_change_supersedes_the_chunks_of_what_it_replaces_and_no_others() {
     let (mut batch, documents) = (Batch::default(), documents());
-    batch.push(Action::Put, &documents, KEY, Replaces::Nothing, &[7; 500]);
-    batch.push(Action::Put, &documents, KEY, Replaces::Change(0), &[7; 900]);
+    push(&mut batch, Action::Put, &documents, KEY, Replaces::Nothing, &[7; 500]);
+    push(&mut batch, Action::Put, &documents, KEY, Replaces::Change(0), &[7; 900]);
     for (from, key) in [(4000, KeyRef::Int(1)), (5000, KeyRef::Int(2))] {
         let chunks = vec![Chunk::Stays(LogAddress(3000)), Chunk::Moves(LogAddress(from), 10)];
         let moved = relocation(Some((350, chunks)));
@@ -110,8 +110,8 @@ fn a_change_supersedes_the_chunks_of_what_it_replaces_and_no_others() {
     }
     appender().place(&mut batch).expect("it fits");
     let superseded = |number: usize| batch.superseded_chunks(number).collect::<Vec<_>>();
-    let of_the_first: Vec<_> = batch.chunks_of(0).map(|chunk| chunk.address).collect();
-    assert_eq!((of_the_first.len(), batch.chunks_of(1).count()), (2, 3));
+    let of_the_first: Vec<_> = batch.chunks_of(0).iter().map(|chunk| chunk.address).collect();
+    assert_eq!((of_the_first.len(), batch.chunks_of(1).len()), (2, 3));
     assert_eq!(superseded(0), []);
     assert_eq!(superseded(1), of_the_first);
     assert_eq!((superseded(2), superseded(3)), (vec![LogAddress(4000)], vec![LogAddress(5000)]));
@@ -134,7 +134,7 @@ fn long_records_are_told_in_the_order_of_the_log() {
     let mut batch = put(KEY, 100);
     let documents = std::sync::Arc::clone(&documents());
     for len in [1000, 20, 100, 100] {
-        batch.push(Action::Put, &documents, KEY, Replaces::Nothing, &vec![7; len]);
+        push(&mut batch, Action::Put, &documents, KEY, Replaces::Nothing, &vec![7; len]);
     }
     batch.changes[4].is_moot = true;
     appender().place(&mut batch).expect("there is room");

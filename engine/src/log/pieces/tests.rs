@@ -1,6 +1,6 @@
 //! To the byte: what is one record, what is cut into chunks, what is refused.
 
-use super::super::fixtures::{KEY, appender, documents, geometry, put, record};
+use super::super::fixtures::{KEY, appender, documents, geometry, push, put, record};
 use super::super::{Relocation, Replaces};
 use super::*;
 use crate::document::KeyRef;
@@ -20,7 +20,7 @@ fn a_document_is_cut_into_chunks_once_its_record_could_be_too_long_for_a_segment
             let mut batch = put(key, len);
             appender().place(&mut batch).expect("it fits");
             assert_eq!(batch.chunks.len(), chunks, "{len} bytes behind a key of {key_len}");
-            assert_eq!(batch.is_chunked(0), chunks > 0);
+            assert_eq!(batch.changes[0].is_chunked, chunks > 0);
         }
     }
 }
@@ -58,11 +58,11 @@ fn a_commit_is_refused_once_it_could_need_more_parts_than_there_are() {
     let fit = PARTS_MAX / 2 - 1;
     for (full, rest, is_refused) in [(fit, ROOM - 1, false), (fit, ROOM, true)] {
         let (mut batch, documents) = (Batch::default(), documents());
-        let mut push = |bound: usize| {
-            batch.push(Action::Put, &documents, KEY, Replaces::Nothing, &vec![7; bound - HEADER - 6]);
+        let mut put = |bound: usize| {
+            push(&mut batch, Action::Put, &documents, KEY, Replaces::Nothing, &vec![7; bound - HEADER - 6]);
         };
-        (0..full).for_each(|_| push(ROOM));
-        push(rest);
+        (0..full).for_each(|_| put(ROOM));
+        put(rest);
         let refused = appender().refuse_what_cannot_fit(&batch);
         assert_eq!(matches!(refused, Err(Error::LimitReached { .. })), is_refused, "{refused:?}");
         assert_eq!(refused.is_err(), is_refused);
@@ -85,12 +85,9 @@ fn moved() -> Batch {
 
 #[test]
 fn the_bound_of_a_chunk_that_moves_and_of_its_list_is_that_of_what_they_hold() {
-    let (appender, batch) = (appender(), moved());
-    let chunk = Piece::first(&batch).expect("there is something to place");
-    assert_eq!(appender.piece_bound(&batch, chunk), HEADER + 6 + 10 + 100);
-    let list = appender.piece_behind(&batch, chunk).expect("the list follows");
-    assert_eq!(appender.piece_bound(&batch, list), HEADER + 6 + 20 + 2 * 8);
-    assert!(appender.piece_behind(&batch, list).is_none());
+    let batch = moved();
+    let bound = appender().bound_of_chunks(&batch, 0).expect("it fits");
+    assert_eq!(bound, HEADER + 6 + 10 + 100 + HEADER + 6 + 20 + 2 * 8);
 }
 
 #[test]
@@ -105,7 +102,7 @@ fn the_list_says_what_a_put_says_and_the_chunks_say_none_of_it() {
     let (mut log, mut batch) = (appender(), Batch::default());
     let replaced = Entry::new(LogAddress(1000), false);
     let replaces = Replaces::Version(replaced, Birth::At(replaced.address()));
-    batch.push(Action::Put, &documents(), KEY, replaces, &[7; 400]);
+    push(&mut batch, Action::Put, &documents(), KEY, replaces, &[7; 400]);
     log.place(&mut batch).expect("it fits");
     assert_eq!(record(&log, batch.chunks[0].address).replaces, None);
     assert_eq!(record(&log, batch.changes[0].address).replaces, Some(LogAddress(1000)));
@@ -126,7 +123,7 @@ fn a_record_may_end_with_its_segment() {
     let two = |second: usize| {
         let (mut log, mut batch) = (appender(), put(KEY, 150));
         let documents = documents();
-        batch.push(Action::Put, &documents, KeyRef::Int(1), Replaces::Nothing, &vec![8; second]);
+        push(&mut batch, Action::Put, &documents, KeyRef::Int(1), Replaces::Nothing, &vec![8; second]);
         log.place(&mut batch).expect("it fits");
         let lens = [batch.changes[0].len as usize, batch.changes[1].len as usize];
         (log.end().segment.sequence, log.end().offset, lens)

@@ -29,7 +29,7 @@ fn put(core: &Core, numbers: impl Iterator<Item = u64>) {
     for number in numbers {
         let mut writer = core.writer().expect("it is opened for writing");
         writer.begin().expect("memory refuses nothing");
-        writer.put("a", key(number).as_ref(), Expect::Anything, &body(number)).expect("it is sound");
+        writer.txn.put("a", key(number).as_ref(), Expect::Anything, &body(number)).expect("it is sound");
         writer.commit(Durability::Buffered).expect("memory refuses nothing");
     }
 }
@@ -102,7 +102,7 @@ fn what_is_written_meanwhile_stands_as_it_was_written() {
             put(&core, [round].into_iter());
             let mut writer = core.writer().expect("it is opened for writing");
             writer.begin().expect("memory refuses nothing");
-            writer.delete("a", key(round + 1).as_ref(), None).expect("it is there");
+            writer.txn.delete("a", key(round + 1).as_ref(), None).expect("it is there");
             writer.commit(Durability::Buffered).expect("memory refuses nothing");
             round += 50;
         }
@@ -215,7 +215,7 @@ fn a_full_disk_ends_an_arrangement_and_leaves_the_reserve() {
         for number in (0..COUNT).step_by(7) {
             let mut writer = core.writer().expect("it is opened for writing");
             writer.begin().expect("there is room for deletes");
-            writer.delete("a", key(number).as_ref(), None).expect("it is there");
+            writer.txn.delete("a", key(number).as_ref(), None).expect("it is there");
             writer.commit(Durability::Buffered).expect("there is room for deletes");
         }
     }

@@ -20,7 +20,7 @@ fn store() -> Core {
     for key in 0..60 {
         let mut writer = core.writer().expect("it is opened for writing");
         writer.begin().expect("memory refuses nothing");
-        writer.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
+        writer.txn.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
         writer.commit(Durability::Buffered).expect("memory refuses nothing");
     }
     core
@@ -119,7 +119,7 @@ fn a_copy_names_a_second_checkpoint_where_that_is_older_and_else_the_one_twice()
     assert_eq!(slot(&copy(&core), &core).checkpoints, [newest; 2], "of one commit, neither is older");
     let mut writer = core.writer().expect("it is opened for writing");
     writer.begin().expect("memory refuses nothing");
-    writer.put("a", KeyRef::Int(60), Expect::Anything, &[0xA0]).expect("it is sound");
+    writer.txn.put("a", KeyRef::Int(60), Expect::Anything, &[0xA0]).expect("it is sound");
     writer.commit(Durability::Buffered).expect("memory refuses nothing");
     drop(writer);
     core.checkpoint().expect("there is room");

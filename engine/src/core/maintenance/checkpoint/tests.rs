@@ -18,7 +18,7 @@ fn store() -> Core {
 fn put(core: &Core, key: i64, durability: Durability) {
     let mut writer = core.writer().expect("it is opened for writing");
     writer.begin().expect("memory refuses nothing");
-    writer.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
+    writer.txn.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
     writer.commit(durability).expect("memory refuses nothing");
 }
 
@@ -82,7 +82,7 @@ fn much_log_behind_a_growth_is_made_durable_ahead_of_the_sync_that_commits_wait_
         let mut writer = core.writer().expect("it is opened for writing");
         writer.begin().expect("memory refuses nothing");
         let document = [&[0x5A, 0, 0x20, 0, 0][..], &vec![7; len]].concat();
-        writer.put("a", KeyRef::Int(1), Expect::Anything, &document).expect("it is sound");
+        writer.txn.put("a", KeyRef::Int(1), Expect::Anything, &document).expect("it is sound");
         writer.commit(Durability::Buffered).expect("memory refuses nothing");
         drop(writer);
         let mut job = begin(&core);

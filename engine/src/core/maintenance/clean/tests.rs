@@ -16,7 +16,7 @@ fn opened_after_a_stale_move() -> Vec<u8> {
         let mut entries = Vec::new();
         for body in [&[0xA0_u8][..], &[0xA1, 0x61, 0x61, 0x01]] {
             writer.begin().expect("memory refuses nothing");
-            writer.put("a", key, Expect::Anything, body).expect("nothing is wrong with it");
+            writer.txn.put("a", key, Expect::Anything, body).expect("nothing is wrong with it");
             writer.commit(Durability::Buffered).expect("memory refuses nothing");
             let naming = core.shared.naming("a").expect("it was just begun");
             entries.push(naming.documents.index.get(key).expect("it was just put"));
@@ -26,8 +26,8 @@ fn opened_after_a_stale_move() -> Vec<u8> {
         let relocation = Relocation { lsn: Lsn::new(1, 2), from: old.address(), expiry: None, chunks: None };
         let replaces = Replaces::Version(newest, Birth::At(newest.address()));
         writer.begin().expect("memory refuses nothing");
-        writer.batch.push_relocation(&naming.documents, key, replaces, relocation, &[0xA0]);
-        writer.batch.is_system = true;
+        writer.txn.batch.push_relocation(&naming.documents, key, replaces, relocation, &[0xA0]);
+        writer.txn.batch.is_system = true;
         writer.commit(Durability::Buffered).expect("memory refuses nothing");
         writer.sync().expect("memory refuses nothing");
     }
@@ -62,7 +62,7 @@ fn a_wrong_account_takes_no_document() {
     for key in 0..20 {
         let mut writer = core.writer().expect("it is opened for writing");
         writer.begin().expect("memory refuses nothing");
-        writer.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
+        writer.txn.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
         writer.commit(Durability::Buffered).expect("memory refuses nothing");
         writer.sync().expect("memory refuses nothing");
     }
@@ -88,7 +88,7 @@ fn put(core: &Core, keys: std::ops::Range<i64>, len: usize) {
     let mut writer = core.writer().expect("it is opened for writing");
     writer.begin().expect("memory refuses nothing");
     for key in keys {
-        writer.put("a", KeyRef::Int(key), Expect::Anything, &vec![0xA0; len]).expect("it is sound");
+        writer.txn.put("a", KeyRef::Int(key), Expect::Anything, &vec![0xA0; len]).expect("it is sound");
     }
     writer.commit(Durability::Buffered).expect("memory refuses nothing");
     writer.sync().expect("memory refuses nothing");

@@ -54,7 +54,7 @@ fn a_compaction_counts_its_own_steps_and_what_it_moved_itself() {
             writer.begin().expect("memory refuses nothing");
             // Each round leaves every second document as it is.
             let key = KeyRef::Int(if round == 0 { key } else { key / 2 * 2 });
-            writer.put("a", key, Expect::Anything, &[0xA0]).expect("it is sound");
+            writer.txn.put("a", key, Expect::Anything, &[0xA0]).expect("it is sound");
             writer.commit(Durability::Buffered).expect("memory refuses nothing");
         }
         let of = |core: &Core| {
@@ -95,13 +95,13 @@ fn a_small_store_of_which_most_was_deleted_comes_down_to_what_is_left_and_four_s
         for key in 0..1500 {
             let mut writer = core.writer().expect("it is opened for writing");
             writer.begin().expect("memory refuses nothing");
-            writer.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0; 60]).expect("it is sound");
+            writer.txn.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0; 60]).expect("it is sound");
             writer.commit(Durability::Buffered).expect("memory refuses nothing");
         }
         for key in (0..1500).filter(|key| key % 10 >= kept) {
             let mut writer = core.writer().expect("it is opened for writing");
             writer.begin().expect("memory refuses nothing");
-            writer.delete("a", KeyRef::Int(key), None).expect("it is there");
+            writer.txn.delete("a", KeyRef::Int(key), None).expect("it is there");
             writer.commit(Durability::Buffered).expect("memory refuses nothing");
         }
         let report = core.compact(|| core.maintain(Effort::All), |_| ControlFlow::Continue(()));

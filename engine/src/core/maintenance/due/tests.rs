@@ -19,7 +19,7 @@ fn put(core: &Core, keys: std::ops::Range<i64>) -> Result<()> {
     let mut writer = core.writer()?;
     for key in keys {
         writer.begin()?;
-        writer.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0])?;
+        writer.txn.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0])?;
         writer.commit(Durability::Buffered)?;
     }
     writer.sync()

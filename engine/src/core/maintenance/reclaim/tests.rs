@@ -15,7 +15,7 @@ fn put(core: &Core, name: &str, keys: std::ops::Range<i64>) {
     let mut writer = core.writer().expect("it is opened for writing");
     for key in keys {
         writer.begin().expect("memory refuses nothing");
-        writer.put(name, KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
+        writer.txn.put(name, KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
         writer.commit(Durability::Buffered).expect("memory refuses nothing");
     }
     writer.sync().expect("memory refuses nothing");
@@ -95,7 +95,7 @@ fn the_segments_of_a_collection_that_has_ended_are_pinned_while_a_snapshot_sees_
     let expected = holds_a(&writer);
     assert!(expected.len() > 1 && expected.len() < writer.accounts.count() as usize);
     writer.begin().expect("memory refuses nothing");
-    assert!(writer.drop_collection("a").expect("it is there"));
+    assert!(writer.txn.drop_collection("a").expect("it is there"));
     writer.commit(Durability::Buffered).expect("memory refuses nothing");
     writer.sync().expect("memory refuses nothing");
     assert_eq!(writer.pinned_segments().expect("memory can be read"), expected);

@@ -10,7 +10,7 @@ fn put(core: &Core, keys: std::ops::Range<i64>) {
     let mut writer = core.writer().expect("it is opened for writing");
     for key in keys {
         writer.begin().expect("memory refuses nothing");
-        writer.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
+        writer.txn.put("a", KeyRef::Int(key), Expect::Anything, &[0xA0]).expect("it is sound");
         writer.commit(Durability::Buffered).expect("memory refuses nothing");
     }
     writer.sync().expect("memory refuses nothing");

@@ -20,7 +20,7 @@ fn strewn(cache: usize) -> (Core, Entries) {
     for number in 0..COUNT {
         let key = KeyRef::Int((number * 1009 % COUNT) as i64);
         writer.begin().expect("memory refuses nothing");
-        writer.put(COLLECTION, key, Expect::Anything, &[0xA0]).expect("nothing is wrong with it");
+        writer.txn.put(COLLECTION, key, Expect::Anything, &[0xA0]).expect("nothing is wrong with it");
         writer.commit(Durability::Written).expect("memory refuses nothing");
     }
     let naming = core.shared.naming(COLLECTION).expect("it was just begun");

@@ -1,0 +1,20 @@
+//! Write calls. Each is written here once, over a [`WriteTxn`]: a transaction keeps one until it commits, and a call that is a commit of
+//! its own has one from begin to end of the call.
+
+mod bodies;
+mod calls;
+mod catalog;
+mod names;
+mod overlay;
+mod savepoint;
+mod txn;
+mod update;
+mod walk;
+
+pub(crate) use bodies::Bodies;
+pub(crate) use calls::Expect;
+pub(crate) use savepoint::Savepoint;
+pub(crate) use txn::WriteTxn;
+pub(crate) use update::BeforeAfter;
+pub use update::OnConflict;
+pub(crate) use walk::WriteTxnWalk;

@@ -1,0 +1,259 @@
+//! A write transaction: a batch, and the store as the batch leaves it.
+
+use crate::document::KeyRef;
+use crate::error::{Error, Result};
+use crate::index::{Documents, Entry, PrimaryIndex};
+use crate::log::{Action, Batch, Replaces, Superseded};
+use crate::sync::Arc;
+
+use super::super::read::Located;
+use super::super::shared::Shared;
+use super::names::Names;
+use super::overlay::Overlay;
+use super::savepoint::{Savepoint, Savepoints};
+
+//= spec/transactions.md#t-2-4-nothing-shows-before-the-end
+//# No reader outside a transaction MUST see any of its changes before it has committed.
+/// A write transaction: a batch that nobody else sees, and over it what its own reads need. Whoever has one holds the turn to write,
+/// or the writer itself, so the index does not change beneath it.
+#[derive(Debug)]
+pub(crate) struct WriteTxn {
+    pub(super) shared: Arc<Shared>,
+    pub(crate) batch: Batch,
+    pub(super) overlay: Overlay,
+    pub(super) names: Names,
+    savepoints: Savepoints,
+    /// Its changes may take so many bytes of memory.
+    bytes_max: usize,
+    /// How often commits had been taken back when it began: if that has changed, it may have read one of them.
+    take_backs: u64,
+}
+
+/// Where a document of the transaction's state is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place {
+    Log(Entry),
+    /// In the batch: the change that puts it.
+    Change(usize),
+}
+
+/// The newest version of a key, as a write finds it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Newest {
+    /// The last change of the key in the batch.
+    pub(super) change: Option<usize>,
+    /// The document, unless the last change is a delete.
+    pub(super) place: Option<Place>,
+}
+
+impl WriteTxn {
+    /// The transaction that holds this turn.
+    pub(crate) fn new(shared: Arc<Shared>, turn: u64) -> Self {
+        let bytes_max = shared.options.transaction_bytes;
+        WriteTxn { savepoints: Savepoints::of(turn), ..Self::over(shared, bytes_max) }
+    }
+
+    /// What calls that are commits of their own use one after the other.
+    pub(in crate::core) fn of_single_calls(shared: Arc<Shared>) -> Self {
+        Self::over(shared, usize::MAX)
+    }
+
+    fn over(shared: Arc<Shared>, bytes_max: usize) -> Self {
+        let take_backs = shared.take_backs();
+        WriteTxn {
+            batch: Batch::default(),
+            overlay: Overlay::default(),
+            names: Names::default(),
+            savepoints: Savepoints::default(),
+            bytes_max,
+            take_backs,
+            shared,
+        }
+    }
+
+    /// Begins anew, after the newest commit.
+    pub(in crate::core) fn begin(&mut self) {
+        self.batch.clear();
+        self.overlay.clear();
+        self.names.clear();
+        self.take_backs = self.shared.take_backs();
+    }
+
+    /// Bytes of memory that its changes take.
+    #[inline]
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.batch.memory_bytes() + self.overlay.memory_bytes()
+    }
+
+    /// Moves the changes to where the writer commits them from. Whether there are any.
+    pub(crate) fn hand_to(mut self, writer: &mut WriteTxn) -> Result<bool> {
+        self.check_ground()?;
+        writer.batch = std::mem::take(&mut self.batch);
+        Ok(!writer.batch.is_empty())
+    }
+
+    //= spec/transactions.md#t-4-8-no-room
+    //# A transaction that began on top of them MUST fail at its commit.
+    /// Refuses to go on where a commit that this rests on was taken back for want of room (spec: T-4.8).
+    #[inline]
+    pub(super) fn check_ground(&self) -> Result<()> {
+        if self.shared.take_backs() == self.take_backs {
+            return Ok(());
+        }
+        Err(Error::StorageFull { operation: "commit that this transaction began on top of".to_owned() })
+    }
+
+    //= spec/transactions.md#t-2-8-size
+    //# A transaction whose changes take more memory than the limit set for it MUST be refused as
+    //# `TransactionTooLarge` at the operation that passes the limit.
+    /// Refuses a change with a body of this length where there is no more room for it (spec: T-2.8).
+    #[inline]
+    pub(super) fn check_size(&self, body_len: usize) -> Result<()> {
+        let (len, max) = (self.memory_bytes() + body_len, self.bytes_max);
+        if len > max { Err(Error::TransactionTooLarge { len, max }) } else { Ok(()) }
+    }
+
+    /// How many documents a collection has.
+    pub(crate) fn len(&self, documents: &Documents) -> Result<u64> {
+        let touched = self.batch.number_of(documents).map(|number| &self.batch.collections[number as usize]);
+        let len = documents.newest_len().saturating_add_signed(touched.map_or(0, |touched| touched.added));
+        self.check_ground()?;
+        Ok(len)
+    }
+
+    /// The newest version of a key in the batch's collection of this number.
+    #[inline(always)]
+    pub(super) fn newest(&mut self, collection: u32, key: KeyRef<'_>) -> Newest {
+        let touched = &self.batch.collections[collection as usize];
+        if let KeyRef::Int(id) = key
+            && id > touched.largest_id
+        {
+            // spec: S-4.2. Nothing was ever put there.
+            return Newest { change: None, place: None };
+        }
+        match self.overlay.find(&self.batch, collection, key) {
+            Some(number) => {
+                let place = self.batch.is_put(number).then_some(Place::Change(number));
+                Newest { change: Some(number), place }
+            }
+            None => Newest { change: None, place: touched.documents.index.get(key).map(Place::Log) },
+        }
+    }
+
+    /// Where the document of `key` is.
+    fn place(&mut self, documents: &Documents, key: KeyRef<'_>) -> Option<Place> {
+        match self.batch.number_of(documents) {
+            Some(collection) => self.newest(collection, key).place,
+            None => documents.index.get(key).map(Place::Log),
+        }
+    }
+
+    /// Whether `key` has a document.
+    pub(crate) fn contains(&mut self, documents: &Documents, key: KeyRef<'_>) -> Result<bool> {
+        let found = self.place(documents, key).is_some();
+        // Asked after the look, here and below: it may have met the state that a commit left which is taken back, or the one before.
+        self.check_ground()?;
+        Ok(found)
+    }
+
+    /// The document of `key`.
+    pub(crate) fn get(&mut self, documents: &Documents, key: KeyRef<'_>) -> Result<Option<Located>> {
+        let place = self.place(documents, key);
+        self.check_ground()?;
+        place.map(|place| self.locate(documents, key, place)).transpose()
+    }
+
+    //= spec/transactions.md#t-2-3-read-your-writes
+    //# A read in a transaction MUST answer from the state after the last commit placed before it began,
+    //# changed by the changes that the transaction has made so far.
+    pub(super) fn locate(&self, documents: &Documents, key: KeyRef<'_>, place: Place) -> Result<Located> {
+        match place {
+            Place::Change(number) => {
+                let change = &self.batch.changes[number];
+                Ok(Located::uncommitted(self.batch.key_bytes(change), self.batch.body(change)))
+            }
+            Place::Log(entry) => self.shared.locate(documents.id, key, entry).map_err(|error| {
+                // What was taken back may be overwritten by now, which is no damage.
+                self.check_ground().err().unwrap_or(error)
+            }),
+        }
+    }
+
+    #[inline]
+    pub(super) fn push(
+        &mut self,
+        action: Action,
+        collection: u32,
+        key: KeyRef<'_>,
+        newest: Newest,
+        body: &[u8],
+    ) -> Result<()> {
+        let replaces = match (newest.change, newest.place) {
+            (None, Some(Place::Log(entry))) => self.shared.replaces(entry)?,
+            (None, _) => Replaces::Nothing,
+            // A put stands for the change before it as well.
+            (Some(before), _) if matches!(action, Action::Put) => self.batch.changes[before].replaces,
+            (Some(before), _) => Replaces::Change(before),
+        };
+        let superseded = Superseded { before: newest.change, replaces };
+        self.batch.push(action, collection, key, superseded, body);
+        Ok(())
+    }
+
+    //= spec/semantics.md#s-2-1-nothing-changes
+    //# A call that is refused, or that reports that it failed, MUST leave the state as it was.
+    //= spec/transactions.md#t-2-7-refusals
+    //# A refused operation in a transaction MUST leave the transaction as it was before the operation; the
+    //# transaction goes on.
+    /// Carries out `work`, and undoes what it has done where it fails (spec: T-2.7).
+    pub(super) fn all_or_nothing<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        let changes = self.batch.changes.len();
+        work(self).inspect_err(|_| self.undo_to(changes))
+    }
+
+    /// Undoes all but the first so many changes. What that takes does not depend on how many these are.
+    fn undo_to(&mut self, changes: usize) {
+        self.overlay.truncate(&self.batch, changes);
+        self.batch.truncate(changes);
+        self.names.truncate(changes);
+    }
+
+    /// Notes where the transaction stands.
+    pub(crate) fn savepoint(&mut self) -> Savepoint {
+        let Savepoints { turn, last, at } = &mut self.savepoints;
+        *last += 1;
+        let savepoint = Savepoint { turn: *turn, number: *last };
+        at.push((savepoint, self.batch.changes.len()));
+        savepoint
+    }
+
+    //= spec/transactions.md#t-2-6-savepoints
+    //# Going back to it MUST undo exactly the changes made after it; the savepoints made after it are gone,
+    //# and it stays itself.
+    /// Undoes everything since `savepoint`, which stays; those after it are gone. Whether it is there.
+    pub(crate) fn rollback_to(&mut self, savepoint: Savepoint) -> bool {
+        let found = self.savepoints.at.iter().rposition(|(known, _)| *known == savepoint);
+        let Some(position) = found else { return false };
+        self.savepoints.at.truncate(position + 1);
+        self.undo_to(self.savepoints.at[position].1);
+        true
+    }
+
+    /// A copy over a copy of the store.
+    #[cfg(feature = "testing")]
+    pub(crate) fn fork(
+        &self,
+        shared: Arc<Shared>,
+        copy_of: &mut dyn FnMut(&Arc<Documents>) -> Arc<Documents>,
+    ) -> Self {
+        WriteTxn {
+            shared,
+            batch: self.batch.fork(copy_of),
+            overlay: self.overlay.clone(),
+            names: self.names.fork(copy_of),
+            savepoints: self.savepoints.clone(),
+            bytes_max: self.bytes_max,
+            take_backs: self.take_backs,
+        }
+    }
+}

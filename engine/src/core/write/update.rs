@@ -1,0 +1,137 @@
+//! Changes of a document where it is: the read and the write of one call. spec: U-6.
+
+use crate::document::{KeyRef, RawDocument};
+use crate::error::{Error, Result};
+use crate::log::Action;
+use crate::seeded::{self, Bug};
+use crate::update::Changes;
+
+use super::super::read::Located;
+use super::calls::check_key;
+use super::txn::{Newest, WriteTxn};
+
+/// What an insert does where the key has a document already.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum OnConflict<'a> {
+    /// That document stays as it is.
+    Skip,
+    /// The new one takes its place.
+    Replace,
+    /// That document is changed, and the new one is not used.
+    Update(Changes<'a>),
+}
+
+/// The document that a call found, and the one that it has put.
+#[derive(Debug)]
+pub(crate) struct BeforeAfter {
+    pub(crate) before: Option<Located>,
+    pub(crate) after: Option<Vec<u8>>,
+}
+
+impl WriteTxn {
+    //= spec/update.md#u-6-1-one-commit
+    //# The document that a call reads and the one that it writes MUST follow each other in the order of commits,
+    //# with no other change of that document between them.
+    //= spec/update.md#u-6-3-version
+    //# An update that names a version MUST be refused as `VersionMismatch` unless the key's document is of that
+    //# version.
+    /// Changes the document of `key`, of this version if one is given. Where there is none, nothing is done.
+    pub(crate) fn update(
+        &mut self,
+        name: &str,
+        key: KeyRef<'_>,
+        version: Option<u64>,
+        changes: &Changes<'_>,
+    ) -> Result<BeforeAfter> {
+        check_key(key)?;
+        let collection = self.collection(name, false)?;
+        let (newest, before) = self.find(collection, key)?;
+        if let Some(expected) = version {
+            // A document of this very transaction has version 0, which nobody can have seen in a commit.
+            let found = before.as_ref().map(|before| before.lsn().0);
+            let is_it = found == version && version != Some(0);
+            if !is_it && (found.is_none() || !seeded::is_on(Bug::VersionOfUpdateIgnored)) {
+                return Err(Error::VersionMismatch { expected, found });
+            }
+        }
+        match before {
+            Some(before) => self.change_found(collection, key, newest, before, changes),
+            None => Ok(BeforeAfter { before: None, after: None }),
+        }
+    }
+
+    //= spec/update.md#u-6-5-insert-on-conflict
+    //# An insert on conflict MUST put the given document when the key has none, and otherwise leave the key's
+    //# document, replace it by the given one, or update it, as was asked.
+    /// Puts a document, given in its encoded form, or does what `on_conflict` says where the key has one.
+    pub(crate) fn insert_on_conflict(
+        &mut self,
+        name: &str,
+        key: KeyRef<'_>,
+        body: &[u8],
+        on_conflict: OnConflict<'_>,
+    ) -> Result<BeforeAfter> {
+        check_key(key)?;
+        self.check_size(body.len())?;
+        let collection = self.collection(name, true)?;
+        let (newest, before) = self.find(collection, key)?;
+        match (before, on_conflict) {
+            (before @ Some(_), OnConflict::Skip) => Ok(BeforeAfter { before, after: None }),
+            (Some(before), OnConflict::Update(changes)) => {
+                self.change_found(collection, key, newest, before, &changes)
+            }
+            (before, _) => self.put_unless_equal(collection, key, newest, before, body.to_vec()),
+        }
+    }
+
+    /// The newest version of a key in the batch's collection of this number, and the document itself.
+    fn find(&mut self, collection: u32, key: KeyRef<'_>) -> Result<(Newest, Option<Located>)> {
+        let newest = self.newest(collection, key);
+        self.check_ground()?;
+        let documents = &self.batch.collections[collection as usize].documents;
+        let located = newest.place.map(|place| self.locate(documents, key, place)).transpose()?;
+        Ok((newest, located))
+    }
+
+    fn change_found(
+        &mut self,
+        collection: u32,
+        key: KeyRef<'_>,
+        newest: Newest,
+        before: Located,
+        changes: &Changes<'_>,
+    ) -> Result<BeforeAfter> {
+        let after = changes.apply(RawDocument::from_verified(before.body()));
+        let after = after.map_err(|error| with_key(error, key))?;
+        self.put_unless_equal(collection, key, newest, Some(before), after)
+    }
+
+    //= spec/update.md#u-6-2-equal
+    //# A document that the changes leave equal MUST NOT be written.
+    fn put_unless_equal(
+        &mut self,
+        collection: u32,
+        key: KeyRef<'_>,
+        newest: Newest,
+        before: Option<Located>,
+        after: Vec<u8>,
+    ) -> Result<BeforeAfter> {
+        let is_equal = before.as_ref().is_some_and(|before| before.body() == after);
+        if is_equal && !seeded::is_on(Bug::EqualWritten) {
+            return Ok(BeforeAfter { before, after: None });
+        }
+        self.check_size(after.len())?;
+        self.push(Action::Put, collection, key, newest, &after)?;
+        Ok(BeforeAfter { before, after: Some(after) })
+    }
+}
+
+/// The error, with the key of the document that was to be changed.
+#[cold]
+fn with_key(mut error: Error, key: KeyRef<'_>) -> Error {
+    if let Error::Update(update) = &mut error {
+        update.key = Some(key.to_key());
+    }
+    error
+}
