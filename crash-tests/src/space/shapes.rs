@@ -114,6 +114,11 @@ pub(super) fn run(shape: &Shape, tally: &mut Tally) -> Result<(), String> {
     }
     store.come_to_rest(tally)?;
     store.is_within(20, 5, "at rest", tally)?;
+    // spec: P-5.1, P-5.4. A store of more than 16 segments keeps its reserve: two successors, one to relocate into, and a checkpoint.
+    let free = store.db.stats().space.free_bytes / u64::from(SEGMENT);
+    if store.db.stats().segments > 16 && free < 5 {
+        return Err(format!("{free} segments are free at rest: {:#?}", store.db.stats()));
+    }
     let (after, is_due) = (store.db.stats(), store.step(tally)?);
     if is_due {
         return Err("a store at rest does not stay so".to_owned());
