@@ -25,6 +25,7 @@
 //! | `cache` | file blocks in memory, and the segments that they belong to |
 //! | `index` | from key to log address; the catalog |
 //! | `space` | what each log segment still holds, and which places in the file are free |
+//! | `fold` | what a record does to index, counts and accounts |
 //! | `log` | placing commits, and reading records back |
 //! | `recovery` | from the bytes of a file to the state that they stand for |
 //! | `txn` | who sees what |
@@ -45,6 +46,7 @@ mod doc_ref;
 pub mod document;
 mod error;
 mod find;
+mod fold;
 #[cfg(any(test, feature = "testing"))]
 pub mod format;
 #[cfg(not(any(test, feature = "testing")))]

@@ -1,10 +1,11 @@
 //! From a placed commit to what readers see: applied to the index, published, or taken back.
 
-use crate::document::KeyRef;
+use crate::fold::{Effect, Fold};
 use crate::format::{LogAddress, Lsn};
-use crate::index::{PrimaryIndex, State};
+use crate::index::State;
 use crate::log::{Action, Batch, Mark};
 use crate::seeded::{self, Bug};
+use crate::space::Accounts;
 use crate::sync::{read, write};
 use crate::txn::{AT_ONCE, Applying, Pending};
 
@@ -12,8 +13,8 @@ use super::shared::Shared;
 
 impl Shared {
     /// Changes the index and the catalog and makes the commit visible. It cannot fail, and readers see all of it or nothing.
-    pub(super) fn apply_and_publish(&self, batch: &mut Batch) {
-        let applying = self.apply(self.visibility.apply(), batch);
+    pub(super) fn apply_and_publish(&self, batch: &mut Batch, accounts: &mut Accounts) {
+        let applying = self.apply(self.visibility.apply(), batch, accounts);
         let lens = batch.collections.iter().map(|touched| (&*touched.documents, touched.len_after()));
         applying.publish(State { lsn: batch.lsn, address: batch.end }, lens);
         if batch.changes_catalog() {
@@ -25,11 +26,17 @@ impl Shared {
     //# A snapshot MUST NOT keep a writer or another reader waiting, however long it lives; nor they it.
     /// Changes the index and the catalog, for the next writer to see and nobody else (spec: T-4.2). A long commit is applied a slice at
     /// a time, so that no reader waits for all of it (spec: T-3.2).
-    pub(super) fn apply_unseen(&self, mut batch: Batch, needs_sync: bool, mark: Mark) {
+    pub(super) fn apply_unseen(
+        &self,
+        mut batch: Batch,
+        needs_sync: bool,
+        mark: Mark,
+        accounts: &mut Accounts,
+    ) {
         let last_id = read(&self.catalog).last_id();
         let mut applying = self.visibility.apply();
         applying.hold();
-        let applying = self.apply(applying, &mut batch);
+        let applying = self.apply(applying, &mut batch, accounts);
         applying.pend(Pending::new(batch, needs_sync, mark, last_id));
     }
 
@@ -51,10 +58,16 @@ impl Shared {
         self.visibility.apply().publish(State { lsn, address }, std::iter::empty());
     }
 
-    fn apply<'v>(&self, mut applying: Applying<'v>, batch: &mut Batch) -> Applying<'v> {
+    fn apply<'v>(
+        &self,
+        mut applying: Applying<'v>,
+        batch: &mut Batch,
+        accounts: &mut Accounts,
+    ) -> Applying<'v> {
         for touched in &mut batch.collections {
             touched.len_before = touched.documents.newest_len();
         }
+        let mut fold = Fold::new(self.log.geometry, accounts, !batch.is_system);
         for (number, change) in batch.changes.iter().enumerate().filter(|(_, change)| !change.is_moot) {
             if number > 0 && number % AT_ONCE == 0 {
                 applying = applying.pause().resume();
@@ -62,22 +75,27 @@ impl Shared {
             if seeded::is_on(Bug::CommitVisibleInPieces) {
                 applying.show_early(State { lsn: batch.lsn, address: change.address });
             }
-            match &change.action {
-                Action::Put | Action::Delete => apply_document(&mut applying, batch, number),
-                Action::Relocate(_) => relocate_document(batch, number),
-                Action::Free(_) => {}
-                Action::Catalog(change_of_catalog, begins) => {
-                    let mut catalog = write(&self.catalog);
-                    let fits = catalog.carry_out(change_of_catalog, begins.clone(), change.address);
-                    assert!(
-                        fits.is_some(),
-                        "the one writer checked {change_of_catalog:?} against this very catalog"
-                    );
-                }
+            if let Action::Catalog(change_of_catalog, begins) = &change.action {
+                let fits = write(&self.catalog).carry_out(change_of_catalog, begins.clone(), change.address);
+                assert!(
+                    fits.is_some(),
+                    "the one writer checked {change_of_catalog:?} against this very catalog"
+                );
             }
-        }
-        for touched in &batch.collections {
-            touched.documents.set_newest_len(touched.len_after());
+            let Some(effect) = effect(batch, number) else { continue };
+            let replaced = batch.replaced(change);
+            // A version that moves is the same in every state that has it, so nobody needs to be kept the old place for: who looked it
+            // up before looks again (spec: F-6.8).
+            if let (Effect::Document(documents, key, _), Some((entry, birth))) = (effect, replaced)
+                && !matches!(change.action, Action::Relocate(_))
+            {
+                applying.retain(documents.id, key, entry, birth, change.address);
+            }
+            let before = fold.apply(effect);
+            assert_eq!(before, replaced.map(|(entry, _)| entry), "one writer at a time changes the index");
+            if batch.has_chunks() {
+                effects_of_chunks(batch, number).for_each(|effect| _ = fold.apply(effect));
+            }
         }
         applying
     }
@@ -87,64 +105,56 @@ impl Shared {
         batch.changes.len() <= AT_ONCE
     }
 
-    pub(super) fn undo(&self, pending: &Pending) {
+    /// Takes a pending commit out of the index, the catalog and the accounts: the reverse of [`apply`](Self::apply).
+    pub(super) fn undo(&self, pending: &Pending, accounts: &mut Accounts) {
         let batch = &pending.batch;
-        for change in batch.changes.iter().rev().filter(|change| !change.is_moot) {
-            match &change.action {
-                Action::Put | Action::Delete | Action::Relocate(_) => {
-                    let documents = batch.documents(change).expect("a document has a collection");
-                    let key = batch.key(change).expect("a document has a key that was encoded here");
-                    match batch.replaced(change) {
-                        Some((entry, _)) => documents.index.set(key, entry),
-                        None => documents.index.remove(key),
-                    };
-                }
-                Action::Catalog(..) => write(&self.catalog).take_back(change.address),
-                Action::Free(_) => {}
-            }
+        let mut fold = Fold::new(self.log.geometry, accounts, !batch.is_system);
+        for (number, change) in batch.changes.iter().enumerate().rev().filter(|(_, change)| !change.is_moot) {
+            let Some(effect) = effect(batch, number) else {
+                write(&self.catalog).take_back(change.address);
+                continue;
+            };
+            let chunks: Vec<_> = effects_of_chunks(batch, number).collect();
+            chunks.into_iter().rev().for_each(|effect| fold.undo(effect, None));
+            fold.undo(effect, batch.replaced(change).map(|(entry, _)| entry));
         }
         for touched in &batch.collections {
-            touched.documents.set_newest_len(touched.len_before);
             touched.documents.set_largest_id(touched.largest_before);
         }
         write(&self.catalog).set_last_id(pending.last_id);
     }
 }
 
-/// The version is the same in every state that has it, so nobody needs to be kept the old place for: who looked it up before looks
-/// again (spec: F-6.8).
-fn relocate_document(batch: &Batch, number: usize) {
+/// What the record of change `number` does; none of the catalog, which has its own.
+#[inline]
+fn effect(batch: &Batch, number: usize) -> Option<Effect<'_>> {
     let change = &batch.changes[number];
+    let new = match change.action {
+        Action::Catalog(..) => return None,
+        Action::Free(sequence) => return Some(Effect::Free(sequence, batch.lsn)),
+        Action::Delete => None,
+        Action::Put | Action::Relocate(_) => Some((batch.entry(number), change.len)),
+    };
     let documents = batch.documents(change).expect("a document has a collection");
-    let key = batch.key(change).expect("a document has a key that was encoded here");
-    let before = documents.index.set(key, batch.entry(number));
-    assert_eq!(before, batch.replaced(change).map(|(entry, _)| entry), "what moves is the newest version");
+    Some(Effect::Document(documents, batch.key(change).expect("a document has a key"), new))
 }
 
-fn apply_document(applying: &mut Applying<'_>, batch: &Batch, number: usize) {
-    let change = &batch.changes[number];
-    let documents = batch.documents(change).expect("a document has a collection");
-    let key = batch.key(change).expect("a document has a key that was encoded here");
-    let replaced = batch.replaced(change);
-    if let Some((entry, birth)) = replaced {
-        applying.retain(documents.id, key, entry, birth, change.address);
-    }
-    let before = match change.action {
-        Action::Delete => documents.index.remove(key),
-        _ => documents.index.set(key, batch.entry(number)),
-    };
-    assert_eq!(before, replaced.map(|(entry, _)| entry), "one writer at a time changes the index");
-    if let (Action::Put, KeyRef::Int(id)) = (&change.action, key) {
-        documents.note_key(id);
-    }
+/// What the chunks do that were placed for change `number`, and those of what it replaces.
+fn effects_of_chunks(batch: &Batch, number: usize) -> impl Iterator<Item = Effect<'_>> {
+    let collection = batch.documents(&batch.changes[number]).map_or(0, |documents| documents.id);
+    let placed = batch.chunks_of(number).iter();
+    let placed = placed.map(move |chunk| Effect::Chunk(collection, chunk.address, chunk.len));
+    let superseded = batch.superseded_chunks(number);
+    placed.chain(superseded.map(move |at| Effect::EndChunk(collection, at)))
 }
 
 #[cfg(test)]
 mod tests {
     use std::cell::{Cell, RefCell};
 
-    use super::*;
     use crate::core::{Core, Expect, Writer};
+    use crate::document::KeyRef;
+    use crate::index::PrimaryIndex;
     use crate::options::{Durability, Options};
     use crate::storage::MemoryStorage;
 

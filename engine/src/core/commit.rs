@@ -105,8 +105,7 @@ impl Writer {
         let lsn = batch.lsn;
         let is_full = self.appender.pending_bytes() >= self.shared.options.flush_bytes;
         if seeded::is_on(Bug::IndexBeforeWrite) {
-            self.accounts.enter(self.shared.log.geometry, &batch);
-            self.shared.apply_and_publish(&mut batch);
+            self.shared.apply_and_publish(&mut batch, &mut self.accounts);
             self.write_out()?;
             return Ok(Placed { lsn, is_pending: false });
         }
@@ -115,17 +114,16 @@ impl Writer {
         if is_full || durability == Durability::Written && !is_forgotten {
             self.hand_down(&mark, lsn)?;
         }
-        self.accounts.enter(self.shared.log.geometry, &batch);
         if !batch.is_system {
             self.work.user_bytes += batch.placed_bytes;
         }
         let needs_sync = durability == Durability::Synced && !seeded::is_on(Bug::VisibleBeforeDurable);
         if needs_sync || self.shared.visibility.has_pending() || !Shared::is_short(&batch) {
-            self.shared.apply_unseen(batch, needs_sync, mark);
+            self.shared.apply_unseen(batch, needs_sync, mark, &mut self.accounts);
             self.shared.publish_pending(self.durable());
             return Ok(Placed { lsn, is_pending: self.shared.visibility.has_pending() });
         }
-        self.shared.apply_and_publish(&mut batch);
+        self.shared.apply_and_publish(&mut batch, &mut self.accounts);
         self.txn.batch = batch;
         Ok(Placed { lsn, is_pending: false })
     }
@@ -189,10 +187,7 @@ impl Writer {
     /// (spec: T-4.8). Whether there were any.
     pub(super) fn take_back_unwritten(&mut self) -> bool {
         let Writer { shared, accounts, appender, .. } = self;
-        let taken = shared.visibility.take_back(appender.written(), |pending| {
-            shared.undo(pending);
-            accounts.undo(shared.log.geometry, &pending.batch);
-        });
+        let taken = shared.visibility.take_back(appender.written(), |pending| shared.undo(pending, accounts));
         let Some(first) = taken.last() else { return false };
         self.took_back(first.batch.lsn, taken[0].batch.lsn, first.mark.clone());
         true

@@ -7,7 +7,7 @@ use crate::format::frame::{FRAME_HEADER_LEN, Frame, FrameFlags, FrameHeader, par
 use crate::format::record::{Kind, Record};
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Entry, State};
-use crate::log::{Cursor, Frames, Log, Met, NOTHING_FOLLOWS};
+use crate::log::{FrameCursor, Frames, Log, Met, NOTHING_FOLLOWS};
 use crate::sync::{Arc, AtomicU64, Ordering};
 
 use super::read::Located;
@@ -86,7 +86,7 @@ pub struct Commit {
 #[derive(Debug, Clone)]
 pub(crate) struct Feed {
     /// Everything up to its commit was shown, or is not wanted. Its segment is a sequence.
-    cursor: Cursor<u64>,
+    cursor: FrameCursor<u64>,
     /// What others see of that.
     position: Arc<AtomicU64>,
 }
@@ -120,12 +120,14 @@ impl Shared {
         let geometry = self.log.geometry;
         let start = match from {
             Lsn::ZERO if oldest.sequence == 0 => {
-                Some(Cursor::behind_commit(geometry, 0, geometry.data_start(), from))
+                Some(FrameCursor::behind_commit(geometry, 0, geometry.data_start(), from))
             }
             _ => {
                 let stretch = self.log.segments.stretch_before(from);
                 let stretch = stretch.filter(|(sequence, ..)| *sequence >= oldest.sequence);
-                stretch.map(|(sequence, offset, lsn)| Cursor::before_stretch(geometry, sequence, offset, lsn))
+                stretch.map(|(sequence, offset, lsn)| {
+                    FrameCursor::before_stretch(geometry, sequence, offset, lsn)
+                })
             }
         };
         let Some(cursor) = start else {

@@ -376,7 +376,7 @@ impl Batch {
     }
 
     /// Whether it places chunks, or supersedes any.
-    pub(super) fn has_chunks(&self) -> bool {
+    pub(crate) fn has_chunks(&self) -> bool {
         !self.chunks.is_empty() || !self.superseded.is_empty()
     }
 

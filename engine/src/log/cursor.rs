@@ -45,7 +45,7 @@ pub(crate) struct Met<S, B> {
 
 /// How far a reader of frames has come.
 #[derive(Debug, Clone)]
-pub(crate) struct Cursor<S> {
+pub(crate) struct FrameCursor<S> {
     geometry: Geometry,
     /// Where the last frame ended.
     pub(crate) segment: S,
@@ -66,15 +66,15 @@ enum Wanted {
     Commit,
 }
 
-impl<S: Clone> Cursor<S> {
+impl<S: Clone> FrameCursor<S> {
     /// Stands before the first frame of a stretch, which has this LSN.
     pub(crate) fn before_stretch(geometry: Geometry, segment: S, offset: u32, lsn: Lsn) -> Self {
-        Cursor { geometry, segment, offset, lsn, wanted: Wanted::First }
+        FrameCursor { geometry, segment, offset, lsn, wanted: Wanted::First }
     }
 
     /// Stands where the commit `lsn` ended.
     pub(crate) fn behind_commit(geometry: Geometry, segment: S, offset: u32, lsn: Lsn) -> Self {
-        Cursor { geometry, segment, offset, lsn, wanted: Wanted::Commit }
+        FrameCursor { geometry, segment, offset, lsn, wanted: Wanted::Commit }
     }
 
     /// Whether a part of the commit is still to come.

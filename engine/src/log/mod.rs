@@ -1,6 +1,5 @@
 //! The log: where commits are placed, how they reach the file, and how a record is read back by its address.
 
-mod accounting;
 mod appender;
 mod batch;
 mod cursor;
@@ -16,7 +15,7 @@ mod walk;
 
 pub(crate) use appender::{Appender, LogEnd, Mark};
 pub(crate) use batch::{Action, Batch, Change, Chunk, Relocation, Replaces, Superseded};
-pub(crate) use cursor::{Cursor, Frames, Met, NO_OPENING, NOTHING_FOLLOWS, broken, may_open};
+pub(crate) use cursor::{FrameCursor, Frames, Met, NO_OPENING, NOTHING_FOLLOWS, broken, may_open};
 pub(crate) use reader::{Found, Log, Look, record_fault};
 pub(crate) use tail::Tail;
 pub(crate) use walk::SegmentWalk;

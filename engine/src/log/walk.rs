@@ -7,7 +7,7 @@ use crate::format::record::Record;
 use crate::format::{Geometry, LogAddress, Lsn};
 use crate::sync::Arc;
 
-use super::cursor::{Cursor, Frames, Met, NOTHING_FOLLOWS, broken};
+use super::cursor::{FrameCursor, Frames, Met, NOTHING_FOLLOWS, broken};
 use super::record_fault;
 
 #[cfg(test)]
@@ -21,13 +21,13 @@ pub(crate) struct SegmentWalk {
     bytes: Vec<u8>,
     /// Where its last frame ended.
     end: u32,
-    cursor: Cursor<()>,
+    cursor: FrameCursor<()>,
 }
 
 impl SegmentWalk {
     /// `bytes` are those of the whole segment, whose last frame ended at `end`.
     pub(crate) fn new(geometry: Geometry, segment: Arc<Segment>, bytes: Vec<u8>, end: u32) -> Self {
-        let cursor = Cursor::before_stretch(geometry, (), geometry.data_start(), segment.first_lsn());
+        let cursor = FrameCursor::before_stretch(geometry, (), geometry.data_start(), segment.first_lsn());
         SegmentWalk { geometry, segment, bytes, end, cursor }
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::cache::SegmentTable;
 use crate::document::KeyRef;
 use crate::error::{Clause, Corruption, Error, Result};
+use crate::fold::{Effect, Fold};
 use crate::format::body::{ChunkList, parse_segment_freed};
 use crate::format::catalog::{CatalogChange, CatalogFault};
 use crate::format::record::{Kind, Record};
@@ -44,10 +45,6 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn sequence(&self) -> u64 {
-        self.scan.geometry.split(self.address).0
-    }
-
     fn broken(&self, clause: &'static str, what: &'static str) -> Error {
         Corruption { at: self.at, clause: Clause(clause), what, expected: 0, found: 0 }.into()
     }
@@ -125,9 +122,6 @@ impl Replay {
     //= spec/recovery.md#r-9-4-freed-records
     //# When it names a segment that is not in place, or not at that physical index, the reader MUST report
     //# corruption.
-    //= spec/recovery.md#r-9-6-accounts
-    //# A writer MUST keep the accounts of P-1.5 through replay as if it placed the records itself: they go on
-    //# from those of the table, and are those that it would have had without the crash.
     fn record(&mut self, place: Place<'_>, record: &Record<'_>) -> Result<()> {
         let broken = |clause, what| place.broken(clause, what);
         match record.kind {
@@ -136,21 +130,16 @@ impl Replay {
                 // spec: F-7.4. A record of a collection that is unknown here is dead.
                 let Some(naming) = self.catalog.by_id(record.collection) else { return Ok(()) };
                 let documents = Arc::clone(&naming.documents);
-                if record.kind == Kind::RelocatedPut {
-                    return self.relocate(place, &documents, key, record);
-                }
-                let superseded = document(&documents, key, place.address, record);
-                if record.kind == Kind::Put {
-                    self.accounts.add(place.sequence(), documents.id, record.len as u64);
-                }
-                if let Some(entry) = superseded {
-                    self.supersede(place, documents.id, entry);
-                }
+                self.document(place, &documents, key, record);
                 Ok(())
             }
             Kind::Chunk => {
                 if self.catalog.by_id(record.collection).is_some() {
-                    self.accounts.add(place.sequence(), record.collection, record.len as u64);
+                    self.fold(place).apply(Effect::Chunk(
+                        record.collection,
+                        place.address,
+                        record.len as u32,
+                    ));
                 }
                 Ok(())
             }
@@ -161,7 +150,7 @@ impl Replay {
                 if self.accounts.get(sequence).is_none_or(|account| account.physical != physical) {
                     return Err(broken("R-9.4", "a record frees a segment that is not there"));
                 }
-                self.accounts.set_freed(sequence, place.lsn);
+                self.fold(place).apply(Effect::Free(sequence, place.lsn));
                 Ok(())
             }
             Kind::Catalog => {
@@ -189,75 +178,35 @@ impl Replay {
         }
     }
 
-    //= spec/recovery.md#r-9-6-accounts
-    //# A writer MUST keep the accounts of P-1.5 through replay as if it placed the records itself: they go on
-    //# from those of the table, and are those that it would have had without the crash.
-    /// A version is no longer the newest of its key.
-    fn supersede(&mut self, place: Place<'_>, collection: u32, entry: Entry) {
-        let sequence = |address| place.scan.geometry.split(address).0;
-        self.accounts.supersede(sequence(entry.address()), collection);
-        for chunk in chunks_of(place.scan, place.segments, entry) {
-            self.accounts.supersede(sequence(chunk), collection);
-        }
+    fn fold(&mut self, place: Place<'_>) -> Fold<'_> {
+        Fold::new(place.scan.geometry, &mut self.accounts, false)
     }
 
-    //= spec/recovery.md#r-9-6-accounts
-    //# A writer MUST keep the accounts of P-1.5 through replay as if it placed the records itself: they go on
-    //# from those of the table, and are those that it would have had without the crash.
-    /// Moves a version; if that is no longer the newest, there is nothing to move (spec: F-6.8).
-    fn relocate(
-        &mut self,
-        place: Place<'_>,
-        documents: &Documents,
-        key: KeyRef<'_>,
-        record: &Record<'_>,
-    ) -> Result<()> {
-        let (_, from) = record.moved.expect("a relocated put says where from");
-        let before = documents.index.get(key).filter(|entry| entry.address() == from);
-        let Some(before) =
-            before.or(documents.index.get(key).filter(|_| seeded::is_on(Bug::MovedFromIgnored)))
-        else {
-            return Ok(());
-        };
-        documents.index.set(key, Entry::new(place.address, true).with_chunked(record.chunked));
-        self.accounts.add(place.sequence(), documents.id, record.len as u64);
-        let sequence = |address| place.scan.geometry.split(address).0;
-        self.accounts.supersede(sequence(before.address()), documents.id);
-        let list = if record.chunked { ChunkList::parse(record.body) } else { None };
-        let stay: BTreeSet<_> = list.iter().flat_map(ChunkList::addresses).collect();
-        for moved in chunks_of(place.scan, place.segments, before).into_iter().filter(|at| !stay.contains(at))
-        {
-            self.accounts.supersede(sequence(moved), documents.id);
-        }
-        Ok(())
-    }
-}
-
-/// Carries out a put or a delete; returns what it supersedes.
-fn document(
-    documents: &Documents,
-    key: KeyRef<'_>,
-    address: LogAddress,
-    record: &Record<'_>,
-) -> Option<Entry> {
-    if matches!(record.kind, Kind::Delete) && seeded::is_on(Bug::DeletesNotReplayed) {
-        return None;
-    }
-    let before = match record.kind {
-        Kind::Delete => documents.index.remove(key),
-        _ => {
-            if let KeyRef::Int(id) = key {
-                documents.note_key(id);
+    /// Carries out a put, a delete, or the move of a version; if that is no longer the newest, there is nothing to move (spec: F-6.8).
+    fn document(&mut self, place: Place<'_>, documents: &Documents, key: KeyRef<'_>, record: &Record<'_>) {
+        let entry = Entry::new(place.address, record.moved.is_some()).with_chunked(record.chunked);
+        let mut new = Some((entry, record.len as u32));
+        let mut stay = BTreeSet::new();
+        if record.kind == Kind::Delete {
+            if seeded::is_on(Bug::DeletesNotReplayed) {
+                return;
             }
-            documents.index.set(key, Entry::new(address, false).with_chunked(record.chunked))
+            new = None;
+        } else if let Some((_, from)) = record.moved {
+            let is_it = |newest: Entry| newest.address() == from || seeded::is_on(Bug::MovedFromIgnored);
+            if !documents.index.get(key).is_some_and(is_it) {
+                return;
+            }
+            let list = if record.chunked { ChunkList::parse(record.body) } else { None };
+            stay.extend(list.iter().flat_map(ChunkList::addresses));
         }
-    };
-    match (record.kind, before) {
-        (Kind::Delete, Some(_)) => documents.set_newest_len(documents.newest_len() - 1),
-        (Kind::Put, None) => documents.set_newest_len(documents.newest_len() + 1),
-        _ => {}
+        let mut fold = self.fold(place);
+        let before = fold.apply(Effect::Document(documents, key, new));
+        let chunks = before.map(|before| chunks_of(place.scan, place.segments, before)).unwrap_or_default();
+        for chunk in chunks.into_iter().filter(|chunk| !stay.contains(chunk)) {
+            fold.apply(Effect::EndChunk(documents.id, chunk));
+        }
     }
-    before
 }
 
 //= spec/format.md#f-6-3-kinds

@@ -8,7 +8,7 @@ use crate::error::{Clause, Corruption, Result};
 use crate::format::frame::FrameFlags;
 use crate::format::superblock::Superblock;
 use crate::format::{Geometry, Lineage, Lsn};
-use crate::log::{Cursor, LogEnd};
+use crate::log::{FrameCursor, LogEnd};
 use crate::seeded::{self, Bug};
 use crate::storage::FailStop;
 use crate::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) struct Scan<'a> {
     pub(super) file_len: u64,
     read_unit: usize,
     /// Behind the last accepted commit, L, in the segment q, at the offset X.
-    cursor: Cursor<Shared>,
+    cursor: FrameCursor<Shared>,
     segment: Arc<Segment>,
     /// The segments that may come behind one; looked up once for each segment.
     successors: Option<(Shared, Rc<[Shared]>)>,
@@ -62,7 +62,7 @@ impl<'a> Scan<'a> {
             lineage,
             file_len,
             read_unit,
-            cursor: Cursor::behind_commit(geometry, image, start.offset, start.lsn),
+            cursor: FrameCursor::behind_commit(geometry, image, start.offset, start.lsn),
             reserved_at_start: start.reserved,
             segment,
             successors: None,
@@ -184,7 +184,7 @@ impl<'a> Scan<'a> {
         assert!(commit.lsn > self.lsn(), "LSNs only grow: {} after {}", commit.lsn, self.lsn());
         let last = commit.last();
         let (image, end) = (Rc::clone(&last.segment), last.frame.end());
-        self.cursor = Cursor::behind_commit(self.geometry, image, end, commit.lsn);
+        self.cursor = FrameCursor::behind_commit(self.geometry, image, end, commit.lsn);
     }
 
     /// Where a writer goes on.

@@ -141,24 +141,19 @@ impl Accounts {
         self.segments.remove(&sequence)
     }
 
-    /// A record of `collection` was placed in a segment, `len` bytes long, and is live.
-    pub(crate) fn add(&mut self, sequence: u64, collection: u32, len: u64) {
-        self.add_all(sequence, collection, 1, len);
-    }
-
-    /// As [`add`](Self::add), for so many records of `bytes` bytes in all.
-    pub(crate) fn add_all(&mut self, sequence: u64, collection: u32, records: u64, bytes: u64) {
+    /// So many records of `collection` were placed in a segment, `bytes` bytes long in all, and are live.
+    pub(crate) fn add(&mut self, sequence: u64, collection: u32, records: u64, bytes: u64) {
         let Some(account) = self.segments.get_mut(&sequence) else { return };
         account.records += records;
         account.bytes += bytes;
         account.add(collection, records);
     }
 
-    /// The reverse of [`add`](Self::add): the record was taken back.
-    pub(crate) fn take_back(&mut self, sequence: u64, collection: u32, len: u64) {
+    /// The reverse of [`add`](Self::add), for one record: it was taken back.
+    pub(crate) fn take_back(&mut self, sequence: u64, collection: u32, len: u32) {
         let Some(account) = self.segments.get_mut(&sequence) else { return };
         account.records -= 1;
-        account.bytes -= len;
+        account.bytes -= u64::from(len);
         account.take(collection);
     }
 
@@ -214,10 +209,10 @@ mod tests {
     fn what_is_taken_back_leaves_the_accounts_as_they_were() {
         let mut accounts = Accounts::default();
         accounts.open(0, 0);
-        accounts.add(0, 1, 100);
-        accounts.add(0, 2, 40);
+        accounts.add(0, 1, 1, 100);
+        accounts.add(0, 2, 1, 40);
         let before = accounts.clone();
-        accounts.add(0, 1, 60);
+        accounts.add(0, 1, 1, 60);
         accounts.supersede(0, 2);
         accounts.restore(0, 2);
         accounts.take_back(0, 1, 60);
@@ -231,9 +226,9 @@ mod tests {
         let mut accounts = Accounts::default();
         accounts.open(3, 7);
         for len in [100, 50, 30] {
-            accounts.add(3, 1, len);
+            accounts.add(3, 1, 1, len);
         }
-        accounts.add(3, 2, 20);
+        accounts.add(3, 2, 1, 20);
         accounts.supersede(3, 1);
         let account = accounts.get(3).expect("it was opened").clone();
         assert_eq!((account.records, account.bytes), (4, 200));
