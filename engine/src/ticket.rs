@@ -61,7 +61,7 @@ impl Ticket {
     /// `Io` or `Poisoned` where a sync failed: reopening decides what became of the commit. `StorageFull` where there was no room to
     /// hand it over: it is taken back.
     pub fn wait(self) -> Result<u64> {
-        self.deferred.wait(self.db.store())?;
+        self.db.store().wait_for(&self.deferred)?;
         Ok(self.lsn())
     }
 }
@@ -70,7 +70,7 @@ impl Future for Ticket {
     type Output = Result<u64>;
 
     fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.deferred.poll(self.db.store(), task.waker()) {
+        match self.db.store().poll(&self.deferred, task.waker()) {
             Some(outcome) => Poll::Ready(outcome.map(|()| self.lsn())),
             None => Poll::Pending,
         }

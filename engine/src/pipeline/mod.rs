@@ -3,13 +3,16 @@
 //!
 //! Here alone are waiting and clocks. What happens meanwhile is decided in the room `core`, step by step.
 
+mod agenda;
 mod deferred;
 mod group;
+mod holder;
 #[cfg(all(test, loom))]
 mod loom;
 mod maintenance;
 mod news;
 mod snapshots;
+mod step_lock;
 mod store;
 mod turn;
 mod worker;

@@ -1,17 +1,19 @@
 //! The store as threads share it: the core, and those who wait for a turn to write or for a sync.
 
+use std::task::Waker;
+
 use crate::core::{Core, Progress, WriteTxn, Writer};
 use crate::error::{Error, Result};
 use crate::options::{Background, Durability};
 use crate::seeded::{self, Bug};
 use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, thread};
 
+use super::agenda::Worker;
 use super::deferred::Deferred;
 use super::group::{Goal, Group, Tasks, Waiter};
-use super::maintenance::StepLock;
+use super::holder::{Holder, TurnEnded};
 use super::news::News;
-use super::turn::{HeldTurn, Holder, TurnEnded};
-use super::worker::Worker;
+use super::step_lock::StepLock;
 
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -78,7 +80,7 @@ impl Store {
     //= spec/transactions.md#t-4-4-answers-that-rest-on-pending-commits
     //# It MUST NOT return before the commits that were pending when it read are visible.
     /// Leaves without a commit, for this reason.
-    fn give_up<R>(&self, mut writer: MutexGuard<'_, Writer>, error: Error) -> Result<R> {
+    pub(super) fn give_up<R>(&self, mut writer: MutexGuard<'_, Writer>, error: Error) -> Result<R> {
         let tasks = self.tell_taken_back(&mut writer, &error).and(self.tell_poisoned());
         self.leave(writer);
         tasks.wake();
@@ -97,13 +99,13 @@ impl Store {
         staged: Result<R>,
     ) -> Result<R> {
         let (answer, deferred) = self.place(writer, durability, staged)?;
-        deferred.wait(self)?;
+        self.wait_for(&deferred)?;
         answer
     }
 
     /// Places what is staged, unless that was refused, and says what is left to wait for: also where nothing was placed, since what
     /// is answered then may rest on pending commits.
-    fn place<R>(
+    pub(super) fn place<R>(
         self: &Arc<Self>,
         mut writer: MutexGuard<'_, Writer>,
         durability: Durability,
@@ -139,40 +141,19 @@ impl Store {
         Ok((staged, Deferred { lsn: placed.lsn, waiting: waiter.map(|waiter| (waiter, goal)) }))
     }
 
-    //= spec/durability.md#d-3-2-deferred-waiting
-    //# A commit that returns a ticket in place of waiting MUST keep T-2.2 and T-4.2 as if it waited.
-    /// Places a transaction as one commit, and gives its turn away.
-    pub(crate) fn commit_deferred(
-        self: &Arc<Self>,
-        mut turn: HeldTurn,
-        txn: WriteTxn,
-        durability: Durability,
-    ) -> Result<Deferred> {
-        let mut writer = self.core.writer()?;
-        // The turn goes with the lock, and not before.
-        turn.give_away(&mut writer);
-        if let Err(error) = writer.begin() {
-            return self.give_up(writer, error);
+    /// Waits for what is left of a commit that was placed.
+    pub(crate) fn wait_for(&self, deferred: &Deferred) -> Result<()> {
+        deferred.waiting.as_ref().map_or(Ok(()), |(waiter, goal)| self.wait(waiter, *goal))
+    }
+
+    /// What became of a commit that was placed. Where that is open, `task` is woken when it may no longer be, and somebody sees to it
+    /// that it gets on.
+    pub(crate) fn poll(self: &Arc<Self>, deferred: &Deferred, task: &Waker) -> Option<Result<()>> {
+        let outcome = deferred.poll(task);
+        if outcome.is_none() {
+            self.flush_soon();
         }
-        let staged = txn.hand_to(&mut writer.txn);
-        let (placed, deferred) = self.place(writer, durability, staged)?;
-        placed.map(|_| deferred)
-    }
-
-    //= spec/transactions.md#t-2-5-rollback
-    //# A transaction that is dropped, whose function fails or panics, or that is rolled back MUST leave the
-    //# state as it was, the largest ids among it, and the next writer free to begin.
-    /// Gives up a transaction. Where it may have read pending commits, they are waited for (spec: T-4.4).
-    pub(crate) fn roll_back(&self, mut turn: HeldTurn) -> Result<()> {
-        self.end_turn(self.core.writer()?, &mut turn)
-    }
-
-    pub(super) fn end_turn(&self, mut writer: MutexGuard<'_, Writer>, turn: &mut HeldTurn) -> Result<()> {
-        turn.give_away(&mut writer);
-        let lsn = writer.end();
-        let waiter = self.core.shared.has_pending().then(|| self.group.join());
-        self.leave(writer);
-        waiter.map_or(Ok(()), |waiter| self.wait(&waiter, Goal::Durable(lsn)))
+        outcome
     }
 
     //= spec/semantics.md#s-6-5-flush

@@ -3,55 +3,20 @@
 use std::cell::Cell;
 use std::hint;
 
-use crate::core::{Ticket, Writer};
+use crate::core::{Ticket, WriteTxn, Writer};
 use crate::error::{Error, Result};
+use crate::options::Durability;
 use crate::sync::race::{self, Race};
-use crate::sync::{Arc, Condvar, Instant, MutexGuard, Ordering, lock, thread, wait, wait_timeout};
+use crate::sync::{Arc, Instant, MutexGuard, Ordering, lock, thread, wait, wait_timeout};
 
 use super::Store;
+use super::deferred::Deferred;
+use super::group::Goal;
+use super::holder::Holder;
 
 /// How often a writer looks whether it can have the writer before it sleeps: some 20 us. Under a checker it does not: each look would be
 /// another order to try, and none of them another behaviour.
 const SPINS: usize = if cfg!(any(loom, shuttle)) { 0 } else { 500 };
-
-/// Where those wait who wait for a turn: the next one is told, and the others sleep on.
-#[derive(Debug)]
-pub(super) struct TurnEnded([Condvar; 8]);
-
-impl TurnEnded {
-    pub(super) fn new() -> Self {
-        TurnEnded(std::array::from_fn(|_| Condvar::new()))
-    }
-
-    fn of(&self, ticket: Ticket) -> &Condvar {
-        &self.0[ticket.number() as usize % self.0.len()]
-    }
-
-    /// Another may wait at the same place, and finds that it was not meant.
-    fn tell(&self, ticket: Ticket) {
-        self.of(ticket).notify_all();
-    }
-}
-
-/// A transaction's owner.
-#[derive(Debug, Clone)]
-pub(super) struct Holder {
-    thread: thread::ThreadId,
-    name: String,
-    since: Instant,
-}
-
-impl Holder {
-    /// This thread.
-    fn this(since: Instant) -> Self {
-        let current = thread::current();
-        let name = match current.name() {
-            Some(name) => format!("thread {name:?}"),
-            None => format!("{:?}", current.id()),
-        };
-        Holder { thread: current.id(), name, since }
-    }
-}
 
 /// A turn to write, longer than one commit. Dropped, it is given away.
 #[derive(Debug)]
@@ -193,5 +158,41 @@ impl Store {
         *lock(&self.holder) = Some(Holder::this(since));
         let user = Cell::new(thread::current().id());
         Ok(HeldTurn { store: Arc::clone(self), ticket: Some(ticket), since, user })
+    }
+
+    //= spec/durability.md#d-3-2-deferred-waiting
+    //# A commit that returns a ticket in place of waiting MUST keep T-2.2 and T-4.2 as if it waited.
+    /// Places a transaction as one commit, and gives its turn away.
+    pub(crate) fn commit_deferred(
+        self: &Arc<Self>,
+        mut turn: HeldTurn,
+        txn: WriteTxn,
+        durability: Durability,
+    ) -> Result<Deferred> {
+        let mut writer = self.core.writer()?;
+        // The turn goes with the lock, and not before.
+        turn.give_away(&mut writer);
+        if let Err(error) = writer.begin() {
+            return self.give_up(writer, error);
+        }
+        let staged = txn.hand_to(&mut writer.txn);
+        let (placed, deferred) = self.place(writer, durability, staged)?;
+        placed.map(|_| deferred)
+    }
+
+    //= spec/transactions.md#t-2-5-rollback
+    //# A transaction that is dropped, whose function fails or panics, or that is rolled back MUST leave the
+    //# state as it was, the largest ids among it, and the next writer free to begin.
+    /// Gives up a transaction. Where it may have read pending commits, they are waited for (spec: T-4.4).
+    pub(crate) fn roll_back(&self, mut turn: HeldTurn) -> Result<()> {
+        self.end_turn(self.core.writer()?, &mut turn)
+    }
+
+    pub(super) fn end_turn(&self, mut writer: MutexGuard<'_, Writer>, turn: &mut HeldTurn) -> Result<()> {
+        turn.give_away(&mut writer);
+        let lsn = writer.end();
+        let waiter = self.core.shared.has_pending().then(|| self.group.join());
+        self.leave(writer);
+        waiter.map_or(Ok(()), |waiter| self.wait(&waiter, Goal::Durable(lsn)))
     }
 }
