@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand};
 use holotype::document::JsonMode;
 
 use crate::commands::{
-    backup, check, checkpoint, compact, conform, delete, export, gate, get, import, inspect, jsonpath, put,
-    salvage, scan, stats, torture, update, verify,
+    backup, check, checkpoint, compact, conform, delete, export, find, gate, get, group, import, inspect,
+    jsonpath, put, salvage, scan, stats, torture, update, verify,
 };
 
 const AFTER_HELP: &str = "\
@@ -55,6 +55,10 @@ pub(crate) enum Command {
     Delete(delete::DeleteArgs),
     /// Write the documents of a key range to standard output, one a line
     Scan(scan::ScanArgs),
+    /// Write the documents that a filter admits to standard output, one a line
+    Find(find::FindArgs),
+    /// Write what groups of documents have in common, with counts, sums and means, one group a line
+    Group(group::GroupArgs),
     /// Write what a JSONPath query (RFC 9535) selects of a JSON text to standard output, as one array
     Jsonpath(jsonpath::JsonPathArgs),
     /// Show how much there is, and what it takes

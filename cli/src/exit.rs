@@ -134,6 +134,8 @@ fn exit_of(error: &Error) -> Exit {
         Error::UnknownCollection { .. }
         | Error::KeyExists { .. }
         | Error::VersionMismatch { .. }
+        | Error::NotOne { .. }
+        | Error::SumOverflow { .. }
         | Error::Update(_) => Exit::No,
         Error::InvalidOption { .. }
         | Error::Serde { .. }
@@ -146,6 +148,8 @@ fn exit_of(error: &Error) -> Exit {
         | Error::QueryTooDeep { .. }
         | Error::PatternTooLarge { .. }
         | Error::Parameter { .. }
+        | Error::InvalidCursor { .. }
+        | Error::InvalidQuery { .. }
         | Error::InvalidPath { .. }
         | Error::InvalidPatch { .. }
         | Error::InvalidPointer { .. }

@@ -330,6 +330,136 @@ fn queries_answer_what_the_model_answers() {
     assert!(told, "{seen:?} of {tried}");
 }
 
+//= spec/query.md#q-9-3-groups
+//# A document MUST be in the groups of every combination of what the expressions give of it, once in
+//# each.
+//= spec/query.md#q-9-3-groups
+//# Groups MUST come in the order of what the first expression gives, then the second, and so on, with
+//# nothing before every value.
+//= spec/query.md#q-9-4-aggregates
+//# If every number is an int, `sum` is an int. A sum beyond the ints of V-1.2 MUST be refused, as
+//# `SumOverflow`.
+//= spec/query.md#q-9-4-aggregates
+//# Otherwise `sum`, and always `avg`, MUST be the float that is nearest to the exact result, rounded
+//# once, half to even. The exact sum of no numbers is 0, and 0 as a float is 0.0.
+//= spec/query.md#q-9-5-groups-as-documents
+//# A filter over groups and sorts over groups MUST be of these documents.
+#[test]
+fn groups_are_what_the_model_makes() {
+    let mut random = Random(0xda94_2042_e4dd_58b5);
+    let (mut found, mut overflows, mut chosen) = (0, 0, 0);
+    let tried = trials() / 4;
+    for trial in 0..tried {
+        let documents = documents(&mut random);
+        let birds = Db::in_memory().collection("birds");
+        birds
+            .put_many(
+                documents.iter().map(|(key, document)| (key_to_engine(key), document_to_engine(document))),
+            )
+            .unwrap();
+        if documents.is_empty() {
+            continue;
+        }
+        let expressions = |random: &mut Random, most: usize| -> Vec<String> {
+            let texts = (0..random.below(most)).map(|_| expression(random, false));
+            texts.filter(|text| !text.contains("arg(")).collect()
+        };
+        let parse = |text: &String| model::query::Expression::parse(text).unwrap();
+        let mut right = model::query::Groups::default();
+        let by = expressions(&mut random, 3);
+        right.by = by.iter().map(parse).collect();
+        let mut query = birds.find(..).group_by(&by);
+        for text in expressions(&mut random, 4) {
+            let name = random.one_of(&["count_distinct", "sum", "sum", "min", "max", "avg"]);
+            right
+                .aggregates
+                .push(model::query::Aggregate { name: name.to_owned(), expression: parse(&text) });
+            query = match name {
+                "count_distinct" => query.count_distinct(&text),
+                "sum" => query.sum(&text),
+                "min" => query.min(&text),
+                "max" => query.max(&text),
+                _ => query.avg(&text),
+            };
+        }
+        if random.below(3) == 0 {
+            let having = random.one_of(&["@.count > 1", "@.a", "@.sum[?@ > 0]", "@.max[*] && @.count != 2"]);
+            right.having = Some(model::query::Filter::parse(having).unwrap());
+            query = query.having(having);
+            chosen += 1;
+        }
+        if random.below(3) == 0 {
+            let by = random.one_of(&["$.count", "$.a", "$['$.a']", "value($.sum[*])"]);
+            right.sorts.push(model::query::Sort {
+                expression: parse(&by.to_owned()),
+                descending: true,
+                nothing_last: None,
+            });
+            query = query.sort(Sort::by(by).descending());
+            right.limit = Some(random.below(4));
+            query = query.limit(right.limit.unwrap() as u64);
+        }
+        let members: Vec<_> = documents.into_iter().collect();
+        match (right.of(&members), query.run()) {
+            (Ok(expected), Ok(groups)) => {
+                let expected: Vec<Document> = expected.iter().map(document_to_engine).collect();
+                assert_eq!(groups, expected, "trial {trial}: {right:?} of {members:?}");
+                found += groups.len();
+            }
+            (Err(_), Err(Error::SumOverflow { .. })) => overflows += 1,
+            (expected, groups) => panic!("trial {trial}: {expected:?}, {groups:?}, {right:?}"),
+        }
+    }
+    assert!(found > tried && overflows > tried / 200 && chosen > tried / 5, "{found}, {overflows}, {chosen}");
+}
+
+/// Sums of floats of every size, which cancel each other in part: no order of adding may show.
+#[test]
+fn sums_are_those_of_the_model() {
+    let mut random = Random(0x4528_21e6_38d0_1377);
+    let number = |random: &mut Random| match random.below(8) {
+        0 => model::Value::Int(random.0 as i64),
+        1 => model::Value::Int(random.below(10) as i64 - 5),
+        2 => model::Value::Float(
+            [f64::MAX, -f64::MAX, 5e-324, 2.2250738585072014e-308, 0.1, -0.0][random.below(6)],
+        ),
+        3 => model::Value::Float(random.below(1000) as f64 / 8.0),
+        _ => {
+            let exponent = (random.below(2046) as u64) << 52;
+            let float = f64::from_bits(exponent | random.0 >> 12);
+            model::Value::Float(if random.below(2) == 0 { float } else { -float })
+        }
+    };
+    for trial in 0..trials() / 20 {
+        let mut numbers: Vec<model::Value> = (0..1 + random.below(12)).map(|_| number(&mut random)).collect();
+        if random.below(2) == 0 {
+            // What is added and taken away again leaves the small ones.
+            let negated = numbers.iter().skip(1).filter_map(|number| match number {
+                model::Value::Float(float) => Some(model::Value::Float(-float)),
+                _ => None,
+            });
+            numbers.extend(negated.collect::<Vec<_>>());
+        }
+        let document = model::Document::from([("n".to_owned(), model::Value::Array(numbers))]);
+        let birds = Db::in_memory().collection("birds");
+        birds.put(1, document_to_engine(&document)).unwrap();
+        let expression = model::query::Expression::parse("$.n[*]").unwrap();
+        let aggregate =
+            |name: &str| model::query::Aggregate { name: name.to_owned(), expression: expression.clone() };
+        let aggregates = vec![aggregate("sum"), aggregate("avg")];
+        let right = model::query::Groups { aggregates, ..Default::default() };
+        let members = [(model::Key::Int(1), document)];
+        let groups = birds.find(..).group_by(Vec::<&str>::new()).sum("$.n[*]").avg("$.n[*]").run();
+        match (right.of(&members), groups) {
+            (Ok(expected), Ok(groups)) => {
+                assert_eq!(groups, [document_to_engine(&expected[0])], "trial {trial}: {members:?}")
+            }
+            (Err(_), Err(Error::SumOverflow { .. })) => {}
+            (expected, groups) => panic!("trial {trial}: {expected:?}, {groups:?}, {members:?}"),
+        }
+    }
+}
+
 fn question(random: &mut Random) -> Question {
     let x = scalar(random);
     let list = model::Value::Array((0..3).map(|_| scalar(random)).collect());

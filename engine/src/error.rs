@@ -323,6 +323,12 @@ pub enum Error {
         scanned: u64,
     },
 
+    /// The sum of ints is no int of 64 bits.
+    SumOverflow {
+        /// What was summed.
+        expression: String,
+    },
+
     // Collections.
     /// No collection has this name.
     UnknownCollection {

@@ -7,8 +7,10 @@ pub(crate) mod compact;
 pub(crate) mod conform;
 pub(crate) mod delete;
 pub(crate) mod export;
+pub(crate) mod find;
 pub(crate) mod gate;
 pub(crate) mod get;
+pub(crate) mod group;
 pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod jsonpath;
@@ -30,7 +32,9 @@ pub(crate) fn run(command: &Command) -> Result<Exit> {
         Command::Check(args) => check::run(args),
         Command::Import(args) => import::run(args),
         Command::Export(args) => export::run(args),
+        Command::Find(args) => find::run(args),
         Command::Get(args) => get::run(args),
+        Command::Group(args) => group::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Jsonpath(args) => jsonpath::run(args),
         Command::Put(args) => put::run(args),

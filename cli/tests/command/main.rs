@@ -7,6 +7,7 @@ mod check;
 mod conform;
 mod damage;
 mod documents;
+mod find;
 mod gate;
 mod gate_shards;
 mod inspect;

@@ -62,6 +62,7 @@ impl Error {
             | Error::QueryMemory { .. }
             | Error::Cancelled { .. }
             | Error::DeadlinePassed { .. }
+            | Error::SumOverflow { .. }
             | Error::UnknownCollection { .. }
             | Error::InvalidName { .. }
             | Error::KeyExists { .. }
@@ -181,6 +182,9 @@ impl fmt::Display for Condition<'_> {
             Error::Cancelled { scanned } => write!(f, "the query was ended after {scanned} documents"),
             Error::DeadlinePassed { scanned } => {
                 write!(f, "the query's deadline passed after {scanned} documents")
+            }
+            Error::SumOverflow { expression } => {
+                write!(f, "the sum of {expression} is beyond the ints of 64 bits")
             }
             Error::UnknownCollection { name } => write!(f, "there is no collection named {name:?}"),
             Error::InvalidName { name, what } => write!(f, "{name:?} cannot name a collection: {what}"),

@@ -7,18 +7,21 @@
 //! | `sort`, `cursor` | the order of answers as bytes, and a place in it as text |
 //! | `sorter`, `runs` | sorting in a bounded memory |
 //! | `watch` | progress, an end by the caller, a deadline |
+//! | `groups`, `sum` | groups, and sums that are rounded once |
 //! | `prepared`, `found`, `whole` | a query that was checked, its answers, and what is told of all of them |
 
 mod asked;
 mod bindings;
 mod cursor;
 mod found;
+mod groups;
 mod keys;
 mod prepared;
 mod projected;
 mod runs;
 mod sort;
 mod sorter;
+mod sum;
 mod texts;
 mod view;
 mod watch;
@@ -42,6 +45,7 @@ use view::ReadView;
 pub use asked::SORT_MEMORY_DEFAULT;
 pub use cursor::Cursor;
 pub use found::{Found, FoundAs, FoundKeys};
+pub use groups::GroupBy;
 pub use projected::{Projected, ProjectedDoc, Projection};
 pub use sort::Sort;
 pub use texts::{IntoExpression, IntoFilter};
@@ -275,5 +279,12 @@ impl<'c, V: ReadView> Query<'c, V> {
         let mut of = of.into_expression()?;
         let prepared = self.prepared_with(|bindings| bindings.bind_expression(&mut of))?;
         whole::distinct(prepared, &of)
+    }
+
+    /// Puts the documents into groups: those of which these expressions give the same. A document of which one gives several values, as
+    /// `$.tags[*]` does, is in a group for each. Without an expression there is one group of all.
+    pub fn group_by<E: IntoExpression>(self, by: impl IntoIterator<Item = E>) -> GroupBy<'c, V> {
+        let by = by.into_iter().map(IntoExpression::into_expression).collect();
+        GroupBy::new(self.view, self.asked, by)
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn count<V: ReadView>(mut prepared: Prepared<'_, V>) -> Result<u64> {
 }
 
 /// Lends each answer to `each`, in the order of keys.
-fn in_key_order<V: ReadView>(
+pub(super) fn in_key_order<V: ReadView>(
     mut prepared: Prepared<'_, V>,
     mut each: impl FnMut(KeyRef<'_>, RawDocument<'_>) -> Result<()>,
 ) -> Result<()> {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 
-use super::ast::Given;
+use super::ast::{Given, Selector};
 use super::evaluate::{Item, Run, Scope};
 use super::function::Function;
 use super::parameters;
@@ -57,6 +57,15 @@ impl Expression {
     /// Whether it gives the key of the document.
     pub(crate) fn is_key(&self) -> bool {
         matches!(&self.given, Given::Call(call) if call.function == Function::Key)
+    }
+
+    /// The last segment that is one name. spec.
+    pub(crate) fn last_name(&self) -> Option<&Text> {
+        let Given::Nodes(query) = &self.given else { return None };
+        query.segments.iter().rev().find_map(|segment| match segment.selectors.as_slice() {
+            [Selector::Name(name)] => Some(name),
+            _ => None,
+        })
     }
 
     /// Gives `value` to the parameter `name`. Whether there is one.
@@ -146,6 +155,14 @@ impl GivenValue<'_, '_> {
             Item::Node(node) => node.to_value()?,
             Item::Value(value) => (*value).clone(),
         })
+    }
+
+    /// The content, if the value is a number.
+    pub(crate) fn number(&self) -> Option<Scalar<'_>> {
+        match self.0 {
+            Item::Scalar(number @ (Scalar::Int(_) | Scalar::Float(_))) => Some(number),
+            _ => None,
+        }
     }
 }
 

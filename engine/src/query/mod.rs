@@ -38,6 +38,7 @@ mod walk;
 pub(crate) use ast::Selector;
 pub use builder::{Comparable, Field, Parameter, arg, field};
 pub use expression::Expression;
+pub(crate) use expression::GivenValue;
 pub use filter::Filter;
 pub use limits::NESTING_MAX;
 pub use located::{NodePath, Step};

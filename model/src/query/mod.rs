@@ -5,7 +5,9 @@
 mod answers;
 mod distinct;
 mod evaluate;
+mod exact;
 mod functions;
+mod groups;
 mod parse;
 mod pattern;
 mod project;
@@ -18,6 +20,7 @@ use crate::value::{Document, Value};
 pub use answers::{Place, Query, Sort};
 pub use distinct::distinct;
 use evaluate::Scope;
+pub use groups::{Aggregate, Groups, SumOverflow};
 pub use project::project;
 
 /// A logical expression of RFC 9535.
@@ -140,6 +143,15 @@ impl Expression {
             Term::Query { .. } => scope.nodes(&self.term),
             _ => scope.value(&self.term).into_iter().collect(),
         }
+    }
+
+    /// The last segment that is one name.
+    fn last_name(&self) -> Option<String> {
+        let Term::Query { segments, .. } = &self.term else { return None };
+        segments.iter().rev().find_map(|segment| match segment.selectors.as_slice() {
+            [Selector::Name(name)] => Some(name.clone()),
+            _ => None,
+        })
     }
 }
 

@@ -19,7 +19,13 @@ const READERS: [&str; 5] = [
     "inspect store.holo --json",
 ];
 /// Readers that print the document of a key.
-const GETTERS: [&str; 2] = ["get store.holo docs KEY", "scan store.holo docs --from KEY --limit 1"];
+const GETTERS: [&str; 3] = [
+    "get store.holo docs KEY",
+    "scan store.holo docs --from KEY --limit 1",
+    "find store.holo docs key()==KEY",
+];
+/// A reader that counts the documents of a key.
+const COUNTER: &str = "group store.holo docs --by key() --where key()==KEY";
 /// A key that no life puts.
 const NEW: i64 = 1_000_000;
 /// Commands that write, with what each changes.
@@ -37,7 +43,8 @@ const WRITERS: [(&str, Change); 9] = [
 
 /// The commands that are run on what a kill left, each by its name: all that take a store.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let words = READERS.into_iter().chain(GETTERS).chain([EXPORT]).chain(WRITERS.map(|(words, _)| words));
+    let words =
+        READERS.into_iter().chain(GETTERS).chain([EXPORT, COUNTER]).chain(WRITERS.map(|(words, _)| words));
     words.filter_map(|words| words.split(' ').next())
 }
 
@@ -131,6 +138,12 @@ impl Look<'_> {
                 return Err(format!("{reader}, of {key}, prints {printed}"));
             }
         }
+        if let Some(key) = key {
+            let printed = self.done(directory, &COUNTER.replace("KEY", &key.to_string()))?;
+            if printed.trim() != format!("{{\"count\":1,\"key()\":{key}}}") {
+                return Err(format!("{COUNTER}, of {key}, prints {printed}"));
+            }
+        }
         for (writer, change) in WRITERS {
             let mut expected = found.clone();
             match (change, key) {
@@ -151,7 +164,7 @@ impl Look<'_> {
     /// There is no store yet: the commands that create one do, and each other one names them, rightly.
     fn at_none(&mut self) -> Result<(), String> {
         let directory = self.directory;
-        let others = READERS.into_iter().chain(GETTERS).chain([EXPORT]);
+        let others = READERS.into_iter().chain(GETTERS).chain([EXPORT, COUNTER]);
         let writers = WRITERS.into_iter().filter(|(_, change)| *change != Change::Adds);
         let others: Vec<&str> = others.chain(writers.map(|(words, _)| words)).collect();
         for words in others {

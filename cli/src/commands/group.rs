@@ -1,0 +1,65 @@
+//! `holotype group`: what groups of documents have in common, and what they add up to.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use holotype::document::JsonMode;
+
+use super::find::ParameterArgs;
+use crate::exit::{Exit, Result};
+use crate::output::Output;
+use crate::store::Store;
+
+/// Prints one object a line: what the group has in common, its count, and each result under the name and path of what was asked for.
+#[derive(Debug, Args)]
+pub(crate) struct GroupArgs {
+    /// The store
+    store: PathBuf,
+    /// The collection
+    collection: String,
+    /// What the documents of a group have in common
+    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
+    by: Vec<String>,
+    /// Only documents that this filter of RFC 9535 admits
+    #[arg(long = "where", value_name = "FILTER")]
+    filter: Option<String>,
+    /// Count the documents of each group, as is done in any case
+    #[arg(long)]
+    count: bool,
+    /// The sum of the numbers at a path
+    #[arg(long, value_name = "PATH")]
+    sum: Vec<String>,
+    /// The mean of the numbers at a path
+    #[arg(long, value_name = "PATH")]
+    avg: Vec<String>,
+    /// The least value at a path
+    #[arg(long, value_name = "PATH")]
+    min: Vec<String>,
+    /// The greatest value at a path
+    #[arg(long, value_name = "PATH")]
+    max: Vec<String>,
+    #[command(flatten)]
+    parameters: ParameterArgs,
+}
+
+pub(crate) fn run(args: &GroupArgs) -> Result<Exit> {
+    let parameters = args.parameters.read()?;
+    let store = Store::open_to_read(&args.store)?;
+    let collection = store.db.collection(args.collection.as_str());
+    let query = match &args.filter {
+        Some(filter) => collection.find(filter),
+        None => collection.find(..),
+    };
+    let query = parameters.into_iter().fold(query, |query, (name, value)| query.bind(name, value));
+    let mut groups = query.group_by(&args.by);
+    groups = args.sum.iter().fold(groups, |groups, path| groups.sum(path));
+    groups = args.avg.iter().fold(groups, |groups, path| groups.avg(path));
+    groups = args.min.iter().fold(groups, |groups, path| groups.min(path));
+    groups = args.max.iter().fold(groups, |groups, path| groups.max(path));
+    let mut output = Output::new();
+    for group in groups.run().map_err(|error| store.failure(&error))? {
+        output.document(&group, JsonMode::Relaxed)?;
+    }
+    output.finish()?;
+    Ok(Exit::Done)
+}

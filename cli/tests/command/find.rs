@@ -1,0 +1,139 @@
+//! `holotype find` and `holotype group`: queries from a shell.
+
+use crate::bench::Bench;
+
+/// Wren, Robin, Heron, and one without a year.
+fn birds() -> Bench {
+    Bench::with_notes(concat!(
+        "{\"name\":\"Wren\",\"year\":1859,\"tags\":[\"small\",\"brown\"],\"seen\":[{\"where\":\"hedge\",\"n\":2}]}\n",
+        "{\"name\":\"Robin\",\"year\":1831,\"tags\":[\"small\"]}\n",
+        "{\"name\":\"Heron\",\"year\":1862,\"tags\":[\"grey\"],\"seen\":[{\"where\":\"pond\",\"n\":1},{\"where\":\"river\",\"n\":4}]}\n",
+        "{\"name\":\"Owl\"}\n",
+    ))
+}
+
+fn find<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    [&["find", "s.holo", "notes"], arguments].concat()
+}
+
+/// The names of the documents that are printed.
+fn names(bench: &Bench, arguments: &[&str]) -> Vec<String> {
+    let run = bench.run_args(find(arguments));
+    assert_eq!(run.code, 0, "{run:?}");
+    // What a limit cuts off is told apart from the documents.
+    assert!(run.err.is_empty() || run.err.contains("--after"), "{run:?}");
+    let name = |line: &str| {
+        let document: serde_json::Value = serde_json::from_str(line).unwrap();
+        document["name"].as_str().unwrap().to_owned()
+    };
+    run.out.lines().map(name).collect()
+}
+
+#[test]
+fn documents_are_found_sorted_and_cut() {
+    let bench = birds();
+    assert_eq!(names(&bench, &[]), ["Wren", "Robin", "Heron", "Owl"]);
+    assert_eq!(names(&bench, &["@.year >= 1850"]), ["Wren", "Heron"]);
+    assert_eq!(
+        names(&bench, &["@.tags[?@ == 'small'] && @.year < arg('to')", "--arg", "to=1850"]),
+        ["Robin"]
+    );
+    assert_eq!(names(&bench, &["--sort", "$.year:desc"]), ["Heron", "Wren", "Robin", "Owl"]);
+    assert_eq!(
+        names(&bench, &["--sort", "length(@.tags)", "--sort", "fold($.name)"]),
+        ["Owl", "Heron", "Robin", "Wren"]
+    );
+    assert_eq!(names(&bench, &["--sort", "$.name", "--skip", "1", "--limit", "2"]), ["Owl", "Robin"]);
+    assert_eq!(bench.run_args(find(&["@.year", "--count"])).done(), "3\n");
+    assert_eq!(bench.run_args(find(&["key() > 2", "--keys"])).done(), "3\n4\n");
+    assert_eq!(bench.run_args(find(&["--keys", "--limit", "1"])).done(), "1\n");
+    let parts = find(&["@.seen", "--project", "$.name", "--project", "$.seen[*].where"]);
+    assert_eq!(
+        bench.run_args(parts).done(),
+        "{\"name\":\"Wren\",\"seen\":[{\"where\":\"hedge\"}]}\n{\"name\":\"Heron\",\"seen\":[{\"where\":\"pond\"},{\"where\":\"river\"}]}\n"
+    );
+    let entry = bench.run_args(find(&["@.name == 'Owl'", "--with-keys"])).done();
+    assert_eq!(entry, "{\"key\":4,\"doc\":{\"name\":\"Owl\"}}\n");
+}
+
+#[test]
+fn pages_go_on_from_the_cursor_that_is_told() {
+    let bench = birds();
+    let (mut pages, mut after) = (Vec::new(), None::<String>);
+    loop {
+        let mut arguments = vec!["--sort", "$.year", "--limit", "3", "--project", "$.name"];
+        if let Some(after) = &after {
+            arguments.extend(["--after", after]);
+        }
+        let run = bench.run_args(find(&arguments));
+        assert_eq!(run.code, 0, "{run:?}");
+        pages.push(run.out.lines().count());
+        match run.err.split_once("--after ") {
+            Some((_, cursor)) => after = Some(cursor.trim().to_owned()),
+            None => break,
+        }
+    }
+    assert_eq!(pages, [3, 1]);
+    let cursor = after.expect("there was a second page");
+    bench.run_args(find(&["--sort", "$.name", "--after", &cursor])).fails_saying(2, &["another query"]);
+    bench.run_args(find(&["--sort", "$.year", "--after", &cursor[1..]])).fails_saying(2, &["cursor"]);
+}
+
+#[test]
+fn groups_are_counted_and_added_up() {
+    let bench = birds();
+    let group =
+        |arguments: &[&str]| bench.run_args([&["group", "s.holo", "notes"], arguments].concat()).done();
+    assert_eq!(
+        group(&["--by", "$.tags[*]", "--count"]),
+        "{\"count\":1}\n{\"tags\":\"brown\",\"count\":1}\n{\"tags\":\"grey\",\"count\":1}\n{\"tags\":\"small\",\"count\":2}\n"
+    );
+    assert_eq!(
+        group(&[
+            "--by",
+            "type(@.seen)",
+            "--where",
+            "@.year",
+            "--sum",
+            "$.seen[*].n",
+            "--avg",
+            "$.year",
+            "--min",
+            "$.name",
+            "--max",
+            "$.year"
+        ]),
+        concat!(
+            "{\"avg\":{\"$.year\":1831.0},\"max\":{\"$.year\":1831},\"min\":{\"$.name\":\"Robin\"},\"sum\":{\"$.seen[*].n\":0},\"count\":1}\n",
+            "{\"avg\":{\"$.year\":1860.5},\"max\":{\"$.year\":1862},\"min\":{\"$.name\":\"Heron\"},\"sum\":{\"$.seen[*].n\":7},\"count\":2,\"type(@.seen)\":\"array\"}\n"
+        )
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_query_is_told() {
+    let bench = birds();
+    for (arguments, words) in [
+        (&["@.year >"][..], &["byte 8"][..]),
+        (&["@.tags[*] == 'small'"], &["@.tags[?@ == 'small']"]),
+        (&["--sort", "$.tags[*]"], &["$.tags[*]", "more than one"]),
+        (&["--sort", "year"], &["byte 0"]),
+        (&["--project", "name"], &["byte 0"]),
+        (&["@.year == arg('y')"], &["\"y\"", "not bound"]),
+        (&["@.year == arg('y')", "--arg", "y=1", "--arg", "x=1"], &["\"x\"", "not in the query"]),
+        (&["--arg", "x"], &["--arg x", "`=`"]),
+        (&["--arg", "x=y"], &["--arg x=y"]),
+        (&["--after", "abc"], &["cursor"]),
+        (&["--count", "--keys"], &["--keys"]),
+    ] {
+        let run = bench.run_args(find(arguments));
+        assert!(run.code == 2 && words.iter().all(|word| run.err.contains(word)), "{arguments:?}: {run:?}");
+        assert_eq!(run.out, "");
+    }
+    bench.run("find s.holo nothing").fails_saying(1, &["\"nothing\""]);
+    bench.run("group s.holo nothing --by $.a").fails_saying(1, &["\"nothing\""]);
+    assert_eq!(bench.run("group s.holo notes").code, 2);
+    bench.write("big.jsonl", "{\"n\":9223372036854775807}\n{\"n\":1}\n");
+    bench.run("import big.holo big.jsonl").done();
+    bench.run("group big.holo big --by $.x --sum $.n").fails_saying(1, &["$.n", "64 bits"]);
+}
