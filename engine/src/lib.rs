@@ -129,3 +129,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/updates.md")]
 struct Updates;
+
+/// The guide to queries, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/queries.md")]
+struct Queries;

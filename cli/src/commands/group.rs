@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use holotype::GroupBy;
 use holotype::document::JsonMode;
 
 use super::find::ParameterArgs;
@@ -52,10 +53,10 @@ pub(crate) fn run(args: &GroupArgs) -> Result<Exit> {
     };
     let query = parameters.into_iter().fold(query, |query, (name, value)| query.bind(name, value));
     let mut groups = query.group_by(&args.by);
-    groups = args.sum.iter().fold(groups, |groups, path| groups.sum(path));
-    groups = args.avg.iter().fold(groups, |groups, path| groups.avg(path));
-    groups = args.min.iter().fold(groups, |groups, path| groups.min(path));
-    groups = args.max.iter().fold(groups, |groups, path| groups.max(path));
+    groups = args.sum.iter().fold(groups, GroupBy::sum);
+    groups = args.avg.iter().fold(groups, GroupBy::avg);
+    groups = args.min.iter().fold(groups, GroupBy::min);
+    groups = args.max.iter().fold(groups, GroupBy::max);
     let mut output = Output::new();
     for group in groups.run().map_err(|error| store.failure(&error))? {
         output.document(&group, JsonMode::Relaxed)?;

@@ -258,7 +258,10 @@ impl Groups {
             }
             let each = combinations.iter().flat_map(|(places, common)| {
                 given.iter().map(move |(place, value)| {
-                    ([places.as_slice(), place].concat(), [common.as_slice(), &[value.clone()]].concat())
+                    (
+                        [places.as_slice(), place].concat(),
+                        [common.as_slice(), std::slice::from_ref(value)].concat(),
+                    )
                 })
             });
             combinations = each.collect();

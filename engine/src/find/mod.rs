@@ -265,11 +265,11 @@ impl<'c, V: ReadView> Query<'c, V> {
     /// The values that an expression gives of the documents, each once, in the order of values.
     ///
     /// ```
-    /// use holotype::{Db, doc};
+    /// use holotype::{Db, Value, doc};
     ///
     /// let birds = Db::in_memory().collection("birds");
     /// birds.insert_many([doc! { "tags": ["b", "a"] }, doc! { "tags": ["a"] }, doc! {}])?;
-    /// assert_eq!(birds.find(..).distinct("$.tags[*]")?, ["a".into(), "b".into()]);
+    /// assert_eq!(birds.find(..).distinct("$.tags[*]")?, [Value::from("a"), Value::from("b")]);
     /// # Ok::<(), holotype::Error>(())
     /// ```
     ///

@@ -159,7 +159,7 @@ impl Whole {
                 let half = self.bits(shift - 1) & 1 == 1;
                 let below = shift - 1;
                 let whole = self.0[..below / 64].iter().any(|limb| *limb != 0);
-                let part = below % 64 > 0 && self.0[below / 64] << (64 - below % 64) != 0;
+                let part = !below.is_multiple_of(64) && self.0[below / 64] << (64 - below % 64) != 0;
                 (half, whole || part || rest > 0)
             }
         };
