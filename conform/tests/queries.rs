@@ -451,8 +451,8 @@ fn sums_are_those_of_the_model() {
         let members = [(model::Key::Int(1), document)];
         let groups = birds.find(..).group_by(Vec::<&str>::new()).sum("$.n[*]").avg("$.n[*]").run();
         match (right.of(&members), groups) {
-            (Ok(expected), Ok(groups)) => {;
-                assert_eq!(groups, [document_to_engine(&expected[0])], "trial {trial}: {members:?}")
+            (Ok(expected), Ok(groups)) => {
+                assert_eq!(groups, [document_to_engine(&expected[0])], "trial {trial}: {members:?}");
             }
             (Err(_), Err(Error::SumOverflow { .. })) => {}
             (expected, groups) => panic!("trial {trial}: {expected:?}, {groups:?}, {members:?}"),
