@@ -219,25 +219,28 @@ impl Frame {
 /// A search for frames in bytes of a segment, whatever stands between them: at each place where a frame can begin.
 #[derive(Debug, Clone, Copy)]
 pub struct FrameSearch<'a> {
-    bytes: &'a [u8],
-    /// The offset in the segment of the first of `bytes`, a multiple of 8.
-    base: u32,
-    /// The next place to look at.
+    /// What is left to look at, from the next place on.
+    rest: &'a [u8],
+    /// The offset of that in the segment.
     at: u32,
     seed: SegmentSeed,
     segment_bytes: u32,
 }
 
 impl<'a> FrameSearch<'a> {
-    /// A search of `bytes`, which stand at `base` of their segment, from the offset `from` on.
+    /// A search of `bytes`, which stand at `base` of their segment, a multiple of 8, from the offset `from` on.
     #[must_use]
     pub fn new(bytes: &'a [u8], base: u32, from: u32, seed: SegmentSeed, segment_bytes: u32) -> Self {
-        FrameSearch { bytes, base, at: from.max(base).next_multiple_of(8), seed, segment_bytes }
+        let mut search = FrameSearch { rest: bytes, at: base, seed, segment_bytes };
+        search.skip_to(from.max(base).next_multiple_of(8));
+        search
     }
 
-    /// Goes on behind a frame that is whole. What is left of one that was cut may have others written over its body.
-    pub fn pass(&mut self, whole: &Frame) {
-        self.at = whole.end();
+    /// Goes on at this offset: where a frame that is whole ends. What is left of one that was cut may have others written over its body.
+    pub fn skip_to(&mut self, offset: u32) {
+        let len = offset.saturating_sub(self.at);
+        self.rest = self.rest.get(len as usize..).unwrap_or_default();
+        self.at += len;
     }
 }
 
@@ -247,16 +250,14 @@ impl Iterator for FrameSearch<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Frame> {
-        loop {
-            let (offset, header) = (self.at, self.bytes.get((self.at - self.base) as usize..)?);
-            if header.len() < FRAME_HEADER_LEN {
-                return None;
-            }
-            self.at += 8;
+        while self.rest.len() >= FRAME_HEADER_LEN {
+            let (header, offset) = (self.rest, self.at);
+            (self.rest, self.at) = (&self.rest[8..], offset + 8);
             if let Some(header) = parse_header_at(header, offset, &self.seed, self.segment_bytes) {
                 return Some(Frame { offset, header });
             }
         }
+        None
     }
 }
 

@@ -158,7 +158,7 @@ pub(super) fn find(bytes: &[u8], lineage: &Lineage, place: (Geometry, u64)) -> V
         let record_seed = RecordSeed::new(lineage, header.lsn.incarnation(), sequence);
         let fault = check_body(bytes, offset, &header, (&seed, &record_seed)).err();
         if fault.is_none() {
-            search.pass(&frame);
+            search.skip_to(frame.end());
         }
         frames.push(FrameView { offset, header, fault, standing: Standing::Unknown });
     }

@@ -116,8 +116,7 @@ fn search_segment(scan: &Scan<'_>, image: &Shared, from: u32, claims: &mut Claim
         let offset = (file_offset - image.file_offset(0)) as u32;
         let mut found = Claims::default();
         // No frame begins before `from`; `offset` is a multiple of the sector.
-        let (seed, segment_bytes) = (image.seed, scan.geometry.segment_bytes());
-        for frame in FrameSearch::new(bytes, offset, from, seed, segment_bytes) {
+        for frame in FrameSearch::new(bytes, offset, from, image.seed, scan.geometry.segment_bytes()) {
             let header = &frame.header;
             // spec. Any valid header counts for the incarnation.
             found.add(Lsn::ZERO, header.lsn.incarnation());

@@ -70,7 +70,7 @@ impl Search<'_> {
             let seeds = (&seed, &self.seed(header.lsn.incarnation()));
             let is_whole = check_body(self.bytes, offset, &header, seeds).is_ok();
             if is_whole {
-                search.pass(&frame);
+                search.skip_to(frame.end());
             }
             self.frames.push(SweptFrame { frame, is_whole });
         }
