@@ -38,7 +38,6 @@
 mod backup;
 mod bulk;
 mod cache;
-mod cached_naming;
 mod collection;
 mod core;
 mod db;

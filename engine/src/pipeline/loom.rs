@@ -119,9 +119,8 @@ fn writers_take_turns() {
     let put = |store: &Arc<Store>, key| {
         // {"n": 0}
         let body = [0xa1, 0x61, b'n', 0];
-        let put = store.autocommit(Durability::Buffered, |writer| {
-            writer.txn.put("c", KeyRef::Int(key), Expect::Anything, &body)
-        });
+        let put = store
+            .autocommit(Durability::Buffered, |txn| txn.put("c", KeyRef::Int(key), Expect::Anything, &body));
         assert!(put.expect("the turn comes"));
     };
     put(&store, 0);

@@ -4,7 +4,6 @@
 mod bodies;
 mod calls;
 mod catalog;
-mod names;
 mod overlay;
 mod savepoint;
 mod txn;
