@@ -2,10 +2,11 @@
 //! compaction and openings, as a power cut before some write or sync would leave them, and as a close leaves them.
 //!
 //! ```text
-//! cargo run --release -p holotype-crash-tests --example aged_stores -- DIRECTORY FIRST_SEED COUNT
+//! cargo run --release -p holotype-crash-tests --example aged_stores -- DIRECTORY FIRST_SEED COUNT [--short]
 //! ```
 //!
-//! `SEED-NUMBER.holotype` is the file after the power cut of that number, `SEED-closed.holotype` the one at the end.
+//! `SEED-NUMBER.holotype` is the file after the power cut of that number, `SEED-closed.holotype` the one at the end. With `--short` each
+//! seed makes one file, `SEED.holotype`, of a life of some calls and openings in a geometry of its own, closed or cut off.
 
 use std::error::Error;
 use std::io;
@@ -20,11 +21,17 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [directory, first, count] = arguments.as_slice() else {
-        return Err("usage: aged_stores DIRECTORY FIRST_SEED COUNT".into());
+    let (directory, first, count, is_short) = match arguments.as_slice() {
+        [directory, first, count] => (directory, first, count, false),
+        [directory, first, count, option] if option == "--short" => (directory, first, count, true),
+        _ => return Err("usage: aged_stores DIRECTORY FIRST_SEED COUNT [--short]".into()),
     };
     let (first, count): (u64, u64) = (first.parse()?, count.parse()?);
     for seed in first..first + count {
+        if is_short {
+            std::fs::write(Path::new(directory).join(format!("{seed}.holotype")), short_life(seed)?)?;
+            continue;
+        }
         for (name, bytes) in life(seed)? {
             std::fs::write(Path::new(directory).join(format!("{seed}-{name}.holotype")), bytes)?;
         }
@@ -46,10 +53,7 @@ fn life(seed: u64) -> Result<Vec<(String, Vec<u8>)>> {
         .checkpoint_bytes(u64::from(segment_bytes) * 4)
         .create(true)
         .seed(seed);
-    let camera = Camera {
-        disk: SimDisk::new(sector, Level::Sectors),
-        roll: Arc::new(Mutex::new(Roll { random: Random(!seed), pictures: Vec::new() })),
-    };
+    let camera = Camera::new(SimDisk::new(sector, Level::Sectors), seed, WRITES_BETWEEN_PICTURES);
     let mut db = Db::open_on(camera.clone(), &options)?;
     for call in 0..CALLS {
         if random.below(40) == 0 {
@@ -59,11 +63,50 @@ fn life(seed: u64) -> Result<Vec<(String, Vec<u8>)>> {
         one_call(&db, &mut random, call)?;
     }
     db.close()?;
-    let pictures = std::mem::take(&mut camera.roll.lock().expect("nobody panics with it").pictures);
     let mut files: Vec<_> =
-        pictures.into_iter().enumerate().map(|(n, bytes)| (n.to_string(), bytes)).collect();
+        camera.pictures().into_iter().enumerate().map(|(n, bytes)| (n.to_string(), bytes)).collect();
     files.push(("closed".to_owned(), camera.disk.bytes()));
     Ok(files)
+}
+
+/// Geometries of short lives: most small enough that a few calls fill segments, so that checkpoints, cleaning and reuse come soon.
+const GEOMETRIES: [(u32, u32); 8] =
+    [(64, 512), (64, 512), (64, 1024), (64, 2048), (128, 1024), (256, 4096), (512, 4096), (1024, 8192)];
+
+/// One file: of up to four openings, each of which ends with a close, with a power cut behind its last call, or in the midst of a write.
+fn short_life(seed: u64) -> Result<Vec<u8>> {
+    let mut random = Random(seed);
+    let (sector, segment_bytes) = GEOMETRIES[random.below(8) as usize];
+    let options = Options::tiny()
+        .sector(sector)
+        .segment_bytes(segment_bytes)
+        .checkpoint_bytes(u64::from(segment_bytes) * (1 + random.below(8)))
+        .create(true)
+        .seed(seed);
+    let mut bytes = Vec::new();
+    for opening in 0..=random.below(4) {
+        let disk = SimDisk::from_bytes(sector, Level::Sectors, &bytes);
+        let camera = Camera::new(disk, random.next(), 1 + random.below(60));
+        let db = Db::open_on(camera.clone(), &options)?;
+        let calls = if opening == 0 { random.below(60) } else { random.below(25) };
+        for call in 0..calls {
+            one_call(&db, &mut random, call)?;
+        }
+        let cut = camera.disk.fork();
+        cut.set_decisions(Decisions::seeded(random.next()));
+        let end = random.below(4);
+        db.close()?;
+        let pictures = camera.pictures();
+        bytes = match (end, pictures.len() as u64) {
+            (0, _) | (3, 0) => camera.disk.bytes(),
+            (3, count) => pictures[random.below(count) as usize].clone(),
+            _ => {
+                cut.crash();
+                cut.bytes()
+            }
+        };
+    }
+    Ok(bytes)
 }
 
 fn one_call(db: &Db, random: &mut Random, call: u64) -> Result<()> {
@@ -74,6 +117,12 @@ fn one_call(db: &Db, random: &mut Random, call: u64) -> Result<()> {
         15..=20 if collection.len().is_ok() => _ = collection.delete(key(random))?,
         21 if collection.len().is_ok() => collection.clear()?,
         22 => _ = db.drop_collection(collection.name())?,
+        26 => _ = db.rename_collection(collection.name(), &format!("r{}", random.next()))?,
+        27 => {
+            let documents =
+                (0..1 + random.below(6)).map(|_| (key(random), document(random, call))).collect::<Vec<_>>();
+            collection.put_many(documents)?;
+        }
         23 => db.checkpoint()?,
         24 => _ = db.compact()?,
         25 => while db.maintain()? {},
@@ -106,13 +155,25 @@ struct Camera {
 #[derive(Debug)]
 struct Roll {
     random: Random,
+    writes_between: u64,
     pictures: Vec<Vec<u8>>,
 }
 
 impl Camera {
+    /// A camera that takes a picture of `disk` before one write or sync of so many.
+    fn new(disk: SimDisk, seed: u64, writes_between: u64) -> Camera {
+        let roll = Roll { random: Random(!seed), writes_between, pictures: Vec::new() };
+        Camera { disk, roll: Arc::new(Mutex::new(roll)) }
+    }
+
+    fn pictures(&self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.roll.lock().expect("nobody panics with it").pictures)
+    }
+
     fn look(&self) {
         let mut roll = self.roll.lock().expect("nobody panics with it");
-        if roll.random.below(WRITES_BETWEEN_PICTURES) == 0 {
+        let writes_between = roll.writes_between;
+        if roll.random.below(writes_between) == 0 {
             let after = self.disk.fork();
             after.set_decisions(Decisions::seeded(roll.random.next()));
             after.crash();

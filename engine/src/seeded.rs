@@ -195,6 +195,26 @@ catalogue! {
     BackupOfAnyBranch,
     /// The file is cut before the slots name the shorter length.
     TruncatedBeforeSlots,
+    /// A slot is written with a reserved byte set.
+    ReservedByteSet,
+    /// A segment is opened though its addresses do not fit into 55 bits.
+    AddressesOverrun,
+    /// The file grows, and what was there before is not written over with zeros.
+    GrowthNotZeroed,
+    /// A writer opens a file with a feature that only readers may pass over.
+    ReadOnlyFeatureIgnored,
+    /// A slot states the last commit that was placed to be durable.
+    SlotOverstated,
+    /// At opening, the places that the last segment reserves are taken for free.
+    ReservationGivenOut,
+    /// Nobody asks whether a commit takes more parts than can be numbered.
+    PartsUncounted,
+    /// The next collection id is taken from the collections that a checkpoint has.
+    CollectionIdsFromTheCatalog,
+    /// A checkpoint is written without the keys of the root that this version does not know.
+    UnknownKeysForgotten,
+    /// An invalid slot is written before anything is known of the log, whoever opens the file.
+    MendedBeforeDecided,
 }
 
 #[cfg(any(feature = "seeded", all(test, any(loom, shuttle))))]
@@ -226,4 +246,14 @@ pub(crate) const fn is_on(_: Bug) -> bool {
 #[cfg_attr(not(feature = "seeded"), expect(unreachable_pub, reason = "public under the feature `seeded`"))]
 pub fn switch_on(bug: Option<Bug>) {
     ON.set(bug);
+}
+
+/// Asserts that `check` passes, and no longer does with `bug` switched on.
+#[cfg(feature = "seeded")]
+pub fn assert_noticed(bug: Bug, check: fn()) {
+    check();
+    switch_on(Some(bug));
+    let noticed = std::panic::catch_unwind(check).is_err();
+    switch_on(None);
+    assert!(noticed, "{bug:?} went unnoticed");
 }

@@ -15,8 +15,8 @@ def arrays(value, length, clause="F-8.6"):  # lists of numbers, all of one lengt
 class Checkpoint:
     def __init__(self, image, reference):  # the root, and the list of segments
         self.image, self.reference = image, reference
-        self.used, self.last_page = set(), NONE  # the segments of pages that were read; the root's number
-        self.last_page, level, count, cursor = self.page((None, reference.root, reference.at), ROOT)
+        self.used = set()  # the segments of pages that were read
+        _, level, count, cursor = self.page((None, reference.root, reference.at), ROOT)
         self.root = root = known_map(cursor.cbor(), "lsn segments catalog table last log reserved")
         need("F-8.7", level == 0, count == 1, cursor.at == cursor.end, reference.lsn == reference.last)
         need("F-8.7", root.get("lsn") == reference.lsn, root.get("log") == [*reference[4:7]])
@@ -27,6 +27,7 @@ class Checkpoint:
         for index in self.leaves(root.get("segments"), LIST, lambda cursor, _: cursor.varint()):
             need("F-8.9", index not in self.listed, image.length(index))
             self.listed.add(index)
+        need("F-8.9", self.used <= self.listed)  # of the root and of the list itself
     def whole(self):  # all of the rest
         self.segments = self.table()
         self.collections = list(self.leaves(self.root.get("catalog"), CATALOG, self.collection))
@@ -47,7 +48,7 @@ class Checkpoint:
         reached, cursor = identity[2], Cursor(raw, 32, clause="F-8.1", most=U64)
         need("F-8.3", identity == [tree, kind, reached if level is None else level], numbered in (None, said))
         need("F-8.3", reached <= 32, cursor.take(a) == low, cursor.take(b) == high)
-        need("F-8.7", crc == self.reference.crc if kind == ROOT else said < self.last_page)
+        need("F-8.7", kind != ROOT or crc == self.reference.crc)
         return said, reached, count, cursor
     def leaves(self, top, kind, parse, tree=0):  # the entries of a tree; `parse` gets the one before as well
         highest = {}  # page numbers by level
@@ -78,16 +79,18 @@ class Checkpoint:
         need("F-8.5", *(type(key) is not int or key < following for key, _ in entries))
         return owner, name, following, entries
     def table(self):  # F-8.6: the log segments in place, by sequence
-        found, before, image, reference = {}, [-1], self.image, self.reference
+        found, lives, before, image, reference = {}, {}, [-1], self.image, self.reference
         for row in self.leaves(self.root.get("table"), TABLE, lambda cursor, _: cursor.cbor()):
             need("F-8.6", isinstance(row, list) and len(row) == 9)
             sequence, index, first, end, freed, *_ = said = [number(n) for n in row[:4] + row[5:8]]
-            stretches, _live = arrays(row[4], 2), arrays(row[8], 2)
+            stretches, live = arrays(row[4], 2), arrays(row[8], 2)
             if said != before:
                 need("F-8.6", before[0] < sequence, freed <= reference.lsn, freed or image.length(index))
                 need("F-8.6", stretches[:1] == [(image.sector, first)], image.sector <= end <= image.size)
                 found[sequence], before = Segment(index, sequence, freed=freed), said
             found[sequence].stretches += stretches
+            lives[sequence] = lives.get(sequence, []) + [collection for collection, _ in live]
+        need("F-8.6", *(live == sorted(set(live)) for live in lives.values()))
         for offsets in ([at for at, _ in segment.stretches] for segment in found.values()):
             need("F-8.6", offsets == sorted(set(offsets)), offsets[-1] <= image.size)
         places = [segment.index for segment in found.values()]

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Compare the second reader with the engine, on healthy stores and on damaged copies of them.
 
-    differential.py RELEASE [--aged DIR] [--stores N] [--cases N] [--seed N] [--physical | --sealed] [--keep DIR]
+    differential.py RELEASE [--aged DIR] [--stores N] [--cases N] [--seed N] [--physical] [--keep DIR]
+    differential.py RELEASE --lives N [--cases N] [--seed N] [--keep DIR]
 
 RELEASE is the directory of the built programs: `holotype`, which makes stores, and `examples/read_files`, which reads the files of a whole run in one
-process. DIR holds what `crash-tests/examples/aged_stores.rs` made: stores with checkpoints, cleaned and reused segments. Both must come to
+process. DIR holds what `crash-tests/examples/aged_stores.rs` made: stores with checkpoints, cleaned and reused segments. With --lives that program makes
+a store from each of N seeds, and fields are changed in copies of it under right checksums (`sealed.py`). Both must come to
 the same end for each file: the same documents and the same last commit, or a refusal with the same exit code. No healthy store, a power cut
 included, may be called corrupt. Each difference is printed, and its file kept under the DIR of --keep.
-Exit: 0 when there was none, else 1.
+Exit: 0 when there was none, else 1; with --lives also where a field was never changed, or two stores were one.
 """
 
 import argparse
@@ -28,9 +30,8 @@ import test_reader
 from coding import Cursor, Refused, crc32c
 from layout import NONE
 from recovery import Recovery
+from sealed import SLOTS, Sealed, copies_of, never_hit, table, weaken
 from store_builder import u32, u64
-
-SLOTS = (0, 4096)
 
 
 # --- stores ---------------------------------------------------------------------------------------------------
@@ -102,18 +103,6 @@ def make_store(holotype, path, rng):
 def used(data):
     """The sectors that hold anything: damage elsewhere shows little."""
     return [at for at in range(0, len(data), 512) if any(data[at : at + 512])] or [0]
-
-
-def weaken(data, rng):
-    """Take the slots' claims away, as if the last close had not been: what is damaged then may be a torn tail."""
-    incarnation = rng.choice([None, None, 0])
-    for at in SLOTS:
-        raw = data[at : at + 508]
-        raw[364:376] = bytes(12)
-        if incarnation is not None:
-            raw[360:364] = bytes(4)
-        data[at : at + 512] = raw + u32(crc32c(raw))
-    return data
 
 
 def flip(data, rng):
@@ -229,88 +218,6 @@ def reseal_header(data, rng):
     return data
 
 
-def reseal_page(data, rng, pages):
-    start, length, lsn = rng.choice(pages)
-    change(data, start + rng.randrange(4, length), rng)
-    said = min(max(int.from_bytes(data[start + 4 : start + 8], "little"), 12), len(data) - start)
-    number = bytes(data[start + 8 : start + 12])
-    crc = u32(crc32c(bytes(data[48:64]), u64(lsn), number, data[start + 4 : start + said]))
-    before, data[start : start + 4] = bytes(data[start : start + 4]), crc
-    for at in (slot + reference + 16 for slot in SLOTS for reference in (384, 432)):
-        if data[at : at + 4] == before:  # the root
-            data[at : at + 4] = crc
-
-
-def change(data, at, rng):
-    data[at] = rng.choice([data[at] ^ 1 << rng.randrange(8)] * 4 + [rng.randrange(256), 0, 255])
-
-
-class Sealed:
-    """Copies of a healthy store with two fields changed, in slots, headers, frames, records or pages, under right checksums."""
-
-    def __init__(self, data):
-        self.data = bytes(data)
-        recovery = Recovery(self.data).run()
-        self.image, self.size = recovery.image, recovery.image.size
-        self.frames = frame_places(self.data)
-        self.headers = [at for at in range(16384, len(data) - 63, self.size) if data[at : at + 4] in (b"HLOG", b"HCPK")]
-        self.pages = list(self.find_pages(recovery))
-
-    def find_pages(self, recovery):
-        for reference in recovery.slot.checkpoints:
-            for start in (at for at in self.headers if self.data[at : at + 4] == b"HCPK"):
-                end = min(start + self.size, len(self.data) - 32)
-                for at in range(start + self.image.sector, end, 8):
-                    crc, length, number = struct.unpack_from("<III", self.data, at)
-                    seed = (bytes(self.data[48:64]), u64(reference.lsn), u32(number))
-                    if 32 < length <= 16384 and crc == crc32c(*seed, self.data[at + 4 : at + length]):
-                        yield at, length, reference.lsn
-
-    def copy(self, rng):
-        data, story = bytearray(self.data), []
-        if rng.random() < 0.6:
-            weaken(data, rng)
-            story.append("weaken")
-        kinds = ["slot", "header", "frame", "record", "record", "record", "page"]
-        for kind in rng.sample(kinds, 2):
-            if (kind in ("frame", "record") and not self.frames) or (kind == "page" and not self.pages):
-                kind = "slot"
-            story.append(kind)
-            getattr(self, kind)(data, rng)
-        for at in SLOTS:
-            data[at + 508 : at + 512] = u32(crc32c(data[at : at + 508]))
-        return bytes(data), " ".join(story)
-
-    def slot(self, data, rng):
-        change(data, rng.choice(SLOTS) + rng.choice([rng.randrange(8, 96), *range(352, 384), *range(384, 480)]), rng)
-
-    def header(self, data, rng):
-        at = rng.choice(self.headers)
-        change(data, at + rng.randrange(60), rng)
-        data[at + 60 : at + 64] = u32(crc32c(u32((at - 16384) // self.size), data[at : at + 60]))
-
-    def frame(self, data, rng):
-        start, frame, _ = self.pick(rng)
-        change(data, start + rng.randrange(8, 32), rng)
-        seal(data, start, frame, record_lengths(self.data, start, frame) or [])
-
-    def record(self, data, rng):
-        start, frame, _ = self.pick(rng)
-        places = record_lengths(self.data, start, frame)
-        if not places:
-            return self.frame(data, rng)
-        low, high = rng.choice(places)
-        change(data, low + 4 + rng.randrange(min(high - low, rng.choice([4, 8, 24, 64])) - 4 or 1), rng)
-        changed = record_lengths(data, start, frame)  # where a length was changed and the records still fill the body
-        seal(data, start, frame, changed if changed and changed[-1][1] == places[-1][1] else places)
-
-    def pick(self, rng):
-        return rng.choice(self.frames[-6:] if rng.random() < 0.5 else self.frames)
-
-    def page(self, data, rng):
-        reseal_page(data, rng, self.pages)
-
-
 PHYSICAL = [flip, flip, truncate, zero, zero, swap, zero_tail, extend]
 CRAFTED = [reseal, reseal, reseal, reseal_slot, reseal_header]
 
@@ -414,12 +321,13 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     forged = "no file or damage that only a forger makes: right checksums over wrong content"
     parser.add_argument("--physical", action="store_true", help=forged)
-    parser.add_argument("--sealed", action="store_true", help="two fields changed in each copy, under right checksums")
+    parser.add_argument("--lives", type=int, help="stores of short lives, in whose copies fields are changed under right checksums")
     parser.add_argument("--keep", type=pathlib.Path, help="where to keep files that are read differently")
     arguments = parser.parse_args()
     tally, files, differences = collections.Counter(), 0, 0
     program, pipe = arguments.release / "examples/read_files", subprocess.PIPE
-    with tempfile.TemporaryDirectory() as directory, subprocess.Popen([program], stdin=pipe, stdout=pipe, text=True) as engine:
+    memory = "/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None  # a disk would sync each file that is opened
+    with tempfile.TemporaryDirectory(dir=memory) as directory, subprocess.Popen([program], stdin=pipe, stdout=pipe, text=True) as engine:
         copy = pathlib.Path(directory, "copy.holotype")
         for story, data in cases(arguments, pathlib.Path(directory)):
             copy.write_bytes(data)
@@ -431,12 +339,34 @@ def main():
                     arguments.keep.mkdir(parents=True, exist_ok=True)
                     shutil.copy(copy, arguments.keep / f"{story.split(' (')[0].replace(' ', '-')}.holotype")
     print(f"{files} files, {differences} differences; {dict(sorted(tally.items()))}")
+    if arguments.lives:
+        print(f"of {arguments.lives} lives {len(Sealed.stores)} stores; changed, by field:\n{table()}")
+        for missing in never_hit():
+            print(f"never changed: {missing}")
+        return 1 if differences or never_hit() or len(Sealed.stores) < arguments.lives else 0
     return 1 if differences else 0
+
+
+def short_lives(arguments, directory, batch=250):
+    """A store of each seed, as many as are asked for, and its copies. A store that came to no slot has none, and does not count."""
+    seed = arguments.seed * 1_000_000
+    while len(Sealed.stores) < arguments.lives:
+        run(arguments.release / "examples/aged_stores", directory, seed, batch, "--short").check_returncode()
+        for number in range(seed, seed + batch):
+            path = directory / f"{number}.holotype"
+            data = path.read_bytes()
+            path.unlink()
+            if len(Sealed.stores) < arguments.lives:
+                yield from copies_of(f"life {number}", data, random.Random(number), arguments.cases)
+        seed += batch
 
 
 def cases(arguments, directory):
     """Every file to compare, with where it comes from."""
-    for number, (test, data) in enumerate([] if arguments.physical or arguments.sealed else built_by_tests()):
+    if arguments.lives:
+        yield from short_lives(arguments, directory)
+        return
+    for number, (test, data) in enumerate([] if arguments.physical else built_by_tests()):
         yield f"{test} file {number} (by hand)", data
     aged = arguments.aged.glob("*.holo*") if arguments.aged else []
     for path in sorted(aged):
@@ -453,12 +383,6 @@ def cases(arguments, directory):
 
 def copies(name, data, rng, arguments):
     yield f"{name} case 0 (healthy)", data
-    if arguments.sealed:
-        sealed = Sealed(data)
-        for case in range(1, arguments.cases + 1):
-            made, story = sealed.copy(rng)
-            yield f"{name} case {case} ({story})", made
-        return
     for case in range(1, arguments.cases + 1):
         made, story = damaged(data, rng, PHYSICAL if arguments.physical else PHYSICAL + CRAFTED)
         yield f"{name} case {case} ({story})", made

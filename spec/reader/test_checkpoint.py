@@ -299,7 +299,7 @@ class Trees(Refusals):
             ("F-8.5", {"last": 1 << 32}),
             ("F-8.9", {"listed": [3, 3]}),
             ("F-8.9", {"listed": [3, 300]}),
-            ("F-8.2", {"listed": [4]}),
+            ("F-8.9", {"listed": [4]}),
             ("F-8.3", {"segments": [0, 3, 512]}),
             ("F-8.7", {"reference": {"crc": 1}}),
             ("F-8.1", {"reference": {"lsn": lsn(1, 9)}}),
@@ -312,10 +312,6 @@ class Trees(Refusals):
                 self.damaged(clause, **other)
         self.fresh()
         self.assertEqual(self.opened(listed=[3, 5]).listed, {3, 5})
-
-    def test_a_page_behind_the_root_is_damage(self):
-        top = self.pages.page(PRIMARY, leaf((1, 4)), tree=1, number=9)
-        self.damaged("F-8.7", self.tree(top, 1))
 
 
 class Cleaning(Refusals):

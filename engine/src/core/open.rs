@@ -2,7 +2,7 @@
 
 use crate::cache::{Cache, SegmentTable};
 use crate::error::{Error, Result};
-use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR, Superblock};
+use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR, SLOT_OFFSETS, Superblock};
 use crate::format::{Lineage, LogAddress, Lsn};
 use crate::index::State;
 use crate::log::{Appender, Log};
@@ -58,12 +58,17 @@ impl Core {
                 (recovery::create(&storage, options.geometry()?, &template)?, OtherSlot::Valid)
             }
         };
-        if slot.read_only_compatible != 0 && !options.read_only {
+        if slot.read_only_compatible != 0 && !options.read_only && !seeded::is_on(Bug::ReadOnlyFeatureIgnored)
+        {
             return Err(Error::NewerFormat {
                 major: FORMAT_MAJOR,
                 minor: slot.minor,
                 unknown_features: slot.read_only_compatible,
             });
+        }
+        if other != OtherSlot::Valid && seeded::is_on(Bug::MendedBeforeDecided) {
+            let mended = Superblock { generation: slot.generation + 1, ..slot.clone() };
+            storage.write_all_at(SLOT_OFFSETS[mended.slot()], &mended.encode())?;
         }
         let segments = SegmentTable::new(slot.geometry);
         let plan = Plan { read_unit: options.check.read_unit, page_shift: options.check.page_shift };

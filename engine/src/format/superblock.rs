@@ -35,6 +35,7 @@ use super::checksum::crc;
 use super::fields::{put, u16_at, u32_at, u64_at};
 use super::{Geometry, Lineage, Lsn};
 use crate::error::{Clause, Corruption, Error};
+use crate::seeded::{self, Bug};
 
 pub use super::bounds::SEGMENTS_START;
 pub use super::checkpoint_ref::CheckpointRef;
@@ -164,6 +165,7 @@ impl Superblock {
         let [newest, before] = self.checkpoints;
         put(&mut bytes, NEWEST, CheckpointRef::encode(newest));
         put(&mut bytes, BEFORE, CheckpointRef::encode(before));
+        bytes[CHECKSUM_KIND + 1] = u8::from(seeded::is_on(Bug::ReservedByteSet));
         let sum = crc(&bytes[..CRC.start]);
         put(&mut bytes, CRC, sum.to_le_bytes());
         bytes

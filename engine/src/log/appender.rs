@@ -384,6 +384,13 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "seeded")]
+    #[test]
+    fn a_segment_beyond_all_addresses_goes_not_unnoticed() {
+        use crate::seeded::{Bug, assert_noticed};
+        assert_noticed(Bug::AddressesOverrun, no_segment_is_opened_whose_addresses_would_not_fit);
+    }
+
     #[test]
     fn an_incarnation_has_room_as_long_as_a_commit_and_a_watermark_are_left() {
         for (count_max, is_left) in [(BEFORE.count() + 1, false), (BEFORE.count() + 2, true)] {

@@ -47,26 +47,20 @@ pub(crate) struct NamedCheckpoints {
 }
 
 impl NamedCheckpoints {
-    /// `held` was read, which the slot names in this position.
+    /// `sound` was read, which the slot names in this position; none, where the state in memory comes from the log alone.
     pub(super) fn read(
         storage: &FailStop,
         slot: &Superblock,
         file_len: u64,
-        position: usize,
-        held: HeldCheckpoint,
+        sound: Option<(usize, HeldCheckpoint)>,
     ) -> Self {
-        let mut named = NamedCheckpoints { named: [None, None], sound: Some(position) };
-        for other in (0..2).filter(|other| *other != position) {
-            let reference = slot.checkpoints[other];
-            named.named[other] = reference.and_then(|other| outline(storage, slot, file_len, &other).ok());
-        }
-        named.named[position] = Some(held);
-        named
-    }
-
-    /// None was read: the state in memory comes from the log alone.
-    pub(super) fn none_read() -> Self {
-        NamedCheckpoints::default()
+        let outline_of = |reference: &CheckpointRef| outline(storage, slot, file_len, reference).ok();
+        let mut named = slot.checkpoints.each_ref().map(|named| named.as_ref().and_then(outline_of));
+        let sound = sound.map(|(position, held)| {
+            named[position] = Some(held);
+            position
+        });
+        NamedCheckpoints { named, sound }
     }
 
     /// The physical indexes that they hold.
@@ -191,7 +185,9 @@ pub(super) fn load(
         let loaded = catalog.load(collection.name, documents);
         loaded.ok_or_else(|| damaged(root_at, "F-8.5", "two collections of one name or id"))?;
     }
-    catalog.set_last_id(checkpoint.root().last);
+    if !seeded::is_on(Bug::CollectionIdsFromTheCatalog) {
+        catalog.set_last_id(checkpoint.root().last);
+    }
     catalog.kept = checkpoint.root().kept.clone();
     Ok(Loaded { end, catalog, accounts, table, held })
 }

@@ -110,7 +110,9 @@ pub(crate) fn recover(
     reclaim(&mut replay.accounts, segments, slot.reuse_floor());
     let mut held = held(slot, &replay.accounts, &checkpoints)?;
     let end = scan.into_end(&held)?;
-    held.extend(end.reserved.iter().flatten());
+    if !seeded::is_on(Bug::ReservationGivenOut) {
+        held.extend(end.reserved.iter().flatten());
+    }
     let free = FreeSegments::around(&held);
     Ok(Recovered { end, highest_incarnation, replay, free, checkpoints, commits })
 }

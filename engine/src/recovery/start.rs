@@ -59,11 +59,11 @@ impl Start {
         match fault {
             // Both are named, and neither can be read: the log before them may be gone.
             Some(error) if slot.checkpoints[1].is_some() => Err(error),
-            _ => Ok(Start::at_creation(slot, segments)),
+            _ => Ok(Start::at_creation(storage, slot, file_len, segments)),
         }
     }
 
-    fn at_creation(slot: &Superblock, segments: &SegmentTable) -> Start {
+    fn at_creation(storage: &FailStop, slot: &Superblock, file_len: u64, segments: &SegmentTable) -> Start {
         let segment = Arc::new(Segment::new(&slot.lineage, slot.geometry, 0, 0, Lsn::ZERO));
         let mut accounts = Accounts::default();
         accounts.open(0, 0);
@@ -76,7 +76,7 @@ impl Start {
             reserved: [Some(1), Some(2)],
             catalog: Catalog::default(),
             accounts,
-            checkpoints: NamedCheckpoints::none_read(),
+            checkpoints: NamedCheckpoints::read(storage, slot, file_len, None),
         }
     }
 
@@ -90,7 +90,7 @@ impl Start {
     ) -> Start {
         let Loaded { end, catalog, accounts, table, held } = loaded;
         table.into_iter().for_each(|segment| segments.put(segment));
-        let checkpoints = NamedCheckpoints::read(storage, slot, file_len, position, held);
+        let checkpoints = NamedCheckpoints::read(storage, slot, file_len, Some((position, held)));
         Start {
             lsn: end.lsn,
             segment: end.segment,

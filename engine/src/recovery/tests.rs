@@ -80,7 +80,7 @@ fn checkpoint(lsn: u64, segments: &[u32], bytes: u64) -> HeldCheckpoint {
 
 #[test]
 fn of_the_named_checkpoints_the_newest_is_the_one_published_last() {
-    let mut named = NamedCheckpoints::none_read();
+    let mut named = NamedCheckpoints::default();
     assert_eq!((named.newest_bytes(), named.newest_segments(), named.bytes()), (0, 0, 0));
     assert_eq!(named.publish(checkpoint(1, &[3, 4, 5], 1300)), Vec::<u32>::new());
     assert_eq!((named.newest_bytes(), named.newest_segments(), named.bytes()), (1300, 3, 1300));

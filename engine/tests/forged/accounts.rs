@@ -68,7 +68,7 @@ type Life = (&'static str, fn(&Db));
 //# A writer MUST keep the accounts of P-1.5 through replay as if it placed the records itself: they go on
 //# from those of the table, and are those that it would have had without the crash.
 #[test]
-fn after_a_crash_the_accounts_are_those_that_there_would_have_been_without_it() {
+pub(crate) fn after_a_crash_the_accounts_are_those_that_there_would_have_been_without_it() {
     let lives: [Life; 5] = [
         ("long documents are put", |_| {}),
         ("one is put again", |db| long(db, 2, 1500)),

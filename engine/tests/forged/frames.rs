@@ -200,7 +200,7 @@ fn a_log_that_goes_on_over_a_segment_in_use_is_damage() {
 //= spec/semantics.md#s-3-5-collection-ids
 //# When no id is left, the call MUST be refused as `LimitReached`.
 #[test]
-fn a_collection_id_is_never_given_again() {
+pub(crate) fn a_collection_id_is_never_given_again() {
     let sizes: Options = options();
     let mut store = Forge::of(&sizes, |db| {
         for _ in 0..3 {

@@ -1,10 +1,8 @@
 //! Each rule taken away alone must turn its scenario red: otherwise the scenario shows nothing.
 
-use std::panic::catch_unwind;
+use holotype::seeded::{Bug, assert_noticed};
 
-use holotype::seeded::{Bug, switch_on};
-
-use super::{checkpoints, claims, frames};
+use super::{checkpoints, claims, frames, slots};
 
 #[test]
 fn without_its_rule_each_scenario_is_red() {
@@ -24,11 +22,18 @@ fn without_its_rule_each_scenario_is_red() {
         (Bug::StretchesAnywhere, checkpoints::a_first_stretch_that_begins_elsewhere_is_damage),
     ];
     for (bug, scenario) in scenarios {
-        // Green without it, so what turns red is the bug's doing.
-        scenario();
-        switch_on(Some(bug));
-        let noticed = catch_unwind(scenario).is_err();
-        switch_on(None);
-        assert!(noticed, "{bug:?} went unnoticed");
+        assert_noticed(bug, scenario);
+    }
+}
+
+#[test]
+fn without_its_rule_of_a_writer_each_scenario_is_red() {
+    let scenarios: [(Bug, fn()); 3] = [
+        (Bug::ReadOnlyFeatureIgnored, slots::an_unknown_feature_that_readers_may_ignore_keeps_writers_out),
+        (Bug::MendedBeforeDecided, slots::a_corrupt_file_is_left_as_it_is_though_a_slot_is_invalid),
+        (Bug::CollectionIdsFromTheCatalog, frames::a_collection_id_is_never_given_again),
+    ];
+    for (bug, scenario) in scenarios {
+        assert_noticed(bug, scenario);
     }
 }

@@ -94,7 +94,7 @@ fn two_slots_of_two_stores_are_corrupt_and_salvage_takes_the_one_that_the_segmen
 //= spec/format.md#f-3-4-versions-and-features
 //# A reader MUST NOT write to a file whose read-only-compatible mask has a bit that it does not know.
 #[test]
-fn an_unknown_feature_that_readers_may_ignore_keeps_writers_out() {
+pub(crate) fn an_unknown_feature_that_readers_may_ignore_keeps_writers_out() {
     let mut store = Forge::new();
     store.patch_slot(store.newest_index(), 24, &[4]);
     store.assert_newer("opened for writing");
@@ -116,6 +116,28 @@ fn an_invalid_slot_is_not_written_back() {
     let mut slot = [0; 512];
     disk.read_at(SLOT_OFFSETS[older], &mut slot).expect("memory can be read");
     assert_eq!(slot[64..80], instance, "what was damaged is not given a checksum that holds");
+}
+
+//= spec/recovery.md#r-4-3-corrupt
+//# A writer MUST NOT change a file that the table calls corrupt.
+//= spec/recovery.md#r-5-3-sync-before-answering
+//# A read-only open MUST NOT write.
+#[test]
+pub(crate) fn a_corrupt_file_is_left_as_it_is_though_a_slot_is_invalid() {
+    let mut store = Forge::new();
+    let older = 1 - store.newest_index();
+    store.bytes[SLOT_OFFSETS[older] as usize + 64] ^= 1;
+    let is_left = |store: &Forge, options: &holotype::Options| {
+        let disk = store.disk();
+        let opened = Db::open_on(Arc::clone(&disk), options).map(drop);
+        assert!(read_all(&disk) == store.bytes, "the file was written to: {opened:?}");
+        opened.is_ok()
+    };
+    assert!(is_left(&store, &options().read_only(true)), "one slot is enough");
+    store.bytes.truncate(store.bytes.len() - 1);
+    for read_only in [false, true] {
+        assert!(!is_left(&store, &options().read_only(read_only)), "it is shorter than it once was");
+    }
 }
 
 //= spec/recovery.md#r-7-3-close

@@ -423,3 +423,17 @@ fn a_new_life_begins_with_its_slot_then_its_opening_frame_each_synced() {
     assert!(events[4].in_segments().is_some_and(|(offset, _)| offset % SECTOR == 0), "then the commit");
     assert_eq!(events.len(), 7, "its sync, and the end of the call: {events:?}");
 }
+
+#[cfg(feature = "seeded")]
+#[test]
+fn a_wrong_order_of_writes_goes_not_unnoticed() {
+    use holotype::seeded::{Bug, assert_noticed};
+    let checks: [(Bug, fn()); 3] = [
+        (Bug::GrowthNotZeroed, a_grown_range_is_filled_with_zeros_before_anything_is_placed_there),
+        (Bug::SlotOverstated, a_slot_states_no_more_than_was_durable_when_it_was_written),
+        (Bug::ReservationGivenOut, each_segment_is_opened_where_its_predecessors_reserved_it),
+    ];
+    for (bug, check) in checks {
+        assert_noticed(bug, check);
+    }
+}

@@ -7,6 +7,7 @@ use crate::document::cbor::encode;
 use crate::document::cbor::head::{Head, Reader};
 use crate::format::Lsn;
 use crate::format::catalog::CatalogFault;
+use crate::seeded::{self, Bug};
 
 const KNOWN_KEYS: [&str; 8] = ["lsn", "segments", "catalog", "table", "last", "log", "reserved", "required"];
 
@@ -79,6 +80,9 @@ impl Root {
                 }
             }
         });
+        if seeded::is_on(Bug::UnknownKeysForgotten) {
+            return map.encode(&Document::new());
+        }
         map.encode(&self.kept)
     }
 

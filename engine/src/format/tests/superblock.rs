@@ -103,6 +103,12 @@ fn a_flip_of_any_bit_makes_a_slot_invalid() {
     });
 }
 
+#[cfg(feature = "seeded")]
+#[test]
+fn a_reserved_byte_that_is_set_goes_not_unnoticed() {
+    crate::seeded::assert_noticed(crate::seeded::Bug::ReservedByteSet, a_slot_is_laid_out_as_the_table_says);
+}
+
 // spec: F-3.3
 #[test]
 fn a_slot_in_the_place_of_the_other_is_invalid() {

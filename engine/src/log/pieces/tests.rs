@@ -69,6 +69,13 @@ fn a_commit_is_refused_once_it_could_need_more_parts_than_there_are() {
     }
 }
 
+#[cfg(feature = "seeded")]
+#[test]
+fn parts_that_nobody_counts_go_not_unnoticed() {
+    use crate::seeded::{Bug, assert_noticed};
+    assert_noticed(Bug::PartsUncounted, a_commit_is_refused_once_it_could_need_more_parts_than_there_are);
+}
+
 /// A version that moves, made of two chunks of which one stays where it is.
 fn moved() -> Batch {
     let mut batch = Batch::default();

@@ -21,6 +21,13 @@ fn row(sequence: i64, physical: i64, first: u64, end: i64, stretches: Vec<Value>
     ])
 }
 
+/// The row with these live records, by collection.
+fn with_live(row: Value, live: Vec<Value>) -> Value {
+    let Value::Array(mut fields) = row else { panic!("a row is an array") };
+    fields[8] = Value::Array(live);
+    Value::Array(fields)
+}
+
 pub(super) fn forged_maps(maker: &mut Maker) {
     let root =
         |name: &str, value: Value| Changes { root: [(name.to_owned(), value)].into(), ..Changes::default() };
@@ -164,6 +171,17 @@ pub(super) fn forged_maps(maker: &mut Maker) {
                     lsn(1, 1),
                     end,
                     vec![ints(&[64, lsn(1, 1) as i64]), ints(&[64, lsn(2, 1) as i64])],
+                )]),
+                ..Changes::default()
+            },
+        ),
+        (
+            "live records of one collection twice",
+            &["F-8.6"],
+            Changes {
+                table: Some(vec![with_live(
+                    row(0, 0, lsn(1, 1), end, stretch()),
+                    vec![ints(&[1, 1]), ints(&[1, 2])],
                 )]),
                 ..Changes::default()
             },

@@ -33,6 +33,27 @@ pub(super) fn places(maker: &mut Maker) {
             corrupt(&["R-8.1", "F-4.3"], None),
         );
     }
+    // A checkpoint that cannot be read whole holds its places where its list can be read.
+    let place = PLACES[0];
+    for (listed, what) in [
+        (vec![place, 0], "names a segment of the log"),
+        (vec![place, place], "names a segment twice"),
+        (vec![0], "names a segment of the log, and not its own"),
+    ] {
+        let mut forge = store();
+        let is_read = listed == [place, 0];
+        let changes = Changes { listed: Some(listed), ..Changes::default() };
+        let reference = Pages::begin(&mut forge, place).finish(&changes);
+        let last = forge.last;
+        name_in_slot(&mut forge, &[&reference], last);
+        let name = format!("The list of the only checkpoint, which is damaged, {what}");
+        let clauses = ["R-8.1", "R-5.2", "F-8.9"];
+        if is_read {
+            maker.refused(&clauses, &["Reservation"], name, &forge.data, corrupt(&["R-8.1"], None));
+        } else {
+            maker.holds(&clauses, &["Reservation"], name, &forge.data, forge.state());
+        }
+    }
     let mut forge = store();
     forge.reserved = [1, 60];
     forge.header(0, 0, |_| ());

@@ -103,6 +103,15 @@ fn fields_that_are_not_known_are_kept() {
     assert_eq!(checkpoint.catalog().expect("a sound catalog"), [entry]);
 }
 
+#[cfg(feature = "seeded")]
+#[test]
+fn unknown_keys_that_are_forgotten_go_not_unnoticed() {
+    crate::seeded::assert_noticed(
+        crate::seeded::Bug::UnknownKeysForgotten,
+        fields_that_are_not_known_are_kept,
+    );
+}
+
 fn writer_finish(writer: &mut CheckpointWriter, disk: &mut Disk, contents: Contents<'_>) -> Written {
     writer.clone().finish(disk, contents).expect("a checkpoint")
 }
