@@ -29,6 +29,48 @@ macro_rules! catalogue {
 }
 
 catalogue! {
+    /// A bound of a filter over `key()` that includes its key leaves it out.
+    KeyRangeHalfOpen,
+    /// A filter for keys that begin so leaves out the key that is the beginning itself.
+    PrefixTooNarrow,
+    /// A filter that bounds the keys is not asked of the documents in between.
+    KeyRangeAnswersAll,
+    /// A sort leaves out documents that have nothing to sort by.
+    NothingDropped,
+    /// Nothing and null are one place in a sort.
+    NothingIsNull,
+    /// A descending sort puts nothing last, whatever it says.
+    NothingTurned,
+    /// A descending sort puts a text before those that it begins.
+    DescendingByLength,
+    /// A cursor is taken by any query.
+    CursorOfAnyQuery,
+    /// A query goes on with the document of the cursor.
+    CursorIncludesItself,
+    /// A cursor of which a sign was changed is taken.
+    CursorUnchecked,
+    /// The limit of a sort counts what is skipped.
+    SkipWithinLimit,
+    /// The last run of a sort beyond its memory is not merged.
+    RunForgotten,
+    /// A mean is that of a sum that was rounded before.
+    MeanOfRoundedSum,
+    /// A sum of ints beyond 64 bits wraps.
+    SumWraps,
+    /// A distinct value is shown as the last document gives it.
+    LastValueShown,
+    /// A document that gives one value twice is in its group twice.
+    GroupedOncePerItem,
+    /// The limit of groups counts those that the filter over groups leaves out.
+    LimitBeforeHaving,
+    /// A query goes on after its deadline.
+    DeadlineIgnored,
+    /// A query that fails on its way ends as if it were done.
+    QueryErrorDropped,
+    /// A filter runs though a parameter is not bound.
+    UnboundRuns,
+    /// A count is that of all documents, whatever the filter.
+    CountWithoutFilter,
     /// A patch of which an operation fails leaves what those before it made.
     PatchAppliedHalf,
     /// Ints are added as floats.

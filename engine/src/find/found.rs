@@ -8,13 +8,14 @@ use serde::de::DeserializeOwned;
 use super::cursor::Cursor;
 use super::keys::KeysWanted;
 use super::prepared::{Prepared, Question, Way};
-use super::sort::key_of;
+use super::sort::{has_nothing, key_of};
 use super::sorter::{Sorted, Sorter};
 use super::view::{KeyWalk, ReadView, Walk};
 use super::watch::{QueryProgress, Watch};
 use crate::doc_ref::DocRef;
 use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
+use crate::seeded::{self, Bug};
 
 /// The documents that a query answers. Holds the state in which it began.
 #[derive(Debug)]
@@ -142,11 +143,15 @@ fn next_sorted(sorted: &mut Sorted, skip: &mut u64, place: &mut Vec<u8>) -> Resu
 
 fn sorted<V: ReadView>(prepared: &mut Prepared<'_, V>, walk: &mut V::Walk) -> Result<Sorted> {
     let db = walk.db().clone();
-    let wanted = prepared.skip.saturating_add(prepared.limit);
+    let skip = if seeded::is_on(Bug::SkipWithinLimit) { 0 } else { prepared.skip };
+    let wanted = skip.saturating_add(prepared.limit);
     let mut sorter = Sorter::new(wanted, prepared.sort_memory, &db.core().shared.log.storage);
     let order = prepared.question.order.clone();
     prepared.pass(walk, |key, document, place| {
         order.place(key, document, place)?;
+        if seeded::is_on(Bug::NothingDropped) && has_nothing(place) {
+            return Ok(ControlFlow::Continue(()));
+        }
         sorter.push(place).map(ControlFlow::Continue)
     })?;
     sorter.finish()
@@ -161,7 +166,7 @@ impl<W: Walk> Iterator for Found<W> {
         }
         let next = self.next_document().transpose();
         self.over = !matches!(next, Some(Ok(_)));
-        next
+        if seeded::is_on(Bug::QueryErrorDropped) { next.filter(Result::is_ok) } else { next }
     }
 }
 

@@ -12,6 +12,7 @@ use super::whole::in_key_order;
 use crate::document::{Document, KeyRef, RawDocument, Text, Value};
 use crate::error::{Error, Result};
 use crate::query::{Expression, Filter, GivenValue};
+use crate::seeded::{self, Bug};
 
 /// A question about groups of documents. Made by [`Query::group_by`](crate::Query::group_by).
 ///
@@ -178,8 +179,10 @@ fn chosen(
     sorts: &[CheckedSort],
     limit: Option<u64>,
 ) -> Result<Vec<Document>> {
+    let limit = usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
     let mut placed: Vec<(Vec<u8>, Document)> = Vec::new();
-    for group in groups {
+    let first = if seeded::is_on(Bug::LimitBeforeHaving) { limit } else { usize::MAX };
+    for group in groups.into_iter().take(first) {
         let bytes = group.encode();
         let raw = RawDocument::from_verified(&bytes);
         if having.map_or(Ok(true), |having| having.matches(raw))? {
@@ -190,7 +193,6 @@ fn chosen(
     }
     // Stable: groups that no sort tells apart keep their order.
     placed.sort_by(|(a, _), (b, _)| a.cmp(b));
-    let limit = usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
     Ok(placed.into_iter().map(|(_, group)| group).take(limit).collect())
 }
 
@@ -329,7 +331,7 @@ fn given(
     expression.give(Some(key), document, &mut |value| {
         let mut place = Vec::new();
         value.encode_order_key(&mut place);
-        if expression.is_single() || seen.insert(place.clone()) {
+        if expression.is_single() || seen.insert(place.clone()) || seeded::is_on(Bug::GroupedOncePerItem) {
             given.push((place, Some(value.to_value()?)));
         }
         Ok(())

@@ -7,6 +7,7 @@ use crate::document::{Key, Value};
 use crate::index::KeyRange;
 use crate::query::ast::{Argument, Call, Comparison, Expr, Operand};
 use crate::query::function::Function;
+use crate::seeded::{self, Bug};
 
 /// No other keys than these: a document under another is not admitted. One under these still has to be asked.
 #[derive(Debug, Clone)]
@@ -173,6 +174,9 @@ fn compared(comparison: Comparison, to: &Value) -> KeysWanted {
     if let Some(key) = key {
         match comparison {
             Comparison::Less => range.to = Bound::Excluded(key),
+            Comparison::LessOrEqual if seeded::is_on(Bug::KeyRangeHalfOpen) => {
+                range.to = Bound::Excluded(key);
+            }
             Comparison::LessOrEqual => range.to = Bound::Included(key),
             Comparison::Greater => range.from = Bound::Excluded(key),
             _ => range.from = Bound::Included(key),
@@ -202,6 +206,10 @@ fn tested(call: &Call) -> KeysWanted {
         }
         (Function::Between, Some([low, high])) => {
             compared(Comparison::GreaterOrEqual, low).and(compared(Comparison::LessOrEqual, high))
+        }
+        (Function::StartsWith, Some([Value::Text(prefix)])) if seeded::is_on(Bug::PrefixTooNarrow) => {
+            let range = KeyRange::text_prefix(prefix);
+            KeysWanted::Range(range.beyond(&Key::Text(prefix.clone()), false))
         }
         (Function::StartsWith, Some([Value::Text(prefix)])) => {
             KeysWanted::Range(KeyRange::text_prefix(prefix))

@@ -13,6 +13,7 @@ use crate::document::{KeyRef, RawDocument};
 use crate::error::{Error, Result};
 use crate::index::KeyRange;
 use crate::query::Filter;
+use crate::seeded::{self, Bug};
 
 pub(super) struct Prepared<'c, V> {
     pub(super) view: &'c V,
@@ -62,7 +63,7 @@ impl Question {
         }
         let Some(after) = &self.after else { return Ok(true) };
         self.order.place(key, document, place)?;
-        Ok(*place > *after)
+        Ok(*place > *after || seeded::is_on(Bug::CursorIncludesItself) && *place == *after)
     }
 }
 
@@ -87,6 +88,11 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         }
         let identity = identity_of(view.name(), filter.as_ref(), &order);
         let wanted = filter.as_ref().map_or_else(KeysWanted::all, |filter| KeysWanted::of(filter.expr()));
+        if seeded::is_on(Bug::KeyRangeAnswersAll)
+            && !matches!(&wanted, KeysWanted::Range(range) if range.is_all())
+        {
+            filter = None;
+        }
         let way = match order.sorts.as_slice() {
             [] => Way::Keys { reverse: false },
             [sort] if sort.expression.is_key() => Way::Keys { reverse: sort.descending },
@@ -117,7 +123,7 @@ impl<'c, V: ReadView> Prepared<'c, V> {
     //= spec/query.md#q-7-4-cursors
     //# The documents before a cursor and those after it MUST be all documents of the query, each once.
     fn go_on_from(&mut self, query: u64, place: Vec<u8>) -> Result<()> {
-        if query != self.identity {
+        if query != self.identity && !seeded::is_on(Bug::CursorOfAnyQuery) {
             return Err(Error::InvalidCursor { what: "it is of another query" });
         }
         let key = key_of(&place).expect("it was decoded when the cursor was made");

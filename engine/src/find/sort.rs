@@ -1,8 +1,9 @@
 //! What answers are sorted by, and the place of a document in that order as bytes.
 
-use crate::document::{Key, KeyRef, RawDocument, order_key};
+use crate::document::{Key, KeyRef, RawDocument, Value, order_key};
 use crate::error::{Error, Result};
 use crate::query::Expression;
+use crate::seeded::{self, Bug};
 
 use super::texts::IntoExpression;
 
@@ -62,7 +63,8 @@ impl Sort {
             let what = format!("`{expression}` can give more than one value, and a sort takes one");
             return Err(Error::Query { offset: 0, what });
         }
-        let nothing_last = self.nothing_last.unwrap_or(self.descending);
+        let turned = seeded::is_on(Bug::NothingTurned) && self.descending;
+        let nothing_last = turned || self.nothing_last.unwrap_or(self.descending);
         Ok(CheckedSort { expression, descending: self.descending, nothing_last })
     }
 }
@@ -123,11 +125,15 @@ impl CheckedSort {
             value.encode_order_key(out);
             Ok(())
         })?;
-        if out.len() == before {
+        if out.len() == before && seeded::is_on(Bug::NothingIsNull) {
+            order_key::encode(&Value::Null, out);
+        } else if out.len() == before {
             out.push(if self.nothing_last { NOTHING_LAST } else { NOTHING_FIRST });
         } else if self.descending {
             // No order key is the beginning of another, so they compare the other way round then.
-            out[before..].iter_mut().for_each(|byte| *byte = !*byte);
+            let kept = if seeded::is_on(Bug::DescendingByLength) { 2.min(out.len() - before) } else { 0 };
+            let end = out.len() - kept;
+            out[before..end].iter_mut().for_each(|byte| *byte = !*byte);
         }
         Ok(())
     }
@@ -143,4 +149,9 @@ pub(super) fn key_of(place: &[u8]) -> Option<Key> {
     let start = front.len().checked_sub(usize::from(u16::from_le_bytes(*len)))?;
     let (key, len) = order_key::decode_key(&front[start..]).ok()?;
     (start + len == front.len()).then_some(key)
+}
+
+/// Whether the first sort gave nothing of the document whose place this is.
+pub(super) fn has_nothing(place: &[u8]) -> bool {
+    matches!(place.first(), Some(&(NOTHING_FIRST | NOTHING_LAST)))
 }

@@ -4,6 +4,7 @@
 
 use crate::document::Value;
 use crate::document::node::Scalar;
+use crate::seeded::{self, Bug};
 
 /// 64 bits each, the lowest first; below zero as two's complement.
 const LIMBS: usize = 36;
@@ -53,6 +54,7 @@ impl ExactSum {
     /// The sum; `None` beyond the ints.
     pub(super) fn sum(self) -> Option<Value> {
         match self.floats {
+            None if seeded::is_on(Bug::SumWraps) => Some(Value::Int(self.ints as i64)),
             None => i64::try_from(self.ints).ok().map(Value::Int),
             Some(_) => Some(Value::Float(self.rounded(1))),
         }
@@ -61,6 +63,9 @@ impl ExactSum {
     /// The mean; nothing of no numbers.
     pub(super) fn mean(self) -> Option<Value> {
         let count = self.count;
+        if seeded::is_on(Bug::MeanOfRoundedSum) && count > 0 {
+            return Some(Value::Float(self.rounded(1) / count as f64));
+        }
         (count > 0).then(|| Value::Float(self.rounded(count)))
     }
 

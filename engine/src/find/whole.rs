@@ -10,12 +10,14 @@ use super::view::ReadView;
 use crate::document::{Key, KeyRef, RawDocument, Value};
 use crate::error::{Error, Result};
 use crate::query::Expression;
+use crate::seeded::{self, Bug};
 
 /// How many answers there are.
 pub(super) fn count<V: ReadView>(mut prepared: Prepared<'_, V>) -> Result<u64> {
     let most = prepared.skip.saturating_add(prepared.limit);
     let mut count = 0;
     let asks_for_all = prepared.question.filter.is_none() && prepared.question.after.is_none();
+    let asks_for_all = asks_for_all || seeded::is_on(Bug::CountWithoutFilter);
     if asks_for_all && matches!(&prepared.wanted, KeysWanted::Range(range) if range.is_all()) {
         count = prepared.view.len()?;
     } else {
@@ -73,7 +75,7 @@ pub(super) fn distinct<V: ReadView>(prepared: Prepared<'_, V>, of: &Expression) 
         of.give(Some(key), document, &mut |value| {
             place.clear();
             value.encode_order_key(&mut place);
-            if !values.contains_key(&place) {
+            if !values.contains_key(&place) || seeded::is_on(Bug::LastValueShown) {
                 // A value takes about what its order key does.
                 len += 2 * (place.len() + size_of::<Value>());
                 if len > max {
