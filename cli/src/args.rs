@@ -49,9 +49,9 @@ pub(crate) enum Command {
     Get(get::GetArgs),
     /// Put one document under a key, in the place of the one that may be there
     Put(put::PutArgs),
-    /// Change one document where it is
+    /// Change one document where it is, or all that a filter admits
     Update(update::UpdateArgs),
-    /// Delete one document
+    /// Delete one document, or all that a filter admits
     Delete(delete::DeleteArgs),
     /// Write the documents of a key range to standard output, one a line
     Scan(scan::ScanArgs),

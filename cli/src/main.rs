@@ -10,6 +10,7 @@ mod commands;
 mod exit;
 mod input;
 mod key;
+mod many;
 mod output;
 mod progress;
 mod store;

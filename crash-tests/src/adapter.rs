@@ -168,7 +168,16 @@ macro_rules! write {
             Op::Update { key, by, .. } => {
                 let updated =
                     $crate::changes::apply(by, |changes| $collection.update(convert::key(key), changes))?;
-                Outcome::Updated { matched: updated.matched(), changed: updated.changed() }
+                Outcome::Updated { matched: updated.matched().into(), changed: updated.changed().into() }
+            }
+            Op::UpdateMany { filter, by, .. } => {
+                let filter = holotype::query::Filter::parse(filter)?;
+                let report = $crate::changes::apply(by, |changes| $collection.update_many(&filter, changes))?;
+                Outcome::Updated { matched: report.matched, changed: report.changed }
+            }
+            Op::DeleteMany { filter, .. } => {
+                let report = $collection.delete_many(&holotype::query::Filter::parse(filter)?)?;
+                Outcome::Updated { matched: report.matched, changed: report.changed }
             }
             Op::ReplaceIf { key, document, .. } => {
                 $collection.replace_if(convert::key(key), $seen, convert::document(document))?;

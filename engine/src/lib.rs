@@ -116,7 +116,7 @@ pub use transaction::collection::TxCollection;
 pub use transaction::scan::{TxKeys, TxScan};
 pub use transaction::{Savepoint, WriteTransaction};
 pub use update::Update;
-pub use updating::Updated;
+pub use updating::{Batches, Stopped, UpdateReport, Updated};
 pub use watch::Watch;
 
 /// The README's example, compiled with the tests.

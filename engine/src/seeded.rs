@@ -91,6 +91,10 @@ catalogue! {
     EqualWritten,
     /// An update that names a version changes any.
     VersionOfUpdateIgnored,
+    /// An update of many documents changes each twice.
+    ManyUpdatedTwice,
+    /// An update of many documents in a transaction that fails leaves those changed that came before.
+    ManyAppliedHalf,
     /// The end of the log is always a torn tail, whatever attests that it went on.
     ClaimsIgnored,
     /// Recovery looks for claims in the last segment only.

@@ -9,7 +9,7 @@ use crate::op::Op;
 use crate::outcome::Outcome;
 use crate::read::answer;
 use crate::state::{Change, State};
-use crate::update::{By, updated};
+use crate::update::{By, admitted, updated};
 use crate::value::Document;
 
 //= spec/semantics.md#s-4-8-insert-with-a-key
@@ -55,6 +55,14 @@ pub(crate) fn effect(state: &State, op: &Op, limits: &Limits) -> (Vec<Change>, O
         }),
         // spec: U-6
         Op::Update { collection, key, by, .. } => update(state, collection, key, by, limits),
+        // spec: U-7
+        Op::UpdateMany { collection, filter, by, .. } => {
+            let after = |document: &Document| {
+                Some(updated(document, by, limits).expect("what cannot be changed is refused"))
+            };
+            many(state, collection, filter, &after)
+        }
+        Op::DeleteMany { collection, filter, .. } => many(state, collection, filter, &|_| None),
         // spec: T-2.10
         Op::ReplaceIf { collection, key, document, .. } => {
             (puts(state, collection, [(key.clone(), document.clone())]), Outcome::Done)
@@ -77,12 +85,37 @@ pub(crate) fn effect(state: &State, op: &Op, limits: &Limits) -> (Vec<Change>, O
 //# A document that the changes leave equal MUST NOT be written.
 fn update(state: &State, name: &str, key: &Key, by: &By, limits: &Limits) -> (Vec<Change>, Outcome) {
     let Some(stored) = state.find(name, key) else {
-        return (Vec::new(), Outcome::Updated { matched: false, changed: false });
+        return (Vec::new(), Outcome::Updated { matched: 0, changed: 0 });
     };
     let after = updated(&stored.document, by, limits).expect("what cannot be changed is refused");
     let changed = after != *stored.document;
     let changes = if changed { puts(state, name, [(key.clone(), after)]) } else { Vec::new() };
-    (changes, Outcome::Updated { matched: true, changed })
+    (changes, Outcome::Updated { matched: 1, changed: changed.into() })
+}
+
+//= spec/update.md#u-7-1-many-documents
+//# The filter MUST be evaluated on the state before the call, and each document that it admits be changed once.
+//= spec/update.md#u-7-1-many-documents
+//# All changes of a call MUST become one commit, or part of one transaction.
+/// What becomes of each document that the filter admits, if anything.
+fn many(
+    state: &State,
+    name: &str,
+    filter: &str,
+    after: &dyn Fn(&Document) -> Option<Document>,
+) -> (Vec<Change>, Outcome) {
+    let all = admitted(state, name, filter);
+    let matched = all.len() as u64;
+    let mut changes = Vec::new();
+    for (key, stored) in all {
+        match after(&stored.document) {
+            Some(after) if after == *stored.document => {}
+            Some(after) => changes.extend(puts(state, name, [(key, after)])),
+            None => changes.push(Change::Delete { collection: name.to_owned(), key }),
+        }
+    }
+    let changed = changes.len() as u64;
+    (changes, Outcome::Updated { matched, changed })
 }
 
 //= spec/semantics.md#s-3-6-drop

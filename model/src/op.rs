@@ -33,6 +33,10 @@ pub enum Op {
     Replace { collection: String, key: Key, document: Document, durability: Durability },
     /// Changes the key's document, if it has one; answers `Updated`.
     Update { collection: String, key: Key, by: By, durability: Durability },
+    /// Changes each document that the filter admits; answers `Updated`.
+    UpdateMany { collection: String, filter: String, by: By, durability: Durability },
+    /// Takes each document that the filter admits away; answers `Updated`.
+    DeleteMany { collection: String, filter: String, durability: Durability },
     /// Takes the key's document away; answers by `Bool` whether it had one.
     Delete { collection: String, key: Key, durability: Durability },
     /// Puts the document if the version of the key's document is the one that this client saw last; answers `Done`.
@@ -105,6 +109,8 @@ impl Op {
             | Op::Delete { durability, .. }
             | Op::ReplaceIf { durability, .. }
             | Op::Update { durability, .. }
+            | Op::UpdateMany { durability, .. }
+            | Op::DeleteMany { durability, .. }
             | Op::DeleteIf { durability, .. }
             | Op::CreateCollection { durability, .. }
             | Op::DropCollection { durability, .. }
@@ -128,6 +134,8 @@ impl Op {
             | Op::Delete { durability, .. }
             | Op::ReplaceIf { durability, .. }
             | Op::Update { durability, .. }
+            | Op::UpdateMany { durability, .. }
+            | Op::DeleteMany { durability, .. }
             | Op::DeleteIf { durability, .. }
             | Op::CreateCollection { durability, .. }
             | Op::DropCollection { durability, .. }
@@ -229,6 +237,8 @@ impl Op {
             | Op::Delete { collection, .. }
             | Op::ReplaceIf { collection, .. }
             | Op::Update { collection, .. }
+            | Op::UpdateMany { collection, .. }
+            | Op::DeleteMany { collection, .. }
             | Op::DeleteIf { collection, .. }
             | Op::CreateCollection { collection, .. }
             | Op::DropCollection { collection, .. }

@@ -16,12 +16,12 @@ pub enum Outcome {
     Document(Option<Document>),
     /// Yes or no: what it means is said at each operation.
     Bool(bool),
-    /// Whether there was a document to change, and whether it is another now.
+    /// How many documents there were to change, and how many are others now.
     Updated {
-        /// Whether there was one.
-        matched: bool,
-        /// Whether it is another.
-        changed: bool,
+        /// How many there were.
+        matched: u64,
+        /// How many of them are others, or gone.
+        changed: u64,
     },
     /// How many.
     Count(u64),

@@ -7,7 +7,7 @@ use crate::limits::Limits;
 use crate::op::Op;
 use crate::outcome::Refusal;
 use crate::state::State;
-use crate::update::updated;
+use crate::update::{admitted, updated};
 use crate::value::document_depth;
 
 //= spec/semantics.md#s-2-2-one-of-the-reasons
@@ -27,6 +27,10 @@ pub(crate) fn refusals(state: &State, op: &Op, limits: &Limits) -> BTreeSet<Refu
         && let Some(stored) = state.find(collection, key)
     {
         reasons.extend(updated(&stored.document, by, limits).err());
+    }
+    if let Op::UpdateMany { collection, filter, by, .. } = op {
+        let all = admitted(state, collection, filter).into_iter();
+        reasons.extend(all.filter_map(|(_, stored)| updated(&stored.document, by, limits).err()));
     }
     reasons
 }
@@ -56,6 +60,8 @@ fn refuse_for_names(state: &State, op: &Op, limits: &Limits, reasons: &mut BTree
         | Op::Delete { collection, .. }
         | Op::ReplaceIf { collection, .. }
         | Op::Update { collection, .. }
+        | Op::UpdateMany { collection, .. }
+        | Op::DeleteMany { collection, .. }
         | Op::DeleteIf { collection, .. }
         | Op::Get { collection, .. }
         | Op::Contains { collection, .. }

@@ -155,6 +155,8 @@ impl Op {
                 write!(f, "*{}", Way(*reverse, *limit))?;
             }
             Op::Update { key, by, .. } => write!(f, " {key} by {by:?}")?,
+            Op::UpdateMany { filter, by, .. } => write!(f, " where {filter:?} by {by:?}")?,
+            Op::DeleteMany { filter, .. } => write!(f, " where {filter:?}")?,
             _ => {
                 self.keys().iter().try_for_each(|key| write!(f, " {key}"))?;
                 self.documents().iter().try_for_each(|document| write!(f, " {}", Shown(document)))?;
@@ -185,6 +187,8 @@ impl Op {
             Op::Collections => "collections",
             Op::ReplaceIf { .. } => "replace if unchanged",
             Op::Update { .. } => "update",
+            Op::UpdateMany { .. } => "update many",
+            Op::DeleteMany { .. } => "delete many",
             Op::DeleteIf { .. } => "delete if unchanged",
             Op::Begin => "begin",
             Op::Inside(_) => "inside",

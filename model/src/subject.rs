@@ -121,11 +121,13 @@ pub enum Feature {
     /// it keeps the version that the last answered [`Op::Get`] of each place found, neither inside a transaction nor through a
     /// snapshot, and loses all of them when the store is opened again.
     Versions,
+    /// Changing and deleting documents where they are: one, or all that a filter admits.
+    Updates,
 }
 
 impl Feature {
     /// Every feature.
-    pub const ALL: [Feature; 18] = [
+    pub const ALL: [Feature; 19] = [
         Feature::Ids,
         Feature::ChosenKeys,
         Feature::NegativeKeys,
@@ -144,6 +146,7 @@ impl Feature {
         Feature::Transactions,
         Feature::Snapshots,
         Feature::Versions,
+        Feature::Updates,
     ];
 }
 
@@ -206,7 +209,8 @@ fn needs(op: &Op) -> BTreeSet<Feature> {
         Op::ScanPrefix { .. } => &[Feature::PrefixScans],
         Op::Checkpoint | Op::Clean | Op::Compact => &[Feature::Maintenance],
         Op::ReplaceIf { .. } | Op::DeleteIf { .. } => &[Feature::Versions],
-        Op::Update { .. } => &[Feature::ChosenKeys],
+        Op::Update { .. } => &[Feature::ChosenKeys, Feature::Updates],
+        Op::UpdateMany { .. } | Op::DeleteMany { .. } => &[Feature::Updates],
         _ => &[],
     };
     let around = match op {

@@ -1,19 +1,21 @@
-//! `holotype update`: one document changed where it is.
+//! `holotype update`: documents changed where they are.
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use holotype::update::Changes;
+use holotype::{TxCollection, UpdateReport};
 
 use crate::changes::ChangeArgs;
 use crate::exit::{Exit, Failure, Result};
 use crate::input;
 use crate::key::KeyTypeArg;
-use crate::output::Output;
+use crate::many::{self, ManyArgs};
 use crate::store::Store;
 
 /// Changes are made in the order given, all of them or none. Prints {"matched": n, "changed": m}.
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("documents").args(["key", "where"]).required(true))]
 pub(crate) struct UpdateArgs {
     /// The store
     store: PathBuf,
@@ -21,24 +23,35 @@ pub(crate) struct UpdateArgs {
     collection: String,
     /// The document's key
     #[arg(allow_negative_numbers = true)]
-    key: String,
+    key: Option<String>,
+    #[command(flatten)]
+    many: ManyArgs,
     #[command(flatten)]
     changes: ChangeArgs,
     /// Change the document only if it is of this version, decimal or hexadecimal with 0x
-    #[arg(long, value_name = "V", conflicts_with = "upsert", value_parser = version)]
+    #[arg(long, value_name = "V", conflicts_with_all = ["upsert", "where"], value_parser = version)]
     if_version: Option<u64>,
     /// Where the key has no document, put this one
-    #[arg(long, value_name = "JSON")]
+    #[arg(long, value_name = "JSON", conflicts_with = "where")]
     upsert: Option<String>,
     #[command(flatten)]
     key_type: KeyTypeArg,
 }
 
 pub(crate) fn run(args: &UpdateArgs) -> Result<Exit> {
-    let key = args.key_type.parse(&args.key)?;
+    let filter = args.many.filter()?;
+    let key = args.key.as_deref().map(|key| args.key_type.parse(key)).transpose()?;
     let parts = args.changes.read()?;
     let changes = parts.iter().map(Changes::from).reduce(Changes::then);
     let changes = changes.ok_or_else(|| Failure::usage("give a change, such as --set '$.name=\"Wren\"'"))?;
+    let key = match (filter, key) {
+        (Some(filter), _) => {
+            let call = |tx: &TxCollection<'_>| tx.update_many(&filter, changes);
+            return args.many.run(&args.store, &args.collection, call);
+        }
+        (None, Some(key)) => key,
+        (None, None) => unreachable!("a key is asked for where there is no filter"),
+    };
     let upsert = args.upsert.as_deref().map(input::one_document).transpose()?;
     let store = match upsert {
         Some(_) => Store::open_or_create(&args.store)?,
@@ -51,17 +64,10 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<Exit> {
         (None, None) => collection.update(&key, changes),
     };
     let updated = updated.map_err(|error| store.failure(&error))?;
-    let report = format!(
-        "{{\"matched\": {}, \"changed\": {}}}",
-        u8::from(updated.matched()),
-        u8::from(updated.changed())
-    );
+    let report = UpdateReport { matched: updated.matched().into(), changed: updated.changed().into() };
     drop((updated, collection));
     store.close()?;
-    let mut output = Output::new();
-    output.line(&report)?;
-    output.finish()?;
-    Ok(Exit::Done)
+    many::print(report)
 }
 
 fn version(text: &str) -> Result<u64, String> {

@@ -97,3 +97,60 @@ fn what_cannot_be_changed_changes_nothing_and_says_why() {
     bench.run("update s.holo nothing a --inc $.n=1").fails_saying(1, &["\"nothing\""]);
     bench.run("update none.holo notes a --inc $.n=1").fails(3);
 }
+
+#[test]
+fn all_documents_that_a_filter_admits_are_changed_or_deleted() {
+    let bench = bench();
+    bench.run_args(["put", "s.holo", "notes", "b", r#"{"n":5}"#]).done();
+    bench.run_args(["put", "s.holo", "notes", "c", r#"{"n":7,"who":"O'Hara"}"#]).done();
+    let three = ["--where", "@.n >= arg('from')", "--arg", "from=1", "--inc", "$.n=1"];
+    let dry = bench.run_args(update(three.into_iter().chain(["--dry-run"])));
+    assert_eq!(dry.done(), "{\"matched\": 3, \"changed\": 3}\n");
+    assert_eq!(bench.run("get s.holo notes b").done(), "{\"n\":5}\n");
+    assert_eq!(bench.run_args(update(three)).done(), "{\"matched\": 3, \"changed\": 3}\n");
+    assert_eq!(bench.run("get s.holo notes b").done(), "{\"n\":6}\n");
+    assert_eq!(
+        bench.run_args(update(["--where", "@.n > 2", "--set", "$.n=6"])).done(),
+        "{\"matched\": 2, \"changed\": 1}\n"
+    );
+    let delete = ["delete", "s.holo", "notes", "--where", "@.who == arg('who')", "--arg", "who=\"O'Hara\""];
+    assert_eq!(bench.run_args(delete.into_iter().chain(["--dry-run"])).done(), ONE);
+    bench.run("get s.holo notes c").done();
+    assert_eq!(bench.run_args(delete).done(), ONE);
+    assert_eq!(bench.run_args(delete).done(), NONE);
+    bench.run("get s.holo notes c").fails(1);
+}
+
+#[test]
+fn a_filter_that_cannot_be_run_or_a_document_that_cannot_be_changed_changes_nothing() {
+    let bench = bench();
+    bench.run_args(["put", "s.holo", "notes", "b", r#"{"n":"text"}"#]).done();
+    for (options, code, words) in [
+        (&["--where", "@.n", "--inc", "$.n=1"][..], 1, &["s.holo", "\"b\"", "nothing was changed"][..]),
+        (&["--where", "@.n", "--inc", "$.n=1", "--dry-run"], 1, &["\"b\""]),
+        (&["--where", "@.n >", "--inc", "$.n=1"], 2, &["--where", "byte 5"]),
+        (&["--where", "@.n == arg('x')", "--inc", "$.n=1"], 2, &["\"x\"", "not bound"]),
+        (&["--where", "@.n", "--arg", "x=1", "--inc", "$.n=1"], 2, &["--arg x=1", "not in the filter"]),
+        (&["--where", "@.n", "--arg", "x", "--inc", "$.n=1"], 2, &["NAME=JSON"]),
+        (&["--where", "@.n == arg('x')", "--arg", "x=a", "--inc", "$.n=1"], 2, &["--arg x=a"]),
+        (&["--where", "@.n"], 2, &["--set"]),
+    ] {
+        bench.run_args(update(options.iter().copied())).fails_saying(code, words);
+        assert_eq!(bench.run("get s.holo notes a").done(), "{\"n\":1,\"a=b\":0,\"tags\":[\"x\"]}\n");
+    }
+    // What clap refuses.
+    for (words, option) in [
+        ("update s.holo notes a --where @.n --inc $.n=1", "--where"),
+        ("update s.holo notes --inc $.n=1", "--where"),
+        ("update s.holo notes --where @.n --inc $.n=1 --if-version 1", "--if-version"),
+        ("update s.holo notes --where @.n --inc $.n=1 --upsert {}", "--upsert"),
+        ("update s.holo notes a --inc $.n=1 --dry-run", "--dry-run"),
+        ("delete s.holo notes a --arg x=1", "--arg"),
+        ("delete s.holo notes", "--where"),
+    ] {
+        let run = bench.run(words);
+        assert!(run.code == 2 && run.err.contains(option), "{words}: {run:?}");
+    }
+    bench.run("update s.holo nothing --where @ --inc $.n=1").fails_saying(1, &["\"nothing\""]);
+    bench.run("delete none.holo notes --where @").fails(3);
+}

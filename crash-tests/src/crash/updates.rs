@@ -25,8 +25,16 @@ pub fn updates(segment_bytes: u32) -> Vec<Step> {
     let long = Document::from([("long".to_owned(), Value::Object(blob(segment_bytes as usize * 10 / 16)))]);
     let none = Document::from([("long".to_owned(), Value::Null)]);
     let inside = |op| Op::Inside(Box::new(op));
+    let admitting = |filter: &str| (String::from("a"), String::from(filter), Durability::Synced);
+    let ((collection, filter, durability), by) = (admitting("@.n >= 1"), inc());
+    let inc_many = Op::UpdateMany { collection, filter, by, durability };
+    let (collection, filter, durability) = admitting("@.n > 1");
+    let delete_many = Op::DeleteMany { collection, filter, durability };
     vec![
         put("x", number(1), Durability::Synced),
+        put("y", number(1), Durability::Synced),
+        Step::Do(inc_many),
+        Step::Do(delete_many),
         Step::Do(update(inc())),
         Step::Do(update(change("n", Action::Max(Value::Int(0))))),
         Step::Do(update(half)),

@@ -1,5 +1,9 @@
 //! Documents changed where they are: by a patch, a merge patch, or an update, one call and one commit. spec: U-6.
 
+mod many;
+
+pub use many::{Batches, Stopped, UpdateReport};
+
 use std::borrow::Borrow;
 
 use crate::core::{BeforeAfter, OnConflict};

@@ -16,6 +16,7 @@ mod simplify;
 mod steps;
 mod strategy;
 mod tally;
+mod updates;
 mod values;
 mod weave;
 

@@ -9,6 +9,7 @@ use crate::subject::{Feature, Features};
 
 use super::rig::Step;
 use super::rng::Rng;
+use super::updates;
 use super::values;
 use super::weave::Weave;
 
@@ -243,7 +244,19 @@ impl Steps {
             41 if self.rng.one_in(8) => {
                 Op::Put { collection, key: Key::Int(i64::MAX), document: self.document(), durability }
             }
+            48..54 if self.has(Feature::Updates) => self.update(collection, durability),
             _ => Op::Delete { collection, key: self.key(), durability },
+        }
+    }
+
+    fn update(&mut self, collection: String, durability: Durability) -> Op {
+        match self.rng.below(6) {
+            0 => Op::DeleteMany { collection, filter: updates::filter(&mut self.rng), durability },
+            1 | 2 => {
+                let (filter, by) = (updates::filter(&mut self.rng), updates::by(&mut self.rng));
+                Op::UpdateMany { collection, filter, by, durability }
+            }
+            _ => Op::Update { collection, key: self.key(), by: updates::by(&mut self.rng), durability },
         }
     }
 

@@ -8,9 +8,14 @@ pub use changes::{Action, Change, PathStep, apply_update};
 pub use merge::merge;
 pub use patch::{PatchOp, apply_patch};
 
+use std::collections::BTreeMap;
+
 use crate::encoded::value_len;
+use crate::key::Key;
 use crate::limits::Limits;
 use crate::outcome::Refusal;
+use crate::query::Filter;
+use crate::state::{State, Stored};
 use crate::value::{Document, Value};
 
 /// Why a patch or an update fails, without what is said of it.
@@ -65,6 +70,15 @@ pub(crate) fn updated(document: &Document, by: &By, limits: &Limits) -> Result<D
         Err((_, Misfit::Limit(limit))) => Err(limit),
         Ok(_) | Err(_) => Err(Refusal::UpdateFails),
     }
+}
+
+/// The documents of a collection that the filter admits, in key order.
+pub(crate) fn admitted(state: &State, name: &str, filter: &str) -> Vec<(Key, Stored)> {
+    let filter = Filter::parse(filter).expect("the filter is one");
+    let all = state.collection(name).into_iter().flat_map(|collection| &collection.documents);
+    let admits =
+        |(key, stored): &(&Key, &Stored)| filter.admits(Some(*key), &stored.document, &BTreeMap::new());
+    all.filter(admits).map(|(key, stored)| (key.clone(), stored.clone())).collect()
 }
 
 /// The operation that failed, counted from 0, and why.

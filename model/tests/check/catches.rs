@@ -1,15 +1,16 @@
 //! Each way of being wrong is caught, and reduced to a few steps.
 
+use holotype_model::Ending;
 use holotype_model::check::{CaseStrategy, Finding, Plan, Profile, Reduced, Step, drive, minimise, run};
-use holotype_model::{Ending, Features};
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 
 use crate::bug::Bug;
 use crate::rig::ToyRig;
+use crate::toy::features;
 
 /// What the driver makes of a store with this bug.
 fn caught(rig: &mut ToyRig) -> Reduced {
-    let plan = Plan { cases: 4000, ..Plan::new(1, Profile::new(Features::all())) };
+    let plan = Plan { cases: 4000, ..Plan::new(1, Profile::new(features())) };
     match drive(rig, &plan) {
         Err(Finding::Diverged(reduced)) => *reduced,
         Err(idle) => panic!("{idle}"),
@@ -135,7 +136,7 @@ fn mistakes_under_faults() {
 fn a_failure_that_nothing_caused_is_a_finding() {
     // The store meets its fault, and the rig denies it.
     let mut denied = Denying(ToyRig::with_faults(None));
-    let plan = Plan::new(1, Profile::new(Features::all()));
+    let plan = Plan::new(1, Profile::new(features()));
     let Err(Finding::Diverged(reduced)) = drive(&mut denied, &plan) else { panic!("not caught") };
     assert_eq!(reduced.divergence.disagreement.expected, ["an answer, as nothing was broken"]);
 }
@@ -172,14 +173,14 @@ fn the_report_shows_the_steps_what_was_found_and_how_to_repeat_it() {
     assert_eq!(last, format!("repeat with: holotype check --seed {} --cases 1", reduced.case.seed));
     assert!(report.contains("power cut") && report.contains("Synced"), "{report}");
 
-    let plan = Plan { cases: 1, ..Plan::new(reduced.case.seed, Profile::new(Features::all())) };
+    let plan = Plan { cases: 1, ..Plan::new(reduced.case.seed, Profile::new(features())) };
     let again = drive(&mut ToyRig::new(Some(Bug::LosesAcknowledgedCommit)), &plan);
     assert_eq!(again, Err(Finding::Diverged(Box::new(reduced))), "the line repeats it");
 }
 
 #[test]
 fn proptest_reduces_as_well_as_the_reduction_alone() {
-    let strategy = CaseStrategy { profile: Profile::new(Features::all()), len: 80 };
+    let strategy = CaseStrategy { profile: Profile::new(features()), len: 80 };
     let config = Config { failure_persistence: None, cases: 1000, ..Config::default() };
     let fails = |steps: &[Step]| run(&mut ToyRig::new(Some(Bug::ClearResetsIds)), steps).is_err();
     let found = TestRunner::new(config).run(&strategy, |case| {

@@ -5,8 +5,8 @@ use std::ops::Bound;
 use std::rc::Rc;
 
 use holotype_model::{
-    Document, Durability, Failure, Features, Key, KeyRange, Limits, Op, Outcome, Prefix, Refusal, Subject,
-    Value,
+    Document, Durability, Failure, Feature, Features, Key, KeyRange, Limits, Op, Outcome, Prefix, Refusal,
+    Subject, Value,
 };
 
 use crate::bug::Bug;
@@ -100,8 +100,13 @@ impl Subject for Toy {
     }
 
     fn supports(&self) -> Features {
-        Features::all()
+        features()
     }
+}
+
+/// All but updates.
+pub(crate) fn features() -> Features {
+    Features::all().without(Feature::Updates)
 }
 
 impl Toy {

@@ -29,12 +29,14 @@ const COUNTER: &str = "group store.holo docs --by key() --where key()==KEY";
 /// A key that no life puts.
 const NEW: i64 = 1_000_000;
 /// Commands that write, with what each changes.
-const WRITERS: [(&str, Change); 9] = [
+const WRITERS: [(&str, Change); 11] = [
     ("put store.holo docs 1000000 {\"k\":1000000}", Change::Adds),
     ("import store.holo new.jsonl --key k --collection docs", Change::Adds),
     ("import store.holo new.jsonl --key k --collection docs --batch 1", Change::Adds),
     ("update store.holo docs KEY --set $.k=1000000", Change::Sets),
+    ("update store.holo docs --where key()==KEY --set $.k=1000000", Change::Sets),
     ("delete store.holo docs KEY", Change::Deletes),
+    ("delete store.holo docs --where key()==KEY", Change::Deletes),
     ("checkpoint store.holo", Change::Nothing),
     ("compact store.holo", Change::Nothing),
     ("backup store.holo backup.holo", Change::Copies("backup.holo")),

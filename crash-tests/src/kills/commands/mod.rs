@@ -18,7 +18,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use holotype::{Document, doc};
+use holotype::{Document, Value, doc};
 use holotype_model::check::Rng;
 
 use super::process::Worker;
@@ -61,6 +61,9 @@ enum Command {
     },
     Put,
     Delete,
+    /// Many documents in one commit.
+    UpdateMany,
+    DeleteMany,
     Checkpoint,
     Compact,
     /// From the backup that is there, if there is one.
@@ -69,12 +72,14 @@ enum Command {
 }
 
 /// Twice those that write most.
-const COMMANDS: [Command; 10] = [
+const COMMANDS: [Command; 12] = [
     Command::Import { is_batched: false },
     Command::Import { is_batched: false },
     Command::Import { is_batched: true },
     Command::Put,
     Command::Delete,
+    Command::UpdateMany,
+    Command::DeleteMany,
     Command::Checkpoint,
     Command::Compact,
     Command::Backup,
@@ -150,6 +155,22 @@ impl Commands {
                 state.remove(&key);
                 after.push(state);
             }
+            Command::UpdateMany => {
+                let from = self.rng.below(KEYS) as i64;
+                say(&format!("update store.holo docs --where @.k>={from} --set $.life={life} --inc $.n=1"));
+                for (_, document) in state.range_mut(from..) {
+                    let n = document.get("n").and_then(Value::as_i64).unwrap_or(0);
+                    document.insert("life", life as i64);
+                    document.insert("n", n + 1);
+                }
+                after.push(state);
+            }
+            Command::DeleteMany => {
+                let from = self.rng.below(KEYS) as i64;
+                say(&format!("delete store.holo docs --where key()>={from}&&key()<{}", from + 20));
+                state.retain(|key, _| !(from..from + 20).contains(key));
+                after.push(state);
+            }
             Command::Checkpoint => say("checkpoint store.holo"),
             Command::Compact => say("compact store.holo"),
             Command::Backup => {
@@ -193,7 +214,11 @@ impl Commands {
         let is_acknowledged = match command {
             // Its one document may not be there, nor its collection.
             Command::Delete if run.code() == Some(1) && run.said("no document") => true,
-            Command::Delete if run.code() == Some(1) && run.said("no collection") => true,
+            Command::Delete | Command::UpdateMany | Command::DeleteMany
+                if run.code() == Some(1) && run.said("no collection") =>
+            {
+                true
+            }
             _ if run.code().is_some_and(|code| code != 0) => {
                 return Err("a command that nothing hinders fails".to_owned());
             }

@@ -114,6 +114,12 @@ impl WriteTxn {
         if len > max { Err(Error::TransactionTooLarge { len, max }) } else { Ok(()) }
     }
 
+    /// Holds the changes so far to the limit of a transaction, also those of a single call, which has none of its own.
+    pub(crate) fn check_transaction_size(&self) -> Result<()> {
+        let (len, max) = (self.memory_bytes(), self.shared.options.transaction_bytes);
+        if len > max { Err(Error::TransactionTooLarge { len, max }) } else { Ok(()) }
+    }
+
     /// How many documents a collection has.
     pub(crate) fn len(&self, documents: &Documents) -> Result<u64> {
         let touched = self.batch.number_of(documents).map(|number| &self.batch.collections[number as usize]);
@@ -207,7 +213,7 @@ impl WriteTxn {
     //# A refused operation in a transaction MUST leave the transaction as it was before the operation; the
     //# transaction goes on.
     /// Carries out `work`, and undoes what it has done where it fails (spec: T-2.7).
-    pub(super) fn all_or_nothing<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+    pub(crate) fn all_or_nothing<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         let changes = self.batch.changes.len();
         work(self).inspect_err(|_| self.undo_to(changes))
     }
