@@ -9,6 +9,7 @@
 //! | [`seen`] | what is wrong under an open store: it is told when the store checks itself |
 //! | [`readers`] | scans beside a writer, and over damage |
 //! | [`history`] | threads on one store: some order of their calls explains every answer |
+//! | [`updates`] | changes of values: over bytes, decoded, and by the model |
 //! | [`fallback`] | damage to what is there twice: the other one is enough |
 //! | [`full`] | a disk that is full: what frees room still finds some |
 //! | [`space`] | the length of a file, and what it costs to keep it short |
@@ -36,6 +37,7 @@ pub mod follower;
 pub mod full;
 pub mod gate;
 pub mod history;
+pub mod input;
 pub mod kills;
 pub mod live;
 pub mod machine;
@@ -51,4 +53,5 @@ pub mod seen;
 pub mod setup;
 pub mod space;
 pub mod torture;
+pub mod updates;
 pub mod witness;

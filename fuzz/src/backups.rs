@@ -8,7 +8,7 @@ use holotype::storage::Storage;
 use holotype::storage::sim::{Decisions, FaultKind, FaultPlan, Level, Nth, SimDisk, SyncLoss};
 use holotype::{BackupReport, Db, Document, Durability, Error, Key, Options, Result, doc};
 
-use crate::input::Input;
+use holotype_crash_tests::input::Input;
 
 /// Longer lives show what shorter ones show.
 const STEPS_MAX: usize = 200;

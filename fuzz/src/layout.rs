@@ -9,7 +9,7 @@ use holotype::format::record::{RecordSeed, peek_len};
 use holotype::format::segment::{SEGMENT_HEADER_LEN, SegmentHeader, SegmentKind};
 use holotype::format::superblock::{SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, parse_slot};
 
-use crate::input::Input;
+use holotype_crash_tests::input::Input;
 
 /// In a slot: the references to the newest checkpoint and to the one before, and in each where its root lies.
 const REFERENCES: [usize; 2] = [384, 432];

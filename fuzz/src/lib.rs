@@ -18,15 +18,14 @@ mod backups;
 mod disk;
 mod document;
 mod image;
-mod input;
 mod json;
 mod layout;
 mod lives;
 mod mutate;
 mod operations;
+mod patches;
 mod reseal;
 mod sample;
-mod updates;
 
 pub use backups::backups;
 pub use document::document_decode;
@@ -38,7 +37,15 @@ pub use mutate::mutate_image;
 pub use operations::operations;
 pub use reseal::{AGED, DAMAGE, STRETCH, forged, resealed_image};
 pub use sample::{aged_store, sample_store};
-pub use updates::updates;
+
+/// Bytes as a document and what it is changed by.
+///
+/// # Panics
+/// If engine and model do not agree on what becomes of it, or engine and the crate `json-patch` on a patch.
+pub fn updates(bytes: &[u8]) {
+    let checked = holotype_crash_tests::updates::check(bytes).and_then(|()| patches::check(bytes));
+    checked.unwrap_or_else(|what| panic!("{what}"));
+}
 
 /// A target: a function of any bytes that returns if all is well.
 pub type Target = fn(&[u8]);

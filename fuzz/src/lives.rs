@@ -5,7 +5,7 @@ use holotype_crash_tests::live::{Live, Moment, Step, Violation};
 use holotype_crash_tests::setup::Setup;
 use holotype_model::{Document, Durability, Ending, Key, KeyRange, Op, Value};
 
-use crate::input::Input;
+use holotype_crash_tests::input::Input;
 
 /// More steps show what fewer show.
 const STEPS_MAX: usize = 120;

@@ -1,8 +1,8 @@
 //! A mutator that knows the format: it edits fields, not bytes anywhere, and makes the checksums right again.
 
-use crate::input::Input;
 use crate::layout::Layout;
 use crate::reseal::edit;
+use holotype_crash_tests::input::Input;
 
 /// Bytes of choices for one mutation.
 const CHOICES: usize = 64;

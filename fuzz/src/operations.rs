@@ -6,7 +6,7 @@ use holotype::format::SEGMENTS_START;
 use holotype::storage::sim::{Level, SimDisk};
 use holotype::{Collection, Db, Document, Durability, Error, Key, Options, Result, doc};
 
-use crate::input::Input;
+use holotype_crash_tests::input::Input;
 
 /// Longer runs show what shorter ones show.
 const CALLS_MAX: usize = 400;

@@ -6,9 +6,9 @@
 use std::sync::OnceLock;
 
 use crate::image::file_image;
-use crate::input::Input;
 use crate::layout::{Layout, PLACES};
 use crate::sample::{aged_store, sample_store};
+use holotype_crash_tests::input::Input;
 
 /// More edits than this only hide each other.
 const EDITS_MAX: usize = 16;

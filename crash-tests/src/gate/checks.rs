@@ -11,7 +11,9 @@ use crate::kills::{self, Kills, Worker};
 use crate::live::Pairs;
 use crate::part::{Deadline, Shard};
 use crate::setup::Setup;
-use crate::{fallback, faults, full, history, media, own_thread, power, random, readers, seen, space};
+use crate::{
+    fallback, faults, full, history, media, own_thread, power, random, readers, seen, space, updates,
+};
 
 use super::Progress;
 
@@ -42,6 +44,7 @@ pub(super) const CHECKS: &[Check] = &[
     // The broadest of those that are quick.
     Check { name: "lives", weight: 2, cases: Cases::Seeds, run: lives },
     Check { name: "space", weight: 1, cases: Cases::Once, run: short_files },
+    Check { name: "updates", weight: 1, cases: Cases::Seeds, run: changed },
     Check { name: "power", weight: 4, cases: Cases::Seeds, run: power },
     Check { name: "crash", weight: 6, cases: Cases::List, run: every_cut },
     Check { name: "readers", weight: 1, cases: Cases::Once, run: beside_a_writer },
@@ -231,6 +234,19 @@ fn lives(run: &mut Run<'_>) -> Result<(), Failed> {
     run.notes.push(tally.to_string());
     run.notes.push(run.pairs.to_string());
     result
+}
+
+/// How many changes are tried between two looks at the clock.
+const CHANGES: u64 = 1_000;
+
+fn changed(run: &mut Run<'_>) -> Result<(), Failed> {
+    run.each_seed(|run, seed| {
+        // A range of its own for each.
+        let first = seed.wrapping_mul(CHANGES);
+        let tried = updates::every_check(first, CHANGES);
+        run.cases += tried.map_err(|(case, what)| format!("change {case}: {what}"))?;
+        Ok(())
+    })
 }
 
 fn damaged(run: &mut Run<'_>) -> Result<(), Failed> {

@@ -4,7 +4,7 @@ use crate::crash::{Scope, run};
 use crate::media::{Damage, Specimen};
 use crate::part::Shard;
 use crate::setup::Setup;
-use crate::{fallback, faults, full, history, media, power, random};
+use crate::{fallback, faults, full, history, media, power, random, updates};
 
 /// How much was tried; or how much until something was found, and what.
 pub type Outcome = Result<u64, (u64, String)>;
@@ -15,6 +15,7 @@ pub type Check = (&'static str, fn() -> Outcome);
 /// The checks, the cheap ones first.
 pub const CHECKS: &[Check] = &[
     ("readers", readers),
+    ("updates", || updates::every_check(0, 4_000)),
     ("lives", lives),
     ("creation", || every_cut(Setup::TINY, 0, 1)),
     ("fallback", once),
@@ -42,7 +43,7 @@ fn histories() -> Outcome {
 
 fn lives() -> Outcome {
     let mut cases = 0;
-    for seed in 0..40 {
+    for seed in 0..60 {
         cases += 1;
         let setup = if seed % 2 == 0 { Setup::SECTORS } else { Setup::TINY };
         random::live(seed, 150, setup, &[]).map_err(|reduced| (cases, reduced.to_string()))?;

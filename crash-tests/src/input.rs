@@ -2,35 +2,39 @@
 
 /// Takes choices off the front of the bytes. Any bytes mean something, so that a change of one byte is a change of one
 /// choice and not the end of the run.
-#[derive(Debug)]
-pub(crate) struct Input<'a> {
+#[derive(Debug, Clone)]
+pub struct Input<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Input<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+    /// Choices from these bytes.
+    pub fn new(bytes: &'a [u8]) -> Self {
         Input { rest: bytes }
     }
 
-    /// The next byte; none at the end.
-    pub(crate) fn next(&mut self) -> Option<u8> {
-        let (first, rest) = self.rest.split_first()?;
-        self.rest = rest;
-        Some(*first)
-    }
-
     /// The next byte, or 0 at the end.
-    pub(crate) fn byte(&mut self) -> u8 {
+    pub fn byte(&mut self) -> u8 {
         self.next().unwrap_or(0)
     }
 
     /// The next two bytes as a number.
-    pub(crate) fn short(&mut self) -> usize {
+    pub fn short(&mut self) -> usize {
         usize::from(self.byte()) << 8 | usize::from(self.byte())
     }
 
     /// One of `choices`.
-    pub(crate) fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
+    pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[usize::from(self.byte()) % choices.len()]
+    }
+}
+
+impl Iterator for Input<'_> {
+    type Item = u8;
+
+    fn next(&mut self) -> Option<u8> {
+        let (first, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(*first)
     }
 }
