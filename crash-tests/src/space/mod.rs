@@ -49,6 +49,7 @@ const STORIES: &[Story] = &[
     ("long documents", |tally| shapes::run(&shapes::LONG, tally)),
     ("a backup in the midst", |tally| shapes::run(&shapes::COPIED, tally)),
     ("close", rest::close),
+    ("transactions", rest::transactions),
     ("commits one by one", rest::one_by_one),
     ("order of keys", rest::order),
 ];

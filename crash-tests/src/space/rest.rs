@@ -1,6 +1,6 @@
 //! What is left behind: by commits one by one, at close, and in the order of keys.
 
-use holotype::Durability;
+use holotype::{Durability, Error, Value, doc};
 use holotype_model::check::Rng;
 
 use super::Tally;
@@ -54,6 +54,28 @@ pub(super) fn one_by_one(tally: &mut Tally) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// A transaction takes as much memory as it may, and no more; one that was refused for it can be committed in parts.
+pub(super) fn transactions(tally: &mut Tally) -> Result<(), String> {
+    let (most, len) = (1 << 20, 1000);
+    let store = Measured::create(&options().transaction_bytes(most), len)?;
+    let transaction = store.db.begin_write().map_err(|error| say("beginning", &error))?;
+    let document = doc! { "p": Value::Bytes(vec![7; len]) };
+    let a = transaction.collection("a");
+    let taken = (0i64..).take_while(|n| a.put(*n, &document).is_ok()).count();
+    tally.calls += taken as u64;
+    if !(most / 2..=most).contains(&(taken * len)) {
+        return Err(format!("{taken} documents of {len} bytes in a transaction of {most} bytes"));
+    }
+    match a.put(taken as i64, &document) {
+        Err(Error::TransactionTooLarge { .. }) => {}
+        other => return Err(format!("one document more than a transaction may have: {other:?}")),
+    }
+    drop(a);
+    transaction.commit().map_err(|error| say("committing", &error))?;
+    let count = store.db.collection("a").len().map_err(|error| say("counting", &error))?;
+    if count == taken as u64 { Ok(()) } else { Err(format!("{count} of {taken} documents were committed")) }
 }
 
 //= spec/space.md#p-7-4-order-of-keys
