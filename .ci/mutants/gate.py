@@ -28,6 +28,8 @@ GATE_SEED = 20260101
 WORKERS = 2
 # What is found is mostly found early.
 SHORT = ["--seconds", "14"]
+# What that lets live counts as not found until the whole gate has judged it, so that a run that is cut short tells no higher score.
+LIVED_SO_FAR = ("survived", "a quarter of the time")
 
 
 def drawn(tool, tree, excluded, seed):
@@ -77,6 +79,11 @@ def try_gate(program, number, longest, *arguments, **variables):
         return "caught", "it ended by itself"
 
 
+def left(sample, verdicts, is_whole):
+    """Those that the short gate has yet to judge, or the whole one."""
+    return [name for name in sample if name not in verdicts or is_whole and tuple(verdicts[name]) == LIVED_SO_FAR]
+
+
 def score(verdicts, wanted):
     """A line on what was judged so far, and what is not as it must be."""
     judged = len(verdicts)
@@ -94,6 +101,9 @@ def shown_to_fail():
         verdicts = {str(n): ("caught" if n < found else "survived", "-") for n in range(found + missed)}
         if bool(score(verdicts, 100)[1]) != is_red:
             raise SystemExit(f"{found} found and {missed} missed is judged otherwise")
+    cut_short = {"found": ("caught", "lives"), "lived": LIVED_SO_FAR}
+    if not score(cut_short, 3)[1] or left(["found", "lived", "new"], cut_short, True) != ["lived", "new"]:
+        raise SystemExit("what lived through the short gate alone is forgotten")
 
 
 def run(tool, tree, work, arguments, excluded, choose_equivalent, commit):
@@ -121,20 +131,22 @@ def run(tool, tree, work, arguments, excluded, choose_equivalent, commit):
     longest = 60 + 4 * (time.monotonic() - start)
     end = start + 60 * arguments.minutes if arguments.minutes else None
 
-    def judge(name, *arguments):
+    def judge(name, is_whole):
         if end is not None and time.monotonic() > end:
             return
-        number = switched.numbers[name]
-        said = try_gate(program, number, longest, *arguments) if switched.of[name] in called else ("survived", "it is never called")
-        if said[0] == "survived" and arguments and switched.of[name] in called:
-            return
+        if switched.of[name] not in called:
+            said = "survived", "it is never called"
+        else:
+            said = try_gate(program, switched.numbers[name], longest, *([] if is_whole else SHORT))
+            if said[0] == "survived" and not is_whole:
+                said = LIVED_SO_FAR
         verdicts[name] = said
         print(f"  {': '.join(said)}: {name}", flush=True)
         file.write_text(json.dumps(verdicts, indent=1))
 
-    for how in (SHORT, []):
+    for is_whole in (False, True):
         with ThreadPoolExecutor(WORKERS) as pool:
-            list(pool.map(lambda name: judge(name, *how), [name for name in sample if name not in verdicts]))
+            list(pool.map(lambda name: judge(name, is_whole), left(sample, verdicts, is_whole)))
     verdicts = {name: verdicts[name] for name in sample if name in verdicts}
     line, faults = score(verdicts, wanted)
     for name, (verdict, _) in sorted(verdicts.items()):

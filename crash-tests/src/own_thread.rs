@@ -1,5 +1,5 @@
-//! What the store's own thread is for: what nobody waits for is durable in time, the file becomes as small as it is to be, old snapshots
-//! end, and tasks that wait for a commit are woken.
+//! What the store's own thread is for: what nobody waits for becomes durable, the file comes within
+//! its bound at rest, old snapshots end, and tasks that wait for a commit are woken.
 
 use std::future::Future;
 use std::pin::pin;
@@ -34,7 +34,7 @@ fn with_thread() -> Options {
 
 //= spec/space.md#p-6-3-who-does-it
 //# Maintenance is done by a thread of the store's.
-/// The store's own thread makes durable what was placed, and the file as small as it is to be, and then it rests.
+/// The store's own thread makes durable what was placed, and brings the file within its bound at rest.
 fn rest(tally: &mut Tally) -> Result<(), String> {
     let mut store = Measured::create(&with_thread(), 200)?;
     for n in 0..6000 {
@@ -64,7 +64,7 @@ fn rest(tally: &mut Tally) -> Result<(), String> {
     store.look()
 }
 
-/// A snapshot that is older than it may be ends by itself, and what it kept is given back.
+/// A snapshot that is older than it may be ends by itself, and reads through it say so.
 fn old_snapshots() -> Result<(), String> {
     let options = options().background(Background::Thread).durability(Durability::Buffered);
     let options =

@@ -114,7 +114,8 @@ pub(super) fn run(shape: &Shape, tally: &mut Tally) -> Result<(), String> {
     }
     store.come_to_rest(tally)?;
     store.is_within(20, 5, "at rest", tally)?;
-    // spec: P-5.1, P-5.4. A store of more than 16 segments keeps its reserve: two successors, one to relocate into, and a checkpoint.
+    // spec: P-5.1, P-5.4. A store of more than 16 segments keeps its reserve: two successors, one to
+    // relocate into, and a checkpoint.
     let free = store.db.stats().space.free_bytes / u64::from(SEGMENT);
     if store.db.stats().segments > 16 && free < 5 {
         return Err(format!("{free} segments are free at rest: {:#?}", store.db.stats()));
@@ -129,7 +130,8 @@ pub(super) fn run(shape: &Shape, tally: &mut Tally) -> Result<(), String> {
     if cost * 10 > user * shape.cost {
         return Err(format!("{cost} bytes were moved and written for {user} of callers': {after:#?}"));
     }
-    // spec: P-2.1. A checkpoint is due when the log written since the last one has reached the larger of `checkpoint_bytes` and four times its bytes.
+    // spec: P-2.1. A checkpoint is due when the log written since the last one has reached the larger of
+    // `checkpoint_bytes` and four times the bytes of that one.
     let most = (16 * u64::from(SEGMENT)).max(4 * after.space.checkpoint_bytes) + 2 * u64::from(SEGMENT);
     if after.space.log_since_checkpoint > most {
         return Err(format!(
@@ -141,7 +143,8 @@ pub(super) fn run(shape: &Shape, tally: &mut Tally) -> Result<(), String> {
     if store.longest_step > 3 * u64::from(SEGMENT) {
         return Err(format!("one step wrote {} bytes", store.longest_step));
     }
-    // spec: P-5.4. A file is not cut before at least half as many bytes of log were written since then as the cut gives back.
+    // spec: P-5.4. A file is not cut before at least half as many bytes of log were written since then
+    // as the cut gives back.
     let written = after.log_end - before.log_end;
     if shape.gives_back_seldom && store.given_back > 2 * written + before.file_bytes {
         return Err(format!("{} bytes were cut off, {written} written", store.given_back));
