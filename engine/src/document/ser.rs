@@ -10,16 +10,19 @@
 //! | structs, maps | object; names that are ints, bools or `char`s become text |
 //! | enums | text for a unit variant, else an object of one field: variant to content |
 
+mod encoder;
 mod name;
 mod object;
 mod sort;
 
 use serde::ser::{self, Serialize};
 
-use self::object::{ArrayEncoder, MapEncoder, ObjectEncoder};
+use self::encoder::{Encoder, error};
+use self::name::MapEncoder;
+use self::object::{ArrayEncoder, ObjectEncoder};
 use super::cbor::encode;
 use super::cbor::head::Reader;
-use super::{DEPTH_MAX, Kind, map};
+use super::{Kind, map};
 use crate::error::{Error, Result};
 
 /// Appends `value` to `out` as a document's deterministic CBOR: the bytes that [`Document::encode`](super::Document::encode)
@@ -54,49 +57,6 @@ fn check_document(bytes: &[u8]) -> Result<()> {
     match Reader::new(bytes).head()?.kind() {
         Kind::Object => map::check_len(bytes.len()),
         kind => Err(error(format!("a document is a struct or a map, not {kind}"))),
-    }
-}
-
-fn error(message: String) -> Error {
-    Error::Serde { message }
-}
-
-impl ser::Error for Error {
-    fn custom<T: std::fmt::Display>(message: T) -> Self {
-        error(message.to_string())
-    }
-}
-
-/// Writes values one behind the other, and knows how deep it is in them.
-struct Encoder<'a> {
-    out: &'a mut Vec<u8>,
-    level: usize,
-}
-
-impl Encoder<'_> {
-    /// Enters an array or object.
-    #[inline]
-    fn descend(&mut self) -> Result<()> {
-        if self.level == DEPTH_MAX {
-            return Err(Error::TooDeep { max: DEPTH_MAX });
-        }
-        self.level += 1;
-        Ok(())
-    }
-
-    /// Begins the object of one field that holds a variant's content.
-    fn begin_variant(&mut self, variant: &str) -> Result<()> {
-        self.descend()?;
-        encode::head(self.out, encode::OBJECT, 1);
-        encode::text(self.out, variant);
-        Ok(())
-    }
-
-    fn unsigned(&mut self, value: u64) -> Result<()> {
-        let int = i64::try_from(value)
-            .map_err(|_| error(format!("{value} is beyond the largest int, {}", i64::MAX)))?;
-        encode::int(self.out, int);
-        Ok(())
     }
 }
 

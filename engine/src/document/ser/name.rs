@@ -1,13 +1,33 @@
-//! Names of fields that come as values of any type.
+//! Maps: objects whose names come as values of any type.
 
 use serde::ser::{self, Impossible, Serialize};
 
-use super::error;
+use super::encoder::error;
 use super::object::ObjectEncoder;
 use crate::error::{Error, Result};
 
+/// An object whose names come as values of any type.
+pub(super) struct MapEncoder<'e, 'a>(pub(super) ObjectEncoder<'e, 'a>);
+
+impl ser::SerializeMap for MapEncoder<'_, '_> {
+    type Ok = ();
+    type Error = Error;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, name: &T) -> Result<()> {
+        name.serialize(NameEncoder(&mut self.0))
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
+        value.serialize(&mut *self.0.encoder)
+    }
+
+    fn end(self) -> Result<()> {
+        self.0.finish()
+    }
+}
+
 /// Writes the name of a field: text, or what is plainly written as text.
-pub(super) struct NameEncoder<'o, 'e, 'a>(pub(super) &'o mut ObjectEncoder<'e, 'a>);
+struct NameEncoder<'o, 'e, 'a>(&'o mut ObjectEncoder<'e, 'a>);
 
 impl NameEncoder<'_, '_, '_> {
     fn refuse<T>(kind: &str) -> Result<T> {

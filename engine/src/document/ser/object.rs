@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use serde::ser::{self, Serialize};
 
-use super::Encoder;
-use super::name::NameEncoder;
+use super::encoder::Encoder;
 use super::sort::{FEW, sort_fields};
 use crate::document::cbor::encode;
 use crate::document::map::key_cmp;
@@ -68,7 +67,7 @@ impl<'e, 'a> ArrayEncoder<'e, 'a> {
 
 /// An object that is being written.
 pub(super) struct ObjectEncoder<'e, 'a> {
-    encoder: &'e mut Encoder<'a>,
+    pub(super) encoder: &'e mut Encoder<'a>,
     pending: Pending,
     /// The name of the last field, its head left out.
     last_name: Range<usize>,
@@ -108,7 +107,7 @@ impl<'e, 'a> ObjectEncoder<'e, 'a> {
     }
 
     #[inline]
-    fn finish(self) -> Result<()> {
+    pub(super) fn finish(self) -> Result<()> {
         if !self.in_order {
             sort_fields(self.encoder.out, self.pending.head.end, self.pending.count, &self.starts)?;
         }
@@ -162,23 +161,3 @@ macro_rules! object_traits {
 }
 
 object_traits!(SerializeStruct, SerializeStructVariant);
-
-/// An object whose names come as values of any type.
-pub(super) struct MapEncoder<'e, 'a>(pub(super) ObjectEncoder<'e, 'a>);
-
-impl ser::SerializeMap for MapEncoder<'_, '_> {
-    type Ok = ();
-    type Error = Error;
-
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, name: &T) -> Result<()> {
-        name.serialize(NameEncoder(&mut self.0))
-    }
-
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        value.serialize(&mut *self.0.encoder)
-    }
-
-    fn end(self) -> Result<()> {
-        self.0.finish()
-    }
-}

@@ -5,7 +5,7 @@
 use crate::document::cbor::head::Reader;
 use crate::error::Result;
 
-use super::error;
+use super::encoder::error;
 
 /// Objects of more fields than this need an allocation to be sorted.
 pub(super) const FEW: usize = 16;
