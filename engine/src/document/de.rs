@@ -3,14 +3,15 @@
 //! A field that the type does not ask for is stepped over by the heads of its items. Where the type asks for a float, an int is
 //! taken as well; where it asks for an `Option`, null is `None`.
 
+pub(super) mod decoder;
 mod parts;
 
 use serde::de::{self, Deserialize, Unexpected, Visitor};
 
+use self::decoder::Decoder;
 use self::parts::{Fields, Items, Variant};
-use super::DEPTH_MAX;
 use super::cbor::head::{Head, Reader};
-use super::map::check_len;
+use super::limits::check_len;
 use crate::error::{Error, Result};
 
 /// The value of type `T` that an encoded document stands for.
@@ -45,31 +46,7 @@ pub fn from_bytes<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T> {
     Ok(value)
 }
 
-impl de::Error for Error {
-    #[cold]
-    fn custom<T: std::fmt::Display>(message: T) -> Self {
-        Error::Serde { message: message.to_string() }
-    }
-}
-
-/// Reads values one behind the other, and knows how deep it is in them.
-pub(super) struct Decoder<'de> {
-    reader: Reader<'de>,
-    level: usize,
-}
-
 impl<'de> Decoder<'de> {
-    #[inline]
-    pub(super) fn new(reader: Reader<'de>) -> Self {
-        Decoder { reader, level: 0 }
-    }
-
-    /// The head of what comes next, left unread.
-    #[inline]
-    fn peek(&self) -> Result<Head> {
-        Ok({ self.reader }.head()?)
-    }
-
     /// Gives the visitor the item whose head was read, whatever it is.
     #[inline]
     fn visit<V: Visitor<'de>>(&mut self, head: Head, visitor: V) -> Result<V::Value> {
@@ -103,25 +80,6 @@ impl<'de> Decoder<'de> {
         let left = fields.left;
         self.ascend(left, count)?;
         Ok(value)
-    }
-
-    #[inline]
-    fn descend(&mut self) -> Result<()> {
-        if self.level == DEPTH_MAX {
-            return Err(Error::TooDeep { max: DEPTH_MAX });
-        }
-        self.level += 1;
-        Ok(())
-    }
-
-    /// Leaves an array or object of `count` things, of which the visitor left `left` unread: then it is of another type.
-    #[inline]
-    fn ascend(&mut self, left: usize, count: usize) -> Result<()> {
-        self.level -= 1;
-        match left {
-            0 => Ok(()),
-            _ => Err(de::Error::invalid_length(count, &format!("{}", count - left).as_str())),
-        }
     }
 }
 

@@ -1,30 +1,9 @@
-//! `Document`: a finite map from text to `Value`, kept in the order in which it is encoded.
+//! A `Document` as a map: its fields in the order in which they are encoded.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::json::{self, JsonMode};
-use super::{DOCUMENT_LEN_MAX, JsonPointer, Text, Value, cbor, path, pointer};
-use crate::error::{Error, Result};
-
-/// A finite map from text to [`Value`]: what a collection holds under a key.
-///
-/// Fields stand in the order of their encoded names: shorter names first, names of one length bytewise.
-///
-/// ```
-/// use holotype::{Document, doc};
-///
-/// let mut bird = doc! { "name": "Wren", "seen": [{ "where": "hedge" }] };
-/// bird.insert("count", 2);
-/// assert_eq!(bird.get_path("seen.0.where").and_then(|place| place.as_str()), Some("hedge"));
-/// assert_eq!(Document::decode(&bird.encode())?, bird);
-/// # Ok::<(), holotype::Error>(())
-/// ```
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Document {
-    /// Sorted by [`key_cmp`], with no name twice.
-    entries: Vec<(Text, Value)>,
-}
+use super::{Document, Text, Value, path};
 
 //= spec/encoding.md#e-3-2-order-of-names
 //# Fields MUST stand in the bytewise order of their encoded names.
@@ -106,13 +85,6 @@ impl Document {
         }
     }
 
-    /// The value that `pointer` leads to, if it leads to one. To the whole document, which is no [`Value`], it leads to none.
-    pub fn pointer(&self, pointer: &JsonPointer) -> Option<&Value> {
-        let mut tokens = pointer.tokens();
-        let first = self.get(tokens.next()?)?;
-        tokens.try_fold(first, |value, token| pointer::step(&value, token).ok())
-    }
-
     /// Takes the field `name` out, and returns what it held.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         self.find(name).ok().map(|at| self.entries.remove(at).1)
@@ -151,78 +123,6 @@ impl Document {
     /// The values, in the order in which they are encoded.
     pub fn values(&self) -> impl ExactSizeIterator<Item = &Value> + DoubleEndedIterator {
         self.entries.iter().map(|(_, value)| value)
-    }
-
-    /// The document's deterministic CBOR. The limits on length and depth are not looked at here:
-    /// [`encode_into`](Self::encode_into) does.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(64);
-        cbor::encode::document(&mut out, self, usize::MAX).expect("no document in memory is that deep");
-        out
-    }
-
-    /// Appends the document's deterministic CBOR to `out`, which stays as it was on an error.
-    ///
-    /// # Errors
-    /// `TooDeep`, `DocumentTooLarge`.
-    #[inline]
-    pub fn encode_into(&self, out: &mut Vec<u8>) -> Result<()> {
-        let start = out.len();
-        let encoded = cbor::encode::document(out, self, super::DEPTH_MAX).map_err(Error::from);
-        let checked = encoded.and_then(|()| check_len(out.len() - start));
-        if checked.is_err() {
-            out.truncate(start);
-        }
-        checked
-    }
-
-    /// The document that `bytes` encode.
-    ///
-    /// # Errors
-    /// `Decode` for anything but the bytes that [`encode`](Self::encode) gives for some document; `TooDeep`,
-    /// `DocumentTooLarge`.
-    pub fn decode(bytes: &[u8]) -> Result<Self> {
-        check_len(bytes.len())?;
-        Ok(cbor::decode::document(bytes)?)
-    }
-
-    /// The document as JSON. [`json`] says how what JSON lacks is written.
-    pub fn to_json(&self, mode: JsonMode) -> String {
-        let mut out = String::new();
-        json::write_document(self, mode, &mut out);
-        out
-    }
-
-    /// The document that a JSON text holds.
-    ///
-    /// # Errors
-    /// `Json` with line and column; `TooDeep`, `DocumentTooLarge`.
-    pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
-        json::parse_document(text.as_ref())
-    }
-}
-
-//= spec/semantics.md#s-2-4-document-limit
-//# A write of a document whose encoded form is longer than 67,108,864 bytes MUST be refused as
-//# `DocumentTooLarge`.
-//= spec/values.md#v-4-2-document-length
-//# A document MUST NOT have more than 67,108,864 encoded bytes (64 MiB).
-//= spec/values.md#v-4-4-beyond-a-limit
-//# A store MUST refuse a key or a document that is beyond a limit with an error that names the limit, whether
-//# it comes from a caller, from JSON or from bytes.
-/// Whether a document may have `len` encoded bytes. spec: V-4.2.
-pub(crate) fn check_len(len: usize) -> Result<()> {
-    if len > DOCUMENT_LEN_MAX {
-        return Err(Error::DocumentTooLarge { len, max: DOCUMENT_LEN_MAX });
-    }
-    Ok(())
-}
-
-/// As relaxed JSON.
-impl fmt::Display for Document {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.to_json(JsonMode::Relaxed))
     }
 }
 

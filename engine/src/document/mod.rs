@@ -16,8 +16,9 @@
 
 pub(crate) mod cbor;
 mod convert;
+mod encoded;
 mod key;
-mod limits;
+pub(crate) mod limits;
 pub(crate) mod map;
 pub(crate) mod node;
 mod nodes;
@@ -44,12 +45,12 @@ pub use de::from_bytes;
 pub use json::JsonMode;
 pub use key::{AsKey, Key, KeyRef};
 pub use limits::{DEPTH_MAX, DOCUMENT_LEN_MAX, KEY_LEN_MAX};
-pub use map::{Document, Fields};
+pub use map::Fields;
 pub use pointer::{JsonPointer, PathFault};
 pub use raw::{RawDocument, RawFields, RawItems, RawValue};
 pub use ser::to_bytes;
 pub use text::Text;
-pub use value::{Kind, Value};
+pub use value::{Document, Kind, Value};
 
 #[doc(hidden)]
 pub use macros::value_from;

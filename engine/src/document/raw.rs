@@ -8,7 +8,7 @@ use super::cbor::decode;
 use super::cbor::head::{Head, Reader};
 use super::node::{Scalar, View};
 use super::value::exact_f64;
-use super::{Document, JsonPointer, Kind, Value, de, path};
+use super::{Document, Kind, Value, de, path};
 use crate::error::Result;
 
 /// A document as its bytes.
@@ -55,11 +55,6 @@ impl<'a> RawDocument<'a> {
     #[inline]
     pub fn get(&self, path: &str) -> Option<RawValue<'a>> {
         walk(self.bytes, path)
-    }
-
-    /// The value that `pointer` leads to, if it leads to one.
-    pub fn pointer(&self, pointer: &JsonPointer) -> Option<RawValue<'a>> {
-        pointer.find(self.value()?)
     }
 
     //= spec/values.md#v-5-3-names-with-dots
@@ -247,11 +242,6 @@ impl<'a> RawValue<'a> {
         walk(self.bytes, path)
     }
 
-    /// The value that `pointer` leads to, if it leads to one.
-    pub fn pointer(&self, pointer: &JsonPointer) -> Option<RawValue<'a>> {
-        pointer.find(*self)
-    }
-
     /// The field `name`, which may hold dots, if this is an object that has it.
     #[inline]
     pub fn field(&self, name: &str) -> Option<RawValue<'a>> {
@@ -271,7 +261,7 @@ impl<'a> RawValue<'a> {
     /// # Errors
     /// `Serde` where the value is not of that type; `Decode`.
     pub fn to_type<T: Deserialize<'a>>(&self) -> Result<T> {
-        T::deserialize(&mut de::Decoder::new(Reader::new(self.bytes)))
+        T::deserialize(&mut de::decoder::Decoder::new(Reader::new(self.bytes)))
     }
 
     /// The encoded value alone. Costs a walk over it.

@@ -22,7 +22,7 @@ use self::name::MapEncoder;
 use self::object::{ArrayEncoder, ObjectEncoder};
 use super::cbor::encode;
 use super::cbor::head::Reader;
-use super::{Kind, map};
+use super::{Kind, limits};
 use crate::error::{Error, Result};
 
 /// Appends `value` to `out` as a document's deterministic CBOR: the bytes that [`Document::encode`](super::Document::encode)
@@ -55,7 +55,7 @@ pub fn to_bytes<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<(
 
 fn check_document(bytes: &[u8]) -> Result<()> {
     match Reader::new(bytes).head()?.kind() {
-        Kind::Object => map::check_len(bytes.len()),
+        Kind::Object => limits::check_len(bytes.len()),
         kind => Err(error(format!("a document is a struct or a map, not {kind}"))),
     }
 }

@@ -1,9 +1,8 @@
-//! `Value`: what a field can hold.
+//! `Value`, what a field can hold, and `Document`, the fields: each is made of the other.
 
 use std::fmt;
 
-use super::json::{self, JsonMode};
-use super::{Document, JsonPointer, Text, path};
+use super::{Text, path};
 
 /// What a field of a document can hold.
 ///
@@ -37,6 +36,25 @@ pub enum Value {
     Array(Vec<Value>),
     /// Values under names.
     Object(Document),
+}
+
+/// A finite map from text to [`Value`]: what a collection holds under a key.
+///
+/// Fields stand in the order of their encoded names: shorter names first, names of one length bytewise.
+///
+/// ```
+/// use holotype::{Document, doc};
+///
+/// let mut bird = doc! { "name": "Wren", "seen": [{ "where": "hedge" }] };
+/// bird.insert("count", 2);
+/// assert_eq!(bird.get_path("seen.0.where").and_then(|place| place.as_str()), Some("hedge"));
+/// assert_eq!(Document::decode(&bird.encode())?, bird);
+/// # Ok::<(), holotype::Error>(())
+/// ```
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Document {
+    /// In name order, with no name twice.
+    pub(super) entries: Vec<(Text, Value)>,
 }
 
 // A tree is mostly values: each word more would cost every field.
@@ -170,18 +188,6 @@ impl Value {
             _ => None,
         })
     }
-
-    /// The value that `pointer` leads to, if it leads to one.
-    pub fn pointer(&self, pointer: &JsonPointer) -> Option<&Value> {
-        pointer.find(self)
-    }
-
-    /// The value as JSON. [`json`] says how what JSON lacks is written.
-    pub fn to_json(&self, mode: JsonMode) -> String {
-        let mut out = String::new();
-        json::write_value(self, mode, &mut out);
-        out
-    }
 }
 
 /// `int` as a float, if that loses nothing.
@@ -211,10 +217,3 @@ impl PartialEq for Value {
 }
 
 impl Eq for Value {}
-
-/// As relaxed JSON.
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.to_json(JsonMode::Relaxed))
-    }
-}

@@ -1,6 +1,7 @@
 //! A patch applied to a value, by the rules of RFC 6902.
 
-use super::fault::{Failed, UpdateFault};
+use super::failed::Failed;
+use super::fault::UpdateFault;
 use super::patch::{JsonPatch, Operation};
 use super::tree::{self, Place, Tree};
 use crate::document::node::Node;

@@ -2,7 +2,7 @@
 
 use super::tree::Tree;
 use crate::document::cbor::encode;
-use crate::document::map::check_len;
+use crate::document::limits::check_len;
 use crate::document::{DEPTH_MAX, Document, Value};
 use crate::error::Result;
 use crate::query::Step;

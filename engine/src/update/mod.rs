@@ -8,13 +8,14 @@
 //! | `tree` | what all need of a value, decoded or encoded |
 //! | `decoded`, `encoded` | a decoded value as such a tree, and an encoded one |
 //! | `changes` | what a call on a document changes it by |
-//! | `fault` | why an operation failed |
+//! | `fault`, `failed` | why an operation failed, and which it was |
 
 mod apply;
 mod change;
 mod changes;
 mod decoded;
 mod encoded;
+mod failed;
 mod fault;
 mod merge;
 mod patch;

@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 
 use super::change::{Action, Change, Number, Update};
-use super::fault::{Failed, UpdateFault};
+use super::failed::Failed;
+use super::fault::UpdateFault;
 use super::tree::{Place, Tree, find};
 use crate::document::node::Node;
 use crate::document::{Document, Kind, PathFault, Value};

@@ -1,7 +1,8 @@
 //! Reading whole documents: to a `Document`, or just to know that they are one. Both accept exactly what the encoder writes.
 
 use super::head::{Fault, Head, Reader};
-use crate::document::map::{check_len, key_cmp};
+use crate::document::limits::check_len;
+use crate::document::map::key_cmp;
 use crate::document::{DEPTH_MAX, Document, Text, Value};
 use crate::error::Result;
 

@@ -2,7 +2,7 @@
 
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, Unexpected, Visitor};
 
-use super::Decoder;
+use super::decoder::Decoder;
 use crate::error::{Error, Result};
 
 /// The items of an array.

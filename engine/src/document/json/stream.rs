@@ -5,7 +5,8 @@ use std::iter::FusedIterator;
 use std::marker::PhantomData;
 
 use super::lexer::Place;
-use super::{Document, FromJson};
+use super::read::FromJson;
+use crate::document::Document;
 use crate::error::{Error, Result};
 use crate::sync::Arc;
 

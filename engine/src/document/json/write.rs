@@ -1,11 +1,12 @@
 //! Values to JSON.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
+use super::base64;
+use super::mode::JsonMode;
 use super::wrapper::{
     self, BASE64, BINARY, GENERIC, LITERAL, NUMBER_DOUBLE, NUMBER_INT, NUMBER_LONG, SUBTYPE,
 };
-use super::{JsonMode, base64};
 use crate::document::{Document, Key, Value};
 
 /// The largest int that every reader of JSON keeps: 2^53 - 1.
@@ -139,4 +140,36 @@ fn write_string(text: &str, out: &mut String) {
 
 fn append(out: &mut String, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("a string takes all that is written to it");
+}
+
+impl Value {
+    /// The value as JSON. [`json`](crate::document::json) says how what JSON lacks is written.
+    pub fn to_json(&self, mode: JsonMode) -> String {
+        let mut out = String::new();
+        write_value(self, mode, &mut out);
+        out
+    }
+}
+
+impl Document {
+    /// The document as JSON. [`json`](crate::document::json) says how what JSON lacks is written.
+    pub fn to_json(&self, mode: JsonMode) -> String {
+        let mut out = String::new();
+        write_document(self, mode, &mut out);
+        out
+    }
+}
+
+/// As relaxed JSON.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_json(JsonMode::Relaxed))
+    }
+}
+
+/// As relaxed JSON.
+impl fmt::Display for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_json(JsonMode::Relaxed))
+    }
 }

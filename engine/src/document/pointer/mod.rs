@@ -1,6 +1,7 @@
 //! JSON Pointer (RFC 6901): the way to one value within a document, as a text such as `/seen/0/where`.
 
 mod fault;
+mod find;
 mod parse;
 
 use std::fmt;
