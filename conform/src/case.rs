@@ -99,8 +99,8 @@ pub enum Request {
     KeyOfOrderKey { bytes: Hex },
     /// Compare two values.
     Compare { a: Hex, b: Hex },
-    /// The value at a path in a document.
-    Get { bytes: Hex, path: String },
+    /// The value that a pointer leads to in a document.
+    Get { bytes: Hex, pointer: String },
 }
 
 impl Request {

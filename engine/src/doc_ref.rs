@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::core::{Located, Visited};
-use crate::document::{self, Document, JsonPointer, KeyRef, RawDocument, RawValue};
+use crate::document::{self, Document, KeyRef, RawDocument, RawValue};
 use crate::error::Result;
 
 /// A document as it stands in the log: verified, in memory, and not decoded. Owned, so it can outlive the store's handle.
@@ -15,7 +15,7 @@ use crate::error::Result;
 /// let birds = db.collection("birds");
 /// let id = birds.insert(doc! { "name": "Wren", "seen": [{ "where": "hedge" }] })?;
 /// let bird = birds.get(&id)?.expect("it was just put there");
-/// assert_eq!(bird.get("seen.0.where").and_then(|place| place.as_str()), Some("hedge"));
+/// assert_eq!(bird.pointer("/seen/0/where").and_then(|place| place.as_str()), Some("hedge"));
 /// # Ok::<(), holotype::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -43,13 +43,13 @@ impl DocRef {
         self.located.body()
     }
 
-    /// The field at `path`, such as `"a.b.0"`, found without decoding the rest, and without an allocation.
-    pub fn get(&self, path: &str) -> Option<RawValue<'_>> {
-        self.raw().get(path)
+    /// The field `name`, found without decoding the rest, and without an allocation.
+    pub fn get(&self, name: &str) -> Option<RawValue<'_>> {
+        self.raw().get(name)
     }
 
-    /// The value that `pointer` leads to, found without decoding the rest, and without an allocation.
-    pub fn pointer(&self, pointer: &JsonPointer) -> Option<RawValue<'_>> {
+    /// The value that a JSON Pointer such as `"/seen/0/where"` leads to, as [`RawDocument::pointer`].
+    pub fn pointer(&self, pointer: &str) -> Option<RawValue<'_>> {
         self.raw().pointer(pointer)
     }
 
@@ -101,13 +101,13 @@ impl<'a> DocView<'a> {
         self.visited.body
     }
 
-    /// The field at `path`, such as `"a.b.0"`, found without decoding the rest, and without an allocation.
-    pub fn get(&self, path: &str) -> Option<RawValue<'a>> {
-        self.raw().get(path)
+    /// The field `name`, found without decoding the rest, and without an allocation.
+    pub fn get(&self, name: &str) -> Option<RawValue<'a>> {
+        self.raw().get(name)
     }
 
-    /// The value that `pointer` leads to, found without decoding the rest, and without an allocation.
-    pub fn pointer(&self, pointer: &JsonPointer) -> Option<RawValue<'a>> {
+    /// The value that a JSON Pointer such as `"/seen/0/where"` leads to, as [`RawDocument::pointer`].
+    pub fn pointer(&self, pointer: &str) -> Option<RawValue<'a>> {
         self.raw().pointer(pointer)
     }
 

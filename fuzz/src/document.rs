@@ -37,7 +37,7 @@ fn lazy_access_agrees(decoded: &Document, raw: RawDocument<'_>) {
     for ((name, lazy), (expected, eager)) in raw.iter().zip(decoded.iter()) {
         assert_eq!(name, expected, "fields come in one order");
         assert_eq!(lazy.to_value().expect("part of a valid document"), *eager, "field {name:?}");
-        assert_eq!(raw.field(name).map(|value| value.kind()), Some(eager.kind()), "field {name:?}");
+        assert_eq!(raw.get(name).map(|value| value.kind()), Some(eager.kind()), "field {name:?}");
     }
 }
 

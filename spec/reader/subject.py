@@ -6,7 +6,7 @@ import sys
 
 from coding import Refused, cbor_whole, need, valid_key
 from recovery import Recovery
-from values import at_path, compare, document, encoded, key_of_order_key, order_key
+from values import at_pointer, compare, document, encoded, key_of_order_key, order_key
 from values import read_entry, read_json, to_json, write_json
 
 REFUSALS = {"not a store": "not_holotype", "newer format": "newer"}
@@ -62,7 +62,7 @@ def compared(request):
 
 
 def got(request):
-    found = at_path(document_of(request["bytes"]), request["path"])
+    found = at_pointer(document_of(request["bytes"]), request["pointer"])
     return {"bytes": encoded(found[0]).hex()} if found else {"none": True}
 
 

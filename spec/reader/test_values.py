@@ -1,4 +1,4 @@
-"""What of a value is not about files: order, order keys, JSON and paths; and the answers of the subject."""
+"""What of a value is not about files: order, order keys, JSON and pointers; and the answers of the subject."""
 
 import itertools
 import json
@@ -117,11 +117,18 @@ class Json(unittest.TestCase):
                 values.read_entry(text.encode())
 
 
-class Paths(unittest.TestCase):
-    def test_a_path_leads_through_objects_and_arrays(self):
-        value = {"a": [{"b": 1}, 2], "": 3, "0": 4}
-        for path, found in {"a.0.b": [1], "a.1": [2], "": [3], "0": [4], "a.2": [], "a.01": [], "a.-1": [], "x": []}.items():
-            self.assertEqual(values.at_path(value, path), found, path)
+class Pointers(unittest.TestCase):
+    def test_a_pointer_leads_through_objects_and_arrays(self):
+        value = {"a": [{"b": 1}, 2], "": 3, "0": 4, "~1": {"/": 5}}
+        found = {"/a/0/b": [1], "/a/1": [2], "": [value], "/": [3], "/0": [4], "/~01/~1": [5]}
+        nowhere = ["/a/2", "/a/01", "/a/-1", "/a/-", "/x", "/0/0", "//"]
+        for pointer, expected in {**found, **dict.fromkeys(nowhere, [])}.items():
+            self.assertEqual(values.at_pointer(value, pointer), expected, pointer)
+
+    def test_what_is_no_pointer_is_refused(self):
+        for pointer in ("a", "a/b", "/~", "/~2", "/a~/b"):
+            with self.subTest(pointer=pointer), self.assertRaises(Refused):
+                values.at_pointer({}, pointer)
 
 
 class Answers(unittest.TestCase):
@@ -132,7 +139,7 @@ class Answers(unittest.TestCase):
             ({"op": "decode_document", "bytes": "a1616118"}, {"rejected": {}}),
             ({"op": "decode_key", "bytes": "6161"}, {"value": "a"}),
             ({"op": "compare", "a": "01", "b": "f93c00"}, {"order": "same", "equal": False}),
-            ({"op": "get", "bytes": "a1616101", "path": "a.0"}, {"none": True}),
+            ({"op": "get", "bytes": "a1616101", "pointer": "/a/0"}, {"none": True}),
             ({"op": "open_write", "file": "x"}, {"unsupported": True}),
             ({"op": "dance"}, {"unsupported": True}),
         ]

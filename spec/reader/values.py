@@ -1,4 +1,4 @@
-"""Values apart from a file: their order (V-3), order keys (E-5), JSON (E-6) and paths (V-5).
+"""Values apart from a file: their order (V-3), order keys (E-5), JSON (E-6) and pointers (V-6).
 
 To read a file takes none of this: it is for showing what was read, and for what else the conformance protocol
 asks (`subject.py`).
@@ -247,18 +247,23 @@ def write_json(value, mode):
     return json.dumps(to_json(value, mode == "canonical"), ensure_ascii=False)
 
 
-# --- paths: V-5 ---------------------------------------------------------------------------------------
+# --- pointers: V-6 ------------------------------------------------------------------------------------
 
 
-def at_path(value, path):
-    """The value that a path leads to, in a list; an empty list where it leads nowhere."""
-    for segment in path.split("."):
-        if isinstance(value, dict) and segment in value:
-            value = value[segment]
-        elif isinstance(value, list) and re.fullmatch("0|[1-9][0-9]{0,18}", segment):
-            if int(segment) >= len(value):
+def tokens_of(pointer):  # V-6.2
+    need("V-6.2", pointer[:1] in ("", "/"), re.search("~(?![01])", pointer) is None)
+    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+
+
+def at_pointer(value, pointer):
+    """The value that a pointer leads to, in a list; an empty list where it leads nowhere."""  # V-6.3
+    for token in tokens_of(pointer):
+        if isinstance(value, dict) and token in value:
+            value = value[token]
+        elif isinstance(value, list) and re.fullmatch("0|[1-9][0-9]{0,18}", token):
+            if int(token) >= len(value):
                 return []
-            value = value[int(segment)]
+            value = value[int(token)]
         else:
             return []
     return [value]

@@ -99,10 +99,10 @@ fn limits(maker: &mut Maker) {
     refuse(maker, &["V-4.3"], "Limit", "10,000 arrays in one another", with(&levels(10_000)));
 }
 
-/// A path may be followed without a look at the rest (E-1.3).
+/// A pointer may be followed without a look at the rest (E-1.3).
 fn partial_reads(maker: &mut Maker) {
     let broken = [vec![0xa2, 0x61, b'a', 0x01, 0x61, b'b'], head_of_width(0, 5, 8)].concat();
-    let request = Request::Get { bytes: broken.into(), path: "a".to_owned() };
+    let request = Request::Get { bytes: broken.into(), pointer: "/a".to_owned() };
     let expect = vec![Outcome::Bytes(vec![1].into()), Outcome::Rejected(Default::default())];
     maker.case(
         &may(&["E-1.3"], &["SecondForm"]),
@@ -111,7 +111,7 @@ fn partial_reads(maker: &mut Maker) {
         expect,
     );
     let cut = vec![0xa2, 0x61, b'a', 0x01, 0x61, b'b', 0x63, b'x'];
-    let request = Request::Get { bytes: cut.clone().into(), path: "a".to_owned() };
+    let request = Request::Get { bytes: cut.clone().into(), pointer: "/a".to_owned() };
     let expect = vec![Outcome::Bytes(vec![1].into()), Outcome::Rejected(Default::default())];
     maker.case(
         &may(&["E-1.3"], &["ShortInput"]),
@@ -119,11 +119,11 @@ fn partial_reads(maker: &mut Maker) {
         request,
         expect,
     );
-    let request = Request::Get { bytes: cut.into(), path: "b".to_owned() };
+    let request = Request::Get { bytes: cut.into(), pointer: "/b".to_owned() };
     let expect = vec![Outcome::None(true), Outcome::Rejected(Default::default())];
     maker.case(&may(&["E-1.3"], &["ShortInput"]), "A field that is cut short is not read", request, expect);
     let document = object([("a", Value::Int(1)), ("b", text("x"))]);
-    let request = Request::Get { bytes: cbor::value(&document).into(), path: "b".to_owned() };
+    let request = Request::Get { bytes: cbor::value(&document).into(), pointer: "/b".to_owned() };
     let expect = vec![Outcome::Bytes(cbor::text("x").into())];
     maker.case(&valid(&["E-1.3"], &[]), "A field is read behind another", request, expect);
 }

@@ -23,7 +23,16 @@ pub(super) const NOTES: &[(&str, &str, &str)] = &[
         "Wrong order",
         "Values of different types are converted to be compared, or stand in another order.",
     ),
-    ("PathTooLenient", "Lenient parser", "A path leads somewhere where the text says that it leads nowhere."),
+    (
+        "PointerForm",
+        "Wrong parser",
+        "The escapes of a pointer are read wrongly, or a text that is no pointer is taken for one.",
+    ),
+    (
+        "PointerTooLenient",
+        "Lenient parser",
+        "A pointer leads somewhere where the text says that it leads nowhere.",
+    ),
     // Encoding.
     (
         "SecondForm",

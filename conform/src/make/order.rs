@@ -1,4 +1,4 @@
-//! Equality, order, order keys and paths.
+//! Equality, order, order keys and pointers.
 
 use holotype_model::Value;
 
@@ -7,15 +7,15 @@ use super::{Maker, invalid, rejected, valid};
 use crate::case::{Group, Order, Outcome, Request};
 use crate::forge::cbor;
 
-/// Pairs of values, and values at paths.
+/// Pairs of values, and values at pointers.
 pub(super) fn values() -> Group {
     let mut maker = Maker::new(
         "values",
-        "Pairs of values, each as CBOR: which comes first, and whether they are equal; and values at paths",
+        "Pairs of values, each as CBOR: which comes first, and whether they are equal; and values at pointers",
     );
     pairs(&mut maker);
     transitive_triples(&mut maker);
-    paths(&mut maker);
+    pointers(&mut maker);
     maker.finish()
 }
 
@@ -100,67 +100,70 @@ fn transitive_triples(maker: &mut Maker) {
     }
 }
 
-fn paths(maker: &mut Maker) {
+fn pointers(maker: &mut Maker) {
     let long = array([Value::Int(7), object([("n", text("deep"))])]);
     let document = object([
         ("", Value::Int(0)),
         ("0", text("a name of a digit")),
         ("a", object([("b", object([("c", Value::Bool(true))])), ("", Value::Null)])),
+        ("a/b", text("a name with a slash")),
+        ("m~n", text("a name with a tilde")),
+        ("~1", text("a name that looks like an escape")),
         ("a.b", text("a name with a dot")),
         ("list", long),
         ("\u{e9}", Value::Float(1.5)),
     ]);
-    let found = |name: &str, path: &str, value: &Value, maker: &mut Maker| {
-        let request = Request::Get { bytes: cbor::value(&document).into(), path: path.to_owned() };
-        maker.case(
-            &valid(&["V-5.1", "V-5.2"], &[]),
-            name,
-            request,
-            vec![Outcome::Bytes(cbor::value(value).into())],
-        );
+    let get =
+        |pointer: &str| Request::Get { bytes: cbor::value(&document).into(), pointer: pointer.to_owned() };
+    let mut found = |name: &str, pointer: &str, value: &Value| {
+        let clauses = ["V-6.1", "V-6.2", "V-6.3"];
+        let expect = vec![Outcome::Bytes(cbor::value(value).into())];
+        maker.case(&valid(&clauses, &["PointerForm"]), name, get(pointer), expect);
     };
-    found("A path of one segment leads to a field", "0", &text("a name of a digit"), maker);
-    found("A path of three segments leads down", "a.b.c", &Value::Bool(true), maker);
-    found("An empty path is the empty name", "", &Value::Int(0), maker);
-    found("An empty segment is the empty name", "a.", &Value::Null, maker);
-    found("Digits lead to an item", "list.0", &Value::Int(7), maker);
-    found("A path leads through an item", "list.1.n", &text("deep"), maker);
-    found("A name is any text", "\u{e9}", &Value::Float(1.5), maker);
-    for (path, what, clauses, flags) in [
-        ("b", "A name that is not there", &["V-5.2"][..], &["PathTooLenient"][..]),
-        ("list.2", "An index beyond the end", &["V-5.2"], &["PathTooLenient"]),
-        ("list.00", "An index with a zero in front", &["V-5.2"], &["PathTooLenient"]),
-        ("list.01", "An index with a zero in front of another digit", &["V-5.2"], &["PathTooLenient"]),
-        ("list.+1", "An index with a sign", &["V-5.2"], &["PathTooLenient"]),
-        ("list.-1", "An index from the end", &["V-5.2"], &["PathTooLenient"]),
-        ("list. 1", "An index with white space", &["V-5.2"], &["PathTooLenient"]),
-        ("list.\u{661}", "An index in digits of another script", &["V-5.2"], &["PathTooLenient"]),
-        ("list.99999999999999999999", "An index of more than 64 bits", &["V-5.2"], &["PathTooLenient"]),
-        ("list.", "An empty index", &["V-5.2"], &["PathTooLenient"]),
-        ("0.a", "A step into a text", &["V-5.2"], &["PathTooLenient"]),
-        ("a.b.c.", "A step into a bool", &["V-5.1", "V-5.2"], &["PathTooLenient"]),
-        (".a", "A step from the empty name", &["V-5.1"], &["PathTooLenient"]),
+    found("The empty pointer leads to the whole value", "", &document);
+    found("A pointer of one token leads to a field", "/0", &text("a name of a digit"));
+    found("A pointer of three tokens leads down", "/a/b/c", &Value::Bool(true));
+    found("A slash alone leads to the empty name", "/", &Value::Int(0));
+    found("An empty token is the empty name", "/a/", &Value::Null);
+    found("Digits lead to an item", "/list/0", &Value::Int(7));
+    found("A pointer leads through an item", "/list/1/n", &text("deep"));
+    found("A name is any text", "/\u{e9}", &Value::Float(1.5));
+    found("A dot is nothing special", "/a.b", &text("a name with a dot"));
+    found("~1 is a slash of a name", "/a~1b", &text("a name with a slash"));
+    found("~0 is a tilde of a name", "/m~0n", &text("a name with a tilde"));
+    found("~01 is ~1, and no slash", "/~01", &text("a name that looks like an escape"));
+    for (pointer, what) in [
+        ("/b", "A name that is not there"),
+        ("/list/2", "An index beyond the end"),
+        ("/list/-", "The place after the last item"),
+        ("/list/00", "An index with a zero in front"),
+        ("/list/01", "An index with a zero in front of another digit"),
+        ("/list/+1", "An index with a sign"),
+        ("/list/-1", "An index from the end"),
+        ("/list/ 1", "An index with white space"),
+        ("/list/\u{661}", "An index in digits of another script"),
+        ("/list/99999999999999999999", "An index of more than 64 bits"),
+        ("/list/", "An empty index"),
+        ("/0/a", "A step into a text"),
+        ("/a/b/c/", "A step into a bool"),
+        ("//a", "A step from the empty name"),
     ] {
-        let request = Request::Get { bytes: cbor::value(&document).into(), path: path.to_owned() };
-        maker.case(
-            &invalid(clauses, flags),
-            format!("{what} leads nowhere"),
-            request,
-            vec![Outcome::None(true)],
-        );
+        let clauses = ["V-6.1", "V-6.3"];
+        let name = format!("{what} leads nowhere");
+        maker.case(&invalid(&clauses, &["PointerTooLenient"]), name, get(pointer), vec![Outcome::None(true)]);
     }
-    let request =
-        Request::Get { bytes: cbor::value(&object([("a.b", Value::Int(1))])).into(), path: "a.b".to_owned() };
-    let name = "A path does not lead to a name with a dot";
-    maker.case(&invalid(&["V-5.3"], &["PathTooLenient"]), name, request, vec![Outcome::None(true)]);
-    let request = Request::Get { bytes: cbor::value(&document).into(), path: "a.b".to_owned() };
-    let expect = vec![Outcome::Bytes(cbor::value(&object([("c", Value::Bool(true))])).into())];
-    maker.case(
-        &valid(&["V-5.3"], &["PathTooLenient"]),
-        "A path leads past a name with a dot",
-        request,
-        expect,
-    );
+    for (pointer, what) in [
+        ("a", "A text without a slash in front"),
+        ("a/b", "A text with a slash further on"),
+        ("/~", "A tilde at the end"),
+        ("/m~n", "A tilde before a letter"),
+        ("/m~2", "A tilde before another digit"),
+        ("/m~/a", "A tilde at the end of a token"),
+        ("#/a", "The fragment of a URI"),
+    ] {
+        let name = format!("{what} is no pointer");
+        maker.case(&invalid(&["V-6.2"], &["PointerForm"]), name, get(pointer), rejected());
+    }
 }
 
 /// Order keys, and keys from them.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use holotype::document::{JsonMode, RawDocument, json, order_key};
+use holotype::document::{JsonMode, JsonPointer, RawDocument, json, order_key};
 use holotype::storage::{MemoryStorage, Storage};
 use holotype::{Background, Db, Document, Error, KeyRef, Options, Value};
 use serde_json::value::RawValue;
@@ -59,8 +59,10 @@ impl Subject for Engine {
                 Err(error) => rejected(&error),
             },
             Request::Compare { a, b } => with_value(&a.0, |a| with_value(&b.0, |b| compare(a, b))),
-            Request::Get { bytes, path } => match RawDocument::from_bytes(&bytes.0) {
-                Ok(document) => get(&document, path),
+            Request::Get { bytes, pointer } => match RawDocument::from_bytes(&bytes.0)
+                .and_then(|document| JsonPointer::parse(pointer).map(|_| document))
+            {
+                Ok(document) => get(&document, pointer),
                 Err(error) => rejected(&error),
             },
         })
@@ -124,8 +126,8 @@ fn compare(a: &Value, b: &Value) -> Answer {
     Answer::Order(Order { order: order.to_owned(), equal: a == b })
 }
 
-fn get(document: &RawDocument<'_>, path: &str) -> Answer {
-    match document.get(path).map(|found| found.encoded().map(<[u8]>::to_vec)) {
+fn get(document: &RawDocument<'_>, pointer: &str) -> Answer {
+    match document.pointer(pointer).map(|found| found.encoded().map(<[u8]>::to_vec)) {
         Some(Ok(bytes)) => Answer::Bytes(bytes.into()),
         Some(Err(error)) => rejected(&error),
         None => Answer::None,

@@ -15,7 +15,7 @@ use super::Value;
 ///     "seen": [{ "where": place, "count": 1 + 1 }],
 ///     "eaten by": null,
 /// };
-/// assert_eq!(bird.get_path("seen.0.count").and_then(|count| count.as_i64()), Some(2));
+/// assert_eq!(bird.pointer("/seen/0/count").and_then(|count| count.as_i64()), Some(2));
 /// ```
 #[macro_export]
 macro_rules! doc {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::{Document, Text, Value, path};
+use super::{Document, Text, Value};
 
 //= spec/encoding.md#e-3-2-order-of-names
 //# Fields MUST stand in the bytewise order of their encoded names.
@@ -65,7 +65,7 @@ impl Document {
         }
     }
 
-    /// The field `name`. Its name may hold dots; [`get_path`](Self::get_path) goes into nested values.
+    /// The field `name`. [`pointer`](Self::pointer) leads into nested values.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.find(name).ok().map(|at| &self.entries[at].1)
     }
@@ -73,16 +73,6 @@ impl Document {
     /// The field `name`, to change it in place.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
         self.find(name).ok().map(|at| &mut self.entries[at].1)
-    }
-
-    /// The value at `path`, such as `"a.b.0"`: names lead into objects, indexes into arrays.
-    pub fn get_path(&self, path: &str) -> Option<&Value> {
-        let mut segments = path::segments(path);
-        let first = self.get(segments.next()?)?;
-        match path.split_once('.') {
-            None => Some(first),
-            Some((_, rest)) => first.get_path(rest),
-        }
     }
 
     /// Takes the field `name` out, and returns what it held.

@@ -8,8 +8,9 @@
 //! | write a document down | [`doc!`](crate::doc), [`Document::insert`], [`Document::from_json`] |
 //! | store a type of your own | [`to_bytes`], [`from_bytes`]: serde, straight to and from the bytes |
 //! | read one field of many | [`RawDocument::get`]: no decoding of the rest, no allocation |
+//! | read a value within others | [`RawDocument::pointer`]: the same, by a JSON Pointer |
 //! | check bytes from elsewhere | [`validate`] |
-//! | find a value by a path of the standards | [`JsonPointer`] |
+//! | learn why a pointer leads nowhere | [`JsonPointer::resolve`] |
 //! | compare any two values | [`Value::order_cmp`], or their [`order_key`]s bytewise |
 //!
 //! The room is pure: bytes and values in, bytes and values out. Equal documents have equal bytes, whichever way they were made.
@@ -23,7 +24,6 @@ pub(crate) mod map;
 pub(crate) mod node;
 mod nodes;
 pub(crate) mod order;
-pub(crate) mod path;
 pub(crate) mod pointer;
 mod raw;
 mod serde_impls;

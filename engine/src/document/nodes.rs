@@ -41,7 +41,7 @@ impl<'v> Node<'v> for RawValue<'v> {
 
     #[inline]
     fn member(&self, name: &str) -> Option<Self> {
-        self.field(name)
+        self.get(name)
     }
 
     #[inline]

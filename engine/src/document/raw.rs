@@ -8,7 +8,7 @@ use super::cbor::decode;
 use super::cbor::head::{Head, Reader};
 use super::node::{Scalar, View};
 use super::value::exact_f64;
-use super::{Document, Kind, Value, de, path};
+use super::{Document, Kind, Value, de};
 use crate::error::Result;
 
 /// A document as its bytes.
@@ -21,8 +21,8 @@ use crate::error::Result;
 ///
 /// let bytes = doc! { "name": "Wren", "seen": [{ "where": "hedge" }] }.encode();
 /// let bird = RawDocument::from_bytes(&bytes)?;
-/// assert_eq!(bird.get("seen.0.where").and_then(|place| place.as_str()), Some("hedge"));
-/// assert!(bird.get("seen.1").is_none());
+/// assert_eq!(bird.pointer("/seen/0/where").and_then(|place| place.as_str()), Some("hedge"));
+/// assert!(bird.pointer("/seen/1").is_none());
 /// # Ok::<(), holotype::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,17 +51,9 @@ impl<'a> RawDocument<'a> {
         self.bytes
     }
 
-    /// The value at `path`, such as `"a.b.0"`: names lead into objects, indexes into arrays.
+    /// The field `name`.
     #[inline]
-    pub fn get(&self, path: &str) -> Option<RawValue<'a>> {
-        walk(self.bytes, path)
-    }
-
-    //= spec/values.md#v-5-3-names-with-dots
-    //# A store SHOULD offer access to a field by its exact name as well.
-    /// The field `name`, which may hold dots.
-    #[inline]
-    pub fn field(&self, name: &str) -> Option<RawValue<'a>> {
+    pub fn get(&self, name: &str) -> Option<RawValue<'a>> {
         field(self.bytes, name)
     }
 
@@ -236,15 +228,9 @@ impl<'a> RawValue<'a> {
         }
     }
 
-    /// The value at `path` within this one, such as `"a.b.0"`: names lead into objects, indexes into arrays.
+    /// The field `name`, if this is an object that has it.
     #[inline]
-    pub fn get(&self, path: &str) -> Option<RawValue<'a>> {
-        walk(self.bytes, path)
-    }
-
-    /// The field `name`, which may hold dots, if this is an object that has it.
-    #[inline]
-    pub fn field(&self, name: &str) -> Option<RawValue<'a>> {
+    pub fn get(&self, name: &str) -> Option<RawValue<'a>> {
         field(self.bytes, name)
     }
 
@@ -272,26 +258,6 @@ impl<'a> RawValue<'a> {
         let mut reader = Reader::new(self.bytes);
         reader.skip()?;
         Ok(&self.bytes[..reader.position()])
-    }
-}
-
-/// The value at `path` within the value that `bytes` begin with.
-fn walk<'a>(bytes: &'a [u8], path: &str) -> Option<RawValue<'a>> {
-    let (mut reader, mut path) = (Reader::new(bytes), path.as_bytes());
-    loop {
-        let (segment, rest) = path::split_first(path);
-        match reader.head().ok()? {
-            Head::Object(count) => reader.find(segment, count).ok()?.then_some(())?,
-            Head::Array(count) => {
-                let index = path::index(segment).filter(|&index| index < count)?;
-                (0..index).try_for_each(|_| reader.skip()).ok()?;
-            }
-            _ => return None,
-        }
-        match rest {
-            None => return RawValue::at(reader),
-            Some(rest) => path = rest,
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Text, path};
+use super::Text;
 
 /// What a field of a document can hold.
 ///
@@ -47,7 +47,7 @@ pub enum Value {
 ///
 /// let mut bird = doc! { "name": "Wren", "seen": [{ "where": "hedge" }] };
 /// bird.insert("count", 2);
-/// assert_eq!(bird.get_path("seen.0.where").and_then(|place| place.as_str()), Some("hedge"));
+/// assert_eq!(bird.pointer("/seen/0/where").and_then(|place| place.as_str()), Some("hedge"));
 /// assert_eq!(Document::decode(&bird.encode())?, bird);
 /// # Ok::<(), holotype::Error>(())
 /// ```
@@ -172,21 +172,17 @@ impl Value {
         }
     }
 
+    /// The field `name`, if this is an object that has it.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.as_object()?.get(name)
+    }
+
     /// The fields, if this is an object.
     pub fn as_object(&self) -> Option<&Document> {
         match self {
             Value::Object(fields) => Some(fields),
             _ => None,
         }
-    }
-
-    /// The value at `path` within this one, such as `"a.b.0"`: names lead into objects, indexes into arrays.
-    pub fn get_path(&self, path: &str) -> Option<&Value> {
-        path::segments(path).try_fold(self, |value, segment| match value {
-            Value::Object(fields) => fields.get(segment),
-            Value::Array(items) => items.get(path::index(segment.as_bytes())?),
-            _ => None,
-        })
     }
 }
 

@@ -5,7 +5,7 @@ use super::fault::UpdateFault;
 use super::patch::{JsonPatch, Operation};
 use super::tree::{self, Place, Tree};
 use crate::document::node::Node;
-use crate::document::{JsonPointer, Kind, PathFault, Value, path};
+use crate::document::{JsonPointer, Kind, PathFault, Value, pointer};
 use crate::error::Result;
 use crate::query::Step;
 use crate::seeded::{self, Bug};
@@ -95,7 +95,7 @@ fn add<T: Tree>(tree: &mut T, path: &JsonPointer, part: T::Part) -> Result<(), F
         }
         Kind::Array => {
             let len = node.count();
-            let index = if last == "-" { Some(len) } else { path::index(last.as_bytes()) };
+            let index = if last == "-" { Some(len) } else { pointer::index(last) };
             let index = index.ok_or_else(|| wrong(PathFault::NotAnIndex))?;
             if index > len {
                 return Err(wrong(PathFault::BeyondEnd { len }).into());

@@ -73,7 +73,7 @@ fn path_to(pointer: &JsonPointer, document: &Document, from_end: bool) -> String
     let mut path = String::from("$");
     let mut node = Value::Object(document.clone());
     for token in pointer.tokens() {
-        let next = node.pointer(&JsonPointer::from_tokens([token])).cloned();
+        let next = node.pointer(&JsonPointer::from_tokens([token]).to_string()).cloned();
         match node.as_array() {
             Some(items)
                 if token.parse::<i64>().is_ok_and(|index| (0..items.len() as i64).contains(&index)) =>

@@ -2,7 +2,7 @@
 
 use crate::document::node::Node;
 use crate::document::pointer;
-use crate::document::{JsonPointer, Kind, PathFault, Value, path};
+use crate::document::{JsonPointer, Kind, PathFault, Value};
 use crate::error::Result;
 use crate::query::Step;
 
@@ -62,7 +62,7 @@ pub(super) fn resolve<'v, N: Node<'v>>(
     for (at, token) in pointer.tokens().enumerate() {
         let next = pointer::step(&node, token).map_err(|fault| (at, fault))?;
         place.push(match node.kind() {
-            Kind::Array => Step::Index(path::index(token.as_bytes()).expect("the step found an item by it")),
+            Kind::Array => Step::Index(pointer::index(token).expect("the step found an item by it")),
             _ => Step::Name(token.into()),
         });
         node = next;

@@ -67,7 +67,7 @@ fn apply(value: &Value, op: &PatchOp) -> Result<Value, Misfit> {
     }
 }
 
-//= spec/update.md#u-1-3-step
+//= spec/values.md#v-6-3-step
 //# In an array, a token MUST lead nowhere unless it is the shortest decimal form of an index below the length.
 /// The index that the token is of an array of `len` items, where it may be `len` at most.
 fn index(token: &str, len: usize) -> Option<usize> {

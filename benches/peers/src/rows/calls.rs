@@ -199,7 +199,7 @@ pub fn seen<S: Store>(bytes: &[u8], form: Form) -> Result<Done> {
         let document = Document::decode(bytes).map_err(|error| refused(&error.to_string()))?;
         Ok(id_of(document.get("id").and_then(holotype::Value::as_i64))? + document.len() as u64)
     };
-    let field = || id_of(RawDocument::from_verified(bytes).field("id").and_then(|id| id.as_i64()));
+    let field = || id_of(RawDocument::from_verified(bytes).get("id").and_then(|id| id.as_i64()));
     let entry = || from_bytes::<Entry>(bytes).map_err(|error| refused(&error.to_string()));
     let sum = match form {
         Form::Unread => return Ok(Done { documents: 1, sum: bytes.len() as u64 }),
@@ -226,6 +226,6 @@ pub fn seen<S: Store>(bytes: &[u8], form: Form) -> Result<Done> {
 
 /// Whether an entry is of the first category, which is read where it lies.
 fn is_first(bytes: &[u8]) -> bool {
-    let category = RawDocument::from_verified(bytes).field("Category");
+    let category = RawDocument::from_verified(bytes).get("Category");
     category.and_then(|category| category.as_str()) == Some(CATEGORIES[0])
 }

@@ -16,7 +16,7 @@ use crate::case::Group;
 pub(super) fn make() -> Vec<Group> {
     let mut maker = Maker::new("rules_values", "Values, order keys and JSON: cases that alone decide a rule");
     values::orders(&mut maker);
-    values::paths(&mut maker);
+    values::pointers(&mut maker);
     json::numbers(&mut maker);
     json::wrappers(&mut maker);
     json::objects(&mut maker);

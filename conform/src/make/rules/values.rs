@@ -1,4 +1,4 @@
-//! Orders and paths.
+//! Orders and pointers.
 
 use holotype_model::Value;
 
@@ -23,11 +23,11 @@ pub(super) fn orders(maker: &mut Maker) {
     maker.case(&valid(&["E-5.5", "E-5.1", "V-3.6"], &["AlphabeticNames"]), name, request, expect);
 }
 
-pub(super) fn paths(maker: &mut Maker) {
+pub(super) fn pointers(maker: &mut Maker) {
     let document = cbor::value(&object([("t", text("abc")), ("m", object([("1", Value::Null)]))]));
-    for path in ["t.0", "t.1", "m.0"] {
-        let request = Request::Get { bytes: document.clone().into(), path: path.to_owned() };
-        let name = format!("The path {path} leads nowhere: an index is a step into an array alone");
-        maker.case(&invalid(&["V-5.2"], &["PathTooLenient"]), name, request, vec![Outcome::None(true)]);
+    for pointer in ["/t/0", "/t/1", "/m/0"] {
+        let request = Request::Get { bytes: document.clone().into(), pointer: pointer.to_owned() };
+        let name = format!("The pointer {pointer} leads nowhere: an index is a step into an array alone");
+        maker.case(&invalid(&["V-6.3"], &["PointerTooLenient"]), name, request, vec![Outcome::None(true)]);
     }
 }

@@ -3,23 +3,26 @@
 mod fault;
 mod find;
 mod parse;
+mod tokens;
 
 use std::fmt;
 
 pub use fault::PathFault;
 
 use super::node::Node;
-use super::{Kind, RawValue, Text, Value, path};
+use super::{Kind, RawValue, Text, Value};
 use crate::error::{Error, Result};
 
-/// A way to one value: the names and indexes along it, the *tokens* of RFC 6901.
+/// A way to one value: the names and indexes along it, the *tokens* of RFC 6901. Parsed, to be used often, changed, or to know why
+/// it leads nowhere; [`Document::pointer`](crate::Document::pointer) and its like take the text.
 ///
 /// ```
 /// use holotype::{doc, document::JsonPointer};
 ///
 /// let bird = doc! { "seen": [{ "where": "hedge" }], "a/b": 1 };
 /// let pointer = JsonPointer::parse("/seen/0/where")?;
-/// assert_eq!(bird.pointer(&pointer).and_then(|place| place.as_str()), Some("hedge"));
+/// assert_eq!(pointer.resolve(&bird.clone().into())?.as_str(), Some("hedge"));
+/// assert_eq!(bird.pointer("/seen/0/where").and_then(|place| place.as_str()), Some("hedge"));
 /// assert_eq!(JsonPointer::from_tokens(["a/b"]).to_string(), "/a~1b");
 /// # Ok::<(), holotype::Error>(())
 /// ```
@@ -90,14 +93,9 @@ impl JsonPointer {
             .try_fold(root, |node, (at, token)| step(&node, token).map_err(|fault| self.astray(at, fault)))
     }
 
-    /// The value that the pointer leads to, if it leads to one.
-    pub(crate) fn find<'v, N: Node<'v>>(&self, root: N) -> Option<N> {
-        self.tokens.iter().try_fold(root, |node, token| step(&node, token).ok())
-    }
-
-    //= spec/update.md#u-1-4-leading-nowhere
-    //# A call that asks for the value at a pointer that leads nowhere MUST be answered with the pointer up to
-    //# the step that fails, and with what that step met.
+    //= spec/values.md#v-6-4-leading-nowhere
+    //# A call that asks why a pointer leads nowhere MUST be answered with the pointer up to the step that
+    //# fails, and with what that step met.
     /// The error of a pointer whose token number `at` leads nowhere.
     #[cold]
     fn astray(&self, at: usize, fault: PathFault) -> Error {
@@ -106,18 +104,25 @@ impl JsonPointer {
     }
 }
 
-//= spec/update.md#u-1-3-step
+//= spec/values.md#v-6-3-step
 //# In an array, a token MUST lead nowhere unless it is the shortest decimal form of an index below the length.
 /// The value that `token` leads to from `node`.
 pub(crate) fn step<'v, N: Node<'v>>(node: &N, token: &str) -> Result<N, PathFault> {
     match node.kind() {
         Kind::Object => node.member(token).ok_or(PathFault::NoField),
         Kind::Array => {
-            let index = path::index(token.as_bytes()).ok_or(PathFault::NotAnIndex)?;
+            let index = index(token).ok_or(PathFault::NotAnIndex)?;
             node.item(index).ok_or_else(|| PathFault::BeyondEnd { len: node.count() })
         }
         found => Err(PathFault::Scalar { found }),
     }
+}
+
+/// The index that a token stands for: decimal digits, with no zero in front.
+pub(crate) fn index(token: &str) -> Option<usize> {
+    let is_shortest = token == "0"
+        || matches!(token.as_bytes(), [b'1'..=b'9', rest @ ..] if rest.iter().all(u8::is_ascii_digit));
+    is_shortest.then(|| token.parse().ok())?
 }
 
 /// As RFC 6901 writes it: `/` before each token, `~` as `~0` and `/` as `~1` within.

@@ -3,18 +3,16 @@
 use std::str::FromStr;
 
 use super::JsonPointer;
-use crate::document::Text;
+use super::tokens::{Tokens, Wrong};
 use crate::error::{Error, Result};
 
-const NO_SLASH: &str = "a pointer is empty or begins with `/`";
-const BAD_ESCAPE: &str = "`~` is followed by neither 0 nor 1";
 const NO_HASH: &str = "a fragment begins with `#`";
 const BAD_PERCENT: &str = "`%` is not followed by two hexadecimal digits";
 const NOT_UTF8: &str = "the percent-encoded bytes are not UTF-8";
 const NOT_IN_FRAGMENT: &str = "a character that a fragment has only percent-encoded";
 
 impl JsonPointer {
-    //= spec/update.md#u-1-2-form
+    //= spec/values.md#v-6-2-form
     //# A pointer that does not begin with `/` and is not empty, or in which `~` is followed by neither `0` nor
     //# `1`, MUST be refused with the byte at which it goes wrong.
     /// The pointer that `text` writes.
@@ -22,7 +20,10 @@ impl JsonPointer {
     /// # Errors
     /// `InvalidPointer` with the byte at which it goes wrong.
     pub fn parse(text: &str) -> Result<Self> {
-        parse(text).map_err(|(at, what)| Error::InvalidPointer { pointer: text.to_owned(), at, what })
+        let tokens = Tokens::of(text).map(|token| token.map(|token| token.into_owned().into()));
+        let tokens = tokens.collect::<Result<_, Wrong>>();
+        let wrong = |(at, what)| Error::InvalidPointer { pointer: text.to_owned(), at, what };
+        Ok(JsonPointer { tokens: tokens.map_err(wrong)? })
     }
 
     /// The pointer that the fragment of a URI writes, its `#` included, as `#/a%20b`.
@@ -60,38 +61,7 @@ impl FromStr for JsonPointer {
     }
 }
 
-fn parse(text: &str) -> Result<JsonPointer, (usize, &'static str)> {
-    if text.is_empty() {
-        return Ok(JsonPointer::root());
-    }
-    let tokens = text.strip_prefix('/').ok_or((0, NO_SLASH))?;
-    let mut at = 1;
-    let tokens = tokens.split('/').map(|token| {
-        let unescaped = unescape(token).map_err(|wrong| (at + wrong, BAD_ESCAPE));
-        at += token.len() + 1;
-        unescaped
-    });
-    Ok(JsonPointer { tokens: tokens.collect::<Result<_, _>>()? })
-}
-
-/// The token without its escapes; or the place of a wrong one.
-fn unescape(token: &str) -> Result<Text, usize> {
-    let mut parts = token.split('~');
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    let mut at = plain.len();
-    for part in parts {
-        plain.push(match part.as_bytes().first() {
-            Some(b'0') => '~',
-            Some(b'1') => '/',
-            _ => return Err(at),
-        });
-        plain.push_str(&part[1..]);
-        at += part.len() + 1;
-    }
-    Ok(plain.into())
-}
-
-fn decode_fragment(fragment: &str) -> Result<String, (usize, &'static str)> {
+fn decode_fragment(fragment: &str) -> Result<String, Wrong> {
     let rest = fragment.strip_prefix('#').ok_or((0, NO_HASH))?.as_bytes();
     let (mut decoded, mut at) = (Vec::with_capacity(rest.len()), 0);
     while let Some(&byte) = rest.get(at) {

@@ -16,7 +16,7 @@ fn every_kind_of_value_can_be_written_down() {
     };
     assert_eq!(document.len(), 16);
     assert_eq!(document.get("array").and_then(Value::as_array).map(<[Value]>::len), Some(7));
-    assert_eq!(document.get_path("array.5.k.deep.0"), Some(&Value::Null));
+    assert_eq!(document.pointer("/array/5/k/deep/0"), Some(&Value::Null));
     assert_eq!(document.get("call"), Some(&"OWNED".into()));
     assert_eq!(document.get("list"), Some(&Value::from(list)));
     assert_eq!(document.get("index"), Some(&2.into()));
@@ -24,7 +24,7 @@ fn every_kind_of_value_can_be_written_down() {
     assert_eq!(document.get("bytes"), Some(&Value::Bytes(b"ab".to_vec())));
     assert_eq!(document.get("owned"), Some(&1.into()));
     assert_eq!(document.get("const"), Some(&2.into()));
-    assert_eq!(document.get_path("inner.a"), Some(&1.into()));
+    assert_eq!(document.pointer("/inner/a"), Some(&1.into()));
 }
 
 #[test]

@@ -43,18 +43,20 @@ fn the_examples_of_rfc_6901_lead_where_it_says() {
         assert_eq!(pointer.to_string(), text);
         assert_eq!(pointer.to_fragment(), fragment);
         assert_eq!(JsonPointer::parse_fragment(fragment).expect("a fragment"), pointer);
-        let found = document.pointer(&pointer).map(|value| value.to_json(JsonMode::Relaxed));
+        let found = document.pointer(text).map(|value| value.to_json(JsonMode::Relaxed));
         assert_eq!(found.as_deref(), Some(expected), "{text}");
-        let raw = RawDocument::from_verified(&bytes).pointer(&pointer).expect("there over bytes too");
+        let raw = RawDocument::from_verified(&bytes).pointer(text).expect("there over bytes too");
         assert_eq!(raw.to_value().expect("a value").to_json(JsonMode::Relaxed), expected, "{text}");
     }
     let whole = Value::from(document);
-    assert_eq!(whole.pointer(&pointer("")), Some(&whole));
+    let raw = RawDocument::from_verified(&bytes);
+    assert_eq!(raw.pointer("").map(|value| value.to_value().expect("a value")).as_ref(), Some(&whole));
+    assert_eq!((whole.pointer(""), pointer("").resolve(&whole).ok()), (Some(&whole), Some(&whole)));
     assert_eq!(JsonPointer::root().to_fragment(), "#");
     assert!(JsonPointer::parse_fragment("#").expect("the whole").is_root());
 }
 
-//= spec/update.md#u-1-2-form
+//= spec/values.md#v-6-2-form
 //= type=test
 //# A pointer that does not begin with `/` and is not empty, or in which `~` is followed by neither `0` nor
 //# `1`, MUST be refused with the byte at which it goes wrong.
@@ -67,6 +69,10 @@ fn what_is_no_pointer_is_refused_with_its_place() {
             Err(Error::InvalidPointer { at, .. }) => assert_eq!(at, place, "{text}"),
             other => panic!("{text}: {other:?}"),
         }
+        let document =
+            doc! { "": 1, "a": { "b": { "": 1 }, "": 1 }, "~": 1, "a~2": 1, "b~": 1, "é~": { "x": 1 } };
+        assert_eq!(document.pointer(text), None, "{text}");
+        assert!(RawDocument::from_verified(&document.encode()).pointer(text).is_none(), "{text}");
     }
     for (fragment, place) in
         [("", 0), ("/a", 0), ("#/%", 2), ("#/a%2", 3), ("#/%zz", 2), ("#/a b", 3), ("#/%ff", 1)]
@@ -78,13 +84,13 @@ fn what_is_no_pointer_is_refused_with_its_place() {
     }
 }
 
-//= spec/update.md#u-1-3-step
+//= spec/values.md#v-6-3-step
 //= type=test
 //# In an array, a token MUST lead nowhere unless it is the shortest decimal form of an index below the length.
-//= spec/update.md#u-1-4-leading-nowhere
+//= spec/values.md#v-6-4-leading-nowhere
 //= type=test
-//# A call that asks for the value at a pointer that leads nowhere MUST be answered with the pointer up to
-//# the step that fails, and with what that step met.
+//# A call that asks why a pointer leads nowhere MUST be answered with the pointer up to the step that
+//# fails, and with what that step met.
 #[test]
 fn a_pointer_that_leads_nowhere_says_where_and_why() {
     let document = doc! { "a": [1, { "b": "text" }], "0": 5 };
@@ -116,7 +122,7 @@ fn a_pointer_that_leads_nowhere_says_where_and_why() {
                 other => panic!("{text}: {other:?}"),
             }
         }
-        assert!(whole.pointer(&pointer).is_none() && raw.pointer(&pointer).is_none());
+        assert!(whole.pointer(text).is_none() && raw.pointer(text).is_none());
     }
 }
 
@@ -149,13 +155,18 @@ proptest! {
     fn each_place_is_found_by_its_pointer_decoded_and_encoded(value in values()) {
         let document = super::holding(value);
         let bytes = document.encode();
-        let whole = Value::from(document);
+        let whole = Value::from(document.clone());
         let mut all = Vec::new();
         places(&whole, &JsonPointer::root(), &mut all);
         for (pointer, expected) in all {
-            prop_assert_eq!(whole.pointer(&pointer), Some(&expected));
-            let raw = RawDocument::from_verified(&bytes).pointer(&pointer).unwrap();
-            prop_assert_eq!(raw.to_value().unwrap(), expected);
+            let text = pointer.to_string();
+            prop_assert_eq!(whole.pointer(&text), Some(&expected));
+            prop_assert_eq!(pointer.resolve(&whole).unwrap(), &expected);
+            let raw = RawDocument::from_verified(&bytes).pointer(&text).unwrap();
+            prop_assert_eq!(&raw.to_value().unwrap(), &expected);
+            if !pointer.is_root() {
+                prop_assert_eq!(document.pointer(&text), Some(&expected));
+            }
         }
     }
 

@@ -75,26 +75,6 @@ fn of_fields_with_one_name_the_last_stays() {
     assert_eq!(doc! { "a": 1, "a": 2 }, doc! { "a": 2 });
 }
 
-//= spec/values.md#v-5-2-step
-//= type=test
-//# A segment with a zero in front of other digits, or with a sign, MUST lead nowhere in an array.
-// spec: V-5.1
-#[test]
-fn a_path_leads_through_objects_by_name_and_through_arrays_by_index() {
-    let document = doc! { "a": { "b": [10, { "c": "found" }], "": 1, "0": "name" }, "a.b": "dotted" };
-    let at = |path| document.get_path(path);
-    assert_eq!(at("a.b.1.c"), Some(&"found".into()));
-    assert_eq!(at("a.b.0"), Some(&10.into()));
-    assert_eq!(at("a."), Some(&1.into()));
-    assert_eq!(at("a.0"), Some(&"name".into()), "digits name a field where there is an object");
-    assert_eq!(document.get("a.b"), Some(&"dotted".into()), "`get` takes the name as it is");
-    for nowhere in
-        ["", "b", "a.b.2", "a.b.00", "a.b.+1", "a.b.-1", "a.b.1.c.d", "a.b.c", "a.b.99999999999999999999"]
-    {
-        assert_eq!(at(nowhere), None, "{nowhere}");
-    }
-}
-
 #[test]
 fn documents_print_as_json() {
     let document = doc! { "name": "Wren", "weight": 9.0, "ring": null };
