@@ -1,10 +1,8 @@
 //! The frames of a log segment, and which of them count.
 
-use crate::format::frame::{
-    FRAME_HEADER_LEN, Frame, FrameFault, FrameFlags, FrameHeader, FrameSearch, SegmentSeed, check_body,
-};
+use crate::format::frame::{Frame, FrameFault, FrameFlags, FrameSearch, SegmentSeed, check_body};
 use crate::format::record::{self, Kind, Record, RecordFault, RecordSeed, parse_opening, peek_len};
-use crate::format::{Geometry, Lineage, LogAddress, Lsn, round_up_8};
+use crate::format::{Geometry, Lineage, LogAddress, Lsn};
 
 use super::budget::Budget;
 use super::extent::Use;
@@ -12,10 +10,8 @@ use super::extent::Use;
 /// A frame whose header is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameView {
-    /// Where it begins in its segment.
-    pub offset: u32,
-    /// Its header.
-    pub header: FrameHeader,
+    /// Where it is, and its header.
+    pub frame: Frame,
     /// What is wrong with its body, if anything.
     pub fault: Option<FrameFault>,
     /// Whether it counts.
@@ -110,29 +106,11 @@ impl FrameView {
     pub const fn is_whole(&self) -> bool {
         self.fault.is_none()
     }
-
-    /// Where its first record begins in the segment.
-    #[must_use]
-    pub const fn records_at(&self) -> u32 {
-        self.offset + FRAME_HEADER_LEN as u32
-    }
-
-    /// Where its body ends in the segment.
-    #[must_use]
-    pub const fn body_end(&self) -> u32 {
-        self.records_at() + self.header.body_len
-    }
-
-    /// Where it ends in the segment (spec: F-5.2).
-    #[must_use]
-    pub const fn end(&self) -> u32 {
-        round_up_8(self.body_end())
-    }
 }
 
 /// How a segment lies to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Reach {
     /// The log has frames in it up to `end`.
     Log {
         end: u32,
@@ -154,33 +132,34 @@ pub(super) fn find(bytes: &[u8], lineage: &Lineage, place: (Geometry, u64)) -> V
     let mut budget = Budget::of(bytes);
     let mut search = FrameSearch::new(bytes, 0, geometry.data_start(), seed, geometry.segment_bytes());
     while let Some(frame) = search.next().filter(|frame| budget.spend(frame.header.body_len as usize)) {
-        let Frame { offset, header } = frame;
+        let Frame { offset, header } = &frame;
         let record_seed = RecordSeed::new(lineage, header.lsn.incarnation(), sequence);
-        let fault = check_body(bytes, offset, &header, (&seed, &record_seed)).err();
+        let fault = check_body(bytes, *offset, header, (&seed, &record_seed)).err();
         if fault.is_none() {
             search.skip_to(frame.end());
         }
-        frames.push(FrameView { offset, header, fault, standing: Standing::Unknown });
+        frames.push(FrameView { frame, fault, standing: Standing::Unknown });
     }
     frames
 }
 
 /// Says of each frame whether it counts.
-pub(super) fn judge(frames: &mut [FrameView], bytes: &[u8], lineage: &Lineage, sequence: u64, place: Place) {
+pub(super) fn judge(frames: &mut [FrameView], bytes: &[u8], lineage: &Lineage, sequence: u64, place: Reach) {
     // The lowest LSN behind which an opening frame further on says that the log was cut (spec: ).
     let mut cut_behind = Lsn(u64::MAX);
-    for frame in frames.iter_mut().rev() {
-        frame.standing = match place {
-            Place::Log { end, is_broken_off: true } if frame.offset >= end => Standing::Unknown,
-            Place::Log { end, .. } if frame.offset >= end => Standing::Torn,
-            Place::Log { .. } if frame.header.lsn > cut_behind => Standing::Torn,
-            Place::Log { .. } => Standing::InLog,
-            Place::BehindTheEnd => Standing::Torn,
-            Place::Before => Standing::Old,
-            Place::Unknown => Standing::Unknown,
+    for view in frames.iter_mut().rev() {
+        let frame = &view.frame;
+        view.standing = match place {
+            Reach::Log { end, is_broken_off: true } if frame.offset >= end => Standing::Unknown,
+            Reach::Log { end, .. } if frame.offset >= end => Standing::Torn,
+            Reach::Log { .. } if frame.header.lsn > cut_behind => Standing::Torn,
+            Reach::Log { .. } => Standing::InLog,
+            Reach::BehindTheEnd => Standing::Torn,
+            Reach::Before => Standing::Old,
+            Reach::Unknown => Standing::Unknown,
         };
-        if frame.standing == Standing::InLog
-            && let Some(last) = opened_behind(frame, bytes, lineage, sequence)
+        if view.standing == Standing::InLog
+            && let Some(last) = opened_behind(view, bytes, lineage, sequence)
         {
             cut_behind = cut_behind.min(last);
         }
@@ -188,8 +167,9 @@ pub(super) fn judge(frames: &mut [FrameView], bytes: &[u8], lineage: &Lineage, s
 }
 
 /// The last commit before an opening frame, as its record names it.
-fn opened_behind(frame: &FrameView, bytes: &[u8], lineage: &Lineage, sequence: u64) -> Option<Lsn> {
-    if !frame.is_whole() || !frame.header.flags.contains(FrameFlags::OPENING) {
+fn opened_behind(view: &FrameView, bytes: &[u8], lineage: &Lineage, sequence: u64) -> Option<Lsn> {
+    let frame = &view.frame;
+    if !view.is_whole() || !frame.header.flags.contains(FrameFlags::OPENING) {
         return None;
     }
     let seed = RecordSeed::new(lineage, frame.header.lsn.incarnation(), sequence);
@@ -204,7 +184,7 @@ pub(super) fn records<'a>(
     bytes: &'a [u8],
     lineage: &Lineage,
     place: (Geometry, u64),
-    frame: &FrameView,
+    frame: &Frame,
     fate: impl Fn(LogAddress) -> Fate,
 ) -> Vec<RecordView<'a>> {
     let ((geometry, sequence), lsn) = (place, frame.header.lsn);

@@ -172,9 +172,9 @@ impl Inspector {
             for extent in &segment.extents {
                 survey.totals[extent.usage.index()] += extent.len;
             }
-            for frame in segment.frames.iter().filter(|frame| frame.standing == Standing::InLog) {
-                survey.claim = survey.claim.max(frame.header.claim().unwrap_or(Lsn::ZERO));
-                let records = segment.records(frame, &self.known, &survey.moved);
+            for view in segment.frames.iter().filter(|view| view.standing == Standing::InLog) {
+                survey.claim = survey.claim.max(view.frame.header.claim().unwrap_or(Lsn::ZERO));
+                let records = segment.records(view, &self.known, &survey.moved);
                 survey.moved.extend(records.iter().filter_map(RecordView::moved_from));
             }
         }

@@ -121,20 +121,20 @@ impl SegmentView {
     /// The records of one of its frames.
     pub(super) fn records<'a>(
         &'a self,
-        frame: &FrameView,
+        view: &FrameView,
         known: &Known,
         moved: &BTreeSet<LogAddress>,
     ) -> Vec<RecordView<'a>> {
         let Some(sequence) = self.sequence else { return Vec::new() };
         let place = (self.geometry, sequence);
         let fate = |address| match &known.log {
-            _ if frame.standing != Standing::InLog => Fate::Unknown,
+            _ if view.standing != Standing::InLog => Fate::Unknown,
             None => Fate::Unknown,
             Some(log) if log.is_live(address) => Fate::Live,
             Some(_) if moved.contains(&address) => Fate::Moved,
             Some(_) => Fate::Dead,
         };
-        frames::records(&self.bytes, &self.lineage, place, frame, fate)
+        frames::records(&self.bytes, &self.lineage, place, &view.frame, fate)
     }
 
     fn log_sequence(&self, known: &Known) -> Option<u64> {
@@ -195,14 +195,14 @@ impl SegmentView {
     }
 
     /// How the segment lies to the log.
-    fn place(&self, known: &Known) -> frames::Place {
-        let Some(log) = &known.log else { return frames::Place::Unknown };
+    fn place(&self, known: &Known) -> frames::Reach {
+        let Some(log) = &known.log else { return frames::Reach::Unknown };
         let is_behind = self.sequence.is_some_and(|sequence| sequence > log.end.sequence);
         match self.end {
-            Some(end) => frames::Place::Log { end, is_broken_off: !known.opens() },
-            None if is_behind && known.opens() => frames::Place::BehindTheEnd,
-            None if is_behind => frames::Place::Unknown,
-            None => frames::Place::Before,
+            Some(end) => frames::Reach::Log { end, is_broken_off: !known.opens() },
+            None if is_behind && known.opens() => frames::Reach::BehindTheEnd,
+            None if is_behind => frames::Reach::Unknown,
+            None => frames::Reach::Before,
         }
     }
 
@@ -216,9 +216,9 @@ impl SegmentView {
             SegmentState::Unknown => self.fill_log(&mut strip, known, Use::Unknown),
             // Of a torn tail there may be frames in the place where the log would have gone on.
             SegmentState::Waiting | SegmentState::Free => {
-                for frame in self.frames.iter().filter(|frame| frame.standing == Standing::Torn) {
-                    strip.fill(frame.offset, Use::Free);
-                    strip.fill(frame.end(), Use::Torn);
+                for view in self.frames.iter().filter(|view| view.standing == Standing::Torn) {
+                    strip.fill(view.frame.offset, Use::Free);
+                    strip.fill(view.frame.end(), Use::Torn);
                 }
                 strip.fill(self.len, Use::Free);
             }
@@ -260,15 +260,15 @@ impl SegmentView {
             strip.fill_unexplained(to.min(end), unexplained);
             strip.fill_unexplained(to, behind);
         };
-        for (index, frame) in self.frames.iter().enumerate() {
-            let next = self.frames.get(index + 1).map_or(self.len, |next| next.offset);
-            fill_gap(strip, frame.offset);
-            match frame.standing {
-                Standing::InLog => self.fill_frame(strip, frame, known),
-                Standing::Torn => strip.fill(frame.end().min(next), Use::Torn),
+        for (index, view) in self.frames.iter().enumerate() {
+            let next = self.frames.get(index + 1).map_or(self.len, |next| next.frame.offset);
+            fill_gap(strip, view.frame.offset);
+            match view.standing {
+                Standing::InLog => self.fill_frame(strip, view, known),
+                Standing::Torn => strip.fill(view.frame.end().min(next), Use::Torn),
                 Standing::Old | Standing::Unknown => {
-                    let usage = if frame.is_whole() { Use::Unknown } else { Use::Damaged };
-                    strip.fill(frame.end().min(next), usage);
+                    let usage = if view.is_whole() { Use::Unknown } else { Use::Damaged };
+                    strip.fill(view.frame.end().min(next), usage);
                 }
             }
         }
@@ -283,14 +283,14 @@ impl SegmentView {
             && (from >= to || !log.has_live_within(address(from), address(to)))
     }
 
-    fn fill_frame(&self, strip: &mut Strip<'_>, frame: &FrameView, known: &Known) {
-        strip.fill(frame.records_at(), Use::Log);
-        for record in self.records(frame, known, &BTreeSet::new()) {
+    fn fill_frame(&self, strip: &mut Strip<'_>, view: &FrameView, known: &Known) {
+        strip.fill(view.frame.records_at(), Use::Log);
+        for record in self.records(view, known, &BTreeSet::new()) {
             strip.fill(record.offset, Use::Damaged);
             strip.fill(record.offset + record.record.len as u32, record.usage());
         }
         // What is left of the body belongs to records that cannot be read.
-        strip.fill(frame.body_end(), if frame.is_whole() { Use::Log } else { Use::Damaged });
-        strip.fill(frame.end(), Use::Log);
+        strip.fill(view.frame.body_end(), if view.is_whole() { Use::Log } else { Use::Damaged });
+        strip.fill(view.frame.end(), Use::Log);
     }
 }

@@ -11,20 +11,20 @@ use crate::format::{LogAddress, Lsn};
 #[derive(Debug, Default)]
 pub(super) struct Swept {
     /// Commits, by LSN, as far as there is a frame of them.
-    pub(super) commits: BTreeMap<Lsn, Found>,
+    pub(super) commits: BTreeMap<Lsn, CommitParts>,
     /// What changes documents.
     pub(super) changes: Vec<Change>,
     /// What changes the catalog, by LSN.
     pub(super) catalog: BTreeMap<Lsn, Vec<CatalogChange>>,
     /// Chunks, by log address. A sequence may have been given twice, so that two stand at one address.
-    pub(super) chunks: BTreeMap<LogAddress, Vec<Place>>,
+    pub(super) chunks: BTreeMap<LogAddress, Vec<Origin>>,
     /// The highest LSN that anybody states to have been durable.
     pub(super) claim: Lsn,
 }
 
 /// What there is of a commit.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct CommitParts {
     parts: BTreeSet<u16>,
     /// The number of the part that says that it is the last.
     last: Option<u16>,
@@ -32,7 +32,7 @@ pub(super) struct Found {
     pub(super) opens_behind: Option<Lsn>,
 }
 
-impl Found {
+impl CommitParts {
     /// Whether nothing of it is missing.
     pub(super) fn is_whole(&self) -> bool {
         self.last.is_some_and(|last| self.parts.len() == usize::from(last) + 1)
@@ -41,7 +41,7 @@ impl Found {
 
 /// Where a record stands, and all that its checksum is seeded with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Origin {
     pub(super) physical: u32,
     pub(super) sequence: u64,
     pub(super) offset: u32,
@@ -53,7 +53,7 @@ pub(super) struct Place {
 pub(super) struct Change {
     pub(super) collection: u32,
     pub(super) key: Key,
-    pub(super) place: Place,
+    pub(super) place: Origin,
     /// The commit that made the version: an older one than that of the record, where it was moved.
     pub(super) version: Lsn,
     pub(super) is_delete: bool,

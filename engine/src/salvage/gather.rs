@@ -13,7 +13,7 @@ use crate::storage::Storage;
 
 use super::base::Base;
 use super::chain::Chain;
-use super::found::{Change, Place, Swept};
+use super::found::{Change, Origin, Swept};
 use super::report::LostDocument;
 use super::sink::{List, Sink};
 use super::source::Source;
@@ -274,13 +274,13 @@ impl<'a> Gather<'a> {
         Ok(found)
     }
 
-    fn parse<'b>(&self, bytes: &'b [u8], place: Place) -> Option<Record<'b>> {
+    fn parse<'b>(&self, bytes: &'b [u8], place: Origin) -> Option<Record<'b>> {
         let seed = RecordSeed::new(&self.source.slot.lineage, place.lsn.incarnation(), place.sequence);
         record::parse(bytes, seed.at(place.offset)).ok()
     }
 
     /// The bytes of the record at a place, as far as the file has them.
-    fn record_at(&self, place: Place) -> Result<Option<Vec<u8>>> {
+    fn record_at(&self, place: Origin) -> Result<Option<Vec<u8>>> {
         let geometry = self.source.slot.geometry;
         let at = geometry.segment_offset(place.physical) + u64::from(place.offset);
         let room = (geometry.segment_bytes() - place.offset) as usize;

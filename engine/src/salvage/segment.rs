@@ -11,7 +11,7 @@ use crate::format::superblock::Superblock;
 use crate::format::{Geometry, Lineage, Lsn};
 use crate::seeded::{self, Bug};
 
-use super::found::{Change, Place, Swept, SweptFrame};
+use super::found::{Change, Origin, Swept, SweptFrame};
 
 /// A segment that is taken to have a sequence.
 struct Search<'a> {
@@ -162,7 +162,7 @@ impl Search<'_> {
     }
 
     fn note(&self, lsn: Lsn, offset: u32, record: &Record<'_>, swept: &mut Swept) {
-        let place = Place { physical: self.physical, sequence: self.sequence, offset, lsn };
+        let place = Origin { physical: self.physical, sequence: self.sequence, offset, lsn };
         match record.kind {
             Kind::Put | Kind::RelocatedPut | Kind::Delete => {
                 let Some(key) = record.key else { return };

@@ -153,18 +153,18 @@ impl Frame {
     fn of(inspector: &Inspector, segment: &SegmentView, view: &FrameView, depth: Depth) -> Frame {
         let records = || inspector.records(segment, view).iter().map(Record::of).collect();
         Frame {
-            offset: view.offset,
-            len: view.header.frame_len(),
+            offset: view.frame.offset,
+            len: view.frame.header.frame_len(),
             standing: view.standing.name(),
             whole: view.is_whole(),
-            body_crc: view.header.body_crc,
-            lsn: pair(view.header.lsn),
-            durable_lag: view.header.durable_lag,
-            body_len: view.header.body_len,
-            part: view.header.part,
-            last: view.header.last,
-            flags: view.header.flags.0,
-            record_count: view.header.record_count,
+            body_crc: view.frame.header.body_crc,
+            lsn: pair(view.frame.header.lsn),
+            durable_lag: view.frame.header.durable_lag,
+            body_len: view.frame.header.body_len,
+            part: view.frame.header.part,
+            last: view.frame.header.last,
+            flags: view.frame.header.flags.0,
+            record_count: view.frame.header.record_count,
             records: (depth >= Depth::Records).then(records),
         }
     }

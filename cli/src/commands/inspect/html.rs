@@ -127,14 +127,14 @@ fn draw(subject: &Subject<'_>, view: &SegmentView, left: &mut usize) -> Drawn {
             format!("{} page {}, level {}, {} entries", page.kind, page.number, page.level, page.entry_count);
         drawn.pages.push((page.offset, page.len, what));
     }
-    for frame in view.frames.iter().take(*left) {
-        let header = &frame.header;
+    for found in view.frames.iter().take(*left) {
+        let header = &found.frame.header;
         let lsn = (header.lsn.incarnation(), header.lsn.count());
-        let standing = STANDINGS.iter().position(|standing| *standing == frame.standing);
+        let standing = STANDINGS.iter().position(|standing| *standing == found.standing);
         let standing = standing.expect("all standings are listed");
-        let (len, count, whole) = (header.frame_len(), header.record_count, frame.is_whole());
-        drawn.frames.push(DrawnFrame(frame.offset, len, lsn, count, standing, whole));
-        let records = inspector.records(view, frame);
+        let (len, count, whole) = (header.frame_len(), header.record_count, found.is_whole());
+        drawn.frames.push(DrawnFrame(found.frame.offset, len, lsn, count, standing, whole));
+        let records = inspector.records(view, found);
         drawn.records.extend(records.iter().map(|record| describe(&Record::of(record))));
     }
     *left = left.saturating_sub(drawn.frames.len() + drawn.records.len() + drawn.pages.len());

@@ -10,22 +10,22 @@ use crate::error::{Advice, Error, Result};
 //# bytes.
 /// A place in a text that is read from somewhere longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     /// From 1.
     pub(crate) line: u64,
     /// In bytes, from 1.
     pub(crate) column: u64,
 }
 
-impl Place {
-    pub(crate) const START: Place = Place { line: 1, column: 1 };
+impl Position {
+    pub(crate) const START: Position = Position { line: 1, column: 1 };
 
     /// The place of what follows `text`, which begins here.
-    pub(crate) fn after(self, text: &[u8]) -> Place {
+    pub(crate) fn after(self, text: &[u8]) -> Position {
         let lines = text.iter().filter(|&&byte| byte == b'\n').count() as u64;
         match text.iter().rposition(|&byte| byte == b'\n') {
-            None => Place { line: self.line, column: self.column + text.len() as u64 },
-            Some(last) => Place { line: self.line + lines, column: (text.len() - last) as u64 },
+            None => Position { line: self.line, column: self.column + text.len() as u64 },
+            Some(last) => Position { line: self.line + lines, column: (text.len() - last) as u64 },
         }
     }
 
@@ -36,7 +36,7 @@ impl Place {
 
 /// Whether a text is one number as JSON writes it, of any size.
 pub(super) fn is_numeral(text: &str) -> bool {
-    let mut lexer = Lexer { text, at: 0, place: Place::START };
+    let mut lexer = Lexer { text, at: 0, place: Position::START };
     lexer.numeral().is_ok() && lexer.at == text.len()
 }
 
@@ -47,11 +47,11 @@ pub(super) struct Lexer<'a> {
     /// Always between two characters of the text.
     at: usize,
     /// Where the text begins.
-    place: Place,
+    place: Position,
 }
 
 impl<'a> Lexer<'a> {
-    pub(super) fn new(text: &'a [u8], place: Place) -> Result<Self> {
+    pub(super) fn new(text: &'a [u8], place: Position) -> Result<Self> {
         let text = std::str::from_utf8(text)
             .map_err(|error| place.after(&text[..error.valid_up_to()]).error("the text is not UTF-8"))?;
         Ok(Lexer { text, at: 0, place })

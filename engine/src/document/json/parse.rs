@@ -1,6 +1,6 @@
 //! JSON to values, and the wrappers in it to what they stand for.
 
-use super::lexer::{Lexer, Place};
+use super::lexer::{Lexer, Position};
 use super::wrapper::{self, LITERAL};
 use crate::document::{DEPTH_MAX, Document, Text, Value};
 use crate::error::{Advice, Error, Result};
@@ -27,7 +27,7 @@ struct Fields {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(text: &'a [u8], place: Place, level_max: usize) -> Result<Self> {
+    pub(super) fn new(text: &'a [u8], place: Position, level_max: usize) -> Result<Self> {
         Ok(Parser { lexer: Lexer::new(text, place)?, level: 0, deepest: 0, level_max })
     }
 

@@ -1,6 +1,6 @@
 //! Whole JSON texts: a document, a value, an entry.
 
-use super::lexer::Place;
+use super::lexer::Position;
 use super::parse::Parser;
 use crate::document::{DEPTH_MAX, Document, Key, Value};
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::error::Result;
 /// # Errors
 /// `Json` with line and column: syntax, a name that comes twice, a number out of range, bytes that are not UTF-8; `TooDeep`.
 pub fn parse_document(text: &[u8]) -> Result<Document> {
-    Document::from_json_at(text, Place::START)
+    Document::from_json_at(text, Position::START)
 }
 
 /// The value that a JSON text holds.
@@ -18,12 +18,12 @@ pub fn parse_document(text: &[u8]) -> Result<Document> {
 /// # Errors
 /// As [`parse_document`].
 pub fn parse_value(text: &[u8]) -> Result<Value> {
-    Value::from_json_at(text, Place::START)
+    Value::from_json_at(text, Position::START)
 }
 
 /// The value that a JSON text holds, where that is a patch: values of documents may stand two levels down.
 pub(crate) fn parse_patch(text: &[u8]) -> Result<Value> {
-    let mut parser = Parser::new(text, Place::START, DEPTH_MAX + 2)?;
+    let mut parser = Parser::new(text, Position::START, DEPTH_MAX + 2)?;
     let value = parser.value()?;
     parser.end()?;
     Ok(value)
@@ -38,7 +38,7 @@ pub(crate) fn parse_patch(text: &[u8]) -> Result<Value> {
 /// # Errors
 /// As [`parse_document`]; `Json` where the two are not there, or are not alone.
 pub fn parse_entry(text: &[u8]) -> Result<(Key, Document)> {
-    <(Key, Document)>::from_json_at(text, Place::START)
+    <(Key, Document)>::from_json_at(text, Position::START)
 }
 
 /// What one JSON text of a stream can hold: a [`Document`], a [`Value`], or a key and a document as [`parse_entry`] reads them.
@@ -46,7 +46,7 @@ pub trait FromJson: Sized + sealed::Sealed {
     /// The value of a text that stands at `place` of a longer one.
     #[doc(hidden)]
     #[expect(private_interfaces, reason = "called by this crate alone")]
-    fn from_json_at(text: &[u8], place: Place) -> Result<Self>;
+    fn from_json_at(text: &[u8], place: Position) -> Result<Self>;
 }
 
 mod sealed {
@@ -58,7 +58,7 @@ mod sealed {
 
 #[expect(private_interfaces, reason = "called by this crate alone")]
 impl FromJson for Value {
-    fn from_json_at(text: &[u8], place: Place) -> Result<Self> {
+    fn from_json_at(text: &[u8], place: Position) -> Result<Self> {
         // A document in a value is a level below one that stands alone.
         let mut parser = Parser::new(text, place, DEPTH_MAX)?;
         let value = parser.value()?;
@@ -69,7 +69,7 @@ impl FromJson for Value {
 
 #[expect(private_interfaces, reason = "called by this crate alone")]
 impl FromJson for Document {
-    fn from_json_at(text: &[u8], place: Place) -> Result<Self> {
+    fn from_json_at(text: &[u8], place: Position) -> Result<Self> {
         let mut parser = Parser::new(text, place, DEPTH_MAX)?;
         let document = parser.document()?;
         parser.end()?;
@@ -79,7 +79,7 @@ impl FromJson for Document {
 
 #[expect(private_interfaces, reason = "called by this crate alone")]
 impl FromJson for (Key, Document) {
-    fn from_json_at(text: &[u8], place: Place) -> Result<Self> {
+    fn from_json_at(text: &[u8], place: Position) -> Result<Self> {
         // One level more: the entry's own.
         let mut parser = Parser::new(text, place, DEPTH_MAX + 1)?;
         let start = parser.position();

@@ -4,7 +4,7 @@ use std::io::{BufRead, ErrorKind, Read};
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
 
-use super::lexer::Place;
+use super::lexer::Position;
 use super::read::FromJson;
 use crate::document::Document;
 use crate::error::{Error, Result};
@@ -58,7 +58,7 @@ impl<R: BufRead, T: FromJson> Lines<R, T> {
             let len =
                 self.reader.by_ref().take(limit).read_until(b'\n', &mut self.buffer).map_err(read_failed)?;
             if len > ITEM_LEN_MAX {
-                return Err(Place { line: self.line, column: 1 }.error(TOO_LONG));
+                return Err(Position { line: self.line, column: 1 }.error(TOO_LONG));
             }
             if len == 0 || !self.buffer.trim_ascii().is_empty() {
                 return Ok(len > 0);
@@ -76,7 +76,7 @@ impl<R: BufRead, T: FromJson> Iterator for Lines<R, T> {
         }
         match self.fill() {
             Ok(true) => {
-                let place = Place { line: self.line, column: 1 };
+                let place = Position { line: self.line, column: 1 };
                 Some((self.line, T::from_json_at(&self.buffer, place)))
             }
             Ok(false) => {
@@ -106,7 +106,7 @@ impl<R: BufRead, T: FromJson> FusedIterator for Lines<R, T> {}
 /// # Ok::<(), holotype::Error>(())
 /// ```
 pub fn read_array<T: FromJson, R: BufRead>(reader: R) -> Array<R, T> {
-    let source = Source { reader, place: Place::START };
+    let source = Source { reader, place: Position::START };
     Array { source, state: State::Before, buffer: Vec::new(), item: PhantomData }
 }
 
@@ -129,7 +129,7 @@ enum State {
 
 impl<R: BufRead, T: FromJson> Array<R, T> {
     /// The next object, in the buffer, and where it begins.
-    fn fill(&mut self) -> Result<Option<Place>> {
+    fn fill(&mut self) -> Result<Option<Position>> {
         if self.state == State::Before {
             self.source.expect(b'[', "an array")?;
             if self.source.peek_word()? == Some(b']') {
@@ -151,7 +151,7 @@ impl<R: BufRead, T: FromJson> Array<R, T> {
         Ok(Some(place))
     }
 
-    fn close(&mut self) -> Result<Option<Place>> {
+    fn close(&mut self) -> Result<Option<Position>> {
         self.source.expect(b']', "a closing bracket")?;
         match self.source.peek_word()? {
             None => Ok(None),
@@ -187,7 +187,7 @@ impl<R: BufRead, T: FromJson> FusedIterator for Array<R, T> {}
 #[derive(Debug)]
 struct Source<R> {
     reader: R,
-    place: Place,
+    place: Position,
 }
 
 impl<R: BufRead> Source<R> {
