@@ -25,6 +25,7 @@ const BUGS: &[(Bug, u32)] = &[
     (Bug::FailureForgotten, 2),
     (Bug::FullDiskPoisons, 2),
     (Bug::CheckpointNotSynced, 2),
+    (Bug::ManyUpdatedTwice, 2),
 ];
 
 fn with_bug(bug: Option<Bug>, depth: u32) -> Report {

@@ -40,12 +40,15 @@ impl Part {
     }
 }
 
-/// A put of each class, commits of several segments and parts, deletes, a flush, a drop, a transaction, checkpoints, a compaction, and
-/// another life.
+/// A put of each class, commits of several segments and parts, deletes, a flush, a drop, a transaction, checkpoints, a compaction,
+/// another life, and changes of one document and of many.
 fn calls(segment_bytes: u32) -> Vec<Act> {
     let steps = crash::steps(segment_bytes);
     let order = [0, 1, 2, 11, 6, 16, 3, 7, 14, 5, 12, 16, 17, 4, 9, 1, 10, 11];
-    order.iter().map(|index| Act::Step(Box::new(steps[*index].clone()))).collect()
+    let updates = crash::updates(segment_bytes);
+    let (put, inc, inc_many, delete_many) = (&updates[0], &updates[4], &updates[2], &updates[3]);
+    let all = order.iter().map(|index| &steps[*index]).chain([put, inc, inc_many, delete_many]);
+    all.map(|step| Act::Step(Box::new(step.clone()))).collect()
 }
 
 /// Segments that die, checkpoints that let them be given out again, the file cut at its end; copies, also from a copy.

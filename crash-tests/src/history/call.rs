@@ -45,8 +45,14 @@ pub enum Op {
     InsertWithKey(Key, i64),
     /// Puts a document in the place of another.
     Replace(Key, i64),
+    /// Adds to the number of a document where it is.
+    Add(Key, i64),
+    /// Adds to the number of every document that has at least the first one.
+    AddToMany(i64, i64),
     /// Takes one away.
     Delete(Key),
+    /// Takes every document away whose number is below this one.
+    DeleteMany(i64),
     /// Takes all away.
     Clear,
     /// Makes all durable.
@@ -92,6 +98,8 @@ pub enum Answer {
     Done,
     /// Whether there was one.
     Was(bool),
+    /// How many documents there were to change.
+    Count(u64),
     /// The document, if there is one.
     Found(Option<Doc>),
     /// Two of them.
@@ -110,6 +118,7 @@ impl Op {
         use Op::*;
         match self {
             Put(..) | PutMany(_) | Insert(_) | InsertWithKey(..) | Replace(..) | Delete(_) | Clear => true,
+            Add(..) | AddToMany(..) | DeleteMany(_) => true,
             Transfer { .. } | Spend { .. } | Increment(_) | Take(_) | GoBack(..) => true,
             Get(_) | Contains(_) | Scan | Flush | Snapshot | RollBack(_) | Cut | Reopen => false,
         }
@@ -155,7 +164,10 @@ impl fmt::Display for Call {
             Op::Insert(n) => write!(f, "insert {n}"),
             Op::InsertWithKey(key, n) => write!(f, "insert_with_key {} = {n}", show(key)),
             Op::Replace(key, n) => write!(f, "replace {} = {n}", show(key)),
+            Op::Add(key, amount) => write!(f, "add {amount} to {}", show(key)),
+            Op::AddToMany(least, amount) => write!(f, "add {amount} to each of {least} and more"),
             Op::Delete(key) => write!(f, "delete {}", show(key)),
+            Op::DeleteMany(below) => write!(f, "delete each below {below}"),
             Op::Clear => write!(f, "clear"),
             Op::Flush => write!(f, "flush"),
             Op::Snapshot => write!(f, "snapshot"),
@@ -194,6 +206,7 @@ impl fmt::Display for Answer {
         match self {
             Answer::Done => f.write_str("done"),
             Answer::Was(was) => write!(f, "{was}"),
+            Answer::Count(count) => write!(f, "{count} of them"),
             Answer::Found(doc) => found(f, doc),
             Answer::FoundBoth(both) => list(f, both, found),
             Answer::All(entries) if entries.is_empty() => f.write_str("nothing at all"),

@@ -1,6 +1,7 @@
 //! Calls, carried out on the real store.
 
-use holotype::{Collection, Db, DocRef, Error};
+use holotype::query::Filter;
+use holotype::{Collection, Db, DocRef, Error, Update};
 use holotype_model::Key;
 
 use crate::convert;
@@ -60,7 +61,19 @@ impl<'a> Hands<'a> {
                 result => result.map(|()| Answer::Done)?,
             },
             Op::Replace(key, n) => Answer::Was(documents.replace(convert::key(key), document(*n))?),
+            Op::Add(key, amount) => {
+                let updated = documents.update(convert::key(key), added(*amount, call.id))?;
+                Answer::Was(updated.matched())
+            }
+            Op::AddToMany(least, amount) => {
+                let filter = Filter::parse("@.n >= arg('least')")?.bind("least", *least)?;
+                Answer::Count(documents.update_many(&filter, added(*amount, call.id))?.matched)
+            }
             Op::Delete(key) => Answer::Was(documents.delete(convert::key(key))?),
+            Op::DeleteMany(below) => {
+                let filter = Filter::parse("@.n < arg('below')")?.bind("below", *below)?;
+                Answer::Count(documents.delete_many(&filter)?.changed)
+            }
             Op::Clear => documents.clear().map(|()| Answer::Done)?,
             Op::Flush => self.db.flush().map(|()| Answer::Done)?,
             _ => self.transact(call)?,
@@ -112,8 +125,16 @@ impl<'a> Hands<'a> {
     }
 }
 
+/// What adds to the number of a document, and makes it one of call `by`.
+fn added(amount: i64, by: u32) -> Update {
+    Update::new().inc("$.n", amount).set("$.by", i64::from(by)).set("$.filler", filler(by))
+}
+
 /// A document as it is stored, of a length that differs from call to call.
 pub(super) fn document(doc: Doc) -> holotype::Document {
-    let filler = "x".repeat((doc.by as usize * 37 + doc.n.unsigned_abs() as usize) % 150);
-    holotype::doc! { "n": doc.n, "by": i64::from(doc.by), "filler": filler }
+    holotype::doc! { "n": doc.n, "by": i64::from(doc.by), "filler": filler(doc.by) }
+}
+
+fn filler(by: u32) -> String {
+    "x".repeat(by as usize * 37 % 150)
 }

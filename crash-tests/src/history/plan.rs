@@ -87,7 +87,7 @@ pub(super) fn class(rng: &mut Rng) -> Durability {
 pub(super) fn op(rng: &mut Rng, keys: &[Key]) -> Op {
     let n = rng.below(20) as i64;
     let key = rng.pick(keys).clone();
-    match rng.below(44) {
+    match rng.below(48) {
         0..6 => Op::Get(key),
         6 => Op::Contains(key),
         7..12 => Op::Scan,
@@ -106,6 +106,9 @@ pub(super) fn op(rng: &mut Rng, keys: &[Key]) -> Op {
         35..38 => Op::Increment(key),
         38 => Op::Take(key),
         39 => Op::Insert(n),
+        44 | 45 => Op::Add(key, n),
+        46 => Op::AddToMany(n, 1),
+        47 => Op::DeleteMany(n - 10),
         place => {
             let (one, other) = two_of(rng, keys);
             let amount = rng.below(12) as i64;

@@ -108,7 +108,23 @@ impl Store {
                 }
                 Answer::Was(was)
             }
+            Op::Add(key, amount) => {
+                let found = self.get(key);
+                if let Some(doc) = found {
+                    self.put(key, Doc { n: doc.n + amount, by });
+                }
+                Answer::Was(found.is_some())
+            }
+            Op::AddToMany(least, amount) => {
+                let matched = self.documents.values_mut().filter(|doc| doc.n >= *least);
+                Answer::Count(matched.map(|doc| *doc = Doc { n: doc.n + amount, by }).count() as u64)
+            }
             Op::Delete(key) => Answer::Was(self.documents.remove(key).is_some()),
+            Op::DeleteMany(below) => {
+                let before = self.documents.len();
+                self.documents.retain(|_, doc| doc.n >= *below);
+                Answer::Count((before - self.documents.len()) as u64)
+            }
             Op::Clear => {
                 self.documents.clear();
                 Answer::Done

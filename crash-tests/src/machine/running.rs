@@ -143,9 +143,11 @@ impl Running {
             Step::Kill | Step::Cut => true,
             Step::PutSynced(0, 0) if self.is_stopped => true,
             _ if self.is_stopped => false,
-            Step::PutInside(_) | Step::DeleteInside(_) | Step::Commit | Step::Rollback => {
-                self.is_in_transaction()
-            }
+            Step::PutInside(_)
+            | Step::DeleteInside(_)
+            | Step::IncrementAllInside
+            | Step::Commit
+            | Step::Rollback => self.is_in_transaction(),
             _ if self.is_in_transaction() => false,
             Step::AskDisk => self.sync.as_ref().is_some_and(|sync| !sync.is_on_disk),
             Step::EndSync => self.sync.as_ref().is_some_and(|sync| sync.is_on_disk),

@@ -55,9 +55,16 @@ impl Scope {
         }
         steps.push(Step::PutSynced(0, 0));
         steps.extend(each_key(Step::Delete));
-        steps.extend([Step::Long, Step::Insert, Step::Drop, Step::Begin]);
+        steps.extend(each_key(Step::Increment));
+        steps.extend([Step::IncrementAll, Step::Long, Step::Insert, Step::Drop, Step::Begin]);
         steps.extend(each_key(Step::PutInside));
-        steps.extend([Step::DeleteInside(0), Step::Commit, Step::Rollback, Step::Flush]);
+        steps.extend([
+            Step::DeleteInside(0),
+            Step::IncrementAllInside,
+            Step::Commit,
+            Step::Rollback,
+            Step::Flush,
+        ]);
         steps.extend(each_key(Step::Defer));
         steps.extend([
             Step::BeginSync,

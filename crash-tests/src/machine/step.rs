@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use holotype_model::update::{Action, By, Change, PathStep};
 use holotype_model::{Document, Durability, Key, Op, Value};
 
 /// The collection that single writes go to.
@@ -23,6 +24,10 @@ pub enum Step {
     Long,
     /// A delete of a key, of class `Buffered`.
     Delete(u8),
+    /// One more in the document of a key, of class `Buffered`.
+    Increment(u8),
+    /// One more in every document, of class `Synced`.
+    IncrementAll,
     /// An insert into the other collection, under an id that the store gives.
     Insert,
     /// The other collection ends.
@@ -33,6 +38,8 @@ pub enum Step {
     PutInside(u8),
     /// A delete inside the transaction.
     DeleteInside(u8),
+    /// One more in every document, inside the transaction.
+    IncrementAllInside,
     /// The transaction commits, of class `Synced`.
     Commit,
     /// The transaction is rolled back.
@@ -78,9 +85,11 @@ pub enum Step {
 }
 
 /// A step with the word for it.
-fn fixed() -> [(Step, &'static str); 24] {
+fn fixed() -> [(Step, &'static str); 26] {
     [
         (Step::Long, "long"),
+        (Step::IncrementAll, "increment-all"),
+        (Step::IncrementAllInside, "increment-all-inside"),
         (Step::Insert, "insert"),
         (Step::Drop, "drop"),
         (Step::Begin, "begin"),
@@ -111,6 +120,7 @@ fn fixed() -> [(Step, &'static str); 24] {
 fn numbered(word: &str, number: u8) -> Option<Step> {
     Some(match word {
         "delete" => Step::Delete(number),
+        "increment" => Step::Increment(number),
         "put-inside" => Step::PutInside(number),
         "delete-inside" => Step::DeleteInside(number),
         "defer" => Step::Defer(number),
@@ -124,6 +134,7 @@ impl fmt::Display for Step {
             Step::Put(key, value) => write!(f, "put{key}={value}"),
             Step::PutSynced(key, value) => write!(f, "sync{key}={value}"),
             Step::Delete(key) => write!(f, "delete{key}"),
+            Step::Increment(key) => write!(f, "increment{key}"),
             Step::PutInside(key) => write!(f, "put-inside{key}"),
             Step::DeleteInside(key) => write!(f, "delete-inside{key}"),
             Step::Defer(key) => write!(f, "defer{key}"),
@@ -174,6 +185,17 @@ fn delete(number: u8, durability: Durability) -> Op {
     Op::Delete { collection: COLLECTION.to_owned(), key: key(number), durability }
 }
 
+fn increment() -> By {
+    let path = vec![PathStep::Name("n".to_owned())];
+    By::Update(vec![Change::At { path, action: Action::Inc(Value::Int(1)) }])
+}
+
+/// A document of more than a segment has no number to add to, and is not admitted.
+fn increment_all() -> Op {
+    let (collection, filter) = (COLLECTION.to_owned(), "@.n >= 0".to_owned());
+    Op::UpdateMany { collection, filter, by: increment(), durability: Durability::Synced }
+}
+
 /// What a put that nobody waits for puts, and one that comes in the midst of a checkpoint: told from all others.
 const DEFERRED: u8 = 100;
 const AMID_CHECKPOINT: u8 = 101;
@@ -197,6 +219,13 @@ impl Step {
                 put(0, Document::from([("b".to_owned(), Value::Bytes(bytes))]), Written)
             }
             Step::Delete(key) => delete(key, Buffered),
+            Step::Increment(number) => Op::Update {
+                collection: COLLECTION.to_owned(),
+                key: key(number),
+                by: increment(),
+                durability: Buffered,
+            },
+            Step::IncrementAll => increment_all(),
             Step::Insert => {
                 Op::Insert { collection: OTHER.to_owned(), document: small(0), durability: Buffered }
             }
@@ -204,6 +233,7 @@ impl Step {
             Step::Begin => Op::Begin,
             Step::PutInside(key) => inside(put(key, small(INSIDE), Synced)),
             Step::DeleteInside(key) => inside(delete(key, Synced)),
+            Step::IncrementAllInside => inside(increment_all()),
             Step::Commit => Op::Commit { durability: Synced },
             Step::Rollback => Op::Rollback,
             Step::Flush | Step::SyncFails => Op::Flush,
@@ -223,7 +253,8 @@ mod tests {
     #[test]
     fn every_step_is_read_back_from_its_word() {
         let puts = [Step::Put(1, 2), Step::PutSynced(0, 1)];
-        let numbered = [Step::Delete(1), Step::PutInside(0), Step::DeleteInside(1), Step::Defer(0)];
+        let numbered =
+            [Step::Delete(1), Step::Increment(1), Step::PutInside(0), Step::DeleteInside(1), Step::Defer(0)];
         for step in fixed().into_iter().map(|(step, _)| step).chain(puts).chain(numbered) {
             assert_eq!(step.to_string().parse(), Ok(step));
         }

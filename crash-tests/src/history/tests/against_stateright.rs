@@ -27,7 +27,7 @@ enum Moment {
 fn op(rng: &mut Rng) -> Op {
     let (one, other) = if rng.one_in(2) { (key(1), key(2)) } else { (key(2), key(1)) };
     let n = rng.below(9) as i64;
-    match rng.below(14) {
+    match rng.below(17) {
         0 | 1 => Op::Get(one),
         2 => Op::Contains(one),
         3 | 4 => Op::Scan,
@@ -38,7 +38,10 @@ fn op(rng: &mut Rng) -> Op {
         10 => Op::Delete(one),
         11 => Op::Transfer { from: one, to: other, amount: n },
         12 => Op::Spend { from: one, beside: other, amount: n },
-        _ => Op::Increment(one),
+        13 => Op::Increment(one),
+        14 => Op::Add(one, n),
+        15 => Op::AddToMany(n, 1),
+        _ => Op::DeleteMany(n),
     }
 }
 

@@ -37,6 +37,31 @@ fn of_two_increments_one_sees_the_other() {
 }
 
 #[test]
+fn of_two_updates_neither_is_lost() {
+    let both = |n, by| {
+        let first = Told::default().call(0, [0, 3], Op::Add(key(1), 2), Answer::Was(true));
+        let second = first.call(1, [1, 2], Op::AddToMany(10, 3), Answer::Count(2));
+        second.call(2, [4, 5], Op::Get(key(1)), found(n, by))
+    };
+    both(15, 1).is_explained();
+    both(15, 2).is_explained();
+    // The second read the document before the first had changed it.
+    both(13, 2).is_not_explained();
+}
+
+#[test]
+fn a_change_of_many_is_of_one_state() {
+    let both = |was, count| {
+        let add = Told::default().call(0, [0, 3], Op::Add(key(1), 2), Answer::Was(was));
+        add.call(1, [1, 2], Op::DeleteMany(12), Answer::Count(count))
+    };
+    both(true, 1).is_explained();
+    both(false, 2).is_explained();
+    // One document was chosen before the other call, and taken away after it.
+    both(true, 2).is_not_explained();
+}
+
+#[test]
 fn two_transactions_do_not_spend_the_same_twice() {
     let spend = |from, beside| Op::Spend { from: key(from), beside: key(beside), amount: 15 };
     let (ten, left) = (Some(doc(10, 0)), Some(doc(-5, 1)));

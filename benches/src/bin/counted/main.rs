@@ -9,6 +9,8 @@
 //! counted PATH         # runs one; says how many calls were measured
 //! ```
 
+mod updates;
+
 use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -76,12 +78,17 @@ const SLOWED_PATH: Path = ("get_field_slowed", get_field_slowed);
 fn main() -> ExitCode {
     let wanted = std::env::args().nth(1).unwrap_or_default();
     if wanted == "paths" {
-        for (name, _) in PATHS {
+        for (name, _) in PATHS.into_iter().chain(updates::PATHS) {
             println!("{name}");
         }
         return ExitCode::SUCCESS;
     }
-    let path = PATHS.into_iter().chain(ONE_CALL).chain([SLOWED_PATH]).find(|(name, _)| *name == wanted);
+    let path = PATHS
+        .into_iter()
+        .chain(updates::PATHS)
+        .chain(ONE_CALL)
+        .chain([SLOWED_PATH])
+        .find(|(name, _)| *name == wanted);
     let Some((_, run)) = path else {
         eprintln!("usage: counted paths|PATH");
         return ExitCode::from(2);
