@@ -8,6 +8,8 @@
 //! | [`media`] | damage at rest: right data or a typed error |
 //! | [`seen`] | what is wrong under an open store: it is told when the store checks itself |
 //! | [`readers`] | scans beside a writer, and over damage |
+//! | [`reads`] | what reading costs, and what a feed leads to |
+//! | [`waits`] | those who wait: for a sync, a turn, the end of the store |
 //! | [`history`] | threads on one store: some order of their calls explains every answer |
 //! | [`updates`] | changes of values: over bytes, decoded, and by the model |
 //! | [`fallback`] | damage to what is there twice: the other one is enough |
@@ -47,6 +49,7 @@ pub mod part;
 pub mod power;
 pub mod random;
 pub mod readers;
+pub mod reads;
 #[cfg(feature = "seeded")]
 pub mod seeded;
 pub mod seen;
@@ -54,4 +57,5 @@ pub mod setup;
 pub mod space;
 pub mod torture;
 pub mod updates;
+pub mod waits;
 pub mod witness;

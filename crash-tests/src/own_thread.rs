@@ -22,9 +22,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub fn every_check() -> Result<u64, String> {
     let mut tally = Tally::default();
     rest(&mut tally).map_err(|what| format!("rest: {what}"))?;
+    deleted(&mut tally).map_err(|what| format!("deleted: {what}"))?;
+    slowly(&mut tally).map_err(|what| format!("slowly: {what}"))?;
     old_snapshots().map_err(|what| format!("old snapshots: {what}"))?;
     tasks().map_err(|what| format!("tasks: {what}"))?;
-    Ok(3)
+    Ok(5)
 }
 
 fn with_thread() -> Options {
@@ -60,6 +62,49 @@ fn rest(tally: &mut Tally) -> Result<(), String> {
             return Err(format!("what was placed is not durable after {PATIENCE:?}: {stats:#?}"));
         }
         sleep(Duration::from_millis(2));
+    }
+    store.look()
+}
+
+/// Documents go faster than the thread can see to it: whoever deletes helps, so that the file is within its bound at any moment.
+fn deleted(tally: &mut Tally) -> Result<(), String> {
+    let mut store = Measured::create(&with_thread(), 200)?;
+    for key in 0..4000 {
+        store.put(key, 0)?;
+    }
+    for key in 0..3800 {
+        store.delete(key)?;
+        if key % 10 == 0 {
+            // It looks only once some hundreds of records have died.
+            store.is_within(30, 30, "while documents are deleted", tally)?;
+        }
+    }
+    store.look()
+}
+
+/// Beside one who writes next to nothing, the thread takes every step that is due at rest.
+fn slowly(tally: &mut Tally) -> Result<(), String> {
+    let mut store = Measured::create(&with_thread(), 200)?;
+    for n in 0..7000 {
+        store.put(n * 7 % 4000, n)?;
+    }
+    let (start, mut last, mut quiet) = (Instant::now(), 0, 0);
+    while quiet < 8 {
+        if start.elapsed() > PATIENCE {
+            return Err(format!("there is no end of it after {PATIENCE:?}: {:#?}", store.db.stats()));
+        }
+        store.put(0, 1)?;
+        sleep(Duration::from_millis(150));
+        let stats = store.db.stats();
+        let done = stats.superblock_generation + stats.space.relocated_bytes;
+        quiet = if done == last { quiet + 1 } else { 0 };
+        last = done;
+    }
+    let before = tally.steps;
+    store.come_to_rest(tally)?;
+    let left = tally.steps - before;
+    if left > 3 {
+        return Err(format!("{left} steps are left to be taken by somebody else: {:#?}", store.db.stats()));
     }
     store.look()
 }

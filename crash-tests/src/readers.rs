@@ -17,7 +17,10 @@ const DOCUMENTS: i64 = 600;
 /// # Errors
 /// What a reader saw that it may not see.
 pub fn every_check() -> Result<u64, String> {
-    Ok(a_scan_keeps_its_state()? + a_commit_shows_at_once()? + a_scan_tells_of_damage()?)
+    Ok(a_scan_keeps_its_state()?
+        + a_commit_shows_at_once()?
+        + a_document_is_always_there()?
+        + a_scan_tells_of_damage()?)
 }
 
 fn say(error: impl std::fmt::Display) -> String {
@@ -86,6 +89,33 @@ pub fn a_commit_shows_at_once() -> Result<u64, String> {
         reader.join().map_err(|_| "a panic".to_owned())?.and(result)
     })?;
     Ok(scans.into_inner())
+}
+
+/// One thread puts the same document again and again; another finds it each time, and never an older one than before.
+pub fn a_document_is_always_there() -> Result<u64, String> {
+    const GETS: u64 = 100_000;
+    let db = Db::open_on(MemoryStorage::new(), &Setup::LARGE.options()).map_err(say)?;
+    let same = db.collection("same").with_durability(Durability::Buffered);
+    let put = |n: i64| same.put(1, doc! { "n": n });
+    put(0).map_err(say)?;
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let writer = scope
+            .spawn(|| (1..).take_while(|_| !is_over.load(Ordering::Relaxed)).try_for_each(put).map_err(say));
+        let mut last = 0;
+        let result = (0..GETS).try_for_each(|_| {
+            let found = same.get(1).map_err(say)?.ok_or("a document that is put again is not there")?;
+            let n = found.get("n").and_then(|n| n.as_i64()).ok_or("another document")?;
+            if n < last {
+                return Err(format!("version {n} is found after version {last}"));
+            }
+            last = n;
+            Ok(())
+        });
+        is_over.store(true, Ordering::Relaxed);
+        writer.join().map_err(|_| "a panic".to_owned())?.and(result)
+    })?;
+    Ok(1)
 }
 
 /// Damages one document after another under an open store. A scan ends with an error there, and not before.

@@ -41,7 +41,35 @@ pub fn every_check() -> Result<u64, String> {
             return Err(format!("{name}: nothing of clause {clause:?} is seen: {:?}", report.problems));
         }
     }
-    Ok(STORIES.len() as u64)
+    damage_that_is_kept().map_err(|what| format!("damage that a snapshot keeps: {what}"))?;
+    Ok(STORIES.len() as u64 + 1)
+}
+
+/// A long document that a snapshot keeps, and whose list of chunks is damaged, is no reason to give nothing back any more (spec: P-4.2).
+fn damage_that_is_kept() -> Result<(), String> {
+    let disk = Arc::new(MemoryStorage::new());
+    let db = open(&disk)?;
+    let a = db.collection("a");
+    let long = doc! { "p": Value::Bytes(vec![7; 3 * Setup::SECTORS.segment_bytes as usize]) };
+    a.put("long", &long).map_err(say)?;
+    let list = db.record_offset("a", &holotype::Key::from("long")).ok_or("it is nowhere")?;
+    let snapshot = db.snapshot();
+    a.put("long", doc! {}).map_err(say)?;
+    // Behind its header.
+    let mut byte = [0];
+    disk.read_at(list + 20, &mut byte).map_err(|error| error.to_string())?;
+    write(&disk, list + 20, &[byte[0] ^ 1])?;
+    for round in 0..3 {
+        for key in 0..DOCUMENTS {
+            put(&db, key)?;
+        }
+        db.checkpoint().map_err(|error| format!("a checkpoint in round {round}: {error}"))?;
+        while db.maintain().map_err(|error| format!("maintaining in round {round}: {error}"))? {}
+    }
+    drop(snapshot);
+    let stats = db.stats();
+    let most = 4 * stats.space.live_bytes + 16 * u64::from(stats.segment_bytes);
+    if stats.file_bytes > most { Err(format!("nothing is given back: {stats:#?}")) } else { Ok(()) }
 }
 
 /// An open store, and what it had before its last commit.

@@ -138,6 +138,11 @@ pub fn starts(segment_bytes: u32) -> Vec<Start> {
                 .concat(),
             |stats| stats.segments > 4,
         ),
+        start(
+            "a growth that no sync has covered",
+            ["x", "y", "z", "w"].map(|key| put(key, blob(long), Durability::Buffered)).to_vec(),
+            |stats| stats.durable_lsn < stats.lsn && stats.segments > 2,
+        ),
         start("documents in another order than their keys", strewn(), |stats| stats.documents == 12),
         start("a store at rest", [maintained, vec![Step::Reopen]].concat(), |stats| {
             stats.space.reclaimable_bytes == 0

@@ -12,7 +12,8 @@ use crate::live::Pairs;
 use crate::part::{Deadline, Shard};
 use crate::setup::Setup;
 use crate::{
-    fallback, faults, full, history, media, own_thread, power, random, readers, seen, space, updates,
+    fallback, faults, full, history, media, own_thread, power, random, readers, reads, seen, space, updates,
+    waits,
 };
 
 use super::Progress;
@@ -337,13 +338,17 @@ fn killed(run: &mut Run<'_>) -> Result<(), Failed> {
 fn beside_a_writer(run: &mut Run<'_>) -> Result<(), Failed> {
     let scans = readers::every_check().map_err(|what| (run.seed, what))?;
     let wrongs = seen::every_check().map_err(|what| (run.seed, what))?;
-    run.cases = scans + wrongs;
-    run.notes.push(format!("{scans} scans; {wrongs} things that are wrong under an open store"));
+    let stories = reads::every_check().map_err(|what| (run.seed, what))?;
+    run.cases = scans + wrongs + stories;
+    run.notes.push(format!(
+        "{scans} scans; {wrongs} things that are wrong under an open store; {stories} stories of reads and feeds"
+    ));
     Ok(())
 }
 
 fn by_itself(run: &mut Run<'_>) -> Result<(), Failed> {
     run.cases = own_thread::every_check().map_err(|what| (run.seed, what))?;
+    run.cases += waits::every_check().map_err(|what| (run.seed, what))?;
     Ok(())
 }
 

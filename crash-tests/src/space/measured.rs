@@ -127,8 +127,8 @@ impl Measured {
         Ok(())
     }
 
-    /// Compacts. Nothing is left to be done after it.
-    pub(crate) fn compact(&self, tally: &mut Tally) -> Result<(), String> {
+    /// Compacts. Nothing is left to be done after it. How many bytes were moved, for a thousand that are live.
+    pub(crate) fn compact(&self, tally: &mut Tally) -> Result<u64, String> {
         let report = self.db.compact_with(|progress| {
             tally.steps += 1;
             if progress.steps < STEPS_MAX {
@@ -141,7 +141,7 @@ impl Measured {
         if !report.is_complete {
             return Err(format!("compaction goes on for ever: {:#?}", self.db.stats()));
         }
-        Ok(())
+        Ok(report.moved_bytes * 1000 / self.db.stats().space.live_bytes.max(1))
     }
 
     /// Makes a copy.

@@ -5,11 +5,15 @@
 //! |---|---|
 //! | `measured` | a store, its documents, and what its file may hold |
 //! | `shapes` | the workloads |
+//! | `bill` | what they cost |
 //! | `rest` | what is left behind: by commits one by one, at close, and in the order of keys |
+//! | `transactions` | how much one commit may be |
 
+mod bill;
 mod measured;
 mod rest;
 mod shapes;
+mod transactions;
 
 pub(crate) use measured::{Measured, options, say};
 
@@ -48,8 +52,14 @@ const STORIES: &[Story] = &[
     ("a store of a few segments", |tally| shapes::run(&shapes::SMALL, tally)),
     ("long documents", |tally| shapes::run(&shapes::LONG, tally)),
     ("a backup in the midst", |tally| shapes::run(&shapes::COPIED, tally)),
+    ("bursts", |tally| shapes::run(&shapes::BURSTS, tally)),
+    ("tides", |tally| shapes::run(&shapes::TIDES, tally)),
+    ("a file that may not grow", |tally| shapes::run(&shapes::LIMITED, tally)),
+    ("compacted again and again", |tally| shapes::run(&shapes::COMPACTED, tally)),
     ("close", rest::close),
-    ("transactions", rest::transactions),
+    ("transactions", transactions::memory),
+    ("bulk loads", transactions::loads),
+    ("parts of a commit", transactions::parts),
     ("commits one by one", rest::one_by_one),
     ("order of keys", rest::order),
 ];

@@ -1,6 +1,6 @@
 //! What is left behind: by commits one by one, at close, and in the order of keys.
 
-use holotype::{Durability, Error, Value, doc};
+use holotype::Durability;
 use holotype_model::check::Rng;
 
 use super::Tally;
@@ -56,28 +56,6 @@ pub(super) fn one_by_one(tally: &mut Tally) -> Result<(), String> {
     Ok(())
 }
 
-/// A transaction takes as much memory as it may, and no more; one that was refused for it can be committed in parts.
-pub(super) fn transactions(tally: &mut Tally) -> Result<(), String> {
-    let (most, len) = (1 << 20, 1000);
-    let store = Measured::create(&options().transaction_bytes(most), len)?;
-    let transaction = store.db.begin_write().map_err(|error| say("beginning", &error))?;
-    let document = doc! { "p": Value::Bytes(vec![7; len]) };
-    let a = transaction.collection("a");
-    let taken = (0i64..).take_while(|n| a.put(*n, &document).is_ok()).count();
-    tally.calls += taken as u64;
-    if !(most / 2..=most).contains(&(taken * len)) {
-        return Err(format!("{taken} documents of {len} bytes in a transaction of {most} bytes"));
-    }
-    match a.put(taken as i64, &document) {
-        Err(Error::TransactionTooLarge { .. }) => {}
-        other => return Err(format!("one document more than a transaction may have: {other:?}")),
-    }
-    drop(a);
-    transaction.commit().map_err(|error| say("committing", &error))?;
-    let count = store.db.collection("a").len().map_err(|error| say("counting", &error))?;
-    if count == taken as u64 { Ok(()) } else { Err(format!("{count} of {taken} documents were committed")) }
-}
-
 //= spec/space.md#p-7-4-order-of-keys
 //# A compaction SHOULD move the documents of a collection into the order of their keys, where many of them stand in another, all have
 //# room in the cache, and the file may grow by as much as is live.
@@ -104,6 +82,45 @@ pub(super) fn order(tally: &mut Tally) -> Result<(), String> {
     let again = store.db.stats().written_bytes - before;
     if again > 0 {
         return Err(format!("{again} bytes were written to compact what was compacted"));
+    }
+    store.look()?;
+    not_in_order(tally)
+}
+
+/// Where a compaction does not move documents into the order of their keys, or ends while it does.
+fn not_in_order(tally: &mut Tally) -> Result<(), String> {
+    let strewn = |options: &holotype::Options| {
+        let mut store = Measured::create(options, 200)?;
+        (0..3000).try_for_each(|n| store.put(n * 1009 % 3000, 0))?;
+        store.come_to_rest(&mut Tally::default())?;
+        Ok::<_, String>(store)
+    };
+    let moved = |store: &Measured| store.db.stats().space.relocated_bytes;
+    // Not all have room in the cache.
+    let small = strewn(&options().cache_bytes(256 << 10))?;
+    let before = moved(&small);
+    small.compact(tally)?;
+    let bytes = moved(&small) - before;
+    if bytes > 1_000_000 {
+        return Err(format!("{bytes} bytes are moved about of 700,000, of which few have room in the cache"));
+    }
+    // Whatever it has left, maintenance goes on afterwards.
+    let mut store = strewn(&options())?;
+    let before = moved(&store);
+    let stopped = store.db.compact_with(|progress| match progress.moved_bytes {
+        0..100_000 => std::ops::ControlFlow::Continue(()),
+        _ => std::ops::ControlFlow::Break(()),
+    });
+    let stopped = stopped.map_err(|error| say("compacting", &error))?;
+    if stopped.is_complete || moved(&store) - before < 100_000 {
+        return Err(format!("it was to be stopped in its midst: {stopped:?}"));
+    }
+    for n in 0..6000 {
+        store.put(n % 3000, n)?;
+        if n % 16 == 0 {
+            store.step(tally)?;
+            store.is_within(30, 12, "behind a compaction that was stopped", tally)?;
+        }
     }
     store.look()
 }

@@ -1,0 +1,269 @@
+//! Those who wait: for a sync, for a turn to write, for the end of the store.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use holotype::storage::MemoryStorage;
+use holotype::storage::sim::SimDisk;
+use holotype::{Background, Db, Durability, Error, Options, Ticket, doc};
+
+use crate::setup::Setup;
+
+/// A story, and its name.
+type Story = (&'static str, fn() -> Result<(), String>);
+
+const STORIES: &[Story] = &[
+    ("tickets", tickets),
+    ("tickets for what finds no room", tickets_without_room),
+    ("a transaction on top of what is taken back", on_what_is_taken_back),
+    ("a task that waits when the store is closed", closed_meanwhile),
+    ("a transaction that changes hands", in_other_hands),
+    ("a turn for each", a_turn_for_each),
+    ("refused calls", refused_calls),
+    ("a compaction that is cancelled", cancelled),
+];
+
+/// Tells every story. How many there are.
+///
+/// # Errors
+/// What a store did that it may not do.
+pub fn every_check() -> Result<u64, String> {
+    for (name, story) in STORIES {
+        story().map_err(|what| format!("{name}: {what}"))?;
+    }
+    Ok(STORIES.len() as u64)
+}
+
+fn say(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+fn create(options: &Options) -> Result<Db, String> {
+    Db::open_on(MemoryStorage::new(), options).map_err(say)
+}
+
+/// Places a commit of one document, and does not wait for it.
+fn defer(db: &Db, key: i64) -> Result<Ticket, String> {
+    let mut transaction = db.begin_write().map_err(say)?;
+    transaction.set_durability(Durability::Synced);
+    transaction.collection("a").put(key, doc! { "n": key }).map_err(say)?;
+    transaction.commit_deferred().map_err(say)
+}
+
+/// A ticket says that its commit is durable when a sync has made it so, and not before.
+fn tickets() -> Result<(), String> {
+    let db = create(&Setup::LARGE.options())?;
+    db.create_collection("a").map_err(say)?;
+    let a = db.collection("a");
+    let given = [defer(&db, 1)?, defer(&db, 2)?];
+    for ticket in &given {
+        ensure(!ticket.is_durable().map_err(say)?, || "it says so before the sync".to_owned())?;
+    }
+    let pending = db.stats().pending_commits;
+    ensure(pending == 2, || format!("{pending} commits wait for a sync, and not 2"))?;
+    ensure(a.get(1).map_err(say)?.is_none(), || "what is not durable is seen".to_owned())?;
+    db.flush().map_err(say)?;
+    for (key, ticket) in [1, 2].into_iter().zip(given) {
+        ensure(ticket.is_durable().map_err(say)?, || "it does not say so after the sync".to_owned())?;
+        let version = a.get(key).map_err(say)?.map(|found| found.version());
+        let lsn = ticket.wait().map_err(say)?;
+        ensure(version == Some(lsn), || format!("{lsn:x} is told, and the document is of {version:x?}"))?;
+    }
+    let pending = db.stats().pending_commits;
+    ensure(pending == 0, || format!("{pending} commits wait for a sync that is over"))
+}
+
+/// A store whose disk has no room for what it has placed.
+fn full() -> Result<(Db, SimDisk), String> {
+    let disk = Setup::SECTORS.disk();
+    let db = Db::open_on(disk.clone(), &Setup::SECTORS.options()).map_err(say)?;
+    // The first of all is made durable by itself.
+    defer(&db, 0)?.wait().map_err(say)?;
+    Ok((db, disk))
+}
+
+fn without_room<R>(disk: &SimDisk, work: impl FnOnce() -> R) -> R {
+    use holotype::storage::sim::{CallKind, FaultKind, FaultPlan, Nth};
+    disk.set_faults(FaultPlan::none().from(Nth::Of(CallKind::Write, 0), FaultKind::StorageFull));
+    let done = work();
+    disk.set_faults(FaultPlan::none());
+    done
+}
+
+//= spec/transactions.md#t-4-8-no-room
+//# When there is no room to hand over what is pending, the pending commits MUST fail as `StorageFull`,
+//# all of them, and be taken back: the state is as if they had never been placed (S-8.5).
+fn tickets_without_room() -> Result<(), String> {
+    let disk = Setup::SECTORS.disk();
+    let db = Db::open_on(disk.clone(), &Setup::SECTORS.options()).map_err(say)?;
+    // Whoever waits here is the first who ever does.
+    let given = [defer(&db, 1)?, defer(&db, 2)?];
+    let flushed = without_room(&disk, || db.flush());
+    ensure(matches!(flushed, Err(Error::StorageFull { .. })), || format!("flush: {flushed:?}"))?;
+    for ticket in given {
+        let told = ticket.is_durable();
+        ensure(matches!(told, Err(Error::StorageFull { .. })), || format!("its ticket says {told:?}"))?;
+        let waited = ticket.wait();
+        ensure(matches!(waited, Err(Error::StorageFull { .. })), || format!("who waits is told {waited:?}"))?;
+    }
+    ensure(db.collections().is_empty(), || "what was taken back is there".to_owned())?;
+    defer(&db, 3)?.wait().map_err(say).map(drop)
+}
+
+//= spec/transactions.md#t-4-8-no-room
+//# A transaction that began on top of them MUST fail at its commit.
+fn on_what_is_taken_back() -> Result<(), String> {
+    let (db, disk) = full()?;
+    let ticket = defer(&db, 1)?;
+    let transaction = db.begin_write().map_err(say)?;
+    let a = transaction.collection("a");
+    ensure(a.contains(1).map_err(say)?, || "it does not see the commit before it".to_owned())?;
+    a.put(2, doc! {}).map_err(say)?;
+    let flushed = without_room(&disk, || db.flush());
+    ensure(matches!(flushed, Err(Error::StorageFull { .. })), || format!("flush: {flushed:?}"))?;
+    let read = a.get(1);
+    ensure(matches!(read, Err(Error::StorageFull { .. })), || format!("it reads {read:?}"))?;
+    drop(a);
+    let committed = transaction.commit();
+    ensure(matches!(committed, Err(Error::StorageFull { .. })), || format!("it commits: {committed:?}"))?;
+    ensure(ticket.wait().is_err(), || "what it rests on is there".to_owned())?;
+    let len = db.collection("a").len().map_err(say)?;
+    ensure(len == 1, || format!("{len} documents are there, and not 1"))
+}
+
+/// Counts how often it is woken.
+#[derive(Default)]
+struct Woken(AtomicU64);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Polls a ticket as a task does, has `meanwhile` done, and says what the task learns once it is woken.
+fn polled(
+    ticket: Ticket,
+    meanwhile: impl FnOnce() -> Result<(), String>,
+) -> Result<holotype::Result<u64>, String> {
+    let woken = Arc::new(Woken::default());
+    let waker = Waker::from(Arc::clone(&woken));
+    let mut task = pin!(ticket);
+    let first = task.as_mut().poll(&mut Context::from_waker(&waker));
+    ensure(first.is_pending(), || format!("before anything is done, it is {first:?}"))?;
+    meanwhile()?;
+    ensure(woken.0.load(Ordering::Relaxed) > 0, || "it is not woken".to_owned())?;
+    match task.as_mut().poll(&mut Context::from_waker(&waker)) {
+        Poll::Ready(outcome) => Ok(outcome),
+        Poll::Pending => Err("it is woken for nothing".to_owned()),
+    }
+}
+
+/// A task is woken by whatever settles its commit: a close, or that no room is found for it by whoever comes first.
+fn closed_meanwhile() -> Result<(), String> {
+    let db = create(&Setup::LARGE.options())?;
+    let outcome = polled(defer(&db, 1)?, || db.clone().close().map_err(say))?;
+    ensure(outcome.is_ok(), || format!("it was made durable at the close, and is told {outcome:?}"))?;
+    let (db, disk) = full()?;
+    let outcome = polled(defer(&db, 1)?, || {
+        let put = without_room(&disk, || {
+            let a = db.collection("a").with_durability(Durability::Written);
+            a.put(2, doc! {})
+        });
+        ensure(matches!(put, Err(Error::StorageFull { .. })), || format!("another put: {put:?}"))
+    })?;
+    ensure(matches!(outcome, Err(Error::StorageFull { .. })), || format!("it found no room: {outcome:?}"))
+}
+
+//= spec/transactions.md#t-2-9-waiting-for-the-writer
+//# A thread that writes outside the transaction that it has open itself MUST be refused at once: it would
+//# wait for ever.
+fn in_other_hands() -> Result<(), String> {
+    // Patient enough that who is refused at once shows.
+    let db = create(&Setup::LARGE.options().write_wait(Duration::from_secs(20)))?;
+    let transaction = db.begin_write().map_err(say)?;
+    std::thread::scope(|scope| {
+        let other = std::thread::Builder::new().name("other".to_owned());
+        let other = other.spawn_scoped(scope, || {
+            transaction.collection("a").put(1, doc! {}).map_err(say)?;
+            let began = std::time::Instant::now();
+            let refused = db.collection("a").put(2, doc! {});
+            let is_named =
+                matches!(&refused, Err(Error::WriterBusy { holder, .. }) if holder.contains("other"));
+            ensure(is_named && began.elapsed() < Duration::from_secs(10), || {
+                format!("beside its own transaction, after {:?}: {refused:?}", began.elapsed())
+            })?;
+            transaction.commit().map_err(say)
+        });
+        other.map_err(|error| error.to_string())?.join().map_err(|_| "a panic".to_owned())?.map(drop)
+    })
+}
+
+/// Who loses patience takes nobody else's place in the queue away.
+fn a_turn_for_each() -> Result<(), String> {
+    let patience = Duration::from_millis(500);
+    let options = Setup::LARGE.options().durability(Durability::Buffered).write_wait(patience);
+    let db = create(&options)?;
+    let holder = db.begin_write().map_err(say)?;
+    std::thread::scope(|scope| {
+        let wait = || db.begin_write().and_then(holotype::WriteTransaction::rollback);
+        let first = scope.spawn(wait);
+        std::thread::sleep(patience * 4 / 5);
+        let second = scope.spawn(wait);
+        let refused = first.join().map_err(|_| "a panic".to_owned())?;
+        ensure(matches!(refused, Err(Error::WriterBusy { .. })), || {
+            format!("after {patience:?}: {refused:?}")
+        })?;
+        drop(holder);
+        let came = second.join().map_err(|_| "a panic".to_owned())?;
+        came.map_err(|error| format!("the turn is free, and the second who waits for it is told: {error}"))
+    })
+}
+
+/// A call that changes nothing, where nothing is pending, waits for no sync.
+fn refused_calls() -> Result<(), String> {
+    let db = create(&Setup::LARGE.options().durability(Durability::Written))?;
+    let a = db.collection("a");
+    a.put(1, doc! { "n": 1 }).map_err(say)?;
+    let before = db.stats();
+    for _ in 0..10 {
+        let refused = a.insert_with_key(1, doc! {});
+        ensure(matches!(refused, Err(Error::KeyExists { .. })), || format!("the key is taken: {refused:?}"))?;
+        ensure(!a.delete(2).map_err(say)?, || "nothing is deleted".to_owned())?;
+        a.put(1, doc! { "n": 1 }).map_err(say)?;
+    }
+    let after = db.stats();
+    ensure(after.syncs == before.syncs, || {
+        format!("{} syncs were made for them", after.syncs - before.syncs)
+    })?;
+    let user = after.space.user_bytes;
+    ensure((100..3000).contains(&user), || format!("callers had {user} bytes placed, in 12 short records"))?;
+    let told = after.write_amplification();
+    let expected = after.written_bytes as f64 / after.space.user_bytes as f64;
+    ensure((told - expected).abs() < 1e-9, || format!("a write amplification of {told}, not {expected}"))?;
+    let told = create(&Setup::LARGE.options())?.stats().write_amplification();
+    ensure(told == 0.0, || format!("where nothing was written, a write amplification of {told}"))
+}
+
+/// Where nobody asked for a thread, nothing happens but in calls, whatever a compaction has left.
+fn cancelled() -> Result<(), String> {
+    let options = Setup::SECTORS.options().durability(Durability::Written).background(Background::Manual);
+    let db = create(&options)?;
+    let a = db.collection("a");
+    for n in 0..400_i64 {
+        a.put(n % 40, doc! { "p": vec![7_u8; 300] }).map_err(say)?;
+    }
+    let report = db.compact_with(|_| std::ops::ControlFlow::Break(())).map_err(say)?;
+    ensure(!report.is_complete, || "it was cancelled".to_owned())?;
+    let before = db.stats();
+    std::thread::sleep(Duration::from_millis(50));
+    let after = db.stats();
+    ensure(after == before, || format!("something was done by itself: {before:#?} {after:#?}"))
+}

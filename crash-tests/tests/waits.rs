@@ -1,0 +1,8 @@
+//! Who waits is told.
+
+use holotype_crash_tests::waits::every_check;
+
+#[test]
+fn who_waits_is_told() {
+    every_check().unwrap_or_else(|what| panic!("{what}"));
+}
