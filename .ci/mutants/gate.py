@@ -42,6 +42,12 @@ def drawn(tool, tree, excluded, seed):
     return listed
 
 
+def by_place(each):
+    """Mutants that have one name are told apart by their order in the file, whatever the seed."""
+    start = each["span"]["start"]
+    return each["file"], start["line"], start["column"], each["name"]
+
+
 def build(tree, target):
     env = dict(os.environ, CARGO_TARGET_DIR=str(target), CARGO_INCREMENTAL="0")
     command = ["cargo", "build", "--release", "--locked", "--package=holotype-cli", "--bin=holotype"]
@@ -110,7 +116,7 @@ def run(tool, tree, work, arguments, excluded, choose_equivalent, commit):
     """Judges the sample, or as much of it as `--minutes` allows; a run that is begun again goes on where the last one ended."""
     wanted = arguments.sample
     listed = drawn(tool, tree, excluded, arguments.seed)
-    equivalent = choose_equivalent(listed)
+    equivalent = choose_equivalent(sorted(listed, key=by_place))
     order = [each for each in listed if each["name"] not in equivalent]
     order = order[: int(wanted * SPARE) + 10]
     switched = Switched(tree, Package("engine/src", [], None), order)
