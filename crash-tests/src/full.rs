@@ -20,8 +20,8 @@ pub fn every_check(setup: Setup) -> Result<u64, (u64, String)> {
                 .map_err(|what| (put, format!("{segments} segments, documents of {len} bytes: {what}")))?;
         }
     }
-    // Here the table of the segments is what a checkpoint mostly has. A segment has room for some dozen commits (spec: P-5.2).
-    let many: &[(u64, usize)] = if setup.segment_bytes < 4096 { &[] } else { &[(90, 3000), (150, 1900)] };
+    // Here the table of the segments is what a checkpoint mostly has.
+    let many: &[(u64, usize)] = if setup != Setup::SECTORS { &[] } else { &[(90, 3000), (150, 1900)] };
     for &(segments, len) in many {
         put += fill_and_empty(setup, segments, len)
             .map_err(|what| (put, format!("{segments} segments, documents of {len} bytes: {what}")))?;
