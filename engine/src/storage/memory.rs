@@ -8,7 +8,7 @@ use crate::sync::{RwLock, read, write};
 
 const PAGE_LEN: usize = 16 << 10;
 
-type Page = Box<[u8; PAGE_LEN]>;
+static ZEROS: [u8; PAGE_LEN] = [0; PAGE_LEN];
 
 /// A file in memory. Nothing of it outlives the value: put it in an [`Arc`](std::sync::Arc) to open it again.
 ///
@@ -30,8 +30,8 @@ pub struct MemoryStorage {
 #[derive(Default)]
 struct File {
     len: u64,
-    /// A page that was never written is not there, and reads as zeros. Bytes beyond `len` are zeros.
-    pages: Vec<Option<Page>>,
+    /// What a page does not have reads as zeros: so zeros beyond it take neither memory nor time. None has anything beyond `len`.
+    pages: Vec<Vec<u8>>,
 }
 
 impl fmt::Debug for File {
@@ -60,8 +60,8 @@ impl File {
         if len < self.len {
             // What lies beyond the end is forgotten now, so that a later extension reads as zeros.
             self.pages.truncate(page + 1);
-            if let Some(Some(page)) = self.pages.get_mut(page) {
-                page[tail].fill(0);
+            if let Some(page) = self.pages.get_mut(page) {
+                page.truncate(tail.start);
             }
         }
         self.len = len;
@@ -71,11 +71,11 @@ impl File {
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
         let len = self.len.saturating_sub(offset).min(out.len() as u64) as usize;
         let (page, range) = within(offset, len)?;
+        let page = self.pages.get(page).map_or(&[][..], |page| page.get(range.start..).unwrap_or_default());
         let out = &mut out[..range.len()];
-        match self.pages.get(page) {
-            Some(Some(page)) => out.copy_from_slice(&page[range]),
-            _ => out.fill(0),
-        }
+        let (there, beyond) = out.split_at_mut(page.len().min(out.len()));
+        there.copy_from_slice(&page[..there.len()]);
+        beyond.fill(0);
         Ok(out.len())
     }
 
@@ -84,9 +84,17 @@ impl File {
         let len = range.len();
         let end = offset.checked_add(len as u64).ok_or(io::ErrorKind::FileTooLarge)?;
         if page >= self.pages.len() {
-            self.pages.resize_with(page + 1, || None);
+            self.pages.resize_with(page + 1, Vec::new);
         }
-        self.pages[page].get_or_insert_with(|| Box::new([0; PAGE_LEN]))[range].copy_from_slice(&bytes[..len]);
+        let page = &mut self.pages[page];
+        let at = range.start.min(page.len());
+        let (there, beyond) = bytes[..len].split_at((page.len() - at).min(len));
+        page[at..][..there.len()].copy_from_slice(there);
+        if beyond != &ZEROS[..beyond.len()] {
+            page.reserve_exact(PAGE_LEN - page.len());
+            page.resize(range.start + there.len(), 0);
+            page.extend_from_slice(beyond);
+        }
         self.len = self.len.max(end);
         Ok(len)
     }
@@ -124,5 +132,46 @@ impl Storage for MemoryStorage {
 
     fn sync(&self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_reads_as_a_plain_run_of_bytes_would() {
+        let (storage, mut plain) = (MemoryStorage::new(), Vec::new());
+        let mut state = 7u64;
+        let mut below = |bound: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % bound
+        };
+        for _ in 0..2_000 {
+            let (at, len) = (below(3 * PAGE_LEN), below(2 * PAGE_LEN));
+            if below(4) == 0 {
+                storage.set_len(at as u64).expect("memory refuses nothing");
+                plain.resize(at, 0);
+            } else {
+                let bytes = vec![below(3) as u8; len];
+                assert_eq!(storage.write_at(at as u64, &bytes).expect("memory refuses nothing"), len);
+                if len > 0 {
+                    plain.resize(plain.len().max(at + len), 0);
+                    plain[at..at + len].copy_from_slice(&bytes);
+                }
+            }
+            let mut found = vec![9; plain.len() + 1];
+            assert_eq!(storage.read_at(0, &mut found).expect("memory refuses nothing"), plain.len());
+            assert_eq!(found[..plain.len()], plain[..]);
+        }
+    }
+
+    #[test]
+    fn zeros_take_no_memory() {
+        let storage = MemoryStorage::new();
+        storage.write_at(0, &ZEROS).expect("memory refuses nothing");
+        storage.write_at(PAGE_LEN as u64 + 5, b"a").expect("memory refuses nothing");
+        let file = read(&storage.file);
+        assert_eq!((file.pages[0].capacity(), file.pages[1].len()), (0, 6));
     }
 }
