@@ -15,6 +15,7 @@ usage: holotype-peers [WORKLOAD|all]... [OPTIONS]
   limits         what the machine does without a store: copies, look-ups, checksums, writes, syncs
   ycsb           YCSB's mixes A to F with 1, 2 and 4 threads, zipfian and uniform, not synced and durable
   writes         inserts one by one and in batches, updates and deletes, 1 and 8 threads, by class
+  transactions   puts and updates of many documents in one transaction, by id and by name
   reads          reads by id and by name, uniform and zipfian: all bytes, decoded, typed, one field
   scans          scans, filters and ranges, in three layouts
   sizes          values of 100 bytes to a mebibyte, by class
@@ -53,10 +54,11 @@ pub struct Workload {
     syncs: bool,
 }
 
-const WORKLOADS: [Workload; 19] = [
+const WORKLOADS: [Workload; 20] = [
     Workload { name: limits::WORKLOAD, run: limits::run, syncs: true },
     Workload { name: "ycsb", run: ycsb::run, syncs: true },
     Workload { name: "writes", run: rows::writes, syncs: true },
+    Workload { name: "transactions", run: rows::transactions, syncs: false },
     Workload { name: "reads", run: rows::reads, syncs: false },
     Workload { name: "scans", run: rows::scans, syncs: false },
     Workload { name: "sizes", run: rows::sizes, syncs: true },

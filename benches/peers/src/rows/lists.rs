@@ -38,6 +38,22 @@ pub fn writes(count: u64) -> Vec<Step> {
     ]
 }
 
+/// Transactions of many puts: `count` new documents, then a fifth of them anew, in no order.
+pub fn transactions(count: u64) -> Vec<Step> {
+    let mut updated = shuffled(count, 0);
+    updated.truncate((count / 5).max(1) as usize);
+    vec![
+        Step::row("puts in one transaction", vec![Work::Put(vec![(1..=count).collect()], Make::First)]),
+        Step::row("a fifth updated in one transaction", vec![Work::Put(vec![updated], Make::Updated)]),
+    ]
+}
+
+/// A transaction of `count` puts under names of ten bytes, in no order.
+pub fn named_transaction(count: u64) -> Vec<Step> {
+    let put = Work::PutNamed(vec![shuffled(count, 1)], Naming::Short);
+    vec![Step::row("puts under names of 10 bytes in one transaction", vec![put])]
+}
+
 /// Reads of `count` documents that were put in the order of their ids, `operations` a row.
 pub fn reads(count: u64, operations: usize) -> Vec<Step> {
     let ids = |keys, seed| {

@@ -74,6 +74,18 @@ pub fn writes(plan: &Plan, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
+/// Transactions of many puts, by class.
+pub fn transactions(plan: &Plan, report: &mut Report) -> Result<()> {
+    for class in [Class::Kept, Class::Written] {
+        let workload = format!("transactions, {}", class.name());
+        for steps in [lists::transactions(plan.documents), lists::named_transaction(plan.documents)] {
+            measure(plan, report, &workload, writers(class, plan, &steps))?;
+        }
+        print(report, &workload);
+    }
+    Ok(())
+}
+
 /// Reads by id and by name.
 pub fn reads(plan: &Plan, report: &mut Report) -> Result<()> {
     let steps = lists::reads(plan.documents, plan.operations);

@@ -106,6 +106,8 @@ pub enum Work {
 pub enum Naming {
     /// Each has its own.
     User,
+    /// Each has its own, of ten bytes.
+    Short,
     /// As ToonDB's own benches name them: twenty characters cut down to sixteen, so that up to ten thousand documents share one.
     Cut,
     /// As redb's own benches have them: 24 bytes in no order. They are drawn from letters, digits and two signs more.
@@ -138,6 +140,7 @@ impl Naming {
     pub fn name(self, id: u64) -> String {
         match self {
             Naming::User => format!("user-{id:08}"),
+            Naming::Short => format!("u-{id:08}"),
             Naming::Cut => format!("key_{id:016}")[..16].to_owned(),
             Naming::Random => {
                 let mut random = Random::new(id);
@@ -155,7 +158,7 @@ impl Naming {
     /// Those that share a name have one content, so that it does not matter who comes last.
     pub fn document(self, id: u64) -> Document {
         match self {
-            Naming::User => first(id),
+            Naming::User | Naming::Short => first(id),
             Naming::Cut => first(1),
             Naming::Random => {
                 let from = Random::new(!id).below((NOISE - RANDOM_VALUE) as u64) as usize;

@@ -20,6 +20,8 @@ fn lists() -> Vec<(Commits, Vec<Step>)> {
     let mut all = vec![
         (Commits::Durable, lists::writes(800)),
         (Commits::Unsynced, lists::writes(800)),
+        (Commits::Unsynced, lists::transactions(800)),
+        (Commits::Unsynced, lists::named_transaction(800)),
         (Commits::Unsynced, lists::reads(2_000, 400)),
         (Commits::Unsynced, lists::named(2_000, 400)),
         (Commits::Unsynced, lists::whole_scans(500, 2)),

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use holotype::{Collection, Db, DocView, Document, Durability, KeyRef, Options, Scan, View};
+use holotype::{AsKey, Collection, Db, DocView, Document, Durability, KeyRef, Options, Scan, View, WriteTransaction};
 
 use super::{Commits, Read, ReadNamed, Session, Snapshots, Store};
 use crate::failure::{Failure, Of, Result, expect_equal};
@@ -142,10 +142,7 @@ impl Session for Documents {
     }
 
     fn put_all<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (u64, D)>) -> Result<()> {
-        self.documents
-            .put_many(documents.map(|(id, d)| (id as i64, d)))
-            .of(NAME, "committing a batch")
-            .map(drop)
+        self.put_in_one(documents.map(|(id, document)| (id as i64, document)))
     }
 
     fn delete(&mut self, id: u64) -> Result<()> {
@@ -177,7 +174,7 @@ impl Session for Documents {
     }
 
     fn put_named<D: Borrow<Document>>(&mut self, documents: impl Iterator<Item = (String, D)>) -> Result<()> {
-        self.documents.put_many(documents).of(NAME, "committing a batch").map(drop)
+        self.put_in_one(documents)
     }
 
     fn delete_named(&mut self, names: impl Iterator<Item = String>) -> Result<()> {
@@ -231,6 +228,19 @@ fn lend_first(scan: holotype::Result<Scan>, count: usize, mut each: impl FnMut(&
 }
 
 impl Documents {
+    /// Puts documents in one transaction, call by call, as the other stores do.
+    fn put_in_one<K: AsKey, D: Borrow<Document>>(
+        &self,
+        documents: impl Iterator<Item = (K, D)>,
+    ) -> Result<()> {
+        let mut documents = documents;
+        let put_all = |tx: &mut WriteTransaction| {
+            let small = tx.collection(SMALL);
+            documents.try_for_each(|(key, document)| small.put(key, document))
+        };
+        self.db.write(put_all).of(NAME, "committing a batch")
+    }
+
     /// Lends the documents of a scan, with their ids.
     fn visit(
         &self,
