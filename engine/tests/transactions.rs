@@ -34,6 +34,35 @@ fn fresh() -> (Db, Arc<MemoryStorage>) {
     (Db::open_on(Arc::clone(&disk), &Options::new()).unwrap(), disk)
 }
 
+/// Names are looked up once, until they change: after that, what is written to one must not go to what it meant before.
+#[test]
+fn writes_to_collections_in_turn_find_each_also_after_names_change() {
+    let (db, disk) = fresh();
+    let one_each = |tx: &WriteTransaction, value: i64| {
+        ["a", "b", "c"].into_iter().for_each(|name| tx.collection(name).put(value, n(value)).unwrap());
+    };
+    db.collection("a").put(0, n(0)).unwrap();
+    let mut tx = db.begin_write().unwrap();
+    (1..=2).for_each(|value| one_each(&tx, value));
+    let here = tx.savepoint();
+    assert!(tx.rename_collection("a", "d").unwrap() && tx.drop_collection("b").unwrap());
+    (3..=4).for_each(|value| one_each(&tx, value));
+    tx.rollback_to(&here).unwrap();
+    (5..=6).for_each(|value| one_each(&tx, value));
+    assert!(tx.rename_collection("c", "e").unwrap());
+    (7..=8).for_each(|value| one_each(&tx, value));
+    tx.commit().unwrap();
+    let with = |values: &[i64]| values.iter().map(|value| (Key::Int(*value), *value)).collect::<Vec<_>>();
+    let expected = [
+        ("a".to_owned(), with(&[0, 1, 2, 5, 6, 7, 8])),
+        ("b".to_owned(), with(&[1, 2, 5, 6, 7, 8])),
+        ("c".to_owned(), with(&[7, 8])),
+        ("e".to_owned(), with(&[1, 2, 5, 6])),
+    ];
+    assert_eq!(contents(&db), expected);
+    assert_eq!(contents(&reopened(db, &disk)), expected);
+}
+
 //= spec/transactions.md#t-2-1-one-commit
 //# When it commits, all of them MUST become one commit; when it is rolled back, none of them takes effect.
 #[test]

@@ -81,31 +81,30 @@ impl Writer {
     pub(crate) fn commit(&mut self, durability: Durability) -> Result<Placed> {
         assert!(!self.txn.batch.is_empty(), "a commit changes something");
         self.shared.find_superseded_chunks(&mut self.txn.batch)?;
-        let mut batch = std::mem::take(&mut self.txn.batch);
         if durability == Durability::Written && seeded::is_on(Bug::HandedOverBeforePlaced) {
             self.write_out()?;
         }
         let mark = self.appender.mark();
-        let share = match batch.is_system {
+        let batch = &self.txn.batch;
+        let (is_system, len_max) = (batch.is_system, batch.len_max());
+        let share = match is_system {
             true if !batch.leaves_reserve => Share::Reserve,
             true => Share::Ordinary,
             false if batch.only_frees() => Share::Deletes,
             false => Share::Ordinary,
         };
         // Where that fails nothing is written and nothing is seen: refusing is free.
-        if let Err(error) = self.place(share, &mark, |appender| appender.place(&mut batch)) {
-            self.txn.batch = batch;
-            return Err(error);
-        }
-        self.show_placed(&mark, &batch.long_records(self.shared.log.long_record_len()));
-        if !batch.is_system {
+        self.place(share, len_max, &mark, |writer| writer.appender.place(&mut writer.txn.batch))?;
+        let long = self.txn.batch.long_records(self.shared.log.long_record_len());
+        self.show_placed(&mark, &long);
+        let lsn = self.txn.batch.lsn;
+        if !is_system {
             self.budget.is_reserve_wanted = share == Share::Ordinary;
             self.budget.is_put_since_cut |= share == Share::Ordinary;
         }
-        let lsn = batch.lsn;
         let is_full = self.appender.pending_bytes() >= self.shared.options.flush_bytes;
         if seeded::is_on(Bug::IndexBeforeWrite) {
-            self.shared.apply_and_publish(&mut batch, &mut self.accounts);
+            self.shared.apply_and_publish(&mut self.txn.batch, &mut self.accounts);
             self.write_out()?;
             return Ok(Placed { lsn, is_pending: false });
         }
@@ -114,17 +113,17 @@ impl Writer {
         if is_full || durability == Durability::Written && !is_forgotten {
             self.hand_down(&mark, lsn)?;
         }
-        if !batch.is_system {
-            self.work.user_bytes += batch.placed_bytes;
+        if !is_system {
+            self.work.user_bytes += self.txn.batch.placed_bytes;
         }
         let needs_sync = durability == Durability::Synced && !seeded::is_on(Bug::VisibleBeforeDurable);
-        if needs_sync || self.shared.visibility.has_pending() || !Shared::is_short(&batch) {
+        if needs_sync || self.shared.visibility.has_pending() || !Shared::is_short(&self.txn.batch) {
+            let batch = std::mem::take(&mut self.txn.batch);
             self.shared.apply_unseen(batch, needs_sync, mark, &mut self.accounts);
             self.shared.publish_pending(self.durable());
             return Ok(Placed { lsn, is_pending: self.shared.visibility.has_pending() });
         }
-        self.shared.apply_and_publish(&mut batch, &mut self.accounts);
-        self.txn.batch = batch;
+        self.shared.apply_and_publish(&mut self.txn.batch, &mut self.accounts);
         Ok(Placed { lsn, is_pending: false })
     }
 

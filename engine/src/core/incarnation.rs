@@ -33,7 +33,8 @@ impl Writer {
         self.write_slot(|slot| slot.incarnation = incarnation)?;
         self.highest_incarnation = incarnation;
         let mark = self.appender.mark();
-        let opened = self.place(Share::Reserve, &mark, |appender| appender.place_opening(incarnation));
+        let opened = self
+            .place(Share::Reserve, usize::MAX, &mark, |writer| writer.appender.place_opening(incarnation));
         let opened = opened.and_then(|()| {
             self.show_placed(&mark, &[]);
             self.write_out()?;

@@ -5,7 +5,7 @@ mod reserve;
 mod tests;
 
 use crate::error::{Error, Result};
-use crate::log::{Appender, Mark};
+use crate::log::Mark;
 use crate::seeded::{self, Bug};
 use crate::space::Limits;
 use crate::sync::read;
@@ -32,18 +32,21 @@ impl Writer {
     //= spec/space.md#p-5-3-full-disk
     //# Once space is given back, by cleaning or by the file system, writes MUST succeed again without
     //# reopening.
-    /// Places what `what` places behind `mark`, where the log ends, and lets the file grow for it. Whether the disk is full is known from the
-    /// last growth alone, which may be out of date either way: so what fails is tried again with the other belief. Where that fails as well,
-    /// nothing is placed.
+    /// Places what `what` places behind `mark`, where the log ends, at most `len_max` bytes, and lets the file grow for it. Whether
+    /// the disk is full is known from the last growth alone, which may be out of date either way: so what fails is tried again with
+    /// the other belief. Where that fails as well, nothing is placed.
     pub(super) fn place(
         &mut self,
         share: Share,
+        len_max: usize,
         mark: &Mark,
-        mut what: impl FnMut(&mut Appender) -> Result<()>,
+        mut what: impl FnMut(&mut Writer) -> Result<()>,
     ) -> Result<()> {
         let mut attempt = |writer: &mut Writer| {
-            writer.limit_the_log(share);
-            what(&mut writer.appender).and_then(|()| writer.grow(share)).inspect_err(|_| {
+            if !writer.appender.segment_holds(len_max) {
+                writer.limit_the_log(share);
+            }
+            what(writer).and_then(|()| writer.grow(share)).inspect_err(|_| {
                 if !seeded::is_on(Bug::PlacementNotTakenBack) {
                     writer.appender.revert(mark.clone());
                 }
@@ -255,7 +258,8 @@ impl Writer {
         let needed = geometry.segment_end(held.max(reserved)).max(self.appender.file_len_needed()).max(whole);
         match kept {
             Kept::Reserve => needed.max(self.reserve_end()),
-            Kept::AtRest if !self.is_small() || self.budget.is_full => needed.max(self.reserve_end()),
+            // The reserve would be much beside what a small store holds, and is let go at rest (spec: P-5.4).
+            Kept::AtRest if held >= SMALL_SEGMENTS || self.budget.is_full => needed.max(self.reserve_end()),
             Kept::AtRest if u64::from(geometry.segment_bytes() - end.offset) < SMALL_RESERVE => {
                 needed.max(end.reserved[0].map_or(0, |next| geometry.segment_end(next)))
             }
@@ -272,11 +276,6 @@ impl Writer {
             .chain(self.work.held_back.iter().copied())
             .max()
             .unwrap_or(0)
-    }
-
-    /// Whether the reserve would be much beside what the store holds, so that it is let go at rest (spec: P-5.4).
-    fn is_small(&self) -> bool {
-        self.held_top() < SMALL_SEGMENTS
     }
 }
 

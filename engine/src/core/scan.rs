@@ -3,7 +3,7 @@
 use crate::document::KeyRef;
 use crate::error::{Error, Result};
 use crate::index::{Documents, Entries, Entry, Item, KeyRange, Naming, PrimaryIndex, State};
-use crate::sync::{Arc, Instant, read};
+use crate::sync::{Arc, read};
 use crate::txn::Registered;
 
 use super::ahead::Ahead;
@@ -45,16 +45,6 @@ impl Shared {
     /// Holds the visible state, for the store's own use: it has no age.
     pub(crate) fn register(&self) -> Arc<Registered> {
         Arc::new(Registered::new(&self.visibility, None))
-    }
-
-    /// As [`register`](Self::register), for a caller whose snapshot's age begins at `taken`.
-    pub(crate) fn register_at(&self, taken: Instant) -> Arc<Registered> {
-        Arc::new(Registered::new(&self.visibility, Some(taken)))
-    }
-
-    /// The snapshots that callers hold, the oldest first: id, when it was taken, state.
-    pub(crate) fn aged_snapshots(&self) -> Vec<(u64, Instant, State)> {
-        self.visibility.aged()
     }
 
     /// What `name` means in a state.
@@ -183,7 +173,7 @@ impl Shared {
         self.visibility.retained(state, documents.id, &covered, &mut retained);
         if self.visibility.take_backs() != take_backs {
             // A commit that is taken back gives the index back what was retained of it, between the two looks.
-            cursor.walk.begin_again(range.clone());
+            cursor.walk.rest = Some(range.clone());
             return Ok(());
         }
         if !retained.is_empty() {

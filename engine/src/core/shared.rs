@@ -1,8 +1,7 @@
 //! What readers need of the store, and the writer with them: the log, the catalog with its indexes, and who sees what.
 
 use crate::error::{Error, Result};
-use crate::format::LogAddress;
-use crate::index::{Catalog, Documents, Naming, State};
+use crate::index::{Catalog, Naming, State};
 use crate::log::Log;
 use crate::options::Options;
 use crate::sync::{Arc, RwLock, read};
@@ -15,7 +14,7 @@ use super::feeds::Feeds;
 pub(crate) struct Shared {
     pub(crate) log: Log,
     pub(super) catalog: RwLock<Catalog>,
-    pub(super) visibility: Arc<Visibility>,
+    pub(crate) visibility: Arc<Visibility>,
     pub(super) feeds: Feeds,
     pub(crate) options: Options,
 }
@@ -52,31 +51,6 @@ impl Shared {
     /// The visible state, and the collections of it.
     pub(super) fn namings_now(&self) -> (State, Vec<Arc<Naming>>) {
         self.visibility.settled(|visible| (visible, read(&self.catalog).in_state(visible).cloned().collect()))
-    }
-
-    /// Whether a commit is placed and not visible yet.
-    pub(crate) fn has_pending(&self) -> bool {
-        self.visibility.has_pending()
-    }
-
-    /// Ends a snapshot: reads through it say so from now on.
-    pub(crate) fn end_snapshot(&self, id: u64) {
-        self.visibility.release(id);
-    }
-
-    /// The addresses of the superseded versions that keep their place for `state`.
-    pub(crate) fn pinned(&self, state: State) -> Vec<LogAddress> {
-        self.visibility.pinned(state)
-    }
-
-    /// How often pending commits were taken back.
-    pub(crate) fn take_backs(&self) -> u64 {
-        self.visibility.take_backs()
-    }
-
-    /// The documents of a collection to be.
-    pub(super) fn new_documents(&self, id: u32) -> Arc<Documents> {
-        Arc::new(Documents::new(id, self.options.check.page_shift))
     }
 
     /// What `name` means after the newest commit.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::cache::Segment;
 use crate::error::{Error, Result};
 use crate::format::{LogAddress, Lsn};
-use crate::log::{Appender, Mark};
+use crate::log::Mark;
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
 use crate::sync::race::{self, Race};
@@ -60,7 +60,7 @@ impl Shared {
 
 impl Writer {
     fn begin_sync(&mut self) -> Result<Option<SyncJob>> {
-        if self.is_all_durable() {
+        if self.end() == self.durable() && self.is_growth_named() {
             return Ok(None);
         }
         let handed_over = self.attest_durable().and_then(|()| {
@@ -98,7 +98,7 @@ impl Writer {
             self.synced_len = self.synced_len.max(job.file_len);
         }
         let later = race::is_on(Race::SyncedWhatCameLater);
-        self.appender.synced(if later { self.written() } else { job.lsn });
+        self.appender.synced(if later { self.appender.written() } else { job.lsn });
         self.shared.publish_pending(self.durable());
     }
 
@@ -119,7 +119,7 @@ impl Writer {
             return Ok(());
         }
         let mark = self.appender.mark();
-        match self.place(Share::Reserve, &mark, Appender::place_watermark) {
+        match self.place(Share::Reserve, usize::MAX, &mark, |writer| writer.appender.place_watermark()) {
             Ok(()) => {
                 self.show_placed(&mark, &[]);
                 Ok(())

@@ -68,7 +68,7 @@ impl Core {
         let (durable_lsn, generation, space) = match &self.writer {
             Some(writer) => {
                 let writer = lock(writer);
-                (writer.durable(), writer.superblock().generation, writer.space())
+                (writer.durable(), writer.superblock.generation, writer.space())
             }
             None => (visible.lsn, 0, self.space_at_opening),
         };

@@ -14,7 +14,7 @@ const PAGE_LEN_MAX: usize = 256;
 #[derive(Debug)]
 pub(super) struct Walk<E> {
     /// What is left of the range; none when the index has no more.
-    rest: Option<KeyRange>,
+    pub(super) rest: Option<KeyRange>,
     reverse: bool,
     /// How many entries are to be looked up next.
     page_len: usize,
@@ -85,11 +85,6 @@ impl<E: Copy> Walk<E> {
         self.page_len = (self.page_len * 2).min(PAGE_LEN_MAX);
         self.rest = Some(range.beyond(&last, self.reverse));
         range.clone().up_to(last, self.reverse)
-    }
-
-    /// Goes back to before `range` was taken.
-    pub(super) fn begin_again(&mut self, range: KeyRange) {
-        self.rest = Some(range);
     }
 
     /// Goes on with these, which are in the order of the walk.

@@ -48,8 +48,8 @@ pub(crate) struct Writer {
     pub(crate) txn: WriteTxn,
     /// Bytes of a commit that found no room may stand behind the end of the log: it is sealed before it goes on.
     pub(super) unsealed: bool,
-    /// The LSNs, first and last, of commits that were taken back, for those who wait for them.
-    pub(super) taken_back: Vec<(Lsn, Lsn)>,
+    /// The LSNs, first and last, of commits that were taken back, until those who wait for them are told.
+    pub(crate) taken_back: Vec<(Lsn, Lsn)>,
     pub(super) closed: bool,
     /// Who writes, and who waits to.
     pub(crate) turn: Turn,
@@ -64,7 +64,7 @@ impl Writer {
         highest_incarnation: u32,
         file_len: u64,
     ) -> Self {
-        let txn = WriteTxn::of_single_calls(Arc::clone(&shared));
+        let txn = WriteTxn::new(Arc::clone(&shared), None);
         Writer {
             shared,
             appender,
@@ -91,7 +91,7 @@ impl Writer {
 
     #[cfg(feature = "testing")]
     pub(super) fn fork(&self, shared: Arc<Shared>) -> Self {
-        let txn = WriteTxn::of_single_calls(Arc::clone(&shared));
+        let txn = WriteTxn::new(Arc::clone(&shared), None);
         Writer {
             shared,
             appender: self.appender.clone(),
@@ -126,27 +126,8 @@ impl Writer {
         self.appender.end().lsn
     }
 
-    /// Whether there is nothing that a sync would make durable.
-    pub(crate) fn is_all_durable(&self) -> bool {
-        self.end() == self.durable() && self.is_growth_named()
-    }
-
     /// Whether a slot names the file's length as it is.
     pub(crate) fn is_growth_named(&self) -> bool {
         self.named_len == self.file_len
-    }
-
-    /// Everything up to here is handed to the operating system.
-    pub(in crate::core) fn written(&self) -> Lsn {
-        self.appender.written()
-    }
-
-    pub(super) fn superblock(&self) -> &Superblock {
-        &self.superblock
-    }
-
-    /// The commits that were taken back since this was asked last.
-    pub(crate) fn drain_taken_back(&mut self) -> Vec<(Lsn, Lsn)> {
-        std::mem::take(&mut self.taken_back)
     }
 }

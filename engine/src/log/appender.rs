@@ -10,7 +10,7 @@ mod parts;
 use crate::cache::Segment;
 use crate::error::Result;
 use crate::format::body::encode_opening;
-use crate::format::frame::{FrameFlags, SegmentSeed};
+use crate::format::frame::{FRAME_HEADER_LEN, FrameFlags, SegmentSeed};
 use crate::format::record::{Kind, RecordParts};
 use crate::format::{Geometry, Lineage, LogAddress, Lsn};
 use crate::seeded::{self, Bug};
@@ -145,6 +145,13 @@ impl Appender {
         self.written
     }
 
+    /// Whether a commit whose records take at most so many bytes certainly fits into the segment that the log ends in.
+    pub(crate) fn segment_holds(&self, len_max: usize) -> bool {
+        // Its frame begins less than a sector and a header further on (spec: F-5.2, F-5.3).
+        let before = (self.end.offset + self.geometry.sector()) as usize + 2 * FRAME_HEADER_LEN;
+        before.saturating_add(len_max) <= self.geometry.segment_bytes() as usize
+    }
+
     /// Whether the incarnation has room for one more commit and for the watermark of the sync that ends it.
     pub(crate) fn has_counts_left(&self) -> bool {
         self.end.lsn.count() < self.count_max.saturating_sub(1)
@@ -162,7 +169,9 @@ impl Appender {
     pub(crate) fn written_out(&mut self) {
         self.written = self.end.lsn;
         self.free.settle();
-        for extent in self.pending.drain(1.min(self.pending.len())..) {
+        while self.pending.len() > 1
+            && let Some(extent) = self.pending.pop()
+        {
             self.buffers.keep(extent.bytes);
         }
         if let Some(extent) = self.pending.first_mut() {
@@ -249,7 +258,7 @@ impl Appender {
         (batch.placed_bytes, batch.longest) = (0, 0);
         self.refuse_what_cannot_fit(batch)?;
         let flags = if batch.is_system { FrameFlags::SYSTEM } else { FrameFlags::NONE };
-        let mut parts = Parts::of_commit(self.end.lsn.next(), flags);
+        let mut parts = Parts { lsn: self.end.lsn.next(), flags, part: 0, open: None };
         for number in 0..batch.changes.len() {
             if !batch.changes[number].is_moot {
                 self.place_change(&mut parts, batch, number)?;
@@ -261,20 +270,43 @@ impl Appender {
         Ok(())
     }
 
-    /// Places one record of a commit, whose body is `front` and then its own, in the open part or, where that has no room for it, in the
-    /// next: one that has room for `bound` bytes.
+    /// Places one record of a commit, whose key and body are encoded as `rest`, in the open part or, where that has no room for it, in
+    /// the next: one that has room for `bound` bytes.
     #[inline]
     pub(super) fn place_record(
         &mut self,
         parts: &mut Parts,
         record: &mut RecordParts<'_>,
-        front: &[u8],
+        rest: &[&[u8]],
         bound: usize,
     ) -> Result<(LogAddress, u32)> {
+        if !self.has_room(parts, record, rest, bound) {
+            self.begin_part(parts, bound)?;
+            assert!(self.has_room(parts, record, rest, bound), "it holds what it was begun for");
+        }
+        let open = parts.open.as_ref().expect("a part was begun");
+        record.commit = open.commit;
+        let extent = self.pending.last_mut().expect("a frame was begun");
+        let start = extent.bytes.len();
+        let at = extent.offset + start as u32;
+        self.crcs.push(record.encode_with(rest, open.seed.at(at), &mut extent.bytes));
+        let len = (extent.bytes.len() - start) as u32;
+        Ok((self.geometry.address(self.end.segment.sequence, at), len))
+    }
+
+    /// Whether the open part, if there is one, has room for a record of at most `bound` bytes.
+    #[inline]
+    fn has_room(&self, parts: &Parts, record: &mut RecordParts<'_>, rest: &[&[u8]], bound: usize) -> bool {
+        let (Some(open), Some(extent)) = (&parts.open, self.pending.last()) else { return false };
+        let room = self.geometry.segment_bytes() as usize - extent.offset as usize - extent.bytes.len();
+        record.commit = open.commit;
+        room >= bound || room >= record.encoded_len_with(rest)
+    }
+
+    /// Begins the next part, which has room for a record of `bound` bytes.
+    #[cold]
+    fn begin_part(&mut self, parts: &mut Parts, bound: usize) -> Result<()> {
         if let Some(open) = &parts.open {
-            if let Some(placed) = self.encode(open, record, front, bound) {
-                return Ok(placed);
-            }
             self.finish_frame(open.frame, parts.lsn, parts.part, false, parts.flags);
             parts.part += 1;
         }
@@ -282,31 +314,8 @@ impl Appender {
         self.crcs.clear();
         let stretch = self.end.segment.last_stretch();
         let commit = parts.lsn.count() - stretch.first_lsn.count();
-        let open = parts.open.insert(OpenPart { frame, seed: stretch.seed, commit });
-        let placed = self.encode(open, record, front, bound);
-        Ok(placed.expect("a part holds at least the record that it was begun for"))
-    }
-
-    /// Encodes a record behind what the open part holds already: its address, and its length. None where it does not fit any more.
-    #[inline]
-    fn encode(
-        &mut self,
-        open: &OpenPart,
-        record: &mut RecordParts<'_>,
-        front: &[u8],
-        bound: usize,
-    ) -> Option<(LogAddress, u32)> {
-        record.commit = open.commit;
-        let extent = self.pending.last_mut().expect("a frame was begun");
-        let start = extent.bytes.len();
-        let at = extent.offset + start as u32;
-        let room = (self.geometry.segment_bytes() - at) as usize;
-        if room < bound && room < record.encoded_len_behind(front) {
-            return None;
-        }
-        self.crcs.push(record.encode_behind(front, open.seed.at(at), &mut extent.bytes));
-        let len = (extent.bytes.len() - start) as u32;
-        Some((self.geometry.address(self.end.segment.sequence, at), len))
+        parts.open = Some(OpenPart { frame, seed: stretch.seed, commit });
+        Ok(())
     }
 
     fn finish_last(&mut self, parts: Parts) {

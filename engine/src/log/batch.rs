@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::document::KeyRef;
 use crate::format::body::encode_segment_freed;
 use crate::format::catalog::CatalogChange;
+use crate::format::record::RECORD_HEADER_LEN_MAX;
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Birth, Documents, Entry};
 use crate::sync::Arc;
@@ -127,6 +128,26 @@ impl Superseded {
 }
 
 impl Change {
+    /// One of no document, whose body begins at `start` of the batch's bytes.
+    #[inline]
+    fn nameless(action: Action, start: usize, body_len: usize) -> Self {
+        Change {
+            action,
+            collection: None,
+            int_key: None,
+            start,
+            key_len: 0,
+            body_len,
+            replaces: Replaces::Nothing,
+            before: None,
+            largest_before: 0,
+            is_moot: false,
+            is_chunked: false,
+            address: LogAddress(0),
+            len: 0,
+        }
+    }
+
     /// The length of the encoded key; 0 for the catalog.
     pub(crate) fn key_len(&self) -> usize {
         self.key_len as usize
@@ -171,6 +192,10 @@ pub(crate) struct Batch {
     pub(crate) end: LogAddress,
 }
 
+/// Room for the first changes.
+const CHANGES_FIRST: usize = 16;
+const BYTES_FIRST: usize = 1 << 10;
+
 /// Buffers beyond this are given back after use.
 const KEPT_BYTES: usize = 4 << 20;
 
@@ -189,6 +214,13 @@ impl Batch {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.changes.is_empty()
+    }
+
+    /// The most that its records take, wherever they are placed.
+    pub(crate) fn len_max(&self) -> usize {
+        // The list of a move can be longer than its body, and such a commit is the store's own.
+        let records = self.bytes.len() + self.changes.len() * RECORD_HEADER_LEN_MAX;
+        if self.is_system { usize::MAX } else { records }
     }
 
     /// Bytes of memory that it takes.
@@ -210,6 +242,11 @@ impl Batch {
         Superseded { before, replaces }: Superseded,
         body: &[u8],
     ) {
+        if self.changes.is_empty() {
+            // Most commits are short: then nothing has to grow.
+            self.changes.reserve(CHANGES_FIRST);
+            self.bytes.reserve(BYTES_FIRST);
+        }
         let start = self.bytes.len();
         let int_key = if let KeyRef::Int(int) = key { Some(int) } else { None };
         key.encode_into(&mut self.bytes);
@@ -217,21 +254,9 @@ impl Batch {
         self.bytes.extend_from_slice(body);
         let had = self.has_document(before, replaces);
         let touched = &mut self.collections[collection as usize];
-        let change = Change {
-            action,
-            collection: Some(collection),
-            int_key,
-            start,
-            key_len,
-            body_len: body.len(),
-            replaces,
-            before,
-            largest_before: touched.largest_id,
-            is_moot: false,
-            is_chunked: false,
-            address: LogAddress(0),
-            len: 0,
-        };
+        let (collection, largest_before) = (Some(collection), touched.largest_id);
+        let nameless = Change::nameless(action, start, body.len());
+        let change = Change { collection, int_key, key_len, replaces, before, largest_before, ..nameless };
         touched.added += change.added(had);
         if matches!(change.action, Action::Put) {
             touched.largest_id = touched.largest_id.max(int_key.unwrap_or(0));
@@ -305,21 +330,7 @@ impl Batch {
     fn push_nameless(&mut self, action: Action, body: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(body);
-        self.changes.push(Change {
-            action,
-            collection: None,
-            int_key: None,
-            start,
-            key_len: 0,
-            body_len: body.len(),
-            replaces: Replaces::Nothing,
-            before: None,
-            largest_before: 0,
-            is_moot: false,
-            is_chunked: false,
-            address: LogAddress(0),
-            len: 0,
-        });
+        self.changes.push(Change::nameless(action, start, body.len()));
     }
 
     //= spec/format.md#f-7-4-order-in-a-commit
@@ -454,6 +465,12 @@ impl Batch {
     /// The key as it is encoded.
     pub(crate) fn key_bytes(&self, change: &Change) -> &[u8] {
         &self.bytes[change.start..change.start + change.key_len()]
+    }
+
+    /// The key and the body as they are encoded, one behind the other.
+    #[inline]
+    pub(super) fn key_and_body(&self, change: &Change) -> &[u8] {
+        &self.bytes[change.start..change.start + change.key_len() + change.body_len]
     }
 
     #[inline]

@@ -78,7 +78,7 @@ impl Appender {
         let change = &batch.changes[number];
         let bound = record_bound(change);
         let placed = if bound <= self.geometry.record_len_max() && moving(change).is_none() {
-            self.place_record(parts, &mut record_of(batch, number), &[], bound)?
+            self.place_record(parts, &mut record_of(batch, number), &[batch.key_and_body(change)], bound)?
         } else {
             let placed = self.place_chunks(parts, batch, number)?;
             batch.changes[number].is_chunked = true;
@@ -98,7 +98,8 @@ impl Appender {
         number: usize,
     ) -> Result<(LogAddress, u32)> {
         let change = &batch.changes[number];
-        let (body, max) = (batch.body(change), self.geometry.record_len_max());
+        let (key, body) = (batch.key_bytes(change), batch.body(change));
+        let max = self.geometry.record_len_max();
         let first = batch.chunks.len();
         let mut listed = Vec::new();
         let mut placed = Vec::new();
@@ -108,15 +109,9 @@ impl Appender {
             made.clear();
             encode_chunk(index as u64, &[], &mut made);
             let record = record_of(batch, number);
-            let mut chunk = RecordParts {
-                kind: Kind::Chunk,
-                moved: None,
-                expiry: None,
-                replaces: None,
-                body: part,
-                ..record
-            };
-            let (address, len) = log.place_record(parts, &mut chunk, &made, bound)?;
+            let mut chunk =
+                RecordParts { kind: Kind::Chunk, moved: None, expiry: None, replaces: None, ..record };
+            let (address, len) = log.place_record(parts, &mut chunk, &[key, &made, part], bound)?;
             placed.push(PlacedChunk { change: number, address, len });
             Ok::<_, Error>(address)
         };
@@ -144,8 +139,8 @@ impl Appender {
         };
         made.clear();
         encode_chunk_list(document_len, &listed, &mut made);
-        let mut list = RecordParts { chunked: true, body: &made, ..record_of(batch, number) };
-        let list = self.place_record(parts, &mut list, &[], list_bound(change, listed.len()))?;
+        let mut list = RecordParts { chunked: true, ..record_of(batch, number) };
+        let list = self.place_record(parts, &mut list, &[key, &made], list_bound(change, listed.len()))?;
         assert_eq!(batch.chunks.len(), first, "they are noted once all of them are placed");
         placed.iter().for_each(|chunk| batch.note_placed(chunk.len));
         batch.chunks.append(&mut placed);
@@ -169,9 +164,9 @@ fn list_bound(change: &Change, chunks: usize) -> usize {
     chunk_overhead(change) + VARINT_LEN_MAX + chunks * size_of::<LogAddress>()
 }
 
-/// The record of change `number`, as if it were one, of a commit that is still to be named.
+/// The record of change `number`, as if it were one, without key and body, of a commit that is still to be named.
 #[inline(always)]
-fn record_of(batch: &Batch, number: usize) -> RecordParts<'_> {
+fn record_of(batch: &Batch, number: usize) -> RecordParts<'static> {
     let change = &batch.changes[number];
     let kind = match change.action {
         Action::Put => Kind::Put,
@@ -180,10 +175,8 @@ fn record_of(batch: &Batch, number: usize) -> RecordParts<'_> {
         Action::Relocate(_) => Kind::RelocatedPut,
         Action::Free(_) => Kind::SegmentFreed,
     };
-    let record = RecordParts { body: batch.body(change), ..nameless(kind) };
-    let Some((collection, key)) = batch.place_of(number) else { return record };
-    let collection = batch.collections[collection as usize].documents.id;
-    let record = RecordParts { collection, key: Some(key), ..record };
+    let Some(documents) = batch.documents(change) else { return nameless(kind) };
+    let record = RecordParts { collection: documents.id, ..nameless(kind) };
     match &change.action {
         Action::Relocate(relocation) => {
             let moved = Some((relocation.lsn, relocation.from));

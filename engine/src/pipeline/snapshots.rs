@@ -25,16 +25,16 @@ impl Store {
     /// Holds the visible state.
     pub(crate) fn register(&self) -> Arc<Registered> {
         self.end_old_snapshots();
-        self.core.shared.register_at(Instant::now())
+        Arc::new(Registered::new(&self.core.shared.visibility, Some(Instant::now())))
     }
 
     /// Ends the snapshots that have passed the age limit, if there is one.
     pub(crate) fn end_old_snapshots(&self) {
         let Some(limit) = self.core.shared.options.snapshot_max_age else { return };
-        for (id, taken, _) in self.core.shared.aged_snapshots() {
+        for (id, taken, _) in self.core.shared.visibility.aged() {
             // With no lock held: what a snapshot lets go may be much, and others want one meanwhile.
             if taken.elapsed() >= limit {
-                self.core.shared.end_snapshot(id);
+                self.core.shared.visibility.release(id);
             }
         }
     }
@@ -42,13 +42,13 @@ impl Store {
     /// The live snapshots, the oldest first.
     pub(crate) fn live_snapshots(&self) -> Vec<SnapshotInfo> {
         self.end_old_snapshots();
-        let live = self.core.shared.aged_snapshots().into_iter();
+        let live = self.core.shared.visibility.aged().into_iter();
         live.map(|(_, taken, state)| self.describe(taken, state)).collect()
     }
 
     fn describe(&self, since: Instant, state: State) -> SnapshotInfo {
         let segment_bytes = u64::from(self.core.shared.log.geometry.segment_bytes());
-        let pinned: Vec<LogAddress> = self.core.shared.pinned(state);
+        let pinned: Vec<LogAddress> = self.core.shared.visibility.pinned(state);
         let mut segments: Vec<u64> = pinned.iter().map(|address| address.0 / segment_bytes).collect();
         segments.sort_unstable();
         segments.dedup();

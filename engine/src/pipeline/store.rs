@@ -6,7 +6,7 @@ use crate::core::{Core, Progress, WriteTxn, Writer};
 use crate::error::{Error, Result};
 use crate::options::{Background, Durability};
 use crate::seeded::{self, Bug};
-use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, thread};
+use crate::sync::{Arc, AtomicBool, Duration, Mutex, MutexGuard, thread};
 
 use super::agenda::Worker;
 use super::deferred::Deferred;
@@ -50,6 +50,10 @@ impl Store {
     //# survive a power cut.
     //= spec/transactions.md#t-4-4-answers-that-rest-on-pending-commits
     //# It MUST NOT return before the commits that were pending when it read are visible.
+    //= spec/semantics.md#s-6-8-visibility
+    //# A store MUST NOT return from a write before its commit is visible to every reader that begins later.
+    //= spec/transactions.md#t-4-1-visible-on-return
+    //# When a write has returned with success, its commit MUST be visible.
     /// Makes one commit of what `stage` changes. What it answers rests on commits that may be pending: they are
     /// waited for in any case (spec: T-4.4).
     pub(crate) fn autocommit<R>(
@@ -61,7 +65,9 @@ impl Store {
         let begun = writer.begin();
         let Err(error) = begun else {
             let staged = stage(&mut writer.txn);
-            return self.conclude(writer, durability, staged);
+            let (answer, deferred) = self.place(writer, durability, staged)?;
+            self.wait_for(&deferred)?;
+            return answer;
         };
         self.give_up(writer, error)
     }
@@ -87,22 +93,6 @@ impl Store {
         Err(error)
     }
 
-    //= spec/semantics.md#s-6-8-visibility
-    //# A store MUST NOT return from a write before its commit is visible to every reader that begins later.
-    //= spec/transactions.md#t-4-1-visible-on-return
-    //# When a write has returned with success, its commit MUST be visible.
-    /// Commits what is staged, unless that was refused; waits for what must be waited for.
-    fn conclude<R>(
-        self: &Arc<Self>,
-        writer: MutexGuard<'_, Writer>,
-        durability: Durability,
-        staged: Result<R>,
-    ) -> Result<R> {
-        let (answer, deferred) = self.place(writer, durability, staged)?;
-        self.wait_for(&deferred)?;
-        answer
-    }
-
     /// Places what is staged, unless that was refused, and says what is left to wait for: also where nothing was placed, since what
     /// is answered then may rest on pending commits.
     pub(super) fn place<R>(
@@ -113,7 +103,7 @@ impl Store {
     ) -> Result<(Result<R>, Deferred)> {
         if staged.is_err() || writer.txn.batch.is_empty() {
             let lsn = writer.end();
-            let waiter = self.core.shared.has_pending().then(|| self.group.join());
+            let waiter = self.core.shared.visibility.has_pending().then(|| self.group.join());
             self.leave(writer);
             return Ok((
                 staged,
@@ -228,7 +218,7 @@ impl Store {
     }
 
     pub(super) fn tell_taken_back(&self, writer: &mut Writer, error: &Error) -> Tasks {
-        let gone = writer.drain_taken_back().into_iter();
+        let gone = std::mem::take(&mut writer.taken_back).into_iter();
         gone.fold(Tasks::default(), |tasks, (first, last)| {
             tasks.and(self.group.took_back(first, last, error))
         })
@@ -255,7 +245,7 @@ impl Store {
     /// Has the worker flush now, if the store has one.
     pub(super) fn flush_soon(self: &Arc<Self>) {
         if self.core.shared.options.background == Background::Thread {
-            self.worker.flush_now(self);
+            self.worker.flush_within(self, Duration::ZERO);
         }
     }
 

@@ -191,7 +191,7 @@ impl Store {
     pub(super) fn end_turn(&self, mut writer: MutexGuard<'_, Writer>, turn: &mut HeldTurn) -> Result<()> {
         turn.give_away(&mut writer);
         let lsn = writer.end();
-        let waiter = self.core.shared.has_pending().then(|| self.group.join());
+        let waiter = self.core.shared.visibility.has_pending().then(|| self.group.join());
         self.leave(writer);
         waiter.map_or(Ok(()), |waiter| self.wait(&waiter, Goal::Durable(lsn)))
     }

@@ -19,12 +19,8 @@ impl Worker {
         }
     }
 
-    /// Has what is placed made durable now.
-    pub(super) fn flush_now(&self, store: &Arc<Store>) {
-        self.flush_within(store, Duration::ZERO);
-    }
-
-    fn flush_within(&self, store: &Arc<Store>, interval: Duration) {
+    /// Has what is placed made durable after `interval` at the latest.
+    pub(super) fn flush_within(&self, store: &Arc<Store>, interval: Duration) {
         self.start(store, || self.agenda.plan_flush(interval));
     }
 

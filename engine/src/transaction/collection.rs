@@ -37,7 +37,8 @@ impl<'tx> Changed<'tx> {
     fn walk(&self, range: KeyRange) -> Result<TxWalk<'tx>> {
         let mut txn = self.tx.txn();
         let documents = txn.documents(&self.name)?;
-        Ok(TxWalk::new(self.tx, WriteTxnWalk::new(&mut txn, documents, range)))
+        let walk = WriteTxnWalk::new(&mut txn, documents, range);
+        Ok(TxWalk { tx: self.tx, walk, over: false })
     }
 }
 

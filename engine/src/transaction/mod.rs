@@ -33,7 +33,7 @@ pub struct Savepoint(crate::core::Savepoint);
 impl WriteTransaction {
     pub(crate) fn begin(db: Db) -> Result<Self> {
         let turn = db.store().take_turn()?;
-        let txn = RefCell::new(WriteTxn::new(Arc::clone(&db.core().shared), turn.number()));
+        let txn = RefCell::new(WriteTxn::new(Arc::clone(&db.core().shared), Some(turn.number())));
         Ok(WriteTransaction { txn, turn, durability: db.core().shared.options.durability, db })
     }
 

@@ -1,6 +1,6 @@
 //! Scans in a transaction.
 
-use crate::core::WriteTxnWalk;
+use crate::core::{WriteTxn, WriteTxnWalk};
 use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::{Key, KeyRef};
@@ -10,14 +10,22 @@ use super::WriteTransaction;
 
 #[derive(Debug)]
 pub(super) struct TxWalk<'tx> {
-    tx: &'tx WriteTransaction,
-    walk: WriteTxnWalk,
-    over: bool,
+    pub(super) tx: &'tx WriteTransaction,
+    pub(super) walk: WriteTxnWalk,
+    pub(super) over: bool,
 }
 
-impl<'tx> TxWalk<'tx> {
-    pub(super) fn new(tx: &'tx WriteTransaction, walk: WriteTxnWalk) -> Self {
-        TxWalk { tx, walk, over: false }
+impl TxWalk<'_> {
+    fn step<T>(
+        &mut self,
+        next: impl FnOnce(&mut WriteTxnWalk, &WriteTxn) -> Result<Option<T>>,
+    ) -> Option<Result<T>> {
+        if self.over {
+            return None;
+        }
+        let found = next(&mut self.walk, &self.tx.txn()).transpose();
+        self.over = !matches!(found, Some(Ok(_)));
+        found
     }
 }
 
@@ -53,13 +61,7 @@ impl Iterator for TxScan<'_> {
     type Item = Result<DocRef>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let TxWalk { tx, walk, over } = &mut self.0;
-        if *over {
-            return None;
-        }
-        let found = walk.next_document(&tx.txn()).transpose();
-        *over = !matches!(found, Some(Ok(_)));
-        found.map(|found| found.map(DocRef::new))
+        self.0.step(|walk, txn| Ok(walk.next_document(txn)?.map(DocRef::new)))
     }
 }
 
@@ -86,13 +88,7 @@ impl Iterator for TxKeys<'_> {
     type Item = Result<Key>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let TxWalk { tx, walk, over } = &mut self.0;
-        if *over {
-            return None;
-        }
-        let found = walk.next_key(&tx.txn()).transpose();
-        *over = !matches!(found, Some(Ok(_)));
-        found
+        self.0.step(WriteTxnWalk::next_key)
     }
 }
 

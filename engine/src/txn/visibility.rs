@@ -199,9 +199,9 @@ impl Visibility {
         lock(&self.inner).pending.len()
     }
 
-    /// Whether a commit waits to become visible.
+    /// Whether a commit waits to become visible. Only the writer, who alone makes commits pending, may rely on the answer.
     pub(crate) fn has_pending(&self) -> bool {
-        !lock(&self.inner).pending.is_empty()
+        self.is_unsettled() && !lock(&self.inner).pending.is_empty()
     }
 
     //= spec/semantics.md#s-1-3-one-at-a-time
@@ -225,6 +225,14 @@ impl Visibility {
             // What it superseded is needed by older snapshots at most: not by those that are taken from here on.
             let next_snapshot = inner.next_snapshot;
             let mut held = pending.held;
+            if inner.snapshots.len() == 0 && inner.retained.count() == held.len() {
+                // Nobody needs any version of the table, which is given back once the lock is.
+                let gone = std::mem::take(&mut inner.retained);
+                drop(inner);
+                drop((gone, held));
+                inner = lock(&self.inner);
+                continue;
+            }
             loop {
                 for held in held.drain(held.len().saturating_sub(AT_ONCE)..) {
                     let older = inner.snapshots.before(next_snapshot);

@@ -218,7 +218,7 @@ impl Core {
             writer.synced_len = writer.synced_len.max(file_len);
         }
         if race::is_on(Race::CheckpointSyncCoversLater) {
-            let written = writer.written();
+            let written = writer.appender.written();
             writer.appender.synced(written);
             self.shared.publish_pending(writer.durable());
         }

@@ -2,7 +2,6 @@
 
 use crate::error::Result;
 use crate::format::Lsn;
-use crate::log::Appender;
 
 use super::super::Core;
 use super::super::space_budget::{Kept, Share};
@@ -122,7 +121,7 @@ impl Writer {
         let mark = self.appender.mark();
         // It may be left half empty, however close its records lie.
         self.accounts.set_loose(self.appender.end().segment.sequence);
-        self.place(Share::Reserve, &mark, Appender::roll)?;
+        self.place(Share::Reserve, usize::MAX, &mark, |writer| writer.appender.roll())?;
         self.work.rolls += 1;
         self.show_placed(&mark, &[]);
         self.sync()

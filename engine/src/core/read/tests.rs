@@ -41,7 +41,7 @@ fn newest(core: &Core) -> (Located, LogAddress) {
 fn what_comes_after_is_read() -> bool {
     let core = store();
     put(&core, &[(1, &[2; LONG])], Durability::Synced);
-    assert!(core.shared.has_pending());
+    assert!(core.shared.visibility.has_pending());
     let at = newest(&core).1;
     (0..3).for_each(|_| assert_eq!(newest(&core).0.body(), [2; LONG]));
     {

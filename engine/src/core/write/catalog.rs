@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::format::catalog::CatalogChange;
-use crate::index::{Documents, Naming, check_name};
+use crate::index::{Documents, check_name};
 use crate::sync::{Arc, read};
 
 use super::txn::WriteTxn;
@@ -31,25 +31,29 @@ impl WriteTxn {
     }
 
     fn find_collection(&mut self, name: &str, create: bool) -> Result<u32> {
-        let is_known = |naming: &&Arc<Naming>| naming.is_current() && naming.name == name;
-        let known = self.names.last_naming.as_ref().filter(is_known);
-        let number = if let Some(naming) = known
+        if let Some(number) = self.names.again(name) {
+            self.check_ground()?;
+            return Ok(number);
+        }
+        let known = self.names.last_naming.as_ref().filter(|naming| naming.is_current());
+        if let Some(naming) = known
             && self.names.changed.is_empty()
+            && self.names.last == name
         {
             self.check_ground()?;
-            self.batch.touch(&naming.documents)
+            let number = self.batch.touch(&naming.documents);
+            self.names.last_number = Some(number);
+            Ok(number)
         } else {
             let documents = match self.documents(name) {
                 Err(Error::UnknownCollection { .. }) if create => self.create(name)?,
                 found => found?,
             };
             self.names.last_naming = self.shared.newest_naming(name);
-            self.batch.touch(&documents)
-        };
-        self.names.last.clear();
-        self.names.last.push_str(name);
-        self.names.last_number = Some(number);
-        Ok(number)
+            let number = self.batch.touch(&documents);
+            self.names.remember(name, number);
+            Ok(number)
+        }
     }
 
     /// The names of all collections, in order.
@@ -68,7 +72,8 @@ impl WriteTxn {
     /// Appends a change of the catalog: its number, and the documents of the collection that it begins.
     fn change_catalog(&mut self, change: CatalogChange) -> (usize, Option<Arc<Documents>>) {
         let number = self.batch.changes.len();
-        let begins = change.begins().map(|id| self.shared.new_documents(id));
+        let page_shift = self.shared.options.check.page_shift;
+        let begins = change.begins().map(|id| Arc::new(Documents::new(id, page_shift)));
         self.batch.push_catalog(change, begins.clone());
         (number, begins)
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 
 use crate::document::{Key, KeyRef};
 use crate::index::KeyRange;
@@ -39,16 +38,13 @@ impl Overlay {
         self.in_order = None;
     }
 
-    /// The last change of `key` in the batch's collection of this number.
+    /// The last change of `key` in the batch's collection of this number, and the hash of the key.
     #[inline]
-    pub(super) fn find(&mut self, batch: &Batch, collection: u32, key: KeyRef<'_>) -> Option<usize> {
-        if batch.is_empty() {
-            return None;
-        }
-        let secret = self.secret();
+    pub(super) fn find(&mut self, batch: &Batch, collection: u32, key: KeyRef<'_>) -> (Option<usize>, u64) {
         self.enter_all(batch);
-        let hash = hash(secret, collection, key);
-        self.last.find(hash, |&number| batch.is_change_of(number, collection, key)).copied()
+        let hash = hash(self.secret(), collection, key);
+        let found = self.last.find(hash, |&number| batch.is_change_of(number, collection, key));
+        (found.copied(), hash)
     }
 
     #[inline]
@@ -64,22 +60,33 @@ impl Overlay {
     #[inline]
     fn enter_all(&mut self, batch: &Batch) {
         let secret = self.secret();
-        for number in self.hashes.len()..batch.changes.len() {
-            let Some((collection, key)) = batch.place_of(number) else {
-                self.hashes.push(0);
-                continue;
-            };
-            let new = hash(secret, collection, key);
-            self.hashes.push(new);
-            let is_same = |&other: &usize| batch.is_change_of(other, collection, key);
-            let hashes = &self.hashes;
-            match self.last.entry(new, is_same, |&other| hashes[other]) {
-                Entry::Occupied(mut last) => *last.get_mut() = number,
-                Entry::Vacant(free) => _ = free.insert(number),
+        while let Some(change) = batch.changes.get(self.hashes.len()) {
+            match batch.place_of(self.hashes.len()) {
+                Some((collection, key)) => self.enter(batch, change.before, hash(secret, collection, key)),
+                None => self.hashes.push(0),
             }
-            if let Some(in_order) = &mut self.in_order {
-                in_order.insert((collection, key.to_key()), number);
+        }
+    }
+
+    /// Enters the next change, that of a key with this hash, whose last change was `before`.
+    #[inline]
+    pub(super) fn enter(&mut self, batch: &Batch, before: Option<usize>, hash: u64) {
+        let number = self.hashes.len();
+        self.hashes.push(hash);
+        match before {
+            Some(before) => {
+                let last = self.last.find_mut(hash, |&other| other == before);
+                *last.expect("the change before it was entered") = number;
             }
+            None => {
+                let hashes = &self.hashes;
+                self.last.insert_unique(hash, number, |&other| hashes[other]);
+            }
+        }
+        if let Some(in_order) = &mut self.in_order
+            && let Some((collection, key)) = batch.place_of(number)
+        {
+            in_order.insert((collection, key.to_key()), number);
         }
     }
 

@@ -15,9 +15,3 @@ pub(super) struct Savepoints {
     pub(super) last: u64,
     pub(super) at: Vec<(Savepoint, usize)>,
 }
-
-impl Savepoints {
-    pub(super) fn of(turn: u64) -> Self {
-        Savepoints { turn, ..Savepoints::default() }
-    }
-}

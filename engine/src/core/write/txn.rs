@@ -1,6 +1,6 @@
 //! A write transaction: a batch, and the store as the batch leaves it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::document::KeyRef;
 use crate::error::{Error, Result};
@@ -45,27 +45,20 @@ pub(super) struct Newest {
     pub(super) change: Option<usize>,
     /// The document, unless the last change is a delete.
     pub(super) place: Option<Place>,
+    /// The hash of the key, if changes were looked for.
+    hash: Option<u64>,
 }
 
 impl WriteTxn {
-    /// The transaction that holds this turn.
-    pub(crate) fn new(shared: Arc<Shared>, turn: u64) -> Self {
-        let bytes_max = shared.options.transaction_bytes;
-        WriteTxn { savepoints: Savepoints::of(turn), ..Self::over(shared, bytes_max) }
-    }
-
-    /// What calls that are commits of their own use one after the other.
-    pub(in crate::core) fn of_single_calls(shared: Arc<Shared>) -> Self {
-        Self::over(shared, usize::MAX)
-    }
-
-    fn over(shared: Arc<Shared>, bytes_max: usize) -> Self {
-        let take_backs = shared.take_backs();
+    /// The transaction that holds this turn; without one, what calls that are commits of their own use one after the other.
+    pub(crate) fn new(shared: Arc<Shared>, turn: Option<u64>) -> Self {
+        let bytes_max = if turn.is_some() { shared.options.transaction_bytes } else { usize::MAX };
+        let take_backs = shared.visibility.take_backs();
         WriteTxn {
             batch: Batch::default(),
             overlay: Overlay::default(),
             names: Names::default(),
-            savepoints: Savepoints::default(),
+            savepoints: Savepoints { turn: turn.unwrap_or_default(), ..Savepoints::default() },
             bytes_max,
             take_backs,
             shared,
@@ -77,7 +70,7 @@ impl WriteTxn {
         self.batch.clear();
         self.overlay.clear();
         self.names.clear();
-        self.take_backs = self.shared.take_backs();
+        self.take_backs = self.shared.visibility.take_backs();
     }
 
     /// Bytes of memory that its changes take.
@@ -98,7 +91,7 @@ impl WriteTxn {
     /// Refuses to go on where a commit that this rests on was taken back for want of room (spec: T-4.8).
     #[inline]
     pub(super) fn check_ground(&self) -> Result<()> {
-        if self.shared.take_backs() == self.take_backs {
+        if self.shared.visibility.take_backs() == self.take_backs {
             return Ok(());
         }
         Err(Error::StorageFull { operation: "commit that this transaction began on top of".to_owned() })
@@ -136,15 +129,20 @@ impl WriteTxn {
             && id > touched.largest_id
         {
             // spec: S-4.2. Nothing was ever put there.
-            return Newest { change: None, place: None };
+            return Newest { change: None, place: None, hash: None };
         }
-        match self.overlay.find(&self.batch, collection, key) {
-            Some(number) => {
-                let place = self.batch.is_put(number).then_some(Place::Change(number));
-                Newest { change: Some(number), place }
+        let (change, hash) = match self.batch.is_empty() {
+            true => (None, None),
+            false => {
+                let (change, hash) = self.overlay.find(&self.batch, collection, key);
+                (change, Some(hash))
             }
-            None => Newest { change: None, place: touched.documents.index.get(key).map(Place::Log) },
-        }
+        };
+        let place = match change {
+            Some(number) => self.batch.is_put(number).then_some(Place::Change(number)),
+            None => touched.documents.index.get(key).map(Place::Log),
+        };
+        Newest { change, place, hash }
     }
 
     /// Where the document of `key` is.
@@ -204,6 +202,9 @@ impl WriteTxn {
         };
         let superseded = Superseded { before: newest.change, replaces };
         self.batch.push(action, collection, key, superseded, body);
+        if let Some(hash) = newest.hash {
+            self.overlay.enter(&self.batch, newest.change, hash);
+        }
         Ok(())
     }
 
@@ -277,7 +278,9 @@ pub(super) struct Names {
     /// The name that was written to last, and the number of its collection in the batch.
     pub(super) last: String,
     pub(super) last_number: Option<u32>,
-    /// What it meant in the newest commit: the next transaction mostly writes to the same.
+    /// The numbers of all names that were written to since names changed, once there are two.
+    numbers: HashMap<String, u32>,
+    /// What it meant in the newest commit, if that was asked: the next transaction mostly writes to the same.
     pub(super) last_naming: Option<Arc<Naming>>,
 }
 
@@ -292,16 +295,47 @@ struct Undo {
 
 impl Names {
     pub(super) fn clear(&mut self) {
-        self.changed.clear();
-        self.undo.clear();
-        (self.last_id, self.last_number) = (None, None);
+        if !self.undo.is_empty() {
+            self.changed.clear();
+            self.undo.clear();
+        }
+        self.last_id = None;
+        self.forget_numbers();
+    }
+
+    /// `name` is written to, for the first time since names changed.
+    pub(super) fn remember(&mut self, name: &str, number: u32) {
+        if let Some(last) = self.last_number {
+            if self.numbers.is_empty() {
+                self.numbers.insert(self.last.clone(), last);
+            }
+            self.numbers.insert(name.to_owned(), number);
+        }
+        name.clone_into(&mut self.last);
+        self.last_number = Some(number);
+    }
+
+    /// The number of a name that was written to before the last one.
+    pub(super) fn again(&mut self, name: &str) -> Option<u32> {
+        let number = *self.numbers.get(name)?;
+        name.clone_into(&mut self.last);
+        (self.last_number, self.last_naming) = (Some(number), None);
+        Some(number)
+    }
+
+    /// Names may mean something else from now on.
+    fn forget_numbers(&mut self) {
+        self.last_number = None;
+        if !self.numbers.is_empty() {
+            self.numbers.clear();
+        }
     }
 
     /// From change `change` of the batch on, `name` means this.
     pub(super) fn set(&mut self, change: usize, name: &str, means: Option<Arc<Documents>>) {
         let meant = self.changed.insert(name.to_owned(), means);
         self.undo.push(Undo { change, name: name.to_owned(), meant, last_id: self.last_id });
-        self.last_number = None;
+        self.forget_numbers();
     }
 
     /// Undoes what the changes from number `changes` on did.
@@ -313,7 +347,7 @@ impl Names {
                 None => _ = self.changed.remove(&undo.name),
             }
         }
-        self.last_number = None;
+        self.forget_numbers();
     }
 
     /// A copy that speaks of the documents that `copy_of` gives for each.

@@ -7,7 +7,6 @@ use serde::ser::{self, Serialize};
 use super::encoder::Encoder;
 use super::sort::{FEW, sort_fields};
 use crate::document::cbor::encode;
-use crate::document::map::key_cmp;
 use crate::error::{Error, Result};
 
 /// The head of an array or object that is being written.
@@ -69,7 +68,7 @@ impl<'e, 'a> ArrayEncoder<'e, 'a> {
 pub(super) struct ObjectEncoder<'e, 'a> {
     pub(super) encoder: &'e mut Encoder<'a>,
     pending: Pending,
-    /// The name of the last field, its head left out.
+    /// The name of the last field, as it is encoded.
     last_name: Range<usize>,
     in_order: bool,
     /// Where the first few fields begin.
@@ -86,15 +85,21 @@ impl<'e, 'a> ObjectEncoder<'e, 'a> {
 
     #[inline]
     pub(super) fn name(&mut self, name: &str) {
-        if let Some(start) = self.starts.get_mut(self.pending.count) {
-            *start = self.encoder.out.len();
-        }
+        let start = self.encoder.out.len();
         encode::text(self.encoder.out, name);
-        let end = self.encoder.out.len();
-        let name = end - name.len()..end;
-        if self.pending.count > 0 {
+        self.note_name(start..self.encoder.out.len());
+    }
+
+    /// A field begins whose name stands there.
+    fn note_name(&mut self, name: Range<usize>) {
+        if let Some(start) = self.starts.get_mut(self.pending.count) {
+            *start = name.start;
+        }
+        // Before the first field there is an empty range, which is less than any name.
+        let is_longer = name.len() > self.last_name.len();
+        if !is_longer {
             let out = &*self.encoder.out;
-            self.in_order &= key_cmp(&out[self.last_name.clone()], &out[name.clone()]).is_lt();
+            self.in_order &= out[self.last_name.clone()] < out[name.clone()];
         }
         self.last_name = name;
         self.pending.count += 1;

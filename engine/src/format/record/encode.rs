@@ -10,14 +10,14 @@ impl RecordParts<'_> {
     /// The record's length in bytes.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
-        self.encoded_len_behind(&[])
+        let payload = self.fields_len() + self.key.map_or(0, KeyRef::encoded_len) + self.body.len();
+        LENGTH + varint::len(payload as u64) + payload
     }
 
-    /// As [`encoded_len`](Self::encoded_len), of the record that [`encode_behind`](Self::encode_behind) makes.
+    /// As [`encoded_len`](Self::encoded_len), of the record that [`encode_with`](Self::encode_with) makes.
     #[must_use]
-    #[inline]
-    pub fn encoded_len_behind(&self, front: &[u8]) -> usize {
-        let payload = self.payload_len() + front.len();
+    pub fn encoded_len_with(&self, rest: &[&[u8]]) -> usize {
+        let payload = self.fields_len() + total(rest);
         LENGTH + varint::len(payload as u64) + payload
     }
 
@@ -28,21 +28,25 @@ impl RecordParts<'_> {
     /// If a field is there that the kind does not have, or one is missing that it has; or if the record is too
     /// long for any segment.
     pub fn encode(&self, seed: u32, out: &mut Vec<u8>) -> u32 {
-        self.encode_behind(&[], seed, out)
+        assert_eq!(self.key.is_some(), self.kind.has_key(), "the kind says whether there is a key");
+        let mut key_bytes = Vec::new();
+        if let Some(key) = self.key {
+            key.encode_into(&mut key_bytes);
+        }
+        self.encode_with(&[&key_bytes, self.body], seed, out)
     }
 
-    /// As [`encode`](Self::encode), of a record whose body is `front` and then the body: so that a long one need not be copied to have
-    /// something in front of it.
+    /// As [`encode`](Self::encode), of a record whose key and body, if it has them, are encoded as `rest`, in pieces: so that a long
+    /// document need not be copied to have something in front of it. Its own key and body are not looked at.
     ///
     /// # Panics
     /// As there.
     #[inline]
-    pub fn encode_behind(&self, front: &[u8], seed: u32, out: &mut Vec<u8>) -> u32 {
-        assert_eq!(self.key.is_some(), self.kind.has_key(), "the kind says whether there is a key");
+    pub fn encode_with(&self, rest: &[&[u8]], seed: u32, out: &mut Vec<u8>) -> u32 {
         let relocated = self.kind == super::Kind::RelocatedPut;
         assert_eq!(self.moved.is_some(), relocated, "what a relocated put says of its move, only it says");
         assert!(!self.chunked || self.kind.has_document(), "a chunk list stands in for a document");
-        let payload = self.payload_len() + front.len();
+        let payload = self.fields_len() + total(rest);
         assert!(payload < SEGMENT_BYTES_MAX as usize, "a longer document is stored as chunks");
 
         // spec: F-6.1. The order of the fields.
@@ -63,11 +67,7 @@ impl RecordParts<'_> {
         if let Some(expiry) = self.expiry {
             out.extend_from_slice(&expiry.to_le_bytes());
         }
-        if let Some(key) = self.key {
-            key.encode_into(out);
-        }
-        out.extend_from_slice(front);
-        out.extend_from_slice(self.body);
+        rest.iter().for_each(|piece| out.extend_from_slice(piece));
         assert_eq!(out.len() - payload_start, payload, "the length field says what follows it");
 
         let record = &mut out[start..];
@@ -76,16 +76,14 @@ impl RecordParts<'_> {
         crc
     }
 
-    /// The number of bytes after the length field.
+    /// The number of bytes between the length field and the key.
     #[inline(always)]
-    fn payload_len(&self) -> usize {
+    fn fields_len(&self) -> usize {
         varint::len(u64::from(self.collection))
             + varint::len(u64::from(self.commit))
             + self.moved.map_or(0, |(_, moved_from)| 8 + varint::len(moved_from.0))
             + self.replaces.map_or(0, |replaced| varint::len(replaced.0))
             + self.expiry.map_or(0, |_| 8)
-            + self.key.map_or(0, KeyRef::encoded_len)
-            + self.body.len()
     }
 
     #[inline]
@@ -96,6 +94,11 @@ impl RecordParts<'_> {
             | set(self.expiry.is_some(), flag::EXPIRY)
             | set(self.chunked, flag::CHUNKED)
     }
+}
+
+#[inline]
+fn total(pieces: &[&[u8]]) -> usize {
+    pieces.iter().map(|piece| piece.len()).sum()
 }
 
 const _: () = assert!(KIND == 4 && FLAGS == 5 && LENGTH == 6, "what the first six bytes are written as");

@@ -31,9 +31,3 @@ pub(super) struct OpenPart {
     pub(super) seed: RecordSeed,
     pub(super) commit: u32,
 }
-
-impl Parts {
-    pub(super) fn of_commit(lsn: Lsn, flags: FrameFlags) -> Self {
-        Parts { lsn, flags, part: 0, open: None }
-    }
-}

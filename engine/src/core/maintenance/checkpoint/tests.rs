@@ -37,9 +37,9 @@ fn a_checkpoint_begins_with_a_sync_where_something_waits_for_one_and_else_withou
     assert_eq!(job.end.lsn, core.progress().visible);
     drop(job);
     put(&core, 41, Durability::Synced);
-    assert!(core.shared.has_pending());
+    assert!(core.shared.visibility.has_pending());
     let job = begin(&core);
-    assert!(syncs() > before && !core.shared.has_pending());
+    assert!(syncs() > before && !core.shared.visibility.has_pending());
     assert_eq!(job.end.lsn, core.progress().visible);
 }
 
