@@ -76,7 +76,7 @@ fn deleted(tally: &mut Tally) -> Result<(), String> {
         store.delete(key)?;
         if key % 10 == 0 {
             // It looks only once some hundreds of records have died.
-            store.is_within(30, 30, "while documents are deleted", tally)?;
+            store.is_within(30, 20, "while documents are deleted", tally)?;
         }
     }
     store.look()

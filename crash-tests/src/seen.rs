@@ -21,6 +21,7 @@ const STORIES: &[Story] = &[
     ("a slot that is gone", |opened| opened.spoil(SLOT_OFFSETS[0]), "F-3.3"),
     ("the other slot", |opened| opened.spoil(SLOT_OFFSETS[1]), "F-3.3"),
     ("a document", a_document, ""),
+    ("a document that was replaced", a_replaced_document, ""),
 ];
 
 /// Tells every story. How many there are.
@@ -128,6 +129,18 @@ fn a_document(opened: &Opened) -> Result<(), String> {
     let wanted = [8; LEN];
     let image = image(&opened.disk)?;
     let at = image.windows(LEN).position(|bytes| bytes == wanted).ok_or("its bytes are in the file")?;
+    opened.spoil(at as u64)
+}
+
+/// Behind a checkpoint nobody reads it any more but who looks at all segments.
+fn a_replaced_document(opened: &Opened) -> Result<(), String> {
+    let gone = [9; LEN];
+    let a = opened.db.collection("a");
+    a.put(0, doc! { "p": Value::Bytes(gone.to_vec()) }).map_err(say)?;
+    put(&opened.db, 0)?;
+    opened.db.checkpoint().map_err(say)?;
+    let image = image(&opened.disk)?;
+    let at = image.windows(LEN).position(|bytes| bytes == gone).ok_or("its bytes are in the file")?;
     opened.spoil(at as u64)
 }
 

@@ -47,14 +47,18 @@ fn get(a: &Collection, key: usize, len: usize) -> Result<(), String> {
 
 /// As much is read as it is long; from the third time on, nothing, since it is kept whole.
 pub(super) fn a_long_document() -> Result<(), String> {
-    let len = 1 << 20;
-    let file = filled(8, len)?;
-    let a = open(&file, 64 << 20)?;
-    let read = file.read_by(|| get(&a, 1, len))?;
-    ensure(read < len as u64 * 11 / 10, || format!("{read} bytes are read of one of {len}"))?;
-    get(&a, 1, len)?;
-    let read = file.read_by(|| get(&a, 1, len))?;
-    ensure(read == 0, || format!("{read} bytes are read of one that was read twice"))
+    // Of chunks, and in one record that no block holds.
+    for len in [1 << 20, BLOCK * 5 / 4] {
+        let file = filled(8, len)?;
+        let a = open(&file, 64 << 20)?;
+        let read = file.read_by(|| get(&a, 1, len))?;
+        let most = len as u64 * 11 / 10 + BLOCK as u64;
+        ensure(read < most, || format!("{read} bytes are read of one of {len}"))?;
+        get(&a, 1, len)?;
+        let read = file.read_by(|| get(&a, 1, len))?;
+        ensure(read == 0, || format!("{read} bytes are read of one of {len} that was read twice"))?;
+    }
+    Ok(())
 }
 
 /// In a cache that is full, a short document is read by itself the first time.
@@ -80,8 +84,18 @@ pub(super) fn of_some_blocks() -> Result<(), String> {
         let a = open(&file, 4 * BLOCK)?;
         let mut rng = Rng::seeded(1);
         let read = file.read_by(|| (0..100).try_for_each(|_| get(&a, rng.below(count), len)))? / 100;
+        drop(a);
         let most = len as u64 * 5 / 4 + BLOCK as u64;
         ensure(read < most, || format!("{read} bytes are read of documents of {len}, not {most}"))?;
+        // Read once, it is not worth the memory.
+        let db = Db::open_on(file.clone(), &options(64 << 20)).map_err(say)?;
+        let a = db.collection("a");
+        (0..50).try_for_each(|key| get(&a, key, len))?;
+        let kept = db.stats().cache_bytes;
+        let most = 50 * (BLOCK as u64 + 1000);
+        ensure(kept < most, || {
+            format!("{kept} bytes are kept of 50 documents of {len} that were read once")
+        })?;
     }
     Ok(())
 }

@@ -53,6 +53,11 @@ impl Measured {
         self.versions.len()
     }
 
+    /// Whether it has this document.
+    pub(crate) fn has(&self, key: i64) -> bool {
+        self.versions.contains_key(&key)
+    }
+
     pub(crate) fn put(&mut self, key: i64, version: i64) -> Result<(), String> {
         let document = doc! { "n": version, "p": Value::Bytes(vec![7; self.len]) };
         self.db.collection("a").put(key, document).map_err(|error| say("putting", &error))?;

@@ -62,6 +62,8 @@ const STORIES: &[Story] = &[
     ("parts of a commit", transactions::parts),
     ("commits one by one", rest::one_by_one),
     ("order of keys", rest::order),
+    ("small stores", rest::small),
+    ("longest documents", transactions::longest),
 ];
 
 /// Tells every story.

@@ -116,3 +116,20 @@ pub(super) fn parts(tally: &mut Tally) -> Result<(), String> {
         }
     }
 }
+
+/// A document that is too long is refused with the length that one may have.
+pub(super) fn longest(tally: &mut Tally) -> Result<(), String> {
+    let db = create(&Options::tiny())?;
+    let a = db.collection("a");
+    let document = |len: usize| doc! { "p": Value::Bytes(vec![7; len]) };
+    let refused = a.put(1, document(1 << 20));
+    let Err(Error::DocumentTooLarge { max, .. }) = refused else {
+        return Err(format!("1 MiB in segments of 512 bytes: {refused:?}"));
+    };
+    let around = document(1000).encode().len() - 1000;
+    tally.calls += 2;
+    match (a.put(1, document(max - around)), a.put(1, document(max + max / 10))) {
+        (Ok(()), Err(Error::DocumentTooLarge { .. })) => Ok(()),
+        other => Err(format!("{max} bytes are said to be the most, and a document of as many: {other:?}")),
+    }
+}
