@@ -14,6 +14,9 @@ use crate::error::Result;
 use crate::query::Step;
 use crate::seeded::{self, Bug};
 
+/// Bytes of the longest head: the major type, and a number of 64 bits. As long is the longest number.
+const LONGEST_HEAD: usize = 1 + size_of::<u64>();
+
 /// Encoded bytes of a value; those of the caller until the first change.
 #[derive(Debug)]
 pub(super) struct Encoded<'a> {
@@ -68,7 +71,7 @@ impl<'a> Encoded<'a> {
     /// Puts `with` in the place of the bytes `at`, which begin after the head of `spot`, whose count becomes `count`.
     fn splice(&mut self, spot: &Spot, count: usize, at: Range<usize>, with: &[&[u8]]) {
         let with_len: usize = with.iter().map(|part| part.len()).sum();
-        let mut out = Vec::with_capacity(self.bytes.len() + with_len + size_of::<u64>());
+        let mut out = Vec::with_capacity(self.bytes.len() + with_len + LONGEST_HEAD);
         out.extend_from_slice(&self.bytes[..spot.head.start]);
         encode::head(&mut out, spot.major, count as u64);
         out.extend_from_slice(&self.bytes[spot.head.end..at.start]);
@@ -120,7 +123,7 @@ impl Tree for Encoded<'_> {
     }
 
     fn part(value: &Value) -> Result<Vec<u8>> {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(LONGEST_HEAD);
         encode::value(&mut out, value, DEPTH_MAX)?;
         Ok(out)
     }
@@ -145,7 +148,7 @@ impl Tree for Encoded<'_> {
         let spot = self.spot(place)?;
         match last {
             Step::Name(name) if spot.entry.is_empty() => {
-                let mut field = Vec::with_capacity(name.len() + size_of::<u64>());
+                let mut field = Vec::with_capacity(name.len() + LONGEST_HEAD);
                 encode::text(&mut field, name);
                 let count = spot.count + usize::from(!seeded::is_on(Bug::CountOfFieldsKept));
                 self.splice(&spot, count, spot.entry.clone(), &[&field, &part]);

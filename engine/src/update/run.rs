@@ -61,7 +61,7 @@ fn one<T: Tree>(tree: &mut T, base: &[Step], Change { path, action }: &Change) -
     if let Action::Each(changes) = action {
         return each(tree, base, path, changes);
     }
-    let found = locate(tree.root(), base, path)?;
+    let (found, node) = locate(tree.root(), base, path)?;
     match action {
         Action::Set(value) => create(tree, path, found, value),
         Action::Unset => match found {
@@ -69,10 +69,17 @@ fn one<T: Tree>(tree: &mut T, base: &[Step], Change { path, action }: &Change) -
             _ => Ok(()),
         },
         Action::Rename(name) => rename(tree, path, found, name),
-        Action::Inc(by) => calculate(tree, path, found, *by, i64::checked_add, |a, b| a + b),
-        Action::Mul(by) => calculate(tree, path, found, *by, i64::checked_mul, |a, b| a * b),
-        Action::Min(value) => bound(tree, path, found, value, Ordering::Greater),
-        Action::Max(value) => bound(tree, path, found, value, Ordering::Less),
+        Action::Inc(by) => {
+            let after = calculated::<T>(node, *by, i64::checked_add, |a, b| a + b)?;
+            create(tree, path, found, &after)
+        }
+        Action::Mul(by) => {
+            let after = calculated::<T>(node, *by, i64::checked_mul, |a, b| a * b)?;
+            create(tree, path, found, &after)
+        }
+        Action::Min(value) if is_kept::<T>(node, value, Ordering::Greater)? => Ok(()),
+        Action::Max(value) if is_kept::<T>(node, value, Ordering::Less)? => Ok(()),
+        Action::Min(value) | Action::Max(value) => create(tree, path, found, value),
         Action::Push { items, keep_last } => push(tree, path, found, items, *keep_last),
         Action::Pop { first } => pop(tree, found, *first),
         Action::Pull(item) => pull(tree, found, item),
@@ -104,8 +111,12 @@ fn each<T: Tree>(tree: &mut T, base: &[Step], path: &JsonPath, changes: &Update)
 //= spec/update.md#u-5-2-paths
 //# A name in an array, an index in an object, and any step in a scalar MUST be refused with the path up to that
 //# step and what it met.
-/// Where `path` leads from the value at `base`.
-fn locate<'v, N: Node<'v>>(root: N, base: &[Step], path: &JsonPath) -> Result<Found, UpdateFault> {
+/// Where `path` leads from the value at `base`, and the value that is there.
+fn locate<'v, N: Node<'v>>(
+    root: N,
+    base: &[Step],
+    path: &JsonPath,
+) -> Result<(Found, Option<N>), UpdateFault> {
     let mut place = Place::with_capacity(base.len() + path.singular_steps().len());
     place.extend_from_slice(base);
     let mut node = find(root, base).expect("the place is there");
@@ -116,14 +127,14 @@ fn locate<'v, N: Node<'v>>(root: N, base: &[Step], path: &JsonPath) -> Result<Fo
                 place.push(Step::Name(name.clone()));
                 match node.member(name) {
                     Some(field) => field,
-                    None => return missing(path, place, at),
+                    None => return Ok((missing(path, place, at)?, None)),
                 }
             }
             (Kind::Array, Selector::Index(index)) => {
                 let len = node.count();
                 let from_start = if *index < 0 { len as i64 + index } else { *index };
                 let Some(index) = usize::try_from(from_start).ok().filter(|index| *index < len) else {
-                    return Ok(Found::NoItem { at, len });
+                    return Ok((Found::NoItem { at, len }, None));
                 };
                 place.push(Step::Index(index));
                 node.item(index).expect("the index is below the length")
@@ -133,7 +144,7 @@ fn locate<'v, N: Node<'v>>(root: N, base: &[Step], path: &JsonPath) -> Result<Fo
             (found, _) => return Err(astray(PathFault::Scalar { found })),
         };
     }
-    Ok(Found::There(place))
+    Ok((Found::There(place), Some(node)))
 }
 
 /// Nothing is at the step `from`, which `around` ends with. What follows can only be names: those of objects in each other.
@@ -200,33 +211,26 @@ fn rename<T: Tree>(tree: &mut T, path: &JsonPath, found: Found, name: &str) -> R
 //# Two ints MUST give the exact int, and be refused when it is beyond the range of ints.
 //= spec/update.md#u-5-6-inc-and-mul
 //# `inc` and `mul` of what is no number MUST be refused.
-fn calculate<T: Tree>(
-    tree: &mut T,
-    path: &JsonPath,
-    found: Found,
+fn calculated<T: Tree>(
+    node: Option<T::Node<'_>>,
     with: Number,
     ints: fn(i64, i64) -> Option<i64>,
     floats: fn(f64, f64) -> f64,
-) -> Result<(), Failed> {
-    let before = match &found {
-        Found::There(place) => number(tree, place)?,
-        _ => Number::Int(0),
-    };
+) -> Result<Value, Failed> {
+    let before = node.map_or(Ok(Number::Int(0)), number::<T>)?;
     let float = |number| match number {
         Number::Int(int) => int as f64,
         Number::Float(float) => float,
     };
-    let after = match (before, with) {
+    Ok(match (before, with) {
         (Number::Int(found), Number::Int(with)) if !seeded::is_on(Bug::IncThroughFloat) => {
             Value::Int(ints(found, with).ok_or(UpdateFault::Overflow { found, with })?)
         }
         _ => Value::Float(floats(float(before), float(with))),
-    };
-    create(tree, path, found, &after)
+    })
 }
 
-fn number<T: Tree>(tree: &T, place: &[Step]) -> Result<Number, Failed> {
-    let node = there(tree, place);
+fn number<T: Tree>(node: T::Node<'_>) -> Result<Number, Failed> {
     match node.kind() {
         Kind::Int | Kind::Float => match T::decode(node)? {
             Value::Int(int) => Ok(Number::Int(int)),
@@ -238,20 +242,12 @@ fn number<T: Tree>(tree: &T, place: &[Step]) -> Result<Number, Failed> {
 }
 
 // spec: U-5.7.
-/// Puts `value` where what is there compares as `gives_way` with it, or nothing is there.
-fn bound<T: Tree>(
-    tree: &mut T,
-    path: &JsonPath,
-    found: Found,
-    value: &Value,
-    gives_way: Ordering,
-) -> Result<(), Failed> {
-    if let Found::There(place) = &found
-        && T::decode(there(tree, place))?.order_cmp(value) != gives_way
-    {
-        return Ok(());
-    }
-    create(tree, path, found, value)
+/// Whether the value at `node` stays, as it does not compare as `gives_way` with `value`.
+fn is_kept<T: Tree>(node: Option<T::Node<'_>>, value: &Value, gives_way: Ordering) -> Result<bool> {
+    Ok(match node {
+        Some(node) => T::decode(node)?.order_cmp(value) != gives_way,
+        None => false,
+    })
 }
 
 // spec: U-5.8.
