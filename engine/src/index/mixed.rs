@@ -94,7 +94,7 @@ impl MixedIndex {
         result
     }
 
-    #[inline]
+    #[inline(always)]
     fn in_rest(&self, key: KeyRef<'_>) -> Option<Entry> {
         if self.rest_len.load(Ordering::Acquire) == 0 {
             return None;
