@@ -22,6 +22,7 @@ const STORIES: &[Story] = &[
     ("a task that waits when the store is closed", closed_meanwhile),
     ("a transaction that changes hands", in_other_hands),
     ("a turn for each", a_turn_for_each),
+    ("savepoints of others", savepoints_of_others),
     ("refused calls", refused_calls),
     ("a compaction that is cancelled", cancelled),
 ];
@@ -225,6 +226,19 @@ fn a_turn_for_each() -> Result<(), String> {
         let came = second.join().map_err(|_| "a panic".to_owned())?;
         came.map_err(|error| format!("the turn is free, and the second who waits for it is told: {error}"))
     })
+}
+
+/// A savepoint is one of its own transaction, and of no other that came before or after.
+fn savepoints_of_others() -> Result<(), String> {
+    let db = create(&Setup::LARGE.options())?;
+    let mut transaction = db.begin_write().map_err(say)?;
+    let before = transaction.savepoint();
+    transaction.rollback().map_err(say)?;
+    let mut transaction = db.begin_write().map_err(say)?;
+    let own = transaction.savepoint();
+    let other = transaction.rollback_to(&before);
+    ensure(matches!(other, Err(Error::UnknownSavepoint)), || format!("of the one before: {other:?}"))?;
+    transaction.rollback_to(&own).map_err(say)
 }
 
 /// A call that changes nothing, where nothing is pending, waits for no sync.
