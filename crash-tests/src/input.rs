@@ -23,9 +23,14 @@ impl<'a> Input<'a> {
         usize::from(self.byte()) << 8 | usize::from(self.byte())
     }
 
+    /// A number below `end`, which is 256 at most; 0 at the end.
+    pub fn below(&mut self, end: usize) -> usize {
+        usize::from(self.byte()) % end
+    }
+
     /// One of `choices`.
     pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[usize::from(self.byte()) % choices.len()]
+        choices[self.below(choices.len())]
     }
 }
 

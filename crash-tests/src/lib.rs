@@ -11,6 +11,7 @@
 //! | [`reads`] | what reading costs, and what a feed leads to |
 //! | [`waits`] | those who wait: for a sync, a turn, the end of the store |
 //! | [`history`] | threads on one store: some order of their calls explains every answer |
+//! | [`queries`] | filters, queries and groups: by the engine, and by the model |
 //! | [`updates`] | changes of values: over bytes, decoded, and by the model |
 //! | [`fallback`] | damage to what is there twice: the other one is enough |
 //! | [`full`] | a disk that is full: what frees room still finds some |
@@ -47,6 +48,7 @@ pub mod media;
 pub mod own_thread;
 pub mod part;
 pub mod power;
+pub mod queries;
 pub mod random;
 pub mod readers;
 pub mod reads;

@@ -71,6 +71,10 @@ catalogue! {
     UnboundRuns,
     /// A count is that of all documents, whatever the filter.
     CountWithoutFilter,
+    /// In a comparison, nothing equals null.
+    NothingEqualsNull,
+    /// A filter is printed without the parentheses around an "or".
+    PrintedWithoutParentheses,
     /// A patch of which an operation fails leaves what those before it made.
     PatchAppliedHalf,
     /// Ints are added as floats.

@@ -8,6 +8,9 @@
 //! | [`resealed_image`] | edits of a valid file, whose checksums are then made right again | the same |
 //! | [`operations`] | calls | answered as an ordered map answers them, across reopening and with a full disk |
 //! | [`lives`] | steps: calls, maintenance, closings, kills and power cuts | legal by the model, and the store in order after each cut |
+//! | [`query_texts`] | a text that is nearly a filter or a path | taken by engine and model alike, and read back from its normal form |
+//! | [`filters`] | a filter, a path and a document | over bytes what the model says of values |
+//! | [`queries`] | documents and a question | answered by a transaction, a snapshot and a store as the model answers; groups too |
 //! | [`updates`] | a document and what changes it | changed to one result decoded, over its bytes and by the model, or refused for one reason |
 //! | [`backups`] | steps, backups among them, whole and incremental, beside writers and on disks that fail | each opens to the state of its moment |
 //!
@@ -26,6 +29,8 @@ mod operations;
 mod patches;
 mod reseal;
 mod sample;
+
+use holotype_crash_tests::queries;
 
 pub use backups::backups;
 pub use document::document_decode;
@@ -47,16 +52,48 @@ pub fn updates(bytes: &[u8]) {
     checked.unwrap_or_else(|what| panic!("{what}"));
 }
 
+fn hold(checked: Result<queries::Seen, String>) {
+    checked.unwrap_or_else(|what| panic!("{what}"));
+}
+
+/// Bytes as a text that is a filter or a path, or nearly one.
+///
+/// # Panics
+/// If engine and model do not both take it, or its normal form is read back as something else.
+pub fn query_texts(bytes: &[u8]) {
+    hold(queries::text(bytes));
+}
+
+/// Bytes as a filter, a path and a document.
+///
+/// # Panics
+/// If the engine, over the document's bytes, says something else than the model.
+pub fn filters(bytes: &[u8]) {
+    hold(queries::filter(bytes));
+}
+
+/// Bytes as documents and questions about them.
+///
+/// # Panics
+/// If engine and model answer one in two ways.
+pub fn queries(bytes: &[u8]) {
+    hold(queries::query(bytes));
+    hold(queries::groups(bytes));
+}
+
 /// A target: a function of any bytes that returns if all is well.
 pub type Target = fn(&[u8]);
 
 /// Every target, under the name of its corpus.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("document_decode", document_decode),
     ("json_import", json_import),
     ("file_image", file_image),
     ("resealed_image", resealed_image),
     ("operations", operations),
+    ("query_texts", query_texts),
+    ("filters", filters),
+    ("queries", queries),
     ("updates", updates),
     ("lives", lives),
     ("backups", backups),

@@ -57,6 +57,21 @@ fn every_known_sequence_of_calls_is_answered_as_a_map_answers_it() {
 }
 
 #[test]
+fn every_known_text_is_a_query_for_both_parsers_or_for_none() {
+    replay("query_texts");
+}
+
+#[test]
+fn every_known_filter_says_what_the_model_says() {
+    replay("filters");
+}
+
+#[test]
+fn every_known_question_is_answered_as_the_model_answers_it() {
+    replay("queries");
+}
+
+#[test]
 fn every_known_update_is_what_the_model_makes_of_it() {
     replay("updates");
 }

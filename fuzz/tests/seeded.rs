@@ -8,7 +8,7 @@ use std::path::Path;
 use holotype::seeded::{Bug, switch_on};
 use holotype_fuzz::TARGETS;
 
-const FOUND: [(Bug, &str); 7] = [
+const FOUND: [(Bug, &str); 12] = [
     (Bug::ReuseWithoutCheckpoint, "file_image"),
     (Bug::ReuseAfterNewestCheckpoint, "resealed_image"),
     (Bug::DeletesNotReplayed, "operations"),
@@ -16,6 +16,11 @@ const FOUND: [(Bug, &str); 7] = [
     (Bug::SyncSkipped, "lives"),
     (Bug::BackupWithoutHold, "backups"),
     (Bug::BackupOfAnyBranch, "backups"),
+    (Bug::PrintedWithoutParentheses, "query_texts"),
+    (Bug::NothingEqualsNull, "filters"),
+    (Bug::CursorIncludesItself, "queries"),
+    (Bug::GroupedOncePerItem, "queries"),
+    (Bug::CountOfFieldsKept, "updates"),
 ];
 
 #[test]

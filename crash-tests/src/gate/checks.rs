@@ -12,8 +12,8 @@ use crate::live::Pairs;
 use crate::part::{Deadline, Shard};
 use crate::setup::Setup;
 use crate::{
-    fallback, faults, full, history, media, own_thread, power, random, readers, reads, seen, space, updates,
-    waits,
+    fallback, faults, full, history, media, own_thread, power, queries, random, readers, reads, seen, space,
+    updates, waits,
 };
 
 use super::Progress;
@@ -46,6 +46,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check { name: "lives", weight: 2, cases: Cases::Seeds, run: lives },
     Check { name: "space", weight: 1, cases: Cases::Once, run: short_files },
     Check { name: "updates", weight: 1, cases: Cases::Seeds, run: changed },
+    Check { name: "queries", weight: 1, cases: Cases::Seeds, run: asked },
     Check { name: "power", weight: 4, cases: Cases::Seeds, run: power },
     Check { name: "crash", weight: 6, cases: Cases::List, run: every_cut },
     Check { name: "readers", weight: 1, cases: Cases::Once, run: beside_a_writer },
@@ -246,6 +247,17 @@ fn changed(run: &mut Run<'_>) -> Result<(), Failed> {
         let first = seed.wrapping_mul(CHANGES);
         let tried = updates::every_check(first, CHANGES);
         run.cases += tried.map_err(|(case, what)| format!("change {case}: {what}"))?;
+        Ok(())
+    })
+}
+
+/// How many questions of each kind are asked between two looks at the clock.
+const QUESTIONS: u64 = 200;
+
+fn asked(run: &mut Run<'_>) -> Result<(), Failed> {
+    run.each_seed(|run, seed| {
+        let asked = queries::every_check(seed.wrapping_mul(QUESTIONS), QUESTIONS);
+        run.cases += asked.map_err(|(case, what)| format!("question {case}: {what}"))?;
         Ok(())
     })
 }

@@ -4,7 +4,7 @@ use crate::crash::{Scope, run};
 use crate::media::{Damage, Specimen};
 use crate::part::Shard;
 use crate::setup::Setup;
-use crate::{fallback, faults, full, history, media, power, random, updates};
+use crate::{fallback, faults, full, history, media, power, queries, random, updates};
 
 /// How much was tried; or how much until something was found, and what.
 pub type Outcome = Result<u64, (u64, String)>;
@@ -15,6 +15,7 @@ pub type Check = (&'static str, fn() -> Outcome);
 /// The checks, the cheap ones first.
 pub const CHECKS: &[Check] = &[
     ("readers", readers),
+    ("queries", || queries::every_check(0, 1_000)),
     ("updates", || updates::every_check(0, 4_000)),
     ("lives", lives),
     ("creation", || every_cut(Setup::TINY, 0, 1)),

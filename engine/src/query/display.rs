@@ -5,6 +5,7 @@ use std::fmt::{self, Display, Formatter, Write};
 use super::ast::{Argument, Call, Comparison, Expr, Operand, Query, Segment, Selector, Slice};
 use super::names::{is_name_char, is_name_first};
 use crate::document::Value;
+use crate::seeded::{self, Bug};
 
 /// Writes `text` in single quotes, as a normalized path has it (RFC 9535, section 2.7).
 pub(super) fn quoted(text: &str, f: &mut impl Write) -> fmt::Result {
@@ -101,7 +102,7 @@ impl Display for Expr {
         match self {
             Expr::Or(parts) => joined(f, parts, " || ", Display::fmt),
             Expr::And(parts) => joined(f, parts, " && ", |part, f| match part {
-                Expr::Or(_) => write!(f, "({part})"),
+                Expr::Or(_) if !seeded::is_on(Bug::PrintedWithoutParentheses) => write!(f, "({part})"),
                 _ => part.fmt(f),
             }),
             Expr::Not(inner) => match **inner {

@@ -12,6 +12,7 @@ use crate::document::node::{Node, Scalar, View};
 use crate::document::order::{order_cmp, scalar_cmp};
 use crate::document::{KeyRef, Value};
 use crate::error::{Error, Result};
+use crate::seeded::{self, Bug};
 
 /// What an expression is evaluated in: the nodes that `$` and `@` stand for, and what else a run knows.
 pub(super) struct Scope<'r, 'v, N: Node<'v>> {
@@ -176,6 +177,9 @@ pub(super) fn compare<'i, 'v: 'i, N: Node<'v>>(
 fn equal<'i, 'v: 'i, N: Node<'v>>(left: &Item<'i, N>, right: &Item<'i, N>) -> bool {
     match (left, right) {
         (Item::Nothing, Item::Nothing) => true,
+        (Item::Nothing, Item::Scalar(Scalar::Null)) | (Item::Scalar(Scalar::Null), Item::Nothing) => {
+            seeded::is_on(Bug::NothingEqualsNull)
+        }
         (Item::Nothing, _) | (_, Item::Nothing) => false,
         (Item::Scalar(a), Item::Scalar(b)) => scalar_cmp(*a, *b).is_eq(),
         (Item::Node(a), Item::Node(b)) => order_cmp(a, b).is_eq(),

@@ -14,6 +14,7 @@ use std::path::Path;
 
 use holotype::format::SEGMENTS_START;
 use holotype::{Document, doc};
+use holotype_crash_tests::queries;
 use holotype_fuzz::{aged_store, sample_store};
 
 fn main() -> io::Result<()> {
@@ -192,6 +193,12 @@ fn last_generation() -> Vec<u8> {
         .collect()
 }
 
+/// Seeds of questions: the first, and those that show a mistake of the catalogue.
+const SEEDS: [u64; 31] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 30, 57, 150, 157, 202,
+    482, 483, 499,
+];
+
 fn calls() -> io::Result<()> {
     // Two bytes for the sizes, then calls: which, on what name, how durable, and what it asks for besides.
     let mut random = Random(1);
@@ -213,6 +220,11 @@ fn calls() -> io::Result<()> {
             [("short", 60), ("middle", 300), ("long", 1500), ("longer", 3000), ("longest", 3001)]
         {
             write("lives", &format!("{name}-{setup}"), [vec![setup], random.bytes(len)].concat())?;
+        }
+    }
+    for target in ["query_texts", "filters", "queries"] {
+        for seed in SEEDS {
+            write(target, &format!("seed-{seed:03}"), queries::bytes_of(seed))?;
         }
     }
     Ok(())

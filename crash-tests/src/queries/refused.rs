@@ -1,0 +1,126 @@
+//! What random questions do not come to, or late: each in a store of its own.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use holotype::{Collection, Cursor, Db, Document, Error, Sort, Value, doc};
+
+use super::ensure;
+
+/// # Errors
+/// Which of them is not refused, or not as it must be.
+pub(super) fn every_check() -> Result<(), String> {
+    for check in [cursors, prefix, shown, parameters, ends, runs, beyond_memory] {
+        check()?;
+    }
+    Ok(())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over so")]
+fn say(error: Error) -> String {
+    error.to_string()
+}
+
+fn of(documents: impl IntoIterator<Item = Document>) -> Result<Collection, String> {
+    let birds = Db::in_memory().collection("birds");
+    birds.insert_many(documents).map_err(say)?;
+    Ok(birds)
+}
+
+/// A cursor of another query, and one of which a sign is another.
+fn cursors() -> Result<(), String> {
+    let birds = of([doc! { "n": 1 }, doc! { "n": 2 }, doc! { "n": 3 }])?;
+    let mut found = birds.find(..).sort("$.n").run().map_err(say)?;
+    found.next();
+    let cursor = found.cursor().ok_or("no cursor after an answer")?;
+    for other in
+        [birds.find(..), birds.find("@.n").sort("$.n"), birds.find(..).sort(Sort::by("$.n").descending())]
+    {
+        let other = other.after(cursor.clone()).run();
+        ensure(matches!(other, Err(Error::InvalidCursor { .. })), || {
+            format!("the cursor of another query: {:?}", other.map(drop))
+        })?;
+    }
+    let text = cursor.to_string();
+    for (at, _) in text.char_indices() {
+        let sign = if text[at..].starts_with('A') { "B" } else { "A" };
+        let changed = format!("{}{sign}{}", &text[..at], &text[at + 1..]);
+        ensure(changed.parse::<Cursor>().is_err(), || {
+            format!("{changed} is taken for a cursor, as {text} is")
+        })?;
+        let cut = &text[..at];
+        ensure(cut.parse::<Cursor>().is_err(), || format!("{cut} is taken for a cursor, as {text} is"))?;
+    }
+    Ok(())
+}
+
+/// Keys that begin so, the beginning itself among them, and a range that the filter leaves more out of.
+fn prefix() -> Result<(), String> {
+    let birds = Db::in_memory().collection("birds");
+    birds.put_many([("a", doc! {}), ("ab", doc! { "n": 1 }), ("b", doc! {})]).map_err(say)?;
+    for (filter, count) in
+        [("starts_with(key(), 'a')", 2), ("starts_with(key(), 'a') && @.n", 1), ("key() <= 'ab'", 2)]
+    {
+        let found = birds.find(filter).count().map_err(say)?;
+        ensure(found == count, || format!("{filter} admits {found}"))?;
+    }
+    Ok(())
+}
+
+/// Values that stand at one place: the first is shown, and a document that has both is in their group once. Nothing is no null.
+fn shown() -> Result<(), String> {
+    let birds = of([doc! { "n": 1 }, doc! { "n": 1.0 }, doc! { "n": [2, 2.0] }])?;
+    let distinct = birds.find("@.n == 1").distinct("$.n").map_err(say)?;
+    ensure(distinct == [Value::from(1)], || format!("the distinct values of 1 and 1.0: {distinct:?}"))?;
+    let groups = birds.find("@.n[0]").group_by(["$.n[*]"]).run().map_err(say)?;
+    ensure(groups == [doc! { "n": 2, "count": 1 }], || format!("a document with 2 and 2.0: {groups:?}"))?;
+    let ints = of([doc! { "n": i64::MAX }, doc! { "n": 1 }])?.find(..).group_by(["$.none"]).sum("$.n").run();
+    ensure(matches!(ints, Err(Error::SumOverflow { .. })), || format!("a sum beyond the ints: {ints:?}"))?;
+    let nothing = birds.find("@.none == null").count().map_err(say)?;
+    ensure(nothing == 0, || format!("{nothing} documents without a field have null in it"))
+}
+
+fn parameters() -> Result<(), String> {
+    let birds = of([doc! {}])?;
+    let unbound = birds.find("@.n == arg('n')").count();
+    ensure(matches!(unbound, Err(Error::Parameter { .. })), || {
+        format!("a parameter that is not bound: {unbound:?}")
+    })
+}
+
+/// A deadline that passed, and a caller who ends it.
+fn ends() -> Result<(), String> {
+    let late = of([doc! {}])?.find(..).deadline(Instant::now()).count();
+    ensure(matches!(late, Err(Error::DeadlinePassed { .. })), || format!("after its deadline: {late:?}"))?;
+    let birds = of((0..200).map(|n| doc! { "n": n }))?;
+    let stopped = birds.find("@.n").progress(|progress| match progress.scanned {
+        0 => ControlFlow::Continue(()),
+        _ => ControlFlow::Break(()),
+    });
+    let answers: Vec<_> = stopped.run().map_err(say)?.collect();
+    ensure(matches!(answers.last(), Some(Err(Error::Cancelled { .. }))), || {
+        format!("cancelled: {} answers and no error", answers.len())
+    })
+}
+
+/// A sort that takes many runs on the disk.
+fn runs() -> Result<(), String> {
+    let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let db = Db::open(directory.path().join("store.holo")).map_err(say)?;
+    let birds = db.collection("birds");
+    birds.insert_many((0..100).map(|n| doc! { "n": n * 37 % 100 })).map_err(say)?;
+    let mut sorted = Vec::new();
+    for found in birds.find(..).sort("$.n").sort_memory(500).run().map_err(say)? {
+        sorted.push(found.map_err(say)?.get("n").and_then(|n| n.as_i64()));
+    }
+    ensure(sorted.iter().copied().eq((0..100).map(Some)), || format!("a sort in runs: {sorted:?}"))
+}
+
+/// The same where there is no disk.
+fn beyond_memory() -> Result<(), String> {
+    let birds = of((0..100).map(|n| doc! { "n": n }))?;
+    let sorted = birds.find(..).sort("$.n").sort_memory(500).run();
+    ensure(matches!(sorted, Err(Error::QueryMemory { max: 500 })), || {
+        format!("a sort beyond its memory: {:?}", sorted.map(drop))
+    })
+}
