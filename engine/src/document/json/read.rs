@@ -33,7 +33,7 @@ pub(crate) fn parse_patch(text: &[u8]) -> Result<Value> {
 //# A reader MUST refuse an entry of which a field is missing, or that has others.
 //= spec/encoding.md#e-6-12-entries
 //# An entry is no document, so a reader MUST refuse an entry inside of a `$literal`.
-/// The key and the document that a JSON text holds, as [`write_entry`] wrote them: `{"key":1,"doc":{"a":true}}`.
+/// The key and the document that a JSON text holds, as [`write_entry`](super::write_entry) wrote them: `{"key":1,"doc":{"a":true}}`.
 ///
 /// # Errors
 /// As [`parse_document`]; `Json` where the two are not there, or are not alone.
