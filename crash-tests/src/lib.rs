@@ -11,7 +11,7 @@
 //! | [`reads`] | what reading costs, and what a feed leads to |
 //! | [`waits`] | those who wait: for a sync, a turn, the end of the store |
 //! | [`history`] | threads on one store: some order of their calls explains every answer |
-//! | [`queries`] | filters, queries and groups: by the engine, and by the model |
+//! | [`mod@queries`] | filters, queries and groups: by the engine, and by the model |
 //! | [`updates`] | changes of values: over bytes, decoded, and by the model |
 //! | [`fallback`] | damage to what is there twice: the other one is enough |
 //! | [`full`] | a disk that is full: what frees room still finds some |

@@ -10,7 +10,7 @@
 //! | [`lives`] | steps: calls, maintenance, closings, kills and power cuts | legal by the model, and the store in order after each cut |
 //! | [`query_texts`] | a text that is nearly a filter or a path | taken by engine and model alike, and read back from its normal form |
 //! | [`filters`] | a filter, a path and a document | over bytes what the model says of values |
-//! | [`queries`] | documents and a question | answered by a transaction, a snapshot and a store as the model answers; groups too |
+//! | [`mod@queries`] | documents and a question | answered by a transaction, a snapshot and a store as the model answers; groups too |
 //! | [`updates`] | a document and what changes it | changed to one result decoded, over its bytes and by the model, or refused for one reason |
 //! | [`backups`] | steps, backups among them, whole and incremental, beside writers and on disks that fail | each opens to the state of its moment |
 //!
