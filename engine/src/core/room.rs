@@ -32,7 +32,8 @@ impl Writer {
     //= spec/space.md#p-5-3-full-disk
     //# Once space is given back, by cleaning or by the file system, writes MUST succeed again without
     //# reopening.
-    /// Places what `what` places behind `mark`, where the log ends, at most `len_max` bytes, and lets the file grow for it. Whether
+    /// Places at the end of the log, which is `mark`, what `what` places, and lets the file grow for it. That is `len_max` bytes at
+    /// most; with `usize::MAX` it may open a segment, and the reserve is worked out. Whether
     /// the disk is full is known from the last growth alone, which may be out of date either way: so what fails is tried again with
     /// the other belief. Where that fails as well, nothing is placed.
     pub(super) fn place(

@@ -11,7 +11,8 @@ use crate::log::Batch;
 
 /// The last change of each key, by its number in the batch. Keys stay in the batch, and are compared there.
 ///
-/// Changes enter when a key is first looked for after them: a transaction that only inserts never makes a table.
+/// A change enters when it is pushed, if the look-up before it left its hash; else when a key is first looked for after it: a
+/// transaction that only inserts never makes a table.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Overlay {
     last: HashTable<usize>,

@@ -280,7 +280,7 @@ pub(super) struct Names {
     pub(super) last_number: Option<u32>,
     /// The numbers of all names that were written to since names changed, once there are two.
     numbers: HashMap<String, u32>,
-    /// What it meant in the newest commit, if that was asked: the next transaction mostly writes to the same.
+    /// What `last` meant in the newest commit, if that was asked: the next transaction mostly writes to the same.
     pub(super) last_naming: Option<Arc<Naming>>,
 }
 

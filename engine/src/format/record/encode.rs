@@ -40,7 +40,7 @@ impl RecordParts<'_> {
     /// document need not be copied to have something in front of it. Its own key and body are not looked at.
     ///
     /// # Panics
-    /// As there.
+    /// As there, but for a key that is missing.
     #[inline]
     pub fn encode_with(&self, rest: &[&[u8]], seed: u32, out: &mut Vec<u8>) -> u32 {
         let relocated = self.kind == super::Kind::RelocatedPut;
