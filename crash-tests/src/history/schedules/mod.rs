@@ -131,10 +131,12 @@ fn schedules_with_a_cleaner_and_a_power_cut_at_every_sync_leave_what_an_order_of
 
 /// Asserts that `mistake` shows under one of the first `count` schedules, in the words of `symptom`, and again under the same one.
 fn is_found(mistake: Mistake, symptom: &str, count: u64) {
-    let found = (0..count).find_map(|seed| Some((seed, run_one(seed, mistake).err()?)));
-    let Some((seed, words)) = found else { panic!("{mistake:?} shows in none of {count} schedules") };
-    println!("{mistake:?}: schedule {seed}: {words}");
-    assert!(words.contains(symptom), "{mistake:?} shows as {words:?}, not as {symptom:?}");
+    let shown = (0..count).filter_map(|seed| Some((seed, run_one(seed, mistake).err()?)));
+    // Most mistakes show in more than one way: which comes first is the schedule's.
+    let found = shown.inspect(|(seed, words)| println!("{mistake:?}: schedule {seed}: {words}"));
+    let Some((seed, words)) = { found }.find(|(_, words)| words.contains(symptom)) else {
+        panic!("{mistake:?} shows as {symptom:?} in none of {count} schedules")
+    };
     assert_eq!(run_one(seed, mistake).err(), Some(words), "the same seed is the same schedule");
     run_one(seed, Mistake::None).expect("without the mistake the same day holds");
 }
