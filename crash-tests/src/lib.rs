@@ -57,6 +57,7 @@ pub mod seeded;
 pub mod seen;
 pub mod setup;
 pub mod space;
+mod story;
 pub mod torture;
 pub mod updates;
 pub mod waits;

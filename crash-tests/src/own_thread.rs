@@ -82,7 +82,7 @@ fn deleted(tally: &mut Tally) -> Result<(), String> {
     store.look()
 }
 
-/// Beside one who writes next to nothing, the thread takes every step that is due at rest.
+/// A caller writes a little now and then; the background worker takes every step that is due at rest.
 fn slowly(tally: &mut Tally) -> Result<(), String> {
     let mut store = Measured::create(&with_thread(), 200)?;
     for n in 0..7000 {

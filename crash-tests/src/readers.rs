@@ -7,6 +7,7 @@ use holotype::storage::sim::SimDisk;
 use holotype::{Collection, Db, Durability, doc};
 
 use crate::setup::Setup;
+use crate::story::say;
 use crate::witness::Witness;
 
 /// More documents than a scan looks up at a time.
@@ -21,10 +22,6 @@ pub fn every_check() -> Result<u64, String> {
         + a_commit_shows_at_once()?
         + a_document_is_always_there()?
         + a_scan_tells_of_damage()?)
-}
-
-fn say(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }
 
 /// Changes every document, and more, while a scan is under way.

@@ -7,6 +7,7 @@ use holotype::storage::{MemoryStorage, Storage};
 use holotype::{Db, Value, VerifyReport, doc};
 
 use crate::setup::Setup;
+use crate::story::say;
 
 /// Documents before, and each of so many bytes.
 const DOCUMENTS: i64 = 200;
@@ -46,7 +47,7 @@ pub fn every_check() -> Result<u64, String> {
     Ok(STORIES.len() as u64 + 1)
 }
 
-/// A long document that a snapshot keeps, and whose list of chunks is damaged, is no reason to give nothing back any more (spec: P-4.2).
+/// A snapshot keeps a long document whose list of chunks is damaged; the store still gives other space back (spec: P-4.2).
 fn damage_that_is_kept() -> Result<(), String> {
     let disk = Arc::new(MemoryStorage::new());
     let db = open(&disk)?;
@@ -132,7 +133,7 @@ fn a_document(opened: &Opened) -> Result<(), String> {
     opened.spoil(at as u64)
 }
 
-/// Behind a checkpoint nobody reads it any more but who looks at all segments.
+/// Once a checkpoint was taken, only a check of all segments reads the replaced record.
 fn a_replaced_document(opened: &Opened) -> Result<(), String> {
     let gone = [9; LEN];
     let a = opened.db.collection("a");
@@ -167,8 +168,4 @@ fn write(disk: &MemoryStorage, at: u64, bytes: &[u8]) -> Result<(), String> {
         .and_then(|()| disk.write_at(at, bytes))
         .map(drop)
         .map_err(|error| error.to_string())
-}
-
-fn say(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }

@@ -9,6 +9,7 @@ use holotype_model::check::Rng;
 use holotype_model::update::{self as model, Action, Change, Misfit, PatchOp, PathStep};
 
 use crate::input::Input;
+use crate::story::ensure;
 use crate::{changes, convert};
 
 /// Few names, so that many paths lead somewhere.
@@ -155,10 +156,6 @@ fn compare(
         _ => false,
     };
     ensure(agree, || format!("{}: {encoded:?} over bytes, and {decoded:?} decoded", what()))
-}
-
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(what()) }
 }
 
 /// An error in the model's words; `None` for one that no value gives.

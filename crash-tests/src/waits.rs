@@ -11,9 +11,7 @@ use holotype::storage::sim::SimDisk;
 use holotype::{Background, Db, Durability, Error, Options, Ticket, doc};
 
 use crate::setup::Setup;
-
-/// A story, and its name.
-type Story = (&'static str, fn() -> Result<(), String>);
+use crate::story::{Story, ensure, say, tell};
 
 const STORIES: &[Story] = &[
     ("tickets", tickets),
@@ -32,18 +30,7 @@ const STORIES: &[Story] = &[
 /// # Errors
 /// What a store did that it may not do.
 pub fn every_check() -> Result<u64, String> {
-    for (name, story) in STORIES {
-        story().map_err(|what| format!("{name}: {what}"))?;
-    }
-    Ok(STORIES.len() as u64)
-}
-
-fn say(error: impl std::fmt::Display) -> String {
-    error.to_string()
-}
-
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(what()) }
+    tell(STORIES)
 }
 
 fn create(options: &Options) -> Result<Db, String> {

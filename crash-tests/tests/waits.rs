@@ -1,4 +1,4 @@
-//! Who waits is told.
+//! The store tells those who wait what became of their commit.
 
 use holotype_crash_tests::waits::every_check;
 

@@ -40,8 +40,8 @@ impl Part {
     }
 }
 
-/// A put of each class, commits of several segments and parts, deletes, a flush, a drop, a transaction, checkpoints, a compaction,
-/// another life, and changes of one document and of many.
+/// A put of each class, commits of several segments and parts, deletes, a flush, a drop, a transaction,
+/// checkpoints, a compaction, another life, and changes of one document and of many.
 fn calls(segment_bytes: u32) -> Vec<Act> {
     let steps = crash::steps(segment_bytes);
     let order = [0, 1, 2, 11, 6, 16, 3, 7, 14, 5, 12, 16, 17, 4, 9, 1, 10, 11];

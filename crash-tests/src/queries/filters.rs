@@ -7,9 +7,10 @@ use holotype::query::{Filter, JsonPath};
 use holotype::{KeyRef, Value};
 use holotype_model as model;
 
-use super::{Seen, ensure, make, parameters};
+use super::{Seen, make, parameters};
 use crate::convert;
 use crate::input::Input;
+use crate::story::ensure;
 
 /// A text that is a filter, or nearly one: engine and model take the same ones, and the normal form is read back.
 ///

@@ -4,9 +4,10 @@ use holotype::{Db, Document, Error, Sort};
 use holotype_model as model;
 
 use super::question::expression;
-use super::{Seen, documents, ensure, make};
+use super::{Seen, documents, make};
 use crate::convert;
 use crate::input::Input;
+use crate::story::ensure;
 
 /// Groups of the documents of a collection, and sums of numbers of every size.
 ///

@@ -100,10 +100,6 @@ fn documents(input: &mut Input<'_>) -> Documents {
     (0..input.below(14)).map(|_| (make::key(input), make::document(input, 2))).collect()
 }
 
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(what()) }
-}
-
 /// A question to a collection as a transaction has it, and then as a snapshot or the newest commit does.
 ///
 /// # Errors
@@ -242,4 +238,5 @@ macro_rules! hold {
         seen.sorted += u64::from(!question.sorts.is_empty());
     }};
 }
+use crate::story::ensure;
 use hold;

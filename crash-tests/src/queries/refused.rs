@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use holotype::{Collection, Cursor, Db, Document, Error, Sort, Value, doc};
 
-use super::ensure;
+use crate::story::{ensure, say};
 
 /// # Errors
 /// Which of them is not refused, or not as it must be.
@@ -14,11 +14,6 @@ pub(super) fn every_check() -> Result<(), String> {
         check()?;
     }
     Ok(())
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over so")]
-fn say(error: Error) -> String {
-    error.to_string()
 }
 
 fn of(documents: impl IntoIterator<Item = Document>) -> Result<Collection, String> {
@@ -67,7 +62,8 @@ fn prefix() -> Result<(), String> {
     Ok(())
 }
 
-/// Values that stand at one place: the first is shown, and a document that has both is in their group once. Nothing is no null.
+/// Of values that are equal in the order of values, a group shows the first. A document that has both is in the group once. A
+/// field that is not there is not null.
 fn shown() -> Result<(), String> {
     let birds = of([doc! { "n": 1 }, doc! { "n": 1.0 }, doc! { "n": [2, 2.0] }])?;
     let distinct = birds.find("@.n == 1").distinct("$.n").map_err(say)?;

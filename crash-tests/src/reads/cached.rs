@@ -5,7 +5,7 @@ use holotype::{Background, Collection, Db, Durability, Options, Value, doc};
 use holotype_model::check::Rng;
 
 use super::metered::Metered;
-use super::{ensure, say};
+use crate::story::{ensure, say};
 
 /// The length of a block of the cache; from a quarter of it on a record is a long one.
 const BLOCK: usize = 16 << 10;

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use holotype::storage::MemoryStorage;
 use holotype::{Change, Db, Durability, Error, Location, doc};
 
-use super::{ensure, say};
 use crate::setup::Setup;
+use crate::story::{ensure, say};
 
 /// Longer than it takes on any machine.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -10,8 +10,7 @@ mod cached;
 mod feeds;
 mod metered;
 
-/// A story, and its name.
-type Story = (&'static str, fn() -> Result<(), String>);
+use crate::story::{Story, tell};
 
 const STORIES: &[Story] = &[
     ("a long document", cached::a_long_document),
@@ -29,16 +28,5 @@ const STORIES: &[Story] = &[
 /// # Errors
 /// What a store did that it may not do.
 pub fn every_check() -> Result<u64, String> {
-    for (name, story) in STORIES {
-        story().map_err(|what| format!("{name}: {what}"))?;
-    }
-    Ok(STORIES.len() as u64)
-}
-
-fn say(error: impl std::fmt::Display) -> String {
-    error.to_string()
-}
-
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(what()) }
+    tell(STORIES)
 }

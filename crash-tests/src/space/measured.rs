@@ -132,7 +132,7 @@ impl Measured {
         Ok(())
     }
 
-    /// Compacts. Nothing is left to be done after it. How many bytes were moved, for a thousand that are live.
+    /// Compacts, and fails where compaction does not end. How many bytes were moved, for a thousand that are live.
     pub(crate) fn compact(&self, tally: &mut Tally) -> Result<u64, String> {
         let report = self.db.compact_with(|progress| {
             tally.steps += 1;

@@ -30,7 +30,8 @@ pub struct MemoryStorage {
 #[derive(Default)]
 struct File {
     len: u64,
-    /// What a page does not have reads as zeros: so zeros beyond it take neither memory nor time. None has anything beyond `len`.
+    /// A page may be shorter than its place: what it lacks reads as zeros, so zeros at its end take no memory. No page goes beyond
+    /// `len`.
     pages: Vec<Vec<u8>>,
 }
 
