@@ -63,6 +63,9 @@ pub struct Rejection {
     /// From 1, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u64>,
+    /// The operation that fails, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<u64>,
 }
 
 /// An answer as it stands on its line.
@@ -170,7 +173,8 @@ pub fn check(
         }
         (Outcome::Rejected(expected), Answer::Rejected(found)) => {
             said("line", expected.line.as_ref(), found.line.as_ref())?;
-            said("column", expected.column.as_ref(), found.column.as_ref())
+            said("column", expected.column.as_ref(), found.column.as_ref())?;
+            said("operation", expected.operation.as_ref(), found.operation.as_ref())
         }
         _ => Err(format!("expected {}, found {}", name_of_outcome(expected), name_of(answer))),
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::hex::Hex;
+use crate::question::{Args, Asked, Change, Grouped};
 
 /// One manifest: cases of one kind.
 #[derive(Debug, Serialize, Deserialize)]
@@ -101,6 +102,41 @@ pub enum Request {
     Compare { a: Hex, b: Hex },
     /// The value that a pointer leads to in a document.
     Get { bytes: Hex, pointer: String },
+    /// Whether a filter admits a document, under a key if there is one.
+    Filter {
+        filter: String,
+        bytes: Hex,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<Hex>,
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        args: Args,
+    },
+    /// The nodes that a path selects of a value.
+    Select { path: String, bytes: Hex },
+    /// The keys that a query answers.
+    Find {
+        #[serde(flatten)]
+        asked: Asked,
+    },
+    /// The distinct values of an expression.
+    Distinct {
+        of: String,
+        #[serde(flatten)]
+        asked: Asked,
+    },
+    /// The groups of a collection, each as a document.
+    Group {
+        #[serde(flatten)]
+        grouped: Grouped,
+    },
+    /// The projection of a document.
+    Project { bytes: Hex, paths: Vec<String> },
+    /// What a JSON Patch makes of a document.
+    Patch { bytes: Hex, patch: String },
+    /// What a JSON Merge Patch makes of a document.
+    Merge { bytes: Hex, patch: Hex },
+    /// What an update makes of a document.
+    Update { bytes: Hex, changes: Vec<Change> },
 }
 
 impl Request {
@@ -222,7 +258,7 @@ pub struct Place {
     pub at: Option<u64>,
 }
 
-/// What an answer may say of the place in a text.
+/// What an answer may say of the place of a refusal, in a text or among operations.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Position {
@@ -232,6 +268,9 @@ pub struct Position {
     /// From 1, in bytes; any, where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u64>,
+    /// The operation that fails, from 0; any, where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<u64>,
 }
 
 /// How two values compare.

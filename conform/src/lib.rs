@@ -24,5 +24,6 @@ pub mod index;
 pub mod load;
 pub mod make;
 pub mod meaning;
+pub mod question;
 pub mod run;
 pub mod subject;

@@ -28,6 +28,9 @@ pub(crate) struct ConformArgs {
     /// The program to ask, by the protocol of spec/vectors/README.md, as a shell takes it [default: this engine]
     #[arg(long, value_name = "COMMAND")]
     subject: Option<String>,
+    /// Leave this group out: for a program that reads files, and answers no queries
+    #[arg(long, value_name = "GROUP")]
+    without: Vec<String>,
     /// How long the program may take for one answer
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
@@ -71,8 +74,16 @@ pub(crate) fn run(args: &ConformArgs) -> Result<Exit> {
         Some(folder) => folder.clone(),
         None => find_vectors()?,
     };
-    let all =
+    let mut all =
         load::load(&folder).map_err(|error| Failure::usage(format!("cannot use the vectors: {error}")))?;
+    for name in &args.without {
+        let count = |all: &[Vectors]| all.iter().map(|vectors| vectors.groups.len()).sum::<usize>();
+        let before = count(&all);
+        all.iter_mut().for_each(|vectors| vectors.groups.retain(|group| group.group != *name));
+        if count(&all) == before {
+            return Err(Failure::usage(format!("no group of the vectors is called {name:?}")));
+        }
+    }
     let mut subject: Box<dyn Subject> = match &args.subject {
         None => Box::new(Engine),
         Some(command) => Box::new(

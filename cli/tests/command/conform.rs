@@ -48,6 +48,17 @@ fn a_table_says_what_held_by_group() {
 }
 
 #[test]
+fn a_group_can_be_left_out_and_must_be_there() {
+    let bench = bench_with_one_case();
+    let more = ONE_CASE.replace("\"few\"", "\"more\"");
+    let made = BTreeMap::from([("1.0/more.json".to_owned(), more.into_bytes())]);
+    make::write(&bench.path("vectors"), &made).unwrap();
+    let text = bench.run("conform --vectors vectors --without more").done();
+    assert!(text.contains("1.0      few") && !text.contains("more"), "{text}");
+    bench.run("conform --vectors vectors --without fewer").fails_saying(2, &["fewer"]);
+}
+
+#[test]
 fn vectors_that_are_not_there_are_asked_for() {
     let bench = Bench::new();
     bench.run("conform").fails_saying(2, &["spec/vectors", "--vectors"]);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{VERSION, encoding, json, order, rules, stores};
+use super::{VERSION, encoding, filters, json, order, queries, rules, stores, updates};
 use crate::case::Group;
 
 /// Every file of the folder, by its path in `spec/vectors/`.
@@ -18,6 +18,9 @@ pub fn folder() -> BTreeMap<String, Vec<u8>> {
         order::values(),
         order::order_keys(),
         json::make(),
+        filters::make(),
+        queries::make(),
+        updates::make(),
     ]);
     groups.extend(rules::make());
     let mut files: BTreeMap<_, _> =

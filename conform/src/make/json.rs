@@ -326,7 +326,9 @@ fn places(maker: &mut Maker) {
         (r#"{"a":1}}"#, 1, 8, "What stands behind the document"),
         ("{\"a\":1}\n\n x", 3, 2, "What stands behind the document, two lines down"),
     ] {
-        let at = |line, column| Outcome::Rejected(Position { line: Some(line), column: Some(column) });
+        let at = |line, column| {
+            Outcome::Rejected(Position { line: Some(line), column: Some(column), ..Position::default() })
+        };
         maker.case(
             &invalid(&["E-6.13"], &["ErrorPlace"]),
             format!("{name} is named"),

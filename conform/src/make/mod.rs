@@ -1,14 +1,19 @@
 //! The vectors themselves. What is right follows from how a case is made: what was put, what was cut, what was broken. The engine is
 //! not asked.
 
+mod birds;
 mod encoding;
+mod filters;
+mod grouped;
 mod groups;
 mod json;
 mod ladder;
 mod notes;
 mod order;
+mod queries;
 mod rules;
 mod stores;
+mod updates;
 mod write;
 
 use std::collections::BTreeMap;

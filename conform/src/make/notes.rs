@@ -33,6 +33,28 @@ pub(super) const NOTES: &[(&str, &str, &str)] = &[
         "Lenient parser",
         "A pointer leads somewhere where the text says that it leads nowhere.",
     ),
+    // Queries and updates.
+    ("QuerySyntax", "Lenient parser", "A text that is no query, or cannot be run, is taken for one."),
+    (
+        "FilterMeaning",
+        "Wrong answer",
+        "A comparison, a function or a path is carried out as a language has it and not as the page says.",
+    ),
+    ("QueryOrder", "Wrong answer", "A query leaves documents out, or has them in another order."),
+    (
+        "GroupMeaning",
+        "Wrong answer",
+        "Documents are put together by another equality, or a sum is rounded on its way.",
+    ),
+    ("ProjectionShape", "Wrong answer", "A projection has more of a document than was selected, or less."),
+    ("PatchForm", "Lenient parser", "A patch of a wrong form is applied."),
+    (
+        "PatchMeaning",
+        "Wrong answer",
+        "An operation of a patch does something else, or a patch that fails is applied in part.",
+    ),
+    ("MergeNull", "Wrong answer", "A null of a merge patch is kept, or one in an array is taken out."),
+    ("UpdateMeaning", "Wrong answer", "A change does something else, or one that must be refused is made."),
     // Encoding.
     (
         "SecondForm",

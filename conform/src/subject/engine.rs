@@ -7,7 +7,7 @@ use holotype::storage::{MemoryStorage, Storage};
 use holotype::{Background, Db, Document, Error, KeyRef, Options, Value};
 use serde_json::value::RawValue;
 
-use super::{Subject, Trouble};
+use super::{Subject, Trouble, asked};
 use crate::answer::{Answer, Refusal, Rejection};
 use crate::case::{Collection, Mode, Order, Request, State};
 use crate::hex::Hex;
@@ -48,7 +48,7 @@ impl Subject for Engine {
                 Ok(document) => Answer::Text(document.to_json(json_mode(*mode))),
                 Err(error) => rejected(&error),
             },
-            Request::OrderKey { bytes } => with_value(&bytes.0, |value| {
+            Request::OrderKey { bytes } => with_value(bytes, |value| {
                 let mut out = Vec::new();
                 order_key::encode(value, &mut out);
                 Answer::Bytes(out.into())
@@ -58,13 +58,14 @@ impl Subject for Engine {
                 Ok(_) => Answer::Rejected(Rejection::default()),
                 Err(error) => rejected(&error),
             },
-            Request::Compare { a, b } => with_value(&a.0, |a| with_value(&b.0, |b| compare(a, b))),
+            Request::Compare { a, b } => with_value(a, |a| with_value(b, |b| compare(a, b))),
             Request::Get { bytes, pointer } => match RawDocument::from_bytes(&bytes.0)
                 .and_then(|document| JsonPointer::parse(pointer).map(|_| document))
             {
                 Ok(document) => get(&document, pointer),
                 Err(error) => rejected(&error),
             },
+            other => asked::answered(other),
         })
     }
 }
@@ -102,19 +103,14 @@ fn encoded(key: KeyRef<'_>) -> Hex {
 fn rejected(error: &Error) -> Answer {
     Answer::Rejected(match error {
         Error::Json { line, column, .. } => {
-            Rejection { clause: None, line: Some(*line), column: Some(*column) }
+            Rejection { line: Some(*line), column: Some(*column), ..Rejection::default() }
         }
         _ => Rejection::default(),
     })
 }
 
-/// One value is read as the only field of a document: the engine has no door for a value by itself.
-fn with_value(bytes: &[u8], then: impl FnOnce(&Value) -> Answer) -> Answer {
-    const ONE_FIELD: [u8; 3] = [0xa1, 0x61, b'v'];
-    match Document::decode(&[&ONE_FIELD, bytes].concat()) {
-        Ok(document) => then(document.get("v").expect("it has that field")),
-        Err(error) => rejected(&error),
-    }
+fn with_value(bytes: &Hex, then: impl FnOnce(&Value) -> Answer) -> Answer {
+    asked::value_of(bytes).map_or_else(|error| rejected(&error), |value| then(&value))
 }
 
 fn compare(a: &Value, b: &Value) -> Answer {

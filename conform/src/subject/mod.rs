@@ -1,5 +1,6 @@
 //! Whom is asked.
 
+mod asked;
 mod engine;
 mod process;
 

@@ -3,6 +3,7 @@
 //! Such a reader is the engine behind a lens: before it sees a file, the field of every valid structure is rewritten to what the reader would have
 //! read, or what it would not have told apart is made alike, and the checksums are made right again.
 
+mod calls;
 mod lens;
 
 use std::path::Path;
