@@ -61,6 +61,8 @@ catalogue! {
     LastValueShown,
     /// A document that gives one value twice is in its group twice.
     GroupedOncePerItem,
+    /// What several runs hold of one group is answered as several groups.
+    PartsOfGroupsApart,
     /// The limit of groups counts those that the filter over groups leaves out.
     LimitBeforeHaving,
     /// A query goes on after its deadline.

@@ -251,3 +251,36 @@ fn a_sort_beyond_its_memory_goes_to_a_file_without_a_name() {
         );
     }
 }
+
+//= spec/query.md#q-7-5-bounds
+//# Answers, groups and distinct values MUST NOT depend on the memory that a query has.
+#[test]
+fn groups_and_distinct_values_beyond_their_memory_go_to_a_file_without_a_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options::new().durability(holotype::Durability::Buffered);
+    let db = Db::open_with(directory.path().join("s.holo"), &options).unwrap();
+    let many = db.collection("many");
+    let documents = (0..3000).map(|n| {
+        let tags = holotype::Value::from(vec![n % 7, n % 11]);
+        doc! { "n": (n * 7) % 500, "tags": tags, "f": f64::from(n) / 3.0, "text": "x".repeat((n % 50) as usize) }
+    });
+    many.insert_many(documents).unwrap();
+    let all = || many.find("@.n != 3");
+    let groups = |memory: usize| {
+        let asked = all().sort_memory(memory).group_by(["$.n", "$.tags[*]"]);
+        let asked = asked.count_distinct("$.text").sum("$.f").avg("$.f").min("$.text").max("$.f");
+        asked.having("@.count != 2").sort("$.max['$.f']").sort(Sort::by("$.n").descending()).run().unwrap()
+    };
+    let one = |memory: usize| {
+        all().sort_memory(memory).group_by(Vec::<&str>::new()).count_distinct("$.f").sum("$.f").run().unwrap()
+    };
+    let distinct = |memory: usize| all().sort_memory(memory).skip(5).limit(2500).distinct("$.f").unwrap();
+    let expected = (groups(64 << 20), one(64 << 20), distinct(64 << 20));
+    assert!(expected.0.len() > 2000 && expected.2.len() == 2500, "{} {}", expected.0.len(), expected.2.len());
+    for memory in [2_000, 100_000] {
+        assert_eq!((groups(memory), one(memory), distinct(memory)), expected, "{memory}");
+        let names: Vec<_> =
+            std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["s.holo"], "{memory}");
+    }
+}

@@ -120,6 +120,13 @@ fn a_document_is_in_a_group_once() {
     assert_eq!(groups, [doc! { "n": 1, "count": 1 }]);
 }
 
+fn a_group_of_several_runs_is_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let birds = Db::open(directory.path().join("s.holo")).unwrap().collection("birds");
+    birds.insert_many((0..100).map(|n| doc! { "n": n % 7 })).unwrap();
+    assert_eq!(birds.find(..).sort_memory(500).group_by(["$.n"]).run().unwrap().len(), 7);
+}
+
 fn a_limit_counts_chosen_groups() {
     let birds = of([doc! { "n": 1 }, doc! { "n": 2 }, doc! { "n": 2 }]);
     let groups = birds.find(..).group_by(["$.n"]).having("@.count == 2").limit(1).run().unwrap();
@@ -149,7 +156,7 @@ fn a_count_is_filtered() {
 
 #[test]
 fn every_seeded_mistake_of_a_query_is_caught() {
-    let checks: [(Bug, fn()); 21] = [
+    let checks: [(Bug, fn()); 22] = [
         (Bug::KeyRangeHalfOpen, a_bound_includes_its_key),
         (Bug::PrefixTooNarrow, a_prefix_begins_with_itself),
         (Bug::KeyRangeAnswersAll, a_range_of_keys_is_filtered),
@@ -166,6 +173,7 @@ fn every_seeded_mistake_of_a_query_is_caught() {
         (Bug::SumWraps, a_sum_does_not_wrap),
         (Bug::LastValueShown, the_first_value_is_shown),
         (Bug::GroupedOncePerItem, a_document_is_in_a_group_once),
+        (Bug::PartsOfGroupsApart, a_group_of_several_runs_is_one),
         (Bug::LimitBeforeHaving, a_limit_counts_chosen_groups),
         (Bug::DeadlineIgnored, a_deadline_ends_a_query),
         (Bug::QueryErrorDropped, a_failing_query_says_so),

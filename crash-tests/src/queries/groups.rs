@@ -4,7 +4,8 @@ use holotype::{Db, Document, Error, Sort};
 use holotype_model as model;
 
 use super::question::expression;
-use super::{Seen, documents, make};
+use super::store::WithScratch;
+use super::{MEMORIES, Seen, documents, make};
 use crate::convert;
 use crate::input::Input;
 use crate::story::ensure;
@@ -42,13 +43,15 @@ pub fn groups(bytes: &[u8]) -> Result<Seen, String> {
         right.limit = Some(input.below(4));
     }
     let documents = documents(&mut input);
-    let birds = Db::in_memory().collection("birds");
+    let file = WithScratch::default();
+    let birds = file.open()?.collection("birds");
     let pairs = documents.iter().map(|(key, document)| (convert::key(key), convert::document(document)));
     birds.put_many(pairs).map_err(|error| error.to_string())?;
     if documents.is_empty() {
         return Ok(seen);
     }
-    let mut query = birds.find(..).group_by(&by);
+    let memory = input.pick(&MEMORIES);
+    let mut query = birds.find(..).sort_memory(memory).group_by(&by);
     for aggregate in &right.aggregates {
         let of = &aggregate.expression.text;
         query = match aggregate.name.as_str() {
@@ -71,14 +74,19 @@ pub fn groups(bytes: &[u8]) -> Result<Seen, String> {
             let expected: Vec<Document> = expected.iter().map(convert::document).collect();
             seen.groups += found.len() as u64;
             ensure(found == expected, || {
-                format!("{right:?} of {members:?}: {found:?}, and the model has {expected:?}")
+                format!(
+                    "{right:?} of {members:?} in {memory} bytes: {found:?}, and the model has {expected:?}"
+                )
             })?;
         }
         (Err(_), Err(Error::SumOverflow { .. })) => seen.overflows += 1,
         (expected, found) => {
-            return Err(format!("{right:?} of {members:?}: {found:?}, and the model has {expected:?}"));
+            return Err(format!(
+                "{right:?} of {members:?} in {memory} bytes: {found:?}, and the model has {expected:?}"
+            ));
         }
     }
+    seen.spilled = file.asked();
     Ok(seen)
 }
 

@@ -5,11 +5,12 @@ mod groups;
 mod make;
 mod question;
 mod refused;
+mod store;
 
 use std::collections::BTreeMap;
 
 use holotype::query::JsonPath;
-use holotype::{Db, Document, Error, Key, Value};
+use holotype::{Document, Error, Key, Value};
 use holotype_model as model;
 use holotype_model::check::Rng;
 
@@ -19,7 +20,8 @@ pub use groups::groups;
 use crate::convert;
 use crate::input::Input;
 use filters::Parameters;
-use question::{Answers, Question, answers, expression, to_answers};
+use question::{Answers, MEMORIES, Question, answers, expression, to_answers};
+use store::WithScratch;
 
 /// Of a case from a seed: what is too short has a question and no documents.
 const BYTES_MIN: usize = 200;
@@ -41,6 +43,7 @@ pub struct Seen {
     pub sorted: u64,
     pub groups: u64,
     pub overflows: u64,
+    pub spilled: u64,
 }
 
 impl Seen {
@@ -61,6 +64,7 @@ impl std::ops::AddAssign for Seen {
         self.sorted += other.sorted;
         self.groups += other.groups;
         self.overflows += other.overflows;
+        self.spilled += other.spilled;
     }
 }
 
@@ -109,7 +113,8 @@ pub fn query(bytes: &[u8]) -> Result<Seen, String> {
     let mut input = Input::new(bytes);
     let (question, documents) = (Question::new(&mut input), documents(&mut input));
     let mut seen = Seen::one();
-    let db = Db::in_memory();
+    let file = WithScratch::default();
+    let db = file.open()?;
     db.create_collection("birds").map_err(say)?;
     let birds = db.collection("birds");
     // The second half is put by the transaction itself.
@@ -130,6 +135,7 @@ pub fn query(bytes: &[u8]) -> Result<Seen, String> {
     } else {
         hold!(birds, &question, &documents, &mut input, &mut seen);
     }
+    seen.spilled = file.asked();
     Ok(seen)
 }
 
@@ -150,6 +156,7 @@ macro_rules! hold {
                 Some(filter) => view.find(filter),
                 None => view.find(..),
             };
+            let query = query.sort_memory(question.memory);
             let sorted = question.sorts.iter().fold(query, |query, sort| query.sort(sort.clone()));
             question.bound().fold(sorted, |query, (name, value)| query.bind(name.as_str(), value))
         };

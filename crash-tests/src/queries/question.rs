@@ -17,7 +17,12 @@ pub(super) struct Question {
     pub(super) right: model::query::Query,
     pub(super) filter: Option<Filter>,
     pub(super) sorts: Vec<Sort>,
+    /// The memory of its sort or its groups, in bytes.
+    pub(super) memory: usize,
 }
+
+/// So few that a run holds a document or some, and so many that all are held.
+pub(super) const MEMORIES: [usize; 4] = [0, 400, 1500, 1 << 20];
 
 impl Question {
     pub(super) fn new(input: &mut Input<'_>) -> Self {
@@ -42,8 +47,9 @@ impl Question {
             limit: (input.below(3) == 0).then(|| input.below(6)),
             after: None,
         };
-        text = format!("{text}, {:?}, {:?}", right.skip, right.limit);
-        Question { text, right, filter, sorts }
+        let memory = input.pick(&MEMORIES);
+        text = format!("{text}, {:?}, {:?}, {memory} bytes", right.skip, right.limit);
+        Question { text, right, filter, sorts, memory }
     }
 
     /// The parameters that the question has: others may not be bound.

@@ -10,7 +10,7 @@ use crate::story::{ensure, say};
 /// # Errors
 /// Which of them is not refused, or not as it must be.
 pub(super) fn every_check() -> Result<(), String> {
-    for check in [cursors, prefix, shown, parameters, ends, runs, beyond_memory] {
+    for check in [cursors, prefix, shown, parameters, ends, runs, groups_in_runs, beyond_memory] {
         check()?;
     }
     Ok(())
@@ -112,11 +112,31 @@ fn runs() -> Result<(), String> {
     ensure(sorted.iter().copied().eq((0..100).map(Some)), || format!("a sort in runs: {sorted:?}"))
 }
 
+/// Groups, what they have of many documents, and distinct values, in many runs on the disk.
+fn groups_in_runs() -> Result<(), String> {
+    let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let db = Db::open(directory.path().join("store.holo")).map_err(say)?;
+    let birds = db.collection("birds");
+    birds.insert_many((0..100).map(|n| doc! { "n": n % 10, "m": n % 3 })).map_err(say)?;
+    let small = || birds.find(..).sort_memory(500);
+    let distinct = small().distinct("$.n").map_err(say)?;
+    ensure(distinct.iter().cloned().eq((0..10).map(Value::from)), || {
+        format!("distinct values in runs: {distinct:?}")
+    })?;
+    let groups = small().group_by(["$.n"]).count_distinct("$.m").sum("$.m").run().map_err(say)?;
+    let whole = birds.find(..).group_by(["$.n"]).count_distinct("$.m").sum("$.m").run().map_err(say)?;
+    ensure(groups == whole && groups.len() == 10, || format!("groups in runs: {groups:?}, {whole:?}"))
+}
+
 /// The same where there is no disk.
 fn beyond_memory() -> Result<(), String> {
     let birds = of((0..100).map(|n| doc! { "n": n }))?;
     let sorted = birds.find(..).sort("$.n").sort_memory(500).run();
     ensure(matches!(sorted, Err(Error::QueryMemory { max: 500 })), || {
         format!("a sort beyond its memory: {:?}", sorted.map(drop))
+    })?;
+    let groups = birds.find(..).sort_memory(500).group_by(["$.n"]).run();
+    ensure(matches!(groups, Err(Error::QueryMemory { max: 500 })), || {
+        format!("groups beyond their memory: {:?}", groups.map(drop))
     })
 }

@@ -9,7 +9,7 @@ use crate::document::{Text, Value};
 use crate::error::Result;
 use crate::query::Filter;
 
-/// What a sort may take when nobody said, in bytes.
+/// What a sort or groups may take when nobody said, in bytes.
 pub const SORT_MEMORY_DEFAULT: usize = 64 << 20;
 
 /// What is asked, whatever it is asked of.

@@ -12,6 +12,7 @@ use super::sort::{has_nothing, key_of};
 use super::sorter::{Sorted, Sorter};
 use super::view::{KeyWalk, ReadView, Walk};
 use super::watch::{QueryProgress, Watch};
+use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
@@ -68,6 +69,10 @@ impl<W: Walk> Found<W> {
     /// How many documents were looked at so far, and how many of them the filter admitted.
     pub fn progress(&self) -> QueryProgress {
         self.watch.progress()
+    }
+
+    pub(super) fn db(&self) -> &Db {
+        self.walk.db()
     }
 
     /// The document of any key, in the state of the query.

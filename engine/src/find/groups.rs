@@ -1,18 +1,22 @@
 //! Groups of the documents that a query answers. spec: Q-9.
 
-use std::collections::{BTreeMap, BTreeSet};
+#![expect(clippy::big_endian_bytes, reason = "big-endian bytes compare as the numbers do")]
 
+use super::aggregate::Aggregate;
 use super::asked::Asked;
+use super::grouping::{COUNT, Group, Grouped, Groups};
+use super::part::{Part, foreign};
 use super::prepared::Prepared;
 use super::sort::{CheckedSort, Sort};
-use super::sum::ExactSum;
+use super::sorter::Sorter;
 use super::texts::{IntoExpression, IntoFilter};
 use super::view::ReadView;
-use super::whole::in_key_order;
-use crate::document::{Document, KeyRef, RawDocument, Text, Value};
-use crate::error::{Error, Result};
-use crate::query::{Expression, Filter, GivenValue};
+use super::whole::grouped;
+use crate::document::{Document, RawDocument, Text};
+use crate::error::Result;
+use crate::query::{Expression, Filter};
 use crate::seeded::{self, Bug};
+use crate::storage::FailStop;
 
 /// A question about groups of documents. Made by [`Query::group_by`](crate::Query::group_by).
 ///
@@ -39,32 +43,6 @@ pub struct GroupBy<'c, V> {
     having: Result<Option<Filter>>,
     sorts: Vec<Sort>,
     limit: Option<u64>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Aggregate {
-    CountDistinct,
-    Sum,
-    Min,
-    Max,
-    Avg,
-}
-
-const COUNT: &str = "count";
-
-impl Aggregate {
-    const ALL: [Aggregate; 5] =
-        [Aggregate::CountDistinct, Aggregate::Sum, Aggregate::Min, Aggregate::Max, Aggregate::Avg];
-
-    fn name(self) -> &'static str {
-        match self {
-            Aggregate::CountDistinct => "count_distinct",
-            Aggregate::Sum => "sum",
-            Aggregate::Min => "min",
-            Aggregate::Max => "max",
-            Aggregate::Avg => "avg",
-        }
-    }
 }
 
 impl<'c, V: ReadView> GroupBy<'c, V> {
@@ -123,8 +101,7 @@ impl<'c, V: ReadView> GroupBy<'c, V> {
     /// The groups, each as a document, in the order of what they have in common unless they are sorted.
     ///
     /// # Errors
-    /// As [`Query::run`](crate::Query::run); `SumOverflow` where a sum of ints is no int of 64 bits; `QueryMemory` where
-    /// the groups take more than [`sort_memory`](crate::Query::sort_memory).
+    /// As [`Query::run`](crate::Query::run); `SumOverflow` where a sum of ints is no int of 64 bits.
     pub fn run(self) -> Result<Vec<Document>> {
         let mut by: Vec<Expression> = self.by.into_iter().collect::<Result<_>>()?;
         let aggregates = self.aggregates.into_iter().map(|(kind, of)| Ok((kind, of?)));
@@ -138,20 +115,10 @@ impl<'c, V: ReadView> GroupBy<'c, V> {
             all.try_for_each(|expression| bindings.bind_expression(expression))?;
             having.iter_mut().try_for_each(|filter| bindings.bind_filter(filter))
         })?;
-        let mut groups = Groups {
-            names: names(&by),
-            by,
-            aggregates,
-            len: 0,
-            max: prepared.sort_memory,
-            groups: BTreeMap::new(),
-        };
-        if groups.by.is_empty() {
-            let alone = groups.new_group(Vec::new());
-            groups.groups.insert(Vec::new(), alone);
-        }
-        in_key_order(prepared, |key, document| groups.add(key, document))?;
-        chosen(groups.finish()?, having.as_ref(), &sorts, self.limit)
+        let (memory, names) = (prepared.sort_memory, names(&by));
+        let (groups, db) = grouped(prepared, Groups { by, aggregates })?;
+        let chosen = Chosen { names, having, sorts, limit: self.limit.unwrap_or(u64::MAX) };
+        chosen.of(groups, memory, &db.core().shared.log.storage)
     }
 }
 
@@ -171,220 +138,69 @@ fn names(by: &[Expression]) -> Vec<Text> {
         .collect()
 }
 
-//= spec/query.md#q-9-5-groups-as-documents
-//# A filter over groups and sorts over groups MUST be of these documents.
-fn chosen(
-    groups: Vec<Document>,
-    having: Option<&Filter>,
-    sorts: &[CheckedSort],
-    limit: Option<u64>,
-) -> Result<Vec<Document>> {
-    let limit = usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-    let mut placed: Vec<(Vec<u8>, Document)> = Vec::new();
-    let first = if seeded::is_on(Bug::LimitBeforeHaving) { limit } else { usize::MAX };
-    for group in groups.into_iter().take(first) {
-        let bytes = group.encode();
-        let raw = RawDocument::from_verified(&bytes);
-        if having.map_or(Ok(true), |having| having.matches(raw))? {
-            let mut place = Vec::new();
-            sorts.iter().try_for_each(|sort| sort.put(None, raw, &mut place))?;
-            placed.push((place, group));
-        }
-    }
-    // Stable: groups that no sort tells apart keep their order.
-    placed.sort_by(|(a, _), (b, _)| a.cmp(b));
-    Ok(placed.into_iter().map(|(_, group)| group).take(limit).collect())
-}
-
-struct Groups {
-    by: Vec<Expression>,
+/// Which groups are answered, and in which order.
+struct Chosen {
     names: Vec<Text>,
-    aggregates: Vec<(Aggregate, Expression)>,
-    /// Bytes that the groups take, about.
-    len: usize,
-    max: usize,
-    /// By the places of what they have in common.
-    groups: BTreeMap<Vec<u8>, Group>,
+    having: Option<Filter>,
+    sorts: Vec<CheckedSort>,
+    limit: u64,
 }
 
-struct Group {
-    common: Vec<Option<Value>>,
-    count: i64,
-    states: Vec<State>,
-}
-
-/// An aggregate under way.
-enum State {
-    Places(BTreeSet<Vec<u8>>),
-    Sum(ExactSum),
-    /// The place and the value.
-    Extreme(Option<(Vec<u8>, Value)>),
-}
-
-/// In the place of what gives nothing: below every order key.
-const NOTHING: u8 = 0;
-
-impl Groups {
-    fn new_group(&self, common: Vec<Option<Value>>) -> Group {
-        let state = |(kind, _): &(Aggregate, Expression)| match kind {
-            Aggregate::CountDistinct => State::Places(BTreeSet::new()),
-            Aggregate::Sum | Aggregate::Avg => State::Sum(ExactSum::default()),
-            Aggregate::Min | Aggregate::Max => State::Extreme(None),
-        };
-        Group { common, count: 0, states: self.aggregates.iter().map(state).collect() }
-    }
-
-    fn take(&mut self, len: usize) -> Result<()> {
-        self.len += len;
-        if self.len > self.max { Err(Error::QueryMemory { max: self.max }) } else { Ok(()) }
-    }
-
-    //= spec/query.md#q-9-3-groups
-    //# A document MUST be in the groups of every combination of what the expressions give of it, once in
-    //# each.
-    fn add(&mut self, key: KeyRef<'_>, document: RawDocument<'_>) -> Result<()> {
-        let mut combinations: Vec<(Vec<u8>, Vec<Option<Value>>)> = vec![(Vec::new(), Vec::new())];
-        for expression in &self.by {
-            let given = given(expression, key, document)?;
-            if let [(place, value)] = given.as_slice() {
-                // Most documents are in one group.
-                for (places, common) in &mut combinations {
-                    places.extend_from_slice(place);
-                    common.push(value.clone());
-                }
+impl Chosen {
+    //= spec/query.md#q-9-5-groups-as-documents
+    //# A filter over groups and sorts over groups MUST be of these documents.
+    fn of(&self, mut groups: Grouped, memory: usize, storage: &FailStop) -> Result<Vec<Document>> {
+        let mut sorter = (!self.sorts.is_empty()).then(|| Sorter::new(self.limit, memory, storage));
+        let mut chosen = Vec::new();
+        let (mut number, mut part, mut place) = (0_u64, Vec::new(), Vec::new());
+        // To the end, whatever the limit: a sum beyond the ints is refused in any group.
+        while let Some(group) = groups.next()? {
+            if seeded::is_on(Bug::LimitBeforeHaving) && number == self.limit {
+                break;
+            }
+            number += 1;
+            if sorter.is_some() {
+                part.clear();
+                group.put(&mut part);
+            }
+            let document = group.document(&groups.asked, &self.names)?;
+            if !self.is_wanted(&document, sorter.is_some().then_some(&mut place))? {
                 continue;
             }
-            let len = combinations.len() * given.len() * (size_of::<Value>() + size_of::<Vec<u8>>());
-            if len > self.max {
-                return Err(Error::QueryMemory { max: self.max });
-            }
-            let each = combinations.iter().flat_map(|(places, common)| {
-                given.iter().map(move |(place, value)| {
-                    (
-                        [places.as_slice(), place].concat(),
-                        [common.as_slice(), std::slice::from_ref(value)].concat(),
-                    )
-                })
-            });
-            combinations = each.collect();
+            let Some(sorter) = &mut sorter else {
+                if (chosen.len() as u64) < self.limit {
+                    chosen.push(document);
+                }
+                continue;
+            };
+            // Groups that no sort tells apart keep their order.
+            place.extend_from_slice(&number.to_be_bytes());
+            place.extend_from_slice(&part);
+            place.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            sorter.push(&place)?;
         }
-        for (places, common) in combinations {
-            if !self.groups.contains_key(&places) {
-                // A value takes about what its order key does.
-                self.take(
-                    2 * places.len() + size_of::<Group>() + self.aggregates.len() * size_of::<State>(),
-                )?;
-                let group = self.new_group(common);
-                self.groups.insert(places.clone(), group);
-            }
-            let group = self.groups.get_mut(&places).expect("it was just put there");
-            group.count += 1;
-            let mut taken = 0;
-            for (state, (kind, of)) in group.states.iter_mut().zip(&self.aggregates) {
-                of.give(Some(key), document, &mut |value| {
-                    taken += state.add(*kind, value)?;
-                    Ok(())
-                })?;
-            }
-            self.take(taken)?;
+        let Some(sorter) = sorter else { return Ok(chosen) };
+        let mut sorted = sorter.finish()?;
+        while (chosen.len() as u64) < self.limit && sorted.next(&mut place)? {
+            let (front, len) = place.split_last_chunk().ok_or_else(foreign)?;
+            let start = front.len().checked_sub(u64::from_le_bytes(*len) as usize).ok_or_else(foreign)?;
+            let group = Group::take(&groups.asked, &mut Part(&front[start..]))?;
+            chosen.push(group.document(&groups.asked, &self.names)?);
         }
-        Ok(())
+        Ok(chosen)
     }
 
-    //= spec/query.md#q-9-3-groups
-    //# Groups MUST come in the order of what the first expression gives, then the second, and so on, with
-    //# nothing before every value.
-    fn finish(self) -> Result<Vec<Document>> {
-        let Groups { names, aggregates, groups, .. } = self;
-        let document = |group: Group| {
-            let mut document = Document::new();
-            for (name, value) in names.iter().zip(group.common) {
-                if let Some(value) = value {
-                    document.insert(name.clone(), value);
-                }
-            }
-            document.insert(COUNT, group.count);
-            for (state, (kind, of)) in group.states.into_iter().zip(&aggregates) {
-                let result = state.finish(*kind, of)?;
-                if document.get(kind.name()).is_none() {
-                    document.insert(kind.name(), Document::new());
-                }
-                if let (Some(Value::Object(results)), Some(result)) = (document.get_mut(kind.name()), result)
-                {
-                    results.insert(of.to_string(), result);
-                }
-            }
-            Ok(document)
-        };
-        groups.into_values().map(document).collect()
-    }
-}
-
-/// What an expression gives of a document: each place once, with the first value there; or nothing.
-fn given(
-    expression: &Expression,
-    key: KeyRef<'_>,
-    document: RawDocument<'_>,
-) -> Result<Vec<(Vec<u8>, Option<Value>)>> {
-    let mut given: Vec<(Vec<u8>, Option<Value>)> = Vec::new();
-    let mut seen = BTreeSet::new();
-    expression.give(Some(key), document, &mut |value| {
-        let mut place = Vec::new();
-        value.encode_order_key(&mut place);
-        if expression.is_single() || seen.insert(place.clone()) || seeded::is_on(Bug::GroupedOncePerItem) {
-            given.push((place, Some(value.to_value()?)));
+    /// Whether the filter admits a group. What the sorts give of it is put into `place`.
+    fn is_wanted(&self, group: &Document, place: Option<&mut Vec<u8>>) -> Result<bool> {
+        if self.having.is_none() && place.is_none() {
+            return Ok(true);
         }
-        Ok(())
-    })?;
-    if given.is_empty() {
-        given.push((vec![NOTHING], None));
-    }
-    Ok(given)
-}
-
-impl State {
-    /// Adds a value; how many bytes more are taken.
-    fn add(&mut self, kind: Aggregate, value: &GivenValue<'_, '_>) -> Result<usize> {
-        let place = || {
-            let mut place = Vec::new();
-            value.encode_order_key(&mut place);
-            place
-        };
-        match self {
-            State::Places(places) => {
-                let place = place();
-                let len = place.len() + size_of::<Vec<u8>>();
-                return Ok(if places.insert(place) { len } else { 0 });
-            }
-            State::Sum(sum) => {
-                if let Some(number) = value.number() {
-                    sum.add(number);
-                }
-            }
-            State::Extreme(extreme) => {
-                let place = place();
-                // Documents come in the order of keys, so of one place the first stays.
-                let is_nearer = extreme.as_ref().is_none_or(|(known, _)| match kind {
-                    Aggregate::Min => place < *known,
-                    _ => place > *known,
-                });
-                if is_nearer {
-                    *extreme = Some((place, value.to_value()?));
-                }
-            }
+        let encoded = group.encode();
+        let raw = RawDocument::from_verified(&encoded);
+        if let Some(place) = place {
+            place.clear();
+            self.sorts.iter().try_for_each(|sort| sort.put(None, raw, place))?;
         }
-        Ok(0)
-    }
-
-    fn finish(self, kind: Aggregate, of: &Expression) -> Result<Option<Value>> {
-        Ok(match self {
-            State::Places(places) => Some(Value::Int(places.len() as i64)),
-            State::Extreme(extreme) => extreme.map(|(_, value)| value),
-            State::Sum(sum) if kind == Aggregate::Avg => sum.mean(),
-            State::Sum(sum) => {
-                let overflow = || Error::SumOverflow { expression: of.to_string() };
-                Some(sum.sum().ok_or_else(overflow)?)
-            }
-        })
+        self.having.as_ref().map_or(Ok(true), |having| having.matches(raw))
     }
 }

@@ -7,15 +7,20 @@
 //! | `sort`, `cursor` | the order of answers as bytes, and a place in it as text |
 //! | `sorter`, `runs` | sorting in a bounded memory |
 //! | `watch` | progress, an end by the caller, a deadline |
-//! | `groups`, `sum` | groups, and sums that are rounded once |
+//! | `groups`, `grouping`, `given`, `part` | documents put into groups in a bounded memory |
+//! | `aggregate`, `sum` | what is counted and summed over a group; sums are rounded once |
 //! | `prepared`, `found`, `whole` | a query that was checked, its answers, and what is told of all of them |
 
+mod aggregate;
 mod asked;
 mod bindings;
 mod cursor;
 mod found;
+mod given;
+mod grouping;
 mod groups;
 mod keys;
+mod part;
 mod prepared;
 mod projected;
 mod runs;
@@ -135,8 +140,9 @@ impl<'c, V: ReadView> Query<'c, V> {
         self
     }
 
-    /// How many bytes a sort may take in memory; 64 MiB unless it is said. The rest goes to a file without a name beside the
-    /// store; a store in memory has none, and says `QueryMemory`.
+    /// How many bytes a sort, the groups or the distinct values may take in memory while they are made; 64 MiB unless it is said. A
+    /// query that needs several of these has as much for each. The rest goes to a file without a name beside the store; a store in
+    /// memory has none, and says `QueryMemory`. What is answered in one piece, such as groups, is not counted.
     pub fn sort_memory(mut self, bytes: usize) -> Self {
         self.asked.sort_memory = bytes;
         self

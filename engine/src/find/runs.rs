@@ -30,12 +30,19 @@ impl Runs {
         Runs { file, ends: Vec::new() }
     }
 
+    /// How many there are.
+    pub(super) fn count(&self) -> u64 {
+        self.ends.len() as u64
+    }
+
     /// Writes a run: places in order.
-    pub(super) fn write<'p>(&mut self, places: impl Iterator<Item = &'p [u8]>) -> Result<()> {
+    pub(super) fn write(&mut self, places: impl Iterator<Item = impl AsRef<[u8]>>) -> Result<()> {
         let mut at = self.ends.last().copied().unwrap_or(0);
         let mut chunk: Vec<u8> = Vec::with_capacity(CHUNK_LEN);
         for place in places {
-            let len = u32::try_from(place.len()).expect("a place is of one document");
+            let place = place.as_ref();
+            let len =
+                u32::try_from(place.len()).map_err(|_| Error::QueryMemory { max: u32::MAX as usize })?;
             chunk.extend_from_slice(&len.to_le_bytes());
             chunk.extend_from_slice(place);
             if chunk.len() >= CHUNK_LEN {
@@ -80,6 +87,8 @@ pub(super) struct Merge {
 }
 
 impl Merge {
+    //= spec/query.md#q-7-5-bounds
+    //# Answers, groups and distinct values MUST NOT depend on the memory that a query has.
     /// Puts the next place into `out`. Whether there is one.
     pub(super) fn next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
         let Some(mut head) = self.heads.peek_mut() else { return Ok(false) };
@@ -138,7 +147,7 @@ impl Reader {
         if found < self.chunk.len() || found == 0 {
             // Somebody else cut a file that has no name.
             let source = Arc::new(io::Error::from(io::ErrorKind::UnexpectedEof));
-            return Err(Error::Io { operation: "read of the file of a sort".to_owned(), source });
+            return Err(Error::Io { operation: "read of the file of a query".to_owned(), source });
         }
         self.at += found as u64;
         self.read = 0;

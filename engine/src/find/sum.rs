@@ -2,8 +2,10 @@
 //!
 //! Every finite float is a whole number of 2^-1074. So is every int, and a sum of 2^64 of them has 2,162 bits at most.
 
+use super::part::Part;
 use crate::document::Value;
 use crate::document::node::Scalar;
+use crate::error::Result;
 use crate::seeded::{self, Bug};
 
 /// 64 bits each, the lowest first; below zero as two's complement.
@@ -46,6 +48,47 @@ impl ExactSum {
             _ => return,
         }
         self.count += 1;
+    }
+
+    /// Bytes of memory that it takes beside itself.
+    pub(super) fn heap_len(&self) -> usize {
+        if self.floats.is_some() { size_of::<Whole>() } else { 0 }
+    }
+
+    /// Adds the numbers of another sum.
+    pub(super) fn merge(&mut self, other: ExactSum) {
+        self.count += other.count;
+        self.ints += other.ints;
+        self.is_nan |= other.is_nan;
+        self.is_infinite |= other.is_infinite;
+        self.is_negative_infinite |= other.is_negative_infinite;
+        match (&mut self.floats, other.floats) {
+            (Some(floats), Some(other)) => floats.add(&other),
+            (floats @ None, other) => *floats = other,
+            (Some(_), None) => {}
+        }
+    }
+
+    /// Appends all of it.
+    pub(super) fn put(&self, out: &mut Vec<u8>) {
+        let flags = [self.floats.is_some(), self.is_nan, self.is_infinite, self.is_negative_infinite];
+        out.extend(flags.map(u8::from));
+        out.extend_from_slice(&self.count.to_le_bytes());
+        out.extend_from_slice(&self.ints.to_le_bytes());
+        let limbs = self.floats.iter().flat_map(|floats| floats.0);
+        limbs.for_each(|limb| out.extend_from_slice(&limb.to_le_bytes()));
+    }
+
+    /// What [`put`](Self::put) appended.
+    pub(super) fn take(part: &mut Part<'_>) -> Result<Self> {
+        let [has_floats, is_nan, is_infinite, is_negative_infinite] = part.array()?.map(|flag: u8| flag != 0);
+        let count = u64::from_le_bytes(part.array()?);
+        let ints = i128::from_le_bytes(part.array()?);
+        let mut floats = has_floats.then(|| Box::new(Whole([0; LIMBS])));
+        for limb in floats.iter_mut().flat_map(|floats| &mut floats.0) {
+            *limb = u64::from_le_bytes(part.array()?);
+        }
+        Ok(ExactSum { count, ints, floats, is_nan, is_infinite, is_negative_infinite })
     }
 
     //= spec/query.md#q-9-4-aggregates
@@ -118,6 +161,15 @@ impl Whole {
             let step = if subtract { u64::overflowing_sub } else { u64::overflowing_add };
             let (once, first) = step(*limb, part);
             let (twice, second) = step(once, u64::from(carry));
+            (*limb, carry) = (twice, first || second);
+        }
+    }
+
+    fn add(&mut self, other: &Whole) {
+        let mut carry = false;
+        for (limb, part) in self.0.iter_mut().zip(other.0) {
+            let (once, first) = limb.overflowing_add(part);
+            let (twice, second) = once.overflowing_add(u64::from(carry));
             (*limb, carry) = (twice, first || second);
         }
     }

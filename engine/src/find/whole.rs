@@ -1,14 +1,16 @@
 //! What is told of all answers of a query at once.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::found::Found;
+use super::grouping::{Grouped, Grouping, Groups};
 use super::keys::KeysWanted;
 use super::prepared::{Prepared, Way};
-use super::view::ReadView;
-use crate::document::{Key, KeyRef, RawDocument, Value};
-use crate::error::{Error, Result};
+use super::sorter::Sorter;
+use super::view::{ReadView, Walk};
+use crate::db::Db;
+use crate::document::{Value, order_key};
+use crate::error::Result;
 use crate::query::Expression;
 use crate::seeded::{self, Bug};
 
@@ -30,36 +32,38 @@ pub(super) fn count<V: ReadView>(mut prepared: Prepared<'_, V>) -> Result<u64> {
     Ok(count.min(most).saturating_sub(prepared.skip))
 }
 
-/// Lends each answer to `each`, in the order of keys.
-pub(super) fn in_key_order<V: ReadView>(
-    mut prepared: Prepared<'_, V>,
-    mut each: impl FnMut(KeyRef<'_>, RawDocument<'_>) -> Result<()>,
-) -> Result<()> {
+/// Puts the answers into groups. With them comes the store, which has a place for what a sort of them cannot hold.
+pub(super) fn grouped<V: ReadView>(mut prepared: Prepared<'_, V>, asked: Groups) -> Result<(Grouped, Db)> {
+    let (memory, watch) = (prepared.sort_memory, prepared.watch.clone());
     if prepared.skip == 0 && prepared.limit == u64::MAX {
         // Which documents they are does not depend on the order.
         prepared.way = Way::Keys { reverse: false };
         let mut walk = prepared.walk()?;
-        return prepared.pass(&mut walk, |key, document, _| each(key, document).map(ControlFlow::Continue));
+        let db = walk.db().clone();
+        let mut grouping = Grouping::new(asked, memory, &db.core().shared.log.storage, watch);
+        prepared
+            .pass(&mut walk, |key, document, _| grouping.add(key, document).map(ControlFlow::Continue))?;
+        let groups = grouping.finish()?;
+        return Ok((groups, db));
     }
-    let max = prepared.sort_memory;
     let mut found = Found::begin(prepared)?;
-    let mut keys: Vec<Key> = Vec::new();
-    let mut len = 0;
+    let db = found.db().clone();
+    let storage = &db.core().shared.log.storage;
+    let (mut sorter, mut place) = (Sorter::new(u64::MAX, memory, storage), Vec::new());
     while let Some(document) = found.next_document()? {
-        let key = document.key();
-        len += size_of::<Key>() + key.payload_len();
-        if len > max {
-            return Err(Error::QueryMemory { max });
-        }
-        keys.push(key.to_key());
+        place.clear();
+        order_key::encode_key(document.key(), &mut place);
+        sorter.push(&place)?;
     }
-    keys.sort_unstable();
-    for key in keys {
+    let (mut keys, mut grouping) = (sorter.finish()?, Grouping::new(asked, memory, storage, watch));
+    while keys.next(&mut place)? {
+        let (key, _) = order_key::decode_key(&place)?;
         if let Some(document) = found.document(key.as_ref())? {
-            each(key.as_ref(), document.raw())?;
+            grouping.add(key.as_ref(), document.raw())?;
         }
     }
-    Ok(())
+    let groups = grouping.finish()?;
+    Ok((groups, db))
 }
 
 //= spec/query.md#q-9-2-distinct-values
@@ -68,23 +72,10 @@ pub(super) fn in_key_order<V: ReadView>(
 //= spec/query.md#q-9-1-shown-values
 //# The value that is shown for a place MUST be the first that the document of the least key gives there.
 pub(super) fn distinct<V: ReadView>(prepared: Prepared<'_, V>, of: &Expression) -> Result<Vec<Value>> {
-    let max = prepared.sort_memory;
-    let mut values: BTreeMap<Vec<u8>, Value> = BTreeMap::new();
-    let (mut place, mut len) = (Vec::new(), 0);
-    in_key_order(prepared, |key, document| {
-        of.give(Some(key), document, &mut |value| {
-            place.clear();
-            value.encode_order_key(&mut place);
-            if !values.contains_key(&place) || seeded::is_on(Bug::LastValueShown) {
-                // A value takes about what its order key does.
-                len += 2 * (place.len() + size_of::<Value>());
-                if len > max {
-                    return Err(Error::QueryMemory { max });
-                }
-                values.insert(place.clone(), value.to_value()?);
-            }
-            Ok(())
-        })
-    })?;
-    Ok(values.into_values().collect())
+    let (mut groups, _) = grouped(prepared, Groups { by: vec![of.clone()], aggregates: Vec::new() })?;
+    let mut values = Vec::new();
+    while let Some(group) = groups.next()? {
+        values.extend(group.first_shown()?);
+    }
+    Ok(values)
 }

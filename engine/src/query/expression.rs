@@ -10,8 +10,9 @@ use super::function::Function;
 use super::parameters;
 use super::parse;
 use super::walk::{Visit, call, within};
+use crate::document::cbor::encode;
 use crate::document::node::Scalar;
-use crate::document::{KeyRef, RawDocument, RawValue, Text, Value, order_key};
+use crate::document::{DEPTH_MAX, KeyRef, RawDocument, RawValue, Text, Value, order_key};
 use crate::error::{Error, Result};
 
 /// What gives values of a document: a query of RFC 9535, or a call of a function whose result is a value. spec: Q-6.
@@ -139,22 +140,23 @@ impl GivenValue<'_, '_> {
         }
     }
 
-    /// The value, decoded.
-    pub(crate) fn to_value(&self) -> Result<Value> {
-        Ok(match &self.0 {
+    /// Appends the encoding.
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) -> Result<()> {
+        match &self.0 {
             Item::Nothing => unreachable!("nothing is not given"),
-            Item::Scalar(Scalar::Null) => Value::Null,
-            Item::Scalar(Scalar::Bool(value)) => Value::Bool(*value),
-            Item::Scalar(Scalar::Int(value)) => Value::Int(*value),
-            Item::Scalar(Scalar::Float(value)) => Value::Float(*value),
-            Item::Scalar(Scalar::Bytes(value)) => Value::Bytes(value.to_vec()),
+            Item::Scalar(Scalar::Null) => encode::null(out),
+            Item::Scalar(Scalar::Bool(value)) => encode::bool(out, *value),
+            Item::Scalar(Scalar::Int(value)) => encode::int(out, *value),
+            Item::Scalar(Scalar::Float(value)) => encode::float(out, *value),
+            Item::Scalar(Scalar::Bytes(value)) => encode::bytes(out, value),
             Item::Scalar(Scalar::Text(_)) | Item::Mapped(..) => match self.0.as_text() {
-                Some((text, mapping)) => mapping.read(text, |text| Value::Text(text.into())),
+                Some((text, mapping)) => mapping.read(text, |text| encode::text(out, text)),
                 None => return Err(Error::Decode { at: 0, what: "text that is not UTF-8" }),
             },
-            Item::Node(node) => node.to_value()?,
-            Item::Value(value) => (*value).clone(),
-        })
+            Item::Node(node) => out.extend_from_slice(node.encoded()?),
+            Item::Value(value) => encode::value(out, value, DEPTH_MAX)?,
+        }
+        Ok(())
     }
 
     /// The content, if the value is a number.
