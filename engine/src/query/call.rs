@@ -86,8 +86,7 @@ impl<'r, 'v, N: Node<'v>> Scope<'r, 'v, N> {
             Function::Lower => mapped(&arg(0), Mapping::Lower),
             Function::Fold => mapped(&arg(0), Mapping::Fold),
             Function::Time => {
-                let text = arg(0).as_text().filter(|(_, mapping)| *mapping == Mapping::None);
-                let time = text.and_then(|(text, _)| milliseconds(text));
+                let time = arg(0).as_text().and_then(|(text, mapping)| mapping.read(text, milliseconds));
                 time.map_or(Item::Nothing, |time| Item::Scalar(Scalar::Int(time)))
             }
             Function::Type => kind(&arg(0)).map_or(Item::Nothing, |kind| Item::text(kind.name())),

@@ -131,4 +131,5 @@ fn a_time_is_milliseconds_whatever_its_offset() {
         assert_eq!(milliseconds(wrong), None, "{wrong}");
     }
     assert!(holds("time(@) < time('2026-01-01T00:00:00+00:01')", "\"2025-12-31T23:58:59Z\""));
+    assert!(holds("time(fold(@)) == 1000 && time(lower(@)) == 1000", "\"1970-01-01T00:00:01Z\""));
 }
