@@ -14,6 +14,7 @@
 //! | [`limits`] | what the machine does without a store |
 //! | [`ycsb`] | YCSB's mixes A to F |
 //! | [`rows`] | one row for each thing that a store is asked for: writes, reads, scans, sizes |
+//! | [`queries`], [`updates`] | documents found and changed by what is in them, beside SQLite's JSON |
 //! | [`load`] | the day of a document, beside a store of documents |
 //! | [`durable`] | durable commits, beside what the machine allows |
 //! | [`readers`] | readers beside a writer |
@@ -50,6 +51,7 @@ mod open;
 mod order;
 mod place;
 mod plan;
+mod queries;
 mod readers;
 mod report;
 mod rows;
@@ -58,6 +60,7 @@ mod snapshots;
 mod space;
 mod stores;
 mod turns;
+mod updates;
 mod upkeep;
 mod ycsb;
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use crate::failure::Result;
 use crate::report::Report;
 use crate::{
-    amplification, cleaning, durable, limits, load, memory, open, readers, rows, small, snapshots, space,
-    ycsb,
+    amplification, cleaning, durable, limits, load, memory, open, queries, readers, rows, small, snapshots,
+    space, updates, ycsb,
 };
 
 pub const USAGE: &str = "\
@@ -18,6 +18,8 @@ usage: holotype-peers [WORKLOAD|all]... [OPTIONS]
   transactions   puts and updates of many documents in one transaction, by id and by name
   reads          reads by id and by name, uniform and zipfian: all bytes, decoded, typed, one field
   scans          scans, filters and ranges, in three layouts
+  queries        filters, sorts, groups and sums, beside SQLite over the same documents as JSON
+  updates        changes of documents where they are, beside SQLite's json_set
   sizes          values of 100 bytes to a mebibyte, by class
   cold           reads of what is in no cache
   footprint      bytes of files, memory and opening, of every store
@@ -35,7 +37,7 @@ usage: holotype-peers [WORKLOAD|all]... [OPTIONS]
   all            all of these (the default)
 
   --trials N           how many trials of each, besides one that is thrown away (5)
-  --documents N        how many documents `load` and `ycsb` put, at least 1000 (100000)
+  --documents N        how many documents `load`, `queries`, `updates` and `ycsb` put, at least 1000 (100000)
   --many N             how many documents `open` and `memory` put, at least 1000 (1000000)
   --commits N          how many commits `durable` makes from one thread and from eight: a multiple of 8 (2000)
   --operations N       how many operations each mix of `ycsb` is, a tenth of them where each is synced: at least 400 (20000)
@@ -54,13 +56,15 @@ pub struct Workload {
     syncs: bool,
 }
 
-const WORKLOADS: [Workload; 20] = [
+const WORKLOADS: [Workload; 22] = [
     Workload { name: limits::WORKLOAD, run: limits::run, syncs: true },
     Workload { name: "ycsb", run: ycsb::run, syncs: true },
     Workload { name: "writes", run: rows::writes, syncs: true },
     Workload { name: "transactions", run: rows::transactions, syncs: false },
     Workload { name: "reads", run: rows::reads, syncs: false },
     Workload { name: "scans", run: rows::scans, syncs: false },
+    Workload { name: queries::WORKLOAD, run: queries::run, syncs: false },
+    Workload { name: updates::WORKLOAD, run: updates::run, syncs: false },
     Workload { name: "sizes", run: rows::sizes, syncs: true },
     Workload { name: "cold", run: rows::cold::run, syncs: false },
     Workload { name: rows::footprint::NAME, run: rows::footprint::run, syncs: false },

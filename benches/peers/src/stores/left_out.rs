@@ -30,8 +30,12 @@ const WRITTEN: &str = "writes handed to the system";
 const DURABLE: &str = "durable writes";
 
 /// Classes that a store which is here does not have.
-const CLASSES: [(&str, &str, &str); 17] = [
-    ("bison-db 1.0", "all but `load` and `open`", "it gives ids itself, and one thread may use it"),
+const CLASSES: [(&str, &str, &str); 18] = [
+    (
+        "bison-db 1.0",
+        "all but `load`, `open`, and rows of one field in `queries`",
+        "it gives ids itself, and one thread may use it",
+    ),
     ("redb 4.5", WRITTEN, "a commit that is not synced stays in its cache"),
     (
         "sled 0.34",
@@ -66,6 +70,11 @@ const CLASSES: [(&str, &str, &str); 17] = [
         "all but Holotype",
         "`cleaning`, `small`, `memory`, and `amplification` by how full a file is",
         "they hold Holotype to its own goals; `footprint` has memory, files and opening of all",
+    ),
+    (
+        "all but Holotype, SQLite and bison-db",
+        "`queries`, `updates`",
+        "they find documents by keys alone: what is left is a loop over a scan, as in `scans`",
     ),
     ("SochDB", "everything", "the same store as ToonDB under a later name and another licence"),
 ];
