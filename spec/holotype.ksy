@@ -5,7 +5,7 @@ meta:
   endian: le
   bit-endian: le
 doc: |
-  The file of a Holotype store, format 1.0. `format.md` is the authority; the clauses named here are its clauses.
+  The file of a Holotype store, format 2.0. `format.md` is the authority; the clauses named here are its clauses.
 
   This language computes no checksums. So it can say what a frame or a page is made of, and not for certain where one stands: a place that was
   used before may hold older frames behind those that count, and between them. `units` of a log segment takes for a frame whatever looks like one; a
@@ -256,11 +256,8 @@ types:
       - id: own_lsn
         type: lsn
         if: _parent.kind == record_kind::relocated_put
-      - id: moved_from
-        type: varint
-        if: _parent.kind == record_kind::relocated_put
       - id: replaces
-        type: varint
+        type: replaced_version
         if: (_parent.flag_bits & 1) != 0
       - id: expiry
         type: s8
@@ -284,6 +281,32 @@ types:
     instances:
       is_chunked:
         value: (_parent.flag_bits & 8) != 0
+  replaced_version:
+    doc-ref: format.md F-6.6
+    seq:
+      - id: value
+        type: varint
+      - id: num_ended
+        type: varint
+        if: is_chunked
+      - id: ended
+        type: ended_chunks
+        repeat: expr
+        repeat-expr: num_ended.value
+        if: is_chunked
+    instances:
+      is_chunked:
+        value: (value.value & 2) != 0
+      is_relocated:
+        value: (value.value & 1) != 0
+      address:
+        value: value.value >> 2
+  ended_chunks:
+    seq:
+      - id: sequence
+        type: varint
+      - id: count
+        type: varint
   extension:
     seq:
       - id: len

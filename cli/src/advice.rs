@@ -30,6 +30,7 @@ table! {
     CreateAnew = "`holotype import` or `holotype put` creates the store anew",
     NameNewFile = "give the new file another name",
     UseItsVersion = "open it with the version that wrote it",
+    ExportThere = "`holotype export` of the version that wrote it writes a text that `holotype import` of this one reads",
     WaitUntilClosed = "wait until it is closed there; commands that only read can share it",
     BackUpWhole = "leave out --from to copy the whole store",
     // A damaged store, and one that cannot grow.

@@ -125,6 +125,7 @@ fn exit_of(error: &Error) -> Exit {
         Error::EarlierBackup { cause } | Error::BulkLoad { cause, .. } => exit_of(cause),
         Error::NotHolotype { .. }
         | Error::NewerFormat { .. }
+        | Error::OlderFormat { .. }
         | Error::Locked { .. }
         | Error::Incomplete
         | Error::NotFound { .. }
@@ -171,6 +172,7 @@ fn advice(path: &Path, error: &Error) -> Option<Advice> {
         Error::NotHolotype { .. } => Advice::UseAnotherName,
         Error::Incomplete => Advice::CreateAnew,
         Error::NewerFormat { .. } => Advice::UseItsVersion,
+        Error::OlderFormat { .. } => Advice::ExportThere,
         Error::Locked { .. } => Advice::WaitUntilClosed,
         Error::EarlierBackup { .. } => Advice::BackUpWhole,
         Error::Corrupt(_) | Error::Decode { .. } => Advice::VerifyAndSalvage,

@@ -18,6 +18,8 @@ pub enum Answer {
     Corrupt(Refusal),
     /// A newer format.
     Newer(Refusal),
+    /// An older format.
+    Older(Refusal),
     /// An unfinished creation.
     Incomplete,
     /// Not a file of this format.
@@ -75,6 +77,7 @@ struct Line {
     state: Option<State>,
     corrupt: Option<Refusal>,
     newer: Option<Refusal>,
+    older: Option<Refusal>,
     incomplete: Option<bool>,
     not_holotype: Option<bool>,
     value: Option<Box<RawValue>>,
@@ -111,6 +114,7 @@ pub fn parse(line: &str, id: u64) -> Result<Answer, String> {
         line.state.map(Answer::State),
         line.corrupt.map(Answer::Corrupt),
         line.newer.map(Answer::Newer),
+        line.older.map(Answer::Older),
         is(line.incomplete, Answer::Incomplete),
         is(line.not_holotype, Answer::NotHolotype),
         line.value.map(Answer::Value),
@@ -147,9 +151,9 @@ pub fn check(
             let is_written = matches!(request, Request::OpenWrite { .. });
             same_state(&State { lsn: state.lsn.clone().filter(|_| !is_written), ..state.clone() }, found)
         }
-        (Outcome::Corrupt(place), Answer::Corrupt(found)) | (Outcome::Newer(place), Answer::Newer(found)) => {
-            same_place(place, found)
-        }
+        (Outcome::Corrupt(place), Answer::Corrupt(found))
+        | (Outcome::Newer(place), Answer::Newer(found))
+        | (Outcome::Older(place), Answer::Older(found)) => same_place(place, found),
         (Outcome::Incomplete(_), Answer::Incomplete)
         | (Outcome::NotHolotype(_), Answer::NotHolotype)
         | (Outcome::None(_), Answer::None) => Ok(()),
@@ -233,6 +237,7 @@ fn name_of_outcome(outcome: &Outcome) -> String {
         Outcome::State(name) => format!("the state {name}"),
         Outcome::Corrupt(place) => format!("corruption {place:?}"),
         Outcome::Newer(_) => "a newer format".to_owned(),
+        Outcome::Older(_) => "an older format".to_owned(),
         other => format!("{other:?}"),
     }
 }

@@ -226,6 +226,8 @@ pub enum Outcome {
     Corrupt(Place),
     /// A newer format.
     Newer(Place),
+    /// An older format.
+    Older(Place),
     /// An unfinished creation.
     Incomplete(bool),
     /// Not a file of this format.

@@ -54,7 +54,10 @@ fn read(path: &str) -> Result<Document> {
 /// As the command line has it.
 fn exit_code(error: &Error) -> i64 {
     match error {
-        Error::NotHolotype { .. } | Error::NewerFormat { .. } | Error::Incomplete => 3,
+        Error::NotHolotype { .. }
+        | Error::NewerFormat { .. }
+        | Error::OlderFormat { .. }
+        | Error::Incomplete => 3,
         Error::Corrupt(_) | Error::Decode { .. } => 4,
         Error::KeyTooLong { .. } | Error::DocumentTooLarge { .. } | Error::TooDeep { .. } => 2,
         _ => 5,

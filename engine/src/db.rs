@@ -49,7 +49,7 @@ impl Db {
     /// Opens the store in the file at `path`, or creates it there.
     ///
     /// # Errors
-    /// `Locked` while another process has it, `NotHolotype`, `NewerFormat`, `Corrupt`, `Io`, `StorageFull`.
+    /// `Locked` while another process has it, `NotHolotype`, `NewerFormat`, `OlderFormat`, `Corrupt`, `Io`, `StorageFull`.
     pub fn open(path: impl AsRef<Path>) -> Result<Db> {
         Self::open_with(path, &Options::new())
     }

@@ -74,6 +74,13 @@ pub enum Error {
         /// Feature bits that this version does not know.
         unknown_features: u64,
     },
+    /// The file was made by an older version, in a format that this one does not read.
+    OlderFormat {
+        /// Major version in the file.
+        major: u16,
+        /// Minor version in the file.
+        minor: u16,
+    },
     /// Another process holds the file.
     Locked {
         /// The file.
@@ -211,7 +218,8 @@ pub enum Error {
         /// The limit in bytes.
         max: usize,
     },
-    /// The document is larger than a document may be.
+    /// The document is larger than a document may be, or than one with this key may be in segments of this length
+    /// ([`Options::segment_bytes`](crate::Options::segment_bytes)).
     DocumentTooLarge {
         /// Its encoded length in bytes.
         len: usize,

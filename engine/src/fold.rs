@@ -1,25 +1,36 @@
 //! The fold: what a record does to primary index, counts and accounts, said once, with its reverse beside it.
 //!
-//! A commit feeds it from its batch, recovery from the records that it parsed. It cannot fail and does no I/O: an effect has all
-//! that it takes. What a record does to the catalog is said by [`Catalog::carry_out`](crate::index::Catalog::carry_out).
+//! A commit feeds it from its batch, recovery from the records that it parsed. It looks nothing up, cannot fail and does no I/O: an
+//! effect has all that it takes, the version that it replaces among it (spec: F-6.6). What a record does to the catalog is said by [`Catalog::carry_out`](crate::index::Catalog::carry_out).
 
 use crate::document::KeyRef;
 use crate::format::{Geometry, LogAddress, Lsn};
 use crate::index::{Documents, Entry, PrimaryIndex};
+use crate::seeded::{self, Bug};
 use crate::space::Accounts;
 
 /// What one record does.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Effect<'a> {
-    /// The newest version of a document is now at this entry, in a record of this length: a new one, or one that moved. None: it is
-    /// deleted.
-    Document(&'a Documents, KeyRef<'a>, Option<(Entry, u32)>),
+    /// A document has another newest version, or none any more.
+    Document(OfDocument<'a>),
     /// A chunk of a version was placed in this collection, in a record of this length.
     Chunk(u32, LogAddress, u32),
-    /// The version that has this chunk is not the newest any more, or has it elsewhere.
-    EndChunk(u32, LogAddress),
+    /// So many chunks of a version in this collection and segment are live no longer: it is not the newest any more, or has them elsewhere.
+    EndChunks(u32, u64, u64),
     /// Nothing live is left in a segment, as a record of this commit says.
     Free(u64, Lsn),
+}
+
+/// What a put, a delete or a move does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OfDocument<'a> {
+    pub(crate) documents: &'a Documents,
+    pub(crate) key: KeyRef<'a>,
+    /// Where the version stands that it replaces, as its record says.
+    pub(crate) before: Option<Entry>,
+    /// Where the newest version stands now, a new one or one that moved, and the length of its record. None: the document is deleted.
+    pub(crate) new: Option<(Entry, u32)>,
 }
 
 /// The state that records change, but for the catalog. Dropped, it has entered all that it was told of.
@@ -51,12 +62,12 @@ impl<'a> Fold<'a> {
     //= spec/recovery.md#r-9-6-accounts
     //# A writer MUST keep the accounts of P-1.5 through replay as if it placed the records itself: they go on
     //# from those of the table, and are those that it would have had without the crash.
-    /// Carries out what a record does. Returns the entry of the version that it replaces.
+    /// Carries out what a record does. Whether the index had the version that it replaces.
     #[inline]
-    pub(crate) fn apply(&mut self, effect: Effect<'_>) -> Option<Entry> {
+    pub(crate) fn apply(&mut self, effect: Effect<'_>) -> bool {
         match effect {
-            Effect::Document(documents, key, new) => {
-                let before = set(documents, key, new.map(|(entry, _)| entry));
+            Effect::Document(OfDocument { documents, key, before, new }) => {
+                let had = set(documents, key, before, new.map(|(entry, _)| entry));
                 if let Some((entry, len)) = new {
                     self.place(documents.id, entry.address(), len);
                     if let (KeyRef::Int(id), false) = (key, entry.is_relocated()) {
@@ -64,33 +75,35 @@ impl<'a> Fold<'a> {
                     }
                 }
                 if let Some(entry) = before {
-                    self.end(documents.id, entry.address());
+                    self.end(documents.id, self.geometry.split(entry.address()).0, 1);
                 }
-                return before;
+                return had == before;
             }
             Effect::Chunk(collection, at, len) => self.place(collection, at, len),
-            Effect::EndChunk(collection, at) => self.end(collection, at),
+            Effect::EndChunks(collection, sequence, count) => self.end(collection, sequence, count),
             Effect::Free(sequence, lsn) => self.accounts.set_freed(sequence, lsn),
         }
-        None
+        true
     }
 
-    /// The reverse of [`apply`](Self::apply), which returned `before`. The last effect is undone first. It leaves the largest id of a
-    /// collection, which the effects so far do not tell.
-    pub(crate) fn undo(&mut self, effect: Effect<'_>, before: Option<Entry>) {
+    /// The reverse of [`apply`](Self::apply). The last effect is undone first. It leaves the largest id of a collection, which the effects
+    /// so far do not tell.
+    pub(crate) fn undo(&mut self, effect: Effect<'_>) {
         let sequence = |at| self.geometry.split(at).0;
         match effect {
-            Effect::Document(documents, key, new) => {
-                set(documents, key, before);
-                if let Some(entry) = before {
-                    self.accounts.restore(sequence(entry.address()), documents.id);
+            Effect::Document(OfDocument { documents, key, before, new }) => {
+                set(documents, key, new.map(|(entry, _)| entry), before);
+                if let Some(entry) = before.filter(|_| !seeded::is_on(Bug::UndoForgetsAccount)) {
+                    self.accounts.restore(sequence(entry.address()), documents.id, 1);
                 }
                 if let Some((entry, len)) = new {
                     self.accounts.take_back(sequence(entry.address()), documents.id, len);
                 }
             }
             Effect::Chunk(collection, at, len) => self.accounts.take_back(sequence(at), collection, len),
-            Effect::EndChunk(collection, at) => self.accounts.restore(sequence(at), collection),
+            Effect::EndChunks(collection, sequence, count) => {
+                self.accounts.restore(sequence, collection, count);
+            }
             Effect::Free(sequence, _) => self.accounts.set_freed(sequence, Lsn::ZERO),
         }
     }
@@ -106,11 +119,11 @@ impl<'a> Fold<'a> {
         (self.run.records, self.run.bytes) = (self.run.records + 1, self.run.bytes + u64::from(len));
     }
 
-    /// A live record is live no longer.
-    fn end(&mut self, collection: u32, at: LogAddress) {
-        // It may be one of the run.
+    /// So many live records are live no longer.
+    fn end(&mut self, collection: u32, sequence: u64, count: u64) {
+        // They may be of the run.
         self.enter();
-        self.accounts.supersede(self.geometry.split(at).0, collection);
+        self.accounts.supersede(sequence, collection, count);
     }
 
     /// Enters the run.
@@ -131,15 +144,16 @@ impl Drop for Fold<'_> {
     }
 }
 
-/// The newest version of a document is at `entry`, if anywhere. Returns where it was.
-fn set(documents: &Documents, key: KeyRef<'_>, entry: Option<Entry>) -> Option<Entry> {
-    let before = match entry {
+/// The newest version of a document was at `before`, and is at `new` from now on. Returns where the index had it.
+fn set(documents: &Documents, key: KeyRef<'_>, before: Option<Entry>, new: Option<Entry>) -> Option<Entry> {
+    let had = match new {
         Some(entry) => documents.index.set(key, entry),
         None => documents.index.remove(key),
     };
-    let len = documents.newest_len() + u64::from(entry.is_some());
-    documents.set_newest_len(len - u64::from(before.is_some()));
-    before
+    let len = documents.newest_len() + u64::from(new.is_some());
+    // A record may name what is not there.
+    documents.set_newest_len(len.saturating_sub(u64::from(before.is_some())));
+    had
 }
 
 #[cfg(test)]
@@ -156,6 +170,15 @@ mod tests {
         Entry::new(geometry().address(sequence, offset), false)
     }
 
+    fn document(
+        documents: &Documents,
+        id: i64,
+        before: Option<Entry>,
+        new: Option<(Entry, u32)>,
+    ) -> Effect<'_> {
+        Effect::Document(OfDocument { documents, key: KeyRef::Int(id), before, new })
+    }
+
     /// Accounts of two segments, and a collection with documents 0 to 4, all in the first.
     fn filled(documents: &Documents) -> Accounts {
         let mut accounts = Accounts::default();
@@ -163,7 +186,7 @@ mod tests {
         let mut fold = Fold::new(geometry(), &mut accounts, true);
         for id in 0..DOCUMENTS {
             let new = Some((entry(0, 64 + 8 * id as u32), 40));
-            assert_eq!(fold.apply(Effect::Document(documents, KeyRef::Int(id as i64), new)), None);
+            assert!(fold.apply(document(documents, id as i64, None, new)));
         }
         drop(fold);
         accounts
@@ -181,45 +204,37 @@ mod tests {
     fn each_effect_counts_what_it_places_and_what_it_ends_and_its_reverse_undoes_both() {
         let documents = Documents::new(7, 4);
         let mut accounts = filled(&documents);
-        let (key, new) = (KeyRef::Int(2), Some((entry(1, 64), 50)));
+        let (first, new) = (Some(entry(0, 80)), Some((entry(1, 64), 50)));
         let moved = Some((Entry::new(geometry().address(1, 72), true), 60));
         let chunk = geometry().address(1, 200);
         let cases = [
-            (
-                "a new document",
-                Effect::Document(&documents, KeyRef::Int(9), new),
-                [(5, 200, 5), (1, 50, 1)],
-                6,
-            ),
-            ("another version", Effect::Document(&documents, key, new), [(5, 200, 4), (1, 50, 1)], 5),
-            ("a delete", Effect::Document(&documents, key, None), [(5, 200, 4), (0, 0, 0)], 4),
-            (
-                "a delete of nothing",
-                Effect::Document(&documents, KeyRef::Int(8), None),
-                [(5, 200, 5), (0, 0, 0)],
-                5,
-            ),
-            ("a move", Effect::Document(&documents, key, moved), [(5, 200, 4), (1, 60, 1)], 5),
+            ("a new document", document(&documents, 9, None, new), [(5, 200, 5), (1, 50, 1)], 6),
+            ("another version", document(&documents, 2, first, new), [(5, 200, 4), (1, 50, 1)], 5),
+            ("a delete", document(&documents, 2, first, None), [(5, 200, 4), (0, 0, 0)], 4),
+            ("a delete of nothing", document(&documents, 8, None, None), [(5, 200, 5), (0, 0, 0)], 5),
+            ("a move", document(&documents, 2, first, moved), [(5, 200, 4), (1, 60, 1)], 5),
             ("a chunk", Effect::Chunk(7, chunk, 90), [(5, 200, 5), (1, 90, 1)], 5),
-            (
-                "the end of a chunk",
-                Effect::EndChunk(7, geometry().address(0, 64)),
-                [(5, 200, 4), (0, 0, 0)],
-                5,
-            ),
+            ("the end of three chunks", Effect::EndChunks(7, 0, 3), [(5, 200, 2), (0, 0, 0)], 5),
         ];
         let before = counted(&accounts);
         for (what, effect, expected, len) in cases {
-            let replaced = Fold::new(geometry(), &mut accounts, true).apply(effect);
+            assert!(Fold::new(geometry(), &mut accounts, true).apply(effect), "{what}");
             assert_eq!((&counted(&accounts)[..], documents.newest_len()), (&expected[..], len), "{what}");
-            Fold::new(geometry(), &mut accounts, true).undo(effect, replaced);
+            Fold::new(geometry(), &mut accounts, true).undo(effect);
             assert_eq!(
                 (counted(&accounts), documents.newest_len()),
                 (before.clone(), DOCUMENTS),
                 "{what}, undone"
             );
-            assert_eq!(documents.index.get(key), Some(entry(0, 80)), "{what}, undone");
+            assert_eq!(documents.index.get(KeyRef::Int(2)), first, "{what}, undone");
         }
+    }
+
+    #[cfg(feature = "seeded")]
+    #[test]
+    fn an_undo_that_forgets_an_account_is_noticed() {
+        let check = each_effect_counts_what_it_places_and_what_it_ends_and_its_reverse_undoes_both;
+        seeded::assert_noticed(Bug::UndoForgetsAccount, check);
     }
 
     #[test]
@@ -228,10 +243,26 @@ mod tests {
         let mut accounts = filled(&documents);
         let mut fold = Fold::new(geometry(), &mut accounts, false);
         let at = geometry().address(1, 64);
-        for (relocated, largest) in [(true, 4), (false, 100)] {
+        for (before, relocated, largest) in [(None, true, 4), (Some(Entry::new(at, true)), false, 100)] {
             let new = Some((Entry::new(at, relocated), 40));
-            fold.apply(Effect::Document(&documents, KeyRef::Int(100), new));
+            assert!(fold.apply(document(&documents, 100, before, new)));
             assert_eq!(documents.largest_id(), largest);
+        }
+    }
+
+    #[test]
+    fn what_a_record_names_and_the_index_does_not_have_is_noticed_and_counts_and_accounts_go_by_the_record() {
+        let (there, elsewhere) = (Some(entry(0, 80)), Some(entry(0, 88)));
+        for (id, named, has) in [(2, there, true), (2, elsewhere, false), (2, None, false), (9, there, false)]
+        {
+            let documents = Documents::new(7, 4);
+            let mut accounts = filled(&documents);
+            let agrees =
+                Fold::new(geometry(), &mut accounts, true).apply(document(&documents, id, named, None));
+            let fewer = u64::from(named.is_some());
+            assert_eq!(agrees, has, "{id}, {named:?}");
+            assert_eq!(counted(&accounts)[0], (5, 200, 5 - fewer), "{id}, {named:?}");
+            assert_eq!(documents.newest_len(), DOCUMENTS - fewer, "{id}, {named:?}");
         }
     }
 

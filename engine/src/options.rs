@@ -167,6 +167,8 @@ impl Options {
     }
 
     /// Length of a segment, fixed when a store is created: a power of two from 512 bytes to 64 MiB and at least 8 sectors.
+    /// It limits how long a document may be: 64 MiB with segments of 64 KiB or more, and 758,632 bytes with segments of 4 KiB under a key of one byte
+    /// ([`DocumentTooLarge`](crate::Error::DocumentTooLarge) says the limit).
     pub fn segment_bytes(mut self, bytes: u32) -> Self {
         self.segment_bytes = bytes;
         self

@@ -227,8 +227,16 @@ catalogue! {
     ChunksNotRetained,
     /// A version that is moved counts as made by the commit that moves it.
     RelocationTakesNewLsn,
-    /// In replay, a moved version comes back though a newer one is there.
-    MovedFromIgnored,
+    /// In replay, what a record says that it replaces is not compared with what is there.
+    ReplacedNotCompared,
+    /// A record of a document without chunks does not say what it replaces.
+    ReplacedLeftOut,
+    /// A record names what it replaces as moved if it was not, and as not moved if it was.
+    ReplacedBitWrong,
+    /// The first chunk of a version is not among those that die with it.
+    EndedChunkLeftOut,
+    /// A commit that is taken back leaves the accounts of what it replaced as it made them.
+    UndoForgetsAccount,
     /// The chunks of a document stay in a segment that is freed.
     ChunksLeftBehind,
     /// Ordinary commits may use the last of the file.

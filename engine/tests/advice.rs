@@ -18,6 +18,7 @@ fn followed(advice: Advice) -> fn() {
     match advice {
         Advice::CheckPath => a_store_under_another_name,
         Advice::UseItsVersion => the_version_that_wrote_it,
+        Advice::ExportThere => exported_by_the_version_that_wrote_it,
         Advice::CloseElsewhere => closed_there_or_read_in_both,
         Advice::CreateAnew => created_anew,
         Advice::FreeSpace => space_is_freed,
@@ -80,27 +81,48 @@ fn a_store_under_another_name() {
     assert_eq!(std::fs::read(&path).expect("it is there"), b"a letter to a friend");
 }
 
+/// A store with one document, whose slots are given these bytes.
+fn with_slots(at: usize, bytes: &[u8], disk: &Arc<MemoryStorage>) {
+    use holotype::format::superblock::{SLOT_LEN, SLOT_OFFSETS};
+    for offset in SLOT_OFFSETS {
+        let mut slot = [0; SLOT_LEN];
+        disk.read_at(offset, &mut slot).expect("memory refuses nothing");
+        slot[at..at + bytes.len()].copy_from_slice(bytes);
+        let crc = holotype::format::checksum::crc(&slot[..SLOT_LEN - 4]);
+        slot[SLOT_LEN - 4..].copy_from_slice(&crc.to_le_bytes());
+        disk.write_at(offset, &slot).expect("memory refuses nothing");
+    }
+}
+
 /// The version that wrote the file knows the feature; here the feature goes.
 fn the_version_that_wrote_it() {
-    use holotype::format::superblock::{SLOT_LEN, SLOT_OFFSETS, Slot, parse_slot};
     let disk = Arc::new(MemoryStorage::new());
     put(&on(&disk, &manual()).expect("a new store")).expect("there is room");
-    let set = |mask: u64| {
-        for (index, at) in SLOT_OFFSETS.into_iter().enumerate() {
-            let mut bytes = [0; SLOT_LEN];
-            disk.read_at(at, &mut bytes).expect("memory refuses nothing");
-            let (Slot::Valid(_) | Slot::Refused(_)) = parse_slot(&bytes, index) else { panic!("a slot") };
-            bytes[16..24].copy_from_slice(&mask.to_le_bytes());
-            let crc = holotype::format::checksum::crc(&bytes[..SLOT_LEN - 4]);
-            bytes[SLOT_LEN - 4..].copy_from_slice(&crc.to_le_bytes());
-            disk.write_at(at, &bytes).expect("memory refuses nothing");
-        }
-    };
-    set(1 << 40);
+    with_slots(16, &(1u64 << 40).to_le_bytes(), &disk);
     told(Advice::UseItsVersion, on(&disk, &manual()));
-    set(0);
+    with_slots(16, &[0; 8], &disk);
     let db = on(&disk, &manual()).expect("a version that knows it");
     assert!(db.collection("notes").contains("a").expect("it can be read"));
+}
+
+/// The version that wrote the file reads its format; here the file is of this one again.
+fn exported_by_the_version_that_wrote_it() {
+    let disk = Arc::new(MemoryStorage::new());
+    put(&on(&disk, &manual()).expect("a new store")).expect("there is room");
+    with_slots(8, &1u16.to_le_bytes(), &disk);
+    told(Advice::ExportThere, on(&disk, &manual()));
+    with_slots(8, &holotype::format::superblock::FORMAT_MAJOR.to_le_bytes(), &disk);
+    let from = on(&disk, &manual()).expect("a version that reads it");
+    let to = in_memory(&manual());
+    for found in from.collection("notes").scan(..).expect("it can be read") {
+        let found = found.expect("it is sound");
+        let (key, document) = (found.key().to_key(), found.to_document().expect("it is sound"));
+        let mut text = String::new();
+        json::write_entry(&key, &document, JsonMode::Canonical, &mut text);
+        let (key, document) = json::parse_entry(text.as_bytes()).expect("it was written so");
+        to.collection("notes").put(key, document).expect("there is room");
+    }
+    assert!(to.collection("notes").contains("a").expect("it can be read"));
 }
 
 fn closed_there_or_read_in_both() {

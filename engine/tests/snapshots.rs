@@ -191,7 +191,8 @@ fn buffered_commits_become_durable_by_themselves() {
 }
 
 //= spec/format.md#f-6-6-replaced-version
-//# A put or delete that replaces a version SHOULD name its address.
+//# A put, delete or relocated put MUST name the version that its key has before it, if there is one, and none
+//# if there is none.
 //= spec/transactions.md#t-5-1-what-it-shows
 //# A feed from LSN `n` MUST show every visible commit above `n` that changes the state, each once, in LSN
 //# order, and nothing that is not visible.

@@ -26,6 +26,7 @@ const CHANGES = [
   ["pos: start + 20", "pos: start + 16", "  unit:"],
   ["- id: collection\n        type: varint", "- id: collection\n        type: u2", "  record_fields:"],
   ["3: relocated_put", "9: relocated_put", "  record_kind:"],
+  ["value: value.value >> 2", "value: value.value >> 1", "  replaced_version:"],
   ["head >> 5", "head >> 4", "  cbor_key:"],
   ["type: b7", "type: b6", "  group:"],
   ["- id: reserved\n        size: 2\n      - id: entry_count", "- id: entry_count", "  page:"],
@@ -169,10 +170,14 @@ function recordOf(Holotype, record, offset) {
     offset, len: 6 + record.length.len + record.length.value, crc: record.crc, kind_byte: record.kind,
     kind: Holotype.RecordKind[record.kind] === undefined ? (record.kind < 128 ? "reserved" : "skippable") : Holotype.RecordKind[record.kind].toLowerCase(),
     collection: fields.collection.value, commit: fields.commit.value, own_lsn: fields.ownLsn === undefined ? null : pair(fields.ownLsn),
-    moved_from: fields.movedFrom === undefined ? null : fields.movedFrom.value,
-    replaces: fields.replaces === undefined ? null : fields.replaces.value, expiry: none(fields.expiry), chunked: fields.isChunked,
+    replaces: fields.replaces === undefined ? null : replacedOf(fields.replaces), expiry: none(fields.expiry), chunked: fields.isChunked,
     key, body_len: record.length.value - bodyAt,
   };
+}
+
+function replacedOf(version) {
+  const { address, isRelocated: relocated, isChunked: chunked } = version;
+  return { address, relocated, chunked, ended: (version.ended || []).map(({ sequence, count }) => [sequence.value, count.value]) };
 }
 
 function pagesOf(Holotype, file, header, bytes) {

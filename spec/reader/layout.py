@@ -4,9 +4,9 @@ import struct
 from collections import namedtuple
 from coding import Cursor, Refused, about, crc32c, need, valid_key
 
-SLOT_AT, SEGMENTS = (0, 4096), 16384  # F-2.1
+SLOT_AT, SEGMENTS, AGE = (0, 4096), 16384, ("newer format", "older format")  # F-2.1, C-2.6
 NONE = 0xFFFFFFFF  # F-4.1: no physical index; F-5.4: a lag that states nothing
-OPENING, WATERMARK, SYSTEM, UNKNOWN = 1, 2, 4, 0xFFF8  # F-5.1; bit 3, encrypted, means nothing in version 1.0
+OPENING, WATERMARK, SYSTEM, UNKNOWN = 1, 2, 4, 0xFFF8  # F-5.1; bit 3, encrypted, means nothing in version 2.0
 PUT, DELETE, RELOCATED, CHUNK, CATALOG, FREED, OPENED, TIME = range(1, 9)  # F-6.3
 REPLACES, EXPIRES, EXTENDED, CHUNKED = 1, 2, 4, 8  # F-6.4
 Slot = namedtuple("Slot", "major checksum incompatible sector size lineage generation incarnation durable "
@@ -14,7 +14,10 @@ Slot = namedtuple("Slot", "major checksum incompatible sector size lineage gener
 Reference = namedtuple("Reference", "lsn root at crc index sequence end reserved last")  # F-3.2
 Header = namedtuple("Header", "sequence first durable prev_end next after")  # F-4.1
 Frame = namedtuple("Frame", "segment at end lsn states part last flags count records")  # F-5.1
-Record = namedtuple("Record", "at address lsn kind flags collection moved_from key body")  # at: in the file
+
+class Record(namedtuple("Record", "at address lsn kind flags collection replaced key body")):
+    def value(self):  # F-6.6, as is `replaced`, which is 0 for none
+        return self.address << 2 | (2 if self.flags & CHUNKED else 0) | (self.kind == RELOCATED)
 
 class Segment:  # in its place, with the sequence that it should have; stretches: (offset, first LSN), F-6.2
     def __init__(self, index, sequence, stretches=(), header=None, freed=0):
@@ -40,7 +43,7 @@ def valid_slots(data):  # F-3.3
 def newest_slot(data):
     slots = list(valid_slots(data))
     for slot in slots:  # each valid one, the newest or not
-        need("F-3.4", slot[:3] == (1, 1, 0), kind="newer format", at=slot.at)
+        need("F-3.4", slot[:3] == (2, 1, 0), kind=AGE[slot.major < 2], at=slot.at)
     for slot in slots:
         need("F-2.1", *(n.bit_count() == 1 for n in (slot.sector, slot.size)), at=slot.at + 40)  # F-1.6
         need("F-2.1", 64 <= slot.sector <= slot.size // 8 <= 8 << 20, slot.sector <= 4096, at=slot.at + 40)
@@ -54,7 +57,7 @@ def reference_ok(ref, slot):
     return inside and ref.at % 8 == ref.end % 8 == 0 and (ref.sequence + 1) * slot.size <= 1 << 55
 def no_slot(data):  # R-5.1, with the sector and the creation length of the default geometry
     for head in (data[at : at + 12] for at in SLOT_AT):
-        newer = len(head) == 12 and head[:8] == b"HOLOTYPE" and int.from_bytes(head[8:10], "little") > 1
+        newer = len(head) == 12 and head[:8] == b"HOLOTYPE" and int.from_bytes(head[8:10], "little") > 2
         need("R-5.1", not newer, kind="newer format", at=0)
     outside = data[SEGMENTS + 512 :] + data[512 if len(data) == 65536 else 0 : SEGMENTS]
     slot, header = data[:8], data[SEGMENTS : SEGMENTS + 4]
@@ -111,6 +114,15 @@ class Image:  # the bytes of a file behind a valid slot
         seed = self.lineage + struct.pack("<IQI", incarnation, segment.sequence, at)
         need("F-6.1", int.from_bytes(crc, "little") == crc32c(seed, self.data[start + 4 : cursor.end]))
         return kind, flags, cursor
+    def replaced(self, cursor):  # F-6.6: the value of a version; no reader needs the chunks that die with it
+        value = cursor.varint()
+        need("F-6.6", 0 < value >> 2 < 1 << 55)
+        last = -1
+        for _ in range(cursor.varint() if value & 2 else 0):
+            sequence, count = cursor.varint(), cursor.varint()
+            need("F-6.6", sequence > last, count)
+            last = sequence
+        return value
     def record(self, segment, at, lsn=None):  # of the commit `lsn`; None where its kind may be skipped
         with about(offset := self.start(segment.index) + at):
             stretches = [first for begin, first in segment.stretches if begin <= at]  # F-6.2
@@ -126,13 +138,13 @@ class Image:  # the bytes of a file behind a valid slot
             need("F-6.4", not flags & CHUNKED or kind in (PUT, RELOCATED))
             collection, count = cursor.varint(), base + cursor.varint()
             need("F-6.1", collection <= NONE, count <= NONE, lsn in (None, incarnation << 32 | count))
-            _own, moved_from = (cursor.take(8), cursor.varint()) if kind == RELOCATED else (0, 0)
-            replaced = cursor.varint() if flags & REPLACES else 0
-            need("F-2.2", moved_from < 1 << 55, replaced < 1 << 55)
+            _own = cursor.take(8) if kind == RELOCATED else b""
+            replaced = self.replaced(cursor) if flags & REPLACES else 0
+            need("F-6.8", kind != RELOCATED or flags & REPLACES)
             _expiry = cursor.take(8) if flags & EXPIRES else 0
             _extension = cursor.take(cursor.varint()) if flags & EXTENDED else b""
             key = valid_key(cursor.cbor()) if kind in (PUT, DELETE, RELOCATED, CHUNK) else None
             body = bytes(cursor.take())
             need("F-6.3", len(body) == {DELETE: 0, FREED: 12, OPENED: 16, TIME: 8}.get(kind, len(body)))
         lsn, address = incarnation << 32 | count, segment.sequence * self.size + at
-        return Record(offset, address, lsn, kind, flags, collection, moved_from, key, body)
+        return Record(offset, address, lsn, kind, flags, collection, replaced, key, body)

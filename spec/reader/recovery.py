@@ -157,7 +157,7 @@ class Recovery:
 class Collection:
     def __init__(self, name, following=1, entries=()):
         self.name, self.following = name, following  # `next` of F-8.5
-        self.documents = {key_order(key): (key, value >> 2) for key, value in entries}  # key and log address
+        self.documents = {key_order(key): (key, value) for key, value in entries}  # key and value (F-6.6)
 
 class Store:  # where each document stands, not what it says
     def __init__(self, image, begin):
@@ -185,10 +185,11 @@ class Store:  # where each document stands, not what it says
         if collection is None or record.kind not in (PUT, DELETE, RELOCATED):
             return  # F-7.4: the record is dead, or changes no document
         key, documents = key_order(record.key), collection.documents
+        need("R-9.2", record.replaced == documents.get(key, (None, 0))[1])
         if record.kind == DELETE:
             documents.pop(key, None)
-        elif record.kind == PUT or key in documents and documents[key][1] == record.moved_from:
-            documents[key] = record.key, record.address
+        else:
+            documents[key] = record.key, record.value()
         if record.kind == PUT and type(record.key) is int:
             collection.following = max(collection.following, record.key + 1)
     def catalog(self, body):  # F-7.1, F-7.2
@@ -209,8 +210,8 @@ class Store:  # where each document stands, not what it says
             self.largest, self.collections[ids[-1]] = ids[-1], Collection(before.name, before.following)
     def rows(self):  # every live document, in the order of S-3.9
         for number, collection in sorted(self.collections.items(), key=lambda item: item[1].name.encode()):
-            for _, (key, address) in sorted(collection.documents.items()):
-                put = self.at(address)
+            for _, (key, value) in sorted(collection.documents.items()):
+                put = self.at(value >> 2)
                 with about(put.at):
                     need("F-8.4", put.kind in (PUT, RELOCATED), put.collection == number, put.key == key)
                     body = self.chunked(put) if put.flags & CHUNKED else put.body

@@ -103,8 +103,10 @@ class Sealed:
         flags = rng.choice([0, REPLACES, EXPIRES, EXTENDED, 7, CHUNKED, 15]) if kind in (PUT, DELETE, RELOCATED) else 0
         flags &= 7 if kind == DELETE else 15
         rest = varint(rng.choice([0, 1, 2, 3])) + varint(commit)
-        rest += u64(rng.choice(self.like)) + varint(rng.choice(self.like)) if kind == RELOCATED else b""
-        rest += varint(rng.choice(self.like)) if flags & REPLACES else b""
+        rest += u64(rng.choice(self.like)) if kind == RELOCATED else b""
+        if flags & REPLACES:
+            value = rng.choice(self.like) << 2 | rng.choice([0, 0, 1, 2])
+            rest += varint(value) + (varint(1) + varint(0) + varint(1) if value & 2 else b"")
         rest += u64(rng.getrandbits(41)) if flags & EXPIRES else b""
         rest += varint(3) + b"ext" if flags & EXTENDED else b""
         rest += cbor(rng.choice([1, 2, "key-1", b"\x07"])) if kind in (PUT, DELETE, RELOCATED, CHUNK) else b""

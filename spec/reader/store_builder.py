@@ -5,8 +5,8 @@ Nothing here keeps a writer's rules by itself: a test places what it wants to be
 
 import struct
 
-from coding import crc32c
-from layout import CATALOG, CHUNK, DELETE, NONE, OPENED, OPENING, PUT, SYSTEM, place, up
+from coding import Cursor, Refused, crc32c
+from layout import CATALOG, CHUNK, CHUNKED, DELETE, NONE, OPENED, OPENING, PUT, REPLACES, SYSTEM, place, up
 
 LINEAGE = bytes(range(16))
 
@@ -90,6 +90,12 @@ def catalog(**entry):
     return CATALOG, 0, 0, cbor(entry)
 
 
+def named(value, sequences=()):
+    """A version, and the segments in which chunks die with it (F-6.6)."""
+    pairs = [varint(one) + varint(list(sequences).count(one)) for one in sorted({*sequences})]
+    return (varint(value) + (varint(len(pairs)) + b"".join(pairs) if value & 2 else b"")) if value else b""
+
+
 def opening(at_lsn, address):
     return OPENED, 0, 0, u64(at_lsn) + u64(address)
 
@@ -104,13 +110,14 @@ class Builder:
         self.at, self.last, self.prev_end = sector, 0, 0
         self.next, self.after = successors
         self.places = []  # (offset in the file, length) of each frame
+        self.newest = {}  # by collection and key: the value of the version, and where its chunks stand
         self.table = []  # one row a segment: as F-8.6, but for the end of the current one
         self.slot(0)
         self.slot(1)
         self.header()
 
     def slot(self, generation, durable=0, incarnation=0, **other):
-        fields = {"major": 1, "checksum": 1, "incompatible": 0, "file_len": len(self.data), "index": generation % 2}
+        fields = {"major": 2, "checksum": 1, "incompatible": 0, "file_len": len(self.data), "index": generation % 2}
         fields |= {"sector": self.sector, "segment_bytes": self.size, "checkpoints": []} | other
         raw = bytearray(512)
         struct.pack_into("<8sHHB", raw, 0, b"HOLOTYPE", fields["major"], 0, fields["checksum"])
@@ -148,8 +155,30 @@ class Builder:
     def address(self, at=None):
         return self.sequence * self.size + (self.at if at is None else at)
 
+    def named(self, kind, flags, collection, rest, replaced=b""):
+        """A put or a delete with the version that it replaces, unless it says itself (F-6.6)."""
+        if kind not in (PUT, DELETE) or flags & REPLACES or collection > NONE:
+            return kind, flags, collection, rest
+        try:
+            cursor = Cursor(rest)
+            cursor.cbor()
+        except Refused:
+            return kind, flags, collection, rest
+        key = collection, rest[: cursor.at]
+        known, chunks = self.newest.get(key, (0, []))
+        replaced = replaced or named(known, [at // self.size for at in chunks])
+        self.version(key, kind, flags, rest[cursor.at :])
+        return kind, flags | (REPLACES if replaced else 0), collection, replaced + rest
+
+    def version(self, key, kind, flags, body):
+        self.newest.pop(key, None)
+        if kind == PUT:
+            listed = [int.from_bytes(body[at : at + 8], "little") for at in range(len(body) % 8, len(body), 8)]
+            self.newest[key] = self.here << 2 | (flags & CHUNKED) >> 2, listed if flags & CHUNKED else []
+
     def record(self, offset, number, record, commit):
-        kind, flags, collection, rest = record
+        self.here = self.address(offset)
+        kind, flags, collection, rest = self.named(*record)
         rest = varint(collection) + varint(commit) + rest
         later = bytes([kind, flags]) + varint(len(rest)) + rest
         seed = (LINEAGE, u32(number >> 32), u64(self.sequence), u32(offset))

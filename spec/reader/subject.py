@@ -9,7 +9,7 @@ from recovery import Recovery
 from values import at_pointer, compare, document, encoded, key_of_order_key, order_key
 from values import read_entry, read_json, to_json, write_json
 
-REFUSALS = {"not a store": "not_holotype", "newer format": "newer"}
+REFUSALS = {"not a store": "not_holotype", "newer format": "newer", "older format": "older"}
 
 
 def open_file(request):
@@ -24,7 +24,7 @@ def opened(data):
             documents[name].append([encoded(key).hex(), encoded(value).hex()])
     except Refused as refused:
         kind = REFUSALS.get(refused.kind, refused.kind)
-        return {kind: reasons(refused) if kind in ("corrupt", "newer") else True}
+        return {kind: reasons(refused) if kind in ("corrupt", "newer", "older") else True}
     collections = sorted(recovery.store.collections.values(), key=lambda collection: collection.name.encode())
     found = [{"name": c.name, "next": str(c.following), "documents": documents[c.name]} for c in collections]
     return {"state": {"lsn": f"{recovery.end.lsn:016x}", "collections": found}}

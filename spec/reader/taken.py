@@ -10,12 +10,13 @@ RECORDS = {PUT: "put", DELETE: "delete", RELOCATED: "relocated put", CHUNK: "chu
            OPENED: "opening", TIME: "commit time"}  # fmt: skip
 FIXED = {FREED: [("sequence", 8), ("physical index", 4)], OPENED: [("L", 8), ("E", 8)], TIME: [("time", 8)]}
 COMMON = ["kind", "flags", "length", "collection", "commit", "record added", "record removed", "record doubled"]
-OPTIONAL = ["replaced", "expiry", "extension length", "extension"]
+ENDED = ["pairs of ended", "sequence of ended", "count of ended"]
+OPTIONAL = ["replaced", *ENDED, "expiry", "extension length", "extension"]
 LIST = ["document length", "chunk count", "chunk address"]
 OWN = {
     "put": ["key", "document", *LIST, *OPTIONAL],
-    "delete": ["key", "replaced"],
-    "relocated put": ["own LSN", "moved from", "key", "document", *LIST, *OPTIONAL],
+    "delete": ["key", "replaced", *ENDED],
+    "relocated put": ["own LSN", "key", "document", *LIST, *OPTIONAL],
     "chunk": ["key", "number", "bytes"],
     "catalog": ["op", "id", "name", "new", "required", "unknown key", "bytes"],
     "segment freed": ["sequence", "physical index"],
@@ -77,9 +78,11 @@ class Taken:
             return
         if kind == RELOCATED:
             self.fixed("own LSN", 8, cursor)
-            self.varint("moved from", cursor)
         if flags & REPLACES:
             self.varint("replaced", cursor)
+            for _ in range(self.pairs(cursor) if self.fields[-1][1] & 2 else 0):
+                self.varint("sequence of ended", cursor)
+                self.varint("count of ended", cursor)
         if flags & EXPIRES:
             self.fixed("expiry", 8, cursor)
         if flags & EXTENDED:
@@ -92,6 +95,10 @@ class Taken:
 
     def varint(self, name, cursor):
         self.fields.append([name, cursor.varint(), "varint"])
+
+    def pairs(self, cursor):
+        self.varint("pairs of ended", cursor)
+        return self.fields[-1][1]
 
     def fixed(self, name, size, cursor):
         self.fields.append([name, int.from_bytes(cursor.take(size), "little"), size])

@@ -8,13 +8,13 @@ from coding import Refused
 from layout import SYSTEM, Image, newest_slot
 from recovery import Recovery
 from store_builder import NAMES, PRIMARY, Pages, catalog, cbor, checkpoint, chunk, delete, leaf, lsn, put, u32, u64
-from store_builder import varint
+from store_builder import named, varint
 from test_reader import Refusals, read, with_things
 
 
-def relocated(collection, key, document, own, moved_from, flags=0):
+def relocated(collection, key, document, own, replaced, flags=0):
     _, _, _, rest = put(collection, key, document)
-    return 3, flags, collection, u64(own) + varint(moved_from) + rest
+    return 3, flags | 1, collection, u64(own) + replaced + rest
 
 
 def freed(sequence, index):
@@ -321,17 +321,17 @@ class Cleaning(Refusals):
         (address,) = builder.commit(put(1, 1, {"v": 1}))
         own = builder.last
         builder.segment(first=own + 1)
-        records = [relocated(1, 1, {"v": 1}, own, address)] + [freed(0, 0)] * free
+        records = [relocated(1, 1, {"v": 1}, own, named(value(address)))] + [freed(0, 0)] * free
         self.moved = builder.commit(*records, flags=SYSTEM)[0]
         return builder
 
     def test_a_relocated_put_moves_the_version_that_stands_where_it_says(self):
+        for key, at in ((1, value(600)), (7, value(600)), (1, value(self.cleaned() and self.moved))):
+            builder = self.cleaned()
+            builder.commit(relocated(1, key, {"v": 9}, lsn(1, 3), named(at)), flags=SYSTEM)
+            self.refused(builder, "corrupt", "R-9.2")
         builder = self.cleaned()
-        builder.commit(relocated(1, 1, {"v": 9}, lsn(1, 3), 600), flags=SYSTEM)
-        builder.commit(relocated(1, 7, {"v": 9}, lsn(1, 3), 600), flags=SYSTEM)
-        self.assertEqual(read(builder), {"things": {1: {"v": 1}}})
-        builder.commit(relocated(1, 1, {"v": 1}, lsn(1, 3), self.moved), flags=SYSTEM)
-        builder.data[16384 + 4096 + 600] ^= 1
+        builder.commit(relocated(1, 1, {"v": 1}, lsn(1, 3), named(value(self.moved, moved=True))), flags=SYSTEM)
         self.assertEqual(read(builder), {"things": {1: {"v": 1}}})
 
     def test_only_a_segment_in_place_is_freed(self):
@@ -371,7 +371,7 @@ class Cleaning(Refusals):
         builder.commit(chunk(1, 7, first, document[60:]), put(1, 8, {}))
         (moved,) = builder.commit(chunk(1, 7, second, document[60:]), last=False, flags=SYSTEM)
         body = varint(len(document)) + varint(2) + u64(addresses[0]) + u64(moved)
-        builder.frame(lsn(1, 5), [relocated(1, 7, body, lsn(1, 3), at, flags=8)], part=1, flags=SYSTEM)
+        builder.frame(lsn(1, 5), [relocated(1, 7, body, lsn(1, 3), named(value(at, True), [0]), flags=8)], part=1, flags=SYSTEM)
         return builder
 
     def test_a_moved_chunk_is_read_with_those_that_stayed(self):

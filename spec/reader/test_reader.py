@@ -130,10 +130,13 @@ class Superblock(Refusals):
         self.assertEqual(read(builder), {})
 
     def test_a_newer_format_is_refused(self):
-        for other in ({"major": 2}, {"checksum": 2}, {"incompatible": 1}):
+        for other in ({"major": 3}, {"checksum": 2}, {"incompatible": 1}):
             builder = Builder()
             builder.slot(2, **other)
             self.refused(builder, "newer format", "F-3.4")
+        builder = Builder()
+        builder.slot(2, major=1)
+        self.refused(builder, "older format", "F-3.4")
 
     def test_a_geometry_out_of_bounds_is_corrupt(self):
         for sector, size in ((32, 65536), (8192, 65536), (512, 2048), (512, 65537), (64, 1 << 27), (0, 0)):
@@ -213,19 +216,25 @@ class Commits(Refusals):
 
     def test_expiry_extension_and_replaced_version_are_stepped_over(self):
         builder = with_things()
+        (at,) = builder.commit(put(1, 1, {}))
         kind, _, collection, rest = put(1, 1, {})
-        builder.commit((kind, 7, collection, varint(700) + u64(5) + varint(3) + b"xyz" + rest))
+        builder.commit((kind, 7, collection, varint(4 * at) + u64(5) + varint(3) + b"xyz" + rest))
+        kind, _, collection, rest = chunk(1, 1, 0, b"part")
+        builder.commit((kind, 1, collection, varint(702) + varint(1) + varint(9) + varint(3) + rest))
         self.assertEqual(read(builder), {"things": {1: {}}})
 
     def test_a_relocated_put_replaces_only_the_version_that_it_moved(self):
-        for still, expected in ((True, {"v": 2}), (False, {"v": 3})):
+        for still in (True, False):
             builder = with_things()
             (address,) = builder.commit(put(1, 1, {"v": 1}))
             if not still:
                 builder.commit(put(1, 1, {"v": 3}))
             _, _, _, rest = put(1, 1, {"v": 2})
-            builder.commit((3, 0, 1, u64(lsn(1, 3)) + varint(address) + rest), flags=SYSTEM)
-            self.assertEqual(read(builder), {"things": {1: expected}})
+            builder.commit((3, 1, 1, u64(lsn(1, 3)) + varint(4 * address) + rest), flags=SYSTEM)
+            if still:
+                self.assertEqual(read(builder), {"things": {1: {"v": 2}}})
+            else:
+                self.refused(builder, "corrupt", "R-9.2")
 
     def test_a_frame_at_a_header_that_would_cross_a_sector_moves_to_the_next(self):
         self.assertEqual([place(at, 64) for at in (0, 1, 32, 33, 40, 64)], [0, 8, 32, 64, 64, 64])
@@ -247,7 +256,12 @@ class Contents(Refusals):
             ("F-6.3", (2, 0, 1, key + b"x")),
             ("F-6.3", (8, 0, 0, b"1234567")),
             ("F-6.4", (2, 8, 1, key)),
-            ("F-2.2", (2, 1, 1, varint(1 << 55) + key)),
+            ("F-6.6", (2, 1, 1, varint(1 << 57) + key)),
+            ("F-6.6", (2, 1, 1, varint(3) + varint(0) + key)),
+            ("F-6.6", (2, 1, 9, varint(6) + varint(1) + varint(5) + varint(0) + key)),
+            ("F-6.6", (2, 1, 9, varint(6) + varint(2) + varint(5) + varint(1) + varint(5) + varint(1) + key)),
+            ("F-6.8", (3, 0, 9, u64(0) + key + cbor({}))),
+            ("R-9.2", (2, 1, 1, varint(400) + key)),
             ("F-6.1", (1, 2, 1, b"1234567")),
             ("E-4.1", (1, 0, 1, cbor(1.5) + cbor({}))),
             ("V-4.1", put(1, "k" * 1025, {})),

@@ -21,6 +21,7 @@ fn followed(advice: Advice) -> fn() {
         Advice::CreateAnew => an_unfinished_creation_is_created_anew,
         Advice::NameNewFile => the_new_file_gets_another_name,
         Advice::UseItsVersion => the_version_that_wrote_it_is_used,
+        Advice::ExportThere => it_is_exported_there_and_imported_here,
         Advice::WaitUntilClosed => others_close_it_or_only_read,
         Advice::BackUpWhole => the_whole_store_is_backed_up,
         Advice::VerifyAndSalvage => a_damaged_store_is_verified_and_salvaged,
@@ -154,6 +155,29 @@ fn the_version_that_wrote_it_is_used() {
     );
     bench.write("s.holo", known);
     bench.run("put s.holo notes 1 {}").done();
+}
+
+/// A file whose slots name format 1.0, and as it was again: what wrote it reads the latter.
+fn it_is_exported_there_and_imported_here() {
+    let bench = notes();
+    let known = fs::read(bench.path("s.holo")).unwrap();
+    let mut bytes = known.clone();
+    for offset in SLOT_OFFSETS {
+        let slot = &mut bytes[offset as usize..][..SLOT_LEN];
+        slot[8] = 1;
+        let crc = holotype::format::checksum::crc(&slot[..SLOT_LEN - 4]);
+        slot[SLOT_LEN - 4..].copy_from_slice(&crc.to_le_bytes());
+    }
+    bench.write("s.holo", &bytes);
+    for command in ["put s.holo notes 1 {}", "get s.holo notes 1", "verify s.holo", "salvage s.holo t.holo"] {
+        told(Advice::ExportThere, 3, bench.run(command));
+    }
+    assert_eq!(fs::read(bench.path("s.holo")).unwrap(), bytes, "it is left as it is");
+    bench.write("s.holo", known);
+    let text = bench.run("export s.holo").done();
+    bench.write("notes.jsonl", text);
+    bench.run("import new.holo notes.jsonl").done();
+    assert_eq!(bench.run("export new.holo").done(), bench.run("export s.holo").done());
 }
 
 fn others_close_it_or_only_read() {

@@ -133,8 +133,7 @@ impl<'a> Pages<'a> {
         let world = self.forge.world.clone();
         let mut catalog = Vec::new();
         for (id, documents) in world.collections() {
-            let entries: Vec<_> =
-                documents.found.iter().map(|(key, (address, _))| (key.clone(), address * 4)).collect();
+            let entries = documents.entries();
             let mut map = Document::from([
                 ("id".to_owned(), Value::Int(i64::from(*id))),
                 ("name".to_owned(), Value::from(&*documents.name)),

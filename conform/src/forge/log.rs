@@ -192,7 +192,7 @@ impl Forge {
     pub fn slot_in(&mut self, index: usize, generation: u64, change: impl FnOnce(&mut [u8])) {
         let mut slot = vec![0; 512];
         set(&mut slot, 0, b"HOLOTYPE");
-        set(&mut slot, 8, &1u16.to_le_bytes());
+        set(&mut slot, 8, &2u16.to_le_bytes());
         slot[12] = 1;
         set(&mut slot, 40, &self.sector.to_le_bytes());
         set(&mut slot, 44, &self.segment_bytes.to_le_bytes());
@@ -292,6 +292,7 @@ impl Forge {
             let bytes = self.record(record, offset, lsn, &frame.lineage);
             sums.extend_from_slice(&bytes[..4]);
             body.extend(bytes);
+            record.carry_out(&mut self.world, addresses[addresses.len() - 1]);
         }
         let header = self.frame_header(frame, (at, lsn), (&body, &sums), records.len() as u32);
         let start = self.start() + at as usize;
@@ -300,9 +301,6 @@ impl Forge {
         let before = self.placed.last().map_or((SEGMENTS as u64) + u64::from(self.sector), Placed::end);
         self.end = up(at + 32 + body.len() as u32, 8);
         self.last = lsn;
-        for (record, address) in records.iter().zip(&addresses) {
-            record.carry_out(&mut self.world, *address);
-        }
         let (len, records, after) = (32 + body.len(), addresses.clone(), (lsn, self.world.clone()));
         self.placed.push(Placed { lsn, at: start, len, before, records, after });
         self.table.last_mut().expect("there is segment 0").end = self.end;
@@ -337,10 +335,14 @@ impl Forge {
         let commit = (lsn as u32).wrapping_sub(self.base).wrapping_add(record.commit_off);
         let [collection, commit] = [record.collection, commit].map(u64::from);
         let [collection, commit] = [collection + record.beyond[0], commit + record.beyond[1]];
-        let fields = || [varint(collection), varint(commit), record.rest.clone()].concat();
+        let named = record.named(&self.world, self.segment_bytes);
+        let flags = record.flags | u8::from(named.is_some());
+        let front =
+            || [varint(collection), varint(commit), record.own.clone(), named.clone().unwrap_or_default()];
+        let fields = || [front().concat(), record.rest.clone()].concat();
         let payload = record.payload.clone().unwrap_or_else(fields);
         let length = longer(varint(payload.len() as u64), record.length_more);
-        let later = [vec![record.kind, record.flags], length, payload].concat();
+        let later = [vec![record.kind, flags], length, payload].concat();
         let incarnation = (lsn >> 32) as u32;
         let seed =
             [&lineage[..], &incarnation.to_le_bytes(), &self.sequence.to_le_bytes(), &offset.to_le_bytes()];

@@ -1,7 +1,10 @@
 //! Records (F-6), and what they do.
 
+use std::collections::BTreeMap;
+
 use holotype_model::{Document, Key, Value};
 
+use super::world::Version;
 use super::{World, cbor, varint};
 
 /// A record before it has a place.
@@ -13,7 +16,13 @@ pub struct Record {
     pub flags: u8,
     /// The collection; 0 for none.
     pub collection: u32,
-    /// What follows the commit field.
+    /// The own LSN of a relocated put.
+    pub own: Vec<u8>,
+    /// What it names as the version that it replaces.
+    pub replaces: Replaces,
+    /// Where its chunks stand, if it is of chunks.
+    pub chunks: Vec<u64>,
+    /// What follows in front of the body.
     pub rest: Vec<u8>,
     /// What it does to the state.
     pub effect: Effect,
@@ -27,6 +36,15 @@ pub struct Record {
     pub payload: Option<Vec<u8>>,
 }
 
+/// What a record names as the version that it replaces (F-6.6).
+#[derive(Debug, Clone)]
+pub enum Replaces {
+    /// What there is under this key, if anything.
+    Newest(Key),
+    /// These bytes, where its flags ask for any.
+    Bytes(Vec<u8>),
+}
+
 /// What a record does to the state.
 #[derive(Debug, Clone)]
 pub enum Effect {
@@ -37,7 +55,7 @@ pub enum Effect {
     /// A key without a document.
     Delete(Key),
     /// A version that stands elsewhere from now on.
-    Relocate(Key, u64),
+    Relocate(Key),
     /// A collection begins.
     Create(u32, String),
     /// A collection ends.
@@ -50,8 +68,24 @@ pub enum Effect {
 
 impl Record {
     fn new(kind: u8, collection: u32, rest: Vec<u8>, effect: Effect) -> Self {
-        let (beyond, length_more, payload) = ([0; 2], 0, None);
-        Record { kind, flags: 0, collection, rest, effect, commit_off: 0, beyond, length_more, payload }
+        Record {
+            kind,
+            flags: 0,
+            collection,
+            own: Vec::new(),
+            replaces: Replaces::Bytes(Vec::new()),
+            chunks: Vec::new(),
+            rest,
+            effect,
+            commit_off: 0,
+            beyond: [0; 2],
+            length_more: 0,
+            payload: None,
+        }
+    }
+
+    fn replacing(self, key: &Key) -> Self {
+        Record { replaces: Replaces::Newest(key.clone()), ..self }
     }
 
     /// A record of any kind that does nothing.
@@ -65,14 +99,15 @@ impl Record {
     pub fn put(collection: u32, key: &Key, document: &Document) -> Self {
         let document = cbor::document(document);
         let rest = [cbor::key(key), document.clone()].concat();
-        Record::new(1, collection, rest, Effect::Put(key.clone(), document))
+        Record::new(1, collection, rest, Effect::Put(key.clone(), document)).replacing(key)
     }
 
     /// A put of a document in chunks, which stand at these addresses.
     #[must_use]
     pub fn put_chunked(collection: u32, key: &Key, document: &[u8], chunks: &[u64]) -> Self {
         let rest = [cbor::key(key), chunk_list(document.len() as u64, chunks)].concat();
-        Record { flags: 8, ..Record::new(1, collection, rest, Effect::Put(key.clone(), document.to_vec())) }
+        let put = Record::new(1, collection, rest, Effect::Put(key.clone(), document.to_vec()));
+        Record { flags: 8, chunks: chunks.to_vec(), ..put.replacing(key) }
     }
 
     /// A chunk.
@@ -85,28 +120,23 @@ impl Record {
     /// A delete.
     #[must_use]
     pub fn delete(collection: u32, key: &Key) -> Self {
-        Record::new(2, collection, cbor::key(key), Effect::Delete(key.clone()))
+        Record::new(2, collection, cbor::key(key), Effect::Delete(key.clone())).replacing(key)
     }
 
-    /// A put of a version that stood at `from` and was made by `own`.
+    /// A put of a version that stands elsewhere and was made by `own`.
     #[must_use]
-    pub fn relocated(collection: u32, key: &Key, document: &[u8], own: u64, from: u64) -> Self {
-        let rest = [own.to_le_bytes().to_vec(), varint(from), cbor::key(key), document.to_vec()].concat();
-        Record::new(3, collection, rest, Effect::Relocate(key.clone(), from))
+    pub fn relocated(collection: u32, key: &Key, document: &[u8], own: u64) -> Self {
+        let rest = [cbor::key(key), document.to_vec()].concat();
+        let moved = Record::new(3, collection, rest, Effect::Relocate(key.clone())).replacing(key);
+        Record { own: own.to_le_bytes().to_vec(), ..moved }
     }
 
-    /// A put of a version in chunks that stood at `from` and was made by `own`.
+    /// A put of a version in chunks that stands elsewhere and was made by `own`.
     #[must_use]
-    pub fn relocated_chunked(
-        collection: u32,
-        key: &Key,
-        document: &[u8],
-        chunks: &[u64],
-        origin: [u64; 2],
-    ) -> Self {
-        let [own, from] = origin;
+    pub fn relocated_chunked(collection: u32, key: &Key, document: &[u8], chunks: &[u64], own: u64) -> Self {
         let list = chunk_list(document.len() as u64, chunks);
-        Record { flags: 8, ..Record::relocated(collection, key, &list, own, from) }
+        let moved = Record::relocated(collection, key, &list, own);
+        Record { flags: 8, chunks: chunks.to_vec(), ..moved }
     }
 
     /// A change of the catalog, as any map.
@@ -155,12 +185,38 @@ impl Record {
         Record::raw(7, 0, 0, [last.to_le_bytes(), end.to_le_bytes()].concat())
     }
 
-    /// The same with more in front of the key: what flags ask for.
+    /// The same with more in front of the key: what flags behind that of a replaced version ask for.
     #[must_use]
     pub fn with(mut self, flags: u8, before_the_key: &[u8]) -> Self {
         self.flags |= flags;
         self.rest.splice(0..0, before_the_key.iter().copied());
         self
+    }
+
+    /// The same, naming these bytes as the version that it replaces.
+    #[must_use]
+    pub fn naming(mut self, bytes: &[u8]) -> Self {
+        (self.flags, self.replaces) = (self.flags | 1, Replaces::Bytes(bytes.to_vec()));
+        self
+    }
+
+    /// The same, naming no version as the one that it replaces.
+    #[must_use]
+    pub fn naming_none(mut self) -> Self {
+        (self.flags, self.replaces) = (self.flags & !1, Replaces::Bytes(Vec::new()));
+        self
+    }
+
+    /// What it names as the version that it replaces, in segments of this length; none where that is nothing.
+    pub(super) fn named(&self, world: &World, segment_bytes: u32) -> Option<Vec<u8>> {
+        match &self.replaces {
+            Replaces::Bytes(bytes) => (!bytes.is_empty()).then(|| bytes.clone()),
+            Replaces::Newest(key) => world.version(self.collection, key).map(|version| {
+                let goes = |chunk: &&u64| self.kind != 3 || !self.chunks.contains(chunk);
+                let ended: Vec<_> = version.chunks.iter().filter(goes).copied().collect();
+                replaced(version.value, &ended, segment_bytes)
+            }),
+        }
     }
 
     /// The same, doing nothing.
@@ -170,19 +226,47 @@ impl Record {
         self
     }
 
+    /// The value of the version that it is, standing at this log address (F-6.6).
+    #[must_use]
+    pub fn value(&self, address: u64) -> u64 {
+        address * 4 + u64::from(self.flags & 8 != 0) * 2 + u64::from(self.kind == 3)
+    }
+
     /// What the record does, standing at this log address.
     pub(super) fn carry_out(&self, world: &mut World, address: u64) {
         match &self.effect {
             Effect::None => {}
-            Effect::Put(key, document) => world.put(self.collection, key, address, document),
+            Effect::Put(key, document) => {
+                let (chunks, document) = (self.chunks.clone(), document.clone());
+                world.put(self.collection, key, Version { value: self.value(address), chunks, document });
+            }
             Effect::Delete(key) => world.delete(self.collection, key),
-            Effect::Relocate(key, from) => world.relocate(self.collection, key, *from, address),
+            Effect::Relocate(key) => {
+                world.relocate(self.collection, key, self.value(address), &self.chunks);
+            }
             Effect::Create(id, name) => world.create(*id, name),
             Effect::Drop(id) => world.drop(*id),
             Effect::Clear(id, new) => world.clear(*id, *new),
             Effect::Rename(id, name) => world.rename(*id, name),
         }
     }
+}
+
+/// A version of this value, and where those of its chunks stand that die with it (F-6.6).
+#[must_use]
+pub fn replaced(value: u64, ended: &[u64], segment_bytes: u32) -> Vec<u8> {
+    let mut list = Vec::new();
+    if value & 2 != 0 {
+        let mut counts = BTreeMap::new();
+        for address in ended {
+            *counts.entry(address / u64::from(segment_bytes)).or_insert(0) += 1;
+        }
+        list.extend(varint(counts.len() as u64));
+        list.extend(
+            counts.into_iter().flat_map(|(sequence, count)| [varint(sequence), varint(count)].concat()),
+        );
+    }
+    [varint(value), list].concat()
 }
 
 /// F-6.7

@@ -20,8 +20,27 @@ pub struct Documents {
     pub name: String,
     /// The next id.
     pub next: u64,
-    /// By key: where the newest version stands, and its bytes.
-    pub found: BTreeMap<Key, (u64, Vec<u8>)>,
+    /// The newest versions, by key.
+    pub found: BTreeMap<Key, Version>,
+}
+
+/// The newest version of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    /// Where it stands, and what stands there (F-6.6).
+    pub value: u64,
+    /// Where its chunks stand, if it is of chunks.
+    pub chunks: Vec<u64>,
+    /// Its bytes.
+    pub document: Vec<u8>,
+}
+
+impl Documents {
+    /// Each key, and the value of its newest version.
+    #[must_use]
+    pub fn entries(&self) -> Vec<(Key, u64)> {
+        self.found.iter().map(|(key, version)| (key.clone(), version.value)).collect()
+    }
 }
 
 impl World {
@@ -52,14 +71,14 @@ impl World {
     }
 
     /// A new version of a document.
-    pub fn put(&mut self, id: u32, key: &Key, address: u64, document: &[u8]) {
+    pub fn put(&mut self, id: u32, key: &Key, version: Version) {
         let Some(documents) = self.collections.get_mut(&id) else { return };
         if let Key::Int(int) = key
             && *int >= 0
         {
             documents.next = documents.next.max(*int as u64 + 1);
         }
-        documents.found.insert(key.clone(), (address, document.to_vec()));
+        documents.found.insert(key.clone(), version);
     }
 
     /// A document is gone.
@@ -70,13 +89,18 @@ impl World {
     }
 
     /// A version stands elsewhere.
-    pub fn relocate(&mut self, id: u32, key: &Key, from: u64, to: u64) {
+    pub fn relocate(&mut self, id: u32, key: &Key, to: u64, chunks: &[u64]) {
         if let Some(documents) = self.collections.get_mut(&id)
-            && let Some((address, _)) = documents.found.get_mut(key)
-            && *address == from
+            && let Some(version) = documents.found.get_mut(key)
         {
-            *address = to;
+            (version.value, version.chunks) = (to, chunks.to_vec());
         }
+    }
+
+    /// The newest version of a document.
+    #[must_use]
+    pub fn version(&self, id: u32, key: &Key) -> Option<&Version> {
+        self.collections.get(&id)?.found.get(key)
     }
 
     /// The collections, by id.
@@ -94,7 +118,7 @@ impl World {
             documents: documents
                 .found
                 .iter()
-                .map(|(key, (_, document))| (cbor::key(key).into(), document.clone().into()))
+                .map(|(key, version)| (cbor::key(key).into(), version.document.clone().into()))
                 .collect(),
         };
         let mut collections: Vec<_> = self.collections.values().map(collection).collect();

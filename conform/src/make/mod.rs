@@ -25,7 +25,7 @@ use crate::case::{Case, Group, Note, Outcome, Place, Request, State, Verdict};
 use notes::NOTES;
 
 /// The version of the format that these vectors are about.
-pub const VERSION: &str = "1.0";
+pub const VERSION: &str = "2.0";
 
 /// Whether a file of the folder is of the group of stores that the engine wrote: these follow its ways of writing, which are not part of the format.
 #[must_use]
@@ -126,4 +126,8 @@ fn corrupt(clauses: &[&str], at: Option<u64>) -> Outcome {
 
 fn newer() -> Outcome {
     Outcome::Newer(Place::default())
+}
+
+fn older() -> Outcome {
+    Outcome::Older(Place::default())
 }

@@ -181,6 +181,7 @@ fn refused(error: &Error) -> Answer {
         // What verifies and is no document was damaged before its checksum was made.
         Error::Decode { .. } => Answer::Corrupt(Refusal::default()),
         Error::NewerFormat { .. } => Answer::Newer(Refusal::default()),
+        Error::OlderFormat { .. } => Answer::Older(Refusal::default()),
         Error::Incomplete => Answer::Incomplete,
         Error::NotHolotype { .. } => Answer::NotHolotype,
         // Nothing else is due of a file that is in memory: no clause of a case will fit.

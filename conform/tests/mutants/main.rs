@@ -195,7 +195,7 @@ fn a_reader_with_a_mistake_in_its_rules_turns_a_vector_red() {
         Bug::IdsFromLiveDocuments,
         Bug::DeletesNotReplayed,
         Bug::DropNotReplayed,
-        Bug::MovedFromIgnored,
+        Bug::ReplacedNotCompared,
     ];
     let mut survivors = Vec::new();
     for bug in bugs {

@@ -122,6 +122,10 @@ fn open_and_read(setup: Setup, disk: &SimDisk) -> Result<Found, String> {
 fn says_what_is_wrong(error: &Error) -> bool {
     matches!(
         error,
-        Error::Corrupt(_) | Error::NotHolotype { .. } | Error::NewerFormat { .. } | Error::Incomplete
+        Error::Corrupt(_)
+            | Error::NotHolotype { .. }
+            | Error::NewerFormat { .. }
+            | Error::OlderFormat { .. }
+            | Error::Incomplete
     )
 }

@@ -166,7 +166,7 @@ mod tests {
                 kind: Kind::Put,
                 collection: COLLECTION,
                 commit: 0,
-                moved: None,
+                own_lsn: None,
                 replaces: None,
                 expiry: None,
                 chunked: false,

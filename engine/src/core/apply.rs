@@ -1,8 +1,8 @@
 //! From a placed commit to what readers see: applied to the index, published, or taken back.
 
-use crate::fold::{Effect, Fold};
-use crate::format::{LogAddress, Lsn};
-use crate::index::State;
+use crate::fold::{Effect, Fold, OfDocument};
+use crate::format::{Geometry, LogAddress, Lsn};
+use crate::index::{Entry, State};
 use crate::log::{Action, Batch, Mark};
 use crate::seeded::{self, Bug};
 use crate::space::Accounts;
@@ -82,19 +82,18 @@ impl Shared {
                     "the one writer checked {change_of_catalog:?} against this very catalog"
                 );
             }
-            let Some(effect) = effect(batch, number) else { continue };
             let replaced = batch.replaced(change);
+            let Some(effect) = effect(batch, number, replaced.map(|(entry, _)| entry)) else { continue };
             // A version that moves is the same in every state that has it, so nobody needs to be kept the old place for: who looked it
             // up before looks again (spec: F-6.8).
-            if let (Effect::Document(documents, key, _), Some((entry, birth))) = (effect, replaced)
+            if let (Effect::Document(of), Some((entry, birth))) = (effect, replaced)
                 && !matches!(change.action, Action::Relocate(_))
             {
-                applying.retain(documents.id, key, entry, birth, change.address);
+                applying.retain(of.documents.id, of.key, entry, birth, change.address);
             }
-            let before = fold.apply(effect);
-            assert_eq!(before, replaced.map(|(entry, _)| entry), "one writer at a time changes the index");
+            assert!(fold.apply(effect), "one writer at a time changes the index");
             if batch.has_chunks() {
-                effects_of_chunks(batch, number).for_each(|effect| _ = fold.apply(effect));
+                effects_of_chunks(self.log.geometry, batch, number).for_each(|effect| _ = fold.apply(effect));
             }
         }
         applying
@@ -110,13 +109,14 @@ impl Shared {
         let batch = &pending.batch;
         let mut fold = Fold::new(self.log.geometry, accounts, !batch.is_system);
         for (number, change) in batch.changes.iter().enumerate().rev().filter(|(_, change)| !change.is_moot) {
-            let Some(effect) = effect(batch, number) else {
+            let before = batch.replaced(change).map(|(entry, _)| entry);
+            let Some(effect) = effect(batch, number, before) else {
                 write(&self.catalog).take_back(change.address);
                 continue;
             };
-            let chunks: Vec<_> = effects_of_chunks(batch, number).collect();
-            chunks.into_iter().rev().for_each(|effect| fold.undo(effect, None));
-            fold.undo(effect, batch.replaced(change).map(|(entry, _)| entry));
+            let chunks: Vec<_> = effects_of_chunks(self.log.geometry, batch, number).collect();
+            chunks.into_iter().rev().for_each(|effect| fold.undo(effect));
+            fold.undo(effect);
         }
         for touched in &batch.collections {
             touched.documents.set_largest_id(touched.largest_before);
@@ -125,9 +125,9 @@ impl Shared {
     }
 }
 
-/// What the record of change `number` does; none of the catalog, which has its own.
+/// What the record of change `number` does, which replaces the version at `before`; none of the catalog, which has its own.
 #[inline]
-fn effect(batch: &Batch, number: usize) -> Option<Effect<'_>> {
+fn effect(batch: &Batch, number: usize, before: Option<Entry>) -> Option<Effect<'_>> {
     let change = &batch.changes[number];
     let new = match change.action {
         Action::Catalog(..) => return None,
@@ -136,16 +136,17 @@ fn effect(batch: &Batch, number: usize) -> Option<Effect<'_>> {
         Action::Put | Action::Relocate(_) => Some((batch.entry(number), change.len)),
     };
     let documents = batch.documents(change).expect("a document has a collection");
-    Some(Effect::Document(documents, batch.key(change).expect("a document has a key"), new))
+    let key = batch.key(change).expect("a document has a key");
+    Some(Effect::Document(OfDocument { documents, key, before, new }))
 }
 
 /// What the chunks do that were placed for change `number`, and those of what it replaces.
-fn effects_of_chunks(batch: &Batch, number: usize) -> impl Iterator<Item = Effect<'_>> {
+fn effects_of_chunks(geometry: Geometry, batch: &Batch, number: usize) -> impl Iterator<Item = Effect<'_>> {
     let collection = batch.documents(&batch.changes[number]).map_or(0, |documents| documents.id);
     let placed = batch.chunks_of(number).iter();
     let placed = placed.map(move |chunk| Effect::Chunk(collection, chunk.address, chunk.len));
     let superseded = batch.superseded_chunks(number);
-    placed.chain(superseded.map(move |at| Effect::EndChunk(collection, at)))
+    placed.chain(superseded.map(move |at| Effect::EndChunks(collection, geometry.split(at).0, 1)))
 }
 
 #[cfg(test)]

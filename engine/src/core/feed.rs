@@ -301,7 +301,7 @@ fn file_offset(log: &Log, address: LogAddress) -> u64 {
 /// What a record says to a feed; none where that is nothing of its own, as with chunks.
 fn change_of(record: &Record<'_>, address: LogAddress) -> Result<Option<Change>> {
     let collection = record.collection;
-    let replaced = record.replaces.map(|address| Location { collection, address });
+    let replaced = record.replaces.map(|replaced| Location { collection, address: replaced.address() });
     let key = || record.key.map(KeyRef::to_key).expect("a document's record was parsed with its key");
     Ok(match record.kind {
         Kind::Put => {

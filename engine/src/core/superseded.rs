@@ -11,8 +11,6 @@ use crate::seeded::{self, Bug};
 use super::shared::Shared;
 
 impl Shared {
-    //= spec/format.md#f-6-6-replaced-version
-    //# A put or delete that replaces a version SHOULD name its address.
     /// What a change of a key supersedes whose newest version is at `entry`.
     pub(super) fn replaces(&self, entry: Entry) -> Result<Replaces> {
         // Whoever holds a state from after the move, now or later, has the version by its place alone: most need no look at the record.

@@ -24,6 +24,7 @@ macro_rules! table {
 table! {
     CheckPath = "check the path, or create a store under another name",
     UseItsVersion = "open it with the version that wrote it",
+    ExportThere = "export it with the version that wrote it, and import that into a new store",
     CloseElsewhere = "close it there, or open it read-only in both",
     CreateAnew = "open it for writing to create it anew",
     FreeSpace = "free some space and try again",

@@ -16,6 +16,7 @@ impl Error {
         Some(match self {
             Error::NotHolotype { .. } => Advice::CheckPath.text(),
             Error::NewerFormat { .. } => Advice::UseItsVersion.text(),
+            Error::OlderFormat { .. } => Advice::ExportThere.text(),
             Error::Locked { .. } => Advice::CloseElsewhere.text(),
             Error::Incomplete => Advice::CreateAnew.text(),
             Error::StorageFull { .. } => Advice::FreeSpace.text(),
@@ -90,6 +91,9 @@ impl fmt::Display for Condition<'_> {
             }
             Error::NewerFormat { major, minor, unknown_features } => {
                 write!(f, "the file has format {major}.{minor} (unknown feature bits {unknown_features:#x})")
+            }
+            Error::OlderFormat { major, minor } => {
+                write!(f, "the file has format {major}.{minor}, which this version does not read any more")
             }
             Error::Locked { path } => {
                 write!(f, "{} is open already, here or in another process", path.display())

@@ -10,8 +10,7 @@
 //! | collection; 0 for none                              | varint        | always                     |
 //! | commit: count of the record's LSN less the base     | varint        | always                     |
 //! | own LSN                                             | 8             | relocated put              |
-//! | address moved from                                  | varint        | relocated put              |
-//! | address of the version it replaces                  | varint        | flag bit 0                 |
+//! | the version that it replaces (F-6.6)                | varint, list  | flag bit 0                 |
 //! | expiry, i64                                         | 8             | flag bit 1                 |
 //! | extension block                                     | varint, bytes | flag bit 2                 |
 //! | key, CBOR                                           |               | put, delete, relocated put, chunk |
@@ -27,9 +26,10 @@ mod expected;
 mod head;
 mod kind;
 mod parsed;
+mod replaced;
 
 use super::checksum::{crc, crc_append, crc_append_u32};
-use super::{Lineage, LogAddress, Lsn, SEGMENT_BYTES_MAX, varint};
+use super::{Lineage, Lsn, SEGMENT_BYTES_MAX, varint};
 use crate::document::KeyRef;
 
 pub use super::body::{encode_opening, parse_opening};
@@ -39,21 +39,21 @@ use head::LENGTH;
 pub use head::PEEK_LEN;
 pub use kind::Kind;
 pub use parsed::{Record, RecordFault};
+pub use replaced::{ENDED_CHUNK_LEN_MAX, REPLACED_LEN_MAX, Replaced, encode_ended};
 
-/// The longest that the part of a record before its key can be, as this version writes it.
+/// The longest that the part of a record before its key can be, as this version writes it, but for a list of chunks that die.
 pub const RECORD_HEADER_LEN_MAX: usize = LENGTH
     + varint::len(SEGMENT_BYTES_MAX as u64)
     + varint::len(u32::MAX as u64) // collection
     + varint::len(u32::MAX as u64) // commit
     + 8 // own LSN
-    + varint::len(LogAddress::MAX.0) // address moved from
-    + varint::len(LogAddress::MAX.0) // address of the version it replaces
+    + REPLACED_LEN_MAX
     + 8; // expiry
 /// The longest that the part of a record before its body can be, as this version writes it: a CBOR key has a
 /// head of up to 3 bytes.
 pub const RECORD_OVERHEAD_MAX: usize = RECORD_HEADER_LEN_MAX + 3 + crate::document::KEY_LEN_MAX;
 
-const _: () = assert!(RECORD_HEADER_LEN_MAX == 52);
+const _: () = assert!(RECORD_HEADER_LEN_MAX == 45);
 const _: () =
     assert!(crate::document::KEY_LEN_MAX <= 0xffff, "a head of 3 bytes holds the length of any key");
 
@@ -86,10 +86,10 @@ pub struct RecordParts<'a> {
     pub collection: u32,
     /// The count of the record's LSN, less that with which its stretch begins (F-6.2).
     pub commit: u32,
-    /// Of a relocated put, and of no other: its own LSN and the address moved from.
-    pub moved: Option<(Lsn, LogAddress)>,
-    /// The version that it replaces.
-    pub replaces: Option<LogAddress>,
+    /// Of a relocated put, and of no other: its own LSN.
+    pub own_lsn: Option<Lsn>,
+    /// The version that it replaces. A relocated put has one.
+    pub replaces: Option<Replaced<'a>>,
     /// When the document expires, in milliseconds since 1970-01-01 UTC.
     pub expiry: Option<i64>,
     /// Whether the body is a chunk list in place of a document.

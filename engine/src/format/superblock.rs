@@ -48,15 +48,15 @@ pub const SLOT_OFFSETS: [u64; 2] = [0, 4096];
 /// The first bytes of a slot.
 pub const MAGIC: [u8; 8] = *b"HOLOTYPE";
 /// The format's major version: a reader refuses any other.
-pub const FORMAT_MAJOR: u16 = 1;
+pub const FORMAT_MAJOR: u16 = 2;
 /// The format's minor version, as new files have it.
 pub const FORMAT_MINOR: u16 = 0;
 
-/// CRC-32C, the one checksum of version 1.
+/// CRC-32C, the one checksum of version 2.
 const CHECKSUM_KIND_CRC32C: u8 = 1;
-/// The incompatible features that this reader knows: version 1.0 defines none.
+/// The incompatible features that this reader knows: version 2.0 defines none.
 const INCOMPATIBLE_KNOWN: u64 = 0;
-/// The read-only-compatible features that this writer knows: version 1.0 defines none.
+/// The read-only-compatible features that this writer knows: version 2.0 defines none.
 const READ_ONLY_COMPATIBLE_KNOWN: u64 = 0;
 const FLAG_CLEAN: u32 = 1;
 
@@ -195,7 +195,7 @@ impl Superblock {
 }
 
 //= spec/recovery.md#r-5-1-no-valid-slot
-//# When neither slot is valid and one begins with the magic and a format major above 1, a reader MUST refuse
+//# When neither slot is valid and one begins with the magic and a format major above 2, a reader MUST refuse
 //# the file as of a newer format (C-2.1).
 /// What the first bytes of a slot that is not valid say of a newer major version, which may have other checksums (spec: C-4.1).
 pub(crate) fn newer_major(bytes: &[u8]) -> Option<Error> {
@@ -215,7 +215,7 @@ pub enum Slot {
     Torn,
     /// As it was written.
     Valid(Box<Superblock>),
-    /// As it was written, but by a newer version, or not by the rules: the file is not to be opened.
+    /// As it was written, but by another version, or not by the rules: the file is not to be opened.
     Refused(Error),
 }
 
@@ -243,8 +243,8 @@ pub fn parse_slot(bytes: &[u8; SLOT_LEN], index: usize) -> Slot {
     if !sum_holds || u64_at(bytes, GENERATION) % 2 != index as u64 {
         return Slot::Torn;
     }
-    if let Some(newer) = newer_format(bytes) {
-        return Slot::Refused(newer);
+    if let Some(other) = other_format(bytes) {
+        return Slot::Refused(other);
     }
     match decode(bytes, SLOT_OFFSETS[index]) {
         Ok(superblock) => Slot::Valid(Box::new(superblock)),
@@ -253,20 +253,26 @@ pub fn parse_slot(bytes: &[u8; SLOT_LEN], index: usize) -> Slot {
 }
 
 //= spec/format.md#f-3-4-versions-and-features
-//# A reader MUST refuse the file when a valid slot, the newest or not, has a format major other than 1, a
+//# A reader MUST refuse the file when a valid slot, the newest or not, has a format major other than 2, a
 //# checksum kind other than 1, or in its incompatible mask a bit that the reader does not know.
 //= spec/versions.md#c-2-1-newer-major
 //# The error MUST say which major and minor version the file has.
 //= spec/versions.md#c-2-4-refused-is-not-corrupt
 //# A reader that refuses because of something it does not know MUST say that a newer version wrote it, and
 //# not that the file is corrupt.
+//= spec/versions.md#c-2-6-older-major
+//# A reader that refuses a file of an older major MUST say that an older version wrote it, and which, and not
+//# that the file is corrupt.
 /// Why a valid slot is none of ours to read, if so.
-fn newer_format(bytes: &[u8; SLOT_LEN]) -> Option<Error> {
-    let major = u16_at(bytes, MAJOR);
+fn other_format(bytes: &[u8; SLOT_LEN]) -> Option<Error> {
+    let (major, minor) = (u16_at(bytes, MAJOR), u16_at(bytes, MINOR));
+    if major < FORMAT_MAJOR {
+        return Some(Error::OlderFormat { major, minor });
+    }
     let unknown_features = u64_at(bytes, INCOMPATIBLE) & !INCOMPATIBLE_KNOWN;
     let known =
         major == FORMAT_MAJOR && bytes[CHECKSUM_KIND] == CHECKSUM_KIND_CRC32C && unknown_features == 0;
-    (!known).then(|| Error::NewerFormat { major, minor: u16_at(bytes, MINOR), unknown_features })
+    (!known).then_some(Error::NewerFormat { major, minor, unknown_features })
 }
 
 //= spec/format.md#f-1-4-reserved-bytes

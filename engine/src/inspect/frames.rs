@@ -1,7 +1,7 @@
 //! The frames of a log segment, and which of them count.
 
 use crate::format::frame::{Frame, FrameFault, FrameFlags, FrameSearch, SegmentSeed, check_body};
-use crate::format::record::{self, Kind, Record, RecordFault, RecordSeed, parse_opening, peek_len};
+use crate::format::record::{self, Kind, Record, RecordFault, RecordSeed, Replaced, parse_opening, peek_len};
 use crate::format::{Geometry, Lineage, LogAddress, Lsn};
 
 use super::budget::Budget;
@@ -87,7 +87,8 @@ pub struct RecordView<'a> {
 
 impl RecordView<'_> {
     pub(super) fn moved_from(&self) -> Option<LogAddress> {
-        self.record.moved.map(|(_, from)| from)
+        let is_moved = self.record.kind == Kind::RelocatedPut;
+        self.record.replaces.filter(|_| is_moved).map(Replaced::address)
     }
 
     pub(super) fn usage(&self) -> Use {

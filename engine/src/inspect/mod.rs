@@ -71,7 +71,7 @@ struct Survey {
 /// Opens the file at `path` for looking at it.
 ///
 /// # Errors
-/// `NotHolotype` where nothing in the file tells that it was a store; `Incomplete` where its creation was not finished; `NewerFormat`;
+/// `NotHolotype` where nothing in the file tells that it was a store; `Incomplete` where its creation was not finished; `NewerFormat`, `OlderFormat`;
 /// `NotFound`, `CannotOpen`, `Io`.
 pub fn open(path: impl AsRef<Path>) -> Result<Inspector> {
     open_on(FileStorage::open_unlocked(path.as_ref())?)

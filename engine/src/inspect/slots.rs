@@ -65,8 +65,8 @@ impl Root {
             return Ok(Root { slots, superblock, is_inferred: false, refusal });
         }
         match refusal {
-            // What is written in a newer format is not for us to guess at.
-            Some(error @ Error::NewerFormat { .. }) => Err(error),
+            // What is written in another format is not for us to guess at.
+            Some(error @ (Error::NewerFormat { .. } | Error::OlderFormat { .. })) => Err(error),
             refusal => match guess_superblock(storage, file_len) {
                 Ok(superblock) => Ok(Root { slots, superblock, is_inferred: true, refusal }),
                 // The slots have the better reason: a store that was, and of which nothing else is left.

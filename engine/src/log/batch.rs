@@ -31,7 +31,6 @@ pub(crate) enum Action {
 pub(crate) struct Relocation {
     /// The commit that made the version.
     pub(crate) lsn: Lsn,
-    pub(crate) from: LogAddress,
     pub(crate) expiry: Option<i64>,
     /// For a document of chunks: its length, and all its chunks in order.
     pub(crate) chunks: Option<(u64, Vec<Chunk>)>,

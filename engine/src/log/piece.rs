@@ -8,7 +8,7 @@ pub(super) fn nameless(kind: Kind) -> RecordParts<'static> {
         kind,
         collection: 0,
         commit: 0,
-        moved: None,
+        own_lsn: None,
         replaces: None,
         expiry: None,
         chunked: false,

@@ -5,12 +5,15 @@ use crate::error::{Error, Result};
 use crate::format::LogAddress;
 use crate::format::body::{encode_chunk, encode_chunk_list};
 use crate::format::frame::PARTS_MAX;
-use crate::format::record::{Kind, RECORD_HEADER_LEN_MAX, RecordParts};
+use crate::format::record::{
+    ENDED_CHUNK_LEN_MAX, Kind, RECORD_HEADER_LEN_MAX, RecordParts, Replaced, encode_ended,
+};
 use crate::format::varint::VARINT_LEN_MAX;
+use crate::index::Entry;
 use crate::seeded::{self, Bug};
 
 use super::appender::{Appender, Parts};
-use super::batch::{Action, Batch, Change, Chunk, PlacedChunk};
+use super::batch::{Action, Batch, Change, Chunk, PlacedChunk, Replaces};
 use super::piece::nameless;
 
 #[cfg(test)]
@@ -30,7 +33,7 @@ impl Appender {
                 // It could be stored, but in no page of a checkpoint (spec: F-8.3).
                 return Err(Error::KeyTooLong { len: change.key_len(), max: key_len_max });
             }
-            let bound = record_bound(change);
+            let bound = record_bound(change) + self.ended_bound(batch, change.replaces, number);
             bytes += if bound <= max && moving(change).is_none() {
                 bound
             } else {
@@ -45,7 +48,7 @@ impl Appender {
 
     /// How long the chunks of change `number` and their list may become, wherever they are placed.
     fn bound_of_chunks(&self, batch: &Batch, number: usize) -> Result<usize> {
-        let (max, change) = (self.geometry.record_len_max(), &batch.changes[number]);
+        let (record_len_max, change) = (self.geometry.record_len_max(), &batch.changes[number]);
         let (listed, chunks) = match moving(change) {
             Some((_, chunks)) => {
                 let moves = chunks.iter().filter_map(|chunk| match chunk {
@@ -56,15 +59,39 @@ impl Appender {
             }
             None => {
                 let count = change.body_len().div_ceil(self.chunk_len(change));
-                (count, count * max)
+                (count, count * record_len_max)
             }
         };
-        let list = list_bound(change, listed);
-        if list <= max {
-            return Ok(chunks + list);
+        let most = self.chunks_max(change);
+        if listed > most {
+            let max = most * self.chunk_len(change);
+            return Err(Error::DocumentTooLarge { len: change.body_len(), max });
         }
-        let most = (max - list_bound(change, 0)) / size_of::<LogAddress>();
-        Err(Error::DocumentTooLarge { len: change.body_len(), max: most * self.chunk_len(change) })
+        Ok(chunks + list_bound(change, listed) + self.ended_bound(batch, change.replaces, number))
+    }
+
+    //= spec/format.md#f-6-7-chunk-list
+    //# A writer MUST refuse a document whose list of addresses would take more than half of the longest
+    //# record's room for it.
+    /// How many chunks the document of a change may have.
+    fn chunks_max(&self, change: &Change) -> usize {
+        let room = self.geometry.record_len_max() - list_bound(change, 0) - VARINT_LEN_MAX;
+        room / (size_of::<LogAddress>() + ENDED_CHUNK_LEN_MAX)
+    }
+
+    /// How long the list may become of the chunks that die with what change `number` replaces.
+    #[inline]
+    fn ended_bound(&self, batch: &Batch, replaces: Replaces, number: usize) -> usize {
+        let chunks = match replaces {
+            Replaces::Version(entry, _) if entry.is_chunked() => batch.superseded_chunks(number).count(),
+            Replaces::Nothing | Replaces::Version(..) => return 0,
+            // Whether it will be of chunks is not known yet.
+            Replaces::Change(earlier) => {
+                let earlier = &batch.changes[earlier];
+                earlier.body_len().div_ceil(self.chunk_len(earlier))
+            }
+        };
+        VARINT_LEN_MAX + chunks * ENDED_CHUNK_LEN_MAX
     }
 
     /// The bytes of the document that one chunk of a change holds: as many as fill a segment.
@@ -76,11 +103,18 @@ impl Appender {
     #[inline]
     pub(super) fn place_change(&mut self, parts: &mut Parts, batch: &mut Batch, number: usize) -> Result<()> {
         let change = &batch.changes[number];
-        let bound = record_bound(change);
+        let replaced = batch.replaced(change).map(|(entry, _)| entry);
+        let ended = match replaced {
+            Some(entry) if entry.is_chunked() => self.ended_chunks(batch, number),
+            _ => Vec::new(),
+        };
+        let replaces = replaced.and_then(|entry| named(entry, &ended));
+        let bound = record_bound(change) + ended.len();
         let placed = if bound <= self.geometry.record_len_max() && moving(change).is_none() {
-            self.place_record(parts, &mut record_of(batch, number), &[batch.key_and_body(change)], bound)?
+            let bytes = [batch.key_and_body(change)];
+            self.place_record(parts, &mut record_of(batch, number, replaces), &bytes, bound)?
         } else {
-            let placed = self.place_chunks(parts, batch, number)?;
+            let placed = self.place_chunks(parts, batch, number, replaces)?;
             batch.changes[number].is_chunked = true;
             placed
         };
@@ -90,12 +124,23 @@ impl Appender {
         Ok(())
     }
 
+    //= spec/format.md#f-6-6-replaced-version
+    //# A writer MUST list all chunks of a version that a put or a delete replaces; of one that a relocated put
+    //# replaces, those that were moved with it.
+    /// The list of the chunks that die with what change `number` replaces.
+    fn ended_chunks(&self, batch: &Batch, number: usize) -> Vec<u8> {
+        let sequence = |at| self.geometry.split(at).0;
+        let left_out = usize::from(seeded::is_on(Bug::EndedChunkLeftOut));
+        encode_ended(batch.superseded_chunks(number).map(sequence).skip(left_out).collect())
+    }
+
     /// Places the chunks of change `number`, then the record that lists them: of a version that moves, the chunks that move with it.
     fn place_chunks(
         &mut self,
         parts: &mut Parts,
         batch: &mut Batch,
         number: usize,
+        replaces: Option<Replaced<'_>>,
     ) -> Result<(LogAddress, u32)> {
         let change = &batch.changes[number];
         let (key, body) = (batch.key_bytes(change), batch.body(change));
@@ -108,9 +153,8 @@ impl Appender {
         let mut place_chunk = |log: &mut Self, index: usize, part: &[u8], bound: usize| {
             made.clear();
             encode_chunk(index as u64, &[], &mut made);
-            let record = record_of(batch, number);
-            let mut chunk =
-                RecordParts { kind: Kind::Chunk, moved: None, expiry: None, replaces: None, ..record };
+            let record = record_of(batch, number, None);
+            let mut chunk = RecordParts { kind: Kind::Chunk, own_lsn: None, expiry: None, ..record };
             let (address, len) = log.place_record(parts, &mut chunk, &[key, &made, part], bound)?;
             placed.push(PlacedChunk { change: number, address, len });
             Ok::<_, Error>(address)
@@ -139,8 +183,9 @@ impl Appender {
         };
         made.clear();
         encode_chunk_list(document_len, &listed, &mut made);
-        let mut list = RecordParts { chunked: true, ..record_of(batch, number) };
-        let list = self.place_record(parts, &mut list, &[key, &made], list_bound(change, listed.len()))?;
+        let mut list = RecordParts { chunked: true, ..record_of(batch, number, replaces) };
+        let bound = list_bound(change, listed.len()) + replaces.map_or(0, |replaced| replaced.ended.len());
+        let list = self.place_record(parts, &mut list, &[key, &made], bound)?;
         assert_eq!(batch.chunks.len(), first, "they are noted once all of them are placed");
         placed.iter().for_each(|chunk| batch.note_placed(chunk.len));
         batch.chunks.append(&mut placed);
@@ -166,7 +211,7 @@ fn list_bound(change: &Change, chunks: usize) -> usize {
 
 /// The record of change `number`, as if it were one, without key and body, of a commit that is still to be named.
 #[inline(always)]
-fn record_of(batch: &Batch, number: usize) -> RecordParts<'static> {
+fn record_of<'a>(batch: &Batch, number: usize, replaces: Option<Replaced<'a>>) -> RecordParts<'a> {
     let change = &batch.changes[number];
     let kind = match change.action {
         Action::Put => Kind::Put,
@@ -176,14 +221,26 @@ fn record_of(batch: &Batch, number: usize) -> RecordParts<'static> {
         Action::Free(_) => Kind::SegmentFreed,
     };
     let Some(documents) = batch.documents(change) else { return nameless(kind) };
-    let record = RecordParts { collection: documents.id, ..nameless(kind) };
+    let record = RecordParts { collection: documents.id, replaces, ..nameless(kind) };
     match &change.action {
         Action::Relocate(relocation) => {
-            let moved = Some((relocation.lsn, relocation.from));
-            RecordParts { moved, expiry: relocation.expiry, ..record }
+            RecordParts { own_lsn: Some(relocation.lsn), expiry: relocation.expiry, ..record }
         }
-        _ => RecordParts { replaces: batch.replaced(change).map(|(entry, _)| entry.address()), ..record },
+        _ => record,
     }
+}
+
+//= spec/format.md#f-6-6-replaced-version
+//# A put, delete or relocated put MUST name the version that its key has before it, if there is one, and none
+//# if there is none.
+/// The version at `entry` as the record that replaces it names it, with the list of the chunks that die with it.
+#[inline]
+fn named(entry: Entry, ended: &[u8]) -> Option<Replaced<'_>> {
+    if seeded::is_on(Bug::ReplacedLeftOut) && !entry.is_relocated() && ended.is_empty() {
+        return None;
+    }
+    let wrong = u64::from(seeded::is_on(Bug::ReplacedBitWrong));
+    Some(Replaced { value: entry.value() ^ wrong, ended })
 }
 
 /// Length and chunks of the document of a change, if that is a move of one that is made of chunks.

@@ -131,7 +131,7 @@ impl Log {
 
     /// As [`lsn`](Self::lsn), of a record of `segment`.
     pub(crate) fn lsn_in(&self, segment: &Segment, record: &Record<'_>, address: LogAddress) -> Lsn {
-        record.moved.map_or_else(|| self.commit_in(segment, record, address), |(own, _)| own)
+        record.own_lsn.unwrap_or_else(|| self.commit_in(segment, record, address))
     }
 
     /// The LSN of the commit that placed a record of `segment`, moved or not.

@@ -5,7 +5,6 @@
 //! this room writes, but for [`create`]: what recovery decides is carried out by the writer, later.
 
 mod checkpoint;
-mod chunks;
 mod claims;
 mod commit;
 mod create;

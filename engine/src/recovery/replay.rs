@@ -1,23 +1,20 @@
 //! Carries out accepted commits: catalog and indexes as they stand after the last one.
 
-use std::collections::BTreeSet;
-
 use crate::cache::SegmentTable;
 use crate::document::KeyRef;
 use crate::error::{Clause, Corruption, Error, Result};
-use crate::fold::{Effect, Fold};
-use crate::format::body::{ChunkList, parse_segment_freed};
+use crate::fold::{Effect, Fold, OfDocument};
+use crate::format::body::parse_segment_freed;
 use crate::format::catalog::{CatalogChange, CatalogFault};
-use crate::format::record::{Kind, Record};
+use crate::format::record::{Kind, Record, Replaced};
 use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR};
-use crate::format::{LogAddress, Lsn};
-use crate::index::{Catalog, Documents, Entry, PrimaryIndex};
+use crate::format::{Geometry, LogAddress, Lsn};
+use crate::index::{Catalog, Documents, Entry};
 use crate::log::record_fault;
 use crate::seeded::{self, Bug};
 use crate::space::Accounts;
 use crate::sync::Arc;
 
-use super::chunks::chunks_of;
 use super::commit::{Commit, Part};
 use super::scan::Scan;
 use super::start::Start;
@@ -34,9 +31,8 @@ pub(crate) struct Replay {
 
 /// Where a record stands that is carried out.
 #[derive(Debug, Clone, Copy)]
-struct Place<'a> {
-    scan: &'a Scan<'a>,
-    segments: &'a SegmentTable,
+struct Place {
+    geometry: Geometry,
     /// Its LSN, that of the commit.
     lsn: Lsn,
     address: LogAddress,
@@ -44,7 +40,7 @@ struct Place<'a> {
     at: u64,
 }
 
-impl Place<'_> {
+impl Place {
     fn broken(&self, clause: &'static str, what: &'static str) -> Error {
         Corruption { at: self.at, clause: Clause(clause), what, expected: 0, found: 0 }.into()
     }
@@ -109,8 +105,8 @@ impl Replay {
                     .into());
                 }
                 let address = scan.geometry.address(part.segment.sequence, at);
-                let place =
-                    Place { scan, segments, lsn: commit.lsn, address, at: part.segment.file_offset(at) };
+                let (geometry, at) = (scan.geometry, part.segment.file_offset(at));
+                let place = Place { geometry, lsn: commit.lsn, address, at };
                 self.record(place, &record)?;
             }
         }
@@ -122,7 +118,7 @@ impl Replay {
     //= spec/recovery.md#r-9-4-freed-records
     //# When it names a segment that is not in place, or not at that physical index, the reader MUST report
     //# corruption.
-    fn record(&mut self, place: Place<'_>, record: &Record<'_>) -> Result<()> {
+    fn record(&mut self, place: Place, record: &Record<'_>) -> Result<()> {
         let broken = |clause, what| place.broken(clause, what);
         match record.kind {
             Kind::Put | Kind::RelocatedPut | Kind::Delete => {
@@ -130,8 +126,7 @@ impl Replay {
                 // spec: F-7.4. A record of a collection that is unknown here is dead.
                 let Some(naming) = self.catalog.by_id(record.collection) else { return Ok(()) };
                 let documents = Arc::clone(&naming.documents);
-                self.document(place, &documents, key, record);
-                Ok(())
+                self.document(place, &documents, key, record)
             }
             Kind::Chunk => {
                 if self.catalog.by_id(record.collection).is_some() {
@@ -178,34 +173,36 @@ impl Replay {
         }
     }
 
-    fn fold(&mut self, place: Place<'_>) -> Fold<'_> {
-        Fold::new(place.scan.geometry, &mut self.accounts, false)
+    fn fold(&mut self, place: Place) -> Fold<'_> {
+        Fold::new(place.geometry, &mut self.accounts, false)
     }
 
-    /// Carries out a put, a delete, or the move of a version; if that is no longer the newest, there is nothing to move (spec: F-6.8).
-    fn document(&mut self, place: Place<'_>, documents: &Documents, key: KeyRef<'_>, record: &Record<'_>) {
-        let entry = Entry::new(place.address, record.moved.is_some()).with_chunked(record.chunked);
-        let mut new = Some((entry, record.len as u32));
-        let mut stay = BTreeSet::new();
-        if record.kind == Kind::Delete {
-            if seeded::is_on(Bug::DeletesNotReplayed) {
-                return;
-            }
-            new = None;
-        } else if let Some((_, from)) = record.moved {
-            let is_it = |newest: Entry| newest.address() == from || seeded::is_on(Bug::MovedFromIgnored);
-            if !documents.index.get(key).is_some_and(is_it) {
-                return;
-            }
-            let list = if record.chunked { ChunkList::parse(record.body) } else { None };
-            stay.extend(list.iter().flat_map(ChunkList::addresses));
+    //= spec/recovery.md#r-9-2-puts-and-deletes
+    //# A reader MUST report corruption when a put, delete or relocated put names a version by another value
+    //# than its key has by then, names one where its key has none, or names none where it has one.
+    /// Carries out a put, a delete, or the move of a version.
+    fn document(
+        &mut self,
+        place: Place,
+        documents: &Documents,
+        key: KeyRef<'_>,
+        record: &Record<'_>,
+    ) -> Result<()> {
+        if record.kind == Kind::Delete && seeded::is_on(Bug::DeletesNotReplayed) {
+            return Ok(());
         }
+        let entry = Entry::new(place.address, record.own_lsn.is_some()).with_chunked(record.chunked);
+        let new = (record.kind != Kind::Delete).then_some((entry, record.len as u32));
+        let before = record.replaces.and_then(|replaced| Entry::from_value(replaced.value));
         let mut fold = self.fold(place);
-        let before = fold.apply(Effect::Document(documents, key, new));
-        let chunks = before.map(|before| chunks_of(place.scan, place.segments, before)).unwrap_or_default();
-        for chunk in chunks.into_iter().filter(|chunk| !stay.contains(chunk)) {
-            fold.apply(Effect::EndChunk(documents.id, chunk));
+        let agrees = fold.apply(Effect::Document(OfDocument { documents, key, before, new }));
+        for (sequence, count) in record.replaces.into_iter().flat_map(Replaced::ended) {
+            fold.apply(Effect::EndChunks(documents.id, sequence, count));
         }
+        if agrees || seeded::is_on(Bug::ReplacedNotCompared) {
+            return Ok(());
+        }
+        Err(place.broken("R-9.2", "a record names another version than its document has"))
     }
 }
 

@@ -60,8 +60,8 @@ pub(crate) fn open_slots(storage: &FailStop, geometry: Geometry) -> Result<Opene
             Ok(Opened::Store { slot, other: OtherSlot::Valid })
         }
         // spec: F-3.4. Asked of both slots before anything else that either says.
-        (Slot::Refused(error @ Error::NewerFormat { .. }), _)
-        | (_, Slot::Refused(error @ Error::NewerFormat { .. })) => Err(error),
+        (Slot::Refused(error @ (Error::NewerFormat { .. } | Error::OlderFormat { .. })), _)
+        | (_, Slot::Refused(error @ (Error::NewerFormat { .. } | Error::OlderFormat { .. }))) => Err(error),
         (Slot::Refused(error), _) | (_, Slot::Refused(error)) => Err(error),
         (Slot::Valid(slot), Slot::Blank) if slot.generation == 0 => {
             Ok(Opened::Store { slot, other: OtherSlot::Blank })

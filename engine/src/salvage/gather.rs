@@ -259,7 +259,7 @@ impl<'a> Gather<'a> {
         let mut found = None;
         for place in self.swept.chunks.get(&address).into_iter().flatten() {
             let is_of_the_put =
-                place.lsn == change.place.lsn || put.moved.is_some() && place.lsn < change.place.lsn;
+                place.lsn == change.place.lsn || put.own_lsn.is_some() && place.lsn < change.place.lsn;
             let Some(bytes) = self.record_at(*place)?.filter(|_| is_of_the_put) else { continue };
             let Some(chunk) = self.parse(&bytes, *place) else { continue };
             let is_of_the_document =

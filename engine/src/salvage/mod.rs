@@ -73,7 +73,7 @@ use source::Source;
 ///
 /// # Errors
 /// `CannotOpen` where there is a file at `destination`; `Locked` while somebody writes the damaged store; `NotHolotype` where nothing in the file
-/// tells that it was a store; `Incomplete` where its creation was not finished; `NewerFormat`; `NotFound`; `StorageFull`, `Io`. Nothing is left behind then.
+/// tells that it was a store; `Incomplete` where its creation was not finished; `NewerFormat`, `OlderFormat`; `NotFound`; `StorageFull`, `Io`. Nothing is left behind then.
 pub fn salvage(source: impl AsRef<Path>, destination: impl AsRef<Path>) -> Result<SalvageReport> {
     let source = FileStorage::open(source.as_ref(), Access::ReadOnly)?;
     let draft = Draft::begin(destination.as_ref(), None)?;

@@ -170,7 +170,7 @@ impl Search<'_> {
                     collection: record.collection,
                     key: key.to_key(),
                     place,
-                    version: record.moved.map_or(lsn, |(own, _)| own),
+                    version: record.own_lsn.unwrap_or(lsn),
                     is_delete: record.kind == Kind::Delete,
                 });
             }

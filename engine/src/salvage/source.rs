@@ -34,7 +34,7 @@ impl Source {
         let other = match recovery::open_slots(&storage, Geometry::default()) {
             Ok(Opened::Unfinished) => return Err(Error::Incomplete),
             Ok(Opened::Store { other, .. }) => other,
-            Err(newer @ Error::NewerFormat { .. }) => return Err(newer),
+            Err(other @ (Error::NewerFormat { .. } | Error::OlderFormat { .. })) => return Err(other),
             Err(_) => OtherSlot::Invalid,
         };
         let (mut valid, mut problems): (Vec<Superblock>, Vec<Corruption>) = (Vec::new(), Vec::new());

@@ -76,10 +76,10 @@ impl Account {
         }
     }
 
-    /// A checkpoint that vouches for wrong counts must not stop a writer: what is not counted stays so, and `verify` tells.
-    fn take(&mut self, collection: u32) {
+    /// A checkpoint or a list of chunks with wrong counts must not stop a writer: what is not counted stays so, and `verify` tells.
+    fn take(&mut self, collection: u32, records: u64) {
         let Ok(at) = self.live.binary_search_by_key(&collection, |(id, _)| *id) else { return };
-        self.live[at].1 -= 1;
+        self.live[at].1 = self.live[at].1.saturating_sub(records);
         if self.live[at].1 == 0 {
             self.live.remove(at);
         }
@@ -154,21 +154,21 @@ impl Accounts {
         let Some(account) = self.segments.get_mut(&sequence) else { return };
         account.records -= 1;
         account.bytes -= u64::from(len);
-        account.take(collection);
+        account.take(collection, 1);
     }
 
-    /// A live record is live no longer.
-    pub(crate) fn supersede(&mut self, sequence: u64, collection: u32) {
+    /// So many live records of a segment are live no longer.
+    pub(crate) fn supersede(&mut self, sequence: u64, collection: u32, records: u64) {
         if let Some(account) = self.segments.get_mut(&sequence) {
-            account.take(collection);
-            self.superseded += 1;
+            account.take(collection, records);
+            self.superseded = self.superseded.saturating_add(records);
         }
     }
 
     /// The reverse of [`supersede`](Self::supersede).
-    pub(crate) fn restore(&mut self, sequence: u64, collection: u32) {
+    pub(crate) fn restore(&mut self, sequence: u64, collection: u32, records: u64) {
         if let Some(account) = self.segments.get_mut(&sequence) {
-            account.add(collection, 1);
+            account.add(collection, records);
         }
     }
 
@@ -213,8 +213,8 @@ mod tests {
         accounts.add(0, 2, 1, 40);
         let before = accounts.clone();
         accounts.add(0, 1, 1, 60);
-        accounts.supersede(0, 2);
-        accounts.restore(0, 2);
+        accounts.supersede(0, 2, 1);
+        accounts.restore(0, 2, 1);
         accounts.take_back(0, 1, 60);
         accounts.open(1, 1);
         accounts.end_with(0);
@@ -229,7 +229,7 @@ mod tests {
             accounts.add(3, 1, 1, len);
         }
         accounts.add(3, 2, 1, 20);
-        accounts.supersede(3, 1);
+        accounts.supersede(3, 1, 1);
         let account = accounts.get(3).expect("it was opened").clone();
         assert_eq!((account.records, account.bytes), (4, 200));
         assert_eq!(account.bytes_of(account.live_records(|_| true)), 150);

@@ -64,13 +64,21 @@ fn accounts(disk: &Arc<MemoryStorage>, db: &Db) -> Vec<Account> {
 /// Something that befalls a store, and what.
 type Life = (&'static str, fn(&Db));
 
+//= spec/format.md#f-6-6-replaced-version
+//# A writer MUST list all chunks of a version that a put or a delete replaces; of one that a relocated put
+//# replaces, those that were moved with it.
 //= spec/recovery.md#r-9-6-accounts
 //# A writer MUST keep the accounts of P-1.5 through replay as if it placed the records itself: they go on
 //# from those of the table, and are those that it would have had without the crash.
 #[test]
 pub(crate) fn after_a_crash_the_accounts_are_those_that_there_would_have_been_without_it() {
-    let lives: [Life; 5] = [
+    let lives: [Life; 6] = [
         ("long documents are put", |_| {}),
+        ("short ones are put again and deleted", |db| {
+            (10..14).for_each(|key| long(db, key, 20));
+            (10..12).for_each(|key| long(db, key, 30));
+            (11..13).for_each(|key| assert!(db.collection("c").delete(key).expect("nothing hinders it")));
+        }),
         ("one is put again", |db| long(db, 2, 1500)),
         ("one is put again as a short one", |db| long(db, 2, 20)),
         ("one is deleted", |db| assert!(db.collection("c").delete(3).expect("nothing hinders it"))),
@@ -115,7 +123,7 @@ fn go_on_over(store: &mut Forge, physical: u32) {
         physical,
         SegmentHeader { kind, sequence, first_lsn, durable_lsn, prev_end, next, after },
     );
-    store.place(over, 64, &Frame { base: first_lsn.count(), ..Frame::new(first_lsn, vec![put(3, &body)]) });
+    store.place(over, 64, &Frame { base: first_lsn.count(), ..Frame::new(first_lsn, vec![put(99, &body)]) });
 }
 
 //= spec/recovery.md#r-9-1-the-segments-in-place

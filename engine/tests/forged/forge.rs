@@ -7,7 +7,7 @@ use holotype::format::frame::{
     CLAIMS_NOTHING, FRAME_HEADER_LEN, FrameFlags, FrameHeader, SegmentSeed, parse_header_at, write_header,
 };
 use holotype::format::page::{Page, PageKind};
-use holotype::format::record::{Kind, RecordParts, RecordSeed};
+use holotype::format::record::{self, Kind, RecordParts, RecordSeed};
 use holotype::format::segment::{SegmentHeader, SegmentKind};
 use holotype::format::superblock::{SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, parse_slot};
 use holotype::format::{Lsn, round_up_8};
@@ -75,8 +75,8 @@ impl<'a> Frame<'a> {
 
 /// A record without a key.
 pub(crate) fn nameless(kind: Kind, body: &[u8]) -> RecordParts<'_> {
-    let (moved, replaces, expiry, key) = (None, None, None, None);
-    RecordParts { kind, collection: 0, commit: 0, moved, replaces, expiry, chunked: false, key, body }
+    let (own_lsn, replaces, expiry, key) = (None, None, None, None);
+    RecordParts { kind, collection: 0, commit: 0, own_lsn, replaces, expiry, chunked: false, key, body }
 }
 
 /// A put into the first collection.
@@ -160,6 +160,11 @@ impl Forge {
         self.assert_refused(what, |error| matches!(error, Error::NewerFormat { .. }));
     }
 
+    #[track_caller]
+    pub(crate) fn assert_older(&self, what: &str) {
+        self.assert_refused(what, |error| matches!(error, Error::OlderFormat { .. }));
+    }
+
     //= spec/versions.md#c-2-4-refused-is-not-corrupt
     //# A reader MUST NOT change a file that it refuses.
     /// It is refused for this reason, and left as it is.
@@ -238,6 +243,19 @@ impl Forge {
         let (at, lineage) = (self.segment_at(physical), self.newest().lineage);
         let bytes = header.encode(&lineage, physical);
         self.bytes[at..at + bytes.len()].copy_from_slice(&bytes);
+    }
+
+    /// The value of the newest put of a key in a log of one segment (F-6.6).
+    pub(crate) fn value(&self, key: i64) -> u64 {
+        let (slot, end) = (self.newest(), self.end());
+        let seed = RecordSeed::new(&slot.lineage, end.lsn.incarnation(), end.sequence);
+        let segment = &self.bytes[self.segment_at(end.physical)..];
+        let is_put = |at: &u32| {
+            let record = record::parse(&segment[*at as usize..], seed.at(*at));
+            record.is_ok_and(|record| record.kind == Kind::Put && record.key == Some(KeyRef::Int(key)))
+        };
+        let at = (64..end.offset).rev().find(is_put).expect("it was put");
+        slot.geometry.address(end.sequence, at).0 * 4
     }
 
     /// Where the last frame of the log ends.

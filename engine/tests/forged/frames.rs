@@ -2,7 +2,7 @@
 
 use holotype::format::body::encode_opening;
 use holotype::format::frame::FrameFlags;
-use holotype::format::record::{Kind, RecordParts};
+use holotype::format::record::{Kind, RecordParts, Replaced};
 use holotype::format::segment::{SegmentHeader, SegmentKind};
 use holotype::format::{LogAddress, Lsn};
 use holotype::{Db, Durability, Error, Options, Value, doc, inspect};
@@ -287,7 +287,8 @@ fn of_several_opening_frames_the_highest_incarnation_wins_and_of_one_the_first_p
 // spec: F-5.2
 #[test]
 fn a_frame_that_ends_with_its_segment_is_read_to_its_last_byte() {
-    let delete = |key| RecordParts { kind: Kind::Delete, ..put(key, &[]) };
+    let replaces = Some(Replaced { value: Forge::new().value(1), ended: &[] });
+    let delete = |key| RecordParts { kind: Kind::Delete, replaces, ..put(key, &[]) };
     for filling in 0..4096 {
         let mut store = Forge::new();
         let (end, body) = (store.end(), vec![7; filling]);
@@ -391,7 +392,8 @@ fn the_commits_that_recovery_follows_are_counted() {
     let body = n(3).encode();
     let count = store.end().lsn.count();
     for more in 1..=3 {
-        store.append(&Frame::new(store.end().lsn.next(), vec![put(3, &body)]));
+        let key = 2 + i64::from(more);
+        store.append(&Frame::new(store.end().lsn.next(), vec![put(key, &body)]));
         let inspector = inspect::open_on(store.disk()).expect("it is sound");
         assert_eq!(inspector.recovery().commits, u64::from(count + more));
         let report = store.open().expect("it is sound").verify(true).expect("it can be read");

@@ -7,7 +7,9 @@ mod checkpoints;
 mod claims;
 mod forge;
 mod frames;
+mod older;
 mod records;
 #[cfg(feature = "seeded")]
 mod removed;
+mod replaced;
 mod slots;

@@ -2,11 +2,11 @@
 
 use holotype::seeded::{Bug, assert_noticed};
 
-use super::{checkpoints, claims, frames, slots};
+use super::{accounts, checkpoints, claims, frames, replaced, slots};
 
 #[test]
 fn without_its_rule_each_scenario_is_red() {
-    let scenarios: [(Bug, fn()); 7] = [
+    let scenarios: [(Bug, fn()); 8] = [
         (
             Bug::IncarnationFromTheSlotAlone,
             frames::a_leftover_of_an_incarnation_that_no_slot_names_never_comes_back,
@@ -19,6 +19,7 @@ fn without_its_rule_each_scenario_is_red() {
         (Bug::FirstSuccessorAlone, frames::where_no_successor_is_named_the_log_goes_on_in_whichever_fits),
         (Bug::ClaimsOfFirstSuccessorAlone, claims::where_no_successor_is_named_all_headers_are_looked_at),
         (Bug::PlaceHeldTwice, checkpoints::a_log_segment_in_the_place_of_the_checkpoint_before_is_damage),
+        (Bug::ReplacedNotCompared, replaced::a_record_names_the_version_that_its_key_has_by_then),
         (Bug::StretchesAnywhere, checkpoints::a_first_stretch_that_begins_elsewhere_is_damage),
     ];
     for (bug, scenario) in scenarios {
@@ -28,7 +29,11 @@ fn without_its_rule_each_scenario_is_red() {
 
 #[test]
 fn without_its_rule_of_a_writer_each_scenario_is_red() {
-    let scenarios: [(Bug, fn()); 3] = [
+    let after_a_crash = accounts::after_a_crash_the_accounts_are_those_that_there_would_have_been_without_it;
+    let scenarios: [(Bug, fn()); 6] = [
+        (Bug::ReplacedLeftOut, after_a_crash),
+        (Bug::ReplacedBitWrong, after_a_crash),
+        (Bug::EndedChunkLeftOut, after_a_crash),
         (Bug::ReadOnlyFeatureIgnored, slots::an_unknown_feature_that_readers_may_ignore_keeps_writers_out),
         (Bug::MendedBeforeDecided, slots::a_corrupt_file_is_left_as_it_is_though_a_slot_is_invalid),
         (Bug::CollectionIdsFromTheCatalog, frames::a_collection_id_is_never_given_again),

@@ -3,7 +3,7 @@
 import json
 import pathlib
 
-HERE = pathlib.Path(__file__).parents[2] / "vectors" / "1.0"
+HERE = pathlib.Path(__file__).parents[2] / "vectors" / "2.0"
 
 
 class Case:
@@ -28,7 +28,7 @@ class Case:
         found = answer[kind]
         if kind == "state":
             return same_state(self.states[expected], found)
-        if kind in ("corrupt", "newer"):
+        if kind in ("corrupt", "newer", "older"):
             allowed = expected.get("clauses") or [found.get("clause")]
             return found.get("clause", allowed[0]) in allowed and said("at", expected, found)
         if kind == "value":

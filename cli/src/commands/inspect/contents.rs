@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use holotype::KeyRef;
-use holotype::format::LogAddress;
 use holotype::format::page::PageKind;
 use holotype::format::record::Kind;
 use holotype::format::segment::{SegmentHeader, SegmentKind};
@@ -75,12 +74,21 @@ pub(super) struct Record {
     pub(super) collection: u32,
     pub(super) commit: u32,
     pub(super) own_lsn: Option<LsnPair>,
-    pub(super) moved_from: Option<u64>,
-    pub(super) replaces: Option<u64>,
+    pub(super) replaces: Option<Replaced>,
     pub(super) expiry: Option<i64>,
     pub(super) chunked: bool,
     pub(super) key: Option<Key>,
     pub(super) body_len: usize,
+}
+
+/// The version that a record replaces.
+#[derive(Debug, Serialize)]
+pub(super) struct Replaced {
+    pub(super) address: u64,
+    pub(super) relocated: bool,
+    pub(super) chunked: bool,
+    /// Sequences of segments, and how many chunks die in each.
+    pub(super) ended: Vec<(u64, u64)>,
 }
 
 #[derive(Debug, Serialize)]
@@ -183,9 +191,13 @@ impl Record {
             fate: view.fate.map(Fate::name),
             collection: record.collection,
             commit: record.commit,
-            own_lsn: record.moved.map(|(own, _)| pair(own)),
-            moved_from: record.moved.map(|(_, LogAddress(from))| from),
-            replaces: record.replaces.map(|LogAddress(address)| address),
+            own_lsn: record.own_lsn.map(pair),
+            replaces: record.replaces.map(|replaced| Replaced {
+                address: replaced.address().0,
+                relocated: replaced.is_relocated(),
+                chunked: replaced.is_chunked(),
+                ended: replaced.ended().collect(),
+            }),
             expiry: record.expiry,
             chunked: record.chunked,
             key: record.key.map(Key::of),

@@ -244,7 +244,7 @@ impl Recovery {
 fn clause_of(error: &Error, slots: &[SlotView; 2]) -> Option<&'static str> {
     let is_of_slots = slots.iter().any(|slot| matches!(slot.state, SlotState::Refused(_)));
     match error {
-        Error::NewerFormat { .. } if is_of_slots => Some("F-3.4"),
+        Error::NewerFormat { .. } | Error::OlderFormat { .. } if is_of_slots => Some("F-3.4"),
         Error::NewerFormat { .. } => Some("R-2.7"),
         Error::NotHolotype { .. } => Some("R-5.1"),
         _ => None,

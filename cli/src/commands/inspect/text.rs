@@ -4,7 +4,7 @@ use crate::exit::Result;
 use crate::output::Output;
 
 use super::Subject;
-use super::contents::{Frame, Page, Record, Segment};
+use super::contents::{Frame, Page, Record, Replaced, Segment};
 use super::shape::{Checkpoint, Head, Recovery, Slot};
 
 pub(super) fn print(subject: &Subject<'_>) -> Result<()> {
@@ -146,11 +146,11 @@ fn record_line(record: &Record) -> String {
     if record.chunked {
         line += " in chunks";
     }
-    if let (Some(own), Some(from)) = (record.own_lsn, record.moved_from) {
-        line += &format!(" of {own:?}, from {from:#x}");
+    if let Some(own) = record.own_lsn {
+        line += &format!(" of {own:?}");
     }
-    if let Some(replaced) = record.replaces {
-        line += &format!(", replaces {replaced:#x}");
+    if let Some(Replaced { address, .. }) = record.replaces {
+        line += &format!(", replaces {address:#x}");
     }
     if let Some(expiry) = record.expiry {
         line += &format!(", expires {expiry}");

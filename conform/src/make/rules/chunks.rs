@@ -3,7 +3,7 @@
 use holotype_model::{Key, Value};
 
 use crate::forge::log::Frame;
-use crate::forge::record::{Effect, chunk_list};
+use crate::forge::record::{chunk_list, replaced};
 use crate::forge::{Forge, Record, cbor, varint};
 use crate::make::ladder::document;
 use crate::make::stores::sample::{saying, small, text};
@@ -51,7 +51,8 @@ pub(super) fn puts(maker: &mut Maker) {
     let of = forge.last + 1;
     let rest = [cbor::key(&text("long")), varint(0), bytes.clone()].concat();
     let posing = part(&mut forge, of, 0, &[Record::raw(1, 0, 1, rest)]);
-    last(&mut forge, of, 1, Record::put_chunked(1, &text("long"), &bytes, &posing));
+    let over = Record::put_chunked(1, &text("long"), &bytes, &posing);
+    last(&mut forge, of, 1, over.naming(&varint(posing[0] * 4)));
     refused(maker, "A put whose list leads to a put", &forge);
 
     for numbers in [[1, 2], [0, 2], [0, 0], [1, 0]] {
@@ -91,23 +92,23 @@ pub(super) fn puts(maker: &mut Maker) {
     let name = "A list of chunks that is none, of a version that was replaced";
     maker.refused(&["F-6.7", "R-2.7"], &["Chunks"], name, &forge.data, expect);
     let mut forge = small();
-    forge.commit(&[Record { effect: Effect::None, ..put(chunk_list(5, &[1 << 40])) }, whole]);
+    forge.commit(&[Record::put_chunked(1, &key, &[0; 5], &[1 << 40]), whole]);
     let name = "A list that leads nowhere, of a version that was replaced";
     maker.holds(&["F-6.7", "R-2.7"], &["Chunks"], name, &forge.data, forge.state());
 }
 
-/// A store with a long document, its bytes, the addresses of its chunks, and LSN and address of its put.
-fn long() -> (Forge, Vec<u8>, Vec<u64>, [u64; 2]) {
+/// A store with a long document, its bytes, the addresses of its chunks, and the LSN of its put.
+fn long() -> (Forge, Vec<u8>, Vec<u64>, u64) {
     let (bytes, first, second) = parts();
     let mut forge = small();
     let of = forge.last + 1;
     let chunks = part(&mut forge, of, 0, &[chunk(0, &first), chunk(1, &second)]);
-    let put = last(&mut forge, of, 1, Record::put_chunked(1, &text("long"), &bytes, &chunks))[0];
-    (forge, bytes, chunks, [of, put])
+    last(&mut forge, of, 1, Record::put_chunked(1, &text("long"), &bytes, &chunks));
+    (forge, bytes, chunks, of)
 }
 
-fn moved(bytes: &[u8], chunks: &[u64], origin: [u64; 2]) -> Record {
-    Record::relocated_chunked(1, &text("long"), bytes, chunks, origin)
+fn moved(bytes: &[u8], chunks: &[u64], of: u64) -> Record {
+    Record::relocated_chunked(1, &text("long"), bytes, chunks, of)
 }
 
 pub(super) fn relocated(maker: &mut Maker) {
@@ -141,4 +142,44 @@ pub(super) fn relocated(maker: &mut Maker) {
     forge.commit(&[moved(&bytes, &chunks, origin), Record::put(1, &Key::Int(7), &saying(7))]);
     let name = "A relocated put has the flag of a chunk list";
     maker.holds(&["F-6.4", "F-6.8"], &["Chunks"], name, &forge.data, forge.state());
+}
+
+/// The list of the chunks that die with a version (F-6.6).
+pub(super) fn ended(maker: &mut Maker) {
+    let (forge, ..) = long();
+    let value = forge.world.version(1, &text("long")).expect("it was put").value;
+    let over =
+        |list: &[u8]| Record::put(1, &text("long"), &saying(2)).naming(&[&varint(value)[..], list].concat());
+    let right = replaced(value, &[64, 72], 4096);
+    assert_eq!(right, [varint(value), vec![1, 0, 2]].concat());
+    for (list, what) in [
+        (vec![1, 0, 2], "is right"),
+        (vec![0], "names none"),
+        (vec![1, 0, 1], "counts one of two"),
+        (vec![1, 0, 100], "counts a hundred of two"),
+        (vec![1, 9, 2], "names another segment"),
+        (vec![3, 0, 2, 1, 1, 0xac, 2, 0x80, 1], "names more segments than there are"),
+    ] {
+        let mut forge = forge.clone();
+        forge.commit(&[over(&list)]);
+        let name = format!("A put over a long document whose list of what dies {what}");
+        maker.holds(&["F-6.6", "R-9.6"], &["Chunks"], &name, &forge.data, forge.state());
+    }
+    for (list, what) in [
+        (vec![], "is missing"),
+        (vec![1], "lacks its only pair"),
+        (vec![1, 0], "ends within its pair"),
+        (vec![2, 0, 2], "lacks its second pair"),
+        (vec![1, 0, 0], "counts none in a segment"),
+        (vec![2, 1, 1, 0, 1], "has two segments in the wrong order"),
+        (vec![2, 0, 1, 0, 1], "has a segment twice"),
+        (vec![1, 0x80, 0, 2], "has a sequence in two bytes that needs one"),
+    ] {
+        let mut forge = forge.clone();
+        let delete = Record::delete(1, &text("long"));
+        forge.commit(&[delete.naming(&[varint(value), list].concat()).dead()]);
+        let expect = corrupt(&["F-6.6", "F-6.1", "F-1.2", "F-6.3", "R-2.7"], None);
+        let name = format!("A delete of a long document whose list of what dies {what}");
+        maker.refused(&["F-6.6", "R-2.7"], &["Chunks", "RecordForm"], &name, &forge.data, expect);
+    }
 }

@@ -34,11 +34,13 @@ pub(super) fn make() -> Vec<Group> {
     records::catalog(&mut maker);
     chunks::puts(&mut maker);
     chunks::relocated(&mut maker);
+    chunks::ended(&mut maker);
     let format = maker.finish();
     let mut maker = Maker::new("rules_recovery", "Files: cases that alone decide a rule of recovery");
     log::continuations(&mut maker);
     log::successors(&mut maker);
     log::replay(&mut maker);
+    records::replaced(&mut maker);
     ends::claims(&mut maker);
     ends::chains(&mut maker);
     ends::lengths(&mut maker);

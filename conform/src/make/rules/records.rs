@@ -27,10 +27,9 @@ fn broken(maker: &mut Maker, clauses: &[&str], name: &str, record: Record) {
 
 /// A record of each kind that this version knows but a put, in its right form.
 fn kinds() -> [(&'static str, Record); 7] {
-    let from = moved_from();
     [
         ("delete", Record::delete(1, &OTHER)),
-        ("relocated put", Record::relocated(1, &FIRST, &cbor::document(&saying(1)), lsn(1, 3), from)),
+        ("relocated put", Record::relocated(1, &FIRST, &cbor::document(&saying(1)), lsn(1, 3))),
         ("chunk", Record::chunk(1, &FIRST, 0, b"part")),
         ("change of the catalog", Record::rename(1, "renamed")),
         ("freed record", Record::freed(0, 0)),
@@ -48,22 +47,76 @@ pub(super) fn fields(maker: &mut Maker) {
         let put = Record { beyond, ..Record::put(1, &OTHER, &saying(2)) };
         broken(maker, clauses, &format!("A put {what}"), put);
     }
-    let clauses = &["F-2.2", "F-6.8", "F-6.1"];
-    for from in [1 << 55, 1 << 56, u64::MAX] {
-        let moved = Record::relocated(1, &FIRST, &cbor::document(&saying(9)), lsn(1, 3), from);
-        broken(maker, clauses, &format!("A relocated put from {from}, beyond 55 bits"), moved);
+    let clauses = &["F-6.6", "F-2.2", "F-6.8", "F-6.1"];
+    let moved = Record::relocated(1, &FIRST, &cbor::document(&saying(1)), lsn(1, 3));
+    for from in [1 << 55, 1 << 56, u64::MAX / 4] {
+        let name = format!("A relocated put from {from}, beyond 55 bits");
+        broken(maker, clauses, &name, moved.clone().naming(&varint(from * 4)));
     }
-    let moved = Record::relocated(1, &FIRST, &cbor::document(&saying(9)), lsn(1, 3), (1 << 55) - 1);
-    holds(maker, clauses, "Relocation", "A relocated put from the last address of 55 bits is dead", &[moved]);
     for len in [15, 17] {
         let name = format!("An opening record of {len} bytes in another frame");
         broken(maker, &["F-6.3", "F-6.5"], &name, Record::raw(7, 0, 0, vec![0; len]));
     }
-    let deleted = Record::delete(1, &FIRST);
-    let name = "A delete with a replaced version beyond 55 bits";
-    broken(maker, &["F-6.6", "F-2.2", "F-6.1"], name, deleted.clone().with(1, &varint(1 << 55)));
-    let name = "A delete with a replaced version of 55 bits";
-    holds(maker, &["F-6.6", "F-2.2"], "RecordForm", name, &[deleted.with(1, &varint((1 << 55) - 1))]);
+    // No document has such a version, and a record of an unknown collection is dead: its form is judged even so.
+    let clauses = &["F-6.6", "F-2.2", "F-6.1"];
+    for (value, what) in
+        [(0, "at address 0"), (3, "at address 0, of chunks and moved"), (1 << 57, "beyond 55 bits")]
+    {
+        let named = [varint(value), varint(0)].concat();
+        let named = if value & 2 == 0 { &named[..named.len() - 1] } else { &named };
+        for (kind, record) in
+            [("put", Record::put(9, &OTHER, &saying(2))), ("delete", Record::delete(9, &OTHER))]
+        {
+            broken(maker, clauses, &format!("A {kind} with a replaced version {what}"), record.naming(named));
+        }
+    }
+    let named = varint(((1 << 55) - 1) * 4);
+    let dead = [Record::delete(9, &OTHER).naming(&named), Record::put(9, &OTHER, &saying(2)).naming(&named)];
+    let name = "Records of an unknown collection with a replaced version of 55 bits";
+    holds(maker, &["F-6.6", "F-2.2", "R-9.2", "F-7.4"], "RecordForm", name, &dead);
+}
+
+fn contradicts(maker: &mut Maker, name: &str, record: Record) {
+    let mut forge = small();
+    forge.commit(&[record.dead()]);
+    let expect = corrupt(&["R-9.2", "F-6.6"], None);
+    maker.refused(&["R-9.2", "F-6.6", "R-4.5"], &["Replay"], name, &forge.data, expect);
+}
+
+/// What a record says that it replaces, and what is there.
+pub(super) fn replaced(maker: &mut Maker) {
+    let at = small().placed.last().expect("there are commits").records[0] * 4;
+    let put = |key: &Key| Record::put(1, key, &saying(9));
+    for (kind, record) in [("put", put as fn(&Key) -> Record), ("delete", |key| Record::delete(1, key))] {
+        contradicts(
+            maker,
+            &format!("A {kind} of a document that names no version"),
+            record(&FIRST).naming_none(),
+        );
+        for (value, what) in
+            [(at + 4, "a byte further on"), (at + 1, "that was moved"), (at ^ 1 << 20, "that is far away")]
+        {
+            let name = format!("A {kind} that names a version {what}");
+            contradicts(maker, &name, record(&FIRST).naming(&varint(value)));
+        }
+        let chunked = [varint(at + 2), varint(1), varint(0), varint(2)].concat();
+        contradicts(
+            maker,
+            &format!("A {kind} that names a version of chunks"),
+            record(&FIRST).naming(&chunked),
+        );
+        let name = format!("A {kind} of what is not there that names a version");
+        contradicts(maker, &name, record(&OTHER).naming(&varint(at)));
+    }
+    let mut forge = small();
+    forge.commit(&[put(&FIRST)]);
+    forge.commit(&[put(&FIRST).naming(&varint(at)).dead()]);
+    let expect = corrupt(&["R-9.2", "F-6.6"], None);
+    let name = "A put that names the version before the last";
+    maker.refused(&["R-9.2", "F-6.6"], &["Replay"], name, &forge.data, expect);
+    let records = [put(&FIRST), Record::delete(1, &FIRST), put(&FIRST), put(&FIRST)];
+    let name = "Each record of a commit names what the one before it left";
+    holds(maker, &["R-9.2", "F-6.6"], "Replay", name, &records);
 }
 
 pub(super) fn flags(maker: &mut Maker) {
@@ -78,17 +131,29 @@ pub(super) fn flags(maker: &mut Maker) {
             let name = format!("{kind} with a chunk list's flag");
             broken(maker, &["F-6.4"], &name, Record { flags: 8, ..record.clone() });
         }
-        // What flags ask for stands behind the fields that a relocated put has of its own.
-        let own = if kind == "relocated put" { 8 + varint(moved_from()).len() } else { 0 };
+        for (named, what) in [
+            (varint(300), "a replaced version"),
+            ([302, 2, 0, 1, 300, 200].map(varint).concat(), "a replaced version of chunks"),
+        ] {
+            if !["delete", "relocated put"].contains(&kind) {
+                let name = format!("{kind} with {what}, which is stepped over");
+                holds(
+                    maker,
+                    &["F-6.4", "F-6.1", "F-6.6"],
+                    "RecordForm",
+                    &name,
+                    &[record.clone().naming(&named)],
+                );
+            }
+        }
         for (flag, field, what) in [
-            (1, varint(300), "a replaced version"),
             (2, vec![9; 8], "an expiry"),
             (4, vec![3, 1, 2, 3], "an extension block"),
             (4, [varint(200), vec![5; 200]].concat(), "an extension block of 200 bytes"),
         ] {
             let mut record = record.clone();
             record.flags |= flag;
-            record.rest.splice(own..own, field);
+            record.rest.splice(0..0, field);
             let name = format!("{kind} with {what}, which is stepped over");
             holds(maker, &["F-6.4", "F-6.1"], "RecordForm", &name, &[record]);
         }
@@ -99,10 +164,6 @@ pub(super) fn flags(maker: &mut Maker) {
     }
     let expired = Record::put(1, &OTHER, &saying(2)).with(2, &1u64.to_le_bytes());
     holds(maker, &["F-6.4"], "Replay", "A document whose expiry is past is there", &[expired]);
-}
-
-fn moved_from() -> u64 {
-    small().placed.last().expect("there are commits").records[0]
 }
 
 pub(super) fn openings(maker: &mut Maker) {

@@ -188,8 +188,9 @@ fn damaged(maker: &mut Maker) {
     let healthy = sample(64, 512);
     for at in [8, 12, 40, 48, 100, 352, 360, 376, 500, 508, 511] {
         let mut both = healthy.clone();
-        both.data[at] ^= 1;
-        both.data[4096 + at] ^= 1;
+        // A bit that does not make the major a higher one.
+        both.data[at] ^= 2;
+        both.data[4096 + at] ^= 2;
         let name = format!("Both slots are damaged at byte {at}");
         maker.refused(
             &["R-5.1", "F-3.3", "F-1.3"],

@@ -1,7 +1,7 @@
 //! Other versions, features and reserved bytes: what must be refused, and what must be ignored.
 
 use super::sample::{saying, small};
-use super::{Maker, corrupt, invalid, newer, valid};
+use super::{Maker, corrupt, invalid, newer, older, valid};
 use crate::case::{Group, Outcome};
 use crate::forge::log::Frame;
 use crate::forge::{Forge, Record};
@@ -29,10 +29,11 @@ fn with(generation: u64, change: impl FnOnce(&mut [u8])) -> Forge {
 
 fn slots(maker: &mut Maker) {
     for (generation, which) in [(3, "newest"), (1, "older")] {
-        for major in [0u16, 2, 3, 255, 256, u16::MAX] {
+        for major in [0u16, 1, 3, 4, 255, 256, u16::MAX] {
             let forge = with(generation, |slot| slot[8..10].copy_from_slice(&major.to_le_bytes()));
             let name = format!("The {which} slot has major version {major}");
-            maker.refused(&["F-3.4", "F-1.1"], &["Features", "SlotSecond"], name, &forge.data, newer());
+            let expect = if major < 2 { older() } else { newer() };
+            maker.refused(&["F-3.4", "F-1.1"], &["Features", "SlotSecond"], name, &forge.data, expect);
         }
         for minor in [1u16, 2, 255, 256, u16::MAX] {
             let forge = with(generation, |slot| slot[10..12].copy_from_slice(&minor.to_le_bytes()));

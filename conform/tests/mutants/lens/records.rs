@@ -6,7 +6,7 @@ use super::form::{Form, Spot, head_at, item_len, varint_at};
 /// A field whose meaning a reader uses.
 ///
 /// Left out are those that no answer of a reader depends on: the LSN that a moved version was made by (F-6.8) and the expiry (F-6.1) are for
-/// whoever asks for versions, and the commit time (F-6.3) says nothing of the state.
+/// whoever asks for versions, the commit time (F-6.3) says nothing of the state, and the chunks that die (F-6.6) count for space alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecordField {
     Kind,
@@ -14,7 +14,6 @@ pub(crate) enum RecordField {
     Length,
     Collection,
     Commit,
-    MovedFrom,
     Replaced,
     ExtensionLength,
     ChunkNumber,
@@ -32,13 +31,12 @@ pub(crate) enum RecordField {
 use RecordField as F;
 
 /// All of them.
-pub(crate) const FIELDS: [RecordField; 18] = [
+pub(crate) const FIELDS: [RecordField; 17] = [
     F::Kind,
     F::Flags,
     F::Length,
     F::Collection,
     F::Commit,
-    F::MovedFrom,
     F::Replaced,
     F::ExtensionLength,
     F::ChunkNumber,
@@ -61,9 +59,6 @@ impl RecordField {
             F::Kind | F::Flags => !matches!(misreading, Misreading::Reversed | Misreading::Narrow),
             // A file with places beyond 16 bits has at least 32 MiB.
             F::FreedPlace => misreading != Misreading::Narrow,
-            // It may dangle (F-6.6): all that shows is an address of more than 55 bits, which takes eight bytes. Read from a byte further on, or
-            // not at all, it is less.
-            F::Replaced => matches!(misreading, Misreading::Reversed | Misreading::Off),
             // Fields of a map are found by their names: there is no place to read them at instead.
             F::CatalogId | F::CatalogNewId => misreading != Misreading::Shifted,
             _ => true,
@@ -95,10 +90,12 @@ impl Marks<'_> {
         self.varint(F::Commit)?;
         if kind == 3 {
             self.at += 8;
-            self.varint(F::MovedFrom)?;
         }
         if kind < 128 && flags & 1 != 0 {
-            self.varint(F::Replaced)?;
+            let value = self.varint(F::Replaced)?;
+            if value & 2 != 0 {
+                self.pairs()?;
+            }
         }
         if kind < 128 && flags & 2 != 0 {
             self.at += 8;
@@ -110,6 +107,18 @@ impl Marks<'_> {
             self.at += item_len(self.record, self.at)?;
         }
         self.body(kind, flags)
+    }
+
+    /// Steps over the list of the chunks that die.
+    fn pairs(&mut self) -> Option<()> {
+        let (count, len) = varint_at(self.record, self.at)?;
+        self.at += len;
+        for _ in 0..count {
+            for _ in 0..2 {
+                self.at += varint_at(self.record, self.at)?.1;
+            }
+        }
+        Some(())
     }
 
     fn body(&mut self, kind: u8, flags: u8) -> Option<()> {

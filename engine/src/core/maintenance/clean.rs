@@ -227,7 +227,7 @@ impl Writer {
                 if entry.address() == candidate.address || race::is_on(Race::LivenessAskedEarly) =>
             {
                 let lsn = if seeded::is_on(Bug::RelocationTakesNewLsn) { self.end().next() } else { *lsn };
-                let relocation = Relocation { lsn, from: entry.address(), expiry: *expiry, chunks: None };
+                let relocation = Relocation { lsn, expiry: *expiry, chunks: None };
                 let replaces = Replaces::Version(entry, Birth::At(entry.address()));
                 self.txn.batch.push_relocation(&documents, key, replaces, relocation, body);
                 Ok(())
@@ -276,7 +276,7 @@ impl Writer {
         }
         let lsn = self.shared.log.lsn(&found, &put, entry.address());
         let chunks = Some((list.document_len(), chunks));
-        let relocation = Relocation { lsn, from: entry.address(), expiry: put.expiry, chunks };
+        let relocation = Relocation { lsn, expiry: put.expiry, chunks };
         let replaces = Replaces::Version(entry, Birth::At(entry.address()));
         self.txn.batch.push_relocation(documents, key, replaces, relocation, &bytes);
         Ok(true)

@@ -113,7 +113,7 @@ impl Shared {
                 Some((n, part))
                     if n == number as u64
                         && part.len() as u64 <= left
-                        && (made == placed || record.moved.is_some() && made < placed)
+                        && (made == placed || record.own_lsn.is_some() && made < placed)
                         && chunk.kind == Kind::Chunk
                         && chunk.collection == record.collection
                         && chunk.key == record.key =>

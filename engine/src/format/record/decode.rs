@@ -2,9 +2,9 @@
 
 use super::super::body::{ChunkList, parse_chunk, parse_commit_time, parse_opening, parse_segment_freed};
 use super::super::checksum::crc_append;
-use super::super::{LogAddress, Lsn, SEGMENT_BYTES_MAX, varint};
+use super::super::{Lsn, SEGMENT_BYTES_MAX, varint};
 use super::head::{FLAGS, KIND, LENGTH, PEEK_LEN, flag};
-use super::{Kind, Record, RecordFault};
+use super::{Kind, Record, RecordFault, Replaced};
 use crate::document::KeyRef;
 use crate::seeded::{self, Bug};
 
@@ -94,8 +94,12 @@ pub fn parse(bytes: &[u8], seed: u32) -> Result<Record<'_>, RecordFault> {
     let mut fields = Fields(&bytes[extent.payload_start..extent.len]);
     let collection = fields.u32_varint("collection id")?;
     let commit = fields.u32_varint("commit")?;
-    let moved = if kind == Kind::RelocatedPut { Some(fields.moved()?) } else { None };
-    let replaces = if has(flag::REPLACES) { Some(fields.address("version replaced")?) } else { None };
+    let own_lsn = if kind == Kind::RelocatedPut { Some(Lsn(fields.u64("own LSN")?)) } else { None };
+    let replaces = if has(flag::REPLACES) { Some(fields.replaced()?) } else { None };
+    if kind == Kind::RelocatedPut && replaces.is_none() {
+        // spec: F-6.8.
+        return Err(RecordFault::Malformed("a relocated put that replaces nothing"));
+    }
     let expiry = if has(flag::EXPIRY) { Some(fields.u64("expiry")? as i64) } else { None };
     if has(flag::EXTENSION) {
         fields.skip_extension()?;
@@ -108,7 +112,20 @@ pub fn parse(bytes: &[u8], seed: u32) -> Result<Record<'_>, RecordFault> {
         check_body(kind, chunked, body)?;
     }
     let Extent { crc, len, .. } = extent;
-    Ok(Record { kind, collection, commit, moved, replaces, expiry, chunked, key, key_bytes, body, crc, len })
+    Ok(Record {
+        kind,
+        collection,
+        commit,
+        own_lsn,
+        replaces,
+        expiry,
+        chunked,
+        key,
+        key_bytes,
+        body,
+        crc,
+        len,
+    })
 }
 
 //= spec/format.md#f-6-3-kinds
@@ -162,20 +179,14 @@ impl<'a> Fields<'a> {
     }
 
     #[inline]
-    pub(super) fn moved(&mut self) -> Result<(Lsn, LogAddress), RecordFault> {
-        // spec: F-6.8.
-        Ok((Lsn(self.u64("own LSN")?), self.address("address moved from")?))
+    pub(super) fn replaced(&mut self) -> Result<Replaced<'a>, RecordFault> {
+        let (replaced, rest) = Replaced::parse(self.0).ok_or(RecordFault::Malformed("version replaced"))?;
+        self.0 = rest;
+        Ok(replaced)
     }
 
     #[inline]
-    pub(super) fn address(&mut self, what: &'static str) -> Result<LogAddress, RecordFault> {
-        // spec: F-2.2.
-        let address = LogAddress(self.varint(what)?);
-        if address <= LogAddress::MAX { Ok(address) } else { Err(RecordFault::Malformed(what)) }
-    }
-
-    #[inline]
-    fn u64(&mut self, what: &'static str) -> Result<u64, RecordFault> {
+    pub(super) fn u64(&mut self, what: &'static str) -> Result<u64, RecordFault> {
         let (bytes, rest) = self.0.split_first_chunk().ok_or(RecordFault::Malformed(what))?;
         self.0 = rest;
         Ok(u64::from_le_bytes(*bytes))
@@ -184,7 +195,7 @@ impl<'a> Fields<'a> {
     //= spec/format.md#f-6-4-flags
     //# A reader MUST skip an extension block that it does not know.
     fn skip_extension(&mut self) -> Result<(), RecordFault> {
-        // spec: F-6.4. Version 1.0 knows no extension.
+        // spec: F-6.4. Version 2.0 knows no extension.
         let malformed = RecordFault::Malformed("extension block");
         let len = usize::try_from(self.varint("extension block")?).map_err(|_| malformed)?;
         self.0 = self.0.get(len..).ok_or(malformed)?;

@@ -2,8 +2,8 @@
 
 use super::super::checksum::crc_append;
 use super::super::{SEGMENT_BYTES_MAX, varint};
-use super::RecordParts;
 use super::head::{FLAGS, KIND, LENGTH, flag};
+use super::{RecordParts, Replaced};
 use crate::document::KeyRef;
 
 impl RecordParts<'_> {
@@ -44,7 +44,8 @@ impl RecordParts<'_> {
     #[inline]
     pub fn encode_with(&self, rest: &[&[u8]], seed: u32, out: &mut Vec<u8>) -> u32 {
         let relocated = self.kind == super::Kind::RelocatedPut;
-        assert_eq!(self.moved.is_some(), relocated, "what a relocated put says of its move, only it says");
+        assert_eq!(self.own_lsn.is_some(), relocated, "only a relocated put has an LSN of its own");
+        assert!(!relocated || self.replaces.is_some(), "a version moves from where it stands");
         assert!(!self.chunked || self.kind.has_document(), "a chunk list stands in for a document");
         let payload = self.fields_len() + total(rest);
         assert!(payload < SEGMENT_BYTES_MAX as usize, "a longer document is stored as chunks");
@@ -57,12 +58,11 @@ impl RecordParts<'_> {
         let payload_start = out.len();
         varint::put(out, u64::from(self.collection));
         varint::put(out, u64::from(self.commit));
-        if let Some((own_lsn, moved_from)) = self.moved {
+        if let Some(own_lsn) = self.own_lsn {
             out.extend_from_slice(&own_lsn.0.to_le_bytes());
-            varint::put(out, moved_from.0);
         }
         if let Some(replaced) = self.replaces {
-            varint::put(out, replaced.0);
+            replaced.encode_into(out);
         }
         if let Some(expiry) = self.expiry {
             out.extend_from_slice(&expiry.to_le_bytes());
@@ -81,8 +81,8 @@ impl RecordParts<'_> {
     fn fields_len(&self) -> usize {
         varint::len(u64::from(self.collection))
             + varint::len(u64::from(self.commit))
-            + self.moved.map_or(0, |(_, moved_from)| 8 + varint::len(moved_from.0))
-            + self.replaces.map_or(0, |replaced| varint::len(replaced.0))
+            + self.own_lsn.map_or(0, |_| 8)
+            + self.replaces.map_or(0, Replaced::len)
             + self.expiry.map_or(0, |_| 8)
     }
 

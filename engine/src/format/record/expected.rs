@@ -61,7 +61,9 @@ fn front_of(bytes: &[u8], seed: u32) -> Option<(PutShape, Version)> {
     fields.u32_varint("collection id").ok()?;
     let version = version_in(bytes[KIND], &mut fields)?;
     if flags & flag::REPLACES != 0 {
-        fields.address("version replaced").ok()?;
+        fields.replaced().ok()?;
+    } else if matches!(version, Version::Own(_)) {
+        return None;
     }
     let key_start = extent.len - fields.0.len();
     Some((PutShape { len: extent.len, payload_start: extent.payload_start, key_start }, version))
@@ -74,7 +76,8 @@ fn version_in(kind: u8, fields: &mut Fields<'_>) -> Option<Version> {
     if kind == Kind::Put.byte() {
         return Some(Version::Commit(commit));
     }
-    (kind == Kind::RelocatedPut.byte()).then(|| fields.moved().ok().map(|(own, _)| Version::Own(own)))?
+    (kind == Kind::RelocatedPut.byte())
+        .then(|| fields.u64("own LSN").ok().map(|lsn| Version::Own(Lsn(lsn))))?
 }
 
 /// Of a put, moved or not, that was verified: when it was put. `None` where `bytes` begin with anything else.

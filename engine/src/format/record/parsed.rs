@@ -1,6 +1,6 @@
 //! What bytes are found to be: a record, or a fault.
 
-use super::Kind;
+use super::{Kind, Replaced};
 use crate::document::KeyRef;
 use crate::format::body::parse_opening;
 use crate::format::{LogAddress, Lsn};
@@ -14,10 +14,10 @@ pub struct Record<'a> {
     pub collection: u32,
     /// The count of the record's LSN, less that with which its stretch begins (F-6.2).
     pub commit: u32,
-    /// Of a relocated put, and of no other: its own LSN and the address moved from.
-    pub moved: Option<(Lsn, LogAddress)>,
-    /// The version that it replaces.
-    pub replaces: Option<LogAddress>,
+    /// Of a relocated put, and of no other: its own LSN.
+    pub own_lsn: Option<Lsn>,
+    /// The version that it replaces. A relocated put has one.
+    pub replaces: Option<Replaced<'a>>,
     /// When the document expires, in milliseconds since 1970-01-01 UTC.
     pub expiry: Option<i64>,
     /// Whether the body is a chunk list in place of a document.

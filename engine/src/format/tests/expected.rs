@@ -1,9 +1,10 @@
 //! The short way through a record answers what the long way does, for the records that it takes, and nothing for all others.
 
+use super::super::Lsn;
 use super::super::checksum::crc_append;
 use super::super::record::{Kind, PutParts, RecordParts, Version, parse, put_of, shape_of, version_of};
-use super::super::{LogAddress, Lsn};
 use super::for_every_bit_flip;
+use super::record::{any_list, any_value, replaced};
 use crate::document::{KEY_LEN_MAX, Key, KeyRef};
 use proptest::prelude::*;
 
@@ -22,7 +23,7 @@ fn by_parsing(bytes: &[u8], collection: u32, key: KeyRef<'_>) -> Option<PutParts
     let start = |part: &[u8]| (part.as_ptr() as usize - bytes.as_ptr() as usize) as u32;
     let body = start(record.body);
     Some(PutParts {
-        version: record.moved.map_or(Version::Commit(record.commit), |(own, _)| Version::Own(own)),
+        version: record.own_lsn.map_or(Version::Commit(record.commit), Version::Own),
         key: start(record.key_bytes)..body,
         body: body..record.len as u32,
     })
@@ -90,16 +91,16 @@ proptest! {
     fn a_put_that_was_written_is_found_and_no_flipped_bit_of_it_is(
         (key, other) in (any_key(), any_key()),
         (collection, commit, own) in any::<(u32, u32, u64)>(),
-        moved_from in proptest::option::of(0..=LogAddress::MAX.0),
-        replaces in proptest::option::of(0..=LogAddress::MAX.0),
-        body in proptest::collection::vec(any::<u8>(), 0..20),
+        is_moved in any::<bool>(),
+        replaces in proptest::option::of(any_value()),
+        (list, body) in (any_list(), proptest::collection::vec(any::<u8>(), 0..20)),
     ) {
         let written = RecordParts {
-            kind: if moved_from.is_some() { Kind::RelocatedPut } else { Kind::Put },
+            kind: if is_moved { Kind::RelocatedPut } else { Kind::Put },
             collection,
             commit,
-            moved: moved_from.map(|address| (Lsn(own), LogAddress(address))),
-            replaces: replaces.map(LogAddress),
+            own_lsn: is_moved.then_some(Lsn(own)),
+            replaces: replaces.or(is_moved.then_some(4)).map(|value| replaced(value, &list)),
             expiry: None,
             chunked: false,
             key: Some(key.as_ref()),
@@ -161,7 +162,7 @@ fn a_key_that_no_store_takes_is_no_key_of_a_put() {
             kind: Kind::Put,
             collection: 1,
             commit: 0,
-            moved: None,
+            own_lsn: None,
             replaces: None,
             expiry: None,
             chunked: false,

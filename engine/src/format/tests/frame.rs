@@ -3,7 +3,7 @@ use super::super::frame::{
     CLAIMS_NOTHING, FRAME_HEADER_LEN, Frame, FrameFault, FrameFlags, FrameHeader, SegmentSeed, check_body,
     parse_header, parse_header_at, write_header,
 };
-use super::super::record::{Kind, RecordFault, RecordParts, RecordSeed, encode_opening};
+use super::super::record::{Kind, RecordFault, RecordParts, RecordSeed, Replaced, encode_opening};
 use super::super::{LogAddress, Lsn};
 use super::{LINEAGE, for_every_bit_flip, hex};
 use crate::document::KeyRef;
@@ -65,7 +65,7 @@ fn put<'a>(key: i64, body: &'a [u8]) -> RecordParts<'a> {
         kind: Kind::Put,
         collection: 1,
         commit: 1,
-        moved: None,
+        own_lsn: None,
         replaces: None,
         expiry: None,
         chunked: false,
@@ -76,8 +76,12 @@ fn put<'a>(key: i64, body: &'a [u8]) -> RecordParts<'a> {
 
 /// The second commit of incarnation 1: puts `{"a": 1}` under 1 and deletes it again.
 fn put_and_delete() -> Example {
-    let delete =
-        RecordParts { kind: Kind::Delete, replaces: Some(LogAddress(544)), body: &[], ..put(1, &[]) };
+    let delete = RecordParts {
+        kind: Kind::Delete,
+        replaces: Some(Replaced { value: 4 * 544, ended: &[] }),
+        body: &[],
+        ..put(1, &[])
+    };
     Example::new(0, header(Lsn::new(1, 2), 1, FrameFlags::NONE), &[put(1, b"\xa1\x61a\x01"), delete])
 }
 
@@ -89,9 +93,9 @@ fn put_and_delete() -> Example {
 fn a_frame_is_laid_out_as_the_table_says() {
     let example = put_and_delete();
     let expected = hex("
-        cadd5e37 90925917 0200000001000000 01000000 1a000000 0080 0000 02000000
+        cded3a6e 7d7dcbb7 0200000001000000 01000000 1a000000 0080 0000 02000000
         ac8955c1 01 00 07 01 01 01 a1616101
-        dd089645 02 01 05 01 01 a004 01");
+        e3fb3fc6 02 01 05 01 01 8011 01");
     assert_eq!(example.frame(), expected);
     let header = example.header().expect("a valid header");
     assert_eq!((header.lsn, header.part, header.last), (Lsn::new(1, 2), 0, true));

@@ -1,7 +1,7 @@
 use super::super::checksum::crc_append;
 use super::super::record::{
     Kind, PEEK_LEN, RECORD_HEADER_LEN_MAX, RECORD_OVERHEAD_MAX, Record, RecordFault, RecordParts, RecordSeed,
-    parse, peek_len, verify,
+    Replaced, encode_ended, parse, peek_len, verify,
 };
 use super::super::{LogAddress, Lsn, SEGMENT_BYTES_MAX, varint};
 use super::{LINEAGE, for_every_bit_flip, hex};
@@ -13,7 +13,7 @@ fn put<'a>(key: KeyRef<'a>, body: &'a [u8]) -> RecordParts<'a> {
         kind: Kind::Put,
         collection: 1,
         commit: 1,
-        moved: None,
+        own_lsn: None,
         replaces: None,
         expiry: None,
         chunked: false,
@@ -37,8 +37,8 @@ fn sealed(digits: &str) -> Vec<u8> {
 }
 
 fn parts<'a>(record: &Record<'a>) -> RecordParts<'a> {
-    let &Record { kind, collection, commit, moved, replaces, expiry, chunked, key, body, .. } = record;
-    RecordParts { kind, collection, commit, moved, replaces, expiry, chunked, key, body }
+    let &Record { kind, collection, commit, own_lsn, replaces, expiry, chunked, key, body, .. } = record;
+    RecordParts { kind, collection, commit, own_lsn, replaces, expiry, chunked, key, body }
 }
 
 // spec: F-6.1
@@ -58,19 +58,21 @@ fn a_put_is_laid_out_as_the_table_says() {
 fn a_relocated_put_with_every_field_is_laid_out_as_the_table_says() {
     let seed = RecordSeed::new(&LINEAGE, 3, 70).at(4096);
     let chunk_list = hex("0a 01 0010000000000000");
+    // Of the chunks one stood in the segment 3, two in the segment 300.
+    let ended = encode_ended(vec![300, 3, 300]);
     let relocated = RecordParts {
         kind: Kind::RelocatedPut,
         collection: 300,
         commit: 128,
-        moved: Some((Lsn::new(2, 70_000), LogAddress(0x1234_5678))),
-        replaces: Some(LogAddress(1000)),
+        own_lsn: Some(Lsn::new(2, 70_000)),
+        replaces: Some(Replaced { value: 4 * 1000 + 3, ended: &ended }),
         expiry: Some(-1),
         chunked: true,
         ..put(KeyRef::Text("k"), &chunk_list)
     };
     let bytes = encode(&relocated, seed);
     let expected = hex("
-        bbeb019a 03 0b 27 ac02 8001 7011010002000000 f8acd19101 e807 ffffffffffffffff
+        b913c1e3 03 0b 28 ac02 8001 7011010002000000 a31f 02 03 01 ac02 02 ffffffffffffffff
         616b 0a 01 0010000000000000");
     assert_eq!(bytes, expected);
     assert_eq!(parse(&bytes, seed).map(|record| parts(&record)), Ok(relocated));
@@ -205,8 +207,16 @@ fn fields_that_are_missing_or_out_of_range_are_damage() {
         ("01 00 02 01 01", "key"),
         ("01 00 03 01 01 f6", "key"), // null
         ("03 00 05 01 01 00 00 00", "own LSN"),
-        ("03 00 0a 01 01 0000000000000000", "address moved from"),
-        ("01 01 0a 01 01 8080808080808040", "version replaced"), // 2^55
+        ("03 00 0b 01 01 0000000000000000 01", "a relocated put that replaces nothing"),
+        ("01 01 02 01 01", "version replaced"),
+        ("01 01 03 01 01 01", "version replaced"), // address 0
+        ("01 01 0b 01 01 808080808080808002", "version replaced"), // 4 x 2^55
+        ("01 01 03 01 01 06", "version replaced"), // chunks, and no list
+        ("01 01 04 01 01 06 01", "version replaced"), // a pair is missing
+        ("01 01 05 01 01 06 01 05", "version replaced"), // half of it
+        ("01 01 06 01 01 06 01 05 00", "version replaced"), // no chunk
+        ("01 01 08 01 01 06 02 05 01 05 01", "version replaced"), // one segment twice
+        ("01 01 08 01 01 06 02 05 01 04 01", "version replaced"), // the wrong order
         ("01 02 04 01 01 00 00", "expiry"),
         ("02 00 04 01 01 01 00", "a delete with a body"),
         ("04 00 03 01 01 01", "a chunk without its number"),
@@ -223,7 +233,8 @@ fn fields_that_are_missing_or_out_of_range_are_damage() {
 // spec: F-2.2
 #[test]
 fn the_last_log_address_is_one() {
-    let written = RecordParts { replaces: Some(LogAddress::MAX), ..put(KeyRef::Int(1), b"\xa0") };
+    let replaces = Some(Replaced { value: LogAddress::MAX.0 << 2, ended: &[] });
+    let written = RecordParts { replaces, ..put(KeyRef::Int(1), b"\xa0") };
     let bytes = encode(&written, 0);
     assert_eq!(parse(&bytes, 0).map(|record| parts(&record)), Ok(written));
 }
@@ -234,8 +245,8 @@ fn the_longest_header_and_overhead_are_as_stated() {
         kind: Kind::RelocatedPut,
         collection: u32::MAX,
         commit: u32::MAX,
-        moved: Some((Lsn(u64::MAX), LogAddress::MAX)),
-        replaces: Some(LogAddress::MAX),
+        own_lsn: Some(Lsn(u64::MAX)),
+        replaces: Some(Replaced { value: LogAddress::MAX.0 << 2 | 1, ended: &[] }),
         expiry: Some(i64::MAX),
         ..put(KeyRef::Int(0), &[])
     };
@@ -278,8 +289,19 @@ fn any_key() -> impl Strategy<Value = OwnedKey> {
     ]
 }
 
-fn any_address() -> impl Strategy<Value = LogAddress> {
-    (0..=LogAddress::MAX.0).prop_map(LogAddress)
+/// The value of a version.
+pub(super) fn any_value() -> impl Strategy<Value = u64> {
+    4..=LogAddress::MAX.0 << 2 | 3
+}
+
+/// The list of the chunks that die with it.
+pub(super) fn any_list() -> impl Strategy<Value = Vec<u8>> {
+    proptest::collection::vec(0..1u64 << 46, 0..9).prop_map(encode_ended)
+}
+
+/// The version of this value, with this list if it is of chunks.
+pub(super) fn replaced(value: u64, list: &[u8]) -> Replaced<'_> {
+    Replaced { value, ended: if value & 2 == 0 { &[] } else { list } }
 }
 
 proptest! {
@@ -287,14 +309,15 @@ proptest! {
     fn a_record_reads_back_as_it_was_written(
         key in any_key(),
         (collection, commit, own_lsn, expiry) in any::<(u32, u32, u64, Option<i64>)>(),
-        moved_from in proptest::option::of(any_address()),
-        replaces in proptest::option::of(any_address()),
+        is_moved in any::<bool>(),
+        (replaces, list) in (proptest::option::of(any_value()), any_list()),
         (body, behind, seed) in any::<(Vec<u8>, Vec<u8>, u32)>(),
     ) {
-        let kind = if moved_from.is_some() { Kind::RelocatedPut } else { Kind::Put };
-        let moved = moved_from.map(|address| (Lsn(own_lsn), address));
+        let kind = if is_moved { Kind::RelocatedPut } else { Kind::Put };
+        let own_lsn = is_moved.then_some(Lsn(own_lsn));
+        let replaces = replaces.or(is_moved.then_some(4)).map(|value| replaced(value, &list));
         let written = RecordParts {
-            kind, collection, commit, moved, replaces, expiry, chunked: false, key: Some(key.as_ref()), body: &body,
+            kind, collection, commit, own_lsn, replaces, expiry, chunked: false, key: Some(key.as_ref()), body: &body,
         };
         let mut bytes = vec![0x99; 3];
         let crc = written.encode(seed, &mut bytes);

@@ -48,7 +48,7 @@ fn example_checkpoint() -> CheckpointRef {
 /// The bytes of [`example`], put together by hand from the table of F-3.1.
 fn example_bytes() -> Vec<u8> {
     let mut bytes = hex("
-        48 4f 4c 4f 54 59 50 45  0100 0000  01 000000
+        48 4f 4c 4f 54 59 50 45  0200 0000  01 000000
         0000000000000000 0000000000000000 0000000000000000
         00020000 00001000
         a0 a1 a2 a3 a4 a5 a6 a7 a8 a9 aa ab ac ad ae af
@@ -59,7 +59,7 @@ fn example_bytes() -> Vec<u8> {
         0500000000000000 03000000 01000000 0a00000003000000 0040200000000000
         0900000003000000 01000000 00020000 efbeadde 00000000 0400000000000000 00040000 00000000 0900000003000000"));
     bytes.extend([0; 48 + 28]);
-    bytes.extend(hex("f92ce80d"));
+    bytes.extend(hex("1029a093"));
     bytes
 }
 
@@ -127,7 +127,7 @@ fn a_slot_never_written_is_blank_and_one_of_other_bytes_foreign() {
 
 //= spec/format.md#f-3-4-versions-and-features
 //= type=test
-//# A reader MUST refuse the file when a valid slot, the newest or not, has a format major other than 1, a
+//# A reader MUST refuse the file when a valid slot, the newest or not, has a format major other than 2, a
 //# checksum kind other than 1, or in its incompatible mask a bit that the reader does not know.
 //= spec/versions.md#c-2-1-newer-major
 //= type=test
@@ -140,9 +140,9 @@ fn another_major_version_checksum_or_unknown_feature_is_a_newer_format() {
         }
         other => panic!("{other:?}"),
     };
-    assert_eq!(refused(parse_resealed(&example(), |bytes| (bytes[8], bytes[10]) = (2, 3))), (2, 3, 0));
-    assert_eq!(refused(parse_resealed(&example(), |bytes| bytes[12] = 2)), (1, 0, 0));
-    assert_eq!(refused(parse_resealed(&example(), |bytes| bytes[23] = 0x80)), (1, 0, 1 << 63));
+    assert_eq!(refused(parse_resealed(&example(), |bytes| (bytes[8], bytes[10]) = (3, 4))), (3, 4, 0));
+    assert_eq!(refused(parse_resealed(&example(), |bytes| bytes[12] = 2)), (2, 0, 0));
+    assert_eq!(refused(parse_resealed(&example(), |bytes| bytes[23] = 0x80)), (2, 0, 1 << 63));
 }
 
 //= spec/versions.md#c-2-2-newer-minor

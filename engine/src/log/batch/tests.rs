@@ -19,7 +19,13 @@ fn rename_of_one() -> CatalogChange {
 }
 
 fn relocation(chunks: Option<(u64, Vec<Chunk>)>) -> Relocation {
-    Relocation { lsn: Lsn::new(1, 2), from: LogAddress(2000), expiry: None, chunks }
+    Relocation { lsn: Lsn::new(1, 2), expiry: None, chunks }
+}
+
+/// A version of chunks that stands somewhere.
+fn long() -> Replaces {
+    let entry = Entry::new(LogAddress(2000), false).with_chunked(true);
+    Replaces::Version(entry, Birth::At(entry.address()))
 }
 
 fn delete() -> Batch {
@@ -93,7 +99,7 @@ fn what_is_made_of_chunks_is_told_for_each_change() {
     let mut batch = Batch::default();
     let chunks = vec![Chunk::Stays(LogAddress(3000))];
     let moved = relocation(Some((350, chunks)));
-    batch.push_relocation(&documents(), KEY, Replaces::Nothing, moved, &[]);
+    batch.push_relocation(&documents(), KEY, long(), moved, &[]);
     appender().place(&mut batch).expect("it fits");
     assert!(batch.chunks.is_empty() && batch.changes[0].is_chunked);
 }
@@ -106,7 +112,7 @@ fn a_change_supersedes_the_chunks_of_what_it_replaces_and_no_others() {
     for (from, key) in [(4000, KeyRef::Int(1)), (5000, KeyRef::Int(2))] {
         let chunks = vec![Chunk::Stays(LogAddress(3000)), Chunk::Moves(LogAddress(from), 10)];
         let moved = relocation(Some((350, chunks)));
-        batch.push_relocation(&documents, key, Replaces::Nothing, moved, &[9; 10]);
+        batch.push_relocation(&documents, key, long(), moved, &[9; 10]);
     }
     appender().place(&mut batch).expect("it fits");
     let superseded = |number: usize| batch.superseded_chunks(number).collect::<Vec<_>>();

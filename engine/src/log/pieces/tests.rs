@@ -10,7 +10,7 @@ use crate::index::{Birth, Entry};
 /// A segment of 512 bytes without its header's sector and the header of a frame.
 const ROOM: usize = 416;
 /// What stands before the key of a record is no longer.
-const HEADER: usize = 52;
+const HEADER: usize = 45;
 
 #[test]
 fn a_document_is_cut_into_chunks_once_its_record_could_be_too_long_for_a_segment() {
@@ -27,15 +27,37 @@ fn a_document_is_cut_into_chunks_once_its_record_could_be_too_long_for_a_segment
 
 #[test]
 fn the_longest_document_is_the_one_that_the_refusal_of_a_longer_one_names() {
-    // A chunk has a number of up to 10 bytes beside header and key; a list has two such, and 8 bytes for each chunk.
+    // A chunk has a number of up to 10 bytes beside header and key. A list has two such, and that of the chunks that die a third; each
+    // chunk takes 8 bytes in either.
     let chunk = ROOM - HEADER - 6 - 10;
-    let max = (ROOM - HEADER - 6 - 20) / 8 * chunk;
-    assert_eq!(max, 14_616);
+    let max = (ROOM - HEADER - 6 - 30) / 16 * chunk;
+    assert_eq!(max, 7_100);
     let mut batch = put(KEY, max);
     appender().place(&mut batch).expect("it fits");
-    assert_eq!(batch.chunks.len(), 42);
+    assert_eq!(batch.chunks.len(), 20);
     let refused = appender().place(&mut put(KEY, max + 1));
-    assert!(matches!(refused, Err(Error::DocumentTooLarge { len: 14_617, max: 14_616 })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::DocumentTooLarge { len: 7_101, max: 7_100 })), "{refused:?}");
+}
+
+//= spec/format.md#f-6-7-chunk-list
+//= type=test
+//# A writer MUST refuse a document whose list of addresses would take more than half of the longest
+//# record's room for it.
+#[test]
+fn the_longest_document_can_be_replaced_by_another_wherever_its_chunks_stand() {
+    let mut batch = Batch::default();
+    let last = geometry().split(LogAddress::MAX).0;
+    let from = Entry::new(LogAddress::MAX, true).with_chunked(true);
+    let replaces = Replaces::Version(from, Birth::At(from.address()));
+    push(&mut batch, Action::Put, &documents(), KEY, replaces, &[7; 7_100]);
+    let chunks = (0..20).map(|number| (0, geometry().address(last - number, 64)));
+    batch.superseded.extend(chunks);
+    let mut log = appender();
+    log.place(&mut batch).expect("both lists fit");
+    let put = record(&log, batch.changes[0].address);
+    let ended: Vec<_> = put.replaces.expect("it replaces one").ended().collect();
+    let expected: Vec<_> = (0..20).rev().map(|number| (last - number, 1)).collect();
+    assert_eq!((put.chunked, ended), (true, expected));
 }
 
 #[test]
@@ -80,13 +102,10 @@ fn parts_that_nobody_counts_go_not_unnoticed() {
 fn moved() -> Batch {
     let mut batch = Batch::default();
     let chunks = vec![Chunk::Stays(LogAddress(3000)), Chunk::Moves(LogAddress(4000), 100)];
-    let relocation = Relocation {
-        lsn: Lsn::new(1, 2),
-        from: LogAddress(2000),
-        expiry: Some(1_234_567),
-        chunks: Some((350, chunks)),
-    };
-    batch.push_relocation(&documents(), KEY, Replaces::Nothing, relocation, &[9; 100]);
+    let relocation = Relocation { lsn: Lsn::new(1, 2), expiry: Some(1_234_567), chunks: Some((350, chunks)) };
+    let from = Entry::new(LogAddress(2000), true).with_chunked(true);
+    let replaces = Replaces::Version(from, Birth::At(from.address()));
+    batch.push_relocation(&documents(), KEY, replaces, relocation, &[9; 100]);
     batch
 }
 
@@ -94,7 +113,7 @@ fn moved() -> Batch {
 fn the_bound_of_a_chunk_that_moves_and_of_its_list_is_that_of_what_they_hold() {
     let batch = moved();
     let bound = appender().bound_of_chunks(&batch, 0).expect("it fits");
-    assert_eq!(bound, HEADER + 6 + 10 + 100 + HEADER + 6 + 20 + 2 * 8);
+    assert_eq!(bound, HEADER + 6 + 10 + 100 + HEADER + 6 + 20 + 2 * 8 + 10 + 8);
 }
 
 #[test]
@@ -102,9 +121,12 @@ fn the_list_says_what_a_put_says_and_the_chunks_say_none_of_it() {
     let (mut log, mut batch) = (appender(), moved());
     log.place(&mut batch).expect("it fits");
     let (chunk, list) = (record(&log, batch.chunks[0].address), record(&log, batch.changes[0].address));
-    assert_eq!((chunk.kind, chunk.expiry, chunk.moved), (Kind::Chunk, None, None));
+    assert_eq!((chunk.kind, chunk.expiry, chunk.own_lsn), (Kind::Chunk, None, None));
     assert_eq!((list.kind, list.expiry, list.chunked), (Kind::RelocatedPut, Some(1_234_567), true));
-    assert_eq!(list.moved, Some((Lsn::new(1, 2), LogAddress(2000))));
+    assert_eq!(list.own_lsn, Some(Lsn::new(1, 2)));
+    // The chunk that moves stood in the segment with the address 4000.
+    let ended = list.replaces.map(|replaced| (replaced.value, replaced.ended().collect()));
+    assert_eq!(ended, Some((4 * 2000 + 3, vec![(7, 1)])));
 
     let (mut log, mut batch) = (appender(), Batch::default());
     let replaced = Entry::new(LogAddress(1000), false);
@@ -112,15 +134,19 @@ fn the_list_says_what_a_put_says_and_the_chunks_say_none_of_it() {
     push(&mut batch, Action::Put, &documents(), KEY, replaces, &[7; 400]);
     log.place(&mut batch).expect("it fits");
     assert_eq!(record(&log, batch.chunks[0].address).replaces, None);
-    assert_eq!(record(&log, batch.changes[0].address).replaces, Some(LogAddress(1000)));
+    assert_eq!(
+        record(&log, batch.changes[0].address).replaces,
+        Some(Replaced { value: 4 * 1000, ended: &[] })
+    );
 }
 
 #[test]
 fn a_version_that_moves_keeps_its_expiry() {
     let (mut log, mut batch) = (appender(), Batch::default());
-    let relocation =
-        Relocation { lsn: Lsn::new(1, 2), from: LogAddress(2000), expiry: Some(77), chunks: None };
-    batch.push_relocation(&documents(), KEY, Replaces::Nothing, relocation, &[9; 10]);
+    let relocation = Relocation { lsn: Lsn::new(1, 2), expiry: Some(77), chunks: None };
+    let from = LogAddress(2000);
+    let replaces = Replaces::Version(Entry::new(from, false), Birth::At(from));
+    batch.push_relocation(&documents(), KEY, replaces, relocation, &[9; 10]);
     log.place(&mut batch).expect("it fits");
     assert_eq!(record(&log, batch.changes[0].address).expiry, Some(77));
 }

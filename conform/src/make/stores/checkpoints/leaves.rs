@@ -9,11 +9,7 @@ use holotype_model::Key;
 
 pub(super) fn forged_leaves(maker: &mut Maker) {
     let forge = store();
-    let entries: Vec<(Key, u64)> = forge.world.collections()[&1]
-        .found
-        .iter()
-        .map(|(key, (address, _))| (key.clone(), address * 4))
-        .collect();
+    let entries = forge.world.collections()[&1].entries();
     let good = leaf(&entries);
     let with = |number: usize, entry: Vec<u8>| {
         let mut leaf = good.clone();

@@ -9,8 +9,7 @@ use holotype_model::Value;
 pub(super) fn trees(maker: &mut Maker) {
     let build = |change: &dyn Fn(&mut Page, &mut Page, &mut Page)| {
         let mut forge = store();
-        let found = forge.world.collections()[&1].found.clone();
-        let entries: Vec<_> = found.iter().map(|(key, (address, _))| (key.clone(), address * 4)).collect();
+        let entries = forge.world.collections()[&1].entries();
         let fence = cbor::key(&entries[3].0);
         let mut left = Page {
             kind: PRIMARY,

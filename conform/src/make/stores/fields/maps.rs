@@ -52,7 +52,7 @@ fn far_forge() -> Forge {
 /// Writes a checkpoint with a tree of two leaves and a branch.
 fn checkpoint(forge: &mut Forge, place: u32, listed: Option<Vec<u32>>) -> Vec<u8> {
     let found = forge.world.collections()[&WIDE].clone();
-    let entries: Vec<_> = found.found.iter().map(|(key, (address, _))| (key.clone(), address * 4)).collect();
+    let entries = found.entries();
     let (first, second) = entries.split_at(1);
     let fence = cbor::key(&second[0].0);
     let mut pages = Pages::begin(forge, place);

@@ -35,7 +35,7 @@ fn tree(segment_bytes: u32, keys: &[Key], a_leaf: usize) -> Forge {
     let puts: Vec<_> = keys.iter().map(|key| Record::put(1, key, &saying(1))).collect();
     forge.commit(&puts);
     let found = forge.world.collections()[&1].clone();
-    let entries: Vec<_> = found.found.iter().map(|(key, (address, _))| (key.clone(), address * 4)).collect();
+    let entries = found.entries();
     let mut pages = Pages::begin(&mut forge, 3);
     let mut branch = Page { kind: PRIMARY, tree: 1, level: 1, ..Page::default() };
     let groups: Vec<_> = entries.chunks(a_leaf).collect();

@@ -121,8 +121,8 @@ fn long_numbers(maker: &mut Maker) {
 
 fn slots(maker: &mut Maker) {
     let mut forge = small();
-    forge.slot(3, |slot| slot[8..10].copy_from_slice(&257u16.to_le_bytes()));
-    let name = "A slot of the major version 257";
+    forge.slot(3, |slot| slot[8..10].copy_from_slice(&258u16.to_le_bytes()));
+    let name = "A slot of the major version 258";
     maker.refused(&["F-3.4", "F-1.1"], &["ByteOrder", "Features"], name, &forge.data, newer());
     // What an earlier incarnation claims does not count.
     let mut forge = small();

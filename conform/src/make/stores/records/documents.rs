@@ -86,20 +86,6 @@ pub(super) fn kinds_and_flags(maker: &mut Maker) {
     }
     holds(
         maker,
-        &["F-6.4", "F-6.6"],
-        "RecordForm",
-        "A put that names the version that it replaces",
-        &[Record::put(1, &FIRST, &saying(2)).with(1, &varint(200))],
-    );
-    holds(
-        maker,
-        &["F-6.6"],
-        "RecordForm",
-        "A put that names a version that is not there",
-        &[Record::put(1, &FIRST, &saying(2)).with(1, &varint(1 << 50))],
-    );
-    holds(
-        maker,
         &["F-6.1", "F-6.4"],
         "RecordForm",
         "A put with an expiry",
@@ -116,7 +102,7 @@ pub(super) fn kinds_and_flags(maker: &mut Maker) {
             &[put],
         );
     }
-    let all = Record::put(1, &FIRST, &saying(2)).with(4, &[1, 9]).with(2, &[0; 8]).with(1, &varint(300));
+    let all = Record::put(1, &FIRST, &saying(2)).with(4, &[1, 9]).with(2, &[0; 8]);
     holds(maker, &["F-6.1", "F-6.4"], "RecordForm", "A put with everything that flags can ask for", &[all]);
     holds(maker, &["F-6.3"], "RecordKind", "A commit time", &[Record::raw(8, 0, 0, vec![0; 8])]);
 }

@@ -1,9 +1,18 @@
 //! Records whose fields are wrong.
 
+use holotype_model::Key;
+
 use super::{FIRST, broken};
 use crate::forge::{Record, cbor, varint};
 use crate::make::stores::sample::{saying, small};
 use crate::make::stores::{Maker, corrupt};
+
+/// The value of the first document's version, and 2 to the power of 64 more.
+fn beyond_64_bits() -> Vec<u8> {
+    let value = small().world.version(1, &FIRST).expect("it was put").value;
+    let groups = (0..9).map(|group| (value >> (7 * group)) as u8 | 0x80);
+    groups.chain([2]).collect()
+}
 
 pub(super) fn forms(maker: &mut Maker) {
     let put = |rest: Vec<u8>| Record::raw(1, 0, 1, rest);
@@ -25,21 +34,19 @@ pub(super) fn forms(maker: &mut Maker) {
         maker,
         &["F-1.2"],
         "A put with a replaced version in a varint that is too long",
-        Record::put(1, &FIRST, &saying(2)).dead().with(1, &[0x85, 0]),
+        Record::put(1, &FIRST, &saying(2)).dead().naming(&[0x85, 0]),
     );
     form(
         maker,
         &["F-1.2"],
         "A put with a replaced version beyond 64 bits",
-        Record::put(1, &FIRST, &saying(2))
-            .dead()
-            .with(1, &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]),
+        Record::put(1, &FIRST, &saying(2)).dead().naming(&beyond_64_bits()),
     );
     form(
         maker,
-        &["F-2.2"],
+        &["F-6.6", "F-2.2"],
         "A put with a replaced version beyond 55 bits",
-        Record::put(1, &FIRST, &saying(2)).dead().with(1, &varint(1 << 55)),
+        Record::put(1, &FIRST, &saying(2)).dead().naming(&varint(1 << 57)),
     );
     form(maker, &["F-6.4"], "A put with half an expiry", Record::raw(1, 2, 1, vec![0; 4]));
     form(
@@ -99,7 +106,7 @@ pub(super) fn forms(maker: &mut Maker) {
         (vec![0xbf, 0xff], "indefinite"),
     ] {
         let mut forge = small();
-        forge.commit(&[put([vec![1], body].concat())]);
+        forge.commit(&[put([cbor::key(&Key::Int(9)), body].concat())]);
         let name = format!("A document whose encoding is {what}");
         maker.refused(&["E-1.2", "E-3.4", "R-2.7"], &["NotADocument"], name, &forge.data, corrupt(&[], None));
     }

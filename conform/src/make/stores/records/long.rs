@@ -1,7 +1,7 @@
 //! Chunks, and versions that were moved.
 
 use super::FIRST;
-use crate::forge::{Forge, Record, cbor, lsn};
+use crate::forge::{Forge, Record, cbor, lsn, varint};
 use crate::make::ladder::document;
 use crate::make::stores::sample::{saying, small, text};
 use crate::make::stores::{Maker, corrupt};
@@ -87,12 +87,12 @@ pub(super) fn chunks(maker: &mut Maker) {
 
 pub(super) fn relocations(maker: &mut Maker) {
     let document = cbor::document(&saying(1));
-    let moved = |from: u64| Record::relocated(1, &FIRST, &document, lsn(1, 3), from);
+    let moved = || Record::relocated(1, &FIRST, &document, lsn(1, 3));
     let mut forge = small();
     let from = forge.placed.last().expect("there are commits").records[0];
-    let to = forge.commit(&[moved(from)])[0];
+    let to = forge.commit(&[moved()])[0];
     maker.holds(&["R-9.3", "F-6.8"], &["Relocation"], "A version that was moved", &forge.data, forge.state());
-    forge.commit(&[moved(to)]);
+    let again = forge.commit(&[moved()])[0];
     maker.holds(
         &["R-9.3", "F-6.8"],
         &["Relocation"],
@@ -108,30 +108,27 @@ pub(super) fn relocations(maker: &mut Maker) {
         &forge.data,
         forge.state(),
     );
-    forge.commit(&[moved(to)]);
-    maker.holds(
-        &["R-9.3"],
-        &["Relocation"],
-        "A moved version of a document that was replaced before is dead",
-        &forge.data,
-        forge.state(),
-    );
-    let mut forge = small();
-    forge.commit(&[Record::delete(1, &FIRST)]);
-    forge.commit(&[moved(from)]);
-    maker.holds(
-        &["R-9.3"],
-        &["Relocation"],
-        "A moved version of a document that was deleted is dead",
-        &forge.data,
-        forge.state(),
-    );
-    for off in [8, 64, 4096] {
-        let mut forge = small();
-        let other = cbor::document(&saying(99));
-        forge.commit(&[Record::relocated(1, &FIRST, &other, lsn(1, 3), from + off)]);
-        let state = forge.state();
-        let name = format!("A version that says to have stood {off} bytes further on is dead");
-        maker.refused_as_tail(&["R-9.3", "F-6.8"], "Relocation", name, &forge, state);
+    let mut refused = |mut forge: Forge, value: u64, name: &str| {
+        forge.commit(&[moved().naming(&varint(value)).dead()]);
+        let expect = corrupt(&["R-9.2", "F-6.6"], None);
+        maker.refused(&["R-9.2", "R-9.3", "F-6.6", "F-6.8"], &["Relocation"], name, &forge.data, expect);
+    };
+    refused(forge.clone(), again * 4 + 1, "A move of a version that was replaced before");
+    let mut deleted = small();
+    deleted.commit(&[Record::delete(1, &FIRST)]);
+    refused(deleted, from * 4, "A move of a version that was deleted before");
+    let mut twice = small();
+    twice.commit(&[moved()]);
+    refused(twice.clone(), from * 4, "A move of a version from where it stood before it was moved");
+    refused(twice, to * 4, "A move of a version that was moved, as if it were not");
+    refused(small(), from * 4 + 1, "A move of a version that was not moved, as if it were");
+    for off in [1, 8, 64, 4096] {
+        let name = format!("A version that says to have stood {off} bytes further on");
+        refused(small(), (from + off) * 4, &name);
     }
+    let mut forge = small();
+    forge.commit(&[moved().naming_none().dead()]);
+    let name = "A relocated put that names no version";
+    let expect = corrupt(&["F-6.8", "F-6.6", "F-6.1", "R-2.7"], None);
+    maker.refused(&["F-6.8", "R-2.7"], &["Relocation", "RecordForm"], name, &forge.data, expect);
 }

@@ -5,52 +5,6 @@ use crate::core::Expect;
 use crate::options::Options;
 use crate::storage::MemoryStorage;
 
-/// What opens from a log in which a version was moved from a place where it was no longer the newest: no cleaner does that.
-fn opened_after_a_stale_move() -> Vec<u8> {
-    let disk = Arc::new(MemoryStorage::new());
-    let open = || Core::open(Box::new(Arc::clone(&disk)), &Options::new()).expect("memory refuses nothing");
-    let key = KeyRef::Int(1);
-    {
-        let core = open();
-        let mut writer = core.writer().expect("it is opened for writing");
-        let mut entries = Vec::new();
-        for body in [&[0xA0_u8][..], &[0xA1, 0x61, 0x61, 0x01]] {
-            writer.begin().expect("memory refuses nothing");
-            writer.txn.put("a", key, Expect::Anything, body).expect("nothing is wrong with it");
-            writer.commit(Durability::Buffered).expect("memory refuses nothing");
-            let naming = core.shared.naming("a").expect("it was just begun");
-            entries.push(naming.documents.index.get(key).expect("it was just put"));
-        }
-        let naming = core.shared.naming("a").expect("it was just begun");
-        let (old, newest) = (entries[0], entries[1]);
-        let relocation = Relocation { lsn: Lsn::new(1, 2), from: old.address(), expiry: None, chunks: None };
-        let replaces = Replaces::Version(newest, Birth::At(newest.address()));
-        writer.begin().expect("memory refuses nothing");
-        writer.txn.batch.push_relocation(&naming.documents, key, replaces, relocation, &[0xA0]);
-        writer.txn.batch.is_system = true;
-        writer.commit(Durability::Buffered).expect("memory refuses nothing");
-        writer.sync().expect("memory refuses nothing");
-    }
-    let core = open();
-    let naming = core.shared.naming("a").expect("it is there");
-    core.shared.get(&naming, key).expect("it can be read").expect("it is there").body().to_vec()
-}
-
-#[test]
-fn a_version_is_moved_only_from_where_the_newest_stands() {
-    // spec: F-6.8
-    assert_eq!(opened_after_a_stale_move(), [0xA1, 0x61, 0x61, 0x01]);
-}
-
-#[cfg(feature = "seeded")]
-#[test]
-fn a_version_that_comes_back_by_being_moved_is_noticed() {
-    seeded::switch_on(Some(Bug::MovedFromIgnored));
-    let opened = opened_after_a_stale_move();
-    seeded::switch_on(None);
-    assert_eq!(opened, [0xA0], "the check cannot fail");
-}
-
 //= spec/space.md#p-1-5-accounts
 //= type=test
 //# A writer MUST NOT rest anything else on them: what is live is decided by P-3.3.
