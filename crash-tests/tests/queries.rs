@@ -1,6 +1,6 @@
 //! Queries over collections, snapshots and transactions, held against the model's naive answers to the same questions.
 //!
-//! `HOLOTYPE_TRIALS=1000000 cargo test --release -p holotype-crash-tests --test queries` tries as many.
+//! `HOLOTYPE_TRIALS=1000000 cargo test --release -p holotype-crash-tests --test queries` tries as many, as `.ci/run questions` does.
 
 use holotype_crash_tests::queries::{self, Case, Seen, bytes_of};
 
