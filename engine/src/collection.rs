@@ -7,8 +7,10 @@ use crate::document::KeyRef;
 use crate::error::Result;
 use crate::handle::{Handle, Reads, Writes};
 use crate::index::{KeyRange, Naming, State};
+use crate::indexed::{IndexInfo, Indexed};
 use crate::options::Durability;
 use crate::scan::{Keys, Scan};
+use crate::secondary::IndexDefinition;
 use crate::sync::{Arc, OnceLock, RwLock, read, write};
 use crate::txn::Registered;
 
@@ -71,6 +73,7 @@ impl Newest {
 impl Reads for Newest {
     type Scan = Scan;
     type Keys = Keys;
+    type Index = Indexed;
 
     fn name(&self) -> &str {
         &self.name
@@ -99,6 +102,33 @@ impl Reads for Newest {
     #[expect(private_interfaces, reason = "the states are the store's own")]
     fn keys(&self, range: KeyRange) -> Result<Keys> {
         self.walk(Keys::over, range)
+    }
+
+    fn open_index(&self, name: &str) -> Result<Indexed> {
+        let (snapshot, naming) = self.now()?;
+        Indexed::open(&self.db, snapshot, naming, name)
+    }
+
+    fn indexes(&self) -> Result<Vec<IndexDefinition>> {
+        let (snapshot, naming) = self.now()?;
+        let indexes = self.db.core().shared.indexes_in(snapshot.state(), &naming);
+        Ok(indexes.iter().map(|index| index.definition.definition.clone()).collect())
+    }
+}
+
+impl Newest {
+    /// The visible state, and what the name means in it.
+    fn now(&self) -> Result<(Arc<Registered>, Arc<Naming>)> {
+        let snapshot = self.db.store().register();
+        let naming = self.naming.in_state(&self.db, &self.name, snapshot.state())?;
+        Ok((snapshot, naming))
+    }
+
+    /// The indexes with what they take.
+    pub(crate) fn index_info(&self) -> Result<Vec<IndexInfo>> {
+        let (snapshot, naming) = self.now()?;
+        let indexes = self.db.core().shared.indexes_in(snapshot.state(), &naming);
+        Ok(indexes.iter().map(|index| IndexInfo::of(index)).collect())
     }
 }
 

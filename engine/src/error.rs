@@ -350,6 +350,46 @@ pub enum Error {
         /// What is wrong with it.
         what: &'static str,
     },
+
+    // Indexes.
+    /// A definition that no index can have, or a range that its index cannot have.
+    InvalidIndex {
+        /// The name of the index.
+        index: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// The collection has no index of this name.
+    UnknownIndex {
+        /// The collection.
+        collection: String,
+        /// The name asked for.
+        index: String,
+    },
+    /// The collection has an index of this name already, with another definition.
+    IndexExists {
+        /// The collection.
+        collection: String,
+        /// The name.
+        index: String,
+    },
+    /// Another document has the values already of which a unique index has each once.
+    UniqueViolation {
+        /// The index.
+        index: String,
+        /// The values, one for each path of the index.
+        values: Vec<crate::document::Value>,
+        /// The key of the document that has them.
+        key: crate::document::Key,
+    },
+    /// A unique index cannot be made: documents have the same values.
+    UniqueViolations {
+        /// The index.
+        index: String,
+        /// Up to 100 values that more than one document has, each with the keys of two that have them.
+        violations: Vec<(Vec<crate::document::Value>, crate::document::Key, crate::document::Key)>,
+    },
+
     /// The key is taken.
     KeyExists {
         /// The key.

@@ -15,7 +15,9 @@ use crate::doc_ref::DocRef;
 use crate::document::{self, AsKey, Document, Key, KeyRef};
 use crate::error::{Error, Result};
 use crate::index::KeyRange;
+use crate::indexed::IndexView;
 use crate::scan::KeyBounds;
+use crate::secondary::IndexDefinition;
 
 /// A state in which the documents of one collection are read.
 #[expect(private_interfaces, reason = "the states are the store's own")]
@@ -23,6 +25,7 @@ pub trait Reads {
     /// A scan of documents, and one of keys.
     type Scan;
     type Keys;
+    type Index: IndexView;
 
     fn name(&self) -> &str;
     fn get(&self, key: KeyRef<'_>) -> Result<Option<DocRef>>;
@@ -30,6 +33,8 @@ pub trait Reads {
     fn len(&self) -> Result<u64>;
     fn scan(&self, range: KeyRange) -> Result<Self::Scan>;
     fn keys(&self, range: KeyRange) -> Result<Self::Keys>;
+    fn open_index(&self, name: &str) -> Result<Self::Index>;
+    fn indexes(&self) -> Result<Vec<IndexDefinition>>;
 }
 
 /// A state that can be changed.

@@ -20,6 +20,7 @@
 //! | [`document`] | values, documents and keys, and how they look as bytes |
 //! | [`query`] | paths and filters over values, by RFC 9535 |
 //! | [`update`] | values changed: by patches, merge patches and updates |
+//! | `secondary` | what indexes hold of documents, and how it looks as bytes |
 //! | `format` | bytes to and from superblock, segment, frame and record |
 //! | [`storage`] | the disk, real or simulated |
 //! | `cache` | file blocks in memory, and the segments that they belong to |
@@ -58,6 +59,7 @@ pub mod format;
 mod format;
 mod handle;
 mod index;
+mod indexed;
 #[cfg(any(test, feature = "testing"))]
 pub mod inspect;
 mod log;
@@ -69,6 +71,7 @@ mod salvage;
 mod scan;
 #[cfg(all(test, shuttle))]
 mod schedules;
+mod secondary;
 #[cfg(feature = "seeded")]
 pub mod seeded;
 #[cfg(not(feature = "seeded"))]
@@ -100,17 +103,24 @@ pub use find::{
     Projection, Query, QueryProgress, SORT_MEMORY_DEFAULT, Sort,
 };
 pub use handle::Handle;
+pub use indexed::{
+    Index, IndexDocuments, IndexEntry, IndexInfo, IndexProgress, IndexScan, TupleBound, TupleBounds,
+    TupleLike,
+};
 pub use options::{Background, Durability, Options};
 pub use pipeline::SnapshotInfo;
 #[cfg(feature = "testing")]
 pub use salvage::salvage_to;
-pub use salvage::{LostDocument, SalvageReport, SalvagedCollection, salvage};
+pub use salvage::{LostDocument, LostIndex, SalvageReport, SalvagedCollection, salvage};
 pub use scan::{KeyBounds, Keys, Scan};
+pub use secondary::IndexDefinition;
 pub use snapshot::{Snapshot, View};
 #[cfg(all(shuttle, feature = "testing"))]
 pub use sync::race::{Race, switch_on as switch_race_on};
 #[cfg(feature = "testing")]
-pub use testing::{CheckpointToName, CheckpointUnderWay, SyncUnderWay};
+pub use testing::{
+    CheckpointToName, CheckpointUnderWay, SyncUnderWay, index_definition, index_entries, index_entry,
+};
 pub use ticket::Ticket;
 pub use transaction::collection::TxCollection;
 pub use transaction::scan::{TxKeys, TxScan};
@@ -133,3 +143,8 @@ struct Updates;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/queries.md")]
 struct Queries;
+
+/// The guide to indexes, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/indexes.md")]
+struct Indexes;

@@ -275,6 +275,16 @@ catalogue! {
     UnknownKeysForgotten,
     /// An invalid slot is written before anything is known of the log, whoever opens the file.
     MendedBeforeDecided,
+    /// An index keeps what the former version of a document gave.
+    EntryNotRemoved,
+    /// At opening, what the checkpoint has of a document that the log has changed stays in its indexes.
+    RemovalLostInReplay,
+    /// A unique index takes whatever is written.
+    UniqueNotChecked,
+    /// A document may not be written again where a unique index has its own entry.
+    OwnEntryViolates,
+    /// While an index is built, a change of a document that was gone through is not entered.
+    BuildMissesWrites,
 }
 
 #[cfg(any(feature = "seeded", all(test, any(loom, shuttle))))]

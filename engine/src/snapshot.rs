@@ -7,7 +7,9 @@ use crate::document::KeyRef;
 use crate::error::Result;
 use crate::handle::{Handle, Reads};
 use crate::index::{KeyRange, Naming};
+use crate::indexed::Indexed;
 use crate::scan::{Keys, Scan};
+use crate::secondary::IndexDefinition;
 use crate::sync::{Arc, Instant};
 use crate::txn::Registered;
 
@@ -98,6 +100,7 @@ impl Past {
 impl Reads for Past {
     type Scan = Scan;
     type Keys = Keys;
+    type Index = Indexed;
 
     fn name(&self) -> &str {
         &self.naming.name
@@ -127,5 +130,17 @@ impl Reads for Past {
     #[expect(private_interfaces, reason = "the states are the store's own")]
     fn keys(&self, range: KeyRange) -> Result<Keys> {
         self.walk(Keys::over, range)
+    }
+
+    fn open_index(&self, name: &str) -> Result<Indexed> {
+        let (registered, _) = self.snapshot.parts();
+        Indexed::open(&self.snapshot.db, Arc::clone(registered), Arc::clone(&self.naming), name)
+    }
+
+    fn indexes(&self) -> Result<Vec<IndexDefinition>> {
+        let (registered, core) = self.snapshot.parts();
+        let indexes = core.shared.indexes_in(registered.state(), &self.naming);
+        registered.check_live()?;
+        Ok(indexes.iter().map(|index| index.definition.definition.clone()).collect())
     }
 }

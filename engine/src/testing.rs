@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use crate::core::{CheckpointJob, Core, SealedCheckpoint, SyncJob};
 use crate::db::Db;
-use crate::document::Key;
-use crate::error::Result;
+use crate::document::{Document, Key, KeyRef, RawDocument, Value};
+use crate::error::{Error, Result};
+use crate::secondary::{DefinitionFault, EntryLimits, EntryList, IndexDefinition};
 use crate::storage::Storage;
 
 impl Db {
@@ -172,4 +173,51 @@ impl CheckpointToName {
     pub fn publish(self) -> Result<()> {
         self.db.core().publish_checkpoint(self.sealed)
     }
+}
+
+/// The definition of an index that a map of a file is (F-8.10). For checks that hold the coding against vectors.
+///
+/// # Errors
+/// `Decode` where it is none, or requires what this version does not know.
+pub fn index_definition(map: &Document) -> Result<IndexDefinition> {
+    match IndexDefinition::decode(map) {
+        Ok((definition, _)) => Ok(definition),
+        Err(DefinitionFault::Malformed(what)) => Err(Error::Decode { at: 0, what }),
+        Err(DefinitionFault::Unsupported) => {
+            Err(Error::Decode { at: 0, what: "a definition of a newer version" })
+        }
+    }
+}
+
+/// The entries that a document under a key gives an index, in order, where tuples of more bytes than `tuple_limit` are long.
+///
+/// # Errors
+/// `LimitReached`, `Decode`.
+pub fn index_entries(
+    definition: &IndexDefinition,
+    tuple_limit: usize,
+    key: KeyRef<'_>,
+    document: &RawDocument<'_>,
+) -> Result<Vec<Vec<u8>>> {
+    let mut found = EntryList::new();
+    definition.entries(*document, key, entry_limits(tuple_limit), &mut found)?;
+    Ok(found.iter().map(<[u8]>::to_vec).collect())
+}
+
+/// The key and the tuple that the bytes of an entry say; no tuple where it is long.
+///
+/// # Errors
+/// `Decode`.
+pub fn index_entry(
+    definition: &IndexDefinition,
+    tuple_limit: usize,
+    entry: &[u8],
+) -> Result<(Key, Option<Vec<Option<Value>>>)> {
+    let parsed = definition.parse(entry, entry_limits(tuple_limit));
+    let parsed = parsed.map_err(|what| Error::Decode { at: 0, what })?;
+    Ok((parsed.key, parsed.tuple))
+}
+
+fn entry_limits(tuple: usize) -> EntryLimits {
+    EntryLimits { tuple, ..EntryLimits::NONE }
 }

@@ -1,9 +1,10 @@
 //! From a placed commit to what readers see: applied to the index, published, or taken back.
 
+use crate::document::KeyRef;
 use crate::fold::{Effect, Fold, OfDocument};
 use crate::format::{Geometry, LogAddress, Lsn};
-use crate::index::{Entry, State};
-use crate::log::{Action, Batch, Mark};
+use crate::index::{Birth, Entry, PrimaryIndex, State};
+use crate::log::{Action, Batch, EntryChange, Mark};
 use crate::seeded::{self, Bug};
 use crate::space::Accounts;
 use crate::sync::{read, write};
@@ -96,17 +97,72 @@ impl Shared {
                 effects_of_chunks(self.log.geometry, batch, number).for_each(|effect| _ = fold.apply(effect));
             }
         }
+        drop(fold);
+        self.apply_entries(applying, batch)
+    }
+
+    //= spec/index.md#i-2-3-entries
+    //# An index MUST hold, in every state, exactly the entries that its definition gives of the documents of its
+    //# collection.
+    /// Changes the entries of indexes, which the changes of documents come with.
+    fn apply_entries<'v>(&self, mut applying: Applying<'v>, batch: &mut Batch) -> Applying<'v> {
+        // All that one commit changes is there from one place on, whichever of its records that is.
+        let Some(at) = batch.changes.last().map(|last| last.address) else { return applying };
+        for number in 0..batch.entries.settled_len() {
+            if number > 0 && number % AT_ONCE == 0 {
+                applying = applying.pause().resume();
+            }
+            let EntryChange { target, entry, is_there, .. } = batch.entries.settled(number);
+            let (entries, key) = (&target.entries, KeyRef::Bytes(entry));
+            let before = entries.index.get(key);
+            match before {
+                None if is_there => {
+                    self.suspect(target, entry);
+                    entries.index.set(key, Entry::new(at, false));
+                    entries.set_newest_len(entries.newest_len() + 1);
+                }
+                Some(before) if !is_there => {
+                    if target.building.is_none() {
+                        applying.retain(entries.id, key, before, Birth::At(before.address()), at);
+                    }
+                    entries.index.remove(key);
+                    entries.set_newest_len(entries.newest_len() - 1);
+                }
+                _ => {}
+            }
+            batch.entries.found.push(before);
+        }
         applying
+    }
+
+    /// The reverse of [`apply_entries`](Self::apply_entries).
+    fn undo_entries(batch: &Batch) {
+        for (number, before) in batch.entries.found.iter().enumerate().rev() {
+            let EntryChange { target, entry, is_there, .. } = batch.entries.settled(number);
+            let (entries, key) = (&target.entries, KeyRef::Bytes(entry));
+            match before {
+                None if is_there => {
+                    entries.index.remove(key);
+                    entries.set_newest_len(entries.newest_len() - 1);
+                }
+                Some(before) if !is_there => {
+                    entries.index.set(key, *before);
+                    entries.set_newest_len(entries.newest_len() + 1);
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Whether a commit may be applied and published in one critical section.
     pub(super) fn is_short(batch: &Batch) -> bool {
-        batch.changes.len() <= AT_ONCE
+        batch.changes.len() + batch.entries.len() <= AT_ONCE
     }
 
     /// Takes a pending commit out of the index, the catalog and the accounts: the reverse of [`apply`](Self::apply).
     pub(super) fn undo(&self, pending: &Pending, accounts: &mut Accounts) {
         let batch = &pending.batch;
+        Self::undo_entries(batch);
         let mut fold = Fold::new(self.log.geometry, accounts, !batch.is_system);
         for (number, change) in batch.changes.iter().enumerate().rev().filter(|(_, change)| !change.is_moot) {
             let before = batch.replaced(change).map(|(entry, _)| entry);

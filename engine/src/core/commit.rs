@@ -81,6 +81,7 @@ impl Writer {
     pub(crate) fn commit(&mut self, durability: Durability) -> Result<Placed> {
         assert!(!self.txn.batch.is_empty(), "a commit changes something");
         self.shared.find_superseded_chunks(&mut self.txn.batch)?;
+        self.txn.batch.entries.settle();
         if durability == Durability::Written && seeded::is_on(Bug::HandedOverBeforePlaced) {
             self.write_out()?;
         }

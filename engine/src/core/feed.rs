@@ -316,12 +316,16 @@ fn change_of(record: &Record<'_>, address: LogAddress) -> Result<Option<Change>>
                 expected: 0,
                 found: 0,
             })?;
-            Some(match change {
-                CatalogChange::Create { id, name } => Change::Create { collection: id, name },
-                CatalogChange::Drop { id } => Change::Drop { collection: id },
-                CatalogChange::Clear { id, new } => Change::Clear { collection: id, new },
-                CatalogChange::Rename { id, name } => Change::Rename { collection: id, name },
-            })
+            match change {
+                CatalogChange::Create { id, name } => Some(Change::Create { collection: id, name }),
+                CatalogChange::Drop { id } => Some(Change::Drop { collection: id }),
+                CatalogChange::Clear { id, new } => Some(Change::Clear { collection: id, new }),
+                CatalogChange::Rename { id, name } => Some(Change::Rename { collection: id, name }),
+                // Indexes follow from the documents: who follows the documents has its own.
+                CatalogChange::Index { .. }
+                | CatalogChange::Unindex { .. }
+                | CatalogChange::Reindex { .. } => None,
+            }
         }
         _ => None,
     })

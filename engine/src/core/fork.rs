@@ -22,7 +22,7 @@ impl Copies {
     fn of(&mut self, documents: &Arc<Documents>) -> Arc<Documents> {
         let known = self.0.iter().find(|copy| copy.id == documents.id);
         known.map(Arc::clone).unwrap_or_else(|| {
-            let copy = Arc::new(documents.fork());
+            let copy = Arc::new(documents.fork(&mut |entries| self.of(entries)));
             self.0.push(Arc::clone(&copy));
             copy
         })

@@ -17,6 +17,7 @@ mod fingerprint;
 #[cfg(feature = "testing")]
 mod fork;
 mod incarnation;
+mod indexes;
 #[cfg(all(test, loom))]
 mod loom;
 mod maintenance;
@@ -41,6 +42,7 @@ mod writer;
 
 pub(crate) use feed::Feed;
 pub use feed::{Change, Commit, Location};
+pub(crate) use indexes::{IndexBuild, IndexStep};
 pub use maintenance::{BackupProgress, BackupReport, CompactProgress, CompactReport, Space};
 #[cfg(feature = "testing")]
 pub(crate) use maintenance::{CheckpointJob, SealedCheckpoint};
@@ -59,5 +61,5 @@ pub use verify::VerifyReport;
 pub(crate) use visit::Visited;
 pub(crate) use work::Effort;
 pub use write::OnConflict;
-pub(crate) use write::{BeforeAfter, Bodies, Expect, Savepoint, WriteTxn, WriteTxnWalk};
+pub(crate) use write::{BeforeAfter, Bodies, Expect, Savepoint, WriteTxn, WriteTxnEntries, WriteTxnWalk};
 pub(crate) use writer::Writer;

@@ -72,7 +72,7 @@ impl Core {
         }
         let segments = SegmentTable::new(slot.geometry);
         let plan = Plan { read_unit: options.check.read_unit, page_shift: options.check.page_shift };
-        let recovered = recovery::recover(&storage, &slot, &segments, plan)?;
+        let mut recovered = recovery::recover(&storage, &slot, &segments, plan)?;
         // spec. What is answered from now on must not be lost by a crash to come.
         let synced = if seeded::is_on(Bug::RecoveryNotSynced) { Ok(()) } else { storage.sync() };
         if !options.read_only {
@@ -82,7 +82,9 @@ impl Core {
                 storage.sync_directory()?;
             }
         }
+        let (changed, last_id) = (std::mem::take(&mut recovered.replay.changed), recovered.replay.last_id);
         let core = assemble(storage, segments, slot, recovered, options)?;
+        core.shared.catch_up(&changed, last_id)?;
         if other != OtherSlot::Valid && !options.read_only && !seeded::is_on(Bug::InvalidSlotNotMended) {
             // spec. A slot that is not valid is written at once.
             core.writer()?.take_incarnation()?;

@@ -106,6 +106,17 @@ impl<'a> KeyRef<'a> {
     /// `Decode` for what is no deterministic CBOR, or of another type; `KeyTooLong`.
     #[inline]
     pub fn decode(bytes: &'a [u8]) -> Result<(Self, usize)> {
+        let (key, len) = Self::decode_long(bytes)?;
+        key.check_len()?;
+        Ok((key, len))
+    }
+
+    /// As [`decode`](Self::decode), however long the key is: an entry of an index is stored as a byte string that may be longer than a key.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode), but for `KeyTooLong`.
+    #[inline]
+    pub(crate) fn decode_long(bytes: &'a [u8]) -> Result<(Self, usize)> {
         let mut reader = Reader::new(bytes);
         let key = match reader.head()? {
             Head::Int(int) => KeyRef::Int(int),
@@ -113,7 +124,6 @@ impl<'a> KeyRef<'a> {
             Head::Bytes(len) => KeyRef::Bytes(reader.take(len)?),
             _ => return Err(Error::Decode { at: 0, what: "a key is an int, text or bytes" }),
         };
-        key.check_len()?;
         Ok((key, reader.position()))
     }
 }

@@ -1,4 +1,4 @@
-//! How large documents and keys may be. spec: V-4.
+//! How large documents and keys may be, spec: V-4, and what names collections and indexes may have, spec: S-3.1.
 
 use crate::error::{Error, Result};
 
@@ -25,4 +25,17 @@ pub(crate) fn check_len(len: usize) -> Result<()> {
         return Err(Error::DocumentTooLarge { len, max: DOCUMENT_LEN_MAX });
     }
     Ok(())
+}
+
+/// The longest name of a collection or an index, in bytes of UTF-8.
+pub(crate) const NAME_LEN_MAX: usize = 255;
+
+/// What is wrong with the name of a collection or an index. spec: S-3.1, I-1.1.
+pub(crate) fn name_fault(name: &str) -> Option<&'static str> {
+    match name {
+        "" => Some("it is empty"),
+        _ if name.len() > NAME_LEN_MAX => Some("it is longer than 255 bytes"),
+        _ if name.starts_with('$') => Some("names that begin with $ are reserved"),
+        _ => None,
+    }
 }

@@ -128,6 +128,11 @@ impl<'a> RawValue<'a> {
         Some(RawValue { head, bytes })
     }
 
+    /// The bytes from the value on, to the end of the document.
+    pub(crate) fn bytes_from(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// How many bytes there are from the value to the end of the document: they tell its values apart.
     pub(crate) fn bytes_left(&self) -> usize {
         self.bytes.len()

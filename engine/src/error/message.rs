@@ -3,6 +3,10 @@
 use std::fmt;
 
 use super::{Advice, Error};
+use crate::document::Value;
+
+/// Said where a person may have meant that there is no value.
+const NULL_IS_A_VALUE: &str = " (null counts as a value here, and a missing field does not)";
 
 impl Error {
     /// What is the case, without advice: for a program that has its own to give. The `Display` of an error appends the
@@ -66,6 +70,11 @@ impl Error {
             | Error::SumOverflow { .. }
             | Error::UnknownCollection { .. }
             | Error::InvalidName { .. }
+            | Error::InvalidIndex { .. }
+            | Error::UnknownIndex { .. }
+            | Error::IndexExists { .. }
+            | Error::UniqueViolation { .. }
+            | Error::UniqueViolations { .. }
             | Error::KeyExists { .. }
             | Error::LimitReached { .. } => return None,
         })
@@ -192,11 +201,79 @@ impl fmt::Display for Condition<'_> {
             }
             Error::UnknownCollection { name } => write!(f, "there is no collection named {name:?}"),
             Error::InvalidName { name, what } => write!(f, "{name:?} cannot name a collection: {what}"),
+            Error::InvalidIndex { index, what } => write!(f, "index {index:?}: {what}"),
+            Error::UnknownIndex { collection, index } => {
+                write!(f, "the collection {collection:?} has no index named {index:?}")
+            }
+            Error::IndexExists { collection, index } => write!(
+                f,
+                "the collection {collection:?} has an index named {index:?} already, with another definition"
+            ),
+            Error::UniqueViolation { index, values, key } => {
+                write!(f, "the unique index {index:?} has {} already, of the document {key}", List(values))?;
+                if values.iter().any(Value::is_null) { f.write_str(NULL_IS_A_VALUE) } else { Ok(()) }
+            }
+            Error::UniqueViolations { index, violations } => {
+                write!(
+                    f,
+                    "the unique index {index:?} cannot be made, since documents have the same values:"
+                )?;
+                for (number, (values, one, other)) in violations.iter().enumerate() {
+                    let comma = if number == 0 { "" } else { "," };
+                    write!(f, "{comma} {} of {one} and {other}", List(values))?;
+                }
+                let has_null = violations.iter().any(|(values, ..)| values.iter().any(Value::is_null));
+                if has_null { f.write_str(NULL_IS_A_VALUE) } else { Ok(()) }
+            }
             Error::KeyExists { key } => write!(f, "key {key} is taken"),
             Error::IdsExhausted => {
                 f.write_str("no id is left: the collection's largest key is the largest integer")
             }
             Error::LimitReached { what } => write!(f, "limit reached: {what}"),
         }
+    }
+}
+
+/// Values behind one another, as JSON has them.
+struct List<'a>(&'a [Value]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for (number, value) in self.0.iter().enumerate() {
+            let comma = if number == 0 { "" } else { ", " };
+            write!(f, "{comma}{value}")?;
+        }
+        f.write_str("]")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::document::{Key, Value};
+    use crate::error::Error;
+
+    #[test]
+    fn a_unique_violation_names_the_values_and_the_documents() {
+        let (index, text) = (String::from("by mail"), Value::from("a"));
+        let one = Error::UniqueViolation {
+            index: index.clone(),
+            values: vec![text.clone(), 1.into()],
+            key: Key::from("k"),
+        };
+        let said = "the unique index \"by mail\" has [\"a\", 1] already, of the document \"k\"";
+        assert_eq!(one.to_string(), said);
+        let violations = vec![(vec![text], 1.into(), 2.into()), (vec![Value::Null], 3.into(), "k".into())];
+        let many = Error::UniqueViolations { index, violations };
+        assert_eq!(
+            many.to_string(),
+            "the unique index \"by mail\" cannot be made, since documents have the same values: [\"a\"] of 1 and 2, \
+             [null] of 3 and \"k\" (null counts as a value here, and a missing field does not)"
+        );
+    }
+
+    #[test]
+    fn an_error_is_small_beside_what_calls_answer() {
+        assert!(size_of::<Error>() <= 96, "{} bytes", size_of::<Error>());
     }
 }

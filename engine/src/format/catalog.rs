@@ -6,14 +6,19 @@
 //! | `drop`   | `id`         | the collection ends                                                  |
 //! | `clear`  | `id`, `new`  | the collection goes on, empty, under the id `new`                    |
 //! | `rename` | `id`, `name` | the collection has another name                                      |
+//! | `index`  | `id`, `new`, `index` | an index of the id `new` begins in the collection `id`      |
+//! | `unindex` | `id`        | the index ends                                                      |
+//! | `reindex` | `id`, `name` | the index has another name                                         |
 
+use crate::document::limits::NAME_LEN_MAX;
 use crate::document::{Document, Value};
+use crate::sync::Arc;
 
-/// The longest name of a collection, in bytes of UTF-8.
-pub const NAME_LEN_MAX: usize = 255;
+use super::definition::StoredDefinition;
+pub use super::fault::CatalogFault;
 
 /// The keys that this version knows; all others are kept.
-const KNOWN_KEYS: [&str; 5] = ["op", "id", "name", "new", REQUIRED];
+const KNOWN_KEYS: [&str; 6] = ["op", "id", "name", "new", "index", REQUIRED];
 /// The key whose array names the keys without which the map cannot be understood.
 const REQUIRED: &str = "required";
 
@@ -46,24 +51,41 @@ pub enum CatalogChange {
         /// Its name from now on.
         name: String,
     },
-}
-
-/// Why a map is no catalog change that this version can carry out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CatalogFault {
-    /// The map is not as F-7 asks.
-    Malformed(&'static str),
-    /// The map has an `op` that this version does not know, or requires a key that it does not.
-    Unsupported,
+    /// An index of a collection begins.
+    Index {
+        /// The id of the collection.
+        id: u32,
+        /// The id of the index, never given before.
+        new: u32,
+        /// What it holds.
+        definition: Arc<StoredDefinition>,
+    },
+    /// The index ends.
+    Unindex {
+        /// Its id.
+        id: u32,
+    },
+    /// The index has another name.
+    Reindex {
+        /// Its id.
+        id: u32,
+        /// Its name from now on.
+        name: String,
+    },
 }
 
 impl CatalogChange {
-    /// The collection id that the change begins, if it begins one.
+    /// The id of the collection or index that the change begins, if it begins one.
     #[must_use]
     pub const fn begins(&self) -> Option<u32> {
         match self {
-            CatalogChange::Create { id, .. } | CatalogChange::Clear { new: id, .. } => Some(*id),
-            CatalogChange::Drop { .. } | CatalogChange::Rename { .. } => None,
+            CatalogChange::Create { id, .. }
+            | CatalogChange::Clear { new: id, .. }
+            | CatalogChange::Index { new: id, .. } => Some(*id),
+            CatalogChange::Drop { .. }
+            | CatalogChange::Rename { .. }
+            | CatalogChange::Unindex { .. }
+            | CatalogChange::Reindex { .. } => None,
         }
     }
 
@@ -95,6 +117,16 @@ impl CatalogChange {
             CatalogChange::Rename { id, name } => {
                 put_name(&mut map, name);
                 ("rename", id)
+            }
+            CatalogChange::Index { id, new, definition } => {
+                put_id(&mut map, "new", *new);
+                map.insert("index", Value::Object(definition.to_document()));
+                ("index", id)
+            }
+            CatalogChange::Unindex { id } => ("unindex", id),
+            CatalogChange::Reindex { id, name } => {
+                put_name(&mut map, name);
+                ("reindex", id)
             }
         };
         map.insert("op", op);
@@ -129,6 +161,13 @@ impl CatalogChange {
             "drop" => CatalogChange::Drop { id: id(&map, "id")? },
             "clear" => CatalogChange::Clear { id: id(&map, "id")?, new: id(&map, "new")? },
             "rename" => CatalogChange::Rename { id: id(&map, "id")?, name: name(&map)? },
+            "index" => CatalogChange::Index {
+                id: id(&map, "id")?,
+                new: id(&map, "new")?,
+                definition: Arc::new(definition(&map)?),
+            },
+            "unindex" => CatalogChange::Unindex { id: id(&map, "id")? },
+            "reindex" => CatalogChange::Reindex { id: id(&map, "id")?, name: name(&map)? },
             _ => return Err(CatalogFault::Unsupported),
         };
         let mut kept = map;
@@ -174,5 +213,12 @@ fn name(map: &Document) -> Result<String, CatalogFault> {
     match map.get("name") {
         Some(Value::Text(name)) if (1..=NAME_LEN_MAX).contains(&name.len()) => Ok(name.to_string()),
         _ => Err(CatalogFault::Malformed("a name has 1 to 255 bytes of text")),
+    }
+}
+
+fn definition(map: &Document) -> Result<StoredDefinition, CatalogFault> {
+    match map.get("index") {
+        Some(Value::Object(definition)) => StoredDefinition::decode(definition),
+        _ => Err(CatalogFault::Malformed("no definition of an index where one is due")),
     }
 }

@@ -219,4 +219,10 @@ impl Geometry {
     pub const fn checkpoint_key_len_max(self) -> usize {
         super::checkpoint::key_len_max(self.page_len_max())
     }
+
+    /// The length of the longest entry of an index that a checkpoint has room for (F-8.10): a byte string, without the head of its CBOR form.
+    #[must_use]
+    pub const fn checkpoint_entry_len_max(self) -> usize {
+        self.checkpoint_key_len_max() - 3
+    }
 }

@@ -21,6 +21,8 @@ pub mod catalog;
 pub mod checkpoint;
 mod checkpoint_ref;
 pub mod checksum;
+pub mod definition;
+mod fault;
 mod fields;
 pub mod frame;
 mod geometry;

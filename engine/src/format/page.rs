@@ -6,7 +6,7 @@
 //! |      0 |      4 | CRC(lineage, LSN of the checkpoint, page number, bytes 4..length)        |
 //! |      4 |      4 | length of the page in bytes, this header included                        |
 //! |      8 |      4 | page number                                                              |
-//! |     12 |      4 | tree id: the collection, for a primary tree; else 0                      |
+//! |     12 |      4 | tree id: the collection or index, for a primary tree; else 0             |
 //! |     16 |      1 | kind                                                                     |
 //! |     17 |      1 | level: 0 for a leaf                                                      |
 //! |     18 |      2 | reserved                                                                 |
@@ -48,10 +48,12 @@ pub enum PageKind {
     Catalog,
     /// Log segments.
     SegmentTable,
-    /// Keys of a collection and where their documents lie.
+    /// Keys of a collection and where their documents lie, or the entries of an index.
     Primary,
     /// The checkpoint's own segments.
     SegmentList,
+    /// Indexes of collections.
+    Indexes,
 }
 
 impl PageKind {
@@ -62,6 +64,7 @@ impl PageKind {
             PageKind::SegmentTable => 3,
             PageKind::Primary => 4,
             PageKind::SegmentList => 5,
+            PageKind::Indexes => 6,
         }
     }
 
@@ -72,6 +75,7 @@ impl PageKind {
             3 => Some(PageKind::SegmentTable),
             4 => Some(PageKind::Primary),
             5 => Some(PageKind::SegmentList),
+            6 => Some(PageKind::Indexes),
             _ => None,
         }
     }
@@ -82,7 +86,7 @@ impl PageKind {
 pub struct PageHeader {
     /// The page's number in its checkpoint, from 0 in the order of writing.
     pub number: u32,
-    /// The collection, for a page of a primary tree; else 0.
+    /// The collection or index, for a page of a primary tree; else 0.
     pub tree: u32,
     /// What the entries are.
     pub kind: PageKind,

@@ -1,147 +1,24 @@
-//! The catalog in memory: which collection a name means, in every state that somebody can still see.
+//! The catalog in memory: which collection, and which index, a name means in every state that somebody can still see.
 
 use std::collections::BTreeSet;
-use std::ops::Bound;
 
-use crate::document::{Document, Key, KeyRef};
+use crate::document::Document;
+use crate::document::limits::name_fault;
 use crate::format::LogAddress;
 use crate::format::catalog::CatalogChange;
-use crate::sync::race::{Race, weakened};
 use crate::sync::{Arc, AtomicU64, Ordering};
 
-use super::{Entries, KeyRange, MixedIndex, PrimaryIndex, State};
-
-/// No record ever stands there: what has this end is still in force.
-const FOREVER: u64 = u64::MAX;
-
-/// The documents of one collection id.
-#[derive(Debug)]
-pub(crate) struct Documents {
-    pub(crate) id: u32,
-    pub(crate) index: MixedIndex,
-    /// Live documents in the visible state, and the end of the commit since which there are so many. Both change under the lock of
-    /// visibility, the second one first: who sees a count sees a commit no older than the one that it comes from.
-    len: AtomicU64,
-    len_since: AtomicU64,
-    /// Live documents after the newest commit, visible or not; only the writer changes it.
-    newest_len: AtomicU64,
-    /// The largest int key ever put there, or 0; only the writer changes it.
-    largest_id: AtomicU64,
-    /// What a newer version has written about the collection (spec: F-7.3).
-    pub(crate) kept: Document,
-}
-
-impl Documents {
-    pub(crate) fn new(id: u32, page_shift: u32) -> Self {
-        Documents {
-            id,
-            index: MixedIndex::new(page_shift),
-            len: AtomicU64::new(0),
-            len_since: AtomicU64::new(0),
-            newest_len: AtomicU64::new(0),
-            largest_id: AtomicU64::new(0),
-            kept: Document::new(),
-        }
-    }
-
-    /// The same, of which a newer version has written this.
-    pub(crate) fn with_kept(self, kept: Document) -> Self {
-        Documents { kept, ..self }
-    }
-
-    /// How many documents there are in the visible state.
-    pub(crate) fn len(&self) -> u64 {
-        self.len.load(Ordering::Acquire)
-    }
-
-    /// As [`len`](Self::len), and since when.
-    pub(crate) fn len_since(&self) -> (u64, LogAddress) {
-        (self.len(), LogAddress(self.len_since.load(Ordering::Relaxed)))
-    }
-
-    pub(crate) fn set_len(&self, len: u64, since: LogAddress) {
-        self.len_since.store(since.0, Ordering::Relaxed);
-        self.len.store(len, weakened(Race::LenRelaxed, Ordering::Release));
-    }
-
-    /// How many documents there are after the newest commit.
-    pub(crate) fn newest_len(&self) -> u64 {
-        self.newest_len.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn set_newest_len(&self, len: u64) {
-        self.newest_len.store(len, Ordering::Relaxed);
-    }
-
-    pub(crate) fn largest_id(&self) -> i64 {
-        self.largest_id.load(Ordering::Relaxed) as i64
-    }
-
-    //= spec/semantics.md#s-4-2-largest-id
-    //# A put under an int key above the largest id MUST make that key the largest id, whichever call puts.
-    //= spec/semantics.md#s-4-2-largest-id
-    //# A store MUST NOT lower the largest id of a collection: not by a delete, a clear, a rename, cleaning, a
-    //# crash or reopening.
-    /// Takes note that `key` was put.
-    pub(crate) fn note_key(&self, key: i64) {
-        if key > self.largest_id() {
-            self.largest_id.store(key.unsigned_abs(), Ordering::Relaxed);
-        }
-    }
-
-    /// Sets the largest int key back to what it was.
-    pub(crate) fn set_largest_id(&self, id: i64) {
-        self.largest_id.store(id.unsigned_abs(), Ordering::Relaxed);
-    }
-
-    /// The seeded bug of a counter that is not part of the state.
-    pub(crate) fn forget_deleted_ids(&self) {
-        let mut last = Entries::default();
-        let ints = KeyRange { from: Bound::Unbounded, to: Bound::Included(Key::Int(i64::MAX)) };
-        self.index.page(&ints, true, 1, &mut last);
-        let largest = last.last_key().map_or(0, |key| if let KeyRef::Int(id) = key { id } else { 0 });
-        self.set_largest_id(largest.max(0));
-    }
-
-    #[cfg(feature = "testing")]
-    pub(crate) fn fork(&self) -> Self {
-        Documents {
-            id: self.id,
-            index: self.index.fork(),
-            len: AtomicU64::new(self.len()),
-            len_since: AtomicU64::new(self.len_since.load(Ordering::Relaxed)),
-            newest_len: AtomicU64::new(self.newest_len()),
-            largest_id: AtomicU64::new(self.largest_id.load(Ordering::Relaxed)),
-            kept: self.kept.clone(),
-        }
-    }
-}
-
-/// One meaning of one name, from one commit to another.
-#[derive(Debug)]
-pub(crate) struct Naming {
-    pub(crate) name: String,
-    pub(crate) documents: Arc<Documents>,
-    from: LogAddress,
-    until: AtomicU64,
-}
-
-impl Naming {
-    /// Whether the name still means this collection after the newest commit, visible or not.
-    pub(crate) fn is_current(&self) -> bool {
-        self.until.load(Ordering::Acquire) == FOREVER
-    }
-
-    pub(crate) fn is_in(&self, state: State) -> bool {
-        self.from < state.address && state.address.0 <= self.until.load(Ordering::Acquire)
-    }
-}
+use super::State;
+use super::documents::{Documents, Target};
+use super::naming::{FOREVER, Indexing, Naming};
 
 /// All namings that are in force, or that a snapshot may still see.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     namings: Vec<Arc<Naming>>,
-    /// The highest collection id ever given.
+    /// Likewise of indexes.
+    indexings: Vec<Arc<Indexing>>,
+    /// The highest id ever given to a collection or an index.
     last_id: u32,
     /// What a newer version has written in the root of the checkpoint that was read (spec: F-7.3).
     pub(crate) kept: Document,
@@ -192,10 +69,49 @@ impl Catalog {
         Some(())
     }
 
-    /// The documents of every naming.
+    /// The documents of every naming, and the entries of every index.
     #[cfg(feature = "testing")]
     pub(crate) fn documents(&self) -> impl Iterator<Item = &Arc<Documents>> {
-        self.namings.iter().map(|naming| &naming.documents)
+        let entries = self.indexings.iter().map(|indexing| indexing.entries());
+        self.namings.iter().map(|naming| &naming.documents).chain(entries)
+    }
+
+    /// The index of this name that the collection has in `state`.
+    pub(crate) fn find_index_in(&self, of: u32, name: &str, state: State) -> Option<&Arc<Indexing>> {
+        self.indexings.iter().find(|index| index.of == of && index.name() == name && index.is_in(state))
+    }
+
+    /// The indexes of `state`, in the order of their ids.
+    pub(crate) fn indexes_in(&self, state: State) -> Vec<Arc<Indexing>> {
+        let mut indexes: Vec<_> = self.indexings.iter().filter(|index| index.is_in(state)).cloned().collect();
+        indexes.sort_by_key(|index| index.entries().id);
+        indexes
+    }
+
+    /// The indexes after the newest commit, in the order of their ids.
+    pub(crate) fn current_indexes(&self) -> Vec<Arc<Indexing>> {
+        let mut indexes: Vec<_> = self.indexings.iter().filter(|index| index.is_current()).cloned().collect();
+        indexes.sort_by_key(|index| index.entries().id);
+        indexes
+    }
+
+    /// The indexes of a collection after the newest commit, in the order of their ids.
+    pub(crate) fn indexes_of(&self, of: u32) -> Vec<Arc<Indexing>> {
+        let mut indexes = self.current_indexes();
+        indexes.retain(|index| index.of == of);
+        indexes
+    }
+
+    fn index_by_id(&self, id: u32) -> Option<&Arc<Indexing>> {
+        self.indexings.iter().find(|index| index.entries().id == id && index.is_current())
+    }
+
+    /// An index as a checkpoint has it, of a collection that was loaded.
+    pub(crate) fn load_index(&mut self, of: u32, target: Target) -> Option<()> {
+        self.by_id(of)?;
+        self.begin_index(of, target, LogAddress(0));
+        self.tell_writers(of);
+        Some(())
     }
 
     pub(crate) fn last_id(&self) -> u32 {
@@ -213,6 +129,14 @@ impl Catalog {
         if begins.as_ref().is_some_and(|documents| documents.id <= self.last_id) {
             return None;
         }
+        // Where the change names a collection or an index that is not there, nothing is changed.
+        let of = match change {
+            CatalogChange::Drop { id }
+            | CatalogChange::Clear { id, .. }
+            | CatalogChange::Index { id, .. } => *id,
+            CatalogChange::Unindex { id } | CatalogChange::Reindex { id, .. } => self.index_by_id(*id)?.of,
+            CatalogChange::Create { .. } | CatalogChange::Rename { .. } => 0,
+        };
         match change {
             CatalogChange::Create { name, .. } => {
                 if self.find(name).is_some() {
@@ -220,14 +144,40 @@ impl Catalog {
                 }
                 self.begin(name.clone(), begins?, at);
             }
+            //= spec/index.md#i-4-5-collections
+            //# An index goes with its collection: it MUST end when the collection is dropped, stay when it is
+            //# renamed, and stay without entries when it is cleared.
             CatalogChange::Drop { id } => {
                 self.end(*id, at)?;
+                self.indexes_of(*id).iter().for_each(|index| index.naming.end(at));
             }
             CatalogChange::Clear { id, .. } => {
                 let documents = begins?;
                 let old = self.end(*id, at)?;
                 documents.note_key(old.documents.largest_id());
-                self.begin(old.name.clone(), documents, at);
+                let id_of_new = documents.id;
+                self.begin(old.name.clone(), Arc::clone(&documents), at);
+                self.indexes_of(*id).iter().for_each(|index| index.naming.end(at));
+                for target in documents.targets().iter().flat_map(|targets| targets.iter()) {
+                    self.begin_index(id_of_new, target.clone(), at);
+                }
+            }
+            CatalogChange::Index { id, definition, .. } => {
+                let is_free = self.by_id(*id).is_some()
+                    && self.indexes_of(*id).iter().all(|index| index.name() != definition.definition.name());
+                let (true, Some(entries)) = (is_free, begins) else { return None };
+                let definition = Arc::clone(definition);
+                self.begin_index(*id, Target { definition, entries, building: None }, at);
+            }
+            CatalogChange::Unindex { id } => self.index_by_id(*id)?.naming.end(at),
+            CatalogChange::Reindex { id, name } => {
+                let old = Arc::clone(self.index_by_id(*id)?);
+                if self.indexes_of(of).iter().any(|index| index.name() == name) {
+                    return None;
+                }
+                let definition = Arc::new(old.definition.renamed(name));
+                old.naming.end(at);
+                self.begin_index(of, Target { definition, ..old.target() }, at);
             }
             CatalogChange::Rename { id, name } => {
                 if self.find(name).is_some() {
@@ -237,7 +187,32 @@ impl Catalog {
                 self.begin(name.clone(), Arc::clone(&old.documents), at);
             }
         }
+        self.tell_writers(of);
         Some(())
+    }
+
+    /// The index of `target` belongs to the collection `of` from the record at `at` on.
+    fn begin_index(&mut self, of: u32, target: Target, at: LogAddress) {
+        let Target { definition, entries, .. } = target;
+        self.last_id = self.last_id.max(entries.id);
+        let name = definition.definition.name().to_owned();
+        let naming = Naming { name, documents: entries, from: at, until: AtomicU64::new(FOREVER) };
+        self.indexings.push(Arc::new(Indexing { of, definition, naming: Arc::new(naming) }));
+    }
+
+    /// Writers of the collection `of` keep up the indexes that it has after the newest commit, and those that are being built.
+    fn tell_writers(&self, of: u32) {
+        let Some(naming) = self.by_id(of) else { return };
+        let mut targets: Vec<_> = self.indexes_of(of).iter().map(|index| index.target()).collect();
+        let known = naming.documents.targets();
+        let is_built = |target: &&Target| {
+            target.building.as_ref().is_some_and(|building| !building.has_ended())
+                && targets.iter().all(|other| other.entries.id != target.entries.id)
+        };
+        let building: Vec<_> =
+            known.iter().flat_map(|known| known.iter()).filter(is_built).cloned().collect();
+        targets.extend(building);
+        naming.documents.set_targets(targets);
     }
 
     /// `name` means `documents` from the record at `at` on.
@@ -250,13 +225,14 @@ impl Catalog {
     /// The collection of this id has its name no longer, from the record at `at` on.
     fn end(&mut self, id: u32, at: LogAddress) -> Option<Arc<Naming>> {
         let naming = Arc::clone(self.by_id(id)?);
-        naming.until.store(at.0, Ordering::Release);
+        naming.end(at);
         Some(naming)
     }
 
     /// Forgets the namings that neither the newest commit nor any of `states` holds.
     pub(crate) fn purge(&mut self, states: &[State]) {
         self.namings.retain(|naming| naming.is_current() || states.iter().any(|state| naming.is_in(*state)));
+        self.indexings.retain(|index| index.is_current() || states.iter().any(|state| index.is_in(*state)));
     }
 
     /// Takes back what the record at `at` did, which was the last to change the catalog.
@@ -272,6 +248,21 @@ impl Catalog {
         for naming in self.namings.iter().filter(|naming| naming.until.load(Ordering::Acquire) == at.0) {
             naming.until.store(FOREVER, Ordering::Release);
         }
+        let mut changed = BTreeSet::new();
+        self.indexings.retain(|index| {
+            let is_of_it = index.naming.from == at;
+            if is_of_it {
+                index.naming.end(at);
+                changed.insert(index.of);
+            }
+            !is_of_it
+        });
+        for index in self.indexings.iter().filter(|index| index.naming.until.load(Ordering::Acquire) == at.0)
+        {
+            index.naming.until.store(FOREVER, Ordering::Release);
+            changed.insert(index.of);
+        }
+        changed.into_iter().for_each(|of| self.tell_writers(of));
     }
 
     /// Sets the highest id ever given back to what it was.
@@ -282,15 +273,24 @@ impl Catalog {
     /// A copy that has the documents that `copy_of` gives for each.
     #[cfg(feature = "testing")]
     pub(crate) fn fork(&self, copy_of: &mut dyn FnMut(&Arc<Documents>) -> Arc<Documents>) -> Self {
-        let namings = self.namings.iter().map(|naming| {
+        let mut copy = |naming: &Naming| {
             Arc::new(Naming {
                 name: naming.name.clone(),
                 documents: copy_of(&naming.documents),
                 from: naming.from,
                 until: AtomicU64::new(naming.until.load(Ordering::Acquire)),
             })
+        };
+        let namings = self.namings.iter().map(|naming| copy(naming)).collect();
+        let indexings = self.indexings.iter().map(|index| {
+            Arc::new(Indexing {
+                naming: copy(&index.naming),
+                definition: Arc::clone(&index.definition),
+                of: index.of,
+            })
         });
-        Catalog { namings: namings.collect(), last_id: self.last_id, kept: self.kept.clone() }
+        let indexings = indexings.collect();
+        Catalog { namings, indexings, last_id: self.last_id, kept: self.kept.clone() }
     }
 }
 
@@ -298,13 +298,10 @@ impl Catalog {
 //# A creation of, a rename to, an insert or a put into any other name MUST be refused as `InvalidName`.
 /// Whether a collection may have this name.
 pub(crate) fn check_name(name: &str) -> crate::Result<()> {
-    let what = match name {
-        "" => "it is empty",
-        _ if name.len() > 255 => "it is longer than 255 bytes",
-        _ if name.starts_with('$') => "names that begin with $ are reserved",
-        _ => return Ok(()),
-    };
-    Err(crate::Error::InvalidName { name: name.chars().take(64).collect(), what })
+    match name_fault(name) {
+        Some(what) => Err(crate::Error::InvalidName { name: name.chars().take(64).collect(), what }),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -6,8 +6,10 @@
 
 use crate::document::KeyRef;
 use crate::format::checkpoint::{Entries, Stretch};
+use crate::secondary::{EntryLimits, IndexDefinition};
 use crate::sync::{Arc, Ordering, write};
 
+use super::documents::since_ever;
 use super::held::{Held, entry};
 use super::mixed::{DIRECTORY_SLACK, MixedIndex, map_node_len};
 use super::paged::PagedInts;
@@ -82,6 +84,53 @@ impl Entries for Loader<'_> {
 
     fn key(&mut self, key: KeyRef<'_>, value: u64) {
         self.rest.push(key, entry(value));
+    }
+}
+
+/// The entries of a secondary index in the making: each must be one of its definition.
+#[derive(Debug)]
+pub(crate) struct EntryLoader<'a> {
+    loader: Loader<'a>,
+    definition: &'a IndexDefinition,
+    limits: EntryLimits,
+    fault: Option<&'static str>,
+}
+
+impl<'a> EntryLoader<'a> {
+    pub(crate) fn new(loader: Loader<'a>, definition: &'a IndexDefinition, limits: EntryLimits) -> Self {
+        EntryLoader { loader, definition, limits, fault: None }
+    }
+
+    /// The index has everything that was added; or what is wrong with that.
+    pub(crate) fn finish(self) -> Result<(), &'static str> {
+        self.loader.finish();
+        self.fault.map_or(Ok(()), Err)
+    }
+}
+
+impl Entries for EntryLoader<'_> {
+    fn ints(&mut self, _: &[u8], _: &[Stretch]) {
+        self.fault = Some("an int among the entries of an index");
+    }
+
+    //= spec/format.md#f-8-10-indexes
+    //# The value of each entry MUST be 4.
+    //= spec/index.md#i-7-2-entries-from-bytes
+    //# A reader MUST refuse bytes that are not those of an entry of the definition: a component that is no order
+    //# key, a key that is none (E-5.6), a mark above 2, a mark of a number that it does not fit, more marks than
+    //# numbers, a zero that ends them.
+    fn key(&mut self, key: KeyRef<'_>, value: u64) {
+        let KeyRef::Bytes(bytes) = key else {
+            self.fault = Some("a text among the entries of an index");
+            return;
+        };
+        if value != since_ever().value() {
+            self.fault = Some("an entry of an index with an address");
+        }
+        if let Err(what) = self.definition.parse(bytes, self.limits) {
+            self.fault = Some(what);
+        }
+        self.loader.key(KeyRef::Bytes(bytes), since_ever().value());
     }
 }
 
@@ -175,5 +224,53 @@ mod tests {
         assert!(after > before, "one page of sixteen is there now: {after} bytes, {before} before");
         assert_eq!(all(&index), entries);
         assert!(index.memory_bytes() >= 8 * entries.len());
+    }
+}
+
+#[cfg(test)]
+mod entry_tests {
+    use super::super::PrimaryIndex;
+    use super::*;
+    use crate::document::{KeyRef, RawDocument};
+    use crate::secondary::EntryList;
+
+    //= spec/format.md#f-8-10-indexes
+    //= type=test
+    //# The value of each entry MUST be 4.
+    //= spec/format.md#f-8-10-indexes
+    //= type=test
+    //# A reader MUST take a checkpoint for damaged when `of` is no id of a collection in it, when an id is that
+    //# of a collection, that of another index, or above `last` of the root, when two indexes of a collection
+    //# have one name, when a collection has more than 64, when an entry is none of its definition (I-7.2), or
+    //# when it has another number of entries than `count`.
+    #[test]
+    fn only_entries_of_the_definition_are_loaded() {
+        let definition = IndexDefinition::new("n", ["$.n"]).expect("a definition");
+        let limits = EntryLimits::new(4000);
+        let mut list = EntryList::default();
+        let document = crate::doc! { "n": 7 }.encode();
+        definition
+            .entries(RawDocument::from_verified(&document), KeyRef::Int(3), limits, &mut list)
+            .expect("one entry");
+        let entry = list.iter().next().expect("one").to_vec();
+        let cut = &entry[..entry.len() - 1];
+        let cases = [
+            (KeyRef::Bytes(&entry), 4, true),
+            (KeyRef::Bytes(&entry), 8, false),
+            (KeyRef::Bytes(&entry), 5, false),
+            (KeyRef::Bytes(cut), 4, false),
+            (KeyRef::Text("n"), 4, false),
+        ];
+        for (key, value, is_sound) in cases {
+            let index = MixedIndex::new(4);
+            let mut loader = EntryLoader::new(Loader::new(&index, 1), &definition, limits);
+            loader.key(key, value);
+            assert_eq!(loader.finish().is_ok(), is_sound, "{key:?} {value}");
+            assert_eq!(index.get(KeyRef::Bytes(&entry)).is_some(), is_sound || key == KeyRef::Bytes(&entry));
+        }
+        let index = MixedIndex::new(4);
+        let mut loader = EntryLoader::new(Loader::new(&index, 1), &definition, limits);
+        loader.ints(&[], &[]);
+        assert!(loader.finish().is_err());
     }
 }

@@ -86,6 +86,13 @@ impl MixedIndex {
         });
     }
 
+    /// Takes over what the map of `other` has, which has nothing then. Nobody else looks at either yet.
+    pub(crate) fn take_rest(&self, other: &MixedIndex) {
+        let empty = Rest::new(map_node_len(self.ints.page_shift()));
+        let taken = other.change_rest(|rest| std::mem::replace(rest, empty));
+        self.change_rest(|rest| *rest = taken);
+    }
+
     /// Changes the map. A reader that is let in by a commit's publication, or by a page's, sees a length no older than that.
     fn change_rest<R>(&self, change: impl FnOnce(&mut Rest) -> R) -> R {
         let mut rest = write(&self.rest);

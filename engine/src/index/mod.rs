@@ -4,12 +4,14 @@
 //! changes it while any number of readers look; each call is atomic by itself, and no more is promised.
 
 mod catalog;
+mod documents;
 mod entry;
 mod held;
 mod load;
 #[cfg(all(test, loom))]
 mod loom;
 mod mixed;
+mod naming;
 mod page;
 mod paged;
 mod primary;
@@ -19,10 +21,12 @@ mod rest;
 mod thresholds;
 mod tree;
 
-pub(crate) use catalog::{Catalog, Documents, Naming, check_name};
+pub(crate) use catalog::{Catalog, check_name};
+pub(crate) use documents::{Building, Documents, Target, since_ever};
 pub(crate) use entry::{Birth, Entry, State};
-pub(crate) use load::Loader;
+pub(crate) use load::{EntryLoader, Loader};
 pub(crate) use mixed::MixedIndex;
+pub(crate) use naming::{Indexing, Naming};
 pub(crate) use page::{Entries, Item, Page};
 pub(crate) use primary::PrimaryIndex;
 pub(crate) use range::KeyRange;

@@ -7,8 +7,10 @@ use crate::format::body::encode_segment_freed;
 use crate::format::catalog::CatalogChange;
 use crate::format::record::RECORD_HEADER_LEN_MAX;
 use crate::format::{LogAddress, Lsn};
-use crate::index::{Birth, Documents, Entry};
+use crate::index::{Birth, Documents, Entry, Target};
 use crate::sync::Arc;
+
+use super::entries::EntryChanges;
 
 #[cfg(test)]
 mod tests;
@@ -100,12 +102,15 @@ pub(crate) struct Touched {
     pub(crate) added: i64,
     /// How many documents there were before the commit was applied.
     pub(crate) len_before: u64,
+    /// The indexes that a change of a document changes.
+    pub(crate) targets: Option<Arc<[Target]>>,
 }
 
 impl Touched {
     fn by_nothing(documents: &Arc<Documents>) -> Self {
-        let (documents, largest_id) = (Arc::clone(documents), documents.largest_id());
-        Touched { documents, largest_before: largest_id, largest_id, added: 0, len_before: 0 }
+        let (targets, largest_id) = (documents.targets(), documents.largest_id());
+        let documents = Arc::clone(documents);
+        Touched { documents, largest_before: largest_id, largest_id, added: 0, len_before: 0, targets }
     }
 
     /// How many documents there are after the commit, once it is applied.
@@ -178,6 +183,8 @@ pub(crate) struct Batch {
     bytes: Vec<u8>,
     /// Chunks of what its changes supersede, each with the number of the change, in the order of these.
     pub(crate) superseded: Vec<(usize, LogAddress)>,
+    /// What its changes make of the entries of indexes.
+    pub(crate) entries: EntryChanges,
     /// A commit of the store's own, which changes no visible state (spec: F-5.8).
     pub(crate) is_system: bool,
     /// A commit of the store's own that could as well not be: it finds no room where a caller's would find none.
@@ -205,6 +212,7 @@ impl Batch {
         self.by_id.clear();
         self.bytes.clear();
         self.superseded.clear();
+        self.entries.clear();
         self.chunks.clear();
         (self.is_system, self.leaves_reserve) = (false, false);
         self.changes.shrink_to(KEPT_BYTES / size_of::<Change>());
@@ -224,7 +232,7 @@ impl Batch {
 
     /// Bytes of memory that it takes.
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.bytes.len() + self.changes.len() * size_of::<Change>()
+        self.bytes.len() + self.changes.len() * size_of::<Change>() + self.entries.memory_bytes()
     }
 
     pub(crate) fn changes_catalog(&self) -> bool {
@@ -346,7 +354,10 @@ impl Batch {
             Action::Put => false,
             Action::Delete | Action::Relocate(_) | Action::Free(_) => true,
             Action::Catalog(change, _) => {
-                matches!(**change, CatalogChange::Drop { .. } | CatalogChange::Clear { .. })
+                matches!(
+                    **change,
+                    CatalogChange::Drop { .. } | CatalogChange::Clear { .. } | CatalogChange::Unindex { .. }
+                )
             }
         })
     }
@@ -434,6 +445,7 @@ impl Batch {
 
     /// Takes back everything pushed since there were `changes`.
     pub(crate) fn truncate(&mut self, changes: usize) {
+        self.entries.truncate(self.entries.count_before(changes));
         while self.changes.len() > changes {
             let Some(undone) = self.changes.pop() else { return };
             self.bytes.truncate(undone.start);
@@ -493,6 +505,10 @@ impl Batch {
         let mut copy = self.clone();
         for touched in &mut copy.collections {
             touched.documents = copy_of(&touched.documents);
+            touched.targets = touched.documents.targets();
+        }
+        for target in copy.entries.targets_mut() {
+            target.entries = copy_of(&target.entries);
         }
         for change in &mut copy.changes {
             if let Action::Catalog(_, Some(begins)) = &mut change.action {

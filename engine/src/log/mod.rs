@@ -3,6 +3,7 @@
 mod appender;
 mod batch;
 mod cursor;
+mod entries;
 #[cfg(test)]
 mod fixtures;
 #[cfg(all(test, loom))]
@@ -16,6 +17,7 @@ mod walk;
 pub(crate) use appender::{Appender, LogEnd, Mark};
 pub(crate) use batch::{Action, Batch, Change, Chunk, Relocation, Replaces, Superseded};
 pub(crate) use cursor::{FrameCursor, Frames, Met, NO_OPENING, NOTHING_FOLLOWS, broken, may_open};
+pub(crate) use entries::EntryChange;
 pub(crate) use reader::{Found, Log, Look, record_fault};
 pub(crate) use tail::Tail;
 pub(crate) use walk::SegmentWalk;

@@ -64,12 +64,20 @@ impl Store {
         let mut writer = self.enter_with_room()?;
         let begun = writer.begin();
         let Err(error) = begun else {
-            let staged = stage(&mut writer.txn);
+            let staged = writer.txn.call(stage);
             let (answer, deferred) = self.place(writer, durability, staged)?;
             self.wait_for(&deferred)?;
             return answer;
         };
         self.give_up(writer, error)
+    }
+
+    /// Works with the writer once it is the caller's turn.
+    pub(crate) fn with_writer<R>(&self, work: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
+        let mut writer = self.enter()?;
+        let result = work(&mut writer);
+        self.leave(writer);
+        result
     }
 
     /// The writer, once it is the caller's turn; where room is short, what can be had is made first.

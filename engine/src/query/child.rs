@@ -4,7 +4,7 @@ use super::ast::{Segment, Selector};
 use crate::document::node::{Node, View};
 
 /// The one node that a path of names and indexes leads to.
-pub(super) fn lead<'v, N: Node<'v>>(segments: &[Segment], node: N) -> Option<N> {
+pub(crate) fn lead<'v, N: Node<'v>>(segments: &[Segment], node: N) -> Option<N> {
     segments.iter().try_fold(node, |node, segment| {
         child(&node, segment.singular().expect("a singular query has only names and indexes"))
     })
@@ -12,7 +12,7 @@ pub(super) fn lead<'v, N: Node<'v>>(segments: &[Segment], node: N) -> Option<N> 
 
 /// The child that a name or an index takes.
 #[inline]
-pub(super) fn child<'v, N: Node<'v>>(node: &N, selector: &Selector) -> Option<N> {
+pub(crate) fn child<'v, N: Node<'v>>(node: &N, selector: &Selector) -> Option<N> {
     match selector {
         Selector::Name(name) => node.member(name),
         Selector::Index(index) => match usize::try_from(*index) {

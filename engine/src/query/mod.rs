@@ -35,13 +35,15 @@ mod text;
 mod time;
 mod walk;
 
-pub(crate) use ast::Selector;
+pub(crate) use ast::{Segment, Selector};
 pub use builder::{Comparable, Field, Parameter, arg, field};
+pub(crate) use child::{child, lead};
 pub use expression::Expression;
 pub(crate) use expression::GivenValue;
 pub use filter::Filter;
 pub use limits::NESTING_MAX;
 pub use located::{NodePath, Step};
+pub(crate) use one_pass::{FOUND_MAX, OnePass};
 pub use path::JsonPath;
 pub(crate) use projection::project;
 

@@ -1,4 +1,4 @@
-//! All paths of names and indexes that a filter asks for, found in one pass over a document's bytes.
+//! All paths of names and indexes that a filter or an index asks for, found in one pass over a document's bytes.
 
 use std::cmp::Ordering;
 
@@ -8,11 +8,11 @@ use crate::document::map::key_cmp;
 use crate::document::{RawValue, Text};
 
 /// How many paths are found so; any others are looked for by themselves.
-pub(super) const FOUND_MAX: usize = 8;
+pub(crate) const FOUND_MAX: usize = 8;
 
-/// The paths of a filter as a tree, so that what they have in common is walked once.
+/// The paths of a filter or an index as a tree, so that what they have in common is walked once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct OnePass {
+pub(crate) struct OnePass {
     paths: Vec<Vec<Segment>>,
     root: Wanted,
 }
@@ -43,7 +43,8 @@ impl OnePass {
         pass
     }
 
-    fn number_of(&mut self, path: &[Segment]) -> Option<u8> {
+    /// Takes the path up. The number that it is found under; none if it is one of those that are looked for by themselves.
+    pub(crate) fn number_of(&mut self, path: &[Segment]) -> Option<u8> {
         if let Some(at) = self.paths.iter().position(|known| known == path) {
             return u8::try_from(at).ok();
         }
@@ -62,7 +63,7 @@ impl OnePass {
 
     /// Finds what the paths lead to. A path that leads nowhere, or into bytes that are no document, finds nothing.
     #[inline]
-    pub(super) fn find<'v>(&self, bytes: &'v [u8], found: &mut [Option<RawValue<'v>>; FOUND_MAX]) {
+    pub(crate) fn find<'v>(&self, bytes: &'v [u8], found: &mut [Option<RawValue<'v>>; FOUND_MAX]) {
         if !self.paths.is_empty() {
             let _ = self.root.find(&mut Reader::new(bytes), false, found);
         }

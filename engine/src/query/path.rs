@@ -60,7 +60,8 @@ impl JsonPath {
         JsonPath { segments: self.segments[..=number].to_vec() }
     }
 
-    pub(super) fn segments(&self) -> &[Segment] {
+    /// The steps of the query, each behind the one before.
+    pub(crate) fn segments(&self) -> &[Segment] {
         &self.segments
     }
 

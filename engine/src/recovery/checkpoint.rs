@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use crate::cache::Segment;
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::Lsn;
-use crate::format::checkpoint::{Checkpoint, Limits, PageSource};
+use crate::format::checkpoint::{Checkpoint, IndexEntry, Limits, PageSource};
 use crate::format::superblock::CheckpointRef;
 use crate::format::superblock::Superblock;
-use crate::index::{Catalog, Documents, Loader};
+use crate::index::{Catalog, Documents, EntryLoader, Loader, Target};
 use crate::log::LogEnd;
+use crate::secondary::EntryLimits;
 use crate::seeded::{self, Bug};
 use crate::space::{Account, Accounts};
 use crate::storage::FailStop;
@@ -174,7 +175,9 @@ pub(super) fn load(
     let end = log_end(reference, &checkpoint, &table, root_at)?;
     let limits = Limits::new(slot.geometry.address(end.segment.sequence, end.offset), page_shift);
     let mut catalog = Catalog::default();
-    for collection in checkpoint.catalog()? {
+    let collections = checkpoint.catalog()?;
+    let indexes = checkpoint.indexes(&collections)?;
+    for collection in collections {
         let documents = Documents::new(collection.id, page_shift).with_kept(collection.kept.clone());
         let documents = Arc::new(documents);
         documents.set_largest_id((collection.next - 1) as i64);
@@ -184,6 +187,9 @@ pub(super) fn load(
         loader.finish();
         let loaded = catalog.load(collection.name, documents);
         loaded.ok_or_else(|| damaged(root_at, "F-8.5", "two collections of one name or id"))?;
+    }
+    for index in indexes {
+        load_index(slot, &mut checkpoint, &mut catalog, index, (limits, page_shift), root_at)?;
     }
     if !seeded::is_on(Bug::CollectionIdsFromTheCatalog) {
         catalog.set_last_id(checkpoint.root().last);
@@ -231,6 +237,33 @@ fn load_table<S: PageSource>(
 //# start; the last segment of the table MUST be that of `log`.
 //= spec/format.md#f-8-7-root-page
 //# A reader MUST take a checkpoint for damaged where that does not hold.
+//= spec/format.md#f-8-10-indexes
+//# A reader MUST take a checkpoint for damaged when `of` is no id of a collection in it, when an id is that of a
+//# collection, that of another index, or above `last` of the root, when two indexes of a collection have one
+//# name, when a collection has more than 64, when an entry is none of its definition (I-7.2), or when it has
+//# another number of entries than `count`.
+fn load_index<S: PageSource>(
+    slot: &Superblock,
+    checkpoint: &mut Checkpoint<'_, S>,
+    catalog: &mut Catalog,
+    index: IndexEntry,
+    (limits, page_shift): (Limits, u32),
+    root_at: u64,
+) -> Result<()> {
+    let entries = Documents::new(index.id, page_shift).with_kept(index.kept.clone());
+    entries.set_newest_len(index.count);
+    entries.set_unmade(index.anew);
+    let longest = slot.geometry.checkpoint_entry_len_max();
+    let loader = Loader::new(&entries.index, index.count);
+    let mut loader = EntryLoader::new(loader, &index.definition.definition, EntryLimits::new(longest));
+    checkpoint.read_index(&index, limits, &mut loader)?;
+    loader.finish().map_err(|what| damaged(root_at, "F-8.10", what))?;
+    let target = Target { definition: index.definition, entries: Arc::new(entries), building: None };
+    catalog
+        .load_index(index.of, target)
+        .ok_or_else(|| damaged(root_at, "F-8.10", "an index of no collection"))
+}
+
 /// Where the log stood: the root, the reference and the table say the same.
 fn log_end<S: PageSource>(
     reference: &CheckpointRef,

@@ -1,7 +1,9 @@
 //! Carries out accepted commits: catalog and indexes as they stand after the last one.
 
+use std::collections::BTreeMap;
+
 use crate::cache::SegmentTable;
-use crate::document::KeyRef;
+use crate::document::{Key, KeyRef};
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::fold::{Effect, Fold, OfDocument};
 use crate::format::body::parse_segment_freed;
@@ -24,6 +26,10 @@ use super::start::Start;
 pub(crate) struct Replay {
     pub(crate) catalog: Catalog,
     pub(crate) accounts: Accounts,
+    /// The documents of indexed collections that were changed: where each was in the state in which replay begins.
+    pub(crate) changed: BTreeMap<u32, BTreeMap<Key, Option<Entry>>>,
+    /// The highest id given by then.
+    pub(crate) last_id: u32,
     /// The last commit of the state in which replay begins.
     start: Lsn,
     page_shift: u32,
@@ -49,7 +55,8 @@ impl Place {
 impl Replay {
     pub(super) fn new(start: &mut Start, page_shift: u32) -> Self {
         let (catalog, accounts) = (std::mem::take(&mut start.catalog), std::mem::take(&mut start.accounts));
-        Replay { catalog, accounts, start: start.lsn, page_shift }
+        let last_id = catalog.last_id();
+        Replay { catalog, accounts, changed: BTreeMap::new(), last_id, start: start.lsn, page_shift }
     }
 
     //= spec/recovery.md#r-9-1-the-segments-in-place
@@ -159,7 +166,18 @@ impl Replay {
                 if matches!(change, CatalogChange::Clear { .. }) && seeded::is_on(Bug::ClearNotReplayed) {
                     return Ok(());
                 }
-                let begins = change.begins().map(|id| Arc::new(Documents::new(id, self.page_shift)));
+                let cleared = match &change {
+                    CatalogChange::Clear { id, .. } => self.catalog.by_id(*id).cloned(),
+                    _ => None,
+                };
+                let begins = change.begins().map(|id| match cleared {
+                    Some(naming) => naming.documents.cleared(id, self.page_shift),
+                    None => Documents::new(id, self.page_shift),
+                });
+                let begins = begins.map(Arc::new);
+                if begins.as_ref().is_some_and(|begins| begins.last_id().is_none()) {
+                    return Err(broken("F-7.1", "a catalog record gives ids beyond the last"));
+                }
                 if let CatalogChange::Drop { id } | CatalogChange::Clear { id, .. } = change {
                     self.accounts.forget(id);
                 }
@@ -194,6 +212,9 @@ impl Replay {
         let entry = Entry::new(place.address, record.own_lsn.is_some()).with_chunked(record.chunked);
         let new = (record.kind != Kind::Delete).then_some((entry, record.len as u32));
         let before = record.replaces.and_then(|replaced| Entry::from_value(replaced.value));
+        if documents.targets().is_some() && record.own_lsn.is_none() {
+            self.changed.entry(documents.id).or_default().entry(key.to_key()).or_insert(before);
+        }
         let mut fold = self.fold(place);
         let agrees = fold.apply(Effect::Document(OfDocument { documents, key, before, new }));
         for (sequence, count) in record.replaces.into_iter().flat_map(Replaced::ended) {

@@ -6,10 +6,12 @@ use crate::document::{self, DOCUMENT_LEN_MAX, Key};
 use crate::error::{Error, Result};
 use crate::format::body::{ChunkList, parse_chunk};
 use crate::format::catalog::CatalogChange;
+use crate::format::definition::StoredDefinition;
 use crate::format::record::{self, Kind, PEEK_LEN, Record, RecordSeed, peek_len};
 use crate::format::{LogAddress, Lsn};
 use crate::seeded::{self, Bug};
 use crate::storage::Storage;
+use crate::sync::Arc;
 
 use super::base::Base;
 use super::chain::Chain;
@@ -24,6 +26,8 @@ struct Collection {
     name: Option<String>,
     largest_id: i64,
     has_ended: bool,
+    /// The definitions of its indexes, by their ids.
+    indexes: BTreeMap<u32, Arc<StoredDefinition>>,
 }
 
 /// The newest version of a document that the log behind the base has.
@@ -73,7 +77,9 @@ impl<'a> Gather<'a> {
         for naming in self.base.core.shared.namings() {
             let largest_id = naming.documents.largest_id();
             let name = Some(naming.name.clone());
-            self.collections.insert(naming.documents.id, Collection { name, largest_id, has_ended: false });
+            let indexes = self.base.core.shared.definitions_of(&naming).into_iter().collect();
+            let collection = Collection { name, largest_id, has_ended: false, indexes };
+            self.collections.insert(naming.documents.id, collection);
         }
         for (lsn, changes) in &self.swept.catalog {
             if !self.chain.counts(*lsn) {
@@ -91,7 +97,23 @@ impl<'a> Gather<'a> {
                         let old = self.collections.entry(*id).or_default();
                         old.has_ended = true;
                         let (name, largest_id) = (old.name.clone(), old.largest_id);
-                        self.collections.insert(*new, Collection { name, largest_id, has_ended: false });
+                        // spec: F-7.1
+                        let indexes = (new + 1..).zip(old.indexes.values().cloned()).collect();
+                        let collection = Collection { name, largest_id, has_ended: false, indexes };
+                        self.collections.insert(*new, collection);
+                    }
+                    CatalogChange::Index { id, new, definition } => {
+                        let collection = self.collections.entry(*id).or_default();
+                        collection.indexes.insert(*new, Arc::clone(definition));
+                    }
+                    CatalogChange::Unindex { id } => {
+                        self.collections.values_mut().for_each(|of| _ = of.indexes.remove(id));
+                    }
+                    CatalogChange::Reindex { id, name } => {
+                        let known = self.collections.values_mut().find_map(|of| of.indexes.get_mut(id));
+                        if let Some(known) = known {
+                            *known = Arc::new(known.renamed(name));
+                        }
                     }
                 }
             }
@@ -161,6 +183,11 @@ impl<'a> Gather<'a> {
         }
         for version in std::mem::take(&mut self.versions).into_values() {
             self.pour_version(sink, version)?;
+        }
+        for (id, collection) in self.collections.iter().filter(|(_, collection)| !collection.has_ended) {
+            for definition in collection.indexes.values() {
+                sink.index(*id, &definition.definition)?;
+            }
         }
         Ok(())
     }

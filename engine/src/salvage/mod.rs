@@ -28,7 +28,7 @@ mod sweep;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use guess::superblock as guess_superblock;
 pub use report::{LostDocument, SalvageReport};
-pub use sink::SalvagedCollection;
+pub use sink::{LostIndex, SalvagedCollection};
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use source::Forgiving;
 
@@ -113,6 +113,7 @@ pub fn salvage_to(
     }
     let mut sink = Sink::create(destination, source.slot.geometry)?;
     gather.pour(&mut sink)?;
+    let lost_indexes = sink.take_lost_indexes();
     let collections = sink.finish(&gather.made_up)?;
     let mut problems = source.slot_problems(base.claim.max(base.lsn));
     problems.extend(base.problem.clone());
@@ -123,6 +124,7 @@ pub fn salvage_to(
         collections,
         may_miss_more: !chain.is_unbroken(),
         lost: gather.lost,
+        lost_indexes,
         is_geometry_inferred: source.is_guessed,
         unreadable_bytes: source.unreadable_bytes(),
         problems,

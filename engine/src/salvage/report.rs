@@ -3,7 +3,7 @@
 use crate::document::Key;
 use crate::error::Corruption;
 
-use super::sink::SalvagedCollection;
+use super::sink::{LostIndex, SalvagedCollection};
 
 /// What [`salvage`](super::salvage) found, and what it did not.
 #[non_exhaustive]
@@ -17,6 +17,8 @@ pub struct SalvageReport {
     pub collections: Vec<SalvagedCollection>,
     /// Documents that are known to have been there, and of which nothing can be read.
     pub lost: Vec<LostDocument>,
+    /// Indexes that the documents that are left do not allow; all others were built anew.
+    pub lost_indexes: Vec<LostIndex>,
     /// Whether there may be more that is lost: part of the log is missing, and nobody knows what it held.
     pub may_miss_more: bool,
     /// Whether no superblock was left, so that even the lengths of segments and sectors are inferred.

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::db::Db;
+use crate::document::limits::NAME_LEN_MAX;
 use crate::document::{Document, Key, KeyRef};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::format::Geometry;
-use crate::format::catalog::NAME_LEN_MAX;
 use crate::index::check_name;
 use crate::options::{Background, Durability, Options};
+use crate::secondary::IndexDefinition;
 use crate::storage::Storage;
 use crate::sync::Arc;
 
@@ -19,6 +20,7 @@ pub(super) struct Sink<S> {
     db: Db,
     names: BTreeSet<String>,
     collections: BTreeMap<u32, Names>,
+    lost_indexes: Vec<LostIndex>,
 }
 
 /// What a collection is called in the new store.
@@ -50,6 +52,18 @@ pub struct SalvagedCollection {
     pub stale: u64,
 }
 
+/// An index that salvage could not build.
+#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostIndex {
+    /// Its collection in the new store.
+    pub collection: String,
+    /// Its definition.
+    pub definition: IndexDefinition,
+    /// Why not, in words.
+    pub why: String,
+}
+
 /// Which list a document goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
@@ -63,7 +77,8 @@ impl<S: Storage + 'static> Sink<S> {
     pub(super) fn create(storage: Arc<S>, geometry: Geometry) -> Result<Self> {
         let options = options().sector(geometry.sector()).segment_bytes(geometry.segment_bytes());
         let db = Db::open_on(Arc::clone(&storage), &options)?;
-        Ok(Sink { storage, db, names: BTreeSet::new(), collections: BTreeMap::new() })
+        let (names, collections) = (BTreeSet::new(), BTreeMap::new());
+        Ok(Sink { storage, db, names, collections, lost_indexes: Vec::new() })
     }
 
     /// Creates a collection; `name` is that of the old store, which may be taken by now.
@@ -96,6 +111,30 @@ impl<S: Storage + 'static> Sink<S> {
             }
         };
         self.db.collection(name).put(key.to_key(), document)
+    }
+
+    /// Builds an index over the documents that were put there. Where these break it, it is one of those that are lost.
+    pub(super) fn index(&mut self, id: u32, definition: &IndexDefinition) -> Result<()> {
+        let names = self.collections.get(&id).expect("collections are begun before they are indexed");
+        match self.db.collection(names.name.as_str()).create_index(definition.clone()) {
+            Ok(_) => Ok(()),
+            Err(
+                error @ (Error::UniqueViolations { .. }
+                | Error::InvalidIndex { .. }
+                | Error::KeyTooLong { .. }
+                | Error::LimitReached { .. }),
+            ) => {
+                let (collection, definition) = (names.name.clone(), definition.clone());
+                self.lost_indexes.push(LostIndex { collection, definition, why: error.to_string() });
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The indexes that could not be built.
+    pub(super) fn take_lost_indexes(&mut self) -> Vec<LostIndex> {
+        std::mem::take(&mut self.lost_indexes)
     }
 
     /// Makes everything durable, and checks that it is there.

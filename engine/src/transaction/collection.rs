@@ -6,6 +6,8 @@ use crate::document::KeyRef;
 use crate::error::Result;
 use crate::handle::{Handle, Reads, Writes};
 use crate::index::KeyRange;
+use crate::indexed::TxIndexed;
+use crate::secondary::IndexDefinition;
 
 use super::WriteTransaction;
 use super::scan::{TxKeys, TxScan, TxWalk};
@@ -45,6 +47,7 @@ impl<'tx> Changed<'tx> {
 impl<'tx> Reads for Changed<'tx> {
     type Scan = TxScan<'tx>;
     type Keys = TxKeys<'tx>;
+    type Index = TxIndexed<'tx>;
 
     fn name(&self) -> &str {
         &self.name
@@ -77,11 +80,24 @@ impl<'tx> Reads for Changed<'tx> {
     fn keys(&self, range: KeyRange) -> Result<TxKeys<'tx>> {
         self.walk(range).map(TxKeys::over)
     }
+
+    fn open_index(&self, name: &str) -> Result<TxIndexed<'tx>> {
+        let txn = self.tx.txn();
+        let documents = txn.documents(&self.name)?;
+        let target = txn.index(&self.name, &documents, name)?;
+        Ok(TxIndexed { tx: self.tx, documents, target })
+    }
+
+    fn indexes(&self) -> Result<Vec<IndexDefinition>> {
+        let txn = self.tx.txn();
+        let documents = txn.documents(&self.name)?;
+        Ok(txn.indexes(&documents))
+    }
 }
 
 impl Writes for Changed<'_> {
     #[inline]
     fn change<R>(&self, change: impl FnOnce(&mut WriteTxn) -> Result<R>) -> Result<R> {
-        change(&mut self.tx.txn())
+        self.tx.txn().call(change)
     }
 }

@@ -43,7 +43,7 @@ impl WriteTransaction {
     }
 
     /// The changes so far, to look at and to add to.
-    fn txn(&self) -> RefMut<'_, WriteTxn> {
+    pub(crate) fn txn(&self) -> RefMut<'_, WriteTxn> {
         self.turn.is_used();
         self.txn.borrow_mut()
     }

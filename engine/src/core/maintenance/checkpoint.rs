@@ -4,11 +4,11 @@ use crate::document::KeyRef;
 use crate::error::{Error, Result};
 use crate::format::Lsn;
 use crate::format::checkpoint::{
-    CatalogEntry, CheckpointWriter, Contents, LogPosition, PageSink, Reserved, TableEntry, TreeWriter,
-    Written,
+    CatalogEntry, CheckpointWriter, Contents, IndexEntry, LogPosition, PageSink, Reserved, TableEntry,
+    TreeWriter, Written,
 };
 use crate::format::superblock::CheckpointRef;
-use crate::index::{Entry, KeyRange, Naming};
+use crate::index::{Entry, Indexing, KeyRange, Naming, since_ever};
 use crate::log::LogEnd;
 use crate::recovery::HeldCheckpoint;
 use crate::seeded::{self, Bug};
@@ -29,12 +29,20 @@ pub(crate) struct CheckpointJob {
     end: LogEnd,
     table: Vec<TableEntry>,
     last_id: u32,
-    /// Collections that are not written yet, the next one last.
-    rest: Vec<(CatalogEntry, Cursor)>,
+    /// Collections and indexes that are not written yet, the next one last.
+    rest: Vec<(Item, Cursor)>,
     /// The one that is being written.
-    current: Option<(CatalogEntry, Cursor, TreeWriter)>,
+    current: Option<(Item, Cursor, TreeWriter)>,
     catalog: Vec<CatalogEntry>,
+    indexes: Vec<IndexEntry>,
     writer: CheckpointWriter,
+}
+
+/// What a tree is of.
+#[derive(Debug)]
+enum Item {
+    Collection(CatalogEntry),
+    Index(IndexEntry),
 }
 
 /// A checkpoint that is durable, and that no slot names yet.
@@ -110,16 +118,23 @@ impl Core {
         let durable = writer.durable();
         let mut collections: Vec<_> = read(&self.shared.catalog).current().cloned().collect();
         collections.sort_by_key(|naming| std::cmp::Reverse(naming.documents.id));
-        let rest = collections.into_iter().map(|naming| {
-            let entry = catalog_entry(&naming);
-            (entry, Cursor::new(Arc::clone(&snapshot), naming, KeyRange::all()))
+        let cursor = |naming| Cursor::new(Arc::clone(&snapshot), naming, KeyRange::all());
+        let indexes = read(&self.shared.catalog).current_indexes().into_iter().rev();
+        let indexes = indexes.map(|index| {
+            let range = if index.entries().damage().is_some() { KeyRange::none() } else { KeyRange::all() };
+            let cursor = Cursor::new(Arc::clone(&snapshot), Arc::clone(&index.naming), range);
+            (Item::Index(index_entry(&index)), cursor)
         });
+        let collections =
+            collections.into_iter().map(|naming| (Item::Collection(catalog_entry(&naming)), cursor(naming)));
+        let rest = indexes.chain(collections);
         Ok(Some(CheckpointJob {
             table: writer.table(),
             last_id: read(&self.shared.catalog).last_id(),
             rest: rest.collect(),
             current: None,
             catalog: Vec::new(),
+            indexes: Vec::new(),
             writer: CheckpointWriter::new(
                 self.shared.log.geometry,
                 &writer.superblock.lineage,
@@ -136,19 +151,23 @@ impl Core {
         for _ in 0..ENTRIES_AT_ONCE {
             if job.current.is_none() {
                 let Some((entry, cursor)) = job.rest.pop() else { return Ok(false) };
-                let tree = job.writer.tree(entry.id);
+                let tree = job.writer.tree(entry.id());
                 job.current = Some((entry, cursor, tree));
             }
-            let (_, cursor, tree) = job.current.as_mut().expect("just made sure of");
+            let (item, cursor, tree) = job.current.as_mut().expect("just made sure of");
             match self.shared.next_entry(cursor)? {
                 Some((key, place)) => {
                     let (key, place): (KeyRef<'_>, Entry) = (key, place);
-                    tree.push(&mut job.writer, &mut sink, key, place.value())?;
+                    let value = item.value(place);
+                    tree.push(&mut job.writer, &mut sink, key, value)?;
                 }
                 None => {
-                    let (mut entry, _, tree) = job.current.take().expect("just made sure of");
-                    entry.tree = tree.finish(&mut job.writer, &mut sink)?;
-                    job.catalog.push(entry);
+                    let (item, _, tree) = job.current.take().expect("just made sure of");
+                    let tree = tree.finish(&mut job.writer, &mut sink)?;
+                    match item {
+                        Item::Collection(entry) => job.catalog.push(CatalogEntry { tree, ..entry }),
+                        Item::Index(entry) => job.indexes.push(IndexEntry { tree, ..entry }),
+                    }
                 }
             }
         }
@@ -168,11 +187,12 @@ impl Core {
 
     /// The rest of its pages, and a sync of all of them.
     pub(crate) fn seal_checkpoint(&self, job: CheckpointJob) -> Result<SealedCheckpoint> {
-        let CheckpointJob { end, table, last_id, catalog, writer: pages, .. } = job;
+        let CheckpointJob { end, table, last_id, catalog, indexes, writer: pages, .. } = job;
         let segments = pages.segments().to_vec();
         let kept = read(&self.shared.catalog).kept.clone();
         let contents = Contents {
             catalog: &catalog,
+            indexes: &indexes,
             table: &table,
             last: last_id,
             log: LogPosition {
@@ -358,6 +378,37 @@ fn catalog_entry(naming: &Naming) -> CatalogEntry {
         count: documents.newest_len(),
         tree: None,
         kept: documents.kept.clone(),
+    }
+}
+
+fn index_entry(index: &Indexing) -> IndexEntry {
+    // Entries that cannot be told would be taken for right ones.
+    let anew = index.entries().damage().is_some();
+    IndexEntry {
+        id: index.entries().id,
+        of: index.of,
+        definition: Arc::clone(&index.definition),
+        count: if anew { 0 } else { index.entries().newest_len() },
+        tree: None,
+        anew,
+        kept: index.entries().kept.clone(),
+    }
+}
+
+impl Item {
+    fn id(&self) -> u32 {
+        match self {
+            Item::Collection(entry) => entry.id,
+            Item::Index(entry) => entry.id,
+        }
+    }
+
+    /// What the tree has for an entry. When an entry of an index came to be matters to no state that the checkpoint leads to.
+    fn value(&self, place: Entry) -> u64 {
+        match self {
+            Item::Collection(_) => place.value(),
+            Item::Index(_) => since_ever().value(),
+        }
     }
 }
 

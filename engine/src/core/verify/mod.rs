@@ -1,4 +1,4 @@
-//! Checks the store as it is: every index entry against its record, and, when asked, the whole log as a reader after a crash
+//! Checks the store as it is: every index entry against its record or its document, and, when asked, the whole log as a reader after a crash
 //! would see it.
 
 mod space;
@@ -12,6 +12,7 @@ use crate::format::superblock::SLOT_OFFSETS;
 use crate::index::{Catalog, Entries, Entry, KeyRange, Naming, PrimaryIndex};
 use crate::recovery::{self, Opened, Plan};
 use crate::sync::{Arc, read};
+use crate::txn::Registered;
 
 use super::{Core, Cursor};
 
@@ -21,6 +22,8 @@ use super::{Core, Cursor};
 pub struct VerifyReport {
     /// Documents read and checked.
     pub documents: u64,
+    /// Entries of indexes compared with the documents that give them.
+    pub entries: u64,
     /// Commits found in the log behind the newest checkpoint; 0 unless the check was a deep one.
     pub commits: u64,
     /// Records read and checked in all segments of the log, live or not; 0 unless the check was a deep one.
@@ -52,7 +55,9 @@ impl Core {
     pub(crate) fn verify(&self, deep: bool) -> Result<VerifyReport> {
         let mut report = VerifyReport::default();
         for cursor in self.shared.cursors() {
+            let (snapshot, naming) = (Arc::clone(cursor.snapshot()), Arc::clone(cursor.naming()));
             self.verify_documents(cursor, &mut report)?;
+            self.verify_indexes(&snapshot, &naming, &mut report)?;
         }
         if deep {
             self.verify_log(&mut report)?;
@@ -80,6 +85,24 @@ impl Core {
                 expected: count,
                 found: len,
             });
+        }
+        Ok(())
+    }
+
+    fn verify_indexes(
+        &self,
+        snapshot: &Arc<Registered>,
+        naming: &Arc<Naming>,
+        report: &mut VerifyReport,
+    ) -> Result<()> {
+        for index in self.shared.indexes_in(snapshot.state(), naming) {
+            let mut damaged = Vec::new();
+            report.entries +=
+                self.shared.check_index(snapshot, naming, &index, &mut |problem| damaged.push(problem))?;
+            // Damaged documents were told of when they were gone through.
+            damaged
+                .retain(|problem| problem.clause.0.starts_with("I-") || !report.problems.contains(problem));
+            report.problems.append(&mut damaged);
         }
         Ok(())
     }
@@ -116,6 +139,7 @@ impl Core {
         self.verify_checkpoints(&slot, report)?;
         if let Some(writer) = &writer {
             self.verify_accounts(writer, report)?;
+            self.verify_index_counts(report);
             if comparable {
                 self.verify_segments(writer, report)?;
             }

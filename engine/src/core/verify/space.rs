@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::document::KeyRef;
 use crate::error::{Clause, Corruption, Result};
 use crate::format::LogAddress;
 use crate::format::superblock::Superblock;
@@ -12,6 +13,9 @@ use crate::sync::read;
 
 use super::super::{Core, Writer};
 use super::VerifyReport;
+
+/// Entries of an index counted at a time.
+const PAGE_LEN: usize = 1024;
 
 impl Core {
     /// Reads every frame and record of every log segment in use, as far as it is written out.
@@ -83,6 +87,25 @@ impl Core {
             report.problems.push(problem("P-3.6", "a freed segment has live records", 0, *count));
         }
         Ok(())
+    }
+
+    /// Counts the entries of each index, and holds that against the count that a checkpoint would have. With the writer held still.
+    pub(super) fn verify_index_counts(&self, report: &mut VerifyReport) {
+        for index in read(&self.shared.catalog).current_indexes() {
+            let entries = index.entries();
+            let (mut range, mut page, mut count) = (KeyRange::all(), Entries::default(), 0);
+            loop {
+                page.clear();
+                entries.index.page(&range, false, PAGE_LEN, &mut page);
+                count += page.len() as u64;
+                let Some(last) = page.last_key().map(KeyRef::to_key) else { break };
+                range = range.beyond(&last, false);
+            }
+            let kept = entries.newest_len();
+            if kept != count {
+                report.problems.push(problem("F-8.10", "the count of an index is wrong", count, kept));
+            }
+        }
     }
 
     /// Reads both checkpoints that the newest slot names: either alone must suffice.

@@ -2,7 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::format::catalog::CatalogChange;
-use crate::index::{Documents, check_name};
+use crate::format::checkpoint::IndexEntry;
+use crate::format::definition::StoredDefinition;
+use crate::index::{Documents, Target, check_name};
+use crate::secondary;
 use crate::sync::{Arc, read};
 
 use super::txn::WriteTxn;
@@ -153,12 +156,18 @@ impl WriteTxn {
         let id = self.next_id()?;
         let of_batch = self.batch.number_of(&old).map(|number| &self.batch.collections[number as usize]);
         let largest_id = of_batch.map_or_else(|| old.largest_id(), |touched| touched.largest_id);
-        let (number, begins) = self.change_catalog(CatalogChange::Clear { id: old.id, new: id });
-        let new = begins.expect("a cleared collection begins anew");
+        let new = Arc::new(old.cleared(id, self.shared.options.check.page_shift));
+        let last_id = new.last_id();
+        if last_id.is_none() {
+            return Err(Error::LimitReached { what: "collection ids" });
+        }
+        let number = self.batch.changes.len();
+        let change = CatalogChange::Clear { id: old.id, new: id };
+        self.batch.push_catalog(change, Some(Arc::clone(&new)));
         let of_new = self.batch.touch(&new);
         self.batch.collections[of_new as usize].largest_id = largest_id;
         self.names.set(number, name, Some(new));
-        self.names.last_id = Some(id);
+        self.names.last_id = last_id;
         Ok(true)
     }
 
@@ -168,5 +177,92 @@ impl WriteTxn {
             Err(Error::UnknownCollection { .. }) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    //= spec/index.md#i-4-1-create
+    //# It creates the collection when there is none, as a write does (S-3.2).
+    //= spec/index.md#i-4-3-replace
+    //# Replacing an index is creating one under a name that may be taken: in one commit, the former index of
+    //# that name ends and the new one begins.
+    /// Makes an index part of the state, in the place of one of its name, with the entries of `built`.
+    pub(crate) fn create_index(
+        &mut self,
+        name: &str,
+        definition: &Arc<StoredDefinition>,
+        built: Option<&Documents>,
+    ) -> Result<()> {
+        let documents = match self.known(name)? {
+            Some(documents) => documents,
+            None => self.create(name)?,
+        };
+        if let Ok(former) = self.index(name, &documents, definition.definition.name()) {
+            self.push_index_change(CatalogChange::Unindex { id: former.entries.id });
+        }
+        self.check_definition(definition)?;
+        let id = self.next_id()?;
+        let change = CatalogChange::Index { id: documents.id, new: id, definition: Arc::clone(definition) };
+        let (_, begins) = self.change_catalog(change);
+        let entries = begins.expect("an index begins");
+        if let Some(built) = built {
+            entries.take_entries(built);
+        }
+        self.names.last_id = Some(id);
+        Ok(())
+    }
+
+    //= spec/index.md#i-4-4-drop-and-rename
+    //# Dropping an index MUST remove it in one commit, and answer whether there was one.
+    /// Ends an index. Whether there was one.
+    pub(crate) fn drop_index(&mut self, name: &str, index: &str) -> Result<bool> {
+        let documents = self.documents(name)?;
+        let Some(target) = self.index_if_any(name, &documents, index)? else { return Ok(false) };
+        self.push_index_change(CatalogChange::Unindex { id: target.entries.id });
+        Ok(true)
+    }
+
+    //= spec/index.md#i-4-4-drop-and-rename
+    //# Renaming one MUST change its name alone, and answer whether there was one; a name that another index of
+    //# the collection has is refused as `IndexExists`.
+    /// Gives an index another name. Whether there was one.
+    pub(crate) fn rename_index(&mut self, name: &str, index: &str, to: &str) -> Result<bool> {
+        secondary::check_name(to)?;
+        let documents = self.documents(name)?;
+        let Some(target) = self.index_if_any(name, &documents, index)? else { return Ok(false) };
+        let renamed = target.definition.with_name(to)?;
+        if index == to {
+            return Ok(true);
+        }
+        if self.index_if_any(name, &documents, to)?.is_some() {
+            return Err(Error::IndexExists { collection: name.to_owned(), index: to.to_owned() });
+        }
+        self.check_definition(&renamed)?;
+        self.push_index_change(CatalogChange::Reindex { id: target.entries.id, name: to.to_owned() });
+        Ok(true)
+    }
+
+    fn index_if_any(&self, name: &str, documents: &Documents, index: &str) -> Result<Option<Target>> {
+        match self.index(name, documents, index) {
+            Ok(target) => Ok(Some(target)),
+            Err(Error::UnknownIndex { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn push_index_change(&mut self, change: CatalogChange) {
+        self.batch.push_catalog(change, None);
+    }
+
+    //= spec/index.md#i-1-4-limits-of-definitions
+    //# A definition MUST fit into a page of the store with its name (F-8.10).
+    /// Refuses a definition that no page of a checkpoint has room for.
+    pub(crate) fn check_definition(&self, definition: &StoredDefinition) -> Result<()> {
+        let (len, max) = (IndexEntry::len_max(definition), self.shared.log.geometry.page_len_max());
+        if len <= max {
+            return Ok(());
+        }
+        Err(Error::InvalidIndex {
+            index: definition.definition.name().to_owned(),
+            what: format!("its definition takes {len} bytes, and a page of this store has {max}"),
+        })
     }
 }

@@ -4,6 +4,9 @@
 mod bodies;
 mod calls;
 mod catalog;
+mod entries;
+mod entry_overlay;
+mod entry_walk;
 mod overlay;
 mod savepoint;
 mod txn;
@@ -12,6 +15,8 @@ mod walk;
 
 pub(crate) use bodies::Bodies;
 pub(crate) use calls::Expect;
+pub(in crate::core) use entry_overlay::indexed;
+pub(crate) use entry_walk::WriteTxnEntries;
 pub(crate) use savepoint::Savepoint;
 pub(crate) use txn::WriteTxn;
 pub(crate) use update::BeforeAfter;

@@ -10,6 +10,7 @@ use crate::sync::Arc;
 
 use super::super::read::Located;
 use super::super::shared::Shared;
+use super::entry_overlay::{BeforeAndAfter, EntryOverlay};
 use super::overlay::Overlay;
 use super::savepoint::{Savepoint, Savepoints};
 
@@ -19,10 +20,12 @@ use super::savepoint::{Savepoint, Savepoints};
 /// or the writer itself, so the index does not change beneath it.
 #[derive(Debug)]
 pub(crate) struct WriteTxn {
-    pub(super) shared: Arc<Shared>,
+    pub(in crate::core) shared: Arc<Shared>,
     pub(crate) batch: Batch,
     pub(super) overlay: Overlay,
+    pub(super) entry_overlay: EntryOverlay,
     pub(super) names: Names,
+    pub(super) lists: BeforeAndAfter,
     savepoints: Savepoints,
     /// Its changes may take so many bytes of memory.
     bytes_max: usize,
@@ -57,7 +60,9 @@ impl WriteTxn {
         WriteTxn {
             batch: Batch::default(),
             overlay: Overlay::default(),
+            entry_overlay: EntryOverlay::default(),
             names: Names::default(),
+            lists: BeforeAndAfter::default(),
             savepoints: Savepoints { turn: turn.unwrap_or_default(), ..Savepoints::default() },
             bytes_max,
             take_backs,
@@ -69,6 +74,7 @@ impl WriteTxn {
     pub(in crate::core) fn begin(&mut self) {
         self.batch.clear();
         self.overlay.clear();
+        self.entry_overlay.clear();
         self.names.clear();
         self.take_backs = self.shared.visibility.take_backs();
     }
@@ -76,7 +82,7 @@ impl WriteTxn {
     /// Bytes of memory that its changes take.
     #[inline]
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.batch.memory_bytes() + self.overlay.memory_bytes()
+        self.batch.memory_bytes() + self.overlay.memory_bytes() + self.entry_overlay.memory_bytes()
     }
 
     /// Moves the changes to where the writer commits them from. Whether there are any.
@@ -200,6 +206,8 @@ impl WriteTxn {
             (Some(before), _) if matches!(action, Action::Put) => self.batch.changes[before].replaces,
             (Some(before), _) => Replaces::Change(before),
         };
+        let put = matches!(action, Action::Put).then_some(body);
+        self.note_entries(collection, key, newest.place, put)?;
         let superseded = Superseded { before: newest.change, replaces };
         self.batch.push(action, collection, key, superseded, body);
         if let Some(hash) = newest.hash {
@@ -220,7 +228,8 @@ impl WriteTxn {
     }
 
     /// Undoes all but the first so many changes. What that takes does not depend on how many these are.
-    fn undo_to(&mut self, changes: usize) {
+    pub(super) fn undo_to(&mut self, changes: usize) {
+        self.entry_overlay.truncate(&self.batch, self.batch.entries.count_before(changes));
         self.overlay.truncate(&self.batch, changes);
         self.batch.truncate(changes);
         self.names.truncate(changes);
@@ -258,7 +267,9 @@ impl WriteTxn {
             shared,
             batch: self.batch.fork(copy_of),
             overlay: self.overlay.clone(),
+            entry_overlay: self.entry_overlay.clone(),
             names: self.names.fork(copy_of),
+            lists: BeforeAndAfter::default(),
             savepoints: self.savepoints.clone(),
             bytes_max: self.bytes_max,
             take_backs: self.take_backs,

@@ -5,7 +5,8 @@ use super::pointer::PagePointer;
 use crate::document::Document;
 use crate::document::cbor::encode;
 use crate::document::cbor::head::Reader;
-use crate::format::catalog::{CatalogFault, NAME_LEN_MAX};
+use crate::document::limits::NAME_LEN_MAX;
+use crate::format::catalog::CatalogFault;
 
 const KNOWN_KEYS: [&str; 6] = ["id", "name", "next", "count", "tree", "required"];
 

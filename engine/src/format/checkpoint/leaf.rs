@@ -10,7 +10,7 @@
 
 use super::entry::{BYTES, INT, OUT_OF_ORDER, TEXT, take_varint, unzigzag, value_fault, zigzag};
 use super::stretch::{Ints, Limits, Stretch};
-use crate::document::{KEY_LEN_MAX, KeyRef};
+use crate::document::KeyRef;
 use crate::format::varint;
 
 /// The longest entry around a key of `n` bytes of CBOR has so many more: `t` of two bytes, and a value of nine. The length
@@ -152,7 +152,7 @@ impl LeafDecoder {
     ) -> Result<(), &'static str> {
         let (mut rest, mut value) = (&leaf.entries[ints.at..], ints.value);
         for left in (0..ints.left).rev() {
-            let key = self.last.read(take_varint(&mut rest)?, &mut rest)?;
+            let key = self.last.read(take_varint(&mut rest)?, &mut rest, leaf.limits.key_len_max)?;
             // The first entry of a page.
             if left + 1 == leaf.count && leaf.lower.is_some_and(|lower| key < lower) {
                 return Err(BELOW_FENCE);
@@ -170,7 +170,7 @@ impl LeafDecoder {
 const BELOW_FENCE: &str = "a key below its page's lower fence";
 impl Last {
     /// The key of `t`, the rest of which begins `rest`. It is no int: those come before it, and were read.
-    fn read(&mut self, t: u64, rest: &mut &[u8]) -> Result<KeyRef<'_>, &'static str> {
+    fn read(&mut self, t: u64, rest: &mut &[u8], len_max: usize) -> Result<KeyRef<'_>, &'static str> {
         if t == INT {
             return Err(OUT_OF_ORDER);
         }
@@ -182,12 +182,18 @@ impl Last {
             BYTES => LastKind::Bytes,
             _ => return Err("an unknown sort of key"),
         };
-        self.read_payload(kind, t >> 3, rest)?;
+        self.read_payload(kind, t >> 3, rest, len_max)?;
         self.kind = Some(kind);
         self.key().ok_or("text that is not UTF-8")
     }
 
-    fn read_payload(&mut self, kind: LastKind, shared: u64, rest: &mut &[u8]) -> Result<(), &'static str> {
+    fn read_payload(
+        &mut self,
+        kind: LastKind,
+        shared: u64,
+        rest: &mut &[u8],
+        len_max: usize,
+    ) -> Result<(), &'static str> {
         let is_same_kind = self.kind == Some(kind);
         let shared_max = if is_same_kind { self.payload.len() as u64 } else { 0 };
         if shared > shared_max {
@@ -201,7 +207,7 @@ impl Last {
         let (suffix, behind) = rest.split_at(suffix_len as usize);
         *rest = behind;
         let shared = shared as usize;
-        if shared + suffix.len() > KEY_LEN_MAX {
+        if shared + suffix.len() > len_max {
             return Err("a key longer than a key may be");
         }
         let is_above = match self.kind {

@@ -8,6 +8,7 @@
 //! | `leaf` | keys and where their documents lie, as differences |
 //! | `branch` | children and the keys between them |
 //! | `catalog` | a collection: its name, its counters, its tree |
+//! | `indexes` | an index of a collection: its definition, its tree |
 //! | `table` | a log segment: where it lies, what is live in it |
 //! | `root` | the one map that leads to everything else |
 //! | `map` | CBOR maps with fields that this version does not know |
@@ -28,6 +29,7 @@
 mod branch;
 mod catalog;
 mod entry;
+mod indexes;
 mod leaf;
 mod map;
 mod pages;
@@ -42,6 +44,7 @@ mod walk;
 mod write;
 
 pub use catalog::CatalogEntry;
+pub use indexes::IndexEntry;
 pub use leaf::Entries;
 #[cfg(test)]
 pub(crate) use leaf::pass_through_a_leaf;

@@ -1,9 +1,10 @@
 //! Reading a whole checkpoint. Nothing of it is believed before it is verified, and what is handed out has been checked
 //! against everything else that the checkpoint says.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::catalog::CatalogEntry;
+use super::indexes::IndexEntry;
 use super::leaf::{Entries, Leaf, LeafDecoder};
 use super::pages::{PageSource, Pages, Unreadable};
 use super::pointer::PagePointer;
@@ -16,7 +17,11 @@ use crate::format::catalog::CatalogFault;
 use crate::format::checkpoint_ref::CheckpointRef;
 use crate::format::page::{Page, PageKind};
 use crate::format::{Geometry, Lineage, Lsn, SEGMENTS_START, varint};
+use crate::secondary::INDEXES_MAX;
 use crate::seeded::{self, Bug};
+
+/// Of an index.
+const CLAUSE: &str = "F-8.10";
 
 /// A checkpoint whose root and list of segments are verified.
 #[derive(Debug)]
@@ -86,6 +91,59 @@ impl<'s, S: PageSource> Checkpoint<'s, S> {
         Ok(entries)
     }
 
+    //= spec/format.md#f-8-10-indexes
+    //# A reader MUST take a checkpoint for damaged when `of` is no id of a collection in it, when an id is that
+    //# of a collection, that of another index, or above `last` of the root, when two indexes of a collection
+    //# have one name, when a collection has more than 64, when an entry is none of its definition (I-7.2), or
+    //# when it has another number of entries than `count`.
+    /// The indexes of these collections, by id.
+    ///
+    /// # Errors
+    /// As [`Unreadable`] says.
+    pub fn indexes(&mut self, collections: &[CatalogEntry]) -> Result<Vec<IndexEntry>, Unreadable> {
+        let last = self.root.last;
+        let is_collection = |id: u32| collections.binary_search_by_key(&id, |entry| entry.id).is_ok();
+        let mut entries: Vec<IndexEntry> = Vec::new();
+        self.each_entry(self.root.indexes, PageKind::Indexes, CLAUSE, IndexEntry::decode, |entry| {
+            let is_above = entries.last().is_none_or(|before| before.id < entry.id);
+            let is_sound =
+                is_above && entry.id <= last && !is_collection(entry.id) && is_collection(entry.of);
+            entries.push(entry);
+            if is_sound { Ok(()) } else { Err("indexes out of order, or of no collection") }
+        })?;
+        let mut names = HashSet::with_capacity(entries.len());
+        let mut counts = HashMap::new();
+        for entry in &entries {
+            let count = counts.entry(entry.of).or_insert(0);
+            *count += 1;
+            if !names.insert((entry.of, entry.definition.definition.name())) || *count > INDEXES_MAX {
+                let what = "two indexes of one name, or too many";
+                return Err(Unreadable::damaged(self.root_at, CLAUSE, what, 0, 0));
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Hands what an index's tree holds to `to`, in the order of entries.
+    ///
+    /// # Errors
+    /// As [`Unreadable`] says. What was handed out before is then not to be used.
+    pub fn read_index(
+        &mut self,
+        index: &IndexEntry,
+        limits: Limits,
+        to: &mut impl Entries,
+    ) -> Result<(), Unreadable> {
+        let Some(top) = index.tree else { return Ok(()) };
+        let limits = limits.with_entries(self.pages.geometry().checkpoint_entry_len_max());
+        let (count, _) = self.read_entries(index.id, top, limits, to, |_, _| Ok(()))?;
+        if count != index.count {
+            let what = "an index has another number of entries than its tree";
+            return Err(Unreadable::damaged(self.root_at, CLAUSE, what, index.count, count));
+        }
+        Ok(())
+    }
+
     //= spec/format.md#f-8-6-segment-table-leaves
     //# A reader MUST take a checkpoint for damaged when two segments have one sequence or one physical
     //# index; when the arrays are out of order; when the first stretch does not begin at the first data byte
@@ -150,13 +208,7 @@ impl<'s, S: PageSource> Checkpoint<'s, S> {
         to: &mut impl Entries,
     ) -> Result<(), Unreadable> {
         let Some(top) = collection.tree else { return Ok(()) };
-        let tree = self.tree(PageKind::Primary, collection.id, top);
-        let Checkpoint { pages, decoder, root_at, .. } = self;
-        let mut count = 0;
-        pages.walk(tree, |page, at| {
-            count += u64::from(page.header().entry_count);
-            let largest_int = read_leaf(decoder, &page, limits, to)
-                .map_err(|what| Unreadable::damaged(at, "F-8.4", what, 0, 0))?;
+        let (count, root_at) = self.read_entries(collection.id, top, limits, to, |largest_int, at| {
             // spec: F-8.5. An id given twice would put one document over another.
             match largest_int.and_then(|int| u64::try_from(int).ok()) {
                 Some(int) if int >= collection.next => {
@@ -168,9 +220,30 @@ impl<'s, S: PageSource> Checkpoint<'s, S> {
         })?;
         if count != collection.count {
             let what = "a collection has another number of documents than its tree";
-            return Err(Unreadable::damaged(*root_at, "F-8.5", what, collection.count, count));
+            return Err(Unreadable::damaged(root_at, "F-8.5", what, collection.count, count));
         }
         Ok(())
+    }
+
+    /// Hands what a primary tree holds to `to`, and the largest int of each leaf to `check`. How many entries there are, and where the root is.
+    fn read_entries(
+        &mut self,
+        id: u32,
+        top: PagePointer,
+        limits: Limits,
+        to: &mut impl Entries,
+        check: impl Fn(Option<i64>, u64) -> Result<(), Unreadable>,
+    ) -> Result<(u64, u64), Unreadable> {
+        let tree = self.tree(PageKind::Primary, id, top);
+        let Checkpoint { pages, decoder, root_at, .. } = self;
+        let mut count = 0;
+        pages.walk(tree, |page, at| {
+            count += u64::from(page.header().entry_count);
+            let largest_int = read_leaf(decoder, &page, limits, to)
+                .map_err(|what| Unreadable::damaged(at, "F-8.4", what, 0, 0))?;
+            check(largest_int, at)
+        })?;
+        Ok((count, *root_at))
     }
 
     //= spec/format.md#f-8-9-segment-list-leaves
@@ -247,6 +320,9 @@ fn read_leaf(
     to: &mut impl Entries,
 ) -> Result<Option<i64>, &'static str> {
     let (lower, upper) = (fence(page.lower_fence())?, fence(page.upper_fence())?);
+    if [lower, upper].into_iter().flatten().any(|key| key.payload_len() > limits.key_len_max) {
+        return Err("a fence that is no key");
+    }
     let leaf = Leaf { entries: page.entries(), count: page.header().entry_count, lower, upper, limits };
     decoder.decode(leaf, to)
 }

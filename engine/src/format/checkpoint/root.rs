@@ -9,7 +9,8 @@ use crate::format::Lsn;
 use crate::format::catalog::CatalogFault;
 use crate::seeded::{self, Bug};
 
-const KNOWN_KEYS: [&str; 8] = ["lsn", "segments", "catalog", "table", "last", "log", "reserved", "required"];
+const KNOWN_KEYS: [&str; 9] =
+    ["lsn", "segments", "catalog", "indexes", "table", "last", "log", "reserved", "required"];
 
 //= spec/format.md#f-7-3-unknown-keys
 //# A writer MUST keep keys of a catalog map that it does not know when it writes the entry again.
@@ -22,9 +23,11 @@ pub struct Root {
     pub segments: PagePointer,
     /// Its collections; none where there are none.
     pub catalog: Option<PagePointer>,
+    /// Their indexes; none where there are none.
+    pub indexes: Option<PagePointer>,
     /// The log segments; none where there are none.
     pub table: Option<PagePointer>,
-    /// The highest collection id ever given.
+    /// The highest id ever given to a collection or an index.
     pub last: u32,
     /// Where the log stood.
     pub log: LogPosition,
@@ -59,7 +62,7 @@ impl Root {
         let mut map = MapWriter::default();
         map.uint("lsn", self.lsn.0);
         map.field("segments", |out| self.segments.encode(out));
-        for (name, tree) in [("catalog", self.catalog), ("table", self.table)] {
+        for (name, tree) in [("catalog", self.catalog), ("indexes", self.indexes), ("table", self.table)] {
             if let Some(tree) = tree {
                 map.field(name, |out| tree.encode(out));
             }
@@ -90,6 +93,7 @@ impl Root {
         let mut lsn = None;
         let mut segments = None;
         let mut catalog = None;
+        let mut indexes = None;
         let mut table = None;
         let mut last = None;
         let mut log = None;
@@ -99,6 +103,7 @@ impl Root {
                 "lsn" => lsn = Some(Lsn(reader.uint()?)),
                 "segments" => segments = Some(PagePointer::decode(reader)?),
                 "catalog" => catalog = Some(PagePointer::decode(reader)?),
+                "indexes" => indexes = Some(PagePointer::decode(reader)?),
                 "table" => table = Some(PagePointer::decode(reader)?),
                 "last" => last = Some(uint32(reader)?),
                 "log" => log = Some(LogPosition::decode(reader)?),
@@ -113,7 +118,7 @@ impl Root {
         else {
             return Err(CatalogFault::Malformed("the root lacks one of its fields"));
         };
-        Ok(Root { lsn, segments, catalog, table, last, log, reserved, kept })
+        Ok(Root { lsn, segments, catalog, indexes, table, last, log, reserved, kept })
     }
 }
 

@@ -4,6 +4,7 @@
 //! eight entries at once where ids follow one another and addresses grow by what two bytes tell.
 
 use super::entry::{INT, OUT_OF_ORDER, take_varint, unzigzag, value_end, value_fault};
+use crate::document::KEY_LEN_MAX;
 use crate::format::LogAddress;
 
 /// What the entries of a tree are held to, and where stretches end.
@@ -13,6 +14,8 @@ pub struct Limits {
     pub(super) value_end: u64,
     /// No stretch has keys of two pages.
     page_shift: u32,
+    /// No key is longer.
+    pub(super) key_len_max: usize,
 }
 
 impl Limits {
@@ -21,7 +24,12 @@ impl Limits {
     #[must_use]
     pub fn new(log_end: LogAddress, page_shift: u32) -> Self {
         assert!(page_shift < u64::BITS - 1, "a page has as many ints as can be counted");
-        Limits { value_end: value_end(log_end), page_shift }
+        Limits { value_end: value_end(log_end), page_shift, key_len_max: KEY_LEN_MAX }
+    }
+
+    /// The same for a tree of entries of an index, which may be as long as these.
+    pub(super) fn with_entries(self, key_len_max: usize) -> Self {
+        Limits { key_len_max, ..self }
     }
 }
 

@@ -142,7 +142,7 @@ pub(super) fn fence(bytes: &[u8]) -> Result<Option<KeyRef<'_>>, &'static str> {
     if bytes.is_empty() {
         return Ok(None);
     }
-    match KeyRef::decode(bytes) {
+    match KeyRef::decode_long(bytes) {
         Ok((key, len)) if len == bytes.len() => Ok(Some(key)),
         _ => Err("a fence that is no key"),
     }

@@ -4,6 +4,7 @@
 
 use super::catalog::CatalogEntry;
 use super::entry::is_value;
+use super::indexes::IndexEntry;
 use super::leaf::{ENTRY_OVERHEAD_MAX, LeafEncoder};
 use super::pointer::{POINTER_LEN_MAX, PagePointer, key_len_max};
 use super::root::{LogPosition, Reserved, Root};
@@ -31,9 +32,11 @@ pub struct CheckpointWriter {
 pub struct Contents<'a> {
     /// The collections, by id.
     pub catalog: &'a [CatalogEntry],
+    /// Their indexes, by id.
+    pub indexes: &'a [IndexEntry],
     /// The log segments, by sequence.
     pub table: &'a [TableEntry],
-    /// The highest collection id ever given.
+    /// The highest id ever given to a collection or an index.
     pub last: u32,
     /// Where the log stood.
     pub log: LogPosition,
@@ -70,7 +73,7 @@ impl CheckpointWriter {
         CheckpointWriter { pages: SegmentWriter::new(geometry, lineage, lsn, durable) }
     }
 
-    /// Begins the tree of a collection. It is to be finished before the next one begins.
+    /// Begins the tree of a collection or an index. It is to be finished before the next one begins.
     ///
     /// # Panics
     /// If `collection` is 0.
@@ -107,10 +110,14 @@ impl CheckpointWriter {
     pub fn finish(mut self, sink: &mut impl PageSink, contents: Contents<'_>) -> Result<Written> {
         let is_ascending = contents.catalog.is_sorted_by(|a, b| a.id < b.id);
         assert!(is_ascending, "collections are in the order of their ids");
+        let is_ascending = contents.indexes.is_sorted_by(|a, b| a.id < b.id);
+        assert!(is_ascending, "indexes are in the order of their ids");
         let is_ascending = contents.table.is_sorted_by(|a, b| a.sequence < b.sequence);
         assert!(is_ascending, "log segments are in the order of their sequences");
         let entries = contents.catalog.iter().map(CatalogEntry::encode);
         let catalog = self.entries(sink, PageKind::Catalog, entries)?;
+        let entries = contents.indexes.iter().map(IndexEntry::encode);
+        let indexes = self.entries(sink, PageKind::Indexes, entries)?;
         let entry_len_max = self.pages.page_len() - PAGE_HEADER_LEN;
         let entries = contents.table.iter().flat_map(|entry| entry.encode(entry_len_max));
         let table = self.entries(sink, PageKind::SegmentTable, entries)?;
@@ -118,6 +125,7 @@ impl CheckpointWriter {
             lsn: self.pages.lsn(),
             segments: WIDEST_POINTER,
             catalog,
+            indexes,
             table,
             last: contents.last,
             log: contents.log,
@@ -303,7 +311,7 @@ impl TreeWriter {
 const _: () = assert!(ENTRY_OVERHEAD_MAX <= 2 * (2 + POINTER_LEN_MAX));
 
 fn decoded(key: &[u8]) -> KeyRef<'_> {
-    let (key, _) = KeyRef::decode(key).expect("a key that was encoded just now");
+    let (key, _) = KeyRef::decode_long(key).expect("a key that was encoded just now");
     key
 }
 

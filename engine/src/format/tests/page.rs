@@ -89,7 +89,7 @@ fn fields_that_contradict_the_page_are_damage() {
         Page::parse(&bytes, &LINEAGE, CHECKPOINT, 7).map(|page| *page.header())
     };
     assert_eq!(fault(8, 6), Err(PageFault::Malformed("a page of another number")));
-    assert_eq!(fault(16, 6), Err(PageFault::Malformed("an unknown kind of page")));
+    assert_eq!(fault(16, 7), Err(PageFault::Malformed("an unknown kind of page")));
     assert_eq!(fault(24, 5), Err(PageFault::Malformed("fences go on beyond their page")));
     assert_eq!(fault(28, u32::MAX), Err(PageFault::Malformed("fences go on beyond their page")));
 }

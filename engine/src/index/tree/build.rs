@@ -24,7 +24,7 @@ impl Builder {
     pub(in crate::index) fn push(&mut self, key: &[u8], entry: Entry) {
         let len = self.leaf.keys.len();
         assert!(len == 0 || self.leaf.keys.last() < key, "keys come in order");
-        if len == self.tree.full {
+        if len == self.tree.full || len > 0 && !self.leaf.keys.has_room(key.len()) {
             self.separators.push(separator(self.leaf.keys.last(), key).to_vec());
             self.end_leaf();
         }
@@ -54,13 +54,17 @@ impl Builder {
 /// The nodes above `nodes`, and what stands between them.
 fn branches(nodes: Vec<Node>, between: Vec<Vec<u8>>, full: usize) -> (Vec<Node>, Vec<Vec<u8>>) {
     let (mut above, mut above_between) = (Vec::new(), Vec::new());
-    let mut between = between.into_iter();
+    let mut between = between.into_iter().peekable();
     let mut nodes = nodes.into_iter().peekable();
     while nodes.peek().is_some() {
-        let children: Vec<_> = nodes.by_ref().take(full).collect();
+        let mut children: Vec<_> = nodes.next().into_iter().collect();
         let mut separators = Keys::default();
-        for separator in between.by_ref().take(children.len() - 1) {
+        while children.len() < full && nodes.peek().is_some() {
+            let Some(separator) = between.next_if(|separator| separators.has_room(separator.len())) else {
+                break;
+            };
             separators.insert(separators.len(), &separator);
+            children.extend(nodes.next());
         }
         above.push(Node::Branch(Box::new(Branch { separators, children })));
         above_between.extend(between.next());

@@ -11,13 +11,16 @@ mod tests;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use crate::document::KEY_LEN_MAX;
-
 /// So many at most.
 pub(in crate::index) const KEYS_MAX: usize = 64;
 
-/// Of the last one, only where it begins is kept in 16 bits.
-const _: () = assert!((KEYS_MAX - 1) * KEY_LEN_MAX <= u16::MAX as usize);
+/// None is longer than this: entries of indexes are longer than keys of documents.
+const LEN_MAX: usize = 4096;
+/// More bytes stand together only until they are split.
+const BYTES_FULL: usize = 56 << 10;
+
+/// Where each begins is kept in 16 bits.
+const _: () = assert!(BYTES_FULL + LEN_MAX <= u16::MAX as usize);
 
 /// Bytes that may be kept for keys to come, where an eighth of those that are there is less.
 const SLACK_MIN: usize = 64;
@@ -65,6 +68,16 @@ pub(super) fn separator<'a>(left: &[u8], right: &'a [u8]) -> &'a [u8] {
 impl Keys {
     pub(super) fn len(&self) -> usize {
         usize::from(self.len)
+    }
+
+    /// Whether one more of this length may stand with them.
+    pub(super) fn has_room(&self, len: usize) -> bool {
+        self.bytes.len() + len <= BYTES_FULL
+    }
+
+    /// Whether they may stand with those of `right`, and what stands between them.
+    pub(super) fn has_room_for(&self, right: &Keys, between: usize) -> bool {
+        self.has_room(right.bytes.len() + between)
     }
 
     fn start(&self, at: usize) -> usize {
@@ -135,7 +148,7 @@ impl Keys {
 
     /// Puts `key` where `search` says that it would stand.
     pub(super) fn insert(&mut self, at: usize, key: &[u8]) {
-        assert!(self.len() < KEYS_MAX && key.len() <= KEY_LEN_MAX, "there is room for a key");
+        assert!(self.len() < KEYS_MAX && key.len() <= LEN_MAX, "there is room for a key");
         let (len, start, end) = (self.len(), self.start(at), self.bytes.len());
         self.reserve(key.len());
         self.bytes.resize(end + key.len(), 0);

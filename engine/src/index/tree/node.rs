@@ -105,19 +105,20 @@ impl Leaf {
             }
             Err(at) => at,
         };
-        if self.keys.len() < full {
+        let len = self.keys.len();
+        if len < full && self.keys.has_room(key.len()) {
             self.insert_at(at, key, entry);
             return (None, None);
         }
         let mut right = Box::<Leaf>::default();
-        if is_last && at == full {
+        if is_last && at == len {
             // Keys that come in order leave full leaves behind.
             self.keys.shrink();
             right.insert_at(0, key, entry);
         } else {
-            let cut = full / 2;
+            let cut = len / 2;
             right.keys = self.keys.split_off(cut);
-            right.entries[..full - cut].copy_from_slice(&self.entries[cut..full]);
+            right.entries[..len - cut].copy_from_slice(&self.entries[cut..len]);
             if at > cut {
                 right.insert_at(at - cut, key, entry);
             } else {
@@ -158,10 +159,11 @@ impl Branch {
         let Some(Split { separator, right }) = split else { return (before, None) };
         self.separators.insert(at, &separator);
         self.children.insert(at + 1, right);
-        if self.children.len() <= full {
+        let len = self.children.len();
+        if len <= full && self.separators.has_room(0) {
             return (before, None);
         }
-        let cut = if is_last { full } else { full / 2 };
+        let cut = if is_last { len - 1 } else { (len - 1) / 2 };
         let children = self.children.split_off(cut);
         let separators = self.separators.split_off(cut);
         let separator = self.separators.last().to_vec();
@@ -183,7 +185,15 @@ impl Branch {
             // With the neighbour that has room for it.
             for left in [at.wrapping_sub(1), at] {
                 let both = self.children.get(left).zip(self.children.get(left.wrapping_add(1)));
-                if both.is_some_and(|(left, right)| left.len() + right.len() <= full / 4 * 3) {
+                let between = self
+                    .separators
+                    .len()
+                    .checked_sub(1)
+                    .map_or(0, |last| self.separators.get(left.min(last)).len());
+                let fits = |(left, right): (&Node, &Node)| {
+                    left.len() + right.len() <= full / 4 * 3 && left.has_room_for(right, between)
+                };
+                if both.is_some_and(fits) {
                     let right = self.children.remove(left + 1);
                     let separator = self.separators.get(left).to_vec();
                     self.separators.remove(left);
@@ -202,6 +212,17 @@ impl Node {
         match self {
             Node::Leaf(leaf) => leaf.keys.len(),
             Node::Branch(branch) => branch.children.len(),
+        }
+    }
+
+    /// Whether their keys may stand together, with what stands between them.
+    fn has_room_for(&self, right: &Node, between: usize) -> bool {
+        match (self, right) {
+            (Node::Leaf(left), Node::Leaf(right)) => left.keys.has_room_for(&right.keys, 0),
+            (Node::Branch(left), Node::Branch(right)) => {
+                left.separators.has_room_for(&right.separators, between)
+            }
+            _ => unreachable!("all leaves are on one level"),
         }
     }
 

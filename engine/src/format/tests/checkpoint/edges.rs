@@ -16,7 +16,8 @@ fn finish(catalog: &[CatalogEntry], table: &[TableEntry], kept: &Document) -> Re
     let (log, reserved) = (given.log, given.reserved);
     let mut disk = Disk::new(tiny());
     let writer = CheckpointWriter::new(disk.geometry, &LINEAGE, LSN, LSN);
-    let written = writer.finish(&mut disk, Contents { catalog, table, last: 9, log, reserved, kept })?;
+    let written =
+        writer.finish(&mut disk, Contents { catalog, indexes: &[], table, last: 9, log, reserved, kept })?;
     Ok((disk, written))
 }
 
@@ -108,8 +109,15 @@ fn a_writer_says_what_it_has_placed_and_where() {
     assert_eq!(segments, [LOG_SEGMENTS]);
     let kept = &Document::new();
     let Given { log, reserved, .. } = Given::new(Vec::new());
-    let contents =
-        Contents { catalog: std::slice::from_ref(&entry), table: &[], last: 1, log, reserved, kept };
+    let contents = Contents {
+        catalog: std::slice::from_ref(&entry),
+        indexes: &[],
+        table: &[],
+        last: 1,
+        log,
+        reserved,
+        kept,
+    };
     let written = writer.finish(&mut disk, contents).expect("a checkpoint");
     assert_eq!(written.segments, segments);
     let start = disk.geometry.segment_offset(LOG_SEGMENTS);
@@ -137,7 +145,8 @@ fn pages_fill_a_segment_and_an_entry_that_needs_more_has_a_page_of_its_own() {
         let (log, reserved, kept) = (given.log, given.reserved, kept(len_max - PAGE_HEADER_LEN - 100));
         let mut disk = Disk::new(geometry);
         let writer = CheckpointWriter::new(geometry, &LINEAGE, LSN, LSN);
-        let contents = Contents { catalog: &catalog, table: &[], last: 9, log, reserved, kept: &kept };
+        let contents =
+            Contents { catalog: &catalog, indexes: &[], table: &[], last: 9, log, reserved, kept: &kept };
         let written = writer.finish(&mut disk, contents).expect("there is room");
         let mut checkpoint =
             Checkpoint::open(&disk, geometry, &LINEAGE, &reference(&written)).expect("it is sound");

@@ -9,6 +9,7 @@ mod damage;
 mod edges;
 mod forge;
 mod hostile;
+mod indexes;
 mod reading;
 mod round_trip;
 
@@ -122,6 +123,7 @@ impl Given {
             self.collections.iter().map(|from| write_tree(from, &mut writer, disk)).collect();
         let contents = Contents {
             catalog: &catalog,
+            indexes: &[],
             table: &self.table,
             last: self.last,
             log: self.log,

@@ -90,6 +90,7 @@ fn fields_that_are_not_known_are_kept() {
     let kept = doc! { "a": 1, "indexes": [2] };
     let entry = CatalogEntry { id: 9, name: "birds".into(), next: 1 << 63, count: 0, tree: None, kept };
     let contents = Contents {
+        indexes: &[],
         catalog: std::slice::from_ref(&entry),
         table: &[],
         last: 9,

@@ -1,6 +1,7 @@
 //! Packed keys, to the byte.
 
 use super::*;
+use crate::document::KEY_LEN_MAX;
 
 fn keys(all: &[&[u8]]) -> Keys {
     let mut keys = Keys::default();

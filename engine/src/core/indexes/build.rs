@@ -1,0 +1,331 @@
+//! Building an index over the documents that are there, in steps beside readers and writers (spec: I-5).
+//!
+//! Each step has the writer, and goes through some documents of the newest state in the order of keys. A commit between two steps changes the
+//! entries of documents that were gone through; of the others the steps to come take them. Nothing of it is seen before the commit that
+//! makes the index part of the state, and nothing of it is in the file.
+
+use crate::document::{Key, KeyRef, RawDocument};
+use crate::error::{Error, Result};
+use crate::format::definition::StoredDefinition;
+use crate::index::{Building, Documents, Entries, Entry, KeyRange, Naming, PrimaryIndex, Target, since_ever};
+use crate::secondary::{EntryList, INDEXES_MAX, IndexDefinition};
+use crate::seeded::{self, Bug};
+use crate::sync::{Arc, read};
+
+use super::super::shared::Shared;
+use super::super::write::{WriteTxn, indexed};
+use super::super::writer::Writer;
+
+/// How many documents a step goes through, and after how many of their bytes it ends.
+const DOCUMENTS_AT_ONCE: usize = 256;
+const BYTES_AT_ONCE: usize = 1 << 20;
+
+/// Places that are taken twice, of which an error tells (spec: I-4.2).
+const VIOLATIONS_MAX: usize = 100;
+
+/// So many suspects are looked at before the build goes on.
+const SUSPECTS_MAX: usize = 1 << 14;
+
+/// The commit that makes an index part of the state gives it its id.
+const ID_OF_NONE: u32 = u32::MAX;
+
+/// What to do where the collection has an index of the name already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnExisting {
+    Refuse,
+    Replace,
+}
+
+/// An index that is being built.
+#[derive(Debug)]
+pub(crate) struct IndexBuild {
+    definition: Arc<StoredDefinition>,
+    on_existing: OnExisting,
+    collection: String,
+    /// What is built, of the documents of this naming; none before the first step, and once the collection is not what it was.
+    under_way: Option<UnderWay>,
+    list: EntryList,
+}
+
+#[derive(Debug)]
+struct UnderWay {
+    naming: Arc<Naming>,
+    target: Target,
+    building: Arc<Building>,
+    rest: KeyRange,
+    /// How often commits had been taken back when it began.
+    take_backs: u64,
+    documents: u64,
+}
+
+/// What a step has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IndexStep {
+    /// So many documents of how many were gone through.
+    Built { documents: u64, of: u64 },
+    /// All were gone through.
+    Whole,
+    /// The index is there as it was asked for.
+    IsThere,
+}
+
+impl IndexBuild {
+    pub(crate) fn new(collection: &str, definition: IndexDefinition, replace: bool) -> Self {
+        IndexBuild {
+            definition: Arc::new(StoredDefinition::new(definition)),
+            on_existing: if replace { OnExisting::Replace } else { OnExisting::Refuse },
+            collection: collection.to_owned(),
+            under_way: None,
+            list: EntryList::default(),
+        }
+    }
+
+    fn definition(&self) -> &IndexDefinition {
+        &self.definition.definition
+    }
+
+    /// Goes through some more documents.
+    pub(crate) fn step(&mut self, writer: &mut Writer) -> Result<IndexStep> {
+        writer.check_open()?;
+        let shared = Arc::clone(&writer.shared);
+        if shared.is_as_asked(&self.collection, self.definition(), self.on_existing)? {
+            self.give_up();
+            return Ok(IndexStep::IsThere);
+        }
+        let Some(naming) = shared.newest_naming(&self.collection) else {
+            // The commit to come creates the collection too.
+            return Ok(IndexStep::Whole);
+        };
+        self.check_ground(&shared, &naming);
+        let under_way = match &mut self.under_way {
+            Some(under_way) => under_way,
+            none => none.insert(UnderWay::begin(&shared, naming, &self.definition)),
+        };
+        let step = under_way.step(&shared, &mut self.list);
+        if !matches!(step, Ok(IndexStep::Built { .. } | IndexStep::Whole)) {
+            self.give_up();
+        }
+        step
+    }
+
+    /// Begins anew where the collection is another by now, or may never have had what was gone through.
+    fn check_ground(&mut self, shared: &Shared, naming: &Arc<Naming>) {
+        let is_other = self.under_way.as_ref().is_some_and(|under_way| {
+            !Arc::ptr_eq(&under_way.naming.documents, &naming.documents)
+                || under_way.take_backs != shared.visibility.take_backs()
+        });
+        if is_other {
+            self.give_up();
+        }
+    }
+
+    /// Takes the index out of what writers keep up. Only who has the writer calls it.
+    pub(crate) fn give_up(&mut self) {
+        let Some(under_way) = self.under_way.take() else { return };
+        under_way.building.end();
+        let documents = &under_way.naming.documents;
+        let targets = documents.targets().unwrap_or_default();
+        let is_other =
+            |target: &&Target| target.entries.id != under_way.target.entries.id || target.building.is_none();
+        documents.set_targets(targets.iter().filter(is_other).cloned().collect());
+    }
+
+    //= spec/index.md#i-4-1-create
+    //# Creating an index MUST make the definition part of the state, in a commit of its own, with the entries of
+    //# the documents of that state.
+    /// Stages the commit that makes the index part of the state, once all documents were gone through: whether there is one to make. None
+    /// where not all were, as the collection is another by now: the build goes on.
+    pub(crate) fn stage(&mut self, txn: &mut WriteTxn) -> Result<Option<bool>> {
+        let shared = Arc::clone(&txn.shared);
+        if shared.is_as_asked(&self.collection, self.definition(), self.on_existing)? {
+            return Ok(Some(false));
+        }
+        let naming = shared.newest_naming(&self.collection);
+        if let Some(naming) = &naming {
+            self.check_ground(&shared, naming);
+            if self.under_way.is_none() {
+                return Ok(None);
+            }
+        } else {
+            self.give_up();
+        }
+        if let Some(under_way) = &self.under_way {
+            under_way.check_suspects(&shared)?;
+        }
+        let built = self.under_way.as_ref().map(|under_way| Arc::clone(&under_way.target.entries));
+        self.give_up();
+        txn.create_index(&self.collection, &self.definition, built.as_deref())?;
+        Ok(Some(true))
+    }
+}
+
+impl Drop for IndexBuild {
+    fn drop(&mut self) {
+        // Who drops it need not have the writer, so what writers keep up stays as it is; nothing covers it any more.
+        if let Some(under_way) = &self.under_way {
+            under_way.building.end();
+        }
+    }
+}
+
+impl UnderWay {
+    fn begin(shared: &Shared, naming: Arc<Naming>, definition: &Arc<StoredDefinition>) -> Self {
+        let page_shift = shared.options.check.page_shift;
+        let entries = Arc::new(Documents::new(ID_OF_NONE, page_shift));
+        let building = Arc::new(Building::default());
+        let target =
+            Target { definition: Arc::clone(definition), entries, building: Some(Arc::clone(&building)) };
+        let mut targets = naming.documents.targets().unwrap_or_default().to_vec();
+        targets.push(target.clone());
+        naming.documents.set_targets(targets);
+        let take_backs = shared.visibility.take_backs();
+        UnderWay { naming, target, building, rest: KeyRange::all(), take_backs, documents: 0 }
+    }
+
+    fn step(&mut self, shared: &Shared, list: &mut EntryList) -> Result<IndexStep> {
+        let mut page = Entries::default();
+        self.naming.documents.index.page(&self.rest, false, DOCUMENTS_AT_ONCE, &mut page);
+        let mut bytes = 0;
+        let mut last = None;
+        // Nobody writes meanwhile: where these are the last ones, that was all, however many come behind them later.
+        let mut is_end = page.len() < DOCUMENTS_AT_ONCE;
+        for (number, (key, entry)) in page.iter().enumerate() {
+            let len = self.enter(shared, key, *entry, list)?;
+            (bytes, last) = (bytes + len, Some(key.to_key()));
+            if bytes >= BYTES_AT_ONCE {
+                is_end &= number + 1 == page.len();
+                break;
+            }
+        }
+        if self.building.suspects() >= SUSPECTS_MAX {
+            self.check_suspects(shared)?;
+        }
+        let last = match last {
+            Some(last) if !is_end => last,
+            _ => {
+                self.building.is_whole();
+                return Ok(IndexStep::Whole);
+            }
+        };
+        self.rest = self.rest.beyond(&last, false);
+        self.building.built_to(last);
+        Ok(IndexStep::Built { documents: self.documents, of: self.naming.documents.newest_len() })
+    }
+
+    /// Enters what the document of `key` gives. How long it is.
+    fn enter(
+        &mut self,
+        shared: &Shared,
+        key: KeyRef<'_>,
+        entry: Entry,
+        list: &mut EntryList,
+    ) -> Result<usize> {
+        let located = shared.locate(self.naming.documents.id, key, entry)?;
+        let definition = &self.target.definition.definition;
+        list.clear();
+        let document = RawDocument::from_verified(located.body());
+        definition.entries(document, key, shared.entry_limits(), list)?;
+        for entry in list.iter() {
+            shared.suspect(&self.target, entry);
+            shared.enter(&self.target.entries, entry);
+        }
+        self.documents += 1;
+        Ok(located.body().len())
+    }
+
+    //= spec/index.md#i-4-2-create-unique
+    //# Creating a unique index over documents that break I-3.1 MUST be refused as `UniqueViolations`, which has
+    //# up to 100 of the places that are taken twice, and change nothing.
+    /// Refuses to go on where a place that was taken twice is taken twice still.
+    fn check_suspects(&self, shared: &Shared) -> Result<()> {
+        if seeded::is_on(Bug::UniqueNotChecked) {
+            return Ok(());
+        }
+        let definition = &self.target.definition.definition;
+        let limits = shared.entry_limits();
+        let mut violations = Vec::new();
+        for tuple in self.building.take_suspects() {
+            let entries = indexed(&self.target.entries, &tuple);
+            let parsed = entries.iter().map(|entry| definition.parse(entry, limits));
+            let parsed: Vec<_> = parsed.collect::<Result<_, _>>().map_err(|what| self.target.broken(what))?;
+            let found = match parsed.first() {
+                Some(first) if first.tuple.is_some() => {
+                    let other = parsed.iter().find(|other| other.key != first.key);
+                    other.map(|other| (first.tuple.clone(), first.key.clone(), other.key.clone()))
+                }
+                _ => self.same_long_tuple(shared, parsed.into_iter().map(|entry| entry.key).collect())?,
+            };
+            if let Some((values, key, other)) = found {
+                let values = values.into_iter().flatten().flatten().collect();
+                violations.push((values, key, other));
+                // What is taken twice now may be refused later, so it stays suspect.
+                self.building.suspect(&tuple);
+            }
+            if violations.len() == VIOLATIONS_MAX {
+                break;
+            }
+        }
+        if violations.is_empty() {
+            return Ok(());
+        }
+        Err(Error::UniqueViolations { index: definition.name().to_owned(), violations })
+    }
+
+    /// A tuple too long for an entry that two of these documents have.
+    #[expect(clippy::type_complexity, reason = "a violation has these parts")]
+    fn same_long_tuple(
+        &self,
+        shared: &Shared,
+        keys: Vec<Key>,
+    ) -> Result<Option<(Option<Vec<Option<crate::document::Value>>>, Key, Key)>> {
+        let definition = &self.target.definition.definition;
+        let mut known = Vec::new();
+        for key in keys {
+            let Some(entry) = self.naming.documents.index.get(key.as_ref()) else { continue };
+            let located = shared.locate(self.naming.documents.id, key.as_ref(), entry)?;
+            for tuple in definition.tuples(RawDocument::from_verified(located.body()))? {
+                let is_it = |(other, of): &&(Vec<_>, Key)| {
+                    *of != key
+                        && definition.cmp_tuples(other, &tuple).is_eq()
+                        && tuple.iter().all(Option::is_some)
+                };
+                if let Some((_, of)) = known.iter().find(is_it) {
+                    return Ok(Some((Some(tuple), of.clone(), key)));
+                }
+                known.push((tuple, key.clone()));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Shared {
+    /// Puts an entry into an index that nobody sees yet.
+    pub(super) fn enter(&self, entries: &Documents, entry: &[u8]) {
+        let before = entries.index.set(KeyRef::Bytes(entry), since_ever());
+        if before.is_none() {
+            entries.set_newest_len(entries.newest_len() + 1);
+        }
+    }
+
+    //= spec/index.md#i-4-1-create
+    //# One with another definition MUST be refused as `IndexExists`.
+    //= spec/index.md#i-1-4-limits-of-definitions
+    //# A creation beyond them MUST be refused as `LimitReached`.
+    /// Whether the collection has this very index after the newest commit; refuses what cannot be created.
+    fn is_as_asked(&self, name: &str, definition: &IndexDefinition, on_existing: OnExisting) -> Result<bool> {
+        let catalog = read(&self.catalog);
+        let Some(naming) = catalog.find(name) else { return Ok(false) };
+        let indexes = catalog.indexes_of(naming.documents.id);
+        match indexes.iter().find(|index| index.name() == definition.name()) {
+            Some(known) if known.definition.definition == *definition => Ok(true),
+            Some(_) if on_existing == OnExisting::Refuse => {
+                Err(Error::IndexExists { collection: name.to_owned(), index: definition.name().to_owned() })
+            }
+            None if indexes.len() >= INDEXES_MAX => {
+                Err(Error::LimitReached { what: "indexes of a collection" })
+            }
+            _ => Ok(false),
+        }
+    }
+}

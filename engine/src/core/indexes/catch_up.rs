@@ -1,0 +1,115 @@
+//! Indexes after an opening: the checkpoint's entries, less what the log has changed since, and what it brought (spec: I-8).
+
+use std::collections::BTreeMap;
+
+use crate::document::{Key, KeyRef, RawDocument};
+use crate::error::{Error, Result};
+use crate::index::{Documents, Entries, Entry, Indexing, KeyRange, PrimaryIndex};
+use crate::secondary::{Difference, EntryList};
+use crate::seeded::{self, Bug};
+use crate::sync::read;
+
+use super::super::shared::Shared;
+
+/// The documents of indexed collections that a replayed log has changed, by the id of the collection: where each was before.
+pub(crate) type Changed = BTreeMap<u32, BTreeMap<Key, Option<Entry>>>;
+
+/// Keys looked at at a time.
+const AT_ONCE: usize = 1024;
+
+impl Shared {
+    //= spec/index.md#i-8-1-entries-are-not-logged
+    //# A reader that replays a log MUST make the entries those of the state to which it leads (I-2.3).
+    //= spec/index.md#i-8-2-damage
+    //# When a record that replay needs for the entries alone does not verify, the reader MUST build the index anew
+    //# from the documents and MUST NOT take the file for corrupt for that.
+    /// Makes every index that of the newest state. Those whose ids are above `last_id` began in the log that was replayed.
+    pub(in crate::core) fn catch_up(&self, changed: &Changed, last_id: u32) -> Result<()> {
+        let indexes = read(&self.catalog).current_indexes();
+        for index in indexes {
+            let Some(naming) = read(&self.catalog).by_id(index.of).cloned() else { continue };
+            let documents = &naming.documents;
+            let is_new = index.entries().id > last_id || index.entries().is_unmade();
+            let changed = changed.get(&index.of);
+            if is_new || !self.catch_up_one(&index, documents, changed)? {
+                self.build_anew(&index, documents)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether what the documents were before could be told.
+    fn catch_up_one(
+        &self,
+        index: &Indexing,
+        documents: &Documents,
+        changed: Option<&BTreeMap<Key, Option<Entry>>>,
+    ) -> Result<bool> {
+        let (mut before, mut after) = (EntryList::default(), EntryList::default());
+        for (key, was) in changed.into_iter().flatten() {
+            before.clear();
+            after.clear();
+            let was = was.filter(|_| !seeded::is_on(Bug::RemovalLostInReplay));
+            match self.entries_at(index, documents, key.as_ref(), was, &mut before) {
+                Ok(()) => {}
+                Err(Error::Corrupt(_)) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+            let is = documents.index.get(key.as_ref());
+            match self.entries_at(index, documents, key.as_ref(), is, &mut after) {
+                Err(Error::Corrupt(damage)) => index.entries().set_damage(damage),
+                done => done?,
+            }
+            for difference in before.diff(&after) {
+                match difference {
+                    Difference::There(entry) => self.enter(index.entries(), entry),
+                    Difference::Here(entry) => {
+                        if index.entries().index.remove(KeyRef::Bytes(entry)).is_some() {
+                            index.entries().set_newest_len(index.entries().newest_len() - 1);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// What the document at `entry` gives, if there is one.
+    fn entries_at(
+        &self,
+        index: &Indexing,
+        documents: &Documents,
+        key: KeyRef<'_>,
+        entry: Option<Entry>,
+        out: &mut EntryList,
+    ) -> Result<()> {
+        let Some(entry) = entry else { return Ok(()) };
+        let located = self.locate(documents.id, key, entry)?;
+        let document = RawDocument::from_verified(located.body());
+        index.definition.definition.entries(document, key, self.entry_limits(), out)
+    }
+
+    //= spec/format.md#f-8-10-indexes
+    //# A reader MUST build it anew from the documents.
+    /// Takes all entries from the documents. Where one of these is damaged, the entries cannot be told.
+    fn build_anew(&self, index: &Indexing, documents: &Documents) -> Result<()> {
+        index.entries().set_unmade(false);
+        index.entries().take_entries(&Documents::new(0, self.options.check.page_shift));
+        let (mut range, mut page) = (KeyRange::all(), Entries::default());
+        let mut list = EntryList::default();
+        loop {
+            documents.index.page(&range, false, AT_ONCE, &mut page);
+            for (key, entry) in page.iter() {
+                list.clear();
+                match self.entries_at(index, documents, key, Some(*entry), &mut list) {
+                    Err(Error::Corrupt(damage)) => index.entries().set_damage(damage),
+                    done => done?,
+                }
+                list.iter().for_each(|entry| self.enter(index.entries(), entry));
+            }
+            let Some(last) = page.last_key().map(KeyRef::to_key) else { return Ok(()) };
+            range = range.beyond(&last, false);
+            page.clear();
+        }
+    }
+}

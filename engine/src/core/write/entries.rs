@@ -1,0 +1,199 @@
+//! What a write makes of the entries of its collection's indexes, and whether it may (spec: I-2, I-3).
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use crate::document::{Key, KeyRef, RawDocument, Value};
+use crate::error::{Error, Result};
+use crate::index::{Documents, KeyRange, Target};
+use crate::log::EntryChange;
+use crate::secondary::{Difference, EntryLimits, EntryList, IndexDefinition};
+use crate::seeded::{self, Bug};
+
+use super::entry_overlay::{BeforeAndAfter, each_indexed, indexed};
+use super::txn::{Place, WriteTxn};
+
+impl WriteTxn {
+    /// Notes what a put of `body`, or a delete, under `key` makes of the entries of the collection's indexes. `place` is where the
+    /// document is that was there. The change itself comes next.
+    #[inline]
+    pub(super) fn note_entries(
+        &mut self,
+        collection: u32,
+        key: KeyRef<'_>,
+        place: Option<Place>,
+        body: Option<&[u8]>,
+    ) -> Result<()> {
+        match self.batch.collections[collection as usize].targets {
+            Some(_) => self.change_entries(collection, key, place, body),
+            None => Ok(()),
+        }
+    }
+
+    fn change_entries(
+        &mut self,
+        collection: u32,
+        key: KeyRef<'_>,
+        place: Option<Place>,
+        body: Option<&[u8]>,
+    ) -> Result<()> {
+        let touched = &self.batch.collections[collection as usize];
+        let (documents, targets) = (touched.documents.clone(), touched.targets.clone());
+        let limits = self.shared.entry_limits();
+        let located = place.map(|place| self.locate(&documents, key, place)).transpose();
+        let made = self.batch.entries.len();
+        let mut lists = std::mem::take(&mut self.lists);
+        let done = targets.iter().flat_map(|targets| targets.iter()).try_for_each(|target| {
+            if !target.covers(key) || target.building.is_some() && seeded::is_on(Bug::BuildMissesWrites) {
+                return Ok(());
+            }
+            let definition = &target.definition.definition;
+            let BeforeAndAfter { before, after } = &mut lists;
+            before.clear();
+            after.clear();
+            match &located {
+                Ok(Some(located)) => {
+                    definition.entries(RawDocument::from_verified(located.body()), key, limits, before)?;
+                }
+                Ok(None) => {}
+                // What the document was cannot be told any more; what the index has of it can.
+                Err(Error::Corrupt(_)) => entries_of(target, key, limits, before)?,
+                Err(error) => return Err(error.clone()),
+            }
+            if let Some(body) = body {
+                definition.entries(RawDocument::from_verified(body), key, limits, after)?;
+            }
+            let change = self.batch.changes.len();
+            for difference in before.diff(after) {
+                let (entry, is_there) = match difference {
+                    Difference::Here(_) if seeded::is_on(Bug::EntryNotRemoved) => continue,
+                    Difference::Here(entry) => (entry, false),
+                    Difference::There(entry) => (entry, true),
+                };
+                self.batch.entries.push(change, EntryChange { target, entry, is_there, collection });
+            }
+            Ok(())
+        });
+        self.lists = lists;
+        done.inspect_err(|_| self.batch.entries.truncate(made))
+    }
+
+    //= spec/index.md#i-3-2-after-the-call
+    //# A write call that would leave a state that breaks I-3.1 MUST be refused as `UniqueViolation`, which names
+    //# the index, the values, and the key of the other document.
+    //= spec/semantics.md#s-2-1-nothing-changes
+    //# A call that is refused, or that reports that it failed, MUST leave the state as it was.
+    /// Carries out one call. Where it leaves two documents with what only one may have, it is undone and refused.
+    #[inline]
+    pub(crate) fn call<R>(&mut self, call: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        let (changes, entries) = (self.batch.changes.len(), self.batch.entries.len());
+        let answer = call(self)?;
+        if self.batch.entries.len() > entries {
+            self.check_unique(entries).inspect_err(|_| self.undo_to(changes))?;
+        }
+        Ok(answer)
+    }
+
+    #[cold]
+    fn check_unique(&mut self, from: usize) -> Result<()> {
+        for number in from..self.batch.entries.len() {
+            let EntryChange { target, entry, is_there, .. } = self.batch.entries.get(number);
+            if !is_there || !target.refuses() || seeded::is_on(Bug::UniqueNotChecked) {
+                continue;
+            }
+            let (target, entry) = (target.clone(), entry.to_vec());
+            let limits = self.shared.entry_limits();
+            let definition = &target.definition.definition;
+            let outline = definition.outline(&entry, limits).expect("it was just made");
+            if outline.has_nothing {
+                continue;
+            }
+            target.entries.check_known()?;
+            let others = self.entries_beginning_with(&target, &entry[..outline.tuple_len]);
+            if !others.contains(&entry) {
+                // A later change of the call has taken it away again.
+                continue;
+            }
+            let own = definition.parse(&entry, limits).expect("it was just made");
+            for other in others {
+                let other = definition.parse(&other, limits).map_err(|what| target.broken(what))?;
+                if other.key == own.key && !seeded::is_on(Bug::OwnEntryViolates) {
+                    continue;
+                }
+                let values = match own.tuple.clone() {
+                    Some(values) => Some(values),
+                    None => self.same_long_tuple(
+                        number,
+                        definition,
+                        &own.key,
+                        &other.key,
+                        &entry[..outline.tuple_len],
+                    )?,
+                };
+                let Some(values) = values else { continue };
+                return Err(Error::UniqueViolation {
+                    index: definition.name().to_owned(),
+                    values: values.into_iter().flatten().collect(),
+                    key: other.key,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries of the transaction's state that begin with these bytes.
+    fn entries_beginning_with(&mut self, target: &Target, beginning: &[u8]) -> Vec<Vec<u8>> {
+        self.entry_overlay.enter_all(&self.batch);
+        let id = target.entries.id;
+        let mut found: BTreeMap<Vec<u8>, bool> =
+            indexed(&target.entries, beginning).into_iter().map(|entry| (entry, true)).collect();
+        let changed = self.entry_overlay.beginning_with(id, beginning);
+        found.extend(changed.map(|(entry, is_there)| (entry.to_vec(), is_there)));
+        found.into_iter().filter(|(_, is_there)| *is_there).map(|(entry, _)| entry).collect()
+    }
+
+    //= spec/index.md#i-2-6-long-tuples
+    //# Two long tuples are compared by the documents that they come from.
+    /// The long tuple that both documents have and that begins with these bytes, if there is one.
+    fn same_long_tuple(
+        &mut self,
+        number: usize,
+        definition: &IndexDefinition,
+        own: &Key,
+        other: &Key,
+        beginning: &[u8],
+    ) -> Result<Option<Vec<Option<Value>>>> {
+        let collection = self.batch.entries.get(number).collection;
+        let documents = self.batch.collections[collection as usize].documents.clone();
+        let limits = self.shared.entry_limits();
+        let mut tuples_of = |key: &Key| -> Result<Vec<Vec<Option<Value>>>> {
+            let Some(located) = self.get(&documents, key.as_ref())? else { return Ok(Vec::new()) };
+            let mut tuples = definition.tuples(RawDocument::from_verified(located.body()))?;
+            tuples.retain(|tuple| {
+                // Nothing may lie behind the cut.
+                tuple.iter().all(Option::is_some)
+                    && definition.beginning(tuple, limits).is_ok_and(|own| own.cut && own.bytes == beginning)
+            });
+            Ok(tuples)
+        };
+        let (own, other) = (tuples_of(own)?, tuples_of(other)?);
+        let is_same = |tuple: &Vec<Option<Value>>, others: &[Vec<Option<Value>>]| {
+            others.iter().any(|other| definition.cmp_tuples(tuple, other) == Ordering::Equal)
+        };
+        Ok(own.into_iter().find(|tuple| is_same(tuple, &other)))
+    }
+
+    /// What an index's walk finds changed in `range` by the transaction so far.
+    pub(super) fn changed_entries(&mut self, entries: &Documents, range: &KeyRange) -> BTreeMap<Key, bool> {
+        self.entry_overlay.enter_all(&self.batch);
+        self.entry_overlay.in_range(entries.id, range)
+    }
+}
+
+/// The entries that an index has of the document of `key`: for who cannot read that any more.
+fn entries_of(target: &Target, key: KeyRef<'_>, limits: EntryLimits, out: &mut EntryList) -> Result<()> {
+    each_indexed(&target.entries, &[], |entry| {
+        let parsed = target.definition.definition.parse(entry, limits);
+        if parsed.is_ok_and(|parsed| parsed.key.as_ref() == key) { out.push_entry(entry) } else { Ok(()) }
+    })
+}

@@ -1,0 +1,132 @@
+//! Walks over an index in a transaction.
+
+use std::collections::BTreeMap;
+
+use crate::document::{Key, KeyRef};
+use crate::error::{Error, Result};
+use crate::index::{Documents, Entries, KeyRange, PrimaryIndex, Target};
+use crate::secondary::IndexDefinition;
+use crate::sync::Arc;
+
+use super::super::read::Located;
+use super::super::walk::Walk;
+use super::txn::{Place, WriteTxn};
+
+//= spec/transactions.md#t-2-3-read-your-writes
+//# A scan in a transaction MUST answer from the state in which it began, in the order of S-5.3.
+//= spec/index.md#i-6-2-states
+//# A read through an index MUST answer from one state, and answer what I-2.3 says of it: the newest one, that
+//# of a snapshot, or that of a transaction with its own changes.
+/// A walk over a range of an index of a transaction's state, as it was when the walk began.
+#[derive(Debug)]
+pub(crate) struct WriteTxnEntries {
+    documents: Arc<Documents>,
+    target: Target,
+    walk: Walk<()>,
+    /// The entries of the range that the transaction had changed at the beginning, and whether they are there.
+    changed: BTreeMap<Key, bool>,
+    /// How many changes it had made then.
+    changes: usize,
+}
+
+impl WriteTxnEntries {
+    pub(crate) fn new(
+        txn: &mut WriteTxn,
+        documents: Arc<Documents>,
+        target: Target,
+        range: KeyRange,
+    ) -> Self {
+        let changed = match txn.batch.number_of(&documents) {
+            Some(_) => txn.changed_entries(&target.entries, &range),
+            None => BTreeMap::new(),
+        };
+        WriteTxnEntries {
+            documents,
+            target,
+            walk: Walk::new(range),
+            changed,
+            changes: txn.batch.changes.len(),
+        }
+    }
+
+    /// Walks what is left from its other end.
+    pub(crate) fn reverse(&mut self) {
+        self.walk.reverse();
+    }
+
+    /// The next entry of the walk.
+    pub(crate) fn next(&mut self, txn: &WriteTxn) -> Result<Option<KeyRef<'_>>> {
+        let found = loop {
+            if let Some(next) = self.walk.next_in_page() {
+                break next;
+            }
+            let Some(range) = self.walk.take_rest() else { return Ok(None) };
+            self.next_page(&range);
+            txn.check_ground()?;
+        };
+        Ok(Some(self.walk.key(&found)))
+    }
+
+    /// The document of a key in the state in which the walk began.
+    pub(crate) fn document(&self, txn: &mut WriteTxn, key: KeyRef<'_>) -> Result<Option<Located>> {
+        let place = txn.place_before(&self.documents, key, self.changes);
+        txn.check_ground()?;
+        place.map(|place| txn.locate(&self.documents, key, place)).transpose()
+    }
+
+    /// Fills the page from the front of `range`: what the index has, less what the transaction took away, and what it brought.
+    fn next_page(&mut self, range: &KeyRange) {
+        let reverse = self.walk.is_reverse();
+        let mut newest = Entries::default();
+        self.target.entries.index.page(range, reverse, self.walk.page_len(), &mut newest);
+        let covered = self.walk.cover(range, &newest);
+        let is_changed =
+            |key: KeyRef<'_>| !self.changed.is_empty() && self.changed.contains_key(&key.to_key());
+        let mut page = newest.filter_map(|key, _| (!is_changed(key)).then_some(()));
+        if !self.changed.is_empty() && !covered.is_empty() {
+            let there = self.changed.range((covered.from, covered.to)).filter(|(_, is_there)| **is_there);
+            there.for_each(|(key, _)| page.push(key.as_ref(), ()));
+            page.put_in_order(0, reverse);
+        }
+        self.walk.fill(page);
+    }
+}
+
+impl WriteTxn {
+    //= spec/index.md#i-6-2-states
+    //# An index that the state does not have MUST be refused as `UnknownIndex`.
+    /// The index of this name that a collection has in the transaction's state.
+    pub(crate) fn index(&self, name: &str, documents: &Documents, index: &str) -> Result<Target> {
+        self.check_ground()?;
+        let targets = documents.targets().unwrap_or_default();
+        let is_it =
+            |target: &&Target| target.building.is_none() && target.definition.definition.name() == index;
+        let found = targets.iter().find(is_it).cloned();
+        found.ok_or_else(|| Error::UnknownIndex { collection: name.to_owned(), index: index.to_owned() })
+    }
+
+    /// The indexes that a collection has in the transaction's state, in the order of their names.
+    pub(crate) fn indexes(&self, documents: &Documents) -> Vec<IndexDefinition> {
+        let targets = documents.targets().unwrap_or_default();
+        let whole = targets.iter().filter(|target| target.building.is_none());
+        let mut indexes: Vec<_> = whole.map(|target| target.definition.definition.clone()).collect();
+        indexes.sort_by(|one, other| one.name().cmp(other.name()));
+        indexes
+    }
+
+    /// Where the document of `key` was after the first so many changes of the transaction.
+    fn place_before(&mut self, documents: &Documents, key: KeyRef<'_>, changes: usize) -> Option<Place> {
+        let last = self.batch.number_of(documents).and_then(|collection| {
+            let (last, _) = self.overlay.find(&self.batch, collection, key);
+            last
+        });
+        let mut last = last;
+        while let Some(number) = last.filter(|number| *number >= changes) {
+            last = self.batch.changes[number].before;
+        }
+        match last {
+            Some(number) => self.batch.is_put(number).then_some(Place::Change(number)),
+            None => documents.index.get(key).map(Place::Log),
+        }
+    }
+}

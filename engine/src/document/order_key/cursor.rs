@@ -1,0 +1,100 @@
+//! Reads bytes of order keys from the front, also where all their bits are inverted.
+
+/// Why no order key was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The bytes end, and an order key can begin with them.
+    Ends,
+    /// No order key begins with the bytes.
+    Malformed(&'static str),
+}
+
+/// A place in bytes.
+#[derive(Debug, Clone)]
+pub(crate) struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// What each byte is to be combined with: all bits where they are inverted, else none.
+    mask: u8,
+}
+
+impl<'a> Cursor<'a> {
+    #[inline]
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Cursor { bytes, at: 0, mask: 0 }
+    }
+
+    /// Reads on with all bits inverted, or with none.
+    #[inline]
+    pub(crate) fn invert(&mut self, inverted: bool) {
+        self.mask = if inverted { 0xff } else { 0 };
+    }
+
+    /// How many bytes were read.
+    #[inline]
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
+    /// The next byte, which stays the next.
+    #[inline]
+    pub(crate) fn peek(&self) -> Result<u8, Stop> {
+        self.bytes.get(self.at).map(|byte| byte ^ self.mask).ok_or(Stop::Ends)
+    }
+
+    /// The next byte.
+    #[inline]
+    pub(crate) fn byte(&mut self) -> Result<u8, Stop> {
+        let byte = self.peek()?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    /// The next bytes up to `last`, which is among them, or to the end: they still have to be combined with the mask.
+    #[inline]
+    pub(super) fn until(&mut self, last: u8) -> Masked<'a> {
+        let rest = &self.bytes[self.at..];
+        let len = rest.iter().position(|byte| byte ^ self.mask == last).unwrap_or(rest.len());
+        self.take(len)
+    }
+
+    /// The next `len` bytes, or as many as there are.
+    #[inline]
+    pub(super) fn take(&mut self, len: usize) -> Masked<'a> {
+        let rest = &self.bytes[self.at..];
+        let taken = &rest[..len.min(rest.len())];
+        self.at += taken.len();
+        Masked { bytes: taken, mask: self.mask }
+    }
+
+    /// The least and the greatest number that the next `len` bytes, most significant first, can be. They are the same where
+    /// all of these bytes are there.
+    #[inline]
+    pub(super) fn number(&mut self, len: usize) -> (u64, u64) {
+        let taken = self.take(len);
+        let fill = |byte: u8| {
+            let there = taken.bytes.iter().map(|byte| byte ^ taken.mask);
+            let number = |number: u64, byte: u8| number << 8 | u64::from(byte);
+            there.chain(std::iter::repeat(byte)).take(len).fold(0, number)
+        };
+        (fill(0), fill(0xff))
+    }
+}
+
+/// Bytes as they stand.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Masked<'a> {
+    bytes: &'a [u8],
+    mask: u8,
+}
+
+impl Masked<'_> {
+    pub(super) fn len(self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Appends what they stand for.
+    pub(super) fn append_to(self, out: &mut Vec<u8>) {
+        out.extend(self.bytes.iter().map(|byte| byte ^ self.mask));
+    }
+}

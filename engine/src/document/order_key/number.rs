@@ -1,0 +1,123 @@
+//! Where numbers stand, as bytes; and which of the numbers at a place one is. spec: E-5.3, I-2.4.
+
+#![expect(clippy::big_endian_bytes, reason = "big-endian bytes compare as the numbers do")]
+
+use super::cursor::{Cursor, Stop};
+use super::tag::NUMBER;
+use crate::document::Value;
+
+/// From here on, neighbouring ints share a float. Below, the difference is always zero, and not written.
+const DENSE: f64 = 9_007_199_254_740_992.0;
+/// 2^63: above the largest int.
+const ABOVE_ALL_INTS: f64 = 9_223_372_036_854_775_808.0;
+
+/// The mark of an int, and of a float that no int stands at one place with.
+const PLAIN: u8 = 0;
+/// The mark of a float that an int stands at one place with.
+const FLOAT: u8 = 1;
+/// The mark of -0.0.
+const NEGATIVE_ZERO: u8 = 2;
+
+const NO_NUMBER: &str = "bytes that are no number";
+
+/// A place in the order: the greatest float that is not above it, and how far above that it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    floor: f64,
+    difference: u16,
+}
+
+impl Place {
+    pub(super) fn of_int(int: i64) -> Self {
+        let nearest = int as f64;
+        let floor = if nearest as i128 > i128::from(int) { nearest.next_down() } else { nearest };
+        let difference = i128::from(int) - floor as i128;
+        let difference = u16::try_from(difference).expect("floats below 2^63 are at most 1,024 apart");
+        Place { floor, difference }
+    }
+
+    pub(super) fn of_float(float: f64) -> Self {
+        Place { floor: float, difference: 0 }
+    }
+
+    /// Appends the order key.
+    pub(super) fn put(self, out: &mut Vec<u8>) {
+        out.push(NUMBER);
+        out.extend_from_slice(&sortable(self.floor).to_be_bytes());
+        if self.floor.abs() >= DENSE {
+            out.extend_from_slice(&self.difference.to_be_bytes());
+        } else {
+            assert_eq!(self.difference, 0, "every int below 2^53 is a float");
+        }
+    }
+
+    /// The place whose order key goes on at the cursor, behind its first byte.
+    pub(super) fn take(cursor: &mut Cursor<'_>) -> Result<Self, Stop> {
+        let (low, high) = cursor.number(8);
+        if low != high {
+            // Any number between the infinities, or NaN.
+            let can_be = low == 0 || (low <= sortable(f64::INFINITY) && high >= sortable(f64::NEG_INFINITY));
+            return Err(if can_be { Stop::Ends } else { Stop::Malformed(NO_NUMBER) });
+        }
+        let floor = f64::from_bits(if low >> 63 == 1 { low ^ 1 << 63 } else { !low });
+        // NaN and zero have bits that are not written.
+        if sortable(floor) != low {
+            return Err(Stop::Malformed(NO_NUMBER));
+        }
+        if floor.is_nan() || floor.abs() < DENSE {
+            return Ok(Place { floor, difference: 0 });
+        }
+        let (low, high) = cursor.number(2);
+        // An int is below the next float; a float beyond all ints stands for itself alone.
+        let gap = if is_int(floor) { (floor.next_up() - floor) as u64 } else { 1 };
+        match u16::try_from(low) {
+            Ok(difference) if low < gap && low == high => Ok(Place { floor, difference }),
+            _ if low < gap => Err(Stop::Ends),
+            _ => Err(Stop::Malformed(NO_NUMBER)),
+        }
+    }
+
+    /// The int that stands here.
+    pub(super) fn int(self) -> Option<i64> {
+        is_int(self.floor).then(|| self.floor as i64 + i64::from(self.difference))
+    }
+
+    /// The number of that mark that stands here.
+    pub(super) fn value(self, mark: u8) -> Option<Value> {
+        match (mark, self.int()) {
+            (PLAIN, Some(int)) => Some(Value::Int(int)),
+            (PLAIN, None) => Some(Value::Float(self.floor)),
+            // An int above its floor shares its place with no float.
+            (FLOAT, Some(_)) if self.difference == 0 => Some(Value::Float(self.floor)),
+            (NEGATIVE_ZERO, Some(0)) => Some(Value::Float(-0.0)),
+            _ => None,
+        }
+    }
+}
+
+/// Whether an int stands at the place of this float.
+fn is_int(float: f64) -> bool {
+    (-ABOVE_ALL_INTS..ABOVE_ALL_INTS).contains(&float) && float.trunc() == float
+}
+
+// spec: I-2.4
+/// The mark of a float.
+pub(super) fn mark_of_float(float: f64) -> u8 {
+    match float {
+        _ if float == 0.0 && float.is_sign_negative() => NEGATIVE_ZERO,
+        _ if is_int(float) => FLOAT,
+        _ => PLAIN,
+    }
+}
+
+/// The mark of an int.
+pub(super) const MARK_OF_INT: u8 = PLAIN;
+
+/// The bits of a float, made to compare as unsigned numbers do: NaN lowest, both zeros the same.
+fn sortable(float: f64) -> u64 {
+    if float.is_nan() {
+        return 0;
+    }
+    let bits = (float + 0.0).to_bits(); // turns -0.0 into 0.0
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}

@@ -1,0 +1,114 @@
+//! Index leaves: an index of a collection, its definition and its tree (F-8.10).
+
+use super::map::{MapWriter, read_map, uint32};
+use super::pointer::PagePointer;
+use crate::document::cbor::head::Reader;
+use crate::document::cbor::{decode, encode};
+use crate::document::{DEPTH_MAX, Document, Value};
+use crate::format::catalog::CatalogFault;
+use crate::format::definition::StoredDefinition;
+use crate::format::page::PAGE_HEADER_LEN;
+use crate::sync::Arc;
+
+const KNOWN_KEYS: [&str; 7] = ["id", "of", "index", "count", "tree", "anew", "required"];
+
+/// The CBOR of true.
+const TRUE: u8 = 0xF5;
+
+//= spec/format.md#f-7-3-unknown-keys
+//# A writer MUST keep keys of a catalog map that it does not know when it writes the entry again.
+/// An index in a checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexEntry {
+    /// Its id, from 1 on.
+    pub id: u32,
+    /// The id of its collection.
+    pub of: u32,
+    /// What it holds.
+    pub definition: Arc<StoredDefinition>,
+    /// How many entries it has.
+    pub count: u64,
+    /// The top of its tree; none where it has no entries.
+    pub tree: Option<PagePointer>,
+    /// Whether its entries are not here, and are to be made from the documents.
+    pub anew: bool,
+    /// The fields that this version does not know (F-7.3).
+    pub kept: Document,
+}
+
+impl IndexEntry {
+    /// How long a page is at most that has an index of this definition alone.
+    #[must_use]
+    pub fn len_max(definition: &StoredDefinition) -> usize {
+        let tree = Some(PagePointer { number: u32::MAX, physical: u32::MAX, offset: u32::MAX });
+        let definition = Arc::new(StoredDefinition::clone(definition));
+        let longest = IndexEntry {
+            id: u32::MAX,
+            of: u32::MAX,
+            definition,
+            count: u64::MAX,
+            tree,
+            anew: true,
+            kept: Document::new(),
+        };
+        PAGE_HEADER_LEN + longest.encode().len()
+    }
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        assert!(self.id > 0 && self.of > 0, "ids start at 1");
+        assert_eq!(self.count == 0, self.tree.is_none(), "a tree is of the entries that are counted");
+        let mut map = MapWriter::default();
+        map.uint("id", self.id.into());
+        map.uint("of", self.of.into());
+        let definition = Value::Object(self.definition.to_document());
+        map.field("index", |out| {
+            encode::value(out, &definition, DEPTH_MAX - 1)
+                .expect("a definition nests no deeper than it was read");
+        });
+        map.uint("count", self.count);
+        if let Some(tree) = self.tree {
+            map.field("tree", |out| tree.encode(out));
+        }
+        if self.anew {
+            map.field("anew", |out| out.push(TRUE));
+        }
+        map.encode(&self.kept)
+    }
+
+    //= spec/format.md#f-8-10-indexes
+    //# A definition MUST be one that I-1 allows.
+    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<IndexEntry, CatalogFault> {
+        let mut id = None;
+        let mut of = None;
+        let mut index = None;
+        let mut count = None;
+        let mut tree = None;
+        let mut anew = None;
+        let read = |field: &str, reader: &mut Reader<'_>| {
+            match field {
+                "id" => id = Some(uint32(reader)?),
+                "of" => of = Some(uint32(reader)?),
+                "index" => index = Some(decode::value(reader, 1)?),
+                "count" => count = Some(reader.uint()?),
+                "tree" => tree = Some(PagePointer::decode(reader)?),
+                "anew" => anew = Some(decode::value(reader, 1)?),
+                _ => return Ok(false),
+            }
+            Ok(true)
+        };
+        let kept = read_map(reader, read, &KNOWN_KEYS)?;
+        let (Some(id), Some(of), Some(Value::Object(index)), Some(count)) = (id, of, index, count) else {
+            return Err(CatalogFault::Malformed("an index lacks one of its fields"));
+        };
+        let is_anew = anew.is_some();
+        let is_sound = id > 0
+            && of > 0
+            && (count == 0) == tree.is_none()
+            && anew.is_none_or(|anew| anew == Value::Bool(true) && count == 0);
+        if !is_sound {
+            return Err(CatalogFault::Malformed("an index that cannot be"));
+        }
+        let definition = Arc::new(StoredDefinition::decode(&index)?);
+        Ok(IndexEntry { id, of, definition, count, tree, anew: is_anew, kept })
+    }
+}

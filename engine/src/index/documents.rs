@@ -1,0 +1,281 @@
+//! The documents of a collection, or the entries of an index, as memory has them; and the indexes that writers keep up for a collection.
+//!
+//! The entries of an index stand in an index of their own, as keys that are byte strings (spec: I-7.1), each under the address of the record
+//! that it came with. So a snapshot finds the entries of its state as it finds documents.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+use crate::document::{Document, Key, KeyRef};
+use crate::error::Corruption;
+use crate::format::LogAddress;
+use crate::format::definition::StoredDefinition;
+use crate::sync::race::{Race, weakened};
+use crate::sync::{Arc, AtomicBool, AtomicU64, Mutex, OnceLock, Ordering, RwLock, lock, read, write};
+
+use super::{Entries, Entry, KeyRange, MixedIndex, PrimaryIndex};
+
+/// The documents of one collection id.
+#[derive(Debug)]
+pub(crate) struct Documents {
+    pub(crate) id: u32,
+    pub(crate) index: MixedIndex,
+    /// Live documents in the visible state, and the end of the commit since which there are so many. Both change under the lock of
+    /// visibility, the second one first: who sees a count sees a commit no older than the one that it comes from.
+    len: AtomicU64,
+    len_since: AtomicU64,
+    /// Live documents after the newest commit, visible or not; only the writer changes it.
+    newest_len: AtomicU64,
+    /// The largest int key ever put there, or 0; only the writer changes it.
+    largest_id: AtomicU64,
+    /// What a newer version has written about the collection (spec: F-7.3).
+    pub(crate) kept: Document,
+    /// The indexes that a change of a document changes; `has_targets` spares most writers the lock.
+    targets: RwLock<Arc<[Target]>>,
+    has_targets: AtomicBool,
+    /// Of the entries of an index: why they cannot be told, if they cannot (spec: I-8.2).
+    damage: OnceLock<Corruption>,
+    /// Of the entries of an index: they are yet to be made from the documents.
+    is_unmade: AtomicBool,
+}
+
+impl Documents {
+    pub(crate) fn new(id: u32, page_shift: u32) -> Self {
+        Documents {
+            id,
+            index: MixedIndex::new(page_shift),
+            len: AtomicU64::new(0),
+            len_since: AtomicU64::new(0),
+            newest_len: AtomicU64::new(0),
+            largest_id: AtomicU64::new(0),
+            kept: Document::new(),
+            targets: RwLock::default(),
+            has_targets: AtomicBool::new(false),
+            damage: OnceLock::new(),
+            is_unmade: AtomicBool::new(false),
+        }
+    }
+
+    /// The indexes that a change of a document changes. Only the writer may rely on the answer.
+    #[inline]
+    pub(crate) fn targets(&self) -> Option<Arc<[Target]>> {
+        self.has_targets.load(Ordering::Relaxed).then(|| Arc::clone(&read(&self.targets)))
+    }
+
+    /// What goes on under this id where the collection is cleared: its indexes without entries, under the ids behind it
+    /// (spec: F-7.1).
+    pub(crate) fn cleared(&self, id: u32, page_shift: u32) -> Self {
+        let cleared = Documents::new(id, page_shift);
+        let targets = self.targets().unwrap_or_default();
+        let mut whole: Vec<_> = targets.iter().filter(|target| target.building.is_none()).collect();
+        whole.sort_by_key(|target| target.entries.id);
+        let ids = (1..).map(|place| id.saturating_add(place));
+        let again = whole.into_iter().zip(ids).map(|(target, id)| Target {
+            entries: Arc::new(Documents::new(id, page_shift)),
+            ..target.clone()
+        });
+        cleared.set_targets(again.collect());
+        cleared
+    }
+
+    /// The highest id that it has, or an index of it; none where there are no more ids than those.
+    pub(crate) fn last_id(&self) -> Option<u32> {
+        let targets = self.targets().unwrap_or_default();
+        let last = targets.iter().map(|target| target.entries.id).max().unwrap_or(self.id).max(self.id);
+        (targets.is_empty() || last < u32::MAX).then_some(last)
+    }
+
+    /// Takes over the entries of an index that was built, which has none then.
+    pub(crate) fn take_entries(&self, built: &Documents) {
+        self.index.take_rest(&built.index);
+        self.set_newest_len(built.newest_len());
+        built.set_newest_len(0);
+    }
+
+    /// Only the writer calls it.
+    pub(crate) fn set_targets(&self, targets: Vec<Target>) {
+        self.has_targets.store(!targets.is_empty(), Ordering::Relaxed);
+        *write(&self.targets) = targets.into();
+    }
+
+    /// Of the entries of an index: they cannot be told, for this reason.
+    pub(crate) fn set_damage(&self, damage: Corruption) {
+        // The first reason is as good as any.
+        let _ = self.damage.set(damage);
+    }
+
+    /// Of the entries of an index: they are yet to be made. Only opening asks.
+    pub(crate) fn is_unmade(&self) -> bool {
+        self.is_unmade.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_unmade(&self, is_unmade: bool) {
+        self.is_unmade.store(is_unmade, Ordering::Relaxed);
+    }
+
+    /// Why the entries of an index cannot be told.
+    pub(crate) fn damage(&self) -> Option<&Corruption> {
+        self.damage.get()
+    }
+
+    /// The same, of which a newer version has written this.
+    pub(crate) fn with_kept(self, kept: Document) -> Self {
+        Documents { kept, ..self }
+    }
+
+    /// How many documents there are in the visible state.
+    pub(crate) fn len(&self) -> u64 {
+        self.len.load(Ordering::Acquire)
+    }
+
+    /// As [`len`](Self::len), and since when.
+    pub(crate) fn len_since(&self) -> (u64, LogAddress) {
+        (self.len(), LogAddress(self.len_since.load(Ordering::Relaxed)))
+    }
+
+    pub(crate) fn set_len(&self, len: u64, since: LogAddress) {
+        self.len_since.store(since.0, Ordering::Relaxed);
+        self.len.store(len, weakened(Race::LenRelaxed, Ordering::Release));
+    }
+
+    /// How many documents there are after the newest commit.
+    pub(crate) fn newest_len(&self) -> u64 {
+        self.newest_len.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_newest_len(&self, len: u64) {
+        self.newest_len.store(len, Ordering::Relaxed);
+    }
+
+    pub(crate) fn largest_id(&self) -> i64 {
+        self.largest_id.load(Ordering::Relaxed) as i64
+    }
+
+    //= spec/semantics.md#s-4-2-largest-id
+    //# A put under an int key above the largest id MUST make that key the largest id, whichever call puts.
+    //= spec/semantics.md#s-4-2-largest-id
+    //# A store MUST NOT lower the largest id of a collection: not by a delete, a clear, a rename, cleaning, a
+    //# crash or reopening.
+    /// Takes note that `key` was put.
+    pub(crate) fn note_key(&self, key: i64) {
+        if key > self.largest_id() {
+            self.largest_id.store(key.unsigned_abs(), Ordering::Relaxed);
+        }
+    }
+
+    /// Sets the largest int key back to what it was.
+    pub(crate) fn set_largest_id(&self, id: i64) {
+        self.largest_id.store(id.unsigned_abs(), Ordering::Relaxed);
+    }
+
+    /// The seeded bug of a counter that is not part of the state.
+    pub(crate) fn forget_deleted_ids(&self) {
+        let mut last = Entries::default();
+        let ints = KeyRange { from: Bound::Unbounded, to: Bound::Included(Key::Int(i64::MAX)) };
+        self.index.page(&ints, true, 1, &mut last);
+        let largest = last.last_key().map_or(0, |key| if let KeyRef::Int(id) = key { id } else { 0 });
+        self.set_largest_id(largest.max(0));
+    }
+
+    /// A copy, with the entries of its indexes as `copy_of` gives them.
+    #[cfg(feature = "testing")]
+    pub(crate) fn fork(&self, copy_of: &mut dyn FnMut(&Arc<Documents>) -> Arc<Documents>) -> Self {
+        let copy = |target: &Target| Target { entries: copy_of(&target.entries), ..target.clone() };
+        let targets: Arc<[Target]> = read(&self.targets).iter().map(copy).collect();
+        let damage = OnceLock::new();
+        self.damage.get().cloned().map(|known| damage.set(known));
+        Documents {
+            id: self.id,
+            index: self.index.fork(),
+            len: AtomicU64::new(self.len()),
+            len_since: AtomicU64::new(self.len_since.load(Ordering::Relaxed)),
+            newest_len: AtomicU64::new(self.newest_len()),
+            largest_id: AtomicU64::new(self.largest_id.load(Ordering::Relaxed)),
+            kept: self.kept.clone(),
+            has_targets: AtomicBool::new(!targets.is_empty()),
+            targets: RwLock::new(targets),
+            damage,
+            is_unmade: AtomicBool::new(self.is_unmade.load(Ordering::Relaxed)),
+        }
+    }
+}
+
+/// An index as the writers of its collection know it.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) definition: Arc<StoredDefinition>,
+    pub(crate) entries: Arc<Documents>,
+    /// How far it is built, where it is no part of the state yet.
+    pub(crate) building: Option<Arc<Building>>,
+}
+
+impl Target {
+    /// Whether a change of the document of `key` changes the index now: what is still to be built takes it from the document later.
+    pub(crate) fn covers(&self, key: KeyRef<'_>) -> bool {
+        self.building.as_ref().is_none_or(|building| building.covers(key))
+    }
+
+    /// Whether a write is held to it.
+    pub(crate) fn refuses(&self) -> bool {
+        self.building.is_none() && self.definition.definition.is_unique()
+    }
+}
+
+/// How far an index is built. Only who has the writer changes it.
+#[derive(Debug, Default)]
+pub(crate) struct Building {
+    built: Mutex<Built>,
+}
+
+/// The documents that were gone through, in the order of keys.
+#[derive(Debug, Default)]
+struct Built {
+    to: Option<Key>,
+    is_whole: bool,
+    is_given_up: bool,
+    /// The tuples of which a unique index had two at some time.
+    suspects: BTreeSet<Box<[u8]>>,
+}
+
+impl Building {
+    fn covers(&self, key: KeyRef<'_>) -> bool {
+        let built = lock(&self.built);
+        !built.is_given_up && (built.is_whole || built.to.as_ref().is_some_and(|to| key <= to.as_ref()))
+    }
+
+    /// It is not built any more.
+    pub(crate) fn end(&self) {
+        lock(&self.built).is_given_up = true;
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        lock(&self.built).is_given_up
+    }
+
+    /// Everything up to `key` was gone through.
+    pub(crate) fn built_to(&self, key: Key) {
+        lock(&self.built).to = Some(key);
+    }
+
+    /// All was gone through.
+    pub(crate) fn is_whole(&self) {
+        lock(&self.built).is_whole = true;
+    }
+
+    pub(crate) fn suspect(&self, tuple: &[u8]) {
+        lock(&self.built).suspects.insert(tuple.into());
+    }
+
+    pub(crate) fn suspects(&self) -> usize {
+        lock(&self.built).suspects.len()
+    }
+
+    pub(crate) fn take_suspects(&self) -> BTreeSet<Box<[u8]>> {
+        std::mem::take(&mut lock(&self.built).suspects)
+    }
+}
+
+/// Where an entry stands that was there before anybody could see its index: in every state that has the index.
+pub(crate) fn since_ever() -> Entry {
+    Entry::new(LogAddress(1), false)
+}

@@ -1,0 +1,295 @@
+//! The entries of a range of an index, and their documents (spec: I-6).
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::ops::Bound;
+
+use crate::doc_ref::DocRef;
+use crate::document::{Key, Value};
+use crate::error::{Clause, Corruption, Error, Result};
+use crate::index::KeyRange;
+use crate::secondary::{Beginning, EntryLimits, IndexDefinition};
+
+use super::bounds::{Range, Tuple};
+use super::view::{EntryWalk, IndexView, key_of};
+
+/// One entry of an index: the values that a document gives, and its key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexEntry {
+    values: Option<Tuple>,
+    key: Key,
+    bytes: Vec<u8>,
+}
+
+impl IndexEntry {
+    //= spec/index.md#i-2-5-exactness
+    //# An entry MUST give back the values of its tuple, equal to those of the document.
+    /// The value of each path, equal to that of the document; `None` is nothing. Empty where the values together are too long for an entry:
+    /// [`is_long`](Self::is_long) says so, and the document has them.
+    pub fn values(&self) -> &[Option<Value>] {
+        self.values.as_deref().unwrap_or_default()
+    }
+
+    /// Whether the values are too long for an entry.
+    pub fn is_long(&self) -> bool {
+        self.values.is_none()
+    }
+
+    /// The key of the document.
+    pub fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// The place of the entry in the order of its index, to go on from with [`Index::after`](super::Index::after). It stays valid for as long as there is an
+    /// index of this definition, whatever is written meanwhile.
+    pub fn place(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// The entries of a range of an index, in order. Holds a snapshot while it lives, or sees its transaction as it was when the scan began.
+pub struct IndexScan<I: IndexView> {
+    walk: I::Entries,
+    admits: Admits,
+    bytes: Vec<u8>,
+    over: bool,
+}
+
+/// What tells the entries of long tuples that lie in a range from those that do not.
+#[derive(Debug)]
+struct Admits {
+    definition: IndexDefinition,
+    limits: EntryLimits,
+    asked: Range,
+    /// What the entries begin with that bytes alone do not tell.
+    cuts: Vec<Vec<u8>>,
+}
+
+impl<I: IndexView> fmt::Debug for IndexScan<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IndexScan").field("index", &self.admits.definition.name()).finish_non_exhaustive()
+    }
+}
+
+impl<I: IndexView> fmt::Debug for IndexDocuments<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.scan.fmt(f)
+    }
+}
+
+impl<I: IndexView> IndexScan<I> {
+    /// Begins over what was asked, or over what of it lies behind a place, in the direction that is given with it.
+    pub(super) fn begin(index: I, asked: Range, after: Option<(&[u8], bool)>) -> Result<Self> {
+        let definition = index.definition().clone();
+        let limits = index.limits();
+        let beginning = |values: &Tuple| match &asked.prefix {
+            Some(text) => definition.beginning_of_text(values, text, limits),
+            None => definition.beginning(values, limits),
+        };
+        let from = bound(&asked.from, beginning)?;
+        let to = bound(&asked.to, beginning)?;
+        let cuts = [&from, &to].into_iter().filter_map(|end| match end {
+            Bound::Included(end) | Bound::Excluded(end) if end.cut => Some(end.bytes.clone()),
+            _ => None,
+        });
+        let cuts = cuts.collect();
+        let range = between(from, to);
+        let range = match after {
+            Some((place, reverse)) => {
+                definition.parse(place, limits).map_err(|what| Error::InvalidIndex {
+                    index: definition.name().to_owned(),
+                    what: format!("the place to go on from is none of this index: {what}"),
+                })?;
+                behind(&range, &key_of(place), reverse)
+            }
+            None => range,
+        };
+        let walk = index.walk(range);
+        let admits = Admits { definition, limits, asked, cuts };
+        let scan = IndexScan { walk, admits, bytes: Vec::new(), over: false };
+        Ok(if after.is_some_and(|(_, reverse)| reverse) { scan.reversed() } else { scan })
+    }
+
+    /// What is left of the scan, from its other end.
+    #[must_use]
+    pub fn reversed(mut self) -> Self {
+        self.walk.reverse();
+        self
+    }
+
+    /// The documents of the entries, once for each entry.
+    pub fn documents(self) -> IndexDocuments<I> {
+        IndexDocuments { scan: self }
+    }
+
+    pub(super) fn count_rest(mut self) -> Result<u64> {
+        let mut count = 0;
+        while self.next_bytes()? {
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// Leads `bytes` to the next entry of the range. Whether there is one.
+    fn next_bytes(&mut self) -> Result<bool> {
+        while self.walk.next_into(&mut self.bytes)? {
+            if self.admits.is_told_by(&self.bytes) || self.admits.entry(&self.walk, &self.bytes)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn next_entry(&mut self) -> Result<Option<IndexEntry>> {
+        if !self.next_bytes()? {
+            return Ok(None);
+        }
+        let parsed = self.admits.definition.parse(&self.bytes, self.admits.limits).map_err(broken)?;
+        Ok(Some(IndexEntry { values: parsed.tuple, key: parsed.key, bytes: self.bytes.clone() }))
+    }
+
+    fn next_document(&mut self) -> Result<Option<DocRef>> {
+        if !self.next_bytes()? {
+            return Ok(None);
+        }
+        let parsed = self.admits.definition.parse(&self.bytes, self.admits.limits).map_err(broken)?;
+        let found = self.walk.document(parsed.key.as_ref())?;
+        found.map(Some).ok_or_else(|| broken("an entry of a document that is not there"))
+    }
+
+    fn step<T>(&mut self, next: impl FnOnce(&mut Self) -> Result<Option<T>>) -> Option<Result<T>> {
+        if self.over {
+            return None;
+        }
+        let found = next(self).transpose();
+        self.over = !matches!(found, Some(Ok(_)));
+        found
+    }
+}
+
+impl<I: IndexView> Iterator for IndexScan<I> {
+    type Item = Result<IndexEntry>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.step(Self::next_entry)
+    }
+}
+
+impl<I: IndexView> std::iter::FusedIterator for IndexScan<I> {}
+
+/// The documents of the entries of a range of an index, in the order of entries.
+pub struct IndexDocuments<I: IndexView> {
+    scan: IndexScan<I>,
+}
+
+impl<I: IndexView> IndexDocuments<I> {
+    /// What is left, from its other end.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        IndexDocuments { scan: self.scan.reversed() }
+    }
+}
+
+impl<I: IndexView> Iterator for IndexDocuments<I> {
+    type Item = Result<DocRef>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.scan.step(IndexScan::next_document)
+    }
+}
+
+impl<I: IndexView> std::iter::FusedIterator for IndexDocuments<I> {}
+
+impl Admits {
+    /// Whether the bytes of an entry that the walk met tell by themselves that it lies in the range.
+    fn is_told_by(&self, entry: &[u8]) -> bool {
+        !self.cuts.iter().any(|cut| entry.starts_with(cut))
+    }
+
+    //= spec/index.md#i-2-6-long-tuples
+    //# Two long tuples are compared by the documents that they come from.
+    /// Whether a tuple of the entry's document that begins as the entry does lies in the range.
+    fn entry(&self, walk: &impl EntryWalk, entry: &[u8]) -> Result<bool> {
+        let parsed = self.definition.parse(entry, self.limits).map_err(broken)?;
+        let Some(document) = walk.document(parsed.key.as_ref())? else { return Ok(false) };
+        let own = &entry[..parsed.tuple_len];
+        for tuple in self.definition.tuples(document.raw())? {
+            let is_own = self.definition.beginning(&tuple, self.limits)?.bytes == own;
+            if is_own && self.has(&tuple) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn has(&self, tuple: &Tuple) -> bool {
+        let cmp = |end: &Tuple| self.definition.cmp_tuples(&tuple[..end.len().min(tuple.len())], end);
+        if let (Some(text), Bound::Included(values)) = (&self.asked.prefix, &self.asked.from) {
+            let begins = |value: &Value| value.as_str().is_some_and(|value| value.starts_with(&**text));
+            return cmp(values).is_eq() && tuple[values.len()].as_ref().is_some_and(begins);
+        }
+        let is_behind = match &self.asked.from {
+            Bound::Unbounded => true,
+            Bound::Included(end) => cmp(end) != Ordering::Less,
+            Bound::Excluded(end) => cmp(end) == Ordering::Greater,
+        };
+        let is_before = match &self.asked.to {
+            Bound::Unbounded => true,
+            Bound::Included(end) => cmp(end) != Ordering::Greater,
+            Bound::Excluded(end) => cmp(end) == Ordering::Less,
+        };
+        is_behind && is_before
+    }
+}
+
+fn bound(end: &Bound<Tuple>, beginning: impl Fn(&Tuple) -> Result<Beginning>) -> Result<Bound<Beginning>> {
+    Ok(match end {
+        Bound::Unbounded => Bound::Unbounded,
+        Bound::Included(values) => Bound::Included(beginning(values)?),
+        Bound::Excluded(values) => Bound::Excluded(beginning(values)?),
+    })
+}
+
+//= spec/index.md#i-6-1-ranges
+//# An end of a range is a list of values, no more than the index has paths, and is inclusive or exclusive.
+/// The keys between two ends: each stands for all entries that begin so. An end that is cut is taken in, and its entries are looked at.
+fn between(from: Bound<Beginning>, to: Bound<Beginning>) -> KeyRange {
+    let behind = |beginning: &[u8]| KeyRange::bytes_prefix(beginning).to;
+    let from = match from {
+        Bound::Unbounded => Bound::Unbounded,
+        Bound::Excluded(end) if !end.cut => match behind(&end.bytes) {
+            Bound::Excluded(next) | Bound::Included(next) => Bound::Included(next),
+            // Nothing is behind all bytes.
+            Bound::Unbounded => return KeyRange::none(),
+        },
+        Bound::Included(end) | Bound::Excluded(end) => Bound::Included(key_of(&end.bytes)),
+    };
+    let to = match to {
+        Bound::Unbounded => Bound::Unbounded,
+        Bound::Excluded(end) if !end.cut => Bound::Excluded(key_of(&end.bytes)),
+        Bound::Included(end) | Bound::Excluded(end) => behind(&end.bytes),
+    };
+    KeyRange { from, to }
+}
+
+/// What of a range lies behind a place, which need not lie in it, in the direction of the walk.
+fn behind(range: &KeyRange, place: &Key, reverse: bool) -> KeyRange {
+    let rest = range.beyond(place, reverse);
+    if range.contains(place) {
+        return rest;
+    }
+    let from_there = KeyRange { from: rest.from.clone(), to: Bound::Unbounded };
+    let up_to_there = KeyRange { from: Bound::Unbounded, to: rest.to.clone() };
+    // Outside of the range, all of it lies behind the place, or nothing does.
+    let near = if reverse { &range.to } else { &range.from };
+    let is_behind = match near {
+        Bound::Unbounded => false,
+        Bound::Included(end) | Bound::Excluded(end) if reverse => up_to_there.contains(end) || end == place,
+        Bound::Included(end) | Bound::Excluded(end) => from_there.contains(end) || end == place,
+    };
+    if is_behind { range.clone() } else { KeyRange::none() }
+}
+
+fn broken(what: &'static str) -> Error {
+    Corruption { at: 0, clause: Clause("I-7.2"), what, expected: 0, found: 0 }.into()
+}

@@ -1,0 +1,187 @@
+//! `IndexDefinition`: what an index holds of a document. spec: I-1.
+
+use super::plan::{PATHS_MAX, Plan, fan_out};
+use crate::document::limits::name_fault;
+use crate::error::{Error, Result};
+use crate::query::{JsonPath, Segment, Selector};
+
+/// The name of an index, its paths, and whether it is unique or sparse.
+///
+/// ```
+/// use holotype::IndexDefinition;
+///
+/// let by_owner = IndexDefinition::new("by owner", ["$.owner", "-$.modified"])?;
+/// let by_mail = IndexDefinition::new("by mail", ["$.mail"])?.unique();
+/// let by_sku = IndexDefinition::new("by sku", ["$.orders[*].lines[*].sku"])?.sparse();
+/// assert_eq!(by_owner.paths().len(), 2);
+/// assert!(by_mail.is_unique() && by_sku.is_sparse());
+/// # Ok::<(), holotype::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexDefinition {
+    pub(super) name: String,
+    pub(super) paths: Vec<IndexPath>,
+    pub(super) unique: bool,
+    pub(super) sparse: bool,
+    pub(super) plan: Plan,
+}
+
+/// A path with its direction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct IndexPath {
+    pub(super) path: JsonPath,
+    pub(super) descending: bool,
+}
+
+/// Why paths make no definition, and the path where it is about one.
+pub(super) type PathFault = (&'static str, Option<String>);
+
+impl IndexDefinition {
+    //= spec/index.md#i-1-1-definition
+    //# A definition that breaks a clause of this section MUST be refused as `InvalidIndex`.
+    /// The definition of an index called `name` over `paths`: JSONPath (RFC 9535), with a `-` before a path that is to be
+    /// descending. From 1 to 16 of them, of names, indexes and wildcards; those with a wildcard alike up to their last one.
+    ///
+    /// # Errors
+    /// `Query` with the place of the mistake where a text is no path, `QueryTooDeep`; `InvalidIndex` for all else.
+    pub fn new(name: impl Into<String>, paths: impl IntoIterator<Item = impl AsRef<str>>) -> Result<Self> {
+        let name = name.into();
+        check_name(&name)?;
+        let paths = paths.into_iter().map(|text| IndexPath::parse(text.as_ref()));
+        // One more than can be is enough to refuse them all.
+        let paths = paths.take(PATHS_MAX + 1).collect::<Result<Vec<_>>>()?;
+        Self::of_paths(&name, paths).map_err(|(what, path)| {
+            invalid(
+                &name,
+                match path {
+                    Some(path) => format!("{path}: {what}"),
+                    None => what.to_owned(),
+                },
+            )
+        })
+    }
+
+    /// The definition over paths, which are checked; the name is not.
+    pub(super) fn of_paths(name: &str, paths: Vec<IndexPath>) -> Result<Self, PathFault> {
+        check_paths(&paths)?;
+        let plan = Plan::new(paths.iter().map(|path| &path.path));
+        Ok(IndexDefinition { name: name.to_owned(), paths, unique: false, sparse: false, plan })
+    }
+
+    /// The same for an index that has no two documents with one tuple of values.
+    #[must_use]
+    pub fn unique(self) -> Self {
+        IndexDefinition { unique: true, ..self }
+    }
+
+    /// The same for an index that leaves out what has no value under any of the paths.
+    #[must_use]
+    pub fn sparse(self) -> Self {
+        IndexDefinition { sparse: true, ..self }
+    }
+
+    /// The name of the index.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The same under another name.
+    ///
+    /// # Errors
+    /// `InvalidIndex`.
+    pub fn with_name(self, name: impl Into<String>) -> Result<Self> {
+        let name = name.into();
+        check_name(&name)?;
+        Ok(IndexDefinition { name, ..self })
+    }
+
+    /// The same under a name that is not checked.
+    pub(crate) fn renamed(self, name: &str) -> Self {
+        IndexDefinition { name: name.to_owned(), ..self }
+    }
+
+    /// The paths, each with whether it is descending.
+    pub fn paths(&self) -> impl ExactSizeIterator<Item = (&JsonPath, bool)> {
+        self.paths.iter().map(|path| (&path.path, path.descending))
+    }
+
+    /// Whether the index has no two documents with one tuple of values.
+    pub fn is_unique(&self) -> bool {
+        self.unique
+    }
+
+    /// Whether the index leaves out what has no value under any of the paths.
+    pub fn is_sparse(&self) -> bool {
+        self.sparse
+    }
+}
+
+impl IndexPath {
+    /// The path of this text.
+    ///
+    /// # Errors
+    /// `Query`, `QueryTooDeep` with places in the whole text.
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        let (path, descending) = text.strip_prefix('-').map_or((text, false), |path| (path, true));
+        let before = usize::from(descending);
+        let path = JsonPath::parse(path).map_err(|error| match error {
+            Error::Query { offset, what } => Error::Query { offset: offset + before, what },
+            Error::QueryTooDeep { offset, max } => Error::QueryTooDeep { offset: offset + before, max },
+            other => other,
+        })?;
+        Ok(IndexPath { path, descending })
+    }
+
+    /// The path in normal form (spec: Q-1.5), behind a `-` where it is descending.
+    pub(super) fn text(&self) -> String {
+        format!("{}{}", if self.descending { "-" } else { "" }, self.path)
+    }
+}
+
+/// What is said about an index that cannot be.
+pub(super) fn invalid(name: &str, what: impl Into<String>) -> Error {
+    Error::InvalidIndex { index: name.chars().take(64).collect(), what: what.into() }
+}
+
+/// Whether an index may have this name.
+///
+/// # Errors
+/// `InvalidIndex`.
+pub(crate) fn check_name(name: &str) -> Result<()> {
+    name_fault(name).map_or(Ok(()), |what| Err(invalid(name, format!("its name cannot be: {what}"))))
+}
+
+//= spec/index.md#i-1-2-paths-of-an-index
+//# A definition MUST NOT have one path twice.
+//= spec/index.md#i-1-3-fan-out
+//# All paths of a definition that have a fan-out MUST have the same.
+fn check_paths(paths: &[IndexPath]) -> Result<(), PathFault> {
+    if paths.is_empty() || paths.len() > PATHS_MAX {
+        return Err(("an index has from 1 to 16 paths", None));
+    }
+    let mut fan_outs = None;
+    for (number, IndexPath { path, .. }) in paths.iter().enumerate() {
+        let fault = |what| Err((what, Some(path.to_string())));
+        if path.segments().is_empty() {
+            return fault("a path of an index leads into the document");
+        }
+        if !path.segments().iter().all(is_step) {
+            return fault("a path of an index has only names, indexes and wildcards, one behind the other");
+        }
+        if paths[..number].iter().any(|other| other.path == *path) {
+            return fault("an index has no path twice");
+        }
+        if let Some(fan_out) = fan_out(path)
+            && *fan_outs.get_or_insert(fan_out) != fan_out
+        {
+            return fault("the paths of an index that have a wildcard are the same up to their last one");
+        }
+    }
+    Ok(())
+}
+
+/// Whether an index can have this segment.
+fn is_step(segment: &Segment) -> bool {
+    let is_wildcard = matches!(segment.selectors.as_slice(), [Selector::Wildcard]);
+    segment.singular().is_some() || (is_wildcard && !segment.descends)
+}

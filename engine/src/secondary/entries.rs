@@ -1,0 +1,99 @@
+//! From a document to its entries. spec: I-2, I-7.1.
+
+use super::definition::IndexDefinition;
+use super::limits::EntryLimits;
+use super::list::EntryList;
+use crate::document::node::Node;
+use crate::document::{KeyRef, RawDocument, Value, order_key};
+use crate::error::{Error, Result};
+
+/// What stands for a component without a value.
+pub(super) const NOTHING: u8 = 0x00;
+
+const NO_DOCUMENT: &str = "bytes that are no document";
+
+impl IndexDefinition {
+    //= spec/index.md#i-7-1-entry-bytes
+    //# The bytewise order of two entries of an index MUST be their order (I-2.4).
+    //= spec/index.md#i-2-4-order-of-entries
+    //# Entries MUST be ordered by their tuples, the first component that does not stand at the same place deciding;
+    //# then by their keys; then by the *marks* of the numbers in their tuples.
+    /// Makes `out` the entries of the document under the key.
+    ///
+    /// # Errors
+    /// `KeyTooLong`; `LimitReached` for more than 1,048,576 entries; `Decode`.
+    pub(crate) fn entries(
+        &self,
+        document: RawDocument<'_>,
+        key: KeyRef<'_>,
+        limits: EntryLimits,
+        out: &mut EntryList,
+    ) -> Result<()> {
+        out.clear();
+        out.scratch.key.clear();
+        limits.encode_key(key, &mut out.scratch.key)?;
+        let document = document.value().ok_or(Error::Decode { at: 0, what: NO_DOCUMENT })?;
+        self.plan.each_tuple(document, &mut |tuple| {
+            if self.sparse && tuple.iter().all(Option::is_none) {
+                return Ok(());
+            }
+            out.push(|bytes, scratch| {
+                scratch.marks.clear();
+                let end = bytes.len().saturating_add(limits.tuple);
+                for (path, value) in self.paths.iter().zip(tuple) {
+                    if bytes.len() > end {
+                        break;
+                    }
+                    let each_mark = &mut |mark| scratch.marks.push(mark);
+                    put_component(value.as_ref(), path.descending, end, bytes, each_mark);
+                }
+                let is_long = bytes.len() > end;
+                bytes.truncate(end);
+                bytes.extend_from_slice(&scratch.key);
+                if !is_long {
+                    let len = scratch.marks.iter().rposition(|&mark| mark != 0).map_or(0, |last| last + 1);
+                    bytes.extend_from_slice(&scratch.marks[..len]);
+                }
+            })
+        })?;
+        out.finish()
+    }
+
+    /// The tuples of a document that have entries, whole and as its values are, in the order of entries and each once. For
+    /// tuples that are long (I-2.6).
+    ///
+    /// # Errors
+    /// As [`entries`](Self::entries).
+    pub(crate) fn tuples(&self, document: RawDocument<'_>) -> Result<Vec<Vec<Option<Value>>>> {
+        let mut whole = EntryList::new();
+        self.entries(document, KeyRef::Int(0), EntryLimits::NONE, &mut whole)?;
+        let tuples = whole.iter().map(|entry| {
+            let entry = self.parse(entry, EntryLimits::NONE).map_err(|what| Error::Decode { at: 0, what })?;
+            Ok(entry.tuple.expect("without a limit no tuple is long"))
+        });
+        tuples.collect()
+    }
+}
+
+/// Appends the bytes of a component, of which those up to the length `end` of `out` are wanted.
+pub(super) fn put_component<'v>(
+    value: Option<&impl Node<'v>>,
+    descending: bool,
+    end: usize,
+    out: &mut Vec<u8>,
+    each_mark: &mut impl FnMut(u8),
+) {
+    let start = out.len();
+    match value {
+        None => out.push(NOTHING),
+        Some(value) => order_key::encode_within(value, end, out, each_mark),
+    }
+    invert_if(descending, &mut out[start..]);
+}
+
+/// Inverts all bits of a component whose path is descending.
+pub(super) fn invert_if(descending: bool, component: &mut [u8]) {
+    if descending {
+        component.iter_mut().for_each(|byte| *byte = !*byte);
+    }
+}

@@ -1,0 +1,65 @@
+//! What the entries of a range begin with. spec: I-6.1.
+
+use super::definition::{IndexDefinition, invalid};
+use super::entries::{invert_if, put_component};
+use super::limits::EntryLimits;
+use crate::document::{Value, order_key};
+use crate::error::Result;
+
+/// The bytes with which entries begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Beginning {
+    /// All entries of tuples that begin as asked begin with these.
+    pub(crate) bytes: Vec<u8>,
+    /// Whether what was asked is longer than the tuple limit. Then entries of other tuples can begin with these bytes too. All
+    /// entries that do are of long tuples, and their documents tell (I-2.6).
+    pub(crate) cut: bool,
+}
+
+impl IndexDefinition {
+    /// What the entries begin with whose tuples begin with these values; nothing is `None`.
+    ///
+    /// # Errors
+    /// `InvalidIndex` for more values than paths.
+    pub(crate) fn beginning(&self, values: &[Option<Value>], limits: EntryLimits) -> Result<Beginning> {
+        self.beginning_with(values, None, limits)
+    }
+
+    /// What the entries begin with whose tuples begin with these values, and then a text that begins with `text`.
+    ///
+    /// # Errors
+    /// `InvalidIndex` for as many values as paths, or more.
+    pub(crate) fn beginning_of_text(
+        &self,
+        values: &[Option<Value>],
+        text: &str,
+        limits: EntryLimits,
+    ) -> Result<Beginning> {
+        self.beginning_with(values, Some(text), limits)
+    }
+
+    fn beginning_with(
+        &self,
+        values: &[Option<Value>],
+        text: Option<&str>,
+        limits: EntryLimits,
+    ) -> Result<Beginning> {
+        let (given, paths) = (values.len() + usize::from(text.is_some()), self.paths.len());
+        if given > paths {
+            let what = format!("an end of a range has {given} values, and the index has {paths} paths");
+            return Err(invalid(&self.name, what));
+        }
+        let mut bytes = Vec::new();
+        for (path, value) in self.paths.iter().zip(values) {
+            put_component(value.as_ref().as_ref(), path.descending, limits.tuple, &mut bytes, &mut |_| ());
+        }
+        if let Some(text) = text {
+            let start = bytes.len();
+            order_key::begin_text(text, &mut bytes);
+            invert_if(self.paths[values.len()].descending, &mut bytes[start..]);
+        }
+        let cut = bytes.len() > limits.tuple;
+        bytes.truncate(limits.tuple);
+        Ok(Beginning { bytes, cut })
+    }
+}

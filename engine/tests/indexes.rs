@@ -1,0 +1,451 @@
+//! Secondary indexes, as a caller sees them.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use holotype::storage::MemoryStorage;
+use holotype::{Collection, Db, Document, Error, IndexDefinition, Key, Options, Result, Value, doc};
+
+fn by(name: &str, paths: &[&str]) -> IndexDefinition {
+    IndexDefinition::new(name, paths).expect("it is a definition")
+}
+
+fn birds() -> Collection {
+    let birds = Db::in_memory().collection("birds");
+    birds
+        .insert_many([
+            doc! { "name": "Wren", "year": 1859, "tags": ["small", "brown"] },
+            doc! { "name": "Robin", "year": 1831.0, "tags": ["small"] },
+            doc! { "name": "Heron", "year": 1862, "tags": [] },
+            doc! { "name": "Nobody" },
+        ])
+        .expect("memory refuses nothing");
+    birds
+}
+
+fn keys(scan: impl Iterator<Item = Result<holotype::IndexEntry>>) -> Vec<i64> {
+    scan.map(|entry| match entry.expect("nothing is wrong").key() {
+        Key::Int(key) => *key,
+        other => panic!("{other:?}"),
+    })
+    .collect()
+}
+
+#[test]
+fn an_index_answers_points_ranges_and_counts_in_order() {
+    let birds = birds();
+    assert!(birds.create_index(by("by_year", &["$.year"])).expect("it can be"));
+    assert!(!birds.create_index(by("by_year", &["$['year']"])).expect("it is there"));
+    let index = birds.index("by_year");
+    assert_eq!(keys(index.get(1831).expect("there")), [2]);
+    assert_eq!(keys(index.range(..).expect("there")), [4, 2, 1, 3]);
+    assert_eq!(keys(index.range(..).expect("there").reversed()), [3, 1, 2, 4]);
+    assert_eq!(keys(index.range(1831..1862).expect("there")), [2, 1]);
+    assert_eq!(keys(index.range((Bound::Excluded(1831), Bound::Unbounded)).expect("there")), [1, 3]);
+    assert_eq!(index.count(..=1859).expect("there"), 3);
+    let entry = index.get(1831).expect("there").next().expect("one").expect("right");
+    assert_eq!(entry.values(), [Some(Value::Float(1831.0))], "the value is given back as it is");
+    birds.create_index(by("by_tag", &["$.tags[*]"])).expect("it can be");
+    let tags = birds.index("by_tag");
+    assert_eq!(keys(tags.get("small").expect("there")), [1, 2]);
+    assert_eq!(keys(tags.get(vec![None]).expect("there")), [3, 4]);
+    assert_eq!(keys(tags.prefix((), "br").expect("there")), [1]);
+    let names: Vec<_> = birds.indexes().expect("there").iter().map(|of| of.name().to_owned()).collect();
+    assert_eq!(names, ["by_tag", "by_year"]);
+    let found = tags.get("brown").expect("there").documents().next().expect("one").expect("right");
+    assert_eq!(found.get("name").and_then(|name| name.as_str()), Some("Wren"));
+}
+
+#[test]
+fn writes_keep_an_index_up_and_snapshots_and_transactions_see_their_own() {
+    let birds = birds();
+    let db = Db::in_memory();
+    let birds = {
+        let copy = db.collection("birds");
+        birds.scan(..).expect("there").for_each(|bird| {
+            let bird = bird.expect("right");
+            copy.put(bird.key(), bird.to_document().expect("a document")).expect("memory refuses nothing");
+        });
+        copy
+    };
+    birds.create_index(by("by_year", &["$.year"])).expect("it can be");
+    let before = db.snapshot();
+    birds.put(1, doc! { "year": 1000 }).expect("memory refuses nothing");
+    birds.delete(3).expect("memory refuses nothing");
+    birds.insert(doc! { "year": 1900 }).expect("memory refuses nothing");
+    let years = |scan: &mut dyn Iterator<Item = Result<holotype::IndexEntry>>| keys(scan);
+    assert_eq!(years(&mut birds.index("by_year").range(..).expect("there")), [4, 1, 2, 5]);
+    let view = before.collection("birds").expect("there");
+    assert_eq!(years(&mut view.index("by_year").range(..).expect("there")), [4, 2, 1, 3]);
+    db.write(|tx| {
+        let birds = tx.collection("birds");
+        birds.put(2, doc! { "year": 5 })?;
+        birds.insert(doc! { "year": 7 })?;
+        birds.delete(4)?;
+        assert_eq!(keys(birds.index("by_year").range(..)?), [2, 6, 1, 5]);
+        assert_eq!(keys(birds.index("by_year").range(..)?.reversed()), [5, 1, 6, 2]);
+        Ok::<(), Error>(())
+    })
+    .expect("memory refuses nothing");
+    assert_eq!(years(&mut birds.index("by_year").range(..).expect("there")), [2, 6, 1, 5]);
+    assert_eq!(years(&mut view.index("by_year").range(..).expect("there")), [4, 2, 1, 3]);
+}
+
+#[test]
+fn uniqueness_holds_for_the_state_after_a_call() {
+    let birds = birds();
+    birds.create_index(by("name", &["$.name"]).unique()).expect("no two are the same");
+    let refused = birds.insert(doc! { "name": "Wren" });
+    assert!(matches!(&refused, Err(Error::UniqueViolation { key: Key::Int(1), .. })), "{refused:?}");
+    birds.insert_many([doc! {}, doc! {}]).expect("nothing is no value");
+    birds.put(1, doc! { "name": "Wren", "again": true }).expect("its own entry is none of another");
+    birds.put_many([(1, doc! { "name": "Robin" }), (2, doc! { "name": "Wren" })]).expect("they are swapped");
+    birds.delete(1).expect("it is there");
+    birds.insert(doc! { "name": "Robin" }).expect("it is free again");
+    let twice = birds.insert_many([doc! { "name": "Rook" }, doc! { "name": "Rook" }]);
+    assert!(matches!(twice, Err(Error::UniqueViolation { .. })));
+    assert_eq!(birds.index("name").count("Rook"..="Rook").expect("there"), 0);
+    let none = birds.create_index(by("year", &["$.year"]).unique());
+    assert!(none.is_ok());
+    birds.insert_many([doc! { "colour": 1 }, doc! { "colour": 1.0 }]).expect("no index");
+    let refused = birds.create_index(by("colour", &["$.colour"]).unique());
+    match refused {
+        Err(Error::UniqueViolations { violations, .. }) => assert_eq!(violations.len(), 1),
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(birds.index("colour").count(..), Err(Error::UnknownIndex { .. })));
+    birds.insert(doc! { "colour": 1 }).expect("nothing is left of the index");
+}
+
+#[test]
+fn an_index_goes_with_its_collection() {
+    let db = Db::in_memory();
+    let birds = db.collection("birds");
+    birds.insert(doc! { "n": 1 }).expect("memory refuses nothing");
+    birds.create_index(by("n", &["$.n"])).expect("it can be");
+    db.rename_collection("birds", "fowl").expect("it is there");
+    let fowl = db.collection("fowl");
+    assert_eq!(fowl.index("n").count(..).expect("there"), 1);
+    fowl.clear().expect("it is there");
+    assert_eq!(fowl.index("n").count(..).expect("there"), 0);
+    db.write(|tx| {
+        let fowl = tx.collection("fowl");
+        fowl.insert(doc! { "n": 2 })?;
+        fowl.clear()?;
+        fowl.insert(doc! { "n": 3 })?;
+        assert_eq!(fowl.index("n").count(..)?, 1);
+        Ok::<(), Error>(())
+    })
+    .expect("memory refuses nothing");
+    assert_eq!(fowl.index("n").count(3..=3).expect("there"), 1);
+    assert!(fowl.rename_index("n", "m").expect("there"));
+    assert!(!fowl.drop_index("n").expect("there"));
+    assert_eq!(fowl.index("m").count(..).expect("there"), 1);
+    assert!(fowl.replace_index(by("m", &["-$.n", "$.o"])).expect("there"));
+    assert_eq!(fowl.indexes().expect("there"), [by("m", &["-$.n", "$.o"])]);
+    assert!(fowl.drop_index("m").expect("there"));
+    assert_eq!(fowl.indexes().expect("there"), []);
+    db.drop_collection("fowl").expect("there");
+    db.collection("fowl").insert(doc! {}).expect("memory refuses nothing");
+    assert_eq!(db.collection("fowl").indexes().expect("there"), []);
+}
+
+fn all(db: &Db, index: &str) -> Vec<(Vec<Option<Value>>, Key)> {
+    let scan = db.collection("c").index(index).range(..).expect("it is there");
+    scan.map(|entry| entry.map(|entry| (entry.values().to_vec(), entry.key().clone())))
+        .collect::<Result<_>>()
+        .expect("nothing is wrong")
+}
+
+#[test]
+fn an_index_is_the_same_after_reopening_whatever_the_log_holds() {
+    let storage = Arc::new(MemoryStorage::new());
+    let options = Options::new();
+    let document = |n: i64| -> Document {
+        doc! { "n": (n * 7) % 11, "tags": [n % 3, (n % 3) as f64, "x"] }
+    };
+    let mut expected = Vec::new();
+    for round in 0..6 {
+        let db = Db::open_on(Arc::clone(&storage), &options).expect("it opens");
+        let c = db.collection("c");
+        if round > 0 {
+            assert_eq!([all(&db, "n"), all(&db, "tags")], expected[..], "round {round}");
+            let report = db.verify(true).expect("it can be read");
+            assert!(report.is_clean(), "{report:?}");
+        } else {
+            c.create_index(by("n", &["-$.n"])).expect("it can be");
+            c.create_index(by("tags", &["$.tags[*]", "$.n"])).expect("it can be");
+        }
+        for n in 0..40 {
+            match (n + round) % 5 {
+                0 => _ = c.delete(n).expect("there"),
+                _ => c.put(n, document(n * round)).expect("there"),
+            }
+            if n == 20 && round % 2 == 1 {
+                db.checkpoint().expect("there is room");
+            }
+        }
+        expected = vec![all(&db, "n"), all(&db, "tags")];
+        let entries = c.index("n").count(..).expect("there");
+        assert_eq!(entries, c.len().expect("there"));
+        if round % 3 == 0 {
+            db.close().expect("there is room");
+        }
+    }
+}
+
+/// Whether an index has exactly what its collection's documents give, told by building it anew under another name.
+fn is_whole(c: &Collection, index: &str) -> bool {
+    let definition = c.index(index).definition().expect("it is there");
+    let again = definition.with_name("again").expect("a name");
+    let again = if again.is_unique() { again } else { again.sparse() };
+    let entries = |name: &str| -> Vec<_> {
+        let scan = c.index(name).range(..).expect("it is there").map(|entry| entry.expect("right"));
+        scan.filter(|entry| entry.values().iter().any(Option::is_some))
+            .map(|entry| (entry.values().to_vec(), entry.key().clone()))
+            .collect()
+    };
+    c.create_index(again).expect("it can be");
+    let (ours, theirs) = (entries(index), entries("again"));
+    c.drop_index("again").expect("it is there");
+    ours == theirs
+}
+
+fn built_beside_writers() {
+    let db = Db::in_memory();
+    let c = db.collection("c");
+    c.insert_many((0..1000).map(|n| doc! { "n": n % 50 })).expect("memory refuses nothing");
+    let mut round = 0;
+    let made = c.create_index_with(by("n", &["$.n"]), false, |progress| {
+        round += 1;
+        assert!(progress.documents <= 1000 + progress.of);
+        for id in [round, 300 * round, 1000 - round] {
+            c.put(id, doc! { "n": 70 + round }).expect("memory refuses nothing");
+        }
+        c.delete(100 + round).expect("memory refuses nothing");
+        c.delete(900 + round).expect("memory refuses nothing");
+        c.insert(doc! { "n": -round }).expect("memory refuses nothing");
+        db.write(|tx| {
+            tx.collection("c").put(2, doc! { "n": 99 })?;
+            tx.collection("c").insert(doc! { "n": 98 })?;
+            Ok::<(), Error>(())
+        })
+        .expect("memory refuses nothing");
+        assert!(matches!(c.index("n").count(..), Err(Error::UnknownIndex { .. })));
+        std::ops::ControlFlow::Continue(())
+    });
+    assert!(made.expect("it can be") && round >= 3);
+    assert_eq!(c.index("n").count(..).expect("there"), c.len().expect("there"));
+    assert!(is_whole(&c, "n"));
+}
+
+//= spec/index.md#i-5-1-beside-others
+//= type=test
+//# What is committed meanwhile MUST be in the index once it is there.
+//= spec/index.md#i-5-1-beside-others
+//= type=test
+//# Until the commit that makes it part of the state, an index MUST NOT be seen, used, or refuse a write.
+#[test]
+fn what_is_written_while_an_index_is_built_is_in_it() {
+    built_beside_writers();
+}
+
+#[test]
+fn a_collection_that_is_cleared_while_an_index_is_built_has_the_index_of_what_came_after() {
+    let db = Db::in_memory();
+    let c = db.collection("c");
+    c.insert_many((0..1000).map(|n| doc! { "n": n })).expect("memory refuses nothing");
+    let mut is_cleared = false;
+    c.create_index_with(by("n", &["$.n"]).unique(), false, |_| {
+        if !is_cleared {
+            c.clear().expect("there");
+            c.insert_many((0..600).map(|n| doc! { "n": n })).expect("memory refuses nothing");
+            is_cleared = true;
+        }
+        std::ops::ControlFlow::Continue(())
+    })
+    .expect("it can be");
+    assert_eq!(c.index("n").count(..).expect("there"), 600);
+    assert!(is_whole(&c, "n"));
+}
+
+#[test]
+fn a_place_that_is_taken_twice_for_a_while_refuses_no_unique_index() {
+    let c = Db::in_memory().collection("c");
+    c.insert_many((0..1000).map(|n| doc! { "n": n })).expect("memory refuses nothing");
+    let mut round = 0;
+    c.create_index_with(by("n", &["$.n"]).unique(), false, |_| {
+        round += 1;
+        match round {
+            1 => c.put(1, doc! { "n": 5 }).expect("nothing refuses it yet"),
+            2 => c.put(1, doc! { "n": -1 }).expect("memory refuses nothing"),
+            _ => {}
+        }
+        std::ops::ControlFlow::Continue(())
+    })
+    .expect("no place is taken twice any more");
+    c.insert_many([doc! { "n": 2000 }]).expect("it is free");
+    let refused = c.put(1, doc! { "n": 7 });
+    assert!(matches!(refused, Err(Error::UniqueViolation { key: Key::Int(8), .. })), "{refused:?}");
+}
+
+//= spec/index.md#i-5-2-an-end-before-its-time
+//= type=test
+//# A build that is cancelled, or fails, changes nothing.
+#[test]
+fn a_build_that_is_cancelled_leaves_nothing() {
+    let c = Db::in_memory().collection("c");
+    c.insert_many((0..600).map(|n| doc! { "n": n / 2 })).expect("memory refuses nothing");
+    let cancelled = c.create_index_with(by("n", &["$.n"]), false, |_| std::ops::ControlFlow::Break(()));
+    assert!(matches!(cancelled, Err(Error::Cancelled { scanned: 256 })), "{cancelled:?}");
+    assert_eq!(c.indexes().expect("there"), []);
+    let twice = c.create_index(by("n", &["$.n"]).unique());
+    assert!(matches!(&twice, Err(Error::UniqueViolations { violations, .. }) if violations.len() == 100));
+    c.put(1, doc! { "n": 7 }).expect("nothing refuses it");
+    assert!(c.create_index(by("n", &["$.n"])).expect("it can be") && is_whole(&c, "n"));
+}
+
+#[test]
+fn long_tuples_are_told_apart_by_their_documents() {
+    let c = Db::in_memory().collection("c");
+    let long = |last: &str| format!("{}{last}", "x".repeat(2000));
+    c.insert_many([doc! { "n": long("b") }, doc! { "n": long("a") }, doc! { "n": "x" }])
+        .expect("there is room");
+    c.create_index(by("n", &["$.n"]).unique()).expect("all differ");
+    let index = c.index("n");
+    assert_eq!(keys(index.get(&*long("a")).expect("there")), [2]);
+    assert_eq!(keys(index.range(&*long("b")..).expect("there")), [1]);
+    assert_eq!(keys(index.range(..).expect("there")), [3, 1, 2], "entries that begin alike go by their keys");
+    assert_eq!(keys(index.prefix((), &long("")).expect("there")), [1, 2]);
+    assert_eq!(keys(index.prefix((), &long("c")).expect("there")), [0; 0]);
+    let refused = c.insert(doc! { "n": long("a") });
+    assert!(matches!(refused, Err(Error::UniqueViolation { key: Key::Int(2), .. })), "{refused:?}");
+    c.insert(doc! { "n": long("c") }).expect("it differs");
+    let twice = c.drop_index("n").and_then(|_| c.insert(doc! { "n": long("a") }));
+    twice.expect("nothing refuses it");
+    let twice = c.create_index(by("n", &["$.n"]).unique());
+    assert!(matches!(&twice, Err(Error::UniqueViolations { violations, .. }) if violations.len() == 1));
+}
+
+#[test]
+fn a_read_goes_on_after_a_place_that_is_gone() {
+    let c = Db::in_memory().collection("c");
+    c.insert_many((0..20).map(|n| doc! { "n": n / 4 })).expect("memory refuses nothing");
+    c.create_index(by("n", &["$.n"])).expect("it can be");
+    let index = c.index("n");
+    let page: Vec<_> = index.range(..).expect("there").take(6).map(|entry| entry.expect("right")).collect();
+    let place = page.last().expect("six").place().to_vec();
+    c.delete(6).expect("there");
+    c.put(1, doc! { "n": 1 }).expect("memory refuses nothing");
+    assert_eq!(keys(index.after(.., &place, false).expect("there").take(3)), [7, 8, 9]);
+    assert_eq!(keys(index.after(.., &place, true).expect("there")), [5, 1, 4, 3, 2]);
+    assert_eq!(keys(index.after(2..=2, &place, false).expect("there")), [9, 10, 11, 12]);
+    assert!(matches!(index.after(.., b"none", false), Err(Error::InvalidIndex { .. })));
+}
+
+#[cfg(feature = "seeded")]
+mod seeded {
+    use super::*;
+    use holotype::seeded::{Bug, assert_noticed};
+
+    fn kept_up() {
+        let c = Db::in_memory().collection("c");
+        c.create_index(by("n", &["$.n"])).expect("it can be");
+        c.create_index(by("m", &["$.m"]).unique()).expect("it can be");
+        for n in 0..20 {
+            c.put(n % 7, doc! { "n": n, "m": n % 7 }).expect("it may be");
+        }
+        assert!(c.insert(doc! { "m": 3 }).is_err());
+        assert!(is_whole(&c, "n"));
+    }
+
+    fn replayed() {
+        let storage = Arc::new(MemoryStorage::new());
+        let open = || Db::open_on(Arc::clone(&storage), &Options::new()).expect("it opens");
+        let c = open().collection("c");
+        c.create_index(by("n", &["$.n"])).expect("it can be");
+        c.insert_many((0..20).map(|n| doc! { "n": n })).expect("memory refuses nothing");
+        let db = open();
+        db.checkpoint().expect("there is room");
+        db.collection("c").put(3, doc! { "n": 100 }).expect("memory refuses nothing");
+        db.collection("c").delete(4).expect("there");
+        drop(db);
+        assert!(is_whole(&open().collection("c"), "n"));
+    }
+
+    #[test]
+    fn each_mistake_is_noticed() {
+        for bug in [Bug::EntryNotRemoved, Bug::UniqueNotChecked, Bug::OwnEntryViolates] {
+            assert_noticed(bug, kept_up);
+        }
+        assert_noticed(Bug::RemovalLostInReplay, replayed);
+        assert_noticed(Bug::BuildMissesWrites, built_beside_writers);
+    }
+}
+
+/// Damages the record that stands at `offset` of the file.
+fn damage(storage: &MemoryStorage, offset: u64) {
+    use holotype::storage::Storage;
+    let mut byte = [0];
+    storage.read_at(offset + 8, &mut byte).expect("it is there");
+    storage.write_at(offset + 8, &[byte[0] ^ 1]).expect("there is room");
+}
+
+//= spec/index.md#i-8-2-damage
+//= type=test
+//# When a record that replay needs for the entries alone does not verify, the reader MUST build the index anew
+//# from the documents and MUST NOT take the file for corrupt for that.
+//= spec/index.md#i-8-1-entries-are-not-logged
+//= type=test
+//# A reader that replays a log MUST make the entries those of the state to which it leads (I-2.3).
+#[test]
+fn a_former_version_that_is_damaged_makes_the_index_anew() {
+    let storage = Arc::new(MemoryStorage::new());
+    let open = || Db::open_on(Arc::clone(&storage), &Options::new()).expect("it opens");
+    let db = open();
+    let c = db.collection("c");
+    c.create_index(by("n", &["$.n"])).expect("it can be");
+    c.insert_many((0..20).map(|n| doc! { "n": n })).expect("memory refuses nothing");
+    db.checkpoint().expect("there is room");
+    let offset = db.record_offset("c", &Key::Int(3)).expect("it is there");
+    c.put(3, doc! { "n": 100 }).expect("memory refuses nothing");
+    drop((db, c));
+    damage(&storage, offset);
+    let c = open().collection("c");
+    assert_eq!(keys(c.index("n").range(2..=2).expect("there")), [0; 0]);
+    assert_eq!(keys(c.index("n").range(100..=100).expect("there")), [3]);
+    assert!(is_whole(&c, "n"));
+}
+
+//= spec/format.md#f-8-10-indexes
+//= type=test
+//# A reader MUST build it anew from the documents.
+#[test]
+fn an_index_of_a_damaged_document_answers_nothing_until_that_is_replaced() {
+    let storage = Arc::new(MemoryStorage::new());
+    let open = || Db::open_on(Arc::clone(&storage), &Options::new()).expect("it opens");
+    let db = open();
+    let c = db.collection("c");
+    c.insert_many((0..20).map(|n| doc! { "n": n })).expect("memory refuses nothing");
+    db.checkpoint().expect("there is room");
+    c.create_index(by("n", &["$.n"]).unique()).expect("it can be");
+    let offset = db.record_offset("c", &Key::Int(3)).expect("it is there");
+    drop((db, c));
+    damage(&storage, offset);
+    // The index is in no checkpoint, and cannot be made of what is left; nor is it taken for whole once there is another checkpoint.
+    for _ in 0..2 {
+        let db = open();
+        let c = db.collection("c");
+        assert!(matches!(c.index("n").count(..), Err(Error::Corrupt(_))));
+        assert!(matches!(c.insert(doc! { "n": 50 }), Err(Error::Corrupt(_))), "it may be there already");
+        c.insert(doc! { "m": 50 }).expect("it takes no place");
+        assert!(!db.verify(false).expect("it can be read").is_clean());
+        db.checkpoint().expect("there is room");
+    }
+    let c = open().collection("c");
+    c.delete(3).expect("it is there, whatever it was");
+    drop(c);
+    let c = open().collection("c");
+    assert_eq!(c.index("n").count(..).expect("it can be told again"), 21);
+    assert!(is_whole(&c, "n"));
+}
