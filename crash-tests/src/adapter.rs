@@ -1,15 +1,15 @@
 //! The engine as the model's drivers see any store: an operation in, an outcome out.
 
-use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
 
-use holotype::{Collection, Db, DocRef, Error, Scan, TxCollection, View};
+use holotype::{Collection, Db, DocRef, Error, IndexDefinition, Scan, TxCollection, View};
 use holotype_model::{Document, Failure, Key, KeyRange, Op, Outcome, Prefix, Refusal};
 
 use crate::convert;
+use crate::indexes::{self, IndexRead};
 
-/// All that a store holds, by collection and key.
-pub type Contents = BTreeMap<String, BTreeMap<Key, Document>>;
+/// All that a store shows.
+pub type Contents = holotype_model::Dump;
 
 /// The answer of a store that stopped writing.
 pub const POISONED: Outcome = Outcome::Failed(Failure::Poisoned);
@@ -27,6 +27,8 @@ pub(crate) trait Reads {
         reverse: bool,
         limit: usize,
     ) -> holotype::Result<Vec<(Key, Document)>>;
+    fn indexes(&self) -> holotype::Result<Vec<IndexDefinition>>;
+    fn index(&self, read: &IndexRead<'_>) -> holotype::Result<Outcome>;
 }
 
 /// Both ends of a range of keys.
@@ -69,6 +71,14 @@ macro_rules! reads {
                     Prefix::Bytes(bytes) => <$type>::scan_prefix_bytes(self, bytes)?,
                 };
                 $entries(if reverse { scan.reversed() } else { scan }, limit)
+            }
+
+            fn indexes(&self) -> holotype::Result<Vec<IndexDefinition>> {
+                <$type>::indexes(self)
+            }
+
+            fn index(&self, read: &IndexRead<'_>) -> holotype::Result<Outcome> {
+                $crate::indexes::answer!(self, read)
             }
         }
     )*};
@@ -130,7 +140,13 @@ pub(crate) fn read(collection: &impl Reads, op: &Op) -> holotype::Result<Outcome
         Op::ScanPrefix { prefix, reverse, limit, .. } => {
             Outcome::Entries(collection.scan_prefix(prefix, *reverse, limit.unwrap_or(usize::MAX))?)
         }
-        _ => unreachable!("{op:?} reads no collection"),
+        Op::Indexes { .. } => {
+            Outcome::Indexes(collection.indexes()?.iter().map(convert::named_definition).collect())
+        }
+        op => match IndexRead::of(op) {
+            Some(read) => collection.index(&read)?,
+            None => unreachable!("{op:?} reads no collection"),
+        },
     })
 }
 
@@ -202,12 +218,13 @@ pub(crate) fn decoded(found: &DocRef) -> holotype::Result<Document> {
     Ok(convert::model_document(&found.to_document()?))
 }
 
-/// Reads all documents of all collections, which in turn lend theirs, and give them from both ends.
+/// Reads all documents of all collections, which in turn lend theirs, and give them from both ends; and all entries of their indexes.
 ///
 /// # Errors
 /// The first that a read gives.
 pub fn contents(db: &Db) -> holotype::Result<Contents> {
-    db.collections()
+    let documents = db
+        .collections()
         .into_iter()
         .enumerate()
         .map(|(number, name)| {
@@ -215,7 +232,8 @@ pub fn contents(db: &Db) -> holotype::Result<Contents> {
             let all = if number % 2 == 0 { lent_entries(scan, usize::MAX) } else { from_both_ends(scan) }?;
             Ok((name, all.into_iter().collect()))
         })
-        .collect()
+        .collect::<holotype::Result<_>>()?;
+    Ok(Contents { documents, indexes: indexes::contents(db)? })
 }
 
 /// What an error says about the operation: certainly not done, or nobody knows.
@@ -250,6 +268,11 @@ pub(crate) fn refusal_of(error: &Error) -> Option<Refusal> {
         Error::WriterBusy { .. } => Refusal::Busy,
         Error::VersionMismatch { .. } => Refusal::VersionMismatch,
         Error::Update(_) => Refusal::UpdateFails,
+        Error::InvalidIndex { .. } => Refusal::InvalidIndex,
+        Error::UnknownIndex { .. } => Refusal::UnknownIndex,
+        Error::IndexExists { .. } => Refusal::IndexExists,
+        Error::UniqueViolation { .. } => Refusal::UniqueViolation,
+        Error::UniqueViolations { .. } => Refusal::UniqueViolations,
         Error::UnknownSavepoint => Refusal::UnknownSavepoint,
         _ => return None,
     })

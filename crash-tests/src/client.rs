@@ -7,6 +7,7 @@ use holotype_model::{Failure, Key, Op, Outcome, Refusal};
 
 use crate::adapter::{self, write};
 use crate::convert;
+use crate::indexes;
 
 /// No document has it.
 const NO_VERSION: u64 = 0;
@@ -196,6 +197,7 @@ impl Client {
             Op::CreateCollection { .. } => Outcome::Bool(self.db.create_collection(name)?),
             Op::DropCollection { .. } => Outcome::Bool(self.db.drop_collection(name)?),
             Op::RenameCollection { to, .. } => Outcome::Bool(self.db.rename_collection(name, to)?),
+            op if op.defines_index() => indexes::change(&collection, op)?,
             op => write!(collection, op, self.seen_by(op)),
         })
     }

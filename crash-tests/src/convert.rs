@@ -68,3 +68,17 @@ pub fn durability(durability: model::Durability) -> holotype::Durability {
         model::Durability::Synced => holotype::Durability::Synced,
     }
 }
+
+/// The model's form of a definition of the store.
+pub fn model_definition(definition: &holotype::IndexDefinition) -> model::index::Definition {
+    use model::index::{Definition, DefinitionText, PathText};
+    let paths = definition.paths().map(|(path, descending)| PathText { path: path.to_string(), descending });
+    let (unique, sparse) = (definition.is_unique(), definition.is_sparse());
+    let text = DefinitionText { paths: paths.collect(), unique, sparse };
+    Definition::parse(&text).unwrap_or_else(|| panic!("the store has an index that can be none: {text}"))
+}
+
+/// The same, with the name of its index.
+pub fn named_definition(definition: &holotype::IndexDefinition) -> (String, model::index::Definition) {
+    (definition.name().to_owned(), model_definition(definition))
+}

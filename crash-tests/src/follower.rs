@@ -44,7 +44,7 @@ impl Follower {
         let watch = db.watch(began).map_err(|error| format!("a feed from now on: {error}"))?;
         let ids = db.collection_ids().into_iter();
         let collections = ids.map(|(name, id)| {
-            let places = contents[&name].keys().map(|key| (key.clone(), None)).collect();
+            let places = contents.documents[&name].keys().map(|key| (key.clone(), None)).collect();
             (id, (name, places))
         });
         Ok(Follower { watch, began, collections: collections.collect(), shown: Vec::new() })
@@ -115,14 +115,14 @@ impl Follower {
         let contents = read(db)?;
         let known: BTreeMap<&str, &Places> =
             self.collections.values().map(|(name, places)| (name.as_str(), places)).collect();
-        if !known.keys().copied().eq(contents.keys().map(String::as_str)) {
-            let have: Vec<_> = contents.keys().collect();
+        if !known.keys().copied().eq(contents.documents.keys().map(String::as_str)) {
+            let have: Vec<_> = contents.documents.keys().collect();
             return Err(format!(
                 "the feed, played back, has the collections {:?}, not {have:?}",
                 known.keys()
             ));
         }
-        for (name, documents) in &contents {
+        for (name, documents) in &contents.documents {
             let places = known[name.as_str()];
             if !places.keys().eq(documents.keys()) {
                 let (shown, have) = (places.keys(), documents.keys());

@@ -40,6 +40,7 @@ pub mod follower;
 pub mod full;
 pub mod gate;
 pub mod history;
+mod indexes;
 pub mod input;
 pub mod kills;
 pub mod live;

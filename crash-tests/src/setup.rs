@@ -74,7 +74,11 @@ impl Setup {
         let fits =
             |len: usize| KeyRef::Bytes(&vec![0; len]).encoded_len() <= geometry.checkpoint_key_len_max();
         let limits = Limits::default();
-        Limits { key_len: (0..=limits.key_len).rfind(|len| fits(*len)).unwrap_or(0), ..limits }
+        Limits {
+            key_len: (0..=limits.key_len).rfind(|len| fits(*len)).unwrap_or(0),
+            entry_len: geometry.checkpoint_entry_len_max(),
+            ..limits
+        }
     }
 
     /// A disk for it, with nothing on it.

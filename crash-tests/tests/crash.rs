@@ -117,3 +117,15 @@ fn every_sequence_of_updates_survives_every_power_cut() {
     let tally = tries(&Scope { steps, ..Scope::new(setup, 3, 1) });
     assert!(tally.lost > 0 && tally.kept > 0, "{tally}");
 }
+
+//= spec/index.md#i-8-1-entries-are-not-logged
+//# A reader that replays a log MUST make the entries those of the state to which it leads (I-2.3).
+//= spec/index.md#i-4-1-create
+//# Creating an index MUST make the definition part of the state, in a commit of its own, with the entries of the
+//# documents of that state.
+#[test]
+fn every_sequence_of_steps_with_indexes_survives_every_power_cut() {
+    let steps = holotype_crash_tests::crash::indexes();
+    let tally = tries(&Scope { steps, ..Scope::new(Setup::TINY, 3, 1) });
+    assert!(tally.lost > 0 && tally.kept > 0, "{tally}");
+}

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::index::Definition;
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::op::Op;
@@ -74,7 +75,10 @@ pub(crate) fn effect(state: &State, op: &Op, limits: &Limits) -> (Vec<Change>, O
         | Op::DropCollection { .. }
         | Op::ClearCollection { .. }
         | Op::RenameCollection { .. } => catalog_effect(state, op),
-        _ => (Vec::new(), answer(state, op)),
+        Op::CreateIndex { .. } | Op::ReplaceIndex { .. } | Op::DropIndex { .. } | Op::RenameIndex { .. } => {
+            index_effect(state, op)
+        }
+        _ => (Vec::new(), answer(state, op, limits)),
     }
 }
 
@@ -144,6 +148,45 @@ fn catalog_effect(state: &State, op: &Op) -> (Vec<Change>, Outcome) {
             if_so(is_there(collection), || Change::Rename { collection: collection.clone(), to: to.clone() })
         }
         _ => unreachable!("no other operation changes the catalog"),
+    }
+}
+
+//= spec/index.md#i-4-1-create
+//# Creating an index MUST make the definition part of the state, in a commit of its own, with the entries of the documents of that state.
+//= spec/index.md#i-4-4-drop-and-rename
+//# Dropping an index MUST remove it in one commit, and answer whether there was one.
+//= spec/index.md#i-4-4-drop-and-rename
+//# Renaming one MUST change its name alone, and answer whether there was one; a name that another index of the collection has is
+//# refused as `IndexExists`.
+fn index_effect(state: &State, op: &Op) -> (Vec<Change>, Outcome) {
+    let (Some(collection), Some(index)) = (op.collection(), op.index()) else {
+        unreachable!("{op} names an index")
+    };
+    let before = state.collection(collection).and_then(|collection| collection.indexes.get(index));
+    let (collection, index) = (collection.to_owned(), index.to_owned());
+    match op {
+        Op::CreateIndex { definition, .. } | Op::ReplaceIndex { definition, .. } => {
+            let definition = Definition::parse(definition).expect("what is no definition is refused");
+            if before.is_some_and(|before| before.definition == definition) {
+                return (Vec::new(), Outcome::Bool(false));
+            }
+            let mut changes = Vec::new();
+            if state.collection(&collection).is_none() {
+                changes.push(Change::Create { collection: collection.clone() });
+            }
+            if before.is_some() {
+                changes.push(Change::DropIndex { collection: collection.clone(), index: index.clone() });
+            }
+            changes.push(Change::CreateIndex { collection, index, definition });
+            (changes, Outcome::Bool(true))
+        }
+        Op::DropIndex { .. } => if_so(before.is_some(), || Change::DropIndex { collection, index }),
+        // spec: S-1.5. To be renamed to its own name changes nothing.
+        Op::RenameIndex { to, .. } if *to == index => (Vec::new(), Outcome::Bool(before.is_some())),
+        Op::RenameIndex { to, .. } => {
+            if_so(before.is_some(), || Change::RenameIndex { collection, index, to: to.clone() })
+        }
+        _ => unreachable!("no other operation changes an index"),
     }
 }
 

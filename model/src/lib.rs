@@ -1,5 +1,5 @@
-//! What a Holotype store does, as the shortest pure program that obeys `spec/semantics.md` and
-//! clauses T-2 and T-3 of `spec/transactions.md`.
+//! What a Holotype store does, as the shortest pure program that obeys `spec/semantics.md`, clauses T-2 and T-3 of
+//! `spec/transactions.md`, and `spec/index.md`.
 //!
 //! A [`Model`] is a list of commits. Each call is answered from the state after the last one; a crash is "pick a legal
 //! prefix of the list". A write transaction is a state that nobody else sees yet; a snapshot is a state that is held. The model knows no file, no thread and no clock, depends on nothing but the standard library, and
@@ -29,6 +29,7 @@
 pub mod check;
 mod effect;
 mod encoded;
+pub mod index;
 mod key;
 mod limits;
 mod model;
@@ -53,6 +54,6 @@ pub use model::{Commit, Ending, Model};
 pub use op::{Durability, Op};
 pub use oracle::{Disagreement, Oracle, Survived};
 pub use outcome::{Failure, Outcome, Refusal};
-pub use state::{Change, Collection, Dump, State, Stored};
+pub use state::{Change, Collection, Dump, DumpedIndex, Index, State, Stored};
 pub use subject::{Feature, Features, Subject};
 pub use value::{Document, Value};

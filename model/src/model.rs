@@ -95,7 +95,7 @@ impl Model {
                 self.transaction().change(changes);
                 outcome
             }
-            Op::Through { snapshot, op } => answer(&self.session.snapshots[snapshot], op),
+            Op::Through { snapshot, op } => answer(&self.session.snapshots[snapshot], op, &self.limits),
             Op::Begin | Op::Savepoint | Op::RollbackTo { .. } | Op::Rollback => self.step_transaction(op),
             Op::TakeSnapshot => Outcome::Count(self.session.take_snapshot(&self.visible)),
             Op::Release { snapshot } => {
@@ -236,6 +236,11 @@ impl Model {
     /// Whether an outcome is unknown, so that writes are refused.
     pub fn is_poisoned(&self) -> bool {
         self.poisoned
+    }
+
+    /// The limits of the store.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// The state that readers see.

@@ -1,5 +1,6 @@
 //! What a store can be asked to do.
 
+use crate::index::{DefinitionText, Place, TupleRange};
 use crate::key::{Key, KeyRange, Prefix};
 use crate::update::By;
 use crate::value::Document;
@@ -65,6 +66,36 @@ pub enum Op {
     ScanPrefix { collection: String, prefix: Prefix, reverse: bool, limit: Option<usize> },
     /// Answers the `Names` of all collections.
     Collections,
+    /// Creates the index, and its collection where there is none; answers by `Bool` whether it was not there.
+    CreateIndex { collection: String, index: String, definition: DefinitionText, durability: Durability },
+    /// Creates the index in the place of one of its name; answers by `Bool` whether it was not there.
+    ReplaceIndex { collection: String, index: String, definition: DefinitionText, durability: Durability },
+    /// Takes the index away; answers by `Bool` whether it was there.
+    DropIndex { collection: String, index: String, durability: Durability },
+    /// Gives the index another name; answers by `Bool` whether it was there.
+    RenameIndex { collection: String, index: String, to: String, durability: Durability },
+    /// Answers the `Indexes` of the collection.
+    Indexes { collection: String },
+    /// Answers the `IndexEntries` of the range, behind the place if there is one.
+    IndexScan {
+        collection: String,
+        index: String,
+        range: TupleRange,
+        after: Option<Place>,
+        reverse: bool,
+        limit: Option<usize>,
+    },
+    /// Answers the `IndexDocuments` of the range, behind the place if there is one.
+    IndexDocuments {
+        collection: String,
+        index: String,
+        range: TupleRange,
+        after: Option<Place>,
+        reverse: bool,
+        limit: Option<usize>,
+    },
+    /// Answers the `Count` of entries in the range.
+    IndexCount { collection: String, index: String, range: TupleRange },
     /// Begins a write transaction, of which there is one at a time; answers `Done`.
     Begin,
     /// Does a plain operation within the transaction. The class of a write is of no account here: [`Op::Commit`] has one.
@@ -116,6 +147,10 @@ impl Op {
             | Op::DropCollection { durability, .. }
             | Op::ClearCollection { durability, .. }
             | Op::RenameCollection { durability, .. }
+            | Op::CreateIndex { durability, .. }
+            | Op::ReplaceIndex { durability, .. }
+            | Op::DropIndex { durability, .. }
+            | Op::RenameIndex { durability, .. }
             | Op::Commit { durability } => Some(*durability),
             _ => None,
         }
@@ -141,6 +176,10 @@ impl Op {
             | Op::DropCollection { durability, .. }
             | Op::ClearCollection { durability, .. }
             | Op::RenameCollection { durability, .. }
+            | Op::CreateIndex { durability, .. }
+            | Op::ReplaceIndex { durability, .. }
+            | Op::DropIndex { durability, .. }
+            | Op::RenameIndex { durability, .. }
             | Op::Commit { durability } => *durability = class,
             _ => {}
         }
@@ -163,12 +202,40 @@ impl Op {
                 | Op::Scan { .. }
                 | Op::ScanPrefix { .. }
                 | Op::Collections
+                | Op::Indexes { .. }
+                | Op::IndexScan { .. }
+                | Op::IndexDocuments { .. }
+                | Op::IndexCount { .. }
         )
     }
 
     /// Whether this is a read or a write of one state, such as a transaction does.
     pub fn is_plain(&self) -> bool {
-        self.is_plain_read() || (self.is_write() && !matches!(self, Op::Commit { .. }))
+        let is_by_itself = self.defines_index() || matches!(self, Op::Commit { .. });
+        self.is_plain_read() || (self.is_write() && !is_by_itself)
+    }
+
+    // spec: I-4.7
+    /// Whether this creates, replaces, drops or renames an index: always a commit of its own.
+    pub fn defines_index(&self) -> bool {
+        matches!(
+            self,
+            Op::CreateIndex { .. } | Op::ReplaceIndex { .. } | Op::DropIndex { .. } | Op::RenameIndex { .. }
+        )
+    }
+
+    /// The index that this names.
+    pub fn index(&self) -> Option<&str> {
+        match self.plain() {
+            Op::CreateIndex { index, .. }
+            | Op::ReplaceIndex { index, .. }
+            | Op::DropIndex { index, .. }
+            | Op::RenameIndex { index, .. }
+            | Op::IndexScan { index, .. }
+            | Op::IndexDocuments { index, .. }
+            | Op::IndexCount { index, .. } => Some(index),
+            _ => None,
+        }
     }
 
     /// The operation itself, where this is one inside a transaction or through a snapshot.
@@ -249,7 +316,15 @@ impl Op {
             | Op::Len { collection }
             | Op::Keys { collection, .. }
             | Op::Scan { collection, .. }
-            | Op::ScanPrefix { collection, .. } => Some(collection),
+            | Op::ScanPrefix { collection, .. }
+            | Op::CreateIndex { collection, .. }
+            | Op::ReplaceIndex { collection, .. }
+            | Op::DropIndex { collection, .. }
+            | Op::RenameIndex { collection, .. }
+            | Op::Indexes { collection }
+            | Op::IndexScan { collection, .. }
+            | Op::IndexDocuments { collection, .. }
+            | Op::IndexCount { collection, .. } => Some(collection),
             Op::Collections | Op::Flush | Op::Checkpoint | Op::Clean | Op::Compact | Op::Verify => None,
             Op::Begin | Op::Savepoint | Op::RollbackTo { .. } | Op::Commit { .. } | Op::Rollback => None,
             Op::TakeSnapshot | Op::Release { .. } => None,

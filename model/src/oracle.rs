@@ -6,7 +6,7 @@ use crate::limits::Limits;
 use crate::model::{Ending, Model};
 use crate::op::Op;
 use crate::outcome::Outcome;
-use crate::state::{Dump, State};
+use crate::state::{Dump, DumpedIndex, State};
 
 /// Judges a store by its answers.
 ///
@@ -104,11 +104,15 @@ impl Oracle {
 
     /// Judges what the store shows, while it is open.
     pub fn judge_dump(&mut self, dump: &Dump) -> Result<(), Disagreement> {
-        let agreeing =
-            self.histories.iter().filter(|history| history.visible().shows(dump)).cloned().collect();
+        let agreeing = self
+            .histories
+            .iter()
+            .filter(|history| shows(history, history.visible(), dump))
+            .cloned()
+            .collect();
         self.narrow(agreeing, |oracle| Disagreement {
             expected: distinct(oracle.histories.iter().map(|history| describe(history.visible()))),
-            found: difference(oracle.histories[0].visible(), dump),
+            found: difference(&oracle.histories[0].visible().dump(oracle.limits()), dump),
         })
     }
 
@@ -119,7 +123,7 @@ impl Oracle {
         let mut kept = 0;
         let mut agreeing: Vec<Model> = Vec::new();
         for history in &self.histories {
-            for (k, _) in history.legal_after(ending).filter(|(_, state)| state.shows(dump)) {
+            for (k, _) in history.legal_after(ending).filter(|(_, state)| shows(history, state, dump)) {
                 kept = kept.max(k);
                 let mut next = history.clone();
                 next.crash_to(k);
@@ -136,10 +140,15 @@ impl Oracle {
                 expected: distinct(
                     legal.map(|(k, state)| format!("with {k} unacknowledged commits: {}", describe(&state))),
                 ),
-                found: format!("after {ending}: {}", difference(&newest, dump)),
+                found: format!("after {ending}: {}", difference(&newest.dump(oracle.limits()), dump)),
             }
         })?;
         Ok(Survived { unacknowledged, kept })
+    }
+
+    /// All histories are of one store.
+    fn limits(&self) -> &Limits {
+        self.histories[0].limits()
     }
 
     fn narrow(
@@ -189,12 +198,15 @@ fn describe(state: &State) -> String {
     }
 }
 
-/// Where `dump` first departs from `state`.
-fn difference(state: &State, dump: &Dump) -> String {
-    let expected = state.dump();
-    for name in expected.keys().chain(dump.keys()) {
-        let (Some(ours), Some(theirs)) = (expected.get(name), dump.get(name)) else {
-            let verb = if dump.contains_key(name) { "there but unexpected" } else { "missing" };
+fn shows(history: &Model, state: &State, dump: &Dump) -> bool {
+    state.shows(dump, history.limits())
+}
+
+/// Where `dump` first departs from `expected`.
+fn difference(expected: &Dump, dump: &Dump) -> String {
+    for name in expected.documents.keys().chain(dump.documents.keys()) {
+        let (Some(ours), Some(theirs)) = (expected.documents.get(name), dump.documents.get(name)) else {
+            let verb = if dump.documents.contains_key(name) { "there but unexpected" } else { "missing" };
             return format!("collection {name:?} is {verb}");
         };
         for key in ours.keys().chain(theirs.keys()) {
@@ -208,5 +220,26 @@ fn difference(state: &State, dump: &Dump) -> String {
             }
         }
     }
-    format!("the same as the newest state: {}", describe(state))
+    for name in expected.indexes.keys().chain(dump.indexes.keys()) {
+        match (expected.indexes.get(name), dump.indexes.get(name)) {
+            (Some(_), None) => return format!("index {name:?} is missing"),
+            (None, Some(_)) => return format!("index {name:?} is there but unexpected"),
+            (Some(ours), Some(theirs)) if ours != theirs => return different_index(name, ours, theirs),
+            _ => {}
+        }
+    }
+    "the same as the newest state".to_owned()
+}
+
+fn different_index(name: &(String, String), ours: &DumpedIndex, theirs: &DumpedIndex) -> String {
+    if ours.definition != theirs.definition {
+        return format!("index {name:?} has another definition");
+    }
+    if let Some(missing) = ours.entries.iter().find(|entry| !theirs.entries.contains(entry)) {
+        return format!("index {name:?} misses the entry {missing}");
+    }
+    match theirs.entries.iter().find(|entry| !ours.entries.contains(entry)) {
+        Some(unexpected) => format!("index {name:?} has the unexpected entry {unexpected}"),
+        None => format!("index {name:?} has its entries in another order"),
+    }
 }

@@ -1,5 +1,6 @@
 //! What a call answers.
 
+use crate::index::{Definition, Shown};
 use crate::key::Key;
 use crate::value::Document;
 
@@ -29,6 +30,12 @@ pub enum Outcome {
     Entries(Vec<(Key, Document)>),
     /// Names of collections, in bytewise order.
     Names(Vec<String>),
+    /// Names of indexes, in bytewise order, with their definitions.
+    Indexes(Vec<(String, Definition)>),
+    /// Entries of an index, in the order asked for.
+    IndexEntries(Vec<Shown>),
+    /// The same, each with its document.
+    IndexDocuments(Vec<(Shown, Document)>),
     /// The semantics do not allow it; the state is as before.
     Refused(Refusal),
     /// It was in flight when something broke: a crash decides whether its commit is there.
@@ -54,8 +61,19 @@ pub enum Refusal {
     TooDeep,
     /// The collection has given out the largest integer.
     IdsExhausted,
-    /// The store has given out the last collection id.
+    /// The store has given out the last id, the collection has as many indexes as it can have, or a document has too many
+    /// entries.
     LimitReached,
+    /// The index cannot have this name or definition, or has fewer paths than there are values asked for.
+    InvalidIndex,
+    /// The collection has no index of this name.
+    UnknownIndex,
+    /// The collection has an index of this name, and it is another one.
+    IndexExists,
+    /// Another document has the values that a unique index would have twice.
+    UniqueViolation,
+    /// The documents have values twice that a unique index would have once.
+    UniqueViolations,
     /// A write transaction is open, and this is a write beside it.
     Busy,
     /// The document cannot be changed so.

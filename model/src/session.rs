@@ -46,7 +46,7 @@ impl Session {
     /// The reasons to refuse `op`, which is about `state`, that do not lie in that state alone.
     pub(crate) fn refusals(&self, op: &Op, state: &State) -> Vec<Refusal> {
         let mut reasons = Vec::new();
-        let begins = matches!(op, Op::Begin) || (op.is_write() && op.is_plain());
+        let begins = matches!(op, Op::Begin) || (op.is_write() && !matches!(op, Op::Commit { .. }));
         if self.transaction.is_some() && begins {
             reasons.push(Refusal::Busy); // spec: T-2.2, T-2.9
         }

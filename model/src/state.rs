@@ -3,11 +3,28 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::index::{Definition, Entry, Shown, entries};
 use crate::key::Key;
+use crate::limits::Limits;
 use crate::value::Document;
 
 /// Everything that a store shows, as plain data: what a [`Subject`](crate::Subject) hands over to be compared.
-pub type Dump = BTreeMap<String, BTreeMap<Key, Document>>;
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Dump {
+    /// The documents, by collection and key.
+    pub documents: BTreeMap<String, BTreeMap<Key, Document>>,
+    /// The indexes, by collection and name.
+    pub indexes: BTreeMap<(String, String), DumpedIndex>,
+}
+
+/// All that an index shows.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DumpedIndex {
+    /// What it is of.
+    pub definition: Definition,
+    /// Its entries, in order.
+    pub entries: Vec<Shown>,
+}
 
 /// One change to the state. A commit is a sequence of them.
 #[expect(missing_docs, reason = "the fields are the words of the variants' own sentences")]
@@ -25,6 +42,12 @@ pub enum Change {
     Put { collection: String, key: Key, document: Arc<Document> },
     /// The key leads to nothing.
     Delete { collection: String, key: Key },
+    /// The index begins.
+    CreateIndex { collection: String, index: String, definition: Definition },
+    /// The index ends.
+    DropIndex { collection: String, index: String },
+    /// The index goes by another name.
+    RenameIndex { collection: String, index: String, to: String },
 }
 
 /// A document in one state.
@@ -45,6 +68,17 @@ pub struct Collection {
     pub largest_id: i64,
     /// The documents.
     pub documents: BTreeMap<Key, Stored>,
+    /// The indexes. Their entries are computed from the documents.
+    pub indexes: BTreeMap<String, Index>,
+}
+
+/// An index in one state.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Index {
+    /// The number that no other index or collection of this store ever has.
+    pub id: u32,
+    /// What it is of.
+    pub definition: Definition,
 }
 
 /// The state after some commit. A clone shares every collection until one of the two changes it.
@@ -74,34 +108,44 @@ impl State {
         self.collections.keys().map(String::as_str)
     }
 
-    /// The largest collection id given out, or 0.
+    /// The largest id given out to a collection or an index, or 0.
     pub fn last_collection_id(&self) -> u32 {
         self.last_collection_id
     }
 
-    /// All that a reader can find.
-    pub fn dump(&self) -> Dump {
+    /// All that a reader can find, in a store of these limits.
+    pub fn dump(&self, limits: &Limits) -> Dump {
         let documents = |collection: &Collection| {
-            collection
-                .documents
-                .iter()
-                .map(|(key, stored)| (key.clone(), Document::clone(&stored.document)))
-                .collect()
+            let documents = collection.documents().map(|(key, document)| (key.clone(), document.clone()));
+            documents.collect()
         };
-        self.collections.iter().map(|(name, collection)| (name.clone(), documents(collection))).collect()
+        let collections = self.collections.iter();
+        let documents = collections.map(|(name, collection)| (name.clone(), documents(collection))).collect();
+        Dump { documents, indexes: self.dump_indexes(limits) }
+    }
+
+    fn dump_indexes(&self, limits: &Limits) -> BTreeMap<(String, String), DumpedIndex> {
+        let of_collection = |(name, collection): (&String, &Arc<Collection>)| {
+            let dumped = |(index, Index { definition, .. }): (&String, &Index)| {
+                let entries = collection.entries(definition, limits).iter().map(Entry::shown).collect();
+                let dumped = DumpedIndex { definition: definition.clone(), entries };
+                ((name.clone(), index.clone()), dumped)
+            };
+            collection.indexes.iter().map(dumped).collect::<Vec<_>>()
+        };
+        self.collections.iter().flat_map(of_collection).collect()
     }
 
     /// Whether `dump` is all that a reader can find here.
-    pub fn shows(&self, dump: &Dump) -> bool {
-        let same = |ours: &Collection, theirs: &BTreeMap<Key, Document>| {
-            ours.documents.iter().map(|(key, stored)| (key, stored.document.as_ref())).eq(theirs)
-        };
-        self.collections.len() == dump.len()
+    pub fn shows(&self, dump: &Dump, limits: &Limits) -> bool {
+        let same = |ours: &Collection, theirs: &BTreeMap<Key, Document>| ours.documents().eq(theirs);
+        self.collections.len() == dump.documents.len()
             && self
                 .collections
                 .iter()
-                .zip(dump)
+                .zip(&dump.documents)
                 .all(|((name, ours), (theirs_name, theirs))| name == theirs_name && same(ours, theirs))
+            && self.dump_indexes(limits) == dump.indexes
     }
 
     /// Makes all changes of one commit.
@@ -123,7 +167,8 @@ impl State {
         match change {
             Change::Create { collection } => {
                 let id = self.next_collection_id();
-                let begun = Collection { id, largest_id: 0, documents: BTreeMap::new() };
+                let (documents, indexes) = (BTreeMap::new(), BTreeMap::new());
+                let begun = Collection { id, largest_id: 0, documents, indexes };
                 let before = self.collections.insert(collection.clone(), Arc::new(begun));
                 assert!(before.is_none(), "a collection is created where there is none");
             }
@@ -136,6 +181,7 @@ impl State {
                 let cleared = self.change(collection);
                 cleared.id = id;
                 cleared.documents.clear();
+                self.renew_indexes(collection);
             }
             Change::Rename { collection, to } => {
                 let renamed =
@@ -151,6 +197,33 @@ impl State {
                 let deleted = self.change(collection).documents.remove(key);
                 assert!(deleted.is_some(), "a document that is deleted is there");
             }
+            Change::CreateIndex { collection, index, definition } => {
+                let begun = Index { id: self.next_collection_id(), definition: definition.clone() };
+                let before = self.change(collection).indexes.insert(index.clone(), begun);
+                assert!(before.is_none(), "an index is created where there is none");
+            }
+            Change::DropIndex { collection, index } => {
+                let dropped = self.change(collection).indexes.remove(index);
+                assert!(dropped.is_some(), "an index that is dropped is there");
+            }
+            Change::RenameIndex { collection, index, to } => {
+                let indexes = &mut self.change(collection).indexes;
+                let renamed = indexes.remove(index).expect("an index that is renamed is there");
+                let before = indexes.insert(to.clone(), renamed);
+                assert!(before.is_none(), "an index is renamed to a name that is free");
+            }
+        }
+    }
+
+    // spec: I-4.8
+    /// Gives the indexes of a collection that is cleared new ids, in the order of the ids that they had.
+    fn renew_indexes(&mut self, collection: &str) {
+        let indexes = &self.change(collection).indexes;
+        let mut names: Vec<String> = indexes.keys().cloned().collect();
+        names.sort_by_key(|name| indexes[name].id);
+        for name in names {
+            let id = self.next_collection_id();
+            self.change(collection).indexes.get_mut(&name).expect("it is one of them").id = id;
         }
     }
 
@@ -183,6 +256,16 @@ impl State {
 }
 
 impl Collection {
+    /// The documents, by key.
+    pub fn documents(&self) -> impl Iterator<Item = (&Key, &Document)> {
+        self.documents.iter().map(|(key, stored)| (key, stored.document.as_ref()))
+    }
+
+    /// What an index of this definition holds, in order.
+    pub(crate) fn entries(&self, definition: &Definition, limits: &Limits) -> Vec<Entry> {
+        entries(definition, self.documents(), limits.tuple_len())
+    }
+
     //= spec/semantics.md#s-4-2-largest-id
     //# A put under an int key above the largest id MUST make that key the largest id, whichever call puts.
     fn put(&mut self, key: &Key, stored: Stored) {
@@ -247,15 +330,18 @@ mod tests {
     #[test]
     fn a_state_shows_its_own_dump_and_no_other() {
         let state = state(&[created("a"), put("a", 1), created("empty")]);
-        let dump = state.dump();
-        assert!(state.shows(&dump));
+        let limits = Limits::default();
+        let dump = state.dump(&limits);
+        assert!(state.shows(&dump, &limits));
+        let a = &dump.documents["a"];
         for other in [
-            Dump::new(),
-            Dump::from([("a".into(), BTreeMap::new()), ("empty".into(), BTreeMap::new())]),
-            Dump::from([("a".into(), dump["a"].clone())]),
-            Dump::from([("a".into(), dump["a"].clone()), ("other".into(), BTreeMap::new())]),
+            BTreeMap::new(),
+            BTreeMap::from([("a".into(), BTreeMap::new()), ("empty".into(), BTreeMap::new())]),
+            BTreeMap::from([("a".into(), a.clone())]),
+            BTreeMap::from([("a".into(), a.clone()), ("other".into(), BTreeMap::new())]),
         ] {
-            assert!(!state.shows(&other), "{other:?}");
+            let other = Dump { documents: other, ..Dump::default() };
+            assert!(!state.shows(&other, &limits), "{other:?}");
         }
     }
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::index::TupleRange;
 use crate::key::{Key, KeyRange, Prefix};
 use crate::limits::Limits;
 use crate::op::{Durability, Op};
 use crate::outcome::{Failure, Outcome};
-use crate::state::Dump;
+use crate::state::{Dump, DumpedIndex};
 
 /// A store under test, open.
 ///
@@ -41,7 +42,7 @@ pub trait Subject: Sized {
         self.apply(&Op::Flush)
     }
 
-    /// All that the store shows. By itself it is put together from scans.
+    /// All that the store shows. By itself it is put together from scans, of collections and of their indexes.
     ///
     /// # Errors
     ///
@@ -51,7 +52,7 @@ pub trait Subject: Sized {
             Outcome::Names(names) => names,
             other => return Err(unanswered(&Op::Collections, other)),
         };
-        let mut dump = Dump::new();
+        let mut dump = Dump::default();
         for collection in names {
             let op = Op::Scan {
                 collection: collection.clone(),
@@ -67,10 +68,40 @@ pub trait Subject: Sized {
             if !entries.is_sorted_by(|(a, _), (b, _)| a < b) {
                 return Err(Failure::Other(format!("{op} answered keys twice or out of order")));
             }
-            dump.insert(collection, entries.into_iter().collect());
+            if self.supports().has(Feature::Indexes) {
+                dump_indexes(self, &collection, &mut dump)?;
+            }
+            dump.documents.insert(collection, entries.into_iter().collect());
         }
         Ok(dump)
     }
+}
+
+/// Adds all that the indexes of a collection show.
+fn dump_indexes(subject: &mut impl Subject, collection: &str, dump: &mut Dump) -> Result<(), Failure> {
+    let op = Op::Indexes { collection: collection.to_owned() };
+    let indexes = match subject.apply(&op) {
+        Outcome::Indexes(indexes) => indexes,
+        other => return Err(unanswered(&op, other)),
+    };
+    for (index, definition) in indexes {
+        let name = (collection.to_owned(), index.clone());
+        let op = Op::IndexScan {
+            collection: collection.to_owned(),
+            index,
+            range: TupleRange::ALL,
+            after: None,
+            reverse: false,
+            limit: None,
+        };
+        match subject.apply(&op) {
+            Outcome::IndexEntries(entries) => {
+                dump.indexes.insert(name, DumpedIndex { definition, entries });
+            }
+            other => return Err(unanswered(&op, other)),
+        }
+    }
+    Ok(())
 }
 
 fn unanswered(op: &Op, outcome: Outcome) -> Failure {
@@ -123,11 +154,13 @@ pub enum Feature {
     Versions,
     /// Changing and deleting documents where they are: one, or all that a filter admits.
     Updates,
+    /// Indexes, and reads through them.
+    Indexes,
 }
 
 impl Feature {
     /// Every feature.
-    pub const ALL: [Feature; 19] = [
+    pub const ALL: [Feature; 20] = [
         Feature::Ids,
         Feature::ChosenKeys,
         Feature::NegativeKeys,
@@ -147,6 +180,7 @@ impl Feature {
         Feature::Snapshots,
         Feature::Versions,
         Feature::Updates,
+        Feature::Indexes,
     ];
 }
 
@@ -211,6 +245,12 @@ fn needs(op: &Op) -> BTreeSet<Feature> {
         Op::ReplaceIf { .. } | Op::DeleteIf { .. } => &[Feature::Versions],
         Op::Update { .. } => &[Feature::ChosenKeys, Feature::Updates],
         Op::UpdateMany { .. } | Op::DeleteMany { .. } => &[Feature::Updates],
+        Op::IndexScan { reverse: true, .. } | Op::IndexDocuments { reverse: true, .. } => {
+            &[Feature::Indexes, Feature::ReverseScans]
+        }
+        op if op.defines_index() || op.index().is_some() || matches!(op, Op::Indexes { .. }) => {
+            &[Feature::Indexes]
+        }
         _ => &[],
     };
     let around = match op {

@@ -8,6 +8,7 @@
 
 mod alphabet;
 mod cut;
+mod indexes;
 mod points;
 mod report;
 mod starts;
@@ -16,6 +17,7 @@ mod walk;
 
 pub use alphabet::{followers, steps};
 pub use cut::LEAVES_MAX;
+pub use indexes::indexes;
 pub use points::{CutPoint, points};
 pub use report::{Failure, Tally};
 pub use starts::{Start, maintenance, maintenance_followers, starts};

@@ -71,7 +71,7 @@ impl Run {
             witness: Witness::new(disk.clone()),
             disk,
             client: None,
-            judges: vec![Oracle::default()],
+            judges: vec![Oracle::new(setup.limits())],
             unsealed: Vec::new(),
             doing: String::new(),
             stopped: false,

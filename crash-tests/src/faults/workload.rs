@@ -41,13 +41,17 @@ impl Part {
 }
 
 /// A put of each class, commits of several segments and parts, deletes, a flush, a drop, a transaction,
-/// checkpoints, a compaction, another life, and changes of one document and of many.
+/// checkpoints, a compaction, another life, changes of one document and of many, and an index from its creation to its end.
 fn calls(segment_bytes: u32) -> Vec<Act> {
     let steps = crash::steps(segment_bytes);
     let order = [0, 1, 2, 11, 6, 16, 3, 7, 14, 5, 12, 16, 17, 4, 9, 1, 10, 11];
     let updates = crash::updates(segment_bytes);
     let (put, inc, inc_many, delete_many) = (&updates[0], &updates[4], &updates[2], &updates[3]);
-    let all = order.iter().map(|index| &steps[*index]).chain([put, inc, inc_many, delete_many]);
+    let indexes = crash::indexes();
+    // A creation, writes of which one is refused, a checkpoint, a replacement, a transaction, an end.
+    let indexed = [0, 1, 2, 3, 4, 5, 9, 8].map(|index: usize| &indexes[index]);
+    let updates = [put, inc, inc_many, delete_many];
+    let all = order.iter().map(|index| &steps[*index]).chain(updates).chain(indexed);
     all.map(|step| Act::Step(Box::new(step.clone()))).collect()
 }
 

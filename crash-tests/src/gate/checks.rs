@@ -235,8 +235,15 @@ fn lives(run: &mut Run<'_>) -> Result<(), Failed> {
     });
     run.notes.push(tally.to_string());
     run.notes.push(run.pairs.to_string());
+    let of_indexes = [tally.index_changes, tally.index_reads, tally.violations];
+    if result.is_ok() && run.cases >= LIVES_ENOUGH && of_indexes.contains(&0) {
+        return Err((run.seed, format!("no life did all that indexes do: {tally}")));
+    }
     result
 }
+
+/// Lives that cannot all be without a change of an index, a read through one, and a value that it refuses.
+const LIVES_ENOUGH: u64 = 20;
 
 /// How many changes are tried between two looks at the clock.
 const CHANGES: u64 = 1_000;

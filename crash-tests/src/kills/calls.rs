@@ -17,7 +17,7 @@ pub(super) struct Calls {
 impl Calls {
     /// The judge of a store that is not there yet.
     pub(super) fn new(oracle: Oracle) -> Calls {
-        Calls { judges: vec![oracle], found: digest(&Contents::new()) }
+        Calls { judges: vec![oracle], found: digest(&Contents::default()) }
     }
 
     /// Hears what a worker said that was to make these calls. How many of them returned.

@@ -164,7 +164,7 @@ impl Ledger {
     /// The newest entries are there without a gap, and each is what its thread wrote, in the order in which it did.
     fn check_entries(&self, contents: &Contents) -> Result<(), String> {
         let nothing = BTreeMap::new();
-        let entries = contents.get(ENTRIES).unwrap_or(&nothing);
+        let entries = contents.documents.get(ENTRIES).unwrap_or(&nothing);
         let expected = (1..=self.commits).rev().take(KEPT as usize);
         if !entries.keys().rev().cloned().eq(expected.map(|number| Key::Int(number as i64))) {
             let keys: Vec<_> = entries.keys().map(Key::to_string).collect();
@@ -228,7 +228,7 @@ impl Ledger {
 }
 
 fn numbers(contents: &Contents) -> Result<BTreeMap<u64, u64>, String> {
-    let Some(numbers) = contents.get(NUMBERS) else { return Ok(BTreeMap::new()) };
+    let Some(numbers) = contents.documents.get(NUMBERS) else { return Ok(BTreeMap::new()) };
     let number = |(key, found): (&Key, &holotype_model::Document)| match (key, found.get("n")) {
         (Key::Int(key), Some(holotype_model::Value::Int(n))) if found.len() == 1 && *n > 0 => {
             Ok((*key as u64, *n as u64))
@@ -268,15 +268,15 @@ mod tests {
         let mut halves = Vec::new();
         for (collection, key) in [(ENTRIES, 50_i64), (ENTRIES, 30), (NUMBERS, 0), (NUMBERS, ALL as i64)] {
             let mut half = kept(50);
-            assert!(half.get_mut(collection).unwrap().remove(&Key::Int(key)).is_some());
+            assert!(half.documents.get_mut(collection).unwrap().remove(&Key::Int(key)).is_some());
             halves.push(half);
         }
         let (mut older, newer) = (kept(50), kept(51));
-        older.insert(NUMBERS.to_owned(), newer[NUMBERS].clone());
+        older.documents.insert(NUMBERS.to_owned(), newer.documents[NUMBERS].clone());
         halves.push(older);
         let mut undeleted = kept(50);
         let entry = convert::model_document(&entry(0, 4));
-        undeleted.get_mut(ENTRIES).unwrap().insert(Key::Int(10), entry);
+        undeleted.documents.get_mut(ENTRIES).unwrap().insert(Key::Int(10), entry);
         halves.push(undeleted);
         for half in halves {
             assert!(Ledger::read(&half).is_err(), "{half:?}");

@@ -159,7 +159,7 @@ impl<'a> Story<'a> {
     fn look(&self, file: &Path) -> Result<Contents, String> {
         match read(file, &self.plan) {
             // Its creation was not over.
-            Err(Error::NotFound { .. } | Error::Incomplete) if !self.has_opened => Ok(Contents::new()),
+            Err(Error::NotFound { .. } | Error::Incomplete) if !self.has_opened => Ok(Contents::default()),
             read => read.map_err(|error| format!("looking at it: {error}")),
         }
     }
@@ -247,7 +247,7 @@ mod tests {
             std::fs::write(&file, bytes).unwrap();
             read(&file, &plan)
         };
-        assert_eq!(cut(0).unwrap(), Contents::new());
+        assert_eq!(cut(0).unwrap(), Contents::default());
         assert!(matches!(cut(2), Err(Error::Corrupt(_))), "no creation writes slot A again");
     }
 }

@@ -71,7 +71,7 @@ impl Live {
     pub fn create(setup: Setup) -> Result<(Live, Vec<Moment>), Violation> {
         let witness = Witness::recording(setup.disk());
         let db = open(setup, &witness)?;
-        let oracle = Oracle::default();
+        let oracle = Oracle::new(setup.limits());
         let moments = moments(witness.take(), &oracle, &oracle);
         let mut live = Live::of(setup, db, witness, oracle);
         live.look()?;

@@ -11,7 +11,7 @@ impl Live {
     pub(super) fn count(&self, dump: &Contents) -> Result<(), Violation> {
         let stats = self.db().stats();
         let found = (stats.collections, stats.documents);
-        let expected = (dump.len() as u64, documents(dump));
+        let expected = (dump.documents.len() as u64, documents(dump));
         if found != expected {
             return Err(format!("{found:?} collections and documents are told, and {expected:?} are there"));
         }
@@ -37,7 +37,7 @@ impl Live {
 }
 
 fn documents(dump: &Contents) -> u64 {
-    dump.values().map(|documents| documents.len() as u64).sum()
+    dump.documents.values().map(|documents| documents.len() as u64).sum()
 }
 
 /// How far a backup said that it was.

@@ -56,7 +56,7 @@ impl Opened {
 impl Off {
     /// A disk on which nothing is.
     pub(super) fn blank(setup: Setup) -> Self {
-        Off { disk: setup.disk(), judges: vec![Oracle::default()], end: End::Killed }
+        Off { disk: setup.disk(), judges: vec![Oracle::new(setup.limits())], end: End::Killed }
     }
 
     pub(super) fn closed(disk: SimDisk, judges: Vec<Oracle>) -> Self {

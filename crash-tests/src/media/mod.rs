@@ -79,13 +79,14 @@ pub fn try_damage(specimen: &Specimen, damage: &Damage, tally: &mut Tally) -> Re
             _ => tally.last_batch += 1,
         },
         Found::Contents(contents) => {
-            let count = |all: &adapter::Contents| -> usize { all.values().map(BTreeMap::len).sum() };
+            let count =
+                |all: &adapter::Contents| -> usize { all.documents.values().map(BTreeMap::len).sum() };
             return Err(format!(
                 "{damage}: {} documents in {} collections without a word, in place of {} in {}",
                 count(&contents),
-                contents.len(),
+                contents.documents.len(),
                 count(&specimen.contents),
-                specimen.contents.len()
+                specimen.contents.documents.len()
             ));
         }
     }

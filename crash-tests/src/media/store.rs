@@ -117,7 +117,7 @@ impl Specimen {
 fn amid(step: &Step, before: &Contents) -> Option<Contents> {
     let Step::Overlap(Op::Put { collection, key, document, .. }, _) = step else { return None };
     let mut amid = before.clone();
-    amid.entry(collection.clone()).or_default().insert(key.clone(), document.clone());
+    amid.documents.entry(collection.clone()).or_default().insert(key.clone(), document.clone());
     Some(amid)
 }
 

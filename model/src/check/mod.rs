@@ -7,6 +7,7 @@
 //! * [`minimise`] reduces any list that fails; [`CaseStrategy`] does it inside proptest.
 
 mod drive;
+mod indexes;
 mod reduce;
 mod rig;
 mod rng;

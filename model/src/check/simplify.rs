@@ -1,5 +1,6 @@
 //! Smaller forms of a step, for when it is part of a list that fails.
 
+use crate::index::TupleRange;
 use crate::key::KeyRange;
 use crate::op::Op;
 use crate::value::Document;
@@ -64,6 +65,7 @@ fn simpler_plain(op: &Op) -> Vec<Op> {
     offer(keep_second_half);
     offer(empty_documents);
     offer(scan_everything);
+    offer(plain_index);
     simpler
 }
 
@@ -93,6 +95,19 @@ fn scan_everything(op: &mut Op) {
             (*asked, *reverse, *limit) = (KeyRange::ALL, false, None);
         }
         Op::ScanPrefix { reverse, limit, .. } => (*reverse, *limit) = (false, None),
+        Op::IndexScan { range: asked, after, reverse, limit, .. }
+        | Op::IndexDocuments { range: asked, after, reverse, limit, .. } => {
+            (*asked, *after, *reverse, *limit) = (TupleRange::ALL, None, false, None);
+        }
+        Op::IndexCount { range: asked, .. } => *asked = TupleRange::ALL,
         _ => {}
+    }
+}
+
+/// All paths ascending, and neither flag. The paths stay, for ends of ranges to fit them.
+fn plain_index(op: &mut Op) {
+    if let Op::CreateIndex { definition, .. } | Op::ReplaceIndex { definition, .. } = op {
+        definition.paths.iter_mut().for_each(|path| path.descending = false);
+        (definition.unique, definition.sparse) = (false, false);
     }
 }

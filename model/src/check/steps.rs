@@ -2,11 +2,12 @@
 
 use std::ops::Bound;
 
-use crate::key::{Key, KeyRange, Prefix};
+use crate::key::{Key, KeyRange};
 use crate::model::Ending;
 use crate::op::{Durability, Op};
 use crate::subject::{Feature, Features};
 
+use super::indexes;
 use super::rig::Step;
 use super::rng::Rng;
 use super::updates;
@@ -62,7 +63,7 @@ impl Iterator for Steps {
 
     fn next(&mut self) -> Option<Step> {
         if !self.profile.endings.is_empty() && self.rng.one_in(self.profile.life.max(1)) {
-            self.weave = Weave::default();
+            self.weave.end();
             return Some(Step::End(*self.rng.pick(&self.profile.endings), self.rng.next_u64()));
         }
         for _ in 0..ATTEMPTS {
@@ -89,11 +90,11 @@ impl Steps {
         }
     }
 
-    /// A step of a transaction, of a snapshot or of a client that minds versions, or else a call that stands for itself.
+    /// A step of a transaction, of a snapshot, of a client that minds versions or of an index, or else a call that stands for itself.
     fn op(&mut self) -> Op {
         let woven = self.transaction_step();
         let woven = woven.or_else(|| self.snapshot_step()).or_else(|| self.version_step());
-        woven.unwrap_or_else(|| self.single())
+        woven.or_else(|| self.index_step()).unwrap_or_else(|| self.single())
     }
 
     /// Whether the store has the feature. Nothing is drawn for one that it has not, so that the steps that belong to a seed stay
@@ -167,6 +168,16 @@ impl Steps {
         }
         // Without a look before it, a conditional write says only that it is refused.
         Some(if self.rng.one_in(3) { self.read_of_changed() } else { self.conditional() })
+    }
+
+    /// Rarely beside a transaction, where all but reads are refused.
+    fn index_step(&mut self) -> Option<Op> {
+        let one_in = if self.weave.is_in_transaction() { 32 } else { 3 };
+        if !self.has(Feature::Indexes) || !self.rng.one_in(one_in) {
+            return None;
+        }
+        let (place, durability) = ((self.collection(), self.key()), self.durability());
+        Some(indexes::step(&mut self.rng, self.weave.indexes(), place, durability))
     }
 
     /// A read where something has changed not long ago.
@@ -272,6 +283,11 @@ impl Steps {
 
     fn read(&mut self) -> Op {
         let collection = self.collection();
+        let one_in = if self.weave.indexes().is_empty() { 12 } else { 3 };
+        if self.has(Feature::Indexes) && self.rng.one_in(one_in) {
+            let place = (collection, self.key());
+            return indexes::read(&mut self.rng, self.weave.indexes(), place);
+        }
         let reverse = self.rng.one_in(2);
         let limit = self.rng.one_in(3).then(|| self.rng.below(5));
         match self.rng.below(28) {
@@ -280,7 +296,7 @@ impl Steps {
             15..18 => Op::Len { collection },
             18..20 => Op::Keys { collection, range: self.range(), reverse, limit },
             20..25 => Op::Scan { collection, range: self.range(), reverse, limit },
-            _ => Op::ScanPrefix { collection, prefix: self.prefix(), reverse, limit },
+            _ => Op::ScanPrefix { collection, prefix: values::prefix(&mut self.rng), reverse, limit },
         }
     }
 
@@ -301,6 +317,9 @@ impl Steps {
     }
 
     fn document(&mut self) -> crate::Document {
+        if self.has(Feature::Indexes) && self.rng.one_in(2) {
+            return indexes::document(&mut self.rng);
+        }
         values::document(&mut self.rng, &self.profile.lens, &self.profile.features.limits())
     }
 
@@ -329,14 +348,6 @@ impl Steps {
             0 => Bound::Unbounded,
             1 => Bound::Included(self.key()),
             _ => Bound::Excluded(self.key()),
-        }
-    }
-
-    fn prefix(&mut self) -> Prefix {
-        if self.rng.one_in(2) {
-            Prefix::Text((*self.rng.pick(&["", "a", "ab", "é", "k", "z"])).to_owned())
-        } else {
-            Prefix::Bytes(self.rng.pick(&[&[][..], &[0xFF], &[0xFF, 0xFF], &[0], &[0x61]]).to_vec())
         }
     }
 

@@ -34,6 +34,12 @@ pub struct Tally {
     pub matches: u64,
     /// And those whose document was not.
     pub mismatches: u64,
+    /// Indexes that were created, replaced, dropped or renamed.
+    pub index_changes: u64,
+    /// Reads through an index that answered an entry.
+    pub index_reads: u64,
+    /// Writes, and creations of indexes, that were refused for a value that is there twice.
+    pub violations: u64,
     /// Calls left out because the store cannot do them.
     pub left_out: u64,
     pub closes: u64,
@@ -59,10 +65,28 @@ impl Tally {
         self.answered += match outcome {
             Outcome::Keys(keys) => keys.len() as u64,
             Outcome::Entries(entries) => entries.len() as u64,
+            Outcome::IndexEntries(entries) => entries.len() as u64,
+            Outcome::IndexDocuments(entries) => entries.len() as u64,
             Outcome::Document(Some(_)) | Outcome::Key(_) => 1,
             _ => 0,
         };
         self.count_woven(op, outcome);
+        self.count_of_indexes(op, outcome);
+    }
+
+    fn count_of_indexes(&mut self, op: &Op, outcome: &Outcome) {
+        let answers = match outcome {
+            Outcome::IndexEntries(entries) => !entries.is_empty(),
+            Outcome::IndexDocuments(entries) => !entries.is_empty(),
+            Outcome::Count(count) => *count > 0 && matches!(op.plain(), Op::IndexCount { .. }),
+            _ => false,
+        };
+        self.index_reads += u64::from(answers);
+        self.index_changes += u64::from(op.defines_index() && *outcome == Outcome::Bool(true));
+        self.violations += u64::from(matches!(
+            outcome,
+            Outcome::Refused(Refusal::UniqueViolation | Refusal::UniqueViolations)
+        ));
     }
 
     fn count_woven(&mut self, op: &Op, outcome: &Outcome) {
@@ -92,8 +116,8 @@ impl Tally {
 
     /// What should have been done at least once and was not, given what the store can do and the endings that were to happen.
     pub fn missing(&self, features: &Features, endings: &[Ending]) -> Vec<&'static str> {
-        let [transactions, snapshots, versions] =
-            [Feature::Transactions, Feature::Snapshots, Feature::Versions]
+        let [transactions, snapshots, versions, indexes] =
+            [Feature::Transactions, Feature::Snapshots, Feature::Versions, Feature::Indexes]
                 .map(|feature| features.has(feature));
         let wanted = [
             ("a write that was done", true, self.writes),
@@ -105,6 +129,9 @@ impl Tally {
             ("a read through a snapshot", snapshots, self.snapshot_reads),
             ("a write on a document as it was seen", versions, self.matches),
             ("a write on a document that had changed", versions, self.mismatches),
+            ("a change of an index", indexes, self.index_changes),
+            ("an entry read through an index", indexes, self.index_reads),
+            ("a write refused for uniqueness", indexes, self.violations),
             ("a close", endings.contains(&Ending::Close), self.closes),
             ("a kill", endings.contains(&Ending::Kill), self.kills),
             ("a power cut", endings.contains(&Ending::PowerCut), self.power_cuts),
@@ -135,6 +162,9 @@ impl AddAssign for Tally {
             snapshot_reads,
             matches,
             mismatches,
+            index_changes,
+            index_reads,
+            violations,
             left_out,
             closes,
             kills,
@@ -156,6 +186,9 @@ impl AddAssign for Tally {
         self.snapshot_reads += snapshot_reads;
         self.matches += matches;
         self.mismatches += mismatches;
+        self.index_changes += index_changes;
+        self.index_reads += index_reads;
+        self.violations += violations;
         self.left_out += left_out;
         self.closes += closes;
         self.kills += kills;
@@ -171,7 +204,7 @@ impl fmt::Display for Tally {
             f,
             "{} cases, {} calls ({} writes, {} reads, {} refused, {} failed, {} unknown), {} entries answered, \
              {} transactions ({} rollbacks, {} writes kept out), {} reads through snapshots, {} versions met ({} missed), \
-             {} closes, {} kills, {} power cuts ({} took and {} left unacknowledged commits)",
+             {} changes of indexes, {} reads through them ({} values refused), {} closes, {} kills, {} power cuts ({} took and {} left unacknowledged commits)",
             self.cases,
             self.calls,
             self.writes,
@@ -186,6 +219,9 @@ impl fmt::Display for Tally {
             self.snapshot_reads,
             self.matches,
             self.mismatches,
+            self.index_changes,
+            self.index_reads,
+            self.violations,
             self.closes,
             self.kills,
             self.power_cuts,

@@ -1,7 +1,7 @@
 //! Documents and keys that are likely to meet a mistake.
 
 use crate::encoded::document_len;
-use crate::key::Key;
+use crate::key::{Key, Prefix};
 use crate::limits::Limits;
 use crate::value::{Document, Value};
 
@@ -86,6 +86,15 @@ pub(super) fn key(rng: &mut Rng, limits: &Limits) -> Key {
         6..16 => Key::from(*rng.pick(&texts)),
         16..24 => Key::Bytes((0..rng.below(3)).map(|_| *rng.pick(&[0, 1, 0x61, 0xFE, 0xFF])).collect()),
         _ => Key::Int(1 + rng.below(12) as i64),
+    }
+}
+
+/// A prefix that some keys begin with.
+pub(super) fn prefix(rng: &mut Rng) -> Prefix {
+    if rng.one_in(2) {
+        Prefix::Text((*rng.pick(&["", "a", "ab", "é", "k", "z"])).to_owned())
+    } else {
+        Prefix::Bytes(rng.pick(&[&[][..], &[0xFF], &[0xFF, 0xFF], &[0], &[0x61]]).to_vec())
     }
 }
 

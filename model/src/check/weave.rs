@@ -17,6 +17,8 @@ pub(super) struct Weave {
     snapshots_taken: u64,
     /// Where the client has looked last, outside of transactions and snapshots.
     looks: Vec<(String, Key)>,
+    /// The indexes that were created or named last, each with its collection.
+    indexes: Vec<(String, String)>,
     /// Where a change was tried last: a key, or a whole collection.
     changes: Vec<(String, Option<Key>)>,
 }
@@ -50,6 +52,16 @@ impl Weave {
         &self.changes
     }
 
+    /// The indexes that may be there.
+    pub(super) fn indexes(&self) -> &[(String, String)] {
+        &self.indexes
+    }
+
+    /// Goes on over the end of a life, which only indexes may outlive.
+    pub(super) fn end(&mut self) {
+        *self = Weave { indexes: std::mem::take(&mut self.indexes), ..Weave::default() };
+    }
+
     /// Goes on over a step.
     pub(super) fn follow(&mut self, op: &Op) {
         match op {
@@ -66,6 +78,23 @@ impl Weave {
             _ => {}
         }
         self.follow_change(op.plain());
+        self.follow_index(op.plain());
+    }
+
+    fn follow_index(&mut self, op: &Op) {
+        let (Some(collection), Some(index)) = (op.collection(), op.index()) else {
+            if let Op::DropCollection { collection, .. } | Op::RenameCollection { collection, .. } = op {
+                self.indexes.retain(|(of, _)| of != collection);
+            }
+            return;
+        };
+        let place = (collection.to_owned(), index.to_owned());
+        match op {
+            Op::CreateIndex { .. } | Op::ReplaceIndex { .. } => remember(&mut self.indexes, place),
+            Op::RenameIndex { to, .. } => remember(&mut self.indexes, (place.0, to.clone())),
+            Op::DropIndex { .. } => self.indexes.retain(|made| *made != place),
+            _ => {}
+        }
     }
 
     fn follow_change(&mut self, op: &Op) {

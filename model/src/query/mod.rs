@@ -44,6 +44,17 @@ pub enum Step {
     Index(usize),
 }
 
+/// What a segment selects that has one selector: a name, an index or the wildcard.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SingleSelector {
+    /// The field of this name.
+    Name(String),
+    /// The item at this index, from the end where it is negative.
+    Index(i64),
+    /// All items, or the values of all fields.
+    Wildcard,
+}
+
 /// A value within another, and where it is.
 #[derive(Debug, Clone)]
 struct Node {
@@ -174,6 +185,18 @@ impl Path {
         let selected: Vec<Vec<Step>> = self.nodes(value).into_iter().map(|node| node.place).collect();
         let all = evaluate::and_descendants(&Node::root(value)).into_iter().map(|node| node.place);
         all.filter(|place| selected.contains(place)).collect()
+    }
+
+    /// What the segments select, if each has one selector, and that is a name, an index or the wildcard.
+    pub(crate) fn single_selectors(&self) -> Option<Vec<SingleSelector>> {
+        let single = |segment: &Segment| match segment.selectors.as_slice() {
+            _ if segment.descends => None,
+            [Selector::Name(name)] => Some(SingleSelector::Name(name.clone())),
+            [Selector::Index(index)] => Some(SingleSelector::Index(*index)),
+            [Selector::Wildcard] => Some(SingleSelector::Wildcard),
+            _ => None,
+        };
+        self.segments.iter().map(single).collect()
     }
 
     fn nodes(&self, value: &Value) -> Vec<Node> {

@@ -3,6 +3,7 @@
 mod bug;
 mod catches;
 mod image;
+mod indexed;
 mod meets;
 mod order;
 mod passes;

@@ -20,7 +20,7 @@ impl Met {
 fn the_driver_meets_every_corner_of_transactions_snapshots_and_versions() {
     let profile = Profile::new(Features::all());
     let mut met = Met::default();
-    for seed in 1..=200 {
+    for seed in 1..=300 {
         let (mut model, mut went_back) = (Model::default(), false);
         for step in Steps::seeded(seed, &profile).take(80) {
             match step {

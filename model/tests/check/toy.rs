@@ -104,9 +104,9 @@ impl Subject for Toy {
     }
 }
 
-/// All but updates.
+/// All but updates and indexes.
 pub(crate) fn features() -> Features {
-    Features::all().without(Feature::Updates)
+    Features::all().without(Feature::Updates).without(Feature::Indexes)
 }
 
 impl Toy {

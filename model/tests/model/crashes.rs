@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ops::{delete, get, insert, insert_many, put};
-use holotype_model::{Dump, Durability, Ending, Failure, Key, Model, Op, Oracle, Outcome, Survived};
+use holotype_model::{Dump, Durability, Ending, Failure, Key, Limits, Model, Op, Oracle, Outcome, Survived};
 
 const BUFFERED: Durability = Durability::Buffered;
 const WRITTEN: Durability = Durability::Written;
@@ -20,8 +20,8 @@ fn model(classes: &[Durability]) -> Model {
 
 /// How many documents there are in each state that is legal after this ending.
 fn legal(model: &Model, ending: Ending) -> Vec<usize> {
-    let count = |dump: Dump| dump.values().map(BTreeMap::len).sum();
-    model.legal_after(ending).map(|(_, state)| count(state.dump())).collect()
+    let count = |dump: Dump| dump.documents.values().map(BTreeMap::len).sum();
+    model.legal_after(ending).map(|(_, state)| count(state.dump(&Limits::default()))).collect()
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn oracle(ops: &[Op]) -> (Oracle, Model) {
 fn states_that_look_alike_after_a_crash_stay_apart_until_an_answer_tells() {
     let deleted = Op::Delete { collection: "a".into(), key: Key::Int(2), durability: BUFFERED };
     let (oracle, model) = oracle(&[insert("a", 0, SYNCED), insert("a", 0, BUFFERED), deleted]);
-    let dump = model.visible().dump();
+    let dump = model.visible().dump(&Limits::default());
     for next in [2, 3] {
         let mut oracle = oracle.clone();
         let survived = oracle.judge_ending(Ending::PowerCut, &dump).expect("both prefixes look so");
@@ -162,8 +162,8 @@ fn states_that_look_alike_after_a_crash_stay_apart_until_an_answer_tells() {
 #[test]
 fn the_oracle_says_what_is_missing() {
     let (mut oracle, model) = oracle(&[put("a", 1, 0), put("a", 2, 0)]);
-    let mut dump = model.visible().dump();
-    dump.get_mut("a").expect("it was put there").remove(&Key::Int(1));
+    let mut dump = model.visible().dump(&Limits::default());
+    dump.documents.get_mut("a").expect("it was put there").remove(&Key::Int(1));
     let wrong = oracle.judge_ending(Ending::PowerCut, &dump).expect_err("both are synced");
     assert_eq!(wrong.found, "after power cut: \"a\" misses key 1");
 }
@@ -199,7 +199,7 @@ fn a_write_that_found_no_room_may_be_shown_by_a_crash_until_the_next_write_and_b
     let with = |ops: &[Op]| {
         let mut model = model.clone();
         ops.iter().for_each(|op| drop(model.apply(op)));
-        model.visible().dump()
+        model.visible().dump(&Limits::default())
     };
     let (failed, next) = (put("a", 2, 0), put("a", 3, 0));
     oracle.take_back(&failed);

@@ -167,7 +167,8 @@ fn a_refused_write_leaves_no_collection_behind() {
 #[test]
 fn each_limit_holds_up_to_its_last_unit() {
     // spec: S-2.3
-    let mut model = Model::with_limits(Limits { key_len: 3, document_len: 5, depth: 2, name_len: 255 });
+    let limits = Limits { key_len: 3, document_len: 5, depth: 2, ..Limits::default() };
+    let mut model = Model::with_limits(limits);
     assert_eq!(model.apply(&put("a", "abc", 0)), Outcome::Done);
     assert_eq!(model.apply(&put("a", "abcd", 0)), refused(Refusal::KeyTooLong));
     assert_eq!(model.apply(&delete("a", "abcd")), refused(Refusal::KeyTooLong));

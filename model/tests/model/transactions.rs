@@ -5,7 +5,7 @@ use crate::ops::{
     put, refused, rename,
 };
 use holotype_model::{
-    Document, Durability, Ending, Failure, Key, Model, Op, Oracle, Outcome, Refusal, Value,
+    Document, Durability, Ending, Failure, Key, Limits, Model, Op, Oracle, Outcome, Refusal, Value,
 };
 
 const BUFFERED: Durability = Durability::Buffered;
@@ -264,7 +264,7 @@ fn each_history_that_looks_right_has_its_own_transaction_until_an_answer_tells()
     assert!(saw(&insert("a", 1, SYNCED), id(1)));
     assert!(saw(&insert("a", 2, BUFFERED), id(2)));
     assert!(saw(&delete_unsynced, Outcome::Bool(true)));
-    let dump = oracle.histories()[0].visible().dump();
+    let dump = oracle.histories()[0].visible().dump(&Limits::default());
     oracle.judge_ending(Ending::PowerCut, &dump).expect("both prefixes look so");
     oracle.judge(&Op::Begin, &Outcome::Done).expect("nothing hinders it");
     assert_eq!(oracle.histories().len(), 2);

@@ -11,12 +11,14 @@ use super::{COLLECTION, Commands, State, write_file};
 
 const EXPORT: &str = "export store.holo --collection docs --with-keys";
 /// Readers whose answer is not compared.
-const READERS: [&str; 5] = [
+const READERS: [&str; 7] = [
     "verify store.holo",
     "verify store.holo --deep",
     "stats store.holo",
     "inspect store.holo",
     "inspect store.holo --json",
+    "index list store.holo",
+    "index check store.holo",
 ];
 /// Readers that print the document of a key.
 const GETTERS: [&str; 3] = [
@@ -29,7 +31,7 @@ const COUNTER: &str = "group store.holo docs --by key() --where key()==KEY";
 /// A key that no life puts.
 const NEW: i64 = 1_000_000;
 /// Commands that write, with what each changes.
-const WRITERS: [(&str, Change); 11] = [
+const WRITERS: [(&str, Change); 12] = [
     ("put store.holo docs 1000000 {\"k\":1000000}", Change::Adds),
     ("import store.holo new.jsonl --key k --collection docs", Change::Adds),
     ("import store.holo new.jsonl --key k --collection docs --batch 1", Change::Adds),
@@ -37,6 +39,7 @@ const WRITERS: [(&str, Change); 11] = [
     ("update store.holo docs --where key()==KEY --set $.k=1000000", Change::Sets),
     ("delete store.holo docs KEY", Change::Deletes),
     ("delete store.holo docs --where key()==KEY", Change::Deletes),
+    ("index create store.holo docs by_k --on $.k", Change::Nothing),
     ("checkpoint store.holo", Change::Nothing),
     ("compact store.holo", Change::Nothing),
     ("backup store.holo backup.holo", Change::Copies("backup.holo")),

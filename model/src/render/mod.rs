@@ -1,14 +1,18 @@
 //! How values, operations and outcomes look in a report: one line, however large they are.
 
+mod index;
+
 use std::fmt::{self, Display, Formatter, Write};
 use std::ops::Bound;
 
 use crate::encoded::document_len;
+use crate::index::{Definition, Place, Shown as ShownEntry};
 use crate::key::{Key, KeyRange, Prefix};
 use crate::model::Ending;
 use crate::op::{Durability, Op};
 use crate::outcome::{Failure, Outcome, Refusal};
 use crate::value::{Document, Value};
+use index::Components;
 
 /// Text and bytes longer than this are shown by their beginning and their length.
 const SHOWN_MAX: usize = 16;
@@ -100,6 +104,21 @@ impl Display for Outcome {
                 f.write_str("names ")?;
                 write_list(f, '[', ']', names.iter().map(|name| format!("{name:?}")))
             }
+            Outcome::Indexes(indexes) => {
+                f.write_str("indexes ")?;
+                let index = |(name, definition): &(String, Definition)| format!("{name:?} {definition}");
+                write_list(f, '[', ']', indexes.iter().map(index))
+            }
+            Outcome::IndexEntries(entries) => {
+                f.write_str("index entries ")?;
+                write_list(f, '[', ']', entries.iter().map(ShownEntry::to_string))
+            }
+            Outcome::IndexDocuments(entries) => {
+                f.write_str("index entries ")?;
+                let entry =
+                    |(entry, document): &(ShownEntry, Document)| format!("{entry}: {}", Shown(document));
+                write_list(f, '[', ']', entries.iter().map(entry))
+            }
             Outcome::Refused(reason) => write!(f, "refused: {reason}"),
             Outcome::Unknown => f.write_str("unknown"),
             Outcome::Failed(failure) => write!(f, "failed: {failure}"),
@@ -129,7 +148,23 @@ impl Op {
             f.write_char(' ')?;
             write_text(f, collection)?;
         }
+        if let Some(index) = self.index() {
+            write!(f, " {index:?}")?;
+        }
         match self {
+            Op::CreateIndex { definition, .. } | Op::ReplaceIndex { definition, .. } => {
+                write!(f, " {definition}")?;
+            }
+            Op::RenameIndex { to, .. } => write!(f, " to {to:?}")?,
+            Op::IndexScan { range, after, reverse, limit, .. }
+            | Op::IndexDocuments { range, after, reverse, limit, .. } => {
+                write!(f, " {range}")?;
+                after
+                    .iter()
+                    .try_for_each(|Place { tuple, key }| write!(f, " after {}@{key}", Components(tuple)))?;
+                write!(f, "{}", Way(*reverse, *limit))?;
+            }
+            Op::IndexCount { range, .. } => write!(f, " {range}")?,
             Op::PutMany { entries, .. } => {
                 let entry = |(key, document): &(Key, Document)| format!("{key}: {}", Shown(document));
                 f.write_char(' ')?;
@@ -185,6 +220,14 @@ impl Op {
             Op::Scan { .. } => "scan",
             Op::ScanPrefix { .. } => "scan prefix",
             Op::Collections => "collections",
+            Op::CreateIndex { .. } => "create index",
+            Op::ReplaceIndex { .. } => "replace index",
+            Op::DropIndex { .. } => "drop index",
+            Op::RenameIndex { .. } => "rename index",
+            Op::Indexes { .. } => "indexes",
+            Op::IndexScan { .. } => "index scan",
+            Op::IndexDocuments { .. } => "index documents",
+            Op::IndexCount { .. } => "index count",
             Op::ReplaceIf { .. } => "replace if unchanged",
             Op::Update { .. } => "update",
             Op::UpdateMany { .. } => "update many",

@@ -1,0 +1,146 @@
+//! Definitions, as a caller writes them and as they are parsed (spec: I-1).
+
+use std::collections::BTreeSet;
+
+use crate::query::{Path, SingleSelector};
+
+/// The most paths that a definition can have.
+const PATHS_MAX: usize = 16;
+
+/// A definition as a caller writes it: it need not be one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct DefinitionText {
+    /// The paths, in the order of the components.
+    pub paths: Vec<PathText>,
+    /// Whether no two documents may have equal tuples.
+    pub unique: bool,
+    /// Whether tuples of nothing are left out.
+    pub sparse: bool,
+}
+
+/// A path as a caller writes it, and its direction.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PathText {
+    /// The path, as RFC 9535 writes it.
+    pub path: String,
+    /// Whether greater values come first.
+    pub descending: bool,
+}
+
+/// What an index is of. Two are the same when they are equal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Definition {
+    /// The paths, in the order of the components.
+    pub paths: Vec<IndexPath>,
+    /// Whether no two documents may have equal tuples.
+    pub unique: bool,
+    /// Whether tuples of nothing are left out.
+    pub sparse: bool,
+}
+
+/// A path, parsed, and its direction.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct IndexPath {
+    /// What each segment selects.
+    pub selectors: Vec<SingleSelector>,
+    /// Whether greater values come first.
+    pub descending: bool,
+}
+
+impl Definition {
+    //= spec/index.md#i-1-1-definition
+    //# A definition that breaks a clause of this section MUST be refused as `InvalidIndex`.
+    //= spec/index.md#i-1-2-paths-of-an-index
+    //# A definition MUST NOT have one path twice.
+    //= spec/index.md#i-1-3-fan-out
+    //# All paths of a definition that have a fan-out MUST have the same.
+    /// The definition that `text` is, or none.
+    pub fn parse(text: &DefinitionText) -> Option<Self> {
+        let paths: Option<Vec<IndexPath>> = text.paths.iter().map(IndexPath::parse).collect();
+        let paths = paths.filter(|paths| (1..=PATHS_MAX).contains(&paths.len()))?;
+        let distinct: BTreeSet<&[SingleSelector]> =
+            paths.iter().map(|path| path.selectors.as_slice()).collect();
+        let fan_outs: BTreeSet<&[SingleSelector]> = paths.iter().filter_map(IndexPath::fan_out).collect();
+        let is_valid = distinct.len() == paths.len() && fan_outs.len() <= 1;
+        is_valid.then_some(Definition { paths, unique: text.unique, sparse: text.sparse })
+    }
+
+    /// The fan-out of all paths that have one.
+    pub(super) fn fan_out(&self) -> Option<&[SingleSelector]> {
+        self.paths.iter().find_map(IndexPath::fan_out)
+    }
+}
+
+impl IndexPath {
+    // spec: I-1.2
+    fn parse(text: &PathText) -> Option<Self> {
+        let selectors = Path::parse(&text.path).ok()?.single_selectors()?;
+        (!selectors.is_empty()).then_some(IndexPath { selectors, descending: text.descending })
+    }
+
+    /// The path up to its last wildcard, which is part of it.
+    pub(super) fn fan_out(&self) -> Option<&[SingleSelector]> {
+        let last = self.selectors.iter().rposition(|selector| *selector == SingleSelector::Wildcard)?;
+        Some(&self.selectors[..=last])
+    }
+
+    /// The path behind its fan-out: all of it where it has none.
+    pub(super) fn rest(&self) -> &[SingleSelector] {
+        &self.selectors[self.fan_out().map_or(0, <[_]>::len)..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_valid(paths: &[&str]) -> bool {
+        let path = |path: &&str| PathText { path: (*path).to_owned(), descending: false };
+        Definition::parse(&DefinitionText { paths: paths.iter().map(path).collect(), ..Default::default() })
+            .is_some()
+    }
+
+    //= spec/index.md#i-1-1-definition
+    //= type=test
+    //# A definition that breaks a clause of this section MUST be refused as `InvalidIndex`.
+    #[test]
+    fn a_definition_has_from_one_to_sixteen_paths_of_single_selectors() {
+        for valid in ["$.a", "$['a b'].c", "$[0]", "$[-1].a", "$.a[*]", "$[*][*]", "$.*"] {
+            assert!(is_valid(&[valid]), "{valid}");
+        }
+        let invalid =
+            ["", "a", "$", "$..a", "$['a','b']", "$[0:2]", "$[?@.a]", "$.a[", "@.a", " $.a", "$[1 , 2]"];
+        for invalid in invalid {
+            assert!(!is_valid(&[invalid]), "{invalid}");
+        }
+        let names: Vec<String> = (0..17).map(|n| format!("$.p{n}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert!(!is_valid(&[]));
+        assert!(is_valid(&names[..16]));
+        assert!(!is_valid(&names));
+    }
+
+    //= spec/index.md#i-1-2-paths-of-an-index
+    //= type=test
+    //# A definition MUST NOT have one path twice.
+    #[test]
+    fn paths_are_the_same_when_they_are_equal_as_parsed_whatever_their_direction() {
+        assert!(!is_valid(&["$.a", "$['a']"]));
+        assert!(is_valid(&["$.a", "$.b"]));
+        let [ascending, descending] =
+            [false, true].map(|descending| PathText { path: "$.a".into(), descending });
+        let both = DefinitionText { paths: vec![ascending, descending], ..Default::default() };
+        assert_eq!(Definition::parse(&both), None);
+    }
+
+    //= spec/index.md#i-1-3-fan-out
+    //= type=test
+    //# All paths of a definition that have a fan-out MUST have the same.
+    #[test]
+    fn a_definition_has_one_fan_out_at_most() {
+        assert!(is_valid(&["$.a[*].b", "$.a[*].c", "$.d"]));
+        assert!(is_valid(&["$.a[*]", "$.a[*].c"]));
+        assert!(!is_valid(&["$.a[*]", "$.b[*]"]));
+        assert!(!is_valid(&["$.a[*]", "$.a[*].b[*]"]));
+    }
+}
