@@ -408,7 +408,7 @@ types:
             4: primary_leaf
             5: segment_list_leaf
             1000: branch
-        doc: Of root, catalog and segment table, leaves are CBOR, which this language does not take apart.
+        doc: Of root, catalog, segment table and indexes, leaves are CBOR, which this language does not take apart.
   branch:
     doc: Branch (F-8.3).
     seq:
@@ -502,3 +502,4 @@ enums:
     3: segment_table
     4: primary
     5: segment_list
+    6: indexes

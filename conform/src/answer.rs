@@ -28,6 +28,8 @@ pub enum Answer {
     Value(Box<RawValue>),
     /// Bytes.
     Bytes(Hex),
+    /// The entries of an index, in order.
+    Entries(Vec<Hex>),
     /// A key and a document.
     Entry((Hex, Hex)),
     /// A JSON text.
@@ -82,6 +84,7 @@ struct Line {
     not_holotype: Option<bool>,
     value: Option<Box<RawValue>>,
     bytes: Option<Hex>,
+    entries: Option<Vec<Hex>>,
     entry: Option<(Hex, Hex)>,
     text: Option<String>,
     order: Option<String>,
@@ -119,6 +122,7 @@ pub fn parse(line: &str, id: u64) -> Result<Answer, String> {
         is(line.not_holotype, Answer::NotHolotype),
         line.value.map(Answer::Value),
         line.bytes.map(Answer::Bytes),
+        line.entries.map(Answer::Entries),
         line.entry.map(Answer::Entry),
         line.text.map(Answer::Text),
         order,
@@ -167,6 +171,7 @@ pub fn check(
             same_meaning(expected, found, *mode)
         }
         (Outcome::Bytes(expected), Answer::Bytes(found)) => same("bytes", expected, found),
+        (Outcome::Entries(expected), Answer::Entries(found)) => same("entries", expected, found),
         (Outcome::Entry(expected), Answer::Entry(found)) => {
             same("key", &expected.0, &found.0)?;
             same("document", &expected.1, &found.1)
@@ -228,6 +233,7 @@ pub fn same_state(expected: &State, found: &State) -> Result<(), String> {
         let of = |what: &str| format!("{what} of {:?}", expected.name);
         said(&of("next id"), expected.next.as_ref(), found.next.as_ref())?;
         same(&of("documents"), &expected.documents, &found.documents)?;
+        said(&of("indexes"), expected.indexes.as_ref(), found.indexes.as_ref())?;
     }
     Ok(())
 }
@@ -281,6 +287,7 @@ mod tests {
                 name: "a".into(),
                 next: None,
                 documents: vec![(vec![1].into(), document.into())],
+                indexes: None,
             }],
         };
         assert_eq!(same_state(&state(&[0xa0]), &state(&[0xa0])), Ok(()));

@@ -102,6 +102,12 @@ pub enum Request {
     Compare { a: Hex, b: Hex },
     /// The value that a pointer leads to in a document.
     Get { bytes: Hex, pointer: String },
+    /// Decode and check the definition of an index.
+    DecodeDefinition { bytes: Hex },
+    /// The entries that a document gives an index.
+    IndexEntries { definition: Hex, limit: u64, key: Hex, bytes: Hex },
+    /// Decode and check an entry of an index.
+    DecodeIndexEntry { definition: Hex, limit: u64, bytes: Hex },
     /// Whether a filter admits a document, under a key if there is one.
     Filter {
         filter: String,
@@ -214,6 +220,25 @@ pub struct Collection {
     pub next: Option<String>,
     /// Key and document as they are encoded, in key order.
     pub documents: Vec<(Hex, Hex)>,
+    /// Its indexes, by the bytes of their names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub indexes: Option<Vec<Index>>,
+}
+
+/// An index of a [`Collection`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Index {
+    /// Its name.
+    pub name: String,
+    /// Its paths in normal form, behind a `-` where they are descending.
+    pub on: Vec<String>,
+    /// I-3
+    pub unique: bool,
+    /// I-2.2
+    pub sparse: bool,
+    /// Its entries, in order (I-7.1).
+    pub entries: Vec<Hex>,
 }
 
 /// An outcome that is right.
@@ -236,6 +261,8 @@ pub enum Outcome {
     Value(Box<RawValue>),
     /// Bytes.
     Bytes(Hex),
+    /// The entries of an index, in order.
+    Entries(Vec<Hex>),
     /// A key and a document.
     Entry((Hex, Hex)),
     /// A JSON text that says this, which is canonical JSON.

@@ -30,6 +30,7 @@ const CHANGES = [
   ["head >> 5", "head >> 4", "  cbor_key:"],
   ["type: b7", "type: b6", "  group:"],
   ["- id: reserved\n        size: 2\n      - id: entry_count", "- id: entry_count", "  page:"],
+  ["6: indexes", "7: indexes", "  page_kind:"],
   ["value: t.value % 2 == 1 and t.value != 1", "value: t.value % 2 == 1", "  leaf_entry:"],
 ];
 

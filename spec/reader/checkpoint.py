@@ -1,9 +1,11 @@
 """A checkpoint (F-8). Where one is corrupt, recovery goes on without it (R-5.2)."""
 import struct
-from coding import I64, U64, Cursor, cbor_whole, crc32c, key_order, known_map, need, valid_key, valid_name
+from coding import I64, U64, Cursor, about, cbor_whole, crc32c, key_order, known_map, need, valid_key
+from coding import valid_name
+from indexes import Definition, entry_from, tuple_limit
 from layout import NONE, Segment
 
-ROOT, CATALOG, TABLE, PRIMARY, LIST = range(1, 6)  # F-8.1
+ROOT, CATALOG, TABLE, PRIMARY, LIST, INDEXES = range(1, 7)  # F-8.1
 
 def number(value, least=0, most=U64):  # F-8.5
     need("F-8.5", type(value) is int and least <= value <= most)
@@ -17,7 +19,7 @@ class Checkpoint:
         self.image, self.reference = image, reference
         self.used = set()  # the segments of pages that were read
         _, level, count, cursor = self.page((None, reference.root, reference.at), ROOT)
-        self.root = root = known_map(cursor.cbor(), "lsn segments catalog table last log reserved")
+        self.root = root = known_map(cursor.cbor(), "lsn segments catalog indexes table last log reserved")
         need("F-8.7", level == 0, count == 1, cursor.at == cursor.end, reference.lsn == reference.last)
         need("F-8.7", root.get("lsn") == reference.lsn, root.get("log") == [*reference[4:7]])
         self.last, reserved = number(root.get("last"), 0, NONE), root.get("reserved")
@@ -33,6 +35,13 @@ class Checkpoint:
         self.collections = list(self.leaves(self.root.get("catalog"), CATALOG, self.collection))
         ids, names, *_ = zip(*self.collections) if self.collections else ((), ())
         need("F-8.5", [*ids] == sorted({*ids}), len({*names}) == len(names), max(ids, default=0) <= self.last)
+        self.indexes = list(self.leaves(self.root.get("indexes"), INDEXES, self.index))
+        numbers = [number for number, *_ in self.indexes]
+        need("F-8.10", numbers == sorted({*numbers}), {*numbers}.isdisjoint(ids))
+        need("F-8.10", max(numbers, default=0) <= self.last, *(of in ids for _, of, *_ in self.indexes))
+        for of in ids:
+            beside = [definition.name for _, owner, definition, _ in self.indexes if owner == of]
+            need("F-8.10", len({*beside}) == len(beside) <= 64)
         need("F-8.2", self.used <= self.listed)
         return self
 
@@ -50,7 +59,7 @@ class Checkpoint:
         need("F-8.3", reached <= 32, cursor.take(a) == low, cursor.take(b) == high)
         need("F-8.7", kind != ROOT or crc == self.reference.crc)
         return said, reached, count, cursor
-    def leaves(self, top, kind, parse, tree=0):  # the entries of a tree; `parse` gets the one before as well
+    def leaves(self, top, kind, parse, tree=0, key_of=valid_key):  # entries; `parse` gets the one before
         highest = {}  # page numbers by level
         rest = [] if top is None else [(*arrays([top], 3, "F-8.2"), None, b"", b"")]  # next one last
         while rest:
@@ -66,7 +75,7 @@ class Checkpoint:
             if kind == PRIMARY and not level:
                 keys = [key_order(key) for key, _ in entries]
                 need("F-8.4", keys == sorted({*keys}))
-                need("F-8.4", bound(low) <= keys[0], not high or keys[-1] < bound(high))
+                need("F-8.4", bound(low, key_of) <= keys[0], not high or keys[-1] < bound(high, key_of))
             yield from entries
 
     def collection(self, cursor, _before):  # F-8.5
@@ -78,6 +87,17 @@ class Checkpoint:
         need("F-8.4", *(0 < value >> 2 < log_end for _, value in entries))
         need("F-8.5", *(type(key) is not int or key < following for key, _ in entries))
         return owner, name, following, entries
+    def index(self, cursor, _before):  # F-8.10; its entries are None where they are to be made anew
+        entry = known_map(cursor.cbor(), "id of index count tree anew")
+        number_of, of = number(entry.get("id"), 1, NONE), number(entry.get("of"), 1, NONE)
+        definition, limit = Definition(entry.get("index")), tuple_limit(self.image.sector, self.image.size)
+        found = list(self.leaves(entry.get("tree"), PRIMARY, index_entry, number_of, entry_key))
+        need("F-8.10", number(entry.get("count")) == len(found), entry.get("anew", True) is True)
+        need("F-8.10", "anew" not in entry or not found, *(value == 4 for _, value in found))
+        with about(None, "F-8.10"):
+            for key, _ in found:
+                entry_from(definition, limit, key)
+        return number_of, of, definition, None if "anew" in entry else {key for key, _ in found}
     def table(self):  # F-8.6: the log segments in place, by sequence
         found, lives, before, image, reference = {}, {}, [-1], self.image, self.reference
         for row in self.leaves(self.root.get("table"), TABLE, lambda cursor, _: cursor.cbor()):
@@ -103,9 +123,14 @@ def children(cursor, count, kind, level, low, high):  # F-8.3
     first, *fences = [fence for fence, _ in entries]
     need("F-8.3", not first, *(bool(fence) == (kind == PRIMARY) for fence in fences))
     return [(entry[1], level, *bounds) for entry, *bounds in zip(entries, [low, *fences], [*fences, high])]
-def bound(fence):  # F-8.1
-    return key_order(valid_key(cbor_whole(fence, object, "E-4.1"))) if fence else ()
-def primary_entry(cursor, before):  # F-8.4: key and value
+def bound(fence, key_of):  # F-8.1
+    return key_order(key_of(cbor_whole(fence, object, "E-4.1"))) if fence else ()
+def entry_key(key):  # F-8.10
+    need("F-8.10", type(key) is bytes)
+    return key
+def index_entry(cursor, before):
+    return primary_entry(cursor, before, entry_key)
+def primary_entry(cursor, before, key_of=valid_key):  # F-8.4: key and value
     t, (past, value) = cursor.varint(), before or (None, 0)
     if t % 2 == 0:
         need("F-8.4", t, type(past) is int)
@@ -120,4 +145,4 @@ def primary_entry(cursor, before):  # F-8.4: key and value
         key = data.decode(errors="replace") if sort is str else data
         need("E-2.5", sort is bytes or key.encode() == data)
     need("F-8.4", type(key) is not int or -I64 - 1 <= key <= I64)
-    return valid_key(key), (value + cursor.zigzag()) % (U64 + 1)
+    return key_of(key), (value + cursor.zigzag()) % (U64 + 1)

@@ -4,11 +4,15 @@ import struct
 from collections import namedtuple
 from checkpoint import Checkpoint
 from coding import Cursor, Refused, about, cbor_whole, key_order, known_map, need, valid_name
+from indexes import Definition, entries, tuple_limit
 from layout import CATALOG, CHUNK, CHUNKED, DELETE, FREED, NONE, OPENED, OPENING, PUT, RELOCATED, SEGMENTS
 from layout import UNKNOWN, Header, Image, Reference, Segment, newest_slot, place, up
 
-Begin = namedtuple("Begin", "reference reserved segments last collections")  # as of a checkpoint
+Begin = namedtuple("Begin", "reference reserved segments last collections indexes")  # as of a checkpoint
 End = namedtuple("End", "lsn segment at")  # L, the segment q, and X
+
+OPS = ("create", "drop", "clear", "rename")
+INDEX_OPS = ("index", "unindex", "reindex")  # F-7.1
 
 class Recovery:
     def __init__(self, data):
@@ -45,7 +49,7 @@ class Recovery:
         return found
     def start(self):  # F-4.5
         empty = Reference(0, 0, 0, 0, 0, 0, self.image.sector, 0, 0)
-        begin = self.checkpoint or Begin(empty, (1, 2), {0: Segment(0, 0, [(0, 0)])}, 0, ())
+        begin = self.checkpoint or Begin(empty, (1, 2), {0: Segment(0, 0, [(0, 0)])}, 0, (), ())
         lsn, segment = begin.reference.lsn, begin.segments[begin.reference.sequence]
         header = self.image.segment(segment.index, segment.sequence).header
         segment.header = header or Header(segment.sequence, segment.stretches[0][1], 0, 0, *begin.reserved)
@@ -159,11 +163,17 @@ class Collection:
         self.name, self.following = name, following  # `next` of F-8.5
         self.documents = {key_order(key): (key, value) for key, value in entries}  # key and value (F-6.6)
 
+class Index:
+    def __init__(self, of, definition, held=None):  # held: what the checkpoint has, until a document changes
+        self.of, self.definition, self.held, self.entries = of, definition, held, set()
+        self.name = definition.name
+
 class Store:  # where each document stands, not what it says
     def __init__(self, image, begin):
         self.image, self.start = image, begin.reference.lsn
         self.segments, self.largest = begin.segments, begin.last  # by sequence; largest id of F-7.2
         self.collections = {number: Collection(*collection) for number, *collection in begin.collections}
+        self.indexes = {number: Index(*index) for number, *index in begin.indexes}
 
     def goes_on_in(self, segment):
         for other in list(self.segments.values()):
@@ -185,6 +195,8 @@ class Store:  # where each document stands, not what it says
         if collection is None or record.kind not in (PUT, DELETE, RELOCATED):
             return  # F-7.4: the record is dead, or changes no document
         key, documents = key_order(record.key), collection.documents
+        for index in self.indexes_of(record.collection) if record.kind != RELOCATED else ():
+            index.held = None  # I-8.1: the log has no entries
         need("R-9.2", record.replaced == documents.get(key, (None, 0))[1])
         if record.kind == DELETE:
             documents.pop(key, None)
@@ -194,29 +206,60 @@ class Store:  # where each document stands, not what it says
             collection.following = max(collection.following, record.key + 1)
     def catalog(self, body):  # F-7.1, F-7.2
         entry = cbor_whole(body, dict, "F-7.1")
-        op = known_map(entry, "op id name new").get("op")
+        op = known_map(entry, "op id name new index").get("op")
         need("F-7.1", isinstance(op, str))
-        need("F-7.1", op in ("create", "drop", "clear", "rename"), kind="newer format")
-        ids = [entry.get(name) for name in ("id", "new")[: 2 if op == "clear" else 1]]
+        need("F-7.1", op in (*OPS, *INDEX_OPS), kind="newer format")
+        ids = [entry.get(name) for name in ("id", "new")[: 2 if op in ("clear", "index") else 1]]
         need("F-7.2", *(type(number) is int and 1 <= number <= NONE for number in ids))
-        name = valid_name(entry) if op in ("create", "rename") else None
+        name = valid_name(entry) if op in ("create", "rename", "reindex") else None
+        if op in INDEX_OPS:
+            return self.catalog_of_indexes(op, ids, name, entry.get("index"))
         need("F-7.1", name not in {collection.name for collection in self.collections.values()})
         need("F-7.1", op == "create" or ids[0] in self.collections)
         before = self.collections.pop(ids[0]) if op != "create" else Collection(name)
         if op == "rename":
             before.name, self.collections[ids[0]] = name, before
         elif op != "drop":
-            need("F-7.2", ids[-1] > self.largest)
+            need("F-7.2", ids[-1] > self.largest)  # of a collection
             self.largest, self.collections[ids[-1]] = ids[-1], Collection(before.name, before.following)
+        held = sorted(number for number, index in self.indexes.items() if index.of == ids[0])
+        for number in held if op in ("drop", "clear") else ():
+            index = self.indexes.pop(number)
+            if op == "clear":
+                self.largest += 1
+                need("F-7.2", self.largest <= NONE)
+                self.indexes[self.largest] = Index(ids[-1], index.definition)
+    def catalog_of_indexes(self, op, ids, name, definition):
+        definition = Definition(definition) if op == "index" else None
+        name = definition.name if definition else name
+        index = self.indexes.get(ids[0])
+        need("F-7.1", ids[0] in self.collections if op == "index" else index)
+        beside = self.indexes_of(ids[0] if op == "index" else index.of)
+        need("F-7.1", name not in [other.name for other in beside if other is not index])
+        if op == "unindex":
+            del self.indexes[ids[0]]
+        elif op == "reindex":
+            index.name = name
+        else:
+            need("F-7.2", ids[-1] > self.largest)  # of an index
+            self.largest, self.indexes[ids[-1]] = ids[-1], Index(ids[0], definition)
+    def indexes_of(self, collection):
+        return [index for index in self.indexes.values() if index.of == collection]
     def rows(self):  # every live document, in the order of S-3.9
+        limit = tuple_limit(self.image.sector, self.image.size)
         for number, collection in sorted(self.collections.items(), key=lambda item: item[1].name.encode()):
+            indexes = self.indexes_of(number)
             for _, (key, value) in sorted(collection.documents.items()):
                 put = self.at(value >> 2)
                 with about(put.at):
                     need("F-8.4", put.kind in (PUT, RELOCATED), put.collection == number, put.key == key)
                     body = self.chunked(put) if put.flags & CHUNKED else put.body
                     need("V-4.2", len(body) <= 64 << 20)
-                    yield collection.name, key, cbor_whole(body, dict, "E-3.4")
+                    document = cbor_whole(body, dict, "E-3.4")
+                for index in indexes:  # I-2.3
+                    index.entries |= entries(index.definition, limit, key, document)
+                yield collection.name, key, document
+            need("I-2.3", *(index.held in (None, index.entries) for index in indexes))
     def at(self, address):  # F-2.2, F-8.4
         segment = self.segments.get(address // self.image.size)
         record = segment and self.image.record(segment, address % self.image.size)

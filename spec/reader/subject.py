@@ -5,6 +5,7 @@ import pathlib
 import sys
 
 from coding import Refused, cbor_whole, need, valid_key
+from indexes import Definition, entries, entry_from
 from recovery import Recovery
 from values import at_pointer, compare, document, encoded, key_of_order_key, order_key
 from values import read_entry, read_json, to_json, write_json
@@ -26,8 +27,29 @@ def opened(data):
         kind = REFUSALS.get(refused.kind, refused.kind)
         return {kind: reasons(refused) if kind in ("corrupt", "newer", "older") else True}
     collections = sorted(recovery.store.collections.values(), key=lambda collection: collection.name.encode())
-    found = [{"name": c.name, "next": str(c.following), "documents": documents[c.name]} for c in collections]
+    indexes = {c.name: indexes_of(recovery.store, c) for c in collections}
+    found = [
+        {"name": c.name, "next": str(c.following), "documents": documents[c.name], "indexes": indexes[c.name]}
+        for c in collections
+    ]
     return {"state": {"lsn": f"{recovery.end.lsn:016x}", "collections": found}}
+
+
+def indexes_of(store, collection):
+    """In the order of names (I-4.6)."""
+    (number,) = [number for number, other in store.collections.items() if other is collection]
+    found = sorted(store.indexes_of(number), key=lambda index: index.name.encode())
+    return [
+        {"name": index.name, **stated(index.definition), "entries": hexed(index.entries)} for index in found
+    ]
+
+
+def stated(definition):
+    return {"on": definition.on, "unique": definition.unique, "sparse": definition.sparse}
+
+
+def hexed(entries):
+    return [entry.hex() for entry in sorted(entries)]
 
 
 def reasons(refused):
@@ -66,6 +88,27 @@ def got(request):
     return {"bytes": encoded(found[0]).hex()} if found else {"none": True}
 
 
+def definition_of(request, name="bytes"):
+    return Definition(cbor_whole(bytes.fromhex(request[name]), dict, "F-8.10"))
+
+
+def index_entries(request):
+    definition = definition_of(request, "definition")
+    key, document = valid_key(value_of(request["key"])), document_of(request["bytes"])
+    return {"entries": hexed(entries(definition, request["limit"], key, document))}
+
+
+def decode_index_entry(request):
+    definition = definition_of(request, "definition")
+    row, key = entry_from(definition, request["limit"], bytes.fromhex(request["bytes"]))
+    return {"value": to_json({"key": key} if row is None else {"key": key, "tuple": row}, canonical=True)}
+
+
+def decode_definition(request):
+    definition = definition_of(request)
+    return {"value": {"name": definition.name, **stated(definition)}}
+
+
 OPERATIONS = {
     "open": open_file,
     "open_write": lambda _: {"unsupported": True},
@@ -78,6 +121,9 @@ OPERATIONS = {
     "key_of_order_key": lambda request: {"bytes": encoded(key_of_order_key(request["bytes"])).hex()},
     "compare": compared,
     "get": got,
+    "decode_definition": decode_definition,
+    "index_entries": index_entries,
+    "decode_index_entry": decode_index_entry,
 }
 
 

@@ -1,7 +1,7 @@
 """Values apart from a file: their order (V-3), order keys (E-5), JSON (E-6) and pointers (V-6).
 
-To read a file takes none of this: it is for showing what was read, and for what else the conformance protocol
-asks (`subject.py`).
+To read documents takes none of this: it is for showing what was read, for indexes (`indexes.py`), and for what else
+the conformance protocol asks (`subject.py`).
 """
 
 import base64

@@ -120,6 +120,50 @@ pub fn half(bits: u16) -> f64 {
     if bits >> 15 == 1 { -magnitude } else { magnitude }
 }
 
+/// The value that was encoded so by [`value`].
+///
+/// # Panics
+/// On other bytes.
+#[must_use]
+pub fn read(mut bytes: &[u8]) -> Value {
+    take_value(&mut bytes)
+}
+
+fn take<'b>(bytes: &mut &'b [u8], len: usize) -> &'b [u8] {
+    let (found, rest) = bytes.split_at(len);
+    *bytes = rest;
+    found
+}
+
+fn take_value(bytes: &mut &[u8]) -> Value {
+    let first = take(bytes, 1)[0];
+    let info = first & 31;
+    let width = if info < 24 { 0 } else { 1 << (info - 24) };
+    let behind = take(bytes, width).iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+    let argument = if width == 0 { u64::from(info) } else { behind };
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("texts are UTF-8");
+    match (first >> 5, info) {
+        (0, _) => Value::Int(argument as i64),
+        (1, _) => Value::Int(!argument as i64),
+        (2, _) => Value::Bytes(take(bytes, argument as usize).to_vec()),
+        (3, _) => Value::Text(text(take(bytes, argument as usize))),
+        (4, _) => Value::Array((0..argument).map(|_| take_value(bytes)).collect()),
+        (5, _) => Value::Object(
+            (0..argument)
+                .map(|_| match take_value(bytes) {
+                    Value::Text(name) => (name, take_value(bytes)),
+                    _ => unreachable!("names are texts"),
+                })
+                .collect(),
+        ),
+        (_, 25) => Value::Float(half(argument as u16)),
+        (_, 26) => Value::Float(f32::from_bits(argument as u32).into()),
+        (_, 27) => Value::Float(f64::from_bits(argument)),
+        (_, 22) => Value::Null,
+        (_, simple) => Value::Bool(simple == 21),
+    }
+}
+
 /// Canonical JSON (E-6).
 #[must_use]
 pub fn canonical(value: &Value) -> String {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use holotype_model::{Document, Key, Value};
 
 use super::log::{Forge, LINEAGE, NONE, SEGMENTS};
-use super::{cbor, crc, up, varint, zigzag};
+use super::{World, cbor, crc, up, varint, zigzag};
 
 /// Kinds of pages.
 pub const ROOT: u8 = 1;
@@ -17,6 +17,8 @@ pub const TABLE: u8 = 3;
 pub const PRIMARY: u8 = 4;
 /// F-8.9
 pub const LIST: u8 = 5;
+/// F-8.10
+pub const INDEXES: u8 = 6;
 
 /// A place where a page stands: its number, segment and offset (F-8.2).
 pub type Pointer = (u32, u32, u32);
@@ -64,9 +66,16 @@ pub struct Changes {
     pub table: Option<Vec<Value>>,
     /// The entries of each primary leaf, in place of its own.
     pub leaf: Option<Vec<Vec<u8>>>,
+    /// What becomes of the maps of the indexes.
+    pub indexes: Option<fn(&mut Vec<Document>)>,
+    /// What becomes of the entries of the first index, and of their values.
+    pub entries: Option<fn(&mut Entries)>,
     /// A field of the reference: offset and bytes.
     pub reference: Option<(usize, Vec<u8>)>,
 }
+
+/// The entries of an index, and the value of each.
+pub type Entries = Vec<(Vec<u8>, u64)>;
 
 impl<'a> Pages<'a> {
     /// Begins in a segment that nothing else has.
@@ -153,7 +162,10 @@ impl<'a> Pages<'a> {
     /// Writes all but the primary trees.
     pub fn finish_with(mut self, catalog: Vec<Document>, changes: &Changes) -> Vec<u8> {
         let catalog = changes.catalog.clone().unwrap_or(catalog);
-        let last_id = self.forge.world.collections().keys().max().copied().unwrap_or(0);
+        let world = self.forge.world.clone();
+        let last_id = world.collections().keys().chain(world.indexes().keys()).max().copied().unwrap_or(0);
+        let mut indexes = self.index_trees(&world, changes);
+        changes.indexes.iter().for_each(|change| change(&mut indexes));
         let rows = changes.table.clone().unwrap_or_else(|| self.rows());
         let mut root = BTreeMap::from([
             ("lsn".to_owned(), Value::Int(self.forge.last as i64)),
@@ -172,6 +184,11 @@ impl<'a> Pages<'a> {
             let at = self.page(&Page { kind: CATALOG, entries, ..Page::default() });
             root.insert("catalog".to_owned(), pointer(at));
         }
+        if !indexes.is_empty() {
+            let entries = indexes.iter().map(cbor::document).collect();
+            let at = self.page(&Page { kind: INDEXES, entries, ..Page::default() });
+            root.insert("indexes".to_owned(), pointer(at));
+        }
         let entries = rows.iter().map(cbor::value).collect();
         let at = self.page(&Page { kind: TABLE, entries, ..Page::default() });
         root.insert("table".to_owned(), pointer(at));
@@ -184,6 +201,31 @@ impl<'a> Pages<'a> {
         let (_, _, at) =
             self.page(&Page { kind: ROOT, entries: vec![cbor::document(&root)], ..Page::default() });
         self.reference(at, changes)
+    }
+
+    /// Writes the trees of the indexes. Answers the maps that name them.
+    fn index_trees(&mut self, world: &World, changes: &Changes) -> Vec<Document> {
+        let mut maps = Vec::new();
+        for (n, (id, index)) in world.indexes().iter().enumerate() {
+            let mut entries: Vec<_> = world.entries(index).into_iter().map(|entry| (entry, 4)).collect();
+            let mut map = Document::from([
+                ("id".to_owned(), Value::Int(i64::from(*id))),
+                ("of".to_owned(), Value::Int(i64::from(index.of))),
+                ("index".to_owned(), Value::Object(index.definition.map())),
+                ("count".to_owned(), Value::Int(entries.len() as i64)),
+            ]);
+            if n == 0 {
+                changes.entries.iter().for_each(|change| change(&mut entries));
+            }
+            if !entries.is_empty() {
+                let entries: Vec<_> =
+                    entries.into_iter().map(|(entry, value)| (Key::Bytes(entry), value)).collect();
+                let page = Page { kind: PRIMARY, tree: *id, entries: leaf(&entries), ..Page::default() };
+                map.insert("tree".to_owned(), pointer(self.page(&page)));
+            }
+            maps.push(map);
+        }
+        maps
     }
 
     fn rows(&self) -> Vec<Value> {

@@ -1,6 +1,7 @@
 //! A file under construction: slots (F-3), segment headers (F-4), frames (F-5). Nothing keeps a writer's rules by itself: a case places what it
 //! wants to be read.
 
+use super::entries::tuple_limit;
 use super::{Record, World, crc, lsn, up, varint};
 
 /// Where segments begin (F-2.1).
@@ -292,7 +293,8 @@ impl Forge {
             let bytes = self.record(record, offset, lsn, &frame.lineage);
             sums.extend_from_slice(&bytes[..4]);
             body.extend(bytes);
-            record.carry_out(&mut self.world, addresses[addresses.len() - 1]);
+            let limit = tuple_limit(self.sector, self.segment_bytes);
+            record.carry_out(&mut self.world, addresses[addresses.len() - 1], limit);
         }
         let header = self.frame_header(frame, (at, lsn), (&body, &sums), records.len() as u32);
         let start = self.start() + at as usize;

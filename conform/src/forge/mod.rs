@@ -6,10 +6,12 @@
 //! | [`record`] | the records of a frame, and what they do to a state |
 //! | [`world`] | the state that the records so far amount to |
 //! | [`log`] | slots, segment headers, frames: a file under construction |
+//! | [`entries`] | definitions of indexes, and the entries that documents give |
 //! | [`checkpoint`] | the pages of a checkpoint |
 
 pub mod cbor;
 pub mod checkpoint;
+pub mod entries;
 pub mod log;
 pub mod record;
 pub mod world;

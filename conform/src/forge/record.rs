@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use holotype_model::{Document, Key, Value};
 
+use super::entries::Definition;
 use super::world::Version;
 use super::{World, cbor, varint};
 
@@ -64,6 +65,12 @@ pub enum Effect {
     Clear(u32, u32),
     /// A collection has another name.
     Rename(u32, String),
+    /// An index begins: of a collection, under an id.
+    Index(u32, u32, Definition),
+    /// An index ends.
+    Unindex(u32),
+    /// An index has another name.
+    Reindex(u32, String),
 }
 
 impl Record {
@@ -172,6 +179,27 @@ impl Record {
         Record::catalog(&map("rename", &[("id", id.into())], Some(name)), Effect::Rename(id, name.to_owned()))
     }
 
+    /// An index begins.
+    #[must_use]
+    pub fn index(of: u32, new: u32, definition: &Definition) -> Self {
+        let mut map = map("index", &[("id", of.into()), ("new", new.into())], None);
+        map.insert("index".to_owned(), Value::Object(definition.map()));
+        Record::catalog(&map, Effect::Index(of, new, definition.clone()))
+    }
+
+    /// An index ends.
+    #[must_use]
+    pub fn unindex(id: u32) -> Self {
+        Record::catalog(&map("unindex", &[("id", id.into())], None), Effect::Unindex(id))
+    }
+
+    /// An index has another name.
+    #[must_use]
+    pub fn reindex(id: u32, name: &str) -> Self {
+        let effect = Effect::Reindex(id, name.to_owned());
+        Record::catalog(&map("reindex", &[("id", id.into())], Some(name)), effect)
+    }
+
     /// A segment is freed.
     #[must_use]
     pub fn freed(sequence: u64, physical: u32) -> Self {
@@ -233,7 +261,7 @@ impl Record {
     }
 
     /// What the record does, standing at this log address.
-    pub(super) fn carry_out(&self, world: &mut World, address: u64) {
+    pub(super) fn carry_out(&self, world: &mut World, address: u64, tuple_limit: usize) {
         match &self.effect {
             Effect::None => {}
             Effect::Put(key, document) => {
@@ -248,6 +276,9 @@ impl Record {
             Effect::Drop(id) => world.drop(*id),
             Effect::Clear(id, new) => world.clear(*id, *new),
             Effect::Rename(id, name) => world.rename(*id, name),
+            Effect::Index(of, new, definition) => world.index(*of, *new, definition, tuple_limit),
+            Effect::Unindex(id) => world.unindex(*id),
+            Effect::Reindex(id, name) => world.reindex(*id, name),
         }
     }
 }

@@ -1,16 +1,29 @@
 //! The state that the records so far amount to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use holotype_model::Key;
 
 use super::cbor;
+use super::entries::Definition;
 use crate::case::{Collection, State};
 
 /// Collections by id, as they are after some commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct World {
     collections: BTreeMap<u32, Documents>,
+    indexes: BTreeMap<u32, Index>,
+    /// In bytes (I-2.6); 0 before any index.
+    tuple_limit: usize,
+}
+
+/// An index: of a collection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Index {
+    /// The id of the collection.
+    pub of: u32,
+    /// What it holds.
+    pub definition: Definition,
 }
 
 /// The documents of one collection.
@@ -53,6 +66,7 @@ impl World {
     /// Ends a collection.
     pub fn drop(&mut self, id: u32) {
         self.collections.remove(&id);
+        self.indexes.retain(|_, index| index.of != id);
     }
 
     /// Empties a collection, which goes on under another id.
@@ -60,6 +74,12 @@ impl World {
         if let Some(mut documents) = self.collections.remove(&id) {
             documents.found.clear();
             self.collections.insert(new, documents);
+            let (of_it, others) = std::mem::take(&mut self.indexes)
+                .into_iter()
+                .partition::<BTreeMap<_, _>, _>(|(_, index)| index.of == id);
+            self.indexes = others;
+            let renewed = of_it.into_values().map(|index| Index { of: new, ..index });
+            self.indexes.extend((new + 1..).zip(renewed));
         }
     }
 
@@ -88,6 +108,40 @@ impl World {
         }
     }
 
+    /// An index begins.
+    pub fn index(&mut self, of: u32, id: u32, definition: &Definition, tuple_limit: usize) {
+        self.tuple_limit = tuple_limit;
+        self.indexes.insert(id, Index { of, definition: definition.clone() });
+    }
+
+    /// An index ends.
+    pub fn unindex(&mut self, id: u32) {
+        self.indexes.remove(&id);
+    }
+
+    /// Gives an index another name.
+    pub fn reindex(&mut self, id: u32, name: &str) {
+        if let Some(index) = self.indexes.get_mut(&id) {
+            index.definition.name = name.to_owned();
+        }
+    }
+
+    /// The indexes, by id.
+    #[must_use]
+    pub fn indexes(&self) -> &BTreeMap<u32, Index> {
+        &self.indexes
+    }
+
+    /// The entries of an index of this collection.
+    #[must_use]
+    pub fn entries(&self, index: &Index) -> BTreeSet<Vec<u8>> {
+        let documents = self.collections.get(&index.of).into_iter().flat_map(|documents| &documents.found);
+        let of = |(key, version): (&Key, &Version)| {
+            index.definition.entries(self.tuple_limit, key, &cbor::read(&version.document))
+        };
+        documents.flat_map(of).collect()
+    }
+
     /// A version stands elsewhere.
     pub fn relocate(&mut self, id: u32, key: &Key, to: u64, chunks: &[u64]) {
         if let Some(documents) = self.collections.get_mut(&id)
@@ -112,7 +166,12 @@ impl World {
     /// As an answer has it.
     #[must_use]
     pub fn state(&self, last: u64) -> State {
-        let collection = |documents: &Documents| Collection {
+        let indexes = |id: u32| {
+            let mut found: Vec<_> = self.indexes.values().filter(|index| index.of == id).collect();
+            found.sort_by(|a, b| a.definition.name.as_bytes().cmp(b.definition.name.as_bytes()));
+            found.into_iter().map(|index| index.definition.stated(self.entries(index))).collect()
+        };
+        let collection = |(id, documents): (&u32, &Documents)| Collection {
             name: documents.name.clone(),
             next: Some(documents.next.to_string()),
             documents: documents
@@ -120,8 +179,9 @@ impl World {
                 .iter()
                 .map(|(key, version)| (cbor::key(key).into(), version.document.clone().into()))
                 .collect(),
+            indexes: (self.tuple_limit > 0).then(|| indexes(*id)),
         };
-        let mut collections: Vec<_> = self.collections.values().map(collection).collect();
+        let mut collections: Vec<_> = self.collections.iter().map(collection).collect();
         collections.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
         State { lsn: Some(format!("{last:016x}")), collections }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{VERSION, encoding, filters, json, order, queries, rules, stores, updates};
+use super::{VERSION, encoding, filters, indexes, json, order, queries, rules, stores, updates};
 use crate::case::Group;
 
 /// Every file of the folder, by its path in `spec/vectors/`.
@@ -23,6 +23,7 @@ pub fn folder() -> BTreeMap<String, Vec<u8>> {
         updates::make(),
     ]);
     groups.extend(rules::make());
+    groups.extend(indexes::make());
     let mut files: BTreeMap<_, _> =
         bases.into_iter().map(|(name, bytes)| (format!("{VERSION}/{name}"), bytes)).collect();
     for group in &groups {

@@ -6,6 +6,7 @@ mod encoding;
 mod filters;
 mod grouped;
 mod groups;
+mod indexes;
 mod json;
 mod ladder;
 mod notes;

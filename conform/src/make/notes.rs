@@ -33,6 +33,17 @@ pub(super) const NOTES: &[(&str, &str, &str)] = &[
         "Lenient parser",
         "A pointer leads somewhere where the text says that it leads nowhere.",
     ),
+    // Indexes.
+    (
+        "IndexDefinition",
+        "Lenient parser",
+        "A definition that is none is taken for one, or another refused: stores differ in what an index holds.",
+    ),
+    (
+        "IndexEntry",
+        "Wrong entry",
+        "A document gives an index other entries, or bytes that are none are taken for an entry: ranges answer wrongly.",
+    ),
     // Queries and updates.
     ("QuerySyntax", "Lenient parser", "A text that is no query, or cannot be run, is taken for one."),
     (

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use holotype::document::{JsonMode, JsonPointer, RawDocument, json, order_key};
+use holotype::query::JsonPath;
 use holotype::storage::{MemoryStorage, Storage};
-use holotype::{Background, Db, Document, Error, KeyRef, Options, Value};
+use holotype::{Background, Db, Document, Error, IndexDefinition, Key, KeyRef, Options, Value};
+use holotype::{index_definition, index_entries, index_entry};
 use serde_json::value::RawValue;
 
 use super::{Subject, Trouble, asked};
 use crate::answer::{Answer, Refusal, Rejection};
-use crate::case::{Collection, Mode, Order, Request, State};
+use crate::case::{Collection, Index, Mode, Order, Request, State};
 use crate::hex::Hex;
 
 /// The engine of this repository, asked in memory.
@@ -65,9 +67,60 @@ impl Subject for Engine {
                 Ok(document) => get(&document, pointer),
                 Err(error) => rejected(&error),
             },
+            Request::DecodeDefinition { bytes } => match definition(&bytes.0) {
+                Ok(definition) => value(&Value::Object(stated(&definition))),
+                Err(error) => rejected(&error),
+            },
+            Request::IndexEntries { definition, limit, key, bytes } => {
+                match self::definition(&definition.0).and_then(|definition| {
+                    let (key, _) = KeyRef::decode(&key.0)?;
+                    index_entries(&definition, *limit as usize, key, &RawDocument::from_bytes(&bytes.0)?)
+                }) {
+                    Ok(entries) => Answer::Entries(entries.into_iter().map(Into::into).collect()),
+                    Err(error) => rejected(&error),
+                }
+            }
+            Request::DecodeIndexEntry { definition, limit, bytes } => {
+                match self::definition(&definition.0)
+                    .and_then(|definition| index_entry(&definition, *limit as usize, &bytes.0))
+                {
+                    Ok((key, tuple)) => value(&Value::Object(entry(&key, tuple))),
+                    Err(error) => rejected(&error),
+                }
+            }
             other => asked::answered(other),
         })
     }
+}
+
+fn definition(bytes: &[u8]) -> holotype::Result<IndexDefinition> {
+    index_definition(&Document::decode(bytes)?)
+}
+
+/// Name, paths and both flags of a definition.
+fn stated(definition: &IndexDefinition) -> Document {
+    let on = definition.paths().map(|(path, descending)| Value::from(path_text(path, descending)));
+    let mut map = Document::new();
+    map.insert("name", definition.name());
+    map.insert("on", Value::Array(on.collect()));
+    map.insert("unique", definition.is_unique());
+    map.insert("sparse", definition.is_sparse());
+    map
+}
+
+fn path_text(path: &JsonPath, descending: bool) -> String {
+    format!("{}{path}", if descending { "-" } else { "" })
+}
+
+/// The key of an entry, and its tuple unless that is long: each component an array, of a value or of nothing.
+fn entry(key: &Key, tuple: Option<Vec<Option<Value>>>) -> Document {
+    let mut map = Document::new();
+    map.insert("key", key_value(key.as_ref()));
+    if let Some(tuple) = tuple {
+        let components = tuple.into_iter().map(|component| Value::Array(component.into_iter().collect()));
+        map.insert("tuple", Value::Array(components.collect()));
+    }
+    map
 }
 
 fn no_file() -> Trouble {
@@ -194,10 +247,10 @@ fn state(db: &Db, file: &[u8]) -> Answer {
     let snapshot = db.snapshot();
     let mut state = State { lsn: Some(format!("{:016x}", snapshot.lsn())), collections: Vec::new() };
     for name in db.collections() {
-        match documents(db, &name) {
-            Ok(documents) => {
+        match documents(db, &name).and_then(|documents| Ok((documents, indexes(db, &name)?))) {
+            Ok((documents, indexes)) => {
                 let next = next_id(file, &name);
-                state.collections.push(Collection { name, next, documents });
+                state.collections.push(Collection { name, next, documents, indexes: Some(indexes) });
             }
             Err(error) => return refused(&error),
         }
@@ -211,6 +264,25 @@ fn documents(db: &Db, name: &str) -> holotype::Result<Vec<(Hex, Hex)>> {
         let document = document?;
         holotype::document::validate(document.bytes())?;
         found.push((encoded(document.key()), document.bytes().into()));
+    }
+    Ok(found)
+}
+
+/// The indexes of a collection with their entries, as the store reads them.
+fn indexes(db: &Db, name: &str) -> holotype::Result<Vec<Index>> {
+    let collection = db.collection(name);
+    let mut found = Vec::new();
+    for definition in collection.indexes()? {
+        let entries = collection.index(definition.name()).range(..)?;
+        found.push(Index {
+            name: definition.name().to_owned(),
+            on: definition.paths().map(|(path, descending)| path_text(path, descending)).collect(),
+            unique: definition.is_unique(),
+            sparse: definition.is_sparse(),
+            entries: entries
+                .map(|entry| entry.map(|entry| entry.place().into()))
+                .collect::<Result<_, _>>()?,
+        });
     }
     Ok(found)
 }

@@ -23,7 +23,7 @@ import re
 import tomllib
 
 ROOT = pathlib.Path(__file__).parents[3]
-PAGES = ["values", "encoding", "format", "recovery"]
+PAGES = ["values", "encoding", "format", "recovery", "index"]
 LENIENT = """if not hasattr(self, "strict"):
             import lenient
             return lenient.cbor(self, "{}")

@@ -48,7 +48,8 @@ def same_state(expected, found):
 
     if not said("lsn", expected, found) or documents(expected) != documents(found):
         return False
-    return all(said("next", *pair) for pair in zip(expected["collections"], found["collections"]))
+    pairs = list(zip(expected["collections"], found["collections"]))
+    return all(said(field, *pair) for field in ("next", "indexes") for pair in pairs)
 
 
 def tokens(text):

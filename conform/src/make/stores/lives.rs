@@ -37,6 +37,7 @@ fn state(kept: &Kept) -> State {
             .iter()
             .map(|(key, document)| (cbor::key(key).into(), document.clone().into()))
             .collect(),
+        indexes: None,
     };
     State { lsn: None, collections: kept.iter().map(collection).collect() }
 }

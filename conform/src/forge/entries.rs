@@ -1,0 +1,214 @@
+//! Indexes: their definitions as maps (F-8.10), and the entries that documents give them (I-2, I-7.1).
+
+use std::collections::BTreeSet;
+
+use holotype_model::{Document, Key, Value};
+
+use super::cbor;
+use crate::case;
+
+/// A step of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// A field.
+    Name(String),
+    /// An item, from the end where it is negative.
+    Item(i64),
+    /// All fields, or all items.
+    Any,
+}
+
+/// Steps behind one another, and whether the path is descending.
+pub type Path = (Vec<Step>, bool);
+
+/// What a component of a tuple is: a value, or nothing.
+pub type Component = Option<Value>;
+
+/// A definition that is right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    /// The name of the index.
+    pub name: String,
+    /// Its paths.
+    pub on: Vec<Path>,
+    /// I-3
+    pub unique: bool,
+    /// I-2.2
+    pub sparse: bool,
+}
+
+/// A field of this name.
+#[must_use]
+pub fn field(name: &str) -> Step {
+    Step::Name(name.to_owned())
+}
+
+impl Definition {
+    /// Of ascending paths.
+    #[must_use]
+    pub fn new(name: &str, paths: &[&[Step]]) -> Self {
+        let on = paths.iter().map(|path| (path.to_vec(), false)).collect();
+        Definition { name: name.to_owned(), on, unique: false, sparse: false }
+    }
+
+    /// Over one field.
+    #[must_use]
+    pub fn over(name: &str, of: &str) -> Self {
+        Definition::new(name, &[&[field(of)]])
+    }
+
+    /// The same with these paths descending.
+    #[must_use]
+    pub fn descending(mut self, which: &[usize]) -> Self {
+        which.iter().for_each(|place| self.on[*place].1 = true);
+        self
+    }
+
+    /// The same, sparse.
+    #[must_use]
+    pub fn sparse(self) -> Self {
+        Definition { sparse: true, ..self }
+    }
+
+    /// The paths as texts: all names are such as may stand behind a dot.
+    #[must_use]
+    pub fn texts(&self) -> Vec<String> {
+        let step = |step: &Step| match step {
+            Step::Name(name) => format!(".{name}"),
+            Step::Item(item) => format!("[{item}]"),
+            Step::Any => "[*]".to_owned(),
+        };
+        let text = |(steps, descending): &Path| {
+            let sign = if *descending { "-$" } else { "$" };
+            sign.to_owned() + &steps.iter().map(step).collect::<String>()
+        };
+        self.on.iter().map(text).collect()
+    }
+
+    /// The map of F-8.10.
+    #[must_use]
+    pub fn map(&self) -> Document {
+        let on = self.texts().into_iter().map(|text| Value::from(text.as_str())).collect();
+        let mut map = Document::from([
+            ("name".to_owned(), Value::from(self.name.as_str())),
+            ("on".to_owned(), Value::Array(on)),
+        ]);
+        let flags = [("unique", self.unique), ("sparse", self.sparse)];
+        map.extend(
+            flags.iter().filter(|(_, is)| *is).map(|(name, _)| ((*name).to_owned(), Value::Bool(true))),
+        );
+        map
+    }
+
+    /// I-2.1
+    #[must_use]
+    pub fn tuples(&self, document: &Value) -> Vec<Vec<Component>> {
+        let width = |steps: &[Step]| steps.iter().rposition(|step| *step == Step::Any).map(|last| last + 1);
+        let alone: Vec<Component> = self
+            .on
+            .iter()
+            .map(|(steps, _)| if width(steps).is_none() { first(document, steps) } else { None })
+            .collect();
+        let fan = self.on.iter().find_map(|(steps, _)| width(steps).map(|width| &steps[..width]));
+        let Some(fan) = fan else { return vec![alone] };
+        let mut found = Vec::new();
+        for top in select(document, fan) {
+            let rest = |(steps, _): &Path| width(steps).and_then(|width| first(&top, &steps[width..]));
+            let rests: Vec<_> = self.on.iter().map(rest).collect();
+            if rests.iter().any(Option::is_some) {
+                found.push(rests.into_iter().zip(&alone).map(|(rest, one)| rest.or(one.clone())).collect());
+            }
+        }
+        if found.is_empty() { vec![alone] } else { found }
+    }
+
+    /// I-7.1
+    #[must_use]
+    pub fn entry(&self, limit: usize, tuple: &[Component], key: &Key) -> Vec<u8> {
+        let (mut bytes, mut all_marks) = (Vec::new(), Vec::new());
+        for (component, (_, descending)) in tuple.iter().zip(&self.on) {
+            let part = component.as_ref().map_or_else(|| vec![0], cbor::order_key);
+            bytes.extend(part.iter().map(|byte| if *descending { !byte } else { *byte }));
+            component.iter().for_each(|value| marks(value, &mut all_marks));
+        }
+        let is_long = bytes.len() > limit;
+        bytes.truncate(limit);
+        bytes.extend(order_key(key));
+        let len = all_marks.iter().rposition(|mark| *mark != 0).map_or(0, |last| last + 1);
+        bytes.extend(&all_marks[..if is_long { 0 } else { len }]);
+        bytes
+    }
+
+    /// I-2.3
+    #[must_use]
+    pub fn entries(&self, limit: usize, key: &Key, document: &Value) -> BTreeSet<Vec<u8>> {
+        let tuples = self.tuples(document).into_iter();
+        let kept = tuples.filter(|tuple| !self.sparse || tuple.iter().any(Option::is_some));
+        kept.map(|tuple| self.entry(limit, &tuple, key)).collect()
+    }
+
+    /// As an answer has it.
+    #[must_use]
+    pub fn stated(&self, entries: BTreeSet<Vec<u8>>) -> case::Index {
+        let (unique, sparse) = (self.unique, self.sparse);
+        let entries = entries.into_iter().map(Into::into).collect();
+        case::Index { name: self.name.clone(), on: self.texts(), unique, sparse, entries }
+    }
+}
+
+/// The tuple limit of stores of this geometry (I-2.6), of segments of 512 bytes and more.
+#[must_use]
+pub fn tuple_limit(sector: u32, segment_bytes: u32) -> usize {
+    let form = ((segment_bytes - sector).min(16_384) as usize - 66) / 3;
+    // The head of a byte string has three bytes from a length of 256 on.
+    let longest = if form >= 256 + 3 { form - 3 } else { 255.min(form - 2) };
+    1024.min(longest / 3)
+}
+
+/// The order key of a key.
+#[must_use]
+pub fn order_key(key: &Key) -> Vec<u8> {
+    cbor::order_key(&match key {
+        Key::Int(int) => Value::Int(*int),
+        Key::Text(text) => Value::from(text.as_str()),
+        Key::Bytes(bytes) => Value::Bytes(bytes.clone()),
+    })
+}
+
+fn first(value: &Value, steps: &[Step]) -> Component {
+    select(value, steps).into_iter().next()
+}
+
+fn select(value: &Value, steps: &[Step]) -> Vec<Value> {
+    let Some((step, rest)) = steps.split_first() else { return vec![value.clone()] };
+    let next: Vec<&Value> = match (step, value) {
+        (Step::Name(name), Value::Object(fields)) => fields.get(name).into_iter().collect(),
+        (Step::Item(item), Value::Array(items)) => {
+            let place = if *item < 0 { items.len() as i64 + item } else { *item };
+            usize::try_from(place).ok().and_then(|place| items.get(place)).into_iter().collect()
+        }
+        (Step::Any, Value::Object(fields)) => fields.values().collect(),
+        (Step::Any, Value::Array(items)) => items.iter().collect(),
+        _ => Vec::new(),
+    };
+    next.into_iter().flat_map(|value| select(value, rest)).collect()
+}
+
+/// I-2.4
+fn marks(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Int(_) => out.push(0),
+        Value::Float(float) => {
+            let is_whole = float.fract() == 0.0 && (-2f64.powi(63)..2f64.powi(63)).contains(float);
+            let is_negative_zero = float.to_bits() == (-0f64).to_bits();
+            out.push(if is_negative_zero { 2 } else { u8::from(is_whole) });
+        }
+        Value::Array(items) => items.iter().for_each(|item| marks(item, out)),
+        Value::Object(fields) => {
+            let mut named: Vec<_> = fields.iter().map(|(name, value)| (cbor::text(name), value)).collect();
+            named.sort_by(|a, b| a.0.cmp(&b.0));
+            named.into_iter().for_each(|(_, value)| marks(value, out));
+        }
+        Value::Null | Value::Bool(_) | Value::Text(_) | Value::Bytes(_) => {}
+    }
+}

@@ -1,0 +1,195 @@
+//! Definitions (I-1, F-8.10).
+
+use holotype_model::{Document, Value};
+
+use super::{says, texts};
+use crate::case::Request;
+use crate::forge::cbor;
+use crate::make::{Maker, invalid, rejected, valid};
+
+const CLAUSES: &[&str] = &["F-8.10", "I-1.1", "I-1.2", "I-1.3"];
+
+fn map(on: &[&str]) -> Document {
+    Document::from([("name".to_owned(), Value::from("by")), ("on".to_owned(), texts(on))])
+}
+
+fn with(key: &str, value: Value) -> Document {
+    let mut map = map(&["$.a"]);
+    map.insert(key.to_owned(), value);
+    map
+}
+
+fn take(maker: &mut Maker, clauses: &[&str], name: &str, map: &Document) {
+    let flag = |flag: &str| (flag.to_owned(), Value::Bool(map.contains_key(flag)));
+    let mut stated = Document::from([flag("unique"), flag("sparse")]);
+    stated.extend(["name", "on"].map(|key| (key.to_owned(), map[key].clone())));
+    let request = Request::DecodeDefinition { bytes: cbor::document(map).into() };
+    maker.case(&valid(clauses, &["IndexDefinition"]), name, request, says(stated));
+}
+
+fn refuse(maker: &mut Maker, clauses: &[&str], name: &str, map: &Document) {
+    let request = Request::DecodeDefinition { bytes: cbor::document(map).into() };
+    maker.case(&invalid(clauses, &["IndexDefinition"]), name, request, rejected());
+}
+
+pub(super) fn taken(maker: &mut Maker) {
+    let sixteen: Vec<_> = (0..16).map(|n| format!("$.a{n}")).collect();
+    let sixteen: Vec<_> = sixteen.iter().map(String::as_str).collect();
+    for (name, on) in [
+        ("one field", &["$.a"][..]),
+        ("a descending path", &["-$.a"]),
+        ("sixteen paths", &sixteen),
+        ("a field within a field", &["$.a.b.c"]),
+        ("an item", &["$.a[0]", "$.a[12]"]),
+        ("an item from the end", &["$.a[-1]", "-$[-9007199254740991]"]),
+        ("the last item that an index can name", &["$[9007199254740991]"]),
+        ("a wildcard", &["$[*]"]),
+        ("a wildcard and fields behind it", &["$.a[*].b", "-$.a[*].c.d", "$.a[*]"]),
+        ("paths with and without a wildcard", &["$.x", "$.a[*].b", "$.a[0].b"]),
+        ("two wildcards", &["$.a[*].b[*]", "$.a[*].b[*].c", "$.a"]),
+        (
+            "names that need quotes",
+            &["$['']", "$['1']", "$['a b']", "$['a-b']", "$['-']", "$['*']", "$['$']"],
+        ),
+        (
+            "names with letters of other scripts",
+            &["$.\u{e9}1", "$._a", "$.\u{80}", "$.\u{1f600}", "$['\u{7f}']"],
+        ),
+        (
+            "names with escapes",
+            &[r"$['\'']", r"$['\\']", r"$['\b\t\n\f\r']", r"$['\u0000\u001f\u000b']", "$['\"/']"],
+        ),
+        ("a name within quotes that no dot can have", &["$.a['b c'].d['e.f']"]),
+        ("paths of which one begins another", &["$.a", "$.a.b", "$.ab"]),
+        ("an item and a field of one number", &["$.a[1]", "$.a['1']"]),
+    ] {
+        take(maker, &["F-8.10", "I-1.1", "I-1.2", "I-1.3"], &format!("A definition over {name}"), &map(on));
+    }
+    let mut both = with("unique", Value::Bool(true));
+    both.insert("sparse".to_owned(), Value::Bool(true));
+    take(maker, &["F-8.10", "I-1.1"], "A definition with both flags", &both);
+    take(maker, &["F-8.10"], "A unique definition", &with("unique", Value::Bool(true)));
+    take(maker, &["F-8.10"], "A sparse definition", &with("sparse", Value::Bool(true)));
+    take(maker, &["F-7.3", "F-8.10"], "A key that is not known", &with("where", Value::from("@.a")));
+    for required in [&["name", "on", "unique", "sparse", "required"][..], &[]] {
+        let name = format!("A definition that requires {required:?}");
+        take(maker, &["F-7.3", "F-8.10"], &name, &with("required", texts(required)));
+    }
+    for name in ["n".repeat(255), "\u{e9}".repeat(127), "$by".to_owned()] {
+        let what = format!("A name of {} bytes, {}", name.len(), &name[..2]);
+        take(maker, &["F-7.2", "F-8.10", "I-1.1"], &what, &with("name", Value::from(name.as_str())));
+    }
+}
+
+pub(super) fn refused(maker: &mut Maker) {
+    for path in [
+        "",
+        "-",
+        "$",
+        "-$",
+        ".a",
+        "a",
+        "--$.a",
+        " $.a",
+        "$.a ",
+        "$ .a",
+        "$.a\n",
+        "@.a",
+        "$a",
+        "$.",
+        "$[",
+        "$[]",
+        "$.a.",
+        "$.a[0",
+        "$.1",
+        "$.a-b",
+        "$['a']",
+        "$[\"a b\"]",
+        "$['a b]",
+        "$[ 'a b']",
+        "$.*",
+        "$[ *]",
+        "$[* ]",
+        "$..a",
+        "$..[*]",
+        "$[0,1]",
+        "$['a','b']",
+        "$[*,*]",
+        "$[0:1]",
+        "$[:]",
+        "$[?@.a]",
+        "$[00]",
+        "$[-0]",
+        "$[+1]",
+        "$[1.0]",
+        "$[9007199254740992]",
+        "$[-9007199254740992]",
+        r"$['\u0041 ']",
+        r"$['\u000a']",
+        r"$['\u001F']",
+        r"$['\u0020']",
+        r"$['\/']",
+        "$['\"\\\"']",
+        r"$['\x']",
+        "$['\n']",
+        "$['''']",
+        "$['\u{e9}']",
+        r"$['\ud83d\ude00 ']",
+        "$.length()",
+    ] {
+        refuse(maker, &["F-8.10", "I-1.2"], &format!("The path {path:?}"), &map(&[path]));
+    }
+    let seventeen: Vec<_> = (0..17).map(|n| format!("$.a{n}")).collect();
+    let seventeen: Vec<_> = seventeen.iter().map(String::as_str).collect();
+    for (name, on) in [
+        ("no path", &[][..]),
+        ("seventeen paths", &seventeen),
+        ("a path twice", &["$.a", "$.b", "$.a"]),
+        ("a path in both directions", &["$.a", "-$.a"]),
+        ("an item twice", &["$.a[1]", "$.a[1]"]),
+        ("two arrays", &["$.a[*]", "$.b[*]"]),
+        ("an array and an array in it", &["$.a[*].b", "$.a[*].b[*]"]),
+        ("an array of which one path takes an item", &["$.a[*].b[*].c", "$.a[*].c"]),
+        ("two fan-outs that differ in an item", &["$.a[0][*]", "$.a[1][*]"]),
+        ("two fan-outs, of which the second differs", &["$.x", "$.a[*].b", "$.b[*].a"]),
+    ] {
+        refuse(maker, CLAUSES, &format!("A definition over {name}"), &map(on));
+    }
+    for flag in ["unique", "sparse"] {
+        for value in [Value::Bool(false), Value::Null, Value::Int(1), Value::from("true")] {
+            refuse(maker, &["F-8.10"], &format!("{flag} that is {value:?}"), &with(flag, value));
+        }
+    }
+    for name in [
+        Value::from(""),
+        Value::from("n".repeat(256).as_str()),
+        Value::from("\u{e9}".repeat(128).as_str()),
+        Value::Int(1),
+        Value::Null,
+    ] {
+        let what = format!("The name {}", cbor::canonical(&name));
+        refuse(maker, &["F-7.2", "F-8.10", "I-1.1"], &what, &with("name", name));
+    }
+    for on in [
+        Value::from("$.a"),
+        Value::Null,
+        Value::Array(vec![Value::Int(1)]),
+        Value::Array(vec![texts(&["$.a"])]),
+    ] {
+        let what = format!("The paths {}", cbor::canonical(&on));
+        refuse(maker, &["F-8.10"], &what, &with("on", on));
+    }
+    for key in ["name", "on"] {
+        let mut map = map(&["$.a"]);
+        map.remove(key);
+        refuse(maker, &["F-8.10"], &format!("A definition without {key}"), &map);
+    }
+    for required in [texts(&["where"]), texts(&["on", "by"]), texts(&["id"])] {
+        let what = format!("A definition of a newer version, which requires {}", cbor::canonical(&required));
+        refuse(maker, &["F-7.3", "F-8.10"], &what, &with("required", required));
+    }
+    for required in [Value::from("on"), Value::Null, Value::Array(vec![Value::Int(1)])] {
+        let what = format!("A definition with {} as what it requires", cbor::canonical(&required));
+        refuse(maker, &["F-7.3", "F-8.10"], &what, &with("required", required));
+    }
+}
