@@ -47,6 +47,11 @@ table! {
     GiveKeys = "give keys yourself, with `holotype import --key FIELD` or `holotype put`",
     ImportInBatches = "import in several commits, with --batch N",
     NameInput = "name a file of JSON documents",
+    // Indexes.
+    ListIndexes = "`holotype index list` lists the indexes",
+    ReplaceIndex = "give it another name, or put it in the place of that one with --replace",
+    GiveIndexAnotherName = "take another name, or end that index first with `holotype index drop`",
+    LeaveOutUnique = "change these documents, or leave out --unique",
     // Reports.
     GivePageAFile = "give the page a file of its own",
     NameVectors = "run this in a checkout, or name the folder with --vectors",

@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand};
 use holotype::document::JsonMode;
 
 use crate::commands::{
-    backup, check, checkpoint, compact, conform, delete, export, find, gate, get, group, import, inspect,
-    jsonpath, put, salvage, scan, stats, torture, update, verify,
+    backup, check, checkpoint, compact, conform, delete, export, find, gate, get, group, import, index,
+    inspect, jsonpath, put, salvage, scan, stats, torture, update, verify,
 };
 
 const AFTER_HELP: &str = "\
@@ -59,6 +59,8 @@ pub(crate) enum Command {
     Find(find::FindArgs),
     /// Write what groups of documents have in common, with counts, sums and means, one group a line
     Group(group::GroupArgs),
+    /// Create, list, check, drop, rename and read the indexes of collections
+    Index(index::IndexArgs),
     /// Write what a JSONPath query (RFC 9535) selects of a JSON text to standard output, as one array
     Jsonpath(jsonpath::JsonPathArgs),
     /// Show how much there is, and what it takes

@@ -133,6 +133,10 @@ fn exit_of(error: &Error) -> Exit {
         // A stored document that is not one was damaged before its checksum was computed.
         Error::Corrupt(_) | Error::Decode { .. } => Exit::Damaged,
         Error::UnknownCollection { .. }
+        | Error::UnknownIndex { .. }
+        | Error::IndexExists { .. }
+        | Error::UniqueViolation { .. }
+        | Error::UniqueViolations { .. }
         | Error::KeyExists { .. }
         | Error::VersionMismatch { .. }
         | Error::NotOne { .. }
@@ -145,6 +149,7 @@ fn exit_of(error: &Error) -> Exit {
         | Error::DocumentTooLarge { .. }
         | Error::TooDeep { .. }
         | Error::InvalidName { .. }
+        | Error::InvalidIndex { .. }
         | Error::Query { .. }
         | Error::QueryTooDeep { .. }
         | Error::PatternTooLarge { .. }
@@ -178,6 +183,7 @@ fn advice(path: &Path, error: &Error) -> Option<Advice> {
         Error::Corrupt(_) | Error::Decode { .. } => Advice::VerifyAndSalvage,
         Error::StorageFull { .. } => Advice::FreeSpace,
         Error::UnknownCollection { .. } => Advice::ListCollections,
+        Error::UnknownIndex { .. } => Advice::ListIndexes,
         Error::IdsExhausted => Advice::GiveKeys,
         Error::LimitReached { .. } if error.advice().is_some() => Advice::ImportInBatches,
         _ => return None,

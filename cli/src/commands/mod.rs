@@ -12,6 +12,7 @@ pub(crate) mod gate;
 pub(crate) mod get;
 pub(crate) mod group;
 pub(crate) mod import;
+pub(crate) mod index;
 pub(crate) mod inspect;
 pub(crate) mod jsonpath;
 pub(crate) mod put;
@@ -35,6 +36,7 @@ pub(crate) fn run(command: &Command) -> Result<Exit> {
         Command::Find(args) => find::run(args),
         Command::Get(args) => get::run(args),
         Command::Group(args) => group::run(args),
+        Command::Index(args) => index::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Jsonpath(args) => jsonpath::run(args),
         Command::Put(args) => put::run(args),

@@ -35,6 +35,10 @@ fn followed(advice: Advice) -> fn() {
         Advice::GiveKeys => keys_are_given,
         Advice::ImportInBatches => it_is_imported_in_batches,
         Advice::NameInput => the_input_is_named,
+        Advice::ListIndexes => the_indexes_are_listed,
+        Advice::ReplaceIndex => the_index_is_replaced,
+        Advice::GiveIndexAnotherName => the_index_gets_another_name,
+        Advice::LeaveOutUnique => the_index_is_not_unique,
         Advice::GivePageAFile => the_page_gets_a_file,
         Advice::NameVectors => the_vectors_are_named,
         Advice::PrintJson => all_is_printed_as_json,
@@ -369,4 +373,47 @@ fn all_is_printed_as_json() {
     let json: serde_json::Value =
         serde_json::from_str(&bench.run_args(arguments().chain(["--json"])).out).unwrap();
     assert!(json["failed"].as_array().unwrap().len() as u64 > more.parse().unwrap(), "{json}");
+}
+
+/// Notes with an index over `bird`.
+fn indexed() -> Bench {
+    let bench = notes();
+    bench.run("index create s.holo notes birds --on $.bird").done();
+    bench
+}
+
+fn the_indexes_are_listed() {
+    let bench = indexed();
+    told(Advice::ListIndexes, 1, bench.run("index scan s.holo notes bird"));
+    told(Advice::ListIndexes, 1, bench.run("index drop s.holo notes bird"));
+    assert!(bench.run("index list s.holo").done().contains("\"birds\""));
+    assert_eq!(bench.run("index scan s.holo notes birds --limit 1").done(), "{\"bird\":\"siskin\"}\n");
+}
+
+fn the_index_is_replaced() {
+    let bench = indexed();
+    let command = "index create s.holo notes birds --on $.ring";
+    told(Advice::ReplaceIndex, 1, bench.run(command));
+    bench.run("index create s.holo notes rings --on $.ring").done();
+    bench.run(&format!("{command} --replace")).done();
+}
+
+fn the_index_gets_another_name() {
+    let bench = indexed();
+    bench.run("index create s.holo notes rings --on $.ring").done();
+    told(Advice::GiveIndexAnotherName, 1, bench.run("index rename s.holo notes rings birds"));
+    bench.run("index rename s.holo notes rings more").done();
+    bench.run("index drop s.holo notes birds").done();
+    bench.run("index rename s.holo notes more birds").done();
+}
+
+fn the_index_is_not_unique() {
+    let bench = indexed();
+    bench.run_args(["put", "s.holo", "notes", "7", "{\"bird\":\"wren\"}"]).done();
+    let command = "index create s.holo notes one --on $.bird";
+    told(Advice::LeaveOutUnique, 1, bench.run(&format!("{command} --unique")));
+    bench.run(command).done();
+    bench.run("index drop s.holo notes one").done();
+    bench.run_args(["put", "s.holo", "notes", "7", "{\"bird\":\"robin\"}"]).done();
+    bench.run(&format!("{command} --unique")).done();
 }

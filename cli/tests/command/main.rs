@@ -10,6 +10,7 @@ mod documents;
 mod find;
 mod gate;
 mod gate_shards;
+mod indexes;
 mod inspect;
 mod jsonpath;
 mod killed;

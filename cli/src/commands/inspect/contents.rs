@@ -241,6 +241,7 @@ impl Page {
                 PageKind::SegmentTable => "segment_table",
                 PageKind::Primary => "primary",
                 PageKind::SegmentList => "segment_list",
+                PageKind::Indexes => "indexes",
             },
             level: view.header.level,
             entry_count: view.header.entry_count,
