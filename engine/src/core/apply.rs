@@ -107,7 +107,10 @@ impl Shared {
     /// Changes the entries of indexes, which the changes of documents come with.
     fn apply_entries<'v>(&self, mut applying: Applying<'v>, batch: &mut Batch) -> Applying<'v> {
         // All that one commit changes is there from one place on, whichever of its records that is.
-        let Some(at) = batch.changes.last().map(|last| last.address) else { return applying };
+        let at = match batch.changes.last() {
+            Some(last) if batch.entries.settled_len() > 0 => last.address,
+            _ => return applying,
+        };
         for number in 0..batch.entries.settled_len() {
             if number > 0 && number % AT_ONCE == 0 {
                 applying = applying.pause().resume();

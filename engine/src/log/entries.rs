@@ -91,6 +91,9 @@ impl EntryChanges {
 
     /// No change comes any more: what is left of them is the last one of each entry.
     pub(crate) fn settle(&mut self) {
+        if self.made.is_empty() {
+            return;
+        }
         let mut order: Vec<usize> = (0..self.made.len()).collect();
         // Stable: of one entry's changes the last one stays the last.
         order.sort_by(|one, other| self.place(*one).cmp(&self.place(*other)));

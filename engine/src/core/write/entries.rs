@@ -87,11 +87,11 @@ impl WriteTxn {
     #[inline]
     pub(crate) fn call<R>(&mut self, call: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         let (changes, entries) = (self.batch.changes.len(), self.batch.entries.len());
-        let answer = call(self)?;
-        if self.batch.entries.len() > entries {
+        let answer = call(self);
+        if self.batch.entries.len() > entries && answer.is_ok() {
             self.check_unique(entries).inspect_err(|_| self.undo_to(changes))?;
         }
-        Ok(answer)
+        answer
     }
 
     #[cold]
