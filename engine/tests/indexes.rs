@@ -289,6 +289,45 @@ fn a_place_that_is_taken_twice_for_a_while_refuses_no_unique_index() {
     assert!(matches!(refused, Err(Error::UniqueViolation { key: Key::Int(8), .. })), "{refused:?}");
 }
 
+#[test]
+fn one_build_that_ends_takes_no_other_with_it() {
+    let c = Db::in_memory().collection("c");
+    c.insert_many((0..1000).map(|n| doc! { "n": n, "m": n })).expect("memory refuses nothing");
+    let mut round = 0;
+    c.create_index_with(by("n", &["$.n"]), false, |_| {
+        round += 1;
+        if round == 1 {
+            let cancelled =
+                c.create_index_with(by("m", &["$.m"]), false, |_| std::ops::ControlFlow::Break(()));
+            assert!(matches!(cancelled, Err(Error::Cancelled { .. })));
+        }
+        c.put(round, doc! { "n": -round }).expect("memory refuses nothing");
+        std::ops::ControlFlow::Continue(())
+    })
+    .expect("it can be");
+    assert!(is_whole(&c, "n"));
+}
+
+#[test]
+fn a_long_tuple_that_changes_behind_its_cut_while_an_index_is_built_is_looked_at_again() {
+    let c = Db::in_memory().collection("c");
+    let long = |last: i64| format!("{}{last}", "x".repeat(2000));
+    c.insert_many((0..600).map(|n| doc! { "n": if n < 2 { long(n) } else { n.to_string() } }))
+        .expect("there is room");
+    let mut is_changed = false;
+    let made = c.create_index_with(by("n", &["$.n"]).unique(), false, |_| {
+        if !is_changed {
+            c.put(2, doc! { "n": long(0) }).expect("nothing refuses it yet");
+            is_changed = true;
+        }
+        std::ops::ControlFlow::Continue(())
+    });
+    assert!(
+        matches!(&made, Err(Error::UniqueViolations { violations, .. }) if violations.len() == 1),
+        "{made:?}"
+    );
+}
+
 //= spec/index.md#i-5-2-an-end-before-its-time
 //= type=test
 //# A build that is cancelled, or fails, changes nothing.
@@ -320,7 +359,12 @@ fn long_tuples_are_told_apart_by_their_documents() {
     assert_eq!(keys(index.prefix((), &long("c")).expect("there")), [0; 0]);
     let refused = c.insert(doc! { "n": long("a") });
     assert!(matches!(refused, Err(Error::UniqueViolation { key: Key::Int(2), .. })), "{refused:?}");
-    c.insert(doc! { "n": long("c") }).expect("it differs");
+    let added = c.insert(doc! { "n": long("c") }).expect("it differs");
+    let refused = c.put(&added, doc! { "n": long("a") });
+    assert!(
+        matches!(refused, Err(Error::UniqueViolation { key: Key::Int(2), .. })),
+        "behind the cut: {refused:?}"
+    );
     let twice = c.drop_index("n").and_then(|_| c.insert(doc! { "n": long("a") }));
     twice.expect("nothing refuses it");
     let twice = c.create_index(by("n", &["$.n"]).unique());

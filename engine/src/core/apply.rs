@@ -131,7 +131,9 @@ impl Shared {
                     entries.index.remove(key);
                     entries.set_newest_len(entries.newest_len() - 1);
                 }
-                _ => {}
+                // A long tuple may be another one behind its cut.
+                Some(_) => self.suspect(target, entry),
+                None => {}
             }
             batch.entries.found.push(before);
         }

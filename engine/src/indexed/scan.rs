@@ -40,8 +40,8 @@ impl IndexEntry {
         &self.key
     }
 
-    /// The place of the entry in the order of its index, to go on from with [`Index::after`](super::Index::after). It stays valid for as long as there is an
-    /// index of this definition, whatever is written meanwhile.
+    /// The place of the entry in the order of its index: [`Index::after`](super::Index::after) goes on from it. It stays
+    /// valid for as long as there is an index of this definition, whatever is written meanwhile.
     pub fn place(&self) -> &[u8] {
         &self.bytes
     }

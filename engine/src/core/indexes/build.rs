@@ -125,8 +125,8 @@ impl IndexBuild {
         under_way.building.end();
         let documents = &under_way.naming.documents;
         let targets = documents.targets().unwrap_or_default();
-        let is_other =
-            |target: &&Target| target.entries.id != under_way.target.entries.id || target.building.is_none();
+        // Several may be built at a time, and none of them has an id yet.
+        let is_other = |target: &&Target| !Arc::ptr_eq(&target.entries, &under_way.target.entries);
         documents.set_targets(targets.iter().filter(is_other).cloned().collect());
     }
 
@@ -258,8 +258,6 @@ impl UnderWay {
             if let Some((values, key, other)) = found {
                 let values = values.into_iter().flatten().flatten().collect();
                 violations.push((values, key, other));
-                // What is taken twice now may be refused later, so it stays suspect.
-                self.building.suspect(&tuple);
             }
             if violations.len() == VIOLATIONS_MAX {
                 break;

@@ -64,6 +64,15 @@ impl WriteTxn {
                 definition.entries(RawDocument::from_verified(body), key, limits, after)?;
             }
             let change = self.batch.changes.len();
+            if definition.is_unique() {
+                // What lies behind the cut of a long tuple changes no entry, and may be another document's.
+                for entry in after.iter().filter(|entry| before.has(entry)) {
+                    if definition.outline(entry, limits).is_ok_and(|outline| outline.is_long) {
+                        let again = EntryChange { target, entry, is_there: true, collection };
+                        self.batch.entries.push(change, again);
+                    }
+                }
+            }
             for difference in before.diff(after) {
                 let (entry, is_there) = match difference {
                     Difference::Here(_) if seeded::is_on(Bug::EntryNotRemoved) => continue,

@@ -1,6 +1,7 @@
 //! Which entries of indexes a transaction has made or taken away, and how entries are looked up.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use crate::document::{Key, KeyRef};
 use crate::error::Result;
@@ -71,8 +72,14 @@ impl EntryOverlay {
 
     /// The entries of an index that were changed and lie in `range`.
     pub(super) fn in_range(&self, id: u32, range: &KeyRange) -> BTreeMap<Key, bool> {
-        let changed = self.last.range((id, Box::default())..).take_while(|((of, _), _)| *of == id);
+        let from = match &range.from {
+            Bound::Included(Key::Bytes(from)) | Bound::Excluded(Key::Bytes(from)) => from.clone(),
+            _ => Box::default(),
+        };
+        let changed = self.last.range((id, from)..).take_while(|((of, _), _)| *of == id);
         let changed = changed.map(|((_, entry), is_there)| (Key::Bytes(entry.clone()), *is_there));
+        let up_to = KeyRange { from: Bound::Unbounded, to: range.to.clone() };
+        let changed = changed.take_while(|(entry, _)| up_to.contains(entry));
         changed.filter(|(entry, _)| range.contains(entry)).collect()
     }
 }
