@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use holotype::seeded::{Bug, switch_on};
+use holotype_crash_tests::crash::{Scope, run};
 use holotype_crash_tests::seeded::{CHECKS, ELSEWHERE, found_in, is_for_a_check, table, try_bug_first_by};
+use holotype_crash_tests::setup::Setup;
 
 fn file_of_the_repository(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
@@ -91,4 +93,17 @@ fn a_frame_in_a_synced_sector_is_found_where_a_power_cut_leaves_garbage_and_only
         outcome.is_err()
     };
     assert_eq!(["crash", "garbage"].map(noticed), [false, true]);
+}
+
+/// What is wrong after any power cut is met first where it is the last of a row: the walk is depth first.
+#[test]
+fn a_third_power_cut_in_a_row_is_judged_as_the_first_is() {
+    for cuts in 1..=3 {
+        switch_on(Some(Bug::OpeningFrameNotSynced));
+        let ran = run(&Scope::new(Setup::TINY, 1, cuts));
+        switch_on(None);
+        let (tally, failure) = ran.expect_err("the mistake shows after each");
+        let met = failure.trail.iter().filter(|line| line.starts_with("power cut")).count();
+        assert_eq!(met, cuts as usize, "{tally}\n{failure}");
+    }
 }

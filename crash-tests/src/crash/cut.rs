@@ -207,24 +207,3 @@ fn key(disk: &SimDisk, oracle: &Oracle, cuts: u32) -> u64 {
     (disk.fingerprint(), oracle, cuts).hash(&mut hasher);
     hasher.finish()
 }
-
-#[cfg(all(test, feature = "seeded"))]
-mod tests {
-    use holotype::seeded::{Bug, switch_on};
-
-    use crate::crash::{Scope, run};
-    use crate::setup::Setup;
-
-    /// What is wrong after any power cut is met first where it is the last of a row: the walk is depth first.
-    #[test]
-    fn a_third_power_cut_in_a_row_is_judged_as_the_first_is() {
-        for cuts in 1..=3 {
-            switch_on(Some(Bug::OpeningFrameNotSynced));
-            let ran = run(&Scope::new(Setup::TINY, 1, cuts));
-            switch_on(None);
-            let (tally, failure) = ran.expect_err("the mistake shows after each");
-            let met = failure.trail.iter().filter(|line| line.starts_with("power cut")).count();
-            assert_eq!(met, cuts as usize, "{tally}\n{failure}");
-        }
-    }
-}
