@@ -211,6 +211,18 @@ catalogue! {
     CheckpointOfUnwritten,
     /// Only one slot names a new checkpoint, and the places of the one before the last are given out.
     CheckpointInOneSlot,
+    /// A new checkpoint is named without the one before.
+    CheckpointNamedAlone,
+    /// What the one before the last checkpoint held is given out before a slot names the new one.
+    CheckpointFreedBeforeSlots,
+    /// A slot is written before the other one, written just before, is synced.
+    SlotsInOneSync,
+    /// A checkpoint says of the log where it stood when its root was written.
+    ReplayFromTheRoot,
+    /// A page counts wherever its checksum holds, of whatever checkpoint it is.
+    PageOfAnyCheckpoint,
+    /// At opening, segments stay in place that were freed before both checkpoints.
+    FreedKeptAtOpening,
     /// The next checkpoint names one that could not be read as the one before.
     UnreadableCheckpointNamed,
     /// A freed segment is given out before any checkpoint has it as freed.

@@ -23,6 +23,7 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::FirstSuccessorAlone, "engine/tests/forged/removed.rs"),
     (Bug::ClaimsOfFirstSuccessorAlone, "engine/tests/forged/removed.rs"),
     (Bug::PlaceHeldTwice, "engine/tests/forged/removed.rs"),
+    (Bug::PageOfAnyCheckpoint, "engine/tests/forged/removed.rs"),
     (Bug::StretchesAnywhere, "engine/tests/forged/removed.rs"),
     (Bug::EndedSnapshotAnswers, "engine/tests/snapshots.rs"),
     (Bug::KeptUnsettled, "engine/src/core/read/tests.rs"),

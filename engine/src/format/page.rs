@@ -20,6 +20,7 @@ use std::ops::Range;
 use super::checksum::{crc, crc_append};
 use super::fields::{put, u32_at};
 use super::{Lineage, Lsn};
+use crate::seeded::{self, Bug};
 
 /// The length of a page header.
 pub const PAGE_HEADER_LEN: usize = 32;
@@ -243,6 +244,7 @@ pub enum PageFault {
 }
 
 fn seeded_crc(lineage: &Lineage, checkpoint: Lsn, number: u32, rest: &[u8]) -> u32 {
+    let checkpoint = if seeded::is_on(Bug::PageOfAnyCheckpoint) { Lsn::ZERO } else { checkpoint };
     let life = crc_append(crc(lineage), &checkpoint.0.to_le_bytes());
     crc_append(crc_append(life, &number.to_le_bytes()), rest)
 }

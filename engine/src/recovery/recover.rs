@@ -107,7 +107,8 @@ pub(crate) fn recover(
     };
     let highest_incarnation = claims.incarnation.max(scan.highest_incarnation());
     let checkpoints = start.checkpoints;
-    reclaim(&mut replay.accounts, segments, slot.reuse_floor());
+    let floor = if seeded::is_on(Bug::FreedKeptAtOpening) { Lsn::ZERO } else { slot.reuse_floor() };
+    reclaim(&mut replay.accounts, segments, floor);
     let mut held = held(slot, &replay.accounts, &checkpoints)?;
     let end = scan.into_end(&held)?;
     if !seeded::is_on(Bug::ReservationGivenOut) {

@@ -78,6 +78,35 @@ pub(crate) fn a_first_stretch_that_begins_elsewhere_is_damage() {
     }
 }
 
+// spec: F-8.1. A lost write leaves what stood there before, under a checksum that was right.
+#[test]
+pub(crate) fn a_leaf_of_the_checkpoint_that_stood_in_the_same_place_is_damage() {
+    let after = |rounds: i64| {
+        let store = Forge::of(&sizes(), |db: &Db| {
+            for round in 0..rounds {
+                db.collection("c").put(1, n(round)).expect("there is room");
+                db.checkpoint().expect("nothing hinders it");
+            }
+        });
+        let root = store.newest().checkpoints[0].expect("it was taken");
+        (store, (root.root_physical, root.root_offset))
+    };
+    let (mut store, place) = after(9);
+    let (former, _) =
+        (1..9).rev().map(after).find(|(_, before)| *before == place).expect("places are used again");
+    // The first page of a checkpoint is the only leaf of its collection.
+    let at = store.newest().geometry.segment_offset(place.0) as usize + 64;
+    let lsn = former.newest().checkpoints[0].expect("it was taken").lsn;
+    let leaf = Page::parse(&former.bytes[at..], &former.newest().lineage, lsn, 0).expect("it is sound");
+    assert_eq!(leaf.header().kind, PageKind::Primary);
+    let leaf = at..at + leaf.page_len();
+    assert_ne!(store.bytes[leaf.clone()], former.bytes[leaf.clone()]);
+    store.bytes[leaf.clone()].copy_from_slice(&former.bytes[leaf]);
+    let db = store.open_with(&sizes()).expect("the checkpoint before serves instead");
+    let found = db.collection("c").get(1).expect("it can be read").expect("it is there");
+    assert_eq!(found.to_document().expect("it is sound"), n(8));
+}
+
 // spec: P-3.6
 #[test]
 fn a_segment_that_is_said_to_be_freed_and_has_live_records_is_a_problem() {

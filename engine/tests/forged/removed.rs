@@ -6,7 +6,7 @@ use super::{accounts, checkpoints, claims, frames, replaced, slots};
 
 #[test]
 fn without_its_rule_each_scenario_is_red() {
-    let scenarios: [(Bug, fn()); 8] = [
+    let scenarios: [(Bug, fn()); 9] = [
         (
             Bug::IncarnationFromTheSlotAlone,
             frames::a_leftover_of_an_incarnation_that_no_slot_names_never_comes_back,
@@ -19,6 +19,10 @@ fn without_its_rule_each_scenario_is_red() {
         (Bug::FirstSuccessorAlone, frames::where_no_successor_is_named_the_log_goes_on_in_whichever_fits),
         (Bug::ClaimsOfFirstSuccessorAlone, claims::where_no_successor_is_named_all_headers_are_looked_at),
         (Bug::PlaceHeldTwice, checkpoints::a_log_segment_in_the_place_of_the_checkpoint_before_is_damage),
+        (
+            Bug::PageOfAnyCheckpoint,
+            checkpoints::a_leaf_of_the_checkpoint_that_stood_in_the_same_place_is_damage,
+        ),
         (Bug::ReplacedNotCompared, replaced::a_record_names_the_version_that_its_key_has_by_then),
         (Bug::StretchesAnywhere, checkpoints::a_first_stretch_that_begins_elsewhere_is_damage),
     ];

@@ -147,7 +147,7 @@ impl Core {
 
     /// One step: writes some more entries. Whether there are more.
     pub(crate) fn write_checkpoint(&self, job: &mut CheckpointJob) -> Result<bool> {
-        let mut sink = Sink { core: self };
+        let mut sink = self;
         for _ in 0..ENTRIES_AT_ONCE {
             if job.current.is_none() {
                 let Some((entry, cursor)) = job.rest.pop() else { return Ok(false) };
@@ -187,8 +187,10 @@ impl Core {
 
     /// The rest of its pages, and a sync of all of them.
     pub(crate) fn seal_checkpoint(&self, job: CheckpointJob) -> Result<SealedCheckpoint> {
-        let CheckpointJob { end, table, last_id, catalog, indexes, writer: pages, .. } = job;
-        let segments = pages.segments().to_vec();
+        let CheckpointJob { mut end, table, last_id, catalog, indexes, writer: mut pages, .. } = job;
+        if seeded::is_on(Bug::ReplayFromTheRoot) {
+            end = LogEnd { lsn: end.lsn, ..self.writer()?.appender.end().clone() };
+        }
         let kept = read(&self.shared.catalog).kept.clone();
         let contents = Contents {
             catalog: &catalog,
@@ -203,13 +205,12 @@ impl Core {
             reserved: Reserved { next: end.reserved[0], after: end.reserved[1] },
             kept: &kept,
         };
-        let mut sink = Counted { sink: Sink { core: self }, allocated: segments };
-        let sealed = pages.finish(&mut sink, contents).and_then(|written| {
+        let sealed = pages.finish(&mut &*self, contents).and_then(|written| {
             self.sync_checkpoint()?;
             Ok(SealedCheckpoint { end, written })
         });
         if sealed.is_err() {
-            self.give_up_checkpoint(&sink.allocated)?;
+            self.give_up_checkpoint(pages.segments())?;
         }
         sealed
     }
@@ -273,7 +274,9 @@ impl Core {
     /// A sync behind a slot that was written.
     pub(crate) fn sync_slot(&self) -> Result<()> {
         let generation = self.writer()?.superblock.generation;
-        self.shared.log.storage.sync()?;
+        if !(seeded::is_on(Bug::SlotsInOneSync) && generation.is_multiple_of(2)) {
+            self.shared.log.storage.sync()?;
+        }
         self.writer()?.slot_synced(generation);
         Ok(())
     }
@@ -340,8 +343,14 @@ impl Writer {
     /// One slot names it, and as the one before that which was sound until now (spec: P-2.4).
     fn name_checkpoint(&mut self, sealed: &SealedCheckpoint) -> Result<()> {
         let newest = sealed.reference();
+        if seeded::is_on(Bug::CheckpointFreedBeforeSlots) {
+            let sound = self.checkpoints.sound().cloned();
+            let released = sound.map(|sound| self.checkpoints.publish(sound));
+            self.release(released.unwrap_or_default());
+        }
         let sound = match self.superblock.checkpoints[0] {
             named if seeded::is_on(Bug::UnreadableCheckpointNamed) => named,
+            _ if seeded::is_on(Bug::CheckpointNamedAlone) => None,
             _ => self.checkpoints.sound().map(|held| held.reference),
         };
         let is_early = seeded::is_on(Bug::CheckpointNotSynced) || seeded::is_on(Bug::CheckpointOfUnwritten);
@@ -413,34 +422,12 @@ impl Item {
 }
 
 /// Where the pages go: the writer is held for a place, and not for what is written there.
-struct Sink<'a> {
-    core: &'a Core,
-}
-
-impl PageSink for Sink<'_> {
+impl PageSink for &Core {
     fn allocate(&mut self) -> Result<u32> {
-        self.core.writer()?.allocate()
+        self.writer()?.allocate()
     }
 
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
-        self.core.shared.log.storage.write_all_at(at, bytes)
-    }
-}
-
-/// A sink that keeps note of what was taken, for when the checkpoint does not come to be.
-struct Counted<'a> {
-    sink: Sink<'a>,
-    allocated: Vec<u32>,
-}
-
-impl PageSink for Counted<'_> {
-    fn allocate(&mut self) -> Result<u32> {
-        let physical = self.sink.allocate()?;
-        self.allocated.push(physical);
-        Ok(physical)
-    }
-
-    fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
-        self.sink.write_at(at, bytes)
+        self.shared.log.storage.write_all_at(at, bytes)
     }
 }

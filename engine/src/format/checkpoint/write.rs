@@ -100,14 +100,14 @@ impl CheckpointWriter {
         self.pages.segments()
     }
 
-    /// Writes what leads to the trees, and the root behind everything else.
+    /// Writes what leads to the trees, and the root behind everything else: once.
     ///
     /// # Errors
     /// Those of the sink; `LimitReached` for what does not fit into a page.
     ///
     /// # Panics
     /// If the contents are not in order, or cannot be.
-    pub fn finish(mut self, sink: &mut impl PageSink, contents: Contents<'_>) -> Result<Written> {
+    pub fn finish(&mut self, sink: &mut impl PageSink, contents: Contents<'_>) -> Result<Written> {
         let is_ascending = contents.catalog.is_sorted_by(|a, b| a.id < b.id);
         assert!(is_ascending, "collections are in the order of their ids");
         let is_ascending = contents.indexes.is_sorted_by(|a, b| a.id < b.id);
@@ -205,7 +205,7 @@ impl CheckpointWriter {
         vec![len_max; pages]
     }
 
-    fn root(mut self, sink: &mut impl PageSink, root: &Root) -> Result<Written> {
+    fn root(&mut self, sink: &mut impl PageSink, root: &Root) -> Result<Written> {
         let header = PageHeader {
             number: 0,
             tree: 0,

@@ -15,7 +15,7 @@ fn finish(catalog: &[CatalogEntry], table: &[TableEntry], kept: &Document) -> Re
     let given = Given::new(Vec::new());
     let (log, reserved) = (given.log, given.reserved);
     let mut disk = Disk::new(tiny());
-    let writer = CheckpointWriter::new(disk.geometry, &LINEAGE, LSN, LSN);
+    let mut writer = CheckpointWriter::new(disk.geometry, &LINEAGE, LSN, LSN);
     let written =
         writer.finish(&mut disk, Contents { catalog, indexes: &[], table, last: 9, log, reserved, kept })?;
     Ok((disk, written))
@@ -144,7 +144,7 @@ fn pages_fill_a_segment_and_an_entry_that_needs_more_has_a_page_of_its_own() {
         let given = Given::new(Vec::new());
         let (log, reserved, kept) = (given.log, given.reserved, kept(len_max - PAGE_HEADER_LEN - 100));
         let mut disk = Disk::new(geometry);
-        let writer = CheckpointWriter::new(geometry, &LINEAGE, LSN, LSN);
+        let mut writer = CheckpointWriter::new(geometry, &LINEAGE, LSN, LSN);
         let contents =
             Contents { catalog: &catalog, indexes: &[], table: &[], last: 9, log, reserved, kept: &kept };
         let written = writer.finish(&mut disk, contents).expect("there is room");
