@@ -217,6 +217,8 @@ catalogue! {
     CheckpointFreedBeforeSlots,
     /// A slot is written before the other one, written just before, is synced.
     SlotsInOneSync,
+    /// A slot is written whatever has become of the other one.
+    SlotNotReadBack,
     /// A checkpoint says of the log where it stood when its root was written.
     ReplayFromTheRoot,
     /// A page counts wherever its checksum holds, of whatever checkpoint it is.

@@ -41,6 +41,7 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::GrowthNotZeroed, "engine/tests/order_of_writes/main.rs"),
     (Bug::ReadOnlyFeatureIgnored, "engine/tests/forged/removed.rs"),
     (Bug::SlotOverstated, "engine/tests/order_of_writes/main.rs"),
+    (Bug::SlotNotReadBack, "engine/tests/order_of_writes/main.rs"),
     (Bug::ReservationGivenOut, "engine/tests/order_of_writes/main.rs"),
     (Bug::PartsUncounted, "engine/src/log/pieces/tests.rs"),
     (Bug::CollectionIdsFromTheCatalog, "engine/tests/forged/removed.rs"),

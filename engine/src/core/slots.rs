@@ -1,7 +1,7 @@
 //! Writing superblock slots.
 
 use crate::error::{Error, Result};
-use crate::format::superblock::{SLOT_OFFSETS, Superblock};
+use crate::format::superblock::{SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, parse_slot};
 use crate::seeded::{self, Bug};
 
 use super::writer::Writer;
@@ -25,6 +25,7 @@ impl Writer {
             self.shared.log.storage.sync()?;
             self.slot_synced(self.superblock.generation);
         }
+        self.mend_newest_slot()?;
         let mut slot = self.superblock.clone();
         let step = if seeded::is_on(Bug::SlotWrittenInPlace) { 2 } else { 1 };
         let generation = slot.generation.checked_add(step);
@@ -40,6 +41,23 @@ impl Writer {
         self.superblock = slot;
         self.slot_unsynced = true;
         Ok(())
+    }
+
+    //= spec/format.md#f-3-5-writing-a-slot
+    //# Before it writes a slot, a writer MUST read the other one, and where that is not as it was written,
+    //# write it anew from what it knows, and sync.
+    /// The newest slot is the only one while the other is written. One that the disk has damaged, or refuses to read, is no longer the newest
+    /// valid one, so that writing it again keeps the order of slots.
+    fn mend_newest_slot(&self) -> Result<()> {
+        let (storage, index) = (&self.shared.log.storage, self.superblock.slot());
+        let mut found = [0; SLOT_LEN];
+        let is_there = storage.read_full(SLOT_OFFSETS[index], &mut found).is_ok();
+        let is_whole = matches!(parse_slot(&found, index), Slot::Valid(slot) if *slot == self.superblock);
+        if is_there && is_whole || seeded::is_on(Bug::SlotNotReadBack) {
+            return Ok(());
+        }
+        storage.write_all_at(SLOT_OFFSETS[index], &self.superblock.encode())?;
+        storage.sync()
     }
 
     /// A sync that began after the slot of this generation was written has returned.

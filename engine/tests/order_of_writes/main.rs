@@ -6,6 +6,7 @@ mod recorder;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use holotype::storage::Storage;
 use holotype::{Background, Db, Durability, Options, Value, doc};
 
 use recorder::{Event, Recorder, SEGMENTS_START, SLOTS, Slot, file_after};
@@ -150,6 +151,31 @@ fn slots_are_written_in_turn_with_a_sync_between_any_two() {
         }
     }
     assert!(pairs > 20);
+}
+
+//= spec/format.md#f-3-5-writing-a-slot
+//# Before it writes a slot, a writer MUST read the other one, and where that is not as it was written,
+//# write it anew from what it knows, and sync.
+#[test]
+fn a_slot_that_was_damaged_meanwhile_is_written_anew_before_the_other() {
+    let disk = Recorder::new();
+    let db = open(&disk);
+    put(&disk, &db, 1, 20);
+    let before = disk.take();
+    let (_, newest) = *slots(&before).last().expect("a slot is written at creation");
+    disk.damage(SLOTS[newest.index] + 360);
+    db.checkpoint().expect("nothing hinders it");
+    let events = disk.events();
+    let written = slots(&events);
+    let [(anew, first), (at, second)] = written[..2] else { panic!("a checkpoint writes two slots") };
+    assert_eq!(first.index, newest.index);
+    assert_eq!((first.generation(), second.generation()), (newest.generation(), newest.generation() + 1));
+    assert!(events[anew..at].contains(&Event::Sync));
+    // The power cut takes the other slot with it.
+    let file = file_after(&[&before, &events[..at]].concat());
+    file.write_at(SLOTS[second.index] + 360, &[0xFF]).expect("memory takes all");
+    let db = Db::open_on(file, &options()).expect("there is one slot");
+    assert_eq!(db.collection("a").len().expect("it is there"), 1);
 }
 
 //= spec/format.md#f-3-5-writing-a-slot
@@ -428,8 +454,9 @@ fn a_new_life_begins_with_its_slot_then_its_opening_frame_each_synced() {
 #[test]
 fn a_wrong_order_of_writes_goes_not_unnoticed() {
     use holotype::seeded::{Bug, assert_noticed};
-    let checks: [(Bug, fn()); 3] = [
+    let checks: [(Bug, fn()); 4] = [
         (Bug::GrowthNotZeroed, a_grown_range_is_filled_with_zeros_before_anything_is_placed_there),
+        (Bug::SlotNotReadBack, a_slot_that_was_damaged_meanwhile_is_written_anew_before_the_other),
         (Bug::SlotOverstated, a_slot_states_no_more_than_was_durable_when_it_was_written),
         (Bug::ReservationGivenOut, each_segment_is_opened_where_its_predecessors_reserved_it),
     ];

@@ -93,6 +93,13 @@ impl Recorder {
         self.events.lock().expect("nobody panics with it").push(event);
     }
 
+    /// The disk changes a byte by itself.
+    pub(crate) fn damage(&self, at: u64) {
+        let mut byte = [0];
+        assert_eq!(self.inner.read_at(at, &mut byte).expect("memory can be read"), 1);
+        self.inner.write_at(at, &[!byte[0]]).expect("memory takes all");
+    }
+
     pub(crate) fn acknowledge(&self) {
         self.note(Event::Acknowledged);
     }
