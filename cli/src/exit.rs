@@ -156,6 +156,7 @@ fn exit_of(error: &Error) -> Exit {
         | Error::Parameter { .. }
         | Error::InvalidCursor { .. }
         | Error::InvalidQuery { .. }
+        | Error::IndexCannotServe { .. }
         | Error::InvalidPath { .. }
         | Error::InvalidPatch { .. }
         | Error::InvalidPointer { .. }

@@ -366,6 +366,13 @@ pub enum Error {
         /// The name asked for.
         index: String,
     },
+    /// A query cannot be answered by the index that its hint names.
+    IndexCannotServe {
+        /// The name of the index.
+        index: String,
+        /// Why not.
+        what: &'static str,
+    },
     /// The collection has an index of this name already, with another definition.
     IndexExists {
         /// The collection.

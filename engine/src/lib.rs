@@ -99,8 +99,9 @@ pub use doc_ref::{DocRef, DocView};
 pub use document::{AsKey, Document, Key, KeyRef, Value};
 pub use error::{Clause, Corruption, Error, Result};
 pub use find::{
-    Cursor, Found, FoundAs, FoundKeys, GroupBy, IntoExpression, IntoFilter, Projected, ProjectedDoc,
-    Projection, Query, QueryProgress, SORT_MEMORY_DEFAULT, Sort,
+    Cursor, Found, FoundAs, FoundKeys, GroupBy, Hint, IntoExpression, IntoFilter, PlanAccess, PlanActual,
+    PlanIndex, PlanOrder, Projected, ProjectedDoc, Projection, Query, QueryPlan, QueryProgress,
+    SORT_MEMORY_DEFAULT, Sort,
 };
 pub use handle::Handle;
 pub use indexed::{

@@ -7,7 +7,8 @@ use crate::db::Db;
 use crate::doc_ref::{DocRef, DocView};
 use crate::document::{AsKey, Key, KeyRef};
 use crate::error::Result;
-use crate::index::{KeyRange, Naming};
+use crate::index::{Documents, KeyRange, Naming};
+use crate::indexed::Indexed;
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
 use crate::txn::Registered;
@@ -171,6 +172,32 @@ impl Scan {
     /// The store that is scanned.
     pub(crate) fn store(&self) -> &Db {
         &self.walk.db
+    }
+
+    /// The collection.
+    pub(crate) fn documents(&self) -> &Documents {
+        &self.walk.cursor.naming().documents
+    }
+
+    /// The indexes of the state that the scan holds, in the order of their names; but for those that cannot be told.
+    pub(crate) fn indexes_in_its_state(&self) -> Vec<Indexed> {
+        let Walk { db, cursor, .. } = &self.walk;
+        let (snapshot, naming) = (cursor.snapshot(), cursor.naming());
+        let indexes = db.core().shared.indexes_in(snapshot.state(), naming).into_iter();
+        let known = indexes.filter(|index| index.entries().damage().is_none());
+        let opened = known.map(|index| Indexed {
+            db: db.clone(),
+            snapshot: Arc::clone(snapshot),
+            naming: Arc::clone(naming),
+            index,
+        });
+        opened.collect()
+    }
+
+    /// The index of this name in the state that the scan holds.
+    pub(crate) fn index_in_its_state(&self, name: &str) -> Result<Indexed> {
+        let Walk { db, cursor, .. } = &self.walk;
+        Indexed::open(db, Arc::clone(cursor.snapshot()), Arc::clone(cursor.naming()), name)
     }
 
     /// The document of any key, in the state that the scan holds.

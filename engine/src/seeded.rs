@@ -65,6 +65,32 @@ catalogue! {
     PartsOfGroupsApart,
     /// The limit of groups counts those that the filter over groups leaves out.
     LimitBeforeHaving,
+    /// A range of an index for what is less than a value begins with the documents that have none.
+    RangeFromNothing,
+    /// A range of an index for what is greater than a value has values of other types too.
+    RangeOfManyKinds,
+    /// A range of an index for texts that begin so goes on behind them.
+    PrefixTooWide,
+    /// The ends of a range of an index whose path is descending are not turned round.
+    DescendingNotTurned,
+    /// Entries whose values are cut are counted as if these were whole.
+    CutTupleCounted,
+    /// Documents whose values are cut in an index are answered as its entries are ordered.
+    CutTupleSorted,
+    /// A sparse index is read for documents of which it has no entry.
+    SparseIndexServesAll,
+    /// A document is answered once for each entry of it that an index has.
+    AnsweredPerEntry,
+    /// A sort by an index has nothing where the index has it, whatever the sort says.
+    NothingAsIndexed,
+    /// Documents that a sort does not tell apart are answered as an index has them.
+    TiesAsIndexed,
+    /// A query in a transaction reads indexes as the transaction found them.
+    IndexWithoutOwnWrites,
+    /// Only one side of an `||` is looked up in an index.
+    UnionOfOneSide,
+    /// A query in the order of an index goes on from a cursor with the first document that sorts alike.
+    CursorAmongTies,
     /// A query goes on after its deadline.
     DeadlineIgnored,
     /// A query that fails on its way ends as if it were done.

@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use holotype::query::{Filter, field};
-use holotype::{Collection, Cursor, Db, Error, Key, Options, Sort, doc};
+use holotype::{
+    Collection, Cursor, Db, Error, Hint, IndexDefinition, Key, Options, PlanOrder, Sort, Update, doc,
+};
 
 fn birds() -> Collection {
     let birds = Db::in_memory().collection("birds");
@@ -283,4 +285,90 @@ fn groups_and_distinct_values_beyond_their_memory_go_to_a_file_without_a_name() 
             std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, ["s.holo"], "{memory}");
     }
+}
+
+//= spec/query.md#q-10-4-hints
+//# A hint that names an index that the collection does not have MUST be refused as `UnknownIndex`.
+//= spec/query.md#q-10-4-hints
+//# A hint that names an index that neither bounds the documents that the filter can admit nor has the order
+//# of the sorts, or that is sparse and lacks some of them, MUST be refused as `IndexCannotServe`.
+#[test]
+fn a_hint_is_followed_or_refused_and_a_cursor_goes_on_with_any() {
+    let birds = birds();
+    birds.create_index(IndexDefinition::new("seen", ["$.seen"]).unwrap().sparse()).unwrap();
+    birds.create_index(IndexDefinition::new("n", ["$.n"]).unwrap()).unwrap();
+    let by = |index: &str| Hint::Index(index.to_owned());
+    let none = birds.find(..).hint(by("name")).run();
+    assert!(matches!(none, Err(Error::UnknownIndex { .. })), "{none:?}");
+    // It bounds nothing; it lacks two documents; it has not the order; it has two in another place.
+    let refused = [
+        birds.find("@.n == 1").hint(by("seen")),
+        birds.find("!@.seen").hint(by("seen")),
+        birds.find(..).sort("$.seen").hint(by("seen")),
+        birds.find("@.n").sort("$.seen").hint(by("seen")),
+        birds.find(..).sort(Sort::by("$.n").nothing_last()).hint(by("n")),
+        birds.find(..).hint(by("n")),
+    ];
+    for query in refused {
+        let (explained, counted) = (query.clone().explain(), query.clone().count());
+        assert!(matches!(explained, Err(Error::IndexCannotServe { .. })), "{query:?}: {explained:?}");
+        let is_of_order = format!("{query:?}").contains("nothing_last: Some(true)");
+        assert!(
+            is_of_order || matches!(counted, Err(Error::IndexCannotServe { .. })),
+            "{query:?}: {counted:?}"
+        );
+        // As the advice says.
+        query.hint(Hint::Scan).run().unwrap();
+    }
+    let mut page = birds.find("@.seen").sort("$.seen").limit(2).hint(by("seen")).run().unwrap();
+    assert_eq!(keys(page.by_ref()), [1, 4]);
+    let asked = birds.find("@.seen").sort("$.seen").after(page.cursor().unwrap());
+    assert_eq!(keys(asked.clone().hint(Hint::Scan).run().unwrap()), [3]);
+    assert_eq!(keys(asked.hint(by("seen")).run().unwrap()), [3]);
+}
+
+#[test]
+fn the_first_of_an_indexed_field_reads_no_more_than_it_answers() {
+    let many = Db::in_memory().collection("many");
+    many.insert_many((0..2000).map(|n| doc! { "n": (n * 7) % 2000, "kind": n % 2 })).unwrap();
+    many.create_index(IndexDefinition::new("n", ["$.n"]).unwrap()).unwrap();
+    many.create_index(IndexDefinition::new("kind", ["$.kind", "-$.n"]).unwrap()).unwrap();
+    let read = |query: holotype::Query<'_, Collection>| {
+        let plan = query.analyze().unwrap();
+        let actual = plan.actual.unwrap();
+        (plan.order, actual.entries, actual.documents, actual.answers)
+    };
+    let newest = Sort::by("$.n").descending();
+    assert_eq!(read(many.find(..).sort("$.n").limit(100)), (PlanOrder::Index, 100, 100, 100));
+    // One more is met, to see where the ties end.
+    assert_eq!(read(many.find(..).sort(newest.clone()).limit(100)), (PlanOrder::Index, 101, 100, 100));
+    assert_eq!(read(many.find("@.n < 500").sort("$.n").limit(100)), (PlanOrder::Index, 100, 100, 100));
+    assert_eq!(read(many.find("@.kind == 1").sort(newest).limit(100)), (PlanOrder::Index, 100, 100, 100));
+    // Half of all documents are had for less by a scan, few of them by entries, and their number without a document.
+    assert_eq!(read(many.find("@.n < 1000")), (PlanOrder::Keys, 0, 2000, 1000));
+    assert_eq!(read(many.find("@.n < 10 || in(@.n, 5, 1999)")), (PlanOrder::Keys, 12, 11, 11));
+    assert_eq!(many.find("@.n >= 1990").count().unwrap(), 10);
+    let told = many.find("@.n >= 1990").explain().unwrap().to_string();
+    assert_eq!(
+        told,
+        "index \"n\": 1 range, 10 entries\norder: that of the keys\na scan would look at: 2000 documents"
+    );
+}
+
+#[test]
+fn changes_of_many_go_by_an_index_and_meet_each_document_once() {
+    let many = Db::in_memory().collection("many");
+    many.insert_many((0..1000).map(|n| doc! { "n": n, "tags": [n % 50, n % 50, n % 7] })).unwrap();
+    many.create_index(IndexDefinition::new("n", ["$.n"]).unwrap()).unwrap();
+    many.create_index(IndexDefinition::new("tags", ["$.tags[*]"]).unwrap()).unwrap();
+    let filter = |text: &str| Filter::parse(text).unwrap();
+    // What is moved along the index is not met again.
+    let report = many.update_many(&filter("@.n >= 990"), Update::new().inc("$.n", 5)).unwrap();
+    assert_eq!((report.matched, report.changed), (10, 10));
+    assert_eq!(many.find("@.n >= 995").count().unwrap(), 10);
+    let report = many.update_many(&filter("@.tags[?@ == 49]"), Update::new().push("$.tags", 49)).unwrap();
+    assert_eq!((report.matched, report.changed), (20, 20));
+    let report = many.batches_of(3).delete_many(&filter("@.tags[?@ == 49] || @.n == 3")).unwrap();
+    assert_eq!((report.matched, report.changed), (21, 21));
+    assert_eq!(many.len().unwrap(), 979);
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use holotype::document::{JsonMode, json};
-use holotype::{Collection, Cursor, Query, Sort, Value};
+use holotype::{Collection, Cursor, Hint, Query, Sort, Value};
 
 use crate::args::{FormArgs, json_mode};
 use crate::exit::{Exit, Failure, Result};
@@ -44,6 +44,15 @@ pub(crate) struct FindArgs {
     /// Print only the keys, as JSON
     #[arg(long)]
     keys: bool,
+    /// Print only how the documents would be found, and what that would read
+    #[arg(long, conflicts_with_all = ["count", "keys", "project"])]
+    explain: bool,
+    /// Go by this index, whatever it costs
+    #[arg(long, value_name = "NAME", conflicts_with = "no_index")]
+    index: Option<String>,
+    /// Go by no index
+    #[arg(long)]
+    no_index: bool,
     #[command(flatten)]
     form: FormArgs,
 }
@@ -91,8 +100,14 @@ pub(crate) fn run(args: &FindArgs) -> Result<Exit> {
     query = args.sort.iter().fold(query.skip(args.skip), |query, text| query.sort(sort(text)));
     query = parameters.into_iter().fold(query, |query, (name, value)| query.bind(name, value));
     query = after.into_iter().fold(query, Query::after);
+    let hint = args.index.clone().map(Hint::Index).or_else(|| args.no_index.then_some(Hint::Scan));
+    query = hint.into_iter().fold(query, Query::hint);
     let mut output = Output::new();
-    if args.count {
+    if args.explain {
+        let query = args.limit.iter().fold(query, |query, limit| query.limit(*limit));
+        let plan = query.explain().map_err(|error| store.failure(&error))?;
+        output.line(&plan.to_string())?;
+    } else if args.count {
         let query = args.limit.iter().fold(query, |query, limit| query.limit(*limit));
         let count = query.count().map_err(|error| store.failure(&error))?;
         output.line(&count.to_string())?;

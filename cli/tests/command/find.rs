@@ -137,3 +137,27 @@ fn what_is_wrong_with_a_query_is_told() {
     bench.run("import big.holo big.jsonl").done();
     bench.run("group big.holo big --by $.x --sum $.n").fails_saying(1, &["$.n", "64 bits"]);
 }
+
+#[test]
+fn an_index_is_chosen_told_and_named() {
+    let bench = birds();
+    assert_eq!(bench.run("index create s.holo notes by_year --on $.year").code, 0);
+    let by_index = find(&["@.year == 1862", "--index", "by_year"]);
+    assert!(bench.run_args(by_index).done().contains("Heron"));
+    let told = bench.run_args(find(&["@.year == 1862", "--index", "by_year", "--explain"])).done().to_owned();
+    assert!(told.starts_with("index \"by_year\": 1 range, 1 entries\norder: that of the keys\n"), "{told}");
+    let told = bench.run_args(find(&["@.year == 1862", "--no-index", "--explain"])).done().to_owned();
+    assert!(told.starts_with("scan: "), "{told}");
+    assert_eq!(names(&bench, &["@.year", "--no-index", "--sort", "$.year"]), ["Robin", "Wren", "Heron"]);
+    assert_eq!(
+        names(&bench, &["@.year", "--index", "by_year", "--sort", "$.year"]),
+        ["Robin", "Wren", "Heron"]
+    );
+    let run = bench.run_args(find(&["@.name == 'Owl'", "--index", "by_year"]));
+    assert!(run.code == 2 && run.err.contains("leave the hint out"), "{run:?}");
+    // As the advice says.
+    assert_eq!(names(&bench, &["@.name == 'Owl'", "--no-index"]), ["Owl"]);
+    assert_eq!(names(&bench, &["@.name == 'Owl'"]), ["Owl"]);
+    let run = bench.run_args(find(&["--index", "by_name", "--count"]));
+    assert!(run.code == 1 && run.err.contains("by_name"), "{run:?}");
+}

@@ -3,6 +3,7 @@
 mod filters;
 mod groups;
 mod make;
+mod planned;
 mod question;
 mod refused;
 mod store;
@@ -16,6 +17,7 @@ use holotype_model::check::Rng;
 
 pub use filters::{filter, text};
 pub use groups::groups;
+pub use planned::planned;
 
 use crate::convert;
 use crate::input::Input;
@@ -44,6 +46,8 @@ pub struct Seen {
     pub groups: u64,
     pub overflows: u64,
     pub spilled: u64,
+    pub by_index: u64,
+    pub in_order: u64,
 }
 
 impl Seen {
@@ -65,6 +69,8 @@ impl std::ops::AddAssign for Seen {
         self.groups += other.groups;
         self.overflows += other.overflows;
         self.spilled += other.spilled;
+        self.by_index += other.by_index;
+        self.in_order += other.in_order;
     }
 }
 
@@ -72,7 +78,7 @@ impl std::ops::AddAssign for Seen {
 pub type Case = fn(&[u8]) -> Result<Seen, String>;
 
 /// Every kind of case.
-pub const CASES: [Case; 4] = [text, filter, query, groups];
+pub const CASES: [Case; 5] = [text, filter, query, groups, planned];
 
 /// The bytes of a seed.
 pub fn bytes_of(seed: u64) -> Vec<u8> {

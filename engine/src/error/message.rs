@@ -72,6 +72,7 @@ impl Error {
             | Error::InvalidName { .. }
             | Error::InvalidIndex { .. }
             | Error::UnknownIndex { .. }
+            | Error::IndexCannotServe { .. }
             | Error::IndexExists { .. }
             | Error::UniqueViolation { .. }
             | Error::UniqueViolations { .. }
@@ -204,6 +205,12 @@ impl fmt::Display for Condition<'_> {
             Error::InvalidIndex { index, what } => write!(f, "index {index:?}: {what}"),
             Error::UnknownIndex { collection, index } => {
                 write!(f, "the collection {collection:?} has no index named {index:?}")
+            }
+            Error::IndexCannotServe { index, what } => {
+                write!(
+                    f,
+                    "the index {index:?} cannot answer this query: {what}; leave the hint out, or say that it is a scan"
+                )
             }
             Error::IndexExists { collection, index } => write!(
                 f,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::cursor::Cursor;
+use super::plan::Hint;
 use super::sort::Sort;
 use super::watch::Watch;
 use crate::document::{Text, Value};
@@ -21,6 +22,7 @@ pub(super) struct Asked {
     pub(super) limit: Option<u64>,
     pub(super) after: Option<Cursor>,
     pub(super) unordered: bool,
+    pub(super) hint: Option<Hint>,
     pub(super) bound: BTreeMap<Text, Value>,
     pub(super) sort_memory: usize,
     pub(super) watch: Watch,
@@ -35,6 +37,7 @@ impl Asked {
             limit: None,
             after: None,
             unordered: false,
+            hint: None,
             bound: BTreeMap::new(),
             sort_memory: SORT_MEMORY_DEFAULT,
             watch: Watch::default(),

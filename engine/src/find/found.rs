@@ -7,7 +7,8 @@ use serde::de::DeserializeOwned;
 
 use super::cursor::Cursor;
 use super::keys::KeysWanted;
-use super::prepared::{Prepared, Question, Way};
+use super::plan::{Entries, Gathered, PlanActual, Route, no_document};
+use super::prepared::{IndexOf, Prepared, Question, Way};
 use super::sort::{has_nothing, key_of};
 use super::sorter::{Sorted, Sorter};
 use super::view::{KeyWalk, ReadView, Walk};
@@ -16,13 +17,14 @@ use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
+use crate::indexed::IndexView;
 use crate::seeded::{self, Bug};
 
 /// The documents that a query answers. Holds the state in which it began.
 #[derive(Debug)]
-pub struct Found<W> {
+pub struct Found<W: Walk> {
     walk: W,
-    next: Next,
+    next: Next<EntriesOf<W>>,
     question: Question,
     skip: u64,
     left: u64,
@@ -34,27 +36,66 @@ pub struct Found<W> {
 }
 
 /// Where the next document comes from.
-#[derive(Debug)]
-enum Next {
+enum Next<E> {
     Walk,
     These(std::vec::IntoIter<Key>),
     Sorted(Sorted),
+    /// By the ranges of indexes.
+    Gathered(Gathered),
+    /// In the order of an index.
+    Entries(Box<Entries<E>>),
 }
+
+impl<E> std::fmt::Debug for Next<E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Next::Walk => "Walk",
+            Next::These(_) => "These",
+            Next::Sorted(_) => "Sorted",
+            Next::Gathered(_) => "Gathered",
+            Next::Entries(_) => "Entries",
+        })
+    }
+}
+
+/// A walk over the entries of an index.
+type EntriesOf<W> = <<W as Walk>::Index as IndexView>::Entries;
 
 impl<W: Walk> Found<W> {
     //= spec/query.md#q-7-1-query
     //# A query MUST answer from one state, the one in which it began.
-    pub(super) fn begin<V: ReadView<Walk = W>>(mut prepared: Prepared<'_, V>) -> Result<Self> {
-        let mut walk = prepared.walk()?;
-        let next = match (prepared.way, &prepared.wanted) {
-            (Way::Sorted, _) => Next::Sorted(sorted(&mut prepared, &mut walk)?),
-            (Way::Keys { reverse: false }, KeysWanted::These(keys)) => {
+    pub(super) fn begin<V: ReadView<Walk = W>>(prepared: Prepared<'_, V>) -> Result<Self> {
+        let walk = prepared.walk()?;
+        let route = prepared.plan(&walk, true)?.route;
+        Self::begin_by(prepared, walk, route)
+    }
+
+    /// Begins by a way that was chosen.
+    pub(super) fn begin_by<V: ReadView<Walk = W>>(
+        mut prepared: Prepared<'_, V>,
+        mut walk: W,
+        route: Route<W::Index>,
+    ) -> Result<Self> {
+        let way = prepared.way;
+        let next = match (route, way, &prepared.wanted) {
+            (Route::Order(order), ..) => {
+                let place = prepared.question.after.as_deref();
+                Next::Entries(Box::new(Entries::begin(
+                    order,
+                    place,
+                    prepared.wanted.clone(),
+                    prepared.sort_memory,
+                )))
+            }
+            (Route::Ranges(parts), Way::Keys { .. }, _) => Next::Gathered(prepared.gather(&walk, &parts)?),
+            (route, Way::Sorted, _) => Next::Sorted(sorted(&mut prepared, &mut walk, &route)?),
+            (Route::Keys, Way::Keys { reverse: false }, KeysWanted::These(keys)) => {
                 Next::These(keys.iter().cloned().collect::<Vec<_>>().into_iter())
             }
-            (Way::Keys { reverse: true }, KeysWanted::These(keys)) => {
+            (Route::Keys, Way::Keys { reverse: true }, KeysWanted::These(keys)) => {
                 Next::These(keys.iter().rev().cloned().collect::<Vec<_>>().into_iter())
             }
-            (Way::Keys { .. }, KeysWanted::Range(_)) => Next::Walk,
+            (Route::Keys, Way::Keys { .. }, KeysWanted::Range(_)) => Next::Walk,
         };
         let Prepared { question, skip, limit, identity, watch, place, .. } = prepared;
         Ok(Found { walk, next, question, skip, left: limit, identity, watch, place, over: false })
@@ -99,6 +140,16 @@ impl<W: Walk> Found<W> {
                     Some(key) => self.walk.document(key.as_ref())?,
                     None => return Ok(None),
                 },
+                Next::Gathered(keys) => match keys.next()? {
+                    Some(key) => Some(self.walk.document(key.as_ref())?.ok_or_else(no_document)?),
+                    None => return Ok(None),
+                },
+                Next::Entries(entries) => {
+                    match entries.next(&self.walk, &self.question.order, &mut self.watch)? {
+                        Some(key) => Some(self.walk.document(key.as_ref())?.ok_or_else(no_document)?),
+                        None => return Ok(None),
+                    }
+                }
             };
             let Some(document) = document else { continue };
             if !matches!(self.next, Next::Sorted(_)) && !self.admits(&document)? {
@@ -113,8 +164,18 @@ impl<W: Walk> Found<W> {
     /// Whether a document that was walked to is an answer; notes its place.
     fn admits(&mut self, document: &DocRef) -> Result<bool> {
         let (key, raw) = (document.key(), document.raw());
-        let admitted =
-            self.question.filter.as_ref().map_or(Ok(true), |filter| filter.matches_with_key(key, raw))?;
+        let filter = &self.question.filter;
+        let mut admitted = filter.as_ref().map_or(Ok(true), |filter| filter.matches_with_key(key, raw))?;
+        // A walk over keys begins behind the place to go on from; one in the order of an index, near to it.
+        let forgets = seeded::is_on(Bug::CursorAmongTies);
+        if admitted
+            && !forgets
+            && let Some(after) = &self.question.after
+        {
+            let mut place = Vec::new();
+            self.question.order.place(key, raw, &mut place)?;
+            admitted = place > *after;
+        }
         self.watch.scanned(admitted)?;
         if admitted && self.skip > 0 {
             self.skip -= 1;
@@ -124,6 +185,12 @@ impl<W: Walk> Found<W> {
             self.question.order.place(key, raw, &mut self.place)?;
         }
         Ok(admitted)
+    }
+
+    /// How much was read of indexes and of documents.
+    pub(super) fn actual(&self, answers: u64) -> PlanActual {
+        let documents = self.watch.progress().scanned;
+        PlanActual { entries: self.watch.entries(), documents, answers }
     }
 }
 
@@ -146,13 +213,17 @@ fn next_sorted(sorted: &mut Sorted, skip: &mut u64, place: &mut Vec<u8>) -> Resu
     Ok(Some(key))
 }
 
-fn sorted<V: ReadView>(prepared: &mut Prepared<'_, V>, walk: &mut V::Walk) -> Result<Sorted> {
+fn sorted<V: ReadView>(
+    prepared: &mut Prepared<'_, V>,
+    walk: &mut V::Walk,
+    route: &Route<IndexOf<V>>,
+) -> Result<Sorted> {
     let db = walk.db().clone();
     let skip = if seeded::is_on(Bug::SkipWithinLimit) { 0 } else { prepared.skip };
     let wanted = skip.saturating_add(prepared.limit);
     let mut sorter = Sorter::new(wanted, prepared.sort_memory, &db.core().shared.log.storage);
     let order = prepared.question.order.clone();
-    prepared.pass(walk, |key, document, place| {
+    prepared.pass(walk, route, |key, document, place| {
         order.place(key, document, place)?;
         if seeded::is_on(Bug::NothingDropped) && has_nothing(place) {
             return Ok(ControlFlow::Continue(()));
@@ -179,7 +250,7 @@ impl<W: Walk> std::iter::FusedIterator for Found<W> {}
 
 /// The documents that a query answers, as a type of the caller's.
 #[derive(Debug)]
-pub struct FoundAs<W, T> {
+pub struct FoundAs<W: Walk, T> {
     found: Found<W>,
     types: PhantomData<fn() -> T>,
 }
@@ -205,10 +276,10 @@ impl<W: Walk, T: DeserializeOwned> Iterator for FoundAs<W, T> {
 
 /// The keys of the documents that a query answers. Holds the state in which it began.
 #[derive(Debug)]
-pub struct FoundKeys<W, K>(Keys<W, K>);
+pub struct FoundKeys<W: Walk, K>(Keys<W, K>);
 
 #[derive(Debug)]
-enum Keys<W, K> {
+enum Keys<W: Walk, K> {
     /// From the index alone: how many are to be left out, and how many are due.
     Index(K, u64, u64),
     Documents(Box<Found<W>>),
@@ -217,7 +288,7 @@ enum Keys<W, K> {
 impl<W: Walk, K: KeyWalk> FoundKeys<W, K> {
     pub(super) fn begin<V: ReadView<Walk = W, Keys = K>>(prepared: Prepared<'_, V>) -> Result<Self> {
         let keys = match prepared.way {
-            Way::Keys { reverse } if prepared.question.filter.is_none() => {
+            Way::Keys { reverse } if prepared.question.filter.is_none() && !prepared.names_an_index() => {
                 let keys = prepared.view.walk_keys(prepared.range())?;
                 let keys = if reverse { keys.turned() } else { keys };
                 Keys::Index(keys, prepared.skip, prepared.limit)

@@ -33,7 +33,7 @@ impl KeysWanted {
             Expr::Compare(left, comparison, right) => match (is_key(left), is_key(right)) {
                 (true, false) => constant(right).map_or_else(Self::all, |to| compared(*comparison, to)),
                 (false, true) => {
-                    constant(left).map_or_else(Self::all, |to| compared(mirrored(*comparison), to))
+                    constant(left).map_or_else(Self::all, |to| compared(comparison.mirrored(), to))
                 }
                 _ => Self::all(),
             },
@@ -88,6 +88,13 @@ impl KeysWanted {
         }
     }
 
+    pub(super) fn contains(&self, key: &Key) -> bool {
+        match self {
+            KeysWanted::Range(range) => range.contains(key),
+            KeysWanted::These(keys) => keys.contains(key),
+        }
+    }
+
     /// Only those after `key`, in the direction of the walk.
     pub(super) fn beyond(self, key: &Key, reverse: bool) -> Self {
         self.and(KeysWanted::Range(KeyRange::all().beyond(key, reverse)))
@@ -122,16 +129,6 @@ fn constant(operand: &Operand) -> Option<&Value> {
     match operand {
         Operand::Literal(value) | Operand::Parameter(_, Some(value)) => Some(value),
         _ => None,
-    }
-}
-
-fn mirrored(comparison: Comparison) -> Comparison {
-    match comparison {
-        Comparison::Less => Comparison::Greater,
-        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
-        Comparison::Greater => Comparison::Less,
-        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-        same => same,
     }
 }
 

@@ -9,6 +9,7 @@
 //! | `watch` | progress, an end by the caller, a deadline |
 //! | `groups`, `grouping`, `given`, `part` | documents put into groups in a bounded memory |
 //! | `aggregate`, `sum` | what is counted and summed over a group; sums are rounded once |
+//! | `plan` | how the documents are found: by keys, or by which indexes |
 //! | `prepared`, `found`, `whole` | a query that was checked, its answers, and what is told of all of them |
 
 mod aggregate;
@@ -21,6 +22,7 @@ mod grouping;
 mod groups;
 mod keys;
 mod part;
+mod plan;
 mod prepared;
 mod projected;
 mod runs;
@@ -51,6 +53,8 @@ pub use asked::SORT_MEMORY_DEFAULT;
 pub use cursor::Cursor;
 pub use found::{Found, FoundAs, FoundKeys};
 pub use groups::GroupBy;
+pub(crate) use plan::ranges_of_filter;
+pub use plan::{Hint, PlanAccess, PlanActual, PlanIndex, PlanOrder, QueryPlan};
 pub use projected::{Projected, ProjectedDoc, Projection};
 pub use sort::Sort;
 pub use texts::{IntoExpression, IntoFilter};
@@ -140,6 +144,40 @@ impl<'c, V: ReadView> Query<'c, V> {
         self
     }
 
+    /// Says which way to take, where the one that is chosen is not the best: an index, or none. It changes what the query costs, never what
+    /// it answers.
+    pub fn hint(mut self, hint: Hint) -> Self {
+        self.asked.hint = Some(hint);
+        self
+    }
+
+    /// How the query would be answered, as it is: nothing is read but what the choice takes.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn explain(self) -> Result<QueryPlan> {
+        let prepared = self.prepared()?;
+        let walk = prepared.walk()?;
+        Ok(prepared.plan(&walk, true)?.told)
+    }
+
+    /// As [`explain`](Self::explain), and runs the query to its end: [`QueryPlan::actual`] is what it read and answered.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn analyze(self) -> Result<QueryPlan> {
+        let prepared = self.prepared()?;
+        let walk = prepared.walk()?;
+        let chosen = prepared.plan(&walk, true)?;
+        let mut told = chosen.told;
+        let (mut found, mut answers) = (Found::begin_by(prepared, walk, chosen.route)?, 0);
+        while found.next_document()?.is_some() {
+            answers += 1;
+        }
+        told.actual = Some(found.actual(answers));
+        Ok(told)
+    }
+
     /// How many bytes a sort, the groups or the distinct values may take in memory while they are made; 64 MiB unless it is said. A
     /// query that needs several of these has as much for each. The rest goes to a file without a name beside the store; a store in
     /// memory has none, and says `QueryMemory`. What is answered in one piece, such as groups, is not counted.
@@ -176,7 +214,8 @@ impl<'c, V: ReadView> Query<'c, V> {
     /// seen. A sort is done here.
     ///
     /// # Errors
-    /// `Query`, `QueryTooDeep`, `PatternTooLarge`, `Parameter`, `InvalidCursor`, `InvalidQuery` where the question is wrong;
+    /// `Query`, `QueryTooDeep`, `PatternTooLarge`, `Parameter`, `InvalidCursor`, `InvalidQuery` where the question is wrong; `UnknownIndex`,
+    /// `IndexCannotServe` where a hint is;
     /// `QueryMemory`, `Cancelled`, `DeadlinePassed`; `UnknownCollection`; and what any read may say. The iterator ends after its first `Err`.
     pub fn run(self) -> Result<Found<V::Walk>> {
         Found::begin(self.prepared()?)

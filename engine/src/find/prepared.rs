@@ -6,6 +6,7 @@ use super::asked::Asked;
 use super::bindings::Bindings;
 use super::cursor::identity;
 use super::keys::KeysWanted;
+use super::plan::{Asks, Chosen, Gathered, Hint, Part, PlanOrder, Route, choose, gather, no_document};
 use super::sort::{CheckedSort, Order, Sort, key_of};
 use super::view::{ReadView, Walk};
 use super::watch::Watch;
@@ -20,6 +21,8 @@ pub(super) struct Prepared<'c, V> {
     pub(super) question: Question,
     pub(super) wanted: KeysWanted,
     pub(super) way: Way,
+    unordered: bool,
+    pub(super) hint: Option<Hint>,
     pub(super) skip: u64,
     pub(super) limit: u64,
     pub(super) identity: u64,
@@ -103,6 +106,8 @@ impl<'c, V: ReadView> Prepared<'c, V> {
             question: Question { filter, order, after: None },
             wanted,
             way,
+            unordered: asked.unordered,
+            hint: asked.hint,
             skip: asked.skip,
             limit: asked.limit.unwrap_or(u64::MAX),
             identity,
@@ -149,12 +154,54 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         Ok(if self.way == (Way::Keys { reverse: true }) { walk.turned() } else { walk })
     }
 
+    /// Whether the caller wants it by an index.
+    pub(super) fn names_an_index(&self) -> bool {
+        matches!(self.hint, Some(Hint::Index(_)))
+    }
+
+    /// How the documents are found, in the state of `walk`. Whether the order of the answers is of any matter is said by `in_order`.
+    pub(super) fn plan(&self, walk: &V::Walk, in_order: bool) -> Result<Chosen<IndexOf<V>>> {
+        let order = match self.way {
+            _ if !in_order || self.unordered => PlanOrder::Any,
+            Way::Keys { .. } => PlanOrder::Keys,
+            Way::Sorted => PlanOrder::Sort,
+        };
+        let asks = Asks {
+            filter: self.question.filter.as_ref().map(Filter::expr),
+            sorts: &self.question.order.sorts,
+            wanted: &self.wanted,
+            order,
+            most: self.skip.saturating_add(self.limit),
+            hint: self.hint.as_ref(),
+        };
+        match choose(walk, asks) {
+            // An index that has the order alone is no help where that is of no matter, and no mistake either.
+            Err(Error::IndexCannotServe { .. }) if order == PlanOrder::Any && self.way == Way::Sorted => {
+                let chosen = choose(walk, Asks { order: PlanOrder::Sort, ..asks })?;
+                Ok(Chosen { route: Route::Keys, ..chosen })
+            }
+            chosen => chosen,
+        }
+    }
+
+    /// The keys of all documents that lie in the ranges of indexes and that the query can want, in its order of keys.
+    pub(super) fn gather(&mut self, walk: &V::Walk, parts: &[Part<IndexOf<V>>]) -> Result<Gathered> {
+        let storage = &walk.db().core().shared.log.storage;
+        let reverse = self.way == (Way::Keys { reverse: true });
+        gather(parts, &self.wanted, reverse, self.sort_memory, storage, &mut self.watch)
+    }
+
     /// Lends each answer to `each`, skip and limit apart, in the order of keys, or in that order turned round.
     pub(super) fn pass(
         &mut self,
         walk: &mut V::Walk,
+        route: &Route<IndexOf<V>>,
         mut each: impl FnMut(KeyRef<'_>, RawDocument<'_>, &mut Vec<u8>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
+        let mut gathered = match route {
+            Route::Ranges(parts) => Some(self.gather(walk, parts)?),
+            _ => None,
+        };
         let (question, watch) = (&self.question, &mut self.watch);
         let mut place = Vec::new();
         let mut one = |key: KeyRef<'_>, document: RawDocument<'_>| {
@@ -162,6 +209,15 @@ impl<'c, V: ReadView> Prepared<'c, V> {
             watch.scanned(admitted)?;
             if admitted { each(key, document, &mut place) } else { Ok(ControlFlow::Continue(())) }
         };
+        if let Some(gathered) = &mut gathered {
+            while let Some(key) = gathered.next()? {
+                let document = walk.document(key.as_ref())?.ok_or_else(no_document)?;
+                if one(key.as_ref(), document.raw())?.is_break() {
+                    break;
+                }
+            }
+            return Ok(());
+        }
         if let KeysWanted::These(keys) = &self.wanted {
             for key in keys {
                 if let Some(document) = walk.document(key.as_ref())?
@@ -180,6 +236,9 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         end.unwrap_or(Ok(()))
     }
 }
+
+/// An index in the state of a walk.
+pub(super) type IndexOf<V> = <<V as ReadView>::Walk as Walk>::Index;
 
 fn identity_of(name: &str, filter: Option<&Filter>, order: &Order) -> u64 {
     let filter = filter.map_or_else(String::new, Filter::identity);

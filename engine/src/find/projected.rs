@@ -50,7 +50,7 @@ impl<'c, V: ReadView> Projection<'c, V> {
 
 /// The parts of the documents that a query answers. Holds the state in which it began.
 #[derive(Debug)]
-pub struct Projected<W> {
+pub struct Projected<W: Walk> {
     found: Found<W>,
     paths: Vec<JsonPath>,
 }

@@ -104,12 +104,17 @@ impl Order {
     pub(super) fn place(&self, key: KeyRef<'_>, document: RawDocument<'_>, out: &mut Vec<u8>) -> Result<()> {
         out.clear();
         self.sorts.iter().try_for_each(|sort| sort.put(Some(key), document, out))?;
-        let before = out.len();
-        order_key::encode_key(key, out);
-        let len = u16::try_from(out.len() - before).expect("a key has 1,024 bytes at most");
-        out.extend_from_slice(&len.to_le_bytes());
+        put_key(key, out);
         Ok(())
     }
+}
+
+/// Appends what ends the place of a document.
+pub(super) fn put_key(key: KeyRef<'_>, out: &mut Vec<u8>) {
+    let before = out.len();
+    order_key::encode_key(key, out);
+    let len = u16::try_from(out.len() - before).expect("a key has 1,024 bytes at most");
+    out.extend_from_slice(&len.to_le_bytes());
 }
 
 impl CheckedSort {
@@ -138,6 +143,11 @@ impl CheckedSort {
         Ok(())
     }
 
+    /// Whether what has no value comes last.
+    pub(super) fn nothing_last(&self) -> bool {
+        self.nothing_last
+    }
+
     pub(super) fn identity(&self) -> String {
         format!("{} {} {}", self.expression.identity(), self.descending, self.nothing_last)
     }
@@ -149,6 +159,12 @@ pub(super) fn key_of(place: &[u8]) -> Option<Key> {
     let start = front.len().checked_sub(usize::from(u16::from_le_bytes(*len)))?;
     let (key, len) = order_key::decode_key(&front[start..]).ok()?;
     (start + len == front.len()).then_some(key)
+}
+
+/// What the sorts gave of the document whose place this is.
+pub(super) fn sorts_of(place: &[u8]) -> Option<&[u8]> {
+    let (front, len) = place.split_last_chunk()?;
+    front.get(..front.len().checked_sub(usize::from(u16::from_le_bytes(*len)))?)
 }
 
 /// Whether the first sort gave nothing of the document whose place this is.

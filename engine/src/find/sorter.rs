@@ -18,6 +18,8 @@ pub(super) struct Sorter<'s> {
     /// The limit in bytes.
     memory: usize,
     storage: &'s FailStop,
+    /// Whether a store that has no place for runs goes on in memory, beyond the limit.
+    or_in_memory: bool,
     kept: Kept,
 }
 
@@ -50,7 +52,12 @@ impl<'s> Sorter<'s> {
             0..=HEAP_MAX => Kept::First(BinaryHeap::new(), 0),
             _ => Kept::All(Gathered::default()),
         };
-        Sorter { wanted, memory, storage, kept }
+        Sorter { wanted, memory, storage, or_in_memory: false, kept }
+    }
+
+    /// The same that takes more memory than it may where there is nothing else: for what a query need not hold at all.
+    pub(super) fn or_in_memory(self) -> Self {
+        Sorter { or_in_memory: true, ..self }
     }
 
     pub(super) fn push(&mut self, place: &[u8]) -> Result<()> {
@@ -65,7 +72,16 @@ impl<'s> Sorter<'s> {
                 }
                 if *len > self.memory { self.gather_instead() } else { Ok(()) }
             }
-            Kept::All(gathered) => gathered.push(place, self.memory, self.storage),
+            Kept::All(gathered) => {
+                let pushed = gathered.push(place, self.memory, self.storage);
+                match pushed {
+                    Err(Error::QueryMemory { .. }) if self.or_in_memory => {
+                        self.memory = usize::MAX;
+                        gathered.push(place, self.memory, self.storage)
+                    }
+                    pushed => pushed,
+                }
+            }
         }
     }
 

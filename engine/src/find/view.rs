@@ -8,6 +8,7 @@ use crate::document::{Key, KeyRef, RawDocument};
 use crate::error::Result;
 use crate::handle::{Handle, Reads};
 use crate::index::KeyRange;
+use crate::indexed::{IndexView, Indexed, TxIndexed, count_up_to};
 use crate::scan::{Keys, Scan};
 use crate::transaction::scan::{TxKeys, TxScan};
 
@@ -25,8 +26,21 @@ pub trait ReadView {
 }
 
 /// A walk over documents.
+#[expect(private_interfaces, reason = "the states are the store's own")]
 pub trait Walk: Sized {
+    /// An index in the state of the walk.
+    type Index: IndexView;
+
     fn db(&self) -> &Db;
+
+    /// The indexes of the collection that can be read, in the order of their names.
+    fn indexes(&self) -> Result<Vec<Self::Index>>;
+
+    /// The index of this name.
+    fn index(&self, name: &str) -> Result<Self::Index>;
+
+    /// How many keys of a range the newest state has, `most` of them at most.
+    fn count_up_to(&self, range: &KeyRange, most: u64) -> u64;
 
     /// The same walk from its other end.
     fn turned(self) -> Self;
@@ -88,7 +102,22 @@ impl KeyWalk for TxKeys<'_> {
     }
 }
 
+#[expect(private_interfaces, reason = "the states are the store's own")]
 impl Walk for Scan {
+    type Index = Indexed;
+
+    fn indexes(&self) -> Result<Vec<Indexed>> {
+        Ok(self.indexes_in_its_state())
+    }
+
+    fn index(&self, name: &str) -> Result<Indexed> {
+        self.index_in_its_state(name)
+    }
+
+    fn count_up_to(&self, range: &KeyRange, most: u64) -> u64 {
+        count_up_to(self.documents(), range, most)
+    }
+
     fn db(&self) -> &Db {
         self.store()
     }
@@ -113,7 +142,22 @@ impl Walk for Scan {
     }
 }
 
-impl Walk for TxScan<'_> {
+#[expect(private_interfaces, reason = "the states are the store's own")]
+impl<'tx> Walk for TxScan<'tx> {
+    type Index = TxIndexed<'tx>;
+
+    fn indexes(&self) -> Result<Vec<TxIndexed<'tx>>> {
+        self.indexes_in_its_state()
+    }
+
+    fn index(&self, name: &str) -> Result<TxIndexed<'tx>> {
+        self.index_in_its_state(name)
+    }
+
+    fn count_up_to(&self, range: &KeyRange, most: u64) -> u64 {
+        count_up_to(self.documents(), range, most)
+    }
+
     fn db(&self) -> &Db {
         self.store()
     }

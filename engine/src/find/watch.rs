@@ -25,6 +25,8 @@ const INTERVAL: u64 = 64;
 #[derive(Clone, Default)]
 pub(super) struct Watch {
     progress: QueryProgress,
+    /// Entries of indexes that were met.
+    entries: u64,
     deadline: Option<Instant>,
     told: Option<Told>,
 }
@@ -54,6 +56,17 @@ impl Watch {
             Some(ControlFlow::Break(())) => Err(Error::Cancelled { scanned: self.progress.scanned }),
             _ => Ok(()),
         }
+    }
+
+    pub(super) fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// Counts an entry of an index that was met.
+    #[inline]
+    pub(super) fn met_entry(&mut self) -> Result<()> {
+        self.entries += 1;
+        if self.entries.is_multiple_of(INTERVAL) { self.check() } else { Ok(()) }
     }
 
     /// Counts a document that was looked at.

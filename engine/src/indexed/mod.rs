@@ -23,7 +23,8 @@ pub use bounds::{TupleBound, TupleBounds, TupleLike};
 pub use info::IndexInfo;
 pub use manage::IndexProgress;
 pub use scan::{IndexDocuments, IndexEntry, IndexScan};
-pub(crate) use view::{IndexView, Indexed, TxIndexed};
+pub(crate) use scan::{between, broken};
+pub(crate) use view::{EntryWalk, IndexStats, IndexView, Indexed, TxIndexed, count_up_to};
 
 use bounds::Range;
 

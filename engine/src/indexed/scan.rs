@@ -253,7 +253,7 @@ fn bound(end: &Bound<Tuple>, beginning: impl Fn(&Tuple) -> Result<Beginning>) ->
 //= spec/index.md#i-6-1-ranges
 //# An end of a range is a list of values, no more than the index has paths, and is inclusive or exclusive.
 /// The keys between two ends: each stands for all entries that begin so. An end that is cut is taken in, and its entries are looked at.
-fn between(from: Bound<Beginning>, to: Bound<Beginning>) -> KeyRange {
+pub(crate) fn between(from: Bound<Beginning>, to: Bound<Beginning>) -> KeyRange {
     let behind = |beginning: &[u8]| KeyRange::bytes_prefix(beginning).to;
     let from = match from {
         Bound::Unbounded => Bound::Unbounded,
@@ -290,6 +290,7 @@ fn behind(range: &KeyRange, place: &Key, reverse: bool) -> KeyRange {
     if is_behind { range.clone() } else { KeyRange::none() }
 }
 
-fn broken(what: &'static str) -> Error {
+/// An entry that cannot be.
+pub(crate) fn broken(what: &'static str) -> Error {
     Corruption { at: 0, clause: Clause("I-7.2"), what, expected: 0, found: 0 }.into()
 }

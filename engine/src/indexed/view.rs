@@ -5,7 +5,7 @@ use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::{Key, KeyRef};
 use crate::error::Result;
-use crate::index::{Documents, Indexing, KeyRange, Naming, Target};
+use crate::index::{Documents, Entries, Indexing, KeyRange, Naming, PrimaryIndex, Target};
 use crate::secondary::{EntryLimits, IndexDefinition};
 use crate::sync::Arc;
 use crate::transaction::WriteTransaction;
@@ -13,13 +13,22 @@ use crate::txn::Registered;
 
 /// One index in one state.
 #[expect(private_interfaces, reason = "the states are the store's own")]
-pub trait IndexView: Sized {
+pub trait IndexView: Clone + IndexStats {
     /// A walk over its entries.
     type Entries: EntryWalk;
 
+    fn walk(self, range: KeyRange) -> Self::Entries;
+}
+
+/// What is known of an index without a read.
+#[expect(private_interfaces, reason = "the states are the store's own")]
+pub trait IndexStats {
     fn definition(&self) -> &IndexDefinition;
     fn limits(&self) -> EntryLimits;
-    fn walk(self, range: KeyRange) -> Self::Entries;
+
+    /// How many entries of a range the newest state has, about: a state that is older, or has changes of its own, may have others. Counts
+    /// no more than `most`.
+    fn count_up_to(&self, range: &KeyRange, most: u64) -> u64;
 }
 
 /// A walk over a range of entries, in one state.
@@ -35,7 +44,7 @@ pub trait EntryWalk {
 }
 
 /// An index in a state that a snapshot holds.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Indexed {
     pub(crate) db: Db,
     pub(crate) snapshot: Arc<Registered>,
@@ -62,9 +71,7 @@ pub struct Lookup {
 }
 
 #[expect(private_interfaces, reason = "the states are the store's own")]
-impl IndexView for Indexed {
-    type Entries = Lookup;
-
+impl IndexStats for Indexed {
     fn definition(&self) -> &IndexDefinition {
         &self.index.definition.definition
     }
@@ -72,6 +79,15 @@ impl IndexView for Indexed {
     fn limits(&self) -> EntryLimits {
         self.db.core().shared.entry_limits()
     }
+
+    fn count_up_to(&self, range: &KeyRange, most: u64) -> u64 {
+        count_up_to(self.index.entries(), range, most)
+    }
+}
+
+#[expect(private_interfaces, reason = "the states are the store's own")]
+impl IndexView for Indexed {
+    type Entries = Lookup;
 
     fn walk(self, range: KeyRange) -> Lookup {
         let Indexed { db, snapshot, naming, index } = self;
@@ -100,7 +116,7 @@ impl EntryWalk for Lookup {
 }
 
 /// An index as a transaction sees it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TxIndexed<'tx> {
     pub(crate) tx: &'tx WriteTransaction,
     pub(crate) documents: Arc<Documents>,
@@ -115,9 +131,7 @@ pub struct TxLookup<'tx> {
 }
 
 #[expect(private_interfaces, reason = "the states are the store's own")]
-impl<'tx> IndexView for TxIndexed<'tx> {
-    type Entries = TxLookup<'tx>;
-
+impl<'tx> IndexStats for TxIndexed<'tx> {
     fn definition(&self) -> &IndexDefinition {
         &self.target.definition.definition
     }
@@ -125,6 +139,15 @@ impl<'tx> IndexView for TxIndexed<'tx> {
     fn limits(&self) -> EntryLimits {
         self.tx.store().core().shared.entry_limits()
     }
+
+    fn count_up_to(&self, range: &KeyRange, most: u64) -> u64 {
+        count_up_to(&self.target.entries, range, most)
+    }
+}
+
+#[expect(private_interfaces, reason = "the states are the store's own")]
+impl<'tx> IndexView for TxIndexed<'tx> {
+    type Entries = TxLookup<'tx>;
 
     fn walk(self, range: KeyRange) -> TxLookup<'tx> {
         let TxIndexed { tx, documents, target } = self;
@@ -155,6 +178,30 @@ fn put_bytes(entry: KeyRef<'_>, out: &mut Vec<u8>) {
     if let KeyRef::Bytes(bytes) = entry {
         out.extend_from_slice(bytes);
     }
+}
+
+/// Keys that are counted at a time: few first, since mostly there are few.
+const AT_ONCE_FIRST: usize = 4;
+const AT_ONCE_MAX: usize = 256;
+
+/// How many keys of a range there are after the newest commit, `most` of them at most.
+pub(crate) fn count_up_to(documents: &Documents, range: &KeyRange, most: u64) -> u64 {
+    if range.is_all() {
+        return documents.newest_len().min(most);
+    }
+    let (mut range, mut count, mut limit) = (range.clone(), 0, AT_ONCE_FIRST);
+    let mut page = Entries::default();
+    while count < most && !range.is_empty() {
+        page.clear();
+        documents.index.page(&range, false, limit, &mut page);
+        count += page.len() as u64;
+        match page.last_key() {
+            Some(last) if page.len() == limit => range = range.beyond(&last.to_key(), false),
+            _ => break,
+        }
+        limit = AT_ONCE_MAX;
+    }
+    count.min(most)
 }
 
 /// The key of an entry as it stands in its index.

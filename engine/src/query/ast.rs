@@ -101,6 +101,19 @@ pub(crate) enum Given {
     Call(Call),
 }
 
+impl Comparison {
+    /// The same between the operands the other way round.
+    pub(crate) fn mirrored(self) -> Self {
+        match self {
+            Comparison::Less => Comparison::Greater,
+            Comparison::LessOrEqual => Comparison::GreaterOrEqual,
+            Comparison::Greater => Comparison::Less,
+            Comparison::GreaterOrEqual => Comparison::LessOrEqual,
+            same => same,
+        }
+    }
+}
+
 impl Segment {
     pub(crate) fn child(selector: Selector) -> Self {
         Segment { descends: false, selectors: vec![selector] }

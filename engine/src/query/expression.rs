@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 
-use super::ast::{Given, Selector};
+use super::ast::{Given, Segment, Selector};
 use super::evaluate::{Item, Run, Scope};
 use super::function::Function;
 use super::parameters;
@@ -58,6 +58,14 @@ impl Expression {
     /// Whether it gives the key of the document.
     pub(crate) fn is_key(&self) -> bool {
         matches!(&self.given, Given::Call(call) if call.function == Function::Key)
+    }
+
+    /// The path that it is, if it is one that selects one node at most.
+    pub(crate) fn single_path(&self) -> Option<&[Segment]> {
+        match &self.given {
+            Given::Nodes(query) if query.is_singular() => Some(&query.segments),
+            _ => None,
+        }
     }
 
     /// The last segment that is one name. spec.

@@ -65,6 +65,41 @@ impl IndexDefinition {
         Ok(ParsedEntry { tuple, key, tuple_len })
     }
 
+    /// The key of the document that the entry is of.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes that it looks at.
+    pub(crate) fn key_of(&self, entry: &[u8], limits: EntryLimits) -> Result<Key, &'static str> {
+        let Outline { tuple_len, .. } = self.outline(entry, limits)?;
+        let (key, _) = order_key::decode_key(&entry[tuple_len..]).map_err(|_| "a key that is none")?;
+        Ok(key)
+    }
+
+    /// Where the first `count` components of the entry's tuple end; `None` where they are cut.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes that it looks at.
+    pub(crate) fn end_of(
+        &self,
+        count: usize,
+        entry: &[u8],
+        limits: EntryLimits,
+    ) -> Result<Option<usize>, &'static str> {
+        let mut cursor = Cursor::new(&entry[..entry.len().min(limits.tuple)]);
+        let skipped = self.paths.iter().take(count).try_for_each(|path| {
+            cursor.invert(path.descending);
+            if cursor.peek()? == NOTHING {
+                return cursor.byte().map(|_| ());
+            }
+            order_key::skip_value(&mut cursor, levels(path))
+        });
+        match skipped {
+            Ok(()) => Ok(Some(cursor.position())),
+            Err(Stop::Ends) => Ok(None),
+            Err(Stop::Malformed(what)) => Err(what),
+        }
+    }
+
     /// Where the entry's tuple ends. Looks at nothing that this does not take.
     ///
     /// # Errors

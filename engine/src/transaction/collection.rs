@@ -40,7 +40,7 @@ impl<'tx> Changed<'tx> {
         let mut txn = self.tx.txn();
         let documents = txn.documents(&self.name)?;
         let walk = WriteTxnWalk::new(&mut txn, documents, range);
-        Ok(TxWalk { tx: self.tx, walk, over: false })
+        Ok(TxWalk { tx: self.tx, name: self.name.clone(), walk, over: false })
     }
 }
 

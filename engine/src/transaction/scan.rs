@@ -5,12 +5,17 @@ use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::{Key, KeyRef};
 use crate::error::Result;
+use crate::index::{Documents, Target};
+use crate::indexed::{IndexStats, TxIndexed};
+use crate::sync::Arc;
 
 use super::WriteTransaction;
 
 #[derive(Debug)]
 pub(super) struct TxWalk<'tx> {
     pub(super) tx: &'tx WriteTransaction,
+    /// The name of the collection.
+    pub(super) name: String,
     pub(super) walk: WriteTxnWalk,
     pub(super) over: bool,
 }
@@ -48,6 +53,33 @@ impl<'tx> TxScan<'tx> {
     /// The store that is scanned.
     pub(crate) fn store(&self) -> &Db {
         self.0.tx.store()
+    }
+
+    /// The collection.
+    pub(crate) fn documents(&self) -> &Documents {
+        self.0.walk.documents()
+    }
+
+    /// The indexes of the collection, in the order of their names.
+    pub(crate) fn indexes_in_its_state(&self) -> Result<Vec<TxIndexed<'tx>>> {
+        let TxWalk { tx, walk, .. } = &self.0;
+        let targets = walk.documents().targets().unwrap_or_default();
+        let whole = targets.iter().filter(|target| target.building.is_none());
+        let known = whole.filter(|target| target.entries.damage().is_none());
+        let mut indexes: Vec<_> = known.map(|target| self.opened(tx, target.clone())).collect();
+        indexes.sort_by(|one, other| one.definition().name().cmp(other.definition().name()));
+        Ok(indexes)
+    }
+
+    /// The index of this name.
+    pub(crate) fn index_in_its_state(&self, name: &str) -> Result<TxIndexed<'tx>> {
+        let TxWalk { tx, walk, .. } = &self.0;
+        let target = tx.txn().index(&self.0.name, walk.documents(), name)?;
+        Ok(self.opened(tx, target))
+    }
+
+    fn opened(&self, tx: &'tx WriteTransaction, target: Target) -> TxIndexed<'tx> {
+        TxIndexed { tx, documents: Arc::clone(self.0.walk.documents()), target }
     }
 
     /// The document of any key, in the state in which the scan began.

@@ -6,6 +6,7 @@ use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
 use crate::index::{Documents, Entries, KeyRange, PrimaryIndex, Target};
 use crate::secondary::IndexDefinition;
+use crate::seeded::{self, Bug};
 use crate::sync::Arc;
 
 use super::super::read::Located;
@@ -37,8 +38,10 @@ impl WriteTxnEntries {
         range: KeyRange,
     ) -> Self {
         let changed = match txn.batch.number_of(&documents) {
-            Some(_) => txn.changed_entries(&target.entries, &range),
-            None => BTreeMap::new(),
+            Some(_) if !seeded::is_on(Bug::IndexWithoutOwnWrites) => {
+                txn.changed_entries(&target.entries, &range)
+            }
+            _ => BTreeMap::new(),
         };
         WriteTxnEntries {
             documents,

@@ -6,6 +6,7 @@ use crate::document::KeyRef;
 use crate::error::{Error, Result};
 use crate::index::{Documents, Entry, Naming, PrimaryIndex};
 use crate::log::{Action, Batch, Replaces, Superseded};
+use crate::secondary::EntryLimits;
 use crate::sync::Arc;
 
 use super::super::read::Located;
@@ -117,6 +118,11 @@ impl WriteTxn {
     pub(crate) fn check_transaction_size(&self) -> Result<()> {
         let (len, max) = (self.memory_bytes(), self.shared.options.transaction_bytes);
         if len > max { Err(Error::TransactionTooLarge { len, max }) } else { Ok(()) }
+    }
+
+    /// How long tuples and keys in entries are at most.
+    pub(crate) fn entry_limits(&self) -> EntryLimits {
+        self.shared.entry_limits()
     }
 
     /// How many documents a collection has.

@@ -31,6 +31,11 @@ impl WriteTxnWalk {
         WriteTxnWalk { documents, walk: Walk::new(range), changes }
     }
 
+    /// The collection that is walked.
+    pub(crate) fn documents(&self) -> &Arc<Documents> {
+        &self.documents
+    }
+
     /// Walks what is left from its other end.
     pub(crate) fn reverse(&mut self) {
         self.walk.reverse();

@@ -1,0 +1,311 @@
+//! Queries over collections with indexes: by every plan that applies, and by none, they answer what the model answers.
+
+use std::collections::BTreeMap;
+
+use holotype::query::Filter;
+use holotype::{Collection, Db, Error, Hint, IndexDefinition, Key, PlanAccess, PlanOrder, Sort, doc};
+use holotype_model::{self as model, Document, Value};
+
+use super::question::{Question, answers, to_answers};
+use super::store::WithScratch;
+use super::{Documents, MEMORIES, Seen, make};
+use crate::convert;
+use crate::input::Input;
+use crate::story::{ensure, say};
+
+const SINGLE: [&str; 6] = ["a", "b", "a", "a.b", "b[0]", "cc"];
+const INDEXED: [&str; 8] = ["$.a", "$.b", "$.a", "$.a.b", "$.b[0]", "$.a[*]", "$.a[*].b", "$.a[*].cc"];
+const CONSTANTS: [&str; 16] = [
+    "0",
+    "1",
+    "2.0",
+    "1.5",
+    "-1",
+    "'a'",
+    "'ab'",
+    "''",
+    "'b'",
+    "null",
+    "true",
+    "bytes('61')",
+    "bytes('')",
+    "arg('x')",
+    "arg('list')",
+    "arg('x')",
+];
+
+/// Beyond what an entry has room for, and alike up to there.
+fn long(end: &str) -> Value {
+    Value::from(format!("{}{end}", "l".repeat(1100)).as_str())
+}
+
+fn scalar(input: &mut Input<'_>) -> Value {
+    match input.below(16) {
+        0 => Value::Null,
+        1 => Value::Bool(input.below(2) == 0),
+        2..=6 => Value::Int(input.below(4) as i64 - 1),
+        7 => Value::Float(input.pick(&[f64::NAN, 1.0, 1.5, -0.0, f64::INFINITY])),
+        8 => Value::Bytes(b"ab"[..input.below(3)].to_vec()),
+        9 => long(input.pick(&["", "a", "b"])),
+        _ => Value::from(input.pick(&["", "a", "ab", "b", "ba", "\u{10ffff}"])),
+    }
+}
+
+fn value(input: &mut Input<'_>, depth: usize) -> Value {
+    match input.below(if depth == 0 { 4 } else { 7 }) {
+        4 | 5 => Value::Array((0..input.below(4)).map(|_| value(input, depth - 1)).collect()),
+        6 => Value::Object(document(input, depth - 1)),
+        _ => scalar(input),
+    }
+}
+
+fn document(input: &mut Input<'_>, depth: usize) -> Document {
+    let mut document = Document::new();
+    for name in ["a", "b", "cc"] {
+        if input.below(10) < 7 {
+            document.insert(name.to_owned(), value(input, depth));
+        }
+    }
+    document
+}
+
+/// What one path or one item has to be.
+fn asked(input: &mut Input<'_>, path: &str) -> String {
+    let constant = |input: &mut Input<'_>| input.pick(&CONSTANTS);
+    match input.below(12) {
+        0..=4 => {
+            format!("{path} {} {}", input.pick(&["==", "<", "<=", ">", ">=", "==", "!="]), constant(input))
+        }
+        5 => format!("{} {} {path}", constant(input), input.pick(&["==", "<", "<=", ">", ">="])),
+        6 | 7 => format!("in({path}, {}, {})", constant(input), constant(input)),
+        8 => format!("between({path}, {}, {})", constant(input), constant(input)),
+        9 => format!(
+            "starts_with({path}, {})",
+            input.pick(&["'a'", "''", "'b'", "bytes('61')", "arg('x')", "'\u{10ffff}'"])
+        ),
+        10 => path.to_owned(),
+        _ => format!("!{path}"),
+    }
+}
+
+fn atom(input: &mut Input<'_>) -> String {
+    match input.below(8) {
+        0 => format!("@.a[?{}]", asked(input, "@")),
+        1 => format!("@.a[?{} && {}]", asked(input, "@.b"), asked(input, "@.cc")),
+        2 => input.pick(&["@.a[*]", "@.a[*].b", "@.a[?@.b].cc", "$.a[?$.b == 1]"]).to_owned(),
+        3 => format!("key() {} {}", input.pick(&["<", ">=", "=="]), input.pick(&["2", "'a'", "1.5"])),
+        _ => {
+            let path = format!("{}.{}", input.pick(&["@", "@", "$"]), input.pick(&SINGLE));
+            asked(input, &path)
+        }
+    }
+}
+
+fn filter(input: &mut Input<'_>, depth: usize) -> String {
+    match input.below(if depth == 0 { 2 } else { 6 }) {
+        2..=4 => format!("({}) && ({})", filter(input, depth - 1), filter(input, depth - 1)),
+        5 => format!("({}) || ({})", filter(input, depth - 1), filter(input, depth - 1)),
+        _ => atom(input),
+    }
+}
+
+fn definitions(input: &mut Input<'_>) -> Vec<IndexDefinition> {
+    let mut definitions = Vec::new();
+    for number in 0..1 + input.below(4) {
+        let paths: Vec<String> = (0..input.pick(&[1, 1, 1, 2, 2, 3]))
+            .map(|_| format!("{}{}", input.pick(&["", "", "-"]), input.pick(&INDEXED)))
+            .collect();
+        let Ok(definition) = IndexDefinition::new(format!("i{number}"), &paths) else { continue };
+        definitions.push(if input.below(3) == 0 { definition.sparse() } else { definition });
+    }
+    definitions
+}
+
+fn question(input: &mut Input<'_>) -> Result<Question, String> {
+    let point = |input: &mut Input<'_>| match input.below(3) {
+        0 => long(input.pick(&["", "a", "b"])),
+        _ => scalar(input),
+    };
+    let list = Value::Array((0..input.below(4)).map(|_| point(input)).collect());
+    let parameters = BTreeMap::from([("x".to_owned(), point(input)), ("list".to_owned(), list)]);
+    let text = if input.below(6) == 0 { None } else { Some(filter(input, 2)) };
+    let right_filter = text.as_deref().map(model::query::Filter::parse).transpose()?;
+    let parsed = text.as_deref().map(Filter::parse).transpose().map_err(say)?;
+    let mut text = text.unwrap_or_else(|| "all".to_owned());
+    let (mut right_sorts, mut sorts) = (Vec::new(), Vec::new());
+    for _ in 0..input.pick(&[0, 0, 1, 1, 1, 2]) {
+        let by = format!("$.{}", input.pick(&SINGLE));
+        let (descending, nothing_last) =
+            (input.below(2) == 0, input.pick(&[None, None, Some(false), Some(true)]));
+        let expression = model::query::Expression::parse(&by)?;
+        let mut sort = Sort::by(&by);
+        if descending {
+            sort = sort.descending();
+        }
+        sorts.push(match nothing_last {
+            None => sort,
+            Some(false) => sort.nothing_first(),
+            Some(true) => sort.nothing_last(),
+        });
+        right_sorts.push(model::query::Sort { expression, descending, nothing_last });
+        text = format!("{text}, {by} {descending} {nothing_last:?}");
+    }
+    let right = model::query::Query {
+        filter: right_filter,
+        sorts: right_sorts,
+        parameters,
+        skip: if input.below(4) == 0 { input.below(3) } else { 0 },
+        limit: (input.below(3) == 0).then(|| input.below(4)),
+        after: None,
+    };
+    Ok(Question { text, right, filter: parsed, sorts, memory: input.pick(&MEMORIES) })
+}
+
+/// The types of the views have no name in common.
+macro_rules! by_every_plan {
+    ($view:expr, $question:expr, $documents:expr, $hints:expr, $page:expr, $seen:expr) => {{
+        let (view, question, documents): (_, &Question, &Documents) = (&$view, $question, $documents);
+        let (right, seen): (_, &mut Seen) = (&question.right, $seen);
+        let expected = to_answers(&right.answers(documents));
+        let whole = model::query::Query { skip: 0, limit: None, ..right.clone() };
+        let whole = to_answers(&whole.answers(documents));
+        for hint in $hints {
+            let of = || format!("{} by {hint:?} of {documents:?}", question.text);
+            let say = |error: Error| format!("{error}, {}", of());
+            let unlimited = || {
+                let query = match &question.filter {
+                    Some(filter) => view.find(filter),
+                    None => view.find(..),
+                };
+                let query = hint
+                    .iter()
+                    .fold(query.sort_memory(question.memory), |query, hint: &Hint| query.hint(hint.clone()));
+                let sorted = question.sorts.iter().fold(query, |query, sort| query.sort(sort.clone()));
+                question.bound().fold(sorted, |query, (name, value)| query.bind(name.as_str(), value))
+            };
+            let ask = || {
+                let query = unlimited().skip(right.skip as u64);
+                right.limit.iter().fold(query, |query, limit| query.limit(*limit as u64))
+            };
+            let plan = match ask().explain() {
+                Err(Error::IndexCannotServe { .. }) => continue,
+                plan => plan.map_err(say)?,
+            };
+            if let (Some(Hint::Index(name)), PlanAccess::Indexes(parts)) = (hint, &plan.access) {
+                ensure(parts.iter().all(|part| part.index == *name), || format!("{plan:?}, {}", of()))?;
+            }
+            let by_index = matches!(plan.access, PlanAccess::Indexes(_));
+            ensure(by_index || !matches!(hint, Some(Hint::Index(_))), || format!("{plan:?}, {}", of()))?;
+            seen.by_index += u64::from(by_index);
+            seen.in_order += u64::from(plan.order == PlanOrder::Index);
+            let found = answers(ask().run().map_err(say)?).map_err(say)?;
+            ensure(found == expected, || format!("{found:?}, and the model has {expected:?}, {}", of()))?;
+            let keys = ask().keys().map_err(say)?.collect::<Result<Vec<Key>, _>>().map_err(say)?;
+            ensure(keys.iter().eq(expected.iter().map(|(key, _)| key)), || {
+                format!("keys {keys:?}, {}", of())
+            })?;
+            let count = ask().count().map_err(say)?;
+            ensure(count == expected.len() as u64, || format!("{count} answers, {}", of()))?;
+            let read =
+                ask().analyze().map_err(say)?.actual.ok_or("a query that was run tells what it read")?;
+            ensure(read.answers == count && read.documents >= count.min(1), || {
+                format!("{read:?}, {}", of())
+            })?;
+            if question.sorts.is_empty() {
+                let mut any = answers(ask().unordered().skip(0).run().map_err(say)?).map_err(say)?;
+                any.sort_by(|(a, _), (b, _)| a.cmp(b));
+                let all = right.limit.is_some() || any.len() == expected.len() + right.skip.min(whole.len());
+                ensure(all && any.windows(2).all(|two| two[0].0 < two[1].0), || {
+                    format!("{any:?} in any order, {}", of())
+                })?;
+            }
+            let (mut pages, mut cursor) = (Vec::new(), None);
+            loop {
+                let query = unlimited().limit($page);
+                let mut page = cursor
+                    .take()
+                    .into_iter()
+                    .fold(query, |query, cursor| query.after(cursor))
+                    .run()
+                    .map_err(say)?;
+                let before = pages.len();
+                pages.extend(answers(page.by_ref()).map_err(say)?);
+                if pages.len() == before || pages.len() > whole.len() {
+                    break;
+                }
+                cursor = page.cursor();
+            }
+            ensure(pages == whole, || format!("pages {pages:?}, and the model has {whole:?}, {}", of()))?;
+        }
+    }};
+}
+
+/// # Errors
+/// How engine and model do not agree by some plan.
+pub fn planned(bytes: &[u8]) -> Result<Seen, String> {
+    let mut input = Input::new(bytes);
+    let (question, definitions) = (question(&mut input)?, definitions(&mut input));
+    let documents: Documents =
+        (0..input.below(12)).map(|_| (make::key(&mut input), document(&mut input, 2))).collect();
+    let mut seen = Seen::one();
+    let db = WithScratch::default().open()?;
+    let birds = db.collection("birds");
+    db.create_collection("birds").map_err(say)?;
+    let put = |birds: &Collection, (key, document): (&model::Key, &Document)| {
+        birds.put(convert::key(key), convert::document(document)).map_err(say)
+    };
+    let half = documents.len() / 2;
+    documents.iter().take(half).try_for_each(|pair| put(&birds, pair))?;
+    // What a transaction changes and deletes.
+    let gone = doc! { "a": 1, "b": [1], "cc": "a" };
+    for key in documents.keys().skip(half).step_by(2) {
+        birds.put(convert::key(key), &gone).map_err(say)?;
+    }
+    birds.put("gone", &gone).map_err(say)?;
+    for definition in &definitions {
+        birds.create_index(definition.clone()).map_err(say)?;
+    }
+    let named = definitions.iter().map(|definition| Some(Hint::Index(definition.name().to_owned())));
+    let hints: Vec<Option<Hint>> = [None, Some(Hint::Scan)].into_iter().chain(named).collect();
+    let page = 1 + input.below(3) as u64;
+    let tx = db.begin_write().map_err(say)?;
+    for (key, document) in documents.iter().skip(half) {
+        tx.collection("birds").put(convert::key(key), convert::document(document)).map_err(say)?;
+    }
+    tx.collection("birds").delete("gone").map_err(say)?;
+    by_every_plan!(tx.collection("birds"), &question, &documents, &hints, page, &mut seen);
+    tx.commit().map_err(say)?;
+    if input.below(2) == 0 {
+        let snapshot = db.snapshot();
+        birds.clear().map_err(say)?;
+        by_every_plan!(
+            snapshot.collection("birds").map_err(say)?,
+            &question,
+            &documents,
+            &hints,
+            page,
+            &mut seen
+        );
+    } else {
+        by_every_plan!(birds, &question, &documents, &hints, page, &mut seen);
+        changed(&db, &question, &documents)?;
+    }
+    Ok(seen)
+}
+
+/// Deleting by a plan takes what the filter admits.
+fn changed(db: &Db, question: &Question, documents: &Documents) -> Result<(), String> {
+    let Some(filter) = &question.filter else { return Ok(()) };
+    let filter = question
+        .bound()
+        .try_fold(filter.clone(), |filter, (name, value)| filter.bind(name, value))
+        .map_err(say)?;
+    let right = model::query::Query { sorts: Vec::new(), skip: 0, limit: None, ..question.right.clone() };
+    let admitted = right.answers(documents).len() as u64;
+    let birds = db.collection("birds");
+    let report = birds.delete_many(&filter).map_err(say)?;
+    let left = birds.len().map_err(say)?;
+    ensure(report.matched == admitted && left == documents.len() as u64 - admitted, || {
+        format!("{report:?} of {admitted}, {left} are left, {} of {documents:?}", question.text)
+    })
+}

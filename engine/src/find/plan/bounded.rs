@@ -1,0 +1,221 @@
+//! The ranges of an index in which the entries of all documents lie that a filter can admit.
+
+use std::ops::Bound;
+
+use super::says::{End, Said, Says, of_items, place_cmp};
+use crate::document::{Key, Value};
+use crate::error::Result;
+use crate::index::KeyRange;
+use crate::indexed::between;
+use crate::query::ast::Expr;
+use crate::query::{JsonPath, Segment};
+use crate::secondary::{Beginning, EntryLimits, IndexDefinition};
+use crate::seeded::{self, Bug};
+
+/// The most ranges of one index: beyond so many, fewer components bound them.
+const RANGES_MAX: usize = 4096;
+
+/// What a filter says of an index.
+#[derive(Debug, Clone)]
+pub(super) struct Bounded {
+    /// In the order of entries. No entry lies in two of them.
+    pub(super) ranges: Vec<KeyRange>,
+    /// How many of the first components can only have one value each.
+    pub(super) fixed: usize,
+    pub(super) fixed_values: Vec<Option<Value>>,
+    /// How many of the first components bound the ranges.
+    pub(super) used: usize,
+    /// Which components have a value in every document that the filter admits.
+    pub(super) has_value: Vec<bool>,
+    /// Whether the filter admits every document that has an entry in the ranges.
+    pub(super) is_exact: bool,
+}
+
+/// The last wildcard of a path and what is before it.
+pub(super) fn fan_out(path: &JsonPath) -> Option<&[Segment]> {
+    let last = path.segments().iter().rposition(|segment| segment.singular().is_none())?;
+    Some(&path.segments()[..=last])
+}
+
+/// The fan-out of an index.
+pub(super) fn fan_out_of(definition: &IndexDefinition) -> Option<&[Segment]> {
+    definition.paths().find_map(|(path, _)| fan_out(path))
+}
+
+impl Bounded {
+    /// All entries of an index.
+    pub(super) fn not_at_all(definition: &IndexDefinition) -> Self {
+        Bounded {
+            ranges: vec![KeyRange::all()],
+            fixed: 0,
+            fixed_values: Vec::new(),
+            used: 0,
+            has_value: vec![false; definition.paths().len()],
+            is_exact: false,
+        }
+    }
+
+    /// What the parts of a filter, which all have to hold, say of an index: in several ways, where several parts speak of a fan-out.
+    pub(super) fn by(
+        conjuncts: &[Expr],
+        definition: &IndexDefinition,
+        limits: EntryLimits,
+    ) -> Result<Vec<Bounded>> {
+        let document = Said::by(conjuncts, true);
+        let Some(fan_out) = fan_out_of(definition) else {
+            return Ok(vec![Self::of(&document, None, definition, limits)?]);
+        };
+        let items = of_items(conjuncts, fan_out, true);
+        if items.is_empty() {
+            return Ok(vec![Self::of(&document, None, definition, limits)?]);
+        }
+        items.iter().map(|item| Self::of(&document, Some(item), definition, limits)).collect()
+    }
+
+    fn of(
+        document: &Said<'_>,
+        item: Option<&Said<'_>>,
+        definition: &IndexDefinition,
+        limits: EntryLimits,
+    ) -> Result<Self> {
+        let mut bounded = Self::not_at_all(definition);
+        let (mut prefixes, mut range) = (vec![Vec::new()], None);
+        let mut placed = 0;
+        let mut merged_exactly = true;
+        for (at, (path, descending)) in definition.paths().enumerate() {
+            let fan_out = fan_out(path);
+            let said = if fan_out.is_some() { item } else { Some(document) };
+            let steps = &path.segments()[fan_out.map_or(0, <[Segment]>::len)..];
+            let of_it = said.into_iter().flat_map(|said| &said.conditions).filter(|(of, _)| *of == steps);
+            let says = of_it.fold(None, |all: Option<(Says, usize, bool)>, (_, says)| {
+                Some(match all {
+                    None => (says.clone(), 1, true),
+                    Some((before, count, is_exact)) => {
+                        let (both, still) = before.and(says.clone());
+                        (both, count + 1, is_exact && still)
+                    }
+                })
+            });
+            let Some((says, count, mut is_exact)) = says else {
+                // What is said of a component behind one of which nothing is said bounds nothing.
+                range.get_or_insert(None);
+                continue;
+            };
+            bounded.has_value[at] = says.is_of_values();
+            if range.is_some() {
+                continue;
+            }
+            match says {
+                Says::Points(points) if prefixes.len() * points.len().max(1) <= RANGES_MAX => {
+                    if bounded.fixed == at && points.len() == 1 {
+                        bounded.fixed += 1;
+                        bounded.fixed_values.extend_from_slice(&points);
+                    }
+                    prefixes = times(&prefixes, points, descending);
+                }
+                Says::Points(points) => {
+                    range = Some(hull(&points).map(|(from, to)| (from, to, descending)));
+                    is_exact = false;
+                }
+                Says::Within(from, to) => range = Some(Some((from, to, descending))),
+            }
+            merged_exactly &= is_exact;
+            placed += count;
+            bounded.used = at + 1;
+        }
+        let mut is_cut = false;
+        let mut ranges = Vec::with_capacity(prefixes.len());
+        for prefix in prefixes {
+            let (from, to) = ends(&prefix, range.clone().flatten());
+            let mut end = |end: Bound<Vec<Option<Value>>>| beginning(end, definition, limits, &mut is_cut);
+            let range = between(end(from)?, end(to)?);
+            if !range.is_empty() {
+                ranges.push(range);
+            }
+        }
+        ranges.sort_by(|one, other| start(one).cmp(&start(other)));
+        // Long values that begin alike have one range.
+        ranges.dedup_by(|one, other| start(one) == start(other));
+        bounded.ranges = ranges;
+        let said = document.conditions.len() + item.map_or(0, |item| item.conditions.len());
+        // What is said of an item is a part of what is said of the document, which did not understand it.
+        let understood = item.map_or(document.is_all, |item| item.is_all);
+        let is_cut = is_cut && !seeded::is_on(Bug::CutTupleCounted);
+        bounded.is_exact = understood && merged_exactly && placed == said && !is_cut;
+        Ok(bounded)
+    }
+
+    //= spec/query.md#q-10-1-plans
+    //# A sparse index MUST NOT be read for a query that can answer documents of which it has no entry.
+    /// Whether the index has an entry of every document that the filter admits.
+    pub(super) fn has_all(&self, definition: &IndexDefinition) -> bool {
+        !definition.is_sparse() || self.has_value.contains(&true) || seeded::is_on(Bug::SparseIndexServesAll)
+    }
+}
+
+/// The prefixes, each with each of these behind it, in the order of entries.
+fn times(
+    prefixes: &[Vec<Option<Value>>],
+    mut points: Vec<Option<Value>>,
+    descending: bool,
+) -> Vec<Vec<Option<Value>>> {
+    if descending {
+        points.reverse();
+    }
+    let all = prefixes.iter().flat_map(|prefix| {
+        points.iter().map(move |point| prefix.iter().chain([point]).cloned().collect::<Vec<_>>())
+    });
+    all.collect()
+}
+
+/// From the least of some places to the greatest.
+fn hull(points: &[Option<Value>]) -> Option<(End, End)> {
+    let least = points.iter().min_by(|one, other| place_cmp(one, other))?.clone();
+    let greatest = points.iter().max_by(|one, other| place_cmp(one, other))?.clone();
+    Some((Bound::Included(least), Bound::Included(greatest)))
+}
+
+type TupleEnd = Bound<Vec<Option<Value>>>;
+
+/// The ends of the tuples that begin so and go on with a component between two ends.
+fn ends(prefix: &[Option<Value>], range: Option<(End, End, bool)>) -> (TupleEnd, TupleEnd) {
+    let whole = || Bound::Included(prefix.to_vec());
+    let Some((from, to, descending)) = range else { return (whole(), whole()) };
+    let behind = |end: End| match end {
+        Bound::Unbounded => whole(),
+        Bound::Included(value) => Bound::Included([prefix, &[value]].concat()),
+        Bound::Excluded(value) => Bound::Excluded([prefix, &[value]].concat()),
+    };
+    if descending && !seeded::is_on(Bug::DescendingNotTurned) {
+        return (behind(to), behind(from));
+    }
+    (behind(from), behind(to))
+}
+
+fn beginning(
+    end: Bound<Vec<Option<Value>>>,
+    definition: &IndexDefinition,
+    limits: EntryLimits,
+    is_cut: &mut bool,
+) -> Result<Bound<Beginning>> {
+    let mut of = |values: Vec<Option<Value>>| -> Result<Beginning> {
+        let beginning = definition.beginning(&values, limits)?;
+        *is_cut |= beginning.cut;
+        Ok(beginning)
+    };
+    Ok(match end {
+        // All entries begin with no bytes.
+        Bound::Included(values) if values.is_empty() => Bound::Unbounded,
+        Bound::Included(values) => Bound::Included(of(values)?),
+        Bound::Excluded(values) => Bound::Excluded(of(values)?),
+        Bound::Unbounded => Bound::Unbounded,
+    })
+}
+
+/// What tells which of two ranges comes first.
+fn start(range: &KeyRange) -> Option<&Key> {
+    match &range.from {
+        Bound::Included(key) | Bound::Excluded(key) => Some(key),
+        Bound::Unbounded => None,
+    }
+}

@@ -1,0 +1,249 @@
+//! Documents by the entries of an index.
+
+use std::ops::Bound;
+
+use super::route::{InOrder, Part};
+use crate::document::{Key, order_key};
+use crate::error::{Error, Result};
+use crate::find::keys::KeysWanted;
+use crate::find::sort::{Order, key_of, put_key, sorts_of};
+use crate::find::sorter::{Sorted, Sorter};
+use crate::find::view::Walk;
+use crate::find::watch::Watch;
+use crate::index::KeyRange;
+use crate::indexed::{EntryWalk, IndexView, broken};
+use crate::secondary::{EntryLimits, IndexDefinition};
+use crate::seeded::{self, Bug};
+use crate::storage::FailStop;
+
+use super::bounded::fan_out_of;
+
+/// Keys of documents in their order, or in the reverse, each once.
+#[derive(Debug)]
+pub(in crate::find) struct Gathered {
+    sorted: Sorted,
+    reverse: bool,
+    last: Vec<u8>,
+    next: Vec<u8>,
+}
+
+impl Gathered {
+    /// The next key.
+    pub(in crate::find) fn next(&mut self) -> Result<Option<Key>> {
+        loop {
+            if !self.sorted.next(&mut self.next)? {
+                return Ok(None);
+            }
+            let comes_again = self.next == self.last && !self.last.is_empty();
+            if comes_again && !seeded::is_on(Bug::AnsweredPerEntry) {
+                continue;
+            }
+            self.last.clone_from(&self.next);
+            if self.reverse {
+                self.next.iter_mut().for_each(|byte| *byte = !*byte);
+            }
+            let (key, _) = order_key::decode_key(&self.next)?;
+            return Ok(Some(key));
+        }
+    }
+}
+
+/// The keys of the documents that have entries in these ranges.
+pub(in crate::find) fn gather<I: IndexView>(
+    parts: &[Part<I>],
+    wanted: &KeysWanted,
+    reverse: bool,
+    memory: usize,
+    storage: &FailStop,
+    watch: &mut Watch,
+) -> Result<Gathered> {
+    let mut sorter = Sorter::new(u64::MAX, memory, storage).or_in_memory();
+    let mut bytes = Vec::new();
+    for part in parts {
+        let (definition, limits) = (part.index.definition().clone(), part.index.limits());
+        for range in &part.ranges {
+            let mut walk = part.index.clone().walk(range.clone());
+            let mut entry = Vec::new();
+            while walk.next_into(&mut entry)? {
+                watch.met_entry()?;
+                let key = definition.key_of(&entry, limits).map_err(broken)?;
+                if !wanted.contains(&key) {
+                    continue;
+                }
+                bytes.clear();
+                order_key::encode_key(key.as_ref(), &mut bytes);
+                if reverse {
+                    bytes.iter_mut().for_each(|byte| *byte = !*byte);
+                }
+                sorter.push(&bytes)?;
+            }
+        }
+    }
+    Ok(Gathered { sorted: sorter.finish()?, reverse, last: Vec::new(), next: Vec::new() })
+}
+
+/// How many documents have entries in these ranges, `most` of them at most; `None` where only a look at each key tells.
+pub(in crate::find) fn count<I: IndexView>(
+    parts: &[Part<I>],
+    most: u64,
+    watch: &mut Watch,
+) -> Result<Option<u64>> {
+    let [part] = parts else { return Ok(None) };
+    if fan_out_of(part.index.definition()).is_some() && !seeded::is_on(Bug::AnsweredPerEntry) {
+        return Ok(None);
+    }
+    let (mut count, mut entry) = (0, Vec::new());
+    for range in &part.ranges {
+        let mut walk = part.index.clone().walk(range.clone());
+        while count < most && walk.next_into(&mut entry)? {
+            watch.met_entry()?;
+            count += 1;
+        }
+    }
+    Ok(Some(count))
+}
+
+/// The documents of a range of an index, in the order of sorts.
+pub(in crate::find) struct Entries<E> {
+    walk: E,
+    definition: IndexDefinition,
+    limits: EntryLimits,
+    components: usize,
+    gathers: bool,
+    wanted: KeysWanted,
+    /// An entry that was met and not answered yet.
+    ahead: Option<(Vec<u8>, Key)>,
+    /// Documents that are the same to all sorts, or long ones that begin alike.
+    alike: Option<Sorted>,
+    memory: usize,
+}
+
+impl<E> std::fmt::Debug for Entries<E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Entries").field("index", &self.definition.name()).finish_non_exhaustive()
+    }
+}
+
+impl<E: EntryWalk> Entries<E> {
+    /// Begins. `after` is a place to go on from, if there is one.
+    pub(in crate::find) fn begin<I: IndexView<Entries = E>>(
+        order: InOrder<I>,
+        after: Option<&[u8]>,
+        wanted: KeysWanted,
+        memory: usize,
+    ) -> Self {
+        let InOrder { part, reverse, fixed, components, gathers } = order;
+        let (definition, limits) = (part.index.definition().clone(), part.index.limits());
+        let range = part.ranges.into_iter().next().expect("an order is that of one range");
+        let range = match after.and_then(sorts_of) {
+            Some(sorts) => from_place(range, fixed, sorts, reverse, limits),
+            None => range,
+        };
+        let mut walk = part.index.walk(range);
+        if reverse {
+            walk.reverse();
+        }
+        Entries { walk, definition, limits, components, gathers, wanted, ahead: None, alike: None, memory }
+    }
+
+    /// The key of the next document. `walk` gives the documents of the same state.
+    pub(in crate::find) fn next<W: Walk>(
+        &mut self,
+        walk: &W,
+        order: &Order,
+        watch: &mut Watch,
+    ) -> Result<Option<Key>> {
+        if let Some(key) = self.next_alike()? {
+            return Ok(Some(key));
+        }
+        let Some((first, key)) = self.next_entry(watch)? else { return Ok(None) };
+        let end = self.definition.end_of(self.components, &first, self.limits).map_err(broken)?;
+        let end = end.or(seeded::is_on(Bug::CutTupleSorted).then_some(first.len().min(self.limits.tuple)));
+        if end.is_some() && (!self.gathers || seeded::is_on(Bug::TiesAsIndexed)) {
+            return Ok(Some(key));
+        }
+        //= spec/query.md#q-10-1-plans
+        //# What depends on the bytes of a long tuple (I-2.6) MUST be told by the documents.
+        // Where the tuple is cut, the documents tell the order of all that begin so.
+        let beginning = &first[..end.unwrap_or(self.limits.tuple)];
+        let Some(second) = self.next_entry(watch)? else { return Ok(Some(key)) };
+        if !second.0.starts_with(beginning) {
+            self.ahead = Some(second);
+            return Ok(Some(key));
+        }
+        let storage = &walk.db().core().shared.log.storage;
+        let mut sorter = Sorter::new(u64::MAX, self.memory, storage).or_in_memory();
+        let mut place = Vec::new();
+        let (mut key, mut next) = (key, Some(second));
+        loop {
+            place.clear();
+            match end {
+                Some(_) => put_key(key.as_ref(), &mut place),
+                None => {
+                    let document = walk.document(key.as_ref())?.ok_or_else(no_document)?;
+                    order.place(key.as_ref(), document.raw(), &mut place)?;
+                }
+            }
+            sorter.push(&place)?;
+            match next.take() {
+                Some((_, other)) => key = other,
+                None => break,
+            }
+            next = self.next_entry(watch)?;
+            if next.as_ref().is_some_and(|(entry, _)| !entry.starts_with(beginning)) {
+                self.ahead = next.take();
+            }
+        }
+        self.alike = Some(sorter.finish()?);
+        self.next_alike()
+    }
+
+    fn next_alike(&mut self) -> Result<Option<Key>> {
+        let Some(alike) = &mut self.alike else { return Ok(None) };
+        let mut place = Vec::new();
+        if alike.next(&mut place)? {
+            return Ok(key_of(&place));
+        }
+        self.alike = None;
+        Ok(None)
+    }
+
+    /// The next entry of a document that can be wanted, and the key of that. The documents of other keys the walk over keys need not know.
+    fn next_entry(&mut self, watch: &mut Watch) -> Result<Option<(Vec<u8>, Key)>> {
+        if let Some(ahead) = self.ahead.take() {
+            return Ok(Some(ahead));
+        }
+        let mut entry = Vec::new();
+        while self.walk.next_into(&mut entry)? {
+            watch.met_entry()?;
+            let key = self.definition.key_of(&entry, self.limits).map_err(broken)?;
+            if self.wanted.contains(&key) {
+                return Ok(Some((entry, key)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// What of a range lies at a place to go on from, or behind it. In a place, sorts give what the components have that they sort by.
+fn from_place(range: KeyRange, fixed: Vec<u8>, sorts: &[u8], reverse: bool, limits: EntryLimits) -> KeyRange {
+    let mut beginning = fixed;
+    beginning.extend(sorts.iter().map(|byte| if reverse { !*byte } else { *byte }));
+    beginning.truncate(limits.tuple);
+    let KeyRange { from, to } = KeyRange::bytes_prefix(&beginning);
+    let is_within = |end: &Bound<Key>| match end {
+        Bound::Included(key) | Bound::Excluded(key) => range.contains(key),
+        Bound::Unbounded => false,
+    };
+    match reverse {
+        false if is_within(&from) => KeyRange { from, to: range.to },
+        true if is_within(&to) => KeyRange { from: range.from, to },
+        // What lies outside is asked of each document.
+        _ => range,
+    }
+}
+
+/// The document of an entry.
+pub(in crate::find) fn no_document() -> Error {
+    broken("an entry of a document that is not there")
+}

@@ -1,0 +1,163 @@
+//! What is told of a plan.
+
+use std::fmt;
+
+use super::route::{InOrder, Part};
+use crate::find::keys::KeysWanted;
+use crate::indexed::IndexStats;
+
+/// How a query is answered: by [`Query::explain`](crate::Query::explain) before it is, and by [`Query::analyze`](crate::Query::analyze)
+/// with what came of it. Printed, it is a few lines of text; later versions may print others.
+///
+/// ```
+/// use holotype::{Db, IndexDefinition, PlanAccess, doc};
+///
+/// let birds = Db::in_memory().collection("birds");
+/// birds.insert_many((0..1000).map(|n| doc! { "year": 1000 + n }))?;
+/// birds.create_index(IndexDefinition::new("by_year", ["$.year"])?)?;
+/// let asked = birds.find("@.year >= 1995");
+/// let plan = asked.clone().explain()?;
+/// assert!(matches!(&plan.access, PlanAccess::Indexes(parts) if parts[0].index == "by_year" && parts[0].entries == 5));
+/// let done = asked.analyze()?.actual.expect("it was run");
+/// assert_eq!((done.entries, done.documents, done.answers), (5, 5, 5));
+/// # Ok::<(), holotype::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QueryPlan {
+    /// What is read.
+    pub access: PlanAccess,
+    /// How the answers come into their order.
+    pub order: PlanOrder,
+    /// What a walk over the keys would go through; `None` where nothing was compared with it.
+    pub keys: Option<u64>,
+    /// What was read, where the query was run.
+    pub actual: Option<PlanActual>,
+}
+
+/// What a query reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlanAccess {
+    /// The documents of all keys that the filter can admit.
+    Scan,
+    /// So many documents, whose keys the filter names.
+    Keys(u64),
+    /// The documents of ranges of indexes: of one, or of several for the sides of an `||`.
+    Indexes(Vec<PlanIndex>),
+}
+
+/// How answers come into their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlanOrder {
+    /// In the order of keys, or in the reverse.
+    Keys,
+    /// By a sort.
+    Sort,
+    /// As the index has them.
+    Index,
+    /// In any order.
+    Any,
+}
+
+/// What is read of an index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlanIndex {
+    /// Its name.
+    pub index: String,
+    /// How many ranges of it.
+    pub ranges: usize,
+    /// How many entries these have, or are to be read of them.
+    pub entries: u64,
+    /// Whether they were counted. If not, there may be more.
+    pub is_counted: bool,
+    /// Whether the filter admits the documents of all these entries, so that a count needs no document.
+    pub is_exact: bool,
+}
+
+/// What a query read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlanActual {
+    /// Entries of indexes.
+    pub entries: u64,
+    /// Documents that were looked at.
+    pub documents: u64,
+    /// Documents that were answered.
+    pub answers: u64,
+}
+
+impl QueryPlan {
+    pub(super) fn of_keys(wanted: &KeysWanted, order: PlanOrder, keys: Option<u64>) -> Self {
+        let access = match wanted {
+            KeysWanted::These(keys) => PlanAccess::Keys(keys.len() as u64),
+            KeysWanted::Range(_) => PlanAccess::Scan,
+        };
+        QueryPlan { access, order, keys, actual: None }
+    }
+
+    pub(super) fn of_ranges<I: IndexStats>(
+        order: PlanOrder,
+        parts: &[Part<usize>],
+        indexes: &[I],
+        keys: u64,
+    ) -> Self {
+        let parts = parts.iter().map(|part| told(part, &indexes[part.index])).collect();
+        QueryPlan { access: PlanAccess::Indexes(parts), order, keys: Some(keys), actual: None }
+    }
+
+    pub(super) fn of_order<I: IndexStats>(way: &InOrder<usize>, indexes: &[I], keys: u64) -> Self {
+        let part = told(&way.part, &indexes[way.part.index]);
+        let access = PlanAccess::Indexes(vec![part]);
+        QueryPlan { access, order: PlanOrder::Index, keys: Some(keys), actual: None }
+    }
+}
+
+fn told(part: &Part<usize>, index: &impl IndexStats) -> PlanIndex {
+    PlanIndex {
+        index: index.definition().name().to_owned(),
+        ranges: part.ranges.len(),
+        entries: part.entries,
+        is_counted: part.is_counted,
+        is_exact: part.is_exact,
+    }
+}
+
+impl fmt::Display for QueryPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.access {
+            PlanAccess::Scan => f.write_str("scan: every document whose key the filter can admit")?,
+            PlanAccess::Keys(count) => {
+                write!(f, "keys: the documents of {count} keys that the filter names")?;
+            }
+            PlanAccess::Indexes(parts) => {
+                for (at, part) in parts.iter().enumerate() {
+                    let separator = if at == 0 { "" } else { "\n" };
+                    let ranges = if part.ranges == 1 { "range" } else { "ranges" };
+                    let about = if part.is_counted { "" } else { "about " };
+                    write!(f, "{separator}index {:?}: {} {ranges}, ", part.index, part.ranges)?;
+                    write!(f, "{about}{} entries", part.entries)?;
+                    if !part.is_exact {
+                        f.write_str("; the filter is asked of each document")?;
+                    }
+                }
+            }
+        }
+        let order = match self.order {
+            PlanOrder::Keys => "that of the keys",
+            PlanOrder::Sort => "by a sort",
+            PlanOrder::Index => "as the index has it",
+            PlanOrder::Any => "any",
+        };
+        write!(f, "\norder: {order}")?;
+        if let Some(keys) = self.keys {
+            write!(f, "\na scan would look at: {keys} documents")?;
+        }
+        if let Some(PlanActual { entries, documents, answers }) = self.actual {
+            write!(f, "\nread: {entries} entries, {documents} documents; answered: {answers}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,63 @@
+//! A way to the documents of a query.
+
+use crate::index::KeyRange;
+
+/// What a caller says about the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Hint {
+    /// By the index of this name, whatever it costs.
+    Index(String),
+    /// By no index.
+    Scan,
+}
+
+/// A way to the documents of a query, by indexes `I`.
+#[derive(Debug)]
+pub(in crate::find) enum Route<I> {
+    /// By a walk over the keys that the filter can admit.
+    Keys,
+    /// By what lies in these ranges.
+    Ranges(Vec<Part<I>>),
+    /// One after the other, in the order of an index.
+    Order(InOrder<I>),
+}
+
+/// Some ranges of one index.
+#[derive(Debug, Clone)]
+pub(in crate::find) struct Part<I> {
+    pub(in crate::find) index: I,
+    pub(in crate::find) ranges: Vec<KeyRange>,
+    /// Whether every document of these entries is an answer.
+    pub(in crate::find) is_exact: bool,
+    /// How many entries there are, or more than so many.
+    pub(in crate::find) entries: u64,
+    pub(in crate::find) is_counted: bool,
+}
+
+/// A range of an index, in its order or in the reverse.
+#[derive(Debug, Clone)]
+pub(in crate::find) struct InOrder<I> {
+    pub(in crate::find) part: Part<I>,
+    pub(in crate::find) reverse: bool,
+    /// What all entries begin with that can be wanted.
+    pub(in crate::find) fixed: Vec<u8>,
+    /// Documents whose first so many components are the same are put in the order of their keys.
+    pub(in crate::find) components: usize,
+    /// Whether the index has them in another order.
+    pub(in crate::find) gathers: bool,
+}
+
+impl<I> Part<I> {
+    pub(super) fn map<T>(self, map: impl FnOnce(I) -> T) -> Part<T> {
+        let Part { index, ranges, is_exact, entries, is_counted } = self;
+        Part { index: map(index), ranges, is_exact, entries, is_counted }
+    }
+}
+
+impl<I> InOrder<I> {
+    pub(super) fn map<T>(self, map: impl FnOnce(I) -> T) -> InOrder<T> {
+        let InOrder { part, reverse, fixed, components, gathers } = self;
+        InOrder { part: part.map(map), reverse, fixed, components, gathers }
+    }
+}
