@@ -3,14 +3,16 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use holotype::{Collection, Cursor, Db, Document, Error, Sort, Value, doc};
+use holotype::{
+    Collection, Cursor, Db, Document, Error, Hint, IndexDefinition, Key, PlanAccess, Sort, Value, doc,
+};
 
 use crate::story::{ensure, say};
 
 /// # Errors
 /// Which of them is not refused, or not as it must be.
 pub(super) fn every_check() -> Result<(), String> {
-    for check in [cursors, prefix, shown, parameters, ends, runs, groups_in_runs, beyond_memory] {
+    for check in [cursors, prefix, shown, parameters, ends, runs, groups_in_runs, beyond_memory, plans] {
         check()?;
     }
     Ok(())
@@ -139,4 +141,31 @@ fn beyond_memory() -> Result<(), String> {
     ensure(matches!(groups, Err(Error::QueryMemory { max: 500 })), || {
         format!("groups beyond their memory: {:?}", groups.map(drop))
     })
+}
+
+/// What indexes cut, what lies behind a beginning, and both sides of an "or".
+fn plans() -> Result<(), String> {
+    let long = |end: &str| format!("{}{end}", "l".repeat(1100));
+    let birds =
+        of([doc! { "n": long("b") }, doc! { "n": long("a") }, doc! { "n": "a" }, doc! { "n": "ba" }])?;
+    birds.create_index(IndexDefinition::new("n", ["$.n"]).map_err(say)?).map_err(say)?;
+    let by_index = |filter: &str| birds.find(filter).hint(Hint::Index("n".to_owned()));
+    for (filter, count) in [("@.n == arg('n')", 1), ("starts_with(@.n, 'a') && @.n != arg('n')", 1)] {
+        let found = by_index(filter).bind("n", long("a")).count().map_err(say)?;
+        ensure(found == count, || format!("{filter} admits {found} by an index"))?;
+    }
+    let begin = by_index("starts_with(@.n, 'a')").count().map_err(say)?;
+    ensure(begin == 1, || format!("{begin} texts begin with an a"))?;
+    let sorted = by_index("@.n >= 'l'").sort("$.n").keys().map_err(say)?;
+    let sorted = sorted.collect::<Result<Vec<Key>, _>>().map_err(say)?;
+    ensure(sorted == [Key::Int(2), Key::Int(1)], || format!("long texts by an index: {sorted:?}"))?;
+    let many = of((0..60).map(|n| doc! { "a": n, "b": n }))?;
+    for path in ["$.a", "$.b"] {
+        many.create_index(IndexDefinition::new(&path[2..], [path]).map_err(say)?).map_err(say)?;
+    }
+    let either = many.find("@.a == 1 || @.b == 2 || @.a == 2");
+    let plan = either.clone().explain().map_err(say)?;
+    ensure(matches!(&plan.access, PlanAccess::Indexes(parts) if !parts.is_empty()), || plan.to_string())?;
+    let (count, keys) = (either.clone().count().map_err(say)?, either.keys().map_err(say)?.count());
+    ensure((count, keys) == (2, 2), || format!("{count} and {keys} documents for an or"))
 }
