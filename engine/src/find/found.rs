@@ -280,22 +280,33 @@ pub struct FoundKeys<W: Walk, K>(Keys<W, K>);
 
 #[derive(Debug)]
 enum Keys<W: Walk, K> {
-    /// From the index alone: how many are to be left out, and how many are due.
+    /// From the index of keys alone: how many are to be left out, and how many are due.
     Index(K, u64, u64),
+    /// From the entries of indexes alone, as many.
+    Gathered(Box<Gathered>, u64, u64),
     Documents(Box<Found<W>>),
 }
 
 impl<W: Walk, K: KeyWalk> FoundKeys<W, K> {
-    pub(super) fn begin<V: ReadView<Walk = W, Keys = K>>(prepared: Prepared<'_, V>) -> Result<Self> {
-        let keys = match prepared.way {
-            Way::Keys { reverse } if prepared.question.filter.is_none() && !prepared.names_an_index() => {
-                let keys = prepared.view.walk_keys(prepared.range())?;
-                let keys = if reverse { keys.turned() } else { keys };
-                Keys::Index(keys, prepared.skip, prepared.limit)
-            }
-            _ => Keys::Documents(Box::new(Found::begin(prepared)?)),
-        };
-        Ok(FoundKeys(keys))
+    pub(super) fn begin<V: ReadView<Walk = W, Keys = K>>(mut prepared: Prepared<'_, V>) -> Result<Self> {
+        if let Way::Keys { reverse } = prepared.way
+            && prepared.question.filter.is_none()
+            && !prepared.names_an_index()
+        {
+            let keys = prepared.view.walk_keys(prepared.range())?;
+            let keys = if reverse { keys.turned() } else { keys };
+            return Ok(FoundKeys(Keys::Index(keys, prepared.skip, prepared.limit)));
+        }
+        let walk = prepared.walk()?;
+        let route = prepared.plan(&walk, true)?.route;
+        if let Route::Ranges(parts) = &route
+            && prepared.way != Way::Sorted
+            && parts.iter().all(|part| part.is_exact)
+        {
+            let gathered = prepared.gather(&walk, parts)?;
+            return Ok(FoundKeys(Keys::Gathered(Box::new(gathered), prepared.skip, prepared.limit)));
+        }
+        Ok(FoundKeys(Keys::Documents(Box::new(Found::begin_by(prepared, walk, route)?))))
     }
 }
 
@@ -314,6 +325,24 @@ impl<W: Walk, K: KeyWalk> Iterator for FoundKeys<W, K> {
                 }
                 *left = left.checked_sub(1)?;
                 keys.next()
+            }
+            Keys::Gathered(keys, skip, left) => {
+                while *skip > 0 && *left > 0 {
+                    *skip -= 1;
+                    match keys.next() {
+                        Ok(Some(_)) => {}
+                        end => {
+                            *left = 0;
+                            return end.transpose();
+                        }
+                    }
+                }
+                *left = left.checked_sub(1)?;
+                let next = keys.next().transpose();
+                if !matches!(next, Some(Ok(_))) {
+                    *left = 0;
+                }
+                next
             }
             Keys::Documents(found) => found.next().map(|document| Ok(document?.key().to_key())),
         }
