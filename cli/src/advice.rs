@@ -51,6 +51,7 @@ table! {
     ListIndexes = "`holotype index list` lists the indexes",
     ReplaceIndex = "give it another name, or put it in the place of that one with --replace",
     GiveIndexAnotherName = "take another name, or end that index first with `holotype index drop`",
+    LeaveOutIndex = "leave out --index",
     LeaveOutUnique = "change these documents, or leave out --unique",
     // Reports.
     GivePageAFile = "give the page a file of its own",

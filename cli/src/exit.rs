@@ -185,6 +185,7 @@ fn advice(path: &Path, error: &Error) -> Option<Advice> {
         Error::StorageFull { .. } => Advice::FreeSpace,
         Error::UnknownCollection { .. } => Advice::ListCollections,
         Error::UnknownIndex { .. } => Advice::ListIndexes,
+        Error::IndexCannotServe { .. } => Advice::LeaveOutIndex,
         Error::IdsExhausted => Advice::GiveKeys,
         Error::LimitReached { .. } if error.advice().is_some() => Advice::ImportInBatches,
         _ => return None,

@@ -48,6 +48,10 @@ const EXCEPTIONS: &[(&[&str], &str)] = &[
         &["U-6.1", "U-6.2", "U-6.3", "U-6.4", "U-6.5", "U-7.1", "U-7.2"],
         "calls on a store: which commits they are, and on which versions, is not about values",
     ),
+    (
+        &["Q-10.1", "Q-10.2", "Q-10.3", "Q-10.4"],
+        "which way a store goes to its answer: the answer is what the other clauses say",
+    ),
     (&["R-9.5"], "what a reader does without: no value of it is a fault"),
     (
         &["R-5.3", "R-6.3", "R-8.3", "R-9.6"],

@@ -7,7 +7,7 @@ use holotype::document::{JsonMode, json};
 use holotype::storage::sim::{CallKind, FaultKind, FaultPlan, Nth, SimDisk};
 use holotype::storage::{MemoryStorage, Storage};
 use holotype::update::JsonPatch;
-use holotype::{Background, Db, Document, Durability, Error, Options, doc};
+use holotype::{Background, Db, Document, Durability, Error, Hint, IndexDefinition, Options, doc};
 
 #[path = "../src/error/advice.rs"]
 mod table;
@@ -36,6 +36,7 @@ fn followed(advice: Advice) -> fn() {
         Advice::EscapeIt => escaped,
         Advice::PutIntoLiteral => put_into_a_literal,
         Advice::DeleteByKey => deleted_by_its_key,
+        Advice::LeaveHintOut => the_hint_is_left_out,
     }
 }
 
@@ -310,4 +311,15 @@ fn deleted_by_its_key() {
     let error = patch.apply(&whole).expect_err("nothing would be left");
     assert!(error.to_string().contains(&format!("; {}", Advice::DeleteByKey)), "{error}");
     assert!(db.collection("notes").delete("a").expect("there is room"));
+}
+
+fn the_hint_is_left_out() {
+    let db = in_memory(&manual());
+    put(&db).expect("there is room");
+    let notes = db.collection("notes");
+    notes.create_index(IndexDefinition::new("bird", ["$.bird"]).expect("one")).expect("there is room");
+    let query = notes.find("@.n >= 0");
+    told(Advice::LeaveHintOut, query.clone().hint(Hint::Index("bird".into())).count());
+    assert_eq!(query.clone().count().expect("by the keys"), 1);
+    assert_eq!(query.hint(Hint::Scan).count().expect("by the keys"), 1);
 }

@@ -317,7 +317,6 @@ fn a_hint_is_followed_or_refused_and_a_cursor_goes_on_with_any() {
             is_of_order || matches!(counted, Err(Error::IndexCannotServe { .. })),
             "{query:?}: {counted:?}"
         );
-        // As the advice says.
         query.hint(Hint::Scan).run().unwrap();
     }
     let mut page = birds.find("@.seen").sort("$.seen").limit(2).hint(by("seen")).run().unwrap();

@@ -38,6 +38,7 @@ fn followed(advice: Advice) -> fn() {
         Advice::ListIndexes => the_indexes_are_listed,
         Advice::ReplaceIndex => the_index_is_replaced,
         Advice::GiveIndexAnotherName => the_index_gets_another_name,
+        Advice::LeaveOutIndex => the_index_is_left_out,
         Advice::LeaveOutUnique => the_index_is_not_unique,
         Advice::GivePageAFile => the_page_gets_a_file,
         Advice::NameVectors => the_vectors_are_named,
@@ -405,6 +406,13 @@ fn the_index_gets_another_name() {
     bench.run("index rename s.holo notes rings more").done();
     bench.run("index drop s.holo notes birds").done();
     bench.run("index rename s.holo notes more birds").done();
+}
+
+fn the_index_is_left_out() {
+    let bench = indexed();
+    let command = "find s.holo notes @.n==1";
+    told(Advice::LeaveOutIndex, 2, bench.run(&format!("{command} --index birds")));
+    bench.run(command).done();
 }
 
 fn the_index_is_not_unique() {

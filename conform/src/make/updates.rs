@@ -333,6 +333,23 @@ fn updates(maker: &mut Maker) {
         ("U-5.12", vec![each("$..n", vec![at("", Action::Mul(Int(3)))])]),
         ("U-5.12", vec![each("$.many[0, 0]", vec![at("/n", Action::Inc(Int(1)))])]),
         ("U-5.12", vec![each("$..*", vec![at("", Action::Unset), at("/never", Action::Inc(Int(1)))])]),
+        (
+            "U-5.12",
+            vec![each(
+                "$.list[*]",
+                vec![each("$", vec![at("", Action::Unset)]), at("", Action::Inc(Int(1)))],
+            )],
+        ),
+        (
+            "U-5.12",
+            vec![each(
+                "$.many",
+                vec![
+                    each("$..*", vec![at("", Action::Unset)]),
+                    at("", Action::Push { items: vec![Int(1)], keep_last: None }),
+                ],
+            )],
+        ),
         ("U-5.12", vec![each("$.missing[*]", vec![at("", Action::Unset)])]),
         ("U-5.12", vec![each("$.many[*]", vec![each("$.n", vec![at("", Action::Inc(Int(1)))])])]),
         ("U-5.12", vec![each("$", vec![at("", Action::Unset)])]),

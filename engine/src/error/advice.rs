@@ -42,6 +42,7 @@ table! {
     EscapeIt = "escape it",
     DeleteByKey = "delete it by its key",
     PutIntoLiteral = "put the whole object into a `$literal`",
+    LeaveHintOut = "leave the hint out, or say that it is a scan",
 }
 
 impl fmt::Display for Advice {

@@ -33,6 +33,7 @@ impl Error {
             Error::LsnGone { .. } => Advice::ResumeAtOldest.text(),
             Error::LsnUnknown { .. } => Advice::BeginFromSnapshot.text(),
             Error::IdsExhausted => Advice::GiveKeys.text(),
+            Error::IndexCannotServe { .. } => Advice::LeaveHintOut.text(),
             Error::LimitReached { what } if *what == Error::PARTS_OF_A_COMMIT => Advice::WriteLess.text(),
             Error::BulkLoad { cause, .. } => return cause.advice(),
             // A backup of the whole store needs no earlier one, and what helps the file is said of the cause.
@@ -72,7 +73,6 @@ impl Error {
             | Error::InvalidName { .. }
             | Error::InvalidIndex { .. }
             | Error::UnknownIndex { .. }
-            | Error::IndexCannotServe { .. }
             | Error::IndexExists { .. }
             | Error::UniqueViolation { .. }
             | Error::UniqueViolations { .. }
@@ -207,10 +207,7 @@ impl fmt::Display for Condition<'_> {
                 write!(f, "the collection {collection:?} has no index named {index:?}")
             }
             Error::IndexCannotServe { index, what } => {
-                write!(
-                    f,
-                    "the index {index:?} cannot answer this query: {what}; leave the hint out, or say that it is a scan"
-                )
+                write!(f, "the index {index:?} cannot answer this query: {what}")
             }
             Error::IndexExists { collection, index } => write!(
                 f,

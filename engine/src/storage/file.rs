@@ -88,6 +88,15 @@ impl FileStorage {
     }
 }
 
+impl Drop for FileStorage {
+    /// Ends the lock itself: what another thread starts meanwhile may hold a copy of the handle for a moment, and with it the lock that ends
+    /// with the last of them.
+    fn drop(&mut self) {
+        // Of one that fails, the system ends the lock with the handles.
+        _ = self.file.unlock();
+    }
+}
+
 /// Asked before opening: opening a pipe would wait for its other end, and a directory can be opened for reading.
 fn refuse_what_is_no_file(path: &Path) -> Result<()> {
     match std::fs::metadata(path) {
@@ -255,6 +264,20 @@ fn memory_total(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_copy_of_the_handle_does_not_keep_the_lock() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.holo");
+        for access in [Access::ReadWrite { create: true, create_new: false }, Access::ReadOnly] {
+            let storage = FileStorage::open(&path, access).unwrap();
+            // As a process has one that was started and runs its own program not yet.
+            let copy = storage.file.try_clone().unwrap();
+            drop(storage);
+            FileStorage::open(&path, Access::ReadWrite { create: false, create_new: false }).unwrap();
+            drop(copy);
+        }
+    }
 
     #[test]
     fn the_memory_of_the_machine_is_read_in_kibibytes() {

@@ -30,21 +30,25 @@ enum Found {
 /// Applies all changes to `tree`, which is given up on an error.
 pub(super) fn run<T: Tree>(tree: &mut T, update: &Update) -> Result<()> {
     update.check()?;
-    within(tree, &[], update)
+    within(tree, &[], update).map(|_| ())
 }
 
-/// Applies all changes to the value at `base`.
-fn within<T: Tree>(tree: &mut T, base: &[Step], update: &Update) -> Result<()> {
+/// Applies the changes to the value at `base`, and says whether one took it out. Then they end: another may be at its place.
+fn within<T: Tree>(tree: &mut T, base: &[Step], update: &Update) -> Result<bool> {
     for (number, change) in update.changes().iter().enumerate() {
-        one(tree, base, change)
-            .map_err(|failed| failed.at(number, change.action.name(), || change.path.to_string()))?;
+        let applied = match &change.action {
+            Action::Each(changes) => each(tree, base, &change.path, changes),
+            Action::Unset => one(tree, base, change).map(|()| change.path.singular_steps().len() == 0),
+            _ => one(tree, base, change).map(|()| false),
+        };
+        let is_out =
+            applied.map_err(|failed| failed.at(number, change.action.name(), || change.path.to_string()))?;
         tree.check_len()?;
-        if matches!(change.action, Action::Unset) && change.path.singular_steps().len() == 0 {
-            // The node is gone, and another may be at its place.
-            break;
+        if is_out {
+            return Ok(true);
         }
     }
-    Ok(())
+    Ok(false)
 }
 
 /// How many operations the changes of `update` are, if each copies the bytes once; of an `each`, at least `fan_out`.
@@ -58,9 +62,6 @@ pub(super) fn count(update: &Update, fan_out: usize) -> usize {
 }
 
 fn one<T: Tree>(tree: &mut T, base: &[Step], Change { path, action }: &Change) -> Result<(), Failed> {
-    if let Action::Each(changes) = action {
-        return each(tree, base, path, changes);
-    }
     let (found, node) = locate(tree.root(), base, path)?;
     match action {
         Action::Set(value) => create(tree, path, found, value),
@@ -87,7 +88,7 @@ fn one<T: Tree>(tree: &mut T, base: &[Step], Change { path, action }: &Change) -
             Found::There(place) if has(tree, place, item)? => Ok(()),
             _ => push(tree, path, found, std::slice::from_ref(item), None),
         },
-        Action::Each(_) => unreachable!("it was dealt with above"),
+        Action::Each(_) => unreachable!("`within` deals with it"),
     }
 }
 
@@ -95,17 +96,20 @@ fn one<T: Tree>(tree: &mut T, base: &[Step], Change { path, action }: &Change) -
 //# Each node that the path selects in the value before the change MUST be changed once.
 //= spec/update.md#u-5-12-each
 //# The nodes MUST be changed in the reverse order of a walk through the value, in which a value comes before those within it.
-/// Applies `changes` to each node that `path` selects. From the last on, so that what is taken out moves no node that comes later.
-fn each<T: Tree>(tree: &mut T, base: &[Step], path: &JsonPath, changes: &Update) -> Result<(), Failed> {
+/// Applies `changes` to each node that `path` selects. From the last on, so that what is taken out moves no node that comes later. Says
+/// whether the value at `base` was one of them and is out: it comes last.
+fn each<T: Tree>(tree: &mut T, base: &[Step], path: &JsonPath, changes: &Update) -> Result<bool, Failed> {
     let places = path.places(there(tree, base))?;
+    let mut is_out = false;
     for place in places.iter().rev() {
         let node = [base, place.steps()].concat();
-        within(tree, &node, changes).map_err(|error| match error {
+        let node_is_out = within(tree, &node, changes).map_err(|error| match error {
             Error::Update(error) => Failed::Fault(UpdateFault::InNode { at: place.to_string(), error }),
             error => Failed::Error(error),
         })?;
+        is_out = node_is_out && place.steps().is_empty();
     }
-    Ok(())
+    Ok(is_out)
 }
 
 //= spec/update.md#u-5-2-paths

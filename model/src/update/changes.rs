@@ -70,30 +70,39 @@ pub enum Action {
 /// # Errors
 /// The change that fails, and why.
 pub fn apply_update(value: &Value, changes: &[Change], limits: &Limits) -> Result<Value, Failed> {
-    at(value, &[], changes, limits)
+    at(value, &[], changes, limits).map(|(value, _)| value)
 }
 
-/// The value, with the changes applied to the node at `base`.
-fn at(value: &Value, base: &[PathStep], changes: &[Change], limits: &Limits) -> Result<Value, Failed> {
+/// The value, with the changes applied to the node at `base`; and whether that was taken out, which ends them.
+fn at(
+    value: &Value,
+    base: &[PathStep],
+    changes: &[Change],
+    limits: &Limits,
+) -> Result<(Value, bool), Failed> {
     let mut value = value.clone();
     for (number, change) in changes.iter().enumerate() {
         let changed = match change {
             Change::At { path, action } => {
                 let act = |node: Option<&Value>| one(node.expect("the node is there"), path, action);
-                walk(Some(&value), base, false, &act).and_then(|value| value.ok_or(Misfit::NothingLeft))
+                let is_out = path.is_empty() && matches!(action, Action::Unset);
+                walk(Some(&value), base, false, &act)
+                    .and_then(|value| value.ok_or(Misfit::NothingLeft))
+                    .map(|value| (value, is_out))
             }
             Change::Each { path, changes } => {
                 each(&value, base, path, changes, limits).map_err(|(_, misfit)| misfit)
             }
         };
-        value = changed
-            .and_then(|changed| within(&changed, limits).map(|()| changed))
+        let is_out;
+        (value, is_out) = changed
+            .and_then(|(changed, is_out)| within(&changed, limits).map(|()| (changed, is_out)))
             .map_err(|misfit| (number, misfit))?;
-        if matches!(change, Change::At { path, action: Action::Unset } if path.is_empty()) {
-            break;
+        if is_out {
+            return Ok((value, true));
         }
     }
-    Ok(value)
+    Ok((value, false))
 }
 
 //= spec/update.md#u-5-12-each
@@ -101,24 +110,29 @@ fn at(value: &Value, base: &[PathStep], changes: &[Change], limits: &Limits) -> 
 //= spec/update.md#u-5-12-each
 //# The nodes MUST be changed in the reverse order of a walk through the value, in which a value comes before
 //# those within it.
+/// The value, with each node changed; and whether the node at `base` is one of them and was taken out.
 fn each(
     value: &Value,
     base: &[PathStep],
     path: &str,
     changes: &[Change],
     limits: &Limits,
-) -> Result<Value, Failed> {
+) -> Result<(Value, bool), Failed> {
     let path = Path::parse(path).expect("the path is one");
     let mut value = value.clone();
+    // The node itself comes last, if it is one of them.
+    let mut is_out = false;
     for place in path.places(get(&value, base)).into_iter().rev() {
         let steps = place.into_iter().map(|step| match step {
             Step::Name(name) => PathStep::Name(name),
             Step::Index(index) => PathStep::Index(index as i64),
         });
         let node: Vec<PathStep> = base.iter().cloned().chain(steps).collect();
-        value = at(&value, &node, changes, limits)?;
+        let node_is_out;
+        (value, node_is_out) = at(&value, &node, changes, limits)?;
+        is_out = node_is_out && node.len() == base.len();
     }
-    Ok(value)
+    Ok((value, is_out))
 }
 
 /// The node at a place that is there.
