@@ -67,7 +67,8 @@ impl CatalogEntry {
             Ok(true)
         };
         let kept = read_map(reader, read, &KNOWN_KEYS)?;
-        let (Some(id), Some(name), Some(next), Some(count), Some(tree)) = (id, name, next, count, tree) else {
+        let (Some(id), Some(name), Some(next), Some(count), Some(tree)) = (id, name, next, count, tree)
+        else {
             return Err(CatalogFault::Malformed("a collection lacks one of its fields"));
         };
         // spec: F-7.2, F-8.5.

@@ -363,7 +363,14 @@ mod tests {
 
     #[test]
     fn keys_of_all_kinds_are_compared_as_they_are_ordered() {
-        let keys = [KeyRef::Int(-1), KeyRef::Int(4), KeyRef::Text(""), KeyRef::Text("b"), KeyRef::Bytes(b""), KeyRef::Bytes(b"a")];
+        let keys = [
+            KeyRef::Int(-1),
+            KeyRef::Int(4),
+            KeyRef::Text(""),
+            KeyRef::Text("b"),
+            KeyRef::Bytes(b""),
+            KeyRef::Bytes(b"a"),
+        ];
         for (index, last) in keys.into_iter().enumerate() {
             let mut encoder = LeafEncoder::default();
             assert!(encoder.is_below(last), "there is none before");

@@ -213,9 +213,10 @@ impl<S: IndexSource> Check<'_, '_, S> {
         self.that(is_of_lsn, "F-8.7", "the root is of another LSN than the superblock says")?;
         let agrees = (log.physical, log.sequence, log.end)
             == (reference.replay_physical, reference.replay_sequence, reference.replay_offset);
-        let is_last = root.table.last().is_some_and(|last| {
-            (last.physical, last.sequence) == (log.physical, log.sequence)
-        });
+        let is_last = root
+            .table
+            .last()
+            .is_some_and(|last| (last.physical, last.sequence) == (log.physical, log.sequence));
         self.that(agrees && is_last, "F-8.7", "the log ends in two places")
     }
 
@@ -249,9 +250,9 @@ impl<S: IndexSource> Check<'_, '_, S> {
         let (root, indexes) = (self.root, &self.root.indexes);
         let is_collection = |id: u32| root.catalog.binary_search_by_key(&id, |entry| entry.id).is_ok();
         let is_sound = indexes.is_sorted_by(|a, b| a.id < b.id)
-            && indexes.iter().all(|entry| {
-                entry.id <= root.last && !is_collection(entry.id) && is_collection(entry.of)
-            });
+            && indexes
+                .iter()
+                .all(|entry| entry.id <= root.last && !is_collection(entry.id) && is_collection(entry.of));
         self.that(is_sound, "F-8.10", "indexes out of order, or of no collection")?;
         let mut names = HashSet::with_capacity(indexes.len());
         let mut counts = HashMap::new();
@@ -336,8 +337,7 @@ impl<S: IndexSource> Trees<'_, S> {
                     return Err(damaged(at, "a directory page begins with another key than the root says"));
                 }
                 count = count.saturating_add(leaf.count);
-                let wanted =
-                    Wanted { named_at: at, ..self.wanted(IndexRecordKind::Leaf, tree.id, leaf.lsn) };
+                let wanted = Wanted { named_at: at, ..self.wanted(IndexRecordKind::Leaf, tree.id, leaf.lsn) };
                 let (entries, leaf_at) = self.records.body(leaf.reference, wanted)?;
                 let damaged = |what| Unreadable::damaged(leaf_at, "F-8.4", what, 0, 0);
                 // A leaf has no more keys than bytes.

@@ -144,11 +144,7 @@ impl<'s, S: IndexSource> Records<'s, S> {
     //# A reader MUST take a checkpoint for damaged when a reference leads to where no index record of that length can be (F-8.11), or beyond the end of the file; when the record there has another length or another CRC field; when that CRC does not hold; and
     //# when its kind or its collection is not what the reference stands for, or its flags are not 0.
     /// The body of the record that `reference` leads to; and where it lies in the file.
-    pub(super) fn body(
-        &mut self,
-        reference: Reference,
-        wanted: Wanted,
-    ) -> Result<(&[u8], u64), Unreadable> {
+    pub(super) fn body(&mut self, reference: Reference, wanted: Wanted) -> Result<(&[u8], u64), Unreadable> {
         self.check_place(reference, wanted)?;
         let (at, len) = (reference.at(self.geometry), u64::from(reference.len));
         let buffer = if wanted.kind == IndexRecordKind::Leaf { &mut self.piece } else { &mut self.alone };

@@ -158,7 +158,8 @@ fn each_of<'a>(
         }
         before = Some((sequence, which));
         let found = entries.binary_search_by_key(&sequence, |entry| entry.sequence);
-        let found = found.map_err(|_| "stretches or live records of a log segment that is not in the table")?;
+        let found =
+            found.map_err(|_| "stretches or live records of a log segment that is not in the table")?;
         take(&mut entries[found], which, row);
     }
     Ok(())

@@ -58,7 +58,8 @@ impl Contents {
             let HeldCheckpoint { reference, segments: places, .. } = held;
             // The root is the last record of a checkpoint; it leaves a segment before when that is full.
             let root = reference.root;
-            let end = |physical| if physical == root.physical { root.offset + root.len } else { segment_bytes };
+            let end =
+                |physical| if physical == root.physical { root.offset + root.len } else { segment_bytes };
             for physical in places.iter().copied() {
                 let part = segments.entry(physical).or_insert(Part::Index { end: 0 });
                 if let Part::Index { end: ends } = part {

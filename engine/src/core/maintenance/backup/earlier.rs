@@ -57,8 +57,7 @@ impl<'a> Earlier<'a> {
         let recovered = recovery::recover(storage, &slot, &segments, plan)?;
         let accounts = &recovered.replay.accounts;
         let len = (slot.geometry, slot.file_len);
-        let contents =
-            Contents::of(recovered.end.lsn, len, accounts, &segments, &recovered.checkpoints);
+        let contents = Contents::of(recovered.end.lsn, len, accounts, &segments, &recovered.checkpoints);
         Ok(Earlier { storage, contents })
     }
 
