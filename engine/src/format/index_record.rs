@@ -21,7 +21,7 @@ pub const INDEX_RECORD_LEN_MIN: u32 = 9;
 /// ([`Geometry::index_record_len_max`](super::Geometry::index_record_len_max)).
 pub const INDEX_RECORD_LEN_MAX: usize = 16_384;
 /// The longest that the part of an index record before its body can be.
-pub const INDEX_RECORD_OVERHEAD_MAX: usize = 4 + 1 + 1 + 3 + 5 + 5;
+pub const INDEX_RECORD_OVERHEAD_MAX: usize = 4 + 1 + 1 + 2 + 5 + 5;
 
 const KIND: usize = 4;
 const FLAGS: usize = 5;

@@ -9,7 +9,7 @@ use holotype::format::frame::FrameFlags;
 use holotype::format::record::Kind;
 use holotype::format::segment::{SegmentHeader, SegmentKind};
 use holotype::storage::MemoryStorage;
-use holotype::{Db, Durability, Error, Options, Result, Value, doc};
+use holotype::{Db, Durability, Error, Options, Value, doc};
 
 use super::forge::{End, Forge, Frame, n, nameless, options, put, read_all};
 

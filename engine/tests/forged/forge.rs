@@ -230,7 +230,8 @@ impl Forge {
     pub(crate) fn root(&self, position: usize) -> Root {
         let slot = self.newest();
         let reference = slot.checkpoints[position].expect("it is named");
-        let checkpoint = Checkpoint::open(&Bytes(&self.bytes), slot.geometry, &slot.lineage, &reference);
+        let source = Bytes(&self.bytes);
+        let checkpoint = Checkpoint::open(&source, slot.geometry, &slot.lineage, &reference);
         checkpoint.expect("it is sound").root().clone()
     }
 

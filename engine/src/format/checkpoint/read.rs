@@ -271,11 +271,13 @@ impl<S: IndexSource> Check<'_, '_, S> {
         let geometry = self.records.geometry();
         let count = self.records.segment_count();
         let is_sound = |entry: &TableEntry| {
-            entry.sequence <= geometry.sequence_max()
-                // What was freed may have been cut off since.
-                && (entry.physical < count || entry.freed != Lsn::ZERO)
+            // What was freed may have been cut off since.
+            (entry.physical < count || entry.freed != Lsn::ZERO)
                 && (geometry.data_start()..=geometry.segment_bytes()).contains(&entry.end)
-                && (entry.stretches.iter().all(|(offset, _)| (geometry.data_start() + 1..=entry.end).contains(offset))
+                && (entry
+                    .stretches
+                    .iter()
+                    .all(|(offset, _)| (geometry.data_start() + 1..=entry.end).contains(offset))
                     || seeded::is_on(Bug::StretchesAnywhere))
                 && entry.freed <= self.root.lsn
         };

@@ -58,7 +58,7 @@ fn example_bytes() -> Vec<u8> {
         0500000000000000 03000000 01000000 0a00000003000000 0040200000000000
         0900000003000000 01000000 00020000 efbeadde 00000000 0400000000000000 00040000 03020000 0900000003000000"));
     bytes.extend([0; 48 + 28]);
-    bytes.extend(hex("1029a093"));
+    bytes.extend(hex("eca0cff7"));
     bytes
 }
 
@@ -126,7 +126,7 @@ fn a_slot_never_written_is_blank_and_one_of_other_bytes_foreign() {
 
 //= spec/format.md#f-3-4-versions-and-features
 //= type=test
-//# A reader MUST refuse the file when a valid slot, the newest or not, has a format major other than 2, a
+//# A reader MUST refuse the file when a valid slot, the newest or not, has a format major other than 3, a
 //# checksum kind other than 1, or in its incompatible mask a bit that the reader does not know.
 //= spec/versions.md#c-2-1-newer-major
 //= type=test
@@ -139,9 +139,9 @@ fn another_major_version_checksum_or_unknown_feature_is_a_newer_format() {
         }
         other => panic!("{other:?}"),
     };
-    assert_eq!(refused(parse_resealed(&example(), |bytes| (bytes[8], bytes[10]) = (3, 4))), (3, 4, 0));
-    assert_eq!(refused(parse_resealed(&example(), |bytes| bytes[12] = 2)), (2, 0, 0));
-    assert_eq!(refused(parse_resealed(&example(), |bytes| bytes[23] = 0x80)), (2, 0, 1 << 63));
+    assert_eq!(refused(parse_resealed(&example(), |bytes| (bytes[8], bytes[10]) = (4, 4))), (4, 4, 0));
+    assert_eq!(refused(parse_resealed(&example(), |bytes| bytes[12] = 2)), (3, 0, 0));
+    assert_eq!(refused(parse_resealed(&example(), |bytes| bytes[23] = 0x80)), (3, 0, 1 << 63));
 }
 
 //= spec/versions.md#c-2-2-newer-minor

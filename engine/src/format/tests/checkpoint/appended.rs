@@ -71,10 +71,13 @@ fn a_long_checkpoint_fills_the_open_segment_and_goes_on_in_others() {
     let (first, _, open) = append(&mut disk, &Given::new(Vec::new()), LSN, None);
     let writer = IndexWriter::new(tiny(), &LINEAGE, LSN.next(), LSN, open);
     assert!(writer.taken().is_empty() && writer.segments().is_empty());
-    let (second, written, _) = given(300).write_with(&mut disk, writer, LSN.next());
+    let mut long = given(3);
+    long.collections.push(Collection { id: 2, name: "long".into(), ..given(300).collections.remove(0) });
+    long.last = 2;
+    let (second, written, _) = long.write_with(&mut disk, writer, LSN.next());
     assert_eq!(written.segments, disk.segments(), "that of the first one too");
     assert_eq!(read(&disk, tiny(), &first).expect("it is sound"), Given::new(Vec::new()));
-    assert_eq!(read(&disk, tiny(), &second).expect("it is sound"), given(300));
+    assert_eq!(read(&disk, tiny(), &second).expect("it is sound"), long);
 }
 
 #[test]

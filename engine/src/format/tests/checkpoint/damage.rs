@@ -5,15 +5,17 @@ use crate::document::Key;
 
 /// A checkpoint with something of everything: several directory pages, all kinds of keys, a root in parts.
 fn everything() -> Given {
-    let ints = (0..900).map(|id| (Key::Int(id * 2 + 1), 4 * (9000 - id as u64 * 5)));
-    let texts = ["", "a", "ab", "ba"].into_iter().map(|key| (Key::from(key), 6));
+    let ints = (0..150).map(|id| (Key::Int(id * 2 + 1), 4 * (1000 - id as u64 * 5)));
+    let long = (0..20).map(|n| format!("b{n:02}{:090}", 0));
+    let texts = ["", "a", "ab"].map(String::from).into_iter().chain(long).map(|key| (Key::from(key), 6));
     let bytes = [&b""[..], b"\x00", b"\xff\xff"].into_iter().map(|key| (Key::from(key), 7));
     let mut given = Given::new(vec![
         Collection::new(1, ints.chain(texts).chain(bytes).collect()),
         Collection::new(4, Vec::new()),
     ]);
     let live = (1..60).map(|collection| (collection, 3)).collect();
-    given.table = vec![segment(6, 0), TableEntry { live, ..segment(7, 1) }];
+    let stretches = vec![(128, Lsn::new(3, 2)), (192, Lsn::new(3, 4))];
+    given.table = vec![segment(6, 0), TableEntry { live, stretches, ..segment(7, 1) }];
     given.kept = doc! { "colour": "green" };
     given
 }

@@ -32,6 +32,8 @@ impl Entry {
 pub(super) struct Forged {
     pub(super) left: Plan,
     pub(super) right: Plan,
+    /// The first key of the right leaf, as the directory has it.
+    pub(super) right_first: Vec<u8>,
     pub(super) page: Plan,
     /// Changes the entries of the page, and those of the root.
     pub(super) leaves: fn(&mut Vec<Entry>),
@@ -91,6 +93,7 @@ impl Forged {
             // The ints 1 and 2, then 10 and 11, each 100 addresses behind the one before.
             left: leaf("01 02 a006  02 a006"),
             right: leaf("01 14 a006  02 a006"),
+            right_first: vec![10],
             page: Plan { kind: IndexRecordKind::Directory, collection: 1, body: Vec::new() },
             leaves: |_| {},
             top: |_| {},

@@ -33,7 +33,7 @@ fn what_is_forged_without_a_flaw_is_believed() {
 fn a_leaf_with_a_flaw_is_refused() {
     refused(&[
         ("a difference to a key that is no int", |c| c.left.body = hex("02 a006  02 a006")),
-        ("a difference to a key that is no int", |c| c.right.body = hex("03 01 61 a006  02 a006")),
+        ("a difference to a key that is no int", |c| text(c, "03 01 61 a006  02 a006", "6161")),
         ("keys out of order", |c| c.left.body = hex("01 02 a006  00 a006")),
         ("keys out of order", |c| c.left.body = hex("01 02 a006  01 02 a006")),
         ("an int key beyond 64 bits", |c| {
@@ -66,22 +66,27 @@ fn a_leaf_with_a_flaw_is_refused() {
         ("an unknown sort of key", |c| c.left.body = hex("07 01 61 a006")),
         ("a key shares more than the key before has", |c| c.left.body = hex("0b 01 61 a006")),
         ("a key shares more than the key before has", |c| {
-            c.right.body = hex("03 02 6162 a006  1b 01 63 a006");
+            text(c, "03 02 6162 a006  1b 01 63 a006", "626162");
         }),
         ("a key shares more than the key before has", |c| {
-            c.right.body = hex("03 02 6162 a006  0d 01 63 a006");
+            text(c, "03 02 6162 a006  0d 01 63 a006", "626162");
         }),
         ("a leaf ends within a key", |c| c.right.body = hex("03 ff7f 61 a006")),
         ("text that is not UTF-8", |c| c.right.body = hex("03 01 ff a006  03 01 61 a006")),
-        ("keys out of order", |c| c.right.body = hex("03 02 6162 a006  13 00 a006")),
-        ("keys out of order", |c| c.right.body = hex("03 02 6162 a006  0b 01 61 a006")),
-        ("keys out of order", |c| c.right.body = hex("03 01 61 a006  01 7e a006")),
-        ("keys out of order", |c| c.right.body = hex("05 01 61 a006  03 01 62 a006")),
+        ("keys out of order", |c| text(c, "03 02 6162 a006  13 00 a006", "626162")),
+        ("keys out of order", |c| text(c, "03 02 6162 a006  0b 01 61 a006", "626162")),
+        ("keys out of order", |c| text(c, "03 01 61 a006  01 7e a006", "6161")),
+        ("keys out of order", |c| text(c, "05 01 61 a006  03 01 62 a006", "4161")),
         ("a key longer than a key may be", |c| {
             c.right.body = hex("03 8108");
             c.right.body.extend_from_slice(&[b'a'; KEY_LEN_MAX + 1]);
         }),
     ]);
+}
+
+/// The right leaf holds these, and begins with this key.
+fn text(c: &mut Forged, body: &str, first: &str) {
+    (c.right.body, c.right_first) = (hex(body), hex(first));
 }
 
 //= spec/format.md#f-8-13-directory
@@ -99,7 +104,7 @@ fn a_directory_with_a_flaw_is_refused() {
         ("a directory ends within an entry", |c| c.page.body = hex("14 03 40")),
         ("a directory ends within an entry", |c| c.behind_top = hex("14 03 40")),
         ("a directory ends within an entry", |c| c.page.body = hex("14 03 40 09 01020304 02")),
-        ("keys out of order", |c| c.leaves = |leaves| leaves.swap(0, 1)),
+        ("keys out of order", |c| c.leaves = |leaves| leaves.push(leaves[0].clone())),
         ("a directory page begins with another key than the root says", |c| {
             c.top = |top| top[0].first = hex("00");
         }),
@@ -190,14 +195,14 @@ fn a_reference_to_what_it_does_not_stand_for_is_refused() {
 fn a_catalog_with_a_flaw_is_refused() {
     refused(&[
         ("collections out of order", |c| {
-            c.catalog.push(doc! { "id": 1, "name": "a", "next": 1, "count": 0 });
+            c.catalog.push(empty(1, "a"));
         }),
         ("collections out of order", |c| {
-            c.catalog.push(doc! { "id": 2, "name": "a", "next": 1, "count": 0 });
+            c.catalog.push(empty(2, "a"));
         }),
         ("two collections of one name", |c| {
             c.root.insert("last", 2);
-            c.catalog.push(doc! { "id": 2, "name": "birds", "next": 1, "count": 0 });
+            c.catalog.push(empty(2, "birds"));
         }),
         ("a collection that cannot be", |c| change(&mut c.catalog[0], "id", 0)),
         ("a collection that cannot be", |c| change(&mut c.catalog[0], "name", "")),
@@ -216,6 +221,10 @@ fn a_catalog_with_a_flaw_is_refused() {
         ("a key that is yet to be issued", |c| change(&mut c.catalog[0], "next", 11)),
         ("`required` is not an array of text", |c| change(&mut c.catalog[0], "required", 1)),
     ]);
+}
+
+fn empty(id: i64, name: &str) -> Document {
+    doc! { "id": id, "name": name, "next": 1, "count": 0, "tree": Value::Bytes(Vec::new()) }
 }
 
 fn change(document: &mut Document, name: &str, value: impl Into<crate::Value>) {
@@ -237,7 +246,6 @@ fn a_segment_table_with_a_flaw_is_refused() {
         ("a table that is not whole rows", |c| c.live.push(vec![0])),
         ("log segments out of order", |c| c.table.swap(0, 1)),
         ("log segments out of order", |c| c.table.push(row(7, 2, 512, 0))),
-        (cannot, |c| c.table.push(row(1 << 42, 2, 512, 0))),
         (cannot, |c| c.table[0] = row(5, 4, 512, 0)),
         (cannot, |c| c.table[0] = row(5, 0, 56, 0)),
         (cannot, |c| c.table[0] = row(5, 0, 8200, 0)),
