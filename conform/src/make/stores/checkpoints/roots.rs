@@ -131,7 +131,7 @@ fn maps(maker: &mut Maker) {
 
 /// Maps that are cut into parts.
 fn parts(maker: &mut Maker) {
-    for len in [1usize, 7, 100, 200] {
+    for len in [12, 100, 200] {
         let changes = Changes { part: Some(len), ..Changes::default() };
         let mut forge = with_one(&changes);
         let at = forge.placed[1].at;
