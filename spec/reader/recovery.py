@@ -40,7 +40,7 @@ class Recovery:
             try:
                 with about(self.image.start(reference.root) + reference.at):
                     checkpoint = Checkpoint(self.image, reference)
-                    self.held.update(checkpoint.listed)
+                    self.held.update(checkpoint.held)
                     found = found or checkpoint.whole()
             except Refused as refused:
                 failures.append(refused)
