@@ -128,9 +128,10 @@ class Checkpoint:
     def entries(self, owner, _of, definition, tree, anew):  # None where they are to be made anew
         found = list(self.leaves(tree, owner, entry_key))
         need("F-8.10", *(value == 4 for _, value in found))
+        limit = tuple_limit(self.image.sector, self.image.size)
         with about(None, "F-8.10"):
             for key, _ in found:
-                entry_from(definition, tuple_limit(self.image.sector, self.image.size), key)
+                entry_from(definition, limit, key)
         return None if anew else {key for key, _ in found}
     def table(self):  # F-8.6: the log segments in place, by sequence
         image, reference, found = self.image, self.reference, {}
