@@ -1,10 +1,12 @@
 """What the second reader makes of checkpoints, and of segments that were cleaned and given out again."""
 
+import random
 import struct
 import unittest
 
 from checkpoint import Checkpoint
-from coding import Refused
+from coding import Refused, crc32c
+from indexed import Indexed
 from layout import SYSTEM, Image, newest_slot
 from recovery import Recovery
 from store_builder import LEAF, PAGE, ROOT, Records, catalog, cbor, checkpoint, chunk, delete, entry, leaf, lsn, named, put
@@ -54,6 +56,16 @@ class Starts(Refusals):
         builder.commit(put(1, 1, {"v": 3}), delete(1, 2), put(1, 9, {}))
         builder.commit(catalog(op="create", id=2, name="more"), put(2, 1, {}))
         self.assertEqual(read(builder), {"things": {1: {"v": 3}, 9: {}}, "more": {1: {}}})
+
+    def test_a_checkpoint_that_was_written_anew_is_read_unless_what_was_changed_counts(self):
+        for field, reads in (("commit", True), ("collection", False)):
+            builder = self.lose_the_log(with_checkpoint())
+            indexed = Indexed(Recovery(bytes(builder.data)).run().checkpoint, [], [1])
+            indexed.copy(builder.data, random.Random(1), "index record: leaf", field)
+            for at in (0, 4096):
+                builder.data[at + 508 : at + 512] = u32(crc32c(builder.data[at : at + 508]))
+            self.spoil(builder)
+            self.assertEqual(read(builder), BOTH) if reads else self.refused(builder, "corrupt", "R-4.1")
 
     def test_an_id_that_a_checkpoint_gave_is_not_given_again(self):
         builder = with_checkpoint()
