@@ -69,10 +69,10 @@ fn a_row_that_is_changed_moved_or_missing_is_told_by_its_clause() {
     let page = read("format.md");
     for (clause, old, new) in [
         ("F-3.1", "| 360 | 4 | incarnation |", "| 364 | 4 | incarnation |"),
-        ("F-3.2", "| 12 | 4 | offset of the root", "| 12 | 8 | offset of the root"),
+        ("F-3.2", "| 12 | 4 | offset of that part", "| 12 | 8 | offset of that part"),
         ("F-4.1", "| 5 | 1 | codec: 0 none |\n", ""),
         ("F-5.1", "| 16 | 4 | durable lag |", "| 16 | 4 | durable LSN |"),
-        ("F-8.1", "| 17 | 1 | level: 0 for a leaf |", "| 17 | 2 | level: 0 for a leaf |"),
+        ("F-8.6", "| 12 | 4 | end offset |", "| 12 | 8 | end offset |"),
     ] {
         let changed = page.replacen(old, new, 1);
         assert_ne!(changed, page, "{clause} has the row");

@@ -209,15 +209,15 @@ Clean(s) ==
 BeginCheckpoint ==
     /\ Cleaning /\ mode = "open" /\ job.step = "none" /\ pending.slot = 0 /\ FreePlaces # {}
     /\ Len(log) > 0 /\ visible = Len(log)
-    /\ job' = [step |-> "pages", lsn |-> Len(log), place |-> LowestFree]
+    /\ job' = [step |-> "records", lsn |-> Len(log), place |-> LowestFree]
     /\ at' = [at EXCEPT ![LowestFree] = <<"unsynced", Len(log)>>]
     /\ UNCHANGED <<mode, log, written, durable, visible, syncing, incarnation, slots, pending, snapshot, truth>>
 
 \* P-2.4, F-8.8: the first of the three syncs.
-SyncPages ==
-    /\ mode = "open" /\ job.step = "pages"
+SyncRecords ==
+    /\ mode = "open" /\ job.step = "records"
     /\ job' = [job EXCEPT !.step = "first"]
-    /\ at' = IF Obeyed("pages before the slot") THEN [at EXCEPT ![job.place] = <<"checkpoint", job.lsn>>] ELSE at
+    /\ at' = IF Obeyed("records before the slot") THEN [at EXCEPT ![job.place] = <<"checkpoint", job.lsn>>] ELSE at
     /\ UNCHANGED <<mode, log, written, durable, visible, syncing, incarnation, slots, pending, snapshot, truth>>
 
 \* F-3.5: into the slot that is not the newest, with a generation one higher.
@@ -329,7 +329,7 @@ Next ==
     \/ WriteOut \/ Watermark \/ BeginSync \/ EndSync \/ FailSync \/ Publish
     \/ TakeSnapshot \/ ReleaseSnapshot
     \/ \E s \in 1 .. Len(log) : Clean(s)
-    \/ BeginCheckpoint \/ SyncPages \/ NameCheckpoint \/ SyncSlot
+    \/ BeginCheckpoint \/ SyncRecords \/ NameCheckpoint \/ SyncSlot
     \/ PowerCut \/ ProcessEnd
     \/ Recover \/ Settle \/ TakeIncarnation \/ Open
 
