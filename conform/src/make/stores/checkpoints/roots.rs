@@ -154,7 +154,7 @@ fn parts(maker: &mut Maker) {
         ("whose numbers fall", |n| 3 - n.min(3)),
     ];
     for (what, numbers) in numbers {
-        let changes = Changes { part: Some(100), numbers: Some(numbers), ..Changes::default() };
+        let changes = Changes { part: Some(50), numbers: Some(numbers), ..Changes::default() };
         disbelieved(maker, &["F-8.7"], format!("A checkpoint with parts of its root {what}"), &changes);
     }
     type Change = fn(usize, &mut Reference);

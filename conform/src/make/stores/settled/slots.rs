@@ -63,7 +63,7 @@ pub(super) fn newer_first(maker: &mut Maker) {
             for (first, name) in [(0, "A"), (1, "B")] {
                 let mut forge = small();
                 forge.slot(2 + first, |slot| slot[broken] = 1);
-                forge.slot(3 - first, |slot| slot[at] = 3);
+                forge.slot(3 - first, |slot| slot[at] = 4);
                 let name = format!("Slot {name} has {how}, the other one another {what}");
                 story(&["F-3.4"], "Features", name).refused_as_newer(maker, &forge);
             }
