@@ -5,9 +5,9 @@ meta:
   endian: le
   bit-endian: le
 doc: |
-  The file of a Holotype store, format 2.0. `format.md` is the authority; the clauses named here are its clauses.
+  The file of a Holotype store, format 3.0. `format.md` is the authority; the clauses named here are its clauses.
 
-  This language computes no checksums. So it can say what a frame or a page is made of, and not for certain where one stands: a place that was
+  This language computes no checksums. So it can say what a frame or an index record is made of, and not for certain where one stands: a place that was
   used before may hold older frames behind those that count, and between them. `units` of a log segment takes for a frame whatever looks like one; a
   reader that wants to be sure verifies the checksums, as `ksy/check.js` does.
 doc-ref: format.md
@@ -95,6 +95,7 @@ types:
         type: lsn
       - id: root_physical
         type: u4
+        doc: Of the last part of the root, as are the next two.
       - id: root_offset
         type: u4
       - id: root_crc
@@ -105,8 +106,8 @@ types:
         type: u8
       - id: replay_offset
         type: u4
-      - id: reserved
-        size: 4
+      - id: root_len
+        type: u4
       - id: replay_lsn
         type: lsn
   lsn:
@@ -372,70 +373,112 @@ types:
         value: '(head & 31) < 24 ? (head & 31) : long.as<u8>'
       int:
         value: 'major == 0 ? argument : -1 - argument'
-  page:
-    doc: Page of a checkpoint (F-8.1). It begins at a multiple of 8 of a checkpoint segment.
+  index_record:
+    doc: Index record (F-8.11). It begins at a multiple of 8 of an index segment.
     seq:
       - id: crc
         type: u4
-      - id: length
-        type: u4
-      - id: number
-        type: u4
-      - id: tree
-        type: u4
       - id: kind
         type: u1
-        enum: page_kind
-      - id: level
+        enum: index_kind
+      - id: flags
         type: u1
-      - id: reserved
-        size: 2
-      - id: entry_count
-        type: u4
-      - id: lower_fence_len
-        type: u4
-      - id: upper_fence_len
-        type: u4
-      - id: lower_fence
-        size: lower_fence_len
-      - id: upper_fence
-        size: upper_fence_len
-      - id: entries
-        size: length - 32 - lower_fence_len - upper_fence_len
-        type:
-          switch-on: 'level > 0 ? 1000 : kind.to_i'
-          cases:
-            4: primary_leaf
-            5: segment_list_leaf
-            1000: branch
-        doc: Of root, catalog, segment table and indexes, leaves are CBOR, which this language does not take apart.
-  branch:
-    doc: Branch (F-8.3).
-    seq:
-      - id: children
-        type: child
-        repeat: eos
-  child:
-    seq:
-      - id: lower_fence_len
+      - id: length
         type: varint
-      - id: lower_fence
-        size: lower_fence_len.value
+      - id: fields
+        type: index_record_fields
+        size: length.value
+  index_record_fields:
+    seq:
+      - id: collection
+        type: varint
+      - id: commit
+        type: varint
+        doc: Its LSN is so many behind the first LSN of the segment's header.
+      - id: body
+        size-eos: true
+        type:
+          switch-on: _parent.kind
+          cases:
+            'index_kind::leaf': leaf
+            'index_kind::directory': directory
+            'index_kind::root': root_part
+  root_part:
+    doc: Part of a root (F-8.7). The bytes of all parts are a map of CBOR, which this language does not take apart.
+    seq:
       - id: number
         type: varint
+      - id: before
+        type: reference
+        if: number.value != 0
+      - id: bytes
+        size-eos: true
+  directory:
+    doc: Directory page (F-8.13). A tree of the root has the same entries.
+    seq:
+      - id: entries
+        type: directory_entry
+        repeat: eos
+  directory_entry:
+    seq:
+      - id: key
+        type: cbor_key
+      - id: place
+        type: reference
+      - id: count
+        type: varint
+      - id: age
+        type: varint
+  reference:
+    doc: Reference to an index record (F-8.12).
+    seq:
       - id: physical
         type: varint
       - id: offset
         type: varint
-  segment_list_leaf:
-    seq:
-      - id: physicals
+      - id: len
         type: varint
-        repeat: eos
-  primary_leaf:
-    doc: Leaf of a primary tree (F-8.4).
+      - id: crc
+        type: u4
+  table_row:
+    doc: Row of the segment table (F-8.6).
     seq:
-      - id: list
+      - id: sequence
+        type: u8
+      - id: physical
+        type: u4
+      - id: end
+        type: u4
+      - id: first_lsn
+        type: lsn
+      - id: freed
+        type: lsn
+      - id: record_count
+        type: u4
+      - id: record_bytes
+        type: u4
+  stretch_row:
+    doc: Row of the stretches (F-8.14).
+    seq:
+      - id: sequence
+        type: u8
+      - id: offset
+        type: u4
+      - id: first_lsn
+        type: lsn
+  live_row:
+    doc: Row of the live records (F-8.15).
+    seq:
+      - id: sequence
+        type: u8
+      - id: collection
+        type: u4
+      - id: count
+        type: u4
+  leaf:
+    doc: Leaf (F-8.4).
+    seq:
+      - id: entries
         type: leaf_entry
         repeat: eos
   leaf_entry:
@@ -483,7 +526,7 @@ types:
 enums:
   segment_kind:
     1: log
-    2: checkpoint
+    2: index
     3: blob
     4: index_run
   record_kind:
@@ -496,10 +539,7 @@ enums:
     6: segment_freed
     7: opening
     8: commit_time
-  page_kind:
-    1: root
-    2: catalog
-    3: segment_table
-    4: primary
-    5: segment_list
-    6: indexes
+  index_kind:
+    16: leaf
+    17: directory
+    18: root

@@ -4,7 +4,7 @@
 //! cargo run --release -p holotype-conform --example generate -- spec/vectors
 //! ```
 //!
-//! Only files that `2.0/index.json` does not list are written, and are listed then. A listed file is never written again: where one would change,
+//! Only files that `3.0/index.json` does not list are written, and are listed then. A listed file is never written again: where one would change,
 //! nothing is written at all, until it is taken out of the list by hand. The stores that the engine wrote are listed as they are where there are any:
 //! another engine writes other stores.
 

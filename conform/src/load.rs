@@ -66,7 +66,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::Unreadable(why) | Fault::Malformed(why) => f.write_str(why),
-            Fault::NoVersion => f.write_str("no folder of a format version, such as 2.0, is in it"),
+            Fault::NoVersion => f.write_str("no folder of a format version, such as 3.0, is in it"),
             Fault::NoManifest => f.write_str("no manifest is in it"),
             Fault::NoIndex => f.write_str("the list of the files of this version is missing"),
             Fault::Missing => write!(f, "{INDEX} lists this file, and it is missing"),
@@ -226,7 +226,7 @@ mod tests {
     fn a_file_is_what_its_description_says() {
         let base: Vec<u8> = (0..200).map(|n| n as u8).collect();
         let vectors = Vectors {
-            version: "2.0".into(),
+            version: "3.0".into(),
             groups: Vec::new(),
             bases: BTreeMap::from([("stores/a.holo".to_owned(), base.clone())]),
         };
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_patch_beyond_the_end_is_an_error_and_not_a_panic() {
-        let vectors = Vectors { version: "2.0".into(), groups: Vec::new(), bases: BTreeMap::new() };
+        let vectors = Vectors { version: "3.0".into(), groups: Vec::new(), bases: BTreeMap::new() };
         for offset in [4, u64::MAX] {
             let file = File { base: None, length: Some(4), patch: vec![(offset, vec![1].into())] };
             assert!(vectors.bytes_of(&file).is_err());

@@ -157,14 +157,14 @@ mod tests {
             expect,
         };
         let group = Group {
-            format: "2.0".into(),
+            format: "3.0".into(),
             group: "test".into(),
             about: String::new(),
             notes: BTreeMap::new(),
             states: BTreeMap::new(),
             cases: Vec::new(),
         };
-        let vectors = Vectors { version: "2.0".into(), groups: Vec::new(), bases: BTreeMap::new() };
+        let vectors = Vectors { version: "3.0".into(), groups: Vec::new(), bases: BTreeMap::new() };
         run_case(&vectors, &group, &case, &mut Vandal(harm))
     }
 

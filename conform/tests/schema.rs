@@ -143,7 +143,7 @@ fn every_manifest_is_what_the_schema_says() {
 #[test]
 fn a_manifest_that_is_something_else_is_told() {
     let schema = read(&folder().join("schema.json"));
-    let good = read(&folder().join("2.0/keys.json"));
+    let good = read(&folder().join("3.0/keys.json"));
     let changed: [(&str, Value); 6] = [
         ("/format", "1".into()),
         ("/cases/0/id", 0.into()),

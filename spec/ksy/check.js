@@ -29,8 +29,15 @@ const CHANGES = [
   ["value: value.value >> 2", "value: value.value >> 1", "  replaced_version:"],
   ["head >> 5", "head >> 4", "  cbor_key:"],
   ["type: b7", "type: b6", "  group:"],
-  ["- id: reserved\n        size: 2\n      - id: entry_count", "- id: entry_count", "  page:"],
-  ["6: indexes", "7: indexes", "  page_kind:"],
+  ["- id: flags\n        type: u1\n      - id: length", "- id: length", "  index_record:"],
+  ["- id: collection\n        type: varint\n      - id: commit", "- id: commit\n        type: varint\n      - id: collection", "  index_record_fields:"],
+  ["if: number.value != 0", "if: number.value > 1", "  root_part:"],
+  ["- id: count\n        type: varint\n      - id: age", "- id: age\n        type: varint\n      - id: count", "  directory_entry:"],
+  ["- id: physical\n        type: varint\n      - id: offset", "- id: offset\n        type: varint\n      - id: physical", "  reference:"],
+  ["- id: physical\n        type: u4\n      - id: end", "- id: end\n        type: u4\n      - id: physical", "  table_row:"],
+  ["- id: offset\n        type: u4", "- id: offset\n        type: u8", "  stretch_row:"],
+  ["- id: collection\n        type: u4\n      - id: count", "- id: count\n        type: u4\n      - id: collection", "  live_row:"],
+  ["17: directory", "19: directory", "  index_kind:"],
   ["value: t.value % 2 == 1 and t.value != 1", "value: t.value % 2 == 1", "  leaf_entry:"],
 ];
 
@@ -66,6 +73,10 @@ function takeApart(Holotype, bytes, found) {
   [file.slotA, file.slotB].forEach((slot, at) => {
     if (found.superblocks[at].state === "valid") parsed.superblocks[at] = slotFields(slot);
   });
+  found.superblocks.filter(slot => slot.newest).forEach(({ slot }) => {
+    const named = (slot === "A" ? file.slotA : file.slotB).checkpoints;
+    found.checkpoints.forEach(({ problem }, at) => { if (problem === null) parsed.fields += walkCheckpoint(Holotype, file, bytes, named[at]); });
+  });
   file.segments.forEach((segment, physical) => {
     const shown = found.segments[physical];
     if (shown === undefined) throw new Error("a segment that inspect does not show");
@@ -80,7 +91,7 @@ function toArrayBuffer(bytes) {
 
 function slotFields(slot) {
   const reference = named => pair(named.lsn).every(half => half === 0) ? null : {
-    lsn: pair(named.lsn), root_physical: named.rootPhysical, root_offset: named.rootOffset, root_crc: named.rootCrc,
+    lsn: pair(named.lsn), root_physical: named.rootPhysical, root_offset: named.rootOffset, root_crc: named.rootCrc, root_len: named.rootLen,
     replay_physical: named.replayPhysical, replay_sequence: named.replaySequence, replay_offset: named.replayOffset,
     replay_lsn: pair(named.replayLsn),
   };
@@ -95,14 +106,14 @@ function slotFields(slot) {
 
 function takeSegment(Holotype, file, segment, shown, bytes) {
   const { header } = segment;
-  const taken = { header: null, frames: [], pages: [] };
+  const taken = { header: null, frames: [], index_records: [] };
   const isHeader = crc(u32(shown.physical), bytes.subarray(0, 60)) === (header && header.crc) && hex(header.lineage) === hex(file.newest.lineage);
   if (isHeader) {
     taken.header = {
       kind: Holotype.SegmentKind[header.kind].toLowerCase(), sequence: header.sequence, first_lsn: pair(header.firstLsn),
       durable_lsn: pair(header.durableLsn), prev_end: header.prevEnd, next: index(header.next), after: index(header.after),
     };
-    if (header.kind === Holotype.SegmentKind.CHECKPOINT) taken.pages = pagesOf(Holotype, file, header, bytes);
+    if (header.kind === Holotype.SegmentKind.INDEX) taken.index_records = indexRecordsOf(Holotype, file, header, shown.physical, bytes);
   }
   if (shown.sequence !== null && (isHeader ? header.kind === Holotype.SegmentKind.LOG : true)) {
     taken.frames = framesOf(Holotype, file, shown.sequence, bytes);
@@ -181,27 +192,105 @@ function replacedOf(version) {
   return { address, relocated, chunked, ended: (version.ended || []).map(({ sequence, count }) => [sequence.value, count.value]) };
 }
 
-function pagesOf(Holotype, file, header, bytes) {
-  const pages = [];
-  const lsn = Buffer.concat([u32(header.firstLsn.count), u32(header.firstLsn.incarnation)]);
-  for (let at = file.newest.sector; at + 32 <= bytes.length; ) {
+// Every place of an index record whose checksum holds; its commit says of which checkpoint it is.
+function indexRecordsOf(Holotype, file, header, physical, bytes) {
+  const records = [];
+  for (let at = file.newest.sector; at + 9 <= bytes.length; at += 8) {
     const rest = bytes.subarray(at);
-    const len = rest.readUInt32LE(4);
-    const seed = [file.newest.lineage, lsn, rest.subarray(8, 12)];
-    if (len < 32 || len > 16384 || len > rest.length || crc(...seed, rest.subarray(4, len)) !== rest.readUInt32LE(0)) {
-      at += 8;
-      continue;
+    if (rest[4] < 16 || rest[4] > 18) continue;
+    try {
+      const record = new Holotype.IndexRecord(new KaitaiStream(toArrayBuffer(rest)), null, file);
+      const len = 6 + record.length.len + record.length.value;
+      const lsn = [header.firstLsn.incarnation, header.firstLsn.count + record.fields.commit.value];
+      if (lsn[1] > 0xffffffff || crc(file.newest.lineage, u32(physical), u32(lsn[1]), u32(lsn[0]), u32(at), rest.subarray(4, len)) !== record.crc) continue;
+      records.push({
+        offset: at, len, crc: record.crc, kind: Holotype.IndexKind[record.kind].toLowerCase(), flags: record.flags,
+        collection: record.fields.collection.value, commit: record.fields.commit.value, lsn,
+        body_len: record.fields._raw_body.length,
+      });
+    } catch (error) {
+      continue; // what stands there is no index record
     }
-    const page = new Holotype.Page(new KaitaiStream(toArrayBuffer(rest.subarray(0, len))), null, file);
-    const entries = page.entries.children || page.entries.physicals || page.entries.list;
-    if (entries !== undefined && entries.length !== page.entryCount) throw new Error("another number of entries than the page counts");
-    pages.push({
-      offset: at, len: page.length, crc: page.crc, number: page.number, tree: page.tree, kind: Holotype.PageKind[page.kind].toLowerCase(),
-      level: page.level, entry_count: page.entryCount, lower_fence_len: page.lowerFenceLen, upper_fence_len: page.upperFenceLen,
-    });
-    at += (len + 7) & ~7;
   }
-  return pages;
+  return records;
+}
+
+// From the reference of a slot to the last key: each record is what the reference to it says. How many values were held against others.
+function walkCheckpoint(Holotype, file, bytes, named) {
+  const { segmentBytes, lineage } = file.newest;
+  const lsn = BigInt(named.lsn.incarnation) * 0x100000000n + BigInt(named.lsn.count);
+  let values = 0;
+  const same = (what, mine, theirs) => { values += compare(`the checkpoint of ${pair(named.lsn)}: ${what}`, mine, theirs); };
+  const read = (place, kind, tree, age) => {
+    const at = 16384 + place.physical * segmentBytes + place.offset;
+    const raw = bytes.subarray(at, at + place.len);
+    const record = new Holotype.IndexRecord(new KaitaiStream(toArrayBuffer(raw)), null, file);
+    const found = { kind: record.kind, flags: record.flags, tree: record.fields.collection.value, len: 6 + record.length.len + record.length.value, crc: record.crc };
+    same(`the record at ${at}`, found, { kind, flags: 0, tree, len: place.len, crc: place.crc });
+    same(`the checksum at ${at}`, crc(lineage, u32(place.physical), u64(lsn - BigInt(age)), u32(place.offset), raw.subarray(4)), place.crc);
+    return record.fields.body;
+  };
+  const plain = place => ({ physical: place.physical.value, offset: place.offset.value, len: place.len.value, crc: place.crc });
+  const all = (type, raw, width) => {
+    same(`the rows of ${type}`, raw.length % width, 0);
+    return Array.from({ length: raw.length / width }, (_, at) => new Holotype[type](new KaitaiStream(toArrayBuffer(raw.subarray(at * width, (at + 1) * width))), null, file));
+  };
+  const sum = entries => entries.reduce((total, { count }) => total + count.value, 0);
+
+  const parts = [];
+  for (let place = { physical: named.rootPhysical, offset: named.rootOffset, len: named.rootLen, crc: named.rootCrc }; place !== undefined; ) {
+    const part = read(place, Holotype.IndexKind.ROOT, 0, 0);
+    parts.unshift(Buffer.from(part.bytes));
+    place = part.before && plain(part.before);
+  }
+  const root = cbor(Buffer.concat(parts));
+  for (const { id, tree, count } of [...root.catalog, ...root.indexes]) {
+    const top = new Holotype.Directory(new KaitaiStream(toArrayBuffer(tree)), null, file).entries;
+    same(`the keys of ${id}`, sum(top), count);
+    for (const page of top) {
+      const { entries } = read(plain(page.place), Holotype.IndexKind.DIRECTORY, id, page.age.value);
+      same(`the keys of a page of ${id}`, sum(entries), page.count.value);
+      for (const { place, count, age } of entries) {
+        same(`the keys of a leaf of ${id}`, read(plain(place), Holotype.IndexKind.LEAF, id, age.value).entries.length, count.value);
+      }
+    }
+  }
+  const rows = all("TableRow", root.table, 40);
+  const table = new Map(rows.map(row => [row.sequence, row]));
+  for (const { sequence, physical, firstLsn, freed } of rows) {
+    if (pair(freed).some(half => half !== 0) || sequence === 0) continue;
+    const { header } = file.segments[physical];
+    same(`segment ${sequence}`, [header.sequence, ...pair(header.firstLsn)], [sequence, ...pair(firstLsn)]);
+  }
+  same("the end of the log", [rows[rows.length - 1].physical, rows[rows.length - 1].sequence, rows[rows.length - 1].end], root.log);
+  for (const { sequence, offset, firstLsn } of all("StretchRow", root.stretches, 20)) {
+    same("a stretch", [offset <= table.get(sequence).end, firstLsn.count], [true, 1]);
+  }
+  for (const { sequence, collection, count } of all("LiveRow", root.live, 16)) {
+    same("live records", [count <= table.get(sequence).recordCount, root.catalog.some(({ id }) => id === collection)], [true, true]);
+  }
+  return values;
+}
+
+// An item of deterministic CBOR that has none but ints, byte strings, texts, arrays, maps and true.
+function cbor(bytes) {
+  let at = 0;
+  const item = () => {
+    const head = bytes[at++];
+    const info = head & 31;
+    const width = info < 24 ? 0 : 1 << (info - 24);
+    let n = info;
+    if (width > 0) n = Array.from(bytes.subarray(at, at + width)).reduce((value, byte) => value * 256 + byte, 0);
+    at += width;
+    switch (head >> 5) {
+      case 0: return n;
+      case 2: case 3: at += n; return head >> 5 === 2 ? bytes.subarray(at - n, at) : bytes.toString("utf8", at - n, at);
+      case 4: return Array.from({ length: n }, item);
+      case 5: return Object.fromEntries(Array.from({ length: n }, () => [item(), item()]));
+      default: return head === 0xf5 ? true : null;
+    }
+  };
+  return item();
 }
 
 // Holds one value against another, field by field. Throws at the first difference; returns how many values were compared.
@@ -220,13 +309,14 @@ function compareAll(Holotype, stores) {
   let values = 0;
   for (const { name, bytes, found } of stores) {
     const parsed = takeApart(Holotype, bytes, found);
+    values += parsed.fields;
     parsed.superblocks.forEach((fields, at) => { values += compare(`${name}: superblock ${at}`, fields, found.superblocks[at].fields); });
     if (parsed.segments.length !== found.segments.length) throw new Error(`${name}: ${parsed.segments.length} segments, ${found.segments.length} in inspect`);
     parsed.segments.forEach((segment, physical) => {
       const shown = found.segments[physical];
       const place = `${name}: segment ${physical}`;
       values += compare(`${place} header`, segment.header, shown.header);
-      values += compare(`${place} pages`, segment.pages, shown.pages);
+      values += compare(`${place} index records`, segment.index_records, shown.index_records);
       // What inspect shows of a damaged frame is less than what stands there.
       const frames = segment.frames.map((frame, at) => (shown.frames[at] && shown.frames[at].whole ? frame : { ...frame, records: shown.frames[at] && shown.frames[at].records }));
       values += compare(`${place} frames`, frames, shown.frames.filter(frame => frame.offset + 32 + frame.body_len <= shown.len));

@@ -6,12 +6,12 @@ from coding import Cursor, Refused, about, crc32c, need, valid_key
 
 SLOT_AT, SEGMENTS, AGE = (0, 4096), 16384, ("newer format", "older format")  # F-2.1, C-2.6
 NONE = 0xFFFFFFFF  # F-4.1: no physical index; F-5.4: a lag that states nothing
-OPENING, WATERMARK, SYSTEM, UNKNOWN = 1, 2, 4, 0xFFF8  # F-5.1; bit 3, encrypted, means nothing in version 2.0
+OPENING, WATERMARK, SYSTEM, UNKNOWN = 1, 2, 4, 0xFFF8  # F-5.1; bit 3, encrypted, means nothing in version 3.0
 PUT, DELETE, RELOCATED, CHUNK, CATALOG, FREED, OPENED, TIME = range(1, 9)  # F-6.3
 REPLACES, EXPIRES, EXTENDED, CHUNKED = 1, 2, 4, 8  # F-6.4
 Slot = namedtuple("Slot", "major checksum incompatible sector size lineage generation incarnation durable "
                           "file_len named at checkpoints")  # F-3.1
-Reference = namedtuple("Reference", "lsn root at crc index sequence end reserved last")  # F-3.2
+Reference = namedtuple("Reference", "lsn root at crc index sequence end length last")  # F-3.2
 Header = namedtuple("Header", "sequence first durable prev_end next after")  # F-4.1
 Frame = namedtuple("Frame", "segment at end lsn states part last flags count records")  # F-5.1
 
@@ -43,7 +43,7 @@ def valid_slots(data):  # F-3.3
 def newest_slot(data):
     slots = list(valid_slots(data))
     for slot in slots:  # each valid one, the newest or not
-        need("F-3.4", slot[:3] == (2, 1, 0), kind=AGE[slot.major < 2], at=slot.at)
+        need("F-3.4", slot[:3] == (3, 1, 0), kind=AGE[slot.major < 3], at=slot.at)
     for slot in slots:
         need("F-2.1", *(n.bit_count() == 1 for n in (slot.sector, slot.size)), at=slot.at + 40)  # F-1.6
         need("F-2.1", 64 <= slot.sector <= slot.size // 8 <= 8 << 20, slot.sector <= 4096, at=slot.at + 40)
@@ -52,12 +52,14 @@ def newest_slot(data):
     return max(slots, key=lambda slot: slot.generation) if slots else no_slot(data)
 def reference_ok(ref, slot):
     if not ref.lsn:
-        return not any(ref._replace(reserved=0))
-    inside = slot.sector <= ref.at <= slot.size - 32 and slot.sector <= ref.end <= slot.size
-    return inside and ref.at % 8 == ref.end % 8 == 0 and (ref.sequence + 1) * slot.size <= 1 << 55
+        return not any(ref)
+    inside = has_room(ref.at, ref.length, slot.sector, slot.size) and slot.sector <= ref.end <= slot.size
+    return inside and ref.end % 8 == 0 and (ref.sequence + 1) * slot.size <= 1 << 55
+def has_room(at, length, sector, size):  # F-8.11: for an index record
+    return at % 8 == 0 and sector <= at <= size - length and 9 <= length <= min(16384, size - sector)
 def no_slot(data):  # with the sector and the creation length of the default geometry
     for head in (data[at : at + 12] for at in SLOT_AT):
-        newer = len(head) == 12 and head[:8] == b"HOLOTYPE" and int.from_bytes(head[8:10], "little") > 2
+        newer = len(head) == 12 and head[:8] == b"HOLOTYPE" and int.from_bytes(head[8:10], "little") > 3
         need("R-5.1", not newer, kind="newer format", at=0)
     outside = data[SEGMENTS + 512 :] + data[512 if len(data) == 65536 else 0 : SEGMENTS]
     slot, header = data[:8], data[SEGMENTS : SEGMENTS + 4]

@@ -40,7 +40,7 @@ class Recovery:
             try:
                 with about(self.image.start(reference.root) + reference.at):
                     checkpoint = Checkpoint(self.image, reference)
-                    self.held.update(checkpoint.listed)
+                    self.held.update(checkpoint.held)
                     found = found or checkpoint.whole()
             except Refused as refused:
                 failures.append(refused)
@@ -253,6 +253,7 @@ class Store:  # where each document stands, not what it says
                 put = self.at(value >> 2)
                 with about(put.at):
                     need("F-8.4", put.kind in (PUT, RELOCATED), put.collection == number, put.key == key)
+                    need("F-8.4", put.value() == value)
                     body = self.chunked(put) if put.flags & CHUNKED else put.body
                     need("V-4.2", len(body) <= 64 << 20)
                     document = cbor_whole(body, dict, "E-3.4")

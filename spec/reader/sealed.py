@@ -1,4 +1,4 @@
-"""Copies of a store in which fields are changed under right checksums: every field, in every kind of record, page and header.
+"""Copies of a store in which fields are changed under right checksums: every field, in every kind of record, index record and header.
 
 What a copy is like is chosen by the kind of thing first, then by the field, and by the place last: so rare kinds are met as often as
 common ones. `Sealed.hits` counts what was changed, and `never_hit` names what never was.
@@ -10,6 +10,7 @@ import pathlib
 import struct
 
 from coding import Refused, crc32c
+from indexed import ENTRY, MAP, NAMES, PARTS, ROWS, Indexed
 from layout import CATALOG, CHUNK, CHUNKED, DELETE, EXPIRES, EXTENDED, FREED, NONE, OPENED, PUT, RELOCATED, REPLACES, TIME
 from layout import up
 from recovery import Recovery
@@ -18,7 +19,6 @@ from taken import COMMON, OWN, Framed, Taken, other
 
 SLOTS = (0, 4096)
 TABLES = json.loads((pathlib.Path(__file__).parents[1] / "tables.json").read_text())
-PAGES = ["root", "catalog", "table", "primary", "list"]
 
 
 def fields(clause):
@@ -31,18 +31,21 @@ def fields(clause):
             yield name, row["offset"], row["length"]
 
 
-SLOT, HEADER, FRAME, PAGE = ([*fields(clause)] for clause in ("F-3.1", "F-4.1", "F-5.1", "F-8.1"))
+SLOT, HEADER, FRAME = ([*fields(clause)] for clause in ("F-3.1", "F-4.1", "F-5.1"))
+ROW = {name: [field for field, _, _ in fields(clause)] for name, clause in zip(ROWS, ("F-8.6", "F-8.14", "F-8.15"))}
 REFERENCE = [(f"{which}: {name}", start + at, size)
              for which, start in (("newest", 384), ("before", 432)) for name, at, size in fields("F-3.2")]  # fmt: skip
 EXPECTED = {
     "slot": [name for name, _, _ in SLOT],
     "checkpoint reference": [name for name, _, _ in REFERENCE],
     "log header": [name for name, _, _ in HEADER],
-    "checkpoint header": [name for name, _, _ in HEADER],
+    "index header": [name for name, _, _ in HEADER],
     "frame header": [name for name, _, _ in FRAME],
     **{f"record: {kind}": COMMON + own for kind, own in OWN.items()},
-    **{f"page: {kind}": [*(name for name, _, _ in PAGE), "entries"] for kind in PAGES},
-    "page: branch": ["entries"],
+    **{name: PARTS for name in NAMES.values()},
+    "root": MAP,
+    **{f"row of {name}": names for name, names in ROW.items()},
+    "directory entry": ENTRY,
 }
 
 
@@ -57,26 +60,14 @@ class Sealed:
         self.stores.add(hash(self.data))
         self.image, self.size, self.sector = recovery.image, recovery.image.size, recovery.image.sector
         self.end, self.lineage, self.recovery = recovery.end, recovery.image.lineage, recovery
-        self.headers = {"log header": [], "checkpoint header": []}
+        self.headers = {"log header": [], "index header": []}
         for at in range(16384, len(data) - 63, self.size):
             if data[at : at + 4] in (b"HLOG", b"HCPK"):
-                self.headers["log header" if data[at : at + 4] == b"HLOG" else "checkpoint header"].append(at)
-        self.pages = collections.defaultdict(list)
-        for page in self.find_pages():
-            self.pages["branch" if self.data[page[0] + 17] else PAGES[self.data[page[0] + 16] - 1]].append(page)
+                self.headers["log header" if data[at : at + 4] == b"HLOG" else "index header"].append(at)
         self.like = [self.end.lsn, self.end.lsn + 1, self.end.segment.sequence, self.size, self.sector, len(data), self.end.at,
                      self.end.segment.sequence * self.size + self.end.at]  # fmt: skip
-
-    def find_pages(self):
-        for reference in self.recovery.slot.checkpoints:
-            for start in self.headers["checkpoint header"]:
-                end = min(start + self.size, len(self.data) - 32)
-                for at in range(start + self.sector, end, 8):
-                    length, number = struct.unpack_from("<II", self.data, at + 4)
-                    if 32 < length <= min(16384, self.size) and self.data[at + 16] in range(1, 6):
-                        seed = self.lineage + u64(reference.lsn) + u32(number)
-                        if u32(crc32c(seed, self.data[at + 4 : at + length])) == self.data[at : at + 4]:
-                            yield at, length, reference.lsn
+        ahead = self.end.segment.header.next, self.end.segment.header.after
+        self.indexed = recovery.checkpoint and Indexed(recovery.checkpoint, ahead, self.like)
 
     def frames(self):
         """Each accepted frame, taken apart; and one behind them, of kinds that this version does not write."""
@@ -99,7 +90,7 @@ class Sealed:
         return frame
 
     def any_record(self, rng, commit):
-        kind = rng.choice([PUT, PUT, DELETE, RELOCATED, CHUNK, CATALOG, FREED, OPENED, TIME, 0, 9, 12, 13, 127, 128, 255])
+        kind = rng.choice([PUT, PUT, DELETE, RELOCATED, CHUNK, CATALOG, FREED, OPENED, TIME, 0, 9, 12, 13, 16, 127, 128, 255])
         flags = rng.choice([0, REPLACES, EXPIRES, EXTENDED, 7, CHUNKED, 15]) if kind in (PUT, DELETE, RELOCATED) else 0
         flags &= 7 if kind == DELETE else 15
         rest = varint(rng.choice([0, 1, 2, 3])) + varint(commit)
@@ -129,8 +120,7 @@ class Sealed:
             story.append("append")
         for _ in range(rng.choice([1, 2, 2, 2, 2, 3])):
             records = sorted({name for frame in frames for name in frame.kinds()})
-            pages = sorted(self.pages)
-            often = ["record"] * 5 * bool(records) + ["page"] * 2 * bool(pages)
+            often = ["record"] * 5 * bool(records) + ["checkpoint"] * 3 * bool(self.indexed)
             kind = rng.choice(["slot", "reference", "header", "frame", *often])
             if kind == "record":
                 story.append(self.record(frames, rng.choice(records), rng))
@@ -138,8 +128,8 @@ class Sealed:
                 story.append(self.frame(frames, rng))
             elif kind == "header":
                 story.append(self.header(data, rng))
-            elif kind == "page":
-                story.append(self.page(data, rng.choice(pages), rng))
+            elif kind == "checkpoint":
+                story.append(self.checkpoint(data, rng))
             else:
                 named = ("slot", SLOT) if kind == "slot" else ("checkpoint reference", REFERENCE)
                 story.append(self.fixed(data, rng.choice(SLOTS), *named, rng))
@@ -196,21 +186,15 @@ class Sealed:
         frame.dirty = True
         return f"record: {kind}", name
 
-    def page(self, data, kind, rng):
-        start, length, number = rng.choice(self.pages[kind])
-        if kind == "branch" or rng.random() < 0.5:
-            at = start + rng.randrange(32, length)
-            data[at] = rng.choice([data[at] ^ 1 << rng.randrange(8), data[at] ^ 1, rng.randrange(256), 0, 255])
-            hit = f"page: {kind}", "entries"
-        else:
-            hit = self.fixed(data, start, f"page: {kind}", PAGE, rng)
-        said = min(max(int.from_bytes(data[start + 4 : start + 8], "little"), 12), len(data) - start)
-        crc = u32(crc32c(self.lineage, u64(number), bytes(data[start + 8 : start + 12]), data[start + 4 : start + said]))
-        before, data[start : start + 4] = bytes(data[start : start + 4]), crc
-        for at in (slot + reference + 16 for slot in SLOTS for reference in (384, 432)):
-            if data[at : at + 4] == before:  # the root
-                data[at : at + 4] = crc
-        return hit
+    def checkpoint(self, data, rng):
+        """The one that recovery starts from, written anew with one thing changed."""
+        fields = collections.defaultdict(list)
+        for kind, field in self.indexed.choices():
+            fields[kind].append(field)
+        kind = rng.choice([*fields])
+        field = rng.choice(fields[kind])
+        self.indexed.copy(data, rng, kind, field)
+        return kind, ROW[kind.removeprefix("row of ")][field] if isinstance(field, int) else field
 
 
 def weaken(data, rng):

@@ -111,13 +111,13 @@ class Builder:
         self.next, self.after = successors
         self.places = []  # (offset in the file, length) of each frame
         self.newest = {}  # by collection and key: the value of the version, and where its chunks stand
-        self.table = []  # one row a segment: as F-8.6, but for the end of the current one
+        self.table = []  # one row a segment: sequence, index, first LSN, end (of the current one later), stretches, freed
         self.slot(0)
         self.slot(1)
         self.header()
 
     def slot(self, generation, durable=0, incarnation=0, **other):
-        fields = {"major": 2, "checksum": 1, "incompatible": 0, "file_len": len(self.data), "index": generation % 2}
+        fields = {"major": 3, "checksum": 1, "incompatible": 0, "file_len": len(self.data), "index": generation % 2}
         fields |= {"sector": self.sector, "segment_bytes": self.size, "checkpoints": []} | other
         raw = bytearray(512)
         struct.pack_into("<8sHHB", raw, 0, b"HOLOTYPE", fields["major"], 0, fields["checksum"])
@@ -138,7 +138,7 @@ class Builder:
         for row in self.table[-1:]:
             row[3] = max(self.prev_end, self.sector)
         stretches = [[self.sector, first]] if first else []
-        self.table.append([self.sequence, self.index, first, self.sector, stretches, 0, 0, 0, []])
+        self.table.append([self.sequence, self.index, first, self.sector, stretches, 0])
 
     def segment(self, first, durable=0, index=None, after=None, prev_end=None):
         """Open the successor; the next frame is the first placed in it."""
@@ -222,7 +222,7 @@ class Builder:
 
 # --- checkpoints, F-8 -----------------------------------------------------------------------------------------
 
-ROOT, NAMES, TABLE, PRIMARY, LIST = range(1, 6)
+LEAF, PAGE, ROOT = 16, 17, 18
 
 
 def zigzag(n):
@@ -230,7 +230,7 @@ def zigzag(n):
 
 
 def leaf(*entries):
-    """The entries of a primary leaf: (key, value) each, in the shortest form of F-8.4."""
+    """The entries of a leaf: (key, value) each, in the shortest form of F-8.4."""
     out, past, before = [], None, 0
     for key, value in entries:
         if isinstance(key, int):
@@ -248,52 +248,78 @@ def leaf(*entries):
     return out
 
 
-class Pages:
-    """A checkpoint under construction, of the last commit of a builder, in one segment of its own."""
+def entry(key, reference, count, age=0):
+    """A directory entry (F-8.13)."""
+    return cbor(key) + reference + varint(count) + varint(age)
+
+
+def to_place(index, at, length, crc=bytes(4)):
+    """A reference (F-8.12)."""
+    return varint(index) + varint(at) + varint(length) + crc
+
+
+class Records:
+    """A checkpoint under construction, of the last commit of a builder, in one segment."""
 
     def __init__(self, builder, index):
         builder.reach(index)
-        self.builder, self.index, self.at, self.number = builder, index, builder.sector, 0
-        self.lsn, self.start = builder.last, (builder.index, builder.sequence, builder.at)
-        self.table = [list(row) for row in builder.table]
-        self.table[-1][3] = max(builder.at, builder.sector)
+        self.builder, self.index, self.at = builder, index, builder.sector
+        self.lsn, self.log = builder.last, [builder.index, builder.sequence, builder.at]
+        self.table = [[row[0], row[1], row[3], row[2], row[5], 0, 0] for row in builder.table]
+        self.table[-1][2] = max(builder.at, builder.sector)
+        self.stretches = [[row[0], *begin] for row in builder.table for begin in row[4] if begin[0] > builder.sector]
+        self.live = []
 
-    def page(self, kind, entries, level=0, tree=0, low=b"", high=b"", count=None, number=None, length=None):
-        """Write one page; the answer is the pointer to it. The last arguments are for what is wrong."""
-        number = self.number if number is None else number
-        count = len(entries) if count is None else count
-        body = low + high + b"".join(entries)
-        length = 32 + len(body) if length is None else length
-        page = struct.pack("<IIIBBHIII", length, number, tree, kind, level, 0, count, len(low), len(high)) + body
-        self.crc = crc32c(LINEAGE, u64(self.lsn), page[4:8], page)
+    def record(self, kind, body, tree=0, flags=0, age=0, length=None, commit=0):
+        """Write an index record; the answer is a reference to it. The last arguments are for what is wrong."""
+        rest = varint(tree) + varint(commit) + body
+        later = bytes([kind, flags]) + (varint(len(rest)) if length is None else length) + rest
+        crc = u32(crc32c(LINEAGE, u32(self.index), u64(self.lsn - age), u32(self.at), later))
         start = 16384 + self.index * self.builder.size + self.at
-        self.builder.data[start : start + len(page) + 4] = u32(self.crc) + page
-        pointer = [number, self.index, self.at]
-        self.at, self.number = up(self.at + len(page) + 4, 8), self.number + 1
-        return pointer
+        self.builder.data[start : start + 4 + len(later)] = crc + later
+        self.last = self.index, self.at, 4 + len(later), crc
+        self.at = up(self.at + 4 + len(later), 8)
+        return to_place(*self.last)
 
-    def branch(self, children, kind=PRIMARY, level=1, tree=1, **other):
-        """A branch over (fence, pointer) pairs."""
-        entries = [varint(len(fence)) + fence + b"".join(map(varint, at)) for fence, at in children]
-        return self.page(kind, entries, level, tree, **other)
+    def leaf(self, *entries, tree=1, count=None, first=None, age=0, **other):
+        """A leaf of (key, value) pairs, or of bytes; the answer is its directory entry."""
+        coded = entries if isinstance(entries[0], bytes) else leaf(*entries)
+        first = entries[0][0] if first is None else first
+        reference = self.record(LEAF, b"".join(coded), tree, age=age, **other)
+        return entry(first, reference, len(entries) if count is None else count, age)
 
-    def finish(self, collections, listed=None, reference=(), **root):
-        """Catalog, table, list and root; the answer is the checkpoint reference."""
-        entries = [cbor(entry) for entry in collections]
-        pointers = {"catalog": self.page(NAMES, entries)} if entries else {}
-        pointers["table"] = self.page(TABLE, [cbor(row) for row in self.table])
-        pointers["segments"] = self.page(LIST, [varint(n) for n in ([self.index] if listed is None else listed)])
-        last = max((entry.get("id", 0) for entry in collections), default=0)
+    def page(self, first, count, *entries, tree=1, age=0, **other):
+        """A directory page; the answer is its entry in the root."""
+        return entry(first, self.record(PAGE, b"".join(entries), tree, age=age, **other), count, age)
+
+    def tree(self, *entries, tree=1):
+        """A tree of one leaf."""
+        return self.page(entries[0][0], len(entries), self.leaf(*entries, tree=tree), tree=tree) if entries else b""
+
+    def finish(self, collections, reference=(), cuts=(), parts=None, **root):
+        """The root, cut at these places; the answer is the checkpoint reference. A key whose value is None is left out."""
+        last = max((collection.get("id", 0) for collection in collections), default=0)
         reserved = [None if index == NONE else index for index in (self.builder.next, self.builder.after)]
-        said = {"lsn": self.lsn, "last": last, "log": list(self.start), "reserved": reserved} | pointers | root
-        _, _, at = self.page(ROOT, [cbor({name: value for name, value in said.items() if value is not None})])
-        fields = dict(zip("lsn root at crc index sequence end reserved last".split(),
-                          (self.lsn, self.index, at, self.crc, *self.start, 0, self.lsn)))  # fmt: skip
+        said = {"lsn": self.lsn, "last": last, "log": self.log, "reserved": reserved, "segments": u32(self.index)}
+        said |= {"catalog": list(collections), "indexes": [], "table": packed("<QIIQQII", self.table)}
+        said |= {"stretches": packed("<QIQ", self.stretches), "live": packed("<QII", self.live)} | root
+        data = cbor({name: value for name, value in said.items() if value is not None}) if parts is None else b""
+        ends = [0, *cuts, len(data)]
+        cut = [data[begin:end] for begin, end in zip(ends, ends[1:])]
+        before = b""
+        for number, part in enumerate(cut) if parts is None else parts:
+            before = self.record(ROOT, varint(number) + before + part)
+        fields = dict(zip("lsn root at crc index sequence end length last".split(),
+                          (self.lsn, *self.last[:2], int.from_bytes(self.last[3], "little"), *self.log, self.last[2], self.lsn)))  # fmt: skip
         return struct.pack("<QIIIIQIIQ", *(fields | dict(reference)).values())
+
+
+def packed(form, rows):
+    return b"".join(struct.pack(form, *row) for row in rows)
 
 
 def checkpoint(builder, index, *entries, collection=1, name="things", following=1000):
     """A checkpoint of one collection, whose documents fit into one leaf."""
-    pages = Pages(builder, index)
-    tree = {"tree": pages.page(PRIMARY, leaf(*entries), tree=collection)} if entries else {}
-    return pages.finish([{"id": collection, "name": name, "next": following, "count": len(entries)} | tree])
+    records = Records(builder, index)
+    tree = records.tree(*entries, tree=collection)
+    return records.finish([{"id": collection, "name": name, "next": following, "count": len(entries), "tree": tree}])

@@ -1,14 +1,16 @@
 """What the second reader makes of checkpoints, and of segments that were cleaned and given out again."""
 
+import random
 import struct
 import unittest
 
 from checkpoint import Checkpoint
-from coding import Refused
+from coding import Refused, crc32c
+from indexed import Indexed
 from layout import SYSTEM, Image, newest_slot
 from recovery import Recovery
-from store_builder import NAMES, PRIMARY, Pages, catalog, cbor, checkpoint, chunk, delete, leaf, lsn, put, u32, u64
-from store_builder import named, varint
+from store_builder import LEAF, PAGE, ROOT, Records, catalog, cbor, checkpoint, chunk, delete, entry, leaf, lsn, named, put
+from store_builder import to_place, u32, u64, varint
 from test_reader import Refusals, read, with_things
 
 
@@ -40,7 +42,7 @@ BOTH = {"things": {1: {"v": 1}, 2: {"v": 2}}}
 
 class Starts(Refusals):
     def spoil(self, builder, index=6):
-        builder.data[16384 + index * 4096 + 512 + 40] ^= 1
+        builder.data[16384 + index * 4096 + 512 + 9] ^= 1
         return builder
 
     def lose_the_log(self, builder):
@@ -55,6 +57,16 @@ class Starts(Refusals):
         builder.commit(catalog(op="create", id=2, name="more"), put(2, 1, {}))
         self.assertEqual(read(builder), {"things": {1: {"v": 3}, 9: {}}, "more": {1: {}}})
 
+    def test_a_checkpoint_that_was_written_anew_is_read_unless_what_was_changed_counts(self):
+        for field, reads in (("commit", True), ("collection", False)):
+            builder = self.lose_the_log(with_checkpoint())
+            indexed = Indexed(Recovery(bytes(builder.data)).run().checkpoint, [], [1])
+            indexed.copy(builder.data, random.Random(1), "index record: leaf", field)
+            for at in (0, 4096):
+                builder.data[at + 508 : at + 512] = u32(crc32c(builder.data[at : at + 508]))
+            self.spoil(builder)
+            self.assertEqual(read(builder), BOTH) if reads else self.refused(builder, "corrupt", "R-4.1")
+
     def test_an_id_that_a_checkpoint_gave_is_not_given_again(self):
         builder = with_checkpoint()
         builder.commit(catalog(op="create", id=1, name="more"))
@@ -68,7 +80,7 @@ class Starts(Refusals):
         builder.slot(3, durable=builder.last, checkpoints=[newest, builder.reference])
         self.assertEqual(read(builder), {"things": {1: {"v": 1}, 3: {"v": 3}}})
         self.assertEqual(read(self.spoil(builder, 4)), {"things": {1: {"v": 1}, 2: {"v": 2}, 3: {"v": 3}}})
-        self.refused(self.spoil(builder, 6), "corrupt", "F-8.1")
+        self.refused(self.spoil(builder, 6), "corrupt", "F-8.12")
 
     def test_an_only_checkpoint_that_cannot_be_read_is_replaced_by_the_whole_log(self):
         self.assertEqual(read(self.spoil(with_checkpoint())), BOTH)
@@ -100,9 +112,10 @@ class Starts(Refusals):
         self.assertEqual(read(builder), {"things": BOTH["things"] | {3: {}}})
 
     def test_a_reference_out_of_bounds_is_corrupt_whichever_slot_has_it(self):
-        for reference in ((0, 1), (lsn(1, 3), 3, 8), (lsn(1, 3), 3, 4096), (lsn(1, 3), 3, 512, 0, 0, 0, 4)):
+        fits = lsn(1, 3), 3, 512, 0, 0, 0, 512, 9, lsn(1, 3)
+        for change in ({0: 0}, {2: 8}, {2: 516}, {2: 4096}, {7: 8}, {7: 3585}, {6: 508}, {6: 516}, {6: 4104}, {5: 1 << 43}):
             builder = with_things(segment_bytes=4096)
-            named = struct.pack("<QIIIIQIIQ", *reference, *[0] * (9 - len(reference)))
+            named = struct.pack("<QIIIIQIIQ", *(change.get(n, said) for n, said in enumerate(fits)))
             builder.slot(1, checkpoints=[named])
             builder.slot(2)
             self.refused(builder, "corrupt", "F-3.2")
@@ -129,105 +142,170 @@ class Starts(Refusals):
 
     def test_a_map_that_requires_something_unknown_refuses_the_file(self):
         builder = with_things(segment_bytes=4096, segments=8)
-        for root, entry in (({"required": ["x"]}, {}), ({}, {"required": ["x"]})):
-            pages = Pages(builder, 3)
-            named = {"id": 1, "name": "things", "next": 1, "count": 0, "other": [1.5]} | entry
-            builder.slot(2, durable=builder.last, checkpoints=[pages.finish([named], **root)])
+        for root, collection in (({"required": ["x"]}, {}), ({}, {"required": ["x"]})):
+            named = {"id": 1, "name": "things", "next": 1, "count": 0, "tree": b"", "other": [1.5]} | collection
+            reference = Records(builder, 3).finish([named], other=True, **root)
+            builder.slot(2, durable=builder.last, checkpoints=[reference])
             self.refused(builder, "newer format", "F-7.3")
 
 
 class Trees(Refusals):
-    """F-8.1 to F-8.9, one flaw at a time."""
+    """F-8, one flaw at a time."""
 
     def setUp(self):
         self.builder = with_things(segment_bytes=4096, segments=8)
-        self.pages = Pages(self.builder, 3)
-        self.things = {"id": 1, "name": "things", "next": 100, "count": 0}
-
-    def opened(self, *collections, **other):
-        reference = self.pages.finish(collections or [self.things], **other)
-        self.builder.slot(2, durable=self.builder.last, checkpoints=[reference])
-        data = bytes(self.builder.data)
-        slot = newest_slot(data)
-        return Checkpoint(Image(data, slot), slot.checkpoints[0]).whole()
-
-    def tree(self, top, count):
-        return self.things | {"tree": top, "count": count}
-
-    def damaged(self, clause, *collections, **other):
-        with self.assertRaises(Refused) as caught:
-            self.opened(*collections, **other)
-        self.assertEqual(caught.exception.clause, clause)
+        self.records = Records(self.builder, 3)
+        self.things = {"id": 1, "name": "things", "next": 100, "count": 0, "tree": b""}
 
     def fresh(self):
         self.setUp()
-        return self.pages
+        return self.records
+
+    def checkpoint(self, *collections, **other):
+        reference = self.records.finish(collections or [self.things], **other)
+        self.builder.slot(2, durable=self.builder.last, checkpoints=[reference])
+        data = bytes(self.builder.data)
+        slot = newest_slot(data)
+        return Checkpoint(Image(data, slot), slot.checkpoints[0])
+
+    def opened(self, *collections, **other):
+        return self.checkpoint(*collections, **other).whole()
+
+    def entries(self, *collections):
+        return self.opened(*collections).collections[0][3]
+
+    def tree(self, tree, count):
+        return self.things | {"tree": tree, "count": count}
+
+    def damaged(self, clause, *collections, **other):
+        """The root is: so the checkpoint holds no place."""
+        with self.assertRaises(Refused) as caught:
+            self.checkpoint(*collections, **other)
+        self.assertEqual(caught.exception.clause, clause)
+
+    def damaged_below(self, clause, *collections, **other):
+        """The root is not, but a directory page or a leaf is."""
+        checkpoint = self.checkpoint(*collections, **other)
+        with self.assertRaises(Refused) as caught:
+            checkpoint.whole()
+        self.assertEqual(caught.exception.clause, clause)
+        self.assertEqual(checkpoint.held, {3})
 
     def test_keys_of_every_sort_are_read_back(self):
         keys = [-(1 << 63), -5, 0, 1, 99, "", "user:10", "user:9", "é", b"", b"\x00", b"\x00\x01"]
         entries = [(key, 4 + (n * 0x9E37_79B9_7F4A) % 4000) for n, key in enumerate(keys)]
-        top = self.pages.page(PRIMARY, leaf(*entries), tree=1)
-        (collection,) = self.opened(self.tree(top, len(keys))).collections
-        self.assertEqual(collection[3], entries)
+        self.assertEqual(self.entries(self.tree(self.records.tree(*entries), len(keys))), entries)
 
-    def test_trees_of_several_levels_are_read_in_order(self):
-        pages, fences = self.pages, [b"", cbor(10), cbor(20), cbor("k"), b""]
-        leaves = [((1, 4), (9, 8)), ((10, 4),), ((20, 4), ("a", 4)), (("k", 4), (b"", 4))]
-        at = [pages.page(PRIMARY, leaf(*entries), tree=1, low=fences[n], high=fences[n + 1])
-              for n, entries in enumerate(leaves)]  # fmt: skip
-        low = pages.branch([(b"", at[0]), (fences[1], at[1])], high=fences[2])
-        high = pages.branch([(b"", at[2]), (fences[3], at[3])], low=fences[2])
-        top = pages.branch([(b"", low), (fences[2], high)], level=2)
-        (collection,) = self.opened(self.tree(top, 7)).collections
-        self.assertEqual([key for key, _ in collection[3]], [1, 9, 10, 20, "a", "k", b""])
+    def test_trees_of_several_pages_and_leaves_are_read_in_order(self):
+        records = self.records
+        leaves = [records.leaf(*entries) for entries in ([(1, 4), (9, 8)], [(10, 4)], [(20, 4), ("a", 4)], [("k", 4), (b"", 4)])]
+        tree = records.page(1, 3, *leaves[:2]) + records.page(20, 4, *leaves[2:])
+        self.assertEqual([key for key, _ in self.entries(self.tree(tree, 7))], [1, 9, 10, 20, "a", "k", b""])
 
-    def test_each_flaw_of_a_branch_is_damage(self):
-        def two(lower, upper, fence=cbor(10), **branch):
-            pages = self.fresh()
-            first = pages.page(PRIMARY, leaf((1, 4)), **({"tree": 1, "high": cbor(10)} | lower))
-            second = pages.page(PRIMARY, leaf((10, 4)), **({"tree": 1, "low": cbor(10)} | upper))
-            return self.tree(pages.branch([(b"", first), (fence, second)], **branch), 2)
+    def test_a_record_of_an_earlier_checkpoint_is_read_by_its_age(self):
+        records = self.records
+        tree = records.page(1, 1, records.leaf((1, 4), age=1), age=2)
+        self.assertEqual(self.entries(self.tree(tree, 1)), [(1, 4)])
 
-        self.assertEqual(len(self.opened(two({}, {})).collections), 1)
-        self.damaged("F-8.3", two({"high": b""}, {}))
-        self.damaged("F-8.3", two({}, {"low": cbor(9)}))
-        self.damaged("F-8.3", two({}, {"tree": 2}))
-        self.damaged("F-8.3", two({}, {"level": 1}))
-        self.damaged("F-8.3", two({"number": 5}, {"number": 5}))
-        self.damaged("F-8.3", two({"number": 2}, {"number": 1}))
-        self.damaged("F-8.3", two({}, {"low": b""}, fence=b""))
-        self.damaged("F-8.3", two({}, {}, high=cbor(50)))
-        self.damaged("F-8.3", two({}, {}, level=33))
-        self.damaged("F-8.3", two({}, {}, kind=NAMES))
-        self.damaged("F-8.1", two({}, {}, count=1))
-        self.damaged("F-8.4", two({"high": cbor(1)}, {"low": cbor(1)}, fence=cbor(1)))
+    def test_a_record_is_known_by_its_reference_alone(self):
+        records = self.records
+        tree = records.page(1, 1, records.leaf((1, 4), commit=77), commit=1 << 40)
+        self.assertEqual(self.entries(self.tree(tree, 1)), [(1, 4)])
+
+    def test_each_flaw_of_a_directory_is_damage(self):
+        def two(first=(1, 4), second=(10, 4), key=10, counts=(1, 1), top=1, said=2, of=1, **page):
+            records = self.fresh()
+            one, other = (records.leaf(pair, first=at, count=count)
+                          for pair, at, count in ((first, None, counts[0]), (second, key, counts[1])))  # fmt: skip
+            return self.tree(records.page(top, said, one, other, tree=of, **page), 2)
+
+        self.assertEqual(self.entries(two()), [(1, 4), (10, 4)])
+        self.damaged_below("F-8.13", two(key=9))
+        self.damaged_below("F-8.13", two(key="a"))
+        self.damaged_below("F-8.13", two(top=0))
+        self.damaged_below("F-8.13", two(second=(1, 4), key=1))
+        self.damaged_below("F-8.13", two(counts=(2, 1)))
+        self.damaged_below("F-8.13", two(counts=(2, 0)))
+        self.damaged("F-8.5", two(said=3))
+        self.damaged_below("F-8.12", two(of=2))
+        self.damaged_below("F-8.12", two(flags=1))
+        self.damaged_below("F-8.12", two(length=varint(2)))
+        self.damaged_below("F-1.2", two(length=b"\x80\x00"))
+
+    def test_keys_grow_from_leaf_to_leaf_and_from_page_to_page(self):
+        for second in (8, 9, 10):
+            records = self.fresh()
+            leaves = [records.leaf((1, 4), (9, 4)), records.leaf((second, 4), (12, 4))]
+            for tree in (records.page(1, 4, *leaves), records.page(1, 2, leaves[0]) + records.page(second, 2, leaves[1])):
+                things = self.tree(tree, 4)
+                self.opened(things) if second == 10 else self.damaged_below("F-8.13", things)
+        records = self.fresh()
+        self.damaged("F-8.13", self.tree(records.tree((2, 4)) + records.tree((1, 4)), 2))
+        self.damaged("F-8.13", self.tree(records.tree((2, 4)) * 2, 2))
+
+    def test_a_tree_that_leads_elsewhere_is_damage(self):
+        def other(index=3, at=512, length=9, age=0, key=1, behind=b""):
+            return self.tree(entry(key, to_place(index, at, length), 1, age) + behind, 1)
+
+        self.damaged_below("F-8.12", other())
+        for clause, change in [
+            ("F-8.12", {"index": 4}),
+            ("F-8.12", {"index": 300}),
+            ("F-8.12", {"at": 504}),
+            ("F-8.12", {"at": 516}),
+            ("F-8.12", {"at": 4096}),
+            ("F-8.12", {"length": 8}),
+            ("F-8.12", {"length": 3585}),
+            ("F-8.13", {"age": lsn(1, 2)}),
+            ("F-8.13", {"behind": b"\x01"}),
+            ("E-4.1", {"key": 1.5}),
+            ("E-2.4", {"key": 1 << 63}),
+        ]:
+            self.fresh()
+            self.damaged(clause, other(**change))
+        self.fresh()
+        self.damaged_below("F-8.12", other(age=lsn(1, 2) - 1))
+        self.fresh()
+        self.damaged("F-8.5", self.tree([], 0))
+
+    def test_a_page_or_a_leaf_without_entries_is_damage(self):
+        records = self.records
+        empty = entry(1, records.record(LEAF, b"", 1), 0)
+        self.damaged_below("F-8.13", self.tree(records.page(1, 1, records.leaf((1, 4)), empty), 1))
+        records = self.fresh()
+        self.damaged_below("F-8.13", self.tree(records.page(1, 0), 0))
+
+    def test_a_record_of_another_kind_is_damage(self):
+        records = self.records
+        page = records.record(PAGE, b"".join(leaf((1, 4))), 1)
+        self.damaged_below("F-8.12", self.tree(records.page(1, 1, entry(1, page, 1)), 1))
+        records = self.fresh()
+        self.damaged_below("F-8.12", self.tree(records.leaf((1, 4)), 1))
 
     def test_each_flaw_of_a_leaf_is_damage(self):
-        def one(*entries, count=None, **other):
-            top = self.fresh().page(PRIMARY, entries, **({"tree": 1, "count": count} | other))
-            return self.tree(top, len(entries))
+        def one(*entries, first=4, count=None):
+            records, count = self.fresh(), len(entries) if count is None else count
+            return self.tree(records.page(first, count, records.leaf(*entries, first=first, count=count)), count)
 
         four = b"\x08"
-        good = varint(1) + four + four
-        self.assertEqual(self.opened(one(good)).collections[0][3], [(4, 4)])
-        self.damaged("F-8.4", one(varint(2) + four))
-        self.damaged("F-8.4", one(good, varint(0) + four))
-        self.damaged("F-8.4", one(good, varint(7) + four))
-        self.damaged("F-8.4", one(good, good))
-        self.damaged("F-8.4", one(varint(3) + varint(1) + b"a" + four, varint(21) + varint(0) + four))
-        self.damaged("F-8.4", one(varint(3) + varint(1) + b"a" + four, varint(19) + varint(1) + b"b" + four))
-        self.damaged("F-8.4", one(varint(3) + varint(1) + b"a" + four, varint(2) + four))
-        self.damaged("E-2.5", one(varint(3) + varint(1) + b"\xff" + four))
-        self.damaged("V-4.1", one(varint(5) + varint(1025) + bytes(1025) + four))
-        self.damaged("F-8.4", one(varint(1) + four + varint(0)))
-        self.damaged("F-8.5", one(varint(1) + varint(200) + four))
-        self.damaged("F-8.4", one(varint(1) + varint((1 << 64) - 2) + four, varint(2) + four))
-        self.damaged("F-8.1", one(good, count=0))
-        self.damaged("F-8.1", one(good + b"\x00"))
-        self.damaged("F-8.1", one(good, count=2))
-        self.damaged("F-8.1", one(good, length=31))
-        self.damaged("F-8.1", one(good, length=4000))
-        self.damaged("F-8.3", one(good, high=cbor(50)))
+        good, text = varint(1) + four + four, varint(3) + varint(1) + b"a" + four
+        self.assertEqual(self.entries(one(good)), [(4, 4)])
+        self.damaged_below("F-8.4", one(varint(2) + four))
+        self.damaged_below("F-8.4", one(good, varint(0) + four))
+        self.damaged_below("F-8.4", one(good, varint(7) + four))
+        self.damaged_below("F-8.13", one(good, good))
+        self.damaged_below("F-8.4", one(text, varint(21) + varint(0) + four, first="a"))
+        self.damaged_below("F-8.4", one(text, varint(19) + varint(1) + b"b" + four, first="a"))
+        self.damaged_below("F-8.4", one(text, varint(2) + four, first="a"))
+        self.damaged_below("E-2.5", one(varint(3) + varint(1) + b"\xff" + four))
+        self.damaged_below("V-4.1", one(varint(5) + varint(1025) + bytes(1025) + four))
+        self.damaged_below("F-8.4", one(varint(1) + four + varint(0)))
+        self.damaged_below("F-8.5", one(varint(1) + varint(200) + four, first=100))
+        self.damaged_below("F-8.4", one(varint(1) + varint((1 << 64) - 2) + four, varint(2) + four, first=(1 << 63) - 1))
+        self.damaged_below("F-8.4", one(good + b"\x00"))
+        self.damaged_below("F-8.13", one(good + varint(2), count=2))
+        self.damaged_below("F-8.13", one(good, count=2))
+        self.damaged_below("F-8.13", one(good, varint(2) + four, count=1))
 
     def test_each_flaw_of_the_catalog_is_damage(self):
         for clause, *entries in [
@@ -236,9 +314,8 @@ class Trees(Refusals):
             ("F-8.5", self.things | {"next": (1 << 63) + 1}),
             ("F-8.5", self.things | {"id": 0}),
             ("F-7.2", self.things | {"name": ""}),
-            ("F-8.2", self.things | {"tree": 5}),
-            ("F-8.2", self.things | {"tree": [0, 3, 513]}),
-            ("F-8.2", self.things | {"tree": [0, 300, 512]}),
+            ("F-8.5", self.things | {"tree": 5}),
+            ("F-8.13", self.things | {"tree": b"\x01"}),
             ("F-8.5", self.things, self.things),
             ("F-8.5", self.things, self.things | {"id": 2}),
             ("F-8.5", self.things | {"id": 2, "name": "b"}, self.things),
@@ -253,65 +330,86 @@ class Trees(Refusals):
 
     def test_each_flaw_of_the_table_is_damage(self):
         begin = lsn(1, 1)
-
-        def more(row):
-            self.pages.table.insert(0, row)
-
         for clause, change in [
-            ("F-8.6", lambda table: table[0].pop()),
-            ("F-8.5", lambda table: table[0].__setitem__(1, "x")),
-            ("F-8.6", lambda table: table[0][4].insert(0, [520, begin])),
-            ("F-8.6", lambda table: table[0][4].append([512, begin])),
-            ("F-8.6", lambda table: table[0][4].append([8192, begin])),
-            ("F-8.6", lambda table: table[0].__setitem__(3, 8)),
-            ("F-8.6", lambda table: table[0].__setitem__(5, lsn(1, 9))),
-            ("F-8.6", lambda table: more([1, 2, begin, 512, [[512, begin]], 0, 0, 0, []])),
-            ("F-8.6", lambda table: (more(table[0][:]), table[0].__setitem__(5, 1))),
-            ("F-8.7", lambda table: table[0].__setitem__(0, 1)),
-            ("F-8.7", lambda table: table[0].__setitem__(1, 1)),
+            (None, lambda it: it.stretches.append([0, 513, begin])),
+            (None, lambda it: it.stretches.append([0, it.table[0][2], begin])),
+            (None, lambda it: it.live.extend([[0, 1, 5], [0, 2, 5]])),
+            ("F-8.6", lambda it: it.stretches.append([0, 512, begin])),
+            ("F-8.6", lambda it: it.stretches.append([0, it.table[0][2] + 1, begin])),
+            ("F-8.6", lambda it: it.stretches.extend([[0, 520, begin], [0, 514, begin]])),
+            ("F-8.6", lambda it: it.stretches.extend([[0, 520, begin]] * 2)),
+            ("F-8.6", lambda it: it.stretches.append([1, 520, begin])),
+            ("F-8.6", lambda it: it.live.append([1, 1, 5])),
+            ("F-8.6", lambda it: it.live.extend([[0, 2, 5], [0, 1, 5]])),
+            ("F-8.6", lambda it: it.live.extend([[0, 2, 5], [0, 2, 5]])),
+            ("F-8.6", lambda it: it.table[0].__setitem__(2, 8)),
+            ("F-8.6", lambda it: it.table[0].__setitem__(2, 4097)),
+            ("F-8.6", lambda it: it.table[0].__setitem__(4, lsn(1, 9))),
+            ("F-8.6", lambda it: it.table.insert(0, [1, 2, 512, begin, 0, 0, 0])),
+            ("F-8.6", lambda it: it.table.append(it.table[0])),
+            ("F-8.7", lambda it: it.table[0].__setitem__(0, 1)),
+            ("F-8.7", lambda it: it.table[0].__setitem__(1, 1)),
+            ("F-8.7", lambda it: it.table.clear()),
         ]:
-            self.fresh()
-            change(self.pages.table)
-            self.damaged(clause)
+            change(self.fresh())
+            self.damaged(clause) if clause else self.opened()
+        for name in ("table", "stretches", "live"):
+            for value in (bytes(39), [], None):
+                self.fresh()
+                self.damaged("F-8.6", **{name: value})
         places = [("F-8.6", 0, 0), ("F-8.6", 3, 0), ("F-8.6", 3, 1), ("F-8.6", 300, 0), (None, 300, 1)]
         for clause, index, gone in places:
             self.builder = with_things(segment_bytes=4096, segments=8)
             self.builder.segment(first=self.builder.last + 1)
             self.builder.commit()
-            self.pages = Pages(self.builder, 3)
-            self.pages.table[0][1], self.pages.table[0][5] = index if index else 1, gone
-            if clause:
-                self.damaged(clause)
-            else:
-                self.opened()
+            self.records = Records(self.builder, 3)
+            self.records.table[0][1], self.records.table[0][4] = index if index else 1, gone
+            self.damaged(clause) if clause else self.opened()
 
-    def test_a_long_segment_has_several_entries(self):
-        (row,) = self.pages.table
-        self.pages.table.append(row[:4] + [[[1024, lsn(2, 1)]]] + row[5:8] + [[[1, 5]]])
-        segment = self.opened().segments[0]
-        self.assertEqual(segment.stretches, [(512, lsn(1, 1)), (1024, lsn(2, 1))])
+    def test_the_stretches_of_a_segment_are_its_first_and_those_that_the_table_has(self):
+        self.records.stretches.append([0, 513, lsn(2, 1)])
+        self.assertEqual(self.opened().segments[0].stretches, [(512, lsn(1, 1)), (513, lsn(2, 1))])
 
-    def test_each_flaw_of_the_root_and_the_list_is_damage(self):
+    def test_each_flaw_of_the_root_is_damage(self):
         for clause, other in [
             ("F-8.7", {"lsn": 5}),
             ("F-8.7", {"log": [0, 0, 512]}),
+            ("F-8.7", {"log": [0, 0]}),
             ("F-8.7", {"reserved": 5}),
+            ("F-8.7", {"reserved": [1]}),
             ("F-8.5", {"last": 1 << 32}),
-            ("F-8.9", {"listed": [3, 3]}),
-            ("F-8.9", {"listed": [3, 300]}),
-            ("F-8.9", {"listed": [4]}),
-            ("F-8.3", {"segments": [0, 3, 512]}),
-            ("F-8.7", {"reference": {"crc": 1}}),
-            ("F-8.1", {"reference": {"lsn": lsn(1, 9)}}),
+            ("F-8.5", {"catalog": None}),
+            ("F-8.10", {"indexes": None}),
+            ("F-8.9", {"segments": None}),
+            ("F-8.9", {"segments": u32(3) * 2}),
+            ("F-8.9", {"segments": u32(3) + u32(300)}),
+            ("F-8.9", {"segments": u32(3)[:3]}),
+            ("F-8.12", {"reference": {"crc": 1}}),
+            ("F-8.12", {"reference": {"lsn": lsn(1, 9)}}),
+            ("F-8.12", {"reference": {"length": 9}}),
+            ("F-8.12", {"reference": {"root": 300}}),
             ("F-8.7", {"reference": {"last": lsn(1, 9)}}),
             ("F-8.7", {"reference": {"end": 4096}}),
-            ("F-8.7", {"table": None}),
+            ("E-1.2", {"parts": [(0, b"")]}),
+            ("F-7.1", {"parts": [(0, b"\x01")]}),
         ]:
             with self.subTest(other=other):
                 self.fresh()
                 self.damaged(clause, **other)
+
+    def test_a_root_of_several_parts_is_read_in_their_order(self):
+        self.assertEqual(len(self.opened(cuts=(1, 1, 40)).collections), 1)
+        whole = cbor({"other": 7})
+        for parts in ([(1, whole)], [(0, whole[:1]), (2, whole[1:])], [(0, whole[:1]), (1, b""), (1, whole[1:])]):
+            self.fresh()
+            self.damaged("F-8.12" if parts[0][0] else "F-8.7", parts=parts)
+
+    def test_a_checkpoint_holds_the_places_of_all_its_records(self):
+        self.assertEqual(self.opened(segments=b"").held, {3})
         self.fresh()
-        self.assertEqual(self.opened(listed=[3, 5]).listed, {3, 5})
+        self.assertEqual(self.opened(segments=u32(5)).held, {3, 5})
+        records = self.fresh()
+        self.damaged("F-8.12", self.tree(records.tree((1, 4)), 1), segments=u32(5))
 
 
 class Cleaning(Refusals):

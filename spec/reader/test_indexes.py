@@ -2,10 +2,9 @@
 
 from indexes import Definition, entries, tuple_limit
 from recovery import Recovery
-from store_builder import PRIMARY, Pages, catalog, cbor, leaf, put
+from store_builder import Records, catalog, put
 from test_reader import Refusals, read, with_things
 
-INDEXES = 6
 BY_V = {"name": "by v", "on": ["$.v"]}
 LIMIT = tuple_limit(512, 4096)
 
@@ -21,13 +20,12 @@ def with_index(found, **other):
     builder = with_things(segment_bytes=4096, segments=8)
     addresses = builder.commit(put(1, 1, {"v": 1}), put(1, 2, {"v": 2.0}))
     builder.commit(catalog(op="index", id=1, new=2, index=BY_V))
-    pages = Pages(builder, 6)
-    tree = pages.page(PRIMARY, leaf(*((n, 4 * address) for n, address in enumerate(addresses, 1))), tree=1)
-    index = {"id": 2, "of": 1, "index": BY_V, "count": len(found)} | other
-    index |= {"tree": pages.page(PRIMARY, leaf(*((entry, 4) for entry in found)), tree=2)} if found else {}
-    at = pages.page(INDEXES, [cbor(index)])
+    records = Records(builder, 6)
+    tree = records.tree(*((n, 4 * address) for n, address in enumerate(addresses, 1)))
+    index = {"id": 2, "of": 1, "index": BY_V, "count": len(found), "tree": b""} | other
+    index |= {"tree": records.tree(*((entry, 4) for entry in found), tree=2)}
     collection = {"id": 1, "name": "things", "next": 3, "count": 2, "tree": tree}
-    builder.reference = pages.finish([collection], indexes=at, last=2)
+    builder.reference = records.finish([collection], indexes=[index], last=2)
     builder.slot(2, durable=builder.last, checkpoints=[builder.reference])
     builder.data[builder.places[0][0]] ^= 1
     return builder

@@ -1,56 +1,29 @@
-//! The pages of a checkpoint (F-8).
+//! Checkpoints: index records behind one another, the trees that they make, and the root (F-8).
 
 use std::collections::BTreeMap;
 
 use holotype_model::{Document, Key, Value};
 
-use super::log::{Forge, LINEAGE, NONE, SEGMENTS};
-use super::{World, cbor, crc, up, varint, zigzag};
+use super::index::{
+    DIRECTORY, Entry, IndexRecord, LEAF, PART, Reference, Seal, absent, collection, indexes_of, ints, leaf,
+    stretches, table,
+};
+use super::log::{Forge, LINEAGE, NONE, SEGMENTS, longer};
+use super::world::Documents;
+use super::{World, cbor, crc, up, varint};
 
-/// Kinds of pages.
-pub const ROOT: u8 = 1;
-/// F-8.5
-pub const CATALOG: u8 = 2;
-/// F-8.6
-pub const TABLE: u8 = 3;
-/// F-8.4
-pub const PRIMARY: u8 = 4;
-/// F-8.9
-pub const LIST: u8 = 5;
-/// F-8.10
-pub const INDEXES: u8 = 6;
-
-/// A place where a page stands: its number, segment and offset (F-8.2).
-pub type Pointer = (u32, u32, u32);
-
-/// A page before it has a place.
-#[derive(Debug, Clone, Default)]
-pub struct Page {
-    /// What it holds.
-    pub kind: u8,
-    /// 0 for a leaf.
-    pub level: u8,
-    /// The collection of a primary page.
-    pub tree: u32,
-    /// Its fences.
-    pub fences: (Vec<u8>, Vec<u8>),
-    /// Its entries.
-    pub entries: Vec<Vec<u8>>,
-    /// The number that it says, if not its own.
-    pub number: Option<u32>,
-    /// How many entries it says, if not so many.
-    pub count: Option<u32>,
-}
-
-/// A checkpoint under construction, of the last commit of a file, in one segment of its own.
+/// A checkpoint under construction, of the last commit of a file.
 #[derive(Debug)]
-pub struct Pages<'a> {
+pub struct Checkpoint<'a> {
     forge: &'a mut Forge,
     physical: u32,
+    /// Where the next record goes.
     at: u32,
-    number: u32,
-    crc: u32,
+    /// The LSN of the first checkpoint in the segment.
+    first: u64,
     gap: u32,
+    /// The segments of its pages and leaves.
+    segments: Vec<u32>,
 }
 
 /// What of a checkpoint is other than it should be.
@@ -58,18 +31,26 @@ pub struct Pages<'a> {
 pub struct Changes {
     /// Fields of the root in place of its own, or more.
     pub root: BTreeMap<String, Value>,
-    /// The segments that the list names.
-    pub listed: Option<Vec<u32>>,
-    /// The catalog's entries.
+    /// The catalog's maps.
     pub catalog: Option<Vec<Document>>,
-    /// The table's rows.
-    pub table: Option<Vec<Value>>,
+    /// What becomes of the catalog's maps.
+    pub maps: Option<fn(&mut Vec<Document>)>,
     /// The entries of each primary leaf, in place of its own.
     pub leaf: Option<Vec<Vec<u8>>>,
+    /// What becomes of each index record before it is sealed.
+    pub record: Option<fn(&mut IndexRecord)>,
+    /// What becomes of the entry of each leaf.
+    pub leaf_entry: Option<fn(&mut Entry)>,
+    /// What becomes of the entry of each directory page.
+    pub page_entry: Option<fn(&mut Entry)>,
     /// What becomes of the maps of the indexes.
     pub indexes: Option<fn(&mut Vec<Document>)>,
     /// What becomes of the entries of the first index, and of their values.
     pub entries: Option<fn(&mut Entries)>,
+    /// How many bytes of the root's map a part has; as many as there are if none.
+    pub part: Option<usize>,
+    /// What becomes of the number of each part.
+    pub numbers: Option<fn(u64) -> u64>,
     /// A field of the reference: offset and bytes.
     pub reference: Option<(usize, Vec<u8>)>,
 }
@@ -77,24 +58,45 @@ pub struct Changes {
 /// The entries of an index, and the value of each.
 pub type Entries = Vec<(Vec<u8>, u64)>;
 
-impl<'a> Pages<'a> {
+impl<'a> Checkpoint<'a> {
     /// Begins in a segment that nothing else has.
     pub fn begin(forge: &'a mut Forge, physical: u32) -> Self {
-        let end = SEGMENTS + (physical as usize + 1) * forge.segment_bytes as usize;
-        if forge.data.len() < end {
-            forge.data.resize(end, 0);
-        }
-        let at = forge.sector;
-        let mut pages = Pages { forge, physical, at, number: 0, crc: 0, gap: 0 };
-        pages.segment_header();
-        pages
+        let first = forge.last;
+        Checkpoint::begin_since(forge, physical, first)
     }
 
-    fn segment_header(&mut self) {
+    /// The same, where the first checkpoint in the segment was of this LSN.
+    pub fn begin_since(forge: &'a mut Forge, physical: u32, first: u64) -> Self {
+        let at = forge.sector;
+        let mut checkpoint = Checkpoint { forge, physical, at, first, gap: 0, segments: Vec::new() };
+        checkpoint.header();
+        checkpoint
+    }
+
+    /// Begins behind the checkpoint that `reference` names, in the same segment.
+    pub fn behind(forge: &'a mut Forge, reference: &[u8]) -> Self {
+        let number = |at: usize| u32::from_le_bytes(reference[at..at + 4].try_into().expect("four bytes"));
+        let (physical, at) = (number(8), up(number(12) + number(36), forge.sector));
+        let header = SEGMENTS + physical as usize * forge.segment_bytes as usize;
+        let first = u64::from_le_bytes(forge.data[header + 16..header + 24].try_into().expect("eight bytes"));
+        Checkpoint { forge, physical, at, first, gap: 0, segments: Vec::new() }
+    }
+
+    /// Goes on in another segment that nothing else has.
+    pub fn go_on_in(&mut self, physical: u32) {
+        (self.physical, self.at, self.first) = (physical, self.forge.sector, self.forge.last);
+        self.header();
+    }
+
+    fn header(&mut self) {
+        let end = SEGMENTS + (self.physical as usize + 1) * self.forge.segment_bytes as usize;
+        if self.forge.data.len() < end {
+            self.forge.data.resize(end, 0);
+        }
         let mut header = vec![0; 60];
         header[..4].copy_from_slice(b"HCPK");
         header[4] = 2;
-        header[16..24].copy_from_slice(&self.forge.last.to_le_bytes());
+        header[16..24].copy_from_slice(&self.first.to_le_bytes());
         header[36..44].copy_from_slice(&[0xff; 8]);
         header[44..60].copy_from_slice(&LINEAGE);
         let sum = crc(&[&self.physical.to_le_bytes(), &header]);
@@ -107,100 +109,150 @@ impl<'a> Pages<'a> {
         SEGMENTS + self.physical as usize * self.forge.segment_bytes as usize
     }
 
-    /// Writes a page.
-    pub fn page(&mut self, page: &Page) -> Pointer {
-        let number = page.number.unwrap_or(self.number);
-        let (lower, upper) = &page.fences;
-        let body = [&lower[..], upper, &page.entries.concat()].concat();
-        let mut bytes = Vec::new();
-        bytes.extend((32 + body.len() as u32).to_le_bytes());
-        bytes.extend(number.to_le_bytes());
-        bytes.extend(page.tree.to_le_bytes());
-        bytes.extend([page.kind, page.level, 0, 0]);
-        bytes.extend(page.count.unwrap_or(page.entries.len() as u32).to_le_bytes());
-        bytes.extend((lower.len() as u32).to_le_bytes());
-        bytes.extend((upper.len() as u32).to_le_bytes());
-        bytes.extend(body);
-        self.crc = crc(&[&LINEAGE, &self.forge.last.to_le_bytes(), &number.to_le_bytes(), &bytes]);
-        let start = self.start() + self.at as usize;
-        self.forge.data[start..start + 4].copy_from_slice(&self.crc.to_le_bytes());
-        self.forge.data[start + 4..start + 4 + bytes.len()].copy_from_slice(&bytes);
-        let pointer = (number, self.physical, self.at);
-        self.at = up(self.at + 4 + bytes.len() as u32 + self.gap, 8);
-        assert!(self.at <= self.forge.segment_bytes, "the checkpoint has room in its segment");
-        self.number += 1;
-        pointer
+    /// Goes on at this offset, whether a record may stand there or not.
+    pub fn go_on_at(&mut self, at: u32) {
+        self.at = at;
     }
 
-    /// Leaves room behind every page from here on: what lies between two pages has no meaning (F-8.1).
+    /// The documents of a collection, as they are.
+    #[must_use]
+    pub fn documents(&self, collection: u32) -> Documents {
+        self.forge.world.collections()[&collection].clone()
+    }
+
+    /// Leaves room behind every record from here on: what lies between two of them has no meaning (F-8.11).
     pub fn leave_gaps(&mut self, len: u32) {
         self.gap = len;
     }
 
-    /// Writes the pages of the state as it is, but for `changes`. Answers the reference to it (F-3.2).
+    /// Writes an index record.
+    pub fn record(&mut self, record: &IndexRecord) -> Reference {
+        let lsn = self.forge.last.wrapping_sub(record.age);
+        let commit = (lsn as u32).wrapping_sub(self.first as u32).wrapping_add(record.commit_off);
+        let behind = [varint(record.collection.into()), varint(commit.into()), record.body.clone()].concat();
+        let length = longer(varint(behind.len() as u64), record.length_more);
+        let later = [vec![record.kind, record.flags], length, behind].concat();
+        let Seal { lineage, segment_off, offset_off } = record.seal;
+        let [place, offset] = [self.physical + segment_off, self.at + offset_off].map(u32::to_le_bytes);
+        let sum = crc(&[&lineage.unwrap_or(LINEAGE), &place, &lsn.to_le_bytes(), &offset, &later]);
+        let (start, len) = (self.start() + self.at as usize, 4 + later.len() as u32);
+        assert!(self.at + len <= self.forge.segment_bytes, "the checkpoint has room in its segment");
+        self.forge.data[start..start + 4].copy_from_slice(&sum.to_le_bytes());
+        self.forge.data[start + 4..start + len as usize].copy_from_slice(&later);
+        let reference = Reference { segment: self.physical, offset: self.at, len, crc: sum };
+        self.at = up(self.at + len + self.gap, 8);
+        if record.kind != PART && !self.segments.contains(&self.physical) {
+            self.segments.push(self.physical);
+        }
+        reference
+    }
+
+    fn changed(&mut self, mut record: IndexRecord, changes: &Changes) -> Reference {
+        changes.record.iter().for_each(|change| change(&mut record));
+        self.record(&record)
+    }
+
+    /// Writes a leaf of these entries, which begins with this key. Answers the entry that leads to it.
+    pub fn leaf(&mut self, tree: u32, first: &Key, entries: &[Vec<u8>], changes: &Changes) -> Entry {
+        let body = entries.concat();
+        let record = IndexRecord { kind: LEAF, collection: tree, body, ..IndexRecord::default() };
+        let reference = self.changed(record, changes);
+        let mut entry = Entry { key: cbor::key(first), reference, count: entries.len() as u64, age: 0 };
+        changes.leaf_entry.iter().for_each(|change| change(&mut entry));
+        entry
+    }
+
+    /// Writes a directory page of these entries. Answers the entry that leads to it.
+    pub fn page(&mut self, tree: u32, entries: &[Entry], changes: &Changes) -> Entry {
+        let body = entries.iter().flat_map(Entry::bytes).collect();
+        let record = IndexRecord { kind: DIRECTORY, collection: tree, body, ..IndexRecord::default() };
+        let reference = self.changed(record, changes);
+        let key = entries.first().map_or(Vec::new(), |entry| entry.key.clone());
+        let mut entry =
+            Entry { key, reference, count: entries.iter().map(|entry| entry.count).sum(), age: 0 };
+        changes.page_entry.iter().for_each(|change| change(&mut entry));
+        entry
+    }
+
+    /// Writes a tree of so many entries a leaf, and so many leaves a page. Answers the `tree` that leads to it.
+    pub fn tree(
+        &mut self,
+        tree: u32,
+        entries: &[(Key, u64)],
+        (a_leaf, a_page): (usize, usize),
+        changes: &Changes,
+    ) -> Vec<u8> {
+        let leaves: Vec<_> =
+            entries.chunks(a_leaf).map(|part| self.leaf(tree, &part[0].0, &leaf(part), changes)).collect();
+        leaves.chunks(a_page).flat_map(|part| self.page(tree, part, changes).bytes()).collect()
+    }
+
+    /// Writes the state as it is, but for `changes`. Answers the reference to it (F-3.2).
     pub fn finish(mut self, changes: &Changes) -> Vec<u8> {
-        let world = self.forge.world.clone();
         let mut catalog = Vec::new();
-        for (id, documents) in world.collections() {
+        for (id, documents) in self.forge.world.clone().collections() {
             let entries = documents.entries();
-            let mut map = Document::from([
-                ("id".to_owned(), Value::Int(i64::from(*id))),
-                ("name".to_owned(), Value::from(&*documents.name)),
-                ("next".to_owned(), Value::Int(documents.next as i64)),
-                ("count".to_owned(), Value::Int(entries.len() as i64)),
-            ]);
-            if !entries.is_empty() {
-                let entries = changes.leaf.clone().unwrap_or_else(|| leaf(&entries));
-                let tree = self.page(&Page { kind: PRIMARY, tree: *id, entries, ..Page::default() });
-                map.insert("tree".to_owned(), pointer(tree));
-            }
-            catalog.push(map);
+            let tree = match (entries.first(), &changes.leaf) {
+                (None, _) => Vec::new(),
+                (Some((first, _)), Some(other)) => {
+                    let entry = self.leaf(*id, first, other, changes);
+                    self.page(*id, &[entry], changes).bytes()
+                }
+                (Some(_), None) => self.tree(*id, &entries, (usize::MAX, usize::MAX), changes),
+            };
+            catalog.push(collection(*id, &documents.name, documents.next, entries.len(), tree));
         }
         self.finish_with(catalog, changes)
     }
 
     /// Writes all but the primary trees.
     pub fn finish_with(mut self, catalog: Vec<Document>, changes: &Changes) -> Vec<u8> {
-        let catalog = changes.catalog.clone().unwrap_or(catalog);
+        let map = self.root(catalog, changes);
+        self.finish_root(&map, changes)
+    }
+
+    /// Writes the trees of the indexes. Answers the root's map (F-8.7).
+    pub fn root(&mut self, catalog: Vec<Document>, changes: &Changes) -> Vec<u8> {
+        let mut catalog = changes.catalog.clone().unwrap_or(catalog);
+        changes.maps.iter().for_each(|change| change(&mut catalog));
         let world = self.forge.world.clone();
         let last_id = world.collections().keys().chain(world.indexes().keys()).max().copied().unwrap_or(0);
         let mut indexes = self.index_trees(&world, changes);
         changes.indexes.iter().for_each(|change| change(&mut indexes));
-        let rows = changes.table.clone().unwrap_or_else(|| self.rows());
-        let mut root = BTreeMap::from([
-            ("lsn".to_owned(), Value::Int(self.forge.last as i64)),
-            ("last".to_owned(), Value::Int(i64::from(last_id))),
-            (
-                "log".to_owned(),
-                ints(&[self.forge.physical.into(), self.forge.sequence as i64, self.forge.end.into()]),
-            ),
-            (
-                "reserved".to_owned(),
-                Value::Array(self.forge.reserved.iter().map(|index| optional(*index)).collect()),
-            ),
-        ]);
-        if !catalog.is_empty() {
-            let entries = catalog.iter().map(cbor::document).collect();
-            let at = self.page(&Page { kind: CATALOG, entries, ..Page::default() });
-            root.insert("catalog".to_owned(), pointer(at));
-        }
-        if !indexes.is_empty() {
-            let entries = indexes.iter().map(cbor::document).collect();
-            let at = self.page(&Page { kind: INDEXES, entries, ..Page::default() });
-            root.insert("indexes".to_owned(), pointer(at));
-        }
-        let entries = rows.iter().map(cbor::value).collect();
-        let at = self.page(&Page { kind: TABLE, entries, ..Page::default() });
-        root.insert("table".to_owned(), pointer(at));
-        let listed = changes.listed.clone().unwrap_or_else(|| vec![self.physical]);
-        let entries = listed.iter().map(|index| varint(u64::from(*index))).collect();
-        let at = self.page(&Page { kind: LIST, entries, ..Page::default() });
-        root.insert("segments".to_owned(), pointer(at));
+        let forge = &self.forge;
+        let log = [forge.physical.into(), forge.sequence as i64, forge.end.into()];
+        let reserved = forge.reserved.iter().map(|index| optional(*index)).collect();
+        let maps = |maps: Vec<Document>| Value::Array(maps.into_iter().map(Value::Object).collect());
+        let mut root = BTreeMap::from(
+            [
+                ("lsn", Value::Int(forge.last as i64)),
+                ("last", Value::Int(i64::from(last_id))),
+                ("log", ints(&log)),
+                ("reserved", Value::Array(reserved)),
+                ("segments", indexes_of(&self.segments)),
+                ("catalog", maps(catalog)),
+                ("indexes", maps(indexes)),
+                ("table", Value::Bytes(table(&forge.table))),
+                ("stretches", Value::Bytes(stretches(&forge.table))),
+                ("live", Value::Bytes(Vec::new())),
+            ]
+            .map(|(name, value)| (name.to_owned(), value)),
+        );
         root.extend(changes.root.clone());
-        root.retain(|_, value| *value != Value::Bytes(b"absent".to_vec()));
-        let (_, _, at) =
-            self.page(&Page { kind: ROOT, entries: vec![cbor::document(&root)], ..Page::default() });
-        self.reference(at, changes)
+        root.retain(|_, value| *value != absent());
+        cbor::document(&root)
+    }
+
+    /// Writes the parts of the root. Answers the reference to the last.
+    pub fn finish_root(mut self, map: &[u8], changes: &Changes) -> Vec<u8> {
+        let mut before: Option<Reference> = None;
+        for (number, bytes) in (0u64..).zip(map.chunks(changes.part.unwrap_or(usize::MAX))) {
+            let number = changes.numbers.map_or(number, |change| change(number));
+            let link = before.map_or(Vec::new(), Reference::bytes);
+            let body = [varint(number), link, bytes.to_vec()].concat();
+            before = Some(self.changed(IndexRecord { kind: PART, body, ..IndexRecord::default() }, changes));
+        }
+        self.reference_to(before.expect("a map has bytes"), changes)
     }
 
     /// Writes the trees of the indexes. Answers the maps that name them.
@@ -208,55 +260,37 @@ impl<'a> Pages<'a> {
         let mut maps = Vec::new();
         for (n, (id, index)) in world.indexes().iter().enumerate() {
             let mut entries: Vec<_> = world.entries(index).into_iter().map(|entry| (entry, 4)).collect();
-            let mut map = Document::from([
-                ("id".to_owned(), Value::Int(i64::from(*id))),
-                ("of".to_owned(), Value::Int(i64::from(index.of))),
-                ("index".to_owned(), Value::Object(index.definition.map())),
-                ("count".to_owned(), Value::Int(entries.len() as i64)),
-            ]);
+            let count = entries.len();
             if n == 0 {
                 changes.entries.iter().for_each(|change| change(&mut entries));
             }
-            if !entries.is_empty() {
-                let entries: Vec<_> =
-                    entries.into_iter().map(|(entry, value)| (Key::Bytes(entry), value)).collect();
-                let page = Page { kind: PRIMARY, tree: *id, entries: leaf(&entries), ..Page::default() };
-                map.insert("tree".to_owned(), pointer(self.page(&page)));
-            }
-            maps.push(map);
+            let entries: Vec<_> =
+                entries.into_iter().map(|(entry, value)| (Key::Bytes(entry), value)).collect();
+            let tree = self.tree(*id, &entries, (usize::MAX, usize::MAX), changes);
+            maps.push(Document::from([
+                ("id".to_owned(), Value::Int(i64::from(*id))),
+                ("of".to_owned(), Value::Int(i64::from(index.of))),
+                ("index".to_owned(), Value::Object(index.definition.map())),
+                ("count".to_owned(), Value::Int(count as i64)),
+                ("tree".to_owned(), Value::Bytes(tree)),
+            ]));
         }
         maps
     }
 
-    fn rows(&self) -> Vec<Value> {
-        let row = |row: &super::log::Row| {
-            let stretches = row.stretches.iter().map(|(at, first)| ints(&[i64::from(*at), *first as i64]));
-            Value::Array(vec![
-                Value::Int(row.sequence as i64),
-                Value::Int(i64::from(row.physical)),
-                Value::Int(row.first as i64),
-                Value::Int(i64::from(row.end)),
-                Value::Array(stretches.collect()),
-                Value::Int(row.freed as i64),
-                Value::Int(0),
-                Value::Int(0),
-                Value::Array(Vec::new()),
-            ])
-        };
-        self.forge.table.iter().map(row).collect()
-    }
-
-    fn reference(&self, root: u32, changes: &Changes) -> Vec<u8> {
+    /// What names a root whose last part stands there (F-3.2).
+    #[must_use]
+    pub fn reference_to(&self, root: Reference, changes: &Changes) -> Vec<u8> {
         let forge = &self.forge;
         let mut reference = Vec::new();
         reference.extend(forge.last.to_le_bytes());
-        reference.extend(self.physical.to_le_bytes());
-        reference.extend(root.to_le_bytes());
-        reference.extend(self.crc.to_le_bytes());
+        reference.extend(root.segment.to_le_bytes());
+        reference.extend(root.offset.to_le_bytes());
+        reference.extend(root.crc.to_le_bytes());
         reference.extend(forge.physical.to_le_bytes());
         reference.extend(forge.sequence.to_le_bytes());
         reference.extend(forge.end.to_le_bytes());
-        reference.extend([0; 4]);
+        reference.extend(root.len.to_le_bytes());
         reference.extend(forge.last.to_le_bytes());
         if let Some((at, bytes)) = &changes.reference {
             reference[*at..at + bytes.len()].copy_from_slice(bytes);
@@ -265,49 +299,6 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// What stands for a field of the root that is to be left out.
-#[must_use]
-pub fn absent() -> Value {
-    Value::Bytes(b"absent".to_vec())
-}
-
-/// An array of ints.
-#[must_use]
-pub fn ints(ints: &[i64]) -> Value {
-    Value::Array(ints.iter().copied().map(Value::Int).collect())
-}
-
-/// A page pointer in a map.
-#[must_use]
-pub fn pointer((number, physical, at): Pointer) -> Value {
-    ints(&[number.into(), physical.into(), at.into()])
-}
-
 fn optional(index: u32) -> Value {
     if index == NONE { Value::Null } else { Value::Int(i64::from(index)) }
-}
-
-/// The entries of a primary leaf (F-8.4): keys in order, and four times the log address of each, with its two bits.
-#[must_use]
-pub fn leaf(entries: &[(Key, u64)]) -> Vec<Vec<u8>> {
-    let (mut out, mut past, mut before) = (Vec::new(), None::<&Key>, 0u64);
-    for (key, value) in entries {
-        let head = match (key, past) {
-            (Key::Int(int), Some(Key::Int(past))) => varint(2 * int.wrapping_sub(*past) as u64),
-            (Key::Int(int), _) => [varint(1), zigzag(*int)].concat(),
-            (Key::Text(text), Some(Key::Text(past))) => sharing(3, past.as_bytes(), text.as_bytes()),
-            (Key::Text(text), _) => sharing(3, &[], text.as_bytes()),
-            (Key::Bytes(bytes), Some(Key::Bytes(past))) => sharing(5, past, bytes),
-            (Key::Bytes(bytes), _) => sharing(5, &[], bytes),
-        };
-        out.push([head, zigzag(value.wrapping_sub(before) as i64)].concat());
-        (past, before) = (Some(key), *value);
-    }
-    out
-}
-
-fn sharing(sort: u64, past: &[u8], bytes: &[u8]) -> Vec<u8> {
-    let shared = past.iter().zip(bytes).take_while(|(a, b)| a == b).count();
-    let rest = &bytes[shared..];
-    [varint(8 * shared as u64 + sort), varint(rest.len() as u64), rest.to_vec()].concat()
 }

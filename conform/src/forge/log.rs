@@ -128,7 +128,7 @@ impl Default for Frame {
 }
 
 /// The number of a varint in so many bytes more.
-fn longer(mut varint: Vec<u8>, more: usize) -> Vec<u8> {
+pub(super) fn longer(mut varint: Vec<u8>, more: usize) -> Vec<u8> {
     for _ in 0..more {
         *varint.last_mut().expect("a varint has a byte") |= 0x80;
         varint.push(0);
@@ -193,7 +193,7 @@ impl Forge {
     pub fn slot_in(&mut self, index: usize, generation: u64, change: impl FnOnce(&mut [u8])) {
         let mut slot = vec![0; 512];
         set(&mut slot, 0, b"HOLOTYPE");
-        set(&mut slot, 8, &2u16.to_le_bytes());
+        set(&mut slot, 8, &3u16.to_le_bytes());
         slot[12] = 1;
         set(&mut slot, 40, &self.sector.to_le_bytes());
         set(&mut slot, 44, &self.segment_bytes.to_le_bytes());

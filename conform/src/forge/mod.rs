@@ -7,11 +7,13 @@
 //! | [`world`] | the state that the records so far amount to |
 //! | [`log`] | slots, segment headers, frames: a file under construction |
 //! | [`entries`] | definitions of indexes, and the entries that documents give |
-//! | [`checkpoint`] | the pages of a checkpoint |
+//! | [`index`] | index records, and what is in them |
+//! | [`checkpoint`] | the records of a whole checkpoint |
 
 pub mod cbor;
 pub mod checkpoint;
 pub mod entries;
+pub mod index;
 pub mod log;
 pub mod record;
 pub mod world;

@@ -26,7 +26,7 @@ use crate::case::{Case, Group, Note, Outcome, Place, Request, State, Verdict};
 use notes::NOTES;
 
 /// The version of the format that these vectors are about.
-pub const VERSION: &str = "2.0";
+pub const VERSION: &str = "3.0";
 
 /// Whether a file of the folder is of the group of stores that the engine wrote: these follow its ways of writing, which are not part of the format.
 #[must_use]

@@ -156,9 +156,9 @@ pub(super) const NOTES: &[(&str, &str, &str)] = &[
         "A record is believed in another place, or in another life of the file.",
     ),
     (
-        "PageSeed",
+        "IndexSeed",
         "Unbound checksum",
-        "A page is believed that is of another store, of another checkpoint, or of another number.",
+        "An index record is believed that is of another store, of another checkpoint, or of another place.",
     ),
     (
         "Chain",
@@ -192,7 +192,11 @@ pub(super) const NOTES: &[(&str, &str, &str)] = &[
     ),
     ("Relocation", "Resurrection", "A version that was moved, or superseded since, comes back or is lost."),
     ("Replay", "Wrong state", "Commits are carried out in another order, or twice, or not at all."),
-    ("Checkpoint", "Unchecked bytes", "A page, or what it says of others, is believed though it cannot be."),
+    (
+        "Checkpoint",
+        "Unchecked bytes",
+        "An index record, or what it says of others, is believed though it cannot be.",
+    ),
     ("Fallback", "Wrong root", "The checkpoint before is not fallen back to, or is where it must not be."),
     ("Reservation", "Overwritten data", "A place that is in use is given out."),
     (

@@ -3,7 +3,7 @@
 import json
 import pathlib
 
-HERE = pathlib.Path(__file__).parents[2] / "vectors" / "2.0"
+HERE = pathlib.Path(__file__).parents[2] / "vectors" / "3.0"
 
 
 class Case:

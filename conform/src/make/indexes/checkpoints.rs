@@ -4,7 +4,8 @@ use holotype_model::{Document, Key, Value};
 
 use super::catalog::{by_n, indexed};
 use super::texts;
-use crate::forge::checkpoint::{Changes, Pages, ints};
+use crate::forge::checkpoint::{Changes, Checkpoint};
+use crate::forge::index::ints;
 use crate::forge::{Forge, Record};
 use crate::make::stores::checkpoints::{PLACES, name_in_slot};
 use crate::make::stores::sample::saying;
@@ -12,7 +13,7 @@ use crate::make::{Maker, corrupt, newer};
 
 /// A store whose slot names a checkpoint with `changes`. The log cannot be read from its beginning if `broken`, though each record can.
 fn with_one(mut forge: Forge, changes: &Changes, broken: bool) -> Forge {
-    let reference = Pages::begin(&mut forge, PLACES[0]).finish(changes);
+    let reference = Checkpoint::begin(&mut forge, PLACES[0]).finish(changes);
     let last = forge.last;
     name_in_slot(&mut forge, &[&reference], last);
     let first = forge.start() + forge.sector as usize;
@@ -65,7 +66,7 @@ pub(super) fn healthy(maker: &mut Maker) {
     let anew = maps(|maps| {
         set(&mut maps[0], "anew", Value::Bool(true));
         set(&mut maps[0], "count", Value::Int(0));
-        maps[0].remove("tree");
+        set(&mut maps[0], "tree", Value::Bytes(Vec::new()));
     });
     let mut forge = with_one(indexed(), &anew, true);
     holds(maker, &["I-8.2"], "An index that is to be made anew", &forge);
@@ -84,7 +85,7 @@ pub(super) fn healthy(maker: &mut Maker) {
     forge.commit(&[Record::drop(1)]);
     forge.commit(&[Record::delete(2, &Key::Int(1))]);
     let mut forge = with_one(forge, &plain, true);
-    holds(maker, &[], "An index without entries has no tree", &forge);
+    holds(maker, &[], "An index without entries has an empty tree", &forge);
     forge.commit(&[Record::index(2, 6, &by_n("again"))]);
     holds(maker, &["F-7.1"], "Another index behind a checkpoint", &forge);
     let mut forge = with_one(indexed(), &plain, true);
@@ -109,14 +110,14 @@ pub(super) fn damaged(maker: &mut Maker) {
     for (name, clauses, changes) in [
         (
             "an index of a collection that is not there",
-            &["F-8.2"][..],
+            &["F-8.5"][..],
             maps(|maps| set(&mut maps[0], "of", Value::Int(9))),
         ),
         ("an index of an index", &[], maps(|maps| set(&mut maps[1], "of", Value::Int(3)))),
-        ("an index with the id of a collection", &[], maps(|maps| drop(empty(&mut maps[0], 2)))),
-        ("two indexes of one id", &[], maps(|maps| drop(empty(&mut maps[2], 4)))),
-        ("an id of an index above the last", &["F-8.7"], maps(|maps| drop(empty(&mut maps[2], 6)))),
-        ("an index with the id 0", &["F-7.2"], maps(|maps| drop(empty(&mut maps[0], 0)))),
+        ("an index with the id of a collection", &[], maps(|maps| empty(&mut maps[0], 2))),
+        ("two indexes of one id", &[], maps(|maps| empty(&mut maps[2], 4))),
+        ("an id of an index above the last", &["F-8.7"], maps(|maps| empty(&mut maps[2], 6))),
+        ("an index with the id 0", &["F-7.2"], maps(|maps| empty(&mut maps[0], 0))),
         ("indexes out of order", &[], maps(|maps| maps.swap(0, 1))),
         (
             "two indexes of one name",
@@ -137,6 +138,9 @@ pub(super) fn damaged(maker: &mut Maker) {
         ("a count that is too low", &[], maps(|maps| set(&mut maps[0], "count", Value::Int(3)))),
         ("a count that is too high", &[], maps(|maps| set(&mut maps[0], "count", Value::Int(5)))),
         ("a count without a tree", &[], maps(|maps| drop(maps[0].remove("tree")))),
+        ("a count and an empty tree", &[], maps(|maps| set(&mut maps[0], "tree", Value::Bytes(Vec::new())))),
+        ("a tree and a count of 0", &[], maps(|maps| set(&mut maps[0], "count", Value::Int(0)))),
+        ("a tree that is an array", &[], maps(|maps| set(&mut maps[0], "tree", ints(&[0, 4, 72])))),
         ("no count", &[], maps(|maps| drop(maps[0].remove("count")))),
         (
             "an index to be made anew that has entries",
@@ -153,7 +157,7 @@ pub(super) fn damaged(maker: &mut Maker) {
             &[],
             maps(|maps| {
                 let id = 3;
-                drop(empty(&mut maps[0], id));
+                empty(&mut maps[0], id);
                 set(&mut maps[0], "anew", Value::Bool(false));
             }),
         ),
@@ -170,12 +174,12 @@ pub(super) fn damaged(maker: &mut Maker) {
             &["I-8.2"],
             maps(|maps| {
                 set(&mut maps[0], "anew", Value::Bool(true));
-                maps[0].remove("tree");
+                set(&mut maps[0], "tree", Value::Bytes(Vec::new()));
             }),
         ),
         (
             "a tree of another index",
-            &["F-8.3"],
+            &["F-8.12"],
             maps(|maps| {
                 let tree = maps[2]["tree"].clone();
                 set(&mut maps[0], "tree", tree);
@@ -201,13 +205,8 @@ pub(super) fn damaged(maker: &mut Maker) {
         disbelieved(maker, clauses, &format!("A checkpoint with {name}"), &changes);
     }
     let root = |value| Changes { root: [("indexes".to_owned(), value)].into(), ..Changes::default() };
-    disbelieved(maker, &["F-8.7", "F-8.2"], "A pointer to indexes where none are", &root(ints(&[0, 4, 72])));
-    disbelieved(
-        maker,
-        &["F-8.7", "F-8.3"],
-        "A pointer to indexes that leads to another page",
-        &root(ints(&[0, 4, 64])),
-    );
+    disbelieved(maker, &["F-8.7"], "A checkpoint with indexes that are no maps", &root(ints(&[0, 4])));
+    disbelieved(maker, &["F-8.7"], "A checkpoint with indexes in a byte string", &root(Value::Bytes(vec![])));
     for (name, change) in [
         (
             "An index in a checkpoint that requires what is not known",
@@ -251,10 +250,10 @@ pub(super) fn damaged(maker: &mut Maker) {
 }
 
 /// An index of another id, without entries.
-fn empty(map: &mut Document, id: i64) -> Option<Value> {
+fn empty(map: &mut Document, id: i64) {
     set(map, "id", Value::Int(id));
     set(map, "count", Value::Int(0));
-    map.remove("tree")
+    set(map, "tree", Value::Bytes(Vec::new()));
 }
 
 fn defined(maps: &mut [Document], key: &str, value: Value) {

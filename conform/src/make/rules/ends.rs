@@ -2,7 +2,7 @@
 
 use super::log::put;
 use crate::case::Outcome;
-use crate::forge::checkpoint::{Changes, Pages};
+use crate::forge::checkpoint::{Changes, Checkpoint};
 use crate::forge::log::{Frame, NONE, OPENING, SYSTEM};
 use crate::forge::{Forge, Record, lsn};
 use crate::make::stores::checkpoints::{PLACES, name_in_slot, store, with_two};
@@ -185,7 +185,7 @@ fn moved_on(is_freed: bool) -> Forge {
     forge.table[0].freed = if is_freed { forge.last } else { 0 };
     forge.reserved = [0, 3];
     forge.header(forge.table[1].first, forge.table[0].end, |_| ());
-    let reference = Pages::begin(&mut forge, PLACES[0]).finish(&Changes::default());
+    let reference = Checkpoint::begin(&mut forge, PLACES[0]).finish(&Changes::default());
     let last = forge.last;
     name_in_slot(&mut forge, &[&reference], last);
     forge

@@ -28,7 +28,7 @@ fn with_one_slot(change: fn(&mut [u8])) -> Forge {
 
 pub(super) fn slots(maker: &mut Maker) {
     type Change = fn(&mut [u8]);
-    let reserved: [(&str, Change); 9] = [
+    let reserved: [(&str, Change); 8] = [
         ("the first byte behind the checksum kind", |slot| slot[13] = 1),
         ("the last byte behind the checksum kind", |slot| slot[15] = 0x80),
         ("the first byte that is kept for encryption", |slot| slot[96] = 1),
@@ -37,7 +37,6 @@ pub(super) fn slots(maker: &mut Maker) {
         ("the last flag of the slot", |slot| slot[367] = 0x80),
         ("the first byte behind the references", |slot| slot[480] = 1),
         ("the last byte behind the references", |slot| slot[507] = 0xff),
-        ("the reserved bytes of a reference to no checkpoint", |slot| slot[420..424].fill(0xff)),
     ];
     for (what, change) in reserved {
         let forge = with_one_slot(change);

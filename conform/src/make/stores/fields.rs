@@ -16,7 +16,7 @@ use crate::forge::Forge;
 pub(super) fn make() -> Group {
     let mut maker = Maker::new(
         "fields",
-        "Numbers of more than one byte in the fields of records, of pages and of their entries, where each decides what is found",
+        "Numbers of more than one byte in the fields of records, of index records and of their entries, where each decides what is found",
     );
     records::make(&mut maker);
     trees::make(&mut maker);

@@ -15,7 +15,7 @@ mod versions;
 
 use std::collections::BTreeMap;
 
-use super::{Maker, What, corrupt, invalid, may, newer, older, valid};
+use super::{Maker, What, corrupt, invalid, newer, older, valid};
 use crate::case::{Group, Outcome, Request, State};
 use crate::forge::Forge;
 use crate::load::describe;

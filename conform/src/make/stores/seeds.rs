@@ -1,23 +1,24 @@
-//! Bytes whose checksum was seeded for another place or life (F-1.3): frames, records and pages that are whole, and do not belong where they stand.
+//! Bytes whose checksum was seeded for another place or life (F-1.3): frames, records and index records that are whole, and do not belong where they stand.
 
 use holotype_model::Key;
 
 use super::sample::{saying, small};
 use super::{Maker, corrupt};
 use crate::case::Group;
-use crate::forge::checkpoint::{Changes, Pages};
+use crate::forge::checkpoint::{Changes, Checkpoint};
+use crate::forge::index::{DIRECTORY, Entry, IndexRecord, LEAF, PART, Seal, collection, leaf};
 use crate::forge::log::{Frame, LINEAGE, NOTHING};
-use crate::forge::{Forge, Record, crc, lsn};
+use crate::forge::{Forge, Record, cbor, crc, lsn};
 
 pub(super) fn make() -> Group {
     let mut maker = Maker::new(
         "seeds",
-        "Frames, records and pages whose checksums were seeded for another store, segment, place or life",
+        "Frames, records and index records whose checksums were seeded for another store, segment, place or life",
     );
     frames(&mut maker);
     records(&mut maker);
     records_by_address(&mut maker);
-    pages(&mut maker);
+    index_records(&mut maker);
     maker.finish()
 }
 
@@ -140,19 +141,16 @@ fn records_by_address(maker: &mut Maker) {
     for (what, seed) in WRONG_RECORDS {
         let mut forge = small();
         seal_record(&mut forge, seed);
-        name_a_checkpoint(&mut forge, |_, _| ());
+        name_written(&mut forge, |checkpoint| checkpoint.finish(&Changes::default()));
         let name = format!("A checkpoint that leads to a record {what}");
         let expect = corrupt(&["F-6.1", "F-8.4", "F-1.3"], None);
         maker.refused(&["F-1.3", "F-6.1", "F-8.4"], &["RecordSeed"], name, &forge.data, expect);
     }
 }
 
-/// Writes a checkpoint of all there is, changes it by its segment's bytes and its reference, and names it in the newest slot.
-fn name_a_checkpoint(forge: &mut Forge, change: impl FnOnce(&mut [u8], &mut Vec<u8>)) {
-    const PLACE: u32 = 3;
-    let mut reference = Pages::begin(forge, PLACE).finish(&Changes::default());
-    let start = 16_384 + (PLACE * forge.segment_bytes) as usize;
-    change(&mut forge.data[start..], &mut reference);
+/// Names the checkpoint that is written so in the newest slot.
+fn name_written(forge: &mut Forge, write: impl FnOnce(Checkpoint<'_>) -> Vec<u8>) {
+    let reference = write(Checkpoint::begin(forge, 3));
     let last = forge.last;
     forge.slot(3, |slot| {
         slot[360] = 1;
@@ -161,49 +159,64 @@ fn name_a_checkpoint(forge: &mut Forge, change: impl FnOnce(&mut [u8], &mut Vec<
     });
 }
 
-fn pages(maker: &mut Maker) {
+fn index_records(maker: &mut Maker) {
     let last = small().last;
-    for (what, lineage, of, off) in [
-        ("of another store", OTHER, last, 0),
-        ("of an earlier checkpoint", LINEAGE, lsn(1, 2), 0),
-        ("of another number", LINEAGE, last, 1),
+    let right = Seal::default();
+    for (what, seal, age) in [
+        ("of its store, place and checkpoint", right, 0),
+        ("of another store", Seal { lineage: Some(OTHER), ..right }, 0),
+        ("of an earlier checkpoint", right, 1),
+        ("of another incarnation", right, last.wrapping_sub(lsn(2, 3))),
+        ("of the next segment", Seal { segment_off: 1, ..right }, 0),
+        ("of a place 8 bytes further on", Seal { offset_off: 8, ..right }, 0),
     ] {
-        // The first page is a primary leaf; the root comes last, and its checksum is in the reference.
-        for (page, which) in [(0, "first page"), (4, "root")] {
-            let seal = |segment: &mut [u8], reference: &mut Vec<u8>| {
-                let at = page_starts(segment)[page];
-                let len = field(segment, at + 4) as usize;
-                let number = (field(segment, at + 8) + off).to_le_bytes();
-                let sum = crc(&[&lineage, &of.to_le_bytes(), &number, &segment[at + 4..at + len]]);
-                segment[at..at + 4].copy_from_slice(&sum.to_le_bytes());
-                if page == 4 {
-                    reference[16..20].copy_from_slice(&sum.to_le_bytes());
-                }
-            };
+        for (kind, which) in [(LEAF, "leaf"), (DIRECTORY, "page"), (PART, "root")] {
             let mut forge = small();
-            name_a_checkpoint(&mut forge, seal);
-            let clauses = ["F-1.3", "F-8.1", "R-5.2"];
-            let name = format!("A checkpoint whose {which} is sealed as one {what}: the log is read instead");
-            maker.holds(&clauses, &["PageSeed", "Fallback"], name, &forge.data, forge.state());
+            name_written(&mut forge, |mut checkpoint| {
+                sealed(&mut checkpoint, |found| match found {
+                    found if found == kind => (seal, age),
+                    _ => (right, 0),
+                })
+            });
+            let clauses = ["F-1.3", "F-8.11", "F-8.12"];
+            let name = format!("A checkpoint whose {which} is sealed as one {what}");
+            if what.starts_with("of its") {
+                let at = forge.placed[1].at;
+                forge.data[at] ^= 1;
+                maker.holds(&clauses, &["IndexSeed"], name, &forge.data, forge.state());
+                continue;
+            }
+            let flags = ["IndexSeed", "Fallback"];
+            maker.holds(
+                &clauses,
+                &flags,
+                format!("{name}: the log is read instead"),
+                &forge.data,
+                forge.state(),
+            );
             let (start, end) = (forge.start() + forge.sector as usize, forge.x() as usize);
             forge.data[start..end].fill(0);
-            let name = format!("A checkpoint whose {which} is sealed as one {what}, and the log is gone");
             let expect = corrupt(&["R-4.1"], Some(start as u64));
-            maker.refused(&clauses, &["PageSeed", "Fallback"], name, &forge.data, expect);
+            maker.refused(&clauses, &flags, format!("{name}, and the log is gone"), &forge.data, expect);
         }
     }
 }
 
-fn field(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
-}
-
-/// Where the pages of a checkpoint segment begin.
-fn page_starts(segment: &[u8]) -> Vec<usize> {
-    let (mut at, mut starts) = (64, Vec::new());
-    while segment.get(at + 4..at + 8).is_some_and(|len| len != [0; 4]) {
-        starts.push(at);
-        at = (at + field(segment, at + 4) as usize).next_multiple_of(8);
-    }
-    starts
+/// Writes a checkpoint of `small`, each record sealed as `seal` says of its kind. What refers to a record has the checksum that it has.
+fn sealed(checkpoint: &mut Checkpoint<'_>, seal: impl Fn(u8) -> (Seal, u64)) -> Vec<u8> {
+    let documents = checkpoint.documents(1);
+    let entries = documents.entries();
+    let write = |checkpoint: &mut Checkpoint<'_>, kind, body| {
+        let ((seal, age), collection) = (seal(kind), u32::from(kind != PART));
+        checkpoint.record(&IndexRecord { kind, collection, body, seal, age, ..IndexRecord::default() })
+    };
+    let (key, count) = (cbor::key(&entries[0].0), entries.len() as u64);
+    let reference = write(checkpoint, LEAF, leaf(&entries).concat());
+    let first = Entry { key: key.clone(), reference, count, age: 0 };
+    let reference = write(checkpoint, DIRECTORY, first.bytes());
+    let tree = Entry { key, reference, count, age: 0 }.bytes();
+    let notes = collection(1, "notes", documents.next, entries.len(), tree);
+    let map = checkpoint.root(vec![notes, collection(2, "other", 1, 0, Vec::new())], &Changes::default());
+    let root = write(checkpoint, PART, [vec![0], map].concat());
+    checkpoint.reference_to(root, &Changes::default())
 }

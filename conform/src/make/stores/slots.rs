@@ -235,19 +235,26 @@ fn damaged(maker: &mut Maker) {
 fn references(maker: &mut Maker) {
     // In the order of F-3.2, of a store with sectors of 64 and segments of 512.
     type Change = fn(&mut [u8]);
-    let wrong: [(&str, Change); 14] = [
+    let wrong: [(&str, Change); 19] = [
         ("no LSN and a place", |r| r[8] = 1),
         ("no LSN and an offset", |r| r[12] = 64),
         ("no LSN and a checksum", |r| r[16] = 1),
         ("no LSN and a replay start", |r| r[32] = 64),
+        ("no LSN and a length", |r| r[36] = 64),
         ("no LSN and a replay LSN", |r| r[40] = 1),
         ("a root at no multiple of 8", |r| good(r, |r| r[12] = 65)),
         ("a root in the sector of the header", |r| good(r, |r| r[12] = 56)),
         ("a root at offset zero", |r| good(r, |r| r[12] = 0)),
-        ("a root that leaves no room for a page", |r| {
-            good(r, |r| r[12..16].copy_from_slice(&488u32.to_le_bytes()));
+        ("a root that leaves its segment", |r| {
+            good(r, |r| r[12..16].copy_from_slice(&456u32.to_le_bytes()));
         }),
         ("a root beyond the segment", |r| good(r, |r| r[12..16].copy_from_slice(&4096u32.to_le_bytes()))),
+        ("a root of no length", |r| good(r, |r| r[36] = 0)),
+        ("a root of 8 bytes", |r| good(r, |r| r[36] = 8)),
+        ("a root longer than its segment", |r| {
+            good(r, |r| r[36..40].copy_from_slice(&449u32.to_le_bytes()));
+        }),
+        ("a root of a length that takes four bytes", |r| good(r, |r| r[39] = 1)),
         ("a replay start in the sector of the header", |r| good(r, |r| r[32] = 56)),
         ("a replay start beyond the segment", |r| {
             good(r, |r| r[32..36].copy_from_slice(&520u32.to_le_bytes()));
@@ -278,12 +285,42 @@ fn references(maker: &mut Maker) {
             );
         }
     }
+    lengths_of_roots(maker);
+}
+
+/// Roots at the bounds of what an index record may be (F-8.11). One that could be there and is not is damage of its checkpoint alone.
+fn lengths_of_roots(maker: &mut Maker) {
+    for (segment_bytes, at, len, is_one) in [
+        (512u32, 496u32, 9u32, true),
+        (512, 504, 9, false),
+        (512, 64, 448, true),
+        (512, 72, 440, true),
+        (512, 72, 441, false),
+        (32_768, 64, 16_384, true),
+        (32_768, 64, 16_385, false),
+    ] {
+        let mut forge = sample(64, segment_bytes);
+        forge.slot(3, |slot| {
+            slot[360] = 1;
+            good(&mut slot[384..432], |_| ());
+            slot[396..400].copy_from_slice(&at.to_le_bytes());
+            slot[420..424].copy_from_slice(&len.to_le_bytes());
+        });
+        let clauses = ["F-3.2", "F-8.11"];
+        let name = format!("A slot names a root of {len} bytes at offset {at} of {segment_bytes}");
+        if is_one {
+            let name = format!("{name}, and none is there");
+            maker.holds(&clauses, &["CheckpointRef", "Fallback"], name, &forge.data, forge.state());
+        } else {
+            maker.refused(&clauses, &["CheckpointRef"], name, &forge.data, corrupt(&["F-3.2"], None));
+        }
+    }
 }
 
 /// A reference that could be, before `change`.
 fn good(reference: &mut [u8], change: fn(&mut [u8])) {
     reference[..8].copy_from_slice(&lsn(1, 2).to_le_bytes());
-    (reference[12], reference[32]) = (64, 64);
+    (reference[12], reference[32], reference[36]) = (64, 64, 64);
     reference[40..48].copy_from_slice(&lsn(1, 2).to_le_bytes());
     change(reference);
 }

@@ -29,10 +29,10 @@ fn with(generation: u64, change: impl FnOnce(&mut [u8])) -> Forge {
 
 fn slots(maker: &mut Maker) {
     for (generation, which) in [(3, "newest"), (1, "older")] {
-        for major in [0u16, 1, 3, 4, 255, 256, u16::MAX] {
+        for major in [0u16, 1, 2, 4, 5, 255, 256, u16::MAX] {
             let forge = with(generation, |slot| slot[8..10].copy_from_slice(&major.to_le_bytes()));
             let name = format!("The {which} slot has major version {major}");
-            let expect = if major < 2 { older() } else { newer() };
+            let expect = if major < 3 { older() } else { newer() };
             maker.refused(&["F-3.4", "F-1.1"], &["Features", "SlotSecond"], name, &forge.data, expect);
         }
         for minor in [1u16, 2, 255, 256, u16::MAX] {

@@ -3,32 +3,24 @@
 use super::{PLACES, erase_log, with_one, with_two};
 use crate::forge::Forge;
 use crate::forge::checkpoint::Changes;
+use crate::forge::index::records_in;
 use crate::make::stores::{Maker, corrupt};
 
-/// The offsets in a checkpoint's segment that pages take: what lies between them means nothing.
-fn page_bytes(forge: &Forge, place: u32) -> Vec<usize> {
+/// The offsets in a checkpoint's segment that records take: what lies between them means nothing.
+fn record_bytes(forge: &Forge, place: u32) -> Vec<usize> {
     let segment = &forge.data[16_384 + place as usize * 4096..][..4096];
-    let (mut at, mut offsets) = (64, Vec::new());
-    while at + 8 <= segment.len() {
-        let len = u32::from_le_bytes(segment[at + 4..at + 8].try_into().expect("four bytes")) as usize;
-        if len == 0 {
-            break;
-        }
-        offsets.extend(at..at + len);
-        at = (at + len).next_multiple_of(8);
-    }
-    offsets
+    records_in(segment).into_iter().flatten().collect()
 }
 
 pub(super) fn damaged(maker: &mut Maker) {
-    // Pages begin at offset 64. Whatever is damaged in them, the checkpoint before is as good.
-    for at in page_bytes(&with_two(None), PLACES[1]).into_iter().step_by(13) {
+    // Whatever is damaged in a checkpoint, the one before is as good.
+    for at in record_bytes(&with_two(None), PLACES[1]).into_iter().step_by(13) {
         let forge = with_two(Some(at));
         let name = format!(
             "The newest checkpoint is damaged at offset {at} of its segment, and the one before is not"
         );
         maker.holds(
-            &["R-5.2", "F-1.3", "F-8.1"],
+            &["R-5.2", "F-1.3", "F-8.11", "F-8.12"],
             &["Fallback", "Checkpoint"],
             name,
             &forge.data,
@@ -39,9 +31,9 @@ pub(super) fn damaged(maker: &mut Maker) {
         let start = 16_384 + PLACES[0] as usize * 4096;
         both.data[start + 70] ^= 1;
         let name = format!("Both checkpoints are damaged, the newest at offset {at} of its segment");
-        maker.refused(&["R-5.2", "F-8.1"], &["Fallback"], name, &both.data, corrupt(&[], None));
+        maker.refused(&["R-5.2", "F-8.12"], &["Fallback"], name, &both.data, corrupt(&[], None));
     }
-    for at in page_bytes(&with_one(&Changes::default()), PLACES[0]).into_iter().step_by(29) {
+    for at in record_bytes(&with_one(&Changes::default()), PLACES[0]).into_iter().step_by(29) {
         let mut forge = with_one(&Changes::default());
         forge.data[16_384 + PLACES[0] as usize * 4096 + at] ^= 1;
         let name =

@@ -1,10 +1,10 @@
 //! Primary leaves that are sealed, and must not be believed.
 
-use super::{disbelieved, store, with_one};
-use crate::case::Outcome;
-use crate::forge::checkpoint::{Changes, leaf};
+use super::{disbelieved, in_two_segments, named, store, with_one};
+use crate::forge::checkpoint::Changes;
+use crate::forge::index::leaf;
 use crate::forge::{varint, zigzag};
-use crate::make::stores::{Maker, corrupt, may};
+use crate::make::stores::{Maker, corrupt};
 use holotype_model::Key;
 
 pub(super) fn forged_leaves(maker: &mut Maker) {
@@ -98,15 +98,45 @@ pub(super) fn forged_leaves(maker: &mut Maker) {
             corrupt(&["F-8.4", "F-2.2", "F-6.1"], None),
         );
     }
-    beyond_the_end(maker, &entries);
+    contradicted(maker, &entries);
+    at_no_place(maker, &entries);
 }
 
-/// An entry that leads beyond the end of the log: a reader may tell of the document, or of the checkpoint, and then falls back.
-fn beyond_the_end(maker: &mut Maker, entries: &[(Key, u64)]) {
-    let far = leaf(&[&[(entries[0].0.clone(), entries[0].1 + 4 * 4096 * 50)], &entries[1..]].concat());
-    let forge = with_one(&Changes { leaf: Some(far), ..Changes::default() });
-    let state = Outcome::State(maker.state(forge.state()));
-    let expect = vec![corrupt(&["F-8.4", "F-2.2", "F-6.1"], None), state];
-    let name = "A leaf with an entry that leads into a segment that is not there";
-    maker.file(&may(&["F-8.4", "R-5.2"], &["Checkpoint"]), name, &forge.data, expect);
+/// Bits of a value that contradict the record are damage of the document (F-8.4).
+fn contradicted(maker: &mut Maker, entries: &[(Key, u64)]) {
+    for (bits, what) in [(1, "a relocated put"), (2, "of chunks"), (3, "a relocated put of chunks")] {
+        let other = leaf(&[&[(entries[0].0.clone(), entries[0].1 + bits)], &entries[1..]].concat());
+        let forge = with_one(&Changes { leaf: Some(other), ..Changes::default() });
+        let name = format!("A leaf with an entry that says of a put that it is {what}");
+        maker.refused(&["F-8.4"], &["Checkpoint"], name, &forge.data, corrupt(&["F-8.4", "F-6.1"], None));
+    }
+}
+
+/// Entries that lead to where no document can be.
+fn at_no_place(maker: &mut Maker, entries: &[(Key, u64)]) {
+    let leading = |address: u64| {
+        let leaf = leaf(&[&[(entries[0].0.clone(), 4 * address)], &entries[1..]].concat());
+        Changes { leaf: Some(leaf), ..Changes::default() }
+    };
+    let end = u64::from(store().end);
+    for (what, address) in [
+        ("where the log ended", end),
+        ("a byte behind where the log ended", end + 1),
+        ("a segment that is not there yet", 50 * 4096 + 64),
+    ] {
+        let name = format!("A leaf with an entry that leads to {what}");
+        disbelieved(maker, &["F-8.4"], name, &leading(address));
+    }
+    let forge = with_one(&leading(8));
+    let name = "A leaf with an entry that leads into the header of a segment, before all stretches";
+    maker.refused(&["F-8.4"], &["Checkpoint"], name, &forge.data, corrupt(&["F-8.4", "F-6.1"], None));
+    // The table has the current segment alone, and documents stand in the one before.
+    let mut forge = in_two_segments();
+    forge.table.remove(0);
+    let mut forge = named(forge, |checkpoint| checkpoint.finish(&Changes::default()));
+    let at = forge.placed[1].at;
+    forge.data[at] ^= 1;
+    let name = "Leaves with entries that lead into a segment which the table does not have";
+    let expect = corrupt(&["F-8.4", "F-2.2", "F-6.1"], None);
+    maker.refused(&["F-8.4", "F-8.6"], &["Checkpoint"], name, &forge.data, expect);
 }

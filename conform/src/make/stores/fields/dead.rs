@@ -1,7 +1,7 @@
 //! What no document rests on, and must be right all the same.
 
 use super::{Maker, corrupt, name_in_slot};
-use crate::forge::checkpoint::{Changes, Pages};
+use crate::forge::checkpoint::{Changes, Checkpoint};
 use crate::forge::log::{Frame, NONE, SEGMENTS};
 use crate::forge::{Record, cbor, varint};
 use crate::make::stores::sample::{saying, small, text};
@@ -26,11 +26,11 @@ fn superseded_list(maker: &mut Maker) {
 /// Nothing is lost yet; but once the older checkpoint is not named any more, its place is given out.
 fn place_of_the_older_checkpoint(maker: &mut Maker) {
     let mut forge = small();
-    let older = Pages::begin(&mut forge, 4).finish(&Changes::default());
+    let older = Checkpoint::begin(&mut forge, 4).finish(&Changes::default());
     forge.segment(forge.last + 1);
     forge.commit(&[Record::put(1, &text("a"), &saying(2))]);
     forge.table[0].physical = 4;
-    let newest = Pages::begin(&mut forge, 5).finish(&Changes::default());
+    let newest = Checkpoint::begin(&mut forge, 5).finish(&Changes::default());
     let last = forge.last;
     name_in_slot(&mut forge, &[&newest, &older], last);
     let name = "The newest checkpoint has a log segment where the older one stands";

@@ -1,12 +1,12 @@
-//! Checkpoints far from the beginning of the file and of the log (F-8.5 to F-8.9).
+//! Checkpoints far from the beginning of the file and of the log (F-8.5 to F-8.15).
 
-use holotype_model::{Document, Key, Value};
+use holotype_model::{Key, Value};
 
-use super::trees::child;
 use super::{Maker, corrupt, damage_frame, name_in_slot};
-use crate::forge::checkpoint::{Changes, PRIMARY, Page, Pages, ints, leaf, pointer};
+use crate::forge::checkpoint::{Changes, Checkpoint};
+use crate::forge::index::{collection, indexes_of, stretch};
 use crate::forge::log::{Frame, NOTHING, Row};
-use crate::forge::{Forge, Record, cbor, lsn};
+use crate::forge::{Forge, Record, lsn};
 use crate::make::stores::sample::saying;
 
 pub(super) fn make(maker: &mut Maker) {
@@ -49,29 +49,19 @@ fn far_forge() -> Forge {
     forge
 }
 
-/// Writes a checkpoint with a tree of two leaves and a branch.
-fn checkpoint(forge: &mut Forge, place: u32, listed: Option<Vec<u32>>) -> Vec<u8> {
-    let found = forge.world.collections()[&WIDE].clone();
-    let entries = found.entries();
-    let (first, second) = entries.split_at(1);
-    let fence = cbor::key(&second[0].0);
-    let mut pages = Pages::begin(forge, place);
-    let page = |fences, entries| Page { kind: PRIMARY, tree: WIDE, fences, entries, ..Page::default() };
-    let children = [
-        child(&[], pages.page(&page((Vec::new(), fence.clone()), leaf(first)))),
-        child(&fence, pages.page(&page((fence.clone(), Vec::new()), leaf(second)))),
-    ];
-    let top = pages.page(&Page { level: 1, ..page(Default::default(), children.to_vec()) });
-    let notes = Document::from([
-        ("id".to_owned(), Value::Int(i64::from(WIDE))),
-        ("name".to_owned(), Value::from("notes")),
-        ("next".to_owned(), Value::Int(found.next as i64)),
-        ("count".to_owned(), Value::Int(entries.len() as i64)),
-        ("tree".to_owned(), pointer(top)),
-    ]);
+/// Writes a checkpoint with a tree of two leaves and a page.
+fn checkpoint(forge: &mut Forge, place: u32, listed: Option<&[u32]>) -> Vec<u8> {
+    let mut checkpoint = Checkpoint::begin(forge, place);
     // Room for what is read from another place, which may be longer.
-    pages.leave_gaps(40);
-    pages.finish_with(vec![notes], &Changes { listed, ..Changes::default() })
+    checkpoint.leave_gaps(40);
+    let changes = Changes {
+        root: listed.map(|listed| ("segments".to_owned(), indexes_of(listed))).into_iter().collect(),
+        ..Changes::default()
+    };
+    let found = checkpoint.documents(WIDE);
+    let entries = found.entries();
+    let tree = checkpoint.tree(WIDE, &entries, (entries.len().div_ceil(2), usize::MAX), &changes);
+    checkpoint.finish_with(vec![collection(WIDE, "notes", found.next, entries.len(), tree)], &changes)
 }
 
 /// The same with two checkpoints, and what names the newest.
@@ -86,7 +76,7 @@ pub(super) fn far_with_two() -> (Forge, Vec<u8>) {
 }
 
 fn far(maker: &mut Maker) {
-    let clauses = ["F-8.2", "F-8.3", "F-8.5", "F-8.6", "F-8.7", "F-8.9", "R-1.2"];
+    let clauses = ["F-8.5", "F-8.6", "F-8.7", "F-8.9", "F-8.12", "F-8.13", "R-1.2"];
     let (forge, _) = far_with_two();
     let name = "A checkpoint and a log whose places, numbers and ids take two bytes";
     maker.holds(&clauses, &["ByteOrder", "Checkpoint"], name, &forge.data, forge.state());
@@ -108,19 +98,19 @@ fn far(maker: &mut Maker) {
     );
 }
 
-/// The list names a segment more than there are pages in (F-8.9).
+/// The list names a segment more than there are records in (F-8.9).
 fn two_listed(maker: &mut Maker) {
     let mut forge = far_forge();
-    let reference = checkpoint(&mut forge, PLACES[0], Some(vec![PLACES[0], 300]));
+    let reference = checkpoint(&mut forge, PLACES[0], Some(&[PLACES[0], 300]));
     let last = forge.last;
     name_in_slot(&mut forge, &[&reference], last);
     let name = "A checkpoint whose list names a second segment, from which nothing is read";
-    maker.holds(&["F-8.9", "F-8.2"], &["ByteOrder", "Checkpoint"], name, &forge.data, forge.state());
+    maker.holds(&["F-8.9", "F-8.12"], &["ByteOrder", "Checkpoint"], name, &forge.data, forge.state());
     // That segment counts as one of the checkpoint's all the same.
     let mut forge = far_forge();
     forge.reserved = [259, 300];
     forge.header(lsn(1, 1), 64, |_| ());
-    let reference = checkpoint(&mut forge, PLACES[0], Some(vec![PLACES[0], 300]));
+    let reference = checkpoint(&mut forge, PLACES[0], Some(&[PLACES[0], 300]));
     let last = forge.last;
     name_in_slot(&mut forge, &[&reference], last);
     let name = "A checkpoint whose list names a second segment, which the log reserves";
@@ -171,50 +161,33 @@ fn start_without_a_header(maker: &mut Maker) {
     }
 }
 
-/// Where the stretches of a segment begin (F-8.6).
+/// Where the stretches of a segment begin (F-8.14).
 fn stretches(maker: &mut Maker) {
     let built = |stretches: &[(u32, u64)]| {
         let mut forge = Forge::opened(64, 4096, 2);
         forge.commit(&[Record::create(1, "notes"), Record::put(1, &Key::Int(1), &saying(1))]);
         forge.open(2);
         forge.commit(&[Record::put(1, &Key::Int(2), &saying(2))]);
-        let row = Value::Array(vec![
-            Value::Int(0),
-            Value::Int(0),
-            Value::Int(lsn(1, 1) as i64),
-            Value::Int(i64::from(forge.end)),
-            Value::Array(
-                stretches.iter().map(|(at, first)| ints(&[i64::from(*at), *first as i64])).collect(),
-            ),
-            Value::Int(0),
-            Value::Int(0),
-            Value::Int(0),
-            Value::Array(Vec::new()),
-        ]);
-        let changes = Changes { table: Some(vec![row]), ..Changes::default() };
-        let reference = Pages::begin(&mut forge, 4).finish(&changes);
+        let rows = stretches.iter().flat_map(|row| stretch(0, *row)).collect();
+        let changes =
+            Changes { root: [("stretches".to_owned(), Value::Bytes(rows))].into(), ..Changes::default() };
+        let reference = Checkpoint::begin(&mut forge, 4).finish(&changes);
         let last = forge.last;
         name_in_slot(&mut forge, &[&reference], last);
         forge
     };
-    let second = built(&[(64, lsn(1, 1))]).placed[2].at as u32 - 16_384;
-    let right = [(64, lsn(1, 1)), (second, lsn(2, 1))];
-    let mut forge = built(&right);
+    let second = built(&[]).placed[2].at as u32 - 16_384;
+    let mut forge = built(&[(second, lsn(2, 1))]);
     damage_frame(&mut forge, 1);
     let name = "A segment of two stretches, and nothing but the checkpoint has them";
-    maker.holds(&["F-8.6", "F-6.2"], &["ByteOrder", "Checkpoint"], name, &forge.data, forge.state());
+    maker.holds(&["F-8.14", "F-6.2"], &["ByteOrder", "Checkpoint"], name, &forge.data, forge.state());
     for (what, stretches) in [
-        ("begins in its header", [(8, lsn(1, 1)), right[1]]),
-        ("begins behind its first data byte", [(72, lsn(1, 1)), right[1]]),
-        ("has a second stretch beyond its end", [right[0], (4104, lsn(2, 1))]),
+        ("is without its second stretch", vec![]),
+        ("has a second stretch that begins behind its first document", vec![(second + 104, lsn(2, 1))]),
     ] {
-        let mut forge = built(&stretches);
-        let clauses = ["F-8.6", "R-5.2"];
-        let name = format!("A segment that {what}: the log is read instead");
-        maker.holds(&clauses, &["Checkpoint", "Fallback"], name, &forge.data, forge.state());
-        damage_frame(&mut forge, 1);
-        let name = format!("A segment that {what}, and the log is damaged");
-        let expect = corrupt(&["R-4.1"], Some(forge.placed[1].before));
-        maker.refused(&clauses, &["Checkpoint", "Fallback"], name, &forge.data, expect);
+        let forge = built(&stretches);
+        let name = format!("A segment that {what}");
+        let expect = corrupt(&["F-8.4", "F-6.1", "F-1.3"], None);
+        maker.refused(&["F-8.14", "F-8.4"], &["Checkpoint"], name, &forge.data, expect);
     }
 }

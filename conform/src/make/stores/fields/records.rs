@@ -3,7 +3,7 @@
 use holotype_model::{Key, Value};
 
 use super::{Maker, corrupt, damage_frame, name_in_slot};
-use crate::forge::checkpoint::{Changes, Pages};
+use crate::forge::checkpoint::{Changes, Checkpoint};
 use crate::forge::log::Frame;
 use crate::forge::{Forge, Record, cbor, lsn, varint};
 use crate::make::ladder::document;
@@ -119,7 +119,7 @@ fn freed(maker: &mut Maker) {
     forge.header(lsn(1, 1), 64, |_| ());
     forge.open(1);
     forge.commit(&[Record::create(1, "notes"), Record::put(1, &Key::Int(1), &saying(1))]);
-    let reference = Pages::begin(&mut forge, 1).finish(&Changes::default());
+    let reference = Checkpoint::begin(&mut forge, 1).finish(&Changes::default());
     let last = forge.last;
     forge.segment_with(last + 1, 261, |_| ());
     forge.commit(&[Record::put(1, &Key::Int(1), &saying(2)), Record::freed(300, 258)]);
@@ -132,7 +132,7 @@ fn freed(maker: &mut Maker) {
 fn moved(maker: &mut Maker) {
     let mut forge = small();
     let from = forge.placed[2].records[0] * 4;
-    let reference = Pages::begin(&mut forge, 4).finish(&Changes::default());
+    let reference = Checkpoint::begin(&mut forge, 4).finish(&Changes::default());
     let last = forge.last;
     name_in_slot(&mut forge, &[&reference], last);
     let document = cbor::document(&saying(1));

@@ -7,7 +7,7 @@ use super::wide::{ID, store_at};
 use super::{Maker, corrupt, damage_frame, name_in_slot};
 use crate::forge::Forge;
 use crate::forge::Record;
-use crate::forge::checkpoint::{Changes, Pages};
+use crate::forge::checkpoint::{Changes, Checkpoint};
 use crate::forge::log::SEGMENTS;
 use crate::make::stores::sample::{saying, small};
 use crate::make::stores::state_before;
@@ -56,7 +56,7 @@ fn generations(maker: &mut Maker) {
         // Nothing but the checkpoint that the newest slot names has what the log held.
         let mut forge = small();
         let (last, state) = (forge.last, forge.state());
-        let reference = Pages::begin(&mut forge, 4).finish(&Changes::default());
+        let reference = Checkpoint::begin(&mut forge, 4).finish(&Changes::default());
         forge.slot(lower, |slot| slot[360] = 1);
         forge.slot(higher, |slot| {
             slot[360] = 1;
@@ -70,7 +70,7 @@ fn generations(maker: &mut Maker) {
     }
 }
 
-/// Where a reference says that the root page stands.
+/// Where a reference says that the root stands.
 fn root(forge: &Forge, reference: &[u8]) -> usize {
     let number =
         |at: usize| u32::from_le_bytes(reference[at..at + 4].try_into().expect("four bytes")) as usize;
@@ -89,7 +89,7 @@ fn checkpoint_before(maker: &mut Maker) {
     maker.holds(&clauses, &flags, name, &forge.data, forge.state());
     let (mut forge, older) = store_at(1, [2, 5]);
     forge.commit(&[Record::put(ID, &Key::Int(2), &saying(2))]);
-    let newest = Pages::begin(&mut forge, 4).finish(&Changes::default());
+    let newest = Checkpoint::begin(&mut forge, 4).finish(&Changes::default());
     let last = forge.last;
     name_in_slot(&mut forge, &[&newest, &older], last);
     let at = root(&forge, &newest);

@@ -1,13 +1,13 @@
 //! Numbers that take the upper half of their width: long segments, high sequences, high counts.
 
-use holotype_model::{Key, Value};
+use holotype_model::Key;
 
 use super::maps::row;
 use super::{Maker, corrupt, name_in_slot};
-use crate::forge::checkpoint::{Changes, PRIMARY, Page, Pages, leaf, pointer};
+use crate::forge::checkpoint::{Changes, Checkpoint};
+use crate::forge::index::collection;
 use crate::forge::log::{Frame, NOTHING};
 use crate::forge::{Forge, Record, cbor, lsn};
-use crate::make::ladder::document;
 use crate::make::stores::newer;
 use crate::make::stores::sample::{saying, small, text};
 
@@ -44,26 +44,18 @@ pub(super) fn store_at(physical: u32, reserved: [u32; 2]) -> (Forge, Vec<u8>) {
     forge.commit(&[Record::create(ID, "notes")]);
     forge.commit(&[filler(66_000)]);
     let address = forge.commit(&[Record::put(ID, &Key::Int(1), &saying(1))])[0];
-    let mut pages = Pages::begin(&mut forge, 3);
-    pages.leave_gaps(66_000);
-    let entries = leaf(&[(Key::Int(1), address * 4)]);
-    let tree = pages.page(&Page { kind: PRIMARY, tree: ID, entries, ..Page::default() });
-    pages.leave_gaps(0);
-    let notes = document([
-        ("id", Value::Int(i64::from(ID))),
-        ("name", Value::from("notes")),
-        ("next", Value::Int(2)),
-        ("count", Value::Int(1)),
-        ("tree", pointer(tree)),
-    ]);
-    let reference = pages.finish_with(vec![notes], &Changes::default());
+    let mut checkpoint = Checkpoint::begin(&mut forge, 3);
+    checkpoint.leave_gaps(66_000);
+    let changes = Changes::default();
+    let tree = checkpoint.tree(ID, &[(Key::Int(1), address * 4)], (1, 1), &changes);
+    let reference = checkpoint.finish_with(vec![collection(ID, "notes", 2, 1, tree)], &changes);
     let last = forge.last;
     name_in_slot(&mut forge, &[&reference], last);
     (forge, reference)
 }
 
 fn long_segments(maker: &mut Maker) {
-    let clauses = ["F-1.1", "F-3.2", "F-8.1", "F-8.7", "R-1.2"];
+    let clauses = ["F-1.1", "F-3.2", "F-8.11", "F-8.7", "R-1.2"];
     let forge = store();
     let name = "A checkpoint and a log that stand more than 65,536 bytes into their segments";
     maker.holds(&clauses, &["ByteOrder"], name, &forge.data, forge.state());
@@ -142,14 +134,14 @@ fn slots(maker: &mut Maker) {
 /// A segment that was freed above the floor still holds its place.
 fn freed_above_the_floor(maker: &mut Maker) {
     let mut forge = small();
-    let older = Pages::begin(&mut forge, 4).finish(&Changes::default());
+    let older = Checkpoint::begin(&mut forge, 4).finish(&Changes::default());
     forge.segment(forge.last + 1);
     forge.commit(&[Record::put(1, &Key::Int(1), &saying(2)), Record::freed(0, 0)]);
     forge.table[0].freed = forge.last;
     let (first, end) = (forge.table[1].first, forge.table[0].end);
     forge.reserved = [2, 0];
     forge.header(first, end, |_| ());
-    let newest = Pages::begin(&mut forge, 5).finish(&Changes::default());
+    let newest = Checkpoint::begin(&mut forge, 5).finish(&Changes::default());
     let last = forge.last;
     name_in_slot(&mut forge, &[&newest, &older], last);
     let name = "The log reserves the place of a segment that was freed behind the older checkpoint";

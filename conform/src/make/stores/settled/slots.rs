@@ -38,10 +38,10 @@ pub(super) fn two_valid(maker: &mut Maker) {
             forge.data[4096 + 200] ^= 1;
             story(&clauses, "SlotSecond", format!("{name}, and is not valid")).holds(maker, &forge);
             let forge = with(generation, |slot| {
-                slot[8] = 3;
+                slot[8] = 4;
                 slot[at..at + bytes.len()].copy_from_slice(bytes);
             });
-            story(&["F-3.3", "F-3.4"], "Features", format!("{name}, and major version 3"))
+            story(&["F-3.3", "F-3.4"], "Features", format!("{name}, and major version 4"))
                 .refused_as_newer(maker, &forge);
         }
         for (at, what) in [(64, "instance id"), (79, "instance id, at its end"), (80, "application id")] {
@@ -63,7 +63,7 @@ pub(super) fn newer_first(maker: &mut Maker) {
             for (first, name) in [(0, "A"), (1, "B")] {
                 let mut forge = small();
                 forge.slot(2 + first, |slot| slot[broken] = 1);
-                forge.slot(3 - first, |slot| slot[at] = 3);
+                forge.slot(3 - first, |slot| slot[at] = 4);
                 let name = format!("Slot {name} has {how}, the other one another {what}");
                 story(&["F-3.4"], "Features", name).refused_as_newer(maker, &forge);
             }
@@ -74,7 +74,7 @@ pub(super) fn newer_first(maker: &mut Maker) {
 /// Neither slot is valid to this version, and what they begin with says whether a newer one may know better.
 pub(super) fn neither_valid(maker: &mut Maker) {
     let both_broken = |forge: &mut Forge| [200, 4296].iter().for_each(|at| forge.data[*at] ^= 1);
-    for major in [3u16, 4, 256, u16::MAX] {
+    for major in [4u16, 5, 256, u16::MAX] {
         for (slots, what) in
             [(&[0, 4096][..], "Both slots name"), (&[0], "Slot A names"), (&[4096], "Slot B names")]
         {
@@ -89,14 +89,14 @@ pub(super) fn neither_valid(maker: &mut Maker) {
         for at in [0, 4096] {
             let mut forge = small();
             both_broken(&mut forge);
-            forge.data[at + 8] = 3;
+            forge.data[at + 8] = 4;
             forge.data[4096 - at..4096 - at + 512].fill(other);
             let name =
-                format!("The slot at {at} names major version 3 and is not valid, and the other is {what}");
+                format!("The slot at {at} names major version 4 and is not valid, and the other is {what}");
             story(NEWER, "Features", name).refused_as_newer(maker, &forge);
         }
     }
-    for major in [0u8, 1, 2] {
+    for major in [0u8, 1, 2, 3] {
         let mut forge = small();
         both_broken(&mut forge);
         [8, 4104].iter().for_each(|at| forge.data[*at] = major);
@@ -105,10 +105,10 @@ pub(super) fn neither_valid(maker: &mut Maker) {
     }
     let mut forge = small();
     for at in [0, 4096] {
-        (forge.data[at], forge.data[at + 8]) = (b'h', 3);
+        (forge.data[at], forge.data[at + 8]) = (b'h', 4);
     }
     let expect = vec![Outcome::NotHolotype(true)];
-    let name = "Both slots name major version 3 behind another magic";
+    let name = "Both slots name major version 4 behind another magic";
     maker.file(&invalid(&["R-5.1"], &["NotOurs"]), name, &forge.data, expect);
     creations(maker);
 }
@@ -122,23 +122,23 @@ fn creations(maker: &mut Maker) {
         file
     };
     let unfinished = Outcome::Incomplete(true);
-    for (major, expect) in [(3, newer()), (2, unfinished)] {
+    for (major, expect) in [(4, newer()), (3, unfinished)] {
         let name = format!("A creation of major version {major} that came to its first slot");
         maker.refused(NEWER, &["Creation"], name, &begun(major, 65_536), expect);
     }
-    let name = "A creation of major version 3 that came to its first slot is opened for writing";
-    maker.written(&invalid(NEWER, &["Creation"]), name, &begun(3, 65_536), vec![newer()]);
+    let name = "A creation of major version 4 that came to its first slot is opened for writing";
+    maker.written(&invalid(NEWER, &["Creation"]), name, &begun(4, 65_536), vec![newer()]);
     let not_ours = corrupt(&["R-5.1"], None);
     for (len, expect) in [(11, not_ours), (12, newer()), (4096, newer()), (65_537, newer())] {
-        let mut file = begun(3, len.max(12));
+        let mut file = begun(4, len.max(12));
         file.truncate(len);
-        let name = format!("{len} bytes that begin with the magic and major version 3");
+        let name = format!("{len} bytes that begin with the magic and major version 4");
         maker.refused(NEWER, &["Creation"], name, &file, expect);
     }
     for (len, expect) in [(4107, corrupt(&["R-5.1"], None)), (4108, newer())] {
-        let mut file = [vec![0; 4096], begun(3, 12)].concat();
+        let mut file = [vec![0; 4096], begun(4, 12)].concat();
         file.truncate(len);
-        let name = format!("{len} bytes, of which slot B begins with the magic and major version 3");
+        let name = format!("{len} bytes, of which slot B begins with the magic and major version 4");
         maker.refused(NEWER, &["Creation"], name, &file, expect);
     }
 }
