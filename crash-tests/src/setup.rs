@@ -68,7 +68,7 @@ impl Setup {
         Geometry::new(self.sector, self.segment_bytes).expect("these sizes are within bounds")
     }
 
-    /// The limits of a store of this geometry: in small segments, keys must fit the pages of a checkpoint.
+    /// The limits of a store of this geometry: in small segments, keys must fit the index records of a checkpoint.
     pub fn limits(&self) -> Limits {
         let geometry = self.geometry();
         let fits =

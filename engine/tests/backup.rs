@@ -156,21 +156,17 @@ fn either_checkpoint_of_a_backup_suffices() {
     let copy = Arc::new(MemoryStorage::new());
     db.backup_to(&copy, None).expect("nothing hinders it");
     let whole = bytes_of(&*copy);
-    let mut damaged = 0;
-    for at in (16_384..whole.len()).step_by(64) {
-        if !whole[at..].starts_with(b"HCPK") {
-            continue;
-        }
-        // The first page of that segment.
-        copy.write_at(at as u64 + 64, &[0; 32]).expect("memory takes all");
+    let (_, newest, before) = slots(&whole)[0];
+    assert_ne!(newest, before);
+    for (at, len) in [root_of(newest), root_of(before)] {
+        let root = at as usize..at as usize + len;
+        copy.write_at(at, &vec![0; len]).expect("memory takes all");
         let opened = Db::open_on(Arc::clone(&copy), &tiny().read_only(true)).expect("one is left");
         assert_eq!(contents(&opened), contents(&db));
         // The other is told of.
         assert!(!opened.verify(true).expect("it can be read").is_clean());
-        copy.write_at(at as u64 + 64, &whole[at + 64..at + 96]).expect("memory takes all");
-        damaged += 1;
+        copy.write_at(at, &whole[root]).expect("memory takes all");
     }
-    assert!(damaged > 1);
 }
 
 #[test]
@@ -355,9 +351,10 @@ fn power_that_is_cut_behind_a_backup_takes_nothing_from_it_and_during_one_leaves
 #[test]
 fn every_seeded_mistake_of_a_backup_is_caught() {
     use holotype::seeded::{Bug, switch_on};
-    let checks: [(Bug, fn()); 3] = [
+    let checks: [(Bug, fn()); 4] = [
         (Bug::BackupWithoutHold, what_is_written_cleaned_and_checkpointed_meanwhile_is_not_in_the_backup),
         (Bug::BackupUnchecked, damage_that_the_copy_would_have_is_told_and_no_copy_made),
+        (Bug::IndexSegmentFromEarlier, an_index_segment_in_which_a_checkpoint_was_added_is_copied_anew),
         (Bug::BackupOfAnyBranch, only_an_untouched_backup_of_this_very_store_is_gone_on_from),
     ];
     for (bug, check) in checks {
@@ -394,6 +391,35 @@ fn slots(bytes: &[u8]) -> Vec<(&[u8], &[u8], &[u8])> {
     vec![slot(0), slot(4096)]
 }
 
+/// Where the last part of a root lies that a slot names like this, in segments of 512 bytes; and its length.
+fn root_of(named: &[u8]) -> (u64, usize) {
+    let field = |at: usize| u32::from_le_bytes(named[at..at + 4].try_into().expect("four bytes"));
+    (16_384 + 512 * u64::from(field(8)) + u64::from(field(12)), field(36) as usize)
+}
+
+//= spec/space.md#p-10-4-from-an-earlier-backup
+//# Index segments are copied from the source always.
+#[test]
+fn an_index_segment_in_which_a_checkpoint_was_added_is_copied_anew() {
+    let options = tiny().segment_bytes(8192);
+    let db = Db::open_on(MemoryStorage::new(), &options).expect("a new store");
+    let next = |n: i64, from: Option<&Arc<MemoryStorage>>| {
+        (1..=3).for_each(|id| put(&db, id, n, 10));
+        db.checkpoint().expect("nothing hinders it");
+        let copy = Arc::new(MemoryStorage::new());
+        let earlier = from.map(|earlier| Box::new(Arc::clone(earlier)) as Box<dyn Storage>);
+        db.backup_to(&copy, earlier).expect("nothing hinders it");
+        let bytes = bytes_of(&*copy);
+        let [newest, before] = [slots(&bytes)[0].1, slots(&bytes)[0].2].map(|named| named[8..12].to_vec());
+        (copy, newest == before)
+    };
+    next(1, None);
+    let (earlier, _) = next(2, None);
+    let (copy, is_shared) = next(3, Some(&earlier));
+    assert!(is_shared, "both named checkpoints are in one segment");
+    check(&Db::open_on(copy, &options).expect("it is a store"), &contents(&db), "the copy");
+}
+
 //= spec/space.md#p-10-2-what-it-holds
 //# Where the source names another that cannot be, it MUST name the readable one twice: a single name would
 //# say that the log is complete from its creation on.
@@ -411,9 +437,8 @@ fn a_checkpoint_that_cannot_be_read_is_not_named_by_the_backup() {
     let [_, (instance, newest, before)] = slots(&whole)[..] else { panic!("there are two") };
     assert!(newest != before && newest[..8] != [0; 8] && before[..8] != [0; 8]);
     for (damaged, sound) in [(newest, before), (before, newest)] {
-        let root = u32::from_le_bytes(damaged[8..12].try_into().expect("four bytes"));
-        let at = 16_384 + 512 * u64::from(root);
-        source.write_at(at + 64, &[0; 448]).expect("memory takes all");
+        let (at, len) = root_of(damaged);
+        source.write_at(at, &vec![0; len]).expect("memory takes all");
         let db = Db::open_on(Arc::clone(&source), &tiny()).expect("one is left");
         let copy = Arc::new(MemoryStorage::new());
         db.backup_to(&copy, None).expect("nothing hinders it");

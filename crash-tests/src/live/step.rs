@@ -16,7 +16,7 @@ pub enum Step {
     Overlap(Op, Op),
     /// Maintenance until nothing is due.
     Maintain,
-    /// A checkpoint, and this call when the first of its pages are written.
+    /// A checkpoint, and this call when the first of its records are written.
     DuringCheckpoint(Op),
     /// A checkpoint, and this call when a slot that names it is written and not yet synced.
     BeforeSlotSync(Op),

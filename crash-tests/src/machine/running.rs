@@ -381,7 +381,8 @@ impl Running {
             Step::Cut => Off::cut(disk, self.judges()),
             Step::LosePage => {
                 let [newest, _] = self.client.db().checkpoint_places();
-                Off::page_lost(disk, self.judges(), newest[0].start / u64::from(self.setup.sector))
+                let root = newest.last().expect("there are two").start;
+                Off::page_lost(disk, self.judges(), root / u64::from(self.setup.sector))
             }
             Step::LoseSector => {
                 let mut judges = self.judges();

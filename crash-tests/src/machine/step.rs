@@ -56,7 +56,7 @@ pub enum Step {
     EndSync,
     /// A checkpoint.
     Checkpoint,
-    /// A checkpoint, and a put of class `Synced` between the writing of its pages and its end.
+    /// A checkpoint, and a put of class `Synced` between the writing of its records and its end.
     CheckpointAround,
     /// A step of maintenance: cleaning, or what else is due.
     Maintain,

@@ -23,7 +23,9 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::FirstSuccessorAlone, "engine/tests/forged/removed.rs"),
     (Bug::ClaimsOfFirstSuccessorAlone, "engine/tests/forged/removed.rs"),
     (Bug::PlaceHeldTwice, "engine/tests/forged/removed.rs"),
-    (Bug::PageOfAnyCheckpoint, "engine/tests/forged/removed.rs"),
+    (Bug::RecordOfAnyCheckpoint, "engine/tests/forged/removed.rs"),
+    (Bug::SectorOfTwoCheckpoints, "engine/src/format/tests/checkpoint/appended.rs"),
+    (Bug::OpenSegmentNotKept, "engine/src/core/maintenance/checkpoint/tests.rs"),
     (Bug::StretchesAnywhere, "engine/tests/forged/removed.rs"),
     (Bug::EndedSnapshotAnswers, "engine/tests/snapshots.rs"),
     (Bug::KeptUnsettled, "engine/src/core/read/tests.rs"),
@@ -50,6 +52,7 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::BuildMissesWrites, "engine/tests/indexes.rs"),
     (Bug::BackupUnchecked, "engine/tests/backup.rs"),
     (Bug::BackupOfAnyBranch, "engine/tests/backup.rs"),
+    (Bug::IndexSegmentFromEarlier, "engine/tests/backup.rs"),
 ];
 
 /// A check that turned red.

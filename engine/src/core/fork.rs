@@ -63,14 +63,19 @@ impl Core {
         self.shared.fork_feed(feed)
     }
 
-    /// The bytes of the file that each of the two named checkpoints takes.
+    /// The bytes of the file that each of the two named checkpoints takes: its segments, which may be those of the other too, and last the
+    /// sectors in which its root ends.
     pub(crate) fn checkpoint_places(&self) -> [Vec<Range<u64>>; 2] {
         let geometry = self.shared.log.geometry;
-        let place = |physical| geometry.segment_offset(physical)..geometry.segment_end(physical);
+        let place = |physical: &u32| geometry.segment_offset(*physical)..geometry.segment_end(*physical);
         let writer = self.writer.as_ref().map(lock);
         [0, 1].map(|position| {
-            let segments = writer.as_ref().map(|writer| writer.checkpoints.segments_of(position));
-            segments.into_iter().flatten().map(place).collect()
+            let held = writer.as_ref().and_then(|writer| writer.checkpoints.at(position));
+            let Some(held) = held else { return Vec::new() };
+            let (root, start) = (held.reference.root, geometry.segment_offset(held.reference.root.physical));
+            let root = start + u64::from(geometry.round_down_sector(root.offset))
+                ..start + u64::from(geometry.round_up_sector(root.offset + root.len));
+            held.segments.iter().map(place).chain([root]).collect()
         })
     }
 

@@ -13,7 +13,7 @@ pub enum Use {
     Dead,
     /// What else the log consists of: frame headers, deletes, the catalog, and its own bookkeeping.
     Log,
-    /// Pages of a checkpoint that the superblock names.
+    /// Index records of a checkpoint that the superblock names.
     Checkpoint,
     /// Nothing, in a segment that is in use.
     Unused,

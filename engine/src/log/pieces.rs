@@ -30,7 +30,7 @@ impl Appender {
         let mut bytes = 0;
         for (number, change) in batch.changes.iter().enumerate().filter(|(_, change)| !change.is_moot) {
             if change.key_len() > key_len_max {
-                // It could be stored, but in no page of a checkpoint (spec: F-8.3).
+                // It could be stored, but in no checkpoint (spec: F-8.11).
                 return Err(Error::KeyTooLong { len: change.key_len(), max: key_len_max });
             }
             let bound = record_bound(change) + self.ended_bound(batch, change.replaces, number);

@@ -68,10 +68,10 @@ impl NamedCheckpoints {
         self.named.iter().flatten().flat_map(|held| held.segments.iter().copied()).collect()
     }
 
-    /// The physical indexes that one of them holds: the newest at 0, the one before at 1.
+    /// The newest at 0, the one before at 1.
     #[cfg(feature = "testing")]
-    pub(crate) fn segments_of(&self, position: usize) -> Vec<u32> {
-        self.named[position].as_ref().map_or_else(Vec::new, |held| held.segments.clone())
+    pub(crate) fn at(&self, position: usize) -> Option<&HeldCheckpoint> {
+        self.named[position].as_ref()
     }
 
     /// Both, as far as there are two.

@@ -55,7 +55,7 @@ pub enum Race {
     TurnEndNotTold,
     /// What of a segment is live is decided when the cleaner reads it, and not again when it moves it.
     LivenessAskedEarly,
-    /// The sync that a checkpoint's pages wait for counts for all that was written by its end, also for what came after its beginning.
+    /// The sync that a checkpoint's records wait for counts for all that was written by its end, also for what came after its beginning.
     CheckpointSyncCoversLater,
 }
 

@@ -162,5 +162,5 @@ fn schedules_show_places_that_are_used_again_too_soon() {
 
 #[test]
 fn schedules_show_a_checkpoint_that_is_named_before_it_is_durable() {
-    is_found(Mistake::Bug(Bug::CheckpointNotSynced), "clause F-8.1", 100);
+    is_found(Mistake::Bug(Bug::CheckpointNotSynced), "clause F-8.12", 100);
 }

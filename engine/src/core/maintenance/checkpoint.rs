@@ -358,8 +358,8 @@ impl Writer {
         };
         let is_early = seeded::is_on(Bug::CheckpointNotSynced) || seeded::is_on(Bug::CheckpointOfUnwritten);
         assert!(self.durable() >= newest.lsn || is_early, "the log is durable up to what a checkpoint is of");
-        if !seeded::is_on(Bug::OpenSegmentNotKept) {
-            // Whether or not the slot comes to be written, what it names is not written over.
+        // Whether or not the slot comes to be written, what it names is not written over.
+        if self.open_index.is_none() || !seeded::is_on(Bug::OpenSegmentNotKept) {
             self.open_index = sealed.open;
         }
         self.place_slot(|slot| slot.checkpoints = [Some(newest), sound])?;

@@ -116,3 +116,65 @@ fn what_was_taken_for_a_checkpoint_that_does_not_come_to_be_is_free_again() {
     assert_eq!(free(&writer), before.within(before.end()) + (end - before.end()));
     assert!(writer.budget.is_stale);
 }
+
+//= spec/space.md#p-2-3-how-it-is-written
+//= type=test
+//# A writer SHOULD begin a checkpoint in another segment where a free place lies before the open one.
+#[test]
+fn checkpoints_are_appended_to_the_open_segment_unless_a_free_place_lies_before_it() {
+    let options = Options::new().sector(64).segment_bytes(4096);
+    let core = Core::open(Box::new(MemoryStorage::new()), &options).expect("memory refuses nothing");
+    let newest = |key| {
+        put(&core, key, Durability::Buffered);
+        core.checkpoint().expect("memory refuses nothing");
+        let report = core.verify(true).expect("memory refuses nothing");
+        assert!(report.problems.is_empty(), "either alone suffices: {:?}", report.problems);
+        core.writer().expect("it is opened for writing").superblock.checkpoints[0].expect("it is named").root
+    };
+    let places: Vec<_> = (0..6).map(newest).collect();
+    let physical = places[0].physical;
+    assert!(places.iter().all(|place| place.physical == physical), "{places:?}");
+    assert!(places.is_sorted_by(|a, b| a.offset + a.len < b.offset), "{places:?}");
+    let held = {
+        let mut writer = core.writer().expect("it is opened for writing");
+        let taken: Vec<_> = (0..physical + 3).map(|_| writer.appender.free.take_for_good()).collect();
+        let before = taken.into_iter().flatten().min().expect("there is one");
+        writer.open_index = writer.open_index.map(|open| OpenSegment { physical: before + 1, ..open });
+        assert!(writer.open_segment().is_some(), "nothing before it is free");
+        writer.appender.free.put(before);
+        writer.open_segment()
+    };
+    assert_eq!(held, None);
+}
+
+#[cfg(feature = "seeded")]
+#[test]
+fn a_checkpoint_over_the_one_named_last_goes_not_unnoticed() {
+    crate::seeded::assert_noticed(
+        Bug::OpenSegmentNotKept,
+        checkpoints_are_appended_to_the_open_segment_unless_a_free_place_lies_before_it,
+    );
+}
+
+//= spec/space.md#p-2-3-how-it-is-written
+//= type=test
+//# A checkpoint that is given up leaves free the segments that it took.
+#[test]
+fn a_checkpoint_that_is_given_up_leaves_the_open_segment_as_it_was() {
+    let core = store();
+    core.checkpoint().expect("memory refuses nothing");
+    let (open, free) = {
+        let writer = core.writer().expect("it is opened for writing");
+        (writer.open_index, writer.appender.free.clone())
+    };
+    put(&core, 40, Durability::Buffered);
+    let mut job = begin(&core);
+    while core.write_checkpoint(&mut job).expect("memory refuses nothing") {}
+    core.give_up_checkpoint(job.writer.taken()).expect("memory refuses nothing");
+    let writer = core.writer().expect("it is opened for writing");
+    assert_eq!(writer.open_index, open);
+    assert_eq!(writer.appender.free.within(free.end()), free.within(free.end()));
+    drop(writer);
+    core.checkpoint().expect("memory refuses nothing");
+    assert!(core.verify(true).expect("memory refuses nothing").problems.is_empty());
+}
