@@ -19,7 +19,7 @@ use super::forge::{Forge, n, options, read_all};
 //# A reader MUST report the file as corrupt when a valid slot, the newest or not, has a geometry outside of
 //# these bounds.
 //= spec/format.md#f-3-4-versions-and-features
-//# A reader MUST refuse the file when a valid slot, the newest or not, has a format major other than 2, a
+//# A reader MUST refuse the file when a valid slot, the newest or not, has a format major other than 3, a
 //# checksum kind other than 1, or in its incompatible mask a bit that the reader does not know.
 #[test]
 fn a_valid_slot_that_asks_for_refusal_is_heard_though_the_other_is_newer() {
@@ -30,8 +30,9 @@ fn a_valid_slot_that_asks_for_refusal_is_heard_though_the_other_is_newer() {
             store.patch_slot(index, at, with);
             store
         };
-        patched(8, &[3]).assert_newer("a higher major version");
+        patched(8, &[4]).assert_newer("a higher major version");
         patched(8, &[1]).assert_older("a lower major version");
+        patched(8, &[2]).assert_older("the major version before");
         patched(12, &[2]).assert_newer("another kind of checksum");
         patched(16, &[1]).assert_newer("an incompatible feature");
         patched(40, &[65]).assert_corrupt("a sector that is no power of two");
@@ -177,7 +178,7 @@ fn a_writer_keeps_the_minor_version_and_the_features_of_the_file() {
 }
 
 //= spec/recovery.md#r-5-1-no-valid-slot
-//# When neither slot is valid and one begins with the magic and a format major above 2, a reader MUST refuse
+//# When neither slot is valid and one begins with the magic and a format major above 3, a reader MUST refuse
 //# the file as of a newer format (C-2.1).
 //= spec/versions.md#c-2-1-newer-major
 //# The error MUST say which major and minor version the file has.

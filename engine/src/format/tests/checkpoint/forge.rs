@@ -132,8 +132,9 @@ impl Forged {
     /// The map of the root.
     fn map(&mut self) -> Vec<u8> {
         let (left, right) = (self.left.clone(), self.right.clone());
+        let first = self.right_first.clone();
         let mut leaves =
-            vec![Entry::new(&[1], self.place(&left), 2), Entry::new(&[10], self.place(&right), 2)];
+            vec![Entry::new(&[1], self.place(&left), 2), Entry::new(&first, self.place(&right), 2)];
         (self.leaves)(&mut leaves);
         let mut page = self.page.clone();
         page.body = [directory(&leaves), page.body].concat();
