@@ -24,7 +24,7 @@ pub(super) fn records(maker: &mut Maker) {
 /// What stands in front of the body.
 fn heads(maker: &mut Maker) {
     let clauses = ["F-8.11", "F-8.12"];
-    let wrong: [(&str, Before); 15] = [
+    let wrong: [(&str, Before); 16] = [
         ("a leaf of kind 17", |which, record, _| record.kind += u8::from(which == A_LEAF)),
         ("a leaf of kind 15", |which, record, _| record.kind -= u8::from(which == A_LEAF)),
         ("a leaf of the kind of a put", |which, record, _| {
@@ -45,6 +45,9 @@ fn heads(maker: &mut Maker) {
                 record.body.extend([0; 3]);
                 record.length_off = -3;
             }
+        }),
+        ("a leaf whose last entry stands behind its length", |which, record, _| {
+            record.length_off = -3 * i64::from(which == A_LEAF);
         }),
         ("a leaf of more bytes than its reference says", |which, record, _| {
             record.length_off = 3 * i64::from(which == A_LEAF);
