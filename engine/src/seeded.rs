@@ -231,7 +231,7 @@ catalogue! {
     PlacementNotTakenBack,
     /// A scan goes on behind an error, without what could not be read.
     ScanSkipsErrors,
-    /// The pages of a checkpoint are not waited for before a slot names it.
+    /// The records of a checkpoint are not waited for before a slot names it.
     CheckpointNotSynced,
     /// A checkpoint is of commits that are not handed over yet.
     CheckpointOfUnwritten,
@@ -247,8 +247,12 @@ catalogue! {
     SlotNotReadBack,
     /// A checkpoint says of the log where it stood when its root was written.
     ReplayFromTheRoot,
-    /// A page counts wherever its checksum holds, of whatever checkpoint it is.
-    PageOfAnyCheckpoint,
+    /// An index record counts wherever its checksum holds, of whatever checkpoint it is.
+    RecordOfAnyCheckpoint,
+    /// A checkpoint begins in the sector in which the one before ended.
+    SectorOfTwoCheckpoints,
+    /// The next checkpoint is written over the one that was named last.
+    OpenSegmentNotKept,
     /// At opening, segments stay in place that were freed before both checkpoints.
     FreedKeptAtOpening,
     /// The next checkpoint names one that could not be read as the one before.
@@ -291,6 +295,8 @@ catalogue! {
     BackupWithoutHold,
     /// A backup takes its name whatever the check of it found.
     BackupUnchecked,
+    /// A backup takes an index segment from an earlier one that has one in the same place.
+    IndexSegmentFromEarlier,
     /// Any backup of the lineage is gone on from, whatever became of it.
     BackupOfAnyBranch,
     /// The file is cut before the slots name the shorter length.

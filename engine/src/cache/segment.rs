@@ -59,20 +59,21 @@ impl Segment {
         Segment { sequence, physical, frame_seed, stretches: vec![first] }
     }
 
-    /// A segment as a checkpoint has it: its stretches, each by offset and first LSN, in order. None where there is none.
+    /// A segment as a checkpoint has it: its stretches, each by offset and first LSN, in order; there is one at least.
     pub(crate) fn from_table(
         lineage: &Lineage,
         sequence: u64,
         physical: u32,
         stretches: &[(u32, Lsn)],
-    ) -> Option<Self> {
+    ) -> Self {
         let stretch = |&(offset, first_lsn): &(u32, Lsn)| {
             let seed = RecordSeed::new(lineage, first_lsn.incarnation(), sequence);
             Stretch { offset, first_lsn, seed }
         };
         let frame_seed = SegmentSeed::for_segment(lineage, sequence);
         let stretches: Vec<_> = stretches.iter().map(stretch).collect();
-        (!stretches.is_empty()).then_some(Segment { sequence, physical, frame_seed, stretches })
+        assert!(!stretches.is_empty(), "a segment begins with a stretch");
+        Segment { sequence, physical, frame_seed, stretches }
     }
 
     /// Its stretches, in the order of their offsets.

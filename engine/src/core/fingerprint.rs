@@ -50,7 +50,8 @@ impl Core {
             let life = (writer.is_open, writer.highest_incarnation, writer.unsealed, writer.half_published);
             let lengths =
                 (writer.file_len, writer.synced_len, writer.named_len, writer.slot_unsynced, writer.cuts);
-            let kept = (&writer.accounts, &writer.checkpoints, &writer.budget, &writer.work);
+            let kept =
+                (&writer.accounts, &writer.checkpoints, &writer.open_index, &writer.budget, &writer.work);
             let written =
                 write!(hashing, "{:?}{:?}{life:?}{lengths:?}{kept:?}", writer.appender, writer.superblock);
             written.expect("hashing takes all text");

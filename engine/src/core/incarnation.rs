@@ -30,6 +30,8 @@ impl Writer {
         }
         let incarnation = self.highest_incarnation.max(self.superblock.incarnation).checked_add(1);
         let incarnation = incarnation.ok_or(Error::LimitReached { what: "incarnations of one file" })?;
+        // spec: P-2.3.
+        self.open_index = None;
         self.write_slot(|slot| slot.incarnation = incarnation)?;
         self.highest_incarnation = incarnation;
         let mark = self.appender.mark();

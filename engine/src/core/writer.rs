@@ -1,6 +1,7 @@
 //! The writer: all that only the one thread that writes needs.
 
 use crate::format::Lsn;
+use crate::format::checkpoint::OpenSegment;
 use crate::format::superblock::Superblock;
 use crate::log::Appender;
 use crate::recovery::NamedCheckpoints;
@@ -22,6 +23,8 @@ pub(crate) struct Writer {
     pub(super) accounts: Accounts,
     /// The checkpoints that the slots name.
     pub(super) checkpoints: NamedCheckpoints,
+    /// The index segment that the newest checkpoint of this incarnation ends in.
+    pub(super) open_index: Option<OpenSegment>,
     /// How much of the file is kept for what must go on when the disk is full.
     pub(super) budget: SpaceBudget,
     /// What this life of the store has placed and written, beside what its users asked for.
@@ -70,6 +73,7 @@ impl Writer {
             appender,
             accounts,
             checkpoints,
+            open_index: None,
             budget: SpaceBudget::default(),
             work: Work::default(),
             named_len: superblock.file_len,
@@ -97,6 +101,7 @@ impl Writer {
             appender: self.appender.clone(),
             accounts: self.accounts.clone(),
             checkpoints: self.checkpoints.clone(),
+            open_index: self.open_index,
             budget: self.budget.clone(),
             work: Work { arrangement: None, ..self.work.clone() },
             superblock: self.superblock.clone(),

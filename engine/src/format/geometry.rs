@@ -14,12 +14,14 @@ use super::bounds::{
     SEGMENTS_START, round_up_8,
 };
 use super::frame::FRAME_HEADER_LEN;
-use super::page::PAGE_LEN_MAX;
+use super::index_record::INDEX_RECORD_LEN_MAX;
 use super::segment::SEGMENT_HEADER_LEN;
 use crate::error::{Error, Result};
 
 /// A segment has at least so many sectors.
 const SECTORS_MIN: u32 = 8;
+/// An index record that is written has about so many bytes.
+const INDEX_RECORD_LEN_WRITTEN: usize = 4096;
 /// A new file is no longer than this (F-2.3).
 const CREATION_LEN_MAX: u64 = 65_536;
 
@@ -194,30 +196,29 @@ impl Geometry {
         self.segment_bytes as usize - self.data_start() as usize - FRAME_HEADER_LEN
     }
 
-    /// The length of the largest checkpoint page (F-8.1).
+    /// The length of the longest index record (F-8.11).
     #[must_use]
-    pub const fn page_len_max(self) -> usize {
+    pub const fn index_record_len_max(self) -> usize {
         let room = self.segment_bytes as usize - self.data_start() as usize;
-        if room < PAGE_LEN_MAX { room } else { PAGE_LEN_MAX }
+        if room < INDEX_RECORD_LEN_MAX { room } else { INDEX_RECORD_LEN_MAX }
     }
 
-    /// How long a writer makes a checkpoint's pages at most, but for a single entry that is longer: a whole number of them fills a segment, where the largest would leave up to one
-    /// page of it empty.
+    /// How long a writer makes index records at most, but for what cannot be divided: short enough that little is read for one key, and that
+    /// a whole number of them fills a segment.
     #[must_use]
-    pub const fn page_len_written(self) -> usize {
+    pub const fn index_record_len_written(self) -> usize {
         let room = self.segment_bytes as usize - self.data_start() as usize;
-        // Pages begin at multiples of 8.
-        room / room.div_ceil(PAGE_LEN_MAX) / 8 * 8
+        // They begin at multiples of 8.
+        room / room.div_ceil(INDEX_RECORD_LEN_WRITTEN) / 8 * 8
     }
 
-    //= spec/format.md#f-8-1-pages
-    //# The CBOR form of a key MUST have at most a third of what is left of the longest page without 66 bytes,
-    //# so that a branch has room for two children and its fences.
-    /// The length of the longest key, as CBOR, that a checkpoint has room for; keys of any length from segments of 4 KiB on
-    /// (F-8.1).
+    //= spec/format.md#f-8-11-index-records
+    //# The CBOR form of a key MUST have at most a third of what is left of the longest index record without
+    //# 66 bytes, so that a directory page has room for two leaves.
+    /// The length of the longest key, as CBOR, that a checkpoint has room for; keys of any length from segments of 4 KiB on.
     #[must_use]
     pub const fn checkpoint_key_len_max(self) -> usize {
-        super::checkpoint::key_len_max(self.page_len_max())
+        (self.index_record_len_max() - 66) / 3
     }
 
     /// The length of the longest entry of an index that a checkpoint has room for (F-8.10): a byte string, without the head of its CBOR form.

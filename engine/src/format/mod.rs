@@ -1,4 +1,4 @@
-//! Bytes to and from superblock slot, segment header, frame, record, catalog change and page.
+//! Bytes to and from superblock slot, segment header, frame, record, catalog change and index record.
 //!
 //! The room is pure: it does no I/O, keeps no state, and every function is total over the bytes it is
 //! given. It is the one place that knows an offset or computes a checksum; `spec/format.md` (clauses F-1
@@ -26,9 +26,9 @@ mod fault;
 mod fields;
 pub mod frame;
 mod geometry;
+pub mod index_record;
 mod lineage;
 mod lsn;
-pub mod page;
 pub mod record;
 pub mod segment;
 pub mod superblock;

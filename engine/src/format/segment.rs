@@ -3,7 +3,7 @@
 //! | offset | length | field                                                              spec F-4.1 |
 //! |-------:|-------:|---------------------------------------------------------------------------|
 //! |      0 |      4 | magic: `HLOG` or `HCPK`                                                   |
-//! |      4 |      1 | kind: 1 log, 2 checkpoint                                                 |
+//! |      4 |      1 | kind: 1 log, 2 index                                                      |
 //! |      5 |      1 | codec: 0 none                                                             |
 //! |      6 |      2 | flags: reserved                                                           |
 //! |      8 |      8 | sequence                                                                  |
@@ -47,8 +47,8 @@ const NONE: u32 = u32::MAX;
 pub enum SegmentKind {
     /// Frames of the log.
     Log,
-    /// Pages of a checkpoint.
-    Checkpoint,
+    /// Index records of checkpoints.
+    Index,
 }
 
 impl SegmentKind {
@@ -57,14 +57,14 @@ impl SegmentKind {
     pub const fn magic(self) -> [u8; 4] {
         match self {
             SegmentKind::Log => *b"HLOG",
-            SegmentKind::Checkpoint => *b"HCPK",
+            SegmentKind::Index => *b"HCPK",
         }
     }
 
     const fn byte(self) -> u8 {
         match self {
             SegmentKind::Log => 1,
-            SegmentKind::Checkpoint => 2,
+            SegmentKind::Index => 2,
         }
     }
 }
@@ -74,9 +74,9 @@ impl SegmentKind {
 pub struct SegmentHeader {
     /// What the segment holds.
     pub kind: SegmentKind,
-    /// The segment's number: in the log, or in its checkpoint.
+    /// The segment's number in the log; 0 for an index segment.
     pub sequence: u64,
-    /// LSN of the first frame placed in it; of the checkpoint, for a checkpoint segment.
+    /// LSN of the first frame placed in it; of its first checkpoint, for an index segment.
     pub first_lsn: Lsn,
     /// Every commit up to this one was durable when the header was made.
     pub durable_lsn: Lsn,
@@ -119,7 +119,7 @@ impl SegmentHeader {
     pub fn parse(bytes: &[u8], lineage: &Lineage, physical: u32) -> Option<SegmentHeader> {
         let bytes = bytes.first_chunk::<SEGMENT_HEADER_LEN>()?;
         // spec: F-4.4.
-        let kind = [SegmentKind::Log, SegmentKind::Checkpoint]
+        let kind = [SegmentKind::Log, SegmentKind::Index]
             .into_iter()
             .find(|kind| bytes[MAGIC] == kind.magic() && bytes[KIND] == kind.byte())?;
         if bytes[LINEAGE] != *lineage || seeded_crc(physical, bytes) != u32_at(bytes, CRC) {

@@ -48,15 +48,15 @@ pub const SLOT_OFFSETS: [u64; 2] = [0, 4096];
 /// The first bytes of a slot.
 pub const MAGIC: [u8; 8] = *b"HOLOTYPE";
 /// The format's major version: a reader refuses any other.
-pub const FORMAT_MAJOR: u16 = 2;
+pub const FORMAT_MAJOR: u16 = 3;
 /// The format's minor version, as new files have it.
 pub const FORMAT_MINOR: u16 = 0;
 
-/// CRC-32C, the one checksum of version 2.
+/// CRC-32C, the one checksum of version 3.
 const CHECKSUM_KIND_CRC32C: u8 = 1;
-/// The incompatible features that this reader knows: version 2.0 defines none.
+/// The incompatible features that this reader knows: version 3.0 defines none.
 const INCOMPATIBLE_KNOWN: u64 = 0;
-/// The read-only-compatible features that this writer knows: version 2.0 defines none.
+/// The read-only-compatible features that this writer knows: version 3.0 defines none.
 const READ_ONLY_COMPATIBLE_KNOWN: u64 = 0;
 const FLAG_CLEAN: u32 = 1;
 
@@ -195,7 +195,7 @@ impl Superblock {
 }
 
 //= spec/recovery.md#r-5-1-no-valid-slot
-//# When neither slot is valid and one begins with the magic and a format major above 2, a reader MUST refuse
+//# When neither slot is valid and one begins with the magic and a format major above 3, a reader MUST refuse
 //# the file as of a newer format (C-2.1).
 /// What the first bytes of a slot that is not valid say of a newer major version, which may have other checksums (spec: C-4.1).
 pub(crate) fn newer_major(bytes: &[u8]) -> Option<Error> {
@@ -253,7 +253,7 @@ pub fn parse_slot(bytes: &[u8; SLOT_LEN], index: usize) -> Slot {
 }
 
 //= spec/format.md#f-3-4-versions-and-features
-//# A reader MUST refuse the file when a valid slot, the newest or not, has a format major other than 2, a
+//# A reader MUST refuse the file when a valid slot, the newest or not, has a format major other than 3, a
 //# checksum kind other than 1, or in its incompatible mask a bit that the reader does not know.
 //= spec/versions.md#c-2-1-newer-major
 //# The error MUST say which major and minor version the file has.

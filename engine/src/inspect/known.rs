@@ -61,7 +61,7 @@ pub struct LogEndView {
 pub struct CheckpointView {
     /// What the superblock says of it.
     pub reference: CheckpointRef,
-    /// The physical indexes of its segments, in the order in which they were filled; empty where they cannot be told.
+    /// The physical indexes that it holds, in order; none where its root is damaged.
     pub segments: Vec<u32>,
     /// Why it cannot be read whole, if it cannot.
     pub problem: Option<Error>,
@@ -179,15 +179,12 @@ impl Known {
         matches!(self.recovery.outcome, Outcome::Opens)
     }
 
-    /// Whether a checkpoint that the superblock names has this segment, whose header says that it is of the checkpoint at `lsn`.
-    pub(super) fn is_checkpoint_segment(&self, physical: u32, lsn: Option<Lsn>) -> bool {
-        self.checkpoints.iter().any(|checkpoint| match checkpoint.segments.as_slice() {
-            [] => lsn == Some(checkpoint.reference.lsn),
-            segments => segments.contains(&physical),
-        })
+    /// Whether a checkpoint that the superblock names holds this segment.
+    pub(super) fn is_checkpoint_segment(&self, physical: u32) -> bool {
+        self.checkpoints.iter().any(|checkpoint| checkpoint.segments.contains(&physical))
     }
 
-    /// Whether it has this segment, and can be read whole.
+    /// Whether one that can be read whole holds this segment.
     pub(super) fn is_sound_checkpoint(&self, physical: u32) -> bool {
         let mut sound = self.checkpoints.iter().filter(|checkpoint| checkpoint.problem.is_none());
         sound.any(|checkpoint| checkpoint.segments.contains(&physical))

@@ -1,4 +1,4 @@
-//! A file as its layout, for who looks at it: superblock slots, segments, frames, records, pages, and where recovery stops and why.
+//! A file as its layout, for who looks at it: superblock slots, segments, frames, records, index records, and where recovery stops and why.
 //!
 //! The file is only read, and not locked: whoever uses it is not hindered, and what is shown may then be in the midst of a change. It may be
 //! damaged, or anything: what cannot be told is shown as such, and only a file that was no store at all is an error. No byte is taken apart
@@ -10,7 +10,7 @@
 //! | `known` | what recovery makes of the file: how opening it ends, which records are live, who holds which segment |
 //! | `segment` | one segment: its state, and what stands in it |
 //! | `frames` | the frames of a log segment, and which of them count |
-//! | `pages` | the pages of a checkpoint segment |
+//! | `index_records` | the index records of an index segment |
 //! | `extent` | what each byte is used for |
 //!
 //! Memory is bounded by the index of the store and one segment; time by the file, since no more than a multiple of a segment's length is
@@ -19,8 +19,8 @@
 mod budget;
 mod extent;
 mod frames;
+mod index_records;
 mod known;
-mod pages;
 mod segment;
 mod slots;
 #[cfg(all(test, feature = "testing"))]
@@ -28,8 +28,8 @@ mod tests;
 
 pub use extent::{Extent, Use};
 pub use frames::{Fate, FrameView, RecordView, Standing};
+pub use index_records::IndexRecordView;
 pub use known::{CheckpointView, CollectionView, LogEndView, Outcome, RecoveryView};
-pub use pages::PageView;
 pub use segment::{SegmentState, SegmentView};
 pub use slots::{SlotState, SlotView};
 

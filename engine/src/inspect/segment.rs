@@ -8,8 +8,8 @@ use crate::format::{Geometry, Lineage, LogAddress, Lsn};
 
 use super::extent::{Extent, Strip, Use};
 use super::frames::{self, Fate, FrameView, RecordView, Standing};
+use super::index_records::{self, IndexRecordView};
 use super::known::Known;
-use super::pages::{self, PageView};
 
 /// Who holds a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -72,8 +72,8 @@ pub struct SegmentView {
     pub stretches: Vec<(u32, Lsn)>,
     /// The frames whose headers are valid, by offset. Those of a torn tail may overlap with others.
     pub frames: Vec<FrameView>,
-    /// The pages whose checksums hold, by offset, of a checkpoint segment.
-    pub pages: Vec<PageView>,
+    /// The index records whose checksums hold, by offset, of an index segment.
+    pub index_records: Vec<IndexRecordView>,
     /// What each byte is used for.
     pub extents: Vec<Extent>,
     /// Bytes that the disk refused to read; they are shown as zeros.
@@ -103,7 +103,7 @@ impl SegmentView {
             end: None,
             stretches: Vec::new(),
             frames: Vec::new(),
-            pages: Vec::new(),
+            index_records: Vec::new(),
             extents: Vec::new(),
             unreadable,
             geometry,
@@ -148,8 +148,7 @@ impl SegmentView {
     }
 
     fn state(&self, known: &Known) -> SegmentState {
-        let checkpoint = self.header.filter(|header| header.kind == SegmentKind::Checkpoint);
-        if known.is_checkpoint_segment(self.physical, checkpoint.map(|header| header.first_lsn)) {
+        if known.is_checkpoint_segment(self.physical) {
             return SegmentState::Checkpoint;
         }
         let Some(log) = &known.log else { return SegmentState::Unknown };
@@ -185,8 +184,9 @@ impl SegmentView {
 
     fn find_contents(&mut self, known: &Known) {
         let start = self.geometry.data_start();
-        if let Some(header) = self.header.filter(|header| header.kind == SegmentKind::Checkpoint) {
-            self.pages = pages::find(&self.bytes, &self.lineage, header.first_lsn, start);
+        if let Some(header) = self.header.filter(|header| header.kind == SegmentKind::Index) {
+            let first = header.first_lsn;
+            self.index_records = index_records::find(&self.bytes, &self.lineage, self.physical, first, start);
         } else if let Some(sequence) = self.sequence {
             self.frames = frames::find(&self.bytes, &self.lineage, (self.geometry, sequence));
             let place = self.place(known);
@@ -239,9 +239,10 @@ impl SegmentView {
         // What the root leads to can be read, so that anything else is nothing of its.
         let unexplained = if known.is_sound_checkpoint(self.physical) { Use::Leftover } else { Use::Damaged };
         self.fill_header(strip);
-        for page in &self.pages {
-            strip.fill_unexplained(page.offset, unexplained);
-            strip.fill(page.offset + page.len, Use::Checkpoint);
+        for record in &self.index_records {
+            strip.fill_unexplained(record.offset, unexplained);
+            let is_named = known.checkpoints.iter().any(|named| named.reference.lsn == record.lsn);
+            strip.fill(record.end(), if is_named { Use::Checkpoint } else { Use::Leftover });
         }
         strip.fill_unexplained(self.len, unexplained);
     }

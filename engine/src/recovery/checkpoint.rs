@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::cache::Segment;
 use crate::error::{Clause, Corruption, Error, Result};
-use crate::format::Lsn;
-use crate::format::checkpoint::{Checkpoint, IndexEntry, Limits, PageSource};
+use crate::format::checkpoint::{Checkpoint, IndexEntry, IndexSource, Limits, TableEntry, TreeOf, Trees};
 use crate::format::superblock::CheckpointRef;
 use crate::format::superblock::Superblock;
 use crate::index::{Catalog, Documents, EntryLoader, Loader, Target};
@@ -32,7 +31,7 @@ pub(super) struct Loaded {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HeldCheckpoint {
     pub(crate) reference: CheckpointRef,
-    /// Physical indexes.
+    /// The physical indexes that it holds.
     pub(crate) segments: Vec<u32>,
     /// At most, where it was not written by this life of the store.
     pub(crate) bytes: u64,
@@ -41,7 +40,7 @@ pub(crate) struct HeldCheckpoint {
 /// The checkpoints that the slots name, and which of them the state in memory comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct NamedCheckpoints {
-    /// The newest, and the one before; none where there is none, or where its own segments cannot be told.
+    /// The newest, and the one before; none where there is none, or where its root is damaged.
     named: [Option<HeldCheckpoint>; 2],
     /// Which of them was read, or written, by this life of the store.
     sound: Option<usize>,
@@ -65,8 +64,8 @@ impl NamedCheckpoints {
     }
 
     /// The physical indexes that they hold.
-    pub(crate) fn segments(&self) -> impl Iterator<Item = u32> {
-        self.named.iter().flatten().flat_map(|held| held.segments.iter().copied())
+    pub(crate) fn segments(&self) -> BTreeSet<u32> {
+        self.named.iter().flatten().flat_map(|held| held.segments.iter().copied()).collect()
     }
 
     /// The physical indexes that one of them holds: the newest at 0, the one before at 1.
@@ -105,20 +104,19 @@ impl NamedCheckpoints {
     /// Both slots name `newest`, and what was sound until now as the one before. Returns the segments that nothing holds any more.
     pub(crate) fn publish(&mut self, newest: HeldCheckpoint) -> Vec<u32> {
         let before = self.sound().cloned();
-        let held: BTreeSet<u32> = self.segments().collect();
+        let held = self.segments();
         *self = NamedCheckpoints { named: [Some(newest), before], sound: Some(0) };
-        let still: BTreeSet<u32> = self.segments().collect();
-        held.difference(&still).copied().collect()
+        held.difference(&self.segments()).copied().collect()
     }
 }
 
-/// The file, for who reads pages.
+/// The file, for who reads index records.
 pub(super) struct File<'a> {
     pub(super) storage: &'a FailStop,
     pub(super) len: u64,
 }
 
-impl PageSource for File<'_> {
+impl IndexSource for File<'_> {
     fn file_len(&self) -> u64 {
         self.len
     }
@@ -126,13 +124,13 @@ impl PageSource for File<'_> {
     fn read_at(&self, at: u64, out: &mut [u8]) -> Result<()> {
         let have = self.storage.read_full(at, out)?;
         if have < out.len() {
-            return Err(damaged(at + have as u64, "F-8.1", "the file ends within a checkpoint"));
+            return Err(damaged(at + have as u64, "F-8.12", "the file ends within a checkpoint"));
         }
         Ok(())
     }
 }
 
-/// Which segments a checkpoint takes, without reading its trees.
+/// Which segments a checkpoint holds, without reading its trees.
 fn outline(
     storage: &FailStop,
     slot: &Superblock,
@@ -141,7 +139,7 @@ fn outline(
 ) -> Result<HeldCheckpoint> {
     let file = File { storage, len: file_len };
     let checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
-    Ok(held(slot, reference, checkpoint.segments()))
+    Ok(held(slot, reference, checkpoint.places()))
 }
 
 fn held(slot: &Superblock, reference: &CheckpointRef, segments: &[u32]) -> HeldCheckpoint {
@@ -169,84 +167,66 @@ pub(super) fn load(
 ) -> Result<Loaded> {
     let file = File { storage, len: file_len };
     let mut checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
-    let root_at = slot.geometry.segment_offset(reference.root_physical) + u64::from(reference.root_offset);
-    let held = held(slot, reference, checkpoint.segments());
-    let (accounts, table) = load_table(slot, &mut checkpoint, &held, root_at)?;
-    let end = log_end(reference, &checkpoint, &table, root_at)?;
-    let limits = Limits::new(slot.geometry.address(end.segment.sequence, end.offset), page_shift);
+    let root_at = reference.root.at(slot.geometry);
+    let held = held(slot, reference, checkpoint.places());
+    let (root, trees) = checkpoint.parts();
+    let (accounts, table) = load_table(slot, &root.table);
+    let last = table.last().expect("a root was checked when it was read");
+    let end = LogEnd {
+        segment: Arc::clone(last),
+        offset: reference.replay_offset,
+        lsn: reference.replay_lsn,
+        reserved: [root.reserved.next, root.reserved.after],
+    };
+    let limits = Limits::new(slot.geometry.address(last.sequence, end.offset), page_shift);
     let mut catalog = Catalog::default();
-    let collections = checkpoint.catalog()?;
-    let indexes = checkpoint.indexes(&collections)?;
-    for collection in collections {
+    for collection in &root.catalog {
         let documents = Documents::new(collection.id, page_shift).with_kept(collection.kept.clone());
         let documents = Arc::new(documents);
         documents.set_largest_id((collection.next - 1) as i64);
         documents.set_newest_len(collection.count);
         let mut loader = Loader::new(&documents.index, collection.count);
-        checkpoint.read_tree(&collection, limits, &mut loader)?;
+        trees.read(TreeOf::from(collection), limits, &mut loader)?;
         loader.finish();
-        let loaded = catalog.load(collection.name, documents);
+        let loaded = catalog.load(collection.name.clone(), documents);
         loaded.ok_or_else(|| damaged(root_at, "F-8.5", "two collections of one name or id"))?;
     }
-    for index in indexes {
-        load_index(slot, &mut checkpoint, &mut catalog, index, (limits, page_shift), root_at)?;
+    for index in &root.indexes {
+        load_index(slot, trees, &mut catalog, index, (limits, page_shift), root_at)?;
     }
     if !seeded::is_on(Bug::CollectionIdsFromTheCatalog) {
-        catalog.set_last_id(checkpoint.root().last);
+        catalog.set_last_id(root.last);
     }
-    catalog.kept = checkpoint.root().kept.clone();
+    catalog.kept = root.kept.clone();
     Ok(Loaded { end, catalog, accounts, table, held })
 }
 
-//= spec/format.md#f-8-6-segment-table-leaves
-//# A reader MUST take a checkpoint for damaged when two segments have one sequence or one physical index;
-//# when the arrays are out of order; when the first stretch does not begin at the first data byte with the
-//# first LSN; when a stretch begins, or the segment ends, outside of the segment's data; when a segment is
-//# freed above the LSN of the checkpoint, or stands where the checkpoint's list has one; and when one that
-//# is not freed lies beyond the end of the file.
-fn load_table<S: PageSource>(
-    slot: &Superblock,
-    checkpoint: &mut Checkpoint<'_, S>,
-    held: &HeldCheckpoint,
-    root_at: u64,
-) -> Result<(Accounts, Vec<Arc<Segment>>)> {
-    let own: BTreeSet<u32> = held.segments.iter().copied().collect();
+fn load_table(slot: &Superblock, entries: &[TableEntry]) -> (Accounts, Vec<Arc<Segment>>) {
     let (mut accounts, mut table) = (Accounts::default(), Vec::new());
-    for entry in checkpoint.table()? {
-        if own.contains(&entry.physical) {
-            return Err(damaged(root_at, "F-8.6", "a log segment in the place of the checkpoint"));
-        }
-        let segment = Segment::from_table(&slot.lineage, entry.sequence, entry.physical, &entry.stretches);
+    for entry in entries {
+        let TableEntry { sequence, physical, .. } = *entry;
+        // spec: F-8.6. The first stretch is not stored.
         let first = (slot.geometry.data_start(), entry.first_lsn);
-        let is_first = entry.stretches.first() == Some(&first) || seeded::is_on(Bug::StretchesAnywhere);
-        let segment = segment.filter(|_| is_first);
-        table.push(Arc::new(
-            segment.ok_or_else(|| damaged(root_at, "F-8.6", "a log segment without a beginning"))?,
-        ));
-        let live = entry.live.into_iter().map(|(collection, count)| (collection, u64::from(count))).collect();
-        let mut account = Account::new(entry.physical).with_live(live);
+        let stretches: Vec<_> = std::iter::once(first).chain(entry.stretches.iter().copied()).collect();
+        table.push(Arc::new(Segment::from_table(&slot.lineage, sequence, physical, &stretches)));
+        let live = entry.live.iter().map(|(collection, count)| (*collection, u64::from(*count))).collect();
+        let mut account = Account::new(physical).with_live(live);
         account.end = entry.end;
-        (account.records, account.bytes, account.freed) = (entry.records, entry.bytes, entry.freed);
-        accounts.put(entry.sequence, account);
+        (account.records, account.bytes) = (entry.records.into(), entry.bytes.into());
+        account.freed = entry.freed;
+        accounts.put(sequence, account);
     }
-    Ok((accounts, table))
+    (accounts, table)
 }
 
-//= spec/format.md#f-8-7-root-page
-//# The reference MUST have the root's `lsn` as its own and as its replay start's LSN, and `log` as its replay
-//# start; the last segment of the table MUST be that of `log`.
-//= spec/format.md#f-8-7-root-page
-//# A reader MUST take a checkpoint for damaged where that does not hold.
 //= spec/format.md#f-8-10-indexes
-//# A reader MUST take a checkpoint for damaged when `of` is no id of a collection in it, when an id is that of a
-//# collection, that of another index, or above `last` of the root, when two indexes of a collection have one
-//# name, when a collection has more than 64, when an entry is none of its definition (I-7.2), or when it has
-//# another number of entries than `count`.
-fn load_index<S: PageSource>(
+//# A reader MUST take a checkpoint for damaged when `of` is no id of a collection in it, when an id is that of a collection, that of another index, or above `last` of the root, when two indexes of a collection have one name, when a collection has more than 64, when an entry is none of its definition (I-7.2), or when it has another
+//# number of entries than `count`.
+fn load_index<S: IndexSource>(
     slot: &Superblock,
-    checkpoint: &mut Checkpoint<'_, S>,
+    trees: &mut Trees<'_, S>,
     catalog: &mut Catalog,
-    index: IndexEntry,
+    index: &IndexEntry,
     (limits, page_shift): (Limits, u32),
     root_at: u64,
 ) -> Result<()> {
@@ -256,35 +236,13 @@ fn load_index<S: PageSource>(
     let longest = slot.geometry.checkpoint_entry_len_max();
     let loader = Loader::new(&entries.index, index.count);
     let mut loader = EntryLoader::new(loader, &index.definition.definition, EntryLimits::new(longest));
-    checkpoint.read_index(&index, limits, &mut loader)?;
+    trees.read(TreeOf::from(index), limits, &mut loader)?;
     loader.finish().map_err(|what| damaged(root_at, "F-8.10", what))?;
-    let target = Target { definition: index.definition, entries: Arc::new(entries), building: None };
+    let target =
+        Target { definition: Arc::clone(&index.definition), entries: Arc::new(entries), building: None };
     catalog
         .load_index(index.of, target)
         .ok_or_else(|| damaged(root_at, "F-8.10", "an index of no collection"))
-}
-
-/// Where the log stood: the root, the reference and the table say the same.
-fn log_end<S: PageSource>(
-    reference: &CheckpointRef,
-    checkpoint: &Checkpoint<'_, S>,
-    table: &[Arc<Segment>],
-    root_at: u64,
-) -> Result<LogEnd> {
-    let root = checkpoint.root();
-    let agrees = (root.log.physical, root.log.sequence, root.log.end)
-        == (reference.replay_physical, reference.replay_sequence, reference.replay_offset)
-        && reference.replay_lsn == reference.lsn;
-    let segment = table.last().filter(|segment| {
-        agrees && (segment.physical, segment.sequence) == (root.log.physical, root.log.sequence)
-    });
-    let segment = segment.ok_or_else(|| damaged(root_at, "F-8.7", "the log ends in two places"))?;
-    Ok(LogEnd {
-        segment: Arc::clone(segment),
-        offset: reference.replay_offset,
-        lsn: Lsn(reference.replay_lsn.0),
-        reserved: [root.reserved.next, root.reserved.after],
-    })
 }
 
 fn damaged(at: u64, clause: &'static str, what: &'static str) -> Error {

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use crate::cache::SegmentTable;
 use crate::error::Result;
 use crate::format::Lsn;
-use crate::format::checkpoint::{CatalogEntry, Checkpoint};
+use crate::format::checkpoint::{CatalogEntry, Checkpoint, Root, root_of as checkpoint_root};
+use crate::format::index_record::Reference;
 use crate::format::superblock::{CheckpointRef, Superblock};
 use crate::space::FreeSegments;
 use crate::storage::FailStop;
@@ -63,11 +64,11 @@ pub(crate) fn catalog_of(
     reference: &CheckpointRef,
 ) -> Result<Vec<CatalogEntry>> {
     let file = File { storage, len: storage.len()? };
-    let mut checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
-    Ok(checkpoint.catalog()?)
+    let checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
+    Ok(checkpoint.root().catalog.clone())
 }
 
-/// Which segments a checkpoint takes, where that much of it can be read.
+/// Which segments a checkpoint holds, where that much of it can be read.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) fn segments_of(
     storage: &FailStop,
@@ -76,7 +77,7 @@ pub(crate) fn segments_of(
 ) -> Result<Vec<u32>> {
     let file = File { storage, len: storage.len()? };
     let checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
-    Ok(checkpoint.segments().to_vec())
+    Ok(checkpoint.places().to_vec())
 }
 
 /// Whether a checkpoint can be read whole.
@@ -84,4 +85,10 @@ pub(crate) fn is_readable(storage: &FailStop, slot: &Superblock, reference: &Che
     const PAGE_SHIFT: u32 = 12;
     let len = storage.len();
     len.and_then(|len| checkpoint::load(storage, slot, len, reference, PAGE_SHIFT)).is_ok()
+}
+
+/// What the root of the checkpoint at `lsn` says that a record may be the last part of.
+pub(crate) fn root_of(storage: &FailStop, slot: &Superblock, lsn: Lsn, last: Reference) -> Result<Root> {
+    let file = File { storage, len: storage.len()? };
+    Ok(checkpoint_root(&file, slot.geometry, &slot.lineage, lsn, last)?)
 }

@@ -123,7 +123,7 @@ pub(crate) fn recover(
 //# checkpoint is not named any more, the place would be given out with the segment in it.
 /// The places of the log segments in place, and of the checkpoints.
 fn held(slot: &Superblock, accounts: &Accounts, checkpoints: &NamedCheckpoints) -> Result<BTreeSet<u32>> {
-    let mut held: BTreeSet<u32> = checkpoints.segments().collect();
+    let mut held = checkpoints.segments();
     for (sequence, account) in accounts.iter() {
         if !held.insert(account.physical) && !seeded::is_on(Bug::PlaceHeldTwice) {
             return Err(Corruption {

@@ -1,17 +1,17 @@
-//! A superblock put together where neither slot is valid: segment headers tell geometry and lineage, root pages tell which checkpoints there are.
+//! A superblock put together where neither slot is valid: segment headers tell geometry and lineage, roots tell which checkpoints there are.
 
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::format::checkpoint::root_of;
 use crate::format::frame::{SegmentSeed, parse_header};
-use crate::format::page::Page;
+use crate::format::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};
 use crate::format::segment::{SEGMENT_HEADER_LEN, SegmentHeader, SegmentKind};
 use crate::format::superblock::{CheckpointRef, FORMAT_MINOR, Superblock};
 use crate::format::{
     Geometry, Lineage, Lsn, SECTOR_DEFAULT, SECTOR_MAX, SECTOR_MIN, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN,
     SEGMENTS_START,
 };
+use crate::recovery;
 use crate::storage::FailStop;
 
 /// Where lineage ids stand in a segment header.
@@ -70,7 +70,7 @@ fn sightings(storage: &FailStop, file_len: u64) -> Result<Vec<Sighting>> {
         let have = storage.read_full(at, &mut bytes)?;
         for offset in (0..have).step_by(SEGMENT_BYTES_MIN as usize) {
             let Some(header) = bytes.get(offset..offset + SEGMENT_HEADER_LEN) else { break };
-            let kinds = [SegmentKind::Log, SegmentKind::Checkpoint];
+            let kinds = [SegmentKind::Log, SegmentKind::Index];
             if kinds.iter().any(|kind| header.starts_with(&kind.magic())) {
                 let from_start = at + offset as u64 - SEGMENTS_START;
                 found.extend(segment_lengths().filter_map(|len| sighting(header, from_start, len)));
@@ -144,7 +144,7 @@ fn sector(
     Ok(best.map_or(fallback, |(sector, _)| sector))
 }
 
-/// The two newest checkpoints whose root page is found.
+/// The two newest checkpoints whose root is found.
 fn checkpoints(
     storage: &FailStop,
     slot: &Superblock,
@@ -152,25 +152,27 @@ fn checkpoints(
 ) -> Result<[Option<CheckpointRef>; 2]> {
     let mut found: BTreeMap<Lsn, CheckpointRef> = BTreeMap::new();
     let geometry = slot.geometry;
-    for (physical, header) in headers.iter().filter(|(_, header)| header.kind == SegmentKind::Checkpoint) {
+    for (physical, header) in headers.iter().filter(|(_, header)| header.kind == SegmentKind::Index) {
         let mut bytes = vec![0; geometry.segment_bytes() as usize];
         let have = storage.read_full(geometry.segment_offset(*physical), &mut bytes)?;
         for offset in (geometry.data_start()..have as u32).step_by(8) {
-            let page = &bytes[offset as usize..have];
-            let Some(number) = Page::claimed_number(page) else { break };
-            let Ok(page) = Page::parse(page, &slot.lineage, header.first_lsn, number) else { continue };
-            let Some(root) = root_of(&page) else { continue };
+            let (lineage, physical) = (&slot.lineage, *physical);
+            let mut place = IndexPlace { lineage, physical, offset, lsn: header.first_lsn };
+            let record = IndexRecord::find(&bytes[offset as usize..have], &mut place);
+            let Ok((IndexRecord { kind: IndexRecordKind::Root, .. }, extent)) = record else { continue };
+            // Any part may be the last one: it is, where those before it make a map with it.
+            let (lsn, len, crc) = (place.lsn, extent.len as u32, extent.crc);
+            let reference = Reference { physical, offset, len, crc };
+            let Ok(root) = recovery::root_of(storage, slot, lsn, reference) else { continue };
             let reference = CheckpointRef {
-                lsn: header.first_lsn,
-                root_physical: *physical,
-                root_offset: offset,
-                root_crc: page.crc(),
+                lsn,
+                root: reference,
                 replay_physical: root.log.physical,
                 replay_sequence: root.log.sequence,
                 replay_offset: root.log.end,
-                replay_lsn: header.first_lsn,
+                replay_lsn: lsn,
             };
-            found.insert(reference.lsn, reference);
+            found.insert(lsn, reference);
         }
     }
     let mut newest = found.into_values().rev();

@@ -28,7 +28,7 @@ pub(super) fn sweep(source: &Source, known: &[(u32, u64)]) -> Result<Swept> {
     let candidates = Candidates::new(&headers, known);
     for physical in 0..count {
         match headers.get(&physical) {
-            Some(header) if header.kind == SegmentKind::Checkpoint => {}
+            Some(header) if header.kind == SegmentKind::Index => {}
             Some(header) if header.sequence > geometry.sequence_max() => {}
             Some(header) => {
                 swept.claim = swept.claim.max(header.durable_lsn);

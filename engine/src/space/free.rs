@@ -129,6 +129,11 @@ impl FreeSegments {
         self.end
     }
 
+    /// The lowest index that is free.
+    pub(crate) fn lowest(&self) -> u32 {
+        self.free.first().copied().unwrap_or(self.end)
+    }
+
     /// How many indexes below `len`, a count of segments, are free.
     pub(crate) fn within(&self, len: u32) -> u32 {
         self.free.range(..len).count() as u32 + len.saturating_sub(self.end)

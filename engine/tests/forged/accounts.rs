@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use holotype::format::Lsn;
 use holotype::format::body::encode_segment_freed;
-use holotype::format::checkpoint::{Checkpoint, PageSource, TableEntry};
+use holotype::format::checkpoint::TableEntry;
 use holotype::format::frame::FrameFlags;
 use holotype::format::record::Kind;
 use holotype::format::segment::{SegmentHeader, SegmentKind};
 use holotype::storage::MemoryStorage;
-use holotype::{Db, Durability, Error, Options, Result, Value, doc};
+use holotype::{Db, Durability, Error, Options, Value, doc};
 
 use super::forge::{End, Forge, Frame, n, nameless, options, put, read_all};
 
@@ -17,26 +17,9 @@ fn sizes() -> Options {
     options().segment_bytes(512).durability(Durability::Synced)
 }
 
-struct Bytes<'a>(&'a [u8]);
-
-impl PageSource for Bytes<'_> {
-    fn file_len(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn read_at(&self, at: u64, out: &mut [u8]) -> Result<()> {
-        out.copy_from_slice(&self.0[at as usize..][..out.len()]);
-        Ok(())
-    }
-}
-
 /// The segment table of the newest checkpoint.
 fn table(bytes: &[u8]) -> Vec<TableEntry> {
-    let slot = Forge { bytes: bytes.to_vec() }.newest();
-    let newest = slot.checkpoints[0].expect("there is a checkpoint");
-    let source = Bytes(bytes);
-    let checkpoint = Checkpoint::open(&source, slot.geometry, &slot.lineage, &newest);
-    checkpoint.and_then(|mut checkpoint| checkpoint.table()).expect("it is sound")
+    Forge { bytes: bytes.to_vec() }.root(0).table
 }
 
 fn long(db: &Db, key: i64, len: usize) {
@@ -48,8 +31,8 @@ fn long(db: &Db, key: i64, len: usize) {
 #[derive(Debug, PartialEq, Eq)]
 struct Account {
     sequence: u64,
-    records: u64,
-    bytes: u64,
+    records: u32,
+    bytes: u32,
     live: Vec<(u32, u32)>,
 }
 
@@ -153,9 +136,8 @@ fn the_log_may_go_on_over_what_was_freed_when_replay_begins_and_not_over_what_wa
         store.open_with(&sizes()).map(|db| db.stats())
     };
     assert!(over(&store, freed.physical).is_ok(), "freed before the checkpoint");
-    // As CBOR: the highest byte first.
-    let of = |lsn: Lsn| [0x1b].into_iter().chain(lsn.0.to_le_bytes().into_iter().rev()).collect::<Vec<u8>>();
-    store.patch_table(&of(freed.freed), &of(newest.lsn));
+    let row = table(&store.bytes).iter().position(|entry| entry.sequence == freed.sequence);
+    store.change_row(row.expect("it is in the table"), 24, &newest.lsn.0.to_le_bytes());
     assert!(over(&store, freed.physical).is_ok(), "freed by the last commit of the checkpoint");
     // Another one is freed by the log behind the checkpoint.
     let in_use =

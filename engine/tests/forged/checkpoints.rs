@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use holotype::format::page::{Page, PageKind};
+use holotype::format::index_record::IndexRecordKind;
 use holotype::storage::MemoryStorage;
-use holotype::{Db, Error, Options, inspect, salvage_to};
+use holotype::{Db, Durability, Error, Options, inspect, salvage_to};
 
 use super::forge::{Forge, n, options, read_all};
 
@@ -24,9 +24,6 @@ fn with_checkpoints(count: i64) -> Forge {
     })
 }
 
-/// The first entry of the table, an array of nine, is of sequence 0 at index 0, one byte each.
-const FIRST_ENTRY: [u8; 3] = [0x89, 0, 0];
-
 //= spec/recovery.md#r-8-1-what-holds-a-place
 //# A reader MUST report corruption when a log segment in place and a checkpoint hold one index: once that
 //# checkpoint is not named any more, the place would be given out with the segment in it.
@@ -35,86 +32,86 @@ pub(crate) fn a_log_segment_in_the_place_of_the_checkpoint_before_is_damage() {
     let mut store = with_checkpoints(2);
     assert!(store.end().sequence > 1, "the first segment is not the one in which the log goes on");
     let [_, before] = store.newest().checkpoints;
-    let taken = u8::try_from(before.expect("there are two").root_physical).expect("a small store");
-    assert!((1..24).contains(&taken), "one byte in the table");
-    let place = |physical: u8| [FIRST_ENTRY[0], FIRST_ENTRY[1], physical];
-    store.patch_table(&FIRST_ENTRY, &place(taken));
+    let taken = before.expect("there are two").root.physical;
+    assert!(!store.root(0).segments.contains(&taken), "the newest has no record there");
+    store.change_row(0, 8, &taken.to_le_bytes());
     let refused = store.open_with(&sizes()).map(|db| db.stats());
     assert!(refused.is_err_and(|error| error.to_string().contains("in the place of")), "it is taken twice");
     // The same change to a place that nothing holds is not damage of this kind: the patch itself hinders nothing.
     let free = store.newest().geometry.segments_within(store.bytes.len() as u64);
     let mut elsewhere = store.lengthened(free + 1);
-    elsewhere.patch_table(&place(taken), &place(u8::try_from(free).expect("a small store")));
+    elsewhere.change_row(0, 8, &free.to_le_bytes());
     assert!(elsewhere.open_with(&sizes()).is_ok());
 }
 
-//= spec/format.md#f-8-6-segment-table-leaves
-//# A reader MUST take a checkpoint for damaged when two segments have one sequence or one physical index;
-//# when the arrays are out of order; when the first stretch does not begin at the first data byte with the
-//# first LSN; when a stretch begins, or the segment ends, outside of the segment's data; when a segment is
-//# freed above the LSN of the checkpoint, or stands where the checkpoint's list has one; and when one that
-//# is not freed lies beyond the end of the file.
+//= spec/format.md#f-8-6-segment-table
+//# A reader MUST take a checkpoint for damaged when one of the three is not whole rows; when rows are out of their order, or one stands twice; when a row of `stretches` or `live` names a sequence that `table` does not have; when two segments have one physical index; when the end of a segment is outside of its data;
+//# when a stretch begins at or before the first data byte, or behind the end of its segment; when a segment is freed above the LSN of the checkpoint, or stands in a place that the checkpoint holds (F-8.9); and when one that is not freed lies beyond the end of the file.
 #[test]
-pub(crate) fn a_first_stretch_that_begins_elsewhere_is_damage() {
-    let sound = with_checkpoints(1);
+pub(crate) fn a_stretch_that_begins_outside_of_its_segment_is_damage() {
+    let disk = with_checkpoints(1).disk();
+    let sound = {
+        let db =
+            Db::open_on(Arc::clone(&disk), &sizes().durability(Durability::Synced)).expect("it is sound");
+        db.collection("c").put(100, n(100)).expect("there is room");
+        db.checkpoint().expect("nothing hinders it");
+        Forge { bytes: read_all(&disk) }
+    };
     let report = sound.open_with(&sizes()).expect("it is sound").verify(true).expect("it can be read");
     assert!(report.is_clean(), "{:?}", report.problems);
-    // The pair of a stretch: an array of two, whose first is the offset of the first data byte, 64.
-    for (what, offset) in [("in the header", 56), ("behind the first data byte", 72)] {
+    let geometry = sound.newest().geometry;
+    for (what, offset) in [("in the header", 56), ("at the first data byte", geometry.data_start())] {
         let mut store = sound.clone();
-        store.patch_table(&[0x82, 0x18, 64], &[0x82, 0x18, offset]);
-        let db = store.open_with(&sizes()).expect("the log is read instead");
-        assert_eq!(db.collection("c").len().expect("it is there"), 10, "{what}");
+        store.change_root("stretches", |rows| rows[8..12].copy_from_slice(&offset.to_le_bytes()));
+        let db = store.open_with(&sizes()).expect("the checkpoint before serves instead");
+        assert_eq!(db.collection("c").len().expect("it is there"), 11, "{what}");
         let report = db.verify(true).expect("it can be read");
         assert!(
             report.problems.iter().any(|problem| problem.to_string().contains("F-8.6")),
             "{what}: {report:?}"
         );
-        // Without what the log says, nothing may be taken from such a checkpoint.
-        let at = store.newest().geometry.segment_offset(0) as usize + 64;
-        store.bytes[at] ^= 1;
-        let refused = store.open_with(&sizes()).map(|db| db.stats());
-        assert!(refused.is_err(), "{what}: {refused:?}");
     }
 }
 
-// spec: F-8.1. A lost write leaves what stood there before, under a checksum that was right.
+// spec: F-8.11. A lost write leaves what stood there before, under a checksum that was right.
 #[test]
 pub(crate) fn a_leaf_of_the_checkpoint_that_stood_in_the_same_place_is_damage() {
     let after = |rounds: i64| {
-        let store = Forge::of(&sizes(), |db: &Db| {
+        Forge::of(&sizes(), |db: &Db| {
             for round in 0..rounds {
-                db.collection("c").put(1, n(round)).expect("there is room");
+                db.collection("c").put(1, n(round % 10)).expect("there is room");
                 db.checkpoint().expect("nothing hinders it");
             }
-        });
-        let root = store.newest().checkpoints[0].expect("it was taken");
-        (store, (root.root_physical, root.root_offset))
+        })
     };
-    let (mut store, place) = after(9);
-    let (former, _) =
-        (1..9).rev().map(after).find(|(_, before)| *before == place).expect("places are used again");
-    // The first page of a checkpoint is the only leaf of its collection.
-    let at = store.newest().geometry.segment_offset(place.0) as usize + 64;
-    let lsn = former.newest().checkpoints[0].expect("it was taken").lsn;
-    let leaf = Page::parse(&former.bytes[at..], &former.newest().lineage, lsn, 0).expect("it is sound");
-    assert_eq!(leaf.header().kind, PageKind::Primary);
-    let leaf = at..at + leaf.page_len();
-    assert_ne!(store.bytes[leaf.clone()], former.bytes[leaf.clone()]);
-    store.bytes[leaf.clone()].copy_from_slice(&former.bytes[leaf]);
+    // The only leaf of the newest checkpoint.
+    let leaf = |store: &Forge| {
+        let lsn = store.newest().checkpoints[0].expect("it was taken").lsn;
+        let leaves = store.index_records(lsn, IndexRecordKind::Leaf);
+        assert_eq!(leaves.len(), 1);
+        let (_, bytes) = store.index_record(leaves[0], lsn);
+        (leaves[0], bytes.to_vec())
+    };
+    let rounds = 40;
+    let mut store = after(rounds);
+    let (place, newest) = leaf(&store);
+    let former = (1..rounds).rev().map(|rounds| leaf(&after(rounds))).find(|(before, bytes)| {
+        (before.physical, before.offset, before.len) == (place.physical, place.offset, place.len)
+            && *bytes != newest
+    });
+    let (_, former) = former.expect("places are used again");
+    let at = place.at(store.newest().geometry) as usize;
+    store.bytes[at..at + former.len()].copy_from_slice(&former);
     let db = store.open_with(&sizes()).expect("the checkpoint before serves instead");
     let found = db.collection("c").get(1).expect("it can be read").expect("it is there");
-    assert_eq!(found.to_document().expect("it is sound"), n(8));
+    assert_eq!(found.to_document().expect("it is sound"), n((rounds - 1) % 10));
 }
 
 // spec: P-3.6
 #[test]
 fn a_segment_that_is_said_to_be_freed_and_has_live_records_is_a_problem() {
     let mut store = with_checkpoints(1);
-    // The first stretch: at 64, with the first LSN, of incarnation 1 and count 1. Behind it stands when the segment was freed.
-    let stretch = [0x82, 0x18, 64, 0x1b, 0, 0, 0, 1, 0, 0, 0, 1];
-    let freed_at = |count: u8| [&stretch[..], &[count]].concat();
-    store.patch_table(&freed_at(0), &freed_at(1));
+    store.change_row(0, 24, &1_u64.to_le_bytes());
     let db = store.open_with(&sizes()).expect("a reader trusts the accounts");
     let report = db.verify(true).expect("it can be read");
     assert!(
@@ -123,19 +120,12 @@ fn a_segment_that_is_said_to_be_freed_and_has_live_records_is_a_problem() {
     );
 }
 
-/// The first sector of a page of this kind of the newest checkpoint is damaged, or of the one before.
-fn damage(store: &mut Forge, which: usize, kind: PageKind) {
+/// A record of this kind of the newest checkpoint is damaged, or of the one before.
+fn damage(store: &mut Forge, which: usize, kind: IndexRecordKind) {
     let slot = store.newest();
     let lsn = slot.checkpoints[which].expect("it is named").lsn;
-    for at in (0..store.bytes.len()).step_by(8) {
-        let Some(number) = Page::claimed_number(&store.bytes[at..]) else { continue };
-        let page = Page::parse(&store.bytes[at..], &slot.lineage, lsn, number);
-        if page.is_ok_and(|page| page.header().kind == kind) {
-            store.bytes[at + 40] ^= 1;
-            return;
-        }
-    }
-    panic!("there is no such page");
+    let at = store.index_records(lsn, kind).first().expect("there is one").at(slot.geometry) as usize;
+    store.bytes[at + 8] ^= 1;
 }
 
 #[test]
@@ -151,12 +141,12 @@ fn a_checkpoint_of_an_earlier_life_takes_its_segments() {
 #[test]
 fn what_is_wrong_with_a_checkpoint_as_a_whole_is_said_of_its_root() {
     let mut store = with_checkpoints(1);
-    store.patch_table(&[0x82, 0x18, 64], &[0x82, 0x18, 72]);
+    store.change_row(0, 12, &56_u32.to_le_bytes());
     let slot = store.newest();
     let root = slot.checkpoints[0].expect("there is one");
     let inspector = inspect::open_on(store.disk()).expect("it can be read");
     let Some(Error::Corrupt(fault)) = &inspector.checkpoints()[0].problem else { panic!("it is damaged") };
-    assert_eq!(fault.at, slot.geometry.segment_offset(root.root_physical) + u64::from(root.root_offset));
+    assert_eq!(fault.at, root.root.at(slot.geometry));
 }
 
 //= spec/space.md#p-10-2-what-it-holds
@@ -174,7 +164,7 @@ fn a_backup_names_a_damaged_checkpoint_no_more() {
     let [newest, before] = store.newest().checkpoints.map(|named| named.map(|named| named.lsn));
     assert!(before.is_some() && before < newest);
     assert_eq!(named(&store), [newest, before]);
-    damage(&mut store, 1, PageKind::Primary);
+    damage(&mut store, 1, IndexRecordKind::Leaf);
     assert_eq!(named(&store), [newest, newest]);
 }
 
@@ -188,7 +178,7 @@ fn salvage_learns_names_from_a_checkpoint_whose_trees_are_damaged() {
         db.checkpoint().expect("nothing hinders it");
         (10..=12).for_each(|key| db.collection("late").put(key, n(key)).expect("there is room"));
     });
-    damage(&mut store, 0, PageKind::Primary);
+    damage(&mut store, 0, IndexRecordKind::Leaf);
     let late = |store: &Forge| {
         let report = salvage_to(store.disk(), Arc::new(MemoryStorage::new())).expect("there is much");
         report.collections.into_iter().find(|collection| collection.name == "late").map(|late| late.documents)
@@ -198,6 +188,6 @@ fn salvage_learns_names_from_a_checkpoint_whose_trees_are_damaged() {
     let at = store.bytes.windows(4).position(|bytes| bytes == b"late").expect("it is there");
     store.bytes[at] ^= 1;
     assert_eq!(late(&store), Some(12), "the checkpoint says so");
-    damage(&mut store, 0, PageKind::Catalog);
+    damage(&mut store, 0, IndexRecordKind::Root);
     assert_eq!(late(&store), None, "nothing says so");
 }

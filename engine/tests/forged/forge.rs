@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
+use holotype::format::checkpoint::{Checkpoint, IndexSource, Root};
 use holotype::format::checksum::{crc, crc_append};
 use holotype::format::frame::{
     CLAIMS_NOTHING, FRAME_HEADER_LEN, FrameFlags, FrameHeader, SegmentSeed, parse_header_at, write_header,
 };
-use holotype::format::page::{Page, PageKind};
+use holotype::format::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};
 use holotype::format::record::{self, Kind, RecordParts, RecordSeed};
 use holotype::format::segment::{SegmentHeader, SegmentKind};
 use holotype::format::superblock::{SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, parse_slot};
 use holotype::format::{Lsn, round_up_8};
 use holotype::storage::{MemoryStorage, Storage};
-use holotype::{Background, Db, Document, Durability, Error, KeyRef, Options, Result, doc};
+use holotype::{Background, Db, Document, Durability, Error, KeyRef, Options, Result, Value, doc};
 
 pub(crate) fn options() -> Options {
     Options::new().sector(64).segment_bytes(4096).seed(7).background(Background::Manual)
@@ -20,6 +21,20 @@ pub(crate) fn options() -> Options {
 
 pub(crate) fn n(value: i64) -> Document {
     doc! { "n": value }
+}
+
+/// A file for who reads checkpoints.
+struct Bytes<'a>(&'a [u8]);
+
+impl IndexSource for Bytes<'_> {
+    fn file_len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, at: u64, out: &mut [u8]) -> Result<()> {
+        out.copy_from_slice(&self.0[at as usize..][..out.len()]);
+        Ok(())
+    }
 }
 
 /// Where the log ends.
@@ -211,24 +226,102 @@ impl Forge {
         slot[508..].copy_from_slice(&sum.to_le_bytes());
     }
 
-    /// Changes the first such bytes in the segment table of the newest checkpoint, and makes the page's checksum right.
-    pub(crate) fn patch_table(&mut self, old: &[u8], new: &[u8]) {
+    /// The root of the newest checkpoint, or of the one before.
+    pub(crate) fn root(&self, position: usize) -> Root {
         let slot = self.newest();
-        let checkpoint = slot.checkpoints[0].expect("there is a checkpoint").lsn;
-        for at in (0..self.bytes.len()).step_by(8) {
-            let number = Page::claimed_number(&self.bytes[at..]);
-            let page = number.map(|number| Page::parse(&self.bytes[at..], &slot.lineage, checkpoint, number));
-            let Some(Ok(page)) = page else { continue };
-            let (header, end) = (*page.header(), at + page.page_len());
-            let within = page.entries().windows(old.len()).position(|bytes| bytes == old);
-            if let Some(within) = within.filter(|_| header.kind == PageKind::SegmentTable) {
-                let start = end - page.entries().len() + within;
-                self.bytes[start..start + new.len()].copy_from_slice(new);
-                header.seal(&mut self.bytes[at..end], &slot.lineage, checkpoint);
-                return;
+        let reference = slot.checkpoints[position].expect("it is named");
+        let source = Bytes(&self.bytes);
+        let checkpoint = Checkpoint::open(&source, slot.geometry, &slot.lineage, &reference);
+        checkpoint.expect("it is sound").root().clone()
+    }
+
+    /// Changes bytes in a row of the segment table of the newest checkpoint.
+    pub(crate) fn change_row(&mut self, row: usize, at: usize, with: &[u8]) {
+        self.change_root("table", |table| {
+            table[row * 40 + at..][..with.len()].copy_from_slice(with);
+        });
+    }
+
+    /// Changes a byte string in the root of the newest checkpoint, which is as long as it was, and makes all checksums right.
+    pub(crate) fn change_root(&mut self, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
+        let slot = self.newest();
+        let newest = slot.checkpoints[0].expect("there is a checkpoint");
+        let mut parts = vec![newest.root];
+        let mut map = Vec::new();
+        // Numbers have one byte here.
+        loop {
+            let last = *parts.last().expect("there is one");
+            let (record, _) = self.index_record(last, newest.lsn);
+            let mut rest = &record.body[1..];
+            let before = (record.body[0] > 0).then(|| Reference::take(&mut rest).expect("one is due"));
+            map = [rest, &map].concat();
+            match before {
+                Some(before) => parts.push(before),
+                None => break,
             }
         }
-        panic!("the table has no such bytes");
+        let mut root = Document::decode(&map).expect("a map is a document");
+        let Some(Value::Bytes(mut bytes)) = root.remove(name) else { panic!("{name} is a byte string") };
+        change(&mut bytes);
+        root.insert(name, Value::Bytes(bytes));
+        let changed = root.encode();
+        assert_eq!(changed.len(), map.len(), "what stands behind it stays where it is");
+        let mut rest = &changed[..];
+        let mut before: Option<Reference> = None;
+        for (number, mut part) in (0..).zip(parts.into_iter().rev()) {
+            let mut body = vec![number];
+            if let Some(before) = before {
+                before.put(&mut body);
+            }
+            let (record, _) = self.index_record(part, newest.lsn);
+            let (piece, behind) = rest.split_at(record.body.len() - body.len());
+            rest = behind;
+            body.extend_from_slice(piece);
+            let (commit, mut bytes) = (record.commit, Vec::new());
+            let kind = IndexRecordKind::Root;
+            let (physical, offset, lineage, lsn) = (part.physical, part.offset, &slot.lineage, newest.lsn);
+            let place = IndexPlace { lineage, physical, offset, lsn };
+            part.crc = IndexRecord { kind, collection: 0, commit, body: &body }.encode(&place, &mut bytes);
+            let at = part.at(slot.geometry) as usize;
+            self.bytes[at..at + bytes.len()].copy_from_slice(&bytes);
+            before = Some(part);
+        }
+        self.change_newest(|slot| {
+            let newest = slot.checkpoints[0].as_mut().expect("there is a checkpoint");
+            newest.root = before.expect("there is one");
+        });
+    }
+
+    /// The record that a reference leads to, of the checkpoint at `lsn`; and its bytes.
+    pub(crate) fn index_record(&self, reference: Reference, lsn: Lsn) -> (IndexRecord<'_>, &[u8]) {
+        let slot = self.newest();
+        let Reference { physical, offset, len, .. } = reference;
+        let bytes = &self.bytes[reference.at(slot.geometry) as usize..][..len as usize];
+        let place = IndexPlace { lineage: &slot.lineage, physical, offset, lsn };
+        (IndexRecord::parse(bytes, &place).expect("it is sound").0, bytes)
+    }
+
+    /// The index records of one kind that the checkpoint at `lsn` wrote.
+    pub(crate) fn index_records(&self, lsn: Lsn, kind: IndexRecordKind) -> Vec<Reference> {
+        let (slot, mut found) = (self.newest(), Vec::new());
+        for physical in 0..slot.geometry.segments_within(self.bytes.len() as u64) {
+            let Some(header) = self.header(physical).filter(|header| header.kind == SegmentKind::Index)
+            else {
+                continue;
+            };
+            for offset in (slot.geometry.data_start()..slot.geometry.segment_bytes()).step_by(8) {
+                let rest = &self.bytes[self.segment_at(physical)..][..slot.geometry.segment_bytes() as usize];
+                let mut place =
+                    IndexPlace { lineage: &slot.lineage, physical, offset, lsn: header.first_lsn };
+                let record = IndexRecord::find(&rest[offset as usize..], &mut place);
+                if let Ok((record, extent)) = record
+                    && (place.lsn, record.kind) == (lsn, kind)
+                {
+                    found.push(Reference { physical, offset, len: extent.len as u32, crc: extent.crc });
+                }
+            }
+        }
+        found
     }
 
     fn segment_at(&self, physical: u32) -> usize {

@@ -1,4 +1,4 @@
-//! A store of format 1.0, as its last program wrote it: refused by name, and left as it is.
+//! Stores of former formats, as their last programs wrote them: refused by name, and left as they are.
 
 use std::sync::Arc;
 
@@ -8,8 +8,12 @@ use holotype::{Db, Error};
 
 use super::forge::{Forge, options};
 
-fn former() -> Forge {
-    Forge { bytes: include_bytes!("../fixtures/format-1.0.holo").to_vec() }
+fn formers() -> [(u16, Forge); 2] {
+    let forge = |bytes: &[u8]| Forge { bytes: bytes.to_vec() };
+    [
+        (1, forge(include_bytes!("../fixtures/format-1.0.holo"))),
+        (2, forge(include_bytes!("../fixtures/format-2.0.holo"))),
+    ]
 }
 
 //= spec/versions.md#c-2-6-older-major
@@ -17,14 +21,20 @@ fn former() -> Forge {
 //# that the file is corrupt.
 #[test]
 fn a_file_of_an_older_format_is_refused_by_name_and_never_as_corrupt() {
-    let mut stores = vec![former()];
+    for (of, former) in formers() {
+        refused(of, &former);
+    }
+}
+
+fn refused(of: u16, former: &Forge) {
+    let mut stores = vec![former.clone()];
     // One slot that is whole says it.
     for at in SLOT_OFFSETS {
-        let mut damaged = former();
+        let mut damaged = former.clone();
         damaged.bytes[at as usize + 200] ^= 1;
         stores.push(damaged);
     }
-    let mut later = former();
+    let mut later = former.clone();
     let last = later.bytes.len() - 1;
     later.bytes[16_384..last].fill(0xff);
     stores.push(later);
@@ -32,11 +42,16 @@ fn a_file_of_an_older_format_is_refused_by_name_and_never_as_corrupt() {
         store.assert_older("opened for writing");
         let told = |result: Result<(), Error>, by: &str| {
             let Err(error) = result else { panic!("{by} took it") };
-            assert!(matches!(error, Error::OlderFormat { major: 1, minor: 0 }), "{by}: {error:?}");
+            assert!(
+                matches!(error, Error::OlderFormat { major, minor: 0 } if major == of),
+                "{by}: {error:?}"
+            );
             assert_eq!(
                 error.to_string(),
-                "the file has format 1.0, which this version does not read any more; \
-                 export it with the version that wrote it, and import that into a new store"
+                format!(
+                    "the file has format {of}.0, which this version does not read any more; \
+                     export it with the version that wrote it, and import that into a new store"
+                )
             );
         };
         told(Db::open_on(store.disk(), &options().read_only(true)).map(drop), "a reader");

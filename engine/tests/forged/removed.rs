@@ -20,11 +20,11 @@ fn without_its_rule_each_scenario_is_red() {
         (Bug::ClaimsOfFirstSuccessorAlone, claims::where_no_successor_is_named_all_headers_are_looked_at),
         (Bug::PlaceHeldTwice, checkpoints::a_log_segment_in_the_place_of_the_checkpoint_before_is_damage),
         (
-            Bug::PageOfAnyCheckpoint,
+            Bug::RecordOfAnyCheckpoint,
             checkpoints::a_leaf_of_the_checkpoint_that_stood_in_the_same_place_is_damage,
         ),
         (Bug::ReplacedNotCompared, replaced::a_record_names_the_version_that_its_key_has_by_then),
-        (Bug::StretchesAnywhere, checkpoints::a_first_stretch_that_begins_elsewhere_is_damage),
+        (Bug::StretchesAnywhere, checkpoints::a_stretch_that_begins_outside_of_its_segment_is_damage),
     ];
     for (bug, scenario) in scenarios {
         assert_noticed(bug, scenario);

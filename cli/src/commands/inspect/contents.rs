@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use holotype::KeyRef;
-use holotype::format::page::PageKind;
+use holotype::format::index_record::IndexRecordKind;
 use holotype::format::record::Kind;
 use holotype::format::segment::{SegmentHeader, SegmentKind};
-use holotype::inspect::{Fate, FrameView, Inspector, PageView, RecordView, SegmentView};
+use holotype::inspect::{Fate, FrameView, IndexRecordView, Inspector, RecordView, SegmentView};
 use serde::Serialize;
 
 use super::Depth;
@@ -25,11 +25,11 @@ pub(super) struct Segment {
     pub(super) bytes: BTreeMap<&'static str, u64>,
     pub(super) unreadable: u64,
     pub(super) frame_count: usize,
-    pub(super) page_count: usize,
+    pub(super) index_record_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) frames: Option<Vec<Frame>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) pages: Option<Vec<Page>>,
+    pub(super) index_records: Option<Vec<IndexRecord>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -101,17 +101,13 @@ pub(super) enum Key {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Page {
+pub(super) struct IndexRecord {
     pub(super) offset: u32,
     pub(super) len: u32,
     pub(super) crc: u32,
-    pub(super) number: u32,
-    pub(super) tree: u32,
     pub(super) kind: &'static str,
-    pub(super) level: u8,
-    pub(super) entry_count: u32,
-    pub(super) lower_fence_len: u32,
-    pub(super) upper_fence_len: u32,
+    pub(super) collection: u32,
+    pub(super) lsn: LsnPair,
 }
 
 impl Segment {
@@ -133,9 +129,10 @@ impl Segment {
             bytes,
             unreadable: view.unreadable,
             frame_count: view.frames.len(),
-            page_count: view.pages.len(),
+            index_record_count: view.index_records.len(),
             frames: (depth >= Depth::Frames).then(frames),
-            pages: (depth >= Depth::Frames).then(|| view.pages.iter().map(Page::of).collect()),
+            index_records: (depth >= Depth::Frames)
+                .then(|| view.index_records.iter().map(IndexRecord::of).collect()),
         }
     }
 }
@@ -145,7 +142,7 @@ impl Header {
         Header {
             kind: match header.kind {
                 SegmentKind::Log => "log",
-                SegmentKind::Checkpoint => "checkpoint",
+                SegmentKind::Index => "index",
             },
             sequence: header.sequence,
             first_lsn: pair(header.first_lsn),
@@ -227,26 +224,19 @@ impl std::fmt::Display for Key {
     }
 }
 
-impl Page {
-    fn of(view: &PageView) -> Page {
-        Page {
+impl IndexRecord {
+    fn of(view: &IndexRecordView) -> IndexRecord {
+        IndexRecord {
             offset: view.offset,
             len: view.len,
             crc: view.crc,
-            number: view.header.number,
-            tree: view.header.tree,
-            kind: match view.header.kind {
-                PageKind::Root => "root",
-                PageKind::Catalog => "catalog",
-                PageKind::SegmentTable => "segment_table",
-                PageKind::Primary => "primary",
-                PageKind::SegmentList => "segment_list",
-                PageKind::Indexes => "indexes",
+            kind: match view.kind {
+                IndexRecordKind::Leaf => "leaf",
+                IndexRecordKind::Directory => "directory",
+                IndexRecordKind::Root => "root",
             },
-            level: view.header.level,
-            entry_count: view.header.entry_count,
-            lower_fence_len: view.header.lower_fence_len,
-            upper_fence_len: view.header.upper_fence_len,
+            collection: view.collection,
+            lsn: pair(view.lsn),
         }
     }
 }

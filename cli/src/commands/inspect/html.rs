@@ -44,7 +44,7 @@ struct Drawn {
     /// Offset, length, and what it is.
     records: Vec<(u32, usize, String)>,
     /// Offset, length, and what it is.
-    pages: Vec<(u32, u32, String)>,
+    index: Vec<(u32, u32, String)>,
 }
 
 /// Offset, length, LSN, number of records, standing, and whether it is whole: a list too.
@@ -107,7 +107,7 @@ fn draw(subject: &Subject<'_>, view: &SegmentView, left: &mut usize) -> Drawn {
         extents: Vec::new(),
         frames: Vec::new(),
         records: Vec::new(),
-        pages: Vec::new(),
+        index: Vec::new(),
     };
     drawn.extents = view.extents.iter().map(|extent| (extent.len, extent.usage.index())).collect();
     if drawn.extents.len() > *left {
@@ -122,10 +122,9 @@ fn draw(subject: &Subject<'_>, view: &SegmentView, left: &mut usize) -> Drawn {
             .collect();
     }
     *left = left.saturating_sub(drawn.extents.len());
-    for page in Segment::of(inspector, view, Depth::Frames).pages.unwrap_or_default() {
-        let what =
-            format!("{} page {}, level {}, {} entries", page.kind, page.number, page.level, page.entry_count);
-        drawn.pages.push((page.offset, page.len, what));
+    for record in Segment::of(inspector, view, Depth::Frames).index_records.unwrap_or_default() {
+        let what = format!("{} of commit {:?}", record.kind, record.lsn);
+        drawn.index.push((record.offset, record.len, what));
     }
     for found in view.frames.iter().take(*left) {
         let header = &found.frame.header;
@@ -137,7 +136,7 @@ fn draw(subject: &Subject<'_>, view: &SegmentView, left: &mut usize) -> Drawn {
         let records = inspector.records(view, found);
         drawn.records.extend(records.iter().map(|record| describe(&Record::of(record))));
     }
-    *left = left.saturating_sub(drawn.frames.len() + drawn.records.len() + drawn.pages.len());
+    *left = left.saturating_sub(drawn.frames.len() + drawn.records.len() + drawn.index.len());
     drawn
 }
 

@@ -76,6 +76,7 @@ pub(super) struct Reference {
     pub(super) root_physical: u32,
     pub(super) root_offset: u32,
     pub(super) root_crc: u32,
+    pub(super) root_len: u32,
     pub(super) replay_physical: u32,
     pub(super) replay_sequence: u64,
     pub(super) replay_offset: u32,
@@ -128,12 +129,9 @@ impl Head {
         let superblock = inspector.superblock();
         let geometry = superblock.geometry;
         let [a, b] = inspector.slots();
-        let root_at = |named: &CheckpointRef| {
-            geometry.segment_offset(named.root_physical) + u64::from(named.root_offset)
-        };
         let checkpoint = |view: &CheckpointView| Checkpoint {
             lsn: pair(view.reference.lsn),
-            root_at: root_at(&view.reference),
+            root_at: view.reference.root.at(geometry),
             segments: view.segments.clone(),
             problem: view.problem.as_ref().map(Error::to_string),
         };
@@ -201,9 +199,10 @@ impl Reference {
     fn of(named: &CheckpointRef) -> Reference {
         Reference {
             lsn: pair(named.lsn),
-            root_physical: named.root_physical,
-            root_offset: named.root_offset,
-            root_crc: named.root_crc,
+            root_physical: named.root.physical,
+            root_offset: named.root.offset,
+            root_crc: named.root.crc,
+            root_len: named.root.len,
             replay_physical: named.replay_physical,
             replay_sequence: named.replay_sequence,
             replay_offset: named.replay_offset,

@@ -4,7 +4,7 @@ use crate::exit::Result;
 use crate::output::Output;
 
 use super::Subject;
-use super::contents::{Frame, Page, Record, Replaced, Segment};
+use super::contents::{Frame, IndexRecord, Record, Replaced, Segment};
 use super::shape::{Checkpoint, Head, Recovery, Slot};
 
 pub(super) fn print(subject: &Subject<'_>) -> Result<()> {
@@ -23,8 +23,8 @@ pub(super) fn print(subject: &Subject<'_>) -> Result<()> {
                 output.line(&record_line(record))?;
             }
         }
-        for page in segment.pages.iter().flatten() {
-            output.line(&page_line(page))?;
+        for record in segment.index_records.iter().flatten() {
+            output.line(&index_record_line(record))?;
         }
     }
     output.finish()
@@ -101,7 +101,7 @@ fn segment_line(segment: &Segment) -> String {
         1 => format!(", 1 {name}"),
         count => format!(", {count} {name}s"),
     };
-    let holds = things(segment.frame_count, "frame") + &things(segment.page_count, "page");
+    let holds = things(segment.frame_count, "frame") + &things(segment.index_record_count, "index record");
     let unreadable = match segment.unreadable {
         0 => String::new(),
         bytes => format!(", {bytes} bytes refused by the disk"),
@@ -161,10 +161,10 @@ fn record_line(record: &Record) -> String {
     line
 }
 
-fn page_line(page: &Page) -> String {
-    let tree = if page.tree == 0 { String::new() } else { format!(" of {}", page.tree) };
+fn index_record_line(record: &IndexRecord) -> String {
+    let tree = if record.collection == 0 { String::new() } else { format!(" of {}", record.collection) };
     format!(
-        "  page {:<9} {:>7} bytes  {} {}{tree}, level {}: {} entries",
-        page.offset, page.len, page.number, page.kind, page.level, page.entry_count
+        "  index {:<9} {:>7} bytes  {}{tree}, of commit {:?}",
+        record.offset, record.len, record.kind, record.lsn
     )
 }

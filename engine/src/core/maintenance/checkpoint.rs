@@ -4,7 +4,7 @@ use crate::document::KeyRef;
 use crate::error::{Error, Result};
 use crate::format::Lsn;
 use crate::format::checkpoint::{
-    CatalogEntry, CheckpointWriter, Contents, IndexEntry, LogPosition, PageSink, Reserved, TableEntry,
+    CatalogEntry, IndexEntry, IndexSink, IndexWriter, LogPosition, OpenSegment, Reserved, Root, TableEntry,
     TreeWriter, Written,
 };
 use crate::format::superblock::CheckpointRef;
@@ -35,7 +35,7 @@ pub(crate) struct CheckpointJob {
     current: Option<(Item, Cursor, TreeWriter)>,
     catalog: Vec<CatalogEntry>,
     indexes: Vec<IndexEntry>,
-    writer: CheckpointWriter,
+    writer: IndexWriter,
 }
 
 /// What a tree is of.
@@ -50,16 +50,16 @@ enum Item {
 pub(crate) struct SealedCheckpoint {
     end: LogEnd,
     written: Written,
+    /// The segment that the next one may go on in.
+    open: Option<OpenSegment>,
 }
 
 impl SealedCheckpoint {
     fn reference(&self) -> CheckpointRef {
-        let SealedCheckpoint { end, written } = self;
+        let SealedCheckpoint { end, written, .. } = self;
         CheckpointRef {
             lsn: end.lsn,
-            root_physical: written.root_physical,
-            root_offset: written.root_offset,
-            root_crc: written.root_crc,
+            root: written.root,
             replay_physical: end.segment.physical,
             replay_sequence: end.segment.sequence,
             replay_offset: end.offset,
@@ -89,7 +89,7 @@ impl Core {
                 Ok(true) => {}
                 Ok(false) => return self.finish_checkpoint(job),
                 Err(error) => {
-                    self.give_up_checkpoint(job.writer.segments())?;
+                    self.give_up_checkpoint(job.writer.taken())?;
                     return Err(error);
                 }
             }
@@ -135,11 +135,12 @@ impl Core {
             current: None,
             catalog: Vec::new(),
             indexes: Vec::new(),
-            writer: CheckpointWriter::new(
+            writer: IndexWriter::new(
                 self.shared.log.geometry,
                 &writer.superblock.lineage,
                 end.lsn,
                 durable,
+                writer.open_segment(),
             ),
             end,
         }))
@@ -174,7 +175,7 @@ impl Core {
         Ok(true)
     }
 
-    /// The last steps: the rest of its pages, a sync, and then both slots name it.
+    /// The last steps: the rest of its records, a sync, and then both slots name it.
     pub(crate) fn finish_checkpoint(&self, job: CheckpointJob) -> Result<()> {
         let sealed = self.seal_checkpoint(job)?;
         let slots = if seeded::is_on(Bug::CheckpointInOneSlot) { 1 } else { 2 };
@@ -185,17 +186,15 @@ impl Core {
         self.publish_checkpoint(sealed)
     }
 
-    /// The rest of its pages, and a sync of all of them.
+    /// The rest of its records, and a sync of all of them.
     pub(crate) fn seal_checkpoint(&self, job: CheckpointJob) -> Result<SealedCheckpoint> {
-        let CheckpointJob { mut end, table, last_id, catalog, indexes, writer: mut pages, .. } = job;
+        let CheckpointJob { mut end, table, last_id, catalog, indexes, mut writer, .. } = job;
         if seeded::is_on(Bug::ReplayFromTheRoot) {
             end = LogEnd { lsn: end.lsn, ..self.writer()?.appender.end().clone() };
         }
         let kept = read(&self.shared.catalog).kept.clone();
-        let contents = Contents {
-            catalog: &catalog,
-            indexes: &indexes,
-            table: &table,
+        let root = Root {
+            lsn: end.lsn,
             last: last_id,
             log: LogPosition {
                 physical: end.segment.physical,
@@ -203,22 +202,26 @@ impl Core {
                 end: end.offset,
             },
             reserved: Reserved { next: end.reserved[0], after: end.reserved[1] },
-            kept: &kept,
+            segments: Vec::new(),
+            catalog,
+            indexes,
+            table,
+            kept,
         };
-        let sealed = pages.finish(&mut &*self, contents).and_then(|written| {
+        let sealed = writer.finish(&mut &*self, root).and_then(|written| {
             self.sync_checkpoint()?;
-            Ok(SealedCheckpoint { end, written })
+            Ok(SealedCheckpoint { end, written, open: writer.open() })
         });
         if sealed.is_err() {
-            self.give_up_checkpoint(pages.segments())?;
+            self.give_up_checkpoint(writer.taken())?;
         }
         sealed
     }
 
     //= spec/format.md#f-8-8-completeness
-    //# A writer MUST sync all pages of a checkpoint, and every log byte up to its LSN, before it writes a
+    //# A writer MUST sync all records of a checkpoint, and every log byte up to its LSN, before it writes a
     //# slot that names it.
-    /// One sync for the pages, and for the log up to what they are of.
+    /// One sync for the records, and for the log up to what they are of.
     fn sync_checkpoint(&self) -> Result<()> {
         if seeded::is_on(Bug::CheckpointNotSynced) {
             return Ok(());
@@ -282,9 +285,9 @@ impl Core {
     }
 
     //= spec/space.md#p-4-1-checkpoints
-    //# A place that a checkpoint held MUST NOT be given out before both slots that do not name it are
-    //# durable.
-    /// Both slots name it: what held the one before the last is free.
+    //# A place that a checkpoint held MUST NOT be given out before both slots are durable that name none which
+    //# holds it.
+    /// Both slots name it: of what the one before the last held, that is free which neither of the two holds.
     pub(crate) fn publish_checkpoint(&self, sealed: SealedCheckpoint) -> Result<()> {
         let mut writer = self.writer()?;
         let newest = sealed.reference();
@@ -322,10 +325,10 @@ impl Writer {
                 physical: account.physical,
                 first_lsn: segment.first_lsn(),
                 end: account.end.max(self.shared.log.geometry.data_start()),
-                stretches: stretches.map(|stretch| (stretch.offset, stretch.first_lsn)).collect(),
+                stretches: stretches.skip(1).map(|stretch| (stretch.offset, stretch.first_lsn)).collect(),
                 freed: account.freed,
-                records: account.records,
-                bytes: account.bytes,
+                records: u32::try_from(account.records).unwrap_or(u32::MAX),
+                bytes: u32::try_from(account.bytes).unwrap_or(u32::MAX),
                 live: live
                     .map(|(collection, count)| (*collection, u32::try_from(*count).unwrap_or(u32::MAX)))
                     .collect(),
@@ -355,15 +358,26 @@ impl Writer {
         };
         let is_early = seeded::is_on(Bug::CheckpointNotSynced) || seeded::is_on(Bug::CheckpointOfUnwritten);
         assert!(self.durable() >= newest.lsn || is_early, "the log is durable up to what a checkpoint is of");
+        if !seeded::is_on(Bug::OpenSegmentNotKept) {
+            // Whether or not the slot comes to be written, what it names is not written over.
+            self.open_index = sealed.open;
+        }
         self.place_slot(|slot| slot.checkpoints = [Some(newest), sound])?;
         self.half_published = true;
         Ok(())
     }
 
     //= spec/space.md#p-2-3-how-it-is-written
-    //# The pages go into segments of the checkpoint's own, which MUST be free (P-4) when they are given to
-    //# it, and MUST NOT be among those that its segment table names.
-    /// A free segment for a page of a checkpoint, within the file.
+    //# A writer SHOULD begin a checkpoint in another segment where a free place lies before the open one.
+    /// The segment in which the next checkpoint goes on, if it does.
+    fn open_segment(&self) -> Option<OpenSegment> {
+        self.open_index.filter(|open| open.physical < self.appender.free.lowest())
+    }
+
+    //= spec/space.md#p-2-3-how-it-is-written
+    //# A segment MUST be free (P-4) when it becomes the open one, and MUST NOT be among those that the
+    //# segment table of the checkpoint names.
+    /// A free segment for the records of a checkpoint, within the file.
     fn allocate(&mut self) -> Result<u32> {
         let physical = self.appender.free.take_for_good();
         let physical = physical.ok_or(Error::LimitReached { what: "physical segments of one file" })?;
@@ -385,7 +399,7 @@ fn catalog_entry(naming: &Naming) -> CatalogEntry {
         name: naming.name.clone(),
         next: documents.largest_id().unsigned_abs() + 1,
         count: documents.newest_len(),
-        tree: None,
+        tree: Vec::new(),
         kept: documents.kept.clone(),
     }
 }
@@ -398,7 +412,7 @@ fn index_entry(index: &Indexing) -> IndexEntry {
         of: index.of,
         definition: Arc::clone(&index.definition),
         count: if anew { 0 } else { index.entries().newest_len() },
-        tree: None,
+        tree: Vec::new(),
         anew,
         kept: index.entries().kept.clone(),
     }
@@ -421,8 +435,8 @@ impl Item {
     }
 }
 
-/// Where the pages go: the writer is held for a place, and not for what is written there.
-impl PageSink for &Core {
+/// Where the records go: the writer is held for a place, and not for what is written there.
+impl IndexSink for &Core {
     fn allocate(&mut self) -> Result<u32> {
         self.writer()?.allocate()
     }

@@ -246,7 +246,7 @@ impl Writer {
                 Top::Other
             }
             Some((sequence, _)) => Top::Sealed(sequence),
-            None if self.checkpoints.segments().any(|held| held == index) => Top::Checkpoint,
+            None if self.checkpoints.segments().contains(&index) => Top::Checkpoint,
             None => Top::Other,
         }
     }

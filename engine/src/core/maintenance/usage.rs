@@ -48,7 +48,7 @@ impl Writer {
             }
             usage.live += account.bytes_of(account.live_records(|id| current.contains(&id)));
         }
-        usage.checkpoints = self.checkpoints.segments().count() as u64;
+        usage.checkpoints = self.checkpoints.segments().len() as u64;
         usage.checkpoint_bytes = self.checkpoints.bytes();
         let within = self.shared.log.geometry.segments_within(self.file_len);
         usage.free = u64::from(self.appender.free.within(within));
@@ -78,7 +78,7 @@ pub struct Space {
     pub user_bytes: u64,
     /// Records that cleaning moved through this handle, in bytes.
     pub relocated_bytes: u64,
-    /// Pages of checkpoints written through this handle, in bytes.
+    /// Index records of checkpoints written through this handle, in bytes.
     pub checkpoint_written_bytes: u64,
     /// Segments that hold something that cannot be read, and are therefore not cleaned.
     pub unreadable_segments: u64,

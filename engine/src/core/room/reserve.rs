@@ -11,8 +11,8 @@ pub(super) const SMALL_RESERVE: u64 = 16 << 10;
 /// This share of the log is left for what is moved.
 const RELOCATION_SHARE: u64 = 32;
 
-/// Header and fences of a page, and what is left over at its end.
-const PAGE_OVERHEAD: u64 = 96;
+/// What an index record has beside its entries, in it and in the directory, and what is left over at its end.
+const RECORD_OVERHEAD: u64 = 96;
 /// What a log segment takes in the table, and a collection in the catalog.
 const TABLE_ENTRY_BYTES: u64 = 64;
 const CATALOG_ENTRY_BYTES: u64 = 128;
@@ -123,14 +123,14 @@ impl Writer {
         let last = self.checkpoints.newest_bytes();
         let entries =
             documents * entry + self.accounts.count() * TABLE_ENTRY_BYTES + collections * CATALOG_ENTRY_BYTES;
-        let page = geometry.page_len_max() as u64;
-        let pages = entries.div_ceil(page.saturating_sub(PAGE_OVERHEAD).max(PAGE_OVERHEAD));
-        // The branches above them, the list of the segments, and the root.
-        let all = entries + entries / 8 + (pages + 3) * PAGE_OVERHEAD;
+        let record = geometry.index_record_len_written() as u64;
+        let records = entries.div_ceil(record.saturating_sub(RECORD_OVERHEAD).max(RECORD_OVERHEAD));
+        // A leaf and a directory page of each collection, and the root.
+        let all = entries + entries / 8 + (records + 2 * collections + 3) * RECORD_OVERHEAD;
         let all = all.max(last + last / 8);
-        // Of each segment but the last, less than a page is left over; and of two in a row, at least half is used.
+        // Of each segment but the last, less than a record is left over; and of two in a row, at least half is used.
         let room = u64::from(geometry.segment_bytes() - geometry.data_start());
-        let segments = match room - page {
+        let segments = match room - record {
             _ if all <= room => 1,
             0 => (2 * all).div_ceil(room),
             used => all.div_ceil(used).min((2 * all).div_ceil(room)),

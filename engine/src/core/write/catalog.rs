@@ -253,16 +253,16 @@ impl WriteTxn {
     }
 
     //= spec/index.md#i-1-4-limits-of-definitions
-    //# A definition MUST fit into a page of the store with its name (F-8.10).
-    /// Refuses a definition that no page of a checkpoint has room for.
+    //# A definition MUST fit into an index record of the store with its name (F-8.11).
+    /// Refuses a definition that no index record has room for.
     pub(crate) fn check_definition(&self, definition: &StoredDefinition) -> Result<()> {
-        let (len, max) = (IndexEntry::len_max(definition), self.shared.log.geometry.page_len_max());
+        let (len, max) = (IndexEntry::len_max(definition), self.shared.log.geometry.index_record_len_max());
         if len <= max {
             return Ok(());
         }
         Err(Error::InvalidIndex {
             index: definition.definition.name().to_owned(),
-            what: format!("its definition takes {len} bytes, and a page of this store has {max}"),
+            what: format!("its definition takes {len} bytes, and an index record of this store has {max}"),
         })
     }
 }

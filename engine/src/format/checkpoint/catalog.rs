@@ -1,7 +1,6 @@
-//! Catalog leaves: a collection's name, its counters and its tree (F-8.5).
+//! The catalog: a collection's name, its counters and its tree (F-8.5).
 
-use super::map::{MapWriter, read_map, uint32};
-use super::pointer::PagePointer;
+use super::map::{MapWriter, bytes, read_map, uint32};
 use crate::document::Document;
 use crate::document::cbor::encode;
 use crate::document::cbor::head::Reader;
@@ -26,8 +25,8 @@ pub struct CatalogEntry {
     pub next: u64,
     /// How many live documents it has.
     pub count: u64,
-    /// The top of its tree; none where it has no documents.
-    pub tree: Option<PagePointer>,
+    /// Directory entries that lead to the directory pages of its tree; empty where it has no documents.
+    pub tree: Vec<u8>,
     /// The fields that this version does not know (F-7.3).
     pub kept: Document,
 }
@@ -40,15 +39,13 @@ impl CatalogEntry {
             (1..=NEXT_MAX).contains(&self.next),
             "ids to issue are above 0, and within 63 bits or exhausted"
         );
-        assert_eq!(self.count == 0, self.tree.is_none(), "a tree is of the documents that are counted");
+        assert_eq!(self.count == 0, self.tree.is_empty(), "a tree is of the documents that are counted");
         let mut map = MapWriter::default();
         map.uint("id", self.id.into());
         map.field("name", |out| encode::text(out, &self.name));
         map.uint("next", self.next);
         map.uint("count", self.count);
-        if let Some(tree) = self.tree {
-            map.field("tree", |out| tree.encode(out));
-        }
+        map.field("tree", |out| encode::bytes(out, &self.tree));
         map.encode(&self.kept)
     }
 
@@ -64,20 +61,21 @@ impl CatalogEntry {
                 "name" => name = Some(reader.name()?.to_owned()),
                 "next" => next = Some(reader.uint()?),
                 "count" => count = Some(reader.uint()?),
-                "tree" => tree = Some(PagePointer::decode(reader)?),
+                "tree" => tree = Some(bytes(reader)?),
                 _ => return Ok(false),
             }
             Ok(true)
         };
         let kept = read_map(reader, read, &KNOWN_KEYS)?;
-        let (Some(id), Some(name), Some(next), Some(count)) = (id, name, next, count) else {
+        let (Some(id), Some(name), Some(next), Some(count), Some(tree)) = (id, name, next, count, tree)
+        else {
             return Err(CatalogFault::Malformed("a collection lacks one of its fields"));
         };
         // spec: F-7.2, F-8.5.
         let is_sound = id > 0
             && (1..=NAME_LEN_MAX).contains(&name.len())
             && (1..=NEXT_MAX).contains(&next)
-            && (count == 0) == tree.is_none();
+            && (count == 0) == tree.is_empty();
         if !is_sound {
             return Err(CatalogFault::Malformed("a collection that cannot be"));
         }

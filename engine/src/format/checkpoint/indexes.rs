@@ -1,17 +1,18 @@
-//! Index leaves: an index of a collection, its definition and its tree (F-8.10).
+//! The indexes: an index of a collection, its definition and its tree (F-8.10).
 
-use super::map::{MapWriter, read_map, uint32};
-use super::pointer::PagePointer;
+use super::map::{MapWriter, bytes, read_map, uint32};
 use crate::document::cbor::head::Reader;
 use crate::document::cbor::{decode, encode};
 use crate::document::{DEPTH_MAX, Document, Value};
 use crate::format::catalog::CatalogFault;
 use crate::format::definition::StoredDefinition;
-use crate::format::page::PAGE_HEADER_LEN;
+use crate::format::index_record::INDEX_RECORD_OVERHEAD_MAX;
 use crate::sync::Arc;
 
 const KNOWN_KEYS: [&str; 7] = ["id", "of", "index", "count", "tree", "anew", "required"];
 
+/// Three varints and a checksum.
+const REFERENCE_LEN_MAX: usize = 5 + 4 + 3 + 4;
 /// The CBOR of true.
 const TRUE: u8 = 0xF5;
 
@@ -28,8 +29,8 @@ pub struct IndexEntry {
     pub definition: Arc<StoredDefinition>,
     /// How many entries it has.
     pub count: u64,
-    /// The top of its tree; none where it has no entries.
-    pub tree: Option<PagePointer>,
+    /// Directory entries that lead to the directory pages of its tree; empty where it has no entries.
+    pub tree: Vec<u8>,
     /// Whether its entries are not here, and are to be made from the documents.
     pub anew: bool,
     /// The fields that this version does not know (F-7.3).
@@ -37,26 +38,25 @@ pub struct IndexEntry {
 }
 
 impl IndexEntry {
-    /// How long a page is at most that has an index of this definition alone.
+    /// How long an index record is at most that has an index of this definition, and one reference, alone.
     #[must_use]
     pub fn len_max(definition: &StoredDefinition) -> usize {
-        let tree = Some(PagePointer { number: u32::MAX, physical: u32::MAX, offset: u32::MAX });
         let definition = Arc::new(StoredDefinition::clone(definition));
         let longest = IndexEntry {
             id: u32::MAX,
             of: u32::MAX,
             definition,
             count: u64::MAX,
-            tree,
+            tree: vec![0; REFERENCE_LEN_MAX],
             anew: true,
             kept: Document::new(),
         };
-        PAGE_HEADER_LEN + longest.encode().len()
+        INDEX_RECORD_OVERHEAD_MAX + longest.encode().len()
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {
         assert!(self.id > 0 && self.of > 0, "ids start at 1");
-        assert_eq!(self.count == 0, self.tree.is_none(), "a tree is of the entries that are counted");
+        assert_eq!(self.count == 0, self.tree.is_empty(), "a tree is of the entries that are counted");
         let mut map = MapWriter::default();
         map.uint("id", self.id.into());
         map.uint("of", self.of.into());
@@ -66,9 +66,7 @@ impl IndexEntry {
                 .expect("a definition nests no deeper than it was read");
         });
         map.uint("count", self.count);
-        if let Some(tree) = self.tree {
-            map.field("tree", |out| tree.encode(out));
-        }
+        map.field("tree", |out| encode::bytes(out, &self.tree));
         if self.anew {
             map.field("anew", |out| out.push(TRUE));
         }
@@ -90,20 +88,22 @@ impl IndexEntry {
                 "of" => of = Some(uint32(reader)?),
                 "index" => index = Some(decode::value(reader, 1)?),
                 "count" => count = Some(reader.uint()?),
-                "tree" => tree = Some(PagePointer::decode(reader)?),
+                "tree" => tree = Some(bytes(reader)?),
                 "anew" => anew = Some(decode::value(reader, 1)?),
                 _ => return Ok(false),
             }
             Ok(true)
         };
         let kept = read_map(reader, read, &KNOWN_KEYS)?;
-        let (Some(id), Some(of), Some(Value::Object(index)), Some(count)) = (id, of, index, count) else {
+        let (Some(id), Some(of), Some(Value::Object(index)), Some(count), Some(tree)) =
+            (id, of, index, count, tree)
+        else {
             return Err(CatalogFault::Malformed("an index lacks one of its fields"));
         };
         let is_anew = anew.is_some();
         let is_sound = id > 0
             && of > 0
-            && (count == 0) == tree.is_none()
+            && (count == 0) == tree.is_empty()
             && anew.is_none_or(|anew| anew == Value::Bool(true) && count == 0);
         if !is_sound {
             return Err(CatalogFault::Malformed("an index that cannot be"));

@@ -1,4 +1,4 @@
-//! Leaves of primary trees: keys in order, and where their documents lie, both as differences (F-8.4).
+//! Leaves: keys in order, and where their documents lie, both as differences (F-8.4).
 //!
 //! | `t`            | the key                                                                spec F-8.4 |
 //! |---------------:|-----------------------------------------------------------------------------------|
@@ -13,10 +13,6 @@ use super::stretch::{Ints, Limits, Stretch};
 use crate::document::KeyRef;
 use crate::format::varint;
 
-/// The longest entry around a key of `n` bytes of CBOR has so many more: `t` of two bytes, and a value of nine. The length
-/// of what is not shared takes no more than the head of the CBOR form.
-pub(super) const ENTRY_OVERHEAD_MAX: usize = 2 + 9;
-
 /// What the next entry of a leaf is told as a difference to.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LeafEncoder {
@@ -27,7 +23,7 @@ pub(super) struct LeafEncoder {
 /// The key before, in a buffer that is used again.
 #[derive(Debug, Clone, Default)]
 struct Last {
-    /// What `payload` is; none at the start of a page.
+    /// What `payload` is; none at the start of a leaf, or of a tree.
     kind: Option<LastKind>,
     payload: Vec<u8>,
 }
@@ -40,7 +36,12 @@ enum LastKind {
 }
 
 impl LeafEncoder {
-    /// Begins a page.
+    /// Whether `key` is above the one before.
+    pub(super) fn is_below(&self, key: KeyRef<'_>) -> bool {
+        self.last.is_below(key)
+    }
+
+    /// Begins a leaf.
     pub(super) fn restart(&mut self) {
         self.last.kind = None;
         self.value = 0;
@@ -94,7 +95,7 @@ pub trait Entries {
     fn key(&mut self, key: KeyRef<'_>, value: u64);
 }
 
-/// Reads the entries of leaves. Kept from page to page for its buffers alone.
+/// Reads the entries of leaves. Kept from leaf to leaf for its buffers, and for the last key.
 #[derive(Debug, Default)]
 pub(super) struct LeafDecoder {
     last: Last,
@@ -106,14 +107,17 @@ pub(super) struct LeafDecoder {
 pub(super) struct Leaf<'a> {
     pub(super) entries: &'a [u8],
     pub(super) count: u32,
-    /// The least key that may come.
-    pub(super) lower: Option<KeyRef<'a>>,
-    /// The least key that may not.
-    pub(super) upper: Option<KeyRef<'a>>,
+    /// The first key, as the directory has it.
+    pub(super) first: KeyRef<'a>,
     pub(super) limits: Limits,
 }
 
 impl LeafDecoder {
+    /// Begins a tree: no key is before its first.
+    pub(super) fn restart(&mut self) {
+        self.last.kind = None;
+    }
+
     /// Hands out the entries in order. What was handed out before an error is as wrong as the rest. Returns the largest
     /// int among the keys.
     pub(super) fn decode(
@@ -121,24 +125,25 @@ impl LeafDecoder {
         leaf: Leaf<'_>,
         to: &mut impl Entries,
     ) -> Result<Option<i64>, &'static str> {
+        if !self.last.is_below(leaf.first) {
+            return Err(OUT_OF_ORDER);
+        }
         let mut ints = Ints::new(leaf.entries, leaf.count, leaf.limits);
         self.stretches.clear();
         while let Some(stretch) = ints.next()? {
             self.stretches.push(stretch);
         }
         let first_int = self.stretches.first().map(Stretch::first_key);
-        if first_int.is_some_and(|first| leaf.lower.is_some_and(|lower| KeyRef::Int(first) < lower)) {
-            return Err(BELOW_FENCE);
+        if first_int.is_some_and(|first| KeyRef::Int(first) != leaf.first) {
+            return Err(OTHER_FIRST_KEY);
         }
         if !self.stretches.is_empty() {
             to.ints(leaf.entries, &self.stretches);
         }
         self.last.kind = ints.key.map(LastKind::Int);
         self.decode_others(leaf, &ints, to)?;
-        // Keys are in order, so that the last one speaks for all.
-        let last = self.last.key().ok_or("a leaf without entries")?;
-        if leaf.upper.is_some_and(|upper| last >= upper) {
-            return Err("a key at or above its page's upper fence");
+        if self.last.kind.is_none() {
+            return Err("a leaf without entries");
         }
         Ok(ints.key)
     }
@@ -153,9 +158,8 @@ impl LeafDecoder {
         let (mut rest, mut value) = (&leaf.entries[ints.at..], ints.value);
         for left in (0..ints.left).rev() {
             let key = self.last.read(take_varint(&mut rest)?, &mut rest, leaf.limits.key_len_max)?;
-            // The first entry of a page.
-            if left + 1 == leaf.count && leaf.lower.is_some_and(|lower| key < lower) {
-                return Err(BELOW_FENCE);
+            if left + 1 == leaf.count && key != leaf.first {
+                return Err(OTHER_FIRST_KEY);
             }
             value = value.wrapping_add(unzigzag(take_varint(&mut rest)?) as u64);
             if let Some(fault) = value_fault(value, leaf.limits.value_end) {
@@ -167,8 +171,21 @@ impl LeafDecoder {
     }
 }
 
-const BELOW_FENCE: &str = "a key below its page's lower fence";
+const OTHER_FIRST_KEY: &str = "a leaf begins with another key than the directory says";
+
 impl Last {
+    /// Whether `key` is above this one, or there is none.
+    fn is_below(&self, key: KeyRef<'_>) -> bool {
+        match (self.kind, key) {
+            (None, _) | (Some(LastKind::Text), KeyRef::Bytes(_)) => true,
+            (Some(LastKind::Int(int)), key) => KeyRef::Int(int) < key,
+            (Some(LastKind::Text), KeyRef::Text(text)) => *self.payload < *text.as_bytes(),
+            (Some(LastKind::Bytes), KeyRef::Bytes(bytes)) => *self.payload < *bytes,
+            (Some(LastKind::Text), KeyRef::Int(_))
+            | (Some(LastKind::Bytes), KeyRef::Int(_) | KeyRef::Text(_)) => false,
+        }
+    }
+
     /// The key of `t`, the rest of which begins `rest`. It is no int: those come before it, and were read.
     fn read(&mut self, t: u64, rest: &mut &[u8], len_max: usize) -> Result<KeyRef<'_>, &'static str> {
         if t == INT {
@@ -244,7 +261,8 @@ pub(crate) fn pass_through_a_leaf(entries: &[(KeyRef<'_>, u64)], limits: Limits,
     let (mut encoder, mut bytes) = (LeafEncoder::default(), Vec::new());
     encoder.restart();
     entries.iter().for_each(|&(key, value)| encoder.append(&mut bytes, key, value));
-    let leaf = Leaf { entries: &bytes, count: entries.len() as u32, lower: None, upper: None, limits };
+    let Some(&(first, _)) = entries.first() else { return };
+    let leaf = Leaf { entries: &bytes, count: entries.len() as u32, first, limits };
     LeafDecoder::default().decode(leaf, to).expect("what was written can be read");
 }
 
@@ -295,7 +313,7 @@ mod tests {
         let keys = [KeyRef::Int(i64::MIN), KeyRef::Int(i64::MAX)];
         let entries = encode(&keys);
         let limits = Limits::new(LogAddress::MAX, 12);
-        let leaf = Leaf { entries: &entries, count: 2, lower: None, upper: None, limits };
+        let leaf = Leaf { entries: &entries, count: 2, first: keys[0], limits };
         let mut found = Vec::new();
         assert_eq!(LeafDecoder::default().decode(leaf, &mut found), Ok(Some(i64::MAX)));
         assert_eq!(found, keys.map(|key| (key.to_key(), VALUE_MIN)));
@@ -322,17 +340,43 @@ mod tests {
         );
     }
 
-    // spec: F-8.3
+    // spec: F-8.13
     #[test]
-    fn the_first_key_of_a_leaf_without_ints_is_held_against_its_lower_fence() {
+    fn the_first_key_of_a_leaf_is_that_of_the_directory_and_above_the_last_leaf() {
         let keys = [KeyRef::Text("b"), KeyRef::Text("d")];
-        for (count, lower, is_below) in [(1, "c", true), (2, "c", true), (1, "b", false), (2, "b", false)] {
+        let limits = Limits::new(LogAddress::MAX, 12);
+        for count in 1..=2 {
             let entries = encode(&keys[..count]);
-            let limits = Limits::new(LogAddress::MAX, 12);
-            let lower = Some(KeyRef::Text(lower));
-            let leaf = Leaf { entries: &entries, count: count as u32, lower, upper: None, limits };
-            let decoded = LeafDecoder::default().decode(leaf, &mut Vec::new());
-            assert_eq!(decoded, if is_below { Err(BELOW_FENCE) } else { Ok(None) }, "{count} from {lower:?}");
+            let decode = |decoder: &mut LeafDecoder, first| {
+                let leaf = Leaf { entries: &entries, count: count as u32, first, limits };
+                decoder.decode(leaf, &mut Vec::new())
+            };
+            let mut decoder = LeafDecoder::default();
+            assert_eq!(decode(&mut decoder, KeyRef::Text("a")), Err(OTHER_FIRST_KEY));
+            decoder.restart();
+            assert_eq!(decode(&mut decoder, keys[0]), Ok(None));
+            assert_eq!(decode(&mut decoder, keys[0]), Err(OUT_OF_ORDER), "the same leaf again");
+            decoder.restart();
+            assert_eq!(decode(&mut decoder, keys[0]), Ok(None), "of another tree");
+        }
+    }
+
+    #[test]
+    fn keys_of_all_kinds_are_compared_as_they_are_ordered() {
+        let keys = [
+            KeyRef::Int(-1),
+            KeyRef::Int(4),
+            KeyRef::Text(""),
+            KeyRef::Text("b"),
+            KeyRef::Bytes(b""),
+            KeyRef::Bytes(b"a"),
+        ];
+        for (index, last) in keys.into_iter().enumerate() {
+            let mut encoder = LeafEncoder::default();
+            assert!(encoder.is_below(last), "there is none before");
+            encoder.append(&mut Vec::new(), last, VALUE_MIN);
+            let above = keys.map(|key| encoder.is_below(key));
+            assert_eq!(above, std::array::from_fn(|other| other > index), "{last:?}");
         }
     }
 }

@@ -94,3 +94,11 @@ pub(super) fn array(reader: &mut Reader<'_>) -> Result<usize, CatalogFault> {
         _ => Err(CatalogFault::Malformed("no array where one is due")),
     }
 }
+
+/// A byte string.
+pub(super) fn bytes(reader: &mut Reader<'_>) -> Result<Vec<u8>, CatalogFault> {
+    match reader.head()? {
+        Head::Bytes(len) => Ok(reader.take(len)?.to_vec()),
+        _ => Err(CatalogFault::Malformed("no byte string where one is due")),
+    }
+}

@@ -4,37 +4,69 @@
 use std::collections::{HashMap, HashSet};
 
 use super::catalog::CatalogEntry;
+use super::directory::entries;
 use super::indexes::IndexEntry;
 use super::leaf::{Entries, Leaf, LeafDecoder};
-use super::pages::{PageSource, Pages, Unreadable};
-use super::pointer::PagePointer;
+use super::records::{IndexSource, Records, Unreadable, Wanted};
 use super::root::Root;
 use super::stretch::Limits;
 use super::table::TableEntry;
-use super::walk::{Tree, fence};
 use crate::document::cbor::head::Reader;
 use crate::format::catalog::CatalogFault;
 use crate::format::checkpoint_ref::CheckpointRef;
-use crate::format::page::{Page, PageKind};
-use crate::format::{Geometry, Lineage, Lsn, SEGMENTS_START, varint};
+use crate::format::index_record::{IndexRecordKind, Reference};
+use crate::format::{Geometry, Lineage, Lsn, varint};
 use crate::secondary::INDEXES_MAX;
 use crate::seeded::{self, Bug};
 
-/// Of an index.
-const CLAUSE: &str = "F-8.10";
-
-/// A checkpoint whose root and list of segments are verified.
+/// A checkpoint whose root is verified.
 #[derive(Debug)]
 pub struct Checkpoint<'s, S> {
-    pages: Pages<'s, S>,
     root: Root,
     root_at: u64,
-    segments: Vec<u32>,
-    decoder: LeafDecoder,
+    places: Vec<u32>,
+    trees: Trees<'s, S>,
 }
 
-impl<'s, S: PageSource> Checkpoint<'s, S> {
-    /// Reads the root of the checkpoint that a superblock names, and the list of its segments.
+/// The trees of a checkpoint.
+#[derive(Debug)]
+pub struct Trees<'s, S> {
+    records: Records<'s, S>,
+    decoder: LeafDecoder,
+    lsn: Lsn,
+    root_at: u64,
+}
+
+/// A tree as the root has it: of a collection, or of an index.
+#[derive(Debug, Clone, Copy)]
+pub struct TreeOf<'a> {
+    /// The id.
+    pub id: u32,
+    /// How many keys it has.
+    pub count: u64,
+    /// Directory entries that lead to its directory pages.
+    pub top: &'a [u8],
+    /// No int key is this or above it; none where it is of an index.
+    pub next: Option<u64>,
+}
+
+impl<'a> From<&'a CatalogEntry> for TreeOf<'a> {
+    fn from(entry: &'a CatalogEntry) -> Self {
+        TreeOf { id: entry.id, count: entry.count, top: &entry.tree, next: Some(entry.next) }
+    }
+}
+
+impl<'a> From<&'a IndexEntry> for TreeOf<'a> {
+    fn from(entry: &'a IndexEntry) -> Self {
+        TreeOf { id: entry.id, count: entry.count, top: &entry.tree, next: None }
+    }
+}
+
+impl<'s, S: IndexSource> Checkpoint<'s, S> {
+    //= spec/format.md#f-8-9-segments-of-a-checkpoint
+    //# It holds them if nothing in its root is what F-8 calls damage, whatever its directory pages and leaves
+    //# are; a checkpoint with a damaged root holds none.
+    /// Reads the root of the checkpoint that a superblock names, and all that it says by itself.
     ///
     /// # Errors
     /// As [`Unreadable`] says.
@@ -44,14 +76,23 @@ impl<'s, S: PageSource> Checkpoint<'s, S> {
         lineage: &Lineage,
         reference: &CheckpointRef,
     ) -> Result<Self, Unreadable> {
-        let mut pages = Pages::new(source, geometry, lineage, reference.lsn);
-        let CheckpointRef { root_physical, root_offset, root_crc, .. } = *reference;
-        let (page, root_at) = pages.root(root_physical, root_offset, root_crc, 0)?;
-        let root = read_root(&page, root_at)?;
-        check_root(&root, reference, &pages, root_at)?;
-        let decoder = LeafDecoder::default();
-        let mut checkpoint = Checkpoint { pages, root, root_at, segments: Vec::new(), decoder };
-        checkpoint.segments = checkpoint.read_segments()?;
+        let mut records = Records::new(source, geometry, lineage);
+        let root_at = reference.root.at(geometry);
+        let (root, parts) = read_root(&mut records, reference.lsn, reference.root)?;
+        let mut places = root.segments.clone();
+        places.extend(parts.into_iter().collect::<HashSet<_>>());
+        places.sort_unstable();
+        places.dedup();
+        let check = Check { root: &root, records: &records, at: root_at };
+        check.log(reference)?;
+        check.segments()?;
+        check.catalog()?;
+        check.indexes()?;
+        check.table(&places)?;
+        records.confine(root.segments.clone());
+        let trees = Trees { records, decoder: LeafDecoder::default(), lsn: root.lsn, root_at };
+        let checkpoint = Checkpoint { root, root_at, places, trees };
+        checkpoint.check_tops()?;
         Ok(checkpoint)
     }
 
@@ -61,322 +102,263 @@ impl<'s, S: PageSource> Checkpoint<'s, S> {
         &self.root
     }
 
-    /// The physical indexes of all segments that the checkpoint occupies, in the order in which they were filled.
+    /// The physical indexes that the checkpoint holds, in order.
     #[must_use]
-    pub fn segments(&self) -> &[u32] {
-        &self.segments
+    pub fn places(&self) -> &[u32] {
+        &self.places
     }
 
-    //= spec/format.md#f-8-5-catalog-leaves
-    //# A reader MUST take a checkpoint for damaged when two collections have one id or one name, when an id
-    //# is above `last` of the root, or when a tree has another number of entries than `count`, or an int key
-    //# that is not below `next`.
-    /// The collections, by id.
-    ///
-    /// # Errors
-    /// As [`Unreadable`] says.
-    pub fn catalog(&mut self) -> Result<Vec<CatalogEntry>, Unreadable> {
-        let last = self.root.last;
-        let mut entries: Vec<CatalogEntry> = Vec::new();
-        self.each_entry(self.root.catalog, PageKind::Catalog, "F-8.5", CatalogEntry::decode, |entry| {
-            let is_above = entries.last().is_none_or(|before| before.id < entry.id);
-            let is_sound = is_above && entry.id <= last;
-            entries.push(entry);
-            if is_sound { Ok(()) } else { Err("collections out of order") }
-        })?;
-        let mut names = HashSet::with_capacity(entries.len());
-        if !entries.iter().all(|entry| names.insert(&*entry.name)) {
-            return Err(Unreadable::damaged(self.root_at, "F-8.5", "two collections of one name", 0, 0));
-        }
-        Ok(entries)
-    }
-
-    //= spec/format.md#f-8-10-indexes
-    //# A reader MUST take a checkpoint for damaged when `of` is no id of a collection in it, when an id is that
-    //# of a collection, that of another index, or above `last` of the root, when two indexes of a collection
-    //# have one name, when a collection has more than 64, when an entry is none of its definition (I-7.2), or
-    //# when it has another number of entries than `count`.
-    /// The indexes of these collections, by id.
-    ///
-    /// # Errors
-    /// As [`Unreadable`] says.
-    pub fn indexes(&mut self, collections: &[CatalogEntry]) -> Result<Vec<IndexEntry>, Unreadable> {
-        let last = self.root.last;
-        let is_collection = |id: u32| collections.binary_search_by_key(&id, |entry| entry.id).is_ok();
-        let mut entries: Vec<IndexEntry> = Vec::new();
-        self.each_entry(self.root.indexes, PageKind::Indexes, CLAUSE, IndexEntry::decode, |entry| {
-            let is_above = entries.last().is_none_or(|before| before.id < entry.id);
-            let is_sound =
-                is_above && entry.id <= last && !is_collection(entry.id) && is_collection(entry.of);
-            entries.push(entry);
-            if is_sound { Ok(()) } else { Err("indexes out of order, or of no collection") }
-        })?;
-        let mut names = HashSet::with_capacity(entries.len());
-        let mut counts = HashMap::new();
-        for entry in &entries {
-            let count = counts.entry(entry.of).or_insert(0);
-            *count += 1;
-            if !names.insert((entry.of, entry.definition.definition.name())) || *count > INDEXES_MAX {
-                let what = "two indexes of one name, or too many";
-                return Err(Unreadable::damaged(self.root_at, CLAUSE, what, 0, 0));
+    /// What the root says of the directory pages of all trees.
+    fn check_tops(&self) -> Result<(), Unreadable> {
+        let damaged = |what| Unreadable::damaged(self.root_at, "F-8.13", what, 0, 0);
+        let collections = self.root.catalog.iter().map(TreeOf::from);
+        for tree in collections.chain(self.root.indexes.iter().map(TreeOf::from)) {
+            let (mut before, mut count) = (None, 0_u64);
+            for entry in entries(tree.top, self.root.lsn) {
+                let entry = entry.map_err(damaged)?;
+                let wanted = self.trees.wanted(IndexRecordKind::Directory, tree.id, entry.lsn);
+                self.trees.records.check_place(entry.reference, wanted)?;
+                if before.is_some_and(|before| before >= entry.first) {
+                    return Err(damaged("directory entries out of order"));
+                }
+                before = Some(entry.first);
+                count = count.saturating_add(entry.count);
             }
-        }
-        Ok(entries)
-    }
-
-    /// Hands what an index's tree holds to `to`, in the order of entries.
-    ///
-    /// # Errors
-    /// As [`Unreadable`] says. What was handed out before is then not to be used.
-    pub fn read_index(
-        &mut self,
-        index: &IndexEntry,
-        limits: Limits,
-        to: &mut impl Entries,
-    ) -> Result<(), Unreadable> {
-        let Some(top) = index.tree else { return Ok(()) };
-        let limits = limits.with_entries(self.pages.geometry().checkpoint_entry_len_max());
-        let (count, _) = self.read_entries(index.id, top, limits, to, |_, _| Ok(()))?;
-        if count != index.count {
-            let what = "an index has another number of entries than its tree";
-            return Err(Unreadable::damaged(self.root_at, CLAUSE, what, index.count, count));
+            self.trees.check_count(tree, count)?;
         }
         Ok(())
     }
 
-    //= spec/format.md#f-8-6-segment-table-leaves
-    //# A reader MUST take a checkpoint for damaged when two segments have one sequence or one physical
-    //# index; when the arrays are out of order; when the first stretch does not begin at the first data byte
-    //# with the first LSN; when a stretch begins, or the segment ends, outside of the segment's data; when a
-    //# segment is freed above the LSN of the checkpoint, or stands where the checkpoint's list has one; and
-    //# when one that is not freed lies beyond the end of the file.
-    /// The log segments, by sequence.
-    ///
-    /// # Errors
-    /// As [`Unreadable`] says.
-    pub fn table(&mut self) -> Result<Vec<TableEntry>, Unreadable> {
-        let geometry = self.pages.geometry();
-        let segment_count = self.pages.segment_count();
-        let lsn = self.root.lsn;
-        let mut entries: Vec<TableEntry> = Vec::new();
-        self.each_entry(self.root.table, PageKind::SegmentTable, "F-8.6", TableEntry::decode, |entry| {
-            let is_sound = entry.sequence <= geometry.sequence_max()
-                // What was freed may have been cut off since.
-                && (entry.physical < segment_count || entry.freed != Lsn::ZERO)
-                && (geometry.data_start()..=geometry.segment_bytes()).contains(&entry.end)
-                && (entry.stretches.iter().all(|(offset, _)| (geometry.data_start()..=entry.end).contains(offset))
-                    || seeded::is_on(Bug::StretchesAnywhere))
-                && entry.freed <= lsn;
-            if !is_sound {
-                return Err("a log segment that cannot be");
-            }
-            match entries.last_mut() {
-                Some(before) if before.sequence == entry.sequence => {
-                    before.join(entry).then_some(()).ok_or("parts of two log segments of one sequence")
-                }
-                Some(before) if before.sequence > entry.sequence => Err("log segments out of order"),
-                _ => {
-                    entries.push(entry);
-                    Ok(())
-                }
-            }
-        })?;
-        let damaged = |what| Unreadable::damaged(self.root_at, "F-8.6", what, 0, 0);
-        if !entries.iter().all(TableEntry::is_in_order) {
-            return Err(damaged("stretches or live records of a log segment out of order"));
-        }
-        let mut places = HashSet::with_capacity(entries.len());
-        if !entries.iter().all(|entry| places.insert(entry.physical)) {
-            return Err(damaged("two log segments at one place"));
-        }
-        Ok(entries)
-    }
-
-    //= spec/format.md#f-8-5-catalog-leaves
-    //# A reader MUST take a checkpoint for damaged when two collections have one id or one name, when an id
-    //# is above `last` of the root, or when a tree has another number of entries than `count`, or an int key
-    //# that is not below `next`.
-    /// Hands what a collection's tree holds to `to`, in the order of keys. A value is 4 times the log address, plus 2 where the
-    /// record's body is a chunk list, plus 1 where the record is a relocated put.
-    ///
-    /// # Errors
-    /// As [`Unreadable`] says. What was handed out before is then not to be used.
-    pub fn read_tree(
-        &mut self,
-        collection: &CatalogEntry,
-        limits: Limits,
-        to: &mut impl Entries,
-    ) -> Result<(), Unreadable> {
-        let Some(top) = collection.tree else { return Ok(()) };
-        let (count, root_at) = self.read_entries(collection.id, top, limits, to, |largest_int, at| {
-            // spec: F-8.5. An id given twice would put one document over another.
-            match largest_int.and_then(|int| u64::try_from(int).ok()) {
-                Some(int) if int >= collection.next => {
-                    let what = "a key that is yet to be issued";
-                    Err(Unreadable::damaged(at, "F-8.5", what, collection.next, int))
-                }
-                _ => Ok(()),
-            }
-        })?;
-        if count != collection.count {
-            let what = "a collection has another number of documents than its tree";
-            return Err(Unreadable::damaged(root_at, "F-8.5", what, collection.count, count));
-        }
-        Ok(())
-    }
-
-    /// Hands what a primary tree holds to `to`, and the largest int of each leaf to `check`. How many entries there are, and where the root is.
-    fn read_entries(
-        &mut self,
-        id: u32,
-        top: PagePointer,
-        limits: Limits,
-        to: &mut impl Entries,
-        check: impl Fn(Option<i64>, u64) -> Result<(), Unreadable>,
-    ) -> Result<(u64, u64), Unreadable> {
-        let tree = self.tree(PageKind::Primary, id, top);
-        let Checkpoint { pages, decoder, root_at, .. } = self;
-        let mut count = 0;
-        pages.walk(tree, |page, at| {
-            count += u64::from(page.header().entry_count);
-            let largest_int = read_leaf(decoder, &page, limits, to)
-                .map_err(|what| Unreadable::damaged(at, "F-8.4", what, 0, 0))?;
-            check(largest_int, at)
-        })?;
-        Ok((count, *root_at))
-    }
-
-    //= spec/format.md#f-8-9-segment-list-leaves
-    //# A reader MUST take a checkpoint for damaged when its list names a segment twice, or one beyond the end
-    //# of the file.
-    fn read_segments(&mut self) -> Result<Vec<u32>, Unreadable> {
-        let segment_count = self.pages.segment_count();
-        let tree = self.tree(PageKind::SegmentList, 0, self.root.segments);
-        let mut segments = Vec::new();
-        // Where the list itself lies is held against the list when that is known.
-        let mut list_pages = vec![self.root_at];
-        self.pages.walk(tree, |page, at| {
-            let damaged = |what| Unreadable::damaged(at, "F-8.9", what, 0, 0);
-            list_pages.push(at);
-            let mut rest = page.entries();
-            for _ in 0..page.header().entry_count {
-                let (physical, len) = varint::get(rest).ok_or(damaged("no varint where one is due"))?;
-                rest = &rest[len..];
-                match u32::try_from(physical) {
-                    Ok(physical) if physical < segment_count => segments.push(physical),
-                    _ => return Err(damaged("a segment beyond the end of the file")),
-                }
-            }
-            if rest.is_empty() { Ok(()) } else { Err(damaged("bytes behind the last entry of a leaf")) }
-        })?;
-        self.pages.confine(segments.clone());
-        let damaged = |what| Err(Unreadable::damaged(self.root_at, "F-8.9", what, 0, 0));
-        let distinct: HashSet<u32> = segments.iter().copied().collect();
-        if distinct.len() != segments.len() {
-            return damaged("a segment comes twice");
-        }
-        let segment_bytes = u64::from(self.pages.geometry().segment_bytes());
-        let holds = |at: &u64| self.pages.is_ours(((at - SEGMENTS_START) / segment_bytes) as u32);
-        if !list_pages.iter().all(holds) {
-            return damaged("the list of segments does not name its own");
-        }
-        Ok(segments)
-    }
-
-    fn tree(&self, kind: PageKind, id: u32, top: PagePointer) -> Tree {
-        Tree { kind, id, top, named_at: self.root_at }
-    }
-
-    /// Hands each entry of a tree of CBOR to `each`, which may say what is wrong with it.
-    fn each_entry<T>(
-        &mut self,
-        top: Option<PagePointer>,
-        kind: PageKind,
-        clause: &'static str,
-        decode: fn(&mut Reader<'_>) -> Result<T, CatalogFault>,
-        mut each: impl FnMut(T) -> Result<(), &'static str>,
-    ) -> Result<(), Unreadable> {
-        let Some(top) = top else { return Ok(()) };
-        let tree = self.tree(kind, 0, top);
-        self.pages.walk(tree, |page, at| {
-            let fault = |fault| Unreadable::entry(at, clause, fault);
-            let mut reader = Reader::new(page.entries());
-            for _ in 0..page.header().entry_count {
-                let entry = decode(&mut reader).map_err(fault)?;
-                each(entry).map_err(|what| fault(CatalogFault::Malformed(what)))?;
-            }
-            if !reader.rest().is_empty() {
-                return Err(fault(CatalogFault::Malformed("bytes behind the last entry of a leaf")));
-            }
-            Ok(())
-        })
+    /// What the checkpoint says of itself, and what reads its trees.
+    pub fn parts(&mut self) -> (&Root, &mut Trees<'s, S>) {
+        (&self.root, &mut self.trees)
     }
 }
 
-fn read_leaf(
-    decoder: &mut LeafDecoder,
-    page: &Page<'_>,
-    limits: Limits,
-    to: &mut impl Entries,
-) -> Result<Option<i64>, &'static str> {
-    let (lower, upper) = (fence(page.lower_fence())?, fence(page.upper_fence())?);
-    if [lower, upper].into_iter().flatten().any(|key| key.payload_len() > limits.key_len_max) {
-        return Err("a fence that is no key");
-    }
-    let leaf = Leaf { entries: page.entries(), count: page.header().entry_count, lower, upper, limits };
-    decoder.decode(leaf, to)
-}
-
-/// What a root page says, if it is one: for who finds it without a superblock that names it.
-#[must_use]
-pub fn root_of(page: &Page<'_>) -> Option<Root> {
-    if page.header().kind == PageKind::Root { read_root(page, 0).ok() } else { None }
-}
-
-//= spec/format.md#f-8-7-root-page
-//# It is found by its place; its checksum MUST be the one that the checkpoint reference has.
-fn read_root(page: &Page<'_>, at: u64) -> Result<Root, Unreadable> {
-    let header = page.header();
-    let is_plain = header.tree == 0 && header.level == 0 && header.entry_count == 1;
-    if !is_plain || !page.lower_fence().is_empty() || !page.upper_fence().is_empty() {
-        let what = "a root is one leaf of one entry";
-        return Err(Unreadable::damaged(at, "F-8.7", what, 1, header.entry_count.into()));
-    }
-    let mut reader = Reader::new(page.entries());
-    let root = Root::decode(&mut reader).map_err(|fault| Unreadable::entry(at, "F-8.7", fault))?;
-    if !reader.rest().is_empty() {
-        return Err(Unreadable::damaged(at, "F-8.7", "bytes behind the root's map", 0, 0));
-    }
+/// What the root at the end of a reference says, if it is one of the checkpoint at `lsn`: for who finds it without a superblock that names it.
+///
+/// # Errors
+/// As [`Unreadable`] says.
+pub fn root_of<S: IndexSource>(
+    source: &S,
+    geometry: Geometry,
+    lineage: &Lineage,
+    lsn: Lsn,
+    reference: Reference,
+) -> Result<Root, Unreadable> {
+    let (root, _) = read_root(&mut Records::new(source, geometry, lineage), lsn, reference)?;
     Ok(root)
 }
 
-//= spec/format.md#f-8-7-root-page
-//# The reference MUST have the root's `lsn` as its own and as its replay start's LSN, and `log` as its replay
-//# start; the last segment of the table MUST be that of `log`.
-//= spec/format.md#f-8-7-root-page
-//# A reader MUST take a checkpoint for damaged where that does not hold.
-fn check_root<S: PageSource>(
-    root: &Root,
-    reference: &CheckpointRef,
-    pages: &Pages<'_, S>,
+//= spec/format.md#f-8-7-root
+//# A reader MUST take a checkpoint for damaged when a part has another number than one less than the part that refers to it.
+/// The root, and the physical index of each of its parts.
+fn read_root<S: IndexSource>(
+    records: &mut Records<'_, S>,
+    lsn: Lsn,
+    last: Reference,
+) -> Result<(Root, Vec<u32>), Unreadable> {
+    let root_at = last.at(records.geometry());
+    let (mut parts, mut places) = (Vec::new(), Vec::new());
+    // Numbers fall from part to part, so that no bytes make this go on for ever.
+    let mut next = Some((last, None, 0));
+    while let Some((reference, due, named_at)) = next {
+        let wanted = Wanted { kind: IndexRecordKind::Root, collection: 0, lsn, named_at };
+        let (mut body, at) = records.body(reference, wanted)?;
+        let damaged = |what, found: u64| Unreadable::damaged(at, "F-8.7", what, due.unwrap_or(0), found);
+        let (number, len) = varint::get(body).ok_or(damaged("a part of a root without a number", 0))?;
+        body = &body[len..];
+        if due.is_some_and(|due| due != number) {
+            return Err(damaged("a part of a root of another number", number));
+        }
+        next = match number.checked_sub(1) {
+            None => None,
+            Some(before) => {
+                let cut = damaged("a part of a root that leads to none before it", number);
+                Some((Reference::take(&mut body).ok_or(cut)?, Some(before), at))
+            }
+        };
+        parts.push(body.to_vec());
+        places.push(reference.physical);
+    }
+    parts.reverse();
+    let map = parts.concat();
+    let mut reader = Reader::new(&map);
+    let root = Root::decode(&mut reader).map_err(|fault| Unreadable::entry(root_at, "F-8.7", fault))?;
+    if !reader.rest().is_empty() {
+        return Err(Unreadable::damaged(root_at, "F-8.7", "bytes behind the root's map", 0, 0));
+    }
+    Ok((root, places))
+}
+
+/// What a root says by itself.
+struct Check<'a, 's, S> {
+    root: &'a Root,
+    records: &'a Records<'s, S>,
     at: u64,
-) -> Result<(), Unreadable> {
-    if root.lsn != reference.lsn {
-        let what = "the root is of another LSN than the superblock says";
-        return Err(Unreadable::damaged(at, "F-8.7", what, reference.lsn.0, root.lsn.0));
+}
+
+impl<S: IndexSource> Check<'_, '_, S> {
+    fn that(&self, holds: bool, clause: &'static str, what: &'static str) -> Result<(), Unreadable> {
+        if holds { Ok(()) } else { Err(Unreadable::entry(self.at, clause, CatalogFault::Malformed(what))) }
     }
-    let geometry = pages.geometry();
-    let is_sound = root.log.physical < pages.segment_count()
-        && root.log.sequence <= geometry.sequence_max()
-        && (geometry.data_start()..=geometry.segment_bytes()).contains(&root.log.end);
-    if !is_sound {
-        return Err(Unreadable::damaged(
-            at,
-            "F-8.7",
-            "a place of the log that cannot be",
-            0,
-            root.log.sequence,
-        ));
+
+    //= spec/format.md#f-8-7-root
+    //# The reference MUST have the root's `lsn` as its own and as its replay start's LSN, and `log` as its replay start; the last segment of the table MUST be that of `log`.
+    //= spec/format.md#f-8-7-root
+    //# A reader MUST take a checkpoint for damaged where that does not hold.
+    fn log(&self, reference: &CheckpointRef) -> Result<(), Unreadable> {
+        let (root, log) = (self.root, self.root.log);
+        let is_of_lsn = root.lsn == reference.lsn && root.lsn == reference.replay_lsn;
+        self.that(is_of_lsn, "F-8.7", "the root is of another LSN than the superblock says")?;
+        let agrees = (log.physical, log.sequence, log.end)
+            == (reference.replay_physical, reference.replay_sequence, reference.replay_offset);
+        let is_last = root
+            .table
+            .last()
+            .is_some_and(|last| (last.physical, last.sequence) == (log.physical, log.sequence));
+        self.that(agrees && is_last, "F-8.7", "the log ends in two places")
     }
-    Ok(())
+
+    //= spec/format.md#f-8-9-segments-of-a-checkpoint
+    //# A reader MUST take a checkpoint for damaged when `segments` is not whole indexes, names a segment twice, or one beyond the end of the file.
+    fn segments(&self) -> Result<(), Unreadable> {
+        let segments = &self.root.segments;
+        let distinct: HashSet<u32> = segments.iter().copied().collect();
+        self.that(distinct.len() == segments.len(), "F-8.9", "a segment comes twice")?;
+        let count = self.records.segment_count();
+        let is_within = segments.iter().all(|physical| *physical < count);
+        self.that(is_within, "F-8.9", "a segment beyond the end of the file")
+    }
+
+    //= spec/format.md#f-8-5-catalog
+    //# A reader MUST take a checkpoint for damaged when two collections have one id or one name, when an id is above `last` of the root, or when
+    //# a tree has another number of entries than `count`, or an int key that is not below `next`.
+    fn catalog(&self) -> Result<(), Unreadable> {
+        let catalog = &self.root.catalog;
+        let is_in_order = catalog.is_sorted_by(|a, b| a.id < b.id)
+            && catalog.last().is_none_or(|entry| entry.id <= self.root.last);
+        self.that(is_in_order, "F-8.5", "collections out of order")?;
+        let names: HashSet<&str> = catalog.iter().map(|entry| &*entry.name).collect();
+        self.that(names.len() == catalog.len(), "F-8.5", "two collections of one name")
+    }
+
+    //= spec/format.md#f-8-10-indexes
+    //# A reader MUST take a checkpoint for damaged when `of` is no id of a collection in it, when an id is that of a collection, that of another index, or above `last` of the root, when two indexes of a collection have one name, when a collection has more than 64, when an entry is none of its definition (I-7.2), or when it has another
+    //# number of entries than `count`.
+    fn indexes(&self) -> Result<(), Unreadable> {
+        let (root, indexes) = (self.root, &self.root.indexes);
+        let is_collection = |id: u32| root.catalog.binary_search_by_key(&id, |entry| entry.id).is_ok();
+        let is_sound = indexes.is_sorted_by(|a, b| a.id < b.id)
+            && indexes
+                .iter()
+                .all(|entry| entry.id <= root.last && !is_collection(entry.id) && is_collection(entry.of));
+        self.that(is_sound, "F-8.10", "indexes out of order, or of no collection")?;
+        let mut names = HashSet::with_capacity(indexes.len());
+        let mut counts = HashMap::new();
+        let are_few = indexes.iter().all(|entry| {
+            let count = counts.entry(entry.of).or_insert(0);
+            *count += 1;
+            names.insert((entry.of, entry.definition.definition.name())) && *count <= INDEXES_MAX
+        });
+        self.that(are_few, "F-8.10", "two indexes of one name, or too many")
+    }
+
+    //= spec/format.md#f-8-6-segment-table
+    //# A reader MUST take a checkpoint for damaged when one of the three is not whole rows; when rows are out of their order, or one stands twice; when a row of `stretches` or `live` names a sequence that `table` does not have; when two segments have one physical index; when the end of a segment is outside of its data;
+    //# when a stretch begins at or before the first data byte, or behind the end of its segment; when a segment is freed above the LSN of the checkpoint, or stands in a place that the checkpoint holds (F-8.9); and when one that is not freed lies beyond the end of the file.
+    fn table(&self, places: &[u32]) -> Result<(), Unreadable> {
+        let geometry = self.records.geometry();
+        let count = self.records.segment_count();
+        let is_sound = |entry: &TableEntry| {
+            // What was freed may have been cut off since.
+            (entry.physical < count || entry.freed != Lsn::ZERO)
+                && (geometry.data_start()..=geometry.segment_bytes()).contains(&entry.end)
+                && (entry
+                    .stretches
+                    .iter()
+                    .all(|(offset, _)| (geometry.data_start() + 1..=entry.end).contains(offset))
+                    || seeded::is_on(Bug::StretchesAnywhere))
+                && entry.freed <= self.root.lsn
+        };
+        let table = &self.root.table;
+        self.that(table.iter().all(is_sound), "F-8.6", "a log segment that cannot be")?;
+        let distinct: HashSet<u32> = table.iter().map(|entry| entry.physical).collect();
+        self.that(distinct.len() == table.len(), "F-8.6", "two log segments at one place")?;
+        let is_apart = places.iter().all(|place| !distinct.contains(place));
+        self.that(is_apart, "F-8.6", "a log segment in the place of the checkpoint")
+    }
+}
+
+impl<S: IndexSource> Trees<'_, S> {
+    fn wanted(&self, kind: IndexRecordKind, collection: u32, lsn: Lsn) -> Wanted {
+        Wanted { kind, collection, lsn, named_at: self.root_at }
+    }
+
+    fn check_count(&self, tree: TreeOf<'_>, count: u64) -> Result<(), Unreadable> {
+        if tree.count == count {
+            return Ok(());
+        }
+        let (clause, what) = match tree.next {
+            Some(_) => ("F-8.5", "a collection has another number of documents than its tree"),
+            None => ("F-8.10", "an index has another number of entries than its tree"),
+        };
+        Err(Unreadable::damaged(self.root_at, clause, what, tree.count, count))
+    }
+
+    /// Hands what a tree of the root holds to `to`, in the order of keys. A value is 4 times the log address, plus 2 where the record's body is
+    /// a chunk list, plus 1 where the record is a relocated put.
+    ///
+    /// # Errors
+    /// As [`Unreadable`] says. What was handed out before is then not to be used.
+    pub fn read(
+        &mut self,
+        tree: TreeOf<'_>,
+        limits: Limits,
+        to: &mut impl Entries,
+    ) -> Result<(), Unreadable> {
+        // From leaf to leaf the keys grow, so that no bytes, however hostile, make this visit a leaf twice or go on for ever.
+        let damaged = |at, what| Unreadable::damaged(at, "F-8.13", what, 0, 0);
+        self.decoder.restart();
+        let limits = match tree.next {
+            Some(_) => limits,
+            None => limits.with_entries(self.records.geometry().checkpoint_entry_len_max()),
+        };
+        for entry in entries(tree.top, self.lsn) {
+            let entry = entry.map_err(|what| damaged(self.root_at, what))?;
+            let wanted = self.wanted(IndexRecordKind::Directory, tree.id, entry.lsn);
+            let (page, at) = self.records.body(entry.reference, wanted)?;
+            let page = page.to_vec();
+            if entries(&page, self.lsn).next().is_none() {
+                return Err(damaged(at, "a directory page without entries"));
+            }
+            let mut count = 0_u64;
+            for (index, leaf) in entries(&page, self.lsn).enumerate() {
+                let leaf = leaf.map_err(|what| damaged(at, what))?;
+                if index == 0 && leaf.first != entry.first {
+                    return Err(damaged(at, "a directory page begins with another key than the root says"));
+                }
+                count = count.saturating_add(leaf.count);
+                let wanted = Wanted { named_at: at, ..self.wanted(IndexRecordKind::Leaf, tree.id, leaf.lsn) };
+                let (entries, leaf_at) = self.records.body(leaf.reference, wanted)?;
+                let damaged = |what| Unreadable::damaged(leaf_at, "F-8.4", what, 0, 0);
+                // A leaf has no more keys than bytes.
+                let keys = u32::try_from(leaf.count).map_err(|_| damaged("a leaf of too few entries"))?;
+                let leaf = Leaf { entries, count: keys, first: leaf.first, limits };
+                let largest_int = self.decoder.decode(leaf, to).map_err(damaged)?;
+                // spec: F-8.5. An id given twice would put one document over another.
+                let largest_int = largest_int.and_then(|int| u64::try_from(int).ok());
+                if let (Some(int), Some(next)) = (largest_int, tree.next)
+                    && int >= next
+                {
+                    let what = "a key that is yet to be issued";
+                    return Err(Unreadable::damaged(leaf_at, "F-8.5", what, next, int));
+                }
+            }
+            if count != entry.count {
+                return Err(damaged(at, "a directory page of another number of keys than the root says"));
+            }
+        }
+        Ok(())
+    }
 }

@@ -1,7 +1,9 @@
 //! The root: the one map that leads to everything else in a checkpoint (F-8.7).
 
-use super::map::{MapWriter, array, read_map, uint32};
-use super::pointer::PagePointer;
+use super::catalog::CatalogEntry;
+use super::indexes::IndexEntry;
+use super::map::{MapWriter, array, bytes, read_map, uint32};
+use super::table::{Rows, TableEntry};
 use crate::document::Document;
 use crate::document::cbor::encode;
 use crate::document::cbor::head::{Head, Reader};
@@ -9,30 +11,41 @@ use crate::format::Lsn;
 use crate::format::catalog::CatalogFault;
 use crate::seeded::{self, Bug};
 
-const KNOWN_KEYS: [&str; 9] =
-    ["lsn", "segments", "catalog", "indexes", "table", "last", "log", "reserved", "required"];
+const KNOWN_KEYS: [&str; 11] = [
+    "lsn",
+    "last",
+    "log",
+    "reserved",
+    "segments",
+    "catalog",
+    "indexes",
+    "table",
+    "stretches",
+    "live",
+    "required",
+];
 
 //= spec/format.md#f-7-3-unknown-keys
 //# A writer MUST keep keys of a catalog map that it does not know when it writes the entry again.
-/// What a checkpoint says of itself.
+/// What a checkpoint says of itself, and all that is in it beside the trees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
     /// The last commit that it contains.
     pub lsn: Lsn,
-    /// The list of its segments.
-    pub segments: PagePointer,
-    /// Its collections; none where there are none.
-    pub catalog: Option<PagePointer>,
-    /// Their indexes; none where there are none.
-    pub indexes: Option<PagePointer>,
-    /// The log segments; none where there are none.
-    pub table: Option<PagePointer>,
     /// The highest id ever given to a collection or an index.
     pub last: u32,
     /// Where the log stood.
     pub log: LogPosition,
     /// What the chain of the log had reserved.
     pub reserved: Reserved,
+    /// Physical indexes of the segments in which its directory pages and leaves stand.
+    pub segments: Vec<u32>,
+    /// Its collections, by id.
+    pub catalog: Vec<CatalogEntry>,
+    /// Their indexes, by id.
+    pub indexes: Vec<IndexEntry>,
+    /// The log segments, by sequence.
+    pub table: Vec<TableEntry>,
     /// The fields that this version does not know (F-7.3).
     pub kept: Document,
 }
@@ -59,14 +72,10 @@ pub struct Reserved {
 
 impl Root {
     pub(super) fn encode(&self) -> Vec<u8> {
+        assert!(self.catalog.is_sorted_by(|a, b| a.id < b.id), "collections are in the order of their ids");
+        assert!(self.indexes.is_sorted_by(|a, b| a.id < b.id), "indexes are in the order of their ids");
         let mut map = MapWriter::default();
         map.uint("lsn", self.lsn.0);
-        map.field("segments", |out| self.segments.encode(out));
-        for (name, tree) in [("catalog", self.catalog), ("indexes", self.indexes), ("table", self.table)] {
-            if let Some(tree) = tree {
-                map.field(name, |out| tree.encode(out));
-            }
-        }
         map.uint("last", self.last.into());
         map.field("log", |out| {
             encode::head(out, encode::ARRAY, 3);
@@ -83,6 +92,20 @@ impl Root {
                 }
             }
         });
+        let segments: Vec<u8> = self.segments.iter().flat_map(|physical| physical.to_le_bytes()).collect();
+        map.field("segments", |out| encode::bytes(out, &segments));
+        map.field("catalog", |out| {
+            encode::head(out, encode::ARRAY, self.catalog.len() as u64);
+            self.catalog.iter().for_each(|entry| out.extend_from_slice(&entry.encode()));
+        });
+        map.field("indexes", |out| {
+            encode::head(out, encode::ARRAY, self.indexes.len() as u64);
+            self.indexes.iter().for_each(|entry| out.extend_from_slice(&entry.encode()));
+        });
+        let rows = Rows::of(&self.table);
+        map.field("table", |out| encode::bytes(out, &rows.table));
+        map.field("stretches", |out| encode::bytes(out, &rows.stretches));
+        map.field("live", |out| encode::bytes(out, &rows.live));
         if seeded::is_on(Bug::UnknownKeysForgotten) {
             return map.encode(&Document::new());
         }
@@ -91,35 +114,61 @@ impl Root {
 
     pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Root, CatalogFault> {
         let mut lsn = None;
+        let mut last = None;
+        let mut log = None;
+        let mut reserved = None;
         let mut segments = None;
         let mut catalog = None;
         let mut indexes = None;
         let mut table = None;
-        let mut last = None;
-        let mut log = None;
-        let mut reserved = None;
+        let mut stretches = None;
+        let mut live = None;
         let read = |field: &str, reader: &mut Reader<'_>| {
             match field {
                 "lsn" => lsn = Some(Lsn(reader.uint()?)),
-                "segments" => segments = Some(PagePointer::decode(reader)?),
-                "catalog" => catalog = Some(PagePointer::decode(reader)?),
-                "indexes" => indexes = Some(PagePointer::decode(reader)?),
-                "table" => table = Some(PagePointer::decode(reader)?),
                 "last" => last = Some(uint32(reader)?),
                 "log" => log = Some(LogPosition::decode(reader)?),
                 "reserved" => reserved = Some(Reserved::decode(reader)?),
+                "segments" => segments = Some(indexes_of(bytes(reader)?)?),
+                "catalog" => catalog = Some(entries(reader, CatalogEntry::decode)?),
+                "indexes" => indexes = Some(entries(reader, IndexEntry::decode)?),
+                "table" => table = Some(bytes(reader)?),
+                "stretches" => stretches = Some(bytes(reader)?),
+                "live" => live = Some(bytes(reader)?),
                 _ => return Ok(false),
             }
             Ok(true)
         };
         let kept = read_map(reader, read, &KNOWN_KEYS)?;
-        let (Some(lsn), Some(segments), Some(last), Some(log), Some(reserved)) =
-            (lsn, segments, last, log, reserved)
+        let lacking = CatalogFault::Malformed("the root lacks one of its fields");
+        let (Some(lsn), Some(last), Some(log), Some(reserved), Some(segments)) =
+            (lsn, last, log, reserved, segments)
         else {
-            return Err(CatalogFault::Malformed("the root lacks one of its fields"));
+            return Err(lacking);
         };
-        Ok(Root { lsn, segments, catalog, indexes, table, last, log, reserved, kept })
+        let (Some(catalog), Some(indexes), Some(table), Some(stretches), Some(live)) =
+            (catalog, indexes, table, stretches, live)
+        else {
+            return Err(lacking);
+        };
+        let table = Rows { table, stretches, live }.entries().map_err(CatalogFault::Malformed)?;
+        Ok(Root { lsn, last, log, reserved, segments, catalog, indexes, table, kept })
     }
+}
+
+fn entries<T>(
+    reader: &mut Reader<'_>,
+    decode: fn(&mut Reader<'_>) -> Result<T, CatalogFault>,
+) -> Result<Vec<T>, CatalogFault> {
+    (0..array(reader)?).map(|_| decode(reader)).collect()
+}
+
+fn indexes_of(bytes: Vec<u8>) -> Result<Vec<u32>, CatalogFault> {
+    let (indexes, rest) = bytes.as_chunks();
+    if !rest.is_empty() {
+        return Err(CatalogFault::Malformed("segments that are not whole indexes"));
+    }
+    Ok(indexes.iter().map(|index| u32::from_le_bytes(*index)).collect())
 }
 
 impl LogPosition {

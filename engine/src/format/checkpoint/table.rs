@@ -1,22 +1,43 @@
-//! Segment table leaves: where a log segment lies, and what is live in it (F-8.6).
+//! The segment table: where the log segments lie, and what is live in them, as rows of fixed width (F-8.6, F-8.14, F-8.15).
 //!
-//! A segment has one entry, or several behind one another where its stretches and live records do not fit into one page:
-//! each of these holds a part of both, and all else is the same in all of them.
+//! | `table`: offset | length | field                                    spec F-8.6 |
+//! |----------------:|-------:|-----------------------------------------------------|
+//! |               0 |      8 | sequence                                            |
+//! |               8 |      4 | physical index                                      |
+//! |              12 |      4 | end offset                                          |
+//! |              16 |      8 | first LSN                                           |
+//! |              24 |      8 | LSN of the record that freed it; 0: not freed       |
+//! |              32 |      4 | records ever placed in it                           |
+//! |              36 |      4 | the length of these records in bytes                |
+//!
+//! | `stretches`, `live`: offset | length | field          spec F-8.14, F-8.15 |
+//! |----------------------------:|-------:|------------------------------------|
+//! |                           0 |      8 | sequence                           |
+//! |                           8 |      4 | offset in the segment, collection  |
+//! |                          12 | 8 or 4 | first LSN, count                   |
 
-use super::map::{array, uint32};
-use crate::document::cbor::encode;
-use crate::document::cbor::head::{Head, Reader};
+use std::ops::Range;
+
 use crate::format::Lsn;
-use crate::format::catalog::CatalogFault;
+use crate::format::fields::{put, u32_at, u64_at};
 
-/// How many fields the array of an entry has.
-const FIELDS: usize = 9;
-/// The fields beside the two arrays take at most: seven numbers, and the heads of three arrays.
-const FIXED_LEN_MAX: usize = 5 * 9 + 2 * 5 + 1 + 2 * 3;
-/// An array of two numbers, the greater of which has 64 bits.
-const STRETCH_LEN_MAX: usize = 1 + 5 + 9;
-/// An array of two numbers of 32 bits.
-const LIVE_LEN_MAX: usize = 1 + 5 + 5;
+const SEQUENCE: Range<usize> = 0..8;
+const PHYSICAL: Range<usize> = SEQUENCE.end..SEQUENCE.end + 4;
+const END: Range<usize> = PHYSICAL.end..PHYSICAL.end + 4;
+const FIRST_LSN: Range<usize> = END.end..END.end + 8;
+const FREED: Range<usize> = FIRST_LSN.end..FIRST_LSN.end + 8;
+const RECORDS: Range<usize> = FREED.end..FREED.end + 4;
+const BYTES: Range<usize> = RECORDS.end..RECORDS.end + 4;
+const ROW_LEN: usize = BYTES.end;
+
+/// Of a stretch: its offset. Of live records: their collection.
+const WHICH: Range<usize> = SEQUENCE.end..SEQUENCE.end + 4;
+const STRETCH_LSN: Range<usize> = WHICH.end..WHICH.end + 8;
+const STRETCH_LEN: usize = STRETCH_LSN.end;
+const COUNT: Range<usize> = WHICH.end..WHICH.end + 4;
+const LIVE_LEN: usize = COUNT.end;
+
+const _: () = assert!(ROW_LEN == 40 && STRETCH_LEN == 20 && LIVE_LEN == 16);
 
 /// A log segment in a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,177 +46,177 @@ pub struct TableEntry {
     pub sequence: u64,
     /// Its place in the file.
     pub physical: u32,
-    /// LSN of the first frame placed in it.
+    /// LSN of the first frame placed in it: its first stretch begins at the first data byte with that.
     pub first_lsn: Lsn,
     /// Offset where its last frame ended.
     pub end: u32,
-    /// Offset and first LSN of each stretch, by offset.
+    /// Offset and first LSN of each other stretch, by offset.
     pub stretches: Vec<(u32, Lsn)>,
     /// LSN of the record that freed it; zero: it is not freed.
     pub freed: Lsn,
     /// How many put, relocated put and chunk records were ever placed in it.
-    pub records: u64,
+    pub records: u32,
     /// The length of these records in bytes.
-    pub bytes: u64,
+    pub bytes: u32,
     /// Collection and how many of these records are live, by collection.
     pub live: Vec<(u32, u32)>,
 }
 
-impl TableEntry {
-    /// The entry in parts of at most `len_max` bytes each.
-    pub(super) fn encode(&self, len_max: usize) -> Vec<Vec<u8>> {
-        let is_ascending = self.stretches.is_sorted_by(|a, b| a.0 < b.0);
-        assert!(is_ascending, "stretches are in the order of their offsets");
-        assert!(
-            self.live.is_sorted_by(|a, b| a.0 < b.0),
-            "live records are in the order of their collections"
-        );
-        let room = len_max - FIXED_LEN_MAX;
-        let (mut stretches, mut live) = (&self.stretches[..], &self.live[..]);
-        let mut parts = Vec::new();
-        loop {
-            let (part_stretches, rest) = stretches.split_at(stretches.len().min(room / STRETCH_LEN_MAX));
-            stretches = rest;
-            let room = room - part_stretches.len() * STRETCH_LEN_MAX;
-            let (part_live, rest) = live.split_at(live.len().min(room / LIVE_LEN_MAX));
-            live = rest;
-            parts.push(self.encode_part(part_stretches, part_live));
-            if stretches.is_empty() && live.is_empty() {
-                return parts;
+/// The three byte strings of a table.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    pub(super) table: Vec<u8>,
+    pub(super) stretches: Vec<u8>,
+    pub(super) live: Vec<u8>,
+}
+
+impl Rows {
+    pub(super) fn of(entries: &[TableEntry]) -> Rows {
+        let is_ascending = entries.is_sorted_by(|a, b| a.sequence < b.sequence);
+        assert!(is_ascending, "log segments are in the order of their sequences");
+        let mut rows = Rows::default();
+        for entry in entries {
+            let sequence = entry.sequence.to_le_bytes();
+            let row = extended(&mut rows.table, ROW_LEN);
+            put(row, SEQUENCE, sequence);
+            put(row, PHYSICAL, entry.physical.to_le_bytes());
+            put(row, END, entry.end.to_le_bytes());
+            put(row, FIRST_LSN, entry.first_lsn.0.to_le_bytes());
+            put(row, FREED, entry.freed.0.to_le_bytes());
+            put(row, RECORDS, entry.records.to_le_bytes());
+            put(row, BYTES, entry.bytes.to_le_bytes());
+            for (offset, lsn) in &entry.stretches {
+                let row = extended(&mut rows.stretches, STRETCH_LEN);
+                put(row, SEQUENCE, sequence);
+                put(row, WHICH, offset.to_le_bytes());
+                put(row, STRETCH_LSN, lsn.0.to_le_bytes());
+            }
+            for (collection, count) in &entry.live {
+                let row = extended(&mut rows.live, LIVE_LEN);
+                put(row, SEQUENCE, sequence);
+                put(row, WHICH, collection.to_le_bytes());
+                put(row, COUNT, count.to_le_bytes());
             }
         }
+        rows
     }
 
-    fn encode_part(&self, stretches: &[(u32, Lsn)], live: &[(u32, u32)]) -> Vec<u8> {
-        let mut out = Vec::new();
-        encode::head(&mut out, encode::ARRAY, FIELDS as u64);
-        uint(&mut out, self.sequence);
-        uint(&mut out, self.physical.into());
-        uint(&mut out, self.first_lsn.0);
-        uint(&mut out, self.end.into());
-        pairs(&mut out, stretches.iter().map(|(offset, lsn)| [(*offset).into(), lsn.0]));
-        uint(&mut out, self.freed.0);
-        uint(&mut out, self.records);
-        uint(&mut out, self.bytes);
-        pairs(&mut out, live.iter().map(|(collection, count)| [(*collection).into(), (*count).into()]));
-        out
-    }
-
-    /// Reads one entry, which may be a part.
-    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<TableEntry, CatalogFault> {
-        let Head::Array(FIELDS) = reader.head()? else {
-            return Err(CatalogFault::Malformed("a segment is an array of nine"));
-        };
-        let sequence = reader.uint()?;
-        let physical = uint32(reader)?;
-        let first_lsn = Lsn(reader.uint()?);
-        let end = uint32(reader)?;
-        let stretches = read_pairs(reader, |reader| Ok((uint32(reader)?, Lsn(reader.uint()?))))?;
-        let freed = Lsn(reader.uint()?);
-        let records = reader.uint()?;
-        let bytes = reader.uint()?;
-        let live = read_pairs(reader, |reader| Ok((uint32(reader)?, uint32(reader)?)))?;
-        Ok(TableEntry { sequence, physical, first_lsn, end, stretches, freed, records, bytes, live })
-    }
-
-    /// Adds `part`, which stands behind what there is of the same sequence. Whether it fits to that.
-    pub(super) fn join(&mut self, mut part: TableEntry) -> bool {
-        let fields = |entry: &TableEntry| {
-            let TableEntry { sequence, physical, first_lsn, end, freed, records, bytes, .. } = *entry;
-            (sequence, physical, first_lsn, end, freed, records, bytes)
-        };
-        if fields(self) != fields(&part) {
-            return false;
+    /// Reads what [`of`](Self::of) wrote: whole rows, in their order, of segments that there are.
+    pub(super) fn entries(&self) -> Result<Vec<TableEntry>, &'static str> {
+        let (table, stretches, live) = (&self.table, &self.stretches, &self.live);
+        let is_whole = table.len().is_multiple_of(ROW_LEN)
+            && stretches.len().is_multiple_of(STRETCH_LEN)
+            && live.len().is_multiple_of(LIVE_LEN);
+        if !is_whole {
+            return Err("a table that is not whole rows");
         }
-        self.stretches.append(&mut part.stretches);
-        self.live.append(&mut part.live);
-        true
-    }
-
-    /// Whether what stands in arrays stands in order, and so nothing twice.
-    pub(super) fn is_in_order(&self) -> bool {
-        self.stretches.is_sorted_by(|a, b| a.0 < b.0) && self.live.is_sorted_by(|a, b| a.0 < b.0)
-    }
-}
-
-fn uint(out: &mut Vec<u8>, value: u64) {
-    encode::head(out, encode::UNSIGNED, value);
-}
-
-fn pairs(out: &mut Vec<u8>, pairs: impl ExactSizeIterator<Item = [u64; 2]>) {
-    encode::head(out, encode::ARRAY, pairs.len() as u64);
-    for [first, second] in pairs {
-        encode::head(out, encode::ARRAY, 2);
-        uint(out, first);
-        uint(out, second);
+        let mut entries: Vec<_> = table.chunks_exact(ROW_LEN).map(entry).collect();
+        if !entries.is_sorted_by(|a, b| a.sequence < b.sequence) {
+            return Err("log segments out of order");
+        }
+        each_of(&mut entries, stretches.chunks_exact(STRETCH_LEN), |entry, offset, row| {
+            entry.stretches.push((offset, Lsn(u64_at(row, STRETCH_LSN))));
+        })?;
+        each_of(&mut entries, live.chunks_exact(LIVE_LEN), |entry, collection, row| {
+            entry.live.push((collection, u32_at(row, COUNT)));
+        })?;
+        Ok(entries)
     }
 }
 
-fn read_pairs<T>(
-    reader: &mut Reader<'_>,
-    mut pair: impl FnMut(&mut Reader<'_>) -> Result<T, CatalogFault>,
-) -> Result<Vec<T>, CatalogFault> {
-    let mut pairs = Vec::new();
-    for _ in 0..array(reader)? {
-        let Head::Array(2) = reader.head()? else {
-            return Err(CatalogFault::Malformed("no pair where one is due"));
-        };
-        pairs.push(pair(reader)?);
+fn extended(out: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    let start = out.len();
+    out.resize(start + len, 0);
+    &mut out[start..]
+}
+
+fn entry(row: &[u8]) -> TableEntry {
+    TableEntry {
+        sequence: u64_at(row, SEQUENCE),
+        physical: u32_at(row, PHYSICAL),
+        first_lsn: Lsn(u64_at(row, FIRST_LSN)),
+        end: u32_at(row, END),
+        stretches: Vec::new(),
+        freed: Lsn(u64_at(row, FREED)),
+        records: u32_at(row, RECORDS),
+        bytes: u32_at(row, BYTES),
+        live: Vec::new(),
     }
-    Ok(pairs)
+}
+
+/// Hands each row to `take`, with the segment that it names.
+fn each_of<'a>(
+    entries: &mut [TableEntry],
+    rows: impl Iterator<Item = &'a [u8]>,
+    mut take: impl FnMut(&mut TableEntry, u32, &[u8]),
+) -> Result<(), &'static str> {
+    let mut before = None;
+    for row in rows {
+        let (sequence, which) = (u64_at(row, SEQUENCE), u32_at(row, WHICH));
+        if before.is_some_and(|before| before >= (sequence, which)) {
+            return Err("stretches or live records of log segments out of order");
+        }
+        before = Some((sequence, which));
+        let found = entries.binary_search_by_key(&sequence, |entry| entry.sequence);
+        let found =
+            found.map_err(|_| "stretches or live records of a log segment that is not in the table")?;
+        take(&mut entries[found], which, row);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn entry(stretches: &[u32], live: &[u32]) -> TableEntry {
+    fn entry(sequence: u64, stretches: &[u32], live: &[u32]) -> TableEntry {
         TableEntry {
-            sequence: u64::MAX,
+            sequence,
             physical: u32::MAX,
             first_lsn: Lsn(u64::MAX),
             end: u32::MAX,
             stretches: stretches.iter().map(|&offset| (offset, Lsn(u64::MAX))).collect(),
             freed: Lsn(u64::MAX),
-            records: u64::MAX,
-            bytes: u64::MAX,
+            records: u32::MAX,
+            bytes: u32::MAX,
             live: live.iter().map(|&collection| (collection, u32::MAX)).collect(),
         }
     }
 
-    // spec: F-8.6
+    // spec: F-8.6, F-8.14, F-8.15
     #[test]
-    fn what_stands_twice_is_not_in_order() {
-        assert!(entry(&[8, 16], &[1, 2]).is_in_order());
-        assert!(!entry(&[8, 8], &[1, 2]).is_in_order());
-        assert!(!entry(&[8, 16], &[2, 2]).is_in_order());
+    fn rows_are_read_as_they_were_written() {
+        let entries = [entry(3, &[72, 80], &[]), entry(4, &[], &[1, 7]), entry(u64::MAX, &[72], &[1])];
+        let rows = Rows::of(&entries);
+        assert_eq!((rows.table.len(), rows.stretches.len(), rows.live.len()), (3 * 40, 3 * 20, 3 * 16));
+        assert_eq!(rows.entries().expect("they are sound"), entries);
     }
 
     #[test]
-    #[should_panic(expected = "in the order of their offsets")]
+    fn rows_out_of_order_or_twice_or_of_no_segment_are_damage() {
+        let of = |entries: &[TableEntry]| Rows::of(entries);
+        let sound = || of(&[entry(3, &[72, 80], &[1, 2]), entry(4, &[72], &[1])]);
+        assert!(sound().entries().is_ok());
+        let cases: [fn(&mut Rows); 8] = [
+            |rows| rows.table.truncate(41),
+            |rows| rows.stretches.truncate(19),
+            |rows| rows.live.truncate(17),
+            |rows| rows.table[0] = 4,
+            |rows| rows.stretches[8] = 80,
+            |rows| rows.live[8] = 2,
+            |rows| rows.stretches[0] = 2,
+            |rows| rows.live[32] = 5,
+        ];
+        for (index, spoil) in cases.into_iter().enumerate() {
+            let mut rows = sound();
+            spoil(&mut rows);
+            assert!(rows.entries().is_err(), "case {index}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "log segments are in the order of their sequences")]
     fn nothing_is_written_twice() {
-        entry(&[8, 8], &[]).encode(1000);
-    }
-
-    #[test]
-    fn the_longest_parts_are_as_long_as_they_are_counted() {
-        let (live, first_lsn) = ((0..256).map(|n| (u32::MAX - 256 + n, u32::MAX)).collect(), Lsn(u64::MAX));
-        let stretches: Vec<_> = (0..256).map(|n| (u32::MAX - 256 + n, Lsn(u64::MAX))).collect();
-        let (sequence, records, bytes, freed) = (u64::MAX, u64::MAX, u64::MAX, Lsn(u64::MAX));
-        let (physical, end) = (u32::MAX, u32::MAX);
-        let longest =
-            TableEntry { sequence, physical, first_lsn, end, stretches, freed, records, bytes, live };
-        let part = longest.encode_part(&longest.stretches, &longest.live);
-        assert_eq!(part.len(), FIXED_LEN_MAX + 256 * (STRETCH_LEN_MAX + LIVE_LEN_MAX));
-    }
-
-    #[test]
-    fn parts_are_as_many_as_they_must_and_as_long_as_they_may() {
-        let many: Vec<u32> = (u32::MAX - 100..u32::MAX).collect();
-        let len_max = FIXED_LEN_MAX + 10 * STRETCH_LEN_MAX;
-        let parts = entry(&many, &many).encode(len_max);
-        assert!(parts.iter().all(|part| part.len() <= len_max));
-        let bytes = many.len() * (STRETCH_LEN_MAX + LIVE_LEN_MAX);
-        assert_eq!(parts.len(), bytes.div_ceil(10 * STRETCH_LEN_MAX));
+        Rows::of(&[entry(3, &[], &[]), entry(3, &[], &[])]);
     }
 }

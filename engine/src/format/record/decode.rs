@@ -16,7 +16,7 @@ pub struct Extent {
     /// The record's length in bytes.
     pub len: usize,
     /// Where its fields behind the length begin.
-    pub(super) payload_start: usize,
+    pub payload_start: usize,
 }
 
 /// The length of a whole record, from its first bytes: [`PEEK_LEN`] of them always suffice. No checksum vouches

@@ -161,11 +161,35 @@ fn no_address_is_made_beyond_55_bits() {
 }
 
 #[test]
-fn the_largest_record_and_page_fill_an_empty_segment() {
+fn the_longest_records_fill_an_empty_segment() {
     assert_eq!(geometry(64, 512).record_len_max(), 512 - 64 - 32);
     assert_eq!(geometry(512, 1 << 20).record_len_max(), (1 << 20) - 512 - 32);
-    assert_eq!(geometry(64, 512).page_len_max(), 512 - 64);
-    assert_eq!(geometry(512, 1 << 20).page_len_max(), 16_384);
+    assert_eq!(geometry(64, 512).index_record_len_max(), 512 - 64);
+    assert_eq!(geometry(512, 1 << 20).index_record_len_max(), 16_384);
+}
+
+// spec: F-8.11
+#[test]
+fn index_records_are_written_so_long_that_a_whole_number_fills_a_segment() {
+    for (sector, segment_bytes, len) in
+        [(64, 512, 448), (512, 4096, 3584), (512, 16_384, 3968), (512, 1 << 17, 4080), (4096, 1 << 26, 4096)]
+    {
+        let geometry = geometry(sector, segment_bytes);
+        assert_eq!(geometry.index_record_len_written(), len, "{segment_bytes}");
+        let left = (segment_bytes - sector) as usize % len;
+        assert!(left < 8 * (segment_bytes as usize / len), "{left} left of {segment_bytes}");
+    }
+}
+
+//= spec/format.md#f-8-11-index-records
+//= type=test
+//# The CBOR form of a key MUST have at most a third of what is left of the longest index record without
+//# 66 bytes, so that a directory page has room for two leaves.
+#[test]
+fn a_key_has_a_third_of_what_an_index_record_has_left_without_66_bytes() {
+    let keys = [(64, 512), (64, 4096), (512, 1 << 17)]
+        .map(|(sector, len)| geometry(sector, len).checkpoint_key_len_max());
+    assert_eq!(keys, [127, 1322, 5439]);
 }
 
 proptest! {

@@ -6,7 +6,7 @@ mod checkpoint;
 mod expected;
 mod frame;
 mod geometry;
-mod page;
+mod index_record;
 mod record;
 mod segment;
 mod superblock;

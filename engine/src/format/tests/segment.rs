@@ -34,7 +34,7 @@ fn the_header_of_segment_0_at_creation_is_laid_out_as_the_table_says() {
 #[test]
 fn the_header_of_a_checkpoint_segment_is_laid_out_as_the_table_says() {
     let header = SegmentHeader {
-        kind: SegmentKind::Checkpoint,
+        kind: SegmentKind::Index,
         sequence: 1,
         first_lsn: Lsn::new(3, 9),
         durable_lsn: Lsn::new(3, 7),
@@ -81,7 +81,7 @@ fn magic_and_kind_must_agree() {
 
 prop_compose! {
     fn any_header()(
-        kind in prop_oneof![Just(SegmentKind::Log), Just(SegmentKind::Checkpoint)],
+        kind in prop_oneof![Just(SegmentKind::Log), Just(SegmentKind::Index)],
         (sequence, first_lsn, durable_lsn, prev_end) in any::<(u64, u64, u64, u32)>(),
         next in proptest::option::of(0..u32::MAX),
         after in proptest::option::of(0..u32::MAX),

@@ -1,4 +1,5 @@
 use super::super::checksum::crc;
+use super::super::index_record::Reference;
 use super::super::superblock::{CheckpointRef, SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, parse_slot};
 use super::super::{Geometry, Lsn};
 use super::{LINEAGE, for_every_bit_flip, hex};
@@ -35,9 +36,7 @@ fn example() -> Superblock {
 fn example_checkpoint() -> CheckpointRef {
     CheckpointRef {
         lsn: Lsn::new(3, 9),
-        root_physical: 1,
-        root_offset: 512,
-        root_crc: 0xdead_beef,
+        root: Reference { physical: 1, offset: 512, len: 0x0203, crc: 0xdead_beef },
         replay_physical: 0,
         replay_sequence: 4,
         replay_offset: 1024,
@@ -48,7 +47,7 @@ fn example_checkpoint() -> CheckpointRef {
 /// The bytes of [`example`], put together by hand from the table of F-3.1.
 fn example_bytes() -> Vec<u8> {
     let mut bytes = hex("
-        48 4f 4c 4f 54 59 50 45  0200 0000  01 000000
+        48 4f 4c 4f 54 59 50 45  0300 0000  01 000000
         0000000000000000 0000000000000000 0000000000000000
         00020000 00001000
         a0 a1 a2 a3 a4 a5 a6 a7 a8 a9 aa ab ac ad ae af
@@ -57,9 +56,9 @@ fn example_bytes() -> Vec<u8> {
     bytes.extend([0; 256]);
     bytes.extend(hex("
         0500000000000000 03000000 01000000 0a00000003000000 0040200000000000
-        0900000003000000 01000000 00020000 efbeadde 00000000 0400000000000000 00040000 00000000 0900000003000000"));
+        0900000003000000 01000000 00020000 efbeadde 00000000 0400000000000000 00040000 03020000 0900000003000000"));
     bytes.extend([0; 48 + 28]);
-    bytes.extend(hex("1029a093"));
+    bytes.extend(hex("eca0cff7"));
     bytes
 }
 
@@ -127,7 +126,7 @@ fn a_slot_never_written_is_blank_and_one_of_other_bytes_foreign() {
 
 //= spec/format.md#f-3-4-versions-and-features
 //= type=test
-//# A reader MUST refuse the file when a valid slot, the newest or not, has a format major other than 2, a
+//# A reader MUST refuse the file when a valid slot, the newest or not, has a format major other than 3, a
 //# checksum kind other than 1, or in its incompatible mask a bit that the reader does not know.
 //= spec/versions.md#c-2-1-newer-major
 //= type=test
@@ -140,9 +139,9 @@ fn another_major_version_checksum_or_unknown_feature_is_a_newer_format() {
         }
         other => panic!("{other:?}"),
     };
-    assert_eq!(refused(parse_resealed(&example(), |bytes| (bytes[8], bytes[10]) = (3, 4))), (3, 4, 0));
-    assert_eq!(refused(parse_resealed(&example(), |bytes| bytes[12] = 2)), (2, 0, 0));
-    assert_eq!(refused(parse_resealed(&example(), |bytes| bytes[23] = 0x80)), (2, 0, 1 << 63));
+    assert_eq!(refused(parse_resealed(&example(), |bytes| (bytes[8], bytes[10]) = (4, 4))), (4, 4, 0));
+    assert_eq!(refused(parse_resealed(&example(), |bytes| bytes[12] = 2)), (3, 0, 0));
+    assert_eq!(refused(parse_resealed(&example(), |bytes| bytes[23] = 0x80)), (3, 0, 1 << 63));
 }
 
 //= spec/versions.md#c-2-2-newer-minor
@@ -171,7 +170,7 @@ fn an_unknown_read_only_compatible_feature_asks_for_reading_only() {
 //# A reader MUST ignore the value of reserved bytes in a superblock slot whose checksum holds.
 #[test]
 fn reserved_bytes_under_a_checksum_that_holds_are_ignored() {
-    for reserved in [13, 96, 351, 365, 367, 420, 423, 480, 507] {
+    for reserved in [13, 96, 351, 365, 367, 480, 507] {
         let Slot::Valid(parsed) = parse_resealed(&example(), |bytes| bytes[reserved] = 0xff) else {
             panic!("byte {reserved} is reserved")
         };
@@ -194,17 +193,25 @@ fn a_geometry_out_of_bounds_is_corruption_at_its_place() {
 //= spec/format.md#f-3-2-checkpoint-reference
 //= type=test
 //# A reader MUST report the file as corrupt when a valid slot, the newest or not, has a reference of LSN 0
-//# with another field that is not zero; a root whose offset is not a multiple of 8 from `sector` to
-//# segment_bytes - 32; a replay start whose offset is not one from `sector` to segment_bytes; or a sequence
-//# whose addresses do not fit into 55 bits.
+//# with another field that is not zero; an offset at which no index record of the length can be (F-8.11); a
+//# replay start whose offset is not one from `sector` to segment_bytes; or a sequence whose addresses do not
+//# fit into 55 bits.
 #[test]
 fn a_checkpoint_reference_that_points_outside_of_its_segment_is_corruption() {
     let checkpoint = example_checkpoint();
     for (at, broken) in [
-        (384 + 12, CheckpointRef { root_offset: 504, ..checkpoint }),
-        (384 + 12, CheckpointRef { root_offset: 513, ..checkpoint }),
-        (384 + 12, CheckpointRef { root_offset: (1 << 20) - 24, ..checkpoint }),
-        (384 + 12, CheckpointRef { root_offset: u32::MAX - 7, ..checkpoint }),
+        (384 + 12, CheckpointRef { root: Reference { offset: 504, ..checkpoint.root }, ..checkpoint }),
+        (384 + 12, CheckpointRef { root: Reference { offset: 513, ..checkpoint.root }, ..checkpoint }),
+        (
+            384 + 12,
+            CheckpointRef { root: Reference { offset: (1 << 20) - 512, ..checkpoint.root }, ..checkpoint },
+        ),
+        (384 + 12, CheckpointRef { root: Reference { len: 8, ..checkpoint.root }, ..checkpoint }),
+        (384 + 12, CheckpointRef { root: Reference { len: 16_385, ..checkpoint.root }, ..checkpoint }),
+        (
+            384 + 12,
+            CheckpointRef { root: Reference { offset: u32::MAX - 7, ..checkpoint.root }, ..checkpoint },
+        ),
         (384 + 32, CheckpointRef { replay_offset: 0, ..checkpoint }),
         (384 + 32, CheckpointRef { replay_offset: 1025, ..checkpoint }),
         (384 + 32, CheckpointRef { replay_offset: (1 << 20) + 8, ..checkpoint }),
@@ -221,7 +228,7 @@ fn a_checkpoint_reference_that_points_outside_of_its_segment_is_corruption() {
 #[test]
 fn a_checkpoint_reference_may_name_the_last_place_there_is() {
     let last = CheckpointRef {
-        root_offset: (1 << 20) - 32,
+        root: Reference { offset: (1 << 20) - 16, len: 16, ..example_checkpoint().root },
         replay_offset: 1 << 20,
         replay_sequence: geometry().sequence_max(),
         ..example_checkpoint()
@@ -234,12 +241,12 @@ fn a_checkpoint_reference_may_name_the_last_place_there_is() {
 //= spec/format.md#f-3-2-checkpoint-reference
 //= type=test
 //# A reader MUST report the file as corrupt when a valid slot, the newest or not, has a reference of LSN 0
-//# with another field that is not zero; a root whose offset is not a multiple of 8 from `sector` to
-//# segment_bytes - 32; a replay start whose offset is not one from `sector` to segment_bytes; or a sequence
-//# whose addresses do not fit into 55 bits.
+//# with another field that is not zero; an offset at which no index record of the length can be (F-8.11); a
+//# replay start whose offset is not one from `sector` to segment_bytes; or a sequence whose addresses do not
+//# fit into 55 bits.
 #[test]
 fn a_reference_to_no_checkpoint_is_all_zeros() {
-    for field in [8, 12, 16, 20, 24, 32, 40] {
+    for field in [8, 12, 16, 20, 24, 32, 36, 40] {
         let slot = parse_resealed(&example(), |bytes| bytes[432 + field] = 1);
         assert!(matches!(slot, Slot::Refused(Error::Corrupt(_))), "{field}: {slot:?}");
     }
@@ -248,14 +255,12 @@ fn a_reference_to_no_checkpoint_is_all_zeros() {
 fn any_checkpoint(geometry: Geometry) -> impl Strategy<Value = Option<CheckpointRef>> {
     let (start, end) = (geometry.data_start() / 8, geometry.segment_bytes() / 8);
     let parts = (1..=u64::MAX, any::<(u32, u32, u32, u64)>());
-    let places = (start..=end - 4, start..=end, 0..=geometry.sequence_max());
+    let places = (start..=end - 2, start..=end, 0..=geometry.sequence_max());
     proptest::option::of((parts, places).prop_map(
         |((lsn, (root_physical, root_crc, replay_physical, replay_lsn)), (root, replay, replay_sequence))| {
             CheckpointRef {
                 lsn: Lsn(lsn),
-                root_physical,
-                root_offset: root * 8,
-                root_crc,
+                root: Reference { physical: root_physical, offset: root * 8, len: 9, crc: root_crc },
                 replay_physical,
                 replay_sequence,
                 replay_offset: replay * 8,

@@ -27,8 +27,8 @@ pub(super) struct Contents {
 pub(super) enum Part {
     /// Of the log, up to where its last frame ended; with its stretches, by offset and first LSN.
     Log { sequence: u64, end: u32, stretches: Vec<(u32, Lsn)> },
-    /// Of this checkpoint.
-    Checkpoint(CheckpointRef),
+    /// Of checkpoints, up to where the last record of those that are named ended.
+    Index { end: u32 },
 }
 
 impl Part {
@@ -36,7 +36,7 @@ impl Part {
     pub(super) fn len(&self, geometry: Geometry) -> u32 {
         match self {
             Part::Log { end, .. } => (*end).max(geometry.data_start()),
-            Part::Checkpoint(_) => geometry.segment_bytes(),
+            Part::Index { end } => *end,
         }
     }
 }
@@ -45,17 +45,27 @@ impl Contents {
     /// What the accounts, the table and the named checkpoints of a store say.
     pub(super) fn of(
         lsn: Lsn,
-        file_len: u64,
+        (geometry, file_len): (Geometry, u64),
         accounts: &Accounts,
         table: &SegmentTable,
         checkpoints: &NamedCheckpoints,
     ) -> Contents {
         let sound = checkpoints.sound();
         let other = checkpoints.named().find(|held| Some(*held) != sound);
+        let segment_bytes = geometry.segment_bytes();
         let mut segments = BTreeMap::new();
         for held in [sound, other].into_iter().flatten() {
             let HeldCheckpoint { reference, segments: places, .. } = held;
-            segments.extend(places.iter().map(|physical| (*physical, Part::Checkpoint(*reference))));
+            // The root is the last record of a checkpoint; it leaves a segment before when that is full.
+            let root = reference.root;
+            let end =
+                |physical| if physical == root.physical { root.offset + root.len } else { segment_bytes };
+            for physical in places.iter().copied() {
+                let part = segments.entry(physical).or_insert(Part::Index { end: 0 });
+                if let Part::Index { end: ends } = part {
+                    *ends = end(physical).max(*ends);
+                }
+            }
         }
         for (sequence, account) in accounts.iter() {
             let Some(segment) = table.get(sequence) else { continue };
@@ -76,6 +86,7 @@ impl Contents {
 impl Writer {
     /// What the store is made of now; all of it is durable.
     pub(super) fn contents(&self) -> Contents {
-        Contents::of(self.end(), self.file_len, &self.accounts, &self.shared.log.segments, &self.checkpoints)
+        let len = (self.shared.log.geometry, self.file_len);
+        Contents::of(self.end(), len, &self.accounts, &self.shared.log.segments, &self.checkpoints)
     }
 }

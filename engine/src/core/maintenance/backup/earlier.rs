@@ -56,13 +56,18 @@ impl<'a> Earlier<'a> {
         let plan = Plan { read_unit: options.check.read_unit, page_shift: options.check.page_shift };
         let recovered = recovery::recover(storage, &slot, &segments, plan)?;
         let accounts = &recovered.replay.accounts;
-        let contents =
-            Contents::of(recovered.end.lsn, slot.file_len, accounts, &segments, &recovered.checkpoints);
+        let len = (slot.geometry, slot.file_len);
+        let contents = Contents::of(recovered.end.lsn, len, accounts, &segments, &recovered.checkpoints);
         Ok(Earlier { storage, contents })
     }
 
-    /// Whether this very part stands at the same place there.
+    //= spec/space.md#p-10-4-from-an-earlier-backup
+    //# Index segments are copied from the source always.
+    /// Whether this very part of the log stands at the same place there.
     pub(super) fn has(&self, physical: u32, part: &Part) -> bool {
-        self.contents.segments.get(&physical) == Some(part)
+        match (self.contents.segments.get(&physical), part) {
+            (Some(Part::Index { .. }), Part::Index { .. }) => seeded::is_on(Bug::IndexSegmentFromEarlier),
+            (there, part) => there == Some(part),
+        }
     }
 }

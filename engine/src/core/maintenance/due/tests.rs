@@ -59,7 +59,7 @@ fn what_holds_a_place_is_told_for_each_of_them() {
         candidates(&writer),
         all.iter().copied().filter(|one| ![second, third].contains(one)).collect::<Vec<_>>()
     );
-    let checkpoint: Vec<_> = writer.checkpoints.segments().collect();
+    let checkpoint = writer.checkpoints.segments();
     assert!(!checkpoint.is_empty());
     for physical in 0..200 {
         let expected = match physical {

@@ -1,7 +1,6 @@
-use super::super::super::page::PageKind;
-use super::forge::{Forge, Forged, Plan, branch_entries, pointer_value};
+use super::forge::{Forged, live, row, stretch};
 use super::*;
-use crate::document::KEY_LEN_MAX;
+use crate::document::{KEY_LEN_MAX, Value};
 use crate::{Error, doc};
 
 /// What is wrong with a checkpoint, and how it comes to be.
@@ -24,211 +23,186 @@ fn what_is_forged_without_a_flaw_is_believed() {
     let given = Forged::sound().read().expect("a sound checkpoint");
     let entries = [(1, 400), (2, 800), (10, 400), (11, 800)].map(|(id, value)| (Key::Int(id), value));
     assert_eq!(given.collections[0].entries, entries);
-    assert_eq!(given.table[0].stretches, [(64, Lsn(1)), (128, Lsn(9))]);
+    assert_eq!((given.table[0].first_lsn, &*given.table[0].stretches), (Lsn(1), &[(128, Lsn(9))][..]));
 }
 
-//= spec/format.md#f-8-1-pages
-//= type=test
-//# A page MUST have an entry at least: a tree without entries has no pages.
 //= spec/format.md#f-8-4-primary-leaves
 //= type=test
 //# A reader MUST take a checkpoint for damaged when an address in it is 0, or not below that where the log ended at the checkpoint (F-8.7).
 #[test]
 fn a_leaf_with_a_flaw_is_refused() {
     refused(&[
-        ("a difference to a key that is no int", |c| c.left.entries = hex("02 a006  02 a006")),
-        ("a difference to a key that is no int", |c| c.right.entries = hex("03 01 61 a006  02 a006")),
-        ("keys out of order", |c| c.left.entries = hex("01 02 a006  00 a006")),
-        ("keys out of order", |c| c.left.entries = hex("01 02 a006  01 02 a006")),
+        ("a difference to a key that is no int", |c| c.left.body = hex("02 a006  02 a006")),
+        ("a difference to a key that is no int", |c| text(c, "03 01 61 a006  02 a006", "6161")),
+        ("keys out of order", |c| c.left.body = hex("01 02 a006  00 a006")),
+        ("keys out of order", |c| c.left.body = hex("01 02 a006  01 02 a006")),
         ("an int key beyond 64 bits", |c| {
-            c.right.entries = hex("01 feffffffffffffffff01 a006  02 a006");
+            c.right.body = hex("01 feffffffffffffffff01 a006  02 a006");
         }),
-        ("no varint where one is due in a leaf", |c| c.left.entries = hex("01 02 a006  8200 a006")),
-        ("no varint where one is due in a leaf", |c| c.left.entries = hex("01 02 a006  82")),
-        ("no varint where one is due in a leaf", |c| c.left.count = 3),
-        ("bytes behind the last entry of a leaf", |c| c.left.count = 1),
-        ("a page without entries", |c| c.left.count = 0),
-        ("a key below its page's lower fence", |c| c.right.entries = hex("01 12 a006  04 a006")),
-        ("a key at or above its page's upper fence", |c| c.left.entries = hex("01 02 a006  12 a006")),
-        ("an address that no record has", |c| c.left.entries = hex("01 02 06  02 a006")),
-        ("an address that no record has", |c| c.left.entries = hex("01 02 a006  02 9f06")),
+        ("no varint where one is due in a leaf", |c| c.left.body = hex("01 02 a006  8200 a006")),
+        ("no varint where one is due in a leaf", |c| c.left.body = hex("01 02 a006  82")),
+        ("no varint where one is due in a leaf", |c| c.leaves = |leaves| leaves[0].count = 3),
+        ("no varint where one is due in a leaf", |c| c.leaves = |leaves| leaves[0].count = u32::MAX.into()),
+        ("a leaf of too few entries", |c| c.leaves = |leaves| leaves[0].count = 1 << 32),
+        ("bytes behind the last entry of a leaf", |c| c.leaves = |leaves| leaves[0].count = 1),
+        ("bytes behind the last entry of a leaf", |c| c.leaves = |leaves| leaves[0].count = 0),
+        ("a leaf without entries", |c| {
+            c.left.body.clear();
+            c.leaves = |leaves| leaves[0].count = 0;
+        }),
+        ("a leaf begins with another key than the directory says", |c| {
+            c.right.body = hex("01 12 a006  04 a006");
+        }),
+        ("a leaf begins with another key than the directory says", |c| {
+            c.leaves = |leaves| leaves[1].first = hex("60");
+        }),
+        ("keys out of order", |c| c.left.body = hex("01 02 a006  12 a006")),
+        ("an address that no record has", |c| c.left.body = hex("01 02 06  02 a006")),
+        ("an address that no record has", |c| c.left.body = hex("01 02 a006  02 9f06")),
         ("an address that no record has", |c| {
             // 2^57 is four times 2^55.
-            c.left.entries = hex("01 02 8080808080808080 04  02 a006");
+            c.left.body = hex("01 02 8080808080808080 04  02 a006");
         }),
-        ("an unknown sort of key", |c| c.left.entries = hex("07 01 61 a006")),
-        ("a key shares more than the key before has", |c| c.left.entries = hex("0b 01 61 a006")),
+        ("an unknown sort of key", |c| c.left.body = hex("07 01 61 a006")),
+        ("a key shares more than the key before has", |c| c.left.body = hex("0b 01 61 a006")),
         ("a key shares more than the key before has", |c| {
-            c.right.entries = hex("03 02 6162 a006  1b 01 63 a006");
+            text(c, "03 02 6162 a006  1b 01 63 a006", "626162");
         }),
         ("a key shares more than the key before has", |c| {
-            c.right.entries = hex("03 02 6162 a006  0d 01 63 a006");
+            text(c, "03 02 6162 a006  0d 01 63 a006", "626162");
         }),
-        ("a leaf ends within a key", |c| c.right.entries = hex("03 ff7f 61 a006")),
-        ("text that is not UTF-8", |c| c.right.entries = hex("03 01 ff a006  03 01 61 a006")),
-        ("keys out of order", |c| c.right.entries = hex("03 02 6162 a006  13 00 a006")),
-        ("keys out of order", |c| c.right.entries = hex("03 02 6162 a006  0b 01 61 a006")),
-        ("keys out of order", |c| c.right.entries = hex("03 01 61 a006  01 7e a006")),
-        ("keys out of order", |c| c.right.entries = hex("05 01 61 a006  03 01 62 a006")),
+        ("a leaf ends within a key", |c| c.right.body = hex("03 ff7f 61 a006")),
+        ("text that is not UTF-8", |c| c.right.body = hex("03 01 ff a006  03 01 61 a006")),
+        ("keys out of order", |c| text(c, "03 02 6162 a006  13 00 a006", "626162")),
+        ("keys out of order", |c| text(c, "03 02 6162 a006  0b 01 61 a006", "626162")),
+        ("keys out of order", |c| text(c, "03 01 61 a006  01 7e a006", "6161")),
+        ("keys out of order", |c| text(c, "05 01 61 a006  03 01 62 a006", "4161")),
         ("a key longer than a key may be", |c| {
-            c.right.entries = hex("03 8108");
-            c.right.entries.extend_from_slice(&[b'a'; KEY_LEN_MAX + 1]);
+            c.right.body = hex("03 8108");
+            c.right.body.extend_from_slice(&[b'a'; KEY_LEN_MAX + 1]);
         }),
     ]);
 }
 
-//= spec/format.md#f-8-3-branches
+/// The right leaf holds these, and begins with this key.
+fn text(c: &mut Forged, body: &str, first: &str) {
+    (c.right.body, c.right_first) = (hex(body), hex(first));
+}
+
+//= spec/format.md#f-8-13-directory
 //= type=test
-//# A reader MUST take a page for damaged when its tree id, level or fences are not those that its parent
-//# says.
-//= spec/format.md#f-8-3-branches
-//= type=test
-//# A level MUST NOT be above 32.
-// spec: F-8.1
+//# A reader MUST take a checkpoint for damaged when a directory page or a leaf is empty or has bytes behind its last entry; when a leaf begins with another key than its entry says, or a page with another than its entry says; when a key is not above the one before it, in a leaf, from a leaf to the next,
+//# or from an entry to the next; when a count is not that of what the entry leads to; and when an age is not below the LSN of the checkpoint.
 #[test]
-fn a_page_that_is_not_what_its_parent_says_is_refused() {
+fn a_directory_with_a_flaw_is_refused() {
+    let lsn = "an age that no record has";
+    let count = "a directory page of another number of keys than the root says";
     refused(&[
-        ("a page of another kind", |c| c.left.kind = PageKind::Catalog),
-        ("a page of another tree", |c| c.left.tree = 2),
-        ("a page of another tree", |c| c.branch.tree = 0),
-        ("a page of another level", |c| c.right.level = 1),
-        ("a page of another level", |c| c.branch.level = 2),
-        ("a page of another level", |c| c.branch.level = 255),
-        ("a page with other fences than its parent says", |c| c.left.lower = vec![0x01]),
-        ("a page with other fences than its parent says", |c| c.left.upper = vec![]),
-        ("a page with other fences than its parent says", |c| c.right.lower = vec![0x09]),
-        ("a page with other fences than its parent says", |c| c.right.upper = vec![0x18, 0x64]),
-        ("a page with other fences than its parent says", |c| c.branch.upper = vec![0x18, 0x64]),
-        ("a page has a wrong checksum", |c| c.top = |top| PagePointer { number: top.number + 1, ..top }),
+        ("a directory page without entries", |c| c.leaves = Vec::clear),
+        ("a directory entry without a key", |c| c.page.body = hex("f6")),
+        ("a directory entry without a key", |c| c.behind_top = hex("f6")),
+        ("a directory ends within an entry", |c| c.page.body = hex("14 03 40")),
+        ("a directory ends within an entry", |c| c.behind_top = hex("14 03 40")),
+        ("a directory ends within an entry", |c| c.page.body = hex("14 03 40 09 01020304 02")),
+        ("keys out of order", |c| c.leaves = |leaves| leaves.push(leaves[0].clone())),
+        ("a directory page begins with another key than the root says", |c| {
+            c.top = |top| top[0].first = hex("00");
+        }),
+        ("a directory page begins with another key than the root says", |c| {
+            c.leaves = |leaves| leaves[0].first = hex("00");
+        }),
+        ("directory entries out of order", |c| c.top = |top| top.push(top[0].clone())),
+        (lsn, |c| c.leaves = |leaves| leaves[1].age = LSN.0),
+        (lsn, |c| c.top = |top| top[0].age = LSN.0),
+        (lsn, |c| c.top = |top| top[0].age = u64::MAX),
+        (count, |c| c.leaves = |leaves| leaves.truncate(1)),
+        ("a collection has another number of documents than its tree", |c| c.top = |top| top[0].count = 3),
+        ("a collection has another number of documents than its tree", |c| {
+            c.top = |top| top[0].count = u64::MAX;
+        }),
+        (count, |c| {
+            c.catalog[0].insert("count", 5);
+            c.top = |top| top[0].count = 5;
+        }),
+        ("an index record has a wrong checksum", |c| c.leaves = |leaves| leaves[0].age = 1),
+        ("an index record has a wrong checksum", |c| c.top = |top| top[0].age = 1),
     ]);
 }
 
-// spec: F-8.3
+// spec: F-8.13. Two ways to one leaf, or to one directory page, are no longer than one: keys grow from leaf to leaf.
 #[test]
-fn a_branch_with_a_flaw_is_refused() {
+fn directories_that_lead_to_one_record_twice_do_not_make_a_walk_longer() {
     refused(&[
-        ("a page with other fences than its parent says", |c| {
-            c.children = |[left, right]| vec![(vec![], right), (vec![0x0a], left)];
+        ("keys out of order", |c| c.leaves = |leaves| leaves.push(leaves[1].clone())),
+        ("a directory page begins with another key than the root says", |c| {
+            c.catalog[0].insert("count", 8);
+            c.top = |top| {
+                top.push(top[0].clone());
+                top[1].first = hex("0b");
+            };
         }),
-        ("only first children begin where their parent does", |c| {
-            c.children = |[left, right]| vec![(vec![], left), (vec![], right)];
-        }),
-        ("only first children begin where their parent does", |c| {
-            c.children = |[left, right]| vec![(vec![0x01], left), (vec![0x0a], right)];
-        }),
-        ("children of a branch are out of order", |c| {
-            c.branch.count = 3;
-            c.children = |[left, right]| vec![(vec![], left), (vec![0x0a], right), (vec![0x0a], right)];
-        }),
-        ("a fence that is no key", |c| {
-            c.children = |[left, right]| vec![(vec![], left), (vec![0x0a, 0x0a], right)];
-        }),
-        ("a fence that is no key", |c| {
-            c.children = |[left, right]| vec![(vec![], left), (vec![0xf6], right)];
-        }),
-        ("a branch ends within a child", |c| c.branch.count = 3),
-        ("bytes behind the last child of a branch", |c| c.behind_children = vec![0]),
-        ("a page without entries", |c| c.branch.count = 0),
     ]);
 }
 
-// spec: F-8.3
-#[test]
-fn a_branch_with_a_child_at_its_upper_fence_is_refused() {
-    let mut forge = Forge::new();
-    let leaf = Forged::sound().left;
-    let (pointer, _) = forge.place(&leaf);
-    // Below the top stands a branch that ends at 10, and has a child that begins there.
-    let mut lower = Plan { level: 1, lower: vec![], upper: vec![0x0a], ..leaf.clone() };
-    lower.entries.clear();
-    branch_entries(&[(vec![], pointer), (vec![0x0a], pointer)], &mut lower.entries);
-    let (pointer, _) = forge.place(&lower);
-    let mut top = Plan { level: 2, upper: vec![], ..lower };
-    top.entries.clear();
-    branch_entries(&[(vec![], pointer), (vec![0x0a], pointer)], &mut top.entries);
-    let (pointer, _) = forge.place(&top);
-    let entry = doc! { "id": 1, "name": "a", "next": 9, "count": 2, "tree": pointer_value(pointer) };
-    let what = damage_of(forge, PageKind::Catalog, "catalog", &entry.encode());
-    assert_eq!(what, "a child begins at or above the upper fence of its parent");
-}
-
-/// Why a checkpoint is refused whose tree of one leaf of `kind` stands under `name` in the root.
-fn damage_of(mut forge: Forge, kind: PageKind, name: &'static str, entry: &[u8]) -> &'static str {
-    let tree = forge.leaf(kind, &[entry.to_vec()]);
-    damage_of_root(forge, name, tree)
-}
-
-fn damage_of_root(mut forge: Forge, name: &'static str, tree: crate::Value) -> &'static str {
-    let mut root = Forged::sound().root;
-    root.insert(name, tree);
-    let reference = forge.finish(&[LOG_SEGMENTS.into()], root, &[]);
-    match read(&forge.disk, &reference) {
-        Err(Unreadable::Damaged(corruption)) => corruption.what,
-        other => panic!("a flaw that is not seen: {other:?}"),
-    }
-}
-
-//= spec/format.md#f-8-3-branches
+//= spec/format.md#f-8-12-references
 //= type=test
-//# A reader MUST take a checkpoint for damaged where that does not hold: it is what makes every walk end.
-#[test]
-fn branches_that_lead_to_one_page_twice_do_not_make_a_walk_longer() {
-    // Each level leads twice to the one below: 2^32 ways to the leaf.
-    let mut forge = Forge::new();
-    let entry = doc! { "id": 1, "name": "a", "next": 1, "count": 0 }.encode();
-    let mut page = Forged::sound().left;
-    (page.kind, page.tree, page.count, page.upper) = (PageKind::Catalog, 0, 1, vec![]);
-    page.entries = entry;
-    let (mut pointer, _) = forge.place(&page);
-    page.count = 2;
-    for level in 1..=32 {
-        page.level = level;
-        page.entries.clear();
-        branch_entries(&[(vec![], pointer), (vec![], pointer)], &mut page.entries);
-        (pointer, _) = forge.place(&page);
-    }
-    assert_eq!(damage_of_root(forge, "catalog", pointer_value(pointer)), "a page number out of order");
-}
-
-//= spec/format.md#f-8-2-page-pointer
+//# A reader MUST take a checkpoint for damaged when a reference leads to where no index record of that length can be (F-8.11), or beyond the end of the file; when the record there has another length or another CRC field; when that CRC does not hold; and
+//# when its kind or its collection is not what the reference stands for, or its flags are not 0.
+//= spec/format.md#f-8-12-references
 //= type=test
-//# A reader MUST take a checkpoint for damaged when a pointer leads to a place where no page can begin, or
-//# into a segment that the checkpoint's list (F-8.9) does not name.
+//# A reader MUST take a checkpoint for damaged when a reference to a directory page or a leaf leads into a
+//# segment that `segments` (F-8.9) does not name.
 #[test]
-fn a_pointer_to_where_no_page_can_be_is_refused() {
+fn a_reference_to_what_it_does_not_stand_for_is_refused() {
+    let nowhere = "a reference to where no index record can be";
+    let length = "an index record of another length";
     refused(&[
-        ("a page beyond the end of the file", |c| c.top = |top| PagePointer { physical: 4, ..top }),
-        ("a page beyond the end of the file", |c| c.top = |top| PagePointer { physical: u32::MAX, ..top }),
-        ("a page in a segment that is not the checkpoint's", |c| {
-            c.top = |top| PagePointer { physical: 2, ..top };
+        (nowhere, |c| c.leaves = |leaves| leaves[0].reference.offset = 56),
+        (nowhere, |c| c.leaves = |leaves| leaves[0].reference.offset += 4),
+        (nowhere, |c| c.top = |top| top[0].reference.len = 8),
+        (nowhere, |c| c.top = |top| top[0].reference.len = 8192),
+        (nowhere, |c| c.top = |top| top[0].reference.offset = 8192),
+        (nowhere, |c| c.to_parts[0] = |part| part.offset = u32::MAX - 7),
+        ("a reference into a segment that is not the checkpoint's", |c| {
+            c.top = |top| top[0].reference.physical = 2;
         }),
-        ("a page where none can begin", |c| c.top = |top| PagePointer { offset: 0, ..top }),
-        ("a page where none can begin", |c| c.top = |top| PagePointer { offset: 56, ..top }),
-        ("a page where none can begin", |c| c.top = |top| PagePointer { offset: top.offset + 4, ..top }),
-        ("a page beyond the end of its segment", |c| c.top = |top| PagePointer { offset: 8192 - 24, ..top }),
-        ("a page beyond the end of its segment", |c| {
-            c.top = |top| PagePointer { offset: u32::MAX - 7, ..top };
+        ("a reference into a segment that is not the checkpoint's", |c| c.segments.clear()),
+        ("a reference beyond the end of the file", |c| c.to_parts[0] = |part| part.physical = 4),
+        ("a reference beyond the end of the file", |c| c.to_parts[1] = |part| part.physical = u32::MAX),
+        (length, |c| c.leaves = |leaves| leaves[0].reference.len += 1),
+        (length, |c| c.top = |top| top[0].reference.len -= 1),
+        (length, |c| c.to_parts[0] = |part| part.len -= 1),
+        ("an index record other than the one that is referred to", |c| {
+            c.leaves = |leaves| leaves[0].reference.crc ^= 1;
         }),
+        ("an index record other than the one that is referred to", |c| {
+            c.to_parts[1] = |part| part.crc ^= 1;
+        }),
+        ("an index record of another kind", |c| c.left.kind = IndexRecordKind::Directory),
+        ("an index record of another kind", |c| c.page.kind = IndexRecordKind::Leaf),
+        ("an index record of another kind", |c| c.parts[0] = |part| part.kind = IndexRecordKind::Leaf),
+        ("an index record of another tree", |c| c.right.collection = 2),
+        ("an index record of another tree", |c| c.page.collection = 0),
+        ("an index record of another tree", |c| c.parts[1] = |part| part.collection = 1),
     ]);
 }
 
-//= spec/format.md#f-8-5-catalog-leaves
+//= spec/format.md#f-8-5-catalog
 //= type=test
-//# A reader MUST take a checkpoint for damaged when two collections have one id or one name, when an id is
-//# above `last` of the root, or when a tree has another number of entries than `count`, or an int key that is
-//# not below `next`.
+//# A reader MUST take a checkpoint for damaged when two collections have one id or one name, when an id is above `last` of the root, or when
+//# a tree has another number of entries than `count`, or an int key that is not below `next`.
 #[test]
 fn a_catalog_with_a_flaw_is_refused() {
     refused(&[
         ("collections out of order", |c| {
-            c.catalog.push(doc! { "id": 1, "name": "a", "next": 1, "count": 0 });
+            c.catalog.push(empty(1, "a"));
         }),
         ("collections out of order", |c| {
-            c.catalog.push(doc! { "id": 2, "name": "a", "next": 1, "count": 0 });
+            c.catalog.push(empty(2, "a"));
         }),
         ("two collections of one name", |c| {
             c.root.insert("last", 2);
-            c.catalog.push(doc! { "id": 2, "name": "birds", "next": 1, "count": 0 });
+            c.catalog.push(empty(2, "birds"));
         }),
         ("a collection that cannot be", |c| change(&mut c.catalog[0], "id", 0)),
         ("a collection that cannot be", |c| change(&mut c.catalog[0], "name", "")),
@@ -240,7 +214,7 @@ fn a_catalog_with_a_flaw_is_refused() {
         ("a collection lacks one of its fields", |c| {
             c.catalog[0].remove("next");
         }),
-        ("a page pointer is an array of three", |c| change(&mut c.catalog[0], "tree", 5)),
+        ("no byte string where one is due", |c| change(&mut c.catalog[0], "tree", 5)),
         ("a collection has another number of documents than its tree", |c| {
             change(&mut c.catalog[0], "count", 5);
         }),
@@ -249,51 +223,54 @@ fn a_catalog_with_a_flaw_is_refused() {
     ]);
 }
 
+fn empty(id: i64, name: &str) -> Document {
+    doc! { "id": id, "name": name, "next": 1, "count": 0, "tree": Value::Bytes(Vec::new()) }
+}
+
 fn change(document: &mut Document, name: &str, value: impl Into<crate::Value>) {
     document.insert(name, value.into());
 }
 
-//= spec/format.md#f-8-6-segment-table-leaves
+//= spec/format.md#f-8-6-segment-table
 //= type=test
-//# A reader MUST take a checkpoint for damaged when two segments have one sequence or one physical index;
-//# when the arrays are out of order; when the first stretch does not begin at the first data byte with the
-//# first LSN; when a stretch begins, or the segment ends, outside of the segment's data; when a segment is
-//# freed above the LSN of the checkpoint, or stands where the checkpoint's list has one; and when one that
-//# is not freed lies beyond the end of the file.
+//# A reader MUST take a checkpoint for damaged when one of the three is not whole rows; when rows are out of their order, or one stands twice; when a row of `stretches` or `live` names a sequence that `table` does not have; when two segments have one physical index; when the end of a segment is outside of its data;
+//# when a stretch begins at or before the first data byte, or behind the end of its segment; when a segment is freed above the LSN of the checkpoint, or stands in a place that the checkpoint holds (F-8.9); and when one that is not freed lies beyond the end of the file.
 #[test]
 fn a_segment_table_with_a_flaw_is_refused() {
+    let cannot = "a log segment that cannot be";
+    let order = "stretches or live records of log segments out of order";
+    let unknown = "stretches or live records of a log segment that is not in the table";
     refused(&[
-        ("a segment is an array of nine", |c| c.table = vec![array![5, 0, 1, 512, [], 0, 7]]),
-        ("a log segment that cannot be", |c| {
-            c.table = vec![array![1_i64 << 42, 0, 1, 512, [], 0, 7, 700, []]];
-        }),
-        ("a log segment that cannot be", |c| c.table = vec![array![5, 4, 1, 512, [], 0, 7, 700, []]]),
-        ("a log segment that cannot be", |c| c.table = vec![array![5, 0, 1, 56, [], 0, 7, 700, []]]),
-        ("a log segment that cannot be", |c| c.table = vec![array![5, 0, 1, 8200, [], 0, 7, 700, []]]),
-        ("a log segment that cannot be", |c| c.table = vec![array![5, 0, 1, 512, [[513, 1]], 0, 7, 700, []]]),
-        ("a log segment that cannot be", |c| c.table = vec![array![5, 0, 1, 512, [[8, 1]], 0, 7, 700, []]]),
-        ("a log segment that cannot be", |c| {
-            c.table = vec![array![5, 0, 1, 512, [], LSN.0 as i64 + 1, 7, 700, []]];
-        }),
-        ("log segments out of order", |c| c.table.insert(0, array![6, 2, 1, 512, [], 0, 7, 700, []])),
-        ("parts of two log segments of one sequence", |c| {
-            c.table.push(array![5, 2, 1, 512, [], 0, 7, 700, []]);
-        }),
-        ("two log segments at one place", |c| c.table.push(array![6, 0, 1, 512, [], 0, 7, 700, []])),
-        ("stretches or live records of a log segment out of order", |c| c.table.push(c.table[0].clone())),
-        ("stretches or live records of a log segment out of order", |c| {
-            c.table = vec![array![5, 0, 1, 512, [], 0, 7, 700, [[2, 1], [1, 1]]]];
-        }),
-        ("no pair where one is due", |c| c.table = vec![array![5, 0, 1, 512, [[64]], 0, 7, 700, []]]),
-        ("no array where one is due", |c| c.table = vec![array![5, 0, 1, 512, 3, 0, 7, 700, []]]),
+        ("a table that is not whole rows", |c| c.table[0].truncate(39)),
+        ("a table that is not whole rows", |c| c.stretches.push(vec![0])),
+        ("a table that is not whole rows", |c| c.live.push(vec![0])),
+        ("log segments out of order", |c| c.table.swap(0, 1)),
+        ("log segments out of order", |c| c.table.push(row(7, 2, 512, 0))),
+        (cannot, |c| c.table[0] = row(5, 4, 512, 0)),
+        (cannot, |c| c.table[0] = row(5, 0, 56, 0)),
+        (cannot, |c| c.table[0] = row(5, 0, 8200, 0)),
+        (cannot, |c| c.table[0] = row(5, 0, 512, LSN.0 + 1)),
+        (cannot, |c| c.stretches[0] = stretch(5, 513)),
+        (cannot, |c| c.stretches[0] = stretch(5, 64)),
+        ("two log segments at one place", |c| c.table[0] = row(5, 1, 512, 0)),
+        ("a log segment in the place of the checkpoint", |c| c.table[0] = row(5, LOG_SEGMENTS, 512, 0)),
+        (order, |c| c.stretches.push(stretch(5, 128))),
+        (order, |c| c.stretches.insert(0, stretch(5, 136))),
+        (order, |c| c.live.push(live(5, 1))),
+        (order, |c| c.live.insert(0, live(7, 1))),
+        (unknown, |c| c.stretches[0] = stretch(6, 128)),
+        (unknown, |c| c.live[0] = live(8, 1)),
+        ("no byte string where one is due", |c| change(&mut c.root, "live", 3)),
     ]);
+    let mut cut_off = Forged::sound();
+    cut_off.table[0] = row(5, 400, 512, LSN.0);
+    assert!(cut_off.read().is_ok(), "what is freed may be cut off");
 }
 
-//= spec/format.md#f-8-7-root-page
+//= spec/format.md#f-8-7-root
 //= type=test
-//# The reference MUST have the root's `lsn` as its own and as its replay start's LSN, and `log` as its replay
-//# start; the last segment of the table MUST be that of `log`.
-//= spec/format.md#f-8-7-root-page
+//# The reference MUST have the root's `lsn` as its own and as its replay start's LSN, and `log` as its replay start; the last segment of the table MUST be that of `log`.
+//= spec/format.md#f-8-7-root
 //= type=test
 //# A reader MUST take a checkpoint for damaged where that does not hold.
 #[test]
@@ -303,9 +280,12 @@ fn a_root_with_a_flaw_is_refused() {
         ("the root lacks one of its fields", |c| {
             c.root.remove("log");
         }),
-        ("a place of the log that cannot be", |c| change(&mut c.root, "log", array![4, 7, 512])),
-        ("a place of the log that cannot be", |c| change(&mut c.root, "log", array![1, 1_i64 << 42, 512])),
-        ("a place of the log that cannot be", |c| change(&mut c.root, "log", array![1, 7, 8193])),
+        ("the log ends in two places", |c| change(&mut c.root, "log", array![2, 7, 512])),
+        ("the log ends in two places", |c| change(&mut c.root, "log", array![1, 6, 512])),
+        ("the log ends in two places", |c| change(&mut c.root, "log", array![1, 7, 520])),
+        ("the log ends in two places", |c| c.table.truncate(1)),
+        ("the log ends in two places", |c| c.table[1] = row(7, 2, 512, 0)),
+        ("the log ends in two places", |c| c.table[1] = row(8, 1, 512, 0)),
         ("the log's position is an array of three", |c| change(&mut c.root, "log", array![1, 7])),
         ("the log's reservation is an array of two", |c| change(&mut c.root, "reserved", array![1])),
         ("a reserved index is a number or null", |c| change(&mut c.root, "reserved", array!["x", 1])),
@@ -316,30 +296,36 @@ fn a_root_with_a_flaw_is_refused() {
     ]);
 }
 
-// spec: F-8.7
+//= spec/format.md#f-8-7-root
+//= type=test
+//# A reader MUST take a checkpoint for damaged when a part has another number than one less than the part that refers to it.
 #[test]
-fn a_root_page_is_one_leaf_of_one_entry_and_nothing_besides() {
-    let what = "a root is one leaf of one entry";
+fn parts_of_a_root_that_do_not_make_a_map_are_refused() {
+    let number = "a part of a root of another number";
     refused(&[
-        (what, |c| c.spoil_root = |root| root.tree = 1),
-        (what, |c| c.spoil_root = |root| root.level = 1),
-        (what, |c| c.spoil_root = |root| root.count = 2),
-        (what, |c| c.spoil_root = |root| root.lower = vec![1]),
-        (what, |c| c.spoil_root = |root| root.upper = vec![1]),
+        (number, |c| c.parts[0] = |part| part.body[0] = 1),
+        (number, |c| c.parts[1] = |part| part.body[0] = 2),
+        ("a part of a root without a number", |c| c.parts[0] = |part| part.body.clear()),
+        ("a part of a root without a number", |c| c.parts[1] = |part| part.body = hex("80")),
+        ("a part of a root that leads to none before it", |c| c.parts[1] = |part| part.body.truncate(3)),
     ]);
+    let mut alone = Forged::sound();
+    alone.parts[1] = |part| part.body[0] = 0;
+    assert!(matches!(alone.read(), Err(Unreadable::Damaged(_))), "the second part alone is no map");
 }
 
-//= spec/format.md#f-8-9-segment-list-leaves
+//= spec/format.md#f-8-9-segments-of-a-checkpoint
 //= type=test
-//# A reader MUST take a checkpoint for damaged when its list names a segment twice, or one beyond the end of
-//# the file.
+//# A reader MUST take a checkpoint for damaged when `segments` is not whole indexes, names a segment twice, or one beyond the end of the file.
 #[test]
 fn a_list_of_segments_with_a_flaw_is_refused() {
     refused(&[
-        ("a segment comes twice", |c| c.list.push(3)),
-        ("a segment beyond the end of the file", |c| c.list.push(4)),
-        ("a segment beyond the end of the file", |c| c.list.push(1 << 32 | 3)),
-        ("the list of segments does not name its own", |c| c.list = vec![2]),
+        ("a segment comes twice", |c| c.segments.push(3)),
+        ("a segment beyond the end of the file", |c| c.segments.push(4)),
+        ("segments that are not whole indexes", |c| {
+            change(&mut c.root, "segments", Value::Bytes(vec![3, 0, 0]));
+        }),
+        ("a log segment in the place of the checkpoint", |c| c.segments.push(0)),
     ]);
 }
 

@@ -3,9 +3,8 @@
 use super::*;
 use crate::doc;
 use crate::document::{KeyRef, Value};
-use crate::format::LogAddress;
 use crate::format::catalog::CatalogFault;
-use crate::format::checkpoint::{Entries, IndexEntry, Limits, Stretch, Unreadable};
+use crate::format::checkpoint::{Entries, Stretch};
 use crate::format::definition::StoredDefinition;
 use crate::secondary::IndexDefinition;
 use crate::sync::Arc;
@@ -13,13 +12,13 @@ use crate::sync::Arc;
 fn index(id: u32, of: u32, name: &str) -> IndexEntry {
     let definition = IndexDefinition::new(name, ["$.n", "-$.m[*]"]).expect("a definition");
     let definition = Arc::new(StoredDefinition::new(definition.sparse()));
-    IndexEntry { id, of, definition, count: 0, tree: None, anew: false, kept: Document::new() }
+    IndexEntry { id, of, definition, count: 0, tree: Vec::new(), anew: false, kept: Document::new() }
 }
 
 /// What a reader makes of a checkpoint of the collections 1 and 5 with these indexes.
 fn read(indexes: &[IndexEntry], count_of_last: u64) -> Result<Vec<(u32, Vec<Key>)>, Unreadable> {
     let mut disk = Disk::new(tiny());
-    let mut writer = CheckpointWriter::new(disk.geometry, &LINEAGE, LSN, Lsn::new(3, 8));
+    let mut writer = IndexWriter::new(disk.geometry, &LINEAGE, LSN, Lsn::new(3, 8), None);
     let given = Given::new(vec![Collection::new(1, Vec::new()), Collection::new(5, Vec::new())]);
     let catalog: Vec<_> =
         given.collections.iter().map(|from| write_tree(from, &mut writer, &mut disk)).collect();
@@ -32,24 +31,16 @@ fn read(indexes: &[IndexEntry], count_of_last: u64) -> Result<Vec<(u32, Vec<Key>
         last.tree = tree.finish(&mut writer, &mut disk).expect("room for the tree");
         last.count = count_of_last;
     }
-    let contents = Contents {
-        catalog: &catalog,
-        indexes: &indexes,
-        table: &given.table,
-        last: 90,
-        log: given.log,
-        reserved: given.reserved,
-        kept: &given.kept,
-    };
-    let written = writer.finish(&mut disk, contents).expect("a checkpoint");
-    let mut checkpoint = Checkpoint::open(&disk, tiny(), &LINEAGE, &reference(&written))?;
-    let collections = checkpoint.catalog()?;
-    let read = checkpoint.indexes(&collections)?;
-    assert_eq!(read, indexes, "they are read as they were written");
+    let root = Root { indexes: indexes.clone(), last: 90, ..given.root(LSN, catalog) };
+    let written = writer.finish(&mut disk, root).expect("a checkpoint");
+    let reference = given.reference(LSN, &written);
+    let mut checkpoint = Checkpoint::open(&disk, tiny(), &LINEAGE, &reference)?;
+    let (root, trees) = checkpoint.parts();
+    assert_eq!(root.indexes, indexes, "they are read as they were written");
     let mut all = Vec::new();
-    for index in &read {
+    for index in &root.indexes {
         let mut found = Found::default();
-        checkpoint.read_index(index, Limits::new(LogAddress(1 << 20), 4), &mut found)?;
+        trees.read(TreeOf::from(index), Limits::new(LogAddress(1 << 20), 4), &mut found)?;
         all.push((index.id, found.0));
     }
     Ok(all)

@@ -5,8 +5,8 @@ macro_rules! array {
     ($($items:tt)*) => { crate::__doc_array!([] $($items)*) };
 }
 
+mod appended;
 mod damage;
-mod edges;
 mod forge;
 mod hostile;
 mod indexes;
@@ -14,9 +14,10 @@ mod reading;
 mod round_trip;
 
 use super::super::checkpoint::{
-    CatalogEntry, Checkpoint, CheckpointWriter, Contents, Limits, LogPosition, PagePointer, PageSink,
-    PageSource, Reserved, TableEntry, Unreadable, Written,
+    CatalogEntry, Checkpoint, IndexEntry, IndexSink, IndexSource, IndexWriter, Limits, LogPosition,
+    OpenSegment, Reserved, Root, TableEntry, TreeOf, Unreadable, Written,
 };
+use super::super::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};
 use super::super::superblock::CheckpointRef;
 use super::super::{Geometry, LogAddress, Lsn};
 use super::{LINEAGE, hex};
@@ -25,7 +26,7 @@ use crate::error::Result;
 
 const LSN: Lsn = Lsn::new(3, 9);
 
-/// The smallest geometry there is: a page has at most 448 bytes.
+/// The smallest geometry there is: an index record has at most 448 bytes.
 fn tiny() -> Geometry {
     Geometry::new(64, 512).expect("a geometry")
 }
@@ -38,16 +39,20 @@ struct Disk {
     writes: usize,
 }
 
-/// How many segments of the file are not the checkpoint's.
+/// How many segments of the file are not for checkpoints.
 const LOG_SEGMENTS: u32 = 3;
 
 impl Disk {
     fn new(geometry: Geometry) -> Self {
         Disk { geometry, bytes: vec![0; geometry.segment_offset(LOG_SEGMENTS) as usize], writes: 0 }
     }
+
+    fn segments(&self) -> Vec<u32> {
+        (LOG_SEGMENTS..self.geometry.segments_within(self.bytes.len() as u64)).collect()
+    }
 }
 
-impl PageSink for Disk {
+impl IndexSink for Disk {
     fn allocate(&mut self) -> Result<u32> {
         let physical = self.geometry.segments_within(self.bytes.len() as u64);
         self.bytes.resize(self.geometry.segment_end(physical) as usize, 0);
@@ -63,7 +68,7 @@ impl PageSink for Disk {
     }
 }
 
-impl PageSource for Disk {
+impl IndexSource for Disk {
     fn file_len(&self) -> u64 {
         self.bytes.len() as u64
     }
@@ -100,7 +105,6 @@ struct Given {
     collections: Vec<Collection>,
     table: Vec<TableEntry>,
     last: u32,
-    log: LogPosition,
     reserved: Reserved,
     kept: Document,
 }
@@ -110,32 +114,63 @@ impl Given {
         Given {
             last: collections.iter().map(|collection| collection.id).max().unwrap_or(0),
             collections,
-            table: Vec::new(),
-            log: LogPosition { physical: 1, sequence: 7, end: 512 },
+            table: vec![segment(7, 1)],
             reserved: Reserved { next: Some(2), after: None },
             kept: Document::new(),
         }
     }
 
     fn write(&self, disk: &mut Disk) -> (CheckpointRef, Written) {
-        let mut writer = CheckpointWriter::new(disk.geometry, &LINEAGE, LSN, Lsn::new(3, 8));
-        let catalog: Vec<_> =
-            self.collections.iter().map(|from| write_tree(from, &mut writer, disk)).collect();
-        let contents = Contents {
-            catalog: &catalog,
-            indexes: &[],
-            table: &self.table,
+        let writer = IndexWriter::new(disk.geometry, &LINEAGE, LSN, Lsn::new(3, 8), None);
+        let (reference, written, _) = self.write_with(disk, writer, LSN);
+        (reference, written)
+    }
+
+    fn write_with(
+        &self,
+        disk: &mut Disk,
+        mut writer: IndexWriter,
+        lsn: Lsn,
+    ) -> (CheckpointRef, Written, Option<OpenSegment>) {
+        let catalog = self.collections.iter().map(|from| write_tree(from, &mut writer, disk)).collect();
+        let root = self.root(lsn, catalog);
+        let written = writer.finish(disk, root).expect("a checkpoint");
+        (self.reference(lsn, &written), written, writer.open())
+    }
+
+    fn root(&self, lsn: Lsn, catalog: Vec<CatalogEntry>) -> Root {
+        Root {
+            lsn,
             last: self.last,
-            log: self.log,
+            log: self.log(),
             reserved: self.reserved,
-            kept: &self.kept,
-        };
-        let written = writer.finish(disk, contents).expect("a checkpoint");
-        (reference(&written), written)
+            segments: Vec::new(),
+            catalog,
+            indexes: Vec::new(),
+            table: self.table.clone(),
+            kept: self.kept.clone(),
+        }
+    }
+
+    fn log(&self) -> LogPosition {
+        let last = self.table.last().expect("a log has segments");
+        LogPosition { physical: last.physical, sequence: last.sequence, end: last.end }
+    }
+
+    fn reference(&self, lsn: Lsn, written: &Written) -> CheckpointRef {
+        let LogPosition { physical, sequence, end } = self.log();
+        CheckpointRef {
+            lsn,
+            root: written.root,
+            replay_physical: physical,
+            replay_sequence: sequence,
+            replay_offset: end,
+            replay_lsn: lsn,
+        }
     }
 }
 
-fn write_tree(from: &Collection, writer: &mut CheckpointWriter, disk: &mut Disk) -> CatalogEntry {
+fn write_tree(from: &Collection, writer: &mut IndexWriter, disk: &mut Disk) -> CatalogEntry {
     let mut tree = writer.tree(from.id);
     for (key, value) in &from.entries {
         tree.push(writer, disk, key.as_ref(), *value).expect("room for an entry");
@@ -150,32 +185,18 @@ fn write_tree(from: &Collection, writer: &mut CheckpointWriter, disk: &mut Disk)
     }
 }
 
-fn reference(written: &Written) -> CheckpointRef {
-    CheckpointRef {
-        lsn: LSN,
-        root_physical: written.root_physical,
-        root_offset: written.root_offset,
-        root_crc: written.root_crc,
-        replay_physical: 1,
-        replay_sequence: 7,
-        replay_offset: 128,
-        replay_lsn: LSN,
-    }
-}
-
 /// Reads everything that the checkpoint holds.
-fn read(disk: &Disk, reference: &CheckpointRef) -> Result<Given, Unreadable> {
-    let mut checkpoint = Checkpoint::open(disk, disk.geometry, &LINEAGE, reference)?;
+fn read(disk: &impl IndexSource, geometry: Geometry, reference: &CheckpointRef) -> Result<Given, Unreadable> {
+    let mut checkpoint = Checkpoint::open(disk, geometry, &LINEAGE, reference)?;
+    let (root, trees) = checkpoint.parts();
     let mut collections = Vec::new();
-    for entry in checkpoint.catalog()? {
+    for entry in &root.catalog {
         let mut entries = Vec::new();
-        checkpoint.read_tree(&entry, Limits::new(LogAddress(u64::MAX), 4), &mut entries)?;
-        collections.push(Collection { id: entry.id, name: entry.name, entries });
+        trees.read(TreeOf::from(entry), Limits::new(LogAddress(u64::MAX), 4), &mut entries)?;
+        collections.push(Collection { id: entry.id, name: entry.name.clone(), entries });
     }
-    let table = checkpoint.table()?;
-    let root = checkpoint.root().clone();
-    let (last, log, reserved, kept) = (root.last, root.log, root.reserved, root.kept);
-    Ok(Given { collections, table, last, log, reserved, kept })
+    let Root { last, reserved, table, kept, .. } = root.clone();
+    Ok(Given { collections, table, last, reserved, kept })
 }
 
 fn segment(sequence: u64, physical: u32) -> TableEntry {
@@ -184,10 +205,32 @@ fn segment(sequence: u64, physical: u32) -> TableEntry {
         physical,
         first_lsn: Lsn::new(3, 1),
         end: 512,
-        stretches: vec![(64, Lsn::new(3, 1)), (128, Lsn::new(u32::MAX, 4))],
+        stretches: Vec::new(),
         freed: Lsn::ZERO,
         records: 12,
         bytes: 64,
         live: vec![(1, 3), (4, u32::MAX)],
     }
+}
+
+/// Each index record in the segments of the disk, with the checkpoint that wrote it.
+fn records(disk: &Disk, first: Lsn) -> Vec<(Reference, IndexRecordKind, Lsn)> {
+    let mut found = Vec::new();
+    for physical in disk.segments() {
+        let start = disk.geometry.segment_offset(physical) as usize;
+        let bytes = &disk.bytes[start..][..disk.geometry.segment_bytes() as usize];
+        let mut offset = disk.geometry.data_start();
+        while (offset as usize) < bytes.len() {
+            let mut place = IndexPlace { lineage: &LINEAGE, physical, offset, lsn: first };
+            match IndexRecord::find(&bytes[offset as usize..], &mut place) {
+                Ok((record, extent)) => {
+                    let (len, crc) = (extent.len as u32, extent.crc);
+                    found.push((Reference { physical, offset, len, crc }, record.kind, place.lsn));
+                    offset += len.next_multiple_of(8);
+                }
+                Err(_) => offset += 8,
+            }
+        }
+    }
+    found
 }

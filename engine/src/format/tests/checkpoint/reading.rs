@@ -12,7 +12,7 @@ struct Counted<'a> {
     bytes: Cell<u64>,
 }
 
-impl PageSource for Counted<'_> {
+impl IndexSource for Counted<'_> {
     fn file_len(&self) -> u64 {
         self.disk.file_len()
     }
@@ -24,7 +24,7 @@ impl PageSource for Counted<'_> {
     }
 }
 
-/// The leaves of a tree stand one behind the other, with a branch now and then: what is read ahead serves many of them, and a branch costs no
+/// The leaves of a tree stand one behind the other, with a directory page now and then: what is read ahead serves many of them, and such a page costs no
 /// more than itself.
 #[test]
 fn leaves_are_read_many_at_a_time_and_few_bytes_twice() {
@@ -35,13 +35,14 @@ fn leaves_are_read_many_at_a_time_and_few_bytes_twice() {
     let (reference, written) = given.write(&mut disk);
     let counted = Counted { disk: &disk, reads: Cell::new(0), bytes: Cell::new(0) };
     let mut checkpoint = Checkpoint::open(&counted, geometry, &LINEAGE, &reference).expect("it is sound");
-    let entry = checkpoint.catalog().expect("it is sound").remove(0);
+    let (root, trees) = checkpoint.parts();
     counted.reads.set(0);
     counted.bytes.set(0);
     let mut entries = Vec::new();
-    checkpoint.read_tree(&entry, Limits::new(LogAddress::MAX, 4), &mut entries).expect("it is sound");
+    let tree = TreeOf::from(&root.catalog[0]);
+    trees.read(tree, Limits::new(LogAddress::MAX, 4), &mut entries).expect("it is sound");
     assert_eq!(entries.len(), 4000);
-    let (reads, bytes, pages) = (counted.reads.get(), counted.bytes.get(), u64::from(written.pages));
-    assert!(reads < pages / 4, "{reads} reads for {pages} pages");
+    let (reads, bytes, count) = (counted.reads.get(), counted.bytes.get(), records(&disk, LSN).len() as u64);
+    assert!(reads < count / 4, "{reads} reads for {count} records");
     assert!(bytes < written.bytes * 3 / 2, "{bytes} bytes are read of {}", written.bytes);
 }

@@ -8,9 +8,9 @@ use proptest::prelude::*;
 fn round_trip(geometry: Geometry, given: &Given) -> (Disk, Written) {
     let mut disk = Disk::new(geometry);
     let (reference, written) = given.write(&mut disk);
-    assert_eq!(&read(&disk, &reference).expect("a sound checkpoint"), given);
+    assert_eq!(&read(&disk, geometry, &reference).expect("a sound checkpoint"), given);
     let checkpoint = Checkpoint::open(&disk, geometry, &LINEAGE, &reference).expect("a sound checkpoint");
-    assert_eq!(checkpoint.segments(), written.segments);
+    assert_eq!(checkpoint.places(), written.segments);
     (disk, written)
 }
 
@@ -18,47 +18,43 @@ fn ints(count: i64) -> Vec<(Key, u64)> {
     (0..count).map(|id| (Key::Int(id + 1), 4 * (100 + id as u64 * 57))).collect()
 }
 
-//= spec/format.md#f-8-1-pages
-//= type=test
-//# A page MUST have an entry at least: a tree without entries has no pages.
 // spec: F-8.7
 #[test]
-fn an_empty_store_has_a_checkpoint_of_a_list_and_a_root() {
-    let (_, written) = round_trip(Geometry::default(), &Given::new(Vec::new()));
-    assert_eq!((written.pages, &*written.segments), (2, &[LOG_SEGMENTS][..]));
+fn an_empty_store_has_a_checkpoint_of_a_root() {
+    let (disk, written) = round_trip(Geometry::default(), &Given::new(Vec::new()));
+    assert_eq!((records(&disk, LSN).len(), &*written.segments), (1, &[LOG_SEGMENTS][..]));
 }
 
-//= spec/format.md#f-8-3-branches
-//= type=test
-//# Of two pages of one tree and one level, the one that stands first in the order of entries MUST have the
-//# lower number.
-// spec: F-8.4
+// spec: F-8.4, F-8.7, F-8.13
 #[test]
-fn trees_of_many_levels_come_back_in_the_smallest_pages() {
+fn trees_of_many_directory_pages_come_back_in_the_smallest_records() {
     let text = |n: u64| (Key::from(format!("{n:03}{:097}", 0)), 4 * (n + 1));
     let given = Given::new(vec![
         Collection::new(1, ints(3000)),
         Collection::new(2, Vec::new()),
         Collection::new(3, (0..600).map(text).collect()),
     ]);
-    let (_, written) = round_trip(tiny(), &given);
-    // Three keys of 102 bytes in a leaf, and as many children in a branch: 600 keys take five levels at least.
-    assert!(written.pages > 200, "{written:?}");
+    let (disk, _) = round_trip(tiny(), &given);
+    let found = records(&disk, LSN);
+    let count = |kind| found.iter().filter(|(_, found, _)| *found == kind).count();
+    // Four keys of 102 bytes in a leaf, three leaves in a page; and what leads to those is longer than a record.
+    assert!(count(IndexRecordKind::Leaf) > 140, "{found:?}");
+    assert!(count(IndexRecordKind::Directory) > 40, "{found:?}");
+    assert!(count(IndexRecordKind::Root) > 10, "{found:?}");
 }
 
 // spec: F-8.6
 #[test]
-fn a_segment_with_more_pairs_than_fit_into_a_page_comes_back_whole() {
+fn a_segment_with_more_rows_than_fit_into_a_record_comes_back_whole() {
     for geometry in [tiny(), Geometry::default()] {
         let start = geometry.data_start();
         let mut given = Given::new(Vec::new());
         let mut long = segment(5, 1);
         long.live = (1..400).map(|collection| (collection, collection * 7)).collect();
-        long.stretches = (0..200).map(|n| (start + n, Lsn::new(n + 1, 1))).collect();
-        let freed = TableEntry { freed: LSN, live: Vec::new(), ..segment(6, 2) };
-        given.table = vec![segment(4, 0), long, freed];
-        given.table[0].stretches = vec![(start, Lsn::new(3, 1)), (start + 64, Lsn::new(4, 1))];
-        given.table[2].stretches = vec![(start, Lsn::new(3, 1))];
+        long.stretches = (1..200).map(|n| (start + n, Lsn::new(n + 1, 1))).collect();
+        let freed = TableEntry { freed: LSN, live: Vec::new(), ..segment(4, 2) };
+        given.table = vec![freed, long, segment(6, 0)];
+        given.table[0].stretches = vec![(start + 64, Lsn::new(4, 1))];
         for entry in &mut given.table {
             entry.end = start + 448;
         }
@@ -66,14 +62,12 @@ fn a_segment_with_more_pairs_than_fit_into_a_page_comes_back_whole() {
     }
 }
 
-// spec: F-8.8
+// spec: F-8.9
 #[test]
-fn the_list_names_its_own_segments_however_long_it_is() {
+fn a_checkpoint_holds_the_segments_of_its_root_and_of_its_trees() {
     for count in (0..2500).step_by(31) {
         let (disk, written) = round_trip(tiny(), &Given::new(vec![Collection::new(1, ints(count))]));
-        let physical: Vec<_> =
-            (LOG_SEGMENTS..disk.geometry.segments_within(disk.bytes.len() as u64)).collect();
-        assert_eq!(written.segments, physical, "{count}");
+        assert_eq!(written.segments, disk.segments(), "{count}");
     }
 }
 
@@ -86,22 +80,14 @@ fn fields_that_are_not_known_are_kept() {
     given.kept = doc! { "colour": "green", "x": [1, { "deep": null }], "required": ["lsn", "log"] };
     round_trip(tiny(), &given);
     let mut disk = Disk::new(tiny());
-    let mut writer = CheckpointWriter::new(disk.geometry, &LINEAGE, LSN, LSN);
     let kept = doc! { "a": 1, "indexes": [2] };
-    let entry = CatalogEntry { id: 9, name: "birds".into(), next: 1 << 63, count: 0, tree: None, kept };
-    let contents = Contents {
-        indexes: &[],
-        catalog: std::slice::from_ref(&entry),
-        table: &[],
-        last: 9,
-        log: given.log,
-        reserved: Reserved::default(),
-        kept: &Document::new(),
-    };
-    let written = writer_finish(&mut writer, &mut disk, contents);
-    let mut checkpoint =
-        Checkpoint::open(&disk, tiny(), &LINEAGE, &reference(&written)).expect("a sound checkpoint");
-    assert_eq!(checkpoint.catalog().expect("a sound catalog"), [entry]);
+    let entry = CatalogEntry { id: 9, name: "birds".into(), next: 1 << 63, count: 0, tree: Vec::new(), kept };
+    given.last = 9;
+    let mut writer = IndexWriter::new(disk.geometry, &LINEAGE, LSN, LSN, None);
+    let written = writer.finish(&mut disk, given.root(LSN, vec![entry.clone()])).expect("a checkpoint");
+    let reference = given.reference(LSN, &written);
+    let checkpoint = Checkpoint::open(&disk, tiny(), &LINEAGE, &reference).expect("a sound checkpoint");
+    assert_eq!(checkpoint.root().catalog, [entry]);
 }
 
 #[cfg(feature = "seeded")]
@@ -113,14 +99,10 @@ fn unknown_keys_that_are_forgotten_go_not_unnoticed() {
     );
 }
 
-fn writer_finish(writer: &mut CheckpointWriter, disk: &mut Disk, contents: Contents<'_>) -> Written {
-    writer.clone().finish(disk, contents).expect("a checkpoint")
-}
-
-//= spec/format.md#f-8-1-pages
+//= spec/format.md#f-8-11-index-records
 //= type=test
-//# The CBOR form of a key MUST have at most a third of what is left of the longest page without 66 bytes, so
-//# that a branch has room for two children and its fences.
+//# The CBOR form of a key MUST have at most a third of what is left of the longest index record without
+//# 66 bytes, so that a directory page has room for two leaves.
 #[test]
 fn keys_of_every_length_fit_from_segments_of_4_kib_on() {
     for (sector, segment_bytes) in [(64, 4096), (512, 4096), (4096, 32_768)] {
@@ -132,19 +114,19 @@ fn keys_of_every_length_fit_from_segments_of_4_kib_on() {
         };
         let keys: BTreeMap<Key, u64> = (0..100).map(|n| (Key::from(longest(n)), 4 * (n + 1))).collect();
         let mut given = Given::new(vec![Collection::new(1, keys.into_iter().collect())]);
-        given.log.end = sector;
+        given.table[0].end = sector;
         round_trip(geometry, &given);
     }
 }
 
-//= spec/format.md#f-8-1-pages
+//= spec/format.md#f-8-11-index-records
 //= type=test
-//# The CBOR form of a key MUST have at most a third of what is left of the longest page without 66 bytes, so
-//# that a branch has room for two children and its fences.
+//# The CBOR form of a key MUST have at most a third of what is left of the longest index record without
+//# 66 bytes, so that a directory page has room for two leaves.
 #[test]
-fn a_key_for_which_pages_are_too_small_is_refused_when_it_is_pushed() {
+fn a_key_for_which_records_are_too_short_is_refused_when_it_is_pushed() {
     let mut disk = Disk::new(tiny());
-    let mut writer = CheckpointWriter::new(disk.geometry, &LINEAGE, LSN, LSN);
+    let mut writer = IndexWriter::new(disk.geometry, &LINEAGE, LSN, LSN, None);
     let len_max = tiny().checkpoint_key_len_max();
     let mut tree = writer.tree(1);
     let longest = "x".repeat(len_max - 2);

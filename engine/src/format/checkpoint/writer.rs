@@ -1,0 +1,195 @@
+//! Index records one behind the other in index segments (F-8.11, F-4.1).
+
+use crate::error::Result;
+use crate::format::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};
+use crate::format::segment::{SegmentHeader, SegmentKind};
+use crate::format::{Geometry, Lineage, Lsn, round_up_8};
+use crate::seeded::{self, Bug};
+
+/// Bytes are handed down when so many have come together, whatever the length of a segment.
+const PIECE_LEN: usize = 256 * 1024;
+
+/// Where a checkpoint is written.
+pub trait IndexSink {
+    /// Takes a segment for index records: its physical index, which nothing else uses, within the file.
+    ///
+    /// # Errors
+    /// Those of the disk. The checkpoint is then given up.
+    fn allocate(&mut self) -> Result<u32>;
+
+    /// Writes `bytes` at offset `at` in the file, within an index segment. No byte is written twice.
+    ///
+    /// # Errors
+    /// Those of the disk. The checkpoint is then given up.
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()>;
+}
+
+/// The index segment to which the next record is appended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct OpenSegment {
+    /// Its physical index.
+    pub physical: u32,
+    /// The offset where its last record ended.
+    pub end: u32,
+    /// LSN of its first checkpoint.
+    pub first_lsn: Lsn,
+}
+
+/// A checkpoint in the making. It holds no sink, so that a long one can be written in steps while other work uses the file.
+#[derive(Debug, Clone)]
+pub struct IndexWriter {
+    geometry: Geometry,
+    lineage: Lineage,
+    lsn: Lsn,
+    durable: Lsn,
+    /// The buffer included.
+    open: Option<OpenSegment>,
+    /// The segments that it took, and those in which its records stand, in the order in which they were filled.
+    taken: Vec<u32>,
+    segments: Vec<u32>,
+    /// What is not handed down yet of the open segment.
+    buffer: Vec<u8>,
+    bytes: u64,
+}
+
+impl IndexWriter {
+    /// Begins the checkpoint at `lsn`, when all up to `durable` was durable, behind what stands in `open`.
+    ///
+    /// # Panics
+    /// If `lsn` is zero.
+    #[must_use]
+    pub fn new(
+        geometry: Geometry,
+        lineage: &Lineage,
+        lsn: Lsn,
+        durable: Lsn,
+        open: Option<OpenSegment>,
+    ) -> Self {
+        assert!(lsn > Lsn::ZERO, "LSN 0 stands for: no checkpoint");
+        // spec: F-8.11. All checkpoints in one index segment are of one incarnation.
+        let open = open.filter(|open| open.first_lsn.incarnation() == lsn.incarnation());
+        IndexWriter {
+            geometry,
+            lineage: *lineage,
+            lsn,
+            durable,
+            open,
+            taken: Vec::new(),
+            segments: Vec::new(),
+            buffer: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    pub(super) fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// The segments in which its records stand so far, in the order in which they were filled.
+    #[must_use]
+    pub fn segments(&self) -> &[u32] {
+        &self.segments
+    }
+
+    /// The segments that it took: what to give back where the checkpoint is given up.
+    #[must_use]
+    pub fn taken(&self) -> &[u32] {
+        &self.taken
+    }
+
+    /// How many bytes were placed so far, headers and padding included.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The segment that the next checkpoint may go on in.
+    #[must_use]
+    pub fn open(&self) -> Option<OpenSegment> {
+        self.open
+    }
+
+    /// Places a record.
+    pub(super) fn record(
+        &mut self,
+        sink: &mut impl IndexSink,
+        kind: IndexRecordKind,
+        collection: u32,
+        body: &[u8],
+    ) -> Result<Reference> {
+        let mut record = IndexRecord { kind, collection, commit: 0, body };
+        let max = self.geometry.index_record_len_max();
+        assert!(record.encoded_len() as usize <= max, "an index record of at most {max} bytes");
+        let (open, offset) = match self.place(record) {
+            Some(place) => place,
+            None => (self.begin_segment(sink)?, self.geometry.data_start()),
+        };
+        record.commit = self.commit(open).into();
+        let gap = offset - open.end;
+        if !self.buffer.is_empty() {
+            self.buffer.resize(self.buffer.len() + gap as usize, 0);
+        }
+        let place = IndexPlace { lineage: &self.lineage, physical: open.physical, offset, lsn: self.lsn };
+        let before = self.buffer.len();
+        let crc = record.encode(&place, &mut self.buffer);
+        let len = (self.buffer.len() - before) as u32;
+        self.bytes += u64::from(gap + len);
+        self.open = Some(OpenSegment { end: offset + len, ..open });
+        if self.segments.last() != Some(&open.physical) {
+            self.segments.push(open.physical);
+        }
+        if self.buffer.len() >= PIECE_LEN {
+            self.hand_down(sink)?;
+        }
+        Ok(Reference { physical: open.physical, offset, len, crc })
+    }
+
+    fn commit(&self, open: OpenSegment) -> u32 {
+        self.lsn.count() - open.first_lsn.count()
+    }
+
+    //= spec/format.md#f-8-11-index-records
+    //# The first record of a checkpoint in a segment MUST begin at a sector boundary, so that no sector has
+    //# bytes of two checkpoints.
+    /// The offset of a record in the open segment, if that has room for it.
+    fn place(&self, record: IndexRecord<'_>) -> Option<(OpenSegment, u32)> {
+        let open = self.open?;
+        let is_first = self.segments.is_empty() && !seeded::is_on(Bug::SectorOfTwoCheckpoints);
+        let offset = if is_first { self.geometry.round_up_sector(open.end) } else { round_up_8(open.end) };
+        let record = IndexRecord { commit: self.commit(open).into(), ..record };
+        let end = u64::from(offset) + u64::from(record.encoded_len());
+        (end <= self.geometry.segment_bytes().into()).then_some((open, offset))
+    }
+
+    /// Hands down what is left.
+    pub(super) fn hand_down(&mut self, sink: &mut impl IndexSink) -> Result<()> {
+        let Some(open) = self.open.filter(|_| !self.buffer.is_empty()) else { return Ok(()) };
+        let end = self.geometry.segment_offset(open.physical) + u64::from(open.end);
+        sink.write_at(end - self.buffer.len() as u64, &self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Begins another segment.
+    fn begin_segment(&mut self, sink: &mut impl IndexSink) -> Result<OpenSegment> {
+        self.hand_down(sink)?;
+        let physical = sink.allocate()?;
+        self.taken.push(physical);
+        // spec: F-4.1, F-4.2.
+        let header = SegmentHeader {
+            kind: SegmentKind::Index,
+            sequence: 0,
+            first_lsn: self.lsn,
+            durable_lsn: self.durable,
+            prev_end: 0,
+            next: None,
+            after: None,
+        };
+        self.buffer.extend_from_slice(&header.encode(&self.lineage, physical));
+        self.buffer.resize(self.geometry.data_start() as usize, 0);
+        self.bytes += self.buffer.len() as u64;
+        let open = OpenSegment { physical, end: self.geometry.data_start(), first_lsn: self.lsn };
+        self.open = Some(open);
+        Ok(open)
+    }
+}
