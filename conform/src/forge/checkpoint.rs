@@ -22,6 +22,8 @@ pub struct Checkpoint<'a> {
     /// The LSN of the first checkpoint in the segment.
     first: u64,
     gap: u32,
+    /// Whether records may stand where none may be.
+    is_anywhere: bool,
     /// The segments of its pages and leaves.
     segments: Vec<u32>,
 }
@@ -68,7 +70,7 @@ impl<'a> Checkpoint<'a> {
     /// The same, where the first checkpoint in the segment was of this LSN.
     pub fn begin_since(forge: &'a mut Forge, physical: u32, first: u64) -> Self {
         let at = forge.sector;
-        let mut checkpoint = Checkpoint { forge, physical, at, first, gap: 0, segments: Vec::new() };
+        let mut checkpoint = Checkpoint::at(forge, (physical, at), first);
         checkpoint.header();
         checkpoint
     }
@@ -79,7 +81,11 @@ impl<'a> Checkpoint<'a> {
         let (physical, at) = (number(8), up(number(12) + number(36), forge.sector));
         let header = SEGMENTS + physical as usize * forge.segment_bytes as usize;
         let first = u64::from_le_bytes(forge.data[header + 16..header + 24].try_into().expect("eight bytes"));
-        Checkpoint { forge, physical, at, first, gap: 0, segments: Vec::new() }
+        Checkpoint::at(forge, (physical, at), first)
+    }
+
+    fn at(forge: &'a mut Forge, (physical, at): (u32, u32), first: u64) -> Self {
+        Checkpoint { forge, physical, at, first, gap: 0, is_anywhere: false, segments: Vec::new() }
     }
 
     /// Goes on in another segment that nothing else has.
@@ -111,7 +117,7 @@ impl<'a> Checkpoint<'a> {
 
     /// Goes on at this offset, whether a record may stand there or not.
     pub fn go_on_at(&mut self, at: u32) {
-        self.at = at;
+        (self.at, self.is_anywhere) = (at, true);
     }
 
     /// The documents of a collection, as they are.
@@ -130,13 +136,15 @@ impl<'a> Checkpoint<'a> {
         let lsn = self.forge.last.wrapping_sub(record.age);
         let commit = (lsn as u32).wrapping_sub(self.first as u32).wrapping_add(record.commit_off);
         let behind = [varint(record.collection.into()), varint(commit.into()), record.body.clone()].concat();
-        let length = longer(varint(behind.len() as u64), record.length_more);
+        let length =
+            longer(varint((behind.len() as u64).wrapping_add_signed(record.length_off)), record.length_more);
         let later = [vec![record.kind, record.flags], length, behind].concat();
         let Seal { lineage, segment_off, offset_off } = record.seal;
         let [place, offset] = [self.physical + segment_off, self.at + offset_off].map(u32::to_le_bytes);
         let sum = crc(&[&lineage.unwrap_or(LINEAGE), &place, &lsn.to_le_bytes(), &offset, &later]);
         let (start, len) = (self.start() + self.at as usize, 4 + later.len() as u32);
-        assert!(self.at + len <= self.forge.segment_bytes, "the checkpoint has room in its segment");
+        let has_room = self.at + len <= self.forge.segment_bytes;
+        assert!(has_room || self.is_anywhere, "the checkpoint has room in its segment");
         self.forge.data[start..start + 4].copy_from_slice(&sum.to_le_bytes());
         self.forge.data[start + 4..start + len as usize].copy_from_slice(&later);
         let reference = Reference { segment: self.physical, offset: self.at, len, crc: sum };

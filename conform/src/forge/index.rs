@@ -79,6 +79,8 @@ pub struct IndexRecord {
     pub commit_off: u32,
     /// How many bytes more the length takes than it needs.
     pub length_more: usize,
+    /// How many bytes the length says too many.
+    pub length_off: i64,
     /// By how much the LSN that it is sealed with is less than that of the checkpoint.
     pub age: u64,
     /// What else of its seed is other than it should be.

@@ -5,7 +5,7 @@ use holotype_model::{Document, Key, Value};
 use super::catalog::{by_n, indexed};
 use super::texts;
 use crate::forge::checkpoint::{Changes, Checkpoint};
-use crate::forge::index::ints;
+use crate::forge::index::{collection, ints};
 use crate::forge::{Forge, Record};
 use crate::make::stores::checkpoints::{PLACES, name_in_slot};
 use crate::make::stores::sample::saying;
@@ -204,6 +204,7 @@ pub(super) fn damaged(maker: &mut Maker) {
     ] {
         disbelieved(maker, clauses, &format!("A checkpoint with {name}"), &changes);
     }
+    other_keys(maker);
     let root = |value| Changes { root: [("indexes".to_owned(), value)].into(), ..Changes::default() };
     disbelieved(maker, &["F-8.7"], "A checkpoint with indexes that are no maps", &root(ints(&[0, 4])));
     disbelieved(maker, &["F-8.7"], "A checkpoint with indexes in a byte string", &root(Value::Bytes(vec![])));
@@ -246,6 +247,44 @@ pub(super) fn damaged(maker: &mut Maker) {
         let expect = corrupt(&["R-4.1", "R-4.3"], None);
         let name = "A collection with 65 indexes in a checkpoint";
         maker.refused(&["F-8.10", "I-1.4", "R-5.2"], &["Limit"], name, &forge.data, expect);
+    }
+}
+
+/// The keys of the tree of an index are byte strings.
+fn other_keys(maker: &mut Maker) {
+    // The text is, as bytes, what null and the key "x" give.
+    for (key, what) in [(Key::Int(1), "An int"), (Key::from("\u{1}\u{5}x\0\0"), "A text")] {
+        let mut forge = indexed();
+        let mut checkpoint = Checkpoint::begin(&mut forge, PLACES[0]);
+        let changes = Changes::default();
+        let mut catalog = Vec::new();
+        for id in [1, 2] {
+            let documents = checkpoint.documents(id);
+            let entries = documents.entries();
+            let tree = checkpoint.tree(id, &entries, (usize::MAX, usize::MAX), &changes);
+            catalog.push(collection(id, &documents.name, documents.next, entries.len(), tree));
+        }
+        let tree = checkpoint.tree(3, &[(key, 4)], (1, 1), &changes);
+        let index = Document::from([
+            ("id".to_owned(), Value::Int(3)),
+            ("of".to_owned(), Value::Int(1)),
+            ("index".to_owned(), Value::Object(by_n("by n").map())),
+            ("count".to_owned(), Value::Int(1)),
+            ("tree".to_owned(), Value::Bytes(tree)),
+        ]);
+        let indexes = Value::Array(vec![Value::Object(index)]);
+        let changes = Changes { root: [("indexes".to_owned(), indexes)].into(), ..Changes::default() };
+        let reference = checkpoint.finish_with(catalog, &changes);
+        let last = forge.last;
+        name_in_slot(&mut forge, &[&reference], last);
+        let clauses = ["F-8.10", "R-5.2"];
+        let flags = ["Checkpoint", "Fallback"];
+        let name = format!("{what} for a key in the tree of an index");
+        maker.holds(&clauses, &flags, format!("{name}: the log is read instead"), &forge.data, forge.state());
+        let first = forge.start() + forge.sector as usize;
+        forge.data[first] ^= 1;
+        let expect = corrupt(&["R-4.1", "R-4.3"], Some(16_384 + 64));
+        maker.refused(&clauses, &flags, format!("{name}, and the log is broken"), &forge.data, expect);
     }
 }
 

@@ -235,7 +235,7 @@ fn damaged(maker: &mut Maker) {
 fn references(maker: &mut Maker) {
     // In the order of F-3.2, of a store with sectors of 64 and segments of 512.
     type Change = fn(&mut [u8]);
-    let wrong: [(&str, Change); 19] = [
+    let wrong: [(&str, Change); 20] = [
         ("no LSN and a place", |r| r[8] = 1),
         ("no LSN and an offset", |r| r[12] = 64),
         ("no LSN and a checksum", |r| r[16] = 1),
@@ -259,6 +259,7 @@ fn references(maker: &mut Maker) {
         ("a replay start beyond the segment", |r| {
             good(r, |r| r[32..36].copy_from_slice(&520u32.to_le_bytes()));
         }),
+        ("a replay start at no multiple of 8", |r| good(r, |r| r[32] = 68)),
         ("a sequence beyond 55 bits", |r| {
             good(r, |r| r[24..32].copy_from_slice(&(1u64 << 46).to_le_bytes()));
         }),
@@ -286,6 +287,7 @@ fn references(maker: &mut Maker) {
         }
     }
     lengths_of_roots(maker);
+    replay_at_the_end(maker);
 }
 
 /// Roots at the bounds of what an index record may be (F-8.11). One that could be there and is not is damage of its checkpoint alone.
@@ -315,6 +317,17 @@ fn lengths_of_roots(maker: &mut Maker) {
             maker.refused(&clauses, &["CheckpointRef"], name, &forge.data, corrupt(&["F-3.2"], None));
         }
     }
+}
+
+/// A replay start at the end of a segment is as good as any.
+fn replay_at_the_end(maker: &mut Maker) {
+    let mut forge = sample(64, 512);
+    forge.slot(3, |slot| {
+        slot[360] = 1;
+        good(&mut slot[384..432], |r| r[32..36].copy_from_slice(&512u32.to_le_bytes()));
+    });
+    let name = "A slot names a checkpoint that is not there, whose replay start is the end of a segment";
+    maker.holds(&["F-3.2", "R-5.2"], &["CheckpointRef", "Fallback"], name, &forge.data, forge.state());
 }
 
 /// A reference that could be, before `change`.

@@ -2,8 +2,9 @@
 
 use super::{disbelieved, in_two_segments, named, store, with_one};
 use crate::forge::checkpoint::Changes;
-use crate::forge::index::leaf;
-use crate::forge::{varint, zigzag};
+use crate::forge::index::{collection, leaf};
+use crate::forge::{Record, cbor, varint, zigzag};
+use crate::make::stores::sample::saying;
 use crate::make::stores::{Maker, corrupt};
 use holotype_model::Key;
 
@@ -34,7 +35,6 @@ pub(super) fn forged_leaves(maker: &mut Maker) {
             &["F-8.4"],
             with(0, [varint(2), zigzag(entries[0].1 as i64)].concat()),
         ),
-        ("an address of 0", &["F-8.4", "F-2.2"], with(0, [varint(1), zigzag(-7), zigzag(0)].concat())),
         (
             "an address beyond 55 bits",
             &["F-8.4", "F-2.2"],
@@ -119,7 +119,15 @@ fn at_no_place(maker: &mut Maker, entries: &[(Key, u64)]) {
         Changes { leaf: Some(leaf), ..Changes::default() }
     };
     let end = u64::from(store().end);
+    let last = entries.len() - 1;
+    let zero = leaf(&[&entries[..last], &[(entries[last].0.clone(), 0)]].concat());
+    let changes = Changes { leaf: Some(zero), ..Changes::default() };
+    disbelieved(maker, &["F-8.4", "F-2.2"], "A leaf whose last address is 0", &changes);
+    let far = leaf(&[&entries[..last], &[(entries[last].0.clone(), 4 * end)]].concat());
+    let changes = Changes { leaf: Some(far), ..Changes::default() };
+    disbelieved(maker, &["F-8.4"], "A leaf whose last address is where the log ended", &changes);
     for (what, address) in [
+        ("no address", 0),
         ("where the log ended", end),
         ("a byte behind where the log ended", end + 1),
         ("a segment that is not there yet", 50 * 4096 + 64),
@@ -130,6 +138,7 @@ fn at_no_place(maker: &mut Maker, entries: &[(Key, u64)]) {
     let forge = with_one(&leading(8));
     let name = "A leaf with an entry that leads into the header of a segment, before all stretches";
     maker.refused(&["F-8.4"], &["Checkpoint"], name, &forge.data, corrupt(&["F-8.4", "F-6.1"], None));
+    other_records(maker);
     // The table has the current segment alone, and documents stand in the one before.
     let mut forge = in_two_segments();
     forge.table.remove(0);
@@ -139,4 +148,43 @@ fn at_no_place(maker: &mut Maker, entries: &[(Key, u64)]) {
     let name = "Leaves with entries that lead into a segment which the table does not have";
     let expect = corrupt(&["F-8.4", "F-2.2", "F-6.1"], None);
     maker.refused(&["F-8.4", "F-8.6"], &["Checkpoint"], name, &forge.data, expect);
+}
+
+/// Entries that lead to a valid record, which is not a put of the collection and the key.
+fn other_records(maker: &mut Maker) {
+    let one = |key: &Key, address: u64| vec![(key.clone(), 4 * address)];
+    let gone = Key::from("gone");
+    let mut forge = store();
+    let bytes = cbor::document(&saying(1));
+    let put = forge.commit(&[Record::put(2, &gone, &saying(1))])[0];
+    let others = forge.commit(&[Record::delete(2, &gone), Record::chunk(2, &gone, 0, &bytes)]);
+    let first = forge.world.version(1, &Key::Int(1)).expect("it is there").value / 4;
+    for (what, key, address, is_right) in [
+        ("the put of the key", &gone, put, true),
+        ("a delete of the key", &gone, others[0], false),
+        ("a chunk of the key", &gone, others[1], false),
+        ("a put of the key in another collection", &Key::Int(1), first, false),
+        ("a put of another key", &Key::from("gon"), put, false),
+    ] {
+        let mut forge = named(forge.clone(), |mut checkpoint| {
+            let (documents, changes) = (checkpoint.documents(1), Changes::default());
+            let entries = documents.entries();
+            let tree = checkpoint.tree(1, &entries, (usize::MAX, usize::MAX), &changes);
+            let notes = collection(1, "notes", documents.next, entries.len(), tree);
+            let tree = checkpoint.tree(2, &one(key, address), (1, 1), &changes);
+            checkpoint.finish_with(vec![notes, collection(2, "other", 2, 1, tree)], &changes)
+        });
+        let at = forge.placed[1].at;
+        forge.data[at] ^= 1;
+        let name = format!("A leaf with an entry that leads to {what}");
+        if is_right {
+            let mut state = forge.state();
+            state.collections[1].next = Some("2".to_owned());
+            state.collections[1].documents = vec![(cbor::key(key).into(), bytes.clone().into())];
+            maker.holds(&["F-8.4"], &["Checkpoint"], name, &forge.data, state);
+        } else {
+            let expect = corrupt(&["F-8.4", "F-6.1"], None);
+            maker.refused(&["F-8.4"], &["Checkpoint"], name, &forge.data, expect);
+        }
+    }
 }

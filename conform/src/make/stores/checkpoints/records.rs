@@ -16,6 +16,7 @@ pub(super) fn records(maker: &mut Maker) {
     heads(maker);
     references(maker);
     places(maker);
+    at_the_end(maker);
     segments(maker);
     longest(maker);
 }
@@ -23,7 +24,7 @@ pub(super) fn records(maker: &mut Maker) {
 /// What stands in front of the body.
 fn heads(maker: &mut Maker) {
     let clauses = ["F-8.11", "F-8.12"];
-    let wrong: [(&str, Before); 13] = [
+    let wrong: [(&str, Before); 16] = [
         ("a leaf of kind 17", |which, record, _| record.kind += u8::from(which == A_LEAF)),
         ("a leaf of kind 15", |which, record, _| record.kind -= u8::from(which == A_LEAF)),
         ("a leaf of the kind of a put", |which, record, _| {
@@ -39,6 +40,18 @@ fn heads(maker: &mut Maker) {
         ("a leaf with flag 0", |which, record, _| record.flags |= u8::from(which == A_LEAF)),
         ("a leaf with flag 7", |which, record, _| record.flags |= u8::from(which == A_LEAF) << 7),
         ("a page with flag 3", |which, record, _| record.flags |= u8::from(which == A_PAGE) << 3),
+        ("a leaf of fewer bytes than its reference says, all under its checksum", |which, record, _| {
+            if which == A_LEAF {
+                record.body.extend([0; 3]);
+                record.length_off = -3;
+            }
+        }),
+        ("a leaf whose last entry stands behind its length", |which, record, _| {
+            record.length_off = -3 * i64::from(which == A_LEAF);
+        }),
+        ("a leaf of more bytes than its reference says", |which, record, _| {
+            record.length_off = 3 * i64::from(which == A_LEAF);
+        }),
         ("a leaf whose length has a byte more than it needs", |which, record, _| {
             record.length_more += usize::from(which == A_LEAF);
         }),
@@ -206,6 +219,35 @@ fn places(maker: &mut Maker) {
                 erase_header_of_frame(&mut forge);
                 maker.holds(&clauses, &["Checkpoint"], name, &forge.data, forge.state());
             }
+        }
+    }
+}
+
+/// A leaf that ends with its segment, and one that ends behind it.
+fn at_the_end(maker: &mut Maker) {
+    for (off, is_within) in [(0, true), (8, false)] {
+        let mut forge = Forge::opened(64, 4096, 6);
+        forge.commit(&[Record::create(1, "notes")]);
+        // A key of such a length that the length of the leaf is a multiple of 8.
+        forge.commit(&[Record::put(1, &Key::from("a key of 11"), &saying(1))]);
+        let mut forge = named(forge, |mut checkpoint| {
+            let (documents, changes) = (checkpoint.documents(1), Changes::default());
+            let entries = documents.entries();
+            let len = 9 + leaf(&entries).concat().len() as u32;
+            assert_eq!(len % 8, 0, "a leaf can end with its segment");
+            checkpoint.go_on_at(4096 - len + off);
+            let first = checkpoint.leaf(1, &entries[0].0, &leaf(&entries), &changes);
+            checkpoint.go_on_at(2048);
+            let tree = checkpoint.page(1, &[first], &changes).bytes();
+            checkpoint.finish_with(vec![collection(1, "notes", documents.next, 1, tree)], &changes)
+        });
+        let clauses = ["F-8.11", "F-8.12"];
+        if is_within {
+            erase_header_of_frame(&mut forge);
+            let name = "A leaf that ends with its segment";
+            maker.holds(&clauses, &["Checkpoint"], name, &forge.data, forge.state());
+        } else {
+            disbelieved_file(maker, &clauses, "A checkpoint with a leaf that ends behind its segment", forge);
         }
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn tables(maker: &mut Maker) {
     stretches(maker);
     lives(maker);
     lists(maker);
-    cut_off(maker);
+    bounds(maker);
 }
 
 /// A store of two segments, whose checkpoint has these changes. The log is whole.
@@ -95,6 +95,7 @@ fn stretches(maker: &mut Maker) {
     let both = [(0, 72, first), (0, 128, first), (1, 72, second)];
     believed(maker, "F-8.14", "A table with stretches", &rows(&both));
     let end = right[0].end;
+    believed(maker, "F-8.14", "A stretch at the end of its segment", &rows(&[(0, end, first)]));
     for (what, stretches) in [
         ("stretches of segments out of order", [both[2], both[0]]),
         ("stretches of a segment out of order", [both[1], both[0]]),
@@ -189,25 +190,39 @@ fn lists(maker: &mut Maker) {
     }
 }
 
-/// A segment that was freed may have been cut off since (P-8), and one that was not may not.
-fn cut_off(maker: &mut Maker) {
-    for is_freed in [true, false] {
-        let mut forge = in_two_segments();
-        let [a, b, c] = [1, -7, 300].map(Key::Int);
-        let [d, e] = ["name", "names"].map(text);
-        let [f, g] = [&[0][..], &[0, 1]].map(|bytes| Key::Bytes(bytes.to_vec()));
-        let puts: Vec<_> = [a, b, c, d, e, f, g].iter().map(|key| Record::put(1, key, &saying(5))).collect();
-        forge.commit(&[&puts[..], &[Record::freed(0, 0)]].concat());
-        let mut rows = forge.table.clone();
-        (rows[0].physical, rows[0].freed) = (900, if is_freed { forge.last } else { 0 });
-        let changes = bytes("table", table(&rows));
-        let forge = named(forge, |checkpoint| checkpoint.finish(&changes));
-        let name = "A checkpoint whose first segment is freed and lies beyond the end of the file";
-        if is_freed {
-            maker.holds(&["F-8.6"], &["Checkpoint"], name, &forge.data, forge.state());
-        } else {
-            let name = "A checkpoint whose first segment lies beyond the end of the file and is not freed";
-            disbelieved_file(maker, &["F-8.6"], name, forge);
-        }
+/// A store whose documents all stand in its second segment, and how its checkpoint has the first. Its first frame is damaged.
+fn left(change: impl FnOnce(&mut Row, u64)) -> (Forge, Forge) {
+    let mut forge = in_two_segments();
+    let [a, b, c] = [1, -7, 300].map(Key::Int);
+    let [d, e] = ["name", "names"].map(text);
+    let [f, g] = [&[0][..], &[0, 1]].map(|bytes| Key::Bytes(bytes.to_vec()));
+    let puts: Vec<_> = [a, b, c, d, e, f, g].iter().map(|key| Record::put(1, key, &saying(5))).collect();
+    forge.commit(&[&puts[..], &[Record::freed(0, 0)]].concat());
+    let mut rows = forge.table.clone();
+    change(&mut rows[0], forge.last);
+    let changes = bytes("table", table(&rows));
+    let forge = named(forge, |checkpoint| checkpoint.finish(&changes));
+    let mut broken = forge.clone();
+    let at = broken.placed[1].at;
+    broken.data[at] ^= 1;
+    (forge, broken)
+}
+
+/// Rows at the bounds of what they may say.
+fn bounds(maker: &mut Maker) {
+    type Change = fn(&mut Row, u64);
+    let right: [(&str, Change); 4] = [
+        ("is freed and lies beyond the end of the file", |row, last| (row.physical, row.freed) = (900, last)),
+        ("is freed at its LSN", |row, last| row.freed = last),
+        ("ends where its data begins", |row, _| row.end = 64),
+        ("ends with its data", |row, _| row.end = 4096),
+    ];
+    for (what, change) in right {
+        let (_, broken) = left(change);
+        let name = format!("A checkpoint whose first segment {what}");
+        maker.holds(&["F-8.6"], &["Checkpoint"], name, &broken.data, broken.state());
     }
+    let (forge, _) = left(|row, _| row.physical = 900);
+    let name = "A checkpoint whose first segment lies beyond the end of the file and is not freed";
+    disbelieved_file(maker, &["F-8.6"], name, forge);
 }
