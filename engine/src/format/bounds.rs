@@ -17,6 +17,12 @@ pub const SEGMENT_BYTES_DEFAULT: u32 = 128 << 10;
 /// The largest segment: 64 MiB.
 pub const SEGMENT_BYTES_MAX: u32 = 64 << 20;
 
+/// The length of the shortest index record: one without a body.
+pub const INDEX_RECORD_LEN_MIN: u32 = 9;
+/// The length of the longest of any geometry; small segments hold less
+/// ([`Geometry::index_record_len_max`](super::Geometry::index_record_len_max)).
+pub const INDEX_RECORD_LEN_MAX: usize = 16_384;
+
 /// The least multiple of 8 at or after `offset`.
 ///
 /// # Panics

@@ -10,11 +10,10 @@
 
 use super::address::{LOG_ADDRESS_BITS, LogAddress};
 use super::bounds::{
-    SECTOR_DEFAULT, SECTOR_MAX, SECTOR_MIN, SEGMENT_BYTES_DEFAULT, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN,
-    SEGMENTS_START, round_up_8,
+    INDEX_RECORD_LEN_MAX, SECTOR_DEFAULT, SECTOR_MAX, SECTOR_MIN, SEGMENT_BYTES_DEFAULT, SEGMENT_BYTES_MAX,
+    SEGMENT_BYTES_MIN, SEGMENTS_START, round_up_8,
 };
 use super::frame::FRAME_HEADER_LEN;
-use super::index_record::INDEX_RECORD_LEN_MAX;
 use super::segment::SEGMENT_HEADER_LEN;
 use crate::error::{Error, Result};
 

@@ -11,15 +11,12 @@
 //! | commit: count of the checkpoint's LSN less that of the segment's first | varint         |
 //! | body                                                           | to the end             |
 
+pub use super::bounds::{INDEX_RECORD_LEN_MAX, INDEX_RECORD_LEN_MIN};
+
 use super::record::{self, Kind, RecordFault, RecordParts, RecordSeed};
 use super::{Geometry, Lineage, Lsn, varint};
 use crate::seeded::{self, Bug};
 
-/// The length of the shortest index record: one without a body.
-pub const INDEX_RECORD_LEN_MIN: u32 = 9;
-/// The length of the longest of any geometry; small segments hold less
-/// ([`Geometry::index_record_len_max`](super::Geometry::index_record_len_max)).
-pub const INDEX_RECORD_LEN_MAX: usize = 16_384;
 /// The longest that the part of an index record before its body can be.
 pub const INDEX_RECORD_OVERHEAD_MAX: usize = 4 + 1 + 1 + 2 + 5 + 5;
 
