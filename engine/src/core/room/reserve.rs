@@ -12,7 +12,7 @@ pub(super) const SMALL_RESERVE: u64 = 16 << 10;
 const RELOCATION_SHARE: u64 = 32;
 
 /// What an index record has beside its entries, in it and in the directory, and what is left over at its end.
-const RECORD_OVERHEAD: u64 = 96;
+const RECORD_OVERHEAD: u64 = 64;
 /// What a log segment takes in the table, and a collection in the catalog.
 const TABLE_ENTRY_BYTES: u64 = 64;
 const CATALOG_ENTRY_BYTES: u64 = 128;
@@ -125,8 +125,8 @@ impl Writer {
             documents * entry + self.accounts.count() * TABLE_ENTRY_BYTES + collections * CATALOG_ENTRY_BYTES;
         let record = geometry.index_record_len_written() as u64;
         let records = entries.div_ceil(record.saturating_sub(RECORD_OVERHEAD).max(RECORD_OVERHEAD));
-        // A leaf and a directory page of each collection, and the root.
-        let all = entries + entries / 8 + (records + 2 * collections + 3) * RECORD_OVERHEAD;
+        // The last leaf of each collection, what the root says of the store, and the gap before it all.
+        let all = entries + entries / 8 + (records + collections + 2) * RECORD_OVERHEAD;
         let all = all.max(last + last / 8);
         // Of each segment but the last, less than a record is left over; and of two in a row, at least half is used.
         let room = u64::from(geometry.segment_bytes() - geometry.data_start());
