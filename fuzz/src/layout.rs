@@ -1,10 +1,12 @@
 //! Where the checksums of a file stand, and what they cover.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
+use holotype::format::Lsn;
 use holotype::format::checksum::{crc, crc_append};
 use holotype::format::frame::{FRAME_HEADER_LEN, SegmentSeed, parse_header};
-use holotype::format::page::{PAGE_HEADER_LEN, Page};
+use holotype::format::index_record::{IndexPlace, IndexRecord, Reference};
 use holotype::format::record::{RecordSeed, peek_len};
 use holotype::format::segment::{SEGMENT_HEADER_LEN, SegmentHeader, SegmentKind};
 use holotype::format::superblock::{SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, parse_slot};
@@ -17,9 +19,8 @@ const ROOT_PHYSICAL: usize = 8;
 const ROOT_OFFSET: usize = 12;
 const ROOT_CRC: usize = 16;
 
-/// The kind byte of a page header, and what it is for a root.
-const PAGE_KIND: usize = 16;
-const ROOT_KIND: u8 = 1;
+/// What an index record has before its body, at least.
+const INDEX_HEAD_LEN: usize = 9;
 
 /// The kinds of places that an edit may aim at.
 pub(crate) const PLACES: u8 = 7;
@@ -30,7 +31,8 @@ pub struct Layout {
     superblock: Superblock,
     segments: Vec<Segment>,
     frames: Vec<Frame>,
-    pages: Vec<PageAt>,
+    /// Those that others lead to before these.
+    index_records: Vec<IndexAt>,
 }
 
 #[derive(Debug)]
@@ -50,14 +52,18 @@ struct Frame {
     records: Vec<Range<usize>>,
 }
 
+/// An index record.
 #[derive(Debug)]
-struct PageAt {
+struct IndexAt {
     /// In the file.
     range: Range<usize>,
-    /// In its segment.
-    offset: u32,
-    physical: u32,
-    checkpoint: u64,
+    reference: Reference,
+    lsn: Lsn,
+    kind: u8,
+    /// Of a part of a root.
+    number: u8,
+    /// Where in the file other index records have its checksum.
+    named_at: Vec<usize>,
 }
 
 impl Layout {
@@ -65,7 +71,8 @@ impl Layout {
     #[must_use]
     pub fn of(image: &[u8]) -> Option<Layout> {
         let superblock = newest_slot(image)?;
-        let mut layout = Layout { superblock, segments: Vec::new(), frames: Vec::new(), pages: Vec::new() };
+        let mut layout =
+            Layout { superblock, segments: Vec::new(), frames: Vec::new(), index_records: Vec::new() };
         let (geometry, lineage) = (layout.superblock.geometry, layout.superblock.lineage);
         for physical in 0..geometry.segments_within(image.len() as u64) {
             let start = geometry.segment_offset(physical) as usize;
@@ -74,9 +81,10 @@ impl Layout {
             layout.segments.push(Segment { start, physical });
             match header.kind {
                 SegmentKind::Log => layout.find_frames(image, start..end, header.sequence),
-                SegmentKind::Checkpoint => layout.find_pages(image, start..end, physical, &header),
+                SegmentKind::Index => layout.find_index_records(image, start..end, physical, &header),
             }
         }
+        layout.find_references(image);
         Some(layout)
     }
 
@@ -92,16 +100,48 @@ impl Layout {
         }
     }
 
-    fn find_pages(&mut self, image: &[u8], segment: Range<usize>, physical: u32, header: &SegmentHeader) {
-        let (lineage, checkpoint) = (&self.superblock.lineage, header.first_lsn);
+    fn find_index_records(
+        &mut self,
+        image: &[u8],
+        segment: Range<usize>,
+        physical: u32,
+        header: &SegmentHeader,
+    ) {
+        let lineage = &self.superblock.lineage;
         let bytes = &image[segment.clone()];
         for offset in (self.superblock.geometry.data_start()..bytes.len() as u32).step_by(8) {
-            let rest = &bytes[offset as usize..];
-            let Some(number) = Page::claimed_number(rest) else { break };
-            if let Ok(page) = Page::parse(rest, lineage, checkpoint, number) {
-                let start = segment.start + offset as usize;
-                let range = start..start + page.page_len();
-                self.pages.push(PageAt { range, offset, physical, checkpoint: checkpoint.0 });
+            let mut place = IndexPlace { lineage, physical, offset, lsn: header.first_lsn };
+            let Ok((record, extent)) = IndexRecord::find(&bytes[offset as usize..], &mut place) else {
+                continue;
+            };
+            let (kind, start) = (record.kind.byte(), segment.start + offset as usize);
+            self.index_records.push(IndexAt {
+                range: start..start + extent.len,
+                reference: Reference { physical, offset, len: extent.len as u32, crc: extent.crc },
+                lsn: place.lsn,
+                kind,
+                number: record.body.first().copied().unwrap_or_default(),
+                named_at: Vec::new(),
+            });
+        }
+    }
+
+    /// Where index records refer to each other; but for what is cut between two parts of a root.
+    fn find_references(&mut self, image: &[u8]) {
+        self.index_records.sort_by_key(|record| (record.kind, record.number));
+        let places = self.index_records.iter().enumerate();
+        let places: BTreeMap<(u32, u32), usize> =
+            places.map(|(at, record)| ((record.reference.physical, record.reference.offset), at)).collect();
+        let ranges: Vec<_> = self.index_records.iter().map(|record| record.range.clone()).collect();
+        for range in ranges {
+            for at in range.start + INDEX_HEAD_LEN..range.end {
+                let mut rest = &image[at..range.end];
+                let Some(reference) = Reference::take(&mut rest) else { continue };
+                let Some(named) = places.get(&(reference.physical, reference.offset)) else { continue };
+                let named = &mut self.index_records[*named];
+                if named.reference == reference {
+                    named.named_at.push(range.end - rest.len() - 4);
+                }
             }
         }
     }
@@ -128,12 +168,12 @@ impl Layout {
                 frame.records.get(input.short() % frame.records.len().max(1)).cloned()
             }
             5 => {
-                let start = self.pages[nth(self.pages.len())?].range.start;
-                Some(start..start + PAGE_HEADER_LEN)
+                let start = self.index_records[nth(self.index_records.len())?].range.start;
+                Some(start..start + INDEX_HEAD_LEN)
             }
             _ => {
-                let range = &self.pages[nth(self.pages.len())?].range;
-                Some(range.start + PAGE_HEADER_LEN..range.end)
+                let range = &self.index_records[nth(self.index_records.len())?].range;
+                Some(range.start + INDEX_HEAD_LEN..range.end)
             }
         }
     }
@@ -141,7 +181,7 @@ impl Layout {
     /// How many places there are of each kind that `place` tells apart; for records, how many in each frame.
     pub fn counts(&self) -> (usize, usize, Vec<usize>, usize) {
         let records = self.frames.iter().map(|frame| frame.records.len()).collect();
-        (self.segments.len(), self.frames.len(), records, self.pages.len())
+        (self.segments.len(), self.frames.len(), records, self.index_records.len())
     }
 
     /// Where the records lie, each with the number of its frame and its own in that.
@@ -161,8 +201,8 @@ impl Layout {
         for frame in &self.frames {
             self.reseal_frame(image, frame);
         }
-        for page in &self.pages {
-            self.reseal_page(image, page);
+        for record in &self.index_records {
+            self.reseal_index_record(image, record);
         }
         for slot in SLOT_OFFSETS {
             let slot = slot as usize;
@@ -186,22 +226,22 @@ impl Layout {
         seal(image, frame.start + 4..frame.start + FRAME_HEADER_LEN, frame.start, seed);
     }
 
-    fn reseal_page(&self, image: &mut [u8], page: &PageAt) {
-        let start = page.range.start;
-        let Some(header) = image.get(start..start + PAGE_HEADER_LEN) else { return };
-        let life = crc_append(crc(&self.superblock.lineage), &page.checkpoint.to_le_bytes());
-        let seed = crc_append(life, &header[8..12]);
+    fn reseal_index_record(&self, image: &mut [u8], record: &IndexAt) {
+        let (start, place) = (record.range.start, record.reference);
+        let Some(bytes) = image.get(start..) else { return };
         // A length that an edit made decides how much is covered.
-        let len = u32::from_le_bytes(header[4..8].try_into().expect("four bytes")) as usize;
-        let is_root = header[PAGE_KIND] == ROOT_KIND;
+        let len = peek_len(bytes).unwrap_or(record.range.len());
+        let seed = RecordSeed::new(&self.superblock.lineage, place.physical, record.lsn.0).at(place.offset);
         seal(image, start + 4..start.saturating_add(len), start, seed);
-        if !is_root {
-            return;
+        let Some(Ok(sum)) = image.get(start..start + 4).map(<[u8; 4]>::try_from) else { return };
+        for at in &record.named_at {
+            if let Some(named) = image.get_mut(*at..at + 4) {
+                named.copy_from_slice(&sum);
+            }
         }
-        let Ok(sum) = <[u8; 4]>::try_from(&image[start..start + 4]) else { return };
         for at in SLOT_OFFSETS.into_iter().flat_map(|slot| REFERENCES.map(|at| slot as usize + at)) {
-            let is_named = image[at + ROOT_PHYSICAL..][..4] == page.physical.to_le_bytes()
-                && image[at + ROOT_OFFSET..][..4] == page.offset.to_le_bytes();
+            let is_named = image[at + ROOT_PHYSICAL..][..4] == place.physical.to_le_bytes()
+                && image[at + ROOT_OFFSET..][..4] == place.offset.to_le_bytes();
             if is_named {
                 image[at + ROOT_CRC..][..4].copy_from_slice(&sum);
             }

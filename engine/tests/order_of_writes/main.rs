@@ -446,7 +446,10 @@ fn a_new_life_begins_with_its_slot_then_its_opening_frame_each_synced() {
     let lsn = u64::from_le_bytes(frame[8..16].try_into().expect("eight bytes"));
     assert_eq!((lsn >> 32, lsn & 0xFFFF_FFFF), (u64::from(slot.incarnation()), 1));
     assert_eq!(events[3], Event::Sync);
-    assert!(events[4].in_segments().is_some_and(|(offset, _)| offset % SECTOR == 0), "then the commit");
+    assert!(
+        events[4].in_segments().is_some_and(|(offset, _)| offset % SECTOR == 0),
+        "then the commit: {events:?}"
+    );
     assert_eq!(events.len(), 7, "its sync, and the end of the call: {events:?}");
 }
 
