@@ -129,7 +129,7 @@ impl Root {
                 "last" => last = Some(uint32(reader)?),
                 "log" => log = Some(LogPosition::decode(reader)?),
                 "reserved" => reserved = Some(Reserved::decode(reader)?),
-                "segments" => segments = Some(indexes_of(bytes(reader)?)?),
+                "segments" => segments = Some(indexes_of(&bytes(reader)?)?),
                 "catalog" => catalog = Some(entries(reader, CatalogEntry::decode)?),
                 "indexes" => indexes = Some(entries(reader, IndexEntry::decode)?),
                 "table" => table = Some(bytes(reader)?),
@@ -163,7 +163,7 @@ fn entries<T>(
     (0..array(reader)?).map(|_| decode(reader)).collect()
 }
 
-fn indexes_of(bytes: Vec<u8>) -> Result<Vec<u32>, CatalogFault> {
+fn indexes_of(bytes: &[u8]) -> Result<Vec<u32>, CatalogFault> {
     let (indexes, rest) = bytes.as_chunks();
     if !rest.is_empty() {
         return Err(CatalogFault::Malformed("segments that are not whole indexes"));

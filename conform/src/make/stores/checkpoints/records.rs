@@ -129,7 +129,7 @@ fn references(maker: &mut Maker) {
             }
         }),
         ("a leaf 8 bytes further on", |which, entry| {
-            entry.reference.offset += 8 * u32::from(which == A_LEAF)
+            entry.reference.offset += 8 * u32::from(which == A_LEAF);
         }),
         ("a leaf at no multiple of 8", |which, entry| entry.reference.offset += u32::from(which == A_LEAF)),
         ("a leaf in the header of its segment", |which, entry| {
@@ -163,7 +163,7 @@ fn references(maker: &mut Maker) {
         }),
         ("a leaf of another checksum", |which, entry| entry.reference.crc ^= u32::from(which == A_LEAF)),
         ("a page of another checksum", |which, entry| {
-            entry.reference.crc ^= u32::from(which == A_PAGE) << 31
+            entry.reference.crc ^= u32::from(which == A_PAGE) << 31;
         }),
     ];
     for (what, change) in wrong {

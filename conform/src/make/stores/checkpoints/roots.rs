@@ -167,7 +167,7 @@ fn parts(maker: &mut Maker) {
         ("a part in another segment", |n, link| link.segment += u32::from(n == 1)),
         ("a part beyond the end of the file", |n, link| link.segment += 900 * u32::from(n == 1)),
         ("a part in the header of its segment", |n, link| {
-            link.offset -= (link.offset - 8) * u32::from(n == 1)
+            link.offset -= (link.offset - 8) * u32::from(n == 1);
         }),
     ];
     for (what, change) in wrong {
