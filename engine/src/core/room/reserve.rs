@@ -116,7 +116,8 @@ impl Writer {
         let geometry = self.shared.log.geometry;
         let (documents, collections) = {
             let catalog = read(&self.shared.catalog);
-            (documents(&catalog), catalog.current().count() as u64)
+            // The first document comes with a collection.
+            (documents(&catalog), catalog.current().count().max(1) as u64)
         };
         // A difference between two addresses, both ways, and what goes before it.
         let entry = 2 + varint::len(self.appender.end_address().0.saturating_mul(8)) as u64;
@@ -125,8 +126,8 @@ impl Writer {
             documents * entry + self.accounts.count() * TABLE_ENTRY_BYTES + collections * CATALOG_ENTRY_BYTES;
         let record = geometry.index_record_len_written() as u64;
         let records = entries.div_ceil(record.saturating_sub(RECORD_OVERHEAD).max(RECORD_OVERHEAD));
-        // The last leaf of each collection, and what the root says of the store.
-        let all = entries + entries / 8 + (records + collections + 1) * RECORD_OVERHEAD;
+        // The last leaf of each collection, what the root says of the store, and the gap before it all.
+        let all = entries + entries / 8 + (records + collections + 2) * RECORD_OVERHEAD;
         let all = all.max(last + last / 8);
         // Of each segment but the last, less than a record is left over; and of two in a row, at least half is used.
         let room = u64::from(geometry.segment_bytes() - geometry.data_start());
