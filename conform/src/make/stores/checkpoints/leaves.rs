@@ -183,7 +183,7 @@ fn other_records(maker: &mut Maker) {
             state.collections[1].documents = vec![(cbor::key(key).into(), bytes.clone().into())];
             maker.holds(&["F-8.4"], &["Checkpoint"], name, &forge.data, state);
         } else {
-            let expect = corrupt(&["F-8.4", "F-6.1"], None);
+            let expect = corrupt(&["F-8.4", "F-2.2", "F-6.1"], None);
             maker.refused(&["F-8.4"], &["Checkpoint"], name, &forge.data, expect);
         }
     }
