@@ -8,8 +8,8 @@ use crate::sync::race::{self, Race};
 use crate::sync::{MutexGuard, Ordering};
 
 use super::Pending;
-use super::retained::Version;
 use super::visibility::{Inner, Visibility};
+use super::waiting::Version;
 
 impl Visibility {
     /// Begins to apply a commit; dropped without [`Applying::publish`] or [`Applying::pend`], nothing was made visible.

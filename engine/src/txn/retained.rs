@@ -5,24 +5,9 @@ use std::ops::Bound;
 
 use crate::document::{Key, KeyRef};
 use crate::format::LogAddress;
-use crate::index::{Birth, Entry, KeyRange, State};
+use crate::index::{Entry, KeyRange, State};
 
-use super::waiting::{Superseded, Waiting};
-
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Version {
-    pub(super) entry: Entry,
-    pub(super) birth: Birth,
-    /// Where the record stands that superseded it. A state above that does not hold this version.
-    pub(super) until: LogAddress,
-}
-
-impl Version {
-    pub(super) fn is_in(&self, state: State) -> bool {
-        // Both ends count: without the birth, a reader older than the document would be given it.
-        self.birth.is_within(state) && state.address <= self.until
-    }
-}
+use super::waiting::{Superseded, Version, Waiting};
 
 /// A version in the table: whoever has this decides how long it stays.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -218,6 +203,7 @@ impl Retained {
 mod tests {
     use super::*;
     use crate::format::Lsn;
+    use crate::index::Birth;
 
     fn state(address: u64) -> State {
         State { lsn: Lsn(address), address: LogAddress(address) }

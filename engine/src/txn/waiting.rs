@@ -5,9 +5,23 @@ use std::collections::VecDeque;
 use hashbrown::HashTable;
 
 use crate::document::{Key, KeyRef};
-use crate::index::{Entry, KeyHash, State};
+use crate::format::LogAddress;
+use crate::index::{Birth, Entry, KeyHash, State};
 
-use super::retained::Version;
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Version {
+    pub(super) entry: Entry,
+    pub(super) birth: Birth,
+    /// Where the record stands that superseded it. A state above that does not hold this version.
+    pub(super) until: LogAddress,
+}
+
+impl Version {
+    pub(super) fn is_in(&self, state: State) -> bool {
+        // Both ends count: without the birth, a reader older than the document would be given it.
+        self.birth.is_within(state) && state.address <= self.until
+    }
+}
 
 /// The versions that commits supersede which are not visible yet, in the order of the log: everyone needs them until these are visible.
 ///

@@ -27,6 +27,9 @@ enum Found<At> {
     },
 }
 
+/// Where a path leads, and the value that is there.
+type Located<'t, T> = (Found<<T as Tree>::At>, Option<<T as Tree>::Node<'t>>);
+
 /// Applies all changes to `tree`, which is given up on an error.
 pub(super) fn run<T: Tree>(tree: &mut T, update: &Update) -> Result<()> {
     update.check()?;
@@ -116,11 +119,7 @@ fn each<T: Tree>(tree: &mut T, base: &[Step], path: &JsonPath, changes: &Update)
 //# A name in an array, an index in an object, and any step in a scalar MUST be refused with the path up to that
 //# step and what it met.
 /// Where `path` leads from the value at `base`, and the value that is there.
-fn locate<'t, T: Tree>(
-    tree: &'t T,
-    base: &[Step],
-    path: &JsonPath,
-) -> Result<(Found<T::At>, Option<T::Node<'t>>), UpdateFault> {
+fn locate<'t, T: Tree>(tree: &'t T, base: &[Step], path: &JsonPath) -> Result<Located<'t, T>, UpdateFault> {
     let mut place = Place::with_capacity(base.len() + path.singular_steps().len());
     place.extend_from_slice(base);
     let mut node = there(tree, base);

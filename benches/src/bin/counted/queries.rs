@@ -11,7 +11,7 @@ pub(super) const PATHS: [super::Path; 4] =
 /// The documents that a filter admits, which is every second.
 fn found() -> u64 {
     let (_db, documents) = settled();
-    let query = documents.find(format!("@.id <= {}", LOADED / 2));
+    let query = documents.find("@.id <= 2000");
     let found = sum_measured([()], |()| query.clone().run().expect("undamaged").count() as u64);
     assert_eq!(found, LOADED / 2);
     LOADED
@@ -20,7 +20,7 @@ fn found() -> u64 {
 /// How many there are of these.
 fn count() -> u64 {
     let (_db, documents) = settled();
-    let query = documents.find(format!("@.id <= {}", LOADED / 2));
+    let query = documents.find("@.id <= 2000");
     let counted = sum_measured([()], |()| query.clone().count().expect("undamaged"));
     assert_eq!(counted, LOADED / 2);
     LOADED
@@ -32,7 +32,7 @@ fn sum() -> u64 {
     let query = documents.find(..);
     let sum = sum_measured([()], |()| {
         let groups = query.clone().group_by(Vec::<&str>::new()).sum("$.id").run().expect("no overflow");
-        groups[0].get("sum").and_then(|sums| sums.get("$.id")).and_then(|sum| sum.as_i64()).unwrap_or(0)
+        groups[0].get("sum").and_then(|sums| sums.get("$.id")).and_then(holotype::Value::as_i64).unwrap_or(0)
             as u64
     });
     assert_eq!(sum, LOADED * (LOADED + 1) / 2);
