@@ -36,7 +36,8 @@ pub(super) fn run<T: Tree>(tree: &mut T, update: &Update) -> Result<()> {
     within(tree, &[], update).map(|_| ())
 }
 
-/// Applies the changes to the value at `base`, and says whether one took it out. Then they end: another may be at its place.
+/// Applies the changes to the value at `base`. Answers whether one took it out, which ends them: another value may be
+/// at its place then.
 fn within<T: Tree>(tree: &mut T, base: &[Step], update: &Update) -> Result<bool> {
     for (number, change) in update.changes().iter().enumerate() {
         let applied = match &change.action {
@@ -99,8 +100,8 @@ fn one<T: Tree>(tree: &mut T, base: &[Step], Change { path, action }: &Change) -
 //# Each node that the path selects in the value before the change MUST be changed once.
 //= spec/update.md#u-5-12-each
 //# The nodes MUST be changed in the reverse order of a walk through the value, in which a value comes before those within it.
-/// Applies `changes` to each node that `path` selects. From the last on, so that what is taken out moves no node that comes later. Says
-/// whether the value at `base` was one of them and is out: it comes last.
+/// Applies `changes` to each node that `path` selects, from the last to the first, so that taking one out moves none
+/// that is still to be changed. Answers whether the value at `base` was taken out; where it is selected, it comes last.
 fn each<T: Tree>(tree: &mut T, base: &[Step], path: &JsonPath, changes: &Update) -> Result<bool, Failed> {
     let places = path.places(there(tree, base))?;
     let mut is_out = false;

@@ -29,7 +29,7 @@ pub(crate) struct BeforeAfter {
     pub(crate) after: Option<Vec<u8>>,
 }
 
-/// A document as a write transaction found it, to be changed or deleted before anything else happens to its key.
+/// A document as a write transaction found it. It is changed or deleted before the transaction changes anything else.
 #[derive(Debug)]
 pub(crate) struct FoundDocument {
     pub(super) newest: Newest,

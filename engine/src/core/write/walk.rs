@@ -53,7 +53,8 @@ impl WriteTxnWalk {
         txn.locate(&self.documents, self.walk.key(&item), item.value).map(Some)
     }
 
-    /// As [`next_document`](Self::next_document), to be changed or deleted. Nothing may have happened to its key since the walk began.
+    /// As [`next_document`](Self::next_document), to be changed or deleted. The transaction must not have changed its
+    /// key since the walk began.
     pub(crate) fn next_found(&mut self, txn: &WriteTxn) -> Result<Option<FoundDocument>> {
         let Some(item) = self.next(txn)? else { return Ok(None) };
         let change = if let Place::Change(number) = item.value { Some(number) } else { None };
