@@ -100,7 +100,7 @@ pub use document::{AsKey, Document, Key, KeyRef, Value};
 pub use error::{Clause, Corruption, Error, Result};
 pub use find::{
     Cursor, Found, FoundAs, FoundKeys, GroupBy, Hint, IntoExpression, IntoFilter, PlanAccess, PlanActual,
-    PlanIndex, PlanOrder, Projected, ProjectedDoc, Projection, Query, QueryPlan, QueryProgress,
+    PlanIndex, PlanOrder, PlanReads, Projected, ProjectedDoc, Projection, Query, QueryPlan, QueryProgress,
     SORT_MEMORY_DEFAULT, Sort,
 };
 pub use handle::Handle;

@@ -200,6 +200,12 @@ impl Scan {
         Indexed::open(db, Arc::clone(cursor.snapshot()), Arc::clone(cursor.naming()), name)
     }
 
+    /// How many documents the collection has in the state that the scan holds.
+    pub(crate) fn len_in_its_state(&self) -> Result<u64> {
+        let Walk { db, cursor, .. } = &self.walk;
+        db.core().shared.len_at(cursor.snapshot(), &cursor.naming().documents)
+    }
+
     /// The document of any key, in the state that the scan holds.
     pub(crate) fn in_its_state(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
         let Walk { db, cursor, .. } = &self.walk;

@@ -89,6 +89,18 @@ catalogue! {
     IndexWithoutOwnWrites,
     /// Only one side of an `||` is looked up in an index.
     UnionOfOneSide,
+    /// The least value of an index is nothing where a document has none.
+    ExtremeOfNothing,
+    /// Of values that are equal, the first entry of an index tells which is shown, whatever its key.
+    FirstEntryShown,
+    /// Of values that are equal, the one that came first is the least or the greatest, whatever its key.
+    ExtremeOfAnyKey,
+    /// A document is counted once for each entry of a group.
+    ItemsCounted,
+    /// What an index cut off is answered as if it were not there.
+    CutTupleAnswers,
+    /// Groups of entries have documents that the filter does not admit.
+    EntriesUnfiltered,
     /// A query in the order of an index goes on from a cursor with the first document that sorts alike.
     CursorAmongTies,
     /// A query goes on after its deadline.

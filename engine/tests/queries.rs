@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use holotype::query::{Filter, field};
 use holotype::{
-    Collection, Cursor, Db, Error, Hint, IndexDefinition, Key, Options, PlanOrder, Sort, Update, doc,
+    Collection, Cursor, Db, Error, Hint, IndexDefinition, Key, Options, PlanOrder, PlanReads, QueryPlan,
+    Sort, Update, doc,
 };
 
 fn birds() -> Collection {
@@ -290,8 +291,9 @@ fn groups_and_distinct_values_beyond_their_memory_go_to_a_file_without_a_name() 
 //= spec/query.md#q-10-4-hints
 //# A hint that names an index that the collection does not have MUST be refused as `UnknownIndex`.
 //= spec/query.md#q-10-4-hints
-//# A hint that names an index that neither bounds the documents that the filter can admit nor has the order
-//# of the sorts, or that is sparse and lacks some of them, MUST be refused as `IndexCannotServe`.
+//# A hint that names an index that neither bounds the documents that the filter can admit, nor has the order
+//# of the sorts, nor all that is asked for, or that is sparse and lacks some of them, MUST be refused as
+//# `IndexCannotServe`.
 #[test]
 fn a_hint_is_followed_or_refused_and_a_cursor_goes_on_with_any() {
     let birds = birds();
@@ -352,6 +354,68 @@ fn the_first_of_an_indexed_field_reads_no_more_than_it_answers() {
         told,
         "index \"n\": 1 range, 10 entries\norder: that of the keys\na scan would look at: 2000 documents"
     );
+}
+
+#[test]
+fn entries_answer_where_they_have_all_that_is_asked_for() {
+    let many = Db::in_memory().collection("many");
+    many.insert_many(
+        (0..2000).map(|n| doc! { "n": n, "kind": n % 5, "tags": [n % 50, n % 7], "of": { "kind": n % 3 } }),
+    )
+    .unwrap();
+    let create = |name: &str, paths: &[&str]| {
+        many.create_index(IndexDefinition::new(name, paths).unwrap()).unwrap();
+    };
+    create("n", &["-$.n"]);
+    create("kind", &["$.kind", "$.n"]);
+    create("tags", &["$.tags[*]"]);
+    create("of", &["$.of.kind"]);
+    let read = |plan: holotype::Result<QueryPlan>| {
+        let plan = plan.unwrap();
+        let actual = plan.actual.unwrap();
+        (plan.reads, actual.documents, actual.answers, actual.entries)
+    };
+    let all = || many.find(..);
+    // Each end of an index, whatever its direction; two paths by two indexes.
+    let ends = || all().group_by(Vec::<&str>::new()).min("$.n").max("$.kind");
+    assert_eq!(ends().run().unwrap(), [doc! { "count": 2000, "min": { "$.n": 0 }, "max": { "$.kind": 4 } }]);
+    let (reads, documents, answers, entries) = read(ends().analyze());
+    assert!(reads == PlanReads::Ends && documents == 0 && answers == 1 && entries < 500, "{entries}");
+    // From one value to the next; of ints in a fan-out, the first document of each value says which it is.
+    let (reads, documents, answers, entries) = read(all().analyze_distinct("$.of.kind"));
+    assert!(reads == PlanReads::Values && documents == 0 && answers == 3 && entries < 100, "{entries}");
+    let (reads, documents, answers, entries) = read(all().analyze_distinct("$.tags[*]"));
+    assert!(reads == PlanReads::Values && documents == 50 && answers == 50, "{documents}, {entries}");
+    // Groups by the first paths, and what they add up to; of a range, if the filter says nothing else.
+    let sums = |filter: &str| many.find(filter).group_by(["$.kind"]).sum("$.n").count_distinct("$.n");
+    assert_eq!(read(sums("@.kind > 2").analyze()), (PlanReads::Entries, 0, 2, 800));
+    assert_eq!(read(sums("@.kind > 2 && @.n != 7").analyze()).0, PlanReads::Documents);
+    assert_eq!(
+        sums("@.kind == 4").run().unwrap(),
+        [doc! { "kind": 4, "count": 400, "sum": { "$.n": 400_600 }, "count_distinct": { "$.n": 400 } }]
+    );
+    // With a limit, no more groups are gone through.
+    let (_, _, answers, entries) = read(all().group_by(["$.kind"]).limit(1).analyze());
+    assert!(answers == 1 && entries <= 401, "{entries}");
+    // The parts of a document that an index has.
+    let parts = || many.find("@.kind == 3").sort("$.n").limit(10).project(["$.n", "$.kind"]);
+    assert_eq!(read(parts().analyze()), (PlanReads::Entries, 0, 10, 10));
+    let first = parts().run().unwrap().next().unwrap().unwrap();
+    assert_eq!(first.to_document().unwrap(), doc! { "n": 3, "kind": 3 });
+    assert_eq!(
+        read(many.find("@.kind == 3").limit(10).project(["$.tags"]).analyze()).0,
+        PlanReads::Documents
+    );
+    let told = all().group_by(["$.kind"]).explain().unwrap().to_string();
+    assert!(
+        told.ends_with(
+            "\nanswered from entries: they have all that is asked for\norder: as the index has it"
+        ),
+        "{told}"
+    );
+    // What has all that is asked for serves as a hint.
+    let hinted = all().hint(Hint::Index("n".into()));
+    assert!(hinted.clone().project(["$.n"]).run().unwrap().count() == 2000 && hinted.run().is_err());
 }
 
 #[test]

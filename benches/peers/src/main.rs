@@ -15,6 +15,7 @@
 //! | [`ycsb`] | YCSB's mixes A to F |
 //! | [`rows`] | one row for each thing that a store is asked for: writes, reads, scans, sizes |
 //! | [`queries`], [`updates`] | documents found and changed by what is in them, beside SQLite's JSON |
+//! | [`indexes`] | what indexes add to writes, and what they find |
 //! | [`load`] | the day of a document, beside a store of documents |
 //! | [`durable`] | durable commits, beside what the machine allows |
 //! | [`readers`] | readers beside a writer |
@@ -43,6 +44,7 @@ mod contents;
 mod durable;
 mod extent;
 mod failure;
+mod indexes;
 mod latencies;
 mod limits;
 mod load;
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
     let result = match words[..] {
         [child::MARK, small::NAME, store, directory] => small::child(store, directory.as_ref()),
         [child::MARK, memory::NAME, work, count, directory] => memory::child(work, count, directory.as_ref()),
+        [child::MARK, indexes::WORKLOAD, indexes, directory] => indexes::child(indexes, directory.as_ref()),
         [child::MARK, rows::footprint::NAME, work, count, store, directory] => {
             rows::footprint::child(work, count, store, directory.as_ref())
         }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use crate::failure::Result;
 use crate::report::Report;
 use crate::{
-    amplification, cleaning, durable, limits, load, memory, open, queries, readers, rows, small, snapshots,
-    space, updates, ycsb,
+    amplification, cleaning, durable, indexes, limits, load, memory, open, queries, readers, rows, small,
+    snapshots, space, updates, ycsb,
 };
 
 pub const USAGE: &str = "\
@@ -18,8 +18,9 @@ usage: holotype-peers [WORKLOAD|all]... [OPTIONS]
   transactions   puts and updates of many documents in one transaction, by id and by name
   reads          reads by id and by name, uniform and zipfian: all bytes, decoded, typed, one field
   scans          scans, filters and ranges, in three layouts
-  queries        filters, sorts, groups and sums, beside SQLite over the same documents as JSON
+  queries        filters, sorts, groups and sums, beside SQLite over the same documents as JSON, without indexes and with them
   updates        changes of documents where they are, beside SQLite's json_set
+  indexes        what indexes add to writes, and what they find; builds, memory and openings
   sizes          values of 100 bytes to a mebibyte, by class
   cold           reads of what is in no cache
   footprint      bytes of files, memory and opening, of every store
@@ -37,10 +38,10 @@ usage: holotype-peers [WORKLOAD|all]... [OPTIONS]
   all            all of these (the default)
 
   --trials N           how many trials of each, besides one that is thrown away (5)
-  --documents N        how many documents `load`, `queries`, `updates` and `ycsb` put, at least 1000 (100000)
-  --many N             how many documents `open` and `memory` put, at least 1000 (1000000)
+  --documents N        how many documents `load`, `queries`, `updates`, `indexes` and `ycsb` put, at least 1000 (100000)
+  --many N             how many documents `open`, `memory` and builds of `indexes` put, at least 1000 (1000000)
   --commits N          how many commits `durable` makes from one thread and from eight: a multiple of 8 (2000)
-  --operations N       how many operations each mix of `ycsb` is, a tenth of them where each is synced: at least 400 (20000)
+  --operations N       how many operations each mix of `ycsb`, and how many look-ups each row of `indexes` is, a tenth of them where each is synced: at least 400 (20000)
   --mebibytes N        how much of each length of values `sizes` puts (32)
   --quick              all of it small, in some minutes: one trial, 3,200 documents, 10,000 of `open` and `memory`,
                        800 durable commits, 800 operations, 2 MiB. It shows that every row runs, and not how fast
@@ -56,7 +57,7 @@ pub struct Workload {
     syncs: bool,
 }
 
-const WORKLOADS: [Workload; 22] = [
+const WORKLOADS: [Workload; 23] = [
     Workload { name: limits::WORKLOAD, run: limits::run, syncs: true },
     Workload { name: "ycsb", run: ycsb::run, syncs: true },
     Workload { name: "writes", run: rows::writes, syncs: true },
@@ -65,6 +66,7 @@ const WORKLOADS: [Workload; 22] = [
     Workload { name: "scans", run: rows::scans, syncs: false },
     Workload { name: queries::WORKLOAD, run: queries::run, syncs: false },
     Workload { name: updates::WORKLOAD, run: updates::run, syncs: false },
+    Workload { name: indexes::WORKLOAD, run: indexes::run, syncs: false },
     Workload { name: "sizes", run: rows::sizes, syncs: true },
     Workload { name: "cold", run: rows::cold::run, syncs: false },
     Workload { name: rows::footprint::NAME, run: rows::footprint::run, syncs: false },

@@ -45,7 +45,7 @@ pub(crate) struct FindArgs {
     #[arg(long)]
     keys: bool,
     /// Print only how the documents would be found, and what that would read
-    #[arg(long, conflicts_with_all = ["count", "keys", "project"])]
+    #[arg(long, conflicts_with_all = ["count", "keys"])]
     explain: bool,
     /// Go by this index, whatever it costs
     #[arg(long, value_name = "NAME", conflicts_with = "no_index")]
@@ -105,7 +105,11 @@ pub(crate) fn run(args: &FindArgs) -> Result<Exit> {
     let mut output = Output::new();
     if args.explain {
         let query = args.limit.iter().fold(query, |query, limit| query.limit(*limit));
-        let plan = query.explain().map_err(|error| store.failure(&error))?;
+        let plan = match args.project.as_slice() {
+            [] => query.explain(),
+            parts => query.project(parts).explain(),
+        };
+        let plan = plan.map_err(|error| store.failure(&error))?;
         output.line(&plan.to_string())?;
     } else if args.count {
         let query = args.limit.iter().fold(query, |query, limit| query.limit(*limit));

@@ -39,6 +39,9 @@ pub(crate) struct GroupArgs {
     /// The greatest value at a path
     #[arg(long, value_name = "PATH")]
     max: Vec<String>,
+    /// Print only how the groups would be found, and what that would read
+    #[arg(long)]
+    explain: bool,
     #[command(flatten)]
     parameters: ParameterArgs,
 }
@@ -58,6 +61,12 @@ pub(crate) fn run(args: &GroupArgs) -> Result<Exit> {
     groups = args.min.iter().fold(groups, GroupBy::min);
     groups = args.max.iter().fold(groups, GroupBy::max);
     let mut output = Output::new();
+    if args.explain {
+        let plan = groups.explain().map_err(|error| store.failure(&error))?;
+        output.line(&plan.to_string())?;
+        output.finish()?;
+        return Ok(Exit::Done);
+    }
     for group in groups.run().map_err(|error| store.failure(&error))? {
         output.document(&group, JsonMode::Relaxed)?;
     }

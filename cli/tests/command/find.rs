@@ -148,6 +148,13 @@ fn an_index_is_chosen_told_and_named() {
     assert!(told.starts_with("index \"by_year\": 1 range, 1 entries\norder: that of the keys\n"), "{told}");
     let told = bench.run_args(find(&["@.year == 1862", "--no-index", "--explain"])).done().to_owned();
     assert!(told.starts_with("scan: "), "{told}");
+    let told =
+        bench.run_args(find(&["@.year == 1862", "--project", "$.year", "--index", "by_year", "--explain"]));
+    let told = told.done();
+    assert!(told.contains("\nanswered from entries: they have all that is asked for\n"), "{told}");
+    let told = bench.run("group s.holo notes --by $.year --explain");
+    let told = told.done();
+    assert!(told.contains("\nanswered from entries: they have all that is asked for\n"), "{told}");
     assert_eq!(names(&bench, &["@.year", "--no-index", "--sort", "$.year"]), ["Robin", "Wren", "Heron"]);
     assert_eq!(
         names(&bench, &["@.year", "--index", "by_year", "--sort", "$.year"]),

@@ -7,11 +7,12 @@ mod planned;
 mod question;
 mod refused;
 mod store;
+mod told;
 
 use std::collections::BTreeMap;
 
 use holotype::query::JsonPath;
-use holotype::{Document, Error, Key, Value};
+use holotype::{Document, Error, Key, PlanReads, Value};
 use holotype_model as model;
 use holotype_model::check::Rng;
 
@@ -48,11 +49,22 @@ pub struct Seen {
     pub spilled: u64,
     pub by_index: u64,
     pub in_order: u64,
+    pub by_entries: u64,
+    pub by_values: u64,
+    pub by_ends: u64,
+    pub projected: u64,
 }
 
 impl Seen {
     fn one() -> Self {
         Seen { cases: 1, ..Seen::default() }
+    }
+
+    /// What answered groups or distinct values.
+    fn told(&mut self, reads: PlanReads) {
+        self.by_entries += u64::from(reads == PlanReads::Entries);
+        self.by_values += u64::from(reads == PlanReads::Values);
+        self.by_ends += u64::from(reads == PlanReads::Ends);
     }
 }
 
@@ -71,6 +83,10 @@ impl std::ops::AddAssign for Seen {
         self.spilled += other.spilled;
         self.by_index += other.by_index;
         self.in_order += other.in_order;
+        self.by_entries += other.by_entries;
+        self.by_values += other.by_values;
+        self.by_ends += other.by_ends;
+        self.projected += other.projected;
     }
 }
 

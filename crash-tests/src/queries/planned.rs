@@ -8,6 +8,7 @@ use holotype_model::{self as model, Document, Value};
 
 use super::question::{Question, answers, to_answers};
 use super::store::WithScratch;
+use super::told::{Told, told_by_every_plan, told_plan};
 use super::{Documents, MEMORIES, Seen, make};
 use crate::convert;
 use crate::input::Input;
@@ -268,26 +269,24 @@ pub fn planned(bytes: &[u8]) -> Result<Seen, String> {
     let named = definitions.iter().map(|definition| Some(Hint::Index(definition.name().to_owned())));
     let hints: Vec<Option<Hint>> = [None, Some(Hint::Scan)].into_iter().chain(named).collect();
     let page = 1 + input.below(3) as u64;
+    let told = Told::new(&mut input, &definitions)?;
     let tx = db.begin_write().map_err(say)?;
     for (key, document) in documents.iter().skip(half) {
         tx.collection("birds").put(convert::key(key), convert::document(document)).map_err(say)?;
     }
     tx.collection("birds").delete("gone").map_err(say)?;
     by_every_plan!(tx.collection("birds"), &question, &documents, &hints, page, &mut seen);
+    told_by_every_plan!(tx.collection("birds"), &question, &told, &documents, &hints, &mut seen);
     tx.commit().map_err(say)?;
     if input.below(2) == 0 {
         let snapshot = db.snapshot();
         birds.clear().map_err(say)?;
-        by_every_plan!(
-            snapshot.collection("birds").map_err(say)?,
-            &question,
-            &documents,
-            &hints,
-            page,
-            &mut seen
-        );
+        let then = snapshot.collection("birds").map_err(say)?;
+        by_every_plan!(then, &question, &documents, &hints, page, &mut seen);
+        told_by_every_plan!(then, &question, &told, &documents, &hints, &mut seen);
     } else {
         by_every_plan!(birds, &question, &documents, &hints, page, &mut seen);
+        told_by_every_plan!(birds, &question, &told, &documents, &hints, &mut seen);
         changed(&db, &question, &documents)?;
     }
     Ok(seen)

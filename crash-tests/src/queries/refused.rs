@@ -12,7 +12,8 @@ use crate::story::{ensure, say};
 /// # Errors
 /// Which of them is not refused, or not as it must be.
 pub(super) fn every_check() -> Result<(), String> {
-    for check in [cursors, prefix, shown, parameters, ends, runs, groups_in_runs, beyond_memory, plans] {
+    for check in [cursors, prefix, shown, parameters, ends, runs, groups_in_runs, beyond_memory, plans, equal]
+    {
         check()?;
     }
     Ok(())
@@ -168,4 +169,37 @@ fn plans() -> Result<(), String> {
     ensure(matches!(&plan.access, PlanAccess::Indexes(parts) if !parts.is_empty()), || plan.to_string())?;
     let (count, keys) = (either.clone().count().map_err(say)?, either.keys().map_err(say)?.count());
     ensure((count, keys) == (2, 2), || format!("{count} and {keys} documents for an or"))
+}
+
+/// Values that are equal and not the same, in entries that are not in the order of keys; and what has none.
+fn equal() -> Result<(), String> {
+    let birds = of([
+        doc! {},
+        doc! { "n": 2, "m": 1, "tags": [1.0, 1] },
+        doc! { "n": 1.0, "m": 5 },
+        doc! { "n": 1, "m": 3, "tags": [1, 2] },
+    ])?;
+    for (name, paths) in [("n", ["$.n"].as_slice()), ("nm", &["$.n", "$.m"]), ("tags", &["$.tags[*]"])] {
+        birds.create_index(IndexDefinition::new(name, paths).map_err(say)?).map_err(say)?;
+    }
+    let by = |index: &str| birds.find(..).hint(Hint::Index(index.to_owned()));
+    let whole = by("n").group_by(Vec::<&str>::new()).min("$.n").max("$.n").run().map_err(say)?;
+    let right = doc! { "count": 4, "min": { "$.n": 1.0 }, "max": { "$.n": 2 } };
+    ensure(whole == [right], || format!("the ends of an index: {whole:?}"))?;
+    for index in ["n", "nm"] {
+        let values = by(index).distinct("$.n").map_err(say)?;
+        ensure(values == [Value::from(1.0), Value::from(2)], || format!("{values:?} by {index}"))?;
+    }
+    let summed = by("nm").group_by(Vec::<&str>::new()).min("$.n").sum("$.m").run().map_err(say)?;
+    let right = doc! { "count": 4, "min": { "$.n": 1.0 }, "sum": { "$.m": 9 } };
+    ensure(summed == [right], || format!("the least of entries: {summed:?}"))?;
+    let tags = by("tags").group_by(["$.tags[*]"]).run().map_err(say)?;
+    let right = [doc! { "count": 2 }, doc! { "tags": 1.0, "count": 2 }, doc! { "tags": 2, "count": 1 }];
+    ensure(tags == right, || format!("documents with a tag, by an index: {tags:?}"))?;
+    let many = of((0..400).map(|n| doc! { "n": n / 100 }))?;
+    many.create_index(IndexDefinition::new("n", ["$.n"]).map_err(say)?).map_err(say)?;
+    let plan = many.find(..).analyze_distinct("$.n").map_err(say)?;
+    let read = plan.actual.ok_or("a query that was run tells what it read")?;
+    let is_loose = read.answers == 4 && read.documents == 0 && read.entries < 100;
+    ensure(is_loose, || format!("distinct values of 400 entries: {plan}"))
 }

@@ -61,5 +61,7 @@ pub use verify::VerifyReport;
 pub(crate) use visit::Visited;
 pub(crate) use work::Effort;
 pub use write::OnConflict;
-pub(crate) use write::{BeforeAfter, Bodies, Expect, Savepoint, WriteTxn, WriteTxnEntries, WriteTxnWalk};
+pub(crate) use write::{
+    BeforeAfter, Bodies, Expect, FoundDocument, Savepoint, WriteTxn, WriteTxnEntries, WriteTxnWalk,
+};
 pub(crate) use writer::Writer;

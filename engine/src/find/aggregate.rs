@@ -8,6 +8,7 @@ use super::sum::ExactSum;
 use crate::document::{Value, order_key};
 use crate::error::{Error, Result};
 use crate::query::{Expression, GivenValue};
+use crate::seeded::{self, Bug};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Aggregate {
@@ -55,6 +56,8 @@ pub(super) enum State {
 pub(super) struct Extreme {
     place: Vec<u8>,
     encoded: Vec<u8>,
+    /// The order key of the key of the document that gave it; empty where documents come in the order of their keys.
+    key: Vec<u8>,
 }
 
 /// Bytes that a node of a set takes beside its place, about.
@@ -80,8 +83,9 @@ impl State {
         }
     }
 
-    /// Adds a value; how many bytes more are taken, about.
-    pub(super) fn add(&mut self, kind: Aggregate, value: &GivenValue<'_, '_>) -> Result<usize> {
+    /// Adds a value; how many bytes more are taken, about. `key` is the order key of the document's key, or empty where documents
+    /// come in that order.
+    pub(super) fn add(&mut self, kind: Aggregate, value: &GivenValue<'_, '_>, key: &[u8]) -> Result<usize> {
         let before = self.heap_len();
         match self {
             State::Places(places, _) => {
@@ -98,10 +102,16 @@ impl State {
             State::Extreme(extreme) => {
                 let mut place = Vec::new();
                 value.encode_order_key(&mut place);
-                if extreme.as_ref().is_none_or(|known| kind.is_nearer(&place, &known.place)) {
+                let is_first = |known: &Extreme| {
+                    place == known.place && key < known.key.as_slice() && !seeded::is_on(Bug::ExtremeOfAnyKey)
+                };
+                if extreme
+                    .as_ref()
+                    .is_none_or(|known| kind.is_nearer(&place, &known.place) || is_first(known))
+                {
                     let mut encoded = Vec::new();
                     value.encode(&mut encoded)?;
-                    *extreme = Some(Extreme { place, encoded });
+                    *extreme = Some(Extreme { place, encoded, key: key.to_vec() });
                 }
             }
         }
@@ -131,7 +141,7 @@ impl State {
                 *extreme = part.value()?.map(|(encoded, value)| {
                     let mut place = Vec::new();
                     order_key::encode_node(&value, &mut place);
-                    Extreme { place, encoded: encoded.to_vec() }
+                    Extreme { place, encoded: encoded.to_vec(), key: Vec::new() }
                 });
             }
         }

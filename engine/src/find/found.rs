@@ -7,17 +7,17 @@ use serde::de::DeserializeOwned;
 
 use super::cursor::Cursor;
 use super::keys::KeysWanted;
-use super::plan::{Entries, Gathered, PlanActual, Route, no_document};
+use super::plan::{Cover, Entries, Gathered, PlanActual, QueryPlan, Route, no_document};
 use super::prepared::{IndexOf, Prepared, Question, Way};
 use super::sort::{has_nothing, key_of};
 use super::sorter::{Sorted, Sorter};
-use super::view::{KeyWalk, ReadView, Walk};
+use super::view::{ReadView, Walk};
 use super::watch::{QueryProgress, Watch};
 use crate::db::Db;
 use crate::doc_ref::DocRef;
-use crate::document::{Key, KeyRef};
+use crate::document::{Key, KeyRef, RawDocument};
 use crate::error::{Error, Result};
-use crate::indexed::IndexView;
+use crate::indexed::{IndexStats, IndexView};
 use crate::seeded::{self, Bug};
 
 /// The documents that a query answers. Holds the state in which it began.
@@ -32,7 +32,33 @@ pub struct Found<W: Walk> {
     watch: Watch,
     /// The place of the last answer, or the one to go on from; empty at the beginning.
     place: Vec<u8>,
+    /// What makes documents of entries, where these have all that is asked for.
+    cover: Option<Cover>,
     over: bool,
+}
+
+/// A document, or what of it is asked for.
+#[derive(Debug, Clone)]
+pub(super) enum Answer {
+    Whole(DocRef),
+    /// Made of an entry.
+    Parts(Key, Vec<u8>),
+}
+
+impl Answer {
+    pub(super) fn key(&self) -> KeyRef<'_> {
+        match self {
+            Answer::Whole(document) => document.key(),
+            Answer::Parts(key, _) => key.as_ref(),
+        }
+    }
+
+    pub(super) fn raw(&self) -> RawDocument<'_> {
+        match self {
+            Answer::Whole(document) => document.raw(),
+            Answer::Parts(_, bytes) => RawDocument::from_verified(bytes),
+        }
+    }
 }
 
 /// Where the next document comes from.
@@ -70,6 +96,19 @@ impl<W: Walk> Found<W> {
         Self::begin_by(prepared, walk, route)
     }
 
+    /// How the query is answered, and what that read: it is run to its end.
+    pub(super) fn analyze<V: ReadView<Walk = W>>(prepared: Prepared<'_, V>) -> Result<QueryPlan> {
+        let walk = prepared.walk()?;
+        let chosen = prepared.plan(&walk, true)?;
+        let mut told = chosen.told;
+        let (mut found, mut answers) = (Self::begin_by(prepared, walk, chosen.route)?, 0);
+        while found.next_answer()?.is_some() {
+            answers += 1;
+        }
+        told.actual = Some(found.watch.actual(answers));
+        Ok(told)
+    }
+
     /// Begins by a way that was chosen.
     pub(super) fn begin_by<V: ReadView<Walk = W>>(
         mut prepared: Prepared<'_, V>,
@@ -77,6 +116,13 @@ impl<W: Walk> Found<W> {
         route: Route<W::Index>,
     ) -> Result<Self> {
         let way = prepared.way;
+        let part = match &route {
+            Route::Order(order) => Some(&order.part),
+            Route::Ranges(parts) if way != Way::Sorted && parts.len() == 1 => parts.first(),
+            _ => None,
+        };
+        let cover = part.filter(|part| part.covers);
+        let cover = cover.map(|part| Cover::of(part.index.definition(), part.index.limits()));
         let next = match (route, way, &prepared.wanted) {
             (Route::Order(order), ..) => {
                 let place = prepared.question.after.as_deref();
@@ -87,7 +133,9 @@ impl<W: Walk> Found<W> {
                     prepared.sort_memory,
                 )))
             }
-            (Route::Ranges(parts), Way::Keys { .. }, _) => Next::Gathered(prepared.gather(&walk, &parts)?),
+            (Route::Ranges(parts), Way::Keys { .. }, _) => {
+                Next::Gathered(prepared.gather(&walk, &parts, cover.is_some())?)
+            }
             (route, Way::Sorted, _) => Next::Sorted(sorted(&mut prepared, &mut walk, &route)?),
             (Route::Keys, Way::Keys { reverse: false }, KeysWanted::These(keys)) => {
                 Next::These(keys.iter().cloned().collect::<Vec<_>>().into_iter())
@@ -98,7 +146,7 @@ impl<W: Walk> Found<W> {
             (Route::Keys, Way::Keys { .. }, KeysWanted::Range(_)) => Next::Walk,
         };
         let Prepared { question, skip, limit, identity, watch, place, .. } = prepared;
-        Ok(Found { walk, next, question, skip, left: limit, identity, watch, place, over: false })
+        Ok(Found { walk, next, question, skip, left: limit, identity, watch, place, cover, over: false })
     }
 
     /// Where the query can be gone on from: after what was answered last. Before the first answer, that is the cursor that the query
@@ -116,54 +164,77 @@ impl<W: Walk> Found<W> {
         self.walk.db()
     }
 
+    /// What was read so far.
+    pub(super) fn actual(&self) -> PlanActual {
+        self.watch.actual(0)
+    }
+
     /// The document of any key, in the state of the query.
     pub(super) fn document(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
         self.walk.document(key)
     }
 
+    pub(super) fn next_document(&mut self) -> Result<Option<DocRef>> {
+        match self.next_answer()? {
+            None => Ok(None),
+            Some(Answer::Whole(document)) => Ok(Some(document)),
+            Some(Answer::Parts(key, _)) => self.walk.document(key.as_ref()),
+        }
+    }
+
     //= spec/query.md#q-7-3-skip-and-limit
     //# Of the documents in order, a query MUST leave out the first, as many as it skips, and answer the next
     //# ones, as many as its limit allows.
-    pub(super) fn next_document(&mut self) -> Result<Option<DocRef>> {
+    pub(super) fn next_answer(&mut self) -> Result<Option<Answer>> {
         while self.left > 0 {
-            let document = match &mut self.next {
+            let answer = match &mut self.next {
                 Next::Sorted(sorted) => match next_sorted(sorted, &mut self.skip, &mut self.place)? {
                     // What the state of a walk had once, it has still.
-                    Some(key) => self.walk.document(key.as_ref())?,
+                    Some(key) => self.walk.document(key.as_ref())?.map(Answer::Whole),
                     None => return Ok(None),
                 },
                 Next::Walk => match self.walk.next_document()? {
-                    Some(document) => Some(document),
+                    Some(document) => Some(Answer::Whole(document)),
                     None => return Ok(None),
                 },
                 Next::These(keys) => match keys.next() {
-                    Some(key) => self.walk.document(key.as_ref())?,
+                    Some(key) => self.walk.document(key.as_ref())?.map(Answer::Whole),
                     None => return Ok(None),
                 },
-                Next::Gathered(keys) => match keys.next()? {
-                    Some(key) => Some(self.walk.document(key.as_ref())?.ok_or_else(no_document)?),
+                Next::Gathered(keys) => match keys.next_with_entry()? {
+                    Some((key, entry)) => Some(self.of_entry(key, &entry)?),
                     None => return Ok(None),
                 },
                 Next::Entries(entries) => {
                     match entries.next(&self.walk, &self.question.order, &mut self.watch)? {
-                        Some(key) => Some(self.walk.document(key.as_ref())?.ok_or_else(no_document)?),
+                        Some((entry, key)) => Some(self.of_entry(key, &entry)?),
                         None => return Ok(None),
                     }
                 }
             };
-            let Some(document) = document else { continue };
-            if !matches!(self.next, Next::Sorted(_)) && !self.admits(&document)? {
+            let Some(answer) = answer else { continue };
+            if !matches!(self.next, Next::Sorted(_)) && !self.admits(&answer)? {
                 continue;
             }
             self.left -= 1;
-            return Ok(Some(document));
+            return Ok(Some(answer));
         }
         Ok(None)
     }
 
+    /// What an entry has of its document, where that is enough, or else the document.
+    fn of_entry(&self, key: Key, entry: &[u8]) -> Result<Answer> {
+        if let Some(cover) = &self.cover
+            && let Some(bytes) = cover.document(entry)?
+        {
+            return Ok(Answer::Parts(key, bytes));
+        }
+        Ok(Answer::Whole(self.walk.document(key.as_ref())?.ok_or_else(no_document)?))
+    }
+
     /// Whether a document that was walked to is an answer; notes its place.
-    fn admits(&mut self, document: &DocRef) -> Result<bool> {
-        let (key, raw) = (document.key(), document.raw());
+    fn admits(&mut self, answer: &Answer) -> Result<bool> {
+        let (key, raw) = (answer.key(), answer.raw());
         let filter = &self.question.filter;
         let mut admitted = filter.as_ref().map_or(Ok(true), |filter| filter.matches_with_key(key, raw))?;
         // A walk over keys begins behind the place to go on from; one in the order of an index, near to it.
@@ -176,7 +247,10 @@ impl<W: Walk> Found<W> {
             self.question.order.place(key, raw, &mut place)?;
             admitted = place > *after;
         }
-        self.watch.scanned(admitted)?;
+        match answer {
+            Answer::Whole(_) => self.watch.scanned(admitted)?,
+            Answer::Parts(..) => self.watch.made(admitted)?,
+        }
         if admitted && self.skip > 0 {
             self.skip -= 1;
             return Ok(false);
@@ -185,12 +259,6 @@ impl<W: Walk> Found<W> {
             self.question.order.place(key, raw, &mut self.place)?;
         }
         Ok(admitted)
-    }
-
-    /// How much was read of indexes and of documents.
-    pub(super) fn actual(&self, answers: u64) -> PlanActual {
-        let documents = self.watch.progress().scanned;
-        PlanActual { entries: self.watch.entries(), documents, answers }
     }
 }
 
@@ -271,80 +339,5 @@ impl<W: Walk, T: DeserializeOwned> Iterator for FoundAs<W, T> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.found.next().map(|document| document?.to_type())
-    }
-}
-
-/// The keys of the documents that a query answers. Holds the state in which it began.
-#[derive(Debug)]
-pub struct FoundKeys<W: Walk, K>(Keys<W, K>);
-
-#[derive(Debug)]
-enum Keys<W: Walk, K> {
-    /// From the index of keys alone: how many are to be left out, and how many are due.
-    Index(K, u64, u64),
-    /// From the entries of indexes alone, as many.
-    Gathered(Box<Gathered>, u64, u64),
-    Documents(Box<Found<W>>),
-}
-
-impl<W: Walk, K: KeyWalk> FoundKeys<W, K> {
-    pub(super) fn begin<V: ReadView<Walk = W, Keys = K>>(mut prepared: Prepared<'_, V>) -> Result<Self> {
-        if let Way::Keys { reverse } = prepared.way
-            && prepared.question.filter.is_none()
-            && !prepared.names_an_index()
-        {
-            let keys = prepared.view.walk_keys(prepared.range())?;
-            let keys = if reverse { keys.turned() } else { keys };
-            return Ok(FoundKeys(Keys::Index(keys, prepared.skip, prepared.limit)));
-        }
-        let walk = prepared.walk()?;
-        let route = prepared.plan(&walk, true)?.route;
-        if let Route::Ranges(parts) = &route
-            && prepared.way != Way::Sorted
-            && parts.iter().all(|part| part.is_exact)
-        {
-            let gathered = prepared.gather(&walk, parts)?;
-            return Ok(FoundKeys(Keys::Gathered(Box::new(gathered), prepared.skip, prepared.limit)));
-        }
-        Ok(FoundKeys(Keys::Documents(Box::new(Found::begin_by(prepared, walk, route)?))))
-    }
-}
-
-impl<W: Walk, K: KeyWalk> Iterator for FoundKeys<W, K> {
-    type Item = Result<Key>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match &mut self.0 {
-            Keys::Index(keys, skip, left) => {
-                while *skip > 0 {
-                    *skip -= 1;
-                    if let error @ (None | Some(Err(_))) = keys.next() {
-                        *left = 0;
-                        return error;
-                    }
-                }
-                *left = left.checked_sub(1)?;
-                keys.next()
-            }
-            Keys::Gathered(keys, skip, left) => {
-                while *skip > 0 && *left > 0 {
-                    *skip -= 1;
-                    match keys.next() {
-                        Ok(Some(_)) => {}
-                        end => {
-                            *left = 0;
-                            return end.transpose();
-                        }
-                    }
-                }
-                *left = left.checked_sub(1)?;
-                let next = keys.next().transpose();
-                if !matches!(next, Some(Ok(_))) {
-                    *left = 0;
-                }
-                next
-            }
-            Keys::Documents(found) => found.next().map(|document| Ok(document?.key().to_key())),
-        }
     }
 }

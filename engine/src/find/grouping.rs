@@ -35,7 +35,7 @@ const PART: u32 = 0;
 const INTERVAL: u64 = 1 << 10;
 
 /// What is asked of groups, checked and bound.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Groups {
     pub(super) by: Vec<Expression>,
     pub(super) aggregates: Vec<(Aggregate, Expression)>,
@@ -64,10 +64,10 @@ struct Gathered {
 
 #[derive(Debug)]
 pub(super) struct Group {
-    count: i64,
-    states: Vec<State>,
+    pub(super) count: i64,
+    pub(super) states: Vec<State>,
     /// What the group shows for each expression, encoded.
-    shown: Box<[u8]>,
+    pub(super) shown: Box<[u8]>,
 }
 
 impl<'s> Grouping<'s> {
@@ -116,7 +116,7 @@ impl<'s> Grouping<'s> {
         group.count += 1;
         for (state, (kind, of)) in group.states.iter_mut().zip(&self.asked.aggregates) {
             of.give(Some(key), document, &mut |value| {
-                self.gathered.len += state.add(*kind, value)?;
+                self.gathered.len += state.add(*kind, value, &[])?;
                 Ok(())
             })?;
         }
@@ -153,7 +153,7 @@ impl<'s> Grouping<'s> {
 }
 
 impl Group {
-    fn new(asked: &Groups, shown: &[u8]) -> Self {
+    pub(super) fn new(asked: &Groups, shown: &[u8]) -> Self {
         let states = asked.aggregates.iter().map(|(kind, _)| State::new(*kind)).collect();
         Group { count: 0, states, shown: shown.into() }
     }
@@ -239,7 +239,7 @@ impl Group {
 /// The groups, one after the other.
 #[derive(Debug)]
 pub(super) struct Grouped {
-    pub(super) asked: Groups,
+    asked: Groups,
     source: Source,
 }
 
@@ -268,8 +268,13 @@ impl Grouped {
     //# Groups MUST come in the order of what the first expression gives, then the second, and so on, with
     //# nothing before every value.
     pub(super) fn next(&mut self) -> Result<Option<Group>> {
+        Ok(self.next_with_place()?.map(|(_, group)| group))
+    }
+
+    /// The next group, and the place of what it has in common.
+    pub(super) fn next_with_place(&mut self) -> Result<Option<(Vec<u8>, Group)>> {
         let (merge, entry) = match &mut self.source {
-            Source::Memory(groups) => return Ok(groups.next().map(|(_, group)| group)),
+            Source::Memory(groups) => return Ok(groups.next()),
             Source::Merged { merge, entry } => (merge, entry),
         };
         let Some(first) = entry.take() else { return Ok(None) };
@@ -290,7 +295,7 @@ impl Grouped {
                 std::mem::swap(&mut next, &mut last);
             }
         }
-        Ok(Some(group))
+        Ok(Some((place.to_vec(), group)))
     }
 }
 

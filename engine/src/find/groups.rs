@@ -4,19 +4,19 @@
 
 use super::aggregate::Aggregate;
 use super::asked::Asked;
-use super::grouping::{COUNT, Group, Grouped, Groups};
+use super::grouping::{COUNT, Group, Groups};
 use super::part::{Part, foreign};
+use super::plan::QueryPlan;
 use super::prepared::Prepared;
 use super::sort::{CheckedSort, Sort};
 use super::sorter::Sorter;
 use super::texts::{IntoExpression, IntoFilter};
 use super::view::ReadView;
-use super::whole::grouped;
+use super::whole::{explained, grouped};
 use crate::document::{Document, RawDocument, Text};
 use crate::error::Result;
 use crate::query::{Expression, Filter};
 use crate::seeded::{self, Bug};
-use crate::storage::FailStop;
 
 /// A question about groups of documents. Made by [`Query::group_by`](crate::Query::group_by).
 ///
@@ -103,6 +103,29 @@ impl<'c, V: ReadView> GroupBy<'c, V> {
     /// # Errors
     /// As [`Query::run`](crate::Query::run); `SumOverflow` where a sum of ints is no int of 64 bits.
     pub fn run(self) -> Result<Vec<Document>> {
+        let (prepared, groups, chosen) = self.checked()?;
+        Ok(chosen.of(prepared, groups)?.0)
+    }
+
+    /// How the groups would be found: by documents, or by the entries of an index where these have all that is asked for.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn explain(self) -> Result<QueryPlan> {
+        let (prepared, groups, _) = self.checked()?;
+        explained(prepared, &groups, false)
+    }
+
+    /// As [`explain`](Self::explain), with what was read: the groups are found.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn analyze(self) -> Result<QueryPlan> {
+        let (prepared, groups, chosen) = self.checked()?;
+        Ok(chosen.of(prepared, groups)?.1)
+    }
+
+    fn checked(self) -> Result<(Prepared<'c, V>, Groups, Chosen)> {
         let mut by: Vec<Expression> = self.by.into_iter().collect::<Result<_>>()?;
         let aggregates = self.aggregates.into_iter().map(|(kind, of)| Ok((kind, of?)));
         let mut aggregates: Vec<(Aggregate, Expression)> = aggregates.collect::<Result<_>>()?;
@@ -115,10 +138,8 @@ impl<'c, V: ReadView> GroupBy<'c, V> {
             all.try_for_each(|expression| bindings.bind_expression(expression))?;
             having.iter_mut().try_for_each(|filter| bindings.bind_filter(filter))
         })?;
-        let (memory, names) = (prepared.sort_memory, names(&by));
-        let (groups, db) = grouped(prepared, Groups { by, aggregates })?;
-        let chosen = Chosen { names, having, sorts, limit: self.limit.unwrap_or(u64::MAX) };
-        chosen.of(groups, memory, &db.core().shared.log.storage)
+        let chosen = Chosen { names: names(&by), having, sorts, limit: self.limit.unwrap_or(u64::MAX) };
+        Ok((prepared, Groups { by, aggregates }, chosen))
     }
 }
 
@@ -149,12 +170,23 @@ struct Chosen {
 impl Chosen {
     //= spec/query.md#q-9-5-groups-as-documents
     //# A filter over groups and sorts over groups MUST be of these documents.
-    fn of(&self, mut groups: Grouped, memory: usize, storage: &FailStop) -> Result<Vec<Document>> {
+    fn of<V: ReadView>(
+        &self,
+        prepared: Prepared<'_, V>,
+        groups: Groups,
+    ) -> Result<(Vec<Document>, QueryPlan)> {
+        let memory = prepared.sort_memory;
+        let mut groups = grouped(prepared, groups, false)?;
+        let db = groups.db.clone();
+        let storage = &db.core().shared.log.storage;
         let mut sorter = (!self.sorts.is_empty()).then(|| Sorter::new(self.limit, memory, storage));
         let mut chosen = Vec::new();
         let (mut number, mut part, mut place) = (0_u64, Vec::new(), Vec::new());
-        // To the end, whatever the limit: a sum beyond the ints is refused in any group.
-        while let Some(group) = groups.next()? {
+        // A sum beyond the ints is refused in any group, whatever the limit.
+        let to_the_end =
+            sorter.is_some() || groups.asked.aggregates.iter().any(|(kind, _)| *kind == Aggregate::Sum);
+        while to_the_end || (chosen.len() as u64) < self.limit {
+            let Some(group) = groups.next()? else { break };
             if seeded::is_on(Bug::LimitBeforeHaving) && number == self.limit {
                 break;
             }
@@ -179,7 +211,10 @@ impl Chosen {
             place.extend_from_slice(&(part.len() as u64).to_le_bytes());
             sorter.push(&place)?;
         }
-        let Some(sorter) = sorter else { return Ok(chosen) };
+        let Some(sorter) = sorter else {
+            let answers = chosen.len() as u64;
+            return Ok((chosen, groups.told(answers)));
+        };
         let mut sorted = sorter.finish()?;
         while (chosen.len() as u64) < self.limit && sorted.next(&mut place)? {
             let (front, len) = place.split_last_chunk().ok_or_else(foreign)?;
@@ -187,7 +222,8 @@ impl Chosen {
             let group = Group::take(&groups.asked, &mut Part(&front[start..]))?;
             chosen.push(group.document(&groups.asked, &self.names)?);
         }
-        Ok(chosen)
+        let answers = chosen.len() as u64;
+        Ok((chosen, groups.told(answers)))
     }
 
     /// Whether the filter admits a group. What the sorts give of it is put into `place`.

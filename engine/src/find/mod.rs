@@ -8,6 +8,7 @@
 //! | `sorter`, `runs` | sorting in a bounded memory |
 //! | `watch` | progress, an end by the caller, a deadline |
 //! | `groups`, `grouping`, `given`, `part` | documents put into groups in a bounded memory |
+//! | `entry_groups` | groups and distinct values as the entries of an index have them |
 //! | `aggregate`, `sum` | what is counted and summed over a group; sums are rounded once |
 //! | `plan` | how the documents are found: by keys, or by which indexes |
 //! | `prepared`, `found`, `whole` | a query that was checked, its answers, and what is told of all of them |
@@ -16,7 +17,9 @@ mod aggregate;
 mod asked;
 mod bindings;
 mod cursor;
+mod entry_groups;
 mod found;
+mod found_keys;
 mod given;
 mod grouping;
 mod groups;
@@ -42,19 +45,21 @@ use crate::doc_ref::DocRef;
 use crate::document::{AsKey, Document, RawDocument, Text, Value};
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Reads};
-use crate::query::{Filter, JsonPath};
+use crate::query::{Expression, Filter, JsonPath};
 use crate::sync::{Arc, Instant};
 use asked::Asked;
 use bindings::Bindings;
+use grouping::Groups;
 use prepared::Prepared;
 use view::ReadView;
 
 pub use asked::SORT_MEMORY_DEFAULT;
 pub use cursor::Cursor;
-pub use found::{Found, FoundAs, FoundKeys};
+pub use found::{Found, FoundAs};
+pub use found_keys::FoundKeys;
 pub use groups::GroupBy;
 pub(crate) use plan::ranges_of_filter;
-pub use plan::{Hint, PlanAccess, PlanActual, PlanIndex, PlanOrder, QueryPlan};
+pub use plan::{Hint, PlanAccess, PlanActual, PlanIndex, PlanOrder, PlanReads, QueryPlan};
 pub use projected::{Projected, ProjectedDoc, Projection};
 pub use sort::Sort;
 pub use texts::{IntoExpression, IntoFilter};
@@ -166,16 +171,7 @@ impl<'c, V: ReadView> Query<'c, V> {
     /// # Errors
     /// As [`run`](Self::run).
     pub fn analyze(self) -> Result<QueryPlan> {
-        let prepared = self.prepared()?;
-        let walk = prepared.walk()?;
-        let chosen = prepared.plan(&walk, true)?;
-        let mut told = chosen.told;
-        let (mut found, mut answers) = (Found::begin_by(prepared, walk, chosen.route)?, 0);
-        while found.next_document()?.is_some() {
-            answers += 1;
-        }
-        told.actual = Some(found.actual(answers));
-        Ok(told)
+        Found::analyze(self.prepared()?)
     }
 
     /// How many bytes a sort, the groups or the distinct values may take in memory while they are made; 64 MiB unless it is said. A
@@ -321,9 +317,32 @@ impl<'c, V: ReadView> Query<'c, V> {
     /// # Errors
     /// As [`run`](Self::run).
     pub fn distinct(self, of: impl IntoExpression) -> Result<Vec<Value>> {
+        let (prepared, of) = self.prepared_for(of)?;
+        Ok(whole::distinct(prepared, of)?.0)
+    }
+
+    /// How [`distinct`](Self::distinct) would find the values: an index on what is asked for leads from one to the next.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn explain_distinct(self, of: impl IntoExpression) -> Result<QueryPlan> {
+        let (prepared, of) = self.prepared_for(of)?;
+        whole::explained(prepared, &Groups { by: vec![of], aggregates: Vec::new() }, true)
+    }
+
+    /// As [`explain_distinct`](Self::explain_distinct), with what was read: the values are found.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn analyze_distinct(self, of: impl IntoExpression) -> Result<QueryPlan> {
+        let (prepared, of) = self.prepared_for(of)?;
+        Ok(whole::distinct(prepared, of)?.1)
+    }
+
+    fn prepared_for(self, of: impl IntoExpression) -> Result<(Prepared<'c, V>, Expression)> {
         let mut of = of.into_expression()?;
         let prepared = self.prepared_with(|bindings| bindings.bind_expression(&mut of))?;
-        whole::distinct(prepared, &of)
+        Ok((prepared, of))
     }
 
     /// Puts the documents into groups: those of which these expressions give the same. A document of which one gives several values, as

@@ -6,14 +6,17 @@ use super::asked::Asked;
 use super::bindings::Bindings;
 use super::cursor::identity;
 use super::keys::KeysWanted;
-use super::plan::{Asks, Chosen, Gathered, Hint, Part, PlanOrder, Route, choose, gather, no_document};
+use super::plan::{
+    Asks, AsksGroups, Chosen, ChosenGroups, Gathered, Hint, Part, PlanOrder, Route, choose, choose_groups,
+    gather, no_document,
+};
 use super::sort::{CheckedSort, Order, Sort, key_of};
 use super::view::{ReadView, Walk};
 use super::watch::Watch;
 use crate::document::{KeyRef, RawDocument};
 use crate::error::{Error, Result};
 use crate::index::KeyRange;
-use crate::query::Filter;
+use crate::query::{Filter, JsonPath};
 use crate::seeded::{self, Bug};
 
 pub(super) struct Prepared<'c, V> {
@@ -23,6 +26,8 @@ pub(super) struct Prepared<'c, V> {
     pub(super) way: Way,
     unordered: bool,
     pub(super) hint: Option<Hint>,
+    /// The parts that are wanted of each document, if not all are.
+    pub(super) parts: Option<Vec<JsonPath>>,
     pub(super) skip: u64,
     pub(super) limit: u64,
     pub(super) identity: u64,
@@ -108,6 +113,7 @@ impl<'c, V: ReadView> Prepared<'c, V> {
             way,
             unordered: asked.unordered,
             hint: asked.hint,
+            parts: None,
             skip: asked.skip,
             limit: asked.limit.unwrap_or(u64::MAX),
             identity,
@@ -166,14 +172,7 @@ impl<'c, V: ReadView> Prepared<'c, V> {
             Way::Keys { .. } => PlanOrder::Keys,
             Way::Sorted => PlanOrder::Sort,
         };
-        let asks = Asks {
-            filter: self.question.filter.as_ref().map(Filter::expr),
-            sorts: &self.question.order.sorts,
-            wanted: &self.wanted,
-            order,
-            most: self.skip.saturating_add(self.limit),
-            hint: self.hint.as_ref(),
-        };
+        let asks = self.asks(order);
         match choose(walk, asks) {
             // An index that has the order alone is no help where that is of no matter, and no mistake either.
             Err(Error::IndexCannotServe { .. }) if order == PlanOrder::Any && self.way == Way::Sorted => {
@@ -184,11 +183,37 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         }
     }
 
+    fn asks(&self, order: PlanOrder) -> Asks<'_> {
+        Asks {
+            filter: self.question.filter.as_ref(),
+            parts: self.parts.as_deref(),
+            sorts: &self.question.order.sorts,
+            wanted: &self.wanted,
+            order,
+            most: self.skip.saturating_add(self.limit),
+            hint: self.hint.as_ref(),
+        }
+    }
+
+    /// How groups of all documents that the filter admits are found, in the state of `walk`.
+    pub(super) fn plan_groups(
+        &self,
+        walk: &V::Walk,
+        groups: AsksGroups<'_>,
+    ) -> Result<ChosenGroups<IndexOf<V>>> {
+        choose_groups(walk, self.asks(PlanOrder::Any), groups)
+    }
+
     /// The keys of all documents that lie in the ranges of indexes and that the query can want, in its order of keys.
-    pub(super) fn gather(&mut self, walk: &V::Walk, parts: &[Part<IndexOf<V>>]) -> Result<Gathered> {
+    pub(super) fn gather(
+        &mut self,
+        walk: &V::Walk,
+        parts: &[Part<IndexOf<V>>],
+        with_entries: bool,
+    ) -> Result<Gathered> {
         let storage = &walk.db().core().shared.log.storage;
-        let reverse = self.way == (Way::Keys { reverse: true });
-        gather(parts, &self.wanted, reverse, self.sort_memory, storage, &mut self.watch)
+        let how = (self.way == (Way::Keys { reverse: true }), with_entries);
+        gather(parts, &self.wanted, how, self.sort_memory, storage, &mut self.watch)
     }
 
     /// Lends each answer to `each`, skip and limit apart, in the order of keys, or in that order turned round.
@@ -199,7 +224,7 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         mut each: impl FnMut(KeyRef<'_>, RawDocument<'_>, &mut Vec<u8>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let mut gathered = match route {
-            Route::Ranges(parts) => Some(self.gather(walk, parts)?),
+            Route::Ranges(parts) => Some(self.gather(walk, parts, false)?),
             _ => None,
         };
         let (question, watch) = (&self.question, &mut self.watch);

@@ -4,10 +4,10 @@ use serde::de::DeserializeOwned;
 
 use super::asked::Asked;
 use super::cursor::Cursor;
-use super::found::Found;
+use super::found::{Answer, Found};
+use super::plan::QueryPlan;
 use super::prepared::Prepared;
 use super::view::{ReadView, Walk};
-use crate::doc_ref::DocRef;
 use crate::document::{self, Document, KeyRef, RawDocument, RawValue};
 use crate::error::Result;
 use crate::query::{JsonPath, project};
@@ -42,9 +42,34 @@ impl<'c, V: ReadView> Projection<'c, V> {
     /// # Errors
     /// As [`Query::run`](crate::Query::run).
     pub fn run(self) -> Result<Projected<V::Walk>> {
+        let (paths, prepared) = self.prepared()?;
+        Ok(Projected { paths, found: Found::begin(prepared)?, over: false })
+    }
+
+    /// As [`Query::explain`](crate::Query::explain): an index that has all parts answers them without the documents.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn explain(self) -> Result<QueryPlan> {
+        let (_, prepared) = self.prepared()?;
+        let walk = prepared.walk()?;
+        Ok(prepared.plan(&walk, true)?.told)
+    }
+
+    /// As [`Query::analyze`](crate::Query::analyze).
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn analyze(self) -> Result<QueryPlan> {
+        let (_, prepared) = self.prepared()?;
+        Found::analyze(prepared)
+    }
+
+    fn prepared(self) -> Result<(Vec<JsonPath>, Prepared<'c, V>)> {
         let paths = self.paths?;
-        let prepared = Prepared::new(self.view, self.asked, |_| Ok(()))?;
-        Ok(Projected { paths, found: Found::begin(prepared)? })
+        let mut prepared = Prepared::new(self.view, self.asked, |_| Ok(()))?;
+        prepared.parts = Some(paths.clone());
+        Ok((paths, prepared))
     }
 }
 
@@ -53,12 +78,13 @@ impl<'c, V: ReadView> Projection<'c, V> {
 pub struct Projected<W: Walk> {
     found: Found<W>,
     paths: Vec<JsonPath>,
+    over: bool,
 }
 
-/// Parts of a document that was read.
+/// Parts of a document.
 #[derive(Debug, Clone)]
 pub struct ProjectedDoc {
-    found: DocRef,
+    found: Answer,
     bytes: Vec<u8>,
 }
 
@@ -69,18 +95,29 @@ impl<W: Walk> Projected<W> {
     }
 }
 
+impl<W: Walk> Projected<W> {
+    fn next_parts(&mut self) -> Result<Option<ProjectedDoc>> {
+        let Some(found) = self.found.next_answer()? else { return Ok(None) };
+        let mut bytes = Vec::new();
+        project(&self.paths, found.key(), found.raw(), &mut bytes)?;
+        Ok(Some(ProjectedDoc { found, bytes }))
+    }
+}
+
 impl<W: Walk> Iterator for Projected<W> {
     type Item = Result<ProjectedDoc>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.found.next().map(|found| {
-            let found = found?;
-            let mut bytes = Vec::new();
-            project(&self.paths, found.key(), found.raw(), &mut bytes)?;
-            Ok(ProjectedDoc { found, bytes })
-        })
+        if self.over {
+            return None;
+        }
+        let next = self.next_parts().transpose();
+        self.over = !matches!(next, Some(Ok(_)));
+        next
     }
 }
+
+impl<W: Walk> std::iter::FusedIterator for Projected<W> {}
 
 impl ProjectedDoc {
     /// The document's key.
@@ -88,17 +125,12 @@ impl ProjectedDoc {
         self.found.key()
     }
 
-    /// The version of the document, as [`DocRef::version`] gives it.
-    pub fn version(&self) -> u64 {
-        self.found.version()
-    }
-
     /// The deterministic CBOR of the parts.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The field at `path`, as [`DocRef::get`] gives it.
+    /// The field at `path`, as [`DocRef::get`](crate::DocRef::get) gives it.
     pub fn get(&self, path: &str) -> Option<RawValue<'_>> {
         self.raw().get(path)
     }

@@ -42,6 +42,9 @@ pub trait Walk: Sized {
     /// How many keys of a range the newest state has, `most` of them at most.
     fn count_up_to(&self, range: &KeyRange, most: u64) -> u64;
 
+    /// How many documents the collection has in the state of the walk.
+    fn len(&self) -> Result<u64>;
+
     /// The same walk from its other end.
     fn turned(self) -> Self;
 
@@ -122,6 +125,10 @@ impl Walk for Scan {
         self.store()
     }
 
+    fn len(&self) -> Result<u64> {
+        self.len_in_its_state()
+    }
+
     fn turned(self) -> Self {
         self.reversed()
     }
@@ -160,6 +167,10 @@ impl<'tx> Walk for TxScan<'tx> {
 
     fn db(&self) -> &Db {
         self.store()
+    }
+
+    fn len(&self) -> Result<u64> {
+        self.len_in_its_state()
     }
 
     fn turned(self) -> Self {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
+use super::plan::PlanActual;
 use crate::error::{Error, Result};
 use crate::seeded::{self, Bug};
 use crate::sync::{Arc, Instant};
@@ -27,6 +28,8 @@ pub(super) struct Watch {
     progress: QueryProgress,
     /// Entries of indexes that were met.
     entries: u64,
+    /// Documents that were made of entries, and not read.
+    made: u64,
     deadline: Option<Instant>,
     told: Option<Told>,
 }
@@ -58,8 +61,9 @@ impl Watch {
         }
     }
 
-    pub(super) fn entries(&self) -> u64 {
-        self.entries
+    /// What was read, for so many answers.
+    pub(super) fn actual(&self, answers: u64) -> PlanActual {
+        PlanActual { entries: self.entries, documents: self.progress.scanned - self.made, answers }
     }
 
     /// Counts an entry of an index that was met.
@@ -67,6 +71,12 @@ impl Watch {
     pub(super) fn met_entry(&mut self) -> Result<()> {
         self.entries += 1;
         if self.entries.is_multiple_of(INTERVAL) { self.check() } else { Ok(()) }
+    }
+
+    /// Counts a document that was made of an entry.
+    pub(super) fn made(&mut self, admitted: bool) -> Result<()> {
+        self.made += 1;
+        self.scanned(admitted)
     }
 
     /// Counts a document that was looked at.

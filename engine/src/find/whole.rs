@@ -2,17 +2,21 @@
 
 use std::ops::ControlFlow;
 
+use super::entry_groups::EntryGroups;
 use super::found::Found;
-use super::grouping::{Grouped, Grouping, Groups};
+use super::grouping::{Group, Grouped, Grouping, Groups};
 use super::keys::KeysWanted;
-use super::plan::{self, Route};
+use super::plan::{
+    self, AsksGroups, ByEntries, Chosen, ChosenGroups, GroupRoute, IndexEnd, PlanActual, QueryPlan, Route,
+};
 use super::prepared::{IndexOf, Prepared, Way};
 use super::sorter::Sorter;
 use super::view::{ReadView, Walk};
+use super::watch::Watch;
 use crate::db::Db;
 use crate::document::{Value, order_key};
 use crate::error::Result;
-use crate::query::Expression;
+use crate::query::{Expression, GivenValue};
 use crate::seeded::{self, Bug};
 
 /// How many answers there are.
@@ -57,30 +61,112 @@ fn counted_by_entries<V: ReadView>(
     if let Some(counted) = plan::count(parts, most, &mut prepared.watch)? {
         return Ok(Some(counted));
     }
-    let (mut keys, mut counted) = (prepared.gather(walk, parts)?, 0);
+    let (mut keys, mut counted) = (prepared.gather(walk, parts, false)?, 0);
     while counted < most && keys.next()?.is_some() {
         counted += 1;
     }
     Ok(Some(counted))
 }
 
-/// Puts the answers into groups. With them comes the store, which has a place for what a sort of them cannot hold.
-pub(super) fn grouped<V: ReadView>(mut prepared: Prepared<'_, V>, asked: Groups) -> Result<(Grouped, Db)> {
-    let (memory, watch) = (prepared.sort_memory, prepared.watch.clone());
-    if prepared.skip == 0 && prepared.limit == u64::MAX {
-        // Which documents they are does not depend on the order.
-        prepared.way = Way::Keys { reverse: false };
-        let mut walk = prepared.walk()?;
-        let route = prepared.plan(&walk, false)?.route;
-        let db = walk.db().clone();
-        let mut grouping = Grouping::new(asked, memory, &db.core().shared.log.storage, watch);
-        prepared.pass(&mut walk, &route, |key, document, _| {
-            grouping.add(key, document).map(ControlFlow::Continue)
-        })?;
-        let groups = grouping.finish()?;
-        return Ok((groups, db));
+/// The groups of a query, one after the other, and what finding them read.
+pub(super) struct FoundGroups<W: Walk> {
+    pub(super) asked: Groups,
+    pub(super) db: Db,
+    source: Source<W>,
+    told: QueryPlan,
+}
+
+enum Source<W: Walk> {
+    /// Of documents, and what was read of these.
+    Made(Box<Grouped>, PlanActual),
+    Entries(Box<EntryGroups<W>>),
+    /// The one group, whose aggregates the ends of indexes tell.
+    One(Option<Group>, PlanActual),
+}
+
+impl<W: Walk> FoundGroups<W> {
+    pub(super) fn next(&mut self) -> Result<Option<Group>> {
+        match &mut self.source {
+            Source::Made(groups, _) => groups.next(),
+            Source::Entries(groups) => groups.next(),
+            Source::One(group, _) => Ok(group.take()),
+        }
     }
-    let mut found = Found::begin(prepared)?;
+
+    /// How they were found, with what that read for so many answers.
+    pub(super) fn told(self, answers: u64) -> QueryPlan {
+        let actual = match &self.source {
+            Source::Entries(groups) => groups.actual(answers),
+            Source::Made(_, actual) | Source::One(_, actual) => PlanActual { answers, ..*actual },
+        };
+        QueryPlan { actual: Some(actual), ..self.told }
+    }
+}
+
+/// Whether the groups are those of all documents that the filter admits.
+fn is_of_all<V>(prepared: &Prepared<'_, V>) -> bool {
+    prepared.skip == 0 && prepared.limit == u64::MAX && prepared.place.is_empty()
+}
+
+/// How the groups are found.
+pub(super) fn explained<V: ReadView>(
+    mut prepared: Prepared<'_, V>,
+    asked: &Groups,
+    is_distinct: bool,
+) -> Result<QueryPlan> {
+    if !is_of_all(&prepared) {
+        let walk = prepared.walk()?;
+        return Ok(prepared.plan(&walk, true)?.told);
+    }
+    prepared.way = Way::Keys { reverse: false };
+    let walk = prepared.walk()?;
+    Ok(prepared.plan_groups(&walk, asks(asked, is_distinct))?.told)
+}
+
+fn asks(asked: &Groups, is_distinct: bool) -> AsksGroups<'_> {
+    AsksGroups { by: &asked.by, aggregates: &asked.aggregates, is_distinct }
+}
+
+/// Puts the answers into groups; `is_distinct` says that only their values are asked for.
+pub(super) fn grouped<V: ReadView>(
+    mut prepared: Prepared<'_, V>,
+    asked: Groups,
+    is_distinct: bool,
+) -> Result<FoundGroups<V::Walk>> {
+    let (memory, watch) = (prepared.sort_memory, prepared.watch.clone());
+    if !is_of_all(&prepared) {
+        return of_some(prepared, asked);
+    }
+    // Which documents they are does not depend on the order.
+    prepared.way = Way::Keys { reverse: false };
+    let mut walk = prepared.walk()?;
+    let ChosenGroups { route, told } = prepared.plan_groups(&walk, asks(&asked, is_distinct))?;
+    let db = walk.db().clone();
+    let source = match route {
+        GroupRoute::Documents(route) => {
+            let mut grouping = Grouping::new(asked.clone(), memory, &db.core().shared.log.storage, watch);
+            prepared.pass(&mut walk, &route, |key, document, _| {
+                grouping.add(key, document).map(ControlFlow::Continue)
+            })?;
+            Source::Made(Box::new(grouping.finish()?), prepared.watch.actual(0))
+        }
+        GroupRoute::Entries(by) => {
+            Source::Entries(Box::new(EntryGroups::new(walk, by, asked.clone(), memory, watch)))
+        }
+        GroupRoute::Ends(ends) => {
+            let (group, actual) = ends_of(walk, ends, &asked, memory, &watch)?;
+            Source::One(Some(group), actual)
+        }
+    };
+    Ok(FoundGroups { asked, db, source, told })
+}
+
+/// The groups of the answers that skip, limit and cursor leave.
+fn of_some<V: ReadView>(prepared: Prepared<'_, V>, asked: Groups) -> Result<FoundGroups<V::Walk>> {
+    let (memory, watch) = (prepared.sort_memory, prepared.watch.clone());
+    let walk = prepared.walk()?;
+    let Chosen { route, told, .. } = prepared.plan(&walk, true)?;
+    let mut found = Found::begin_by(prepared, walk, route)?;
     let db = found.db().clone();
     let storage = &db.core().shared.log.storage;
     let (mut sorter, mut place) = (Sorter::new(u64::MAX, memory, storage), Vec::new());
@@ -89,15 +175,49 @@ pub(super) fn grouped<V: ReadView>(mut prepared: Prepared<'_, V>, asked: Groups)
         order_key::encode_key(document.key(), &mut place);
         sorter.push(&place)?;
     }
-    let (mut keys, mut grouping) = (sorter.finish()?, Grouping::new(asked, memory, storage, watch));
+    let (mut keys, mut grouping) =
+        (sorter.finish()?, Grouping::new(asked.clone(), memory, storage, watch.clone()));
     while keys.next(&mut place)? {
         let (key, _) = order_key::decode_key(&place)?;
         if let Some(document) = found.document(key.as_ref())? {
             grouping.add(key.as_ref(), document.raw())?;
         }
     }
-    let groups = grouping.finish()?;
-    Ok((groups, db))
+    let source = Source::Made(Box::new(grouping.finish()?), found.actual());
+    Ok(FoundGroups { asked, db, source, told })
+}
+
+/// The one group of all documents, whose least and greatest values stand at ends of indexes.
+fn ends_of<W: Walk>(
+    walk: W,
+    ends: Vec<IndexEnd<W::Index>>,
+    asked: &Groups,
+    memory: usize,
+    watch: &Watch,
+) -> Result<(Group, PlanActual)> {
+    let mut group = Group::new(asked, &[]);
+    group.count = walk.len()? as i64;
+    let (mut walk, mut read) = (walk, PlanActual { entries: 0, documents: 0, answers: 1 });
+    for ((end, (kind, of)), state) in ends.into_iter().zip(&asked.aggregates).zip(&mut group.states) {
+        let is_greatest = end.is_greatest;
+        let Some(part) = plan::end_of(end)? else { continue };
+        // The values of a long tuple are several that begin alike.
+        let by = ByEntries { part, components: 0..1, aggregates: Vec::new(), is_loose: true };
+        let asked = Groups { by: vec![of.clone()], aggregates: Vec::new() };
+        let mut groups = EntryGroups::new(walk, by, asked, memory, watch.clone());
+        let mut values = Vec::new();
+        while let Some(group) = groups.next()? {
+            values.extend(group.first_shown()?);
+        }
+        let PlanActual { entries, documents, .. } = groups.actual(1);
+        (read.entries, read.documents) = (read.entries + entries + 1, read.documents + documents);
+        walk = groups.into_walk();
+        let value = if is_greatest { values.last() } else { values.first() };
+        if let Some(value) = value {
+            state.add(*kind, &GivenValue::of(value), &[])?;
+        }
+    }
+    Ok((group, read))
 }
 
 //= spec/query.md#q-9-2-distinct-values
@@ -105,11 +225,20 @@ pub(super) fn grouped<V: ReadView>(mut prepared: Prepared<'_, V>, asked: Groups)
 //# query gives one, in the order of values.
 //= spec/query.md#q-9-1-shown-values
 //# The value that is shown for a place MUST be the first that the document of the least key gives there.
-pub(super) fn distinct<V: ReadView>(prepared: Prepared<'_, V>, of: &Expression) -> Result<Vec<Value>> {
-    let (mut groups, _) = grouped(prepared, Groups { by: vec![of.clone()], aggregates: Vec::new() })?;
+/// The distinct values, and how they were found.
+pub(super) fn distinct<V: ReadView>(
+    prepared: Prepared<'_, V>,
+    of: Expression,
+) -> Result<(Vec<Value>, QueryPlan)> {
+    let mut groups = grouped(prepared, Groups { by: vec![of], aggregates: Vec::new() }, true)?;
     let mut values = Vec::new();
     while let Some(group) = groups.next()? {
         values.extend(group.first_shown()?);
     }
-    Ok(values)
+    // An index whose path is descending has the greatest first.
+    if !values.is_sorted_by(|one, other| one.order_cmp(other).is_lt()) {
+        values.sort_by(Value::order_cmp);
+    }
+    let answers = values.len() as u64;
+    Ok((values, groups.told(answers)))
 }

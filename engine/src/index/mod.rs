@@ -7,6 +7,7 @@ mod catalog;
 mod documents;
 mod entry;
 mod held;
+mod key_hash;
 mod load;
 #[cfg(all(test, loom))]
 mod loom;
@@ -24,6 +25,7 @@ mod tree;
 pub(crate) use catalog::{Catalog, check_name};
 pub(crate) use documents::{Building, Documents, Target, since_ever};
 pub(crate) use entry::{Birth, Entry, State};
+pub(crate) use key_hash::KeyHash;
 pub(crate) use load::{EntryLoader, Loader};
 pub(crate) use mixed::MixedIndex;
 pub(crate) use naming::{Indexing, Naming};

@@ -70,9 +70,10 @@ impl Collection {
         let is_kept_up = self.source.db.core().shared.options.background == Background::Thread;
         let mut gone_through = 0;
         loop {
-            match store.with_writer(|writer| build.borrow_mut().step(writer))? {
-                IndexStep::IsThere => return Ok(false),
-                IndexStep::Built { documents, of } => {
+            match store.with_writer(|writer| Ok(build.borrow_mut().step(writer)))? {
+                // It may rest on commits that nobody sees yet (spec: T-4.4): this waits for them.
+                Err(error) => return store.autocommit(self.source.durability, |_| Err(error)),
+                Ok(IndexStep::Built { documents, of }) => {
                     gone_through = documents;
                     if told(&IndexProgress { documents, of }).is_break() {
                         store.with_writer(|_| {
@@ -82,7 +83,7 @@ impl Collection {
                         return Err(Error::Cancelled { scanned: documents });
                     }
                 }
-                IndexStep::Whole => {
+                Ok(IndexStep::Whole) => {
                     let made =
                         store.autocommit(self.source.durability, |txn| build.borrow_mut().stage(txn))?;
                     let Some(made) = made else { continue };

@@ -9,6 +9,7 @@ use super::evaluate::{Item, Run, Scope};
 use super::function::Function;
 use super::parameters;
 use super::parse;
+use super::reads;
 use super::walk::{Visit, call, within};
 use crate::document::cbor::encode;
 use crate::document::node::Scalar;
@@ -65,6 +66,22 @@ impl Expression {
         match &self.given {
             Given::Nodes(query) if query.is_singular() => Some(&query.segments),
             _ => None,
+        }
+    }
+
+    /// The path that it is, if it is one.
+    pub(crate) fn path(&self) -> Option<&[Segment]> {
+        match &self.given {
+            Given::Nodes(query) => Some(&query.segments),
+            Given::Call(_) => None,
+        }
+    }
+
+    /// Whether `admits` holds of every path that it reads from the document.
+    pub(crate) fn reads_only(&self, admits: &mut dyn FnMut(&[Segment]) -> bool) -> bool {
+        match &self.given {
+            Given::Nodes(query) => reads::query(query, true, admits),
+            Given::Call(call) => reads::call(call, true, admits),
         }
     }
 
@@ -131,6 +148,13 @@ impl Given {
             Given::Nodes(query) => within(query, visit),
             Given::Call(inner) => call(inner, visit),
         }
+    }
+}
+
+impl<'i> GivenValue<'i, 'i> {
+    /// A value that was given before.
+    pub(crate) fn of(value: &'i Value) -> Self {
+        GivenValue(Item::of_value(value))
     }
 }
 

@@ -4,11 +4,12 @@ use std::fmt;
 use std::ops::{BitAnd, BitOr, Not};
 use std::str::FromStr;
 
-use super::ast::Expr;
+use super::ast::{Expr, Segment};
 use super::evaluate::{Run, Scope};
 use super::one_pass::{FOUND_MAX, OnePass};
 use super::parameters;
 use super::parse;
+use super::reads;
 use super::walk::walk;
 use crate::document::{KeyRef, RawDocument, RawValue, Text, Value};
 use crate::error::{Error, Result};
@@ -84,6 +85,11 @@ impl Filter {
     /// The tree.
     pub(crate) fn expr(&self) -> &Expr {
         &self.expr
+    }
+
+    /// Whether `admits` holds of every path that the filter reads from the document.
+    pub(crate) fn reads_only(&self, admits: &mut dyn FnMut(&[Segment]) -> bool) -> bool {
+        reads::expr(&self.expr, true, admits)
     }
 
     //= spec/query.md#q-2-2-parameters

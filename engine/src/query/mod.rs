@@ -30,6 +30,7 @@ mod parse;
 mod path;
 mod pattern;
 mod projection;
+mod reads;
 mod select;
 mod text;
 mod time;

@@ -8,6 +8,7 @@ use super::ast::{Segment, Selector};
 use super::evaluate::{Run, Scope};
 use super::located::{Located, NodePath};
 use super::parse;
+use super::reads;
 use crate::document::Value;
 use crate::document::node::Node;
 use crate::error::{Error, Result};
@@ -63,6 +64,11 @@ impl JsonPath {
     /// The steps of the query, each behind the one before.
     pub(crate) fn segments(&self) -> &[Segment] {
         &self.segments
+    }
+
+    /// Whether `admits` holds of this path, and of every path from the document in its brackets.
+    pub(crate) fn reads_only(&self, admits: &mut dyn FnMut(&[Segment]) -> bool) -> bool {
+        admits(&self.segments) && reads::segments(&self.segments, admits)
     }
 
     /// Whether there are only names and indexes, so that it selects one node at most.

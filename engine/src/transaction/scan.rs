@@ -82,6 +82,12 @@ impl<'tx> TxScan<'tx> {
         TxIndexed { tx, documents: Arc::clone(self.0.walk.documents()), target }
     }
 
+    /// How many documents the collection has.
+    pub(crate) fn len_in_its_state(&self) -> Result<u64> {
+        let TxWalk { tx, walk, .. } = &self.0;
+        tx.txn().len(walk.documents())
+    }
+
     /// The document of any key, in the state in which the scan began.
     pub(crate) fn in_its_state(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
         let TxWalk { tx, walk, .. } = &self.0;

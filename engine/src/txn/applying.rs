@@ -8,13 +8,13 @@ use crate::sync::race::{self, Race};
 use crate::sync::{MutexGuard, Ordering};
 
 use super::Pending;
-use super::retained::Held;
 use super::visibility::{Inner, Visibility};
+use super::waiting::Version;
 
 impl Visibility {
     /// Begins to apply a commit; dropped without [`Applying::publish`] or [`Applying::pend`], nothing was made visible.
     pub(crate) fn apply(&self) -> Applying<'_> {
-        Applying { visibility: self, inner: self.lock_for_change(), held: None }
+        Applying { visibility: self, inner: self.lock_for_change(), superseded: None }
     }
 }
 
@@ -23,20 +23,20 @@ impl Visibility {
 pub(crate) struct Applying<'a> {
     visibility: &'a Visibility,
     inner: MutexGuard<'a, Inner>,
-    /// What a commit that stays pending supersedes; none for one that is published at once.
-    held: Option<Vec<Held>>,
+    /// How many versions a commit that stays pending supersedes; none for one that is published at once.
+    superseded: Option<usize>,
 }
 
 impl<'a> Applying<'a> {
     /// From here on, everything that is superseded stays until the commit is published: until then, it is visible.
     pub(crate) fn hold(&mut self) {
-        self.held.get_or_insert_default();
+        self.superseded.get_or_insert_default();
     }
 
     /// Lets others have the lock. What was applied so far is unseen.
     pub(crate) fn pause(self) -> Paused<'a> {
-        let held = self.held.expect("a commit that is published at once is applied at once");
-        Paused { visibility: self.visibility, held }
+        let superseded = self.superseded.expect("a commit that is published at once is applied at once");
+        Paused { visibility: self.visibility, superseded }
     }
 
     /// Keeps a version for those who need it. Called before the index gives it up.
@@ -51,16 +51,14 @@ impl<'a> Applying<'a> {
         if seeded::is_on(Bug::VersionsNotRetained) {
             return;
         }
-        let inner = &mut *self.inner;
-        match &mut self.held {
-            Some(held) => held.push(inner.retained.keep(collection, key.to_key(), entry, birth, until)),
-            None => {
-                let newest = inner.newest_snapshot();
-                if newest.is_some_and(|(_, state)| birth.is_within(state)) {
-                    let held = inner.retained.keep(collection, key.to_key(), entry, birth, until);
-                    inner.retained.pass_on(held, newest);
-                }
-            }
+        let (inner, version) = (&mut *self.inner, Version { entry, birth, until });
+        if let Some(superseded) = &mut self.superseded {
+            *superseded += 1;
+            inner.retained.wait(collection, key.to_key(), version);
+        } else if let Some(newest) = inner.newest_snapshot()
+            && version.is_in(newest.1)
+        {
+            inner.retained.keep(collection, key.to_key(), version, newest);
         }
     }
 
@@ -77,7 +75,7 @@ impl<'a> Applying<'a> {
     /// Makes the commit visible, which leaves the collections in `lens` with these counts.
     pub(crate) fn publish<'d>(mut self, state: State, lens: impl Iterator<Item = (&'d Documents, u64)>) {
         assert!(
-            self.held.is_none() && self.inner.pending.is_empty(),
+            self.superseded.is_none() && self.inner.pending.is_empty(),
             "commits become visible in their order"
         );
         let inner = &mut *self.inner;
@@ -92,7 +90,7 @@ impl<'a> Applying<'a> {
 
     /// Leaves the commit applied and unseen.
     pub(crate) fn pend(mut self, mut pending: Pending) {
-        pending.held = self.held.take().expect("what a pending commit supersedes is held");
+        pending.superseded = self.superseded.expect("what a pending commit supersedes waits");
         let last = self.inner.pending.back().map_or(self.inner.visible, Pending::state);
         assert!(pending.state().address > last.address, "commits wait in their order");
         self.inner.pending.push_back(pending);
@@ -106,13 +104,13 @@ impl<'a> Applying<'a> {
 #[derive(Debug)]
 pub(crate) struct Paused<'a> {
     visibility: &'a Visibility,
-    held: Vec<Held>,
+    superseded: usize,
 }
 
 impl<'a> Paused<'a> {
     /// Goes on. Whoever had the lock meanwhile may have found everything settled, as long as nothing had been superseded.
     pub(crate) fn resume(self) -> Applying<'a> {
         let inner = self.visibility.lock_for_change();
-        Applying { visibility: self.visibility, inner, held: Some(self.held) }
+        Applying { visibility: self.visibility, inner, superseded: Some(self.superseded) }
     }
 }

@@ -11,6 +11,7 @@ mod pending;
 mod registered;
 mod retained;
 mod visibility;
+mod waiting;
 
 pub(crate) use applying::Applying;
 pub(crate) use pending::Pending;

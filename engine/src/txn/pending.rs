@@ -4,8 +4,6 @@ use crate::format::Lsn;
 use crate::index::State;
 use crate::log::{Batch, Mark};
 
-use super::retained::Held;
-
 /// All that it takes to publish a commit later, or to take it back.
 #[derive(Debug)]
 pub(crate) struct Pending {
@@ -16,13 +14,13 @@ pub(crate) struct Pending {
     pub(crate) mark: Mark,
     /// The highest collection id before it.
     pub(crate) last_id: u32,
-    /// What it supersedes.
-    pub(super) held: Vec<Held>,
+    /// How many versions it supersedes, which wait until it is visible.
+    pub(super) superseded: usize,
 }
 
 impl Pending {
     pub(crate) fn new(batch: Batch, needs_sync: bool, mark: Mark, last_id: u32) -> Self {
-        Pending { batch, needs_sync, mark, last_id, held: Vec::new() }
+        Pending { batch, needs_sync, mark, last_id, superseded: 0 }
     }
 
     /// The state that it makes.
@@ -51,7 +49,7 @@ impl Pending {
             needs_sync: self.needs_sync,
             mark: self.mark.clone(),
             last_id: self.last_id,
-            held: self.held.clone(),
+            superseded: self.superseded,
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::sync::{Arc, AtomicBool, AtomicU64, Instant, Mutex, MutexGuard, Orderi
 use super::Pending;
 use super::lengths::Lengths;
 use super::live::{Live, LiveSnapshots};
-use super::retained::Retained;
+use super::retained::{Reached, Retained};
 
 /// What readers may see. The writer applies a commit to the index under one lock, which it never holds across I/O, and
 /// publishes it under the same lock, then or later; readers that meet nothing unusual take no lock at all.
@@ -166,7 +166,7 @@ impl Visibility {
         look(settled.visible)
     }
 
-    /// The superseded versions of a key range that `state` holds.
+    /// The superseded versions of a key range that `state` holds, in any order. One may come twice.
     pub(crate) fn retained(
         &self,
         state: State,
@@ -175,8 +175,9 @@ impl Visibility {
         out: &mut Vec<(Key, Entry)>,
     ) {
         // Asked behind the look in the index: what that did not have any more was retained before it gave it up.
-        if self.is_unsettled() {
-            lock(&self.inner).retained.range(collection, range, state, out);
+        let mut next = self.is_unsettled().then_some(0);
+        while let Some(from) = next {
+            next = lock(&self.inner).retained.range((from, AT_ONCE), collection, range, state, out);
         }
     }
 
@@ -224,21 +225,22 @@ impl Visibility {
             self.show(&mut inner, pending.state());
             // What it superseded is needed by older snapshots at most: not by those that are taken from here on.
             let next_snapshot = inner.next_snapshot;
-            let mut held = pending.held;
-            if inner.snapshots.len() == 0 && inner.retained.count() == held.len() {
-                // Nobody needs any version of the table, which is given back once the lock is.
+            let mut superseded = pending.superseded;
+            if inner.snapshots.len() == 0 && inner.retained.count() == superseded {
+                // Nobody needs any of the versions, which are given back once the lock is.
                 let gone = std::mem::take(&mut inner.retained);
                 drop(inner);
-                drop((gone, held));
+                drop(gone);
                 inner = lock(&self.inner);
                 continue;
             }
             loop {
-                for held in held.drain(held.len().saturating_sub(AT_ONCE)..) {
+                for _ in 0..superseded.min(AT_ONCE) {
                     let older = inner.snapshots.before(next_snapshot);
-                    inner.retained.pass_on(held, older);
+                    inner.retained.end_first_wait(older);
                 }
-                if held.is_empty() {
+                superseded = superseded.saturating_sub(AT_ONCE);
+                if superseded == 0 {
                     break;
                 }
                 drop(inner);
@@ -268,11 +270,9 @@ impl Visibility {
         let mut inner = lock(&self.inner);
         let mut taken = Vec::new();
         while inner.pending.back().is_some_and(|pending| pending.batch.lsn > written) {
-            let mut pending = inner.pending.pop_back().expect("just seen");
+            let pending = inner.pending.pop_back().expect("just seen");
             undo(&pending);
-            for held in std::mem::take(&mut pending.held).into_iter().rev() {
-                inner.retained.let_go(held);
-            }
+            (0..pending.superseded).for_each(|_| inner.retained.take_back_last());
             taken.push(pending);
         }
         // The index is as it was by now, and who sees this finds it so. Before a miss proves something again.
@@ -318,15 +318,13 @@ impl Visibility {
         oldest.is_some_and(|state| state <= address)
     }
 
-    /// The superseded versions behind `after` that anybody needs, of at most `limit` keys. Returns the last of these keys; none at the
-    /// end.
+    /// The superseded versions behind `reached` that anybody needs, some at a time. Returns how far that came; none at the end.
     pub(crate) fn retained_entries(
         &self,
-        after: Option<&(u32, Key)>,
-        limit: usize,
+        reached: Option<&Reached>,
         out: &mut Vec<Entry>,
-    ) -> Option<(u32, Key)> {
-        lock(&self.inner).retained.entries(after, limit, out)
+    ) -> Option<Reached> {
+        lock(&self.inner).retained.visit(reached, AT_ONCE, |version| out.push(version.entry))
     }
 
     /// How many snapshots live, and how many versions are kept for them.
@@ -337,11 +335,13 @@ impl Visibility {
 
     /// The addresses of the superseded versions that keep their place for `state`, which a snapshot holds.
     pub(crate) fn pinned(&self, state: State) -> Vec<LogAddress> {
-        let (mut pinned, mut last) = (Vec::new(), None);
+        let (mut pinned, mut reached) = (Vec::new(), None);
         loop {
             // What comes and goes between two looks is a matter of when one asks.
-            last = lock(&self.inner).retained.addresses(state, last.as_ref(), AT_ONCE, &mut pinned);
-            if last.is_none() {
+            reached = lock(&self.inner).retained.visit(reached.as_ref(), AT_ONCE, |version| {
+                pinned.extend(version.is_in(state).then(|| version.entry.address()));
+            });
+            if reached.is_none() {
                 return pinned;
             }
         }

@@ -28,7 +28,7 @@ impl Decoded {
     }
 
     /// The value at `place`, which is there, to be changed.
-    fn at(&mut self, place: &[Step]) -> &mut Value {
+    fn value_at(&mut self, place: &[Step]) -> &mut Value {
         place.iter().fold(&mut self.value, |value, step| match (value, step) {
             (Value::Object(fields), Step::Name(name)) => fields.get_mut(name).expect("the place is there"),
             (Value::Array(items), Step::Index(index)) => &mut items[*index],
@@ -45,10 +45,13 @@ impl Decoded {
 impl Tree for Decoded {
     type Node<'a> = &'a Value;
     type Part = Value;
+    type At = ();
 
     fn root(&self) -> &Value {
         &self.value
     }
+
+    fn at(_node: &Value) {}
 
     fn copy(node: &Value) -> Result<Value> {
         Ok(node.clone())
@@ -74,10 +77,10 @@ impl Tree for Decoded {
         let before = match place.split_last() {
             None => Some(std::mem::replace(&mut self.value, part)),
             Some((Step::Index(index), array)) => {
-                Some(std::mem::replace(&mut items(self.at(array))[*index], part))
+                Some(std::mem::replace(&mut items(self.value_at(array))[*index], part))
             }
             Some((Step::Name(name), object)) => {
-                let fields = fields(self.at(object));
+                let fields = fields(self.value_at(object));
                 let before = fields.insert(name.clone(), part);
                 if before.is_none() {
                     let count = fields.len();
@@ -91,12 +94,16 @@ impl Tree for Decoded {
         Ok(())
     }
 
+    fn replace(&mut self, place: &[Step], (): (), part: Value) -> Result<()> {
+        self.put(place, part)
+    }
+
     fn insert(&mut self, place: &[Step], part: Value) -> Result<()> {
         let Some((Step::Index(index), array)) = place.split_last() else {
             unreachable!("items are inserted by index")
         };
         self.len += encoded_len(&part, DEPTH_MAX.saturating_sub(place.len()))?;
-        let items = items(self.at(array));
+        let items = items(self.value_at(array));
         items.insert(*index, part);
         let count = items.len();
         self.count_changed(count - 1, count);
@@ -105,7 +112,7 @@ impl Tree for Decoded {
 
     fn remove(&mut self, place: &[Step]) -> Result<Value> {
         let (last, around) = place.split_last().expect("the whole value is not removed");
-        let around = self.at(around);
+        let around = self.value_at(around);
         let (removed, count) = match last {
             Step::Index(index) => (items(around).remove(*index), items(around).len()),
             Step::Name(name) => {
@@ -122,7 +129,7 @@ impl Tree for Decoded {
     }
 
     fn retain(&mut self, array: &[Step], keep: &[bool]) -> Result<()> {
-        let items = items(self.at(array));
+        let items = items(self.value_at(array));
         let all = std::mem::take(items);
         let before = all.len();
         let (kept, removed): (Vec<_>, Vec<_>) = all.into_iter().zip(keep).partition(|(_, keep)| **keep);

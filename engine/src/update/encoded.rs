@@ -68,6 +68,12 @@ impl<'a> Encoded<'a> {
         Ok(Spot { head: start..head_end, major, count, entry: entry..end, value: value..end })
     }
 
+    /// Puts `with` in the place of a value.
+    fn write_over(&mut self, value: Range<usize>, with: &[u8]) {
+        let parts = [&self.bytes[..value.start], with, &self.bytes[value.end..]];
+        self.bytes = Cow::Owned(parts.concat());
+    }
+
     /// Puts `with` in the place of the bytes `at`, which begin after the head of `spot`, whose count becomes `count`.
     fn splice(&mut self, spot: &Spot, count: usize, at: Range<usize>, with: &[&[u8]]) {
         let with_len: usize = with.iter().map(|part| part.len()).sum();
@@ -113,9 +119,15 @@ impl Tree for Encoded<'_> {
     where
         Self: 'n;
     type Part = Vec<u8>;
+    /// How many bytes there are from its first on.
+    type At = usize;
 
     fn root(&self) -> RawValue<'_> {
         RawDocument::from_verified(&self.bytes).value().expect("the bytes hold a value")
+    }
+
+    fn at(node: RawValue<'_>) -> usize {
+        node.bytes_left()
     }
 
     fn copy(node: RawValue<'_>) -> Result<Vec<u8>> {
@@ -153,8 +165,17 @@ impl Tree for Encoded<'_> {
                 let count = spot.count + usize::from(!seeded::is_on(Bug::CountOfFieldsKept));
                 self.splice(&spot, count, spot.entry.clone(), &[&field, &part]);
             }
-            _ => self.splice(&spot, spot.count, spot.value.clone(), &[&part]),
+            _ => self.write_over(spot.value, &part),
         }
+        Ok(())
+    }
+
+    fn replace(&mut self, place: &[Step], at: usize, part: Vec<u8>) -> Result<()> {
+        check_levels(&part, place)?;
+        let start = self.bytes.len() - at;
+        let mut reader = Reader::new(&self.bytes[start..]);
+        reader.skip()?;
+        self.write_over(start..start + reader.position(), &part);
         Ok(())
     }
 

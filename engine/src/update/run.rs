@@ -13,8 +13,8 @@ use crate::query::{JsonPath, Selector, Step};
 use crate::seeded::{self, Bug};
 
 /// Where a path leads.
-enum Found {
-    There(Place),
+enum Found<At> {
+    There(Place, At),
     /// The values around the field are there up to it; the names from it on are still to be created.
     Missing {
         around: Place,
@@ -27,13 +27,17 @@ enum Found {
     },
 }
 
+/// Where a path leads, and the value that is there.
+type Located<'t, T> = (Found<<T as Tree>::At>, Option<<T as Tree>::Node<'t>>);
+
 /// Applies all changes to `tree`, which is given up on an error.
 pub(super) fn run<T: Tree>(tree: &mut T, update: &Update) -> Result<()> {
     update.check()?;
     within(tree, &[], update).map(|_| ())
 }
 
-/// Applies the changes to the value at `base`, and says whether one took it out. Then they end: another may be at its place.
+/// Applies the changes to the value at `base`. Answers whether one took it out, which ends them: another value may be
+/// at its place then.
 fn within<T: Tree>(tree: &mut T, base: &[Step], update: &Update) -> Result<bool> {
     for (number, change) in update.changes().iter().enumerate() {
         let applied = match &change.action {
@@ -62,11 +66,11 @@ pub(super) fn count(update: &Update, fan_out: usize) -> usize {
 }
 
 fn one<T: Tree>(tree: &mut T, base: &[Step], Change { path, action }: &Change) -> Result<(), Failed> {
-    let (found, node) = locate(tree.root(), base, path)?;
+    let (found, node) = locate(&*tree, base, path)?;
     match action {
         Action::Set(value) => create(tree, path, found, value),
         Action::Unset => match found {
-            Found::There(place) => Ok(remove(tree, &place)?),
+            Found::There(place, _) => Ok(remove(tree, &place)?),
             _ => Ok(()),
         },
         Action::Rename(name) => rename(tree, path, found, name),
@@ -85,7 +89,7 @@ fn one<T: Tree>(tree: &mut T, base: &[Step], Change { path, action }: &Change) -
         Action::Pop { first } => pop(tree, found, *first),
         Action::Pull(item) => pull(tree, found, item),
         Action::AddToSet(item) => match &found {
-            Found::There(place) if has(tree, place, item)? => Ok(()),
+            Found::There(place, _) if has(tree, place, item)? => Ok(()),
             _ => push(tree, path, found, std::slice::from_ref(item), None),
         },
         Action::Each(_) => unreachable!("`within` deals with it"),
@@ -96,8 +100,8 @@ fn one<T: Tree>(tree: &mut T, base: &[Step], Change { path, action }: &Change) -
 //# Each node that the path selects in the value before the change MUST be changed once.
 //= spec/update.md#u-5-12-each
 //# The nodes MUST be changed in the reverse order of a walk through the value, in which a value comes before those within it.
-/// Applies `changes` to each node that `path` selects. From the last on, so that what is taken out moves no node that comes later. Says
-/// whether the value at `base` was one of them and is out: it comes last.
+/// Applies `changes` to each node that `path` selects, from the last to the first, so that taking one out moves none
+/// that is still to be changed. Answers whether the value at `base` was taken out; where it is selected, it comes last.
 fn each<T: Tree>(tree: &mut T, base: &[Step], path: &JsonPath, changes: &Update) -> Result<bool, Failed> {
     let places = path.places(there(tree, base))?;
     let mut is_out = false;
@@ -116,14 +120,10 @@ fn each<T: Tree>(tree: &mut T, base: &[Step], path: &JsonPath, changes: &Update)
 //# A name in an array, an index in an object, and any step in a scalar MUST be refused with the path up to that
 //# step and what it met.
 /// Where `path` leads from the value at `base`, and the value that is there.
-fn locate<'v, N: Node<'v>>(
-    root: N,
-    base: &[Step],
-    path: &JsonPath,
-) -> Result<(Found, Option<N>), UpdateFault> {
+fn locate<'t, T: Tree>(tree: &'t T, base: &[Step], path: &JsonPath) -> Result<Located<'t, T>, UpdateFault> {
     let mut place = Place::with_capacity(base.len() + path.singular_steps().len());
     place.extend_from_slice(base);
-    let mut node = find(root, base).expect("the place is there");
+    let mut node = there(tree, base);
     for (at, step) in path.singular_steps().enumerate() {
         let astray = |fault| UpdateFault::NoSuchPlace { at: path.up_to(at).to_string(), fault };
         node = match (node.kind(), step) {
@@ -148,11 +148,11 @@ fn locate<'v, N: Node<'v>>(
             (found, _) => return Err(astray(PathFault::Scalar { found })),
         };
     }
-    Ok((Found::There(place), Some(node)))
+    Ok((Found::There(place, T::at(node)), Some(node)))
 }
 
 /// Nothing is at the step `from`, which `around` ends with. What follows can only be names: those of objects in each other.
-fn missing(path: &JsonPath, around: Place, from: usize) -> Result<Found, UpdateFault> {
+fn missing<At>(path: &JsonPath, around: Place, from: usize) -> Result<Found<At>, UpdateFault> {
     let index = path.singular_steps().skip(from).position(|step| matches!(step, Selector::Index(_)));
     match index {
         None => Ok(Found::Missing { around, from }),
@@ -166,9 +166,9 @@ fn missing(path: &JsonPath, around: Place, from: usize) -> Result<Found, UpdateF
 //= spec/update.md#u-5-3-nothing-there
 //# An index that leads to nothing MUST be refused by the changes that create.
 /// Puts `value` where the path leads, with the objects around it that are not there.
-fn create<T: Tree>(tree: &mut T, path: &JsonPath, found: Found, value: &Value) -> Result<(), Failed> {
+fn create<T: Tree>(tree: &mut T, path: &JsonPath, found: Found<T::At>, value: &Value) -> Result<(), Failed> {
     match found {
-        Found::There(place) => Ok(tree.put(&place, T::part(value)?)?),
+        Found::There(place, at) => Ok(tree.replace(&place, at, T::part(value)?)?),
         Found::NoItem { at, len } => Err(UpdateFault::NoSuchPlace {
             at: path.up_to(at).to_string(),
             fault: PathFault::BeyondEnd { len },
@@ -197,11 +197,11 @@ fn remove<T: Tree>(tree: &mut T, place: &[Step]) -> Result<(), Failed> {
 
 //= spec/update.md#u-5-5-rename
 //# A `rename` whose path does not end in a name MUST be refused.
-fn rename<T: Tree>(tree: &mut T, path: &JsonPath, found: Found, name: &str) -> Result<(), Failed> {
+fn rename<T: Tree>(tree: &mut T, path: &JsonPath, found: Found<T::At>, name: &str) -> Result<(), Failed> {
     let Some(Selector::Name(old)) = path.singular_steps().last() else {
         return Err(UpdateFault::NoFieldToRename.into());
     };
-    let Found::There(mut place) = found else { return Ok(()) };
+    let Found::There(mut place, _) = found else { return Ok(()) };
     if old.as_str() == name {
         return Ok(());
     }
@@ -258,13 +258,13 @@ fn is_kept<T: Tree>(node: Option<T::Node<'_>>, value: &Value, gives_way: Orderin
 fn push<T: Tree>(
     tree: &mut T,
     path: &JsonPath,
-    found: Found,
+    found: Found<T::At>,
     items: &[Value],
     keep_last: Option<usize>,
 ) -> Result<(), Failed> {
     let kept = |len: usize| keep_last.map_or(0, |last| len.saturating_sub(last));
     let mut place = match found {
-        Found::There(place) => place,
+        Found::There(place, _) => place,
         found => return create(tree, path, found, &Value::Array(items[kept(items.len())..].to_vec())),
     };
     let len = array_len(tree, &place)?;
@@ -285,8 +285,8 @@ fn push<T: Tree>(
 }
 
 // spec: U-5.9.
-fn pop<T: Tree>(tree: &mut T, found: Found, first: bool) -> Result<(), Failed> {
-    let Found::There(mut place) = found else { return Ok(()) };
+fn pop<T: Tree>(tree: &mut T, found: Found<T::At>, first: bool) -> Result<(), Failed> {
+    let Found::There(mut place, _) = found else { return Ok(()) };
     let Some(last) = array_len(tree, &place)?.checked_sub(1) else { return Ok(()) };
     place.push(Step::Index(if first { 0 } else { last }));
     tree.remove(&place)?;
@@ -294,8 +294,8 @@ fn pop<T: Tree>(tree: &mut T, found: Found, first: bool) -> Result<(), Failed> {
 }
 
 // spec: U-5.10.
-fn pull<T: Tree>(tree: &mut T, found: Found, item: &Value) -> Result<(), Failed> {
-    let Found::There(place) = found else { return Ok(()) };
+fn pull<T: Tree>(tree: &mut T, found: Found<T::At>, item: &Value) -> Result<(), Failed> {
+    let Found::There(place, _) = found else { return Ok(()) };
     let keep = equal_items(tree, &place, item)?.into_iter().map(|equal| !equal).collect::<Vec<_>>();
     if keep.contains(&false) {
         tree.retain(&place, &keep)?;

@@ -5,8 +5,7 @@ use std::fmt;
 use std::ops::AddAssign;
 
 use crate::collection::Collection;
-use crate::core::{WriteTxn, WriteTxnEntries, WriteTxnWalk};
-use crate::doc_ref::DocRef;
+use crate::core::{FoundDocument, WriteTxn, WriteTxnEntries, WriteTxnWalk};
 use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
 use crate::find::ranges_of_filter;
@@ -41,11 +40,11 @@ enum Action<'a> {
 }
 
 impl Action<'_> {
-    /// Whether the document of `key` is another now.
-    fn apply(&self, txn: &mut WriteTxn, name: &str, key: KeyRef<'_>) -> Result<bool> {
+    /// Whether the document is another now.
+    fn apply(&self, txn: &mut WriteTxn, name: &str, found: &FoundDocument) -> Result<bool> {
         match self {
-            Action::Update(changes) => Ok(txn.update(name, key, None, changes)?.after.is_some()),
-            Action::Delete => txn.delete(name, key, None),
+            Action::Update(changes) => txn.update_found(name, found, changes),
+            Action::Delete => txn.delete_found(name, found).map(|()| true),
         }
     }
 }
@@ -60,30 +59,33 @@ fn every(txn: &mut WriteTxn, name: &str, filter: &Filter, action: &Action<'_>) -
     let documents = txn.documents(name)?;
     let ranges = ranges(txn, &documents, filter)?;
     let work = |txn: &mut WriteTxn| {
-        // The walk stays in the state in which it began, so it meets nothing that is put meanwhile.
-        let mut walk = WriteTxnWalk::new(txn, documents.clone(), KeyRange::all());
         let mut report = UpdateReport::default();
-        let mut one = |txn: &mut WriteTxn, found: DocRef| -> Result<()> {
+        let mut one = |txn: &mut WriteTxn, found: &FoundDocument| -> Result<()> {
             if filter.matches_with_key(found.key(), found.raw())? {
                 report.matched += 1;
-                report.changed += u64::from(action.apply(txn, name, found.key())?);
+                report.changed += u64::from(action.apply(txn, name, found)?);
                 txn.check_transaction_size()?;
-                if seeded::is_on(Bug::ManyUpdatedTwice) {
-                    action.apply(txn, name, found.key())?;
+                if seeded::is_on(Bug::ManyUpdatedTwice)
+                    && let Some(again) = txn.found(name, found.key())?
+                {
+                    action.apply(txn, name, &again)?;
                 }
             }
             Ok(())
         };
         if let Some(ranges) = ranges {
             for key in keys_of(txn, &documents, ranges)? {
-                if let Some(found) = walk.document(txn, key.as_ref())? {
-                    one(txn, DocRef::new(found))?;
+                // Each key comes once, so it is as it was before the call.
+                if let Some(found) = txn.found(name, key.as_ref())? {
+                    one(txn, &found)?;
                 }
             }
             return Ok(report);
         }
-        while let Some(found) = walk.next_document(txn)? {
-            one(txn, DocRef::new(found))?;
+        // The walk stays in the state in which it began, so it meets nothing that is put meanwhile.
+        let mut walk = WriteTxnWalk::new(txn, documents.clone(), KeyRange::all());
+        while let Some(found) = walk.next_found(txn)? {
+            one(txn, &found)?;
         }
         Ok(report)
     };
@@ -122,14 +124,12 @@ fn some(
     filter: &Filter,
     action: &Action<'_>,
 ) -> Result<UpdateReport> {
-    let documents = txn.documents(name)?;
     let mut report = UpdateReport::default();
     for key in keys {
-        let found = txn.get(&documents, key.as_ref())?.map(DocRef::new);
-        let Some(found) = found else { continue };
+        let Some(found) = txn.found(name, key.as_ref())? else { continue };
         if filter.matches_with_key(key.as_ref(), found.raw())? {
             report.matched += 1;
-            report.changed += u64::from(action.apply(txn, name, key.as_ref())?);
+            report.changed += u64::from(action.apply(txn, name, &found)?);
         }
     }
     Ok(report)

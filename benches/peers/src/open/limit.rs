@@ -36,7 +36,8 @@ pub fn contenders(plan: &Plan) -> Result<[Contender<Opening>; 2]> {
         &(bytes > plan.many),
     )?;
     let looked_at = format!("{NAME}: read and checksum the checkpoint's {bytes} bytes");
-    let kept = format!("{NAME} of an index in memory: sync the file, read them into new memory, checksum them");
+    let kept =
+        format!("{NAME} of an index in memory: sync the file, read them into new memory, checksum them");
     let again = Rc::clone(&directory);
     Ok([
         Contender::new(looked_at, move || look_at(&file_in(directory.path()), bytes)),

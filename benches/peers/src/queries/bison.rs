@@ -5,32 +5,46 @@ use std::path::Path;
 use bison_db::{Db, DbOptions, Document, SyncPolicy, Value};
 
 use super::Answers;
-use super::data::{CATEGORIES, Item};
+use super::data::Item;
 use super::questions::{ByField, Came, Question, came};
+use super::set::Set;
 use crate::failure::{Of, Result};
 
 pub struct Bison(Db);
 
-fn document(item: &Item) -> Document {
+/// The fields that it can be asked for: those at the top that hold no other values.
+fn document(of: &holotype::Document) -> Document {
     let mut document = Document::new();
+    for (name, value) in of.iter() {
+        match value {
+            holotype::Value::Int(int) => document.set(name, *int),
+            holotype::Value::Text(text) => document.set(name, &**text),
+            _ => continue,
+        };
+    }
     document
-        .set("id", item.id)
-        .set("name", format!("User {}", item.id))
-        .set("value", item.value)
-        .set("text", format!("{:050}", item.value * 31))
-        .set("category", CATEGORIES[item.category])
-        .set("group", item.group);
-    document
+}
+
+/// The names of the fields, each its own index: it has none over several, and none of parts.
+fn fields(set: &Set) -> impl Iterator<Item = &'static str> {
+    let one = |paths: &[&'static str]| match paths {
+        [path] => path.strip_prefix("$.").filter(|name| !name.contains(['.', '['])),
+        _ => None,
+    };
+    set.indexes.iter().filter_map(move |index| one(index.paths))
 }
 
 impl Answers for Bison {
     const NAME: &'static str = "bison-db, ids";
 
-    fn load(directory: &Path, items: &[Item]) -> Result<Self> {
+    fn load(directory: &Path, set: &Set, items: &[Item], indexed: bool) -> Result<Self> {
         let path = directory.join("store");
         let mut db = DbOptions::new().sync(SyncPolicy::Manual).open(path).of(Self::NAME, "opening")?;
         for item in items {
-            db.insert(document(item)).of(Self::NAME, "loading")?;
+            db.insert(document(&(set.document)(item))).of(Self::NAME, "loading")?;
+        }
+        for field in fields(set).filter(|_| indexed) {
+            db.create_index(field).of(Self::NAME, "making indexes")?;
         }
         Ok(Bison(db))
     }
@@ -39,7 +53,6 @@ impl Answers for Bison {
         let found = match question.by_field? {
             ByField::Int(field, value) => self.0.find(field, &Value::from(value(call))),
             ByField::Text(field, value) => self.0.find(field, &Value::from(value(call))),
-            ByField::Below(field, end) => self.0.range(field, Value::from(i64::MIN)..Value::from(end)),
             ByField::Range(field, from, to) => self.0.range(field, Value::from(from)..=Value::from(to)),
         };
         // Ids are given in the order of inserts, from 1 on.

@@ -4,7 +4,9 @@ use std::borrow::Borrow;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use holotype::{AsKey, Collection, Db, DocView, Document, Durability, KeyRef, Options, Scan, View, WriteTransaction};
+use holotype::{
+    AsKey, Collection, Db, DocView, Document, Durability, KeyRef, Options, Scan, View, WriteTransaction,
+};
 
 use super::{Commits, Read, ReadNamed, Session, Snapshots, Store};
 use crate::failure::{Failure, Of, Result, expect_equal};

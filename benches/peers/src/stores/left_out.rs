@@ -33,7 +33,7 @@ const DURABLE: &str = "durable writes";
 const CLASSES: [(&str, &str, &str); 18] = [
     (
         "bison-db 1.0",
-        "all but `load`, `open`, and rows of one field in `queries`",
+        "all but `load`, `open`, `indexes`, and rows of one field in `queries`",
         "it gives ids itself, and one thread may use it",
     ),
     ("redb 4.5", WRITTEN, "a commit that is not synced stays in its cache"),

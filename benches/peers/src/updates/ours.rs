@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use holotype::query::Filter;
-use holotype::{Collection, Db, Durability, Error, Options, Update, doc};
+use holotype::{Collection, Db, Durability, Error, IndexDefinition, Options, Update, doc};
 use serde::{Deserialize, Serialize};
 
 use super::Updates;
@@ -33,19 +33,25 @@ impl Store {
         Ok(Store { db, users })
     }
 
-    fn with_users(directory: &Path, users: &[User]) -> holotype::Result<Self> {
+    fn with_users(directory: &Path, users: &[User], indexed: bool) -> holotype::Result<Self> {
         let store = Self::open(directory)?;
         let document = |(user, number): (&User, i64)| {
             (number, doc! { "name": format!("User {number}"), "age": user.age, "score": user.score })
         };
         store.users.put_many(users.iter().zip(1..).map(document))?;
+        if indexed {
+            store.users.create_index(IndexDefinition::new("age", ["$.age"])?)?;
+        }
         Ok(store)
     }
 
-    fn with_counted(directory: &Path, one: &One, count: u64) -> holotype::Result<Self> {
+    fn with_counted(directory: &Path, one: &One, count: u64, indexed: bool) -> holotype::Result<Self> {
         let store = Self::open(directory)?;
         for number in 1..=count as i64 {
             store.users.put_as(number, &Counted { n: 0, texts: texts(one.len) })?;
+        }
+        if indexed {
+            store.users.create_index(IndexDefinition::new("n", ["$.n"])?)?;
         }
         Ok(store)
     }
@@ -62,12 +68,12 @@ impl Updates for ByUpdate {
     const NAME: &'static str = "Holotype";
     type Error = Error;
 
-    fn with_users(directory: &Path, users: &[User]) -> holotype::Result<Self> {
-        Store::with_users(directory, users).map(ByUpdate)
+    fn with_users(directory: &Path, users: &[User], indexed: bool) -> holotype::Result<Self> {
+        Store::with_users(directory, users, indexed).map(ByUpdate)
     }
 
-    fn with_counted(directory: &Path, one: &One, count: u64) -> holotype::Result<Self> {
-        Store::with_counted(directory, one, count).map(ByUpdate)
+    fn with_counted(directory: &Path, one: &One, count: u64, indexed: bool) -> holotype::Result<Self> {
+        Store::with_counted(directory, one, count, indexed).map(ByUpdate)
     }
 
     fn many(&mut self, many: &Many) -> Option<holotype::Result<u64>> {
@@ -105,12 +111,12 @@ impl Updates for GetAndPut {
     const NAME: &'static str = "Holotype, get and put";
     type Error = Error;
 
-    fn with_users(directory: &Path, users: &[User]) -> holotype::Result<Self> {
-        Store::with_users(directory, users).map(GetAndPut)
+    fn with_users(directory: &Path, users: &[User], indexed: bool) -> holotype::Result<Self> {
+        Store::with_users(directory, users, indexed).map(GetAndPut)
     }
 
-    fn with_counted(directory: &Path, one: &One, count: u64) -> holotype::Result<Self> {
-        Store::with_counted(directory, one, count).map(GetAndPut)
+    fn with_counted(directory: &Path, one: &One, count: u64, indexed: bool) -> holotype::Result<Self> {
+        Store::with_counted(directory, one, count, indexed).map(GetAndPut)
     }
 
     fn many(&mut self, _: &Many) -> Option<holotype::Result<u64>> {

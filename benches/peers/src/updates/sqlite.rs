@@ -7,13 +7,12 @@ use rusqlite::{Connection, Error, Result, params};
 use super::Updates;
 use super::rows::{Many, One, State, User, texts};
 
-pub struct Plain(Connection);
-
-pub struct Indexed(Connection);
+pub struct Sqlite(Connection);
 
 const TABLE: &str = "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
 CREATE TABLE users (id INTEGER PRIMARY KEY, doc TEXT NOT NULL);";
-const INDEX: &str = "CREATE INDEX age ON users (doc ->> '$.age'); ANALYZE;";
+const BY_AGE: &str = "CREATE INDEX age ON users (doc ->> '$.age'); ANALYZE;";
+const BY_COUNT: &str = "CREATE INDEX n ON users (doc ->> '$.n'); ANALYZE;";
 const PUT: &str = "INSERT INTO users (id, doc) VALUES (?1, ?2)";
 const RAISE: &str = "UPDATE users SET doc = json_set(doc, '$.n', (doc ->> '$.n') + 1) WHERE id = ?1";
 
@@ -74,51 +73,32 @@ fn state(connection: &Connection, field: &str) -> Result<State> {
     connection.query_row(&sql, [], |row| Ok((row.get::<_, i64>(0)? as u64, row.get(1)?)))
 }
 
-impl Updates for Plain {
+impl Updates for Sqlite {
     const NAME: &'static str = "SQLite, json_set";
     type Error = Error;
 
-    fn with_users(directory: &Path, users: &[User]) -> Result<Self> {
-        with_users(directory, users).map(Plain)
-    }
-
-    fn with_counted(directory: &Path, one: &One, count: u64) -> Result<Self> {
-        with_counted(directory, one, count).map(Plain)
-    }
-
-    fn many(&mut self, row: &Many) -> Option<Result<u64>> {
-        (!row.by_index).then(|| many(&self.0, row))
-    }
-
-    fn one(&mut self, row: &One, count: u64) -> Option<Result<()>> {
-        Some(one(&mut self.0, row, count))
-    }
-
-    fn state(&mut self, field: &str) -> Result<State> {
-        state(&self.0, field)
-    }
-}
-
-impl Updates for Indexed {
-    const NAME: &'static str = "SQLite, json_set, indexed";
-    type Error = Error;
-
-    fn with_users(directory: &Path, users: &[User]) -> Result<Self> {
+    fn with_users(directory: &Path, users: &[User], indexed: bool) -> Result<Self> {
         let connection = with_users(directory, users)?;
-        connection.execute_batch(INDEX)?;
-        Ok(Indexed(connection))
+        if indexed {
+            connection.execute_batch(BY_AGE)?;
+        }
+        Ok(Sqlite(connection))
     }
 
-    fn with_counted(directory: &Path, one: &One, count: u64) -> Result<Self> {
-        with_counted(directory, one, count).map(Indexed)
+    fn with_counted(directory: &Path, one: &One, count: u64, indexed: bool) -> Result<Self> {
+        let connection = with_counted(directory, one, count)?;
+        if indexed {
+            connection.execute_batch(BY_COUNT)?;
+        }
+        Ok(Sqlite(connection))
     }
 
     fn many(&mut self, row: &Many) -> Option<Result<u64>> {
         Some(many(&self.0, row))
     }
 
-    fn one(&mut self, _: &One, _: u64) -> Option<Result<()>> {
-        None
+    fn one(&mut self, row: &One, count: u64) -> Option<Result<()>> {
+        Some(one(&mut self.0, row, count))
     }
 
     fn state(&mut self, field: &str) -> Result<State> {

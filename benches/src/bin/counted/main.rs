@@ -9,6 +9,7 @@
 //! counted PATH         # runs one; says how many calls were measured
 //! ```
 
+mod queries;
 mod updates;
 
 use std::hint::black_box;
@@ -78,7 +79,7 @@ const SLOWED_PATH: Path = ("get_field_slowed", get_field_slowed);
 fn main() -> ExitCode {
     let wanted = std::env::args().nth(1).unwrap_or_default();
     if wanted == "paths" {
-        for (name, _) in PATHS.into_iter().chain(updates::PATHS) {
+        for (name, _) in PATHS.into_iter().chain(updates::PATHS).chain(queries::PATHS) {
             println!("{name}");
         }
         return ExitCode::SUCCESS;
@@ -86,6 +87,7 @@ fn main() -> ExitCode {
     let path = PATHS
         .into_iter()
         .chain(updates::PATHS)
+        .chain(queries::PATHS)
         .chain(ONE_CALL)
         .chain([SLOWED_PATH])
         .find(|(name, _)| *name == wanted);

@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 
+use holotype::query::Filter;
 use holotype::{Durability, Update};
 use holotype_benches::workload::{Small, UniformIds};
 use serde::{Deserialize, Serialize};
@@ -15,11 +16,13 @@ const FEW: u64 = 100;
 const ITEMS: usize = 180;
 
 /// The paths of updates.
-pub(super) const PATHS: [super::Path; 8] = [
+pub(super) const PATHS: [super::Path; 10] = [
     ("update_inc", inc),
     ("update_inc_by_put", put_again),
     ("tx_inc", tx_inc),
     ("tx_inc_by_put", tx_get_put),
+    ("update_many", update_many),
+    ("delete_many", delete_many),
     ("set_10k", || set_in(ITEMS)),
     ("set_10k_by_put", || get_put_of(ITEMS)),
     ("set_100k", || set_in(10 * ITEMS)),
@@ -84,6 +87,28 @@ fn tx_get_put() -> u64 {
     });
     assert_eq!(documents.len().expect("it was created"), MANY);
     MANY
+}
+
+/// One more in every document whose score is not below 0, in one call.
+fn update_many() -> u64 {
+    let (_db, documents) = loaded(MANY, Durability::Written);
+    let (filter, inc) = (not_below_0(), Update::new().inc("$.score", 1));
+    let changed = sum_measured([()], |()| documents.update_many(&filter, &inc).expect("room").changed);
+    assert_eq!(changed, MANY);
+    MANY
+}
+
+/// Every document whose score is not below 0, deleted in one call.
+fn delete_many() -> u64 {
+    let (_db, documents) = loaded(MANY, Durability::Written);
+    let filter = not_below_0();
+    let changed = sum_measured([()], |()| documents.delete_many(&filter).expect("room").changed);
+    assert_eq!(changed, MANY);
+    MANY
+}
+
+fn not_below_0() -> Filter {
+    Filter::parse("@.score >= 0").expect("a filter")
 }
 
 /// A field set in a document of so many items.

@@ -63,10 +63,8 @@ struct UnderWay {
 pub(crate) enum IndexStep {
     /// So many documents of how many were gone through.
     Built { documents: u64, of: u64 },
-    /// All were gone through.
+    /// All were gone through, or none need be: the commit to come says which.
     Whole,
-    /// The index is there as it was asked for.
-    IsThere,
 }
 
 impl IndexBuild {
@@ -90,7 +88,7 @@ impl IndexBuild {
         let shared = Arc::clone(&writer.shared);
         if shared.is_as_asked(&self.collection, self.definition(), self.on_existing)? {
             self.give_up();
-            return Ok(IndexStep::IsThere);
+            return Ok(IndexStep::Whole);
         }
         let Some(naming) = shared.newest_naming(&self.collection) else {
             // The commit to come creates the collection too.
@@ -102,10 +100,7 @@ impl IndexBuild {
             none => none.insert(UnderWay::begin(&shared, naming, &self.definition)),
         };
         let step = under_way.step(&shared, &mut self.list);
-        if !matches!(step, Ok(IndexStep::Built { .. } | IndexStep::Whole)) {
-            self.give_up();
-        }
-        step
+        step.inspect_err(|_| self.give_up())
     }
 
     /// Begins anew where the collection is another by now, or may never have had what was gone through.

@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::format::Lsn;
 use crate::seeded::{self, Bug};
 use crate::sync::read;
-use crate::txn::AT_ONCE;
 
 use super::super::writer::Writer;
 
@@ -22,10 +21,10 @@ impl Writer {
         if seeded::is_on(Bug::PinsIgnored) {
             return Ok(pinned);
         }
-        let (mut last, mut entries) = (None, Vec::new());
+        let (mut reached, mut entries) = (None, Vec::new());
         loop {
             // New entries come only with commits, which come only from the writer; those that go meanwhile are pinned for a while longer.
-            last = self.shared.visibility.retained_entries(last.as_ref(), AT_ONCE, &mut entries);
+            reached = self.shared.visibility.retained_entries(reached.as_ref(), &mut entries);
             for entry in entries.drain(..) {
                 pinned.insert(self.shared.log.geometry.split(entry.address()).0);
                 let chunks = match self.shared.chunks_of(entry) {
@@ -36,7 +35,7 @@ impl Writer {
                 };
                 pinned.extend(chunks.into_iter().map(|chunk| self.shared.log.geometry.split(chunk).0));
             }
-            if last.is_none() {
+            if reached.is_none() {
                 break;
             }
         }

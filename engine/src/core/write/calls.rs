@@ -116,9 +116,12 @@ impl WriteTxn {
         if newest.place.is_none() {
             return Ok(false);
         }
+        self.delete_newest(collection, key, newest).map(|()| true)
+    }
+
+    pub(super) fn delete_newest(&mut self, collection: u32, key: KeyRef<'_>, newest: Newest) -> Result<()> {
         self.check_size(0)?;
-        self.push(Action::Delete, collection, key, newest, &[])?;
-        Ok(true)
+        self.push(Action::Delete, collection, key, newest, &[])
     }
 
     fn check_version(&self, collection: u32, key: KeyRef<'_>, newest: Newest, expected: u64) -> Result<()> {

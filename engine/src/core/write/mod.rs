@@ -19,6 +19,6 @@ pub(in crate::core) use entry_overlay::indexed;
 pub(crate) use entry_walk::WriteTxnEntries;
 pub(crate) use savepoint::Savepoint;
 pub(crate) use txn::WriteTxn;
-pub(crate) use update::BeforeAfter;
 pub use update::OnConflict;
+pub(crate) use update::{BeforeAfter, FoundDocument};
 pub(crate) use walk::WriteTxnWalk;

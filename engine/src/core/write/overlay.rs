@@ -1,12 +1,11 @@
 //! Which change of a transaction is the last of a key: what its own reads and writes ask before the index.
 
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, RandomState};
 
 use hashbrown::HashTable;
 
 use crate::document::{Key, KeyRef};
-use crate::index::KeyRange;
+use crate::index::{KeyHash, KeyRange};
 use crate::log::Batch;
 
 /// The last change of each key, by its number in the batch. Keys stay in the batch, and are compared there.
@@ -20,8 +19,7 @@ pub(super) struct Overlay {
     hashes: Vec<u64>,
     /// The same in key order, by collection: made by the first scan, and kept from then on.
     in_order: Option<BTreeMap<(u32, Key), usize>>,
-    /// What those who choose keys do not know, so that they cannot make all of them collide. It decides nothing that shows.
-    secret: Option<[u64; 2]>,
+    hash: Option<KeyHash>,
 }
 
 impl Overlay {
@@ -43,27 +41,23 @@ impl Overlay {
     #[inline]
     pub(super) fn find(&mut self, batch: &Batch, collection: u32, key: KeyRef<'_>) -> (Option<usize>, u64) {
         self.enter_all(batch);
-        let hash = hash(self.secret(), collection, key);
+        let hash = self.hash().of(collection, key);
         let found = self.last.find(hash, |&number| batch.is_change_of(number, collection, key));
         (found.copied(), hash)
     }
 
     #[inline]
-    fn secret(&mut self) -> [u64; 2] {
-        *self.secret.get_or_insert_with(|| {
-            let random = RandomState::new();
-            // An odd factor loses nothing of what it is multiplied with.
-            [random.hash_one(0), random.hash_one(1) | 1]
-        })
+    fn hash(&mut self) -> KeyHash {
+        *self.hash.get_or_insert_default()
     }
 
     /// Enters the changes that have been made since.
     #[inline]
     fn enter_all(&mut self, batch: &Batch) {
-        let secret = self.secret();
+        let hash = self.hash();
         while let Some(change) = batch.changes.get(self.hashes.len()) {
             match batch.place_of(self.hashes.len()) {
-                Some((collection, key)) => self.enter(batch, change.before, hash(secret, collection, key)),
+                Some((collection, key)) => self.enter(batch, change.before, hash.of(collection, key)),
                 None => self.hashes.push(0),
             }
         }
@@ -134,24 +128,4 @@ impl Overlay {
             .map(|((_, key), number)| (key.clone(), *number))
             .collect()
     }
-}
-
-/// The hash of a key: each eight bytes are multiplied in, and both halves of the product kept (as in wyhash).
-#[inline]
-fn hash([first, second]: [u64; 2], collection: u32, key: KeyRef<'_>) -> u64 {
-    let mix = |state: u64, word: u64| {
-        let product = u128::from(state ^ word) * u128::from(second);
-        product as u64 ^ (product >> 64) as u64
-    };
-    let start = mix(first, u64::from(collection));
-    let payload = match key {
-        KeyRef::Int(int) => return mix(start, int as u64),
-        KeyRef::Text(text) => text.as_bytes(),
-        KeyRef::Bytes(bytes) => bytes,
-    };
-    let (words, rest) = payload.as_chunks();
-    let state = words.iter().fold(start, |state, word| mix(state, u64::from_le_bytes(*word)));
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    mix(mix(state, u64::from_le_bytes(last)), payload.len() as u64)
 }

@@ -50,7 +50,7 @@ pub(super) struct Newest {
     /// The document, unless the last change is a delete.
     pub(super) place: Option<Place>,
     /// The hash of the key, if changes were looked for.
-    hash: Option<u64>,
+    pub(super) hash: Option<u64>,
 }
 
 impl WriteTxn {

@@ -29,6 +29,23 @@ pub(crate) struct BeforeAfter {
     pub(crate) after: Option<Vec<u8>>,
 }
 
+/// A document as a write transaction found it. It is changed or deleted before the transaction changes anything else.
+#[derive(Debug)]
+pub(crate) struct FoundDocument {
+    pub(super) newest: Newest,
+    pub(super) located: Located,
+}
+
+impl FoundDocument {
+    pub(crate) fn key(&self) -> KeyRef<'_> {
+        self.located.key()
+    }
+
+    pub(crate) fn raw(&self) -> RawDocument<'_> {
+        RawDocument::from_verified(self.located.body())
+    }
+}
+
 impl WriteTxn {
     //= spec/update.md#u-6-1-one-commit
     //# The document that a call reads and the one that it writes MUST follow each other in the order of commits,
@@ -56,9 +73,37 @@ impl WriteTxn {
             }
         }
         match before {
-            Some(before) => self.change_found(collection, key, newest, before, changes),
+            Some(before) => {
+                let after = self.change(collection, key, newest, &before, changes)?;
+                Ok(BeforeAfter { before: Some(before), after })
+            }
             None => Ok(BeforeAfter { before: None, after: None }),
         }
+    }
+
+    /// The document of `key`, to be changed or deleted.
+    pub(crate) fn found(&mut self, name: &str, key: KeyRef<'_>) -> Result<Option<FoundDocument>> {
+        let collection = self.collection(name, false)?;
+        let (newest, located) = self.find(collection, key)?;
+        Ok(located.map(|located| FoundDocument { newest, located }))
+    }
+
+    /// Changes a document. Whether it is another now.
+    pub(crate) fn update_found(
+        &mut self,
+        name: &str,
+        found: &FoundDocument,
+        changes: &Changes<'_>,
+    ) -> Result<bool> {
+        let collection = self.collection(name, false)?;
+        let after = self.change(collection, found.key(), found.newest, &found.located, changes)?;
+        Ok(after.is_some())
+    }
+
+    /// Deletes a document.
+    pub(crate) fn delete_found(&mut self, name: &str, found: &FoundDocument) -> Result<()> {
+        let collection = self.collection(name, false)?;
+        self.delete_newest(collection, found.key(), found.newest)
     }
 
     //= spec/update.md#u-6-5-insert-on-conflict
@@ -79,9 +124,14 @@ impl WriteTxn {
         match (before, on_conflict) {
             (before @ Some(_), OnConflict::Skip) => Ok(BeforeAfter { before, after: None }),
             (Some(before), OnConflict::Update(changes)) => {
-                self.change_found(collection, key, newest, before, &changes)
+                let after = self.change(collection, key, newest, &before, &changes)?;
+                Ok(BeforeAfter { before: Some(before), after })
             }
-            (before, _) => self.put_unless_equal(collection, key, newest, before, body.to_vec()),
+            (before, _) => {
+                let found = before.as_ref().map(Located::body);
+                let after = self.put_unless_equal(collection, key, newest, found, body.to_vec())?;
+                Ok(BeforeAfter { before, after })
+            }
         }
     }
 
@@ -94,17 +144,18 @@ impl WriteTxn {
         Ok((newest, located))
     }
 
-    fn change_found(
+    /// Changes the document that is there. What it is now, if it is another.
+    fn change(
         &mut self,
         collection: u32,
         key: KeyRef<'_>,
         newest: Newest,
-        before: Located,
+        before: &Located,
         changes: &Changes<'_>,
-    ) -> Result<BeforeAfter> {
+    ) -> Result<Option<Vec<u8>>> {
         let after = changes.apply(RawDocument::from_verified(before.body()));
         let after = after.map_err(|error| with_key(error, key))?;
-        self.put_unless_equal(collection, key, newest, Some(before), after)
+        self.put_unless_equal(collection, key, newest, Some(before.body()), after)
     }
 
     //= spec/update.md#u-6-2-equal
@@ -114,16 +165,15 @@ impl WriteTxn {
         collection: u32,
         key: KeyRef<'_>,
         newest: Newest,
-        before: Option<Located>,
+        before: Option<&[u8]>,
         after: Vec<u8>,
-    ) -> Result<BeforeAfter> {
-        let is_equal = before.as_ref().is_some_and(|before| before.body() == after);
-        if is_equal && !seeded::is_on(Bug::EqualWritten) {
-            return Ok(BeforeAfter { before, after: None });
+    ) -> Result<Option<Vec<u8>>> {
+        if before == Some(&after) && !seeded::is_on(Bug::EqualWritten) {
+            return Ok(None);
         }
         self.check_size(after.len())?;
         self.push(Action::Put, collection, key, newest, &after)?;
-        Ok(BeforeAfter { before, after: Some(after) })
+        Ok(Some(after))
     }
 }
 

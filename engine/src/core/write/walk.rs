@@ -9,7 +9,8 @@ use crate::sync::Arc;
 
 use super::super::read::Located;
 use super::super::walk::Walk;
-use super::txn::{Place, WriteTxn};
+use super::txn::{Newest, Place, WriteTxn};
+use super::update::FoundDocument;
 
 //= spec/transactions.md#t-2-3-read-your-writes
 //# A scan in a transaction MUST answer from the state in which it began, in the order of S-5.3.
@@ -50,6 +51,16 @@ impl WriteTxnWalk {
     pub(crate) fn next_document(&mut self, txn: &WriteTxn) -> Result<Option<Located>> {
         let Some(item) = self.next(txn)? else { return Ok(None) };
         txn.locate(&self.documents, self.walk.key(&item), item.value).map(Some)
+    }
+
+    /// As [`next_document`](Self::next_document), to be changed or deleted. The transaction must not have changed its
+    /// key since the walk began.
+    pub(crate) fn next_found(&mut self, txn: &WriteTxn) -> Result<Option<FoundDocument>> {
+        let Some(item) = self.next(txn)? else { return Ok(None) };
+        let change = if let Place::Change(number) = item.value { Some(number) } else { None };
+        let newest = Newest { change, place: Some(item.value), hash: None };
+        let located = txn.locate(&self.documents, self.walk.key(&item), item.value)?;
+        Ok(Some(FoundDocument { newest, located }))
     }
 
     /// The document of a key of the range, in the state in which the walk began.

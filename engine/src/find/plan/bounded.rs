@@ -38,7 +38,7 @@ pub(super) fn fan_out(path: &JsonPath) -> Option<&[Segment]> {
 }
 
 /// The fan-out of an index.
-pub(super) fn fan_out_of(definition: &IndexDefinition) -> Option<&[Segment]> {
+pub(in crate::find) fn fan_out_of(definition: &IndexDefinition) -> Option<&[Segment]> {
     definition.paths().find_map(|(path, _)| fan_out(path))
 }
 
@@ -53,6 +53,11 @@ impl Bounded {
             has_value: vec![false; definition.paths().len()],
             is_exact: false,
         }
+    }
+
+    /// All entries of an index, for a query without a filter.
+    pub(super) fn without_filter(definition: &IndexDefinition) -> Self {
+        Bounded { is_exact: true, ..Self::not_at_all(definition) }
     }
 
     /// What the parts of a filter, which all have to hold, say of an index: in several ways, where several parts speak of a fan-out.

@@ -1,13 +1,14 @@
 //! The cheapest way to the documents of a query.
 
+use super::asks::Asks;
 use super::bounded::{Bounded, fan_out_of};
+use super::cover;
 use super::explain::{PlanOrder, QueryPlan};
 use super::order;
 use super::route::{Hint, InOrder, Part, Route};
 use super::says::conjuncts;
 use crate::error::{Error, Result};
 use crate::find::keys::KeysWanted;
-use crate::find::sort::CheckedSort;
 use crate::find::view::Walk;
 use crate::index::{KeyRange, Target};
 use crate::indexed::IndexStats;
@@ -21,30 +22,44 @@ use crate::seeded::{self, Bug};
 // keys and into a block.
 const SCANNED: u64 = 1;
 const FETCHED: u64 = 6;
+/// A document that is made of an entry.
+const COVERED: u64 = 3;
 const SORTED: u64 = 2;
 /// A filter of which nothing is known admits one document of so many.
 const ADMITS_ONE_OF: u64 = 4;
 /// So many entries are counted for a plan that is not compared with others.
-const COUNTED_MAX: u64 = 10_000;
-
-/// What a plan is for.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::find) struct Asks<'q> {
-    pub(in crate::find) filter: Option<&'q Expr>,
-    pub(in crate::find) sorts: &'q [CheckedSort],
-    pub(in crate::find) wanted: &'q KeysWanted,
-    /// How answers come into their order.
-    pub(in crate::find) order: PlanOrder,
-    /// How many answers there are at most.
-    pub(in crate::find) most: u64,
-    pub(in crate::find) hint: Option<&'q Hint>,
-}
+pub(super) const COUNTED_MAX: u64 = 10_000;
 
 /// A way, and what is told of it.
 #[derive(Debug)]
 pub(in crate::find) struct Chosen<I> {
     pub(in crate::find) route: Route<I>,
     pub(in crate::find) told: QueryPlan,
+    /// What it costs; the most where there was no other.
+    pub(in crate::find) cost: u64,
+}
+
+/// The indexes that a query can go by.
+///
+/// # Errors
+/// `UnknownIndex`.
+pub(super) fn indexes_for<W: Walk>(walk: &W, hint: Option<&Hint>) -> Result<Vec<W::Index>> {
+    match hint {
+        Some(Hint::Scan) => Ok(Vec::new()),
+        Some(Hint::Index(name)) => Ok(vec![walk.index(name)?]),
+        None => walk.indexes(),
+    }
+}
+
+/// How many documents a walk over the keys goes through, and what that costs.
+pub(super) fn cost_of_keys<W: Walk>(walk: &W, wanted: &KeysWanted) -> (u64, u64) {
+    match wanted {
+        KeysWanted::These(keys) => (keys.len() as u64, keys.len() as u64 * FETCHED),
+        KeysWanted::Range(range) => {
+            let count = walk.count_up_to(range, u64::MAX);
+            (count, count * SCANNED)
+        }
+    }
 }
 
 //= spec/query.md#q-10-1-plans
@@ -52,38 +67,38 @@ pub(in crate::find) struct Chosen<I> {
 //= spec/query.md#q-10-4-hints
 //# A hint that names an index that the collection does not have MUST be refused as `UnknownIndex`.
 //= spec/query.md#q-10-4-hints
-//# A hint that names an index that neither bounds the documents that the filter can admit nor has the order
-//# of the sorts, or that is sparse and lacks some of them, MUST be refused as `IndexCannotServe`.
+//# A hint that names an index that neither bounds the documents that the filter can admit, nor has the order
+//# of the sorts, nor all that is asked for, or that is sparse and lacks some of them, MUST be refused as
+//# `IndexCannotServe`.
 /// The way to the documents that a query asks for, in the state of `walk`.
 ///
 /// # Errors
 /// `UnknownIndex`, `IndexCannotServe` for a hint.
 pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chosen<W::Index>> {
-    let indexes = match asks.hint {
-        Some(Hint::Scan) => Vec::new(),
-        Some(Hint::Index(name)) => vec![walk.index(name)?],
-        None => walk.indexes()?,
-    };
+    let indexes = indexes_for(walk, asks.hint)?;
     let is_forced = matches!(asks.hint, Some(Hint::Index(_)));
     if indexes.is_empty() {
-        return Ok(Chosen { route: Route::Keys, told: QueryPlan::of_keys(asks.wanted, asks.order, None) });
+        let told = QueryPlan::of_keys(asks.wanted, asks.order, None);
+        return Ok(Chosen { route: Route::Keys, told, cost: u64::MAX });
     }
-    let (of_keys, each) = match asks.wanted {
-        KeysWanted::These(keys) => (keys.len() as u64, FETCHED),
-        KeysWanted::Range(range) => (walk.count_up_to(range, u64::MAX), SCANNED),
-    };
-    let keys = of_keys * each;
+    let (of_keys, keys) = cost_of_keys(walk, asks.wanted);
     let sorts = asks.order == PlanOrder::Sort;
     let by_keys = if sorts { keys * (SCANNED + SORTED) } else { keys };
-    let most_entries = if is_forced { COUNTED_MAX } else { by_keys / FETCHED + 1 };
-    let ways = Ways { indexes: &indexes, most_entries };
-    let filtered = asks.filter.map(|filter| ways.filtered(filter)).transpose()?.flatten();
+    let covers: Vec<bool> = indexes.iter().map(|index| cover::covers(index, &asks)).collect();
+    let each = if covers.contains(&true) { COVERED } else { FETCHED };
+    let most_entries = if is_forced { COUNTED_MAX } else { by_keys / each + 1 };
+    let ways = Ways { indexes: &indexes, covers, most_entries };
+    let filtered = asks.filter.map(|filter| ways.filtered(filter.expr())).transpose()?.flatten();
     let filtered = filtered.filter(|found| found.is_counted || is_forced);
+    let filtered = match filtered {
+        None if is_forced && !sorts => ways.all_of_one(asks.filter.is_none()),
+        other => other,
+    };
     let cost_filtered = filtered.as_ref().map(|found| {
         let entries = found.entries;
         match asks.order {
             PlanOrder::Sort => entries * (FETCHED + SORTED),
-            _ => entries + entries.min(asks.most) * FETCHED,
+            _ => entries + entries.min(asks.most) * found.each(),
         }
     });
     // Where few answers are wanted, a walk in the order of keys ends early.
@@ -98,21 +113,23 @@ pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chose
         order_cost.is_some_and(|cost| least(cost, cost_filtered) && (is_forced || cost <= by_keys));
     if order_wins && let Some(way) = by_order {
         let told = QueryPlan::of_order(&way, &indexes, of_keys);
-        return Ok(Chosen { route: Route::Order(way.map(|at| indexes[at].clone())), told });
+        let cost = order_cost.unwrap_or(u64::MAX);
+        return Ok(Chosen { route: Route::Order(way.map(|at| indexes[at].clone())), told, cost });
     }
     match filtered {
         Some(found) if is_forced || cost_filtered.is_some_and(|cost| cost < by_keys) => {
             let told = QueryPlan::of_ranges(asks.order, &found.parts, &indexes, of_keys);
             let parts = found.parts.into_iter().map(|part| part.map(|at| indexes[at].clone())).collect();
-            Ok(Chosen { route: Route::Ranges(parts), told })
+            Ok(Chosen { route: Route::Ranges(parts), told, cost: cost_filtered.unwrap_or(u64::MAX) })
         }
         _ if is_forced => Err(Error::IndexCannotServe {
             index: indexes[0].definition().name().to_owned(),
-            what: "the filter bounds none of its first paths, or admits documents that it lacks, and the sorts are not in its order",
+            what: "the filter bounds none of its first paths, or admits documents that it lacks, and the sorts are not in its order, and its entries do not have all that is asked for",
         }),
         _ => Ok(Chosen {
             route: Route::Keys,
             told: QueryPlan::of_keys(asks.wanted, asks.order, Some(of_keys)),
+            cost: by_keys,
         }),
     }
 }
@@ -126,13 +143,32 @@ pub(super) struct Filtered {
     pub(super) is_counted: bool,
 }
 
-struct Ways<'i, I> {
-    indexes: &'i [I],
+impl Filtered {
+    /// What an entry costs beyond itself.
+    fn each(&self) -> u64 {
+        if self.parts.iter().all(|part| part.covers) { COVERED } else { FETCHED }
+    }
+}
+
+pub(super) struct Ways<'i, I> {
+    pub(super) indexes: &'i [I],
+    /// Whether the entries of each have all that is asked for; empty where that is of no matter.
+    pub(super) covers: Vec<bool>,
     /// More entries than these cost more than a walk over the keys.
-    most_entries: u64,
+    pub(super) most_entries: u64,
 }
 
 impl<I: IndexStats> Ways<'_, I> {
+    /// All entries of the one index that there is, if these have all that is asked for.
+    fn all_of_one(&self, is_exact: bool) -> Option<Filtered> {
+        let definition = self.indexes[0].definition();
+        let bounded = Bounded { is_exact, ..Bounded::not_at_all(definition) };
+        let serves = self.covers[0] && bounded.has_all(definition);
+        let part = serves.then(|| self.part(0, bounded, self.most_entries))?;
+        let (entries, is_counted) = (part.entries, part.is_counted);
+        Some(Filtered { parts: vec![part], entries, is_counted })
+    }
+
     /// The fewest entries for a filter.
     fn filtered(&self, filter: &Expr) -> Result<Option<Filtered>> {
         let mut best: Option<Filtered> = None;
@@ -166,7 +202,10 @@ impl<I: IndexStats> Ways<'_, I> {
         let mut union = Filtered { parts: Vec::new(), entries: 0, is_counted: true };
         for branch in branches {
             let Some(mut found) = self.filtered(branch)? else { return Ok(None) };
-            found.parts.iter_mut().for_each(|part| part.is_exact &= is_whole);
+            for part in &mut found.parts {
+                part.is_exact &= is_whole;
+                part.covers = false;
+            }
             if seeded::is_on(Bug::UnionOfOneSide) && !union.parts.is_empty() {
                 continue;
             }
@@ -177,7 +216,7 @@ impl<I: IndexStats> Ways<'_, I> {
         Ok(Some(union))
     }
 
-    fn part(&self, at: usize, bounded: Bounded, most: u64) -> Part<usize> {
+    pub(super) fn part(&self, at: usize, bounded: Bounded, most: u64) -> Part<usize> {
         let index = &self.indexes[at];
         let paths = index.definition().paths().len();
         let is_one = index.definition().is_unique()
@@ -191,8 +230,12 @@ impl<I: IndexStats> Ways<'_, I> {
                 entries += index.count_up_to(range, limit - entries);
             }
         }
-        let is_counted = entries <= most;
-        Part { index: at, ranges: bounded.ranges, is_exact: bounded.is_exact, entries, is_counted }
+        let Bounded { ranges, is_exact, .. } = bounded;
+        Part { index: at, ranges, is_exact, covers: self.covers(at), entries, is_counted: entries <= most }
+    }
+
+    fn covers(&self, at: usize) -> bool {
+        self.covers.get(at).copied().unwrap_or(false)
     }
 
     /// The cheapest order of an index that is that of the sorts, with what it costs. `matching` documents are admitted, if that is known.
@@ -200,10 +243,9 @@ impl<I: IndexStats> Ways<'_, I> {
         let mut best: Option<(InOrder<usize>, u64)> = None;
         for (at, index) in self.indexes.iter().enumerate() {
             let definition = index.definition();
-            let all = || vec![Bounded::not_at_all(definition)];
             let ways = match asks.filter {
-                Some(filter) => Bounded::by(conjuncts(filter), definition, index.limits())?,
-                None => all(),
+                Some(filter) => Bounded::by(conjuncts(filter.expr()), definition, index.limits())?,
+                None => vec![Bounded::without_filter(definition)],
             };
             for bounded in ways {
                 let taken = match asks.order {
@@ -212,13 +254,14 @@ impl<I: IndexStats> Ways<'_, I> {
                 };
                 let Some(taken) = taken else { continue };
                 let fixed = definition.beginning(&bounded.fixed_values, index.limits())?.bytes;
-                let admits_all = bounded.is_exact || asks.filter.is_none();
+                let admits_all = bounded.is_exact;
                 let part = match admits_all && asks.most < self.most_entries {
                     // It ends after these, however many there are.
                     true => Part {
                         index: at,
                         ranges: bounded.ranges,
                         is_exact: bounded.is_exact,
+                        covers: self.covers(at),
                         entries: asks.most,
                         is_counted: false,
                     },
@@ -231,7 +274,8 @@ impl<I: IndexStats> Ways<'_, I> {
                     }
                     (false, _) => asks.most.saturating_mul(ADMITS_ONE_OF),
                 };
-                let cost = read.min(part.entries) * FETCHED;
+                let each = if part.covers { COVERED } else { FETCHED };
+                let cost = read.min(part.entries) * each;
                 if best.as_ref().is_none_or(|(_, least)| cost < *least) {
                     let order::OrderTaken { reverse, components, gathers } = taken;
                     best = Some((InOrder { part, reverse, fixed, components, gathers }, cost));
@@ -272,7 +316,7 @@ pub(crate) fn ranges_of_filter(
     let known =
         targets.iter().filter(|target| target.building.is_none() && target.entries.damage().is_none());
     let indexes: Vec<_> = known.map(|target| OfWriter { target: target.clone(), limits }).collect();
-    let ways = Ways { indexes: &indexes, most_entries: len / FETCHED + 1 };
+    let ways = Ways { indexes: &indexes, covers: Vec::new(), most_entries: len / FETCHED + 1 };
     let found = ways.filtered(filter.expr())?.filter(|found| found.is_counted);
     Ok(found.map(|found| {
         let ranges = found.parts.into_iter().flat_map(|part| {

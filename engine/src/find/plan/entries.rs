@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use super::route::{InOrder, Part};
+use super::route::{InOrder, IndexEnd, Part};
 use crate::document::{Key, order_key};
 use crate::error::{Error, Result};
 use crate::find::keys::KeysWanted;
@@ -11,18 +11,19 @@ use crate::find::sorter::{Sorted, Sorter};
 use crate::find::view::Walk;
 use crate::find::watch::Watch;
 use crate::index::KeyRange;
-use crate::indexed::{EntryWalk, IndexView, broken};
+use crate::indexed::{EntryWalk, IndexView, between, broken};
 use crate::secondary::{EntryLimits, IndexDefinition};
 use crate::seeded::{self, Bug};
 use crate::storage::FailStop;
 
 use super::bounded::fan_out_of;
 
-/// Keys of documents in their order, or in the reverse, each once.
+/// Keys of documents in their order, or in the reverse, each once; with an entry of each where that is wanted.
 #[derive(Debug)]
 pub(in crate::find) struct Gathered {
     sorted: Sorted,
     reverse: bool,
+    with_entries: bool,
     last: Vec<u8>,
     next: Vec<u8>,
 }
@@ -30,10 +31,16 @@ pub(in crate::find) struct Gathered {
 impl Gathered {
     /// The next key.
     pub(in crate::find) fn next(&mut self) -> Result<Option<Key>> {
+        Ok(self.next_with_entry()?.map(|(key, _)| key))
+    }
+
+    /// The next key, and an entry of its document; no bytes where entries are not wanted.
+    pub(in crate::find) fn next_with_entry(&mut self) -> Result<Option<(Key, Vec<u8>)>> {
         loop {
             if !self.sorted.next(&mut self.next)? {
                 return Ok(None);
             }
+            let entry = if self.with_entries { take_entry(&mut self.next)? } else { Vec::new() };
             let comes_again = self.next == self.last && !self.last.is_empty();
             if comes_again && !seeded::is_on(Bug::AnsweredPerEntry) {
                 continue;
@@ -43,16 +50,32 @@ impl Gathered {
                 self.next.iter_mut().for_each(|byte| *byte = !*byte);
             }
             let (key, _) = order_key::decode_key(&self.next)?;
-            return Ok(Some(key));
+            return Ok(Some((key, entry)));
         }
     }
 }
 
-/// The keys of the documents that have entries in these ranges.
+/// Appends an entry to what a sort has of its document.
+fn put_entry(entry: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(entry);
+    out.extend_from_slice(&(entry.len() as u64).to_le_bytes());
+}
+
+/// Takes off what [`put_entry`] appended.
+fn take_entry(sorted: &mut Vec<u8>) -> Result<Vec<u8>> {
+    let foreign = || Error::Decode { at: 0, what: "the file of a query holds something else" };
+    let (front, len) = sorted.split_last_chunk().ok_or_else(foreign)?;
+    let start = front.len().checked_sub(u64::from_le_bytes(*len) as usize).ok_or_else(foreign)?;
+    let entry = front[start..].to_vec();
+    sorted.truncate(start);
+    Ok(entry)
+}
+
+/// The keys of the documents that have entries in these ranges, with an entry of each where that is wanted.
 pub(in crate::find) fn gather<I: IndexView>(
     parts: &[Part<I>],
     wanted: &KeysWanted,
-    reverse: bool,
+    (reverse, with_entries): (bool, bool),
     memory: usize,
     storage: &FailStop,
     watch: &mut Watch,
@@ -75,11 +98,14 @@ pub(in crate::find) fn gather<I: IndexView>(
                 if reverse {
                     bytes.iter_mut().for_each(|byte| *byte = !*byte);
                 }
+                if with_entries {
+                    put_entry(&entry, &mut bytes);
+                }
                 sorter.push(&bytes)?;
             }
         }
     }
-    Ok(Gathered { sorted: sorter.finish()?, reverse, last: Vec::new(), next: Vec::new() })
+    Ok(Gathered { sorted: sorter.finish()?, reverse, with_entries, last: Vec::new(), next: Vec::new() })
 }
 
 /// How many documents have entries in these ranges, `most` of them at most; `None` where only a look at each key tells.
@@ -103,6 +129,32 @@ pub(in crate::find) fn count<I: IndexView>(
     Ok(Some(count))
 }
 
+/// The entries that begin as the one does which has the least value of the first path, or the greatest; `None` where no document has a value.
+pub(in crate::find) fn end_of<I: IndexView>(end: IndexEnd<I>) -> Result<Option<Part<I>>> {
+    let IndexEnd { index, is_greatest } = end;
+    let (definition, limits) = (index.definition().clone(), index.limits());
+    let nothing = match seeded::is_on(Bug::ExtremeOfNothing) {
+        true => Bound::Unbounded,
+        false => Bound::Excluded(definition.beginning(&[None], limits)?),
+    };
+    let is_descending = definition.paths().next().is_some_and(|(_, descending)| descending);
+    let with_values = match is_descending {
+        true => between(Bound::Unbounded, nothing),
+        false => between(nothing, Bound::Unbounded),
+    };
+    let mut walk = index.clone().walk(with_values);
+    if is_greatest != is_descending {
+        walk.reverse();
+    }
+    let mut entry = Vec::new();
+    if !walk.next_into(&mut entry)? {
+        return Ok(None);
+    }
+    let len = definition.end_of(1, &entry, limits).map_err(broken)?.unwrap_or(limits.tuple);
+    let ranges = vec![KeyRange::bytes_prefix(&entry[..len])];
+    Ok(Some(Part { index, ranges, is_exact: true, covers: false, entries: 1, is_counted: false }))
+}
+
 /// The documents of a range of an index, in the order of sorts.
 pub(in crate::find) struct Entries<E> {
     walk: E,
@@ -110,6 +162,8 @@ pub(in crate::find) struct Entries<E> {
     limits: EntryLimits,
     components: usize,
     gathers: bool,
+    /// Whether the entries themselves are wanted.
+    with_entries: bool,
     wanted: KeysWanted,
     /// An entry that was met and not answered yet.
     ahead: Option<(Vec<u8>, Key)>,
@@ -143,38 +197,49 @@ impl<E: EntryWalk> Entries<E> {
         if reverse {
             walk.reverse();
         }
-        Entries { walk, definition, limits, components, gathers, wanted, ahead: None, alike: None, memory }
+        Entries {
+            walk,
+            definition,
+            limits,
+            components,
+            gathers,
+            with_entries: part.covers,
+            wanted,
+            ahead: None,
+            alike: None,
+            memory,
+        }
     }
 
-    /// The key of the next document. `walk` gives the documents of the same state.
+    /// An entry of the next document, no bytes where entries are not wanted, and its key. `walk` gives the documents of the same state.
     pub(in crate::find) fn next<W: Walk>(
         &mut self,
         walk: &W,
         order: &Order,
         watch: &mut Watch,
-    ) -> Result<Option<Key>> {
-        if let Some(key) = self.next_alike()? {
-            return Ok(Some(key));
+    ) -> Result<Option<(Vec<u8>, Key)>> {
+        if let Some(next) = self.next_alike()? {
+            return Ok(Some(next));
         }
         let Some((first, key)) = self.next_entry(watch)? else { return Ok(None) };
         let end = self.definition.end_of(self.components, &first, self.limits).map_err(broken)?;
         let end = end.or(seeded::is_on(Bug::CutTupleSorted).then_some(first.len().min(self.limits.tuple)));
         if end.is_some() && (!self.gathers || seeded::is_on(Bug::TiesAsIndexed)) {
-            return Ok(Some(key));
+            return Ok(Some((first, key)));
         }
         //= spec/query.md#q-10-1-plans
         //# What depends on the bytes of a long tuple (I-2.6) MUST be told by the documents.
         // Where the tuple is cut, the documents tell the order of all that begin so.
-        let beginning = &first[..end.unwrap_or(self.limits.tuple)];
-        let Some(second) = self.next_entry(watch)? else { return Ok(Some(key)) };
-        if !second.0.starts_with(beginning) {
+        let beginning = first[..end.unwrap_or(self.limits.tuple)].to_vec();
+        let Some(second) = self.next_entry(watch)? else { return Ok(Some((first, key))) };
+        if !second.0.starts_with(&beginning) {
             self.ahead = Some(second);
-            return Ok(Some(key));
+            return Ok(Some((first, key)));
         }
         let storage = &walk.db().core().shared.log.storage;
         let mut sorter = Sorter::new(u64::MAX, self.memory, storage).or_in_memory();
         let mut place = Vec::new();
-        let (mut key, mut next) = (key, Some(second));
+        let (mut entry, mut key, mut next) = (first, key, Some(second));
         loop {
             place.clear();
             match end {
@@ -184,13 +249,14 @@ impl<E: EntryWalk> Entries<E> {
                     order.place(key.as_ref(), document.raw(), &mut place)?;
                 }
             }
+            put_entry(if self.with_entries { &entry } else { &[] }, &mut place);
             sorter.push(&place)?;
             match next.take() {
-                Some((_, other)) => key = other,
+                Some(other) => (entry, key) = other,
                 None => break,
             }
             next = self.next_entry(watch)?;
-            if next.as_ref().is_some_and(|(entry, _)| !entry.starts_with(beginning)) {
+            if next.as_ref().is_some_and(|(entry, _)| !entry.starts_with(&beginning)) {
                 self.ahead = next.take();
             }
         }
@@ -198,11 +264,12 @@ impl<E: EntryWalk> Entries<E> {
         self.next_alike()
     }
 
-    fn next_alike(&mut self) -> Result<Option<Key>> {
+    fn next_alike(&mut self) -> Result<Option<(Vec<u8>, Key)>> {
         let Some(alike) = &mut self.alike else { return Ok(None) };
         let mut place = Vec::new();
         if alike.next(&mut place)? {
-            return Ok(key_of(&place));
+            let entry = take_entry(&mut place)?;
+            return Ok(key_of(&place).map(|key| (entry, key)));
         }
         self.alike = None;
         Ok(None)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::route::{InOrder, Part};
+use super::route::{ByEntries, InOrder, IndexEnd, Part};
 use crate::find::keys::KeysWanted;
 use crate::indexed::IndexStats;
 
@@ -27,6 +27,8 @@ use crate::indexed::IndexStats;
 pub struct QueryPlan {
     /// What is read.
     pub access: PlanAccess,
+    /// What the answers are made of.
+    pub reads: PlanReads,
     /// How the answers come into their order.
     pub order: PlanOrder,
     /// What a walk over the keys would go through; `None` where nothing was compared with it.
@@ -45,6 +47,20 @@ pub enum PlanAccess {
     Keys(u64),
     /// The documents of ranges of indexes: of one, or of several for the sides of an `||`.
     Indexes(Vec<PlanIndex>),
+}
+
+/// What answers are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlanReads {
+    /// Of documents.
+    Documents,
+    /// Of entries, which have all that is asked for.
+    Entries,
+    /// Of some entries of each value, behind which the next value is looked up.
+    Values,
+    /// Of the first entries of an index, or the last.
+    Ends,
 }
 
 /// How answers come into their order.
@@ -95,7 +111,7 @@ impl QueryPlan {
             KeysWanted::These(keys) => PlanAccess::Keys(keys.len() as u64),
             KeysWanted::Range(_) => PlanAccess::Scan,
         };
-        QueryPlan { access, order, keys, actual: None }
+        QueryPlan { access, reads: PlanReads::Documents, order, keys, actual: None }
     }
 
     pub(super) fn of_ranges<I: IndexStats>(
@@ -104,15 +120,40 @@ impl QueryPlan {
         indexes: &[I],
         keys: u64,
     ) -> Self {
+        let covers = order != PlanOrder::Sort && matches!(parts, [part] if part.covers);
         let parts = parts.iter().map(|part| told(part, &indexes[part.index])).collect();
-        QueryPlan { access: PlanAccess::Indexes(parts), order, keys: Some(keys), actual: None }
+        let access = PlanAccess::Indexes(parts);
+        QueryPlan { access, reads: reads(covers), order, keys: Some(keys), actual: None }
     }
 
     pub(super) fn of_order<I: IndexStats>(way: &InOrder<usize>, indexes: &[I], keys: u64) -> Self {
         let part = told(&way.part, &indexes[way.part.index]);
         let access = PlanAccess::Indexes(vec![part]);
-        QueryPlan { access, order: PlanOrder::Index, keys: Some(keys), actual: None }
+        let reads = reads(way.part.covers);
+        QueryPlan { access, reads, order: PlanOrder::Index, keys: Some(keys), actual: None }
     }
+
+    pub(super) fn of_entries<I: IndexStats>(way: &ByEntries<usize>, indexes: &[I]) -> Self {
+        let access = PlanAccess::Indexes(vec![told(&way.part, &indexes[way.part.index])]);
+        let reads = if way.is_loose { PlanReads::Values } else { PlanReads::Entries };
+        QueryPlan { access, reads, order: PlanOrder::Index, keys: None, actual: None }
+    }
+
+    pub(super) fn of_ends<I: IndexStats>(ends: &[IndexEnd<usize>], indexes: &[I]) -> Self {
+        let parts = ends.iter().map(|end| PlanIndex {
+            index: indexes[end.index].definition().name().to_owned(),
+            ranges: 1,
+            entries: 1,
+            is_counted: false,
+            is_exact: true,
+        });
+        let access = PlanAccess::Indexes(parts.collect());
+        QueryPlan { access, reads: PlanReads::Ends, order: PlanOrder::Any, keys: None, actual: None }
+    }
+}
+
+fn reads(covers: bool) -> PlanReads {
+    if covers { PlanReads::Entries } else { PlanReads::Documents }
 }
 
 fn told(part: &Part<usize>, index: &impl IndexStats) -> PlanIndex {
@@ -145,6 +186,12 @@ impl fmt::Display for QueryPlan {
                 }
             }
         }
+        f.write_str(match self.reads {
+            PlanReads::Documents => "",
+            PlanReads::Entries => "\nanswered from entries: they have all that is asked for",
+            PlanReads::Values => "\nanswered from entries: from one value to the next",
+            PlanReads::Ends => "\nanswered from entries: the first or the last",
+        })?;
         let order = match self.order {
             PlanOrder::Keys => "that of the keys",
             PlanOrder::Sort => "by a sort",

@@ -4,25 +4,35 @@
 //!
 //! | module | what it is |
 //! |---|---|
+//! | `asks` | what is asked of a plan |
 //! | `says` | what a filter says of single paths |
 //! | `bounded` | the ranges of an index that follow from it |
 //! | `order` | whether an index has the order of the sorts |
 //! | `choose` | the cheapest of the ways there are |
 //! | `route` | a way to the documents |
+//! | `groups` | whether the entries of an index tell groups and distinct values |
+//! | `cover` | documents made of entries |
 //! | `entries` | documents by the entries of an index |
 //! | `explain` | a plan as data and as text |
 
+mod asks;
 mod bounded;
 mod choose;
+mod cover;
 mod entries;
 mod explain;
+mod groups;
 mod order;
 mod route;
 mod says;
 
+pub(super) use asks::Asks;
+pub(super) use bounded::fan_out_of;
 pub(crate) use choose::ranges_of_filter;
-pub(super) use choose::{Asks, Chosen, choose};
-pub(super) use entries::{Entries, Gathered, count, gather, no_document};
-pub use explain::{PlanAccess, PlanActual, PlanIndex, PlanOrder, QueryPlan};
+pub(super) use choose::{Chosen, choose};
+pub(super) use cover::Cover;
+pub(super) use entries::{Entries, Gathered, count, end_of, gather, no_document};
+pub use explain::{PlanAccess, PlanActual, PlanIndex, PlanOrder, PlanReads, QueryPlan};
+pub(super) use groups::{AsksGroups, ChosenGroups, choose_groups};
 pub use route::Hint;
-pub(super) use route::{Part, Route};
+pub(super) use route::{ByEntries, GroupRoute, IndexEnd, Part, Route};

@@ -1,5 +1,7 @@
 //! A way to the documents of a query.
 
+use std::ops::Range;
+
 use crate::index::KeyRange;
 
 /// What a caller says about the way.
@@ -23,6 +25,36 @@ pub(in crate::find) enum Route<I> {
     Order(InOrder<I>),
 }
 
+/// A way to groups or distinct values.
+#[derive(Debug)]
+pub(in crate::find) enum GroupRoute<I> {
+    /// By the documents.
+    Documents(Route<I>),
+    /// By entries alone.
+    Entries(ByEntries<I>),
+    /// By the first or the last entries of an index, for each aggregate.
+    Ends(Vec<IndexEnd<I>>),
+}
+
+/// Groups as the entries of an index have them, one group after the other.
+#[derive(Debug, Clone)]
+pub(in crate::find) struct ByEntries<I> {
+    pub(in crate::find) part: Part<I>,
+    /// Which components tell groups apart. Those before have one place in all entries of the ranges.
+    pub(in crate::find) components: Range<usize>,
+    /// Which component each aggregate is of.
+    pub(in crate::find) aggregates: Vec<usize>,
+    /// Whether only the values are asked for, and not which documents give them.
+    pub(in crate::find) is_loose: bool,
+}
+
+/// Where an index has the least value of its first path, or the greatest.
+#[derive(Debug, Clone)]
+pub(in crate::find) struct IndexEnd<I> {
+    pub(in crate::find) index: I,
+    pub(in crate::find) is_greatest: bool,
+}
+
 /// Some ranges of one index.
 #[derive(Debug, Clone)]
 pub(in crate::find) struct Part<I> {
@@ -30,6 +62,8 @@ pub(in crate::find) struct Part<I> {
     pub(in crate::find) ranges: Vec<KeyRange>,
     /// Whether every document of these entries is an answer.
     pub(in crate::find) is_exact: bool,
+    /// Whether the entries have all that is asked of their documents.
+    pub(in crate::find) covers: bool,
     /// How many entries there are, or more than so many.
     pub(in crate::find) entries: u64,
     pub(in crate::find) is_counted: bool,
@@ -50,8 +84,8 @@ pub(in crate::find) struct InOrder<I> {
 
 impl<I> Part<I> {
     pub(super) fn map<T>(self, map: impl FnOnce(I) -> T) -> Part<T> {
-        let Part { index, ranges, is_exact, entries, is_counted } = self;
-        Part { index: map(index), ranges, is_exact, entries, is_counted }
+        let Part { index, ranges, is_exact, covers, entries, is_counted } = self;
+        Part { index: map(index), ranges, is_exact, covers, entries, is_counted }
     }
 }
 

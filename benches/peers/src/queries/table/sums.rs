@@ -1,0 +1,64 @@
+//! Counts, sums and ends of all documents or of a range.
+
+use super::MIDDLE;
+use crate::queries::questions::{
+    Came, NONE, Question, by_hand, came, count, few, find, one, only, value_of, whole,
+};
+
+pub static QUESTIONS: &[Question] = &[
+    one(
+        "C9: count",
+        |c, _| count(c.find(..)),
+        "SELECT COUNT(*) FROM bench",
+        |all, _| Came { count: 1, sum: all.len() as i64 },
+    ),
+    whole(
+        "A1: sum",
+        |c, _| Ok(only(&c.find(..).group_by(NONE).sum("$.value").run()?, "sum", "$.value")),
+        "SELECT SUM(doc ->> '$.value') FROM bench",
+        |all, _| Came { count: 1, sum: all.iter().map(|item| item.value).sum() },
+    ),
+    whole(
+        "A2: count of those that have a field",
+        |c, _| count(find(c, "@.value")),
+        "SELECT COUNT(doc ->> '$.value') FROM bench",
+        |all, _| Came { count: 1, sum: all.len() as i64 },
+    ),
+    few(
+        "A3: least",
+        |c, _| Ok(only(&c.find(..).group_by(NONE).min("$.value").run()?, "min", "$.value")),
+        "SELECT MIN(doc ->> '$.value') FROM bench",
+        |all, _| came(all.iter().map(|item| item.value).min().into_iter()),
+    ),
+    few(
+        "A4: greatest",
+        |c, _| Ok(only(&c.find(..).group_by(NONE).max("$.value").run()?, "max", "$.value")),
+        "SELECT MAX(doc ->> '$.value') FROM bench",
+        |all, _| came(all.iter().map(|item| item.value).max().into_iter()),
+    ),
+    whole(
+        "A5: count of a range",
+        |c, _| count(find(c, "between(@.value, 250000, 750000)")),
+        "SELECT COUNT(*) FROM bench WHERE doc ->> '$.value' BETWEEN 250000 AND 750000",
+        |all, _| Came {
+            count: 1,
+            sum: all.iter().filter(|item| MIDDLE.contains(&item.value)).count() as i64,
+        },
+    )
+    .beside(|c, _| {
+        let all = by_hand(c, |document| MIDDLE.contains(&value_of(document)))?;
+        Ok(Came { count: 1, sum: all.count as i64 })
+    }),
+    whole(
+        "A6: sum of a range",
+        |c, _| {
+            let range = find(c, "between(@.value, 250000, 750000)");
+            Ok(only(&range.group_by(NONE).sum("$.value").run()?, "sum", "$.value"))
+        },
+        "SELECT SUM(doc ->> '$.value') FROM bench WHERE doc ->> '$.value' BETWEEN 250000 AND 750000",
+        |all, _| {
+            let values = all.iter().map(|item| item.value);
+            Came { count: 1, sum: values.filter(|value| MIDDLE.contains(value)).sum() }
+        },
+    ),
+];

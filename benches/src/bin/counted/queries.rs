@@ -1,0 +1,53 @@
+//! Queries that look at each document: what they add to the look.
+
+use holotype::doc;
+
+use super::{LOADED, settled, sum_measured};
+
+/// The paths of queries. A call is one document that was looked at.
+pub(super) const PATHS: [super::Path; 4] =
+    [("query_found", found), ("query_count", count), ("query_sum", sum), ("query_groups", groups)];
+
+/// The documents that a filter admits, which is every second.
+fn found() -> u64 {
+    let (_db, documents) = settled();
+    let query = documents.find("@.id <= 2000");
+    let found = sum_measured([()], |()| query.clone().run().expect("undamaged").count() as u64);
+    assert_eq!(found, LOADED / 2);
+    LOADED
+}
+
+/// How many there are of these.
+fn count() -> u64 {
+    let (_db, documents) = settled();
+    let query = documents.find("@.id <= 2000");
+    let counted = sum_measured([()], |()| query.clone().count().expect("undamaged"));
+    assert_eq!(counted, LOADED / 2);
+    LOADED
+}
+
+/// The sum of a field.
+fn sum() -> u64 {
+    let (_db, documents) = settled();
+    let query = documents.find(..);
+    let sum = sum_measured([()], |()| {
+        let groups = query.clone().group_by(Vec::<&str>::new()).sum("$.id").run().expect("no overflow");
+        groups[0].get("sum").and_then(|sums| sums.get("$.id")).and_then(holotype::Value::as_i64).unwrap_or(0)
+            as u64
+    });
+    assert_eq!(sum, LOADED * (LOADED + 1) / 2);
+    LOADED
+}
+
+/// Groups of one value, counted.
+fn groups() -> u64 {
+    let (_db, documents) = settled();
+    let query = documents.find(..);
+    let groups = sum_measured([()], |()| {
+        let groups = query.clone().group_by(["$.name"]).run().expect("undamaged");
+        assert_eq!(groups, [doc! { "name": "benchmark user", "count": LOADED as i64 }]);
+        groups.len() as u64
+    });
+    assert_eq!(groups, 1);
+    LOADED
+}

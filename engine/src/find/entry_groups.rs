@@ -1,0 +1,368 @@
+//! Groups and distinct values as the entries of an index have them, without the documents.
+
+use std::ops::{Bound, Range};
+
+use super::aggregate::Aggregate;
+use super::grouping::{Group, Grouped, Grouping, Groups};
+use super::part;
+use super::plan::{ByEntries, PlanActual, fan_out_of, no_document};
+use super::view::Walk;
+use super::watch::Watch;
+use crate::document::{Key, Value, order_key};
+use crate::error::Result;
+use crate::index::KeyRange;
+use crate::indexed::{EntryWalk, IndexStats, IndexView, broken};
+use crate::query::GivenValue;
+use crate::secondary::{EntryLimits, IndexDefinition};
+use crate::seeded::{self, Bug};
+
+/// So many entries of a value are passed one after the other before the next value is looked up.
+const PASSED: usize = 16;
+
+/// The groups of the entries in ranges of an index, in the order of entries.
+pub(super) struct EntryGroups<W: Walk> {
+    walk: W,
+    index: W::Index,
+    definition: IndexDefinition,
+    limits: EntryLimits,
+    fans_out: bool,
+    components: Range<usize>,
+    /// The component of each aggregate.
+    aggregates: Vec<usize>,
+    is_loose: bool,
+    asked: Groups,
+    memory: usize,
+    watch: Watch,
+    /// The ranges that are left.
+    ranges: std::vec::IntoIter<KeyRange>,
+    /// The walk over the entries of a range, and where that ends.
+    entries: Option<(<W::Index as IndexView>::Entries, Bound<Key>)>,
+    /// The entry that was met last.
+    entry: Vec<u8>,
+    /// Whether that entry is in no group yet.
+    is_ahead: bool,
+    /// Groups of long tuples that begin with these bytes.
+    alike: Option<(Vec<u8>, Grouped)>,
+    /// Whether a group was answered.
+    is_begun: bool,
+}
+
+/// What a group has met that is not in its count and its aggregates.
+struct Met {
+    /// What all entries of the group begin with.
+    beginning: Vec<u8>,
+    /// The entry of the least key, and where its tuple ends.
+    least: (Vec<u8>, usize),
+    /// The component behind those of the group, in the last entry that had a value there.
+    next: Vec<u8>,
+}
+
+impl<W: Walk> std::fmt::Debug for EntryGroups<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EntryGroups").field("index", &self.definition.name()).finish_non_exhaustive()
+    }
+}
+
+impl<W: Walk> EntryGroups<W> {
+    pub(super) fn new(walk: W, by: ByEntries<W::Index>, asked: Groups, memory: usize, watch: Watch) -> Self {
+        let ByEntries { part, components, aggregates, is_loose } = by;
+        let (definition, limits) = (part.index.definition().clone(), part.index.limits());
+        EntryGroups {
+            walk,
+            index: part.index,
+            fans_out: fan_out_of(&definition).is_some(),
+            definition,
+            limits,
+            components,
+            aggregates,
+            is_loose,
+            asked,
+            memory,
+            watch,
+            ranges: part.ranges.into_iter(),
+            entries: None,
+            entry: Vec::new(),
+            is_ahead: false,
+            alike: None,
+            is_begun: false,
+        }
+    }
+
+    /// What was read, for so many answers.
+    pub(super) fn actual(&self, answers: u64) -> PlanActual {
+        self.watch.actual(answers)
+    }
+
+    /// Gives the walk back.
+    pub(super) fn into_walk(self) -> W {
+        self.walk
+    }
+
+    //= spec/query.md#q-10-3-answers-of-entries
+    //# Groups, distinct values and projections that entries answer MUST be those of the documents.
+    /// The next group.
+    pub(super) fn next(&mut self) -> Result<Option<Group>> {
+        loop {
+            if let Some(group) = self.next_alike()? {
+                self.is_begun = true;
+                return Ok(Some(group));
+            }
+            if !self.meets()? {
+                // The one group of all is there without documents, too.
+                let is_due = self.asked.by.is_empty() && !self.is_begun;
+                self.is_begun = true;
+                return Ok(is_due.then(|| Group::new(&self.asked, &[])));
+            }
+            match self.definition.end_of(self.components.end, &self.entry, self.limits).map_err(broken)? {
+                Some(end) => {
+                    self.is_begun = true;
+                    return self.group(end).map(Some);
+                }
+                None => self.begin_alike()?,
+            }
+        }
+    }
+
+    /// The group of the entries that begin as the one at hand does up to `end`.
+    fn group(&mut self, end: usize) -> Result<Group> {
+        let beginning = self.entry[..end].to_vec();
+        let mut group = Group::new(&self.asked, &[]);
+        let mut met = Met { beginning, least: (Vec::new(), 0), next: Vec::new() };
+        let first = self.tuple_at_hand()?;
+        let has_numbers = first[self.components.clone()].iter().flatten().any(has_number);
+        // Of one value, the entries of an index are in the order of keys where no path is behind it.
+        let first_tells = !has_numbers
+            || !self.fans_out && self.components.end == self.definition.paths().len()
+            || seeded::is_on(Bug::FirstEntryShown);
+        while self.meets()? && self.entry.starts_with(&met.beginning) {
+            if met.least.0.is_empty() || !first_tells {
+                self.keep_least(&mut met)?;
+            }
+            if self.is_loose && first_tells {
+                self.is_ahead = false;
+                self.pass(&met.beginning)?;
+                break;
+            }
+            self.add(&mut group, &mut met)?;
+            self.is_ahead = false;
+        }
+        self.show(&mut group, &met, has_numbers)?;
+        Ok(group)
+    }
+
+    /// Adds the entry at hand to its group.
+    fn add(&mut self, group: &mut Group, met: &mut Met) -> Result<()> {
+        if self.fans_out && !seeded::is_on(Bug::ItemsCounted) {
+            let tuple_len = self.tuple_len(&self.entry)?;
+            // The entries of one document come one behind the other where the index has no other path.
+            let (_, key_len) = order_key::decode_key(&self.entry[tuple_len..])?;
+            let one = &self.entry[..tuple_len + key_len];
+            if met.next == one {
+                return Ok(());
+            }
+            met.next = one.to_vec();
+        }
+        group.count += 1;
+        if self.aggregates.is_empty() {
+            return Ok(());
+        }
+        let tuple = self.tuple_at_hand()?;
+        let key = &self.entry[self.tuple_len(&self.entry)?..];
+        // Values that are counted once are those of the component behind the group's.
+        let count = (self.components.end + 1).min(tuple.len());
+        let end = self.definition.end_of(count, &self.entry, self.limits).map_err(broken)?;
+        let is_new = end.is_some_and(|end| met.next != self.entry[..end]);
+        if let Some(end) = end.filter(|_| is_new) {
+            met.next = self.entry[..end].to_vec();
+        }
+        for ((state, (kind, _)), at) in
+            group.states.iter_mut().zip(&self.asked.aggregates).zip(&self.aggregates)
+        {
+            match &tuple[*at] {
+                Some(_) if *kind == Aggregate::CountDistinct && is_new => state.count_place(),
+                Some(_) if *kind == Aggregate::CountDistinct && end.is_some() => {}
+                // Of values that are cut, each place is held.
+                Some(value) => _ = state.add(*kind, &GivenValue::of(value), key)?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    //= spec/query.md#q-9-1-shown-values
+    //# The value that is shown for a place MUST be the first that the document of the least key gives there.
+    /// Makes the group show what the document of the least key gives.
+    fn show(&mut self, group: &mut Group, met: &Met, has_numbers: bool) -> Result<()> {
+        let (entry, _) = &met.least;
+        let mut shown = Vec::new();
+        if self.fans_out && has_numbers && !seeded::is_on(Bug::FirstEntryShown) {
+            // Such a document may have several values at the place: it tells which comes first.
+            let place = self.place(&met.beginning)?;
+            let key = self.definition.key_of(entry, self.limits).map_err(broken)?;
+            let document = self.walk.document(key.as_ref())?.ok_or_else(no_document)?;
+            self.watch.scanned(true)?;
+            let mut first = None;
+            self.asked.by[0].give(Some(key.as_ref()), document.raw(), &mut |value| {
+                let mut other = Vec::new();
+                value.encode_order_key(&mut other);
+                if first.is_none() && other == place {
+                    let mut encoded = Vec::new();
+                    value.encode(&mut encoded)?;
+                    first = Some(encoded);
+                }
+                Ok(())
+            })?;
+            part::put_value(first.as_deref(), &mut shown);
+        } else {
+            for value in &self.tuple(entry)?[self.components.clone()] {
+                let mut encoded = Vec::new();
+                if let Some(value) = value {
+                    GivenValue::of(value).encode(&mut encoded)?;
+                }
+                part::put_value(value.is_some().then_some(&encoded), &mut shown);
+            }
+        }
+        group.shown = shown.into();
+        Ok(())
+    }
+
+    /// The order key of the one component of the group, whose entries begin so.
+    fn place(&self, beginning: &[u8]) -> Result<Vec<u8>> {
+        let start = self.definition.end_of(self.components.start, beginning, self.limits).map_err(broken)?;
+        let mut place = beginning[start.unwrap_or(0)..].to_vec();
+        if self.is_descending() {
+            place.iter_mut().for_each(|byte| *byte = !*byte);
+        }
+        Ok(place)
+    }
+
+    /// Whether the first component of the group is descending.
+    fn is_descending(&self) -> bool {
+        self.definition.paths().nth(self.components.start).is_some_and(|(_, descending)| descending)
+    }
+
+    /// Keeps the entry at hand if its key is less than that of the one that is kept.
+    fn keep_least(&self, met: &mut Met) -> Result<()> {
+        let tuple_len = self.tuple_len(&self.entry)?;
+        let (least, at) = &met.least;
+        if least.is_empty() || self.entry[tuple_len..] < least[*at..] {
+            met.least = (self.entry.clone(), tuple_len);
+        }
+        Ok(())
+    }
+
+    fn tuple_at_hand(&mut self) -> Result<Vec<Option<Value>>> {
+        let entry = std::mem::take(&mut self.entry);
+        let tuple = self.tuple(&entry);
+        self.entry = entry;
+        tuple
+    }
+
+    fn tuple_len(&self, entry: &[u8]) -> Result<usize> {
+        Ok(self.definition.outline(entry, self.limits).map_err(broken)?.tuple_len)
+    }
+
+    //= spec/query.md#q-10-1-plans
+    //# What depends on the bytes of a long tuple (I-2.6) MUST be told by the documents.
+    /// The tuple of an entry, which is the document's where it is long.
+    fn tuple(&mut self, entry: &[u8]) -> Result<Vec<Option<Value>>> {
+        let parsed = self.definition.parse(entry, self.limits).map_err(broken)?;
+        if let Some(tuple) = parsed.tuple {
+            return Ok(tuple);
+        }
+        if seeded::is_on(Bug::CutTupleAnswers) {
+            return Ok(vec![None; self.definition.paths().len()]);
+        }
+        let document = self.walk.document(parsed.key.as_ref())?.ok_or_else(no_document)?;
+        self.watch.scanned(true)?;
+        for tuple in self.definition.tuples(document.raw())? {
+            if self.definition.beginning(&tuple, self.limits)?.bytes == entry[..parsed.tuple_len] {
+                return Ok(tuple);
+            }
+        }
+        Err(broken("an entry that its document does not give"))
+    }
+
+    /// Groups the documents of all entries that begin as the long one at hand does, whose keys are in order.
+    fn begin_alike(&mut self) -> Result<()> {
+        let beginning = self.entry[..self.limits.tuple].to_vec();
+        let db = self.walk.db().clone();
+        let storage = &db.core().shared.log.storage;
+        let mut grouping = Grouping::new(self.asked.clone(), self.memory, storage, self.watch.clone());
+        while self.meets()? && self.entry.starts_with(&beginning) {
+            let key = self.definition.key_of(&self.entry, self.limits).map_err(broken)?;
+            let document = self.walk.document(key.as_ref())?.ok_or_else(no_document)?;
+            self.watch.scanned(true)?;
+            grouping.add(key.as_ref(), document.raw())?;
+            self.is_ahead = false;
+        }
+        self.alike = Some((beginning, grouping.finish()?));
+        Ok(())
+    }
+
+    fn next_alike(&mut self) -> Result<Option<Group>> {
+        let is_descending = self.is_descending();
+        let Some((beginning, groups)) = &mut self.alike else { return Ok(None) };
+        while let Some((mut place, group)) = groups.next_with_place()? {
+            if is_descending {
+                place.iter_mut().for_each(|byte| *byte = !*byte);
+            }
+            // Such documents give other values too, which have entries of their own.
+            if !self.fans_out || place.starts_with(beginning) {
+                return Ok(Some(group));
+            }
+        }
+        self.alike = None;
+        Ok(None)
+    }
+
+    /// Goes on to the first entry that does not begin so.
+    fn pass(&mut self, beginning: &[u8]) -> Result<()> {
+        for _ in 0..PASSED {
+            if !self.meets()? || !self.entry.starts_with(beginning) {
+                return Ok(());
+            }
+            self.is_ahead = false;
+        }
+        let Some((_, to)) = self.entries.take() else { return Ok(()) };
+        if let Bound::Excluded(next) = KeyRange::bytes_prefix(beginning).to {
+            self.begin(KeyRange { from: Bound::Included(next), to });
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, range: KeyRange) {
+        let to = range.to.clone();
+        self.entries = Some((self.index.clone().walk(range), to));
+    }
+
+    /// Leads to the next entry, unless the one at hand is in no group yet. Whether there is one.
+    fn meets(&mut self) -> Result<bool> {
+        while !self.is_ahead {
+            match &mut self.entries {
+                Some((entries, _)) => {
+                    self.is_ahead = entries.next_into(&mut self.entry)?;
+                    match self.is_ahead {
+                        true => self.watch.met_entry()?,
+                        false => self.entries = None,
+                    }
+                }
+                None => match self.ranges.next() {
+                    Some(range) => self.begin(range),
+                    None => return Ok(false),
+                },
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Whether there is a number in a value. Of one that has none, an order key tells all.
+fn has_number(value: &Value) -> bool {
+    match value {
+        Value::Int(_) | Value::Float(_) => true,
+        Value::Array(items) => items.iter().any(has_number),
+        Value::Object(fields) => fields.iter().any(|(_, field)| has_number(field)),
+        _ => false,
+    }
+}

@@ -1,0 +1,97 @@
+//! Documents made of entries: they have what a query asks of them, where an index has all of that.
+
+use super::asks::Asks;
+use super::bounded::fan_out_of;
+use crate::document::{Document, Text, Value};
+use crate::error::Result;
+use crate::indexed::{IndexStats, broken};
+use crate::query::{Segment, Selector};
+use crate::secondary::{EntryLimits, IndexDefinition};
+use crate::seeded::{self, Bug};
+
+/// What makes a document of an entry.
+#[derive(Debug)]
+pub(in crate::find) struct Cover {
+    definition: IndexDefinition,
+    limits: EntryLimits,
+    /// The names that lead to each component, which has a value of its own.
+    names: Vec<(usize, Vec<Text>)>,
+}
+
+/// Whether the entries of an index have all that a query asks of a document, its key apart: of paths of names, with one entry for each.
+pub(super) fn covers(index: &impl IndexStats, asks: &Asks<'_>) -> bool {
+    let Some(parts) = asks.parts else { return false };
+    let cover = Cover::of(index.definition(), index.limits());
+    let has = &mut |path: &[Segment]| cover.has(path);
+    fan_out_of(index.definition()).is_none()
+        && parts.iter().all(|path| path.reads_only(has))
+        && asks.filter.is_none_or(|filter| filter.reads_only(has))
+        && asks.sorts.iter().all(|sort| sort.expression.reads_only(has))
+}
+
+impl Cover {
+    pub(in crate::find) fn of(definition: &IndexDefinition, limits: EntryLimits) -> Self {
+        let all: Vec<_> = definition.paths().map(|(path, _)| names_of(path.segments())).collect();
+        let is_within = |names: &Vec<Text>, other: &Option<Vec<Text>>| {
+            other.as_ref().is_some_and(|other| other.len() < names.len() && names.starts_with(other))
+        };
+        let own = all.iter().enumerate().filter_map(|(at, names)| {
+            let names = names.as_ref().filter(|names| !all.iter().any(|other| is_within(names, other)))?;
+            Some((at, names.clone()))
+        });
+        Cover { definition: definition.clone(), limits, names: own.collect() }
+    }
+
+    /// Whether the entries have what a path leads to.
+    fn has(&self, path: &[Segment]) -> bool {
+        self.names.iter().any(|(_, names)| {
+            let front = path.get(..names.len()).and_then(names_of);
+            front.as_ref() == Some(names)
+        })
+    }
+
+    //= spec/query.md#q-10-1-plans
+    //# What depends on the bytes of a long tuple (I-2.6) MUST be told by the documents.
+    /// The encoded parts of the document that the entry has; `None` where its tuple is long.
+    pub(in crate::find) fn document(&self, entry: &[u8]) -> Result<Option<Vec<u8>>> {
+        let parsed = self.definition.parse(entry, self.limits).map_err(broken)?;
+        let mut tuple = match parsed.tuple {
+            Some(tuple) => tuple,
+            None if seeded::is_on(Bug::CutTupleAnswers) => vec![None; self.definition.paths().len()],
+            None => return Ok(None),
+        };
+        let mut document = Document::new();
+        for (at, names) in &self.names {
+            if let Some(value) = tuple[*at].take() {
+                put(&mut document, names, value);
+            }
+        }
+        Ok(Some(document.encode()))
+    }
+}
+
+/// The names of a path that has nothing else.
+fn names_of(path: &[Segment]) -> Option<Vec<Text>> {
+    path.iter()
+        .map(|segment| match segment.singular() {
+            Some(Selector::Name(name)) => Some(name.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Puts a value where the names lead to.
+fn put(document: &mut Document, names: &[Text], value: Value) {
+    match names {
+        [] => {}
+        [name] => _ = document.insert(name.clone(), value),
+        [name, rest @ ..] => {
+            if document.get(name).is_none() {
+                document.insert(name.clone(), Document::new());
+            }
+            if let Some(Value::Object(inner)) = document.get_mut(name) {
+                put(inner, rest, value);
+            }
+        }
+    }
+}

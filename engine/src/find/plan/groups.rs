@@ -1,0 +1,179 @@
+//! Which groups and distinct values the entries of an index tell.
+
+use std::ops::Range;
+
+use super::asks::Asks;
+use super::bounded::{Bounded, fan_out_of};
+use super::choose::{COUNTED_MAX, Chosen, Ways, choose, cost_of_keys, indexes_for};
+use super::explain::QueryPlan;
+use super::route::{ByEntries, GroupRoute, Hint, IndexEnd, Part};
+use super::says::conjuncts;
+use crate::error::{Error, Result};
+use crate::find::aggregate::Aggregate;
+use crate::find::keys::KeysWanted;
+use crate::find::view::Walk;
+use crate::indexed::IndexStats;
+use crate::query::Expression;
+use crate::secondary::IndexDefinition;
+use crate::seeded::{self, Bug};
+
+/// A document that is scanned is put into its groups by a look-up of each; entries come group by group.
+const GROUPED: u64 = 2;
+
+/// What is asked of the groups of a query.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::find) struct AsksGroups<'q> {
+    pub(in crate::find) by: &'q [Expression],
+    pub(in crate::find) aggregates: &'q [(Aggregate, Expression)],
+    /// Whether nothing but the values of the groups is asked for.
+    pub(in crate::find) is_distinct: bool,
+}
+
+/// A way to groups, and what is told of it.
+#[derive(Debug)]
+pub(in crate::find) struct ChosenGroups<I> {
+    pub(in crate::find) route: GroupRoute<I>,
+    pub(in crate::find) told: QueryPlan,
+}
+
+//= spec/query.md#q-10-3-answers-of-entries
+//# Groups, distinct values and projections that entries answer MUST be those of the documents.
+/// The way to the groups of all documents that the filter admits.
+///
+/// # Errors
+/// As [`choose`].
+pub(in crate::find) fn choose_groups<W: Walk>(
+    walk: &W,
+    asks: Asks<'_>,
+    groups: AsksGroups<'_>,
+) -> Result<ChosenGroups<W::Index>> {
+    let indexes = indexes_for(walk, asks.hint)?;
+    let is_of_all = matches!(asks.wanted, KeysWanted::Range(range) if range.is_all());
+    if asks.filter.is_none()
+        && is_of_all
+        && let Some(ends) = ends(&indexes, groups)
+    {
+        let told = QueryPlan::of_ends(&ends, &indexes);
+        let ends = ends
+            .into_iter()
+            .map(|IndexEnd { index, is_greatest }| IndexEnd { index: indexes[index].clone(), is_greatest });
+        return Ok(ChosenGroups { route: GroupRoute::Ends(ends.collect()), told });
+    }
+    let is_forced = matches!(asks.hint, Some(Hint::Index(_)));
+    let by_entries = match is_of_all && !indexes.is_empty() {
+        true => by_entries(walk, &indexes, &asks, groups, is_forced)?,
+        false => None,
+    };
+    let Some(way) = by_entries else {
+        let Chosen { route, told, .. } = choose(walk, asks)?;
+        return Ok(ChosenGroups { route: GroupRoute::Documents(route), told });
+    };
+    match choose(walk, asks) {
+        Ok(Chosen { route, told, cost }) if !is_forced && cost.saturating_mul(GROUPED) < way.part.entries => {
+            Ok(ChosenGroups { route: GroupRoute::Documents(route), told })
+        }
+        Ok(_) | Err(Error::IndexCannotServe { .. }) => Ok(told(way, &indexes)),
+        Err(error) => Err(error),
+    }
+}
+
+fn told<I: IndexStats + Clone>(way: ByEntries<usize>, indexes: &[I]) -> ChosenGroups<I> {
+    let told = QueryPlan::of_entries(&way, indexes);
+    let ByEntries { part, components, aggregates, is_loose } = way;
+    let part = part.map(|at| indexes[at].clone());
+    ChosenGroups { route: GroupRoute::Entries(ByEntries { part, components, aggregates, is_loose }), told }
+}
+
+/// For each aggregate an index that has its least or its greatest value at an end, if that is all that is asked for.
+fn ends(indexes: &[impl IndexStats], groups: AsksGroups<'_>) -> Option<Vec<IndexEnd<usize>>> {
+    if !groups.by.is_empty() || groups.aggregates.is_empty() {
+        return None;
+    }
+    let end = |(kind, of): &(Aggregate, Expression)| {
+        let is_greatest = match kind {
+            Aggregate::Min => false,
+            Aggregate::Max => true,
+            _ => return None,
+        };
+        let index = indexes.iter().position(|index| is_component(of, index.definition(), 0))?;
+        Some(IndexEnd { index, is_greatest })
+    };
+    groups.aggregates.iter().map(end).collect()
+}
+
+/// The fewest entries that have all that is asked for.
+fn by_entries<W: Walk>(
+    walk: &W,
+    indexes: &[W::Index],
+    asks: &Asks<'_>,
+    groups: AsksGroups<'_>,
+    is_forced: bool,
+) -> Result<Option<ByEntries<usize>>> {
+    let most_entries = if is_forced { COUNTED_MAX } else { cost_of_keys(walk, asks.wanted).1 * GROUPED };
+    let ways = Ways { indexes, covers: Vec::new(), most_entries };
+    let mut best: Option<ByEntries<usize>> = None;
+    for (at, index) in indexes.iter().enumerate() {
+        let definition = index.definition();
+        let all = match asks.filter {
+            Some(filter) => Bounded::by(conjuncts(filter.expr()), definition, index.limits())?,
+            None => vec![Bounded::without_filter(definition)],
+        };
+        for bounded in all {
+            let Some((components, aggregates)) = told_by(definition, &bounded, asks, groups) else {
+                continue;
+            };
+            let part: Part<usize> = ways.part(at, bounded, most_entries);
+            let is_better = best.as_ref().is_none_or(|best| part.entries < best.part.entries);
+            if is_better && (part.is_counted || is_forced) {
+                best = Some(ByEntries { part, components, aggregates, is_loose: groups.is_distinct });
+            }
+        }
+    }
+    Ok(best)
+}
+
+/// By which components the groups are told apart, and which component each aggregate is of. Where a document has several entries, these
+/// tell distinct values, and how many documents are in the groups by the one path of the index.
+fn told_by(
+    definition: &IndexDefinition,
+    bounded: &Bounded,
+    asks: &Asks<'_>,
+    groups: AsksGroups<'_>,
+) -> Option<(Range<usize>, Vec<usize>)> {
+    let AsksGroups { by, aggregates, is_distinct } = groups;
+    let paths = definition.paths().len();
+    if fan_out_of(definition).is_some() {
+        let tells = is_distinct || paths == 1 && aggregates.is_empty();
+        if !tells || asks.filter.is_some() || by.is_empty() {
+            return None;
+        }
+    }
+    let says_all = bounded.is_exact || seeded::is_on(Bug::EntriesUnfiltered);
+    // What has no entry has no value either.
+    if !says_all || !(bounded.has_all(definition) || is_distinct) {
+        return None;
+    }
+    let fixed = if bounded.ranges.len() == 1 { bounded.fixed } else { 0 };
+    let starts = if fixed == 0 { vec![0] } else { vec![0, fixed] };
+    starts.into_iter().find_map(|start| {
+        let end = start + by.len();
+        let is_by = end <= paths && by.iter().zip(start..).all(|(of, at)| is_component(of, definition, at));
+        // Groups come in the order of values, distinct values can be put into it.
+        let in_order = definition.paths().skip(start).take(by.len()).all(|(_, descending)| !descending);
+        if !is_by || !(in_order || is_distinct && by.len() == 1) {
+            return None;
+        }
+        let of = aggregates.iter().map(|(kind, of)| match kind {
+            // Equal values are counted once because they come one behind the other.
+            Aggregate::CountDistinct => is_component(of, definition, end).then_some(end),
+            _ => (0..paths).find(|at| is_component(of, definition, *at)),
+        });
+        Some((start..end, of.collect::<Option<Vec<_>>>()?))
+    })
+}
+
+/// Whether an expression gives what a component has.
+fn is_component(of: &Expression, definition: &IndexDefinition, at: usize) -> bool {
+    let path = definition.paths().nth(at);
+    path.is_some_and(|(path, _)| of.path() == Some(path.segments()))
+}
