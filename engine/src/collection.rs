@@ -87,7 +87,7 @@ impl Reads for Newest {
 
     #[inline]
     fn contains(&self, key: KeyRef<'_>) -> Result<bool> {
-        self.with_naming(|naming| Ok(self.db.core().shared.contains(naming, key)))
+        self.with_naming(|naming| self.db.core().shared.contains(naming, key))
     }
 
     fn len(&self) -> Result<u64> {

@@ -5,7 +5,7 @@
 
 use crate::document::KeyRef;
 use crate::format::{Geometry, LogAddress, Lsn};
-use crate::index::{Documents, Entry, PrimaryIndex};
+use crate::index::{Documents, Entry};
 use crate::seeded::{self, Bug};
 use crate::space::Accounts;
 
@@ -62,11 +62,12 @@ impl<'a> Fold<'a> {
     //= spec/recovery.md#r-9-6-accounts
     //# A writer MUST keep the accounts of P-1.5 through replay as if it placed the records itself: they go on
     //# from those of the table, and are those that it would have had without the crash.
-    /// Carries out what a record does. Whether the index had the version that it replaces.
+    /// Carries out what a record does. Whether the index had the version that it replaces, or does not tell (spec: ).
     #[inline]
     pub(crate) fn apply(&mut self, effect: Effect<'_>) -> bool {
         match effect {
             Effect::Document(OfDocument { documents, key, before, new }) => {
+                let is_unknown = !documents.is_all_read() && documents.is_unknown(key);
                 let had = set(documents, key, before, new.map(|(entry, _)| entry));
                 if let Some((entry, len)) = new {
                     self.place(documents.id, entry.address(), len);
@@ -77,7 +78,7 @@ impl<'a> Fold<'a> {
                 if let Some(entry) = before {
                     self.end(documents.id, self.geometry.split(entry.address()).0, 1);
                 }
-                return had == before;
+                return had == before || is_unknown;
             }
             Effect::Chunk(collection, at, len) => self.place(collection, at, len),
             Effect::EndChunks(collection, sequence, count) => self.end(collection, sequence, count),
@@ -147,8 +148,8 @@ impl Drop for Fold<'_> {
 /// The newest version of a document was at `before`, and is at `new` from now on. Returns where the index had it.
 fn set(documents: &Documents, key: KeyRef<'_>, before: Option<Entry>, new: Option<Entry>) -> Option<Entry> {
     let had = match new {
-        Some(entry) => documents.index.set(key, entry),
-        None => documents.index.remove(key),
+        Some(entry) => documents.set(key, entry),
+        None => documents.remove(key),
     };
     let len = documents.newest_len() + u64::from(new.is_some());
     // A record may name what is not there.

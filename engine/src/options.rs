@@ -56,6 +56,7 @@ pub struct Options {
     pub(crate) sector: u32,
     pub(crate) max_file_bytes: Option<u64>,
     pub(crate) checkpoint_bytes: u64,
+    pub(crate) verify_index: bool,
     pub(crate) seed: Option<u64>,
     pub(crate) check: Check,
 }
@@ -98,6 +99,7 @@ impl Options {
             sector: 512,
             max_file_bytes: None,
             checkpoint_bytes: 16 << 20,
+            verify_index: false,
             seed: None,
             check: Check::default(),
         }
@@ -192,6 +194,14 @@ impl Options {
     /// after a crash reads no more than that. 16 MiB by default.
     pub fn checkpoint_bytes(mut self, bytes: u64) -> Self {
         self.checkpoint_bytes = bytes;
+        self
+    }
+
+    /// Reads and verifies the whole index at opening. By default its parts are read when they are first needed, so that opening takes no
+    /// longer for a large store, and damage of a part is met by the calls that need it
+    /// ([`Corrupt`](crate::Error::Corrupt)); a damaged part that the older checkpoint and the log still tell of is made anew either way.
+    pub fn verify_index(mut self, whole: bool) -> Self {
+        self.verify_index = whole;
         self
     }
 

@@ -343,6 +343,16 @@ catalogue! {
     OwnEntryViolates,
     /// While an index is built, a change of a document that was gone through is not entered.
     BuildMissesWrites,
+    /// A key that replay deleted comes back with the leaf that has it.
+    DeletedComesBack,
+    /// A leaf that is read takes the place of what the log has put since.
+    LeafOverwrites,
+    /// What a damaged leaf had is taken from the other checkpoint alone, without the log since.
+    RebuiltWithoutLog,
+    /// After a leaf was found damaged, the checkpoint that it is of is named again.
+    DamagedLeafNamed,
+    /// A scan passes over what is unread.
+    UnreadPassedOver,
 }
 
 #[cfg(any(feature = "seeded", all(test, any(loom, shuttle))))]

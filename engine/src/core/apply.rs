@@ -121,14 +121,14 @@ impl Shared {
             match before {
                 None if is_there => {
                     self.suspect(target, entry);
-                    entries.index.set(key, Entry::new(at, false));
+                    entries.set(key, Entry::new(at, false));
                     entries.set_newest_len(entries.newest_len() + 1);
                 }
                 Some(before) if !is_there => {
                     if target.building.is_none() {
                         applying.retain(entries.id, key, before, Birth::At(before.address()), at);
                     }
-                    entries.index.remove(key);
+                    entries.remove(key);
                     entries.set_newest_len(entries.newest_len() - 1);
                 }
                 // A long tuple may be another one behind its cut.
@@ -147,11 +147,11 @@ impl Shared {
             let (entries, key) = (&target.entries, KeyRef::Bytes(entry));
             match before {
                 None if is_there => {
-                    entries.index.remove(key);
+                    entries.remove(key);
                     entries.set_newest_len(entries.newest_len() - 1);
                 }
                 Some(before) if !is_there => {
-                    entries.index.set(key, *before);
+                    entries.set(key, *before);
                     entries.set_newest_len(entries.newest_len() + 1);
                 }
                 _ => {}

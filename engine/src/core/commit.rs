@@ -1,8 +1,9 @@
 //! A commit: one at a time, each step saying what has become true.
 
+use crate::document::KeyRef;
 use crate::error::{Error, Result};
 use crate::format::Lsn;
-use crate::log::Mark;
+use crate::log::{EntryChange, Mark};
 use crate::options::Durability;
 use crate::seeded::{self, Bug};
 
@@ -82,6 +83,7 @@ impl Writer {
         assert!(!self.txn.batch.is_empty(), "a commit changes something");
         self.shared.find_superseded_chunks(&mut self.txn.batch)?;
         self.txn.batch.entries.settle();
+        self.ready_entries()?;
         if durability == Durability::Written && seeded::is_on(Bug::HandedOverBeforePlaced) {
             self.write_out()?;
         }
@@ -131,6 +133,15 @@ impl Writer {
     //= spec/semantics.md#s-6-3-written
     //# When a call with class `Written` has returned with success, its commit and every commit before it MUST
     //# survive the end of the process.
+    /// Sees to it that the indexes tell of every entry that the commit changes: applying it reads nothing, and cannot fail.
+    fn ready_entries(&self) -> Result<()> {
+        let entries = &self.txn.batch.entries;
+        (0..entries.settled_len()).try_for_each(|number| {
+            let EntryChange { target, entry, .. } = entries.settled(number);
+            self.shared.ready(&target.entries, KeyRef::Bytes(entry))
+        })
+    }
+
     /// Hands everything placed to the operating system, the commit `lsn` among it, which is not applied yet. Where there is no
     /// room, it and the pending commits in front of it are taken back.
     fn hand_down(&mut self, mark: &Mark, lsn: Lsn) -> Result<()> {

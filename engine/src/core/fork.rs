@@ -42,6 +42,7 @@ impl Core {
             visibility: Arc::new(self.shared.visibility.fork(&mut copy_of)),
             feeds: Feeds::default(),
             options: self.shared.options.clone(),
+            opening: self.shared.opening.fork(),
         });
         let writer = writer.map(|writer| Mutex::new(writer.fork(Arc::clone(&shared))));
         Core { shared, writer, space_at_opening: self.space_at_opening }
@@ -98,6 +99,7 @@ impl Core {
     /// Where in the file the record of the newest version of a document stands.
     pub(crate) fn record_offset(&self, collection: &str, key: &Key) -> Option<u64> {
         let naming = self.shared.naming(collection).ok()?;
+        self.shared.ready(&naming.documents, key.as_ref()).ok()?;
         let entry = naming.documents.index.get(key.as_ref())?;
         self.shared.log.segments.file_offset(entry.address())
     }

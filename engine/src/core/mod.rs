@@ -10,6 +10,7 @@
 mod ahead;
 mod apply;
 mod commit;
+mod demand;
 mod feed;
 mod feeds;
 #[cfg(feature = "testing")]

@@ -7,12 +7,13 @@ use crate::format::{Lineage, LogAddress, Lsn};
 use crate::index::State;
 use crate::log::{Appender, Log};
 use crate::options::Options;
-use crate::recovery::{self, Opened, OtherSlot, Plan, Recovered};
+use crate::recovery::{self, Extent, Opened, OtherSlot, Plan, Recovered};
 use crate::seeded::{self, Bug};
 use crate::storage::{FailStop, Storage};
 use crate::sync::{Arc, Mutex, RwLock};
 use crate::txn::Visibility;
 
+use super::demand::Opening;
 use super::feeds::Feeds;
 use super::{Core, Shared, Writer};
 
@@ -71,7 +72,9 @@ impl Core {
             storage.write_all_at(SLOT_OFFSETS[mended.slot()], &mended.encode())?;
         }
         let segments = SegmentTable::new(slot.geometry);
-        let plan = Plan { read_unit: options.check.read_unit, page_shift: options.check.page_shift };
+        let extent = if options.verify_index { Extent::Whole } else { Extent::Root };
+        let (read_unit, page_shift) = (options.check.read_unit, options.check.page_shift);
+        let plan = Plan { read_unit, page_shift, extent };
         let mut recovered = recovery::recover(&storage, &slot, &segments, plan)?;
         // spec. What is answered from now on must not be lost by a crash to come.
         let synced = if seeded::is_on(Bug::RecoveryNotSynced) { Ok(()) } else { storage.sync() };
@@ -84,6 +87,10 @@ impl Core {
         }
         let (changed, last_id) = (std::mem::take(&mut recovered.replay.changed), recovered.replay.last_id);
         let core = assemble(storage, segments, slot, recovered, options)?;
+        if seeded::is_on(Bug::IdsFromLiveDocuments) {
+            core.shared.read_everything()?;
+            core.shared.namings().iter().for_each(|naming| naming.documents.forget_deleted_ids());
+        }
         core.shared.catch_up(&changed, last_id)?;
         if other != OtherSlot::Valid && !options.read_only && !seeded::is_on(Bug::InvalidSlotNotMended) {
             // spec. A slot that is not valid is written at once.
@@ -102,12 +109,10 @@ pub(crate) fn assemble(
     options: &Options,
 ) -> Result<Core> {
     let Recovered { end, highest_incarnation, replay, free, checkpoints, .. } = recovered;
-    if seeded::is_on(Bug::IdsFromLiveDocuments) {
-        replay.catalog.current().for_each(|naming| naming.documents.forget_deleted_ids());
-    }
     for naming in replay.catalog.current() {
         naming.documents.set_len(naming.documents.newest_len(), LogAddress(0));
     }
+    let opening = Opening::new(slot.clone(), end.lsn, checkpoints.sound_position());
     let geometry = slot.geometry;
     let address = geometry.address(end.segment.sequence, end.offset);
     let cache_bytes = options.cache_bytes.unwrap_or_else(crate::storage::default_cache_bytes);
@@ -124,6 +129,7 @@ pub(crate) fn assemble(
         visibility: Arc::new(Visibility::new(visible)),
         feeds: Feeds::default(),
         options: options.clone(),
+        opening,
     });
     let writer = Writer::new(Arc::clone(&shared), appender, found, slot, highest_incarnation, file_len);
     let space_at_opening = writer.space();

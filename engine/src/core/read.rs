@@ -84,6 +84,7 @@ impl Shared {
     /// The visible document of `key`.
     pub(crate) fn get(&self, naming: &Naming, key: KeyRef<'_>) -> Result<Option<Located>> {
         let documents = &naming.documents;
+        self.ready(documents, key)?;
         let look = || Ok(self.visibility.see(documents.id, key, || documents.index.get(key)));
         self.read(documents, key, look)
     }
@@ -137,6 +138,7 @@ impl Shared {
         documents: &Documents,
         key: KeyRef<'_>,
     ) -> Result<Option<Entry>> {
+        self.ready(documents, key)?;
         loop {
             let take_backs = self.visibility.take_backs();
             let newest = documents.index.get(key);
@@ -191,9 +193,10 @@ impl Shared {
     //# `get` MUST answer the document of the key, equal to the one that was put, or that there is none;
     //# `contains` MUST answer whether there is one.
     /// Whether `key` has a visible document; from the index alone.
-    pub(crate) fn contains(&self, naming: &Naming, key: KeyRef<'_>) -> bool {
+    pub(crate) fn contains(&self, naming: &Naming, key: KeyRef<'_>) -> Result<bool> {
         let documents = &naming.documents;
-        self.visibility.see(documents.id, key, || documents.index.get(key)).is_some()
+        self.ready(documents, key)?;
+        Ok(self.visibility.see(documents.id, key, || documents.index.get(key)).is_some())
     }
 
     //= spec/semantics.md#s-5-2-count

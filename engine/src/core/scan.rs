@@ -2,7 +2,7 @@
 
 use crate::document::KeyRef;
 use crate::error::{Error, Result};
-use crate::index::{Documents, Entries, Entry, Item, KeyRange, Naming, PrimaryIndex, State};
+use crate::index::{Documents, Entries, Entry, Item, KeyRange, Naming, State};
 use crate::sync::{Arc, read};
 use crate::txn::Registered;
 
@@ -166,7 +166,7 @@ impl Shared {
         let take_backs = self.visibility.take_backs();
         let page_len = cursor.walk.page_len();
         let mut seen = cursor.walk.emptied_page();
-        documents.index.page(range, reverse, page_len, &mut seen);
+        self.page(documents, range, reverse, page_len, &mut seen)?;
         let covered = cursor.walk.cover(range, &seen);
         self.keep_those_in(state, documents, &mut seen)?;
         let mut retained = Vec::new();

@@ -7,6 +7,7 @@ use crate::options::Options;
 use crate::sync::{Arc, RwLock, read};
 use crate::txn::Visibility;
 
+use super::demand::Opening;
 use super::feeds::Feeds;
 
 /// The part of the store that every thread may use at any time. No lock in it is held across I/O.
@@ -17,6 +18,7 @@ pub(crate) struct Shared {
     pub(crate) visibility: Arc<Visibility>,
     pub(super) feeds: Feeds,
     pub(crate) options: Options,
+    pub(super) opening: Opening,
 }
 
 impl Shared {

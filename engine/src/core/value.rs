@@ -2,7 +2,6 @@
 
 use crate::error::{Error, Result};
 use crate::format::{LogAddress, Lsn};
-use crate::index::PrimaryIndex;
 use crate::sync::{Arc, Mutex, MutexGuard, lock, try_lock};
 
 use super::maintenance::Space;
@@ -83,7 +82,7 @@ impl Core {
             lsn: visible.lsn.0,
             durable_lsn: durable_lsn.0,
             superblock_generation: generation,
-            index_bytes: namings.iter().map(|naming| naming.documents.index.memory_bytes() as u64).sum(),
+            index_bytes: namings.iter().map(|naming| naming.documents.memory_bytes() as u64).sum(),
             cache_bytes: shared.log.cache.bytes() as u64,
             cache_misses: shared.log.cache.misses(),
             pending_commits: shared.visibility.pending() as u64,

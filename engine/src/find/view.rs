@@ -40,7 +40,7 @@ pub trait Walk: Sized {
     fn index(&self, name: &str) -> Result<Self::Index>;
 
     /// How many keys of a range the newest state has, `most` of them at most.
-    fn count_up_to(&self, range: &KeyRange, most: u64) -> u64;
+    fn count_up_to(&self, range: &KeyRange, most: u64) -> Result<u64>;
 
     /// How many documents the collection has in the state of the walk.
     fn len(&self) -> Result<u64>;
@@ -117,8 +117,8 @@ impl Walk for Scan {
         self.index_in_its_state(name)
     }
 
-    fn count_up_to(&self, range: &KeyRange, most: u64) -> u64 {
-        count_up_to(self.documents(), range, most)
+    fn count_up_to(&self, range: &KeyRange, most: u64) -> Result<u64> {
+        count_up_to(&self.db().core().shared, self.documents(), range, most)
     }
 
     fn db(&self) -> &Db {
@@ -161,8 +161,8 @@ impl<'tx> Walk for TxScan<'tx> {
         self.index_in_its_state(name)
     }
 
-    fn count_up_to(&self, range: &KeyRange, most: u64) -> u64 {
-        count_up_to(self.documents(), range, most)
+    fn count_up_to(&self, range: &KeyRange, most: u64) -> Result<u64> {
+        count_up_to(&self.store().core().shared, self.documents(), range, most)
     }
 
     fn db(&self) -> &Db {

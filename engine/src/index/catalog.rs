@@ -70,7 +70,6 @@ impl Catalog {
     }
 
     /// The documents of every naming, and the entries of every index.
-    #[cfg(feature = "testing")]
     pub(crate) fn documents(&self) -> impl Iterator<Item = &Arc<Documents>> {
         let entries = self.indexings.iter().map(|indexing| indexing.entries());
         self.namings.iter().map(|naming| &naming.documents).chain(entries)

@@ -9,17 +9,21 @@ use std::ops::Bound;
 use crate::document::{Document, Key, KeyRef};
 use crate::error::Corruption;
 use crate::format::LogAddress;
+use crate::format::checkpoint::Branch;
 use crate::format::definition::StoredDefinition;
 use crate::sync::race::{Race, weakened};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Mutex, OnceLock, Ordering, RwLock, lock, read, write};
 
-use super::{Entries, Entry, KeyRange, MixedIndex, PrimaryIndex};
+use super::unread::Unread;
+use super::{Contents, Entries, Entry, KeyRange, MixedIndex, Origin, PrimaryIndex, Wanted};
 
 /// The documents of one collection id.
 #[derive(Debug)]
 pub(crate) struct Documents {
     pub(crate) id: u32,
     pub(crate) index: MixedIndex,
+    /// What a checkpoint has, and nobody has asked for yet.
+    unread: Unread,
     /// Live documents in the visible state, and the end of the commit since which there are so many. Both change under the lock of
     /// visibility, the second one first: who sees a count sees a commit no older than the one that it comes from.
     len: AtomicU64,
@@ -44,6 +48,7 @@ impl Documents {
         Documents {
             id,
             index: MixedIndex::new(page_shift),
+            unread: Unread::default(),
             len: AtomicU64::new(0),
             len_since: AtomicU64::new(0),
             newest_len: AtomicU64::new(0),
@@ -85,8 +90,59 @@ impl Documents {
         (targets.is_empty() || last < u32::MAX).then_some(last)
     }
 
+    /// A checkpoint has `count` entries here, in these directory pages, which are read when they are asked for. Called before there are readers.
+    pub(crate) fn begin_unread(&self, origin: Origin, pages: Vec<(Key, Branch)>, count: u64) {
+        self.index.ints.expect(count);
+        self.unread.begin(origin, pages);
+    }
+
+    /// Whether the index has everything. Asked before a look into it.
+    #[inline]
+    pub(crate) fn is_all_read(&self) -> bool {
+        self.unread.is_empty()
+    }
+
+    /// What is to be read before the index tells of `key`, if anything.
+    pub(crate) fn unread_of(&self, key: KeyRef<'_>) -> Option<Wanted> {
+        if self.index.get(key).is_some() { None } else { self.unread.of(key) }
+    }
+
+    /// What is to be read first before the index tells of `range`, if anything.
+    pub(crate) fn unread_in(&self, range: &KeyRange, reverse: bool) -> Option<Wanted> {
+        self.unread.first_in(range, reverse)
+    }
+
+    pub(crate) fn take_in(&self, wanted: &Wanted, contents: Contents) {
+        self.unread.take_in(&self.index, wanted, contents);
+    }
+
+    /// Puts `entry` in the place of what the index has, and returns that; what an unread leaf has counts no longer. Only the writer calls it.
+    pub(crate) fn set(&self, key: KeyRef<'_>, entry: Entry) -> Option<Entry> {
+        let _held = self.unread.hold();
+        self.index.set(key, entry)
+    }
+
+    /// Takes `key` out, as [`set`](Self::set) puts it.
+    pub(crate) fn remove(&self, key: KeyRef<'_>) -> Option<Entry> {
+        let mut held = self.unread.hold();
+        if let Some(held) = &mut held {
+            held.delete(key);
+        }
+        self.index.remove(key)
+    }
+
+    /// Whether the index does not tell what `key` has: a leaf that is unread may.
+    pub(crate) fn is_unknown(&self, key: KeyRef<'_>) -> bool {
+        self.index.get(key).is_none() && self.unread.hold().is_some_and(|held| held.may_have(key))
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.index.memory_bytes() + self.unread.memory_bytes()
+    }
+
     /// Takes over the entries of an index that was built, which has none then.
     pub(crate) fn take_entries(&self, built: &Documents) {
+        self.unread.clear();
         self.index.take_rest(&built.index);
         self.set_newest_len(built.newest_len());
         built.set_newest_len(0);
@@ -187,6 +243,7 @@ impl Documents {
         Documents {
             id: self.id,
             index: self.index.fork(),
+            unread: self.unread.fork(),
             len: AtomicU64::new(self.len()),
             len_since: AtomicU64::new(self.len_since.load(Ordering::Relaxed)),
             newest_len: AtomicU64::new(self.newest_len()),

@@ -11,8 +11,8 @@ use crate::sync::{Arc, Ordering, write};
 
 use super::documents::since_ever;
 use super::held::{Held, entry};
-use super::mixed::{DIRECTORY_SLACK, MixedIndex, map_node_len};
-use super::paged::PagedInts;
+use super::mixed::{MixedIndex, map_node_len};
+use super::paged::{DIRECTORY_SLACK, PagedInts};
 use super::rest::RestBuilder;
 
 /// A collection of fewer pages is filled at once: keeping leaves would cost it more than it spares.

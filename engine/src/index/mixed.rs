@@ -3,16 +3,18 @@
 //! A key is in the pages if its page exists, else in the map. Pages come into being where keys are dense, and then take
 //! their keys out of the map; they never go away.
 
+use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use crate::document::{Key, KeyRef};
+use crate::seeded::{self, Bug};
 use crate::sync::race::{self, Race, weakened};
 use crate::sync::{AtomicU64, Ordering, RwLock, read, write};
 
 use super::paged::PagedInts;
 use super::rest::Rest;
 use super::tree::KEYS_MAX;
-use super::{Entries, Entry, KeyRange, PrimaryIndex};
+use super::{Entries, Entry, Item, KeyRange, PrimaryIndex};
 
 #[derive(Debug)]
 pub(crate) struct MixedIndex {
@@ -21,9 +23,6 @@ pub(crate) struct MixedIndex {
     /// How many keys `rest` has. Stored under its lock, and read without, so that nobody asks an empty map.
     pub(super) rest_len: AtomicU64,
 }
-
-/// The page directory stays within this many times the pages that exist, so that a far key cannot blow it up.
-pub(super) const DIRECTORY_SLACK: u64 = 4;
 
 /// Keys in a node of the map where pages hold `1 << page_shift`: small beside small pages, which are for checks.
 pub(super) fn map_node_len(page_shift: u32) -> usize {
@@ -51,17 +50,22 @@ impl MixedIndex {
     fn grow_pages(&self, key: i64) {
         let Some(number) = self.ints.page_of(key) else { return };
         let page_len = self.ints.page_len();
-        if number >= DIRECTORY_SLACK * (self.ints.count() + 1) {
+        if number >= self.ints.far() {
             return;
         }
-        let first = (number * page_len) as i64;
+        let (first, last) = self.ints.ends_of(number);
         let continues = number > 0 && key == first && self.ints.filled(number - 1) * 2 >= page_len;
         let asked = (key as u64 + 1).is_multiple_of((page_len / 16).max(1));
-        let last = first + (page_len - 1) as i64;
         let dense = || read(&self.rest).count_ints(first, last) as u64 * 4 >= page_len;
         if !(continues || asked && dense()) {
             return;
         }
+        self.create_page(number);
+    }
+
+    /// Makes the page `number`, which is not there, of what the map has for it.
+    fn create_page(&self, number: u64) {
+        let (first, last) = self.ints.ends_of(number);
         let moved = read(&self.rest).ints(first, last);
         if race::is_on(Race::MapGivenUpFirst) {
             self.give_up(&moved);
@@ -74,6 +78,62 @@ impl MixedIndex {
             }
         });
         self.give_up(&moved);
+    }
+
+    /// Puts in the entries of a leaf, which are in order, where there are none for their keys and these are not among `deleted`. Nobody else
+    /// changes the index meanwhile.
+    pub(super) fn merge(&self, entries: &Entries, deleted: &BTreeSet<Key>) {
+        let is_new = |key: KeyRef<'_>| deleted.is_empty() || !deleted.contains(&key.to_key());
+        let is_free = |there: bool| !there || seeded::is_on(Bug::LeafOverwrites);
+        let in_map = |items: &[Item<Entry>]| {
+            self.change_rest(|rest| {
+                for item in items {
+                    let key = entries.key(item);
+                    if is_new(key) && is_free(rest.get(key).is_some()) {
+                        rest.insert(key, item.value);
+                    }
+                }
+            });
+        };
+        let mut items = entries.items();
+        while let Some(number) = items.first().and_then(Item::int).map(|int| self.ints.page_of(int)) {
+            let is_of_page =
+                |item: &Item<Entry>| item.int().is_some_and(|int| self.ints.page_of(int) == number);
+            let (ints, rest) = items.split_at(items.partition_point(is_of_page));
+            items = rest;
+            let Some(number) = number.filter(|number| self.has_page_for(*number, ints)) else {
+                in_map(ints);
+                continue;
+            };
+            let page = self.ints.page(number).expect("just made sure of");
+            let (first, _) = self.ints.ends_of(number);
+            for (int, entry) in ints.iter().filter_map(|item| Some((item.int()?, item.value))) {
+                let slot = &page[(int - first) as usize];
+                if is_new(KeyRef::Int(int)) && is_free(slot.load(Ordering::Relaxed) != 0) {
+                    slot.store(entry.bits(), Ordering::Release);
+                }
+            }
+        }
+        if !items.is_empty() {
+            in_map(items);
+        }
+    }
+
+    /// Whether there is a page `number` for these ints of it, which are in order: it is made if they are dense enough and not too few.
+    fn has_page_for(&self, number: u64, ints: &[Item<Entry>]) -> bool {
+        if self.ints.page(number).is_some() {
+            return true;
+        }
+        let [Some(first), Some(last)] = [ints.first(), ints.last()].map(|item| item.and_then(Item::int))
+        else {
+            return false;
+        };
+        let count = ints.len() as u64;
+        let is_dense = count * 4 > last.abs_diff(first) && count * 16 >= self.ints.page_len();
+        if is_dense && number < self.ints.far() {
+            self.create_page(number);
+        }
+        self.ints.page(number).is_some()
     }
 
     /// Takes out of the map what a page has.

@@ -21,6 +21,7 @@ mod rest;
 #[cfg(test)]
 mod thresholds;
 mod tree;
+mod unread;
 
 pub(crate) use catalog::{Catalog, check_name};
 pub(crate) use documents::{Building, Documents, Target, since_ever};
@@ -32,3 +33,4 @@ pub(crate) use naming::{Indexing, Naming};
 pub(crate) use page::{Entries, Item, Page};
 pub(crate) use primary::PrimaryIndex;
 pub(crate) use range::KeyRange;
+pub(crate) use unread::{Contents, Origin, Wanted};

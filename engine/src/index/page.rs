@@ -176,7 +176,7 @@ impl<E> Page<E> {
         self.items.drain(range);
     }
 
-    pub(super) fn truncate(&mut self, len: usize) {
+    pub(crate) fn truncate(&mut self, len: usize) {
         self.items.truncate(len);
     }
 

@@ -14,6 +14,9 @@ use super::{Entries, Entry};
 type Page = Box<[AtomicU64]>;
 type Level = Box<[OnceLock<Page>]>;
 
+/// The page directory stays within this many times the pages that exist, so that a far key cannot blow it up.
+pub(super) const DIRECTORY_SLACK: u64 = 4;
+
 /// Pages 0 .. 2^LEVELS - 1 can be held; the density rule of the owner keeps far below that.
 const LEVELS: usize = 40;
 
@@ -26,6 +29,8 @@ pub(crate) struct PagedInts {
     end: AtomicU64,
     /// How many pages exist.
     count: AtomicU64,
+    /// How many keys are still to come, at most: pages for them may stand as far out as these would make them.
+    expected: AtomicU64,
     /// What pages that exist and were not asked for yet are to be filled with.
     held: RwLock<BTreeMap<u64, Vec<Held>>>,
     /// How many of them there are, so that nobody who misses looks for them where there are none.
@@ -64,6 +69,7 @@ impl PagedInts {
             levels: std::array::from_fn(|_| OnceLock::new()),
             end: AtomicU64::new(0),
             count: AtomicU64::new(0),
+            expected: AtomicU64::new(0),
             held: RwLock::default(),
             held_count: AtomicU64::new(0),
         }
@@ -83,12 +89,29 @@ impl PagedInts {
         u64::try_from(key).ok().map(|key| key >> self.shift)
     }
 
+    /// The first key of a page, and the last.
+    pub(super) fn ends_of(&self, number: u64) -> (i64, i64) {
+        let first = (number << self.shift) as i64;
+        (first, first + (self.page_len() - 1) as i64)
+    }
+
     pub(crate) fn end(&self) -> u64 {
         self.end.load(Ordering::Acquire)
     }
 
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
+    }
+
+    /// So many keys are to come. Called before there are readers.
+    pub(crate) fn expect(&self, count: u64) {
+        self.expected.store(count, Ordering::Relaxed);
+    }
+
+    /// Pages of this number and above are too far out for the pages that exist, or that are to come.
+    pub(super) fn far(&self) -> u64 {
+        let expected = self.expected.load(Ordering::Relaxed) >> self.shift;
+        DIRECTORY_SLACK * (self.count().max(expected) + 1)
     }
 
     pub(crate) fn page(&self, number: u64) -> Option<&[AtomicU64]> {
@@ -246,6 +269,7 @@ impl PagedInts {
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn fork(&self) -> Self {
         let copy = PagedInts::new(self.shift);
+        copy.expect(self.expected.load(Ordering::Relaxed));
         let held = read(&self.held);
         for number in 0..self.end() {
             // A page that is there may be held still for a moment, as it was before it was written to.

@@ -1,6 +1,6 @@
 //! What an index takes.
 
-use crate::index::{Indexing, PrimaryIndex};
+use crate::index::Indexing;
 use crate::secondary::IndexDefinition;
 
 /// What an index takes.
@@ -20,7 +20,7 @@ impl IndexInfo {
         IndexInfo {
             definition: index.definition.definition.clone(),
             entries: index.entries().newest_len(),
-            memory_bytes: index.entries().index.memory_bytes() as u64,
+            memory_bytes: index.entries().memory_bytes() as u64,
         }
     }
 }

@@ -1,11 +1,11 @@
 //! What a read through an index asks of a collection, a snapshot or a transaction.
 
-use crate::core::{Cursor, WriteTxnEntries};
+use crate::core::{Cursor, Shared, WriteTxnEntries};
 use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::{Key, KeyRef};
 use crate::error::Result;
-use crate::index::{Documents, Entries, Indexing, KeyRange, Naming, PrimaryIndex, Target};
+use crate::index::{Documents, Entries, Indexing, KeyRange, Naming, Target};
 use crate::secondary::{EntryLimits, IndexDefinition};
 use crate::sync::Arc;
 use crate::transaction::WriteTransaction;
@@ -28,7 +28,7 @@ pub trait IndexStats {
 
     /// How many entries of a range the newest state has, about: a state that is older, or has changes of its own, may have others. Counts
     /// no more than `most`.
-    fn count_up_to(&self, range: &KeyRange, most: u64) -> u64;
+    fn count_up_to(&self, range: &KeyRange, most: u64) -> Result<u64>;
 }
 
 /// A walk over a range of entries, in one state.
@@ -80,8 +80,8 @@ impl IndexStats for Indexed {
         self.db.core().shared.entry_limits()
     }
 
-    fn count_up_to(&self, range: &KeyRange, most: u64) -> u64 {
-        count_up_to(self.index.entries(), range, most)
+    fn count_up_to(&self, range: &KeyRange, most: u64) -> Result<u64> {
+        count_up_to(&self.db.core().shared, self.index.entries(), range, most)
     }
 }
 
@@ -140,8 +140,8 @@ impl<'tx> IndexStats for TxIndexed<'tx> {
         self.tx.store().core().shared.entry_limits()
     }
 
-    fn count_up_to(&self, range: &KeyRange, most: u64) -> u64 {
-        count_up_to(&self.target.entries, range, most)
+    fn count_up_to(&self, range: &KeyRange, most: u64) -> Result<u64> {
+        count_up_to(&self.tx.store().core().shared, &self.target.entries, range, most)
     }
 }
 
@@ -185,15 +185,20 @@ const AT_ONCE_FIRST: usize = 4;
 const AT_ONCE_MAX: usize = 256;
 
 /// How many keys of a range there are after the newest commit, `most` of them at most.
-pub(crate) fn count_up_to(documents: &Documents, range: &KeyRange, most: u64) -> u64 {
+pub(crate) fn count_up_to(
+    shared: &Shared,
+    documents: &Documents,
+    range: &KeyRange,
+    most: u64,
+) -> Result<u64> {
     if range.is_all() {
-        return documents.newest_len().min(most);
+        return Ok(documents.newest_len().min(most));
     }
     let (mut range, mut count, mut limit) = (range.clone(), 0, AT_ONCE_FIRST);
     let mut page = Entries::default();
     while count < most && !range.is_empty() {
         page.clear();
-        documents.index.page(&range, false, limit, &mut page);
+        shared.page(documents, &range, false, limit, &mut page)?;
         count += page.len() as u64;
         match page.last_key() {
             Some(last) if page.len() == limit => range = range.beyond(&last.to_key(), false),
@@ -201,7 +206,7 @@ pub(crate) fn count_up_to(documents: &Documents, range: &KeyRange, most: u64) ->
         }
         limit = AT_ONCE_MAX;
     }
-    count.min(most)
+    Ok(count.min(most))
 }
 
 /// The key of an entry as it stands in its index.

@@ -10,7 +10,7 @@ use crate::format::record::{self, PEEK_LEN, peek_len};
 use crate::format::superblock::{CheckpointRef, Superblock};
 use crate::format::{Geometry, LogAddress, Lsn};
 use crate::index::{Documents, Entries, Entry, KeyRange, PrimaryIndex};
-use crate::recovery::{self, Followed, Plan};
+use crate::recovery::{self, Extent, Followed, Plan};
 use crate::space::Account;
 use crate::storage::FailStop;
 use crate::sync::Arc;
@@ -102,7 +102,7 @@ pub(super) struct KnownLog {
 }
 
 /// Recovery is asked twice: for its verdict, and for the state as far as the log goes.
-const PLAN: Plan = Plan { read_unit: 256 << 10, page_shift: 12 };
+const PLAN: Plan = Plan { read_unit: 256 << 10, page_shift: 12, extent: Extent::Whole };
 
 impl Known {
     pub(super) fn find(storage: &FailStop, root: &Root) -> Result<Known> {

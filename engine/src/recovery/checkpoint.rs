@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::cache::Segment;
 use crate::error::{Clause, Corruption, Error, Result};
-use crate::format::checkpoint::{Checkpoint, IndexEntry, IndexSource, Limits, TableEntry, TreeOf, Trees};
+use crate::format::checkpoint::{
+    Checkpoint, IndexEntry, IndexSource, Limits, TableEntry, TreeOf, TreePlace, Trees,
+};
 use crate::format::superblock::CheckpointRef;
 use crate::format::superblock::Superblock;
-use crate::index::{Catalog, Documents, EntryLoader, Loader, Target};
+use crate::index::{Catalog, Documents, EntryLoader, Loader, Origin, Target};
 use crate::log::LogEnd;
 use crate::secondary::EntryLimits;
 use crate::seeded::{self, Bug};
@@ -74,6 +76,16 @@ impl NamedCheckpoints {
         self.named[position].as_ref()
     }
 
+    /// Which of them the state in memory comes from: 0 for the newest, 1 for the one before; none where it comes from the log alone.
+    pub(crate) fn sound_position(&self) -> Option<usize> {
+        self.sound
+    }
+
+    /// The newest was read, and something of it could not be read later: the one before was, or else the log alone.
+    pub(crate) fn fall_back(&mut self) {
+        self.sound = self.sound.map(|_| 1).filter(|before| self.named[*before].is_some());
+    }
+
     /// Both, as far as there are two.
     pub(crate) fn named(&self) -> impl Iterator<Item = &HeldCheckpoint> {
         self.named.iter().flatten()
@@ -111,9 +123,9 @@ impl NamedCheckpoints {
 }
 
 /// The file, for who reads index records.
-pub(super) struct File<'a> {
-    pub(super) storage: &'a FailStop,
-    pub(super) len: u64,
+pub(crate) struct File<'a> {
+    pub(crate) storage: &'a FailStop,
+    pub(crate) len: u64,
 }
 
 impl IndexSource for File<'_> {
@@ -154,21 +166,31 @@ pub(crate) fn verify_checkpoint(
     reference: &CheckpointRef,
     page_shift: u32,
 ) -> Result<()> {
-    load(storage, slot, storage.len()?, reference, page_shift).map(|_| ())
+    load(storage, slot, storage.len()?, reference, (page_shift, Extent::Whole)).map(|_| ())
 }
 
-/// Reads a checkpoint whole.
+/// How much of a checkpoint is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All of it.
+    Whole,
+    /// The root. The rest is read when it is asked for (spec: ).
+    Root,
+}
+
+/// Reads a checkpoint.
 pub(super) fn load(
     storage: &FailStop,
     slot: &Superblock,
     file_len: u64,
     reference: &CheckpointRef,
-    page_shift: u32,
+    (page_shift, extent): (u32, Extent),
 ) -> Result<Loaded> {
     let file = File { storage, len: file_len };
     let mut checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
     let root_at = reference.root.at(slot.geometry);
     let held = held(slot, reference, checkpoint.places());
+    let place = (extent == Extent::Root).then(|| checkpoint.tree_place());
     let (root, trees) = checkpoint.parts();
     let (accounts, table) = load_table(slot, &root.table);
     let last = table.last().expect("a root was checked when it was read");
@@ -185,14 +207,20 @@ pub(super) fn load(
         let documents = Arc::new(documents);
         documents.set_largest_id((collection.next - 1) as i64);
         documents.set_newest_len(collection.count);
-        let mut loader = Loader::new(&documents.index, collection.count);
-        trees.read(TreeOf::from(collection), limits, &mut loader)?;
-        loader.finish();
+        let tree = TreeOf::from(collection);
+        if let Some(place) = place.clone() {
+            let origin = Origin { place, id: tree.id, next: tree.next, limits, definition: None };
+            documents.begin_unread(origin, trees.pages(tree)?, tree.count);
+        } else {
+            let mut loader = Loader::new(&documents.index, collection.count);
+            trees.read(tree, limits, &mut loader)?;
+            loader.finish();
+        }
         let loaded = catalog.load(collection.name.clone(), documents);
         loaded.ok_or_else(|| damaged(root_at, "F-8.5", "two collections of one name or id"))?;
     }
     for index in &root.indexes {
-        load_index(slot, trees, &mut catalog, index, (limits, page_shift), root_at)?;
+        load_index(slot, (trees, place.as_ref()), &mut catalog, index, (limits, page_shift), root_at)?;
     }
     if !seeded::is_on(Bug::CollectionIdsFromTheCatalog) {
         catalog.set_last_id(root.last);
@@ -224,7 +252,7 @@ fn load_table(slot: &Superblock, entries: &[TableEntry]) -> (Accounts, Vec<Arc<S
 //# number of entries than `count`.
 fn load_index<S: IndexSource>(
     slot: &Superblock,
-    trees: &mut Trees<'_, S>,
+    (trees, place): (&mut Trees<'_, S>, Option<&TreePlace>),
     catalog: &mut Catalog,
     index: &IndexEntry,
     (limits, page_shift): (Limits, u32),
@@ -233,11 +261,18 @@ fn load_index<S: IndexSource>(
     let entries = Documents::new(index.id, page_shift).with_kept(index.kept.clone());
     entries.set_newest_len(index.count);
     entries.set_unmade(index.anew);
-    let longest = slot.geometry.checkpoint_entry_len_max();
-    let loader = Loader::new(&entries.index, index.count);
-    let mut loader = EntryLoader::new(loader, &index.definition.definition, EntryLimits::new(longest));
-    trees.read(TreeOf::from(index), limits, &mut loader)?;
-    loader.finish().map_err(|what| damaged(root_at, "F-8.10", what))?;
+    let entry_limits = EntryLimits::new(slot.geometry.checkpoint_entry_len_max());
+    let tree = TreeOf::from(index);
+    if let Some(place) = place.cloned() {
+        let definition = Some((Arc::clone(&index.definition), entry_limits));
+        let origin = Origin { place, id: tree.id, next: tree.next, limits, definition };
+        entries.begin_unread(origin, trees.pages(tree)?, tree.count);
+    } else {
+        let loader = Loader::new(&entries.index, index.count);
+        let mut loader = EntryLoader::new(loader, &index.definition.definition, entry_limits);
+        trees.read(tree, limits, &mut loader)?;
+        loader.finish().map_err(|what| damaged(root_at, "F-8.10", what))?;
+    }
     let target =
         Target { definition: Arc::clone(&index.definition), entries: Arc::new(entries), building: None };
     catalog

@@ -3,15 +3,16 @@
 use std::collections::BTreeSet;
 
 use crate::cache::SegmentTable;
-use crate::error::Result;
+use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::Lsn;
 use crate::format::checkpoint::{CatalogEntry, Checkpoint, Root, root_of as checkpoint_root};
 use crate::format::index_record::Reference;
 use crate::format::superblock::{CheckpointRef, Superblock};
+use crate::seeded::{self, Bug};
 use crate::space::FreeSegments;
 use crate::storage::FailStop;
 
-use super::checkpoint::{self, File};
+use super::checkpoint::{self, Extent, File};
 use super::claims;
 use super::recover::{Plan, Recovered};
 use super::replay::Replay;
@@ -37,7 +38,7 @@ pub(crate) fn follow(
     plan: Plan,
 ) -> Result<Followed> {
     let file_len = storage.len()?;
-    let mut start = Start::find(storage, slot, file_len, segments, plan.page_shift)?;
+    let mut start = Start::find(storage, slot, file_len, segments, (plan.page_shift, plan.extent))?;
     let mut scan = Scan::begin(storage, slot, file_len, plan.read_unit, &start)?;
     let mut replay = Replay::new(&mut start, plan.page_shift);
     let mut commits = 0;
@@ -55,6 +56,45 @@ pub(crate) fn follow(
     let checkpoints = start.checkpoints;
     let recovered = Recovered { end, highest_incarnation, replay, free, checkpoints, commits };
     Ok(Followed { recovered, claim: found.highest.max(slot.durable_lsn), end_at })
+}
+
+/// The state of the commit at `lsn`, to which opening came by the checkpoint that the slot names in `position`: by the way that does not lead
+/// through that (spec: ). For reading only.
+pub(crate) fn recover_instead(
+    storage: &FailStop,
+    slot: &Superblock,
+    segments: &SegmentTable,
+    plan: Plan,
+    (position, lsn): (usize, Lsn),
+) -> Result<Recovered> {
+    let mut start = Start::instead_of(position, storage, slot, segments, plan.page_shift)?;
+    let mut scan = Scan::begin(storage, slot, storage.len()?, plan.read_unit, &start)?;
+    let mut replay = Replay::new(&mut start, plan.page_shift);
+    let mut commits = 0;
+    // What comes behind may be in the making.
+    while scan.lsn() < lsn && !seeded::is_on(Bug::RebuiltWithoutLog) {
+        let commit = scan.next()?.ok_or_else(|| broken_off(&scan, lsn))?;
+        scan.note_segments(&commit, segments);
+        replay.apply(&scan, &commit, segments)?;
+        scan.accept(&commit);
+        commits += 1;
+    }
+    let highest_incarnation = scan.highest_incarnation();
+    let end = scan.into_end_to_read();
+    let free = FreeSegments::around(&BTreeSet::new());
+    let checkpoints = start.checkpoints;
+    Ok(Recovered { end, highest_incarnation, replay, free, checkpoints, commits })
+}
+
+fn broken_off(scan: &Scan<'_>, lsn: Lsn) -> Error {
+    Corruption {
+        at: scan.file_offset(),
+        clause: Clause("R-5.7"),
+        what: "the log since the checkpoint before breaks off",
+        expected: lsn.0,
+        found: scan.lsn().0,
+    }
+    .into()
 }
 
 /// The collections that a checkpoint names, where that much of it can be read.
@@ -84,7 +124,7 @@ pub(crate) fn segments_of(
 pub(crate) fn is_readable(storage: &FailStop, slot: &Superblock, reference: &CheckpointRef) -> bool {
     const PAGE_SHIFT: u32 = 12;
     let len = storage.len();
-    len.and_then(|len| checkpoint::load(storage, slot, len, reference, PAGE_SHIFT)).is_ok()
+    len.and_then(|len| checkpoint::load(storage, slot, len, reference, (PAGE_SHIFT, Extent::Whole))).is_ok()
 }
 
 /// What the root of the checkpoint at `lsn` says that a record may be the last part of.

@@ -11,7 +11,7 @@ use crate::seeded::{self, Bug};
 use crate::space::{Accounts, FreeSegments};
 use crate::storage::FailStop;
 
-use super::checkpoint::NamedCheckpoints;
+use super::checkpoint::{Extent, NamedCheckpoints};
 use super::claims::{self, Claims};
 use super::decide::{Decision, Evidence, Follows, Length, decide};
 use super::replay::Replay;
@@ -40,6 +40,8 @@ pub(crate) struct Plan {
     pub(crate) read_unit: usize,
     /// The pages of integer keys hold two to the power of this.
     pub(crate) page_shift: u32,
+    /// How much of the checkpoint that it begins with is read.
+    pub(crate) extent: Extent,
 }
 
 //= spec/media.md#m-2-6-levels
@@ -77,7 +79,7 @@ pub(crate) fn recover(
         }
         .into());
     }
-    let mut start = Start::find(storage, slot, file_len, segments, plan.page_shift)?;
+    let mut start = Start::find(storage, slot, file_len, segments, (plan.page_shift, plan.extent))?;
     let mut scan = Scan::begin(storage, slot, file_len, plan.read_unit, &start)?;
     let mut replay = Replay::new(&mut start, plan.page_shift);
     let mut commits = 0;

@@ -1,7 +1,7 @@
 //! Where recovery begins: at a checkpoint, or at the creation of the store (spec: ).
 
 use crate::cache::{Segment, SegmentTable};
-use crate::error::{Error, Result};
+use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::Lsn;
 use crate::format::superblock::Superblock;
 use crate::index::Catalog;
@@ -9,7 +9,7 @@ use crate::space::Accounts;
 use crate::storage::FailStop;
 use crate::sync::Arc;
 
-use super::checkpoint::{self, Loaded, NamedCheckpoints};
+use super::checkpoint::{self, Extent, Loaded, NamedCheckpoints};
 
 /// The state in which replay begins.
 #[derive(Debug)]
@@ -42,12 +42,12 @@ impl Start {
         slot: &Superblock,
         file_len: u64,
         segments: &SegmentTable,
-        page_shift: u32,
+        read: (u32, Extent),
     ) -> Result<Start> {
         let mut fault = None;
         for (position, reference) in slot.checkpoints.iter().enumerate() {
             let Some(reference) = reference else { break };
-            match checkpoint::load(storage, slot, file_len, reference, page_shift) {
+            match checkpoint::load(storage, slot, file_len, reference, read) {
                 Ok(loaded) => return Ok(Start::at(storage, slot, file_len, segments, position, loaded)),
                 // spec. Whatever keeps it from being read, the one before is as good.
                 Err(error @ (Error::Corrupt(_) | Error::Io { .. })) => {
@@ -60,6 +60,33 @@ impl Start {
             // Both are named, and neither can be read: the log before them may be gone.
             Some(error) if slot.checkpoints[1].is_some() => Err(error),
             _ => Ok(Start::at_creation(storage, slot, file_len, segments)),
+        }
+    }
+
+    /// What takes the place of the checkpoint that the slot names in this position, if something of it cannot be read: the one before, or the
+    /// creation of the store where the slot names no other.
+    pub(super) fn instead_of(
+        position: usize,
+        storage: &FailStop,
+        slot: &Superblock,
+        segments: &SegmentTable,
+        page_shift: u32,
+    ) -> Result<Start> {
+        let file_len = storage.len()?;
+        match (position, &slot.checkpoints[1]) {
+            (0, Some(before)) => {
+                let loaded = checkpoint::load(storage, slot, file_len, before, (page_shift, Extent::Whole))?;
+                Ok(Start::at(storage, slot, file_len, segments, 1, loaded))
+            }
+            (0, None) => Ok(Start::at_creation(storage, slot, file_len, segments)),
+            _ => Err(Corruption {
+                at: slot.checkpoints[0].map_or(0, |newest| newest.root.at(slot.geometry)),
+                clause: Clause("R-5.7"),
+                what: "neither checkpoint can be read",
+                expected: 0,
+                found: 0,
+            }
+            .into()),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::format::superblock::Superblock;
 use crate::index::{Documents, Entries, Entry, KeyRange, PrimaryIndex};
 use crate::log::LogEnd;
 use crate::options::Options;
-use crate::recovery::{self, Followed, Plan};
+use crate::recovery::{self, Extent, Followed, Plan};
 
 use super::source::Source;
 
@@ -54,7 +54,11 @@ impl Base {
     fn follow(source: &Source, slot: &Superblock) -> Result<Base> {
         let options = Options::new().read_only(true);
         let segments = SegmentTable::new(slot.geometry);
-        let plan = Plan { read_unit: options.check.read_unit, page_shift: options.check.page_shift };
+        let plan = Plan {
+            read_unit: options.check.read_unit,
+            page_shift: options.check.page_shift,
+            extent: Extent::Whole,
+        };
         let followed = recovery::follow(&source.storage, slot, &segments, plan)?;
         let Followed { recovered, claim, end_at } = followed;
         let end = recovered.end.clone();

@@ -29,7 +29,7 @@ const PROBE_READ_LEN: usize = 64 << 10;
 /// A storage that stops writing for good after the first failure that leaves its state unknown.
 #[derive(Debug)]
 pub(crate) struct FailStop {
-    inner: Box<dyn Storage>,
+    inner: Arc<dyn Storage>,
     poisoned: AtomicBool,
     /// The failure that came first.
     cause: Mutex<Option<String>>,
@@ -60,6 +60,15 @@ pub(crate) struct Counters {
 
 impl FailStop {
     pub(crate) fn new(inner: Box<dyn Storage>) -> Self {
+        Self::over(inner.into())
+    }
+
+    /// Another way to the same storage, for reading: nothing is written through it.
+    pub(crate) fn to_read(&self) -> Self {
+        Self::over(Arc::clone(&self.inner))
+    }
+
+    fn over(inner: Arc<dyn Storage>) -> Self {
         FailStop {
             inner,
             poisoned: AtomicBool::new(false),
@@ -74,7 +83,7 @@ impl FailStop {
     pub(crate) fn fork(&self, inner: Box<dyn Storage>) -> Self {
         let counters = self.counters();
         FailStop {
-            inner,
+            inner: inner.into(),
             poisoned: AtomicBool::new(self.is_poisoned()),
             cause: Mutex::new(lock(&self.cause).clone()),
             one_sync: Mutex::new(()),

@@ -95,7 +95,7 @@ fn every(txn: &mut WriteTxn, name: &str, filter: &Filter, action: &Action<'_>) -
 /// The ranges of indexes to go by, where that costs less than going through all documents.
 fn ranges(txn: &WriteTxn, documents: &Documents, filter: &Filter) -> Result<Option<Vec<(Target, KeyRange)>>> {
     let Some(targets) = documents.targets() else { return Ok(None) };
-    ranges_of_filter(filter, &targets, txn.entry_limits(), txn.len(documents)?)
+    ranges_of_filter(txn.shared(), filter, &targets, txn.len(documents)?)
 }
 
 /// The keys of all documents that have entries in the ranges, in order and each once.

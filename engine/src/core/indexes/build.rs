@@ -179,7 +179,7 @@ impl UnderWay {
 
     fn step(&mut self, shared: &Shared, list: &mut EntryList) -> Result<IndexStep> {
         let mut page = Entries::default();
-        self.naming.documents.index.page(&self.rest, false, DOCUMENTS_AT_ONCE, &mut page);
+        shared.page(&self.naming.documents, &self.rest, false, DOCUMENTS_AT_ONCE, &mut page)?;
         let mut bytes = 0;
         let mut last = None;
         // Nobody writes meanwhile: where these are the last ones, that was all, however many come behind them later.
@@ -240,7 +240,7 @@ impl UnderWay {
         let limits = shared.entry_limits();
         let mut violations = Vec::new();
         for tuple in self.building.take_suspects() {
-            let entries = indexed(&self.target.entries, &tuple);
+            let entries = indexed(shared, &self.target.entries, &tuple)?;
             let parsed = entries.iter().map(|entry| definition.parse(entry, limits));
             let parsed: Vec<_> = parsed.collect::<Result<_, _>>().map_err(|what| self.target.broken(what))?;
             let found = match parsed.first() {
@@ -274,6 +274,7 @@ impl UnderWay {
         let definition = &self.target.definition.definition;
         let mut known = Vec::new();
         for key in keys {
+            shared.ready(&self.naming.documents, key.as_ref())?;
             let Some(entry) = self.naming.documents.index.get(key.as_ref()) else { continue };
             let located = shared.locate(self.naming.documents.id, key.as_ref(), entry)?;
             for tuple in definition.tuples(RawDocument::from_verified(located.body()))? {
@@ -295,7 +296,7 @@ impl UnderWay {
 impl Shared {
     /// Puts an entry into an index that nobody sees yet.
     pub(super) fn enter(&self, entries: &Documents, entry: &[u8]) {
-        let before = entries.index.set(KeyRef::Bytes(entry), since_ever());
+        let before = entries.set(KeyRef::Bytes(entry), since_ever());
         if before.is_none() {
             entries.set_newest_len(entries.newest_len() + 1);
         }

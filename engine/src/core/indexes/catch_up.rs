@@ -64,7 +64,9 @@ impl Shared {
                 match difference {
                     Difference::There(entry) => self.enter(index.entries(), entry),
                     Difference::Here(entry) => {
-                        if index.entries().index.remove(KeyRef::Bytes(entry)).is_some() {
+                        let (entries, key) = (index.entries(), KeyRef::Bytes(entry));
+                        let is_unknown = entries.is_unknown(key);
+                        if entries.remove(key).is_some() || is_unknown {
                             index.entries().set_newest_len(index.entries().newest_len() - 1);
                         }
                     }
@@ -98,7 +100,11 @@ impl Shared {
         let (mut range, mut page) = (KeyRange::all(), Entries::default());
         let mut list = EntryList::default();
         loop {
-            documents.index.page(&range, false, AT_ONCE, &mut page);
+            if let Err(error) = self.page(documents, &range, false, AT_ONCE, &mut page) {
+                let Error::Corrupt(damage) = error else { return Err(error) };
+                index.entries().set_damage(damage);
+                return Ok(());
+            }
             for (key, entry) in page.iter() {
                 list.clear();
                 match self.entries_at(index, documents, key, Some(*entry), &mut list) {

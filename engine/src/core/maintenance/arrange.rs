@@ -8,11 +8,12 @@ use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
 use crate::format::LogAddress;
 use crate::format::record::Kind;
-use crate::index::{Documents, Entries, Entry, KeyRange, PrimaryIndex};
+use crate::index::{Documents, Entries, Entry, KeyRange};
 use crate::sync::{Arc, read};
 
 use super::super::Core;
 use super::super::room::documents;
+use super::super::shared::Shared;
 use super::super::space_budget::Share;
 use super::super::work::{Arrangement, Begun};
 use super::super::writer::Writer;
@@ -92,7 +93,7 @@ impl Core {
         let collections: Vec<_> =
             read(&self.shared.catalog).current().map(|naming| Arc::clone(&naming.documents)).collect();
         for documents in collections {
-            if let Some(in_order) = in_order_up_to(&documents, slack) {
+            if let Some(in_order) = in_order_up_to(&self.shared, &documents, slack)? {
                 // An arrangement that ended early is gone on with; of several collections in the one that is gone through first.
                 begun.left.push(documents.id);
                 begun.behind = in_order;
@@ -114,7 +115,7 @@ impl Core {
         let all = KeyRange::all();
         let range = begun.behind.take().map_or(all.clone(), |key| all.beyond(&key, false));
         let mut page = Entries::default();
-        naming.documents.index.page(&range, false, ENTRIES_AT_ONCE, &mut page);
+        self.shared.page(&naming.documents, &range, false, ENTRIES_AT_ONCE, &mut page)?;
         let (mut candidates, mut bytes, mut gone) = (Vec::new(), 0, 0);
         for (key, entry) in page.iter() {
             gone += 1;
@@ -195,14 +196,14 @@ impl Writer {
 }
 
 /// None where few documents stand before the one with the key before theirs; else the key up to which few do, if there is one.
-fn in_order_up_to(documents: &Documents, slack: u64) -> Option<Option<Key>> {
+fn in_order_up_to(shared: &Shared, documents: &Documents, slack: u64) -> Result<Option<Option<Key>>> {
     let (mut range, mut last, mut before, mut seen) = (Some(KeyRange::all()), LogAddress(0), 0, 0);
     let (mut page, mut in_order) = (Entries::default(), None);
     let len = documents.newest_len().max(1);
     let are_few = |before: u64, seen: u64| before <= seen / OUT_OF_ORDER_SHARE + slack * seen / len;
     while let Some(rest) = range.take() {
         page.clear();
-        documents.index.page(&rest, false, ENTRIES_AT_ONCE, &mut page);
+        shared.page(documents, &rest, false, ENTRIES_AT_ONCE, &mut page)?;
         let mut last_in_order = None;
         for (key, entry) in page.iter() {
             before += u64::from(entry.address() < last);
@@ -216,5 +217,5 @@ fn in_order_up_to(documents: &Documents, slack: u64) -> Option<Option<Key>> {
         let more = page.last_key().filter(|_| page.len() == ENTRIES_AT_ONCE).map(KeyRef::to_key);
         range = more.map(|last| rest.beyond(&last, false));
     }
-    (!are_few(before, seen)).then_some(in_order)
+    Ok((!are_few(before, seen)).then_some(in_order))
 }

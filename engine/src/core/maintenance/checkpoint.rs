@@ -208,7 +208,8 @@ impl Core {
             table,
             kept,
         };
-        let sealed = writer.finish(&mut &*self, root).and_then(|written| {
+        let everything = self.shared.read_everything();
+        let sealed = everything.and_then(|()| writer.finish(&mut &*self, root)).and_then(|written| {
             self.sync_checkpoint()?;
             Ok(SealedCheckpoint { end, written, open: writer.open() })
         });
@@ -293,6 +294,7 @@ impl Core {
         let newest = sealed.reference();
         let SealedCheckpoint { written, .. } = sealed;
         writer.half_published = false;
+        self.shared.opening.is_over();
         writer.work.checkpoint_written_bytes += written.bytes;
         let held = HeldCheckpoint { reference: newest, segments: written.segments, bytes: written.bytes };
         let released = writer.checkpoints.publish(held);
@@ -346,6 +348,9 @@ impl Writer {
     /// One slot names it, and as the one before that which was sound until now (spec: P-2.4).
     fn name_checkpoint(&mut self, sealed: &SealedCheckpoint) -> Result<()> {
         let newest = sealed.reference();
+        if self.shared.opening.has_damage() && !seeded::is_on(Bug::DamagedLeafNamed) {
+            self.checkpoints.fall_back();
+        }
         if seeded::is_on(Bug::CheckpointFreedBeforeSlots) {
             let sound = self.checkpoints.sound().cloned();
             let released = sound.map(|sound| self.checkpoints.publish(sound));

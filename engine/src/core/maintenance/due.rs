@@ -178,6 +178,7 @@ impl Writer {
             log: self.log_since_checkpoint(),
             checkpoint: self.checkpoints.newest_bytes(),
             fits_first_segment: self.fits_first_segment(),
+            has_damage: self.shared.opening.has_damage(),
         }
     }
 

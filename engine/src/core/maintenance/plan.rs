@@ -50,17 +50,19 @@ pub(super) struct Behind {
     pub(super) checkpoint: u64,
     /// Whether the whole log lies in its first segment: then it is read sooner than any checkpoint.
     pub(super) fits_first_segment: bool,
+    /// Something of that checkpoint could not be read (spec: P-2.5).
+    pub(super) has_damage: bool,
 }
 
 impl Behind {
     /// So much log lies behind the newest checkpoint that opening would take long (spec: P-2.1).
     pub(super) fn is_checkpoint_due(&self, checkpoint_bytes: u64) -> bool {
-        !self.fits_first_segment && self.log >= checkpoint_bytes.max(4 * self.checkpoint)
+        self.has_damage || !self.fits_first_segment && self.log >= checkpoint_bytes.max(4 * self.checkpoint)
     }
 
     /// So much that another checkpoint, at the end, makes the next opening quicker (spec: P-2.6).
     pub(super) fn is_checkpoint_wanted_at_close(&self, segment_bytes: u64) -> bool {
-        !self.fits_first_segment && self.log > segment_bytes.max(self.checkpoint / 16)
+        self.has_damage || !self.fits_first_segment && self.log > segment_bytes.max(self.checkpoint / 16)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::document::{self, Key, KeyRef};
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::superblock::SLOT_OFFSETS;
 use crate::index::{Catalog, Entries, Entry, KeyRange, Naming, PrimaryIndex};
-use crate::recovery::{self, Opened, Plan};
+use crate::recovery::{self, Extent, Opened, Plan};
 use crate::sync::{Arc, read};
 use crate::txn::Registered;
 
@@ -54,13 +54,20 @@ impl Core {
     /// Checks every document; with `deep`, the log too.
     pub(crate) fn verify(&self, deep: bool) -> Result<VerifyReport> {
         let mut report = VerifyReport::default();
+        let is_read = match self.shared.read_everything() {
+            Ok(()) => true,
+            Err(error) => {
+                report.add(error)?;
+                false
+            }
+        };
         for cursor in self.shared.cursors() {
             let (snapshot, naming) = (Arc::clone(cursor.snapshot()), Arc::clone(cursor.naming()));
             self.verify_documents(cursor, &mut report)?;
             self.verify_indexes(&snapshot, &naming, &mut report)?;
         }
         if deep {
-            self.verify_log(&mut report)?;
+            self.verify_log(is_read, &mut report)?;
         }
         Ok(report)
     }
@@ -68,9 +75,14 @@ impl Core {
     fn verify_documents(&self, mut cursor: Cursor, report: &mut VerifyReport) -> Result<()> {
         let naming = Arc::clone(cursor.naming());
         let mut count = 0;
-        while let Some((key, entry)) = self.shared.next_entry(&mut cursor)? {
+        loop {
+            let (key, entry) = match self.shared.next_entry(&mut cursor) {
+                Ok(Some((key, entry))) => (key.to_key(), entry),
+                Ok(None) => break,
+                // What comes behind is not known.
+                Err(error) => return report.add(error),
+            };
             count += 1;
-            let key = key.to_key();
             match self.check_document(&cursor, &key, entry) {
                 Ok(()) => report.documents += 1,
                 Err(error) => report.add(error)?,
@@ -97,8 +109,11 @@ impl Core {
     ) -> Result<()> {
         for index in self.shared.indexes_in(snapshot.state(), naming) {
             let mut damaged = Vec::new();
-            report.entries +=
-                self.shared.check_index(snapshot, naming, &index, &mut |problem| damaged.push(problem))?;
+            match self.shared.check_index(snapshot, naming, &index, &mut |problem| damaged.push(problem)) {
+                Ok(entries) => report.entries += entries,
+                Err(Error::Corrupt(problem)) => damaged.push(problem),
+                Err(error) => return Err(error),
+            }
             // Damaged documents were told of when they were gone through.
             damaged
                 .retain(|problem| problem.clause.0.starts_with("I-") || !report.problems.contains(problem));
@@ -122,7 +137,7 @@ impl Core {
     }
 
     /// Recovers the file a second time and compares: with the writer held still, so that file and memory stand for one state.
-    fn verify_log(&self, report: &mut VerifyReport) -> Result<()> {
+    fn verify_log(&self, is_read: bool, report: &mut VerifyReport) -> Result<()> {
         let mut writer = self.writer.as_ref().map(crate::sync::lock);
         let comparable = match &mut writer {
             Some(writer) => writer.hand_over()?,
@@ -138,8 +153,10 @@ impl Core {
         }
         self.verify_checkpoints(&slot, report)?;
         if let Some(writer) = &writer {
-            self.verify_accounts(writer, report)?;
-            self.verify_index_counts(report);
+            if is_read {
+                self.verify_accounts(writer, report)?;
+                self.verify_index_counts(report);
+            }
             if comparable {
                 self.verify_segments(writer, report)?;
             }
@@ -148,6 +165,7 @@ impl Core {
         let plan = Plan {
             read_unit: self.shared.options.check.read_unit,
             page_shift: self.shared.options.check.page_shift,
+            extent: Extent::Whole,
         };
         match recovery::recover(&self.shared.log.storage, &slot, &segments, plan) {
             Ok(recovered) => {
@@ -157,7 +175,7 @@ impl Core {
                 let lsn = writer
                     .as_ref()
                     .map_or_else(|| self.shared.visibility.visible().lsn, |writer| writer.end());
-                if !comparable {
+                if !comparable || !is_read {
                     return Ok(());
                 }
                 if recovered.end.lsn != lsn {

@@ -43,7 +43,7 @@ impl WriteTxn {
         check_key(key)?;
         self.check_size(body.len())?;
         let collection = self.collection(name, expect.creates())?;
-        let newest = self.newest(collection, key);
+        let newest = self.newest(collection, key)?;
         match expect {
             Expect::Vacant if newest.place.is_some() => return Err(Error::KeyExists { key: key.to_key() }),
             Expect::Occupied if newest.place.is_none() => return Ok(false),
@@ -109,7 +109,7 @@ impl WriteTxn {
     pub(crate) fn delete(&mut self, name: &str, key: KeyRef<'_>, version: Option<u64>) -> Result<bool> {
         check_key(key)?;
         let collection = self.collection(name, false)?;
-        let newest = self.newest(collection, key);
+        let newest = self.newest(collection, key)?;
         if let Some(version) = version {
             self.check_version(collection, key, newest, version)?;
         }

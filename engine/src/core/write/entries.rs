@@ -10,6 +10,7 @@ use crate::log::EntryChange;
 use crate::secondary::{Difference, EntryLimits, EntryList, IndexDefinition};
 use crate::seeded::{self, Bug};
 
+use super::super::shared::Shared;
 use super::entry_overlay::{BeforeAndAfter, each_indexed, indexed};
 use super::txn::{Place, WriteTxn};
 
@@ -57,7 +58,7 @@ impl WriteTxn {
                 }
                 Ok(None) => {}
                 // What the document was cannot be told any more; what the index has of it can.
-                Err(Error::Corrupt(_)) => entries_of(target, key, limits, before)?,
+                Err(Error::Corrupt(_)) => entries_of(&self.shared, target, key, limits, before)?,
                 Err(error) => return Err(error.clone()),
             }
             if let Some(body) = body {
@@ -118,7 +119,7 @@ impl WriteTxn {
                 continue;
             }
             target.entries.check_known()?;
-            let others = self.entries_beginning_with(&target, &entry[..outline.tuple_len]);
+            let others = self.entries_beginning_with(&target, &entry[..outline.tuple_len])?;
             if !others.contains(&entry) {
                 // A later change of the call has taken it away again.
                 continue;
@@ -151,14 +152,16 @@ impl WriteTxn {
     }
 
     /// The entries of the transaction's state that begin with these bytes.
-    fn entries_beginning_with(&mut self, target: &Target, beginning: &[u8]) -> Vec<Vec<u8>> {
+    fn entries_beginning_with(&mut self, target: &Target, beginning: &[u8]) -> Result<Vec<Vec<u8>>> {
         self.entry_overlay.enter_all(&self.batch);
         let id = target.entries.id;
-        let mut found: BTreeMap<Vec<u8>, bool> =
-            indexed(&target.entries, beginning).into_iter().map(|entry| (entry, true)).collect();
+        let mut found: BTreeMap<Vec<u8>, bool> = indexed(&self.shared, &target.entries, beginning)?
+            .into_iter()
+            .map(|entry| (entry, true))
+            .collect();
         let changed = self.entry_overlay.beginning_with(id, beginning);
         found.extend(changed.map(|(entry, is_there)| (entry.to_vec(), is_there)));
-        found.into_iter().filter(|(_, is_there)| *is_there).map(|(entry, _)| entry).collect()
+        Ok(found.into_iter().filter(|(_, is_there)| *is_there).map(|(entry, _)| entry).collect())
     }
 
     //= spec/index.md#i-2-6-long-tuples
@@ -200,8 +203,14 @@ impl WriteTxn {
 }
 
 /// The entries that an index has of the document of `key`: for who cannot read that any more.
-fn entries_of(target: &Target, key: KeyRef<'_>, limits: EntryLimits, out: &mut EntryList) -> Result<()> {
-    each_indexed(&target.entries, &[], |entry| {
+fn entries_of(
+    shared: &Shared,
+    target: &Target,
+    key: KeyRef<'_>,
+    limits: EntryLimits,
+    out: &mut EntryList,
+) -> Result<()> {
+    each_indexed(shared, &target.entries, &[], |entry| {
         let parsed = target.definition.definition.parse(entry, limits);
         if parsed.is_ok_and(|parsed| parsed.key.as_ref() == key) { out.push_entry(entry) } else { Ok(()) }
     })

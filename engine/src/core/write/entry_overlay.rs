@@ -5,9 +5,11 @@ use std::ops::Bound;
 
 use crate::document::{Key, KeyRef};
 use crate::error::Result;
-use crate::index::{Documents, Entries, KeyRange, PrimaryIndex};
+use crate::index::{Documents, Entries, KeyRange};
 use crate::log::{Batch, EntryChange};
 use crate::secondary::EntryList;
+
+use super::super::shared::Shared;
 
 /// The entries of a document before and after a write; kept for their buffers.
 #[derive(Debug, Default)]
@@ -89,17 +91,21 @@ const AT_ONCE_FIRST: usize = 4;
 const AT_ONCE_MAX: usize = 256;
 
 /// The entries that begin with these bytes after the newest commit.
-pub(in crate::core) fn indexed(entries: &Documents, beginning: &[u8]) -> Vec<Vec<u8>> {
+pub(in crate::core) fn indexed(
+    shared: &Shared,
+    entries: &Documents,
+    beginning: &[u8],
+) -> Result<Vec<Vec<u8>>> {
     let mut found = Vec::new();
-    each_indexed(entries, beginning, |entry| {
+    each_indexed(shared, entries, beginning, |entry| {
         found.push(entry.to_vec());
         Ok(())
-    })
-    .expect("nothing is refused");
-    found
+    })?;
+    Ok(found)
 }
 
 pub(super) fn each_indexed(
+    shared: &Shared,
     entries: &Documents,
     beginning: &[u8],
     mut each: impl FnMut(&[u8]) -> Result<()>,
@@ -107,7 +113,7 @@ pub(super) fn each_indexed(
     let mut range = KeyRange::bytes_prefix(beginning);
     let (mut page, mut limit) = (Entries::default(), AT_ONCE_FIRST);
     loop {
-        entries.index.page(&range, false, limit, &mut page);
+        shared.page(entries, &range, false, limit, &mut page)?;
         page.iter().try_for_each(|(key, _)| match key {
             KeyRef::Bytes(entry) => each(entry),
             KeyRef::Int(_) | KeyRef::Text(_) => Ok(()),

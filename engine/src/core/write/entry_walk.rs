@@ -64,7 +64,7 @@ impl WriteTxnEntries {
                 break next;
             }
             let Some(range) = self.walk.take_rest() else { return Ok(None) };
-            self.next_page(&range);
+            self.next_page(txn, &range)?;
             txn.check_ground()?;
         };
         Ok(Some(self.walk.key(&found)))
@@ -72,16 +72,16 @@ impl WriteTxnEntries {
 
     /// The document of a key in the state in which the walk began.
     pub(crate) fn document(&self, txn: &mut WriteTxn, key: KeyRef<'_>) -> Result<Option<Located>> {
-        let place = txn.place_before(&self.documents, key, self.changes);
+        let place = txn.place_before(&self.documents, key, self.changes)?;
         txn.check_ground()?;
         place.map(|place| txn.locate(&self.documents, key, place)).transpose()
     }
 
     /// Fills the page from the front of `range`: what the index has, less what the transaction took away, and what it brought.
-    fn next_page(&mut self, range: &KeyRange) {
+    fn next_page(&mut self, txn: &WriteTxn, range: &KeyRange) -> Result<()> {
         let reverse = self.walk.is_reverse();
         let mut newest = Entries::default();
-        self.target.entries.index.page(range, reverse, self.walk.page_len(), &mut newest);
+        txn.shared().page(&self.target.entries, range, reverse, self.walk.page_len(), &mut newest)?;
         let covered = self.walk.cover(range, &newest);
         let is_changed =
             |key: KeyRef<'_>| !self.changed.is_empty() && self.changed.contains_key(&key.to_key());
@@ -92,6 +92,7 @@ impl WriteTxnEntries {
             page.put_in_order(0, reverse);
         }
         self.walk.fill(page);
+        Ok(())
     }
 }
 
@@ -118,7 +119,12 @@ impl WriteTxn {
     }
 
     /// Where the document of `key` was after the first so many changes of the transaction.
-    fn place_before(&mut self, documents: &Documents, key: KeyRef<'_>, changes: usize) -> Option<Place> {
+    fn place_before(
+        &mut self,
+        documents: &Documents,
+        key: KeyRef<'_>,
+        changes: usize,
+    ) -> Result<Option<Place>> {
         let last = self.batch.number_of(documents).and_then(|collection| {
             let (last, _) = self.overlay.find(&self.batch, collection, key);
             last
@@ -127,9 +133,12 @@ impl WriteTxn {
         while let Some(number) = last.filter(|number| *number >= changes) {
             last = self.batch.changes[number].before;
         }
-        match last {
+        Ok(match last {
             Some(number) => self.batch.is_put(number).then_some(Place::Change(number)),
-            None => documents.index.get(key).map(Place::Log),
-        }
+            None => {
+                self.ready(documents, key)?;
+                documents.index.get(key).map(Place::Log)
+            }
+        })
     }
 }

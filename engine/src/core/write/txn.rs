@@ -135,13 +135,13 @@ impl WriteTxn {
 
     /// The newest version of a key in the batch's collection of this number.
     #[inline(always)]
-    pub(super) fn newest(&mut self, collection: u32, key: KeyRef<'_>) -> Newest {
+    pub(super) fn newest(&mut self, collection: u32, key: KeyRef<'_>) -> Result<Newest> {
         let touched = &self.batch.collections[collection as usize];
         if let KeyRef::Int(id) = key
             && id > touched.largest_id
         {
             // spec: S-4.2. Nothing was ever put there.
-            return Newest { change: None, place: None, hash: None };
+            return Ok(Newest { change: None, place: None, hash: None });
         }
         let (change, hash) = match self.batch.is_empty() {
             true => (None, None),
@@ -152,22 +152,37 @@ impl WriteTxn {
         };
         let place = match change {
             Some(number) => self.batch.is_put(number).then_some(Place::Change(number)),
-            None => touched.documents.index.get(key).map(Place::Log),
+            None => {
+                self.shared.ready(&touched.documents, key)?;
+                touched.documents.index.get(key).map(Place::Log)
+            }
         };
-        Newest { change, place, hash }
+        Ok(Newest { change, place, hash })
+    }
+
+    /// Sees to it that the index tells of `key`.
+    pub(super) fn ready(&self, documents: &Documents, key: KeyRef<'_>) -> Result<()> {
+        self.shared.ready(documents, key)
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     /// Where the document of `key` is.
-    fn place(&mut self, documents: &Documents, key: KeyRef<'_>) -> Option<Place> {
+    fn place(&mut self, documents: &Documents, key: KeyRef<'_>) -> Result<Option<Place>> {
         match self.batch.number_of(documents) {
-            Some(collection) => self.newest(collection, key).place,
-            None => documents.index.get(key).map(Place::Log),
+            Some(collection) => Ok(self.newest(collection, key)?.place),
+            None => {
+                self.ready(documents, key)?;
+                Ok(documents.index.get(key).map(Place::Log))
+            }
         }
     }
 
     /// Whether `key` has a document.
     pub(crate) fn contains(&mut self, documents: &Documents, key: KeyRef<'_>) -> Result<bool> {
-        let found = self.place(documents, key).is_some();
+        let found = self.place(documents, key)?.is_some();
         // Asked after the look, here and below: it may have met the state that a commit left which is taken back, or the one before.
         self.check_ground()?;
         Ok(found)
@@ -175,7 +190,7 @@ impl WriteTxn {
 
     /// The document of `key`.
     pub(crate) fn get(&mut self, documents: &Documents, key: KeyRef<'_>) -> Result<Option<Located>> {
-        let place = self.place(documents, key);
+        let place = self.place(documents, key)?;
         self.check_ground()?;
         place.map(|place| self.locate(documents, key, place)).transpose()
     }

@@ -137,7 +137,7 @@ impl WriteTxn {
 
     /// The newest version of a key in the batch's collection of this number, and the document itself.
     fn find(&mut self, collection: u32, key: KeyRef<'_>) -> Result<(Newest, Option<Located>)> {
-        let newest = self.newest(collection, key);
+        let newest = self.newest(collection, key)?;
         self.check_ground()?;
         let documents = &self.batch.collections[collection as usize].documents;
         let located = newest.place.map(|place| self.locate(documents, key, place)).transpose()?;

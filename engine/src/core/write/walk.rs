@@ -67,7 +67,10 @@ impl WriteTxnWalk {
     pub(crate) fn document(&self, txn: &WriteTxn, key: KeyRef<'_>) -> Result<Option<Located>> {
         let place = match self.changes.get(&key.to_key()) {
             Some(number) => txn.batch.is_put(*number).then_some(Place::Change(*number)),
-            None => self.documents.index.get(key).map(Place::Log),
+            None => {
+                txn.ready(&self.documents, key)?;
+                self.documents.index.get(key).map(Place::Log)
+            }
         };
         txn.check_ground()?;
         place.map(|place| txn.locate(&self.documents, key, place)).transpose()
@@ -79,17 +82,17 @@ impl WriteTxnWalk {
                 return Ok(Some(next));
             }
             let Some(range) = self.walk.take_rest() else { return Ok(None) };
-            self.next_page(txn, &range);
+            self.next_page(txn, &range)?;
             txn.check_ground()?;
         }
     }
 
     /// Fills the page from the front of `range`: what the index has, less what the transaction changed, and what it put.
-    fn next_page(&mut self, txn: &WriteTxn, range: &KeyRange) {
+    fn next_page(&mut self, txn: &WriteTxn, range: &KeyRange) -> Result<()> {
         let reverse = self.walk.is_reverse();
         let page_len = self.walk.page_len();
         let mut newest = Entries::default();
-        self.documents.index.page(range, reverse, page_len, &mut newest);
+        txn.shared().page(&self.documents, range, reverse, page_len, &mut newest)?;
         let covered = self.walk.cover(range, &newest);
         let is_changed =
             |key: KeyRef<'_>| !self.changes.is_empty() && self.changes.contains_key(&key.to_key());
@@ -103,5 +106,6 @@ impl WriteTxnWalk {
             page.put_in_order(0, reverse);
         }
         self.walk.fill(page);
+        Ok(())
     }
 }

@@ -7,6 +7,7 @@ use super::explain::{PlanOrder, QueryPlan};
 use super::order;
 use super::route::{Hint, InOrder, Part, Route};
 use super::says::conjuncts;
+use crate::core::Shared;
 use crate::error::{Error, Result};
 use crate::find::keys::KeysWanted;
 use crate::find::view::Walk;
@@ -52,14 +53,14 @@ pub(super) fn indexes_for<W: Walk>(walk: &W, hint: Option<&Hint>) -> Result<Vec<
 }
 
 /// How many documents a walk over the keys goes through, and what that costs.
-pub(super) fn cost_of_keys<W: Walk>(walk: &W, wanted: &KeysWanted) -> (u64, u64) {
-    match wanted {
+pub(super) fn cost_of_keys<W: Walk>(walk: &W, wanted: &KeysWanted) -> Result<(u64, u64)> {
+    Ok(match wanted {
         KeysWanted::These(keys) => (keys.len() as u64, keys.len() as u64 * FETCHED),
         KeysWanted::Range(range) => {
-            let count = walk.count_up_to(range, u64::MAX);
+            let count = walk.count_up_to(range, u64::MAX)?;
             (count, count * SCANNED)
         }
-    }
+    })
 }
 
 //= spec/query.md#q-10-1-plans
@@ -81,7 +82,7 @@ pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chose
         let told = QueryPlan::of_keys(asks.wanted, asks.order, None);
         return Ok(Chosen { route: Route::Keys, told, cost: u64::MAX });
     }
-    let (of_keys, keys) = cost_of_keys(walk, asks.wanted);
+    let (of_keys, keys) = cost_of_keys(walk, asks.wanted)?;
     let sorts = asks.order == PlanOrder::Sort;
     let by_keys = if sorts { keys * (SCANNED + SORTED) } else { keys };
     let covers: Vec<bool> = indexes.iter().map(|index| cover::covers(index, &asks)).collect();
@@ -91,7 +92,7 @@ pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chose
     let filtered = asks.filter.map(|filter| ways.filtered(filter.expr())).transpose()?.flatten();
     let filtered = filtered.filter(|found| found.is_counted || is_forced);
     let filtered = match filtered {
-        None if is_forced && !sorts => ways.all_of_one(asks.filter.is_none()),
+        None if is_forced && !sorts => ways.all_of_one(asks.filter.is_none())?,
         other => other,
     };
     let cost_filtered = filtered.as_ref().map(|found| {
@@ -160,13 +161,16 @@ pub(super) struct Ways<'i, I> {
 
 impl<I: IndexStats> Ways<'_, I> {
     /// All entries of the one index that there is, if these have all that is asked for.
-    fn all_of_one(&self, is_exact: bool) -> Option<Filtered> {
+    fn all_of_one(&self, is_exact: bool) -> Result<Option<Filtered>> {
         let definition = self.indexes[0].definition();
         let bounded = Bounded { is_exact, ..Bounded::not_at_all(definition) };
         let serves = self.covers[0] && bounded.has_all(definition);
-        let part = serves.then(|| self.part(0, bounded, self.most_entries))?;
+        if !serves {
+            return Ok(None);
+        }
+        let part = self.part(0, bounded, self.most_entries)?;
         let (entries, is_counted) = (part.entries, part.is_counted);
-        Some(Filtered { parts: vec![part], entries, is_counted })
+        Ok(Some(Filtered { parts: vec![part], entries, is_counted }))
     }
 
     /// The fewest entries for a filter.
@@ -178,7 +182,7 @@ impl<I: IndexStats> Ways<'_, I> {
                     continue;
                 }
                 let limit = best.as_ref().map_or(self.most_entries, |best| best.entries);
-                let part = self.part(at, bounded, limit);
+                let part = self.part(at, bounded, limit)?;
                 if best.as_ref().is_none_or(|best| part.is_counted && part.entries < best.entries) {
                     let (entries, is_counted) = (part.entries, part.is_counted);
                     best = Some(Filtered { parts: vec![part], entries, is_counted });
@@ -216,7 +220,7 @@ impl<I: IndexStats> Ways<'_, I> {
         Ok(Some(union))
     }
 
-    pub(super) fn part(&self, at: usize, bounded: Bounded, most: u64) -> Part<usize> {
+    pub(super) fn part(&self, at: usize, bounded: Bounded, most: u64) -> Result<Part<usize>> {
         let index = &self.indexes[at];
         let paths = index.definition().paths().len();
         let is_one = index.definition().is_unique()
@@ -227,11 +231,18 @@ impl<I: IndexStats> Ways<'_, I> {
             entries = bounded.ranges.len() as u64;
         } else {
             for range in &bounded.ranges {
-                entries += index.count_up_to(range, limit - entries);
+                entries += index.count_up_to(range, limit - entries)?;
             }
         }
         let Bounded { ranges, is_exact, .. } = bounded;
-        Part { index: at, ranges, is_exact, covers: self.covers(at), entries, is_counted: entries <= most }
+        Ok(Part {
+            index: at,
+            ranges,
+            is_exact,
+            covers: self.covers(at),
+            entries,
+            is_counted: entries <= most,
+        })
     }
 
     fn covers(&self, at: usize) -> bool {
@@ -265,7 +276,7 @@ impl<I: IndexStats> Ways<'_, I> {
                         entries: asks.most,
                         is_counted: false,
                     },
-                    false => self.part(at, bounded, self.most_entries),
+                    false => self.part(at, bounded, self.most_entries)?,
                 };
                 let read = match (admits_all, matching) {
                     (true, _) => asks.most,
@@ -287,35 +298,35 @@ impl<I: IndexStats> Ways<'_, I> {
 }
 
 /// An index as the writer knows it.
-struct OfWriter {
+struct OfWriter<'a> {
+    shared: &'a Shared,
     target: Target,
-    limits: EntryLimits,
 }
 
-impl IndexStats for OfWriter {
+impl IndexStats for OfWriter<'_> {
     fn definition(&self) -> &IndexDefinition {
         &self.target.definition.definition
     }
 
     fn limits(&self) -> EntryLimits {
-        self.limits
+        self.shared.entry_limits()
     }
 
-    fn count_up_to(&self, range: &KeyRange, most: u64) -> u64 {
-        count_up_to(&self.target.entries, range, most)
+    fn count_up_to(&self, range: &KeyRange, most: u64) -> Result<u64> {
+        count_up_to(self.shared, &self.target.entries, range, most)
     }
 }
 
 /// The ranges of indexes in which all documents lie that a filter can admit, where going by them costs less than going through `len` documents.
 pub(crate) fn ranges_of_filter(
+    shared: &Shared,
     filter: &Filter,
     targets: &[Target],
-    limits: EntryLimits,
     len: u64,
 ) -> Result<Option<Vec<(Target, KeyRange)>>> {
     let known =
         targets.iter().filter(|target| target.building.is_none() && target.entries.damage().is_none());
-    let indexes: Vec<_> = known.map(|target| OfWriter { target: target.clone(), limits }).collect();
+    let indexes: Vec<_> = known.map(|target| OfWriter { shared, target: target.clone() }).collect();
     let ways = Ways { indexes: &indexes, covers: Vec::new(), most_entries: len / FETCHED + 1 };
     let found = ways.filtered(filter.expr())?.filter(|found| found.is_counted);
     Ok(found.map(|found| {

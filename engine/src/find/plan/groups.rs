@@ -109,7 +109,7 @@ fn by_entries<W: Walk>(
     groups: AsksGroups<'_>,
     is_forced: bool,
 ) -> Result<Option<ByEntries<usize>>> {
-    let most_entries = if is_forced { COUNTED_MAX } else { cost_of_keys(walk, asks.wanted).1 * GROUPED };
+    let most_entries = if is_forced { COUNTED_MAX } else { cost_of_keys(walk, asks.wanted)?.1 * GROUPED };
     let ways = Ways { indexes, covers: Vec::new(), most_entries };
     let mut best: Option<ByEntries<usize>> = None;
     for (at, index) in indexes.iter().enumerate() {
@@ -122,7 +122,7 @@ fn by_entries<W: Walk>(
             let Some((components, aggregates)) = told_by(definition, &bounded, asks, groups) else {
                 continue;
             };
-            let part: Part<usize> = ways.part(at, bounded, most_entries);
+            let part: Part<usize> = ways.part(at, bounded, most_entries)?;
             let is_better = best.as_ref().is_none_or(|best| part.entries < best.part.entries);
             if is_better && (part.is_counted || is_forced) {
                 best = Some(ByEntries { part, components, aggregates, is_loose: groups.is_distinct });

@@ -35,7 +35,7 @@ pub use indexes::IndexEntry;
 pub use leaf::Entries;
 #[cfg(test)]
 pub(crate) use leaf::pass_through_a_leaf;
-pub use read::{Checkpoint, TreeOf, Trees, root_of};
+pub use read::{Branch, Checkpoint, TreeOf, TreePlace, Trees, root_of};
 pub use records::{IndexSource, Unreadable};
 pub use root::{LogPosition, Reserved, Root};
 pub use stretch::{Limits, Stretch};

@@ -4,13 +4,14 @@
 use std::collections::{HashMap, HashSet};
 
 use super::catalog::CatalogEntry;
-use super::directory::entries;
+use super::directory::{DirectoryEntry, entries};
 use super::indexes::IndexEntry;
 use super::leaf::{Entries, Leaf, LeafDecoder};
 use super::records::{IndexSource, Records, Unreadable, Wanted};
 use super::root::Root;
 use super::stretch::Limits;
 use super::table::TableEntry;
+use crate::document::Key;
 use crate::document::cbor::head::Reader;
 use crate::format::catalog::CatalogFault;
 use crate::format::checkpoint_ref::CheckpointRef;
@@ -18,6 +19,7 @@ use crate::format::index_record::{IndexRecordKind, Reference};
 use crate::format::{Geometry, Lineage, Lsn, varint};
 use crate::secondary::INDEXES_MAX;
 use crate::seeded::{self, Bug};
+use crate::sync::Arc;
 
 /// A checkpoint whose root is verified.
 #[derive(Debug)]
@@ -318,47 +320,151 @@ impl<S: IndexSource> Trees<'_, S> {
         to: &mut impl Entries,
     ) -> Result<(), Unreadable> {
         // From leaf to leaf the keys grow, so that no bytes, however hostile, make this visit a leaf twice or go on for ever.
-        let damaged = |at, what| Unreadable::damaged(at, "F-8.13", what, 0, 0);
         self.decoder.restart();
-        let limits = match tree.next {
-            Some(_) => limits,
-            None => limits.with_entries(self.records.geometry().checkpoint_entry_len_max()),
-        };
-        for entry in entries(tree.top, self.lsn) {
-            let entry = entry.map_err(|what| damaged(self.root_at, what))?;
-            let wanted = self.wanted(IndexRecordKind::Directory, tree.id, entry.lsn);
-            let (page, at) = self.records.body(entry.reference, wanted)?;
-            let page = page.to_vec();
-            if entries(&page, self.lsn).next().is_none() {
-                return Err(damaged(at, "a directory page without entries"));
-            }
-            let mut count = 0_u64;
-            for (index, leaf) in entries(&page, self.lsn).enumerate() {
-                let leaf = leaf.map_err(|what| damaged(at, what))?;
-                if index == 0 && leaf.first != entry.first {
-                    return Err(damaged(at, "a directory page begins with another key than the root says"));
-                }
-                count = count.saturating_add(leaf.count);
-                let wanted = Wanted { named_at: at, ..self.wanted(IndexRecordKind::Leaf, tree.id, leaf.lsn) };
-                let (entries, leaf_at) = self.records.body(leaf.reference, wanted)?;
-                let damaged = |what| Unreadable::damaged(leaf_at, "F-8.4", what, 0, 0);
-                // A leaf has no more keys than bytes.
-                let keys = u32::try_from(leaf.count).map_err(|_| damaged("a leaf of too few entries"))?;
-                let leaf = Leaf { entries, count: keys, first: leaf.first, limits };
-                let largest_int = self.decoder.decode(leaf, to).map_err(damaged)?;
-                // spec: F-8.5. An id given twice would put one document over another.
-                let largest_int = largest_int.and_then(|int| u64::try_from(int).ok());
-                if let (Some(int), Some(next)) = (largest_int, tree.next)
-                    && int >= next
-                {
-                    let what = "a key that is yet to be issued";
-                    return Err(Unreadable::damaged(leaf_at, "F-8.5", what, next, int));
-                }
-            }
-            if count != entry.count {
-                return Err(damaged(at, "a directory page of another number of keys than the root says"));
+        for (first, page) in self.pages(tree)? {
+            for (first, leaf) in self.page(tree.id, &first, &page)? {
+                self.leaf((tree.id, tree.next), &first, &leaf, limits, to)?;
             }
         }
         Ok(())
+    }
+
+    /// The directory pages of a tree of the root, and the first key of each.
+    ///
+    /// # Errors
+    /// None, once the root was verified.
+    pub fn pages(&self, tree: TreeOf<'_>) -> Result<Vec<(Key, Branch)>, Unreadable> {
+        branches(tree.top, IndexRecordKind::Directory, self.lsn, self.root_at)
+    }
+
+    /// The leaves of the directory page that `first` and `page` tell of.
+    ///
+    /// # Errors
+    /// As [`Unreadable`] says.
+    pub fn page(&mut self, id: u32, first: &Key, page: &Branch) -> Result<Vec<(Key, Branch)>, Unreadable> {
+        let wanted = self.wanted(IndexRecordKind::Directory, id, page.lsn);
+        let (body, at) = self.records.body(page.reference, wanted)?;
+        let damaged = |what| Unreadable::damaged(at, "F-8.13", what, 0, 0);
+        let leaves = branches(body, IndexRecordKind::Leaf, self.lsn, at)?;
+        match leaves.first() {
+            None => return Err(damaged("a directory page without entries")),
+            Some((begin, _)) if begin != first => {
+                return Err(damaged("a directory page begins with another key than the root says"));
+            }
+            Some(_) => {}
+        }
+        if leaves.iter().fold(0, |count: u64, (_, leaf)| count.saturating_add(leaf.count)) != page.count {
+            return Err(damaged("a directory page of another number of keys than the root says"));
+        }
+        Ok(leaves)
+    }
+
+    /// Hands out what the leaf holds that `first` and `leaf` tell of: one of the tree `id`, and, if it is of a collection, of one with this `next`.
+    ///
+    /// # Errors
+    /// As [`Unreadable`] says. What was handed out before is then not to be used.
+    pub fn leaf(
+        &mut self,
+        (id, next): (u32, Option<u64>),
+        first: &Key,
+        leaf: &Branch,
+        limits: Limits,
+        to: &mut impl Entries,
+    ) -> Result<(), Unreadable> {
+        let limits = match next {
+            Some(_) => limits,
+            None => limits.with_entries(self.records.geometry().checkpoint_entry_len_max()),
+        };
+        let wanted = Wanted { named_at: leaf.named_at, ..self.wanted(IndexRecordKind::Leaf, id, leaf.lsn) };
+        let (entries, at) = self.records.body(leaf.reference, wanted)?;
+        let damaged = |what| Unreadable::damaged(at, "F-8.4", what, 0, 0);
+        // A leaf has no more keys than bytes.
+        let count = u32::try_from(leaf.count).map_err(|_| damaged("a leaf of too few entries"))?;
+        let leaf = Leaf { entries, count, first: first.as_ref(), limits };
+        let largest_int = self.decoder.decode(leaf, to).map_err(damaged)?;
+        // spec: F-8.5. An id given twice would put one document over another.
+        let largest_int = largest_int.and_then(|int| u64::try_from(int).ok());
+        if let (Some(int), Some(next)) = (largest_int, next)
+            && int >= next
+        {
+            let what = "a key that is yet to be issued";
+            return Err(Unreadable::damaged(at, "F-8.5", what, next, int));
+        }
+        Ok(())
+    }
+}
+
+/// A directory page or a leaf that a directory entry leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Branch {
+    kind: IndexRecordKind,
+    reference: Reference,
+    count: u64,
+    /// LSN of the checkpoint that wrote the record.
+    lsn: Lsn,
+    /// Where the record is that leads to it.
+    named_at: u64,
+}
+
+impl Branch {
+    /// Whether it is a leaf.
+    #[must_use]
+    pub fn is_leaf(&self) -> bool {
+        self.kind == IndexRecordKind::Leaf
+    }
+
+    /// What is wrong with the keys of the record, beside those of its neighbours.
+    #[must_use]
+    pub const fn damaged(&self, what: &'static str) -> Unreadable {
+        Unreadable::damaged(self.named_at, "F-8.13", what, 0, 0)
+    }
+}
+
+/// What the directory entries in `bytes`, of the record at `at`, lead to: records of this kind.
+fn branches(
+    bytes: &[u8],
+    kind: IndexRecordKind,
+    lsn: Lsn,
+    at: u64,
+) -> Result<Vec<(Key, Branch)>, Unreadable> {
+    let branch = |entry: Result<DirectoryEntry<'_>, &'static str>| {
+        let entry = entry.map_err(|what| Unreadable::damaged(at, "F-8.13", what, 0, 0))?;
+        let DirectoryEntry { first, reference, count, lsn } = entry;
+        Ok((first.to_key(), Branch { kind, reference, count, lsn, named_at: at }))
+    };
+    entries(bytes, lsn).map(branch).collect()
+}
+
+/// What it takes to read single records of the trees of a checkpoint, whose root was verified.
+#[derive(Debug, Clone)]
+pub struct TreePlace {
+    geometry: Geometry,
+    lineage: Lineage,
+    segments: Arc<[u32]>,
+    lsn: Lsn,
+    root_at: u64,
+}
+
+impl TreePlace {
+    /// Reads single records of `source`.
+    #[must_use]
+    pub fn trees<'s, S: IndexSource>(&self, source: &'s S) -> Trees<'s, S> {
+        let records = Records::single(source, self.geometry, &self.lineage, &self.segments);
+        Trees { records, decoder: LeafDecoder::default(), lsn: self.lsn, root_at: self.root_at }
+    }
+}
+
+impl<S: IndexSource> Checkpoint<'_, S> {
+    /// For who reads records of its trees later.
+    #[must_use]
+    pub fn tree_place(&self) -> TreePlace {
+        let Trees { records, lsn, root_at, .. } = &self.trees;
+        TreePlace {
+            geometry: records.geometry(),
+            lineage: *records.lineage(),
+            segments: Arc::clone(records.segments()),
+            lsn: *lsn,
+            root_at: *root_at,
+        }
     }
 }

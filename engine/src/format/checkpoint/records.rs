@@ -7,6 +7,7 @@ use crate::format::record::RecordFault;
 use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR};
 use crate::format::{Geometry, Lineage, Lsn};
 use crate::seeded::{self, Bug};
+use crate::sync::Arc;
 
 /// Leaves stand one behind the other, so that reading ahead reads what is wanted next.
 const PIECE_LEN: u64 = 256 * 1024;
@@ -79,7 +80,9 @@ pub(super) struct Records<'s, S> {
     geometry: Geometry,
     lineage: Lineage,
     /// The segments that directory pages and leaves may lie in, sorted.
-    segments: Vec<u32>,
+    segments: Arc<[u32]>,
+    /// Whether leaves are read ahead.
+    is_ahead: bool,
     /// Leaves, read ahead.
     piece: Buffer,
     /// A record that is read by itself: what stands behind it is not wanted next.
@@ -122,7 +125,18 @@ impl Buffer {
 impl<'s, S: IndexSource> Records<'s, S> {
     pub(super) fn new(source: &'s S, geometry: Geometry, lineage: &Lineage) -> Self {
         let (piece, alone) = (Buffer::default(), Buffer::default());
-        Records { source, geometry, lineage: *lineage, segments: Vec::new(), piece, alone }
+        let segments = Arc::default();
+        Records { source, geometry, lineage: *lineage, segments, is_ahead: true, piece, alone }
+    }
+
+    /// For single records, of a checkpoint whose directory pages and leaves lie in these segments, which are sorted.
+    pub(super) fn single(
+        source: &'s S,
+        geometry: Geometry,
+        lineage: &Lineage,
+        segments: &Arc<[u32]>,
+    ) -> Self {
+        Records { segments: Arc::clone(segments), is_ahead: false, ..Self::new(source, geometry, lineage) }
     }
 
     pub(super) const fn geometry(&self) -> Geometry {
@@ -137,7 +151,15 @@ impl<'s, S: IndexSource> Records<'s, S> {
     /// Directory pages and leaves lie in these segments alone.
     pub(super) fn confine(&mut self, mut segments: Vec<u32>) {
         segments.sort_unstable();
-        self.segments = segments;
+        self.segments = segments.into();
+    }
+
+    pub(super) const fn segments(&self) -> &Arc<[u32]> {
+        &self.segments
+    }
+
+    pub(super) const fn lineage(&self) -> &Lineage {
+        &self.lineage
     }
 
     //= spec/format.md#f-8-12-references
@@ -147,8 +169,9 @@ impl<'s, S: IndexSource> Records<'s, S> {
     pub(super) fn body(&mut self, reference: Reference, wanted: Wanted) -> Result<(&[u8], u64), Unreadable> {
         self.check_place(reference, wanted)?;
         let (at, len) = (reference.at(self.geometry), u64::from(reference.len));
-        let buffer = if wanted.kind == IndexRecordKind::Leaf { &mut self.piece } else { &mut self.alone };
-        if wanted.kind != IndexRecordKind::Leaf {
+        let is_ahead = wanted.kind == IndexRecordKind::Leaf && self.is_ahead;
+        let buffer = if is_ahead { &mut self.piece } else { &mut self.alone };
+        if !is_ahead {
             buffer.fill(self.source, at, len)?;
         } else if !buffer.holds(at, len) {
             let end = self.geometry.segment_end(reference.physical).min(self.source.file_len());

@@ -50,7 +50,7 @@ fn compact(core: &Core, mut between: impl FnMut() -> ControlFlow<()>) -> Compact
 fn is_strewn(core: &Core) -> bool {
     let naming = core.shared.naming("a").expect("it is there");
     let slack = core.writer().expect("it is opened for writing").accounts.count();
-    in_order_up_to(&naming.documents, slack).is_some()
+    in_order_up_to(&core.shared, &naming.documents, slack).expect("memory refuses nothing").is_some()
 }
 
 /// Each document with the commit that put it.

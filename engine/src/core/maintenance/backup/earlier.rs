@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::format::checksum::crc;
 use crate::format::superblock::Superblock;
 use crate::options::Options;
-use crate::recovery::{self, Opened, Plan};
+use crate::recovery::{self, Extent, Opened, Plan};
 use crate::seeded::{self, Bug};
 use crate::storage::FailStop;
 
@@ -53,7 +53,11 @@ impl<'a> Earlier<'a> {
             return Err(unusable());
         }
         let segments = SegmentTable::new(slot.geometry);
-        let plan = Plan { read_unit: options.check.read_unit, page_shift: options.check.page_shift };
+        let plan = Plan {
+            read_unit: options.check.read_unit,
+            page_shift: options.check.page_shift,
+            extent: Extent::Whole,
+        };
         let recovered = recovery::recover(storage, &slot, &segments, plan)?;
         let accounts = &recovered.replay.accounts;
         let len = (slot.geometry, slot.file_len);

@@ -16,7 +16,7 @@ fn with(usage: Usage) -> Figures {
 
 #[test]
 fn a_checkpoint_is_due_behind_enough_log_or_four_times_its_own_length() {
-    let behind = |log, checkpoint| Behind { log, checkpoint, fits_first_segment: false };
+    let behind = |log, checkpoint| Behind { log, checkpoint, fits_first_segment: false, has_damage: false };
     for (log, checkpoint, is_due) in [
         (4_999, 0, false),
         (5_000, 0, true),

@@ -1,0 +1,190 @@
+//! What of the checkpoint's trees was left unread at opening, read when somebody asks for it (spec: ).
+//!
+//! An index that has everything is asked as it is, at the cost of one look at a number. Else what a key or a range rests on is read first. No
+//! lock is held meanwhile. What cannot be read is taken from a second recovery, by the other checkpoint.
+
+use crate::cache::SegmentTable;
+use crate::document::KeyRef;
+use crate::error::{Error, Result};
+use crate::format::Lsn;
+use crate::format::superblock::Superblock;
+use crate::index::{Contents, Documents, Entries, KeyRange, PrimaryIndex, Wanted};
+use crate::recovery::{self, Extent, File, Plan};
+use crate::seeded::{self, Bug};
+use crate::sync::race::{self, Race};
+use crate::sync::{Arc, AtomicBool, Mutex, Ordering, lock, read};
+
+use super::open::assemble;
+use super::shared::Shared;
+use super::value::Core;
+
+/// How the store was opened, for who reads later what opening left.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    slot: Superblock,
+    /// The last commit that it found.
+    lsn: Lsn,
+    /// Which of the checkpoints that the slot names it began with.
+    position: Option<usize>,
+    /// Something of that checkpoint could not be read later.
+    has_damage: AtomicBool,
+    /// The state that opening found, by the other way.
+    instead: Mutex<Option<Arc<Core>>>,
+}
+
+impl Opening {
+    pub(super) fn new(slot: Superblock, lsn: Lsn, position: Option<usize>) -> Self {
+        Opening { slot, lsn, position, has_damage: AtomicBool::new(false), instead: Mutex::new(None) }
+    }
+
+    /// Whether something of the checkpoint with which it began could not be read later.
+    pub(super) fn has_damage(&self) -> bool {
+        self.has_damage.load(Ordering::Acquire)
+    }
+
+    /// Another checkpoint was taken, and everything was read: what was damaged matters no longer.
+    pub(super) fn is_over(&self) {
+        self.has_damage.store(false, Ordering::Release);
+        *lock(&self.instead) = None;
+    }
+
+    #[cfg(feature = "testing")]
+    pub(super) fn fork(&self) -> Self {
+        let (slot, has_damage) = (self.slot.clone(), AtomicBool::new(self.has_damage()));
+        Opening { slot, has_damage, instead: Mutex::new(None), ..*self }
+    }
+}
+
+/// Keys taken from the other recovery at a time.
+const AT_ONCE: usize = 1024;
+
+impl Shared {
+    //= spec/recovery.md#r-5-7-leaves-on-demand
+    //# A reader MUST read and verify an unread record before it answers what rests on a key that the record
+    //# leads to.
+    /// Sees to it that the index tells of `key`. Called before the look.
+    #[inline(always)]
+    pub(crate) fn ready(&self, documents: &Documents, key: KeyRef<'_>) -> Result<()> {
+        if documents.is_all_read() || race::is_on(Race::UnreadAskedLate) {
+            Ok(())
+        } else {
+            self.read_for(documents, key)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn read_for(&self, documents: &Documents, key: KeyRef<'_>) -> Result<()> {
+        while let Some(wanted) = documents.unread_of(key) {
+            self.read_unread(documents, &wanted)?;
+        }
+        Ok(())
+    }
+
+    /// Appends up to `limit` entries of `range` to `out`, in key order, or in reverse; fewer only where the range ends.
+    pub(crate) fn page(
+        &self,
+        documents: &Documents,
+        range: &KeyRange,
+        reverse: bool,
+        limit: usize,
+        out: &mut Entries,
+    ) -> Result<()> {
+        let start = out.len();
+        while !documents.is_all_read() && !seeded::is_on(Bug::UnreadPassedOver) {
+            let Some(wanted) = documents.unread_in(range, reverse) else { break };
+            if let Some(before) = wanted.before(range, reverse) {
+                documents.index.page(&before, reverse, limit, out);
+                if out.len() - start == limit {
+                    return Ok(());
+                }
+                out.truncate(start);
+            }
+            self.read_unread(documents, &wanted)?;
+        }
+        documents.index.page(range, reverse, limit, out);
+        Ok(())
+    }
+
+    /// Reads all that is unread of the documents of a collection, or of the entries of an index.
+    pub(crate) fn read_all(&self, documents: &Documents) -> Result<()> {
+        while !documents.is_all_read() {
+            let Some(wanted) = documents.unread_in(&KeyRange::all(), false) else { break };
+            self.read_unread(documents, &wanted)?;
+        }
+        Ok(())
+    }
+
+    //= spec/recovery.md#r-5-7-leaves-on-demand
+    //# A writer MUST NOT name a checkpoint in a slot before it has read all that was unread.
+    /// Reads all that is unread, also of collections that have ended and that a snapshot holds.
+    pub(super) fn read_everything(&self) -> Result<()> {
+        let all: Vec<_> = read(&self.catalog).documents().cloned().collect();
+        all.iter().try_for_each(|documents| self.read_all(documents))
+    }
+
+    //= spec/recovery.md#r-5-7-leaves-on-demand
+    //# When an unread record is damaged or cannot be read, the reader MUST take the keys that it leads to from
+    //# what would start from in the place of this checkpoint, and the log from there to the end that
+    //# opening found.
+    //= spec/recovery.md#r-5-7-leaves-on-demand
+    //# When that cannot be read whole either, the reader MUST report corruption in each call that rests on one
+    //# of these keys, and in no other.
+    fn read_unread(&self, documents: &Documents, wanted: &Wanted) -> Result<()> {
+        let file = File { storage: &self.log.storage, len: self.log.storage.len()? };
+        let contents = match wanted.read(&file).or_else(|_| wanted.read(&file)) {
+            Ok(contents) => contents,
+            Err(error @ (Error::Corrupt(_) | Error::Io { .. })) => {
+                let instead = self.instead().map_err(|_| error)?;
+                self.opening.has_damage.store(true, Ordering::Release);
+                Contents::Entries(instead.shared.entries_in(wanted)?)
+            }
+            Err(error) => return Err(error),
+        };
+        documents.take_in(wanted, contents);
+        Ok(())
+    }
+
+    /// The state that opening found, by the other checkpoint.
+    fn instead(&self) -> Result<Arc<Core>> {
+        let Opening { slot, lsn, position, instead, .. } = &self.opening;
+        if let Some(known) = &*lock(instead) {
+            return Ok(Arc::clone(known));
+        }
+        let position = position.expect("something was left unread of a checkpoint");
+        let storage = self.log.storage.to_read();
+        let segments = SegmentTable::new(slot.geometry);
+        let mut options = self.options.clone().read_only(true).cache_bytes(0);
+        options.max_file_bytes = None;
+        let (read_unit, page_shift) = (options.check.read_unit, options.check.page_shift);
+        let plan = Plan { read_unit, page_shift, extent: Extent::Whole };
+        let mut recovered = recovery::recover_instead(&storage, slot, &segments, plan, (position, *lsn))?;
+        let (changed, last_id) = (std::mem::take(&mut recovered.replay.changed), recovered.replay.last_id);
+        let core = assemble(storage, segments, slot.clone(), recovered, &options)?;
+        core.shared.catch_up(&changed, last_id)?;
+        let core = Arc::new(core);
+        *lock(instead) = Some(Arc::clone(&core));
+        Ok(core)
+    }
+
+    /// What this state, which was read whole, has for an item of another.
+    fn entries_in(&self, wanted: &Wanted) -> Result<Entries> {
+        let mut entries = Entries::default();
+        let all: Vec<_> = read(&self.catalog).documents().cloned().collect();
+        let Some(documents) = all.iter().find(|documents| documents.id == wanted.id()) else {
+            return Ok(entries);
+        };
+        documents.check_known()?;
+        let mut range = wanted.range();
+        loop {
+            let before = entries.len();
+            documents.index.page(&range, false, AT_ONCE, &mut entries);
+            match entries.last_key() {
+                Some(last) if entries.len() == before + AT_ONCE => {
+                    range = range.beyond(&last.to_key(), false)
+                }
+                _ => return Ok(entries),
+            }
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! What of a checkpoint's tree was not read when the store opened (spec: ): items by their first key, each a directory page or a leaf.
+//!
+//! A key of an item that is unread stands in the index only if the log has put it since; then that is the newest. An item is taken in once:
+//! a page gives its leaves, a leaf gives its entries to the index where that has none for their keys. How many items there are only falls
+//! to 0 once. Who has found 0 there sees in the index all that was taken in.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+use crate::document::{Key, KeyRef};
+use crate::error::{Error, Result};
+use crate::format::checkpoint::{Branch, IndexSource, Limits, Stretch, TreePlace};
+use crate::format::definition::StoredDefinition;
+use crate::secondary::EntryLimits;
+use crate::seeded::{self, Bug};
+use crate::sync::race::{Race, weakened};
+use crate::sync::{Arc, AtomicU64, Mutex, MutexGuard, Ordering, lock};
+
+use super::documents::since_ever;
+use super::held::entry;
+use super::{Entries, KeyRange, MixedIndex};
+
+#[derive(Debug, Default)]
+pub(super) struct Unread {
+    /// How many items there are.
+    count: AtomicU64,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default, Clone)]
+struct Inner {
+    items: BTreeMap<Key, Item>,
+    /// Keys that were deleted while the item of each was unread.
+    deleted: BTreeSet<Key>,
+    origin: Option<Arc<Origin>>,
+}
+
+/// A directory page or a leaf, whose keys lie from its first key on and before `end`, or have no end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Item {
+    branch: Branch,
+    end: Option<Key>,
+}
+
+/// What is the same for all records of one tree.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    pub(crate) place: TreePlace,
+    /// The id of the collection or the index.
+    pub(crate) id: u32,
+    /// No int key is this or above it; none where it is of an index.
+    pub(crate) next: Option<u64>,
+    pub(crate) limits: Limits,
+    /// Of an index, and how long its entries may be.
+    pub(crate) definition: Option<(Arc<StoredDefinition>, EntryLimits)>,
+}
+
+/// An item that is to be read.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    first: Key,
+    item: Item,
+    origin: Arc<Origin>,
+}
+
+/// What an item has.
+#[derive(Debug)]
+pub(crate) enum Contents {
+    Leaves(Vec<(Key, Branch)>),
+    Entries(Entries),
+}
+
+impl Unread {
+    /// Whether there are no items. What was taken in is seen by who finds none.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.count.load(weakened(Race::UnreadRelaxed, Ordering::Acquire)) == 0
+    }
+
+    /// The pages of a tree, of which nothing was read. Called before there are readers.
+    pub(super) fn begin(&self, origin: Origin, pages: Vec<(Key, Branch)>) {
+        let mut inner = lock(&self.inner);
+        inner.origin = Some(Arc::new(origin));
+        inner.add(pages, None);
+        self.count(&inner);
+    }
+
+    /// Keeps items from being taken in; none where there are no more of them.
+    pub(super) fn hold(&self) -> Option<Held<'_>> {
+        if self.is_empty() { None } else { Some(Held(lock(&self.inner))) }
+    }
+
+    /// The item that a key is of.
+    pub(super) fn of(&self, key: KeyRef<'_>) -> Option<Wanted> {
+        let inner = lock(&self.inner);
+        let (first, item) = inner.of(&key.to_key())?;
+        inner.wanted(first, item)
+    }
+
+    /// The first item that has a part of `range`, or, in reverse, the last.
+    pub(super) fn first_in(&self, range: &KeyRange, reverse: bool) -> Option<Wanted> {
+        let inner = lock(&self.inner);
+        let (first, item) = if reverse { inner.last_in(range) } else { inner.first_in(range) }?;
+        inner.wanted(first, item)
+    }
+
+    /// The item is read: its contents take its place, unless somebody else has read it meanwhile.
+    pub(super) fn take_in(&self, index: &MixedIndex, wanted: &Wanted, contents: Contents) {
+        let mut inner = lock(&self.inner);
+        if inner.items.get(&wanted.first) != Some(&wanted.item) {
+            return;
+        }
+        inner.items.remove(&wanted.first);
+        match contents {
+            Contents::Leaves(leaves) => inner.add(leaves, wanted.item.end.clone()),
+            Contents::Entries(entries) => {
+                index.merge(&entries, &inner.deleted);
+                let end = wanted.item.end.clone().map_or(Bound::Unbounded, Bound::Excluded);
+                let range = (Bound::Included(wanted.first.clone()), end);
+                let gone: Vec<_> = inner.deleted.range(range).cloned().collect();
+                gone.iter().for_each(|key| _ = inner.deleted.remove(key));
+            }
+        }
+        self.count(&inner);
+    }
+
+    /// Forgets all that is unread.
+    pub(super) fn clear(&self) {
+        let mut inner = lock(&self.inner);
+        *inner = Inner::default();
+        self.count(&inner);
+    }
+
+    fn count(&self, inner: &Inner) {
+        // Not before the index has it: who finds none looks there alone.
+        self.count.store(inner.items.len() as u64, Ordering::Release);
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        let inner = lock(&self.inner);
+        let key = |key: &Key| size_of::<Key>() + key.as_ref().payload_len();
+        let items = inner.items.iter().map(|(first, item)| {
+            key(first) + size_of::<Item>() + item.end.as_ref().map_or(0, |end| end.as_ref().payload_len())
+        });
+        items.sum::<usize>() + inner.deleted.iter().map(key).sum::<usize>()
+    }
+
+    #[cfg(any(test, feature = "testing"))]
+    pub(super) fn fork(&self) -> Self {
+        let inner = lock(&self.inner).clone();
+        Unread { count: AtomicU64::new(inner.items.len() as u64), inner: Mutex::new(inner) }
+    }
+}
+
+/// Nothing is taken in meanwhile.
+pub(super) struct Held<'a>(MutexGuard<'a, Inner>);
+
+impl Held<'_> {
+    /// Whether the index does not tell of a key that is not in it.
+    pub(super) fn may_have(&self, key: KeyRef<'_>) -> bool {
+        let key = key.to_key();
+        self.0.of(&key).is_some() && !self.0.deleted.contains(&key)
+    }
+
+    /// The key is deleted, whatever its item has.
+    pub(super) fn delete(&mut self, key: KeyRef<'_>) {
+        let key = key.to_key();
+        if self.0.of(&key).is_some() && !seeded::is_on(Bug::DeletedComesBack) {
+            self.0.deleted.insert(key);
+        }
+    }
+}
+
+impl Inner {
+    /// What stands behind these ends at `end`.
+    fn add(&mut self, items: Vec<(Key, Branch)>, end: Option<Key>) {
+        let ends: Vec<_> = items.iter().skip(1).map(|(first, _)| Some(first.clone())).chain([end]).collect();
+        self.items
+            .extend(items.into_iter().zip(ends).map(|((first, branch), end)| (first, Item { branch, end })));
+    }
+
+    fn of(&self, key: &Key) -> Option<(&Key, &Item)> {
+        let (first, item) = self.items.range(..=key.clone()).next_back()?;
+        item.end.as_ref().is_none_or(|end| key < end).then_some((first, item))
+    }
+
+    fn first_in(&self, range: &KeyRange) -> Option<(&Key, &Item)> {
+        let (Bound::Included(from) | Bound::Excluded(from)) = &range.from else {
+            return self.items.iter().next().filter(|(first, item)| item.is_in(first, range));
+        };
+        let behind = || self.items.range((Bound::Excluded(from), Bound::Unbounded)).next();
+        self.of(from).or_else(behind).filter(|(first, item)| item.is_in(first, range))
+    }
+
+    fn last_in(&self, range: &KeyRange) -> Option<(&Key, &Item)> {
+        let to = range.to.as_ref();
+        self.items.range((Bound::Unbounded, to)).next_back().filter(|(first, item)| item.is_in(first, range))
+    }
+
+    fn wanted(&self, first: &Key, item: &Item) -> Option<Wanted> {
+        Some(Wanted { first: first.clone(), item: item.clone(), origin: Arc::clone(self.origin.as_ref()?) })
+    }
+}
+
+impl Item {
+    /// Whether a key of it may lie in `range`.
+    fn is_in(&self, first: &Key, range: &KeyRange) -> bool {
+        let begins = match &range.to {
+            Bound::Unbounded => true,
+            Bound::Included(to) => first <= to,
+            Bound::Excluded(to) => first < to,
+        };
+        let ends = match (&range.from, &self.end) {
+            (Bound::Unbounded, _) | (_, None) => true,
+            (Bound::Included(from) | Bound::Excluded(from), Some(end)) => from < end,
+        };
+        begins && ends
+    }
+}
+
+impl Wanted {
+    /// The part of `range` that comes before the item.
+    pub(crate) fn before(&self, range: &KeyRange, reverse: bool) -> Option<KeyRange> {
+        if reverse {
+            let from = Bound::Included(self.item.end.clone()?);
+            Some(KeyRange { from, to: range.to.clone() })
+        } else {
+            Some(KeyRange { from: range.from.clone(), to: Bound::Excluded(self.first.clone()) })
+        }
+    }
+
+    /// All keys that may be in it.
+    pub(crate) fn range(&self) -> KeyRange {
+        let to = self.item.end.clone().map_or(Bound::Unbounded, Bound::Excluded);
+        KeyRange { from: Bound::Included(self.first.clone()), to }
+    }
+
+    /// The id of its tree.
+    pub(crate) fn id(&self) -> u32 {
+        self.origin.id
+    }
+
+    /// Reads and verifies it.
+    pub(crate) fn read(&self, source: &impl IndexSource) -> Result<Contents> {
+        let Wanted { first, item, origin } = self;
+        let mut trees = origin.place.trees(source);
+        let last = |last: Option<KeyRef<'_>>| {
+            let is_below = |end: &Key| last.is_none_or(|last| last < end.as_ref());
+            if item.end.as_ref().is_none_or(is_below) {
+                Ok(())
+            } else {
+                Err(self.damaged("keys out of order"))
+            }
+        };
+        if !item.branch.is_leaf() {
+            let leaves = trees.page(origin.id, first, &item.branch)?;
+            if !leaves.is_sorted_by(|(one, _), (other, _)| one < other) {
+                return Err(self.damaged("keys out of order"));
+            }
+            last(leaves.last().map(|(first, _)| first.as_ref()))?;
+            return Ok(Contents::Leaves(leaves));
+        }
+        let mut leaf = LeafEntries { entries: Entries::default(), origin, fault: None };
+        trees.leaf((origin.id, origin.next), first, &item.branch, origin.limits, &mut leaf)?;
+        let LeafEntries { entries, fault, .. } = leaf;
+        if let Some(what) = fault {
+            return Err(self.damaged(what));
+        }
+        last(entries.last_key())?;
+        Ok(Contents::Entries(entries))
+    }
+
+    fn damaged(&self, what: &'static str) -> Error {
+        self.item.branch.damaged(what).into()
+    }
+}
+
+/// The entries of a leaf in the making.
+struct LeafEntries<'a> {
+    entries: Entries,
+    origin: &'a Origin,
+    fault: Option<&'static str>,
+}
+
+impl crate::format::checkpoint::Entries for LeafEntries<'_> {
+    fn ints(&mut self, bytes: &[u8], stretches: &[Stretch]) {
+        if self.origin.definition.is_some() {
+            self.fault = Some("an int among the entries of an index");
+            return;
+        }
+        for stretch in stretches {
+            stretch.each(bytes, |key, value| self.entries.push_int(key, entry(value)));
+        }
+    }
+
+    fn key(&mut self, key: KeyRef<'_>, value: u64) {
+        if let Some((definition, limits)) = &self.origin.definition {
+            let fault = match key {
+                KeyRef::Bytes(_) if value != since_ever().value() => {
+                    Some("an entry of an index with an address")
+                }
+                KeyRef::Bytes(bytes) => definition.definition.parse(bytes, *limits).err(),
+                KeyRef::Int(_) | KeyRef::Text(_) => Some("a text among the entries of an index"),
+            };
+            self.fault = self.fault.or(fault);
+        }
+        self.entries.push(key, entry(value));
+    }
+}
