@@ -1,7 +1,8 @@
 //! To the key: when pages of integers come into being, what an index takes; and what the catalog keeps of what has ended.
 
 use super::load::loaded;
-use super::mixed::{DIRECTORY_SLACK, map_node_len};
+use super::mixed::map_node_len;
+use super::paged::DIRECTORY_SLACK;
 use super::paged::PagedInts;
 use super::tree::Leaf;
 use std::ops::Bound;
