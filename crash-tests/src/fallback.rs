@@ -97,19 +97,19 @@ impl Rest {
     fn bears_damage(&self, tally: &mut Tally) -> Result<(), String> {
         let slots = self.sectors(&self.slots);
         for checkpoint in &self.checkpoints {
-            let pages = self.sectors(checkpoint);
-            for page in &pages {
+            let sectors = self.sectors(checkpoint);
+            for sector in &sectors {
                 tally.single += 1;
-                self.bears(&[*page])?;
+                self.bears(&[*sector])?;
                 // A slot is one checksum: any of its sectors stands for all.
                 for slot in SLOT_OFFSETS.map(|at| at / u64::from(self.setup.sector)) {
                     tally.double += 1;
-                    self.bears(&[slot, *page])?;
+                    self.bears(&[slot, *sector])?;
                 }
             }
             // The root is written last.
-            if let Some(page) = pages.last() {
-                self.bears_again(*page, tally)?;
+            if let Some(sector) = sectors.last() {
+                self.bears_again(*sector, tally)?;
             }
         }
         for slot in &slots {
@@ -184,13 +184,13 @@ fn cut(setup: Setup, moment: &Moment, tally: &mut Tally) -> Result<(), String> {
         // Opening mends a torn slot: what is damaged is the disk as the cut has left it.
         let rest = Rest::of(setup, disk.fork())?;
         let rest = Rest { disk, ..rest };
-        let pages = rest.sectors(&rest.checkpoints[0]);
-        for page in pages.first().into_iter().chain(pages.last()) {
+        let sectors = rest.sectors(&rest.checkpoints[0]);
+        for sector in sectors.first().into_iter().chain(sectors.last()) {
             tally.cut += 1;
             let damaged = rest.disk.fork();
-            damaged.zero_sector(*page);
+            damaged.zero_sector(*sector);
             Live::open(setup, damaged, moment.oracle.clone(), Ending::PowerCut)
-                .map_err(|what| format!("without sector {page} of the newest checkpoint: {what}"))?;
+                .map_err(|what| format!("without sector {sector} of the newest checkpoint: {what}"))?;
         }
         for slot in SLOT_OFFSETS.map(|at| at / u64::from(setup.sector)) {
             tally.cut += 1;

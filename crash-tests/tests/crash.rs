@@ -64,8 +64,8 @@ fn every_step_survives_every_power_cut_that_leaves_garbage() {
 //= spec/space.md#p-2-2-what-it-is-of
 //# When c is chosen, every commit up to c MUST be visible, and nothing pending.
 //= spec/space.md#p-2-3-how-it-is-written
-//# The pages go into segments of the checkpoint's own, which MUST be free (P-4) when they are given to it,
-//# and MUST NOT be among those that its segment table names.
+//# A segment MUST be free (P-4) when it becomes the open one, and MUST NOT be among those that the segment
+//# table of the checkpoint names.
 //= spec/space.md#p-4-2-retained-versions
 //# A writer MUST NOT give out the place of a segment in which a pinned record stands.
 //= spec/space.md#p-4-3-feeds

@@ -4,8 +4,8 @@ use holotype_crash_tests::fallback::every_check;
 use holotype_crash_tests::setup::Setup;
 
 //= spec/space.md#p-2-3-how-it-is-written
-//# The pages go into segments of the checkpoint's own, which MUST be free (P-4) when they are given to it,
-//# and MUST NOT be among those that its segment table names.
+//# A segment MUST be free (P-4) when it becomes the open one, and MUST NOT be among those that the segment
+//# table of the checkpoint names.
 //= spec/space.md#p-2-5-the-one-before
 //# The checkpoint that a slot names as the one before MUST be the one that was the newest, or, where that
 //# could not be read whole at opening, the one that was read in its stead; none, where that was the
@@ -16,7 +16,8 @@ use holotype_crash_tests::setup::Setup;
 //# A writer MUST NOT give out the place of a segment freed at f before every checkpoint that a valid slot
 //# names has an LSN at or above f.
 //= spec/space.md#p-4-1-checkpoints
-//# A place that a checkpoint held MUST NOT be given out before both slots that do not name it are durable.
+//# A place that a checkpoint held MUST NOT be given out before both slots are durable that name none which
+//# holds it.
 //= spec/recovery.md#r-5-2-checkpoint-fallback
 //# When that cannot be read whole, the reader MUST take the one before that the same slot names; when the
 //# slot names one checkpoint only, it MUST start as if there were none.

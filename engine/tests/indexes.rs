@@ -387,6 +387,21 @@ fn a_read_goes_on_after_a_place_that_is_gone() {
     assert!(matches!(index.after(.., b"none", false), Err(Error::InvalidIndex { .. })));
 }
 
+//= spec/index.md#i-1-4-limits-of-definitions
+//= type=test
+//# A definition MUST fit into an index record of the store with its name (F-8.11).
+#[test]
+fn a_definition_that_no_index_record_has_room_for_is_refused() {
+    let birds = birds();
+    let long = |len: usize| {
+        let paths: Vec<_> = (10..26).map(|n| format!("$.{}{n}", "x".repeat(len))).collect();
+        by("long", &paths.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let refused = birds.create_index(long(1024));
+    assert!(matches!(refused, Err(Error::InvalidIndex { index, .. }) if index == "long"));
+    assert!(birds.create_index(long(900)).expect("it has room"));
+}
+
 #[cfg(feature = "seeded")]
 mod seeded {
     use super::*;

@@ -53,7 +53,7 @@ fn second_life(disk: &Arc<MemoryStorage>) -> Result<Db> {
     Ok(db)
 }
 
-/// The file of a small store that has been in use for long: several checkpoints, trees of more than one level, cleaned segments and
+/// The file of a small store that has been in use for long: several checkpoints, trees of many leaves, cleaned segments and
 /// others in their places, versions moved, chunks, keys of each kind, and a log that goes on behind the last checkpoint. The
 /// same bytes each time.
 ///

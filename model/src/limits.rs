@@ -15,7 +15,7 @@ pub struct Limits {
     pub indexes: usize,
     /// Entries of one document in one index.
     pub document_entries: usize,
-    /// Bytes of the longest entry that the pages of the store have room for. The default stands for all that have room for
+    /// Bytes of the longest entry that the index records of the store have room for. The default stands for all that have room for
     /// every key.
     pub entry_len: usize,
 }

@@ -6,7 +6,7 @@ use holotype_model::{Document, Durability, Key, Op, Value};
 use super::alphabet::{delete, number, put};
 use crate::live::Step;
 
-/// Bytes of a text whose tuple is long in the smallest pages, and which two documents begin alike with.
+/// Bytes of a text whose tuple is long in the smallest index records, and which two documents begin alike with.
 const LONG: usize = 100;
 
 fn definition(paths: &[(&str, bool)], unique: bool) -> DefinitionText {

@@ -24,7 +24,7 @@ enum End {
     Killed,
     Cut,
     /// Killed, and a sector of the newest checkpoint lost since.
-    PageLost,
+    CheckpointLost,
     /// Killed, and a sector of the log lost since.
     SectorLost,
 }
@@ -75,9 +75,9 @@ impl Off {
     }
 
     /// The process is killed, and a sector of a checkpoint is lost: the one before is enough.
-    pub(super) fn page_lost(disk: SimDisk, judges: Vec<Oracle>, sector: u64) -> Self {
+    pub(super) fn checkpoint_lost(disk: SimDisk, judges: Vec<Oracle>, sector: u64) -> Self {
         disk.zero_sector(sector);
-        Off { disk, judges, end: End::PageLost }
+        Off { disk, judges, end: End::CheckpointLost }
     }
 
     /// The process is killed, and a sector of the log is lost.
@@ -98,7 +98,7 @@ impl Off {
     fn ending(&self) -> Ending {
         match self.end {
             End::Closed => Ending::Close,
-            End::Killed | End::PageLost | End::SectorLost => Ending::Kill,
+            End::Killed | End::CheckpointLost | End::SectorLost => Ending::Kill,
             End::Cut => Ending::PowerCut,
         }
     }
@@ -162,7 +162,7 @@ impl Off {
 
     fn events(&self, stats: &holotype::Stats, survived: Survived) -> Events {
         let mut events = Events::default();
-        if self.end == End::PageLost {
+        if self.end == End::CheckpointLost {
             events = events.with(Events::FALLBACK);
         }
         if self.end == End::Cut {
@@ -200,7 +200,7 @@ impl Off {
             End::Closed => "closed",
             End::Killed => "killed",
             End::Cut => "the power was cut",
-            End::PageLost => "killed, and a sector of the newest checkpoint is lost",
+            End::CheckpointLost => "killed, and a sector of the newest checkpoint is lost",
             End::SectorLost => "killed, and a sector of the log is lost",
         };
         let states = self.disk.states();

@@ -161,7 +161,7 @@ impl Running {
             _ if !self.deferred.is_empty() => false,
             Step::CheckpointAround | Step::Fill => !self.is_full,
             Step::MakeRoom => self.is_full,
-            Step::LosePage => self.has_two_checkpoints(),
+            Step::LoseCheckpoint => self.has_two_checkpoints(),
             Step::LoseSector => self.unattested.is_some() && self.first_record().is_some(),
             _ => true,
         }
@@ -379,10 +379,10 @@ impl Running {
             }
             Step::Kill => Off::killed(disk, self.judges()),
             Step::Cut => Off::cut(disk, self.judges()),
-            Step::LosePage => {
+            Step::LoseCheckpoint => {
                 let [newest, _] = self.client.db().checkpoint_places();
                 let root = newest.last().expect("there are two").start;
-                Off::page_lost(disk, self.judges(), root / u64::from(self.setup.sector))
+                Off::checkpoint_lost(disk, self.judges(), root / u64::from(self.setup.sector))
             }
             Step::LoseSector => {
                 let mut judges = self.judges();

@@ -81,7 +81,7 @@ impl Scope {
             Step::Close,
             Step::Kill,
             Step::Cut,
-            Step::LosePage,
+            Step::LoseCheckpoint,
             Step::LoseSector,
         ]);
         steps

@@ -77,7 +77,7 @@ pub enum Step {
     /// The power goes.
     Cut,
     /// The process is killed, and a sector of the newest checkpoint is lost.
-    LosePage,
+    LoseCheckpoint,
     /// The process is killed, and the sector is lost in which the record of the first key stands.
     LoseSector,
     /// The store is opened.
@@ -110,7 +110,7 @@ fn fixed() -> [(Step, &'static str); 26] {
         (Step::Close, "close"),
         (Step::Kill, "kill"),
         (Step::Cut, "cut"),
-        (Step::LosePage, "lose-page"),
+        (Step::LoseCheckpoint, "lose-checkpoint"),
         (Step::LoseSector, "lose-sector"),
         (Step::Open, "open"),
     ]

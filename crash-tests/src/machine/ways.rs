@@ -154,7 +154,8 @@ struct Taken<'a> {
 impl Taken<'_> {
     fn go_on(&mut self, running: &Running, disk: &SimDisk) -> Result<(), Finding> {
         let mut next = running.fork(disk.clone());
-        if matches!(self.step, Step::Close | Step::Kill | Step::Cut | Step::LosePage | Step::LoseSector) {
+        if matches!(self.step, Step::Close | Step::Kill | Step::Cut | Step::LoseCheckpoint | Step::LoseSector)
+        {
             let off = next.end(self.step)?;
             self.lead_to(None, State::new(Life::Off(off), self.depth, Events::default()));
             return Ok(());

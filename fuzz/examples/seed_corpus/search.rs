@@ -11,7 +11,7 @@ use holotype_fuzz::{AGED, DAMAGE, Layout, STRETCH, aged_store, forged, sample_st
 /// What a byte is changed by.
 const BY: [u8; 6] = [0x01, 0x02, 0x07, 0x20, 0x80, 0xFF];
 
-/// Bytes that are tried in each record and each page; what comes behind them is more of the same.
+/// Bytes that are tried in each record and each index record; what comes behind them is more of the same.
 const DEEP: usize = 96;
 
 /// The kinds of edits that change one byte, and the length of the places that they are for; none where it varies.
@@ -19,8 +19,8 @@ const SLOT: u8 = 0;
 const SEGMENT: u8 = 1;
 const FRAME: u8 = 2;
 const RECORD: u8 = 3;
-const PAGE: u8 = 6;
-const ENTRIES: u8 = 7;
+const INDEX_HEAD: u8 = 6;
+const INDEX_BODY: u8 = 7;
 
 /// Edits that are each answered as none before is, with what the answer is called.
 pub(crate) fn distinct() -> Vec<(String, Vec<u8>)> {
@@ -84,7 +84,7 @@ fn short(number: usize) -> [u8; 2] {
 }
 
 fn edits(layout: &Layout) -> Vec<Vec<u8>> {
-    let (segments, frames, records, pages) = layout.counts();
+    let (segments, frames, records, index_records) = layout.counts();
     let mut all = Vec::new();
     let mut each = |kind: u8, which: usize, record: Option<usize>, len: usize| {
         for at in 0..len {
@@ -103,12 +103,13 @@ fn edits(layout: &Layout) -> Vec<Vec<u8>> {
     for (frame, count) in records.into_iter().enumerate().take(256) {
         (0..count.min(2)).for_each(|record| each(RECORD, frame, Some(record), DEEP));
     }
-    for page in 0..pages.min(256) {
-        each(PAGE, page, None, 32);
-        each(ENTRIES, page, None, DEEP);
+    for record in 0..index_records.min(256) {
+        each(INDEX_HEAD, record, None, 9);
+        each(INDEX_BODY, record, None, DEEP);
     }
-    // Damage to each frame and page, at its header and behind it.
-    for (place, count) in [(SEGMENT, segments), (FRAME, frames), (PAGE - 1, pages)] {
+    // Damage to each frame and index record, at its header and behind it. An edit counts the places of these from one more on.
+    let heads_and_bodies = [(INDEX_HEAD - 1, index_records), (INDEX_BODY - 1, index_records)];
+    for (place, count) in [(SEGMENT, segments), (FRAME, frames)].into_iter().chain(heads_and_bodies) {
         for which in 0..count.min(256) {
             all.extend([9, 60].map(|at| vec![DAMAGE, place, which as u8, 0, at, 0xFF]));
         }
