@@ -160,6 +160,7 @@ fn set(documents: &Documents, key: KeyRef<'_>, before: Option<Entry>, new: Optio
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::PrimaryIndex;
 
     const DOCUMENTS: u64 = 5;
 

@@ -18,6 +18,9 @@ use super::open::assemble;
 use super::shared::Shared;
 use super::value::Core;
 
+#[cfg(test)]
+mod tests;
+
 /// How the store was opened, for who reads later what opening left.
 #[derive(Debug)]
 pub(crate) struct Opening {

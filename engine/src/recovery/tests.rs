@@ -1,6 +1,6 @@
 //! What is read of the file, and how far.
 
-use super::checkpoint::File;
+use super::checkpoint::{Extent, File};
 use super::image::SegmentImage;
 use super::scan::Scan;
 use super::start::Start;

@@ -6,6 +6,7 @@ use super::super::CompactReport;
 use super::*;
 use crate::core::Effort;
 use crate::core::Expect;
+use crate::index::PrimaryIndex;
 use crate::options::{Durability, Options};
 use crate::storage::MemoryStorage;
 use crate::storage::sim::SimDisk;
