@@ -107,8 +107,8 @@ impl Rest {
                     self.bears(&[slot, *sector])?;
                 }
             }
-            // The root is written last.
-            if let Some(sector) = sectors.last() {
+            // Leaves are written first, which are read later than the root, and the root last.
+            for sector in sectors.first().into_iter().chain(sectors.last()) {
                 self.bears_again(*sector, tally)?;
             }
         }

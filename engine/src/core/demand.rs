@@ -11,7 +11,6 @@ use crate::format::superblock::Superblock;
 use crate::index::{Contents, Documents, Entries, KeyRange, PrimaryIndex, Wanted};
 use crate::recovery::{self, Extent, File, Plan};
 use crate::seeded::{self, Bug};
-use crate::sync::race::{self, Race};
 use crate::sync::{Arc, AtomicBool, Mutex, Ordering, lock, read};
 
 use super::open::assemble;
@@ -68,7 +67,7 @@ impl Shared {
     /// Sees to it that the index tells of `key`. Called before the look.
     #[inline(always)]
     pub(crate) fn ready(&self, documents: &Documents, key: KeyRef<'_>) -> Result<()> {
-        if documents.is_all_read() || race::is_on(Race::UnreadAskedLate) {
+        if documents.is_all_read() {
             Ok(())
         } else {
             self.read_for(documents, key)

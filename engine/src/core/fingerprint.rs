@@ -57,6 +57,7 @@ impl Core {
             written.expect("hashing takes all text");
         }
         hashing.mix(u64::from(self.shared.log.storage.is_poisoned()));
+        hashing.mix(u64::from(self.shared.opening.has_damage()));
         hashing.0
     }
 }

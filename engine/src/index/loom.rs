@@ -1,9 +1,11 @@
 //! A reader beside the writer that moves a key from the ordered map into a page: in every order of their steps.
 
-use super::{Entries, Entry, KeyRange, Loader, MixedIndex, PrimaryIndex};
+use super::{
+    Contents, Documents, Entries, Entry, KeyRange, Loader, MixedIndex, Origin, PrimaryIndex,
+};
 use crate::document::{Key, KeyRef};
 use crate::format::LogAddress;
-use crate::format::checkpoint::{Limits, pass_through_a_leaf};
+use crate::format::checkpoint::{Branch, Limits, TreePlace, pass_through_a_leaf};
 use crate::sync::explore::{PREEMPTIONS, every_order, is_found};
 use crate::sync::race::Race;
 use crate::sync::{Arc, thread};
@@ -65,6 +67,40 @@ fn a_look_at_what_was_loaded() {
     let before = writer.join().expect("the writer does not panic");
     assert_eq!(before, Some(entry(1)), "{MISSED}");
     assert_eq!(index.get(KeyRef::Int(1)), Some(entry(7)), "what was written is not filled in again");
+}
+
+/// A reader looks for a key of a leaf that another one takes in, while the writer puts a key of its own into the same page.
+fn a_look_beside_a_leaf_that_is_taken_in() {
+    let documents = Arc::new(Documents::new(1, 1));
+    let limits = Limits::new(LogAddress::MAX, 1);
+    let origin = Origin { place: TreePlace::nowhere(), id: 1, next: Some(1), limits, definition: None };
+    documents.begin_unread(origin, vec![(Key::Int(0), Branch::leaf_of(1))], 1);
+    let wanted = documents.unread_of(KeyRef::Int(0)).expect("nothing was read");
+    let mut entries = Entries::default();
+    entries.push(KeyRef::Int(0), entry(0));
+    let other = {
+        let documents = Arc::clone(&documents);
+        thread::spawn(move || documents.take_in(&wanted, Contents::Entries(entries)))
+    };
+    if documents.is_all_read() {
+        assert_eq!(documents.index.get(KeyRef::Int(0)), Some(entry(0)), "{MISSED}");
+    }
+    assert_eq!(documents.set(KeyRef::Int(1), entry(1)), None);
+    other.join().expect("it does not panic");
+    assert!(documents.is_all_read());
+    for key in [0, 1] {
+        assert_eq!(documents.index.get(KeyRef::Int(key)), Some(entry(key)), "{MISSED}");
+    }
+}
+
+#[test]
+fn a_key_of_a_leaf_that_is_taken_in_is_there_for_who_finds_nothing_unread() {
+    println!("{} executions", every_order(PREEMPTIONS, a_look_beside_a_leaf_that_is_taken_in));
+}
+
+#[test]
+fn loom_finds_a_count_of_what_is_unread_without_order() {
+    is_found(Race::UnreadRelaxed, MISSED, PREEMPTIONS, a_look_beside_a_leaf_that_is_taken_in);
 }
 
 #[test]

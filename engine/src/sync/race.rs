@@ -35,8 +35,6 @@ pub enum Race {
     HeldRelaxed,
     /// Who finds nothing unread looks into the index without the order that the last leaf gives.
     UnreadRelaxed,
-    /// Whether something is unread is asked after the look into the index, and not before it.
-    UnreadAskedLate,
     /// The visible end is stored without the order that the index needs.
     VisibleRelaxed,
     /// A count is believed before the commit that it comes from is visible.

@@ -413,6 +413,13 @@ impl Branch {
         self.kind == IndexRecordKind::Leaf
     }
 
+    /// A leaf that is nowhere, for checks that do not read it.
+    #[cfg(all(test, loom))]
+    pub(crate) fn leaf_of(count: u64) -> Self {
+        let reference = Reference { physical: 0, offset: 0, len: 0, crc: 0 };
+        Branch { kind: IndexRecordKind::Leaf, reference, count, lsn: Lsn::ZERO, named_at: 0 }
+    }
+
     /// What is wrong with the keys of the record, beside those of its neighbours.
     #[must_use]
     pub const fn damaged(&self, what: &'static str) -> Unreadable {
@@ -446,6 +453,13 @@ pub struct TreePlace {
 }
 
 impl TreePlace {
+    /// In no file.
+    #[cfg(all(test, loom))]
+    pub(crate) fn nowhere() -> Self {
+        let geometry = Geometry::new(64, 512).expect("a legal geometry");
+        TreePlace { geometry, lineage: Lineage::default(), segments: Arc::default(), lsn: Lsn::ZERO, root_at: 0 }
+    }
+
     /// Reads single records of `source`.
     #[must_use]
     pub fn trees<'s, S: IndexSource>(&self, source: &'s S) -> Trees<'s, S> {
