@@ -8,8 +8,8 @@ use holotype_crash_tests::setup::Setup;
 //# table of the checkpoint names.
 //= spec/space.md#p-2-5-the-one-before
 //# The checkpoint that a slot names as the one before MUST be the one that was the newest, or, where that
-//# could not be read whole at opening, the one that was read in its stead; none, where that was the
-//# creation state.
+//# could not be read whole at opening or later, the one that was read in its stead; none,
+//# where that was the creation state.
 //= spec/space.md#p-2-7-either-alone-suffices
 //# From each checkpoint that a valid slot names, and the log behind it, recovery MUST give the same state.
 //= spec/space.md#p-4-1-checkpoints

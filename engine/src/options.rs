@@ -197,6 +197,8 @@ impl Options {
         self
     }
 
+    //= spec/recovery.md#r-5-7-leaves-on-demand
+    //# A reader SHOULD let its user ask for all to be read at opening, as says.
     /// Reads and verifies the whole index at opening. By default its parts are read when they are first needed, so that opening takes no
     /// longer for a large store, and damage of a part is met by the calls that need it
     /// ([`Corrupt`](crate::Error::Corrupt)); a damaged part that the older checkpoint and the log still tell of is made anew either way.

@@ -106,8 +106,8 @@ impl NamedCheckpoints {
 
     //= spec/space.md#p-2-5-the-one-before
     //# The checkpoint that a slot names as the one before MUST be the one that was the newest, or, where that
-    //# could not be read whole at opening, the one that was read in its stead; none, where that was
-    //# the creation state.
+    //# could not be read whole at opening or later, the one that was read in its stead; none,
+    //# where that was the creation state.
     /// The newest that is known to be good: the next one names it as the one before.
     pub(crate) fn sound(&self) -> Option<&HeldCheckpoint> {
         self.named[self.sound?].as_ref()

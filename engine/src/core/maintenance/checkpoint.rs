@@ -343,8 +343,8 @@ impl Writer {
     //# The slots' durable LSN MUST be at or above c.
     //= spec/space.md#p-2-5-the-one-before
     //# The checkpoint that a slot names as the one before MUST be the one that was the newest, or, where that
-    //# could not be read whole at opening, the one that was read in its stead; none, where that was
-    //# the creation state.
+    //# could not be read whole at opening or later, the one that was read in its stead; none,
+    //# where that was the creation state.
     /// One slot names it, and as the one before that which was sound until now (spec: P-2.4).
     fn name_checkpoint(&mut self, sealed: &SealedCheckpoint) -> Result<()> {
         let newest = sealed.reference();

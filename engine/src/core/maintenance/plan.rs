@@ -55,7 +55,9 @@ pub(super) struct Behind {
 }
 
 impl Behind {
-    /// So much log lies behind the newest checkpoint that opening would take long (spec: P-2.1).
+    //= spec/space.md#p-2-5-the-one-before
+    //# After something of it could not be read later, a writer SHOULD take the next checkpoint at once.
+    /// So much log lies behind the newest checkpoint that opening would take long (spec: P-2.1), or that cannot be read whole.
     pub(super) fn is_checkpoint_due(&self, checkpoint_bytes: u64) -> bool {
         self.has_damage || !self.fits_first_segment && self.log >= checkpoint_bytes.max(4 * self.checkpoint)
     }

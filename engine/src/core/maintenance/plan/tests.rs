@@ -41,6 +41,15 @@ fn a_checkpoint_is_due_behind_enough_log_or_four_times_its_own_length() {
     }
 }
 
+//= spec/space.md#p-2-5-the-one-before
+//= type=test
+//# After something of it could not be read later, a writer SHOULD take the next checkpoint at once.
+#[test]
+fn a_checkpoint_is_due_behind_one_with_damage_however_short_the_log_is() {
+    let behind = Behind { log: 0, checkpoint: 0, fits_first_segment: true, has_damage: true };
+    assert!(behind.is_checkpoint_due(5_000) && behind.is_checkpoint_wanted_at_close(1_000));
+}
+
 #[test]
 fn those_who_write_help_once_the_file_is_near_its_bound_and_has_nothing_to_spare() {
     // With four segments, the bounds are 40,000, 46,000 and 49,000. Of 32 segments more than two are more than a sixteenth.
