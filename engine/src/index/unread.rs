@@ -257,6 +257,7 @@ impl Wanted {
             if !leaves.is_sorted_by(|(one, _), (other, _)| one < other) {
                 return Err(self.damaged("keys out of order"));
             }
+            trees.check_page(&item.branch, &leaves)?;
             last(leaves.last().map(|(first, _)| first.as_ref()))?;
             return Ok(Contents::Leaves(leaves));
         }

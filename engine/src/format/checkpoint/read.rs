@@ -322,9 +322,11 @@ impl<S: IndexSource> Trees<'_, S> {
         // From leaf to leaf the keys grow, so that no bytes, however hostile, make this visit a leaf twice or go on for ever.
         self.decoder.restart();
         for (first, page) in self.pages(tree)? {
-            for (first, leaf) in self.page(tree.id, &first, &page)? {
-                self.leaf((tree.id, tree.next), &first, &leaf, limits, to)?;
+            let leaves = self.page(tree.id, &first, &page)?;
+            for (first, leaf) in &leaves {
+                self.leaf((tree.id, tree.next), first, leaf, limits, to)?;
             }
+            self.check_page(&page, &leaves)?;
         }
         Ok(())
     }
@@ -353,10 +355,21 @@ impl<S: IndexSource> Trees<'_, S> {
             }
             Some(_) => {}
         }
-        if leaves.iter().fold(0, |count: u64, (_, leaf)| count.saturating_add(leaf.count)) != page.count {
-            return Err(damaged("a directory page of another number of keys than the root says"));
-        }
         Ok(leaves)
+    }
+
+    /// Whether the leaves of a directory page have as many keys as what leads to it says.
+    ///
+    /// # Errors
+    /// As [`Unreadable`] says.
+    pub fn check_page(&self, page: &Branch, leaves: &[(Key, Branch)]) -> Result<(), Unreadable> {
+        let count = leaves.iter().fold(0, |count: u64, (_, leaf)| count.saturating_add(leaf.count));
+        if count == page.count {
+            return Ok(());
+        }
+        let at = page.reference.at(self.records.geometry());
+        let what = "a directory page of another number of keys than the root says";
+        Err(Unreadable::damaged(at, "F-8.13", what, page.count, count))
     }
 
     /// Hands out what the leaf holds that `first` and `leaf` tell of: one of the tree `id`, and, if it is of a collection, of one with this `next`.
