@@ -274,7 +274,7 @@ fn looking_at_flipped_and_shortened_files_never_panics_and_always_covers_the_fil
                     Outcome::Refused(_) => refused += 1,
                 }
                 // Opening the store comes to the same.
-                let db = Db::open_on(disk_of(&damaged), &options().read_only(true));
+                let db = Db::open_on(disk_of(&damaged), &options().read_only(true).verify_index(true));
                 let opens = matches!(inspector.recovery().outcome, Outcome::Opens);
                 assert_eq!(db.is_ok(), opens, "{:?}", inspector.recovery());
             }
