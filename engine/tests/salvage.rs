@@ -407,7 +407,7 @@ fn without_any_checkpoint_what_may_be_stale_is_in_lists_apart() {
     }
     let Verdict { report, back } = specimen.salvage(&bytes, "no checkpoint").expect("there is the log");
     assert_eq!(back.len(), specimen.live.len(), "{report:#?}");
-    assert!(report.stale > 0 && report.may_miss_more);
+    assert!(report.stale > 0 && report.may_miss_more, "{report:#?}");
 }
 
 #[test]
