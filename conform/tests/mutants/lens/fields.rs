@@ -109,6 +109,8 @@ impl IndexField {
             F::Kind | F::Flags => !matches!(misreading, Misreading::Reversed | Misreading::Narrow),
             // A file with places beyond 16 bits has at least 32 MiB.
             F::ListedSegment | F::RowPlace => misreading != Misreading::Narrow,
+            // It decides nothing but the order of rows, which numbers that are all one more do not change.
+            F::LiveCollection => misreading != Misreading::Off,
             // Fields of a map are found by their names, and what follows a key is no number: there is no place to read them at instead.
             F::RootLsn
             | F::RootLast
