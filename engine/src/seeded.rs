@@ -165,6 +165,8 @@ catalogue! {
     NeighbourVerified,
     /// A document is kept though what was read of it may still be taken back.
     KeptUnsettled,
+    /// An entry of the index may lead to a record of another form than it says.
+    EntryBitsBelieved,
     /// A segment counts as the successor wherever its predecessor ended.
     PredecessorEndIgnored,
     /// Where no successor is named, the log goes on only in the first segment whose header fits.

@@ -29,6 +29,7 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::StretchesAnywhere, "engine/tests/forged/removed.rs"),
     (Bug::EndedSnapshotAnswers, "engine/tests/snapshots.rs"),
     (Bug::KeptUnsettled, "engine/src/core/read/tests.rs"),
+    (Bug::EntryBitsBelieved, "engine/src/core/read/tests.rs"),
     (Bug::WakeUpLost, "engine/src/pipeline/loom.rs"),
     (Bug::ReplacedNotCompared, "engine/tests/forged/removed.rs"),
     (Bug::ReplacedLeftOut, "engine/tests/forged/removed.rs"),

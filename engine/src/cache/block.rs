@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::document::KeyRef;
 use crate::format::Lsn;
-use crate::format::record::{PutShape, version_of};
+use crate::format::record::{PutShape, is_of_kind, version_of};
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
 
@@ -38,17 +38,20 @@ impl Block {
     }
 
     /// Where key and document of the record that begins at `within` lie, from its first byte on, if it is a put of `key` in
-    /// `collection` as [`Segment::put_of`] has it; `offset` is its place in the segment. A record is verified and taken apart when it
-    /// is read here first, and then only compared.
+    /// `collection` as [`Segment::put_of`] has it, and of the kind with the byte `kind`; `offset` is its place in the segment. A record is
+    /// verified and taken apart when it is read here first, and then only compared.
     #[inline(always)]
     pub(crate) fn put_of(
         &self,
         within: usize,
         offset: u32,
+        kind: u8,
         collection: u32,
         key: KeyRef<'_>,
     ) -> Option<(Range<u32>, Range<u32>)> {
-        self.shape_at(within, offset)?.put_of(self.bytes.get(within..)?, collection, key)
+        let shape = self.shape_at(within, offset)?;
+        let bytes = self.bytes.get(within..).filter(|bytes| is_of_kind(bytes, kind))?;
+        shape.put_of(bytes, collection, key)
     }
 
     /// The document of that record, if `body_of` says of its shape and its bytes where it begins.
@@ -179,7 +182,7 @@ mod tests {
     }
 
     fn put_of(block: &Block, at: usize, key: i64) -> Option<(Range<u32>, Range<u32>)> {
-        block.put_of(at, at as u32, COLLECTION, KeyRef::Int(key))
+        block.put_of(at, at as u32, Kind::Put.byte(), COLLECTION, KeyRef::Int(key))
     }
 
     #[test]
@@ -195,7 +198,9 @@ mod tests {
         let long_way = block.segment.put_of(&bytes[second..], second as u32, COLLECTION, KeyRef::Int(2));
         assert_eq!(long_way.map(|put| (put.key, put.body)), Some(first));
         assert_eq!(put_of(&block, second, 1), None, "it is another's");
-        assert_eq!(block.put_of(second, second as u32, COLLECTION + 1, KeyRef::Int(2)), None);
+        for (kind, collection) in [(Kind::Put, COLLECTION + 1), (Kind::RelocatedPut, COLLECTION)] {
+            assert_eq!(block.put_of(second, second as u32, kind.byte(), collection, KeyRef::Int(2)), None);
+        }
         assert_eq!(put_of(&block, bytes.len() + 1, 2), None, "behind the end");
     }
 

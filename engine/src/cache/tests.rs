@@ -55,7 +55,7 @@ fn a_full_cache_turns_a_block_away_that_was_not_asked_for_lately() {
 /// A document of `len` bytes under the key 7 of the collection 3.
 fn whole(len: usize) -> Arc<Whole> {
     let bytes = [vec![7], vec![9; len]].concat();
-    Arc::new(Whole { key: 0..1, body: 1..bytes.len() as u32, bytes, collection: 3, lsn: Lsn::ZERO })
+    Arc::new(Whole { key: 0..1, body: 1..bytes.len() as u32, bytes, collection: 3, value: 4, lsn: Lsn::ZERO })
 }
 
 #[test]
@@ -75,9 +75,9 @@ fn a_document_is_kept_at_its_second_reading() {
 #[test]
 fn a_document_is_that_of_its_key_and_collection_alone() {
     let document = whole(10);
-    assert!(document.is_of(3, KeyRef::Int(7)));
-    assert!(!document.is_of(2, KeyRef::Int(7)) && !document.is_of(3, KeyRef::Int(8)));
-    assert!(!document.is_of(3, KeyRef::Text("7")));
+    assert!(document.is_of(4, 3, KeyRef::Int(7)));
+    assert!(!document.is_of(4, 2, KeyRef::Int(7)) && !document.is_of(4, 3, KeyRef::Int(8)));
+    assert!(!document.is_of(4, 3, KeyRef::Text("7")) && !document.is_of(5, 3, KeyRef::Int(7)));
 }
 
 #[test]

@@ -14,6 +14,8 @@ pub(crate) struct Whole {
     pub(crate) key: Range<u32>,
     pub(crate) body: Range<u32>,
     pub(crate) collection: u32,
+    /// What the index had for it (spec: F-8.4); 0 where it had nothing yet.
+    pub(crate) value: u64,
     /// The commit that put it; 0 where none has yet.
     pub(crate) lsn: Lsn,
 }
@@ -24,9 +26,9 @@ impl Whole {
         self.bytes.capacity() + size_of::<Self>()
     }
 
-    pub(crate) fn is_of(&self, collection: u32, key: KeyRef<'_>) -> bool {
+    pub(crate) fn is_of(&self, value: u64, collection: u32, key: KeyRef<'_>) -> bool {
         let own = &self.bytes[self.key.start as usize..self.key.end as usize];
-        self.collection == collection && key.len_at(own) == Some(own.len())
+        (self.value, self.collection) == (value, collection) && key.len_at(own) == Some(own.len())
     }
 }
 

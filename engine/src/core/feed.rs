@@ -228,7 +228,7 @@ impl Shared {
         let key = record.key.map(KeyRef::to_key);
         match key {
             Some(key) => {
-                let entry = Entry::new(location.address, record.kind == Kind::RelocatedPut);
+                let entry = Entry::of(&record, location.address);
                 self.locate(location.collection, key.as_ref(), entry)
             }
             None => Err(self.wrong_record(location.address, location.collection, &record)),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::cache::{Block, Whole};
 use crate::document::KeyRef;
 use crate::error::{Clause, Corruption, Result};
-use crate::format::record::Record;
+use crate::format::record::{Record, is_of_kind};
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Birth, Documents, Entry, Naming, PrimaryIndex, State};
 use crate::log::{Found, Look};
@@ -43,7 +43,7 @@ impl Located {
     pub(super) fn uncommitted(key: &[u8], body: &[u8]) -> Self {
         let bytes = [key, body].concat();
         let (key, body) = (0..key.len() as u32, key.len() as u32..bytes.len() as u32);
-        Self::whole(Whole { bytes, key, body, collection: 0, lsn: Lsn::ZERO }.into())
+        Self::whole(Whole { bytes, key, body, collection: 0, value: 0, lsn: Lsn::ZERO }.into())
     }
 
     fn whole(whole: Arc<Whole>) -> Self {
@@ -229,23 +229,26 @@ impl Shared {
         key: KeyRef<'_>,
         entry: Entry,
     ) -> Result<Located> {
-        let address = entry.address();
-        let (_, offset) = self.log.geometry.split(address);
-        let Look::Found(found) = found else { return self.locate_apart(collection, key, address) };
+        let (_, offset) = self.log.geometry.split(entry.address());
+        let kind = entry.plain_kind();
+        let Look::Found(found) = found else { return self.locate_apart(collection, key, entry) };
         match found {
-            Found::InBlock(block, within) => match block.put_of(within as usize, offset, collection, key) {
-                Some((key, body)) => {
-                    Ok(Located { bytes: Bytes::InBlock { block, within, offset }, key, body })
+            Found::InBlock(block, within) => {
+                match block.put_of(within as usize, offset, kind, collection, key) {
+                    Some((key, body)) => {
+                        Ok(Located { bytes: Bytes::InBlock { block, within, offset }, key, body })
+                    }
+                    None => self.locate_apart(collection, key, entry),
                 }
-                None => self.locate_apart(collection, key, address),
-            },
+            }
             Found::Copied(bytes, segment) => match segment.put_of(&bytes, offset, collection, key) {
-                Some(put) => {
+                Some(put) if is_of_kind(&bytes, kind) => {
                     let lsn = segment.stretch_at(offset).lsn_of(put.version);
                     let (key, body) = (put.key, put.body);
-                    Ok(Located::whole(Whole { bytes, key, body, collection, lsn }.into()))
+                    let value = entry.value();
+                    Ok(Located::whole(Whole { bytes, key, body, collection, value, lsn }.into()))
                 }
-                None => self.locate_apart(collection, key, address),
+                _ => self.locate_apart(collection, key, entry),
             },
         }
     }

@@ -113,7 +113,7 @@ impl Writer {
     }
 
     //= spec/format.md#f-2-4-growth
-    //# A writer MUST fill a grown range with zeros before it places a frame or a page in it.
+    //# A writer MUST fill a grown range with zeros before it places a frame or an index record in it.
     //= spec/space.md#p-5-1-what-is-kept
     //# A writer MUST NOT place a commit that puts a document before the file is long enough for the reserve
     //# that is wanted behind that commit.

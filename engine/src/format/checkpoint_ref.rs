@@ -73,8 +73,8 @@ impl CheckpointRef {
     //= spec/format.md#f-3-2-checkpoint-reference
     //# A reader MUST report the file as corrupt when a valid slot, the newest or not, has a reference of LSN 0
     //# with another field that is not zero; an offset at which no index record of the length can be (F-8.11); a
-    //# replay start whose offset is not one from `sector` to segment_bytes; or a sequence whose addresses do not
-    //# fit into 55 bits.
+    //# replay start whose offset is not a multiple of 8 from `sector` to segment_bytes; or a sequence whose
+    //# addresses do not fit into 55 bits.
     /// Reads the reference that lies `at` an offset in the file, under a slot checksum that held. The offsets in
     /// it are within the segments of `geometry`, so that whoever follows them need not ask again.
     pub(super) fn decode(

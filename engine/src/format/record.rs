@@ -34,7 +34,7 @@ use crate::document::KeyRef;
 
 pub use super::body::{encode_opening, parse_opening};
 pub use decode::{Extent, parse, peek_len, peek_len_any_form, sealed, verify};
-pub use expected::{PutParts, PutShape, Version, put_of, shape_of, version_of};
+pub use expected::{PutParts, PutShape, Version, is_of_kind, put_of, shape_of, version_of};
 use head::LENGTH;
 pub use head::PEEK_LEN;
 pub use kind::Kind;

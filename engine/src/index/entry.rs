@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::format::record::{Kind, Record};
 use crate::format::{LogAddress, Lsn};
 
 /// One commit's state: everything below `address` in the log, and nothing else.
@@ -49,6 +50,11 @@ impl Entry {
         Entry(address.0 << ADDRESS_SHIFT | if relocated { RELOCATED } else { 0 })
     }
 
+    /// The entry of the put `record`, moved or not, that stands at `address`.
+    pub(crate) fn of(record: &Record<'_>, address: LogAddress) -> Self {
+        Self::new(address, record.own_lsn.is_some()).with_chunked(record.chunked)
+    }
+
     pub(crate) fn from_bits(bits: u64) -> Option<Self> {
         (bits != 0).then_some(Entry(bits))
     }
@@ -64,6 +70,16 @@ impl Entry {
     /// Whether the record there is a relocated put, whose own LSN says how old the version is.
     pub(crate) fn is_relocated(self) -> bool {
         self.0 & RELOCATED != 0
+    }
+
+    /// The byte of the kind of record that must stand there, if it holds its document itself; else 0, which is no kind.
+    #[inline]
+    pub(crate) fn plain_kind(self) -> u8 {
+        match self.0 & (RELOCATED | CHUNKED) {
+            0 => Kind::Put.byte(),
+            RELOCATED => Kind::RelocatedPut.byte(),
+            _ => 0,
+        }
     }
 }
 

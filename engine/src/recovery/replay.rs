@@ -209,7 +209,7 @@ impl Replay {
         if record.kind == Kind::Delete && seeded::is_on(Bug::DeletesNotReplayed) {
             return Ok(());
         }
-        let entry = Entry::new(place.address, record.own_lsn.is_some()).with_chunked(record.chunked);
+        let entry = Entry::of(record, place.address);
         let new = (record.kind != Kind::Delete).then_some((entry, record.len as u32));
         let before = record.replaces.and_then(|replaced| Entry::from_value(replaced.value));
         if documents.targets().is_some() && record.own_lsn.is_none() {

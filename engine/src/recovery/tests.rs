@@ -154,7 +154,7 @@ fn an_opening_frame_may_stand_where_a_header_of_a_higher_incarnation_says_so() {
 
 //= spec/format.md#f-2-4-growth
 //= type=test
-//# A writer MUST fill a grown range with zeros before it places a frame or a page in it.
+//# A writer MUST fill a grown range with zeros before it places a frame or an index record in it.
 #[test]
 fn just_the_range_that_has_grown_is_filled_with_zeros() {
     let piece = ZERO_FILL_BYTES as u64;

@@ -219,7 +219,7 @@ impl FailStop {
     }
 
     //= spec/format.md#f-2-4-growth
-    //# A writer MUST fill a grown range with zeros before it places a frame or a page in it.
+    //# A writer MUST fill a grown range with zeros before it places a frame or an index record in it.
     /// Writes zeros from `from` to `to`, so that the range is allocated before anything is placed in it.
     pub(crate) fn zero_fill(&self, from: u64, to: u64) -> Result<()> {
         let mut at = from;

@@ -248,7 +248,7 @@ fn growths_in_order(events: &[Event]) -> usize {
 }
 
 //= spec/format.md#f-2-4-growth
-//# A writer MUST fill a grown range with zeros before it places a frame or a page in it.
+//# A writer MUST fill a grown range with zeros before it places a frame or an index record in it.
 //= spec/space.md#p-5-1-what-is-kept
 //# The reserve MUST be allocated: zeros written and synced, not a hole.
 //= spec/space.md#p-5-1-what-is-kept
@@ -375,7 +375,7 @@ fn each_segment_is_opened_where_its_predecessors_reserved_it() {
 }
 
 //= spec/format.md#f-8-8-completeness
-//# A writer MUST sync all pages of a checkpoint, and every log byte up to its LSN, before it writes a slot
+//# A writer MUST sync all records of a checkpoint, and every log byte up to its LSN, before it writes a slot
 //# that names it.
 //= spec/space.md#p-2-4-publication
 //# The slots' durable LSN MUST be at or above c.

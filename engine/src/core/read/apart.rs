@@ -2,10 +2,11 @@
 
 use crate::cache::Whole;
 use crate::document::{DOCUMENT_LEN_MAX, KeyRef};
-use crate::error::Result;
+use crate::error::{Clause, Corruption, Result};
 use crate::format::body::{ChunkList, parse_chunk};
 use crate::format::record::{Kind, RECORD_OVERHEAD_MAX, Record};
 use crate::format::{LogAddress, Lsn, SEGMENT_BYTES_DEFAULT};
+use crate::index::Entry;
 use crate::log::Found;
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
@@ -17,16 +18,16 @@ use super::{Bytes, Located};
 const FIRST_CHUNK_LEN: usize = SEGMENT_BYTES_DEFAULT as usize;
 
 impl Shared {
-    /// The document at `address`, if it is none of those that stand in one block and that
+    //= spec/format.md#f-8-4-primary-leaves
+    //# Bits of the value that contradict the record there are such a case: a reader goes by the record
+    //# for what its body is.
+    /// The document that `entry` leads to, if it is none of those that stand in one block and that
     /// [`put_of`](crate::format::record::put_of) knows; or what is wrong with it.
     #[cold]
-    pub(super) fn locate_apart(
-        &self,
-        collection: u32,
-        key: KeyRef<'_>,
-        address: LogAddress,
-    ) -> Result<Located> {
-        if let Some(whole) = self.log.cache.whole(address).filter(|whole| whole.is_of(collection, key)) {
+    pub(super) fn locate_apart(&self, collection: u32, key: KeyRef<'_>, entry: Entry) -> Result<Located> {
+        let (address, value) = (entry.address(), entry.value());
+        let kept = self.log.cache.whole(address);
+        if let Some(whole) = kept.filter(|whole| whole.is_of(value, collection, key)) {
             return Ok(Located::whole(whole));
         }
         // Asked before the first byte is read: what is settled by then is what is read.
@@ -39,11 +40,15 @@ impl Shared {
         {
             return Err(self.wrong_record(address, collection, &record));
         }
+        let own = Entry::of(&record, address).value();
+        if own != value && !seeded::is_on(Bug::EntryBitsBelieved) {
+            return Err(self.contradicted(address, value, own));
+        }
         let lsn = self.log.lsn(&found, &record, address);
         let end = LogAddress(address.0 + record.len as u64);
         if record.chunked {
             let placed = self.log.commit_in(found.segment(), &record, address);
-            let (whole, last) = self.put_together(&record, [lsn, placed], address)?;
+            let (whole, last) = self.put_together(&record, [lsn, placed], entry)?;
             return Ok(self.kept_if(end.max(last) <= settled, address, whole));
         }
         let base = found.bytes().as_ptr() as usize;
@@ -58,10 +63,22 @@ impl Shared {
                 Ok(Located { bytes: Bytes::InBlock { block, within, offset }, key, body })
             }
             Found::Copied(bytes, _) => {
-                let whole = Whole { bytes, key, body, collection, lsn };
+                let whole = Whole { bytes, key, body, collection, value, lsn };
                 Ok(self.kept_if(end <= settled, address, whole))
             }
         }
+    }
+
+    #[cold]
+    fn contradicted(&self, address: LogAddress, expected: u64, found: u64) -> crate::Error {
+        Corruption {
+            at: self.log.segments.file_offset(address).unwrap_or(address.0),
+            clause: Clause("F-8.4"),
+            what: "an index entry leads to a record of another form",
+            expected,
+            found,
+        }
+        .into()
     }
 
     /// The document, which the cache may keep if everything that was read of it is settled: what is not may be taken back, and another
@@ -83,8 +100,9 @@ impl Shared {
         &self,
         record: &Record<'_>,
         [lsn, placed]: [Lsn; 2],
-        address: LogAddress,
+        entry: Entry,
     ) -> Result<(Whole, LogAddress)> {
+        let address = entry.address();
         let list = ChunkList::parse(record.body).ok_or_else(|| self.wrong_record(address, 0, record))?;
         // Not believed for more than a document may have, or than the chunks turn out to hold.
         if list.document_len() > DOCUMENT_LEN_MAX as u64 {
@@ -137,6 +155,7 @@ impl Shared {
             return Err(self.wrong_record(address, record.collection, record));
         }
         let (key, body) = (0..key_len as u32, key_len as u32..bytes.len() as u32);
-        Ok((Whole { bytes, key, body, collection: record.collection, lsn }, end))
+        let (collection, value) = (record.collection, entry.value());
+        Ok((Whole { bytes, key, body, collection, value, lsn }, end))
     }
 }

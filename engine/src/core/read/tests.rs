@@ -1,7 +1,11 @@
 //! What is kept of documents that no block holds whole.
 
+use std::ops::{Bound, ControlFlow};
+
 use super::*;
-use crate::core::{Core, Expect};
+use crate::core::{Core, Cursor, Expect};
+use crate::error::Error;
+use crate::index::KeyRange;
 use crate::options::{Durability, Options};
 use crate::storage::MemoryStorage;
 
@@ -65,6 +69,54 @@ fn a_document_that_is_kept_before_it_is_settled_is_noticed() {
     use crate::seeded::{Bug, switch_on};
     switch_on(Some(Bug::KeptUnsettled));
     let holds = what_comes_after_is_read();
+    switch_on(None);
+    assert!(!holds, "the check cannot fail");
+}
+
+/// Whether no entry of the index leads to a document whose record has another form than the entry says: short documents and long ones, in
+/// the tail and in blocks, read first and read again, alone and on a walk.
+fn contradicting_entries_are_damage() -> bool {
+    let core = store();
+    put(&core, &[(1, &[0xA0]), (300, &[0xA0]), (2, &[2; 20_000]), (3, &[3; 300_000])], Durability::Written);
+    let (documents, naming) = (documents(&core), core.shared.naming("a").expect("it was created"));
+    let cursor = |key: KeyRef<'_>| {
+        let range = KeyRange { from: Bound::Included(key.to_key()), to: Bound::Unbounded };
+        Cursor::new(core.shared.register(), Arc::clone(&naming), range)
+    };
+    let is_damage = |found: Result<()>| matches!(found, Err(Error::Corrupt(_)));
+    let mut all = true;
+    for _ in 0..2 {
+        for key in [1, 300, 2, 3].map(KeyRef::Int) {
+            let sound = documents.index.get(key).expect("it was put");
+            assert!(core.shared.get(&naming, key).is_ok_and(|found| found.is_some()), "it is visible");
+            let read = |entry| core.shared.locate(documents.id, key, entry).map(|_| ());
+            (0..3).for_each(|_| read(sound).expect("it is sound"));
+            for bits in 1..4 {
+                let other = Entry::from_value(sound.value() ^ bits).expect("a record can stand there");
+                documents.index.set(key, other);
+                all &= is_damage(read(other)) && is_damage(core.shared.get(&naming, key).map(|_| ()));
+                all &= is_damage(core.shared.next_document(&mut cursor(key)).map(|_| ()));
+                let visit = core.shared.visit::<()>(&mut cursor(key), |_| ControlFlow::Continue(()));
+                all &= is_damage(visit.map(|_| ()));
+                documents.index.set(key, sound);
+            }
+        }
+        put(&core, &[(4, &[7; LONG])], Durability::Written);
+    }
+    all
+}
+
+#[test]
+fn an_entry_that_contradicts_its_record_is_damage_of_its_document() {
+    assert!(contradicting_entries_are_damage());
+}
+
+#[cfg(feature = "seeded")]
+#[test]
+fn an_entry_that_is_believed_against_its_record_is_noticed() {
+    use crate::seeded::{Bug, switch_on};
+    switch_on(Some(Bug::EntryBitsBelieved));
+    let holds = contradicting_entries_are_damage();
     switch_on(None);
     assert!(!holds, "the check cannot fail");
 }

@@ -1,6 +1,7 @@
 //! The blocks that a visit has at hand, so that most records cost it neither a lock nor a count.
 
 use crate::cache::Block;
+use crate::format::record::{PutShape, is_of_kind};
 use crate::index::{Entries, Entry, Item};
 use crate::log::Log;
 use crate::sync::Arc;
@@ -221,10 +222,17 @@ impl<'a> Looked<'a, '_> {
         let Looked { block, log, collection, page } = *self;
         let address = item.value.address();
         let (within, offset) = (address.0 as usize & block_mask, || log.geometry.split(address).1);
+        let kind = item.value.plain_kind();
         let quick = if let Some(int) = item.int() {
-            block.body_of(within, offset, |shape, bytes| shape.body_of_int(bytes, collection, int))
+            let body_of = |shape: PutShape, bytes: &[u8]| shape.body_of_int(bytes, collection, int);
+            block.body_of(within, offset, |shape, bytes| {
+                body_of(shape, bytes).filter(|_| is_of_kind(bytes, kind))
+            })
         } else if let Some(text) = page.text(item) {
-            block.body_of(within, offset, |shape, bytes| shape.body_of_text(bytes, collection, text))
+            let body_of = |shape: PutShape, bytes: &[u8]| shape.body_of_text(bytes, collection, text);
+            block.body_of(within, offset, |shape, bytes| {
+                body_of(shape, bytes).filter(|_| is_of_kind(bytes, kind))
+            })
         } else {
             None
         };
@@ -244,6 +252,6 @@ fn body_by_any_key<'a>(
 ) -> Option<&'a [u8]> {
     let (key, address) = (page.key(item), item.value.address());
     let (within, (_, offset)) = (log.within_block(address), log.geometry.split(address));
-    let (_, body) = block.put_of(within, offset, collection, key)?;
+    let (_, body) = block.put_of(within, offset, item.value.plain_kind(), collection, key)?;
     block.bytes.get(within + body.start as usize..within + body.end as usize)
 }

@@ -17,6 +17,8 @@ pub(super) struct DirectoryEntry<'a> {
     pub(super) lsn: Lsn,
 }
 
+//= spec/format.md#f-8-8-completeness
+//# A checkpoint MUST NOT refer to a record of the checkpoint before it.
 /// Appends an entry of a record that this checkpoint writes. `first` is CBOR.
 pub(super) fn put_entry(out: &mut Vec<u8>, first: &[u8], reference: Reference, count: u64) {
     out.extend_from_slice(first);

@@ -66,7 +66,9 @@ impl IndexWriter {
         open: Option<OpenSegment>,
     ) -> Self {
         assert!(lsn > Lsn::ZERO, "LSN 0 stands for: no checkpoint");
-        // spec: F-8.11. All checkpoints in one index segment are of one incarnation.
+        //= spec/format.md#f-8-11-index-records
+        //# All checkpoints whose records stand in one index segment MUST be of one incarnation, and of LSNs that grow
+        //# in the order of places.
         let open = open.filter(|open| open.first_lsn.incarnation() == lsn.incarnation());
         IndexWriter {
             geometry,
@@ -150,7 +152,8 @@ impl IndexWriter {
 
     //= spec/format.md#f-8-11-index-records
     //# The first record of a checkpoint in a segment MUST begin at a sector boundary, so that no sector has
-    //# bytes of two checkpoints.
+    //# bytes of two checkpoints. A writer MUST NOT write again to a sector that holds a record of a checkpoint
+    //# which a slot names.
     /// The offset of a record in the open segment, if that has room for it.
     fn place(&self, record: IndexRecord<'_>) -> Option<(OpenSegment, u32)> {
         let open = self.open?;

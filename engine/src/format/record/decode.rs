@@ -195,7 +195,7 @@ impl<'a> Fields<'a> {
     //= spec/format.md#f-6-4-flags
     //# A reader MUST skip an extension block that it does not know.
     fn skip_extension(&mut self) -> Result<(), RecordFault> {
-        // spec: F-6.4. Version 2.0 knows no extension.
+        // spec: F-6.4. This version knows no extension.
         let malformed = RecordFault::Malformed("extension block");
         let len = usize::try_from(self.varint("extension block")?).map_err(|_| malformed)?;
         self.0 = self.0.get(len..).ok_or(malformed)?;

@@ -9,6 +9,7 @@ use super::decode::{Fields, peek, verify};
 use super::head::{FLAGS, KIND, flag};
 use crate::document::cbor::encode;
 use crate::document::{KEY_LEN_MAX, KeyRef};
+use crate::seeded::{self, Bug};
 
 /// Where the parts of a put lie, from the record's first byte on, and when it was put.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,6 +134,13 @@ impl PutShape {
         let is_it = is_key && is_one_byte(*bytes.get(self.payload_start)?, collection);
         is_it.then_some(self.key_start + 1 + key.len())
     }
+}
+
+/// Whether the record that begins `bytes`, which was verified, is of the kind with this byte.
+#[must_use]
+#[inline(always)]
+pub fn is_of_kind(bytes: &[u8], kind: u8) -> bool {
+    bytes.get(KIND) == Some(&kind) || seeded::is_on(Bug::EntryBitsBelieved)
 }
 
 /// More than stands in front of the body of a put with an int, in all shapes that a block remembers.

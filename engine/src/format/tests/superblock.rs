@@ -194,8 +194,8 @@ fn a_geometry_out_of_bounds_is_corruption_at_its_place() {
 //= type=test
 //# A reader MUST report the file as corrupt when a valid slot, the newest or not, has a reference of LSN 0
 //# with another field that is not zero; an offset at which no index record of the length can be (F-8.11); a
-//# replay start whose offset is not one from `sector` to segment_bytes; or a sequence whose addresses do not
-//# fit into 55 bits.
+//# replay start whose offset is not a multiple of 8 from `sector` to segment_bytes; or a sequence whose
+//# addresses do not fit into 55 bits.
 #[test]
 fn a_checkpoint_reference_that_points_outside_of_its_segment_is_corruption() {
     let checkpoint = example_checkpoint();
@@ -242,8 +242,8 @@ fn a_checkpoint_reference_may_name_the_last_place_there_is() {
 //= type=test
 //# A reader MUST report the file as corrupt when a valid slot, the newest or not, has a reference of LSN 0
 //# with another field that is not zero; an offset at which no index record of the length can be (F-8.11); a
-//# replay start whose offset is not one from `sector` to segment_bytes; or a sequence whose addresses do not
-//# fit into 55 bits.
+//# replay start whose offset is not a multiple of 8 from `sector` to segment_bytes; or a sequence whose
+//# addresses do not fit into 55 bits.
 #[test]
 fn a_reference_to_no_checkpoint_is_all_zeros() {
     for field in [8, 12, 16, 20, 24, 32, 36, 40] {

@@ -20,11 +20,15 @@ fn append(
 //= spec/format.md#f-8-11-index-records
 //= type=test
 //# The first record of a checkpoint in a segment MUST begin at a sector boundary, so that no sector has
-//# bytes of two checkpoints.
+//# bytes of two checkpoints. A writer MUST NOT write again to a sector that holds a record of a checkpoint
+//# which a slot names.
 //= spec/format.md#f-8-11-index-records
 //= type=test
 //# All checkpoints whose records stand in one index segment MUST be of one incarnation, and of LSNs that grow
 //# in the order of places.
+//= spec/format.md#f-8-8-completeness
+//= type=test
+//# A checkpoint MUST NOT refer to a record of the checkpoint before it.
 #[test]
 fn a_checkpoint_goes_on_behind_the_one_before_in_a_sector_of_its_own() {
     let geometry = Geometry::new(64, 8192).expect("a geometry");
