@@ -70,9 +70,11 @@ fn late_stretch(maker: &mut Maker) {
     // In half of its width, and read the other way round, this id is below that of the other collection.
     const OTHER: u32 = 131_073;
     let mut forge = log_at(0, [1, 2]);
+    // In half of its width, where the stretch begins is before this document.
+    let mut addresses = forge.commit(&[Record::put(ID, &Key::Int(1), &saying(1))]);
     forge.open(2);
     forge.commit(&[Record::create(OTHER, "other")]);
-    let addresses = forge.commit(&[ID, OTHER].map(|id| Record::put(id, &Key::Int(1), &saying(1))));
+    addresses.extend(forge.commit(&[Record::put(OTHER, &Key::Int(1), &saying(1))]));
     let rows = [live(SEQUENCE, ID, 1), live(SEQUENCE, OTHER, 1)].concat();
     let changes = Changes { root: [("live".to_owned(), Value::Bytes(rows))].into(), ..Changes::default() };
     let mut checkpoint = Checkpoint::begin(&mut forge, 3);
