@@ -33,6 +33,8 @@ pub enum Race {
     MapLenRelaxed,
     /// Who finds no page that is held asks for the page again without the order that its filling gives.
     HeldRelaxed,
+    /// An index is in the states from before the commit that made it part of the state.
+    IndexSeenEarly,
     /// The visible end is stored without the order that the index needs.
     VisibleRelaxed,
     /// A count is believed before the commit that it comes from is visible.
