@@ -1,7 +1,7 @@
 //! Indexes of the engine as the model's drivers see them.
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
+use std::ops::{Bound, ControlFlow};
 
 use holotype::{Collection, Db, DocRef, Error, IndexDefinition, IndexEntry};
 use holotype_model::index::{DefinitionText, PathText, Place, Shown, Tuple, TupleRange};
@@ -190,6 +190,23 @@ pub(crate) fn change(collection: &Collection, op: &Op) -> holotype::Result<Outco
         Op::RenameIndex { index, to, .. } => collection.rename_index(index, to)?,
         op => unreachable!("{op:?} changes no index"),
     }))
+}
+
+/// Creates or replaces an index, and calls `told` while it is built; a break ends that.
+pub(crate) fn build(
+    db: &Db,
+    op: &Op,
+    mut told: impl FnMut() -> ControlFlow<()>,
+) -> holotype::Result<Outcome> {
+    let (Op::CreateIndex { collection, index, definition, durability }
+    | Op::ReplaceIndex { collection, index, definition, durability }) = op
+    else {
+        unreachable!("{op} builds no index")
+    };
+    let collection = db.collection(collection.as_str()).with_durability(convert::durability(*durability));
+    let definition = stored_definition(index, definition)?;
+    let replace = matches!(op, Op::ReplaceIndex { .. });
+    Ok(Outcome::Bool(collection.create_index_with(definition, replace, |_| told())?))
 }
 
 /// The store's form of a definition. A text that is no path makes it one that is refused.

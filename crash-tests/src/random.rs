@@ -2,6 +2,7 @@
 //! bring about: backups with work in their midst, feeds that lag, disks without room, syncs that fail.
 
 use std::fmt;
+use std::iter::Peekable;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use holotype::Document;
@@ -9,7 +10,7 @@ use holotype_model::check::{self, Profile, Rng, Steps, Tally, minimise};
 use holotype_model::{Durability, Features, Limits, Op, Value};
 
 use crate::convert;
-use crate::live::{Live, Pairs, Step};
+use crate::live::{IndexCalls, Live, Pairs, Step};
 use crate::setup::Setup;
 
 /// Beside what the model's driver asks for by itself, a step of maintenance comes before each step with a chance of one in so many.
@@ -63,8 +64,13 @@ fn documents_of(step: &mut check::Step) -> Vec<&mut holotype_model::Document> {
 pub fn mixed(seed: u64, len: usize, setup: Setup, documents: &[Document]) -> Vec<Step> {
     let mut rng = Rng::seeded(seed ^ 0x6d69_7865);
     let mut mixed = Vec::with_capacity(2 * len);
-    for step in steps(seed, len, setup, documents) {
+    let mut steps = steps(seed, len, setup, documents).into_iter().peekable();
+    while let Some(step) = steps.next() {
         match step {
+            check::Step::Do(op) if builds(&op) && rng.one_in(2) => {
+                mixed.push(during_build(op, &mut steps, &mut rng, setup));
+                continue;
+            }
             check::Step::End(..) => {
                 if rng.one_in(2) {
                     mixed.push(Step::Look);
@@ -86,9 +92,41 @@ pub fn mixed(seed: u64, len: usize, setup: Setup, documents: &[Document]) -> Vec
     mixed
 }
 
+fn builds(op: &Op) -> bool {
+    matches!(op, Op::CreateIndex { .. } | Op::ReplaceIndex { .. })
+}
+
+/// A build, and in its midst some of the calls that come next, or what a build does not like.
+fn during_build(
+    op: Op,
+    next: &mut Peekable<impl Iterator<Item = check::Step>>,
+    rng: &mut Rng,
+    setup: Setup,
+) -> Step {
+    let collection = op.collection().expect("it is of one").to_owned();
+    let mut steps = Vec::new();
+    for _ in 0..1 + rng.below(4) {
+        steps.push(match rng.below(10) {
+            0 => Step::Do(Op::ClearCollection {
+                collection: collection.clone(),
+                durability: Durability::Written,
+            }),
+            1 => Step::NoRoom { write: rng.below(4) as u64, op: upheaval(rng, setup) },
+            2 => Step::Swap(collection.clone()),
+            3 => Step::Copy(collection.clone()),
+            _ => match next.next_if(|step| matches!(step, check::Step::Do(_))) {
+                Some(call) => Step::from(call),
+                None => break,
+            },
+        });
+    }
+    Step::DuringBuild { op, steps, is_cancelled: rng.one_in(8) }
+}
+
 /// What happens beside the calls.
 fn event(rng: &mut Rng, setup: Setup) -> Step {
-    match rng.below(36) {
+    match rng.below(40) {
+        36..40 => Step::Swap((*rng.pick(&["a", "b", "c"])).to_owned()),
         0 | 1 => Step::DuringBackup((0..3 + rng.below(9)).map(|_| beside(rng, setup)).collect()),
         2..7 => Step::Follow,
         7..12 => Step::CatchUp(1),
@@ -167,6 +205,8 @@ pub struct Lived {
     pub tally: Tally,
     /// What was at work together.
     pub pairs: Pairs,
+    /// What was asked of indexes, and answered.
+    pub index_calls: IndexCalls,
 }
 
 /// Takes the steps that belong to `seed` on a new store.
@@ -204,7 +244,7 @@ fn take_all(steps: &[Step], setup: Setup, at: &mut usize) -> Result<Lived, Strin
     for step in [Step::Look, Step::Reopen, Step::Look] {
         live.step(&step)?;
     }
-    Ok(Lived { tally: live.tally(), pairs: live.pairs() })
+    Ok(Lived { tally: live.tally(), pairs: live.pairs(), index_calls: live.index_calls() })
 }
 
 fn message(panic: &(dyn std::any::Any + Send)) -> &str {

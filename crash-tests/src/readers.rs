@@ -1,10 +1,11 @@
 //! Readers beside a writer: a scan shows one state however long it takes, a commit all at once, and damage as an error.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use holotype::storage::MemoryStorage;
 use holotype::storage::sim::SimDisk;
-use holotype::{Collection, Db, Durability, doc};
+use holotype::{Collection, Db, Durability, Error, IndexDefinition, doc};
 
 use crate::setup::Setup;
 use crate::story::say;
@@ -20,6 +21,7 @@ const DOCUMENTS: i64 = 600;
 pub fn every_check() -> Result<u64, String> {
     Ok(a_scan_keeps_its_state()?
         + a_commit_shows_at_once()?
+        + an_index_is_whole_when_it_is_seen()?
         + a_document_is_always_there()?
         + a_scan_tells_of_damage()?)
 }
@@ -86,6 +88,51 @@ pub fn a_commit_shows_at_once() -> Result<u64, String> {
         reader.join().map_err(|_| "a panic".to_owned())?.and(result)
     })?;
     Ok(scans.into_inner())
+}
+
+/// One thread puts the same number under several keys in each commit, and makes and ends an index of it in between; another finds no
+/// index, or one that has each of the keys once and no two numbers.
+pub fn an_index_is_whole_when_it_is_seen() -> Result<u64, String> {
+    const INDEXES: i64 = 300;
+    let db = Db::open_on(MemoryStorage::new(), &Setup::LARGE.options()).map_err(say)?;
+    let same = db.collection("same").with_durability(Durability::Buffered);
+    let put = |n: i64| same.put_many((1..=8_i64).map(|key| (key, doc! { "n": n })));
+    put(0).map_err(say)?;
+    let definition = IndexDefinition::new("n", ["$.n"]).map_err(say)?;
+    let (is_over, seen) = (AtomicBool::new(false), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                let found = match same.index("n").range(..) {
+                    Err(Error::UnknownIndex { .. }) => continue,
+                    scan => scan.map_err(say)?,
+                };
+                let found: Vec<_> = found.collect::<Result<_, _>>().map_err(say)?;
+                seen.fetch_add(1, Ordering::Relaxed);
+                if found.len() != 8 || found.iter().any(|entry| entry.values() != found[0].values()) {
+                    return Err(format!("an index shows {found:?}"));
+                }
+            }
+            Ok(())
+        });
+        // It goes on until the other has seen enough of it.
+        let mut made = (1..=INDEXES).chain(INDEXES + 1..INDEXES * 20);
+        let result = made.try_for_each(|n| {
+            if reader.is_finished() || n > INDEXES && seen.load(Ordering::Relaxed) > 100 {
+                return Ok(());
+            }
+            let built = same.create_index_with(definition.clone(), false, |_| match put(-n) {
+                Ok(_) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            });
+            built.map_err(say)?;
+            put(n).map_err(say)?;
+            same.drop_index("n").map(|_| ()).map_err(say)
+        });
+        is_over.store(true, Ordering::Relaxed);
+        reader.join().map_err(|_| "a panic".to_owned())?.and(result)
+    })?;
+    Ok(seen.into_inner())
 }
 
 /// One thread puts the same document again and again; another finds it each time, and never an older one than before.

@@ -26,6 +26,9 @@ const BUGS: &[(Bug, u32)] = &[
     (Bug::FullDiskPoisons, 2),
     (Bug::CheckpointNotSynced, 2),
     (Bug::ManyUpdatedTwice, 2),
+    (Bug::EntryNotRemoved, 2),
+    (Bug::EntriesNotRetained, 2),
+    (Bug::RemovalLostInReplay, 3),
 ];
 
 fn with_bug(bug: Option<Bug>, depth: u32) -> Report {

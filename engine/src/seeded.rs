@@ -355,6 +355,44 @@ catalogue! {
     DamagedLeafNamed,
     /// A scan passes over what is unread.
     UnreadPassedOver,
+    /// While an index is built, it refuses writes already.
+    BuildRefusesWrites,
+    /// An index is built on though the collection was cleared, or commits were taken back meanwhile.
+    BuiltFromTwoStates,
+    /// Uniqueness is asked of the state before the transaction.
+    UniqueInOldState,
+    /// A value that a transaction has freed is not free in it.
+    FreedValueRefused,
+    /// Uniqueness is asked after each change of a call, and not after the call.
+    UniqueWithinCall,
+    /// What a call did that is refused for uniqueness stays in its transaction.
+    RefusedCallKept,
+    /// Nothing is a value in a unique index.
+    NothingIsUnique,
+    /// Two long tuples are the same where their entries have the same of them.
+    LongTuplesByTheirCut,
+    /// A wildcard in the path of an index leaves out the fields of objects.
+    MembersLeftOut,
+    /// An entry does not tell `1.0` and `-0.0` from ints.
+    MarksForgotten,
+    /// A sparse index has entries of nothing.
+    SparseIgnored,
+    /// The end of a range of an index that is nothing is taken for null.
+    EndOfNothingIsNull,
+    /// Entries that are removed are not kept for those who need them.
+    EntriesNotRetained,
+    /// A commit that is taken back leaves its entries in the indexes.
+    UndoForgetsEntries,
+    /// A transaction that goes back to a savepoint keeps the entries made since.
+    RollbackForgetsEntries,
+    /// A collection that is cleared keeps the entries of its indexes.
+    ClearKeepsEntries,
+    /// At opening, an index that began in the log lacks the documents of the checkpoint.
+    CreatedInLogNotBuilt,
+    /// At opening, an index is back that was dropped.
+    DroppedIndexBack,
+    /// The leaves of another index are taken for those of an index.
+    LeavesOfAnotherIndex,
 }
 
 #[cfg(any(feature = "seeded", all(test, any(loom, shuttle))))]

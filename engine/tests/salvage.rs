@@ -398,16 +398,20 @@ fn without_either_superblock_everything_is_back_where_it_was() {
 //# It MUST go into a list apart, and never into its collection: a collection whose name ends in `.stale`.
 #[test]
 fn without_any_checkpoint_what_may_be_stale_is_in_lists_apart() {
-    let specimen = lived_in();
-    let mut bytes = specimen.bytes.clone();
-    for at in (SEGMENTS_START..bytes.len()).step_by(512) {
-        if bytes[at..].starts_with(b"HCPK") {
-            bytes[at..at + 512].fill(0);
+    let mut stale = 0;
+    for specimen in (0..8).map(random_life).chain([lived_in()]) {
+        let mut bytes = specimen.bytes.clone();
+        for at in (SEGMENTS_START..bytes.len()).step_by(512) {
+            if bytes[at..].starts_with(b"HCPK") {
+                bytes[at..at + 512].fill(0);
+            }
         }
+        let Verdict { report, back } = specimen.salvage(&bytes, "no checkpoint").expect("there is the log");
+        assert_eq!(back.len(), specimen.live.len(), "{report:#?}");
+        assert!(report.stale == 0 || report.may_miss_more, "{report:#?}");
+        stale += report.stale;
     }
-    let Verdict { report, back } = specimen.salvage(&bytes, "no checkpoint").expect("there is the log");
-    assert_eq!(back.len(), specimen.live.len(), "{report:#?}");
-    assert!(report.stale > 0 && report.may_miss_more);
+    assert!(stale > 0, "nothing shows what becomes of it");
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! Bytes as the lives of a store, judged by the model.
 
+use std::ops::Bound;
+
 use holotype::storage::sim::Decisions;
 use holotype_crash_tests::live::{Live, Moment, Step, Violation};
 use holotype_crash_tests::setup::Setup;
+use holotype_model::index::{DefinitionText, PathText, TupleRange};
 use holotype_model::{Document, Durability, Ending, Key, KeyRange, Op, Value};
 
 use holotype_crash_tests::input::Input;
@@ -13,6 +16,10 @@ const STEPS_MAX: usize = 120;
 const SETUPS: [Setup; 5] = [Setup::TINY, Setup::SHORT_LIVES, Setup::SMALL, Setup::GARBAGE, Setup::SECTORS];
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
+
+/// Choices of what came late: others stand for what they stood for.
+const INDEX_CHANGE: u8 = 254;
+const INDEX_READ: u8 = 253;
 
 /// Takes the steps that `bytes` stand for: calls, transactions, commits beside a sync, maintenance, closings, kills, and power cuts at
 /// any change of the file, in ways that the bytes choose. Every answer must be one that the model gives.
@@ -67,6 +74,11 @@ fn after_cut(setup: Setup, moment: &Moment, choice: u64) -> Result<Live, Violati
 }
 
 fn step(choice: u8, input: &mut Input<'_>) -> Step {
+    match choice {
+        INDEX_CHANGE => return index_change(input),
+        INDEX_READ => return Step::Do(index_read(input)),
+        _ => {}
+    }
     match choice % 32 {
         0..=15 => Step::Do(write(input)),
         16 => Step::Do(match input.byte() % 4 {
@@ -91,6 +103,34 @@ fn step(choice: u8, input: &mut Input<'_>) -> Step {
         }
         _ => Step::Do(read(input)),
     }
+}
+
+/// The creation, replacement or end of an index of few documents' numbers; a creation with a write in its midst.
+fn index_change(input: &mut Input<'_>) -> Step {
+    let (collection, index, durability) = (name(input), index(input), durability(input));
+    let choice = input.byte();
+    let path = PathText { path: "$.n".to_owned(), descending: choice >= 128 };
+    let definition =
+        DefinitionText { paths: vec![path], unique: choice.is_multiple_of(8), sparse: choice % 8 == 1 };
+    match choice % 4 {
+        0 | 1 => {
+            let op = Op::CreateIndex { collection, index, definition, durability };
+            Step::DuringBuild { op, steps: vec![Step::Do(write(input))], is_cancelled: false }
+        }
+        2 => Step::Do(Op::ReplaceIndex { collection, index, definition, durability }),
+        _ => Step::Do(Op::DropIndex { collection, index, durability }),
+    }
+}
+
+fn index_read(input: &mut Input<'_>) -> Op {
+    let (collection, index, n) = (name(input), index(input), i64::from(input.byte()));
+    let range =
+        TupleRange::Between { from: Bound::Included(vec![Some(Value::Int(n))]), to: Bound::Unbounded };
+    Op::IndexDocuments { collection, index, range, after: None, reverse: n % 2 == 1, limit: None }
+}
+
+fn index(input: &mut Input<'_>) -> String {
+    input.pick(&["i", "j"]).to_owned()
 }
 
 /// A write that is not refused and always makes a commit.

@@ -8,12 +8,14 @@ use std::path::Path;
 use holotype::seeded::{Bug, switch_on};
 use holotype_fuzz::TARGETS;
 
-const FOUND: [(Bug, &str); 12] = [
+const FOUND: [(Bug, &str); 14] = [
     (Bug::ReuseWithoutCheckpoint, "file_image"),
     (Bug::ReuseAfterNewestCheckpoint, "resealed_image"),
     (Bug::DeletesNotReplayed, "operations"),
     (Bug::PlacementNotTakenBack, "operations"),
     (Bug::SyncSkipped, "lives"),
+    (Bug::EntryNotRemoved, "lives"),
+    (Bug::BuildMissesWrites, "lives"),
     (Bug::BackupWithoutHold, "backups"),
     (Bug::BackupOfAnyBranch, "backups"),
     (Bug::PrintedWithoutParentheses, "query_texts"),

@@ -243,7 +243,7 @@ mod tests {
     }
 
     fn outcome(came: Came) -> Outcomes {
-        Outcomes { version: "2.0".into(), group: "keys".into(), id: 7, name: "A key".into(), came }
+        Outcomes { version: "3.0".into(), group: "keys".into(), id: 7, name: "A key".into(), came }
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use holotype::Space;
 use holotype::format::Lsn;
+use holotype::{IndexInfo, Space};
 use serde::Serialize;
 
 use crate::exit::{Exit, Result};
@@ -64,6 +64,22 @@ impl From<Space> for SpaceReport {
 struct CollectionReport {
     name: String,
     documents: u64,
+    indexes: Vec<IndexReport>,
+}
+
+/// What an index takes.
+#[derive(Debug, Serialize)]
+struct IndexReport {
+    name: String,
+    entries: u64,
+    memory_bytes: u64,
+}
+
+impl From<IndexInfo> for IndexReport {
+    fn from(info: IndexInfo) -> Self {
+        let name = info.definition.name().to_owned();
+        IndexReport { name, entries: info.entries, memory_bytes: info.memory_bytes }
+    }
 }
 
 pub(crate) fn run(args: &StatsArgs) -> Result<Exit> {
@@ -79,9 +95,11 @@ fn gather(store: &Store) -> Result<StatsReport> {
         .collections()
         .into_iter()
         .map(|name| {
-            let documents =
-                store.db.collection(name.as_str()).len().map_err(|error| store.failure(&error))?;
-            Ok(CollectionReport { name, documents })
+            let collection = store.db.collection(name.as_str());
+            let documents = collection.len().map_err(|error| store.failure(&error))?;
+            let indexes = collection.index_info().map_err(|error| store.failure(&error))?;
+            let indexes = indexes.into_iter().map(IndexReport::from).collect();
+            Ok(CollectionReport { name, documents, indexes })
         })
         .collect::<Result<Vec<_>>>()?;
     Ok(StatsReport {
@@ -97,6 +115,8 @@ fn gather(store: &Store) -> Result<StatsReport> {
         collections,
     })
 }
+
+const STRING: &str = "a string takes all that is written to it";
 
 fn text(stats: &StatsReport) -> String {
     let mut text = format!(
@@ -124,8 +144,11 @@ fn text(stats: &StatsReport) -> String {
         stats.collections.len(),
     );
     for collection in &stats.collections {
-        write!(text, "\n  {:?}: {} documents", collection.name, collection.documents)
-            .expect("a string takes all that is written to it");
+        write!(text, "\n  {:?}: {} documents", collection.name, collection.documents).expect(STRING);
+        for IndexReport { name, entries, memory_bytes } in &collection.indexes {
+            write!(text, "\n    index {name:?}: {entries} entries, {memory_bytes} bytes in memory")
+                .expect(STRING);
+        }
     }
     text
 }

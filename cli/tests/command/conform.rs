@@ -10,7 +10,7 @@ use crate::bench::Bench;
 const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec/vectors");
 
 /// A manifest of one case, which the engine gets right.
-const ONE_CASE: &str = r#"{"format":"2.0","group":"few","about":"a case","notes":{},"cases":[
+const ONE_CASE: &str = r#"{"format":"3.0","group":"few","about":"a case","notes":{},"cases":[
 {"id":1,"name":"One is a key","result":"valid","clauses":["E-4.1"],"flags":[],"request":{"op":"decode_key","bytes":"01"},"expect":[{"value":{"$numberInt":"1"}}]}]}"#;
 
 fn bench_with_one_case() -> Bench {
@@ -21,7 +21,7 @@ fn bench_with_one_case() -> Bench {
 
 /// Writes a manifest, and the list that has it.
 fn write_manifest(bench: &Bench, folder: &str, text: &str) {
-    let made = BTreeMap::from([("2.0/few.json".to_owned(), text.as_bytes().to_vec())]);
+    let made = BTreeMap::from([("3.0/few.json".to_owned(), text.as_bytes().to_vec())]);
     make::write(&bench.path(folder), &made).unwrap();
 }
 
@@ -37,13 +37,13 @@ fn the_engine_holds_against_every_vector() {
     );
     assert!(report["cases"].as_u64() >= Some(1500), "{report}");
     let junit = std::fs::read_to_string(bench.path("report.xml")).unwrap();
-    assert!(junit.contains("<testsuite name=\"2.0.keys\"") && junit.contains("failures=\"0\""));
+    assert!(junit.contains("<testsuite name=\"3.0.keys\"") && junit.contains("failures=\"0\""));
 }
 
 #[test]
 fn a_table_says_what_held_by_group() {
     let text = bench_with_one_case().run("conform --vectors vectors").done();
-    assert!(text.contains("2.0      few               1        0       0"), "{text}");
+    assert!(text.contains("3.0      few               1        0       0"), "{text}");
     assert!(text.ends_with("every case held (1 cases, 0 skipped, 0 failed)\n"), "{text}");
 }
 
@@ -51,10 +51,10 @@ fn a_table_says_what_held_by_group() {
 fn a_group_can_be_left_out_and_must_be_there() {
     let bench = bench_with_one_case();
     let more = ONE_CASE.replace("\"few\"", "\"more\"");
-    let made = BTreeMap::from([("2.0/more.json".to_owned(), more.into_bytes())]);
+    let made = BTreeMap::from([("3.0/more.json".to_owned(), more.into_bytes())]);
     make::write(&bench.path("vectors"), &made).unwrap();
     let text = bench.run("conform --vectors vectors --without more").done();
-    assert!(text.contains("2.0      few") && !text.contains("more"), "{text}");
+    assert!(text.contains("3.0      few") && !text.contains("more"), "{text}");
     bench.run("conform --vectors vectors --without fewer").fails_saying(2, &["fewer"]);
 }
 
@@ -64,7 +64,7 @@ fn vectors_that_are_not_there_are_asked_for() {
     bench.run("conform").fails_saying(2, &["spec/vectors", "--vectors"]);
     bench.run("conform --vectors missing").fails_saying(2, &["missing"]);
     std::fs::create_dir_all(bench.path("empty")).unwrap();
-    bench.run("conform --vectors empty").fails_saying(2, &["empty", "2.0"]);
+    bench.run("conform --vectors empty").fails_saying(2, &["empty", "3.0"]);
     write_manifest(&bench, "broken", "{");
     bench.run("conform --vectors broken").fails_saying(2, &["few.json", "EOF while parsing"]);
 }
@@ -73,7 +73,7 @@ fn vectors_that_are_not_there_are_asked_for() {
 fn vectors_that_are_not_what_the_list_says_are_not_used() {
     let harmed = |file: &str, text: Option<&str>| {
         let bench = bench_with_one_case();
-        let path = bench.path("vectors/2.0").join(file);
+        let path = bench.path("vectors/3.0").join(file);
         match text {
             Some(text) => std::fs::write(path, text).unwrap(),
             None => std::fs::remove_file(path).unwrap(),

@@ -107,6 +107,63 @@ fn definitions_that_are_listed_can_be_created_elsewhere() {
     bench.write("changed.jsonl", "[{\"name\":\"name\",\"on\":[\"$.name\"],\"unique\":false}]");
     bench.run("index create t.holo third --from changed.jsonl").fails(1);
     bench.run("index create t.holo third --from changed.jsonl --replace").done();
+    // One that is given twice is there when it comes again; another of its name is refused.
+    let on = |path: &str| format!("{{\"name\":\"twice\",\"on\":[\"{path}\"]}}\n");
+    bench.write("twice.jsonl", on("$.a") + &on("$['a']"));
+    let made = bench.run("index create t.holo fifth --from twice.jsonl").done();
+    let lines: Vec<_> = made.lines().collect();
+    assert!(matches!(lines[..], [made, again] if made.starts_with("made ") && again.ends_with("unchanged")));
+    bench.write("other.jsonl", on("$.a") + &on("$.b"));
+    let refused = bench.run("index create t.holo sixth --from other.jsonl");
+    assert!(refused.code == 1 && refused.out.lines().count() == 1, "{refused:?}");
+    assert!(refused.err.contains("\"twice\" already"), "{refused:?}");
+}
+
+#[test]
+fn values_of_every_kind_are_scanned_in_order_and_as_they_were() {
+    let values = [
+        "null",
+        "false",
+        "true",
+        "-9223372036854775808",
+        "-0.0",
+        "0",
+        "1",
+        "1.0",
+        "1.5",
+        "9007199254740992",
+        "9007199254740992.0",
+        "9007199254740993",
+        "9223372036854775807",
+        "1e300",
+        "\"\"",
+        "\"a\"",
+        "[]",
+        "{}",
+    ];
+    let lines = values.iter().rev().map(|value| format!("{{\"v\":{value}}}\n"));
+    let bench = Bench::with_notes(&(lines.collect::<String>() + "{}\n"));
+    create(&bench, &["v", "--on", "$.v"]);
+    let found = scan(&bench, &["v", "--keys"]);
+    // An int that a double may not hold says what it is.
+    let told = |value: &str| match value.parse::<i64>() {
+        Ok(int) if int.unsigned_abs() >= 1 << 53 => format!("{{\"$numberLong\":\"{int}\"}}"),
+        _ => value.to_owned(),
+    };
+    let entry = |(value, key): (&&str, i64)| format!("{{\"values\":[{}],\"key\":{key}}}", told(value));
+    let mut expected: Vec<String> = values.iter().rev().zip(1..).map(entry).collect();
+    expected.push("{\"values\":[null],\"nothing\":[0],\"key\":19}".to_owned());
+    expected.reverse();
+    // Of those at one place the smaller key comes first.
+    for (one, other) in [(5, 6), (7, 8), (10, 11)] {
+        expected.swap(one, other);
+    }
+    assert_eq!(found, expected);
+    assert_eq!(scan(&bench, &["v", "--keys", "--from", "1", "--to", "1.0"]).len(), 2);
+    assert_eq!(
+        scan(&bench, &["v", "--keys", "--from", "9007199254740993", "--to", "9007199254740993"]).len(),
+        1
+    );
 }
 
 #[test]
@@ -173,6 +230,9 @@ fn what_is_wrong_with_an_index_is_told() {
         (2, &["create", "s.holo", "notes", "n", "--on=-$.year"], &["--on -$.year"]),
         (2, &["create", "s.holo", "notes", "n", "--on", "$..year"], &["$..year"]),
         (2, &["create", "s.holo", "notes", "n", "--on", "$"], &["\"n\""]),
+        (2, &["create", "s.holo", "notes", "n", "--on", "$.a[?@.b]"], &["$.a[?@.b]"]),
+        (2, &["create", "s.holo", "notes", "n", "--on", "$.a[0:2]"], &["$.a[0:2]"]),
+        (2, &["create", "s.holo", "notes", "$n", "--on", "$.a"], &["name"]),
         (2, &["create", "s.holo", "notes", "n", "--on", "$.a[*]", "--on", "$.b[*]"], &["wildcard"]),
         (2, &["create", "s.holo", "notes", "n", "--on", "$.a", "--on", "$.a"], &["twice"]),
         (2, &["create", "s.holo", "notes", "", "--on", "$.a"], &["name"]),
@@ -242,6 +302,37 @@ fn a_killed_build_leaves_a_whole_index_or_none() {
     bench.run("verify s.holo --deep").done();
     create(&bench, &["tags", "--on", "$.tags[*]"]);
     bench.run("index check s.holo").done();
+}
+
+#[test]
+fn a_killed_swap_leaves_one_of_the_two_indexes_and_a_killed_drop_one_or_none() {
+    let bench = many();
+    let (up, down) = ("\"n\" on $.n: 30000 entries, ", "\"n\" on $.n:desc: 30000 entries, ");
+    create(&bench, &["n", "--on", "$.n"]);
+    let killed_after = |millis: u64, arguments: &[&str]| {
+        let mut command = bench.command();
+        command.args([&["index"], arguments].concat());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(millis));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let listed = bench.run("index list s.holo notes").done();
+        let checked = bench.run("index check s.holo").done();
+        assert_eq!(listed.is_empty(), checked.is_empty());
+        assert!(listed.is_empty() || checked.ends_with("all as their documents say\n"), "{checked}");
+        listed
+    };
+    for step in 0..8 {
+        let on = ["$.n:desc", "$.n"][step as usize % 2];
+        let listed = killed_after(12 * step, &["create", "s.holo", "notes", "n", "--on", on, "--replace"]);
+        assert!(listed.starts_with(up) || listed.starts_with(down), "{listed}");
+    }
+    for step in 0..8 {
+        let listed = killed_after(4 * step, &["drop", "s.holo", "notes", "n"]);
+        assert!(listed.is_empty() || listed.starts_with(up) || listed.starts_with(down), "{listed}");
+        create(&bench, &["n", "--on", "$.n", "--replace"]);
+    }
+    bench.run("verify s.holo --deep").done();
 }
 
 #[cfg(unix)]

@@ -30,10 +30,20 @@ fn the_statistics_count_what_is_there() {
     assert_eq!(stats["file_bytes"], std::fs::metadata(bench.path("s.holo")).unwrap().len());
     assert_eq!(
         stats["collections"],
-        serde_json::json!([{"name": "birds", "documents": 1}, {"name": "notes", "documents": 1}])
+        serde_json::json!([
+            {"name": "birds", "documents": 1, "indexes": []},
+            {"name": "notes", "documents": 1, "indexes": []}
+        ])
     );
     let text = bench.run("stats s.holo").done();
     assert!(text.contains("documents") && text.contains("\"birds\": 1 documents"), "{text}");
+    bench.run_args(["index", "create", "s.holo", "birds", "by_tag", "--on", "$.tags[*]"]).done();
+    let stats = json(&bench.run("stats s.holo --json").done());
+    let index = &stats["collections"][0]["indexes"][0];
+    assert_eq!((&index["name"], &index["entries"]), (&"by_tag".into(), &1.into()), "{stats}");
+    assert!(index["memory_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{stats}");
+    let text = bench.run("stats s.holo").done();
+    assert!(text.contains("\n    index \"by_tag\": 1 entries, "), "{text}");
 }
 
 #[test]

@@ -184,7 +184,12 @@ fn get(document: &RawDocument<'_>, pointer: &str) -> Answer {
 }
 
 fn options() -> Options {
-    Options::new().seed(1).cache_bytes(1 << 20).create(false).background(Background::Manual).verify_index(true)
+    Options::new()
+        .seed(1)
+        .cache_bytes(1 << 20)
+        .create(false)
+        .background(Background::Manual)
+        .verify_index(true)
 }
 
 fn disk_with(bytes: &[u8]) -> Arc<MemoryStorage> {

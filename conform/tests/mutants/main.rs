@@ -115,7 +115,6 @@ fn every_byte_of_the_headers_is_of_a_field_or_is_left_out_with_a_reason() {
         (Structure::Slot, 512, slot.collect()),
         (Structure::Segment, 64, rows("F-4.1")),
         (Structure::Frame, 32, rows("F-5.1")),
-        (Structure::Page, 32, rows("F-8.1")),
     ] {
         let left_out = lens::headers::LEFT_OUT.iter().map(|left_out| &left_out.field);
         let fields = lens::headers::FIELDS.iter().chain(left_out);
@@ -125,6 +124,19 @@ fn every_byte_of_the_headers_is_of_a_field_or_is_left_out_with_a_reason() {
         assert_eq!(have, rows, "{structure:?}: these stand in the lens, and these in the specification");
         let end = have.iter().try_fold(0, |end, (at, len)| (*at == end).then_some(end + len));
         assert_eq!(end, Some(bytes), "{structure:?}: {have:?}");
+    }
+}
+
+#[test]
+fn every_byte_of_the_rows_of_a_root_is_of_a_field_or_is_left_out() {
+    for lens::fields::Rows { clause, len, fields, left_out } in
+        [lens::fields::TABLE, lens::fields::STRETCHES, lens::fields::LIVE]
+    {
+        let fields = fields.iter().map(|(_, at, len)| (*at, *len));
+        let have: Vec<_> = fields.chain(left_out.iter().copied()).collect();
+        assert_eq!(have, rows(clause), "{clause}: these stand in the lens, and these in the specification");
+        let end = have.iter().try_fold(0, |end, (at, len)| (*at == end).then_some(end + len));
+        assert_eq!(end, Some(len), "{clause}: {have:?}");
     }
 }
 
@@ -153,10 +165,10 @@ fn a_reader_that_misreads_any_one_field_of_records_turns_a_vector_red() {
 }
 
 #[test]
-fn a_reader_that_misreads_any_one_field_of_the_entries_of_pages_turns_a_vector_red() {
-    let mistakes = lens::entries::FIELDS.into_iter().flat_map(|field| {
+fn a_reader_that_misreads_any_one_field_of_index_records_turns_a_vector_red() {
+    let mistakes = lens::fields::FIELDS.into_iter().flat_map(|field| {
         let misread = MISREADINGS.into_iter().filter(move |misreading| field.bears(*misreading));
-        misread.map(move |how| (format!("{how:?} of {field:?}"), Mistake::Entry(field, how)))
+        misread.map(move |how| (format!("{how:?} of {field:?}"), Mistake::Index(field, how)))
     });
     let survivors = survivors(mistakes);
     assert!(survivors.is_empty(), "no vector sees {survivors:?}");

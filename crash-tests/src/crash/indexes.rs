@@ -20,7 +20,7 @@ fn long(end: &str) -> Document {
     Document::from([("n".to_owned(), Value::from(text.as_str()))])
 }
 
-/// Creations, replacements and ends of indexes; writes beside them, of which some are refused; and what carries the entries over
+/// Creations, replacements with a write in their midst, and ends of indexes; writes beside them, of which some are refused; and what carries the entries over
 /// to the next life: a checkpoint, and the log after it.
 pub fn indexes() -> Vec<Step> {
     let durability = Durability::Synced;
@@ -36,12 +36,16 @@ pub fn indexes() -> Vec<Step> {
         put("y", number(1), Durability::Buffered),
         put("y", long("a"), durability),
         Step::Do(Op::Checkpoint),
-        Step::Do(Op::ReplaceIndex {
-            collection: collection(),
-            index: index(),
-            definition: definition(&[("$.n", true), ("$.m[*]", false)], false),
-            durability,
-        }),
+        Step::DuringBuild {
+            op: Op::ReplaceIndex {
+                collection: collection(),
+                index: index(),
+                definition: definition(&[("$.n", true), ("$.m[*]", false)], false),
+                durability,
+            },
+            steps: vec![put("w", number(3), Durability::Written)],
+            is_cancelled: false,
+        },
         delete("x"),
         Step::Do(Op::ClearCollection { collection: collection(), durability }),
         Step::Do(Op::DropIndex { collection: collection(), index: index(), durability }),

@@ -138,9 +138,13 @@ impl Run {
             Step::Maintain => self.maintain(),
             Step::HalfPublish => self.call(&Op::Checkpoint),
             Step::DuringBackup(steps) => steps.iter().try_for_each(|step| self.step(step)),
+            Step::DuringBuild { op, steps, .. } => {
+                steps.iter().try_for_each(|step| self.step(step)).and_then(|()| self.call(op))
+            }
             // The fault of the run is the only one.
             Step::NoRoom { op, .. } | Step::FailSync(op) => self.call(op),
             Step::Fill | Step::MakeRoom | Step::Follow | Step::CatchUp(_) | Step::Look => Ok(()),
+            Step::Swap(_) | Step::Copy(_) => Ok(()),
             Step::Reopen | Step::Kill | Step::PowerCut(_) => self.reopen(),
         }
     }

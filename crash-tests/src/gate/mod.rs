@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use holotype::Document;
 
 use crate::crash::CutPoint;
-use crate::live::Pairs;
+use crate::live::{IndexCalls, Pairs};
 use crate::part::{Deadline, Shard};
 
 use checks::{CHECKS, Cases, Check, Failed, Run};
@@ -54,11 +54,13 @@ pub fn run(options: &GateOptions, progress: &mut dyn FnMut(Progress)) -> GateRep
             &built_in
         }
     };
-    let (mut reports, mut cut_points, mut pairs) = (Vec::new(), Vec::new(), Pairs::default());
+    let (mut reports, mut cut_points) = (Vec::new(), Vec::new());
+    let (mut pairs, mut index_calls) = (Pairs::default(), IndexCalls::default());
     for check in wanted {
         let share = Duration::from_secs(options.seconds) * check.weight / weights.max(1);
-        let (report, points, met) = run_one(check, options, documents, share, progress);
+        let (report, points, met, asked) = run_one(check, options, documents, share, progress);
         pairs.add(&met);
+        index_calls.add(&asked);
         // One that was stopped before it had tried anything has nothing to tell.
         if report.held || !options.is_stopped() || report.cases > 0 {
             reports.push(report);
@@ -71,7 +73,7 @@ pub fn run(options: &GateOptions, progress: &mut dyn FnMut(Progress)) -> GateRep
     }
     // A part of the lives may well have met a part of the pairs: `gate merge` looks at them together.
     if is_to_meet_every_pair(options) && options.shard == Shard::WHOLE {
-        require_every_pair(&pairs, options.seed, &mut reports);
+        require_all_met(&pairs, &index_calls, options.seed, &mut reports);
     }
     GateReport {
         held: !reports.is_empty() && reports.iter().all(|check| check.held),
@@ -82,6 +84,7 @@ pub fn run(options: &GateOptions, progress: &mut dyn FnMut(Progress)) -> GateRep
         cut_points,
         is_to_meet_every_pair: is_to_meet_every_pair(options),
         pairs,
+        index_calls,
     }
 }
 
@@ -90,20 +93,22 @@ fn is_to_meet_every_pair(options: &GateOptions) -> bool {
     options.only.is_none() && options.seconds >= SECONDS && !options.is_stopped()
 }
 
-/// A gate in which two features were never at work together has not shown that they get on.
-fn require_every_pair(pairs: &Pairs, seed: u64, reports: &mut [CheckReport]) {
-    let missing = pairs.missing();
+/// A gate in which two features were never at work together has not shown that they get on, nor one without some call what comes of it.
+fn require_all_met(pairs: &Pairs, index_calls: &IndexCalls, seed: u64, reports: &mut [CheckReport]) {
     let lives = reports.iter_mut().find(|check| check.name == LIVES && check.held);
-    if let Some(lives) = lives.filter(|_| !missing.is_empty()) {
+    if let Some((lives, missing)) = lives.zip(never_met(&pairs.missing(), &index_calls.missing())) {
         lives.held = false;
-        lives.failure = Some(never_together(&missing));
+        lives.failure = Some(missing);
         lives.replay = Some(format!("holotype gate --seed {seed} --report"));
     }
 }
 
-/// What a gate says in which these were never at work together.
-pub fn never_together(missing: &[String]) -> String {
-    format!("no life had at work together: {}", missing.join("; "))
+/// What a gate says in which these pairs were never at work together, and these calls on indexes never answered; nothing where all were.
+pub fn never_met(pairs: &[String], index_calls: &[String]) -> Option<String> {
+    let parts = [("no life had at work together", pairs), ("no life had answered of indexes", index_calls)];
+    let parts = parts.iter().filter(|(_, missing)| !missing.is_empty());
+    let parts: Vec<_> = parts.map(|(what, missing)| format!("{what}: {}", missing.join("; "))).collect();
+    (!parts.is_empty()).then(|| parts.join("\n"))
 }
 
 fn is_done_by(check: &Check, shard: Shard) -> bool {
@@ -120,7 +125,7 @@ fn run_one(
     documents: &[Document],
     share: Duration,
     progress: &mut dyn FnMut(Progress),
-) -> (CheckReport, Vec<CutPoint>, Pairs) {
+) -> (CheckReport, Vec<CutPoint>, Pairs, IndexCalls) {
     let start = Instant::now();
     let mut run = Run {
         seed: options.seed.wrapping_add(options.shard.first()),
@@ -136,9 +141,10 @@ fn run_one(
         notes: Vec::new(),
         cut_points: Vec::new(),
         pairs: Pairs::default(),
+        index_calls: IndexCalls::default(),
     };
     let result = (check.run)(&mut run);
-    let Run { cases, notes, cut_points, pairs, .. } = run;
+    let Run { cases, notes, cut_points, pairs, index_calls, .. } = run;
     let seconds = start.elapsed().as_secs_f64();
     let failure = match result {
         Ok(()) if cases == 0 => Some((options.seed, "nothing was tried, so nothing was shown".to_owned())),
@@ -149,7 +155,7 @@ fn run_one(
     let failure = failure.map(|(_, what)| what);
     let report =
         CheckReport { name: check.name, held: failure.is_none(), cases, seconds, replay, failure, notes };
-    (report, cut_points, pairs)
+    (report, cut_points, pairs, index_calls)
 }
 
 /// The command that comes to the failure again: at once where its case has a seed, else by going through the same list.
@@ -172,6 +178,7 @@ fn replay(check: &Check, options: &GateOptions, (seed, _): &Failed, seconds: f64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::live::{INDEX_CALLS, IndexCall};
 
     fn check(name: &str) -> &'static Check {
         CHECKS.iter().find(|check| check.name == name).expect("the test names a check")
@@ -216,24 +223,46 @@ mod tests {
     #[test]
     fn a_gate_in_which_two_features_never_met_is_red_and_names_them() {
         let mut checks = [held("power"), held(LIVES)];
-        require_every_pair(&Pairs::default(), 7, &mut checks);
+        require_all_met(&Pairs::default(), &every_call(), 7, &mut checks);
         assert!(checks[0].held && !checks[1].held, "{checks:?}");
         let said = checks[1].failure.as_deref().unwrap_or_default();
         assert!(said.contains("; two feeds and failed sync; "), "{said}");
         assert_eq!(said.matches("; ").count(), 65, "{said}");
     }
 
+    /// Each answered once.
+    fn every_call() -> IndexCalls {
+        let mut calls = IndexCalls::default();
+        INDEX_CALLS.iter().for_each(|kind| calls.count(*kind));
+        calls
+    }
+
     #[test]
-    fn some_dozens_of_lives_have_each_two_features_at_work_together() {
-        let mut pairs = Pairs::default();
+    fn a_gate_without_some_call_on_indexes_is_red_and_names_it() {
+        let missing = |kind: &IndexCall| {
+            let mut calls = IndexCalls::default();
+            INDEX_CALLS.iter().filter(|other| *other != kind).for_each(|other| calls.count(*other));
+            never_met(&[], &calls.missing())
+        };
+        for kind in INDEX_CALLS {
+            let named = format!("no life had answered of indexes: {}", kind.name());
+            assert_eq!(missing(kind), Some(named));
+        }
+        assert_eq!(never_met(&[], &every_call().missing()), None);
+    }
+
+    #[test]
+    fn some_dozens_of_lives_have_each_two_features_at_work_together_and_each_call_on_indexes() {
+        let (mut pairs, mut index_calls) = (Pairs::default(), IndexCalls::default());
         for seed in 0..160 {
             let setup = [crate::setup::Setup::TINY, crate::setup::Setup::SMALL][seed as usize % 2];
             let lived =
                 crate::random::live(seed, 200, setup, &[]).unwrap_or_else(|red| panic!("{seed}: {red}"));
             pairs.add(&lived.pairs);
+            index_calls.add(&lived.index_calls);
         }
         let mut checks = [held(LIVES)];
-        require_every_pair(&pairs, 7, &mut checks);
+        require_all_met(&pairs, &index_calls, 7, &mut checks);
         assert!(checks[0].held, "{checks:?}");
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use holotype::Document;
 
 use crate::crash::CutPoint;
-use crate::live::Pairs;
+use crate::live::{IndexCalls, Pairs};
 use crate::part::Shard;
 
 /// What to run.
@@ -61,10 +61,13 @@ pub struct GateReport {
     pub checks: Vec<CheckReport>,
     /// Power cuts along one life, where the check `crash` ran in the first shard.
     pub cut_points: Vec<CutPoint>,
-    /// Whether all of it, with the other shards, is long enough to meet each two features at work together, and red where it does not.
+    /// Whether all of it, with the other shards, is long enough to meet each two features at work together and each kind of call on indexes,
+    /// and red where it does not.
     pub is_to_meet_every_pair: bool,
     /// In how many lives each two features were at work.
     pub pairs: Pairs,
+    /// How often indexes were asked and answered.
+    pub index_calls: IndexCalls,
 }
 
 /// How one check came out.

@@ -35,6 +35,12 @@ pub enum Op {
     Contains(Key),
     /// Reads them all.
     Scan,
+    /// Makes the index of the numbers.
+    MakeIndex,
+    /// Ends it.
+    DropIndex,
+    /// Reads all documents in the order of the index.
+    ByNumber,
     /// Puts a document whether there was one or not.
     Put(Key, i64),
     /// Puts several in one commit.
@@ -110,6 +116,8 @@ pub enum Answer {
     Key(Key),
     /// Refused: there is a document under the key.
     Taken,
+    /// Refused: there is no index.
+    NoIndex,
 }
 
 impl Op {
@@ -120,6 +128,8 @@ impl Op {
             Put(..) | PutMany(_) | Insert(_) | InsertWithKey(..) | Replace(..) | Delete(_) | Clear => true,
             Add(..) | AddToMany(..) | DeleteMany(_) => true,
             Transfer { .. } | Spend { .. } | Increment(_) | Take(_) | GoBack(..) => true,
+            MakeIndex | DropIndex => true,
+            ByNumber => false,
             Get(_) | Contains(_) | Scan | Flush | Snapshot | RollBack(_) | Cut | Reopen => false,
         }
     }
@@ -156,6 +166,9 @@ impl fmt::Display for Call {
             Op::Get(key) => write!(f, "get {}", show(key)),
             Op::Contains(key) => write!(f, "contains {}", show(key)),
             Op::Scan => write!(f, "scan"),
+            Op::MakeIndex => write!(f, "make the index"),
+            Op::DropIndex => write!(f, "drop the index"),
+            Op::ByNumber => write!(f, "scan by the index"),
             Op::Put(key, n) => write!(f, "put {} = {n}", show(key)),
             Op::PutMany(entries) | Op::RollBack(entries) => {
                 f.write_str(if self.op.is_write() { "put_many " } else { "roll back put_many " })?;
@@ -213,6 +226,7 @@ impl fmt::Display for Answer {
             Answer::All(entries) => list(f, entries, |f, (key, doc)| write!(f, "{} = {doc}", show(key))),
             Answer::Key(key) => f.write_str(&show(key)),
             Answer::Taken => f.write_str("refused: the key is taken"),
+            Answer::NoIndex => f.write_str("refused: no such index"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Calls, carried out on the real store.
 
 use holotype::query::Filter;
-use holotype::{Collection, Db, DocRef, Error, Update};
+use holotype::{Collection, Db, DocRef, Error, IndexDefinition, Update};
 use holotype_model::Key;
 
 use crate::convert;
@@ -11,6 +11,8 @@ use super::yield_now;
 
 /// The one collection of a history.
 pub(super) const COLLECTION: &str = "documents";
+/// The one index.
+pub(super) const INDEX: &str = "numbers";
 
 /// One thread's hands on the store.
 #[derive(Debug)]
@@ -46,6 +48,12 @@ impl<'a> Hands<'a> {
             Op::Get(key) => Answer::Found(self.get(key)?),
             Op::Contains(key) => Answer::Was(self.documents.contains(convert::key(key))?),
             Op::Scan | Op::Cut | Op::Reopen => Answer::All(self.all(self.documents.scan(..)?)?),
+            Op::MakeIndex => Answer::Was(documents.create_index(IndexDefinition::new(INDEX, ["$.n"])?)?),
+            Op::DropIndex => Answer::Was(documents.drop_index(INDEX)?),
+            Op::ByNumber => match self.documents.index(INDEX).range(..) {
+                Err(Error::UnknownIndex { .. }) => Answer::NoIndex,
+                scan => Answer::All(self.all(scan?.documents())?),
+            },
             Op::Put(key, n) => {
                 documents.put(convert::key(key), document(*n))?;
                 Answer::Done

@@ -87,7 +87,7 @@ pub(super) fn class(rng: &mut Rng) -> Durability {
 pub(super) fn op(rng: &mut Rng, keys: &[Key]) -> Op {
     let n = rng.below(20) as i64;
     let key = rng.pick(keys).clone();
-    match rng.below(48) {
+    match rng.below(56) {
         0..6 => Op::Get(key),
         6 => Op::Contains(key),
         7..12 => Op::Scan,
@@ -109,6 +109,9 @@ pub(super) fn op(rng: &mut Rng, keys: &[Key]) -> Op {
         44 | 45 => Op::Add(key, n),
         46 => Op::AddToMany(n, 1),
         47 => Op::DeleteMany(n - 10),
+        48..52 => Op::ByNumber,
+        52..55 => Op::MakeIndex,
+        55 => Op::DropIndex,
         place => {
             let (one, other) = two_of(rng, keys);
             let amount = rng.below(12) as i64;

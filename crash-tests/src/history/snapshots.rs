@@ -6,7 +6,7 @@ use holotype::{Error, View};
 use holotype_model::Key;
 
 use super::call::{Answer, Call, Doc};
-use super::perform::{COLLECTION, Hands};
+use super::perform::{COLLECTION, Hands, INDEX};
 
 /// A snapshot, and what it showed at first.
 #[derive(Debug, Clone)]
@@ -36,9 +36,11 @@ impl Snapshots {
         let mut read = || {
             let view = snapshot.collection(COLLECTION)?;
             let entries = hands.all(view.scan(..)?)?;
-            Ok(Held { call: call.clone(), view, entries })
+            let by_index = by_index(hands, &view)?;
+            Ok((Held { call: call.clone(), view, entries }, by_index))
         };
-        let held = read().map_err(|error: Error| format!("{call}: {error}"))?;
+        let (held, by_index) = read().map_err(|error: Error| format!("{call}: {error}"))?;
+        agree(&held, by_index)?;
         let newest = hands.versions.iter().rev().take(held.entries.len()).map(|(_, version)| *version).max();
         if newest.is_some_and(|newest| newest > snapshot.lsn()) {
             return Err(format!("{call}, of LSN {:x}, shows a commit of LSN {newest:x?}", snapshot.lsn()));
@@ -52,14 +54,38 @@ impl Snapshots {
     pub(super) fn read_again(&self, hands: &mut Hands<'_>) -> Result<u64, String> {
         // Copies, so that nobody waits for another's reading.
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for Held { call, view, entries } in &held {
+        for held in &held {
+            let Held { call, view, entries } = held;
             let again = view.scan(..).and_then(|scan| hands.all(scan));
             let again = again.map_err(|error| format!("{call}, read again: {error}"))?;
             if again != *entries {
                 let (first, again) = (Answer::All(entries.clone()), Answer::All(again));
                 return Err(format!("{call}: at first {first}; and later {again}"));
             }
+            let by_index = by_index(hands, view).map_err(|error| format!("{call}, read again: {error}"))?;
+            agree(held, by_index)?;
         }
         Ok(held.len() as u64)
+    }
+}
+
+/// What the index shows through a snapshot, in the order of keys; none where it has no index.
+fn by_index(hands: &mut Hands<'_>, view: &View) -> holotype::Result<Option<Vec<(Key, Doc)>>> {
+    let mut found = match view.index(INDEX).range(..) {
+        Err(Error::UnknownIndex { .. }) => return Ok(None),
+        scan => hands.all(scan?.documents())?,
+    };
+    found.sort();
+    Ok(Some(found))
+}
+
+/// The index shows what the snapshot shows without it (spec: I-6.2).
+fn agree(held: &Held, by_index: Option<Vec<(Key, Doc)>>) -> Result<(), String> {
+    match by_index {
+        Some(found) if found != held.entries => {
+            let (found, entries) = (Answer::All(found), Answer::All(held.entries.clone()));
+            Err(format!("{}: {entries}; and by its index {found}", held.call))
+        }
+        _ => Ok(()),
     }
 }

@@ -16,6 +16,7 @@ pub type Documents = BTreeMap<Key, Doc>;
 pub struct Store {
     documents: Documents,
     largest_id: i64,
+    has_index: bool,
     /// The states that a power cut may still go back to, besides the present one; none where no power cut is to come, so that
     /// states that differ in nothing else are one.
     before: Option<Vec<Documents>>,
@@ -24,7 +25,7 @@ pub struct Store {
 impl Store {
     /// A store that holds `documents`, all of them durable.
     pub fn new(documents: Documents) -> Self {
-        let mut store = Store { documents: Documents::new(), largest_id: 0, before: None };
+        let mut store = Store { documents: Documents::new(), largest_id: 0, has_index: false, before: None };
         for (key, doc) in documents {
             store.put(&key, doc);
         }
@@ -61,10 +62,11 @@ impl Store {
 
     /// Carries out a call, and gives its right answer; of a power cut, one of them.
     pub fn carry_out(&mut self, call: &Call) -> Answer {
-        let before = self.before.is_some().then(|| self.documents.clone());
+        let (before, had_index) = (self.before.is_some().then(|| self.documents.clone()), self.has_index);
         let answer = self.change(call);
         let has_committed = self.documents.values().any(|doc| doc.by == call.id)
-            || before.as_ref().is_some_and(|before| *before != self.documents);
+            || before.as_ref().is_some_and(|before| *before != self.documents)
+            || had_index != self.has_index;
         if let (Some(states), Some(before)) = (&mut self.before, before) {
             // spec. Everything in front of what is durable is so too.
             if call.op == Op::Flush || has_committed && call.class == Durability::Synced {
@@ -83,6 +85,15 @@ impl Store {
             Op::Contains(key) => Answer::Was(self.documents.contains_key(key)),
             Op::Scan | Op::Snapshot | Op::Cut | Op::Reopen => self.all(),
             Op::Flush => Answer::Done,
+            Op::MakeIndex => Answer::Was(!std::mem::replace(&mut self.has_index, true)),
+            Op::DropIndex => Answer::Was(std::mem::take(&mut self.has_index)),
+            Op::ByNumber if !self.has_index => Answer::NoIndex,
+            Op::ByNumber => {
+                let all = self.documents.iter().map(|(key, doc)| (key.clone(), *doc));
+                let mut all: Vec<(Key, Doc)> = all.collect();
+                all.sort_by_key(|(_, doc)| doc.n);
+                Answer::All(all)
+            }
             Op::Put(key, n) => {
                 self.put(key, Doc { n: *n, by });
                 Answer::Done

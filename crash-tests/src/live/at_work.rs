@@ -168,6 +168,7 @@ impl Live {
     /// Notes what the answer shows.
     pub(super) fn note(&mut self, op: &Op, outcome: &Outcome, before: Before) {
         self.tally.count_call(op, outcome);
+        self.index_calls.note(op, outcome);
         let is_done = !matches!(
             outcome,
             Outcome::Refused(_) | Outcome::Failed(_) | Outcome::Unknown | Outcome::Bool(false)

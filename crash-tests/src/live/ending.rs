@@ -63,7 +63,7 @@ impl Live {
         self.witness.switch_off();
         let (mut next, opening, survived) = Live::begin(self.setup, witness, self.oracle.clone(), ending)?;
         self.tally.count_ending(ending, survived);
-        (next.pairs, next.tally) = (self.pairs(), self.tally);
+        (next.pairs, next.tally, next.index_calls) = (self.pairs(), self.tally, self.index_calls);
         next.at_work.set_full(self.at_work.is_full());
         *self = next;
         Ok(opening)

@@ -8,11 +8,13 @@ use holotype::storage::Storage;
 use holotype::storage::sim::{CallKind, FaultKind, FaultPlan, Nth};
 use holotype_model::{Failure, Op, Oracle, Outcome};
 
+use crate::adapter;
 use crate::copy;
 use crate::follower::Follower;
+use crate::indexes;
 
 use super::told::Told;
-use super::{Feature, Live, Moment, Step, Violation, in_flight, moments, say};
+use super::{Feature, IndexCall, Live, Moment, Step, Violation, in_flight, moments, say};
 
 /// Followers at a time.
 const FOLLOWERS: usize = 2;
@@ -90,6 +92,54 @@ impl Live {
             all.extend(self.step(step).map_err(|what| format!("{step}: {what}"))?);
         }
         Ok((all, judge, self.disk().fingerprint() != disk))
+    }
+
+    /// What is done while an index is built is in it once it is there; a build that is cancelled changes nothing (spec: I-5).
+    pub(super) fn during_build(
+        &mut self,
+        op: &Op,
+        steps: &[Step],
+        is_cancelled: bool,
+    ) -> Result<Vec<Moment>, Violation> {
+        let (db, before, count) = (self.db().clone(), self.before(op), steps.len());
+        let (mut all, mut steps, mut violation) = (Vec::new(), steps.iter(), None);
+        self.witness.record();
+        let built = indexes::build(&db, op, || {
+            let taken = steps.next().map(|step| self.step(step).map_err(|what| format!("{step}: {what}")));
+            self.witness.record();
+            match taken {
+                Some(Ok(moments)) => all.extend(moments),
+                Some(Err(what)) => violation = Some(what),
+                None => {}
+            }
+            let ends = violation.is_some() || is_cancelled && steps.len() == 0;
+            if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        if let Some(what) = violation {
+            return Err(format!("while an index is built, {what}"));
+        }
+        let disks = self.witness.take();
+        let outcome = match built {
+            Err(Error::Cancelled { .. }) if is_cancelled => {
+                self.index_calls.count(IndexCall::Cancel);
+                all.extend(moments(disks, &self.oracle, &self.oracle));
+                return Ok(all);
+            }
+            Err(error) => match adapter::refusal_of(&error) {
+                Some(refusal) => Outcome::Refused(refusal),
+                None => adapter::outcome_of(error, op),
+            },
+            Ok(outcome) => outcome,
+        };
+        let outcome = self.answered(op, outcome)?;
+        let in_flight = in_flight(&self.oracle, op);
+        self.oracle.judge(op, &outcome).map_err(say)?;
+        self.note(op, &outcome, before);
+        if outcome == Outcome::Bool(true) && steps.len() < count {
+            self.index_calls.count(IndexCall::Beside);
+        }
+        all.extend(moments(disks, &in_flight, &self.oracle));
+        Ok(all)
     }
 
     /// The first slot names a new checkpoint, and for the second there is no room (spec: P-4.1).

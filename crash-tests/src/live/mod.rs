@@ -7,19 +7,23 @@
 //! | `ending` | the end of a life of the store, and the beginning of the next |
 //! | `told` | what the store tells of itself |
 //! | `at_work` | what was really met in a life, and which two of it together |
+//! | `index_calls` | what indexes were asked and answered |
 
 mod at_work;
 mod ending;
+mod index_calls;
 mod mixed;
 mod step;
 mod told;
 
 pub use at_work::{FEATURES, Feature, Pairs};
+pub use index_calls::{INDEX_CALLS, IndexCall, IndexCalls};
 pub use step::Step;
 
 use holotype::storage::sim::SimDisk;
 use holotype::{CheckpointUnderWay, Db, Error};
 use holotype_model::check::Tally;
+use holotype_model::index::TupleRange;
 use holotype_model::{Disagreement, Durability, Ending, Failure, KeyRange, Op, Oracle, Outcome, Survived};
 
 use crate::adapter;
@@ -55,6 +59,7 @@ pub struct Live {
     at_work: at_work::AtWork,
     /// What was asked and answered, in this life of the store and those before it.
     tally: Tally,
+    index_calls: IndexCalls,
     /// Of the lives of the store that are over.
     pairs: Pairs,
 }
@@ -87,6 +92,7 @@ impl Live {
             oracle,
             at_work: at_work::AtWork::default(),
             tally: Tally { cases: 1, ..Tally::default() },
+            index_calls: IndexCalls::default(),
             pairs: Pairs::default(),
         }
     }
@@ -123,8 +129,9 @@ impl Live {
         let client = self.client.fork(self.db().fork(witness.clone()));
         let followers = self.followers.iter().map(|follower| follower.fork(client.db())).collect();
         let (at_work, tally, pairs) = (self.at_work.clone(), self.tally, self.pairs.clone());
+        let index_calls = self.index_calls;
         let oracle = self.oracle.clone();
-        Live { setup: self.setup, followers, client, witness, oracle, at_work, tally, pairs }
+        Live { setup: self.setup, followers, client, witness, oracle, at_work, tally, index_calls, pairs }
     }
 
     /// From now on its steps give no moments: nobody cuts power in them.
@@ -150,6 +157,11 @@ impl Live {
     /// What was asked and answered so far.
     pub fn tally(&self) -> Tally {
         self.tally
+    }
+
+    /// What was asked of indexes, and answered, so far.
+    pub fn index_calls(&self) -> IndexCalls {
+        self.index_calls
     }
 
     /// What was at work together, in this life of the store and those before it.
@@ -179,6 +191,11 @@ impl Live {
             Step::DuringCheckpoint(op) => self.during_checkpoint(op),
             Step::BeforeSlotSync(op) => self.before_slot_sync(op),
             Step::DuringBackup(steps) => self.during_backup(steps),
+            Step::DuringBuild { op, steps, is_cancelled } => self.during_build(op, steps, *is_cancelled),
+            Step::Swap(collection) | Step::Copy(collection) => match self.rearranged(step, collection)? {
+                Some(op) => self.call(&op),
+                None => Ok(Vec::new()),
+            },
             Step::HalfPublish => self.half_publish(),
             Step::NoRoom { write, op } => self.no_room(*write, op),
             Step::FailSync(op) => self.fail_sync(op),
@@ -190,6 +207,24 @@ impl Live {
             Step::Kill => self.kill(),
             Step::PowerCut(choice) => self.cut_power(*choice),
         }
+    }
+
+    /// The call that a step comes to which is of the documents that are there; none where there are too few.
+    fn rearranged(&mut self, step: &Step, collection: &str) -> Result<Option<Op>, Violation> {
+        let (collection, durability) = (collection.to_owned(), Durability::Synced);
+        let (range, reverse, limit) = (KeyRange::ALL, false, Some(2));
+        let scan = Op::Scan { collection: collection.clone(), range, reverse, limit };
+        let Outcome::Entries(found) = self.answer(&scan)? else { return Ok(None) };
+        Ok(match (&found[..], step) {
+            ([(one, first), (other, second)], Step::Swap(_)) => {
+                let entries = vec![(one.clone(), second.clone()), (other.clone(), first.clone())];
+                Some(Op::PutMany { collection, entries, durability })
+            }
+            ([(_, first), ..], Step::Copy(_)) => {
+                Some(Op::Insert { collection, document: first.clone(), durability })
+            }
+            _ => None,
+        })
     }
 
     fn call(&mut self, op: &Op) -> Result<Vec<Moment>, Violation> {
@@ -206,7 +241,12 @@ impl Live {
 
     /// What the store answers, which is no failure: nothing is wrong with the disk, but that it may be full or the store have stopped.
     fn answer(&mut self, op: &Op) -> Result<Outcome, Violation> {
-        match self.client.apply(op) {
+        let outcome = self.client.apply(op);
+        self.answered(op, outcome)
+    }
+
+    fn answered(&mut self, op: &Op, outcome: Outcome) -> Result<Outcome, Violation> {
+        match outcome {
             full @ Outcome::Failed(Failure::StorageFull) if self.at_work.is_full() => {
                 self.at_work.answered_full();
                 Ok(full)
@@ -336,10 +376,21 @@ impl Live {
         self.oracle.judge(&collections, &names).map_err(say)?;
         let Outcome::Names(names) = names else { unreachable!("it was judged") };
         for collection in names {
-            let scan = Op::Scan { collection, range: KeyRange::ALL, reverse: false, limit: None };
-            let scan = through(scan);
-            let answer = self.answer(&scan)?;
-            self.oracle.judge(&scan, &answer).map_err(say)?;
+            let indexes = through(Op::Indexes { collection: collection.clone() });
+            let answer = self.answer(&indexes)?;
+            self.oracle.judge(&indexes, &answer).map_err(say)?;
+            let Outcome::Indexes(indexes) = answer else { unreachable!("it was judged") };
+            let (reverse, limit) = (false, None);
+            let mut reads: Vec<Op> = vec![];
+            for (index, _) in indexes {
+                let (collection, range) = (collection.clone(), TupleRange::ALL);
+                reads.push(Op::IndexScan { collection, index, range, after: None, reverse, limit });
+            }
+            reads.push(Op::Scan { collection, range: KeyRange::ALL, reverse, limit });
+            for read in reads.into_iter().map(through) {
+                let answer = self.answer(&read)?;
+                self.oracle.judge(&read, &answer).map_err(say)?;
+            }
         }
         Ok(())
     }

@@ -22,6 +22,20 @@ pub enum Step {
     BeforeSlotSync(Op),
     /// A backup, and these steps once its first segment is copied.
     DuringBackup(Vec<Step>),
+    /// A call that builds an index, and one of these steps each time that some documents are gone through. At their end the build is
+    /// cancelled, or goes on.
+    DuringBuild {
+        /// The creation or replacement.
+        op: Op,
+        /// The steps.
+        steps: Vec<Step>,
+        /// Whether it is cancelled then.
+        is_cancelled: bool,
+    },
+    /// The first two documents of the collection change places, in one call.
+    Swap(String),
+    /// The first document of the collection is inserted once more.
+    Copy(String),
     /// A checkpoint that one slot names, and then no more is done for it: as where there is no room for the other.
     HalfPublish,
     /// A call in which one write to the disk finds no room.
@@ -79,12 +93,11 @@ impl Simplify for Step {
     fn simpler(&self) -> Vec<Self> {
         match self {
             Step::Do(op) => check::Step::Do(op.clone()).simpler().into_iter().map(Step::from).collect(),
-            Step::DuringBackup(steps) => {
-                let without = |gone: usize| {
-                    let kept = steps.iter().enumerate().filter(|(at, _)| *at != gone);
-                    Step::DuringBackup(kept.map(|(_, step)| step.clone()).collect())
-                };
-                (0..steps.len()).map(without).collect()
+            Step::DuringBackup(steps) => with_one_less(steps).map(Step::DuringBackup).collect(),
+            Step::DuringBuild { op, steps, is_cancelled } => {
+                let during = |steps| Step::DuringBuild { op: op.clone(), steps, is_cancelled: *is_cancelled };
+                let alone = (!is_cancelled).then(|| Step::Do(op.clone()));
+                alone.into_iter().chain(with_one_less(steps).map(during)).collect()
             }
             Step::NoRoom { write, op } => {
                 let fewer = write.checked_sub(1).map(|write| Step::NoRoom { write, op: op.clone() });
@@ -100,6 +113,15 @@ impl Simplify for Step {
     }
 }
 
+/// The steps without each of them.
+fn with_one_less(steps: &[Step]) -> impl Iterator<Item = Vec<Step>> + '_ {
+    (0..steps.len()).map(|gone| {
+        let mut steps = steps.to_vec();
+        steps.remove(gone);
+        steps
+    })
+}
+
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -112,10 +134,13 @@ impl fmt::Display for Step {
             Step::Maintain => f.write_str("maintain"),
             Step::DuringCheckpoint(op) => write!(f, "checkpoint, and in its midst {op}"),
             Step::BeforeSlotSync(op) => write!(f, "checkpoint, and before the sync of its slot {op}"),
-            Step::DuringBackup(steps) => {
-                let steps: Vec<String> = steps.iter().map(Step::to_string).collect();
-                write!(f, "backup, and in its midst {}", steps.join(", "))
+            Step::DuringBackup(steps) => write!(f, "backup, and in its midst {}", list(steps)),
+            Step::DuringBuild { op, steps, is_cancelled } => {
+                let end = if *is_cancelled { ", then cancelled" } else { "" };
+                write!(f, "{op}, and in its midst {}{end}", list(steps))
             }
+            Step::Swap(collection) => write!(f, "swap two documents of {collection:?}"),
+            Step::Copy(collection) => write!(f, "insert a copy into {collection:?}"),
             Step::HalfPublish => f.write_str("checkpoint, named by one slot alone"),
             Step::NoRoom { write, op } => write!(f, "{op}, with no room for the last write but {write}"),
             Step::FailSync(op) => write!(f, "{op}, with a sync that fails"),
@@ -129,4 +154,8 @@ impl fmt::Display for Step {
             Step::PowerCut(choice) => write!(f, "power cut (choice {choice:#x}), open"),
         }
     }
+}
+
+fn list(steps: &[Step]) -> String {
+    steps.iter().map(Step::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -2,6 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use holotype_model::index::TupleRange;
 use holotype_model::{KeyRange, Op, Oracle, Outcome};
 
 use crate::adapter;
@@ -50,8 +51,15 @@ impl Running {
             Ok(answer)
         };
         let Outcome::Names(names) = ask(Op::Collections)? else { unreachable!("it was judged") };
+        let (reverse, limit) = (false, None);
         for collection in names {
-            ask(Op::Scan { collection, range: KeyRange::ALL, reverse: false, limit: None })?;
+            ask(Op::Scan { collection: collection.clone(), range: KeyRange::ALL, reverse, limit })?;
+            let indexes = ask(Op::Indexes { collection: collection.clone() })?;
+            let Outcome::Indexes(indexes) = indexes else { unreachable!("it was judged") };
+            for (index, _) in indexes {
+                let (collection, range) = (collection.clone(), TupleRange::ALL);
+                ask(Op::IndexScan { collection, index, range, after: None, reverse, limit })?;
+            }
         }
         Ok(())
     }

@@ -34,11 +34,13 @@ impl Default for Scope {
 }
 
 const BLANK: &str = "blank";
+const INDEXED: &str = "an-index-in-a-checkpoint";
 
-/// Where searches begin: with nothing on the disk, with a store that has acknowledged two commits, or with a prepared store whose caller holds nothing.
+/// Where searches begin: with nothing on the disk, with a store that has acknowledged two commits, with one whose checkpoint has an index, or with a prepared store whose caller holds nothing.
 pub const BEGINNINGS: &[&str] = &[
     BLANK,
     "two-commits",
+    INDEXED,
     "two-checkpoints",
     "segments-that-are-freed-and-wait",
     "segments-that-one-checkpoint-has-as-freed",
@@ -56,7 +58,8 @@ impl Scope {
         steps.push(Step::PutSynced(0, 0));
         steps.extend(each_key(Step::Delete));
         steps.extend(each_key(Step::Increment));
-        steps.extend([Step::IncrementAll, Step::Long, Step::Insert, Step::Drop, Step::Begin]);
+        steps.extend([Step::IncrementAll, Step::Long, Step::Insert, Step::Drop]);
+        steps.extend([Step::Index, Step::Unindex, Step::Begin]);
         steps.extend(each_key(Step::PutInside));
         steps.extend([
             Step::DeleteInside(0),
@@ -99,7 +102,7 @@ pub(super) fn beginnings(setup: Setup, from: Option<&str>) -> Vec<(&'static str,
                 .map(|live| Life::Running(Box::new(Running::of(setup, &live))))
                 .map_err(|what| Finding::new(Law::RightOrTyped, what)),
             None if *name == BLANK => Ok(Life::Off(Off::blank(setup))),
-            None => two_commits(setup).map(|running| Life::Running(Box::new(running))),
+            None => made(setup, name).map(|running| Life::Running(Box::new(running))),
         };
         let state = match life {
             Ok(life) => State::new(life, 0, Events::default()),
@@ -110,12 +113,16 @@ pub(super) fn beginnings(setup: Setup, from: Option<&str>) -> Vec<(&'static str,
     begun.collect()
 }
 
-/// Each is a batch of its own, so the second one's attests the first.
-fn two_commits(setup: Setup) -> Result<Running, Finding> {
+/// Each of the two commits is a batch of its own, so the second one's attests the first.
+fn made(setup: Setup, name: &str) -> Result<Running, Finding> {
     let opened = Off::blank(setup).open(setup)?;
     let mut running = opened.running.expect("nothing is damaged");
     for step in [Step::PutSynced(0, 0), Step::PutSynced(1, 0)] {
         running.take(step)?;
+    }
+    if name == INDEXED {
+        running.take(Step::Index)?;
+        running.take(Step::Checkpoint)?;
     }
     Ok(running)
 }
@@ -125,9 +132,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_beginning_but_the_first_two_is_a_prepared_store() {
+    fn every_beginning_but_the_first_three_is_a_prepared_store() {
         let prepared = starts(Setup::TINY.segment_bytes);
-        for name in &BEGINNINGS[2..] {
+        for name in &BEGINNINGS[3..] {
             assert!(prepared.iter().any(|start| start.name.replace(' ', "-") == *name), "{name}");
         }
     }

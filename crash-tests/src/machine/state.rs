@@ -54,7 +54,13 @@ struct Node {
 impl State {
     /// One at which nothing was found.
     pub(super) fn new(life: Life, depth: u32, events: Events) -> State {
-        let fingerprint = life.fingerprint();
+        let mut fingerprint = life.fingerprint();
+        if matches!(life, Life::Over) {
+            // Nothing comes after it, so how it came about is all that tells it from others.
+            let mut mixer = Mixer::default();
+            (fingerprint, events).hash(&mut mixer);
+            fingerprint = mixer.finish();
+        }
         State::with(fingerprint, life, depth, events)
     }
 

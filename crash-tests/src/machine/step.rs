@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use holotype_model::index::{DefinitionText, PathText};
 use holotype_model::update::{Action, By, Change, PathStep};
 use holotype_model::{Document, Durability, Key, Op, Value};
 
@@ -32,6 +33,10 @@ pub enum Step {
     Insert,
     /// The other collection ends.
     Drop,
+    /// An index of the numbers of the documents is made.
+    Index,
+    /// It ends.
+    Unindex,
     /// A transaction begins.
     Begin,
     /// A put inside the transaction.
@@ -85,13 +90,15 @@ pub enum Step {
 }
 
 /// A step with the word for it.
-fn fixed() -> [(Step, &'static str); 26] {
+fn fixed() -> [(Step, &'static str); 28] {
     [
         (Step::Long, "long"),
         (Step::IncrementAll, "increment-all"),
         (Step::IncrementAllInside, "increment-all-inside"),
         (Step::Insert, "insert"),
         (Step::Drop, "drop"),
+        (Step::Index, "index"),
+        (Step::Unindex, "unindex"),
         (Step::Begin, "begin"),
         (Step::Commit, "commit"),
         (Step::Rollback, "rollback"),
@@ -185,6 +192,10 @@ fn delete(number: u8, durability: Durability) -> Op {
     Op::Delete { collection: COLLECTION.to_owned(), key: key(number), durability }
 }
 
+fn index() -> String {
+    "i".to_owned()
+}
+
 fn increment() -> By {
     let path = vec![PathStep::Name("n".to_owned())];
     By::Update(vec![Change::At { path, action: Action::Inc(Value::Int(1)) }])
@@ -230,6 +241,19 @@ impl Step {
                 Op::Insert { collection: OTHER.to_owned(), document: small(0), durability: Buffered }
             }
             Step::Drop => Op::DropCollection { collection: OTHER.to_owned(), durability: Synced },
+            Step::Index => {
+                let path = PathText { path: "$.n".to_owned(), descending: false };
+                let definition = DefinitionText { paths: vec![path], ..DefinitionText::default() };
+                Op::CreateIndex {
+                    collection: COLLECTION.to_owned(),
+                    index: index(),
+                    definition,
+                    durability: Synced,
+                }
+            }
+            Step::Unindex => {
+                Op::DropIndex { collection: COLLECTION.to_owned(), index: index(), durability: Synced }
+            }
             Step::Begin => Op::Begin,
             Step::PutInside(key) => inside(put(key, small(INSIDE), Synced)),
             Step::DeleteInside(key) => inside(delete(key, Synced)),

@@ -2,6 +2,7 @@
 
 use holotype::format::superblock::{SLOT_LEN, SLOT_OFFSETS};
 use holotype::storage::sim::SimDisk;
+use holotype_model::index::{DefinitionText, PathText};
 use holotype_model::{Document, Durability, Key, Op, Value};
 
 use crate::adapter::{self, Contents};
@@ -148,6 +149,15 @@ fn steps(segment_bytes: u32) -> Vec<Step> {
         }),
         Step::Do(Op::Delete { collection: "a".into(), key: Key::from("x"), durability: Durability::Written }),
         Step::Do(Op::CreateCollection { collection: "c".into(), durability: Durability::Synced }),
+        Step::Do(Op::CreateIndex {
+            collection: "b".into(),
+            index: "i".into(),
+            definition: DefinitionText {
+                paths: vec![PathText { path: "$.b".into(), descending: false }],
+                ..DefinitionText::default()
+            },
+            durability: Durability::Synced,
+        }),
         Step::Reopen,
         put("y", 7, Durability::Synced),
         Step::Do(Op::DropCollection { collection: "c".into(), durability: Durability::Synced }),

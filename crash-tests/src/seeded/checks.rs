@@ -44,7 +44,7 @@ fn histories() -> Outcome {
 
 fn lives() -> Outcome {
     let mut cases = 0;
-    for seed in 0..60 {
+    for seed in 0..240 {
         cases += 1;
         let setup = if seed % 2 == 0 { Setup::SECTORS } else { Setup::TINY };
         random::live(seed, 150, setup, &[]).map_err(|reduced| (cases, reduced.to_string()))?;

@@ -50,7 +50,6 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::CollectionIdsFromTheCatalog, "engine/tests/forged/removed.rs"),
     (Bug::UnknownKeysForgotten, "engine/src/format/tests/checkpoint/round_trip.rs"),
     (Bug::MendedBeforeDecided, "engine/tests/forged/removed.rs"),
-    (Bug::BuildMissesWrites, "engine/tests/indexes.rs"),
     (Bug::BackupUnchecked, "engine/tests/backup.rs"),
     (Bug::BackupOfAnyBranch, "engine/tests/backup.rs"),
     (Bug::IndexSegmentFromEarlier, "engine/tests/backup.rs"),

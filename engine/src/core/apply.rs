@@ -125,7 +125,7 @@ impl Shared {
                     entries.set_newest_len(entries.newest_len() + 1);
                 }
                 Some(before) if !is_there => {
-                    if target.building.is_none() {
+                    if target.building.is_none() && !seeded::is_on(Bug::EntriesNotRetained) {
                         applying.retain(entries.id, key, before, Birth::At(before.address()), at);
                     }
                     entries.remove(key);
@@ -142,6 +142,9 @@ impl Shared {
 
     /// The reverse of [`apply_entries`](Self::apply_entries).
     fn undo_entries(batch: &Batch) {
+        if seeded::is_on(Bug::UndoForgetsEntries) {
+            return;
+        }
         for (number, before) in batch.entries.found.iter().enumerate().rev() {
             let EntryChange { target, entry, is_there, .. } = batch.entries.settled(number);
             let (entries, key) = (&target.entries, KeyRef::Bytes(entry));

@@ -67,11 +67,7 @@ impl Shared {
     /// Sees to it that the index tells of `key`. Called before the look.
     #[inline(always)]
     pub(crate) fn ready(&self, documents: &Documents, key: KeyRef<'_>) -> Result<()> {
-        if documents.is_all_read() {
-            Ok(())
-        } else {
-            self.read_for(documents, key)
-        }
+        if documents.is_all_read() { Ok(()) } else { self.read_for(documents, key) }
     }
 
     #[cold]

@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use crate::document::Key;
+use crate::document::{Key, Value};
 use crate::error::Error;
 use crate::options::Durability;
 use crate::seeded::Bug;
@@ -140,6 +140,32 @@ fn a_commit_is_taken_back() {
     });
 }
 
+const ANOTHER_INDEX: &str = "an index is of another state";
+
+/// An index is built, a document replaced, and the index published; a reader has no index, or that of its state.
+fn an_index_is_published() {
+    let fixture = Fixture::new();
+    let work = |fixture: &Fixture| {
+        let mut build = fixture.build_index();
+        fixture.commit(Durability::Buffered, |writer| fixture.put(writer, 0, 1));
+        fixture.commit(Durability::Buffered, |writer| {
+            let made = build.stage(&mut writer.txn).expect("nothing is in the way");
+            assert_eq!(made, Some(true));
+        });
+    };
+    beside(&fixture, work, |fixture| {
+        let snapshot = fixture.core.shared.register();
+        let first = fixture.get_at(&snapshot, 0).expect("the snapshot lives").expect("it is there");
+        let index = fixture.index_at(&snapshot);
+        let entry = |number: u8, key| (Value::from(i64::from(number)), Key::Int(key));
+        let mut entries = [entry(first, 0), entry(0, 1)];
+        entries.rotate_left(usize::from(first));
+        assert!(index.is_none_or(|index| index == entries), "{ANOTHER_INDEX}");
+    });
+    let snapshot = fixture.core.shared.register();
+    assert!(fixture.index_at(&snapshot).is_some());
+}
+
 const ANOTHER_STATE: &str = "a snapshot answers from its own state";
 
 /// A snapshot is ended by its age while it is read, after both documents have changed.
@@ -210,6 +236,14 @@ fn a_commit_that_is_taken_back_was_never_visible() {
     println!("{} executions", every_order(PREEMPTIONS, a_commit_is_taken_back));
 }
 
+//= spec/index.md#i-5-1-beside-others
+//= type=test
+//# Until the commit that makes it part of the state, an index MUST NOT be seen, used, or refuse a write.
+#[test]
+fn an_index_is_there_whole_or_not_at_all() {
+    println!("{} executions", every_order(PREEMPTIONS, an_index_is_published));
+}
+
 #[test]
 fn an_ended_snapshot_says_so_or_answers_from_its_own_state() {
     println!("{} executions", every_order(PREEMPTIONS, a_snapshot_is_ended));
@@ -258,6 +292,11 @@ fn loom_finds_a_sync_that_acknowledges_what_came_later() {
 #[test]
 fn loom_finds_a_commit_that_is_taken_back_unseen() {
     is_found(Race::TakeBacksUnseen, NEVER_VISIBLE, PREEMPTIONS, a_commit_is_taken_back);
+}
+
+#[test]
+fn loom_finds_an_index_that_is_seen_before_its_commit() {
+    is_found(Race::IndexSeenEarly, ANOTHER_INDEX, PREEMPTIONS, an_index_is_published);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::document::Document;
 use crate::document::limits::name_fault;
 use crate::format::LogAddress;
 use crate::format::catalog::CatalogChange;
+use crate::sync::race::{self, Race};
 use crate::sync::{Arc, AtomicU64, Ordering};
 
 use super::State;
@@ -195,7 +196,8 @@ impl Catalog {
         let Target { definition, entries, .. } = target;
         self.last_id = self.last_id.max(entries.id);
         let name = definition.definition.name().to_owned();
-        let naming = Naming { name, documents: entries, from: at, until: AtomicU64::new(FOREVER) };
+        let from = if race::is_on(Race::IndexSeenEarly) { LogAddress(0) } else { at };
+        let naming = Naming { name, documents: entries, from, until: AtomicU64::new(FOREVER) };
         self.indexings.push(Arc::new(Indexing { of, definition, naming: Arc::new(naming) }));
     }
 

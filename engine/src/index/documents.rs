@@ -4,6 +4,7 @@
 //! that it came with. So a snapshot finds the entries of its state as it finds documents.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::ops::Bound;
 
 use crate::document::{Document, Key, KeyRef};
@@ -11,6 +12,7 @@ use crate::error::Corruption;
 use crate::format::LogAddress;
 use crate::format::checkpoint::Branch;
 use crate::format::definition::StoredDefinition;
+use crate::seeded::{self, Bug};
 use crate::sync::race::{Race, weakened};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Mutex, OnceLock, Ordering, RwLock, lock, read, write};
 
@@ -41,6 +43,17 @@ pub(crate) struct Documents {
     damage: OnceLock<Corruption>,
     /// Of the entries of an index: they are yet to be made from the documents.
     is_unmade: AtomicBool,
+    /// Of the entries of an index: how often they were walked through.
+    uses: Uses,
+}
+
+/// A count that is no part of the state: `Debug` shows nothing of it.
+struct Uses(AtomicU64);
+
+impl fmt::Debug for Uses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("uses")
+    }
 }
 
 impl Documents {
@@ -58,6 +71,7 @@ impl Documents {
             has_targets: AtomicBool::new(false),
             damage: OnceLock::new(),
             is_unmade: AtomicBool::new(false),
+            uses: Uses(AtomicU64::new(0)),
         }
     }
 
@@ -76,7 +90,10 @@ impl Documents {
         whole.sort_by_key(|target| target.entries.id);
         let ids = (1..).map(|place| id.saturating_add(place));
         let again = whole.into_iter().zip(ids).map(|(target, id)| Target {
-            entries: Arc::new(Documents::new(id, page_shift)),
+            entries: match seeded::is_on(Bug::ClearKeepsEntries) {
+                true => Arc::clone(&target.entries),
+                false => Arc::new(Documents::new(id, page_shift)),
+            },
             ..target.clone()
         });
         cleared.set_targets(again.collect());
@@ -169,6 +186,15 @@ impl Documents {
         self.is_unmade.store(is_unmade, Ordering::Relaxed);
     }
 
+    /// Of the entries of an index: they are walked through once more.
+    pub(crate) fn count_use(&self) {
+        self.uses.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn uses(&self) -> u64 {
+        self.uses.0.load(Ordering::Relaxed)
+    }
+
     /// Why the entries of an index cannot be told.
     pub(crate) fn damage(&self) -> Option<&Corruption> {
         self.damage.get()
@@ -253,6 +279,7 @@ impl Documents {
             targets: RwLock::new(targets),
             damage,
             is_unmade: AtomicBool::new(self.is_unmade.load(Ordering::Relaxed)),
+            uses: Uses(AtomicU64::new(self.uses())),
         }
     }
 }
@@ -274,7 +301,8 @@ impl Target {
 
     /// Whether a write is held to it.
     pub(crate) fn refuses(&self) -> bool {
-        self.building.is_none() && self.definition.definition.is_unique()
+        let is_whole = self.building.is_none() || seeded::is_on(Bug::BuildRefusesWrites);
+        is_whole && self.definition.definition.is_unique()
     }
 }
 

@@ -1,8 +1,6 @@
 //! A reader beside the writer that moves a key from the ordered map into a page: in every order of their steps.
 
-use super::{
-    Contents, Documents, Entries, Entry, KeyRange, Loader, MixedIndex, Origin, PrimaryIndex,
-};
+use super::{Contents, Documents, Entries, Entry, KeyRange, Loader, MixedIndex, Origin, PrimaryIndex};
 use crate::document::{Key, KeyRef};
 use crate::format::LogAddress;
 use crate::format::checkpoint::{Branch, Limits, TreePlace, pass_through_a_leaf};

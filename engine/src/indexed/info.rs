@@ -13,6 +13,8 @@ pub struct IndexInfo {
     pub entries: u64,
     /// Bytes of memory that they take, about.
     pub memory_bytes: u64,
+    /// How often it was read since the store was opened, by a query's plan too.
+    pub uses: u64,
 }
 
 impl IndexInfo {
@@ -21,6 +23,7 @@ impl IndexInfo {
             definition: index.definition.definition.clone(),
             entries: index.entries().newest_len(),
             memory_bytes: index.entries().memory_bytes() as u64,
+            uses: index.entries().uses(),
         }
     }
 }

@@ -91,6 +91,7 @@ impl IndexView for Indexed {
 
     fn walk(self, range: KeyRange) -> Lookup {
         let Indexed { db, snapshot, naming, index } = self;
+        index.entries().count_use();
         Lookup { db, naming, cursor: Cursor::new(snapshot, Arc::clone(&index.naming), range) }
     }
 }
@@ -151,6 +152,7 @@ impl<'tx> IndexView for TxIndexed<'tx> {
 
     fn walk(self, range: KeyRange) -> TxLookup<'tx> {
         let TxIndexed { tx, documents, target } = self;
+        target.entries.count_use();
         let walk = WriteTxnEntries::new(&mut tx.txn(), documents, target, range);
         TxLookup { tx, walk }
     }

@@ -166,6 +166,9 @@ impl Replay {
                 if matches!(change, CatalogChange::Clear { .. }) && seeded::is_on(Bug::ClearNotReplayed) {
                     return Ok(());
                 }
+                if matches!(change, CatalogChange::Unindex { .. }) && seeded::is_on(Bug::DroppedIndexBack) {
+                    return Ok(());
+                }
                 let cleared = match &change {
                     CatalogChange::Clear { id, .. } => self.catalog.by_id(*id).cloned(),
                     _ => None,

@@ -6,6 +6,7 @@ use super::list::EntryList;
 use crate::document::node::Node;
 use crate::document::{KeyRef, RawDocument, Value, order_key};
 use crate::error::{Error, Result};
+use crate::seeded::{self, Bug};
 
 /// What stands for a component without a value.
 pub(super) const NOTHING: u8 = 0x00;
@@ -34,7 +35,8 @@ impl IndexDefinition {
         limits.encode_key(key, &mut out.scratch.key)?;
         let document = document.value().ok_or(Error::Decode { at: 0, what: NO_DOCUMENT })?;
         self.plan.each_tuple(document, &mut |tuple| {
-            if self.sparse && tuple.iter().all(Option::is_none) {
+            let is_left_out = self.sparse && !seeded::is_on(Bug::SparseIgnored);
+            if is_left_out && tuple.iter().all(Option::is_none) {
                 return Ok(());
             }
             out.push(|bytes, scratch| {
@@ -50,7 +52,7 @@ impl IndexDefinition {
                 let is_long = bytes.len() > end;
                 bytes.truncate(end);
                 bytes.extend_from_slice(&scratch.key);
-                if !is_long {
+                if !is_long && !seeded::is_on(Bug::MarksForgotten) {
                     let len = scratch.marks.iter().rposition(|&mark| mark != 0).map_or(0, |last| last + 1);
                     bytes.extend_from_slice(&scratch.marks[..len]);
                 }

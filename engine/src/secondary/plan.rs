@@ -4,6 +4,7 @@ use crate::document::RawValue;
 use crate::document::node::{Node, View};
 use crate::error::Result;
 use crate::query::{FOUND_MAX, JsonPath, OnePass, Segment, child, lead};
+use crate::seeded::{self, Bug};
 
 /// The most paths of an index.
 pub(super) const PATHS_MAX: usize = 16;
@@ -125,6 +126,7 @@ fn fan<'v>(
     match (first.singular(), Node::view(&node)) {
         (Some(selector), _) => child(&node, selector).map_or(Ok(()), |node| fan(rest, node, each)),
         (None, View::Array(_, mut items)) => items.try_for_each(|item| fan(rest, item, each)),
+        (None, View::Object(..)) if seeded::is_on(Bug::MembersLeftOut) => Ok(()),
         (None, View::Object(_, mut fields)) => fields.try_for_each(|(_, value)| fan(rest, value, each)),
         (None, View::Scalar(_)) => Ok(()),
     }

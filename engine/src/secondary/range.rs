@@ -5,6 +5,7 @@ use super::entries::{invert_if, put_component};
 use super::limits::EntryLimits;
 use crate::document::{Value, order_key};
 use crate::error::Result;
+use crate::seeded::{self, Bug};
 
 /// The bytes with which entries begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,8 +51,15 @@ impl IndexDefinition {
             return Err(invalid(&self.name, what));
         }
         let mut bytes = Vec::new();
+        let null = seeded::is_on(Bug::EndOfNothingIsNull).then_some(&Value::Null);
         for (path, value) in self.paths.iter().zip(values) {
-            put_component(value.as_ref().as_ref(), path.descending, limits.tuple, &mut bytes, &mut |_| ());
+            put_component(
+                value.as_ref().or(null).as_ref(),
+                path.descending,
+                limits.tuple,
+                &mut bytes,
+                &mut |_| (),
+            );
         }
         if let Some(text) = text {
             let start = bytes.len();

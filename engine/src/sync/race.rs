@@ -35,6 +35,8 @@ pub enum Race {
     HeldRelaxed,
     /// Who finds nothing unread looks into the index without the order that the last leaf gives.
     UnreadRelaxed,
+    /// An index is in the states from before the commit that made it part of the state.
+    IndexSeenEarly,
     /// The visible end is stored without the order that the index needs.
     VisibleRelaxed,
     /// A count is believed before the commit that it comes from is visible.

@@ -4,6 +4,7 @@ use std::ops::Bound;
 
 use crate::index::{DefinitionText, PathText, Place, Tuple, TupleRange};
 use crate::key::Key;
+use crate::limits::Limits;
 use crate::op::{Durability, Op};
 use crate::value::{Document, Value};
 
@@ -49,6 +50,7 @@ pub(super) fn step(
     made: &[(String, String)],
     place: (String, Key),
     durability: Durability,
+    limits: &Limits,
 ) -> Op {
     match rng.below(12) {
         // Without an index there is nothing to read through, or to write beside.
@@ -58,18 +60,25 @@ pub(super) fn step(
             Op::CreateIndex { collection: place.0, index, definition, durability }
         }
         0..2 => change(rng, made, place.0, durability),
-        2..8 => write(rng, made, place, durability),
+        2..8 => write(rng, made, place, durability, limits),
         _ => read(rng, made, place),
     }
 }
 
-fn write(rng: &mut Rng, made: &[(String, String)], place: (String, Key), durability: Durability) -> Op {
+fn write(
+    rng: &mut Rng,
+    made: &[(String, String)],
+    place: (String, Key),
+    durability: Durability,
+    limits: &Limits,
+) -> Op {
     let collection = made.last().map_or(place.0, |(collection, _)| collection.clone());
-    let document = document(rng);
+    let document = document(rng, limits);
     match rng.below(4) {
         0 => Op::Insert { collection, document, durability },
         1 => {
-            let entries = vec![(place.1, document), (Key::Int(1 + rng.below(4) as i64), self::document(rng))];
+            let entries =
+                vec![(place.1, document), (Key::Int(1 + rng.below(4) as i64), self::document(rng, limits))];
             Op::PutMany { collection, entries, durability }
         }
         _ => Op::Put { collection, key: place.1, document, durability },
@@ -191,7 +200,7 @@ fn tuple(rng: &mut Rng, len: usize) -> Tuple {
 }
 
 /// A document of few different values under the names that indexes are of.
-pub(super) fn document(rng: &mut Rng) -> Document {
+pub(super) fn document(rng: &mut Rng, limits: &Limits) -> Document {
     let mut document = Document::new();
     for name in ["a", "b", "tags"] {
         // Fields are missing often enough for entries of nothing.
@@ -199,7 +208,11 @@ pub(super) fn document(rng: &mut Rng) -> Document {
             continue;
         }
         let is_list = name == "tags" || rng.one_in(6);
-        let value = if is_list { Value::Array(items(rng)) } else { scalar(rng) };
+        let value = match is_list {
+            true => Value::Array(items(rng)),
+            false if rng.one_in(12) => long(rng, limits),
+            false => scalar(rng),
+        };
         document.insert(name.to_owned(), value);
     }
     document
@@ -215,6 +228,11 @@ fn items(rng: &mut Rng) -> Vec<Value> {
         }
     };
     (0..rng.below(4)).map(|_| item(rng)).collect()
+}
+
+/// One of two texts that are too long for an entry, and alike in all that an entry holds of them.
+fn long(rng: &mut Rng, limits: &Limits) -> Value {
+    Value::Text(format!("{}{}", "l".repeat(limits.tuple_len()), rng.pick(&["a", "b"])))
 }
 
 /// Numbers at one place and others beside them, texts of which one begins as the other, and null, which is a value.
@@ -240,7 +258,6 @@ mod tests {
     use super::*;
     use crate::check::values;
     use crate::index::{Definition, Entry};
-    use crate::limits::Limits;
 
     const TUPLE_LEN: usize = 24;
 

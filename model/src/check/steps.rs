@@ -177,7 +177,8 @@ impl Steps {
             return None;
         }
         let (place, durability) = ((self.collection(), self.key()), self.durability());
-        Some(indexes::step(&mut self.rng, self.weave.indexes(), place, durability))
+        let limits = self.profile.features.limits();
+        Some(indexes::step(&mut self.rng, self.weave.indexes(), place, durability, &limits))
     }
 
     /// A read where something has changed not long ago.
@@ -318,7 +319,7 @@ impl Steps {
 
     fn document(&mut self) -> crate::Document {
         if self.has(Feature::Indexes) && self.rng.one_in(2) {
-            return indexes::document(&mut self.rng);
+            return indexes::document(&mut self.rng, &self.profile.features.limits());
         }
         values::document(&mut self.rng, &self.profile.lens, &self.profile.features.limits())
     }

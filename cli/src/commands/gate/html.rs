@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::attached::{Attached, Coverage, Lines};
 use super::escape::escape;
 use super::matrix::{Matrix, Row};
-use super::report::{Check, CutPoint, Pair, Report};
+use super::report::{Check, CutPoint, IndexCalled, Pair, Report};
 
 /// What stands before the body.
 const HEAD: &str = include_str!("page.html");
@@ -26,6 +26,7 @@ pub(super) fn page(report: &Report, attached: &Attached) -> String {
     failures(&mut page, &report.checks);
     notes(&mut page, &report.checks);
     pairs(&mut page, &report.pairs);
+    index_calls(&mut page, &report.index_calls);
     if !report.cut_points.is_empty() {
         cut_points(&mut page, &report.cut_points);
     }
@@ -92,6 +93,17 @@ fn pairs(page: &mut String, pairs: &[Pair]) {
     for Pair { first, second, lives } in pairs {
         let class = if *lives == 0 { "n no" } else { "n" };
         put!(page, "<tr><td>{}<td>{}<td class=\"{class}\">{lives}", escape(first), escape(second));
+    }
+    put!(page, "</table></details>");
+}
+
+/// How often each kind of call on indexes was answered.
+fn index_calls(page: &mut String, calls: &[IndexCalled]) {
+    put!(page, "<h2>Asked of indexes</h2><details><summary>Answers to each call</summary>");
+    put!(page, "<table><tr><th>call<th class=n>answered");
+    for IndexCalled { kind, answered } in calls {
+        let class = if *answered == 0 { "n no" } else { "n" };
+        put!(page, "<tr><td>{}<td class=\"{class}\">{answered}", escape(kind));
     }
     put!(page, "</table></details>");
 }

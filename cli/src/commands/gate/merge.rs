@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use holotype_crash_tests::gate;
-use holotype_crash_tests::live::Pairs;
+use holotype_crash_tests::live::{INDEX_CALLS, Pairs};
 
 use crate::exit::{Failure, Result};
 
@@ -43,10 +43,13 @@ fn merge(mut shards: Vec<(&Path, Report)>) -> Result<Report, String> {
         cut_points: first.cut_points.clone(),
         is_to_meet_every_pair: shards.iter().all(|(_, report)| report.is_to_meet_every_pair),
         pairs: first.pairs.clone(),
+        index_calls: first.index_calls.clone(),
     };
     for (_, report) in &shards[1..] {
         let ours = whole.pairs.iter_mut();
         ours.zip(&report.pairs).for_each(|(ours, pair)| ours.lives = ours.lives.saturating_add(pair.lives));
+        let ours = whole.index_calls.iter_mut().zip(&report.index_calls);
+        ours.for_each(|(ours, call)| ours.answered = ours.answered.saturating_add(call.answered));
     }
     let count = shards.len();
     for name in gate::names() {
@@ -56,19 +59,22 @@ fn merge(mut shards: Vec<(&Path, Report)>) -> Result<Report, String> {
         });
         whole.checks.extend(sum(parts, count));
     }
-    require_every_pair(&mut whole);
+    require_all_met(&mut whole);
     whole.held = whole.checks.iter().all(|check| check.held);
     Ok(whole)
 }
 
 /// As the gate itself does where it is not shared out.
-fn require_every_pair(whole: &mut Report) {
+fn require_all_met(whole: &mut Report) {
     let missing = whole.pairs.iter().filter(|pair| pair.lives == 0);
     let missing: Vec<_> = missing.map(|pair| format!("{} and {}", pair.first, pair.second)).collect();
+    let never = whole.index_calls.iter().filter(|call| call.answered == 0);
+    let never: Vec<_> = never.map(|call| call.kind.clone()).collect();
+    let missing = gate::never_met(&missing, &never).filter(|_| whole.is_to_meet_every_pair);
     let lives = whole.checks.iter_mut().find(|check| check.name == gate::LIVES && check.held);
-    if let Some(lives) = lives.filter(|_| whole.is_to_meet_every_pair && !missing.is_empty()) {
+    if let Some((lives, missing)) = lives.zip(missing) {
         lives.held = false;
-        lives.failure = Some(gate::never_together(&missing));
+        lives.failure = Some(missing);
         lives.replay = Some(format!("holotype gate --seed {} --report", whole.seed));
     }
 }
@@ -93,6 +99,10 @@ fn is_sound(report: &Report) -> Result<(), String> {
         Pairs::default().iter().map(|(first, second, _)| (first.name(), second.name())).collect();
     if !report.pairs.iter().map(|pair| (pair.first.as_str(), pair.second.as_str())).eq(known) {
         return Err("its pairs of features are not those of this program".to_owned());
+    }
+    let known = INDEX_CALLS.iter().map(|kind| kind.name());
+    if !report.index_calls.iter().map(|call| call.kind.as_str()).eq(known) {
+        return Err("its calls on indexes are not those of this program".to_owned());
     }
     let mut names = BTreeSet::new();
     for check in &report.checks {
@@ -189,7 +199,7 @@ fn sum<'a>(parts: impl Iterator<Item = (u32, &'a Check)>, count: usize) -> Optio
 mod tests {
     use holotype_crash_tests::live::Feature;
 
-    use super::super::report::Pair;
+    use super::super::report::{IndexCalled, Pair};
     use super::*;
 
     fn shard(number: u32, count: u32) -> Report {
@@ -213,7 +223,12 @@ mod tests {
             cut_points: Vec::new(),
             is_to_meet_every_pair: true,
             pairs: pairs(1),
+            index_calls: INDEX_CALLS.iter().map(|kind| called(kind.name(), 1)).collect(),
         }
+    }
+
+    fn called(kind: &str, answered: u64) -> IndexCalled {
+        IndexCalled { kind: kind.to_owned(), answered }
     }
 
     /// Each with so many lives.
@@ -260,6 +275,19 @@ mod tests {
     }
 
     #[test]
+    fn a_call_on_indexes_that_no_shard_had_answered_fails_the_whole() {
+        let with = |number, answered| {
+            let mut shard = shard(number, 2);
+            shard.index_calls[1].answered = answered;
+            shard
+        };
+        assert!(merged([with(1, 0), with(2, 1)]).unwrap().held);
+        let whole = merged([with(1, 0), with(2, 0)]).unwrap();
+        let said = whole.checks[0].failure.as_deref();
+        assert_eq!(said, Some("no life had answered of indexes: replace"), "{whole:?}");
+    }
+
+    #[test]
     fn one_failure_in_one_shard_fails_the_whole_with_its_replay() {
         let mut second = shard(2, 2);
         second.held = false;
@@ -294,6 +322,7 @@ mod tests {
             (with(|report| report.checks[0].cases = 0), "cannot have come out so"),
             (with(|report| report.held = false), "of the whole"),
             (with(|report| drop(report.pairs.pop())), "pairs of features"),
+            (with(|report| drop(report.index_calls.pop())), "calls on indexes"),
         ];
         for (second, said) in cases {
             let refusal = merged([shard(1, 2), second]).unwrap_err();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use holotype_crash_tests::crash;
 use holotype_crash_tests::gate::{CheckReport, GateReport};
-use holotype_crash_tests::live::Feature;
+use holotype_crash_tests::live::{Feature, IndexCall};
 use serde::{Deserialize, Serialize};
 
 /// What `--json` prints.
@@ -19,10 +19,19 @@ pub(super) struct Report {
     pub(super) checks: Vec<Check>,
     /// Power cuts along one life, from the first shard's check `crash`.
     pub(super) cut_points: Vec<CutPoint>,
-    /// Whether all shards together are red unless each two features were at work together in a life.
+    /// Whether all shards together are red unless each two features were at work together in a life, and each call on indexes answered.
     pub(super) is_to_meet_every_pair: bool,
     /// In how many lives of the check `lives` each two features were at work.
     pub(super) pairs: Vec<Pair>,
+    /// How often each kind of call on indexes was answered in these lives.
+    pub(super) index_calls: Vec<IndexCalled>,
+}
+
+/// A kind of call on indexes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct IndexCalled {
+    pub(super) kind: String,
+    pub(super) answered: u64,
 }
 
 /// Two features that may be at work in one life.
@@ -62,13 +71,14 @@ pub(super) struct CutPoint {
 impl Report {
     /// `data` is the file of the documents, which a replay needs as well.
     pub(super) fn new(report: GateReport, data: Option<&Path>) -> Self {
-        let GateReport { held, seed, documents, shard, checks, cut_points, is_to_meet_every_pair, pairs } =
-            report;
+        let GateReport { held, seed, documents, shard, checks, cut_points, .. } = report;
         let pair = |(first, second, lives): (Feature, Feature, u64)| Pair {
             first: first.name().to_owned(),
             second: second.name().to_owned(),
             lives,
         };
+        let index_call =
+            |(kind, answered): (IndexCall, u64)| IndexCalled { kind: kind.name().to_owned(), answered };
         Report {
             held,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -77,8 +87,9 @@ impl Report {
             shard: ShardOf { number: shard.number(), count: shard.count() },
             checks: checks.into_iter().map(|check| Check::new(check, data)).collect(),
             cut_points: cut_points.into_iter().map(CutPoint::new).collect(),
-            is_to_meet_every_pair,
-            pairs: pairs.iter().map(pair).collect(),
+            is_to_meet_every_pair: report.is_to_meet_every_pair,
+            pairs: report.pairs.iter().map(pair).collect(),
+            index_calls: report.index_calls.iter().map(index_call).collect(),
         }
     }
 
@@ -121,7 +132,7 @@ pub(in crate::commands) fn quoted(path: &Path) -> String {
 /// Reports for the tests of the forms in which they are told.
 #[cfg(test)]
 pub(super) mod samples {
-    use holotype_crash_tests::live::Pairs;
+    use holotype_crash_tests::live::{IndexCalls, Pairs};
     use holotype_crash_tests::part::Shard;
 
     use super::*;
@@ -149,10 +160,17 @@ pub(super) mod samples {
             crash::CutPoint { step: "put \"x\"".to_owned(), change: 2, recoveries: 5, states: 4096.0 };
         let checks = vec![held, failed];
         let (shard, cut_points) = (Shard::WHOLE, vec![point]);
-        let (is_to_meet_every_pair, pairs) = (false, Pairs::default());
-        let (held, seed, documents) = (false, 3, 1);
-        let report =
-            GateReport { held, seed, documents, shard, checks, cut_points, is_to_meet_every_pair, pairs };
+        let report = GateReport {
+            held: false,
+            seed: 3,
+            documents: 1,
+            shard,
+            checks,
+            cut_points,
+            is_to_meet_every_pair: false,
+            pairs: Pairs::default(),
+            index_calls: IndexCalls::default(),
+        };
         Report::new(report, data)
     }
 }

@@ -38,7 +38,7 @@ fn status_line(round: &Round<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use holotype_crash_tests::gate::CheckReport;
-    use holotype_crash_tests::live::Pairs;
+    use holotype_crash_tests::live::{IndexCalls, Pairs};
     use holotype_crash_tests::part::Shard;
 
     use super::*;
@@ -63,6 +63,7 @@ mod tests {
             cut_points: Vec::new(),
             is_to_meet_every_pair: false,
             pairs: Pairs::default(),
+            index_calls: IndexCalls::default(),
         };
         let round = Round { number: 3, seconds: 160, seconds_in_all: 3725.5, report: &report };
         let line = status_line(&round);

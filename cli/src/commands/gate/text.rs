@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::report::{Pair, Report};
+use super::report::{IndexCalled, Pair, Report};
 
 const STRING: &str = "a string takes all that is written to it";
 
@@ -34,11 +34,15 @@ pub(super) fn table(report: &Report) -> String {
     text
 }
 
-/// In how many lives each two features were at work; then the rest as [`table`].
+/// In how many lives each two features were at work, and how often each call on indexes was answered; then the rest as [`table`].
 pub(super) fn table_with_pairs(report: &Report) -> String {
     let mut text = format!("{:<26} {:<26} {:>9}\n", "at work in one life:", "and", "lives");
     for Pair { first, second, lives } in &report.pairs {
         line(&mut text, format_args!("{first:<26} {second:<26} {lives:>9}"));
+    }
+    line(&mut text, format_args!("\n{:<26} {:>9}", "asked of indexes:", "answered"));
+    for IndexCalled { kind, answered } in &report.index_calls {
+        line(&mut text, format_args!("{kind:<26} {answered:>9}"));
     }
     text + "\n" + &table(report)
 }
@@ -49,6 +53,8 @@ fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
 
 #[cfg(test)]
 mod tests {
+    use holotype_crash_tests::live::INDEX_CALLS;
+
     use super::super::report::samples;
     use super::*;
 
@@ -57,7 +63,9 @@ mod tests {
         let report = samples::failing(None);
         let text = table_with_pairs(&report);
         let (pairs, rest) = text.split_once("\n\n").expect("a blank line is between them");
+        let (calls, rest) = rest.split_once("\n\n").expect("another is behind the calls on indexes");
         assert_eq!(pairs.lines().count(), 1 + 66, "{text}");
+        assert_eq!(calls.lines().count(), 1 + INDEX_CALLS.len(), "{text}");
         assert!(
             pairs.contains("\nbackup                     two feeds                          0\n"),
             "{text}"

@@ -8,7 +8,6 @@ pub(crate) enum Structure {
     Slot,
     Segment,
     Frame,
-    Page,
 }
 
 /// A field of one of the tables of `format.md`.
@@ -39,13 +38,13 @@ const fn checksum(name: &'static str, structure: Structure, at: usize) -> Field 
     Field { is_checksum: true, ..field(name, structure, at, 4) }
 }
 
-/// A field whose upper half is zero in every file that is valid and small: a sector has at most 4,096 bytes (F-1.6), a page 16,384 (F-8.1) and so no more
-/// entries; and 2^16 segments, pages of a checkpoint, or records of a frame, or 2^32 bytes, are no small file.
+/// A field whose upper half is zero in every file that is valid and small: a sector has at most 4,096 bytes (F-1.6), an index record
+/// 16,384 (F-8.11); and 2^16 segments, or records of a frame, or 2^32 bytes, are no small file.
 const fn small(name: &'static str, structure: Structure, at: usize, len: usize) -> Field {
     Field { has_halves: false, ..field(name, structure, at, len) }
 }
 
-/// Every field whose meaning a reader uses: F-3.1, F-3.2, F-4.1, F-5.1, F-8.1. [`LEFT_OUT`] has the others.
+/// Every field whose meaning a reader uses: F-3.1, F-3.2, F-4.1, F-5.1. [`LEFT_OUT`] has the others.
 pub(crate) const FIELDS: &[Field] = &[
     field("the slot's magic", Structure::Slot, 0, 8),
     field("the slot's major version", Structure::Slot, 8, 2),
@@ -66,6 +65,7 @@ pub(crate) const FIELDS: &[Field] = &[
     small("the newest checkpoint's replay segment", Structure::Slot, 404, 4),
     field("the newest checkpoint's replay sequence", Structure::Slot, 408, 8),
     field("the newest checkpoint's replay offset", Structure::Slot, 416, 4),
+    small("the newest checkpoint's root length", Structure::Slot, 420, 4),
     field("the newest checkpoint's replay LSN", Structure::Slot, 424, 8),
     field("the older checkpoint's LSN", Structure::Slot, 432, 8),
     small("the older checkpoint's root segment", Structure::Slot, 440, 4),
@@ -74,6 +74,7 @@ pub(crate) const FIELDS: &[Field] = &[
     small("the older checkpoint's replay segment", Structure::Slot, 452, 4),
     field("the older checkpoint's replay sequence", Structure::Slot, 456, 8),
     field("the older checkpoint's replay offset", Structure::Slot, 464, 4),
+    small("the older checkpoint's root length", Structure::Slot, 468, 4),
     field("the older checkpoint's replay LSN", Structure::Slot, 472, 8),
     checksum("the slot's checksum", Structure::Slot, 508),
     field("the segment's magic", Structure::Segment, 0, 4),
@@ -94,15 +95,6 @@ pub(crate) const FIELDS: &[Field] = &[
     field("the frame's part number", Structure::Frame, 24, 2),
     field("the frame's flags", Structure::Frame, 26, 2),
     small("the frame's record count", Structure::Frame, 28, 4),
-    checksum("the page's checksum", Structure::Page, 0),
-    small("the page's length", Structure::Page, 4, 4),
-    small("the page's number", Structure::Page, 8, 4),
-    field("the page's tree", Structure::Page, 12, 4),
-    field("the page's kind", Structure::Page, 16, 1),
-    field("the page's level", Structure::Page, 17, 1),
-    small("the page's entry count", Structure::Page, 20, 4),
-    small("the page's lower fence length", Structure::Page, 24, 4),
-    small("the page's upper fence length", Structure::Page, 28, 4),
 ];
 
 /// A field that no answer of a reader depends on.
@@ -126,7 +118,7 @@ const ITS_VALUE_IS_IGNORED: &str = "F-1.4: a reader ignores the value of reserve
 const NOT_ASKED_FOR: &str = "F-4.4: what makes a header valid does not ask for it";
 const THE_APPLICATIONS: &str = "F-3.1: it is the application's own, and no answer has it";
 
-/// The other fields of F-3.1, F-3.2, F-4.1, F-5.1 and F-8.1.
+/// The other fields of F-3.1, F-3.2, F-4.1 and F-5.1.
 pub(crate) const LEFT_OUT: &[LeftOut] = &[
     left_out("the slot's minor version", Structure::Slot, (10, 2), "F-3.4: a higher one changes nothing"),
     left_out(
@@ -157,12 +149,9 @@ pub(crate) const LEFT_OUT: &[LeftOut] = &[
         (364, 4),
         "R-7.3: no step is skipped because of a clean close",
     ),
-    left_out("what the newest checkpoint reserves", Structure::Slot, (420, 4), ITS_VALUE_IS_IGNORED),
-    left_out("what the older checkpoint reserves", Structure::Slot, (468, 4), ITS_VALUE_IS_IGNORED),
     left_out("the reserved bytes behind the checkpoints", Structure::Slot, (480, 28), ITS_VALUE_IS_IGNORED),
     left_out("the segment's codec", Structure::Segment, (5, 1), NOT_ASKED_FOR),
     left_out("the segment's flags", Structure::Segment, (6, 2), NOT_ASKED_FOR),
-    left_out("the page's reserved bytes", Structure::Page, (18, 2), "F-8.1 gives them no meaning"),
 ];
 
 /// What a header must be, and a reader with a mistake does not ask for: F-3.3, F-4.4.

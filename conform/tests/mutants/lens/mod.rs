@@ -5,25 +5,27 @@
 //!
 //! | module | what it looks at |
 //! |---|---|
-//! | [`headers`] | the fields of slots, segment headers, frame headers and page headers |
+//! | [`headers`] | the fields of slots, segment headers and frame headers |
 //! | [`records`] | the fields of records, and where they stand |
-//! | [`entries`] | the fields of the entries of pages, and where they stand |
+//! | [`fields`] | the fields of index records, and where they stand |
 //! | [`form`] | numbers in their forms, read wrongly |
 //! | [`log`] | the frames of a segment, made right again |
-//! | [`pages`] | the pages of a segment, made right again |
+//! | [`checkpoints`] | the index records of a checkpoint, made right again |
+//! | [`maps`] | the map of a root |
 //! | [`seeds`] | what checksums are seeded with, and what else they might be |
 
-pub(crate) mod entries;
+mod checkpoints;
+pub(crate) mod fields;
 mod form;
 pub(crate) mod headers;
 mod log;
-mod pages;
+mod maps;
 pub(crate) mod records;
 pub(crate) mod seeds;
 
 use holotype_conform::forge::crc;
 
-use entries::EntryField;
+use fields::{IndexField, Reference};
 use form::u32_at;
 use headers::{Check, Field, Structure};
 use records::RecordField;
@@ -59,8 +61,8 @@ pub(crate) enum Mistake {
     Header(&'static Field, Misreading),
     /// It misreads a field of records.
     Record(RecordField, Misreading),
-    /// It misreads a field of the entries of pages.
-    Entry(EntryField, Misreading),
+    /// It misreads a field of index records.
+    Index(IndexField, Misreading),
     /// It leaves a part out of the seed of a checksum.
     Seed(Seed),
     /// It does not ask whether a header is what it must be.
@@ -82,8 +84,8 @@ struct View<'a> {
     seen: Vec<u8>,
     weak: Weak,
     segment_bytes: usize,
-    /// Root pages whose checksum is another now: place, offset, and both checksums.
-    roots: Vec<(u32, u32, u32, u32)>,
+    /// The references to index records that are shown, and what they are now.
+    records: Vec<(Reference, Reference)>,
     /// Whether all that would be read wrongly can be shown in the room that it has.
     is_shown: bool,
 }
@@ -94,7 +96,7 @@ impl Lens {
         let Some((lineage, segment_bytes)) = geometry(file) else { return Some(file.to_vec()) };
         let weak = Weak::of(file, lineage, segment_bytes);
         let mut view =
-            View { file, seen: file.to_vec(), weak, segment_bytes, roots: Vec::new(), is_shown: true };
+            View { file, seen: file.to_vec(), weak, segment_bytes, records: Vec::new(), is_shown: true };
         let count = file.len().saturating_sub(SEGMENTS).div_ceil(segment_bytes);
         for place in 0..count as u32 {
             self.segment(&mut view, place);
@@ -106,18 +108,18 @@ impl Lens {
     }
 
     fn slot(&self, view: &mut View<'_>, start: usize) {
-        let roots = std::mem::take(&mut view.roots);
         let needs_magic = !matches!(self.0, Mistake::Unchecked(Check::SlotMagic));
-        let is_taken = |slot: &[u8]| sum_holds(slot) && (slot.starts_with(MAGIC) || !needs_magic);
-        if let Some(slot) = view.seen.get_mut(start..start + 512).filter(|slot| is_taken(slot)) {
-            for reference in [384, 432] {
-                for (place, at, before, after) in &roots {
-                    let named =
-                        [8, 12, 16].map(|field| u32_at(slot, reference + field)) == [*place, *at, *before];
-                    if named {
-                        slot[reference + 16..reference + 20].copy_from_slice(&after.to_le_bytes());
-                    }
-                }
+        let is_taken = |slot: &&[u8]| sum_holds(slot) && (slot.starts_with(MAGIC) || !needs_magic);
+        if let Some(slot) = view.file.get(start..start + 512).filter(is_taken) {
+            let references = [384, 432].map(|at| {
+                let [segment, offset, sum, len] = [8, 12, 16, 36].map(|field| u32_at(slot, at + field));
+                let reference = Reference { segment, offset, len, sum };
+                (at, self.checkpoint(view, reference, form::u64_at(slot, at)))
+            });
+            let slot = &mut view.seen[start..start + 512];
+            for (at, shown) in references {
+                slot[at + 16..at + 20].copy_from_slice(&shown.sum.to_le_bytes());
+                slot[at + 36..at + 40].copy_from_slice(&shown.len.to_le_bytes());
             }
             self.header(Structure::Slot, slot);
             if matches!(self.0, Mistake::OlderSlot) {
@@ -138,7 +140,6 @@ impl Lens {
             slot[508..].copy_from_slice(&sum.to_le_bytes());
             self.checksum(Structure::Slot, 508, slot);
         }
-        view.roots = roots;
     }
 
     fn segment(&self, view: &mut View<'_>, place: u32) {
@@ -158,7 +159,6 @@ impl Lens {
                     log::hide_claims(view, start, sequence, step);
                 }
             }
-            2 => self.pages(view, place, form::u64_at(header, 16)),
             _ => {}
         }
         let header = &mut view.seen[start..start + 64];

@@ -5,7 +5,7 @@ use holotype_conform::forge::{crc, lsn};
 use super::form::u64_at;
 use super::{Lens, Mistake, SEGMENTS};
 
-/// A part of the seed of a checksum (F-4.1, F-5.1, F-6.1, F-8.1).
+/// A part of the seed of a checksum (F-4.1, F-5.1, F-6.1, F-8.11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seed {
     SegmentPlace,
@@ -16,13 +16,14 @@ pub(crate) enum Seed {
     RecordIncarnation,
     RecordSequence,
     RecordOffset,
-    PageLineage,
-    PageLsn,
-    PageNumber,
+    IndexLineage,
+    IndexSegment,
+    IndexLsn,
+    IndexOffset,
 }
 
 /// All of them.
-pub(crate) const SEEDS: [Seed; 11] = [
+pub(crate) const SEEDS: [Seed; 12] = [
     Seed::SegmentPlace,
     Seed::FrameLineage,
     Seed::FrameSequence,
@@ -31,12 +32,13 @@ pub(crate) const SEEDS: [Seed; 11] = [
     Seed::RecordIncarnation,
     Seed::RecordSequence,
     Seed::RecordOffset,
-    Seed::PageLineage,
-    Seed::PageLsn,
-    Seed::PageNumber,
+    Seed::IndexLineage,
+    Seed::IndexSegment,
+    Seed::IndexLsn,
+    Seed::IndexOffset,
 ];
 
-/// No vector that a whole segment is moved in has more segments, and none has more pages in a checkpoint that a wrong number is in.
+/// No vector that a whole segment is moved in has more segments, and none that an index record of another segment is in.
 pub(super) const PLACES_MAX: u32 = 128;
 /// No vector that bytes of another life are in has more lives, or more commits in one.
 const INCARNATIONS_MAX: u32 = 8;
@@ -59,12 +61,13 @@ pub(super) struct RecordSeed {
     pub(super) incarnation: u32,
 }
 
-/// What the checksum of a page is seeded with.
+/// What the checksum of an index record is seeded with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct PageSeed {
+pub(super) struct IndexSeed {
     pub(super) lineage: [u8; 16],
+    pub(super) segment: u32,
     pub(super) lsn: u64,
-    pub(super) number: u32,
+    pub(super) offset: u32,
 }
 
 impl FrameSeed {
@@ -82,9 +85,11 @@ impl RecordSeed {
     }
 }
 
-impl PageSeed {
+impl IndexSeed {
     pub(super) fn sum(&self, later: &[u8]) -> [u8; 4] {
-        crc(&[&self.lineage, &self.lsn.to_le_bytes(), &self.number.to_le_bytes(), later]).to_le_bytes()
+        let IndexSeed { lineage, segment, lsn, offset } = self;
+        crc(&[lineage, &segment.to_le_bytes(), &lsn.to_le_bytes(), &offset.to_le_bytes(), later])
+            .to_le_bytes()
     }
 }
 
@@ -165,28 +170,32 @@ impl Weak {
         }
     }
 
-    /// The same for a page.
-    pub(super) fn page(
+    /// The same for an index record.
+    pub(super) fn index(
         &self,
         lens: &Lens,
-        right: PageSeed,
-        holds: impl Fn(&PageSeed) -> bool,
-    ) -> Option<PageSeed> {
+        right: IndexSeed,
+        holds: impl Fn(&IndexSeed) -> bool,
+    ) -> Option<IndexSeed> {
         if holds(&right) {
             return Some(right);
         }
         match lens.0 {
-            Mistake::Seed(Seed::PageLineage) => {
-                self.lineages().map(|lineage| PageSeed { lineage, ..right }).find(holds)
+            Mistake::Seed(Seed::IndexLineage) => {
+                self.lineages().map(|lineage| IndexSeed { lineage, ..right }).find(holds)
             }
-            Mistake::Seed(Seed::PageLsn) => self
+            Mistake::Seed(Seed::IndexSegment) => {
+                (0..PLACES_MAX).map(|segment| IndexSeed { segment, ..right }).find(holds)
+            }
+            Mistake::Seed(Seed::IndexLsn) => self
                 .incarnations
                 .clone()
                 .flat_map(|incarnation| (1..COUNT_MAX).map(move |count| lsn(incarnation, count)))
-                .map(|lsn| PageSeed { lsn, ..right })
+                .map(|lsn| IndexSeed { lsn, ..right })
                 .find(holds),
-            Mistake::Seed(Seed::PageNumber) => {
-                (0..PLACES_MAX).map(|number| PageSeed { number, ..right }).find(holds)
+            Mistake::Seed(Seed::IndexOffset) => {
+                let offsets = (64..self.segment_bytes).step_by(8);
+                offsets.map(|offset| IndexSeed { offset, ..right }).find(holds)
             }
             _ => None,
         }

@@ -69,10 +69,13 @@ enum Command {
     /// From the backup that is there, if there is one.
     Backup,
     Salvage,
+    /// An index of either direction, in the place of the one that is there.
+    ReplaceIndex,
+    DropIndex,
 }
 
 /// Twice those that write most.
-const COMMANDS: [Command; 12] = [
+const COMMANDS: [Command; 15] = [
     Command::Import { is_batched: false },
     Command::Import { is_batched: false },
     Command::Import { is_batched: true },
@@ -85,6 +88,9 @@ const COMMANDS: [Command; 12] = [
     Command::Backup,
     Command::Backup,
     Command::Salvage,
+    Command::ReplaceIndex,
+    Command::ReplaceIndex,
+    Command::DropIndex,
 ];
 
 impl Commands {
@@ -186,6 +192,11 @@ impl Commands {
                 self.remove("salvaged.holo")?;
                 say("salvage store.holo salvaged.holo");
             }
+            Command::ReplaceIndex => {
+                let direction = *self.rng.pick(&["asc", "desc"]);
+                say(&format!("index create store.holo docs killed --on $.k:{direction} --replace"));
+            }
+            Command::DropIndex => say("index drop store.holo docs killed"),
         }
         Ok((words, after))
     }
@@ -214,7 +225,8 @@ impl Commands {
         let is_acknowledged = match command {
             // Its one document may not be there, nor its collection.
             Command::Delete if run.code() == Some(1) && run.said("no document") => true,
-            Command::Delete | Command::UpdateMany | Command::DeleteMany
+            Command::DropIndex if run.code() == Some(1) && run.said("no index") => true,
+            Command::Delete | Command::UpdateMany | Command::DeleteMany | Command::DropIndex
                 if run.code() == Some(1) && run.said("no collection") =>
             {
                 true

@@ -256,7 +256,8 @@ fn a_leaf_that_neither_checkpoint_has_is_corrupt_for_those_who_need_it_alone() {
         damage(&copy, *sector);
         let core = open(&copy, &options());
         let report = core.verify(true).expect("memory refuses nothing");
-        report.problems.iter().any(|problem| problem.clause.0.starts_with("F-8")) && core.shared.read_everything().is_ok()
+        report.problems.iter().any(|problem| problem.clause.0.starts_with("F-8"))
+            && core.shared.read_everything().is_ok()
     });
     damage(&disk, other.expect("the older one has leaves of its own"));
     let mut met = 0;

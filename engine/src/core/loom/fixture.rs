@@ -2,11 +2,12 @@
 
 use std::io;
 
-use crate::core::{Core, Cursor, Expect, Writer};
-use crate::document::{Key, KeyRef};
+use crate::core::{Core, Cursor, Expect, IndexBuild, IndexStep, Writer};
+use crate::document::{Key, KeyRef, Value};
 use crate::error::Result;
 use crate::index::{KeyRange, Naming};
 use crate::options::{Durability, Options};
+use crate::secondary::IndexDefinition;
 use crate::storage::{MemoryStorage, Storage};
 use crate::sync::{Arc, Mutex, MutexGuard, lock};
 use crate::txn::Registered;
@@ -108,6 +109,31 @@ impl Fixture {
     pub(super) fn delete(&self, writer: &mut Writer, key: i64) {
         let deleted = writer.txn.delete("c", KeyRef::Int(key), None).expect("nothing is in the way");
         assert!(deleted);
+    }
+
+    /// Goes through the documents for the index `i` of their numbers.
+    pub(super) fn build_index(&self) -> IndexBuild {
+        let definition = IndexDefinition::new("i", ["$.n"]).expect("it is one");
+        let mut build = IndexBuild::new("c", definition, false);
+        let mut writer = self.core.writer().expect("not opened for reading only");
+        let step = build.step(&mut writer).expect("memory can be read");
+        assert_eq!(step, IndexStep::Whole);
+        build
+    }
+
+    /// The numbers and keys in the index of a snapshot; none where it has no index.
+    pub(super) fn index_at(&self, snapshot: &Arc<Registered>) -> Option<Vec<(Value, Key)>> {
+        let shared = &self.core.shared;
+        let index = shared.index_in(snapshot.state(), &self.naming, "i").ok()?;
+        let mut cursor = Cursor::new(Arc::clone(snapshot), Arc::clone(&index.naming), KeyRange::all());
+        let mut found = Vec::new();
+        while let Some((entry, _)) = shared.next_entry(&mut cursor).expect("the snapshot lives") {
+            let KeyRef::Bytes(entry) = entry else { panic!("{entry:?} is no entry") };
+            let entry = index.definition.definition.parse(entry, shared.entry_limits()).expect("it is one");
+            let number = entry.tuple.and_then(|mut tuple| tuple.remove(0));
+            found.push((number.expect("each document has a number"), entry.key));
+        }
+        Some(found)
     }
 
     /// The three steps of a sync, which others may come between.

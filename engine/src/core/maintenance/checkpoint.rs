@@ -374,9 +374,14 @@ impl Writer {
 
     //= spec/space.md#p-2-3-how-it-is-written
     //# A writer SHOULD begin a checkpoint in another segment where a free place lies before the open one.
-    /// The segment in which the next checkpoint goes on, if it does.
+    /// The segment in which the next checkpoint goes on, if it does. It does not where it would go on from there into another one: it would
+    /// hold a segment more than it needs by itself, which a full file has no room for.
     fn open_segment(&self) -> Option<OpenSegment> {
-        self.open_index.filter(|open| open.physical < self.appender.free.lowest())
+        let geometry = self.shared.log.geometry;
+        let end =
+            |open: &OpenSegment| geometry.round_up_sector(open.end) as u64 + self.next_checkpoint_bytes();
+        let has_room = |open: &OpenSegment| end(open) <= geometry.segment_bytes().into();
+        self.open_index.filter(|open| open.physical < self.appender.free.lowest() && has_room(open))
     }
 
     //= spec/space.md#p-2-3-how-it-is-written

@@ -104,15 +104,29 @@ impl Writer {
         u64::from(geometry.segment_bytes() - end.offset) + (reserved + spare) * segment_bytes
     }
 
-    /// How many free segments the next checkpoints need before they give anything back: one does that when two are named already, and two
-    /// until then (spec: P-4.1).
+    /// How many free segments the next checkpoints need before they give anything back: while one is written, the two before it hold theirs
+    /// (spec: P-4.1). Two that share a segment leave as much more for the next ones.
     pub(in crate::core) fn checkpoint_segments(&self) -> u32 {
-        let named = self.superblock.checkpoints.iter().flatten().count();
-        self.next_checkpoint_segments().saturating_mul(if named < 2 { 2 } else { 1 })
+        let (next, held) = (self.next_checkpoint_segments(), self.checkpoints.segments().len() as u32);
+        next.saturating_mul(3).saturating_sub(held).clamp(next, next.saturating_mul(2))
     }
 
-    /// How many segments the next checkpoint takes at most, as far as can be told.
+    /// How many segments the next checkpoint takes at most.
     fn next_checkpoint_segments(&self) -> u32 {
+        let geometry = self.shared.log.geometry;
+        let (all, record) = (self.next_checkpoint_bytes(), geometry.index_record_len_written() as u64);
+        // Of each segment but the last, less than a record is left over; and of two in a row, at least half is used.
+        let room = u64::from(geometry.segment_bytes() - geometry.data_start());
+        let segments = match room - record {
+            _ if all <= room => 1,
+            0 => (2 * all).div_ceil(room),
+            used => all.div_ceil(used).min((2 * all).div_ceil(room)),
+        };
+        u32::try_from(segments).unwrap_or(u32::MAX / 4).max(1)
+    }
+
+    /// How many bytes the next checkpoint has at most, as far as can be told.
+    pub(in crate::core) fn next_checkpoint_bytes(&self) -> u64 {
         let geometry = self.shared.log.geometry;
         let (documents, collections) = {
             let catalog = read(&self.shared.catalog);
@@ -128,15 +142,7 @@ impl Writer {
         let records = entries.div_ceil(record.saturating_sub(RECORD_OVERHEAD).max(RECORD_OVERHEAD));
         // The last leaf of each collection, what the root says of the store, and the gap before it all.
         let all = entries + entries / 8 + (records + collections + 2) * RECORD_OVERHEAD;
-        let all = all.max(last + last / 8);
-        // Of each segment but the last, less than a record is left over; and of two in a row, at least half is used.
-        let room = u64::from(geometry.segment_bytes() - geometry.data_start());
-        let segments = match room - record {
-            _ if all <= room => 1,
-            0 => (2 * all).div_ceil(room),
-            used => all.div_ceil(used).min((2 * all).div_ceil(room)),
-        };
-        u32::try_from(segments).unwrap_or(u32::MAX / 4).max(1)
+        all.max(last + last / 8)
     }
 }
 

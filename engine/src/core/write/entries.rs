@@ -99,13 +99,17 @@ impl WriteTxn {
         let (changes, entries) = (self.batch.changes.len(), self.batch.entries.len());
         let answer = call(self);
         if self.batch.entries.len() > entries && answer.is_ok() {
-            self.check_unique(entries).inspect_err(|_| self.undo_to(changes))?;
+            self.check_unique(entries).inspect_err(|_| {
+                if !seeded::is_on(Bug::RefusedCallKept) {
+                    self.undo_to(changes);
+                }
+            })?;
         }
         answer
     }
 
     #[cold]
-    fn check_unique(&mut self, from: usize) -> Result<()> {
+    pub(super) fn check_unique(&mut self, from: usize) -> Result<()> {
         for number in from..self.batch.entries.len() {
             let EntryChange { target, entry, is_there, .. } = self.batch.entries.get(number);
             if !is_there || !target.refuses() || seeded::is_on(Bug::UniqueNotChecked) {
@@ -115,11 +119,11 @@ impl WriteTxn {
             let limits = self.shared.entry_limits();
             let definition = &target.definition.definition;
             let outline = definition.outline(&entry, limits).expect("it was just made");
-            if outline.has_nothing {
+            if outline.has_nothing && !seeded::is_on(Bug::NothingIsUnique) {
                 continue;
             }
             target.entries.check_known()?;
-            let others = self.entries_beginning_with(&target, &entry[..outline.tuple_len])?;
+            let others = self.entries_beginning_as(&target, &entry, outline.tuple_len)?;
             if !others.contains(&entry) {
                 // A later change of the call has taken it away again.
                 continue;
@@ -151,15 +155,20 @@ impl WriteTxn {
         Ok(())
     }
 
-    /// The entries of the transaction's state that begin with these bytes.
-    fn entries_beginning_with(&mut self, target: &Target, beginning: &[u8]) -> Result<Vec<Vec<u8>>> {
+    /// The entries of the transaction's state of which so many bytes are those of `own`.
+    fn entries_beginning_as(&mut self, target: &Target, own: &[u8], len: usize) -> Result<Vec<Vec<u8>>> {
+        let beginning = &own[..len];
         self.entry_overlay.enter_all(&self.batch);
         let id = target.entries.id;
         let mut found: BTreeMap<Vec<u8>, bool> = indexed(&self.shared, &target.entries, beginning)?
             .into_iter()
             .map(|entry| (entry, true))
             .collect();
-        let changed = self.entry_overlay.beginning_with(id, beginning);
+        let is_missed = |(entry, is_there): &(&[u8], bool)| match is_there {
+            true => *entry != own && seeded::is_on(Bug::UniqueInOldState),
+            false => seeded::is_on(Bug::FreedValueRefused),
+        };
+        let changed = self.entry_overlay.beginning_with(id, beginning).filter(|change| !is_missed(change));
         found.extend(changed.map(|(entry, is_there)| (entry.to_vec(), is_there)));
         Ok(found.into_iter().filter(|(_, is_there)| *is_there).map(|(entry, _)| entry).collect())
     }
@@ -192,7 +201,7 @@ impl WriteTxn {
         let is_same = |tuple: &Vec<Option<Value>>, others: &[Vec<Option<Value>>]| {
             others.iter().any(|other| definition.cmp_tuples(tuple, other) == Ordering::Equal)
         };
-        Ok(own.into_iter().find(|tuple| is_same(tuple, &other)))
+        Ok(own.into_iter().find(|tuple| is_same(tuple, &other) || seeded::is_on(Bug::LongTuplesByTheirCut)))
     }
 
     /// What an index's walk finds changed in `range` by the transaction so far.

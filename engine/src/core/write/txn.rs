@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::index::{Documents, Entry, Naming, PrimaryIndex};
 use crate::log::{Action, Batch, Replaces, Superseded};
 use crate::secondary::EntryLimits;
+use crate::seeded::{self, Bug};
 use crate::sync::Arc;
 
 use super::super::read::Located;
@@ -228,11 +229,15 @@ impl WriteTxn {
             (Some(before), _) => Replaces::Change(before),
         };
         let put = matches!(action, Action::Put).then_some(body);
+        let (changes, entries) = (self.batch.changes.len(), self.batch.entries.len());
         self.note_entries(collection, key, newest.place, put)?;
         let superseded = Superseded { before: newest.change, replaces };
         self.batch.push(action, collection, key, superseded, body);
         if let Some(hash) = newest.hash {
             self.overlay.enter(&self.batch, newest.change, hash);
+        }
+        if seeded::is_on(Bug::UniqueWithinCall) {
+            self.check_unique(entries).inspect_err(|_| self.undo_to(changes))?;
         }
         Ok(())
     }
@@ -250,7 +255,9 @@ impl WriteTxn {
 
     /// Undoes all but the first so many changes. What that takes does not depend on how many these are.
     pub(super) fn undo_to(&mut self, changes: usize) {
-        self.entry_overlay.truncate(&self.batch, self.batch.entries.count_before(changes));
+        if !seeded::is_on(Bug::RollbackForgetsEntries) {
+            self.entry_overlay.truncate(&self.batch, self.batch.entries.count_before(changes));
+        }
         self.overlay.truncate(&self.batch, changes);
         self.batch.truncate(changes);
         self.names.truncate(changes);

@@ -80,7 +80,12 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
     ) -> Result<Self, Unreadable> {
         let mut records = Records::new(source, geometry, lineage);
         let root_at = reference.root.at(geometry);
-        let (root, parts) = read_root(&mut records, reference.lsn, reference.root)?;
+        let (mut root, parts) = read_root(&mut records, reference.lsn, reference.root)?;
+        if let [first, .., last] = &mut root.indexes[..]
+            && seeded::is_on(Bug::LeavesOfAnotherIndex)
+        {
+            (last.tree, last.count) = (first.tree.clone(), first.count);
+        }
         let mut places = root.segments.clone();
         places.extend(parts.into_iter().collect::<HashSet<_>>());
         places.sort_unstable();
@@ -470,7 +475,13 @@ impl TreePlace {
     #[cfg(all(test, loom))]
     pub(crate) fn nowhere() -> Self {
         let geometry = Geometry::new(64, 512).expect("a legal geometry");
-        TreePlace { geometry, lineage: Lineage::default(), segments: Arc::default(), lsn: Lsn::ZERO, root_at: 0 }
+        TreePlace {
+            geometry,
+            lineage: Lineage::default(),
+            segments: Arc::default(),
+            lsn: Lsn::ZERO,
+            root_at: 0,
+        }
     }
 
     /// Reads single records of `source`.

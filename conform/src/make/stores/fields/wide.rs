@@ -1,11 +1,11 @@
 //! Numbers that take the upper half of their width: long segments, high sequences, high counts.
 
-use holotype_model::Key;
+use holotype_model::{Key, Value};
 
 use super::maps::row;
 use super::{Maker, corrupt, name_in_slot};
 use crate::forge::checkpoint::{Changes, Checkpoint};
-use crate::forge::index::collection;
+use crate::forge::index::{PART, collection, live};
 use crate::forge::log::{Frame, NOTHING};
 use crate::forge::{Forge, Record, cbor, lsn};
 use crate::make::stores::newer;
@@ -18,6 +18,8 @@ const FIRST: u32 = 99_990;
 
 pub(super) fn make(maker: &mut Maker) {
     long_segments(maker);
+    late_stretch(maker);
+    ages(maker);
     long_numbers(maker);
     slots(maker);
     freed_above_the_floor(maker);
@@ -35,6 +37,23 @@ fn store() -> Forge {
 
 /// The same with the log at this place, and these reserved behind it; beside it what names the checkpoint.
 pub(super) fn store_at(physical: u32, reserved: [u32; 2]) -> (Forge, Vec<u8>) {
+    store_with(log_at(physical, reserved), &Changes::default())
+}
+
+/// A document is put into this store, and a checkpoint taken that is changed so; beside it what names that.
+fn store_with(mut forge: Forge, changes: &Changes) -> (Forge, Vec<u8>) {
+    let address = forge.commit(&[Record::put(ID, &Key::Int(1), &saying(1))])[0];
+    let mut checkpoint = Checkpoint::begin(&mut forge, 3);
+    checkpoint.leave_gaps(66_000);
+    let tree = checkpoint.tree(ID, &[(Key::Int(1), address * 4)], (1, 1), changes);
+    let reference = checkpoint.finish_with(vec![collection(ID, "notes", 2, 1, tree)], changes);
+    let last = forge.last;
+    name_in_slot(&mut forge, &[&reference], last);
+    (forge, reference)
+}
+
+/// The log alone: a collection, and a record that nobody reads.
+fn log_at(physical: u32, reserved: [u32; 2]) -> Forge {
     let mut forge = Forge::new(512, 1 << 18, physical + 1);
     let first = lsn(1, FIRST);
     (forge.physical, forge.reserved) = (physical, reserved);
@@ -43,15 +62,53 @@ pub(super) fn store_at(physical: u32, reserved: [u32; 2]) -> (Forge, Vec<u8>) {
     forge.header(first, 512, |_| ());
     forge.commit(&[Record::create(ID, "notes")]);
     forge.commit(&[filler(66_000)]);
-    let address = forge.commit(&[Record::put(ID, &Key::Int(1), &saying(1))])[0];
+    forge
+}
+
+/// A stretch that begins far into its segment, and records of a checkpoint long before.
+fn late_stretch(maker: &mut Maker) {
+    // In half of its width, and read the other way round, this id is below that of the other collection.
+    const OTHER: u32 = 131_073;
+    let mut forge = log_at(0, [1, 2]);
+    // In half of its width, where the stretch begins is before this document.
+    let mut addresses = forge.commit(&[Record::put(ID, &Key::Int(1), &saying(1))]);
+    forge.open(2);
+    forge.commit(&[Record::create(OTHER, "other")]);
+    addresses.extend(forge.commit(&[Record::put(OTHER, &Key::Int(1), &saying(1))]));
+    let rows = [live(SEQUENCE, ID, 1), live(SEQUENCE, OTHER, 1)].concat();
+    let changes = Changes { root: [("live".to_owned(), Value::Bytes(rows))].into(), ..Changes::default() };
     let mut checkpoint = Checkpoint::begin(&mut forge, 3);
-    checkpoint.leave_gaps(66_000);
-    let changes = Changes::default();
-    let tree = checkpoint.tree(ID, &[(Key::Int(1), address * 4)], (1, 1), &changes);
-    let reference = checkpoint.finish_with(vec![collection(ID, "notes", 2, 1, tree)], &changes);
+    let maps = [(ID, "notes"), (OTHER, "other")].into_iter().zip(addresses).map(|((id, name), address)| {
+        let tree = checkpoint.tree(id, &[(Key::Int(1), address * 4)], (1, 1), &changes);
+        collection(id, name, 2, 1, tree)
+    });
+    let maps = maps.collect();
+    let reference = checkpoint.finish_with(maps, &changes);
     let last = forge.last;
     name_in_slot(&mut forge, &[&reference], last);
-    (forge, reference)
+    let name = "A stretch that begins more than 65,536 bytes into a segment of a high number";
+    let clauses = ["F-8.14", "F-8.15", "F-8.6"];
+    maker.holds(&clauses, &["ByteOrder", "Checkpoint"], name, &forge.data, forge.state());
+}
+
+/// Records of a checkpoint long before.
+fn ages(maker: &mut Maker) {
+    const AGE: u64 = 200;
+    let changes = Changes {
+        record: Some(|record| record.age = if record.kind == PART { 0 } else { AGE }),
+        leaf_entry: Some(|entry| entry.age = AGE),
+        page_entry: Some(|entry| entry.age = AGE),
+        ..Changes::default()
+    };
+    let (forge, _) = store_with(log_at(0, [1, 2]), &changes);
+    let name = "A page and a leaf of the checkpoint of 200 commits before";
+    maker.holds(
+        &["F-8.13", "F-8.8", "F-1.2"],
+        &["ByteOrder", "Checkpoint"],
+        name,
+        &forge.data,
+        forge.state(),
+    );
 }
 
 fn long_segments(maker: &mut Maker) {
