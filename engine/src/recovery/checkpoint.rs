@@ -68,6 +68,12 @@ impl NamedCheckpoints {
         self.named.iter().flatten().flat_map(|held| held.segments.iter().copied()).collect()
     }
 
+    /// How many of them both hold.
+    pub(crate) fn shared_segments(&self) -> u32 {
+        let [Some(newest), Some(before)] = &self.named else { return 0 };
+        before.segments.iter().filter(|physical| newest.segments.contains(physical)).count() as u32
+    }
+
     /// The newest at 0, the one before at 1.
     #[cfg(feature = "testing")]
     pub(crate) fn at(&self, position: usize) -> Option<&HeldCheckpoint> {

@@ -104,11 +104,12 @@ impl Writer {
         u64::from(geometry.segment_bytes() - end.offset) + (reserved + spare) * segment_bytes
     }
 
-    /// How many free segments the next checkpoints need before they give anything back: while one is written, the two before it hold theirs
-    /// (spec: P-4.1). Two that share a segment leave as much more for the next ones.
+    /// How many free segments the next checkpoints need before they give anything back: one does that when two are named already, and two
+    /// until then (spec: P-4.1). Of what those two share, the next one gives nothing back.
     pub(in crate::core) fn checkpoint_segments(&self) -> u32 {
-        let (next, held) = (self.next_checkpoint_segments(), self.checkpoints.segments().len() as u32);
-        next.saturating_mul(3).saturating_sub(held).clamp(next, next.saturating_mul(2))
+        let next = self.next_checkpoint_segments();
+        let named = self.superblock.checkpoints.iter().flatten().count();
+        next.saturating_add(if named < 2 { next } else { self.checkpoints.shared_segments() })
     }
 
     /// How many segments the next checkpoint takes at most.
