@@ -93,6 +93,15 @@ impl NamedCheckpoints {
         self.named[0].as_ref().map_or(0, |held| held.bytes)
     }
 
+    /// How many bytes the newest has at most, also where it shares a segment: its root is what it ends with.
+    pub(crate) fn newest_bytes_max(&self, segment_bytes: u32) -> u64 {
+        self.named[0].as_ref().map_or(0, |held| {
+            let root = held.reference.root;
+            let before = held.segments.len().saturating_sub(1) as u64 * u64::from(segment_bytes);
+            held.bytes.min(before + u64::from(root.offset + root.len))
+        })
+    }
+
     /// How many segments the newest takes.
     pub(crate) fn newest_segments(&self) -> u32 {
         self.named[0].as_ref().map_or(0, |held| held.segments.len() as u32)
