@@ -22,7 +22,7 @@ use crate::secondary::IndexDefinition;
 pub use bounds::{TupleBound, TupleBounds, TupleLike};
 pub use info::IndexInfo;
 pub use manage::IndexProgress;
-pub use scan::{IndexDocuments, IndexEntry, IndexScan};
+pub use scan::{IndexDocuments, IndexEntry, IndexKeys, IndexScan};
 pub(crate) use scan::{between, broken};
 pub(crate) use view::{EntryWalk, IndexStats, IndexView, Indexed, TxIndexed, count_up_to};
 
@@ -38,6 +38,7 @@ use bounds::Range;
 /// birds.create_index(IndexDefinition::new("by_year", ["$.year"])?)?;
 /// let found = birds.index("by_year").get(1859)?.documents().next().expect("there is one")?;
 /// assert_eq!(found.get("name").and_then(|name| name.as_str()), Some("Wren"));
+/// assert_eq!(birds.index("by_year").range(..1850)?.keys().next().transpose()?, Some(2.into()));
 /// assert_eq!(birds.index("by_year").count(..1850)?, 1);
 /// # Ok::<(), holotype::Error>(())
 /// ```

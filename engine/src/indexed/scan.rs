@@ -71,6 +71,12 @@ impl<I: IndexView> fmt::Debug for IndexScan<I> {
     }
 }
 
+impl<I: IndexView> fmt::Debug for IndexKeys<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.scan.fmt(f)
+    }
+}
+
 impl<I: IndexView> fmt::Debug for IndexDocuments<I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.scan.fmt(f)
@@ -122,6 +128,11 @@ impl<I: IndexView> IndexScan<I> {
         IndexDocuments { scan: self }
     }
 
+    /// The keys of the entries' documents, once for each entry. What else an entry says is not looked at.
+    pub fn keys(self) -> IndexKeys<I> {
+        IndexKeys { scan: self }
+    }
+
     pub(super) fn count_rest(mut self) -> Result<u64> {
         let mut count = 0;
         while self.next_bytes()? {
@@ -148,12 +159,16 @@ impl<I: IndexView> IndexScan<I> {
         Ok(Some(IndexEntry { values: parsed.tuple, key: parsed.key, bytes: self.bytes.clone() }))
     }
 
-    fn next_document(&mut self) -> Result<Option<DocRef>> {
+    fn next_key(&mut self) -> Result<Option<Key>> {
         if !self.next_bytes()? {
             return Ok(None);
         }
-        let parsed = self.admits.definition.parse(&self.bytes, self.admits.limits).map_err(broken)?;
-        let found = self.walk.document(parsed.key.as_ref())?;
+        self.admits.definition.key_of(&self.bytes, self.admits.limits).map(Some).map_err(broken)
+    }
+
+    fn next_document(&mut self) -> Result<Option<DocRef>> {
+        let Some(key) = self.next_key()? else { return Ok(None) };
+        let found = self.walk.document(key.as_ref())?;
         found.map(Some).ok_or_else(|| broken("an entry of a document that is not there"))
     }
 
@@ -176,6 +191,21 @@ impl<I: IndexView> Iterator for IndexScan<I> {
 }
 
 impl<I: IndexView> std::iter::FusedIterator for IndexScan<I> {}
+
+/// The keys of the entries of a range of an index, in the order of entries.
+pub struct IndexKeys<I: IndexView> {
+    scan: IndexScan<I>,
+}
+
+impl<I: IndexView> Iterator for IndexKeys<I> {
+    type Item = Result<Key>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.scan.step(IndexScan::next_key)
+    }
+}
+
+impl<I: IndexView> std::iter::FusedIterator for IndexKeys<I> {}
 
 /// The documents of the entries of a range of an index, in the order of entries.
 pub struct IndexDocuments<I: IndexView> {
@@ -254,7 +284,7 @@ fn bound(end: &Bound<Tuple>, beginning: impl Fn(&Tuple) -> Result<Beginning>) ->
 //# An end of a range is a list of values, no more than the index has paths, and is inclusive or exclusive.
 /// The keys between two ends: each stands for all entries that begin so. An end that is cut is taken in, and its entries are looked at.
 pub(crate) fn between(from: Bound<Beginning>, to: Bound<Beginning>) -> KeyRange {
-    let behind = |beginning: &[u8]| KeyRange::bytes_prefix(beginning).to;
+    let behind = KeyRange::behind_bytes;
     let from = match from {
         Bound::Unbounded => Bound::Unbounded,
         Bound::Excluded(end) if !end.cut => match behind(&end.bytes) {

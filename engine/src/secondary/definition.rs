@@ -4,6 +4,7 @@ use super::plan::{PATHS_MAX, Plan, fan_out};
 use crate::document::limits::name_fault;
 use crate::error::{Error, Result};
 use crate::query::{JsonPath, Segment, Selector};
+use crate::sync::Arc;
 
 /// The name of an index, its paths, and whether it is unique or sparse.
 ///
@@ -20,10 +21,11 @@ use crate::query::{JsonPath, Segment, Selector};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexDefinition {
     pub(super) name: String,
-    pub(super) paths: Vec<IndexPath>,
+    // Shared, since each read has a copy of the definition.
+    pub(super) paths: Arc<[IndexPath]>,
     pub(super) unique: bool,
     pub(super) sparse: bool,
-    pub(super) plan: Plan,
+    pub(super) plan: Arc<Plan>,
 }
 
 /// A path with its direction.
@@ -64,8 +66,8 @@ impl IndexDefinition {
     /// The definition over paths, which are checked; the name is not.
     pub(super) fn of_paths(name: &str, paths: Vec<IndexPath>) -> Result<Self, PathFault> {
         check_paths(&paths)?;
-        let plan = Plan::new(paths.iter().map(|path| &path.path));
-        Ok(IndexDefinition { name: name.to_owned(), paths, unique: false, sparse: false, plan })
+        let plan = Arc::new(Plan::new(paths.iter().map(|path| &path.path)));
+        Ok(IndexDefinition { name: name.to_owned(), paths: paths.into(), unique: false, sparse: false, plan })
     }
 
     /// The same for an index that has no two documents with one tuple of values.
