@@ -88,18 +88,24 @@ impl<I: IndexView> IndexScan<I> {
     pub(super) fn begin(index: I, asked: Range, after: Option<(&[u8], bool)>) -> Result<Self> {
         let definition = index.definition().clone();
         let limits = index.limits();
-        let beginning = |values: &Tuple| match &asked.prefix {
-            Some(text) => definition.beginning_of_text(values, text, limits),
-            None => definition.beginning(values, limits),
+        let mut cuts = Vec::new();
+        let mut beginning = |values: &Tuple, text: Option<&str>| {
+            let beginning = match text {
+                Some(text) => definition.beginning_of_text(values, text, limits)?,
+                None => definition.beginning(values, limits)?,
+            };
+            if beginning.cut {
+                cuts.push(beginning.bytes.clone());
+            }
+            Ok(beginning)
         };
-        let from = bound(&asked.from, beginning)?;
-        let to = bound(&asked.to, beginning)?;
-        let cuts = [&from, &to].into_iter().filter_map(|end| match end {
-            Bound::Included(end) | Bound::Excluded(end) if end.cut => Some(end.bytes.clone()),
-            _ => None,
-        });
-        let cuts = cuts.collect();
-        let range = between(from, to);
+        let range = match &asked {
+            Range::Like(values, text) => KeyRange::bytes_prefix(&beginning(values, text.as_deref())?.bytes),
+            Range::Between(from, to) => {
+                let from = bound(from, |values| beginning(values, None))?;
+                between(from, bound(to, |values| beginning(values, None))?)
+            }
+        };
         let range = match after {
             Some((place, reverse)) => {
                 definition.parse(place, limits).map_err(|what| Error::InvalidIndex {
@@ -254,16 +260,20 @@ impl Admits {
 
     fn has(&self, tuple: &Tuple) -> bool {
         let cmp = |end: &Tuple| self.definition.cmp_tuples(&tuple[..end.len().min(tuple.len())], end);
-        if let (Some(text), Bound::Included(values)) = (&self.asked.prefix, &self.asked.from) {
-            let begins = |value: &Value| value.as_str().is_some_and(|value| value.starts_with(&**text));
-            return cmp(values).is_eq() && tuple[values.len()].as_ref().is_some_and(begins);
-        }
-        let is_behind = match &self.asked.from {
+        let (from, to) = match &self.asked {
+            Range::Between(from, to) => (from, to),
+            Range::Like(values, None) => return cmp(values).is_eq(),
+            Range::Like(values, Some(text)) => {
+                let begins = |value: &Value| value.as_str().is_some_and(|value| value.starts_with(&**text));
+                return cmp(values).is_eq() && tuple[values.len()].as_ref().is_some_and(begins);
+            }
+        };
+        let is_behind = match from {
             Bound::Unbounded => true,
             Bound::Included(end) => cmp(end) != Ordering::Less,
             Bound::Excluded(end) => cmp(end) == Ordering::Greater,
         };
-        let is_before = match &self.asked.to {
+        let is_before = match to {
             Bound::Unbounded => true,
             Bound::Included(end) => cmp(end) != Ordering::Greater,
             Bound::Excluded(end) => cmp(end) == Ordering::Less,
@@ -272,7 +282,11 @@ impl Admits {
     }
 }
 
-fn bound(end: &Bound<Tuple>, beginning: impl Fn(&Tuple) -> Result<Beginning>) -> Result<Bound<Beginning>> {
+/// An end of a range as what entries begin with there.
+pub(crate) fn bound(
+    end: &Bound<Tuple>,
+    mut beginning: impl FnMut(&Tuple) -> Result<Beginning>,
+) -> Result<Bound<Beginning>> {
     Ok(match end {
         Bound::Unbounded => Bound::Unbounded,
         Bound::Included(values) => Bound::Included(beginning(values)?),

@@ -1,6 +1,7 @@
 //! `IndexDefinition`: what an index holds of a document. spec: I-1.
 
 use super::plan::{PATHS_MAX, Plan, fan_out};
+use crate::document::Text;
 use crate::document::limits::name_fault;
 use crate::error::{Error, Result};
 use crate::query::{JsonPath, Segment, Selector};
@@ -20,7 +21,7 @@ use crate::sync::Arc;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexDefinition {
-    pub(super) name: String,
+    pub(super) name: Text,
     // Shared, since each read has a copy of the definition.
     pub(super) paths: Arc<[IndexPath]>,
     pub(super) unique: bool,
@@ -67,7 +68,7 @@ impl IndexDefinition {
     pub(super) fn of_paths(name: &str, paths: Vec<IndexPath>) -> Result<Self, PathFault> {
         check_paths(&paths)?;
         let plan = Arc::new(Plan::new(paths.iter().map(|path| &path.path)));
-        Ok(IndexDefinition { name: name.to_owned(), paths: paths.into(), unique: false, sparse: false, plan })
+        Ok(IndexDefinition { name: name.into(), paths: paths.into(), unique: false, sparse: false, plan })
     }
 
     /// The same for an index that has no two documents with one tuple of values.
@@ -94,12 +95,12 @@ impl IndexDefinition {
     pub fn with_name(self, name: impl Into<String>) -> Result<Self> {
         let name = name.into();
         check_name(&name)?;
-        Ok(IndexDefinition { name, ..self })
+        Ok(IndexDefinition { name: name.into(), ..self })
     }
 
     /// The same under a name that is not checked.
     pub(crate) fn renamed(self, name: &str) -> Self {
-        IndexDefinition { name: name.to_owned(), ..self }
+        IndexDefinition { name: name.into(), ..self }
     }
 
     /// The paths, each with whether it is descending.
