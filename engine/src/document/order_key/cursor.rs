@@ -2,8 +2,6 @@
 
 #![expect(clippy::big_endian_bytes, reason = "big-endian bytes compare as the numbers do")]
 
-use memchr::memchr;
-
 /// Why no order key was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
@@ -58,7 +56,7 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(super) fn until(&mut self, last: u8) -> Masked<'a> {
         let rest = &self.bytes[self.at..];
-        let len = memchr(last ^ self.mask, rest).unwrap_or(rest.len());
+        let len = memchr::memchr(last ^ self.mask, rest).unwrap_or(rest.len());
         self.take(len)
     }
 

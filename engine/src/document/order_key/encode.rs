@@ -1,7 +1,5 @@
 //! From values to order keys. spec: E-5.
 
-use memchr::memchr;
-
 use super::number::{MARK_OF_INT, Place, mark_of_float};
 use super::tag::{ARRAY, BYTES, END, ESCAPE, FALSE, NULL, OBJECT, TEXT};
 use crate::document::cbor::encode as cbor;
@@ -108,7 +106,7 @@ fn put_escaped(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
 fn put_run(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
     out.push(tag);
     let mut rest = bytes;
-    while let Some(at) = memchr(END, rest) {
+    while let Some(at) = memchr::memchr(END, rest) {
         out.extend_from_slice(&rest[..at]);
         out.extend_from_slice(&[END, ESCAPE]);
         rest = &rest[at + 1..];
