@@ -62,7 +62,7 @@ pub(super) const DELETED: Shape = Shape {
     writes: 3600,
     write: |store, _, n, _| store.delete(n * 10 / 9),
     // The deletes are short, and what they leave dead is long.
-    most: Bill([71131, 644, 978, 1908, 2383, 2391]),
+    most: Bill([75500, 644, 978, 1908, 2383, 2560]),
     pace: 2,
     gives_back_seldom: false,
     ..UPDATES
