@@ -80,7 +80,7 @@ pub(super) const ADDED: Shape = Shape {
 pub(super) const SMALL: Shape = Shape {
     documents: 60,
     writes: 4000,
-    most: Bill([650, 350, 508, 11452, 6228, 4611]),
+    most: Bill([650, 350, 525, 11452, 6228, 4611]),
     moment: (30, 12),
     ..UPDATES
 };
