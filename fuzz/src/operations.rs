@@ -19,7 +19,7 @@ const SEGMENTS_MAX: u64 = 24;
 const NAMES: [&str; 3] = ["a", "b", "c"];
 const INDEXES: [&str; 2] = ["i", "j"];
 
-/// Calls that came late: others stand for what they stood for.
+/// Values of a byte that choose calls on indexes. They are the last ones, so that every other value chooses what it chose before.
 const INDEX_CHANGE: u8 = 255;
 const INDEX_READ: u8 = 254;
 
