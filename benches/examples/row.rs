@@ -12,14 +12,17 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use holotype::{Collection, Db, Durability, Result, Scan};
+use holotype::query::Filter;
+use holotype::{
+    Collection, Db, DocRef, Document, Durability, IndexDefinition, IndexEntry, Result, Scan, doc,
+};
 use holotype_benches::fixture::{Store, documents_of, path_in};
 use holotype_benches::workload::{COUNT, UniformIds, small_document};
 
 /// Does a row until the time is over; how many documents it came to, and how long they took.
 type Row = fn(Duration) -> Result<(u64, Duration)>;
 
-const ROWS: [(&str, Row); 12] = [
+const ROWS: [(&str, Row); 19] = [
     ("get", |time| read(time, &by_ids()?, |it, id| Ok(added(it.get(id)?.expect("it is there").bytes())))),
     ("get-decoded", |time| {
         read(time, &by_ids()?, |it, id| {
@@ -38,6 +41,31 @@ const ROWS: [(&str, Row); 12] = [
     ("insert-durable", |time| insert(time, Durability::Synced, 1)),
     ("batch-kept", |time| insert(time, Durability::Buffered, 100)),
     ("batch-written", |time| insert(time, Durability::Written, 100)),
+    ("index-keys", |time| {
+        read(time, &by_texts()?, |it, id| {
+            Ok(it.index("text").get(text(id))?.keys().map(black_box).count() as u64)
+        })
+    }),
+    ("index-documents", |time| {
+        read(time, &by_texts()?, |it, id| each(it.index("text").get(text(id))?.documents()))
+    }),
+    ("index-range-of-100", |time| {
+        read(time, &by_texts()?, |it, id| {
+            Ok(it.index("text").range(text(id)..)?.take(100).map(entry).count() as u64)
+        })
+    }),
+    ("query-keys", |time| {
+        let filter = Filter::parse("@.text == arg('t')")?;
+        read(time, &by_texts()?, |it, id| {
+            Ok(it.find(&filter).bind("t", text(id)).keys()?.map(black_box).count() as u64)
+        })
+    }),
+    ("query-documents", |time| {
+        let filter = Filter::parse("@.text == arg('t')")?;
+        read(time, &by_texts()?, |it, id| each(it.find(&filter).bind("t", text(id)).run()?))
+    }),
+    ("batch-with-index", |time| batches(time, |first, at| first + at)),
+    ("update-with-index", |time| batches(time, |first, at| (first + at) % COUNT as i64)),
 ];
 
 fn main() -> ExitCode {
@@ -77,6 +105,45 @@ fn by_names() -> Result<Store> {
 
 fn name(id: i64) -> String {
     format!("user:{id:08}")
+}
+
+fn text(id: i64) -> String {
+    format!("{:016x}", (id as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+}
+
+fn with_text(id: i64, round: i64) -> Document {
+    doc! { "id": id, "text": text(id + round), "number": id, "score": 87, "active": true }
+}
+
+fn by_texts() -> Result<Store> {
+    let store = Store::empty(Durability::Buffered);
+    store.documents.put_many((1..=COUNT as i64).map(|id| (id, with_text(id, 0))))?;
+    store.documents.create_index(IndexDefinition::new("text", ["$.text"])?)?;
+    Ok(store)
+}
+
+fn entry(found: Result<IndexEntry>) -> IndexEntry {
+    black_box(found.expect("it can be read"))
+}
+
+fn each(found: impl Iterator<Item = Result<DocRef>>) -> Result<u64> {
+    let mut documents = 0;
+    for document in found {
+        documents += added(document?.bytes());
+    }
+    Ok(documents)
+}
+
+/// Puts documents beside an index of texts in no order, a thousand in one commit.
+fn batches(time: Duration, key: impl Fn(i64, i64) -> i64) -> Result<(u64, Duration)> {
+    let store = by_texts()?;
+    let (mut documents, begun) = (COUNT as i64, Instant::now());
+    while begun.elapsed() < time {
+        let all = (1..=1_000).map(|at| key(documents, at));
+        store.documents.put_many(all.map(|id| (id, with_text(id, documents))))?;
+        documents += 1_000;
+    }
+    Ok((documents as u64 - COUNT, begun.elapsed()))
 }
 
 /// Whether there were bytes to add up: a document.

@@ -38,6 +38,7 @@ fn no_order_explains_what_threads_see_of_a_seeded_bug() {
         Bug::SyncSkipped,
         Bug::SyncBeforeWrite,
         Bug::ManyUpdatedTwice,
+        Bug::UniqueInOldState,
     ] {
         switch_on(Some(bug));
         let red = (0..5000).find_map(|seed| Some((seed, history::check(seed).err()?)));

@@ -105,8 +105,8 @@ pub use find::{
 };
 pub use handle::Handle;
 pub use indexed::{
-    Index, IndexDocuments, IndexEntry, IndexInfo, IndexProgress, IndexScan, TupleBound, TupleBounds,
-    TupleLike,
+    Index, IndexDocuments, IndexEntry, IndexInfo, IndexKeys, IndexProgress, IndexScan, TupleBound,
+    TupleBounds, TupleLike,
 };
 pub use options::{Background, Durability, Options};
 pub use pipeline::SnapshotInfo;

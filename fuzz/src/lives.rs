@@ -17,7 +17,7 @@ const SETUPS: [Setup; 5] = [Setup::TINY, Setup::SHORT_LIVES, Setup::SMALL, Setup
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
-/// Choices of what came late: others stand for what they stood for.
+/// Values of a byte that choose calls on indexes. They are the last ones, so that every other value chooses what it chose before.
 const INDEX_CHANGE: u8 = 254;
 const INDEX_READ: u8 = 253;
 

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use holotype::format::SEGMENTS_START;
 use holotype::storage::sim::{Level, SimDisk};
-use holotype::{Collection, Db, Document, Durability, Error, Key, Options, Result, doc};
+use holotype::{
+    Collection, Db, Document, Durability, Error, IndexDefinition, Key, Options, Result, Value, doc,
+};
 
 use holotype_crash_tests::input::Input;
 
@@ -15,6 +17,11 @@ const CALLS_MAX: usize = 400;
 const SEGMENTS_MAX: u64 = 24;
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
+const INDEXES: [&str; 2] = ["i", "j"];
+
+/// Values of a byte that choose calls on indexes. They are the last ones, so that every other value chooses what it chose before.
+const INDEX_CHANGE: u8 = 255;
+const INDEX_READ: u8 = 254;
 
 /// Makes the calls that `bytes` stand for, and compares every answer with that of an ordered map.
 ///
@@ -43,6 +50,7 @@ pub fn operations(bytes: &[u8]) {
         match run.step(call, &mut input) {
             // It is as if it had not been called; what comes next shows whether it is.
             Err(Error::StorageFull { .. }) if is_limited => {}
+            // An index has room for shorter keys only, and for those of all documents.
             Err(Error::KeyTooLong { .. } | Error::DocumentTooLarge { .. }) if run.is_oversized => {}
             answer => answer.expect("every call of this target can be carried out"),
         }
@@ -55,6 +63,28 @@ pub fn operations(bytes: &[u8]) {
 struct Expected {
     documents: BTreeMap<Key, Document>,
     largest_id: i64,
+    indexes: BTreeMap<&'static str, By>,
+}
+
+/// What an index is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// The number, which no two documents share.
+    Number,
+    /// The same, the greatest first.
+    NumberDown,
+    /// The text, which many have, and which may be too long for an entry.
+    Text,
+}
+
+impl By {
+    fn definition(self, name: &str) -> Result<IndexDefinition> {
+        match self {
+            By::Number => Ok(IndexDefinition::new(name, ["$.n"])?.unique()),
+            By::NumberDown => IndexDefinition::new(name, ["-$.n"]),
+            By::Text => IndexDefinition::new(name, ["$.text"]),
+        }
+    }
 }
 
 impl Expected {
@@ -63,6 +93,18 @@ impl Expected {
             self.largest_id = self.largest_id.max(id);
         }
         self.documents.insert(key, document)
+    }
+
+    /// The documents as an index has them; those that it may have in several orders, in that of their keys.
+    fn in_order(&self, by: By, is_reverse: bool) -> Vec<(Key, Vec<u8>)> {
+        let mut documents: Vec<_> = self.documents.iter().collect();
+        if by != By::Text {
+            documents.sort_by_key(|(_, document)| document.get("n").and_then(Value::as_i64));
+        }
+        if (by == By::NumberDown) != (is_reverse && by != By::Text) {
+            documents.reverse();
+        }
+        documents.into_iter().map(|(key, document)| (key.clone(), document.encode())).collect()
     }
 }
 
@@ -87,6 +129,11 @@ impl Run {
     fn step(&mut self, call: u8, input: &mut Input<'_>) -> Result<()> {
         let name = input.pick(&NAMES);
         self.is_oversized = false;
+        match call {
+            INDEX_CHANGE => return self.change_index(name, input),
+            INDEX_READ => return self.read_index(name, input),
+            _ => {}
+        }
         match call % 18 {
             12 => self.change_collection(name, input),
             13 => self.db.flush(),
@@ -258,7 +305,8 @@ impl Run {
             2 => match (self.db.collection(name).clear(), self.expected.get_mut(name)) {
                 (Err(Error::UnknownCollection { .. }), None) => {}
                 (Ok(()), Some(expected)) => expected.documents.clear(),
-                (Err(full @ Error::StorageFull { .. }), Some(_)) => return Err(full),
+                // That there is no room is said before anything is looked up.
+                (Err(full @ Error::StorageFull { .. }), _) => return Err(full),
                 (answer, expected) => panic!("clear: {answer:?} for {expected:?}"),
             },
             _ => {
@@ -274,6 +322,63 @@ impl Run {
                 }
             }
         }
+        Ok(())
+    }
+
+    fn change_index(&mut self, name: &'static str, input: &mut Input<'_>) -> Result<()> {
+        let (index, by) = (input.pick(&INDEXES), input.pick(&[By::Number, By::NumberDown, By::Text]));
+        let collection = self.db.collection(name);
+        let there = self.expected.get(name).and_then(|expected| expected.indexes.get(index)).copied();
+        let choice = input.byte() % 4;
+        if choice == 0 {
+            let dropped = collection.drop_index(index);
+            let Some(expected) = self.known(name, &dropped) else { return Ok(()) };
+            assert_eq!(dropped?, there.is_some(), "drop of {index}");
+            expected.indexes.remove(index);
+            return Ok(());
+        }
+        let definition = by.definition(index)?;
+        let made = match choice {
+            1 => collection.replace_index(definition),
+            _ => collection.create_index(definition),
+        };
+        let keys = self.expected.get(name).into_iter().flat_map(|expected| expected.documents.keys());
+        self.is_oversized = keys.into_iter().any(|key| matches!(key, Key::Bytes(bytes) if bytes.len() > 2));
+        match made {
+            Err(Error::IndexExists { .. }) if choice != 1 => {
+                assert!(there.is_some_and(|there| there != by), "{index} of {there:?} is not {by:?}");
+            }
+            made => {
+                assert_eq!(made?, there != Some(by), "creation of {index}");
+                self.expected.entry(name).or_default().indexes.insert(index, by);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_index(&mut self, name: &'static str, input: &mut Input<'_>) -> Result<()> {
+        let (index, is_reverse) = (input.pick(&INDEXES), input.byte() % 2 == 1);
+        let collection = self.db.collection(name);
+        let scan = collection.index(index).range(..);
+        if let Err(Error::UnknownIndex { .. }) = scan {
+            let there = self.expected.get(name).and_then(|expected| expected.indexes.get(index));
+            assert_eq!(there, None, "{index}");
+            return Ok(());
+        }
+        let Some(expected) = self.known(name, &scan) else { return Ok(()) };
+        let by = *expected.indexes.get(index).expect("an index that is not there answers nothing");
+        let mut scan = scan?;
+        if is_reverse {
+            scan = scan.reversed();
+        }
+        let found: Result<Vec<_>> =
+            scan.documents().map(|doc| doc.map(|doc| (doc.key().to_key(), doc.bytes().to_vec()))).collect();
+        let mut found = found?;
+        if by == By::Text {
+            // How much of a text an entry holds depends on the segments.
+            found.sort();
+        }
+        assert_eq!(found, expected.in_order(by, is_reverse), "documents by {index}");
         Ok(())
     }
 
@@ -300,6 +405,11 @@ impl Run {
         for (name, expected) in &self.expected {
             let collection = self.db.collection(*name);
             assert_eq!(collection.len()?, expected.documents.len() as u64);
+            let indexes = collection.indexes()?;
+            assert!(
+                indexes.iter().map(IndexDefinition::name).eq(expected.indexes.keys().copied()),
+                "{indexes:?}"
+            );
             let found: Result<Vec<_>> = collection
                 .scan(..)?
                 .map(|doc| doc.map(|doc| (doc.key().to_key(), doc.bytes().to_vec())))
@@ -314,8 +424,10 @@ impl Run {
     /// What the collection should hold; none for one that is not there, which the answer must say.
     fn known<T: std::fmt::Debug>(&mut self, name: &str, answer: &Result<T>) -> Option<&mut Expected> {
         let expected = self.expected.get_mut(name);
-        let unknown = matches!(answer, Err(Error::UnknownCollection { .. }));
-        assert_eq!(unknown, expected.is_none(), "collection {name}: {answer:?}");
+        if !matches!(answer, Err(Error::StorageFull { .. })) {
+            let unknown = matches!(answer, Err(Error::UnknownCollection { .. }));
+            assert_eq!(unknown, expected.is_none(), "collection {name}: {answer:?}");
+        }
         expected
     }
 }

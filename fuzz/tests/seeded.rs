@@ -8,11 +8,13 @@ use std::path::Path;
 use holotype::seeded::{Bug, switch_on};
 use holotype_fuzz::TARGETS;
 
-const FOUND: [(Bug, &str); 14] = [
+const FOUND: [(Bug, &str); 16] = [
     (Bug::ReuseWithoutCheckpoint, "file_image"),
     (Bug::ReuseAfterNewestCheckpoint, "resealed_image"),
     (Bug::DeletesNotReplayed, "operations"),
     (Bug::PlacementNotTakenBack, "operations"),
+    (Bug::EntryNotRemoved, "operations"),
+    (Bug::ClearKeepsEntries, "operations"),
     (Bug::SyncSkipped, "lives"),
     (Bug::EntryNotRemoved, "lives"),
     (Bug::BuildMissesWrites, "lives"),

@@ -204,9 +204,7 @@ function indexRecordsOf(Holotype, file, header, physical, bytes) {
       const lsn = [header.firstLsn.incarnation, header.firstLsn.count + record.fields.commit.value];
       if (lsn[1] > 0xffffffff || crc(file.newest.lineage, u32(physical), u32(lsn[1]), u32(lsn[0]), u32(at), rest.subarray(4, len)) !== record.crc) continue;
       records.push({
-        offset: at, len, crc: record.crc, kind: Holotype.IndexKind[record.kind].toLowerCase(), flags: record.flags,
-        collection: record.fields.collection.value, commit: record.fields.commit.value, lsn,
-        body_len: record.fields._raw_body.length,
+        offset: at, len, crc: record.crc, kind: Holotype.IndexKind[record.kind].toLowerCase(), collection: record.fields.collection.value, lsn,
       });
     } catch (error) {
       continue; // what stands there is no index record

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use holotype::format::Lsn;
-use holotype::{IndexInfo, Space};
+use holotype::{Collection, IndexInfo, Space};
 use serde::Serialize;
 
 use crate::exit::{Exit, Result};
@@ -72,14 +72,29 @@ struct CollectionReport {
 struct IndexReport {
     name: String,
     entries: u64,
+    /// Those whose values are too long for an entry.
+    long_entries: u64,
     memory_bytes: u64,
 }
 
-impl From<IndexInfo> for IndexReport {
-    fn from(info: IndexInfo) -> Self {
+impl IndexReport {
+    fn of(collection: &Collection, info: &IndexInfo) -> holotype::Result<Self> {
         let name = info.definition.name().to_owned();
-        IndexReport { name, entries: info.entries, memory_bytes: info.memory_bytes }
+        let long_entries = long_entries(collection, &name)?;
+        Ok(IndexReport { name, entries: info.entries, long_entries, memory_bytes: info.memory_bytes })
     }
+}
+
+fn index_reports(collection: &Collection) -> holotype::Result<Vec<IndexReport>> {
+    collection.index_info()?.iter().map(|info| IndexReport::of(collection, info)).collect()
+}
+
+fn long_entries(collection: &Collection, index: &str) -> holotype::Result<u64> {
+    let mut count = 0;
+    for entry in collection.index(index).range(..)? {
+        count += u64::from(entry?.is_long());
+    }
+    Ok(count)
 }
 
 pub(crate) fn run(args: &StatsArgs) -> Result<Exit> {
@@ -97,8 +112,7 @@ fn gather(store: &Store) -> Result<StatsReport> {
         .map(|name| {
             let collection = store.db.collection(name.as_str());
             let documents = collection.len().map_err(|error| store.failure(&error))?;
-            let indexes = collection.index_info().map_err(|error| store.failure(&error))?;
-            let indexes = indexes.into_iter().map(IndexReport::from).collect();
+            let indexes = index_reports(&collection).map_err(|error| store.failure(&error))?;
             Ok(CollectionReport { name, documents, indexes })
         })
         .collect::<Result<Vec<_>>>()?;
@@ -145,9 +159,12 @@ fn text(stats: &StatsReport) -> String {
     );
     for collection in &stats.collections {
         write!(text, "\n  {:?}: {} documents", collection.name, collection.documents).expect(STRING);
-        for IndexReport { name, entries, memory_bytes } in &collection.indexes {
-            write!(text, "\n    index {name:?}: {entries} entries, {memory_bytes} bytes in memory")
-                .expect(STRING);
+        for IndexReport { name, entries, long_entries, memory_bytes } in &collection.indexes {
+            write!(text, "\n    index {name:?}: {entries} entries").expect(STRING);
+            if *long_entries > 0 {
+                write!(text, " ({long_entries} of them long)").expect(STRING);
+            }
+            write!(text, ", {memory_bytes} bytes in memory").expect(STRING);
         }
     }
     text

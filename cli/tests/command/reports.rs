@@ -47,6 +47,22 @@ fn the_statistics_count_what_is_there() {
 }
 
 #[test]
+fn the_statistics_count_the_entries_that_are_long() {
+    let long = "x".repeat(2_000);
+    let bench = Bench::with_notes(&format!("{{\"text\":\"{long}\"}}\n{{\"text\":\"short\"}}\n"));
+    bench.run_args(["index", "create", "s.holo", "notes", "by_text", "--on", "$.text"]).done();
+    let index = |stats: &Value| {
+        let index = &stats["collections"][0]["indexes"][0];
+        (index["entries"].clone(), index["long_entries"].clone())
+    };
+    assert_eq!(index(&json(&bench.run("stats s.holo --json").done())), (2.into(), 1.into()));
+    let text = bench.run("stats s.holo").done();
+    assert!(text.contains("\n    index \"by_text\": 2 entries (1 of them long), "), "{text}");
+    bench.run("delete s.holo notes 1").done();
+    assert_eq!(index(&json(&bench.run("stats s.holo --json").done())), (1.into(), 0.into()));
+}
+
+#[test]
 fn a_sound_store_is_found_to_be_sound() {
     let bench = Bench::with_notes("{\"n\":1}\n{\"n\":2}\n");
     let shallow = json(&bench.run("verify s.holo --json").done());

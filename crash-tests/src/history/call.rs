@@ -39,6 +39,10 @@ pub enum Op {
     MakeIndex,
     /// Ends it.
     DropIndex,
+    /// Makes the unique index of the numbers.
+    MakeUnique,
+    /// Ends it.
+    DropUnique,
     /// Reads all documents in the order of the index.
     ByNumber,
     /// Puts a document whether there was one or not.
@@ -118,6 +122,8 @@ pub enum Answer {
     Taken,
     /// Refused: there is no index.
     NoIndex,
+    /// Refused: two documents would have one number, where only one may.
+    Twice,
 }
 
 impl Op {
@@ -128,7 +134,7 @@ impl Op {
             Put(..) | PutMany(_) | Insert(_) | InsertWithKey(..) | Replace(..) | Delete(_) | Clear => true,
             Add(..) | AddToMany(..) | DeleteMany(_) => true,
             Transfer { .. } | Spend { .. } | Increment(_) | Take(_) | GoBack(..) => true,
-            MakeIndex | DropIndex => true,
+            MakeIndex | DropIndex | MakeUnique | DropUnique => true,
             ByNumber => false,
             Get(_) | Contains(_) | Scan | Flush | Snapshot | RollBack(_) | Cut | Reopen => false,
         }
@@ -168,6 +174,8 @@ impl fmt::Display for Call {
             Op::Scan => write!(f, "scan"),
             Op::MakeIndex => write!(f, "make the index"),
             Op::DropIndex => write!(f, "drop the index"),
+            Op::MakeUnique => write!(f, "make the unique index"),
+            Op::DropUnique => write!(f, "drop the unique index"),
             Op::ByNumber => write!(f, "scan by the index"),
             Op::Put(key, n) => write!(f, "put {} = {n}", show(key)),
             Op::PutMany(entries) | Op::RollBack(entries) => {
@@ -227,6 +235,7 @@ impl fmt::Display for Answer {
             Answer::Key(key) => f.write_str(&show(key)),
             Answer::Taken => f.write_str("refused: the key is taken"),
             Answer::NoIndex => f.write_str("refused: no such index"),
+            Answer::Twice => f.write_str("refused: a number twice"),
         }
     }
 }

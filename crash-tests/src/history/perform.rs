@@ -11,8 +11,9 @@ use super::yield_now;
 
 /// The one collection of a history.
 pub(super) const COLLECTION: &str = "documents";
-/// The one index.
+/// The index of the numbers, and the unique one.
 pub(super) const INDEX: &str = "numbers";
+const UNIQUE: &str = "unique";
 
 /// One thread's hands on the store.
 #[derive(Debug)]
@@ -38,7 +39,10 @@ impl<'a> Hands<'a> {
 
     /// Carries out a call. An error is anything that is no answer.
     pub(super) fn perform(&mut self, call: &Call) -> Result<Answer, String> {
-        self.try_perform(call).map_err(|error| format!("{call}: {error}"))
+        match self.try_perform(call) {
+            Err(Error::UniqueViolation { .. } | Error::UniqueViolations { .. }) => Ok(Answer::Twice),
+            answer => answer.map_err(|error| format!("{call}: {error}")),
+        }
     }
 
     fn try_perform(&mut self, call: &Call) -> holotype::Result<Answer> {
@@ -50,6 +54,11 @@ impl<'a> Hands<'a> {
             Op::Scan | Op::Cut | Op::Reopen => Answer::All(self.all(self.documents.scan(..)?)?),
             Op::MakeIndex => Answer::Was(documents.create_index(IndexDefinition::new(INDEX, ["$.n"])?)?),
             Op::DropIndex => Answer::Was(documents.drop_index(INDEX)?),
+            Op::MakeUnique => {
+                let unique = IndexDefinition::new(UNIQUE, ["$.n"])?.unique();
+                Answer::Was(documents.create_index(unique)?)
+            }
+            Op::DropUnique => Answer::Was(documents.drop_index(UNIQUE)?),
             Op::ByNumber => match self.documents.index(INDEX).range(..) {
                 Err(Error::UnknownIndex { .. }) => Answer::NoIndex,
                 scan => Answer::All(self.all(scan?.documents())?),

@@ -68,7 +68,7 @@ impl Plan {
             let call = Call { id, class: class(&mut rng), op: op(&mut rng, keys) };
             threads[rng.below(threads_count)].push(Step { yields, call });
         }
-        Plan {
+        let mut plan = Plan {
             seed,
             setup: *rng.pick(&[Setup::TINY, Setup::SMALL, Setup::SECTORS, Setup::SHORT_LIVES]),
             cache_bytes: *rng.pick(&[0, 1 << 20]),
@@ -76,6 +76,21 @@ impl Plan {
             initial,
             threads,
             end: *rng.pick(&[End::Close, End::Drop, End::Cut]),
+        };
+        if rng.one_in(3) {
+            plan.be_unique(&mut rng, calls as u32);
+        }
+        plan
+    }
+
+    /// No two documents have one number at first, and may have none while there is the unique index. `calls` were planned before.
+    fn be_unique(&mut self, rng: &mut Rng, calls: u32) {
+        self.initial.values_mut().zip(8..).for_each(|(doc, n)| doc.n = n);
+        for (id, op) in (calls + 1..).zip([Op::MakeUnique, Op::MakeUnique, Op::DropUnique]) {
+            let thread = rng.below(self.threads.len());
+            let place = rng.below(self.threads[thread].len() + 1);
+            let call = Call { id, class: class(rng), op };
+            self.threads[thread].insert(place, Step { yields: 0, call });
         }
     }
 }

@@ -69,7 +69,7 @@ impl Snapshots {
     }
 }
 
-/// What the index shows through a snapshot, in the order of keys; none where it has no index.
+/// The entries that a snapshot reads from the index, in key order. `None` if the index does not exist in the snapshot.
 fn by_index(hands: &mut Hands<'_>, view: &View) -> holotype::Result<Option<Vec<(Key, Doc)>>> {
     let mut found = match view.index(INDEX).range(..) {
         Err(Error::UnknownIndex { .. }) => return Ok(None),

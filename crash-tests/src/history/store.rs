@@ -1,6 +1,6 @@
 //! The sequential specification: a small map, and what a power cut may take from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use holotype::Durability;
 use holotype_model::Key;
@@ -17,6 +17,7 @@ pub struct Store {
     documents: Documents,
     largest_id: i64,
     has_index: bool,
+    is_unique: bool,
     /// The states that a power cut may still go back to, besides the present one; none where no power cut is to come, so that
     /// states that differ in nothing else are one.
     before: Option<Vec<Documents>>,
@@ -25,7 +26,13 @@ pub struct Store {
 impl Store {
     /// A store that holds `documents`, all of them durable.
     pub fn new(documents: Documents) -> Self {
-        let mut store = Store { documents: Documents::new(), largest_id: 0, has_index: false, before: None };
+        let mut store = Store {
+            documents: Documents::new(),
+            largest_id: 0,
+            has_index: false,
+            is_unique: false,
+            before: None,
+        };
         for (key, doc) in documents {
             store.put(&key, doc);
         }
@@ -52,6 +59,22 @@ impl Store {
         }
     }
 
+    /// One call of a transaction: whether it is not refused.
+    fn put_inside(&mut self, key: &Key, n: i64, by: u32) -> bool {
+        self.put(key, Doc { n, by });
+        !self.is_refused()
+    }
+
+    /// Whether two documents have one number where only one may (spec: I-3.1).
+    fn is_refused(&self) -> bool {
+        self.is_unique && self.has_twice()
+    }
+
+    fn has_twice(&self) -> bool {
+        let mut seen = BTreeSet::new();
+        !self.documents.values().all(|doc| seen.insert(doc.n))
+    }
+
     fn get(&self, key: &Key) -> Option<Doc> {
         self.documents.get(key).copied()
     }
@@ -62,11 +85,19 @@ impl Store {
 
     /// Carries out a call, and gives its right answer; of a power cut, one of them.
     pub fn carry_out(&mut self, call: &Call) -> Answer {
-        let (before, had_index) = (self.before.is_some().then(|| self.documents.clone()), self.has_index);
-        let answer = self.change(call);
+        let indexes = (self.has_index, self.is_unique);
+        let before = self.before.is_some().then(|| self.documents.clone());
+        let kept = self.is_unique.then(|| (self.documents.clone(), self.largest_id));
+        let mut answer = self.change(call);
+        if let Some((documents, largest_id)) = kept
+            && (answer == Answer::Twice || self.is_refused())
+        {
+            (self.documents, self.largest_id) = (documents, largest_id);
+            answer = Answer::Twice;
+        }
         let has_committed = self.documents.values().any(|doc| doc.by == call.id)
             || before.as_ref().is_some_and(|before| *before != self.documents)
-            || had_index != self.has_index;
+            || indexes != (self.has_index, self.is_unique);
         if let (Some(states), Some(before)) = (&mut self.before, before) {
             // spec. Everything in front of what is durable is so too.
             if call.op == Op::Flush || has_committed && call.class == Durability::Synced {
@@ -87,6 +118,9 @@ impl Store {
             Op::Flush => Answer::Done,
             Op::MakeIndex => Answer::Was(!std::mem::replace(&mut self.has_index, true)),
             Op::DropIndex => Answer::Was(std::mem::take(&mut self.has_index)),
+            Op::MakeUnique if !self.is_unique && self.has_twice() => Answer::Twice,
+            Op::MakeUnique => Answer::Was(!std::mem::replace(&mut self.is_unique, true)),
+            Op::DropUnique => Answer::Was(std::mem::take(&mut self.is_unique)),
             Op::ByNumber if !self.has_index => Answer::NoIndex,
             Op::ByNumber => {
                 let all = self.documents.iter().map(|(key, doc)| (key.clone(), *doc));
@@ -149,9 +183,10 @@ impl Store {
         match &call.op {
             Op::Transfer { from, to, amount } => {
                 let both = [self.get(from), self.get(to)];
-                if let Some([from_n, to_n]) = transferred(both, *amount) {
-                    self.put(from, Doc { n: from_n, by });
-                    self.put(to, Doc { n: to_n, by });
+                if let Some([from_n, to_n]) = transferred(both, *amount)
+                    && !(self.put_inside(from, from_n, by) && self.put_inside(to, to_n, by))
+                {
+                    return Answer::Twice;
                 }
                 Answer::FoundBoth(both)
             }
@@ -171,18 +206,23 @@ impl Store {
             }
             Op::Take(key) => Answer::Found(self.documents.remove(key)),
             Op::GoBack((key, n), others) => {
-                self.put(key, Doc { n: *n, by });
-                let mut inside = self.clone();
-                inside.put_all(others, by);
-                inside.all()
+                if !self.put_inside(key, *n, by) {
+                    return Answer::Twice;
+                }
+                self.inside(others, by)
             }
-            Op::RollBack(entries) => {
-                // What it sees of its own changes is in the answer; nothing of it is left behind.
-                let mut inside = self.clone();
-                inside.put_all(entries, by);
-                inside.all()
-            }
+            // What it sees of its own changes is in the answer; nothing of it is left behind.
+            Op::RollBack(entries) => self.inside(entries, by),
             other => unreachable!("{other:?} is no transaction"),
+        }
+    }
+
+    /// What a transaction that puts these sees before it takes them back.
+    fn inside(&self, entries: &[(Key, i64)], by: u32) -> Answer {
+        let mut inside = self.clone();
+        match entries.iter().all(|(key, n)| inside.put_inside(key, *n, by)) {
+            true => inside.all(),
+            false => Answer::Twice,
         }
     }
 }

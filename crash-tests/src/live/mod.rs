@@ -209,7 +209,7 @@ impl Live {
         }
     }
 
-    /// The call that a step comes to which is of the documents that are there; none where there are too few.
+    /// The call for a step that rearranges documents which exist. `None` if the collection has too few of them.
     fn rearranged(&mut self, step: &Step, collection: &str) -> Result<Option<Op>, Violation> {
         let (collection, durability) = (collection.to_owned(), Durability::Synced);
         let (range, reverse, limit) = (KeyRange::ALL, false, Some(2));

@@ -32,7 +32,7 @@ pub(super) const UPDATES: Shape = Shape {
     writes: 12_000,
     pace: 16,
     write: |store, rng, n, count| store.put(rng.below(count) as i64, n),
-    most: Bill([3607, 429, 643, 1877, 1576, 3159]),
+    most: Bill([3650, 429, 643, 1877, 1576, 3159]),
     moment: (30, 5),
     gives_back_seldom: true,
     file_max: None,
@@ -44,7 +44,7 @@ pub(super) const FEW: Shape = Shape {
         let among = if rng.one_in(10) { count } else { count / 10 };
         store.put(rng.below(among) as i64, n)
     },
-    most: Bill([3278, 423, 636, 1829, 1780, 3176]),
+    most: Bill([3330, 423, 636, 1829, 1780, 3176]),
     ..UPDATES
 };
 
@@ -54,7 +54,7 @@ pub(super) const QUEUE: Shape = Shape {
         store.put(count as i64 + n, n)?;
         store.delete(n)
     },
-    most: Bill([2809, 506, 761, 1834, 1676, 1208]),
+    most: Bill([2950, 506, 761, 1834, 1676, 1208]),
     ..UPDATES
 };
 
@@ -62,7 +62,7 @@ pub(super) const DELETED: Shape = Shape {
     writes: 3600,
     write: |store, _, n, _| store.delete(n * 10 / 9),
     // The deletes are short, and what they leave dead is long.
-    most: Bill([71131, 644, 978, 1908, 2383, 2391]),
+    most: Bill([75500, 644, 978, 1908, 2383, 2560]),
     pace: 2,
     gives_back_seldom: false,
     ..UPDATES
@@ -80,7 +80,7 @@ pub(super) const ADDED: Shape = Shape {
 pub(super) const SMALL: Shape = Shape {
     documents: 60,
     writes: 4000,
-    most: Bill([650, 337, 508, 11452, 6228, 4611]),
+    most: Bill([650, 350, 525, 11452, 6228, 4611]),
     moment: (30, 12),
     ..UPDATES
 };

@@ -1,5 +1,6 @@
 //! A walk over a key range, a page at a time, that can turn round.
 
+use std::borrow::Cow;
 use std::ops::Bound;
 
 use crate::document::KeyRef;
@@ -77,14 +78,14 @@ impl<E: Copy> Walk<E> {
     }
 
     /// Of `range`, the index had these entries in front. Returns the part that they cover; the rest is left for later.
-    pub(super) fn cover(&mut self, range: &KeyRange, found: &Entries) -> KeyRange {
+    pub(super) fn cover<'r>(&mut self, range: &'r KeyRange, found: &Entries) -> Cow<'r, KeyRange> {
         let Some(last) = found.last_key().filter(|_| found.len() == self.page_len) else {
-            return range.clone();
+            return Cow::Borrowed(range);
         };
         let last = last.to_key();
         self.page_len = (self.page_len * 2).min(PAGE_LEN_MAX);
         self.rest = Some(range.beyond(&last, self.reverse));
-        range.clone().up_to(last, self.reverse)
+        Cow::Owned(range.clone().up_to(last, self.reverse))
     }
 
     /// Goes on with these, which are in the order of the walk.

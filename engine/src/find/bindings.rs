@@ -1,22 +1,20 @@
 //! The values that a query was given for parameters.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::document::{Text, Value};
 use crate::error::{Error, Result};
 use crate::query::{Expression, Filter};
 
-/// Values, and which of them were used.
+/// Values by names, and whether each was used.
 #[derive(Debug)]
 pub(super) struct Bindings {
-    values: BTreeMap<Text, Value>,
-    unused: BTreeSet<Text>,
+    values: Vec<(Text, Value, bool)>,
 }
 
 impl Bindings {
     pub(super) fn new(values: BTreeMap<Text, Value>) -> Self {
-        let unused = values.keys().cloned().collect();
-        Bindings { values, unused }
+        Bindings { values: values.into_iter().map(|(name, value)| (name, value, false)).collect() }
     }
 
     //= spec/query.md#q-2-2-parameters
@@ -32,19 +30,17 @@ impl Bindings {
     }
 
     fn each(&mut self, mut bind: impl FnMut(&str, &Value) -> Result<bool>) -> Result<()> {
-        for (name, value) in &self.values {
-            if bind(name, value)? {
-                self.unused.remove(name);
-            }
+        for (name, value, is_used) in &mut self.values {
+            *is_used |= bind(name, value)?;
         }
         Ok(())
     }
 
     /// Refuses a value that nothing asked for: its name is misspelt.
     pub(super) fn finish(self) -> Result<()> {
-        match self.unused.first() {
+        match self.values.iter().find(|(_, _, is_used)| !is_used) {
             None => Ok(()),
-            Some(name) => Err(Error::Parameter { name: name.to_string(), what: "is not in the query" }),
+            Some((name, ..)) => Err(Error::Parameter { name: name.to_string(), what: "is not in the query" }),
         }
     }
 }

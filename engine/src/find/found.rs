@@ -28,7 +28,6 @@ pub struct Found<W: Walk> {
     question: Question,
     skip: u64,
     left: u64,
-    identity: u64,
     watch: Watch,
     /// The place of the last answer, or the one to go on from; empty at the beginning.
     place: Vec<u8>,
@@ -145,14 +144,15 @@ impl<W: Walk> Found<W> {
             }
             (Route::Keys, Way::Keys { .. }, KeysWanted::Range(_)) => Next::Walk,
         };
-        let Prepared { question, skip, limit, identity, watch, place, .. } = prepared;
-        Ok(Found { walk, next, question, skip, left: limit, identity, watch, place, cover, over: false })
+        let Prepared { question, skip, limit, watch, place, .. } = prepared;
+        Ok(Found { walk, next, question, skip, left: limit, watch, place, cover, over: false })
     }
 
     /// Where the query can be gone on from: after what was answered last. Before the first answer, that is the cursor that the query
     /// was given, if any.
     pub fn cursor(&self) -> Option<Cursor> {
-        (!self.place.is_empty()).then(|| Cursor { query: self.identity, place: self.place.clone() })
+        (!self.place.is_empty())
+            .then(|| Cursor { query: self.question.identity(), place: self.place.clone() })
     }
 
     /// How many documents were looked at so far, and how many of them the filter admitted.

@@ -42,15 +42,15 @@ impl GivenParts {
         bytes.clear();
         parts.clear();
         wheels.clear();
-        let mut seen = BTreeSet::new();
         for expression in by {
             let first = parts.len();
-            seen.clear();
+            // A single expression gives no place twice.
+            let mut seen = (!expression.is_single()).then(BTreeSet::new);
             expression.give(Some(key), document, &mut |value| {
                 let start = bytes.len();
                 value.encode_order_key(bytes);
                 let place = start..bytes.len();
-                let is_new = expression.is_single() || seen.insert(bytes[place.clone()].to_vec());
+                let is_new = seen.as_mut().is_none_or(|seen| seen.insert(bytes[place.clone()].to_vec()));
                 if is_new || seeded::is_on(Bug::GroupedOncePerItem) {
                     value.encode(bytes)?;
                     let value = place.end..bytes.len();

@@ -1,7 +1,7 @@
 //! Documents put into groups in a bounded memory. spec.
 //!
-//! Groups gather in a map. When they take more than the memory, all of them are written as a run, and the map is empty again. At
-//! the end the runs are merged, and what several of them hold of one group is put together. An entry of a run is
+//! Groups gather in a table. When they take more than the memory, all of them are written as a run, in the order of their places, and
+//! the table is empty again. At the end the runs are merged, and what several of them hold of one group is put together. An entry of a run is
 //!
 //! | bytes | of a group's part | of a place that `count_distinct` met |
 //! |---|---|---|
@@ -15,8 +15,9 @@
 
 #![expect(clippy::big_endian_bytes, reason = "big-endian bytes compare as the numbers do")]
 
-use std::collections::{BTreeMap, btree_map};
 use std::mem::size_of;
+
+use hashbrown::HashTable;
 
 use super::aggregate::{Aggregate, State};
 use super::given::GivenParts;
@@ -25,6 +26,7 @@ use super::runs::{Merge, Runs};
 use super::watch::Watch;
 use crate::document::{Document, KeyRef, RawDocument, Text, Value};
 use crate::error::{Error, Result};
+use crate::index::KeyHash;
 use crate::query::Expression;
 use crate::seeded::{self, Bug};
 use crate::storage::FailStop;
@@ -51,6 +53,8 @@ pub(super) struct Grouping<'s> {
     watch: Watch,
     gathered: Gathered,
     given: GivenParts,
+    /// The place of the combination at hand.
+    place: Vec<u8>,
     runs: Option<Runs>,
 }
 
@@ -58,8 +62,11 @@ pub(super) struct Grouping<'s> {
 struct Gathered {
     /// Bytes that the groups take, about.
     len: usize,
-    /// By the places of what they have in common.
-    groups: BTreeMap<Vec<u8>, Group>,
+    /// Each behind the place of what it has in common.
+    groups: Vec<(Vec<u8>, Group)>,
+    /// Where each of them stands, by the hash of its place.
+    table: HashTable<usize>,
+    hash: KeyHash,
 }
 
 #[derive(Debug)]
@@ -75,9 +82,10 @@ impl<'s> Grouping<'s> {
         let mut gathered = Gathered::default();
         if asked.by.is_empty() {
             // The one group is there without documents, too.
-            gathered.groups.insert(Vec::new(), Group::new(&asked, &[]));
+            gathered.push(&[], Group::new(&asked, &[]));
         }
-        Grouping { asked, memory, storage, watch, gathered, given: GivenParts::default(), runs: None }
+        let (given, place) = (GivenParts::default(), Vec::new());
+        Grouping { asked, memory, storage, watch, gathered, given, place, runs: None }
     }
 
     //= spec/query.md#q-9-3-groups
@@ -85,10 +93,10 @@ impl<'s> Grouping<'s> {
     //# each.
     pub(super) fn add(&mut self, key: KeyRef<'_>, document: RawDocument<'_>) -> Result<()> {
         self.given.read(&self.asked.by, key, document)?;
-        let (mut place, mut count) = (Vec::new(), 0_u64);
+        let mut count = 0_u64;
         loop {
-            self.given.place(&mut place);
-            self.add_to(&place, key, document)?;
+            self.given.place(&mut self.place);
+            self.add_to_group(key, document)?;
             if !self.given.turn() {
                 return Ok(());
             }
@@ -99,17 +107,13 @@ impl<'s> Grouping<'s> {
         }
     }
 
-    fn add_to(&mut self, place: &[u8], key: KeyRef<'_>, document: RawDocument<'_>) -> Result<()> {
-        if !self.gathered.groups.contains_key(place) {
-            let group = Group::new(&self.asked, self.given.shown());
-            let len = group.len(place);
-            if self.gathered.len + len > self.memory && !self.gathered.groups.is_empty() {
-                self.write_run()?;
-            }
-            self.gathered.len += len;
-            self.gathered.groups.insert(place.to_vec(), group);
-        }
-        let group = self.gathered.groups.get_mut(place).expect("it is there, or was put there");
+    /// Adds the document to the group at `place`.
+    fn add_to_group(&mut self, key: KeyRef<'_>, document: RawDocument<'_>) -> Result<()> {
+        let at = match self.gathered.find(&self.place) {
+            Some(at) => at,
+            None => self.begin_group()?,
+        };
+        let (_, group) = &mut self.gathered.groups[at];
         if seeded::is_on(Bug::LastValueShown) {
             group.shown = self.given.shown().into();
         }
@@ -123,6 +127,17 @@ impl<'s> Grouping<'s> {
         if self.gathered.len > self.memory { self.write_run() } else { Ok(()) }
     }
 
+    /// Where the new group at `place` stands.
+    fn begin_group(&mut self) -> Result<usize> {
+        let group = Group::new(&self.asked, self.given.shown());
+        let len = group.len(&self.place);
+        if self.gathered.len + len > self.memory && !self.gathered.groups.is_empty() {
+            self.write_run()?;
+        }
+        self.gathered.len += len;
+        Ok(self.gathered.push(&self.place, group))
+    }
+
     //= spec/query.md#q-7-5-bounds
     //# A query beyond a bound MUST end with an error. It MUST NOT answer a part as if it were all.
     fn write_run(&mut self) -> Result<()> {
@@ -132,7 +147,7 @@ impl<'s> Grouping<'s> {
         }
         let runs = self.runs.as_mut().expect("it was just made");
         let number = runs.count();
-        let groups = std::mem::take(&mut self.gathered).groups;
+        let groups = self.gathered.take_in_order();
         runs.write(groups.into_iter().flat_map(|(place, group)| group.entries(place, number)))
     }
 
@@ -146,9 +161,37 @@ impl<'s> Grouping<'s> {
             let more = merge.next(&mut entry)?;
             Source::Merged { merge, entry: more.then_some(entry) }
         } else {
-            Source::Memory(self.gathered.groups.into_iter())
+            Source::Memory(self.gathered.take_in_order().into_iter())
         };
         Ok(Grouped { asked: self.asked, source })
+    }
+}
+
+impl Gathered {
+    fn hash_of(&self, place: &[u8]) -> u64 {
+        self.hash.of(0, KeyRef::Bytes(place))
+    }
+
+    /// Where the group at a place stands.
+    #[inline]
+    fn find(&self, place: &[u8]) -> Option<usize> {
+        self.table.find(self.hash_of(place), |&at| self.groups[at].0 == place).copied()
+    }
+
+    /// Takes up a group at a place where none is. Where it stands.
+    fn push(&mut self, place: &[u8], group: Group) -> usize {
+        let (at, hash) = (self.groups.len(), self.hash_of(place));
+        self.groups.push((place.to_vec(), group));
+        let (groups, hashes) = (&self.groups, self.hash);
+        self.table.insert_unique(hash, at, |&at| hashes.of(0, KeyRef::Bytes(&groups[at].0)));
+        at
+    }
+
+    /// All groups, in the order of their places. None is left.
+    fn take_in_order(&mut self) -> Vec<(Vec<u8>, Group)> {
+        let mut groups = std::mem::take(self).groups;
+        groups.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        groups
     }
 }
 
@@ -245,7 +288,7 @@ pub(super) struct Grouped {
 
 #[derive(Debug)]
 enum Source {
-    Memory(btree_map::IntoIter<Vec<u8>, Group>),
+    Memory(std::vec::IntoIter<(Vec<u8>, Group)>),
     /// The next entry; `None` at the end.
     Merged {
         merge: Merge,

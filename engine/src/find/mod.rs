@@ -300,7 +300,7 @@ impl<'c, V: ReadView> Query<'c, V> {
         let mut place = Vec::new();
         key.as_key().check_len()?;
         prepared.question.order.place(key.as_key(), RawDocument::from_verified(&encoded), &mut place)?;
-        Ok(Cursor { query: prepared.identity, place })
+        Ok(Cursor { query: prepared.question.identity(), place })
     }
 
     /// The values that an expression gives of the documents, each once, in the order of values.

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::asked::Asked;
 use super::bindings::Bindings;
-use super::cursor::identity;
+use super::cursor;
 use super::keys::KeysWanted;
 use super::plan::{
     Asks, AsksGroups, Chosen, ChosenGroups, Gathered, Hint, Part, PlanOrder, Route, choose, choose_groups,
@@ -13,7 +13,7 @@ use super::plan::{
 use super::sort::{CheckedSort, Order, Sort, key_of};
 use super::view::{ReadView, Walk};
 use super::watch::Watch;
-use crate::document::{KeyRef, RawDocument};
+use crate::document::{KeyRef, RawDocument, Text};
 use crate::error::{Error, Result};
 use crate::index::KeyRange;
 use crate::query::{Filter, JsonPath};
@@ -30,7 +30,6 @@ pub(super) struct Prepared<'c, V> {
     pub(super) parts: Option<Vec<JsonPath>>,
     pub(super) skip: u64,
     pub(super) limit: u64,
-    pub(super) identity: u64,
     /// The place to go on from; empty at the beginning.
     pub(super) place: Vec<u8>,
     pub(super) sort_memory: usize,
@@ -40,6 +39,8 @@ pub(super) struct Prepared<'c, V> {
 /// What is asked of one document.
 #[derive(Debug)]
 pub(super) struct Question {
+    /// The name of the collection.
+    pub(super) collection: Text,
     pub(super) filter: Option<Filter>,
     pub(super) order: Order,
     /// Documents whose place is not greater are not wanted.
@@ -73,6 +74,14 @@ impl Question {
         self.order.place(key, document, place)?;
         Ok(*place > *after || seeded::is_on(Bug::CursorIncludesItself) && *place == *after)
     }
+
+    /// What tells a cursor of this query from those of others.
+    pub(super) fn identity(&self) -> u64 {
+        let filter = self.filter.as_ref().map_or_else(String::new, Filter::identity);
+        let sorts: Vec<String> = self.order.sorts.iter().map(CheckedSort::identity).collect();
+        let parts = [self.collection.as_str(), &filter].into_iter();
+        cursor::identity(parts.chain(sorts.iter().map(String::as_str)))
+    }
 }
 
 impl<'c, V: ReadView> Prepared<'c, V> {
@@ -94,7 +103,6 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         if asked.unordered && !(order.sorts.is_empty() && asked.after.is_none()) {
             return Err(Error::InvalidQuery { what: "one that is unordered has neither sorts nor a cursor" });
         }
-        let identity = identity_of(view.name(), filter.as_ref(), &order);
         let wanted = filter.as_ref().map_or_else(KeysWanted::all, |filter| KeysWanted::of(filter.expr()));
         if seeded::is_on(Bug::KeyRangeAnswersAll)
             && !matches!(&wanted, KeysWanted::Range(range) if range.is_all())
@@ -108,7 +116,7 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         };
         let mut prepared = Prepared {
             view,
-            question: Question { filter, order, after: None },
+            question: Question { collection: view.name().into(), filter, order, after: None },
             wanted,
             way,
             unordered: asked.unordered,
@@ -116,7 +124,6 @@ impl<'c, V: ReadView> Prepared<'c, V> {
             parts: None,
             skip: asked.skip,
             limit: asked.limit.unwrap_or(u64::MAX),
-            identity,
             place: Vec::new(),
             sort_memory: asked.sort_memory,
             watch: asked.watch,
@@ -134,7 +141,7 @@ impl<'c, V: ReadView> Prepared<'c, V> {
     //= spec/query.md#q-7-4-cursors
     //# The documents before a cursor and those after it MUST be all documents of the query, each once.
     fn go_on_from(&mut self, query: u64, place: Vec<u8>) -> Result<()> {
-        if query != self.identity && !seeded::is_on(Bug::CursorOfAnyQuery) {
+        if query != self.question.identity() && !seeded::is_on(Bug::CursorOfAnyQuery) {
             return Err(Error::InvalidCursor { what: "it is of another query" });
         }
         let key = key_of(&place).expect("it was decoded when the cursor was made");
@@ -264,9 +271,3 @@ impl<'c, V: ReadView> Prepared<'c, V> {
 
 /// An index in the state of a walk.
 pub(super) type IndexOf<V> = <<V as ReadView>::Walk as Walk>::Index;
-
-fn identity_of(name: &str, filter: Option<&Filter>, order: &Order) -> u64 {
-    let filter = filter.map_or_else(String::new, Filter::identity);
-    let sorts: Vec<String> = order.sorts.iter().map(CheckedSort::identity).collect();
-    identity([name, &filter].into_iter().chain(sorts.iter().map(String::as_str)))
-}

@@ -54,15 +54,19 @@ impl KeyRange {
     //# begins with that of the prefix.
     /// The byte-string keys that begin with `prefix`.
     pub(crate) fn bytes_prefix(prefix: &[u8]) -> Self {
-        let from = Bound::Included(Key::Bytes(prefix.into()));
+        KeyRange { from: Bound::Included(Key::Bytes(prefix.into())), to: Self::behind_bytes(prefix) }
+    }
+
+    /// The end of a range that has all byte-string keys that begin with `prefix`, and none behind them.
+    pub(crate) fn behind_bytes(prefix: &[u8]) -> Bound<Key> {
         let kept = prefix.iter().rposition(|byte| *byte != 0xFF).map_or(0, |last| last + 1);
         let mut above = prefix[..kept].to_vec();
         match above.last_mut() {
             Some(last) => {
                 *last += 1;
-                KeyRange { from, to: Bound::Excluded(Key::Bytes(above.into())) }
+                Bound::Excluded(Key::Bytes(above.into()))
             }
-            None => KeyRange { from, to: Bound::Unbounded },
+            None => Bound::Unbounded,
         }
     }
 

@@ -120,9 +120,8 @@ impl<T: TupleLike> TupleBounds for RangeToInclusive<T> {
 
 /// What a read asks for.
 #[derive(Debug, Clone)]
-pub(super) struct Range {
-    pub(super) from: Bound<Tuple>,
-    pub(super) to: Bound<Tuple>,
-    /// The text that the component behind both ends begins with.
-    pub(super) prefix: Option<String>,
+pub(super) enum Range {
+    /// Tuples that begin with these values, and go on with a text that begins so where one is given.
+    Like(Tuple, Option<String>),
+    Between(Bound<Tuple>, Bound<Tuple>),
 }

@@ -13,8 +13,6 @@ mod manage;
 mod scan;
 mod view;
 
-use std::ops::Bound;
-
 use crate::error::{Corruption, Result};
 use crate::handle::{Handle, Reads};
 use crate::secondary::IndexDefinition;
@@ -22,8 +20,8 @@ use crate::secondary::IndexDefinition;
 pub use bounds::{TupleBound, TupleBounds, TupleLike};
 pub use info::IndexInfo;
 pub use manage::IndexProgress;
-pub use scan::{IndexDocuments, IndexEntry, IndexScan};
-pub(crate) use scan::{between, broken};
+pub use scan::{IndexDocuments, IndexEntry, IndexKeys, IndexScan};
+pub(crate) use scan::{between, bound, broken};
 pub(crate) use view::{EntryWalk, IndexStats, IndexView, Indexed, TxIndexed, count_up_to};
 
 use bounds::Range;
@@ -38,6 +36,7 @@ use bounds::Range;
 /// birds.create_index(IndexDefinition::new("by_year", ["$.year"])?)?;
 /// let found = birds.index("by_year").get(1859)?.documents().next().expect("there is one")?;
 /// assert_eq!(found.get("name").and_then(|name| name.as_str()), Some("Wren"));
+/// assert_eq!(birds.index("by_year").range(..1850)?.keys().next().transpose()?, Some(2.into()));
 /// assert_eq!(birds.index("by_year").count(..1850)?, 1);
 /// # Ok::<(), holotype::Error>(())
 /// ```
@@ -77,8 +76,7 @@ impl<S: Reads> Index<'_, S> {
     /// `UnknownIndex`; `InvalidIndex` for more values than the index has paths; `Corrupt` where a document that the index was to be built
     /// from is damaged; and as every read.
     pub fn get(&self, values: impl TupleLike) -> Result<IndexScan<S::Index>> {
-        let values = values.into_tuple();
-        self.scan(Range { from: Bound::Included(values.clone()), to: Bound::Included(values), prefix: None })
+        self.scan(Range::Like(values.into_tuple(), None))
     }
 
     /// The entries in a range of tuples, in order. An end stands for all tuples that begin with it.
@@ -87,7 +85,7 @@ impl<S: Reads> Index<'_, S> {
     /// As [`get`](Self::get).
     pub fn range(&self, range: impl TupleBounds) -> Result<IndexScan<S::Index>> {
         let (from, to) = range.into_bounds();
-        self.scan(Range { from, to, prefix: None })
+        self.scan(Range::Between(from, to))
     }
 
     /// The entries whose tuples begin with `values` and go on with a text that begins with `prefix`. For an index of one path: `((), "Wr")`.
@@ -95,9 +93,7 @@ impl<S: Reads> Index<'_, S> {
     /// # Errors
     /// As [`get`](Self::get).
     pub fn prefix(&self, values: impl TupleLike, prefix: &str) -> Result<IndexScan<S::Index>> {
-        let values = values.into_tuple();
-        let (from, to) = (Bound::Included(values.clone()), Bound::Included(values));
-        self.scan(Range { from, to, prefix: Some(prefix.to_owned()) })
+        self.scan(Range::Like(values.into_tuple(), Some(prefix.to_owned())))
     }
 
     //= spec/index.md#i-6-4-count
@@ -128,7 +124,7 @@ impl<S: Reads> Index<'_, S> {
     pub fn after(&self, range: impl TupleBounds, place: &[u8], reverse: bool) -> Result<IndexScan<S::Index>> {
         let (from, to) = range.into_bounds();
         let index = self.source.open_index(&self.name)?;
-        IndexScan::begin(index, Range { from, to, prefix: None }, Some((place, reverse)))
+        IndexScan::begin(index, Range::Between(from, to), Some((place, reverse)))
     }
 
     fn scan(&self, range: Range) -> Result<IndexScan<S::Index>> {

@@ -71,6 +71,12 @@ impl<I: IndexView> fmt::Debug for IndexScan<I> {
     }
 }
 
+impl<I: IndexView> fmt::Debug for IndexKeys<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.scan.fmt(f)
+    }
+}
+
 impl<I: IndexView> fmt::Debug for IndexDocuments<I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.scan.fmt(f)
@@ -82,18 +88,24 @@ impl<I: IndexView> IndexScan<I> {
     pub(super) fn begin(index: I, asked: Range, after: Option<(&[u8], bool)>) -> Result<Self> {
         let definition = index.definition().clone();
         let limits = index.limits();
-        let beginning = |values: &Tuple| match &asked.prefix {
-            Some(text) => definition.beginning_of_text(values, text, limits),
-            None => definition.beginning(values, limits),
+        let mut cuts = Vec::new();
+        let mut beginning = |values: &Tuple, text: Option<&str>| {
+            let beginning = match text {
+                Some(text) => definition.beginning_of_text(values, text, limits)?,
+                None => definition.beginning(values, limits)?,
+            };
+            if beginning.cut {
+                cuts.push(beginning.bytes.clone());
+            }
+            Ok(beginning)
         };
-        let from = bound(&asked.from, beginning)?;
-        let to = bound(&asked.to, beginning)?;
-        let cuts = [&from, &to].into_iter().filter_map(|end| match end {
-            Bound::Included(end) | Bound::Excluded(end) if end.cut => Some(end.bytes.clone()),
-            _ => None,
-        });
-        let cuts = cuts.collect();
-        let range = between(from, to);
+        let range = match &asked {
+            Range::Like(values, text) => KeyRange::bytes_prefix(&beginning(values, text.as_deref())?.bytes),
+            Range::Between(from, to) => {
+                let from = bound(from, |values| beginning(values, None))?;
+                between(from, bound(to, |values| beginning(values, None))?)
+            }
+        };
         let range = match after {
             Some((place, reverse)) => {
                 definition.parse(place, limits).map_err(|what| Error::InvalidIndex {
@@ -122,6 +134,11 @@ impl<I: IndexView> IndexScan<I> {
         IndexDocuments { scan: self }
     }
 
+    /// The keys of the entries' documents, once for each entry. What else an entry says is not looked at.
+    pub fn keys(self) -> IndexKeys<I> {
+        IndexKeys { scan: self }
+    }
+
     pub(super) fn count_rest(mut self) -> Result<u64> {
         let mut count = 0;
         while self.next_bytes()? {
@@ -148,12 +165,16 @@ impl<I: IndexView> IndexScan<I> {
         Ok(Some(IndexEntry { values: parsed.tuple, key: parsed.key, bytes: self.bytes.clone() }))
     }
 
-    fn next_document(&mut self) -> Result<Option<DocRef>> {
+    fn next_key(&mut self) -> Result<Option<Key>> {
         if !self.next_bytes()? {
             return Ok(None);
         }
-        let parsed = self.admits.definition.parse(&self.bytes, self.admits.limits).map_err(broken)?;
-        let found = self.walk.document(parsed.key.as_ref())?;
+        self.admits.definition.key_of(&self.bytes, self.admits.limits).map(Some).map_err(broken)
+    }
+
+    fn next_document(&mut self) -> Result<Option<DocRef>> {
+        let Some(key) = self.next_key()? else { return Ok(None) };
+        let found = self.walk.document(key.as_ref())?;
         found.map(Some).ok_or_else(|| broken("an entry of a document that is not there"))
     }
 
@@ -176,6 +197,21 @@ impl<I: IndexView> Iterator for IndexScan<I> {
 }
 
 impl<I: IndexView> std::iter::FusedIterator for IndexScan<I> {}
+
+/// The keys of the entries of a range of an index, in the order of entries.
+pub struct IndexKeys<I: IndexView> {
+    scan: IndexScan<I>,
+}
+
+impl<I: IndexView> Iterator for IndexKeys<I> {
+    type Item = Result<Key>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.scan.step(IndexScan::next_key)
+    }
+}
+
+impl<I: IndexView> std::iter::FusedIterator for IndexKeys<I> {}
 
 /// The documents of the entries of a range of an index, in the order of entries.
 pub struct IndexDocuments<I: IndexView> {
@@ -224,16 +260,20 @@ impl Admits {
 
     fn has(&self, tuple: &Tuple) -> bool {
         let cmp = |end: &Tuple| self.definition.cmp_tuples(&tuple[..end.len().min(tuple.len())], end);
-        if let (Some(text), Bound::Included(values)) = (&self.asked.prefix, &self.asked.from) {
-            let begins = |value: &Value| value.as_str().is_some_and(|value| value.starts_with(&**text));
-            return cmp(values).is_eq() && tuple[values.len()].as_ref().is_some_and(begins);
-        }
-        let is_behind = match &self.asked.from {
+        let (from, to) = match &self.asked {
+            Range::Between(from, to) => (from, to),
+            Range::Like(values, None) => return cmp(values).is_eq(),
+            Range::Like(values, Some(text)) => {
+                let begins = |value: &Value| value.as_str().is_some_and(|value| value.starts_with(&**text));
+                return cmp(values).is_eq() && tuple[values.len()].as_ref().is_some_and(begins);
+            }
+        };
+        let is_behind = match from {
             Bound::Unbounded => true,
             Bound::Included(end) => cmp(end) != Ordering::Less,
             Bound::Excluded(end) => cmp(end) == Ordering::Greater,
         };
-        let is_before = match &self.asked.to {
+        let is_before = match to {
             Bound::Unbounded => true,
             Bound::Included(end) => cmp(end) != Ordering::Greater,
             Bound::Excluded(end) => cmp(end) == Ordering::Less,
@@ -242,7 +282,11 @@ impl Admits {
     }
 }
 
-fn bound(end: &Bound<Tuple>, beginning: impl Fn(&Tuple) -> Result<Beginning>) -> Result<Bound<Beginning>> {
+/// An end of a range as what entries begin with there.
+pub(crate) fn bound(
+    end: &Bound<Tuple>,
+    mut beginning: impl FnMut(&Tuple) -> Result<Beginning>,
+) -> Result<Bound<Beginning>> {
     Ok(match end {
         Bound::Unbounded => Bound::Unbounded,
         Bound::Included(values) => Bound::Included(beginning(values)?),
@@ -254,7 +298,7 @@ fn bound(end: &Bound<Tuple>, beginning: impl Fn(&Tuple) -> Result<Beginning>) ->
 //# An end of a range is a list of values, no more than the index has paths, and is inclusive or exclusive.
 /// The keys between two ends: each stands for all entries that begin so. An end that is cut is taken in, and its entries are looked at.
 pub(crate) fn between(from: Bound<Beginning>, to: Bound<Beginning>) -> KeyRange {
-    let behind = |beginning: &[u8]| KeyRange::bytes_prefix(beginning).to;
+    let behind = KeyRange::behind_bytes;
     let from = match from {
         Bound::Unbounded => Bound::Unbounded,
         Bound::Excluded(end) if !end.cut => match behind(&end.bytes) {

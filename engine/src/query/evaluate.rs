@@ -164,13 +164,15 @@ pub(super) fn compare<'i, 'v: 'i, N: Node<'v>>(
     left: &Item<'i, N>,
     right: &Item<'i, N>,
 ) -> bool {
+    let order = || order(left, right);
+    let equal = || equal(left, right);
     match comparison {
-        Comparison::Equal => equal(left, right),
-        Comparison::NotEqual => !equal(left, right),
-        Comparison::Less => less(left, right),
-        Comparison::LessOrEqual => less(left, right) || equal(left, right),
-        Comparison::Greater => less(right, left),
-        Comparison::GreaterOrEqual => less(right, left) || equal(left, right),
+        Comparison::Equal => equal(),
+        Comparison::NotEqual => !equal(),
+        Comparison::Less => order().is_some_and(Ordering::is_lt),
+        Comparison::LessOrEqual => order().map_or_else(equal, Ordering::is_le),
+        Comparison::Greater => order().is_some_and(Ordering::is_gt),
+        Comparison::GreaterOrEqual => order().map_or_else(equal, Ordering::is_ge),
     }
 }
 
@@ -194,15 +196,15 @@ fn equal<'i, 'v: 'i, N: Node<'v>>(left: &Item<'i, N>, right: &Item<'i, N>) -> bo
 //# Values of other types, or of two types, MUST NOT be less than one another; nor is nothing less than a
 //# value, or a value than nothing.
 /// Only numbers, texts and byte strings have an order, each kind its own.
-fn less<'i, 'v: 'i, N: Node<'v>>(left: &Item<'i, N>, right: &Item<'i, N>) -> bool {
+fn order<'i, 'v: 'i, N: Node<'v>>(left: &Item<'i, N>, right: &Item<'i, N>) -> Option<Ordering> {
     match (left, right) {
         (Item::Scalar(a), Item::Scalar(b)) => match (a, b) {
             (Scalar::Int(_) | Scalar::Float(_), Scalar::Int(_) | Scalar::Float(_))
             | (Scalar::Text(_), Scalar::Text(_))
-            | (Scalar::Bytes(_), Scalar::Bytes(_)) => scalar_cmp(*a, *b).is_lt(),
-            _ => false,
+            | (Scalar::Bytes(_), Scalar::Bytes(_)) => Some(scalar_cmp(*a, *b)),
+            _ => None,
         },
-        _ => text_cmp(left, right).is_some_and(Ordering::is_lt),
+        _ => text_cmp(left, right),
     }
 }
 

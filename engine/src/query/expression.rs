@@ -181,10 +181,8 @@ impl GivenValue<'_, '_> {
             Item::Scalar(Scalar::Int(value)) => encode::int(out, *value),
             Item::Scalar(Scalar::Float(value)) => encode::float(out, *value),
             Item::Scalar(Scalar::Bytes(value)) => encode::bytes(out, value),
-            Item::Scalar(Scalar::Text(_)) | Item::Mapped(..) => match self.0.as_text() {
-                Some((text, mapping)) => mapping.read(text, |text| encode::text(out, text)),
-                None => return Err(Error::Decode { at: 0, what: "text that is not UTF-8" }),
-            },
+            Item::Scalar(Scalar::Text(value)) => encode::text_bytes(out, value),
+            Item::Mapped(text, mapping) => mapping.read(text, |text| encode::text(out, text)),
             Item::Node(node) => out.extend_from_slice(node.encoded()?),
             Item::Value(value) => encode::value(out, value, DEPTH_MAX)?,
         }

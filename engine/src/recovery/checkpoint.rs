@@ -70,6 +70,12 @@ impl NamedCheckpoints {
         self.named.iter().flatten().flat_map(|held| held.segments.iter().copied()).collect()
     }
 
+    /// How many of them both hold.
+    pub(crate) fn shared_segments(&self) -> u32 {
+        let [Some(newest), Some(before)] = &self.named else { return 0 };
+        before.segments.iter().filter(|physical| newest.segments.contains(physical)).count() as u32
+    }
+
     /// The newest at 0, the one before at 1.
     #[cfg(feature = "testing")]
     pub(crate) fn at(&self, position: usize) -> Option<&HeldCheckpoint> {
@@ -97,6 +103,15 @@ impl NamedCheckpoints {
 
     pub(crate) fn newest_bytes(&self) -> u64 {
         self.named[0].as_ref().map_or(0, |held| held.bytes)
+    }
+
+    /// How many bytes the newest has at most, also where it shares a segment: its root is what it ends with.
+    pub(crate) fn newest_bytes_max(&self, segment_bytes: u32) -> u64 {
+        self.named[0].as_ref().map_or(0, |held| {
+            let root = held.reference.root;
+            let before = held.segments.len().saturating_sub(1) as u64 * u64::from(segment_bytes);
+            held.bytes.min(before + u64::from(root.offset + root.len))
+        })
     }
 
     /// How many segments the newest takes.

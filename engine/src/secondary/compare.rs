@@ -13,7 +13,7 @@ pub(crate) const INDEXES_MAX: usize = 64;
 impl IndexDefinition {
     /// Where a tuple stands to another, or their beginnings to each other.
     pub(crate) fn cmp_tuples(&self, one: &[Option<Value>], other: &[Option<Value>]) -> Ordering {
-        let components = one.iter().zip(other).zip(&self.paths);
+        let components = one.iter().zip(other).zip(&*self.paths);
         let mut orders = components.map(|((one, other), path)| {
             let order = match (one, other) {
                 (Some(one), Some(other)) => one.order_cmp(other),

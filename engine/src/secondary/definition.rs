@@ -1,9 +1,11 @@
 //! `IndexDefinition`: what an index holds of a document. spec: I-1.
 
 use super::plan::{PATHS_MAX, Plan, fan_out};
+use crate::document::Text;
 use crate::document::limits::name_fault;
 use crate::error::{Error, Result};
 use crate::query::{JsonPath, Segment, Selector};
+use crate::sync::Arc;
 
 /// The name of an index, its paths, and whether it is unique or sparse.
 ///
@@ -19,11 +21,12 @@ use crate::query::{JsonPath, Segment, Selector};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexDefinition {
-    pub(super) name: String,
-    pub(super) paths: Vec<IndexPath>,
+    pub(super) name: Text,
+    // Shared, since each read has a copy of the definition.
+    pub(super) paths: Arc<[IndexPath]>,
     pub(super) unique: bool,
     pub(super) sparse: bool,
-    pub(super) plan: Plan,
+    pub(super) plan: Arc<Plan>,
 }
 
 /// A path with its direction.
@@ -64,8 +67,8 @@ impl IndexDefinition {
     /// The definition over paths, which are checked; the name is not.
     pub(super) fn of_paths(name: &str, paths: Vec<IndexPath>) -> Result<Self, PathFault> {
         check_paths(&paths)?;
-        let plan = Plan::new(paths.iter().map(|path| &path.path));
-        Ok(IndexDefinition { name: name.to_owned(), paths, unique: false, sparse: false, plan })
+        let plan = Arc::new(Plan::new(paths.iter().map(|path| &path.path)));
+        Ok(IndexDefinition { name: name.into(), paths: paths.into(), unique: false, sparse: false, plan })
     }
 
     /// The same for an index that has no two documents with one tuple of values.
@@ -92,12 +95,12 @@ impl IndexDefinition {
     pub fn with_name(self, name: impl Into<String>) -> Result<Self> {
         let name = name.into();
         check_name(&name)?;
-        Ok(IndexDefinition { name, ..self })
+        Ok(IndexDefinition { name: name.into(), ..self })
     }
 
     /// The same under a name that is not checked.
     pub(crate) fn renamed(self, name: &str) -> Self {
-        IndexDefinition { name: name.to_owned(), ..self }
+        IndexDefinition { name: name.into(), ..self }
     }
 
     /// The paths, each with whether it is descending.

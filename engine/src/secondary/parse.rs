@@ -131,7 +131,7 @@ impl IndexDefinition {
         let mut cursor = Cursor::new(bytes);
         let mut marks = Marks::new(marks);
         let mut tuple = Vec::with_capacity(self.paths.len());
-        for path in &self.paths {
+        for path in &*self.paths {
             cursor.invert(path.descending);
             tuple.push(if cursor.peek()? == NOTHING {
                 cursor.byte()?;

@@ -7,6 +7,9 @@ use crate::document::{Value, order_key};
 use crate::error::Result;
 use crate::seeded::{self, Bug};
 
+/// Most beginnings have no more bytes.
+const LIKELY_LEN: usize = 32;
+
 /// The bytes with which entries begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Beginning {
@@ -50,7 +53,7 @@ impl IndexDefinition {
             let what = format!("an end of a range has {given} values, and the index has {paths} paths");
             return Err(invalid(&self.name, what));
         }
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(LIKELY_LEN);
         let null = seeded::is_on(Bug::EndOfNothingIsNull).then_some(&Value::Null);
         for (path, value) in self.paths.iter().zip(values) {
             put_component(

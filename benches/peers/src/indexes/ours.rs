@@ -53,9 +53,9 @@ impl Holotype {
                 }
                 continue;
             }
-            for entry in found {
-                if let Key::Int(id) = entry?.key() {
-                    came.add(*id);
+            for key in found.keys() {
+                if let Key::Int(id) = key? {
+                    came.add(id);
                 }
             }
         }

@@ -9,6 +9,7 @@
 //! counted PATH         # runs one; says how many calls were measured
 //! ```
 
+mod indexes;
 mod queries;
 mod updates;
 
@@ -79,24 +80,22 @@ const SLOWED_PATH: Path = ("get_field_slowed", get_field_slowed);
 fn main() -> ExitCode {
     let wanted = std::env::args().nth(1).unwrap_or_default();
     if wanted == "paths" {
-        for (name, _) in PATHS.into_iter().chain(updates::PATHS).chain(queries::PATHS) {
+        for (name, _) in all_paths() {
             println!("{name}");
         }
         return ExitCode::SUCCESS;
     }
-    let path = PATHS
-        .into_iter()
-        .chain(updates::PATHS)
-        .chain(queries::PATHS)
-        .chain(ONE_CALL)
-        .chain([SLOWED_PATH])
-        .find(|(name, _)| *name == wanted);
+    let path = all_paths().chain(ONE_CALL).chain([SLOWED_PATH]).find(|(name, _)| *name == wanted);
     let Some((_, run)) = path else {
         eprintln!("usage: counted paths|PATH");
         return ExitCode::from(2);
     };
     println!("{}", run());
     ExitCode::SUCCESS
+}
+
+fn all_paths() -> impl Iterator<Item = Path> {
+    PATHS.into_iter().chain(updates::PATHS).chain(queries::PATHS).chain(indexes::PATHS)
 }
 
 /// What callgrind counts. It has one name, however many paths there are, and is never a part of another function.

@@ -1,12 +1,19 @@
 //! Queries that look at each document: what they add to the look.
 
+use std::ops::ControlFlow;
+
 use holotype::doc;
 
 use super::{LOADED, settled, sum_measured};
 
 /// The paths of queries. A call is one document that was looked at.
-pub(super) const PATHS: [super::Path; 4] =
-    [("query_found", found), ("query_count", count), ("query_sum", sum), ("query_groups", groups)];
+pub(super) const PATHS: [super::Path; 5] = [
+    ("query_found", found),
+    ("query_count", count),
+    ("query_count_by_loop", count_by_loop),
+    ("query_sum", sum),
+    ("query_groups", groups),
+];
 
 /// The documents that a filter admits, which is every second.
 fn found() -> u64 {
@@ -22,6 +29,22 @@ fn count() -> u64 {
     let (_db, documents) = settled();
     let query = documents.find("@.id <= 2000");
     let counted = sum_measured([()], |()| query.clone().count().expect("undamaged"));
+    assert_eq!(counted, LOADED / 2);
+    LOADED
+}
+
+/// The same by a closure over a visit of all documents.
+fn count_by_loop() -> u64 {
+    let (_db, documents) = settled();
+    let counted = sum_measured([()], |()| {
+        let mut count = 0;
+        let end = documents.scan(..).expect("it was created").visit(|document| {
+            count += u64::from(document.get("id").and_then(|id| id.as_i64()).is_some_and(|id| id <= 2000));
+            ControlFlow::<()>::Continue(())
+        });
+        assert_eq!(end.expect("undamaged"), None);
+        count
+    });
     assert_eq!(counted, LOADED / 2);
     LOADED
 }

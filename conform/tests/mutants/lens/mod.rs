@@ -151,15 +151,12 @@ impl Lens {
         if !(sealed_at(place) || is_weak && (0..seeds::PLACES_MAX).any(sealed_at)) {
             return;
         }
-        match header[4] {
-            1 => {
-                let sequence = form::u64_at(header, 8);
-                self.frames(view, start, sequence);
-                if let Mistake::ClaimsAtMultiplesOf(step) = self.0 {
-                    log::hide_claims(view, start, sequence, step);
-                }
+        if header[4] == 1 {
+            let sequence = form::u64_at(header, 8);
+            self.frames(view, start, sequence);
+            if let Mistake::ClaimsAtMultiplesOf(step) = self.0 {
+                log::hide_claims(view, start, sequence, step);
             }
-            _ => {}
         }
         let header = &mut view.seen[start..start + 64];
         self.header(Structure::Segment, header);

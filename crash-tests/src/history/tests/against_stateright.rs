@@ -27,7 +27,7 @@ enum Moment {
 fn op(rng: &mut Rng) -> Op {
     let (one, other) = if rng.one_in(2) { (key(1), key(2)) } else { (key(2), key(1)) };
     let n = rng.below(9) as i64;
-    match rng.below(17) {
+    match rng.below(19) {
         0 | 1 => Op::Get(one),
         2 => Op::Contains(one),
         3 | 4 => Op::Scan,
@@ -41,6 +41,8 @@ fn op(rng: &mut Rng) -> Op {
         13 => Op::Increment(one),
         14 => Op::Add(one, n),
         15 => Op::AddToMany(n, 1),
+        16 => Op::MakeUnique,
+        17 => Op::DropUnique,
         _ => Op::DeleteMany(n),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-use Answer::{Done, Taken};
+use Answer::{Done, Taken, Twice};
 
 #[test]
 fn a_read_that_begins_behind_a_put_sees_it() {
@@ -202,4 +202,25 @@ fn a_search_that_takes_too_long_says_so() {
     let put = told.pending(1, 0, Op::Put(key(1), 5));
     assert_eq!(checker::explain(&store(), &put.events, 0), Verdict::Undecided);
     assert_eq!(checker::explain(&store(), &put.events, 10), Verdict::Inexplicable);
+}
+
+#[test]
+fn a_number_is_refused_while_another_document_has_it() {
+    let told = || {
+        let put = Told::default().call(0, [0, 1], Op::Put(key(1), 5), Done);
+        put.call(0, [2, 3], Op::MakeUnique, Answer::Was(true))
+    };
+    told().call(1, [4, 5], Op::Put(key(2), 5), Twice).is_explained();
+    told().call(1, [4, 5], Op::Put(key(2), 5), Done).is_not_explained();
+    told().call(1, [4, 5], Op::Put(key(2), 6), Twice).is_not_explained();
+    // A call of several counts by its end, and so does each call of a transaction.
+    let swapped = || vec![(key(1), 10), (key(2), 5)];
+    told().call(1, [4, 5], Op::PutMany(swapped()), Done).is_explained();
+    told().call(1, [4, 5], Op::RollBack(swapped()), Twice).is_explained();
+    told().call(1, [4, 5], Op::RollBack(swapped()), all(&[(1, 10, 3), (2, 5, 3)])).is_not_explained();
+    // What is gone is free.
+    let dropped = told().call(1, [4, 5], Op::DropUnique, Answer::Was(true));
+    dropped.call(1, [6, 7], Op::Put(key(2), 5), Done).is_explained();
+    // Both begin with one number.
+    Told::default().call(0, [0, 1], Op::MakeUnique, Twice).is_explained();
 }

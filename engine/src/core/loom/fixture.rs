@@ -121,7 +121,7 @@ impl Fixture {
         build
     }
 
-    /// The numbers and keys in the index of a snapshot; none where it has no index.
+    /// The numbers and keys that a snapshot reads from its index. `None` if it has no index.
     pub(super) fn index_at(&self, snapshot: &Arc<Registered>) -> Option<Vec<(Value, Key)>> {
         let shared = &self.core.shared;
         let index = shared.index_in(snapshot.state(), &self.naming, "i").ok()?;

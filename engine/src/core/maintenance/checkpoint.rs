@@ -379,7 +379,7 @@ impl Writer {
     fn open_segment(&self) -> Option<OpenSegment> {
         let geometry = self.shared.log.geometry;
         let end =
-            |open: &OpenSegment| geometry.round_up_sector(open.end) as u64 + self.next_checkpoint_bytes();
+            |open: &OpenSegment| u64::from(geometry.round_up_sector(open.end)) + self.next_checkpoint_bytes();
         let has_room = |open: &OpenSegment| end(open) <= geometry.segment_bytes().into();
         self.open_index.filter(|open| open.physical < self.appender.free.lowest() && has_room(open))
     }

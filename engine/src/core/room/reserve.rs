@@ -75,7 +75,7 @@ impl Writer {
         // A successor that could not be reserved is wanted all the same.
         let missing =
             self.appender.end().reserved.iter().filter(|reserved| reserved.is_none()).count() as u32;
-        self.checkpoint_segments() + missing + self.relocation_segments()
+        self.checkpoint_reserve() + missing + self.relocation_segments()
     }
 
     //= spec/space.md#p-5-1-what-is-kept
@@ -104,11 +104,20 @@ impl Writer {
         u64::from(geometry.segment_bytes() - end.offset) + (reserved + spare) * segment_bytes
     }
 
-    /// How many free segments the next checkpoints need before they give anything back: while one is written, the two before it hold theirs
-    /// (spec: P-4.1). Two that share a segment leave as much more for the next ones.
+    /// How many free segments the next checkpoints need before they give anything back: one does that when two are named already, and two
+    /// until then (spec: P-4.1). Of what those two share, the next one gives nothing back.
     pub(in crate::core) fn checkpoint_segments(&self) -> u32 {
+        let next = self.next_checkpoint_segments();
+        let named = self.superblock.checkpoints.iter().flatten().count();
+        next.saturating_add(if named < 2 { next } else { self.checkpoints.shared_segments() })
+    }
+
+    /// How many free segments ordinary commits leave for checkpoints: room for three of the greatest length, of which the two that are named
+    /// may hold less as yet.
+    pub(super) fn checkpoint_reserve(&self) -> u32 {
         let (next, held) = (self.next_checkpoint_segments(), self.checkpoints.segments().len() as u32);
-        next.saturating_mul(3).saturating_sub(held).clamp(next, next.saturating_mul(2))
+        let reserve = next.saturating_mul(3).saturating_sub(held).min(next.saturating_mul(2));
+        reserve.max(self.checkpoint_segments())
     }
 
     /// How many segments the next checkpoint takes at most.
@@ -135,7 +144,7 @@ impl Writer {
         };
         // A difference between two addresses, both ways, and what goes before it.
         let entry = 2 + varint::len(self.appender.end_address().0.saturating_mul(8)) as u64;
-        let last = self.checkpoints.newest_bytes();
+        let last = self.checkpoints.newest_bytes_max(geometry.segment_bytes());
         let entries =
             documents * entry + self.accounts.count() * TABLE_ENTRY_BYTES + collections * CATALOG_ENTRY_BYTES;
         let record = geometry.index_record_len_written() as u64;

@@ -87,7 +87,10 @@ impl WriteTxnEntries {
             |key: KeyRef<'_>| !self.changed.is_empty() && self.changed.contains_key(&key.to_key());
         let mut page = newest.filter_map(|key, _| (!is_changed(key)).then_some(()));
         if !self.changed.is_empty() && !covered.is_empty() {
-            let there = self.changed.range((covered.from, covered.to)).filter(|(_, is_there)| **is_there);
+            let there = self
+                .changed
+                .range((covered.from.as_ref(), covered.to.as_ref()))
+                .filter(|(_, is_there)| **is_there);
             there.for_each(|(key, _)| page.push(key.as_ref(), ()));
             page.put_in_order(0, reverse);
         }

@@ -100,7 +100,7 @@ impl WriteTxnWalk {
         if !self.changes.is_empty() && !covered.is_empty() {
             let put = self
                 .changes
-                .range((covered.from, covered.to))
+                .range((covered.from.as_ref(), covered.to.as_ref()))
                 .filter(|(_, number)| txn.batch.is_put(**number));
             put.for_each(|(key, number)| page.push(key.as_ref(), Place::Change(*number)));
             page.put_in_order(0, reverse);

@@ -146,8 +146,14 @@ pub(crate) fn float(out: &mut Vec<u8>, value: f64) {
 
 #[inline]
 pub(crate) fn text(out: &mut Vec<u8>, text: &str) {
+    text_bytes(out, text.as_bytes());
+}
+
+/// The text that has these bytes.
+#[inline]
+pub(crate) fn text_bytes(out: &mut Vec<u8>, text: &[u8]) {
     head(out, TEXT, text.len() as u64);
-    out.extend_from_slice(text.as_bytes());
+    out.extend_from_slice(text);
 }
 
 #[inline]

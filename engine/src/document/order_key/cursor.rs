@@ -1,5 +1,7 @@
 //! Reads bytes of order keys from the front, also where all their bits are inverted.
 
+#![expect(clippy::big_endian_bytes, reason = "big-endian bytes compare as the numbers do")]
+
 /// Why no order key was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
@@ -54,7 +56,7 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(super) fn until(&mut self, last: u8) -> Masked<'a> {
         let rest = &self.bytes[self.at..];
-        let len = rest.iter().position(|byte| byte ^ self.mask == last).unwrap_or(rest.len());
+        let len = memchr::memchr(last ^ self.mask, rest).unwrap_or(rest.len());
         self.take(len)
     }
 
@@ -67,17 +69,24 @@ impl<'a> Cursor<'a> {
         Masked { bytes: taken, mask: self.mask }
     }
 
+    /// The number that the next eight bytes are, most significant first; nothing is read where fewer are left.
+    #[inline]
+    pub(super) fn word(&mut self) -> Option<u64> {
+        let word = self.bytes[self.at..].first_chunk()?;
+        self.at += word.len();
+        Some(u64::from_be_bytes(*word) ^ u64::from_le_bytes([self.mask; 8]))
+    }
+
     /// The least and the greatest number that the next `len` bytes, most significant first, can be. They are the same where
     /// all of these bytes are there.
     #[inline]
     pub(super) fn number(&mut self, len: usize) -> (u64, u64) {
         let taken = self.take(len);
-        let fill = |byte: u8| {
-            let there = taken.bytes.iter().map(|byte| byte ^ taken.mask);
-            let number = |number: u64, byte: u8| number << 8 | u64::from(byte);
-            there.chain(std::iter::repeat(byte)).take(len).fold(0, number)
-        };
-        (fill(0), fill(0xff))
+        let there = taken.bytes.iter().fold(0, |number, byte| number << 8 | u64::from(byte ^ taken.mask));
+        let missing = 8 * (len - taken.len());
+        let least = u128::from(there) << missing;
+        let greatest = least | ((1 << missing) - 1);
+        (least as u64, greatest as u64)
     }
 }
 

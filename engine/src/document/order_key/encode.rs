@@ -105,10 +105,11 @@ fn put_escaped(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
 
 fn put_run(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
     out.push(tag);
-    let mut runs = bytes.split(|&byte| byte == END);
-    out.extend_from_slice(runs.next().expect("a split has one part at least"));
-    for run in runs {
+    let mut rest = bytes;
+    while let Some(at) = memchr::memchr(END, rest) {
+        out.extend_from_slice(&rest[..at]);
         out.extend_from_slice(&[END, ESCAPE]);
-        out.extend_from_slice(run);
+        rest = &rest[at + 1..];
     }
+    out.extend_from_slice(rest);
 }

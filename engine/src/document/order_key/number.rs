@@ -30,6 +30,9 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn of_int(int: i64) -> Self {
         let nearest = int as f64;
+        if nearest.abs() < DENSE {
+            return Self::of_float(nearest);
+        }
         let floor = if nearest as i128 > i128::from(int) { nearest.next_down() } else { nearest };
         let difference = i128::from(int) - floor as i128;
         let difference = u16::try_from(difference).expect("floats below 2^63 are at most 1,024 apart");
@@ -53,15 +56,15 @@ impl Place {
 
     /// The place whose order key goes on at the cursor, behind its first byte.
     pub(super) fn take(cursor: &mut Cursor<'_>) -> Result<Self, Stop> {
-        let (low, high) = cursor.number(8);
-        if low != high {
+        let Some(sorted) = cursor.word() else {
+            let (low, high) = cursor.number(8);
             // Any number between the infinities, or NaN.
             let can_be = low == 0 || (low <= sortable(f64::INFINITY) && high >= sortable(f64::NEG_INFINITY));
             return Err(if can_be { Stop::Ends } else { Stop::Malformed(NO_NUMBER) });
-        }
-        let floor = f64::from_bits(if low >> 63 == 1 { low ^ 1 << 63 } else { !low });
+        };
+        let floor = f64::from_bits(if sorted >> 63 == 1 { sorted ^ 1 << 63 } else { !sorted });
         // NaN and zero have bits that are not written.
-        if sortable(floor) != low {
+        if sortable(floor) != sorted {
             return Err(Stop::Malformed(NO_NUMBER));
         }
         if floor.is_nan() || floor.abs() < DENSE {
@@ -97,7 +100,7 @@ impl Place {
 
 /// Whether an int stands at the place of this float.
 fn is_int(float: f64) -> bool {
-    (-ABOVE_ALL_INTS..ABOVE_ALL_INTS).contains(&float) && float.trunc() == float
+    (-ABOVE_ALL_INTS..ABOVE_ALL_INTS).contains(&float) && float as i64 as f64 == float
 }
 
 // spec: I-2.4

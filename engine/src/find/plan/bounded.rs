@@ -1,15 +1,16 @@
 //! The ranges of an index in which the entries of all documents lie that a filter can admit.
 
 use std::ops::Bound;
+use std::slice;
 
 use super::says::{End, Said, Says, of_items, place_cmp};
 use crate::document::{Key, Value};
 use crate::error::Result;
 use crate::index::KeyRange;
-use crate::indexed::between;
+use crate::indexed::{between, bound};
 use crate::query::ast::Expr;
 use crate::query::{JsonPath, Segment};
-use crate::secondary::{Beginning, EntryLimits, IndexDefinition};
+use crate::secondary::{EntryLimits, IndexDefinition};
 use crate::seeded::{self, Bug};
 
 /// The most ranges of one index: beyond so many, fewer components bound them.
@@ -131,9 +132,20 @@ impl Bounded {
         let mut is_cut = false;
         let mut ranges = Vec::with_capacity(prefixes.len());
         for prefix in prefixes {
-            let (from, to) = ends(&prefix, range.clone().flatten());
-            let mut end = |end: Bound<Vec<Option<Value>>>| beginning(end, definition, limits, &mut is_cut);
-            let range = between(end(from)?, end(to)?);
+            let mut beginning = |values: &[Option<Value>]| {
+                let beginning = definition.beginning(values, limits)?;
+                is_cut |= beginning.cut;
+                Ok(beginning)
+            };
+            let range = match &range {
+                Some(Some((from, to, descending))) => {
+                    let (from, to) = ends(&prefix, from, to, *descending);
+                    let from = bound(&from, |values| beginning(values))?;
+                    between(from, bound(&to, |values| beginning(values))?)
+                }
+                _ if prefix.is_empty() => KeyRange::all(),
+                _ => KeyRange::bytes_prefix(&beginning(&prefix)?.bytes),
+            };
             if !range.is_empty() {
                 ranges.push(range);
             }
@@ -183,38 +195,17 @@ fn hull(points: &[Option<Value>]) -> Option<(End, End)> {
 type TupleEnd = Bound<Vec<Option<Value>>>;
 
 /// The ends of the tuples that begin so and go on with a component between two ends.
-fn ends(prefix: &[Option<Value>], range: Option<(End, End, bool)>) -> (TupleEnd, TupleEnd) {
-    let whole = || Bound::Included(prefix.to_vec());
-    let Some((from, to, descending)) = range else { return (whole(), whole()) };
-    let behind = |end: End| match end {
-        Bound::Unbounded => whole(),
-        Bound::Included(value) => Bound::Included([prefix, &[value]].concat()),
-        Bound::Excluded(value) => Bound::Excluded([prefix, &[value]].concat()),
+fn ends(prefix: &[Option<Value>], from: &End, to: &End, descending: bool) -> (TupleEnd, TupleEnd) {
+    let behind = |end: &End| match end {
+        Bound::Unbounded if prefix.is_empty() => Bound::Unbounded,
+        Bound::Unbounded => Bound::Included(prefix.to_vec()),
+        Bound::Included(value) => Bound::Included([prefix, slice::from_ref(value)].concat()),
+        Bound::Excluded(value) => Bound::Excluded([prefix, slice::from_ref(value)].concat()),
     };
     if descending && !seeded::is_on(Bug::DescendingNotTurned) {
         return (behind(to), behind(from));
     }
     (behind(from), behind(to))
-}
-
-fn beginning(
-    end: Bound<Vec<Option<Value>>>,
-    definition: &IndexDefinition,
-    limits: EntryLimits,
-    is_cut: &mut bool,
-) -> Result<Bound<Beginning>> {
-    let mut of = |values: Vec<Option<Value>>| -> Result<Beginning> {
-        let beginning = definition.beginning(&values, limits)?;
-        *is_cut |= beginning.cut;
-        Ok(beginning)
-    };
-    Ok(match end {
-        // All entries begin with no bytes.
-        Bound::Included(values) if values.is_empty() => Bound::Unbounded,
-        Bound::Included(values) => Bound::Included(of(values)?),
-        Bound::Excluded(values) => Bound::Excluded(of(values)?),
-        Bound::Unbounded => Bound::Unbounded,
-    })
 }
 
 /// What tells which of two ranges comes first.

@@ -76,8 +76,10 @@ pub(super) fn cost_of_keys<W: Walk>(walk: &W, wanted: &KeysWanted) -> Result<(u6
 /// # Errors
 /// `UnknownIndex`, `IndexCannotServe` for a hint.
 pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chosen<W::Index>> {
-    let indexes = indexes_for(walk, asks.hint)?;
     let is_forced = matches!(asks.hint, Some(Hint::Index(_)));
+    // No index leads to one document sooner than its key does.
+    let is_one_key = matches!(asks.wanted, KeysWanted::These(keys) if keys.len() <= 1);
+    let indexes = if is_one_key && !is_forced { Vec::new() } else { indexes_for(walk, asks.hint)? };
     if indexes.is_empty() {
         let told = QueryPlan::of_keys(asks.wanted, asks.order, None);
         return Ok(Chosen { route: Route::Keys, told, cost: u64::MAX });
@@ -249,9 +251,12 @@ impl<I: IndexStats> Ways<'_, I> {
         self.covers.get(at).copied().unwrap_or(false)
     }
 
-    /// The cheapest order of an index that is that of the sorts, with what it costs. `matching` documents are admitted, if that is known.
+    /// The cheapest order of an index that is that of the sorts, with what it costs, where a sort is wanted. `matching` documents are admitted, if that is known.
     fn ordered(&self, asks: &Asks<'_>, matching: Option<u64>) -> Result<Option<(InOrder<usize>, u64)>> {
         let mut best: Option<(InOrder<usize>, u64)> = None;
+        if asks.order != PlanOrder::Sort {
+            return Ok(best);
+        }
         for (at, index) in self.indexes.iter().enumerate() {
             let definition = index.definition();
             let ways = match asks.filter {
@@ -259,11 +264,7 @@ impl<I: IndexStats> Ways<'_, I> {
                 None => vec![Bounded::without_filter(definition)],
             };
             for bounded in ways {
-                let taken = match asks.order {
-                    PlanOrder::Sort => order::taken(asks.sorts, &bounded, definition),
-                    _ => None,
-                };
-                let Some(taken) = taken else { continue };
+                let Some(taken) = order::taken(asks.sorts, &bounded, definition) else { continue };
                 let fixed = definition.beginning(&bounded.fixed_values, index.limits())?.bytes;
                 let admits_all = bounded.is_exact;
                 let part = match admits_all && asks.most < self.most_entries {

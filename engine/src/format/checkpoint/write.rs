@@ -12,6 +12,8 @@ use crate::format::{Geometry, varint};
 
 /// The length of the longest number of a part, and of the longest reference.
 const PART_OVERHEAD_MAX: usize = varint::VARINT_LEN_MAX + 5 + 4 + 3 + 4;
+/// No part has fewer bytes of the map, but the last one.
+const PART_LEN_MIN: usize = 64;
 
 /// A checkpoint that is written. A superblock may name it once it is synced (F-8.8).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,20 +52,35 @@ impl IndexWriter {
     /// If what the root has is not in order, or cannot be.
     pub fn finish(&mut self, sink: &mut impl IndexSink, mut root: Root) -> Result<Written> {
         root.segments = self.segments().to_vec();
-        let room = self.geometry().index_record_len_written() - INDEX_RECORD_OVERHEAD_MAX - PART_OVERHEAD_MAX;
-        let mut last: Option<Reference> = None;
-        for (number, piece) in (0..).zip(root.encode().chunks(room)) {
+        let (map, mut done, mut last) = (root.encode(), 0, None::<Reference>);
+        for number in 0.. {
             let mut body = Vec::new();
             varint::put(&mut body, number);
             if let Some(before) = last {
                 before.put(&mut body);
             }
+            let piece = &map[done..][..self.part_len().min(map.len() - done)];
             body.extend_from_slice(piece);
             last = Some(self.record(sink, IndexRecordKind::Root, 0, &body)?);
+            done += piece.len();
+            if done == map.len() {
+                break;
+            }
         }
         self.hand_down(sink)?;
         let root = last.expect("a map has bytes");
         Ok(Written { root, segments: self.segments().to_vec(), bytes: self.bytes() })
+    }
+}
+
+impl IndexWriter {
+    /// How many bytes of the root's map go into the next part: so many that it fills the segment, where that leaves no less than is worth a
+    /// record.
+    fn part_len(&self) -> usize {
+        let overhead = INDEX_RECORD_OVERHEAD_MAX + PART_OVERHEAD_MAX;
+        let most = self.geometry().index_record_len_written();
+        let left = self.left().min(most);
+        (if left < overhead + PART_LEN_MIN { most } else { left }) - overhead
     }
 }
 

@@ -157,11 +157,22 @@ impl IndexWriter {
     /// The offset of a record in the open segment, if that has room for it.
     fn place(&self, record: IndexRecord<'_>) -> Option<(OpenSegment, u32)> {
         let open = self.open?;
-        let is_first = self.segments.is_empty() && !seeded::is_on(Bug::SectorOfTwoCheckpoints);
-        let offset = if is_first { self.geometry.round_up_sector(open.end) } else { round_up_8(open.end) };
+        let offset = self.next_offset(open);
         let record = IndexRecord { commit: self.commit(open).into(), ..record };
         let end = u64::from(offset) + u64::from(record.encoded_len());
         (end <= self.geometry.segment_bytes().into()).then_some((open, offset))
+    }
+
+    /// How long a record may be that goes into the open segment.
+    pub(super) fn left(&self) -> usize {
+        let left = |open: OpenSegment| self.geometry.segment_bytes().saturating_sub(self.next_offset(open));
+        self.open.map_or(0, left) as usize
+    }
+
+    /// Where the next record begins in the open segment.
+    fn next_offset(&self, open: OpenSegment) -> u32 {
+        let is_first = self.segments.is_empty() && !seeded::is_on(Bug::SectorOfTwoCheckpoints);
+        if is_first { self.geometry.round_up_sector(open.end) } else { round_up_8(open.end) }
     }
 
     /// Hands down what is left.
