@@ -6,56 +6,17 @@
 use crate::cache::SegmentTable;
 use crate::document::KeyRef;
 use crate::error::{Error, Result};
-use crate::format::Lsn;
-use crate::format::superblock::Superblock;
-use crate::index::{Contents, Documents, Entries, KeyRange, PrimaryIndex, Wanted};
+use crate::index::{Catalog, Contents, Documents, Entries, KeyRange, PrimaryIndex, Wanted};
 use crate::recovery::{self, Extent, File, Plan};
 use crate::seeded::{self, Bug};
-use crate::sync::{Arc, AtomicBool, Mutex, Ordering, lock, read};
+use crate::sync::{read, write};
 
 use super::open::assemble;
+use super::opening::Opening;
 use super::shared::Shared;
-use super::value::Core;
 
 #[cfg(test)]
 mod tests;
-
-/// How the store was opened, for who reads later what opening left.
-#[derive(Debug)]
-pub(crate) struct Opening {
-    slot: Superblock,
-    /// The last commit that it found.
-    lsn: Lsn,
-    /// Which of the checkpoints that the slot names it began with.
-    position: Option<usize>,
-    /// Something of that checkpoint could not be read later.
-    has_damage: AtomicBool,
-    /// The state that opening found, by the other way.
-    instead: Mutex<Option<Arc<Core>>>,
-}
-
-impl Opening {
-    pub(super) fn new(slot: Superblock, lsn: Lsn, position: Option<usize>) -> Self {
-        Opening { slot, lsn, position, has_damage: AtomicBool::new(false), instead: Mutex::new(None) }
-    }
-
-    /// Whether something of the checkpoint with which it began could not be read later.
-    pub(super) fn has_damage(&self) -> bool {
-        self.has_damage.load(Ordering::Acquire)
-    }
-
-    /// Another checkpoint was taken, and everything was read: what was damaged matters no longer.
-    pub(super) fn is_over(&self) {
-        self.has_damage.store(false, Ordering::Release);
-        *lock(&self.instead) = None;
-    }
-
-    #[cfg(feature = "testing")]
-    pub(super) fn fork(&self) -> Self {
-        let (slot, has_damage) = (self.slot.clone(), AtomicBool::new(self.has_damage()));
-        Opening { slot, has_damage, instead: Mutex::new(None), ..*self }
-    }
-}
 
 /// Keys taken from the other recovery at a time.
 const AT_ONCE: usize = 1024;
@@ -130,25 +91,41 @@ impl Shared {
     //# of these keys, and in no other.
     fn read_unread(&self, documents: &Documents, wanted: &Wanted) -> Result<()> {
         let file = File { storage: &self.log.storage, len: self.log.storage.len()? };
-        let contents = match wanted.read(&file).or_else(|_| wanted.read(&file)) {
-            Ok(contents) => contents,
-            Err(error @ (Error::Corrupt(_) | Error::Io { .. })) => {
-                let instead = self.instead().map_err(|_| error)?;
-                self.opening.has_damage.store(true, Ordering::Release);
-                Contents::Entries(instead.shared.entries_in(wanted)?)
+        let error = match wanted.read(&file).or_else(|_| wanted.read(&file)) {
+            Ok(contents) => {
+                documents.take_in(wanted, contents, || {});
+                return Ok(());
+            }
+            Err(error) => error,
+        };
+        match self.read_instead(wanted, error) {
+            // Before it counts as read: then nobody names this checkpoint again.
+            Ok(entries) => {
+                documents.take_in(wanted, Contents::Entries(entries), || self.opening.note_damage());
+            }
+            // Another thread has read it, and its place may have been given out since.
+            Err(_) if !documents.is_still_unread(wanted) => {}
+            // The collection has ended, no snapshot has it, and the checkpoint is gone.
+            Err(_) if !read(&self.catalog).documents().any(|known| known.id == documents.id) => {
+                documents.forget_unread();
             }
             Err(error) => return Err(error),
-        };
-        documents.take_in(wanted, contents);
+        }
         Ok(())
     }
 
-    /// The state that opening found, by the other checkpoint.
-    fn instead(&self) -> Result<Arc<Core>> {
-        let Opening { slot, lsn, position, instead, .. } = &self.opening;
-        if let Some(known) = &*lock(instead) {
-            return Ok(Arc::clone(known));
+    /// The keys of an item that could not be read, because of `error`.
+    fn read_instead(&self, wanted: &Wanted, error: Error) -> Result<Entries> {
+        if !matches!(error, Error::Corrupt(_) | Error::Io { .. }) {
+            return Err(error);
         }
+        let instead = self.opening.instead(|| self.recover_instead()).map_err(|_| error)?;
+        entries_in(&instead, wanted)
+    }
+
+    /// What opening found, by the other checkpoint.
+    fn recover_instead(&self) -> Result<Catalog> {
+        let Opening { slot, lsn, position, .. } = &self.opening;
         let position = position.expect("something was left unread of a checkpoint");
         let storage = self.log.storage.to_read();
         let segments = SegmentTable::new(slot.geometry);
@@ -160,29 +137,24 @@ impl Shared {
         let (changed, last_id) = (std::mem::take(&mut recovered.replay.changed), recovered.replay.last_id);
         let core = assemble(storage, segments, slot.clone(), recovered, &options)?;
         core.shared.catch_up(&changed, last_id)?;
-        let core = Arc::new(core);
-        *lock(instead) = Some(Arc::clone(&core));
-        Ok(core)
+        Ok(std::mem::take(&mut *write(&core.shared.catalog)))
     }
+}
 
-    /// What this state, which was read whole, has for an item of another.
-    fn entries_in(&self, wanted: &Wanted) -> Result<Entries> {
-        let mut entries = Entries::default();
-        let all: Vec<_> = read(&self.catalog).documents().cloned().collect();
-        let Some(documents) = all.iter().find(|documents| documents.id == wanted.id()) else {
-            return Ok(entries);
-        };
-        documents.check_known()?;
-        let mut range = wanted.range();
-        loop {
-            let before = entries.len();
-            documents.index.page(&range, false, AT_ONCE, &mut entries);
-            match entries.last_key() {
-                Some(last) if entries.len() == before + AT_ONCE => {
-                    range = range.beyond(&last.to_key(), false)
-                }
-                _ => return Ok(entries),
-            }
+/// What a catalog, whose documents and entries were read whole, has for an item of another.
+fn entries_in(catalog: &Catalog, wanted: &Wanted) -> Result<Entries> {
+    let mut entries = Entries::default();
+    let Some(documents) = catalog.documents().find(|documents| documents.id == wanted.id()) else {
+        return Ok(entries);
+    };
+    documents.check_known()?;
+    let mut range = wanted.range();
+    loop {
+        let before = entries.len();
+        documents.index.page(&range, false, AT_ONCE, &mut entries);
+        match entries.last_key() {
+            Some(last) if entries.len() == before + AT_ONCE => range = range.beyond(&last.to_key(), false),
+            _ => return Ok(entries),
         }
     }
 }

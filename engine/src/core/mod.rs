@@ -23,6 +23,7 @@ mod indexes;
 mod loom;
 mod maintenance;
 mod open;
+mod opening;
 mod read;
 mod room;
 mod scan;

@@ -13,8 +13,8 @@ use crate::storage::{FailStop, Storage};
 use crate::sync::{Arc, Mutex, RwLock};
 use crate::txn::Visibility;
 
-use super::demand::Opening;
 use super::feeds::Feeds;
+use super::opening::Opening;
 use super::{Core, Shared, Writer};
 
 /// No slot of a higher generation was written while a store was created.

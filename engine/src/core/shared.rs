@@ -7,8 +7,8 @@ use crate::options::Options;
 use crate::sync::{Arc, RwLock, read};
 use crate::txn::Visibility;
 
-use super::demand::Opening;
 use super::feeds::Feeds;
+use super::opening::Opening;
 
 /// The part of the store that every thread may use at any time. No lock in it is held across I/O.
 #[derive(Debug)]

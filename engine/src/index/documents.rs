@@ -8,9 +8,9 @@ use std::fmt;
 use std::ops::Bound;
 
 use crate::document::{Document, Key, KeyRef};
-use crate::error::Corruption;
+use crate::error::{Corruption, Result};
 use crate::format::LogAddress;
-use crate::format::checkpoint::Branch;
+use crate::format::checkpoint::{Branch, IndexSource, Trees};
 use crate::format::definition::StoredDefinition;
 use crate::seeded::{self, Bug};
 use crate::sync::race::{Race, weakened};
@@ -107,10 +107,21 @@ impl Documents {
         (targets.is_empty() || last < u32::MAX).then_some(last)
     }
 
-    /// A checkpoint has `count` entries here, in these directory pages, which are read when they are asked for. Called before there are readers.
+    /// A checkpoint has up to `count` entries here, in these directory pages, which are read when they are asked for. Called before there
+    /// are readers.
     pub(crate) fn begin_unread(&self, origin: Origin, pages: Vec<(Key, Branch)>, count: u64) {
         self.index.ints.expect(count);
         self.unread.begin(origin, pages);
+    }
+
+    /// Reads all that is unread by `trees`, those of its checkpoint. Called before there are readers.
+    pub(crate) fn read_whole<S: IndexSource>(&self, trees: &mut Trees<'_, S>) -> Result<()> {
+        trees.begin();
+        while let Some(wanted) = self.unread_in(&KeyRange::all(), false) {
+            let contents = wanted.read_by(trees)?;
+            self.take_in(&wanted, contents, || {});
+        }
+        Ok(())
     }
 
     /// Whether the index has everything. Asked before a look into it.
@@ -129,8 +140,19 @@ impl Documents {
         self.unread.first_in(range, reverse)
     }
 
-    pub(crate) fn take_in(&self, wanted: &Wanted, contents: Contents) {
-        self.unread.take_in(&self.index, wanted, contents);
+    /// The item is read: its contents take its place, after `first`; unless somebody else has read it meanwhile.
+    pub(crate) fn take_in(&self, wanted: &Wanted, contents: Contents, first: impl FnOnce()) {
+        self.unread.take_in(&self.index, wanted, contents, first);
+    }
+
+    /// Whether nobody has read the item yet.
+    pub(crate) fn is_still_unread(&self, wanted: &Wanted) -> bool {
+        self.unread.has(wanted)
+    }
+
+    /// What is unread is gone, as the collection is.
+    pub(crate) fn forget_unread(&self) {
+        self.unread.clear();
     }
 
     /// Puts `entry` in the place of what the index has, and returns that; what an unread leaf has counts no longer. Only the writer calls it.
@@ -358,9 +380,4 @@ impl Building {
     pub(crate) fn take_suspects(&self) -> BTreeSet<Box<[u8]>> {
         std::mem::take(&mut lock(&self.built).suspects)
     }
-}
-
-/// Where an entry stands that was there before anybody could see its index: in every state that has the index.
-pub(crate) fn since_ever() -> Entry {
-    Entry::new(LogAddress(1), false)
 }

@@ -106,6 +106,11 @@ impl Entry {
     }
 }
 
+/// Where an entry stands that was there before anybody could see its index: in every state that has the index.
+pub(crate) fn since_ever() -> Entry {
+    Entry::new(LogAddress(1), false)
+}
+
 impl fmt::Debug for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let relocated = if self.is_relocated() { "relocated " } else { "" };

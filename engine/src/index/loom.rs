@@ -1,9 +1,9 @@
 //! A reader beside the writer that moves a key from the ordered map into a page: in every order of their steps.
 
-use super::{Contents, Documents, Entries, Entry, KeyRange, Loader, MixedIndex, Origin, PrimaryIndex};
+use super::{Contents, Documents, Entries, Entry, KeyRange, MixedIndex, Origin, PrimaryIndex};
 use crate::document::{Key, KeyRef};
 use crate::format::LogAddress;
-use crate::format::checkpoint::{Branch, Limits, TreePlace, pass_through_a_leaf};
+use crate::format::checkpoint::{Branch, Limits, TreePlace};
 use crate::sync::explore::{PREEMPTIONS, every_order, is_found};
 use crate::sync::race::Race;
 use crate::sync::{Arc, thread};
@@ -49,24 +49,6 @@ fn a_scan() {
     });
 }
 
-/// A reader and the writer ask at once for the one page that a checkpoint had, of the keys 0 and 1.
-fn a_look_at_what_was_loaded() {
-    let index = MixedIndex::new(1);
-    let mut loader = Loader::new(&index, 4);
-    let keys = [0, 1].map(|key| (KeyRef::Int(key), entry(key).value()));
-    pass_through_a_leaf(&keys, Limits::new(LogAddress::MAX, 1), &mut loader);
-    loader.finish();
-    let index = Arc::new(index);
-    let writer = {
-        let index = Arc::clone(&index);
-        thread::spawn(move || index.set(KeyRef::Int(1), entry(7)))
-    };
-    assert_eq!(index.get(KeyRef::Int(0)), Some(entry(0)), "{MISSED}");
-    let before = writer.join().expect("the writer does not panic");
-    assert_eq!(before, Some(entry(1)), "{MISSED}");
-    assert_eq!(index.get(KeyRef::Int(1)), Some(entry(7)), "what was written is not filled in again");
-}
-
 /// A reader looks for a key of a leaf that another one takes in, while the writer puts a key of its own into the same page.
 fn a_look_beside_a_leaf_that_is_taken_in() {
     let documents = Arc::new(Documents::new(1, 1));
@@ -78,7 +60,7 @@ fn a_look_beside_a_leaf_that_is_taken_in() {
     entries.push(KeyRef::Int(0), entry(0));
     let other = {
         let documents = Arc::clone(&documents);
-        thread::spawn(move || documents.take_in(&wanted, Contents::Entries(entries)))
+        thread::spawn(move || documents.take_in(&wanted, Contents::Entries(entries), || {}))
     };
     if documents.is_all_read() {
         assert_eq!(documents.index.get(KeyRef::Int(0)), Some(entry(0)), "{MISSED}");
@@ -99,16 +81,6 @@ fn a_key_of_a_leaf_that_is_taken_in_is_there_for_who_finds_nothing_unread() {
 #[test]
 fn loom_finds_a_count_of_what_is_unread_without_order() {
     is_found(Race::UnreadRelaxed, MISSED, PREEMPTIONS, a_look_beside_a_leaf_that_is_taken_in);
-}
-
-#[test]
-fn a_page_that_is_filled_when_it_is_asked_for_is_there_for_all() {
-    println!("{} executions", every_order(PREEMPTIONS, a_look_at_what_was_loaded));
-}
-
-#[test]
-fn loom_finds_a_page_that_is_looked_for_again_without_order() {
-    is_found(Race::HeldRelaxed, MISSED, PREEMPTIONS, a_look_at_what_was_loaded);
 }
 
 #[test]

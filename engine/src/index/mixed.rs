@@ -172,14 +172,7 @@ impl MixedIndex {
     #[inline]
     fn in_pages(&self, key: KeyRef<'_>) -> Option<Option<Entry>> {
         let KeyRef::Int(key) = key else { return None };
-        Some(Entry::from_bits(self.ints.slot_as_it_is(key)?.load(Ordering::Acquire)))
-    }
-
-    /// As [`in_pages`](Self::in_pages), for whom that gave nothing: the page may have come into being just now, or be still to be filled.
-    #[inline]
-    fn in_pages_after_all(&self, key: KeyRef<'_>) -> Option<Entry> {
-        let KeyRef::Int(key) = key else { return None };
-        Entry::from_bits(self.ints.slot_that_is_held(key)?.load(Ordering::Acquire))
+        Some(Entry::from_bits(self.ints.slot(key)?.load(Ordering::Acquire)))
     }
 }
 
@@ -210,7 +203,7 @@ impl PrimaryIndex for MixedIndex {
             return self.in_rest(key);
         }
         // What is not in the map may have moved into a page just now.
-        self.in_rest(key).or_else(|| self.in_pages_after_all(key))
+        self.in_rest(key).or_else(|| self.in_pages(key).flatten())
     }
 
     fn set(&self, key: KeyRef<'_>, entry: Entry) -> Option<Entry> {

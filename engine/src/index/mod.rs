@@ -6,9 +6,7 @@
 mod catalog;
 mod documents;
 mod entry;
-mod held;
 mod key_hash;
-mod load;
 #[cfg(all(test, loom))]
 mod loom;
 mod mixed;
@@ -24,10 +22,9 @@ mod tree;
 mod unread;
 
 pub(crate) use catalog::{Catalog, check_name};
-pub(crate) use documents::{Building, Documents, Target, since_ever};
-pub(crate) use entry::{Birth, Entry, State};
+pub(crate) use documents::{Building, Documents, Target};
+pub(crate) use entry::{Birth, Entry, State, since_ever};
 pub(crate) use key_hash::KeyHash;
-pub(crate) use load::{EntryLoader, Loader};
 pub(crate) use mixed::MixedIndex;
 pub(crate) use naming::{Indexing, Naming};
 pub(crate) use page::{Entries, Item, Page};

@@ -1,14 +1,9 @@
 //! Dense integer keys: an array of atomics in pages, eight bytes a key, read without a lock.
 //!
-//! Pages stand in a directory whose levels double, so that growing moves nothing that a reader may be looking at. Those that a checkpoint
-//! had are filled when they are first asked for.
+//! Pages stand in a directory whose levels double, so that growing moves nothing that a reader may be looking at.
 
-use std::collections::BTreeMap;
+use crate::sync::{AtomicU64, OnceLock, Ordering};
 
-use crate::sync::race::{Race, weakened};
-use crate::sync::{AtomicU64, OnceLock, Ordering, RwLock, read, write};
-
-use super::held::Held;
 use super::{Entries, Entry};
 
 type Page = Box<[AtomicU64]>;
@@ -31,10 +26,6 @@ pub(crate) struct PagedInts {
     count: AtomicU64,
     /// How many keys are still to come, at most: pages for them may stand as far out as these would make them.
     expected: AtomicU64,
-    /// What pages that exist and were not asked for yet are to be filled with.
-    held: RwLock<BTreeMap<u64, Vec<Held>>>,
-    /// How many of them there are, so that nobody who misses looks for them where there are none.
-    held_count: AtomicU64,
 }
 
 /// Where page `number` stands: level k holds 2^k pages.
@@ -70,8 +61,6 @@ impl PagedInts {
             end: AtomicU64::new(0),
             count: AtomicU64::new(0),
             expected: AtomicU64::new(0),
-            held: RwLock::default(),
-            held_count: AtomicU64::new(0),
         }
     }
 
@@ -114,13 +103,8 @@ impl PagedInts {
         DIRECTORY_SLACK * (self.count().max(expected) + 1)
     }
 
-    pub(crate) fn page(&self, number: u64) -> Option<&[AtomicU64]> {
-        self.page_as_it_is(number).or_else(|| self.page_that_is_held(number))
-    }
-
-    /// As [`page`](Self::page), but for those that are still to be filled.
     #[inline]
-    fn page_as_it_is(&self, number: u64) -> Option<&[AtomicU64]> {
+    pub(crate) fn page(&self, number: u64) -> Option<&[AtomicU64]> {
         Some(self.cell(number)?.get()?)
     }
 
@@ -128,41 +112,6 @@ impl PagedInts {
     fn cell(&self, number: u64) -> Option<&OnceLock<Page>> {
         let (level, index) = place(number);
         Some(&self.levels.get(level)?.get()?[index])
-    }
-
-    /// The page, looked for again, and filled if there is something to fill it with.
-    #[inline]
-    fn page_that_is_held(&self, number: u64) -> Option<&[AtomicU64]> {
-        if self.held_count.load(weakened(Race::HeldRelaxed, Ordering::Acquire)) > 0 {
-            self.fill(number);
-        }
-        self.page_as_it_is(number)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn fill(&self, number: u64) {
-        let held = read(&self.held).get(&number).cloned();
-        if let (Some(held), Some(cell)) = (held, self.cell(number)) {
-            cell.get_or_init(|| self.page_with(&held));
-            // Not before the page is there: who finds nothing here looks for the page once more.
-            self.change_held(|held| held.remove(&number));
-        }
-    }
-
-    fn change_held<R>(&self, change: impl FnOnce(&mut BTreeMap<u64, Vec<Held>>) -> R) -> R {
-        let mut held = write(&self.held);
-        let result = change(&mut held);
-        self.held_count.store(held.len() as u64, Ordering::Release);
-        result
-    }
-
-    fn page_with(&self, held: &[Held]) -> Page {
-        let page = self.empty_page();
-        for stretch in held {
-            stretch.each(|key, entry| page[self.place_in_page(key)].store(entry.bits(), Ordering::Relaxed));
-        }
-        page
     }
 
     fn empty_page(&self) -> Page {
@@ -175,20 +124,9 @@ impl PagedInts {
     }
 
     /// The slot of `key`, where its page exists.
+    #[inline]
     pub(crate) fn slot(&self, key: i64) -> Option<&AtomicU64> {
-        self.slot_as_it_is(key).or_else(|| self.slot_that_is_held(key))
-    }
-
-    /// As [`slot`](Self::slot), but for pages that are still to be filled.
-    #[inline]
-    pub(crate) fn slot_as_it_is(&self, key: i64) -> Option<&AtomicU64> {
-        Some(&self.page_as_it_is(self.page_of(key)?)?[self.place_in_page(key)])
-    }
-
-    /// The slot of `key` for whom [`slot_as_it_is`](Self::slot_as_it_is) gave none.
-    #[inline]
-    pub(crate) fn slot_that_is_held(&self, key: i64) -> Option<&AtomicU64> {
-        Some(&self.page_that_is_held(self.page_of(key)?)?[self.place_in_page(key)])
+        Some(&self.page(self.page_of(key)?)?[self.place_in_page(key)])
     }
 
     /// Brings page `number` into being, filled by `fill` before any reader can see it.
@@ -197,14 +135,6 @@ impl PagedInts {
         fill(&page);
         let cell = self.add(number);
         assert!(cell.set(page).is_ok(), "page {number} is created once, by the one writer");
-        self.note(number);
-    }
-
-    /// Brings page `number` into being, to be filled with `held` when it is asked for. Called before there are readers.
-    pub(super) fn hold(&self, number: u64, held: Vec<Held>) {
-        let is_empty = self.add(number).get().is_none();
-        let before = self.change_held(|all| all.insert(number, held));
-        assert!(is_empty && before.is_none(), "page {number} is created once, by the one writer");
         self.note(number);
     }
 
@@ -258,29 +188,22 @@ impl PagedInts {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        let held = read(&self.held);
-        let filled = (self.count() as usize).saturating_sub(held.len());
-        let pages = filled * (self.page_len() as usize * size_of::<AtomicU64>());
-        let leaves = held.values().flatten().map(|held| size_of::<Held>() + held.byte_len());
+        let pages = self.count() as usize * (self.page_len() as usize * size_of::<AtomicU64>());
         let levels = self.levels.iter().filter_map(OnceLock::get).map(|level| size_of_val(&**level));
-        pages + leaves.sum::<usize>() + levels.sum::<usize>()
+        pages + levels.sum::<usize>()
     }
 
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn fork(&self) -> Self {
         let copy = PagedInts::new(self.shift);
         copy.expect(self.expected.load(Ordering::Relaxed));
-        let held = read(&self.held);
         for number in 0..self.end() {
-            // A page that is there may be held still for a moment, as it was before it was written to.
-            if let Some(page) = self.page_as_it_is(number) {
+            if let Some(page) = self.page(number) {
                 copy.create(number, |slots| {
                     for (to, from) in slots.iter().zip(page) {
                         to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
                     }
                 });
-            } else if let Some(held) = held.get(&number) {
-                copy.hold(number, held.clone());
             }
         }
         copy
@@ -299,19 +222,5 @@ mod tests {
             assert!(index < 1 << level, "page {number} lies inside its level");
             assert!(seen.insert((level, index)), "page {number} has a place of its own");
         }
-    }
-
-    #[test]
-    fn nobody_who_misses_looks_among_the_held_pages_where_there_are_none() {
-        let ints = PagedInts::new(4);
-        let held = write(&ints.held);
-        std::thread::scope(|scope| {
-            let (say, said) = std::sync::mpsc::channel();
-            let ints = &ints;
-            scope.spawn(move || say.send(ints.slot(5).is_none()));
-            let is_missed = said.recv_timeout(std::time::Duration::from_secs(5));
-            drop(held);
-            assert_eq!(is_missed, Ok(true), "it waits for nobody");
-        });
     }
 }

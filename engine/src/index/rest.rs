@@ -8,7 +8,6 @@ use std::ops::{Bound, Range};
 use crate::document::{Key, KeyRef};
 
 use super::page::Entries;
-use super::tree::build::Builder;
 use super::tree::{Leaf, Tree};
 use super::{Entry, KeyRange};
 
@@ -140,34 +139,6 @@ impl Rest {
 
     pub(super) fn memory_bytes(&self) -> usize {
         KINDS.map(|kind| self.tree(kind).memory_bytes()).iter().sum()
-    }
-}
-
-/// Keys in the making that come in order, each kind by itself.
-#[derive(Debug)]
-pub(super) struct RestBuilder {
-    ints: Builder,
-    texts: Builder,
-    bytes: Builder,
-}
-
-impl RestBuilder {
-    /// As [`Rest::new`].
-    pub(super) fn new(full: usize) -> Self {
-        let [ints, texts, bytes] = KINDS.map(|_| Builder::new(full));
-        RestBuilder { ints, texts, bytes }
-    }
-
-    pub(super) fn push(&mut self, key: KeyRef<'_>, entry: Entry) {
-        with_bytes(key, |kind, bytes| match kind {
-            Kind::Int => self.ints.push(bytes, entry),
-            Kind::Text => self.texts.push(bytes, entry),
-            Kind::Bytes => self.bytes.push(bytes, entry),
-        });
-    }
-
-    pub(super) fn finish(self) -> Rest {
-        Rest { ints: self.ints.finish(), texts: self.texts.finish(), bytes: self.bytes.finish() }
     }
 }
 

@@ -1,10 +1,10 @@
 //! To the key: when pages of integers come into being, what an index takes; and what the catalog keeps of what has ended.
 
-use super::load::loaded;
 use super::mixed::map_node_len;
 use super::paged::DIRECTORY_SLACK;
 use super::paged::PagedInts;
 use super::tree::Leaf;
+use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use super::*;
@@ -26,6 +26,17 @@ fn entry(address: u64) -> Entry {
 
 fn set(index: &MixedIndex, keys: impl IntoIterator<Item = i64>) {
     keys.into_iter().for_each(|key| _ = index.set(KeyRef::Int(key), entry(1 + key.unsigned_abs())));
+}
+
+/// An index with pages of 64 keys into which leaves of up to 100 of these entries were taken.
+fn loaded(entries: &[(Key, Entry)]) -> MixedIndex {
+    let index = MixedIndex::new(SHIFT);
+    for leaf in entries.chunks(100) {
+        let mut taken = Entries::default();
+        leaf.iter().for_each(|(key, entry)| taken.push(key.as_ref(), *entry));
+        index.merge(&taken, &BTreeSet::new());
+    }
+    index
 }
 
 fn pages(index: &MixedIndex) -> Vec<u64> {
@@ -80,7 +91,7 @@ fn pages_keep_near_the_front_of_their_directory() {
         let keys: Vec<_> = before.iter().copied().chain([number]).flat_map(page).collect();
         set(&filled, keys.iter().copied());
         let entries: Vec<_> = keys.into_iter().map(|key| (Key::Int(key), entry(1 + key as u64))).collect();
-        let loaded = loaded(SHIFT, &entries, 100);
+        let loaded = loaded(&entries);
         for index in [&filled, &loaded] {
             assert_eq!(pages(index).contains(&number), is_made, "{number} behind {before:?}");
         }
@@ -88,12 +99,13 @@ fn pages_keep_near_the_front_of_their_directory() {
 }
 
 #[test]
-fn what_is_loaded_goes_into_a_page_where_a_quarter_of_its_keys_are_there() {
-    for (count, is_made) in [(15, false), (16, true)] {
-        let entries: Vec<_> = (0..count).map(|number| (Key::Int(64 + 3 * number), entry(7))).collect();
-        let index = loaded(SHIFT, &entries, 100);
+fn what_is_loaded_goes_into_a_page_where_it_is_a_sixteenth_of_one_and_dense() {
+    for (count, step, is_made) in [(3, 1, false), (4, 1, true), (15, 4, true), (16, 4, true), (12, 5, false)]
+    {
+        let entries: Vec<_> = (0..count).map(|number| (Key::Int(64 + step * number), entry(7))).collect();
+        let index = loaded(&entries);
         assert_eq!(pages(&index), if is_made { vec![1] } else { vec![] }, "{count} keys");
-        assert!((0..count).all(|number| index.get(KeyRef::Int(64 + 3 * number)) == Some(entry(7))));
+        assert!(entries.iter().all(|(key, entry)| index.get(key.as_ref()) == Some(*entry)));
     }
 }
 
@@ -162,16 +174,6 @@ fn a_page_of_entries_stands_behind_what_is_there_already() {
 }
 
 #[test]
-fn a_page_that_is_held_takes_the_bytes_that_its_leaf_has_for_it() {
-    let memory_bytes = |growth: u64| {
-        let entries: Vec<_> = (0..640).map(|key| (Key::Int(key), entry(1 + growth * key as u64))).collect();
-        loaded(SHIFT, &entries, 1000).memory_bytes()
-    };
-    // An address that grows by so much more takes three bytes and not two. The first of each page stands for itself.
-    assert_eq!(memory_bytes(3000) - memory_bytes(1000), 10 * 63);
-}
-
-#[test]
 fn a_key_in_a_page_is_read_while_the_map_is_being_changed() {
     let index = MixedIndex::new(SHIFT);
     set(&index, (0..32).chain([-1]));
@@ -214,7 +216,7 @@ fn the_map_has_as_many_keys_in_a_node_as_a_page_has_but_no_fewer_than_four_and_n
 #[test]
 fn what_is_loaded_into_the_map_fills_its_nodes_as_what_was_put_there_does() {
     let entries: Vec<_> = (0..40).map(|number| (Key::from(format!("{number:02}")), entry(7))).collect();
-    let index = loaded(SHIFT, &entries, 100);
+    let index = loaded(&entries);
     assert_eq!(index.memory_bytes(), size_of::<Leaf>() + 2 * 40 + 2 * 40 / 16, "one leaf");
 }
 

@@ -1,6 +1,5 @@
 //! An ordered map from byte strings to entries: a B+tree whose leaves and branches are [packed](keys).
 
-pub(super) mod build;
 mod keys;
 mod node;
 #[cfg(test)]

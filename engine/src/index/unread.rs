@@ -9,16 +9,14 @@ use std::ops::Bound;
 
 use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
-use crate::format::checkpoint::{Branch, IndexSource, Limits, Stretch, TreePlace};
+use crate::format::checkpoint::{Branch, IndexSource, Limits, Stretch, TreePlace, Trees};
 use crate::format::definition::StoredDefinition;
 use crate::secondary::EntryLimits;
 use crate::seeded::{self, Bug};
 use crate::sync::race::{Race, weakened};
 use crate::sync::{Arc, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 
-use super::documents::since_ever;
-use super::held::entry;
-use super::{Entries, KeyRange, MixedIndex};
+use super::{Entries, Entry, KeyRange, MixedIndex, since_ever};
 
 #[derive(Debug, Default)]
 pub(super) struct Unread {
@@ -104,12 +102,24 @@ impl Unread {
         inner.wanted(first, item)
     }
 
-    /// The item is read: its contents take its place, unless somebody else has read it meanwhile.
-    pub(super) fn take_in(&self, index: &MixedIndex, wanted: &Wanted, contents: Contents) {
+    /// Whether the item is still to be read.
+    pub(super) fn has(&self, wanted: &Wanted) -> bool {
+        lock(&self.inner).items.get(&wanted.first) == Some(&wanted.item)
+    }
+
+    /// The item is read: its contents take its place, after `first`; unless somebody else has read it meanwhile.
+    pub(super) fn take_in(
+        &self,
+        index: &MixedIndex,
+        wanted: &Wanted,
+        contents: Contents,
+        first: impl FnOnce(),
+    ) {
         let mut inner = lock(&self.inner);
         if inner.items.get(&wanted.first) != Some(&wanted.item) {
             return;
         }
+        first();
         inner.items.remove(&wanted.first);
         match contents {
             Contents::Leaves(leaves) => inner.add(leaves, wanted.item.end.clone()),
@@ -242,8 +252,12 @@ impl Wanted {
 
     /// Reads and verifies it.
     pub(crate) fn read(&self, source: &impl IndexSource) -> Result<Contents> {
+        self.read_by(&mut self.origin.place.trees(source))
+    }
+
+    /// As [`read`](Self::read), by the trees of its checkpoint.
+    pub(crate) fn read_by<S: IndexSource>(&self, trees: &mut Trees<'_, S>) -> Result<Contents> {
         let Wanted { first, item, origin } = self;
-        let mut trees = origin.place.trees(source);
         let last = |last: Option<KeyRef<'_>>| {
             let is_below = |end: &Key| last.is_none_or(|last| last < end.as_ref());
             if item.end.as_ref().is_none_or(is_below) {
@@ -254,9 +268,6 @@ impl Wanted {
         };
         if !item.branch.is_leaf() {
             let leaves = trees.page(origin.id, first, &item.branch)?;
-            if !leaves.is_sorted_by(|(one, _), (other, _)| one < other) {
-                return Err(self.damaged("keys out of order"));
-            }
             trees.check_page(&item.branch, &leaves)?;
             last(leaves.last().map(|(first, _)| first.as_ref()))?;
             return Ok(Contents::Leaves(leaves));
@@ -294,6 +305,12 @@ impl crate::format::checkpoint::Entries for LeafEntries<'_> {
         }
     }
 
+    //= spec/format.md#f-8-10-indexes
+    //# The value of each entry MUST be 4.
+    //= spec/index.md#i-7-2-entries-from-bytes
+    //# A reader MUST refuse bytes that are not those of an entry of the definition: a component that is no order
+    //# key, a key that is none (E-5.6), a mark above 2, a mark of a number that it does not fit, more marks than
+    //# numbers, a zero that ends them.
     fn key(&mut self, key: KeyRef<'_>, value: u64) {
         if let Some((definition, limits)) = &self.origin.definition {
             let fault = match key {
@@ -306,5 +323,63 @@ impl crate::format::checkpoint::Entries for LeafEntries<'_> {
             self.fault = self.fault.or(fault);
         }
         self.entries.push(key, entry(value));
+    }
+}
+
+/// The entry that a leaf has as `value`.
+fn entry(value: u64) -> Entry {
+    Entry::from_value(value).expect("a leaf's values are checked before they are handed out")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::RawDocument;
+    use crate::format::LogAddress;
+    use crate::format::checkpoint::Entries as _;
+    use crate::secondary::{EntryList, IndexDefinition};
+
+    //= spec/format.md#f-8-10-indexes
+    //= type=test
+    //# The value of each entry MUST be 4.
+    //= spec/format.md#f-8-10-indexes
+    //= type=test
+    //# A reader MUST take a checkpoint for damaged when `of` is no id of a collection in it, when an id is that
+    //# of a collection, that of another index, or above `last` of the root, when two indexes of a collection
+    //# have one name, when a collection has more than 64, when an entry is none of its definition (I-7.2), or
+    //# when it has another number of entries than `count`.
+    #[test]
+    fn a_leaf_of_an_index_has_entries_of_the_definition_alone() {
+        let definition = IndexDefinition::new("n", ["$.n"]).expect("a definition");
+        let limits = EntryLimits::new(4000);
+        let mut list = EntryList::default();
+        let document = crate::doc! { "n": 7 }.encode();
+        definition
+            .entries(RawDocument::from_verified(&document), KeyRef::Int(3), limits, &mut list)
+            .expect("one entry");
+        let whole = list.iter().next().expect("one").to_vec();
+        let stored = StoredDefinition::new(definition);
+        let origin = Origin {
+            place: TreePlace::nowhere(),
+            id: 2,
+            next: None,
+            limits: Limits::new(LogAddress::MAX, 4),
+            definition: Some((Arc::new(stored), limits)),
+        };
+        let cut = &whole[..whole.len() - 1];
+        for (key, value, is_sound) in [
+            (KeyRef::Bytes(&whole), 4, true),
+            (KeyRef::Bytes(&whole), 8, false),
+            (KeyRef::Bytes(&whole), 5, false),
+            (KeyRef::Bytes(cut), 4, false),
+            (KeyRef::Text("n"), 4, false),
+        ] {
+            let mut leaf = LeafEntries { entries: Entries::default(), origin: &origin, fault: None };
+            leaf.key(key, value);
+            assert_eq!(leaf.fault.is_none(), is_sound, "{key:?} {value}");
+        }
+        let mut leaf = LeafEntries { entries: Entries::default(), origin: &origin, fault: None };
+        leaf.ints(&[], &[]);
+        assert!(leaf.fault.is_some());
     }
 }

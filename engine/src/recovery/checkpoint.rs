@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::cache::Segment;
 use crate::error::{Clause, Corruption, Error, Result};
-use crate::format::checkpoint::{
-    Checkpoint, IndexEntry, IndexSource, Limits, TableEntry, TreeOf, TreePlace, Trees,
-};
+use crate::format::checkpoint::{Checkpoint, IndexSource, Limits, TableEntry, TreeOf, TreePlace, Trees};
+use crate::format::definition::StoredDefinition;
 use crate::format::superblock::CheckpointRef;
 use crate::format::superblock::Superblock;
-use crate::index::{Catalog, Documents, EntryLoader, Loader, Origin, Target};
+use crate::index::{Catalog, Documents, Origin, Target};
 use crate::log::LogEnd;
 use crate::secondary::EntryLimits;
 use crate::seeded::{self, Bug};
@@ -193,6 +192,33 @@ pub(crate) enum Extent {
     Root,
 }
 
+/// How the trees of a checkpoint are loaded.
+struct Loading {
+    place: TreePlace,
+    limits: Limits,
+    extent: Extent,
+    /// No tree has more entries than its records have bytes.
+    most: u64,
+}
+
+impl Loading {
+    fn load<S: IndexSource>(
+        &self,
+        trees: &mut Trees<'_, S>,
+        tree: TreeOf<'_>,
+        definition: Option<(Arc<StoredDefinition>, EntryLimits)>,
+        documents: &Documents,
+    ) -> Result<()> {
+        let (place, limits) = (self.place.clone(), self.limits);
+        let origin = Origin { place, id: tree.id, next: tree.next, limits, definition };
+        documents.begin_unread(origin, trees.pages(tree)?, tree.count.min(self.most));
+        if self.extent == Extent::Whole { documents.read_whole(trees) } else { Ok(()) }
+    }
+}
+
+//= spec/format.md#f-8-10-indexes
+//# A reader MUST take a checkpoint for damaged when `of` is no id of a collection in it, when an id is that of a collection, that of another index, or above `last` of the root, when two indexes of a collection have one name, when a collection has more than 64, when an entry is none of its definition (I-7.2), or when it has another
+//# number of entries than `count`.
 /// Reads a checkpoint.
 pub(super) fn load(
     storage: &FailStop,
@@ -205,7 +231,7 @@ pub(super) fn load(
     let mut checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
     let root_at = reference.root.at(slot.geometry);
     let held = held(slot, reference, checkpoint.places());
-    let place = (extent == Extent::Root).then(|| checkpoint.tree_place());
+    let place = checkpoint.tree_place();
     let (root, trees) = checkpoint.parts();
     let (accounts, table) = load_table(slot, &root.table);
     let last = table.last().expect("a root was checked when it was read");
@@ -216,26 +242,28 @@ pub(super) fn load(
         reserved: [root.reserved.next, root.reserved.after],
     };
     let limits = Limits::new(slot.geometry.address(last.sequence, end.offset), page_shift);
+    let most = held.segments.len() as u64 * u64::from(slot.geometry.segment_bytes());
+    let loading = Loading { place, limits, extent, most };
     let mut catalog = Catalog::default();
     for collection in &root.catalog {
         let documents = Documents::new(collection.id, page_shift).with_kept(collection.kept.clone());
         let documents = Arc::new(documents);
         documents.set_largest_id((collection.next - 1) as i64);
         documents.set_newest_len(collection.count);
-        let tree = TreeOf::from(collection);
-        if let Some(place) = place.clone() {
-            let origin = Origin { place, id: tree.id, next: tree.next, limits, definition: None };
-            documents.begin_unread(origin, trees.pages(tree)?, tree.count);
-        } else {
-            let mut loader = Loader::new(&documents.index, collection.count);
-            trees.read(tree, limits, &mut loader)?;
-            loader.finish();
-        }
+        loading.load(trees, TreeOf::from(collection), None, &documents)?;
         let loaded = catalog.load(collection.name.clone(), documents);
         loaded.ok_or_else(|| damaged(root_at, "F-8.5", "two collections of one name or id"))?;
     }
     for index in &root.indexes {
-        load_index(slot, (trees, place.as_ref()), &mut catalog, index, (limits, page_shift), root_at)?;
+        let entries = Documents::new(index.id, page_shift).with_kept(index.kept.clone());
+        entries.set_newest_len(index.count);
+        entries.set_unmade(index.anew);
+        let definition = Arc::clone(&index.definition);
+        let of = (Arc::clone(&definition), EntryLimits::new(slot.geometry.checkpoint_entry_len_max()));
+        loading.load(trees, TreeOf::from(index), Some(of), &entries)?;
+        let target = Target { definition, entries: Arc::new(entries), building: None };
+        let loaded = catalog.load_index(index.of, target);
+        loaded.ok_or_else(|| damaged(root_at, "F-8.10", "an index of no collection"))?;
     }
     if !seeded::is_on(Bug::CollectionIdsFromTheCatalog) {
         catalog.set_last_id(root.last);
@@ -260,39 +288,6 @@ fn load_table(slot: &Superblock, entries: &[TableEntry]) -> (Accounts, Vec<Arc<S
         accounts.put(sequence, account);
     }
     (accounts, table)
-}
-
-//= spec/format.md#f-8-10-indexes
-//# A reader MUST take a checkpoint for damaged when `of` is no id of a collection in it, when an id is that of a collection, that of another index, or above `last` of the root, when two indexes of a collection have one name, when a collection has more than 64, when an entry is none of its definition (I-7.2), or when it has another
-//# number of entries than `count`.
-fn load_index<S: IndexSource>(
-    slot: &Superblock,
-    (trees, place): (&mut Trees<'_, S>, Option<&TreePlace>),
-    catalog: &mut Catalog,
-    index: &IndexEntry,
-    (limits, page_shift): (Limits, u32),
-    root_at: u64,
-) -> Result<()> {
-    let entries = Documents::new(index.id, page_shift).with_kept(index.kept.clone());
-    entries.set_newest_len(index.count);
-    entries.set_unmade(index.anew);
-    let entry_limits = EntryLimits::new(slot.geometry.checkpoint_entry_len_max());
-    let tree = TreeOf::from(index);
-    if let Some(place) = place.cloned() {
-        let definition = Some((Arc::clone(&index.definition), entry_limits));
-        let origin = Origin { place, id: tree.id, next: tree.next, limits, definition };
-        entries.begin_unread(origin, trees.pages(tree)?, tree.count);
-    } else {
-        let loader = Loader::new(&entries.index, index.count);
-        let mut loader = EntryLoader::new(loader, &index.definition.definition, entry_limits);
-        trees.read(tree, limits, &mut loader)?;
-        loader.finish().map_err(|what| damaged(root_at, "F-8.10", what))?;
-    }
-    let target =
-        Target { definition: Arc::clone(&index.definition), entries: Arc::new(entries), building: None };
-    catalog
-        .load_index(index.of, target)
-        .ok_or_else(|| damaged(root_at, "F-8.10", "an index of no collection"))
 }
 
 fn damaged(at: u64, clause: &'static str, what: &'static str) -> Error {

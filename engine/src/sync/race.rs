@@ -31,8 +31,6 @@ pub enum Race {
     PageNotAskedAgain,
     /// The length of the ordered map is stored without the order that a look without a lock needs.
     MapLenRelaxed,
-    /// Who finds no page that is held asks for the page again without the order that its filling gives.
-    HeldRelaxed,
     /// Who finds nothing unread looks into the index without the order that the last leaf gives.
     UnreadRelaxed,
     /// An index is in the states from before the commit that made it part of the state.

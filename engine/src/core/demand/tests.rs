@@ -9,6 +9,7 @@ use crate::core::{Core, Cursor, Expect};
 use crate::document::Key;
 use crate::options::{Durability, Options};
 use crate::storage::{MemoryStorage, Storage};
+use crate::sync::Arc;
 
 type Disk = Arc<MemoryStorage>;
 

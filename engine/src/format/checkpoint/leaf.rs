@@ -255,17 +255,6 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
-/// Writes a leaf of these entries, whose keys are in order, and reads it.
-#[cfg(test)]
-pub(crate) fn pass_through_a_leaf(entries: &[(KeyRef<'_>, u64)], limits: Limits, to: &mut impl Entries) {
-    let (mut encoder, mut bytes) = (LeafEncoder::default(), Vec::new());
-    encoder.restart();
-    entries.iter().for_each(|&(key, value)| encoder.append(&mut bytes, key, value));
-    let Some(&(first, _)) = entries.first() else { return };
-    let leaf = Leaf { entries: &bytes, count: entries.len() as u32, first, limits };
-    LeafDecoder::default().decode(leaf, to).expect("what was written can be read");
-}
-
 /// All entries, one by one.
 #[cfg(test)]
 impl Entries for Vec<(crate::document::Key, u64)> {

@@ -33,8 +33,6 @@ mod writer;
 pub use catalog::CatalogEntry;
 pub use indexes::IndexEntry;
 pub use leaf::Entries;
-#[cfg(test)]
-pub(crate) use leaf::pass_through_a_leaf;
 pub use read::{Branch, Checkpoint, TreeOf, TreePlace, Trees, root_of};
 pub use records::{IndexSource, Unreadable};
 pub use root::{LogPosition, Reserved, Root};

@@ -318,14 +318,14 @@ impl<S: IndexSource> Trees<'_, S> {
     ///
     /// # Errors
     /// As [`Unreadable`] says. What was handed out before is then not to be used.
+    #[cfg(test)]
     pub fn read(
         &mut self,
         tree: TreeOf<'_>,
         limits: Limits,
         to: &mut impl Entries,
     ) -> Result<(), Unreadable> {
-        // From leaf to leaf the keys grow, so that no bytes, however hostile, make this visit a leaf twice or go on for ever.
-        self.decoder.restart();
+        self.begin();
         for (first, page) in self.pages(tree)? {
             let leaves = self.page(tree.id, &first, &page)?;
             for (first, leaf) in &leaves {
@@ -336,10 +336,15 @@ impl<S: IndexSource> Trees<'_, S> {
         Ok(())
     }
 
+    /// The next leaf is the first that is read of its tree. From then on the keys grow from leaf to leaf.
+    pub fn begin(&mut self) {
+        self.decoder.restart();
+    }
+
     /// The directory pages of a tree of the root, and the first key of each.
     ///
     /// # Errors
-    /// None, once the root was verified.
+    /// As [`Unreadable`] says.
     pub fn pages(&self, tree: TreeOf<'_>) -> Result<Vec<(Key, Branch)>, Unreadable> {
         branches(tree.top, IndexRecordKind::Directory, self.lsn, self.root_at)
     }
@@ -457,7 +462,12 @@ fn branches(
         let DirectoryEntry { first, reference, count, lsn } = entry;
         Ok((first.to_key(), Branch { kind, reference, count, lsn, named_at: at }))
     };
-    entries(bytes, lsn).map(branch).collect()
+    let branches: Vec<_> = entries(bytes, lsn).map(branch).collect::<Result<_, Unreadable>>()?;
+    if branches.is_sorted_by(|(one, _), (other, _)| one < other) {
+        Ok(branches)
+    } else {
+        Err(Unreadable::damaged(at, "F-8.13", "directory entries out of order", 0, 0))
+    }
 }
 
 /// What it takes to read single records of the trees of a checkpoint, whose root was verified.
@@ -472,7 +482,7 @@ pub struct TreePlace {
 
 impl TreePlace {
     /// In no file.
-    #[cfg(all(test, loom))]
+    #[cfg(test)]
     pub(crate) fn nowhere() -> Self {
         let geometry = Geometry::new(64, 512).expect("a legal geometry");
         TreePlace {

@@ -1,6 +1,6 @@
-//! Stretches of int keys in a leaf (F-8.4): found and checked once, and spread out when somebody asks for them.
+//! Stretches of int keys in a leaf (F-8.4): found and checked once, and then handed out.
 //!
-//! A collection of a million documents is checked in this loop when its store opens, so the way of what is common is short:
+//! All of a large collection is checked in this loop when it is first gone through, so the way of what is common is short:
 //! eight entries at once where ids follow one another and addresses grow by what two bytes tell.
 
 use super::entry::{INT, OUT_OF_ORDER, take_varint, unzigzag, value_end, value_fault};
@@ -46,24 +46,6 @@ pub struct Stretch {
 }
 
 impl Stretch {
-    /// The least of its keys.
-    #[must_use]
-    pub const fn first_key(&self) -> i64 {
-        self.first_key
-    }
-
-    /// How many entries it has: one at least.
-    #[must_use]
-    pub const fn count(&self) -> u32 {
-        self.more + 1
-    }
-
-    /// How many bytes of the leaf it takes, but for its first entry.
-    #[must_use]
-    pub const fn byte_len(&self) -> u32 {
-        self.end - self.begin
-    }
-
     /// Hands out the keys and values. `entries` are those of the leaf in which the stretch was found.
     pub fn each(&self, entries: &[u8], mut each: impl FnMut(i64, u64)) {
         let mut rest = &entries[self.begin as usize..self.end as usize];

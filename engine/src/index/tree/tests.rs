@@ -5,7 +5,6 @@ use std::ops::{Bound, RangeBounds};
 
 use proptest::prelude::*;
 
-use super::build::Builder;
 use super::*;
 use crate::document::KEY_LEN_MAX;
 use crate::format::LogAddress;
@@ -149,10 +148,9 @@ proptest! {
         prop_assert_eq!(&tree.found(bytes(&from), bytes(&to), false), &between);
         between.reverse();
         prop_assert_eq!(&tree.found(bytes(&from), bytes(&to), true), &between);
-        // Built at once, it is the same, and goes on as well.
-        let mut builder = Builder::new(full);
-        expected.iter().for_each(|(key, entry)| builder.push(key, *entry));
-        let mut built = builder.finish();
+        // Of keys that come in order it is the same, and goes on as well.
+        let mut built = Tree::new(full);
+        expected.iter().for_each(|(key, entry)| _ = built.insert(key, *entry));
         built.check();
         prop_assert_eq!(&built.all(), &expected);
         for (number, (key, found)) in expected.iter().enumerate() {
@@ -197,12 +195,6 @@ fn keys_that_come_in_order_leave_full_leaves_and_others_halves() {
     let tree = filled(8, 0..8 * 8 + 1);
     let Some(Node::Branch(root)) = &tree.root else { panic!("it has more than a leaf") };
     assert_eq!(root.children.iter().map(Node::len).collect::<Vec<_>>(), [8, 1]);
-    let mut builder = Builder::new(8);
-    (0..65).for_each(|key| builder.push(&number(key), entry(1 + u64::from(key))));
-    let built = builder.finish();
-    assert_eq!((built.leaves(), built.all()), (tree.leaves(), tree.all()));
-    assert!(built.memory_bytes() <= tree.memory_bytes());
-    assert!(Builder::new(8).finish().root.is_none());
 }
 
 #[test]
@@ -221,9 +213,7 @@ fn branches_are_split_in_halves_where_keys_do_not_come_in_order() {
 
 #[test]
 fn what_is_left_behind_full_keeps_no_room() {
-    let mut builder = Builder::new(8);
-    (0..600).for_each(|key| builder.push(&number(key), entry(1)));
-    let (tree, built) = (filled(8, 0..600), builder.finish());
+    let tree = filled(8, 0..600);
     let room = |tree: &Tree| -> Vec<usize> {
         let mut room = Vec::new();
         let leaf = |leaf: &Leaf| leaf.keys.capacity() - 8 * leaf.keys.len();
@@ -238,7 +228,6 @@ fn what_is_left_behind_full_keeps_no_room() {
     };
     // The last one stands first.
     assert!(room(&tree)[0] > 0 && room(&tree)[1..].iter().all(|room| *room == 0));
-    assert!(room(&built).iter().all(|room| *room == 0));
 }
 
 #[test]
