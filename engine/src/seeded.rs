@@ -355,6 +355,8 @@ catalogue! {
     DamagedLeafNamed,
     /// A scan passes over what is unread.
     UnreadPassedOver,
+    /// A checkpoint is named while a collection that has ended, and that a snapshot has, is unread.
+    EndedLeftUnread,
     /// While an index is built, it refuses writes already.
     BuildRefusesWrites,
     /// An index is built on though the collection was cleared, or commits were taken back meanwhile.

@@ -138,7 +138,7 @@ impl Writer {
         let entries = &self.txn.batch.entries;
         (0..entries.settled_len()).try_for_each(|number| {
             let EntryChange { target, entry, .. } = entries.settled(number);
-            self.shared.ready(&target.entries, KeyRef::Bytes(entry))
+            target.entries.unless_damaged(self.shared.ready(&target.entries, KeyRef::Bytes(entry)))
         })
     }
 

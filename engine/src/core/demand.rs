@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::index::{Catalog, Contents, Documents, Entries, KeyRange, PrimaryIndex, Wanted};
 use crate::recovery::{self, Extent, File, Plan};
 use crate::seeded::{self, Bug};
-use crate::sync::{read, write};
+use crate::sync::{Arc, read, write};
 
 use super::open::assemble;
 use super::opening::Opening;
@@ -75,11 +75,19 @@ impl Shared {
     }
 
     //= spec/recovery.md#r-5-7-leaves-on-demand
-    //# A writer MUST NOT name a checkpoint in a slot before it has read all that was unread.
+    //# A writer MUST NOT name a checkpoint in a slot before it has read all that was unread, but for the entries
+    //# of an index that the checkpoint has with `anew` (F-8.10).
     /// Reads all that is unread, also of collections that have ended and that a snapshot holds.
     pub(super) fn read_everything(&self) -> Result<()> {
-        let all: Vec<_> = read(&self.catalog).documents().cloned().collect();
-        all.iter().try_for_each(|documents| self.read_all(documents))
+        let all: Vec<_> = if seeded::is_on(Bug::EndedLeftUnread) {
+            read(&self.catalog).current().map(|naming| Arc::clone(&naming.documents)).collect()
+        } else {
+            read(&self.catalog).documents().cloned().collect()
+        };
+        all.iter().try_for_each(|documents| {
+            let read = if documents.damage().is_some() { Ok(()) } else { self.read_all(documents) };
+            documents.unless_damaged(read)
+        })
     }
 
     //= spec/recovery.md#r-5-7-leaves-on-demand
@@ -109,7 +117,13 @@ impl Shared {
             Err(_) if !read(&self.catalog).documents().any(|known| known.id == documents.id) => {
                 documents.forget_unread();
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                if let (Error::Corrupt(damage), true) = (&error, wanted.is_of_index()) {
+                    // spec: I-8.2. The documents have it all: the index is made of them at the next opening.
+                    documents.set_damage(damage.clone());
+                }
+                return Err(error);
+            }
         }
         Ok(())
     }

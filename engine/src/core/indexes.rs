@@ -70,6 +70,11 @@ impl crate::index::Documents {
     pub(crate) fn check_known(&self) -> Result<()> {
         self.damage().map_or(Ok(()), |damage| Err(damage.clone().into()))
     }
+
+    /// What came of reading entries, for who goes on where they cannot be told.
+    pub(super) fn unless_damaged(&self, read: Result<()>) -> Result<()> {
+        if self.damage().is_some() { Ok(()) } else { read }
+    }
 }
 
 impl Target {

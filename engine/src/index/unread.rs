@@ -245,6 +245,11 @@ impl Wanted {
         KeyRange { from: Bound::Included(self.first.clone()), to }
     }
 
+    /// Whether it has entries of an index.
+    pub(crate) fn is_of_index(&self) -> bool {
+        self.origin.definition.is_some()
+    }
+
     /// The id of its tree.
     pub(crate) fn id(&self) -> u32 {
         self.origin.id

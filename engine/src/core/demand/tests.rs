@@ -247,7 +247,8 @@ fn a_damaged_leaf_or_page_is_made_anew_from_the_other_checkpoint_and_the_log() {
 //# of these keys, and in no other.
 //= spec/recovery.md#r-5-7-leaves-on-demand
 //= type=test
-//# A writer MUST NOT name a checkpoint in a slot before it has read all that was unread.
+//# A writer MUST NOT name a checkpoint in a slot before it has read all that was unread, but for the entries
+//# of an index that the checkpoint has with `anew` (F-8.10).
 #[test]
 fn a_leaf_that_neither_checkpoint_has_is_corrupt_for_those_who_need_it_alone() {
     let disk = store();
@@ -285,9 +286,104 @@ fn a_leaf_that_neither_checkpoint_has_is_corrupt_for_those_who_need_it_alone() {
             let report = core.verify(true).expect("memory refuses nothing");
             assert!(!report.is_clean());
             change(&core, &Key::Int(500), Some(4));
+            sync(&core);
+            drop(core);
+            gets_through(&copy);
         }
     }
     assert!(met > 0, "one leaf of both is damaged");
+}
+
+/// A store with a leaf that cannot be had: it takes what is written, salvage saves what can be proven, and who needs the collection no more
+/// goes on in the file that there is.
+fn gets_through(disk: &Disk) {
+    let rescued = Disk::default();
+    let report = crate::salvage::salvage_to(Arc::clone(disk), Arc::clone(&rescued)).expect("it was a store");
+    assert!(!report.problems.is_empty(), "it says what is wrong");
+    let core = open(&rescued, &Options::new());
+    let naming = core.shared.naming("a").expect("it has the collection");
+    let found = core.shared.get(&naming, KeyRef::Int(500)).expect("nothing of it is damaged");
+    assert_eq!(found.map(|located| located.body()[3]), Some(4), "it was written beside the damage");
+    core.checkpoint().expect("it is sound");
+    let db = crate::Db::open_on(Arc::clone(disk), &options()).expect("the damage lies below the root");
+    assert!(matches!(db.checkpoint(), Err(Error::Corrupt(_))));
+    assert!(db.drop_collection("a").expect("nothing of it is read"));
+    db.checkpoint().expect("all that there is was read");
+    db.collection("b").put(1, crate::doc! { "v": 1 }).expect("there is room");
+    assert!(db.verify(true).expect("memory refuses nothing").is_clean());
+}
+
+//= spec/recovery.md#r-5-7-leaves-on-demand
+//= type=test
+//# A writer MUST NOT name a checkpoint in a slot before it has read all that was unread, but for the entries
+//# of an index that the checkpoint has with `anew` (F-8.10).
+fn a_collection_that_has_ended_stays_whole() {
+    let disk = store();
+    let db = crate::Db::open_on(Arc::clone(&disk), &options()).expect("it opens");
+    let snapshot = db.snapshot();
+    assert!(db.drop_collection("a").expect("memory refuses nothing"));
+    for round in 0..12 {
+        let long = "x".repeat(300);
+        (0..3).for_each(|key| {
+            _ = db.collection("b").put(key, crate::doc! { "r": round, "l": &*long }).expect("room")
+        });
+        db.checkpoint().expect("memory refuses nothing");
+        while db.maintain().expect("memory refuses nothing") {}
+    }
+    let found: Vec<_> =
+        snapshot.collection("a").expect("it was there").scan(..).expect("it was there").collect();
+    assert_eq!(found.len(), expected().len());
+    assert!(found.iter().all(Result::is_ok), "{found:?}");
+}
+
+/// Where an index cannot be told, all else goes on, and the next checkpoint has it made anew.
+#[test]
+fn an_index_with_a_leaf_that_cannot_be_had_is_made_anew() {
+    let disk = Disk::default();
+    let db = crate::Db::open_on(Arc::clone(&disk), &options()).expect("a new store");
+    let a = db.collection("a");
+    a.create_index(crate::IndexDefinition::new("v", ["$.v"]).expect("it is one")).expect("there is room");
+    for round in 0..2 {
+        (0..60).for_each(|key| _ = a.put(key, crate::doc! { "v": key + round }).expect("there is room"));
+        db.checkpoint().expect("there is room");
+    }
+    drop((a, db));
+    let newest = sectors(&disk, 0);
+    let root = {
+        let core = open(&disk, &options());
+        let writer = core.writer().expect("it is opened for writing");
+        writer.checkpoints.at(1).expect("there are two").reference.root.at(core.shared.log.geometry)
+    };
+    damage(&disk, root / 64);
+    let mut met = 0;
+    for sector in newest {
+        let copy = copy_of(&disk);
+        damage(&copy, sector);
+        let Ok(db) = crate::Db::open_on(Arc::clone(&copy), &options()) else { continue };
+        let a = db.collection("a");
+        let all = |a: &crate::Collection| a.index("v").count(..);
+        let is_met = matches!(all(&a), Err(Error::Corrupt(_)));
+        if !is_met || (0..60).any(|key| a.get(key).is_err()) {
+            continue;
+        }
+        met += 1;
+        assert!(matches!(a.index("v").get(7).map(|scan| scan.keys().count()), Err(Error::Corrupt(_))));
+        (0..60)
+            .step_by(5)
+            .for_each(|key| _ = a.put(key, crate::doc! { "v": 1 }).expect("it is no unique one"));
+        assert!(!db.verify(true).expect("memory refuses nothing").is_clean());
+        db.checkpoint().expect("the documents are whole");
+        drop((a, db));
+        let db = crate::Db::open_on(Arc::clone(&copy), &options()).expect("it is sound");
+        assert_eq!(all(&db.collection("a")).expect("it was made anew"), 60);
+        assert!(db.verify(true).expect("memory refuses nothing").is_clean());
+    }
+    assert!(met > 0, "the index has leaves");
+}
+
+#[test]
+fn what_a_snapshot_has_of_an_ended_collection_is_read_before_its_checkpoint_goes() {
+    a_collection_that_has_ended_stays_whole();
 }
 
 //= spec/recovery.md#r-5-7-leaves-on-demand
@@ -322,4 +418,5 @@ fn what_is_read_or_made_anew_wrongly_goes_not_unnoticed() {
         Bug::UnreadPassedOver,
     ];
     bugs.into_iter().for_each(|bug| assert_noticed(bug, damaged_leaves_are_made_anew));
+    assert_noticed(Bug::EndedLeftUnread, a_collection_that_has_ended_stays_whole);
 }

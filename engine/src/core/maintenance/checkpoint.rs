@@ -100,9 +100,12 @@ impl Core {
     //# When c is chosen, every commit up to c MUST be visible, and nothing pending.
     //= spec/space.md#p-2-2-what-it-is-of
     //# Catalog, id counters, document counts and segment table MUST be copied in the step that chooses c.
-    /// The first step: everything placed is made durable and visible, and what the checkpoint is of is noted in one moment. None where
-    /// there is no commit yet.
+    /// The first step: what is unread is read, everything placed is made durable and visible, and what the checkpoint is of is noted in one
+    /// moment. None where there is no commit yet.
     pub(crate) fn begin_checkpoint(&self) -> Result<Option<CheckpointJob>> {
+        self.writer()?.check_open()?;
+        // Before anything is written: what cannot be read ends it here.
+        self.shared.read_everything()?;
         let mut writer = self.writer()?;
         writer.check_open()?;
         if writer.end() == Lsn::ZERO {
@@ -208,8 +211,7 @@ impl Core {
             table,
             kept,
         };
-        let everything = self.shared.read_everything();
-        let sealed = everything.and_then(|()| writer.finish(&mut &*self, root)).and_then(|written| {
+        let sealed = writer.finish(&mut &*self, root).and_then(|written| {
             self.sync_checkpoint()?;
             Ok(SealedCheckpoint { end, written, open: writer.open() })
         });

@@ -126,7 +126,7 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
                 let wanted = self.trees.wanted(IndexRecordKind::Directory, tree.id, entry.lsn);
                 self.trees.records.check_place(entry.reference, wanted)?;
                 if before.is_some_and(|before| before >= entry.first) {
-                    return Err(damaged("directory entries out of order"));
+                    return Err(damaged("keys out of order"));
                 }
                 before = Some(entry.first);
                 count = count.saturating_add(entry.count);
@@ -466,7 +466,7 @@ fn branches(
     if branches.is_sorted_by(|(one, _), (other, _)| one < other) {
         Ok(branches)
     } else {
-        Err(Unreadable::damaged(at, "F-8.13", "directory entries out of order", 0, 0))
+        Err(Unreadable::damaged(at, "F-8.13", "keys out of order", 0, 0))
     }
 }
 

@@ -46,6 +46,12 @@ pub struct Stretch {
 }
 
 impl Stretch {
+    /// The least of its keys.
+    #[must_use]
+    pub const fn first_key(&self) -> i64 {
+        self.first_key
+    }
+
     /// Hands out the keys and values. `entries` are those of the leaf in which the stretch was found.
     pub fn each(&self, entries: &[u8], mut each: impl FnMut(i64, u64)) {
         let mut rest = &entries[self.begin as usize..self.end as usize];
