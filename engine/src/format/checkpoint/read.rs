@@ -76,16 +76,15 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
         lineage: &Lineage,
         reference: &CheckpointRef,
     ) -> Result<Self, Unreadable> {
-        let mut records = Records::new(source, geometry, lineage);
         let root_at = reference.root.at(geometry);
+        let mut records = Records::new(source, geometry, lineage, root_at);
         let (mut root, parts) = read_root(&mut records, reference.lsn, reference.root)?;
         if let [first, .., last] = &mut root.indexes[..]
             && seeded::is_on(Bug::LeavesOfAnotherIndex)
         {
             (last.tree, last.count) = (first.tree.clone(), first.count);
         }
-        let mut places = root.segments.clone();
-        places.extend(parts.into_iter().collect::<HashSet<_>>());
+        let mut places = [&root.segments[..], &parts[..]].concat();
         places.sort_unstable();
         places.dedup();
         let check = Check { root: &root, records: &records, at: root_at };
@@ -151,8 +150,8 @@ pub fn root_of<S: IndexSource>(
     lsn: Lsn,
     reference: Reference,
 ) -> Result<Root, Unreadable> {
-    let (root, _) = read_root(&mut Records::new(source, geometry, lineage), lsn, reference)?;
-    Ok(root)
+    let mut records = Records::new(source, geometry, lineage, reference.at(geometry));
+    Ok(read_root(&mut records, lsn, reference)?.0)
 }
 
 //= spec/format.md#f-8-7-root

@@ -78,6 +78,8 @@ pub(super) struct Records<'s, S> {
     source: &'s S,
     geometry: Geometry,
     lineage: Lineage,
+    /// Where the last part of its root is: what a writer places last, so that nothing behind it is wanted.
+    root_at: u64,
     /// The segments that directory pages and leaves may lie in, sorted.
     segments: Vec<u32>,
     /// Leaves, read ahead.
@@ -120,9 +122,9 @@ impl Buffer {
 }
 
 impl<'s, S: IndexSource> Records<'s, S> {
-    pub(super) fn new(source: &'s S, geometry: Geometry, lineage: &Lineage) -> Self {
+    pub(super) fn new(source: &'s S, geometry: Geometry, lineage: &Lineage, root_at: u64) -> Self {
         let (piece, alone) = (Buffer::default(), Buffer::default());
-        Records { source, geometry, lineage: *lineage, segments: Vec::new(), piece, alone }
+        Records { source, geometry, lineage: *lineage, root_at, segments: Vec::new(), piece, alone }
     }
 
     pub(super) const fn geometry(&self) -> Geometry {
@@ -147,12 +149,12 @@ impl<'s, S: IndexSource> Records<'s, S> {
     pub(super) fn body(&mut self, reference: Reference, wanted: Wanted) -> Result<(&[u8], u64), Unreadable> {
         self.check_place(reference, wanted)?;
         let (at, len) = (reference.at(self.geometry), u64::from(reference.len));
-        let buffer = if wanted.kind == IndexRecordKind::Leaf { &mut self.piece } else { &mut self.alone };
-        if wanted.kind != IndexRecordKind::Leaf {
-            buffer.fill(self.source, at, len)?;
-        } else if !buffer.holds(at, len) {
-            let end = self.geometry.segment_end(reference.physical).min(self.source.file_len());
-            buffer.fill(self.source, at, (end - at).min(PIECE_LEN.max(len)))?;
+        let is_leaf = wanted.kind == IndexRecordKind::Leaf;
+        let (buffer, most) = if is_leaf { (&mut self.piece, PIECE_LEN) } else { (&mut self.alone, len) };
+        if !buffer.holds(at, len) {
+            let segment_end = self.geometry.segment_end(reference.physical).min(self.source.file_len());
+            let end = if (at..segment_end).contains(&self.root_at) { self.root_at } else { segment_end };
+            buffer.fill(self.source, at, (end - at).min(most).max(len))?;
         }
         let bytes = &buffer.bytes[(at - buffer.at) as usize..][..len as usize];
         let Reference { physical, offset, .. } = reference;
