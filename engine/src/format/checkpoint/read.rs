@@ -78,16 +78,15 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
         lineage: &Lineage,
         reference: &CheckpointRef,
     ) -> Result<Self, Unreadable> {
-        let mut records = Records::new(source, geometry, lineage);
         let root_at = reference.root.at(geometry);
+        let mut records = Records::new(source, geometry, lineage, root_at);
         let (mut root, parts) = read_root(&mut records, reference.lsn, reference.root)?;
         if let [first, .., last] = &mut root.indexes[..]
             && seeded::is_on(Bug::LeavesOfAnotherIndex)
         {
             (last.tree, last.count) = (first.tree.clone(), first.count);
         }
-        let mut places = root.segments.clone();
-        places.extend(parts.into_iter().collect::<HashSet<_>>());
+        let mut places = [&root.segments[..], &parts[..]].concat();
         places.sort_unstable();
         places.dedup();
         let check = Check { root: &root, records: &records, at: root_at };
@@ -153,8 +152,8 @@ pub fn root_of<S: IndexSource>(
     lsn: Lsn,
     reference: Reference,
 ) -> Result<Root, Unreadable> {
-    let (root, _) = read_root(&mut Records::new(source, geometry, lineage), lsn, reference)?;
-    Ok(root)
+    let mut records = Records::new(source, geometry, lineage, reference.at(geometry));
+    Ok(read_root(&mut records, lsn, reference)?.0)
 }
 
 //= spec/format.md#f-8-7-root
@@ -497,7 +496,7 @@ impl TreePlace {
     /// Reads single records of `source`.
     #[must_use]
     pub fn trees<'s, S: IndexSource>(&self, source: &'s S) -> Trees<'s, S> {
-        let records = Records::single(source, self.geometry, &self.lineage, &self.segments);
+        let records = Records::single(source, self.geometry, &self.lineage, self.root_at, &self.segments);
         Trees { records, decoder: LeafDecoder::default(), lsn: self.lsn, root_at: self.root_at }
     }
 }

@@ -79,6 +79,8 @@ pub(super) struct Records<'s, S> {
     source: &'s S,
     geometry: Geometry,
     lineage: Lineage,
+    /// Where the last part of its root is: what a writer places last, so that nothing behind it is wanted.
+    root_at: u64,
     /// The segments that directory pages and leaves may lie in, sorted.
     segments: Arc<[u32]>,
     /// Whether leaves are read ahead.
@@ -123,10 +125,10 @@ impl Buffer {
 }
 
 impl<'s, S: IndexSource> Records<'s, S> {
-    pub(super) fn new(source: &'s S, geometry: Geometry, lineage: &Lineage) -> Self {
+    pub(super) fn new(source: &'s S, geometry: Geometry, lineage: &Lineage, root_at: u64) -> Self {
         let (piece, alone) = (Buffer::default(), Buffer::default());
         let segments = Arc::default();
-        Records { source, geometry, lineage: *lineage, segments, is_ahead: true, piece, alone }
+        Records { source, geometry, lineage: *lineage, root_at, segments, is_ahead: true, piece, alone }
     }
 
     /// For single records, of a checkpoint whose directory pages and leaves lie in these segments, which are sorted.
@@ -134,9 +136,11 @@ impl<'s, S: IndexSource> Records<'s, S> {
         source: &'s S,
         geometry: Geometry,
         lineage: &Lineage,
+        root_at: u64,
         segments: &Arc<[u32]>,
     ) -> Self {
-        Records { segments: Arc::clone(segments), is_ahead: false, ..Self::new(source, geometry, lineage) }
+        let segments = Arc::clone(segments);
+        Records { segments, is_ahead: false, ..Self::new(source, geometry, lineage, root_at) }
     }
 
     pub(super) const fn geometry(&self) -> Geometry {
@@ -170,12 +174,11 @@ impl<'s, S: IndexSource> Records<'s, S> {
         self.check_place(reference, wanted)?;
         let (at, len) = (reference.at(self.geometry), u64::from(reference.len));
         let is_ahead = wanted.kind == IndexRecordKind::Leaf && self.is_ahead;
-        let buffer = if is_ahead { &mut self.piece } else { &mut self.alone };
-        if !is_ahead {
-            buffer.fill(self.source, at, len)?;
-        } else if !buffer.holds(at, len) {
-            let end = self.geometry.segment_end(reference.physical).min(self.source.file_len());
-            buffer.fill(self.source, at, (end - at).min(PIECE_LEN.max(len)))?;
+        let (buffer, most) = if is_ahead { (&mut self.piece, PIECE_LEN) } else { (&mut self.alone, len) };
+        if !buffer.holds(at, len) {
+            let segment_end = self.geometry.segment_end(reference.physical).min(self.source.file_len());
+            let end = if (at..segment_end).contains(&self.root_at) { self.root_at } else { segment_end };
+            buffer.fill(self.source, at, (end - at).min(most).max(len))?;
         }
         let bytes = &buffer.bytes[(at - buffer.at) as usize..][..len as usize];
         let Reference { physical, offset, .. } = reference;
