@@ -125,7 +125,7 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
                 let wanted = self.trees.wanted(IndexRecordKind::Directory, tree.id, entry.lsn);
                 self.trees.records.check_place(entry.reference, wanted)?;
                 if before.is_some_and(|before| before >= entry.first) {
-                    return Err(damaged("keys out of order"));
+                    return Err(damaged("directory entries out of order"));
                 }
                 before = Some(entry.first);
                 count = count.saturating_add(entry.count);
