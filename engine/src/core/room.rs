@@ -160,8 +160,7 @@ impl Writer {
         let may_grow = self.may_grow();
         let kept = match share {
             _ if seeded::is_on(Bug::NoReserve) => 0,
-            Share::Ordinary => self.checkpoint_reserve() + self.relocation_segments(),
-            Share::Deletes => self.checkpoint_segments() + self.relocation_segments(),
+            Share::Ordinary | Share::Deletes => self.checkpoint_segments() + self.relocation_segments(),
             Share::Reserve => self.checkpoint_segments(),
         };
         let len = self.shared.log.geometry.segments_within(self.file_len);

@@ -75,7 +75,7 @@ impl Writer {
         // A successor that could not be reserved is wanted all the same.
         let missing =
             self.appender.end().reserved.iter().filter(|reserved| reserved.is_none()).count() as u32;
-        self.checkpoint_reserve() + missing + self.relocation_segments()
+        self.checkpoint_segments() + missing + self.relocation_segments()
     }
 
     //= spec/space.md#p-5-1-what-is-kept
@@ -110,14 +110,6 @@ impl Writer {
         let next = self.next_checkpoint_segments();
         let named = self.superblock.checkpoints.iter().flatten().count();
         next.saturating_add(if named < 2 { next } else { self.checkpoints.shared_segments() })
-    }
-
-    /// How many free segments ordinary commits leave for checkpoints: room for three of the greatest length, of which the two that are named
-    /// may hold less as yet.
-    pub(super) fn checkpoint_reserve(&self) -> u32 {
-        let (next, held) = (self.next_checkpoint_segments(), self.checkpoints.segments().len() as u32);
-        let reserve = next.saturating_mul(3).saturating_sub(held).min(next.saturating_mul(2));
-        reserve.max(self.checkpoint_segments())
     }
 
     /// How many segments the next checkpoint takes at most.
