@@ -1,0 +1,68 @@
+//! What opening a large store takes, and the first look into it: by itself, without the work of making the store.
+//!
+//! ```text
+//! openings make FILE DOCUMENTS INDEXES
+//! openings time FILE TRIALS
+//! ```
+//!
+//! Builds of two versions, in turns over one file, can be compared on a machine that does other work as well: then the best trial says most.
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use holotype::{Db, Durability, IndexDefinition, Options, doc};
+
+const COLLECTION: &str = "documents";
+const BATCH: i64 = 10_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["make", file, documents, indexes] => make(file, documents.parse()?, indexes.parse()?),
+        ["time", file, trials] => time(file, trials.parse()?),
+        _ => Err("openings make FILE DOCUMENTS INDEXES, or openings time FILE TRIALS".into()),
+    }
+}
+
+fn make(file: &str, documents: i64, indexes: usize) -> Result<(), Box<dyn Error>> {
+    let db = Db::open_with(file, &Options::new().durability(Durability::Buffered))?;
+    for first in (0..documents).step_by(BATCH as usize) {
+        db.write(|tx| {
+            let to = tx.collection(COLLECTION);
+            for number in first..(first + BATCH).min(documents) {
+                let strewn = (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
+                let text = format!("{strewn:016x}");
+                to.insert(doc! { "a": strewn as i64, "b": text, "c": number % 1000 })?;
+            }
+            Ok::<_, holotype::Error>(())
+        })?;
+    }
+    for (name, path) in [("a", "$.a"), ("b", "$.b"), ("c", "$.c")].into_iter().take(indexes) {
+        db.collection(COLLECTION).create_index(IndexDefinition::new(name, [path])?)?;
+    }
+    db.checkpoint()?;
+    Ok(db.close()?)
+}
+
+fn time(file: &str, trials: usize) -> Result<(), Box<dyn Error>> {
+    let mut took: [Vec<Duration>; 3] = Default::default();
+    for _ in 0..trials {
+        let begun = Instant::now();
+        let db = Db::open(file)?;
+        took[0].push(begun.elapsed());
+        let documents = db.collection(COLLECTION);
+        let len = documents.len()?;
+        let begun = Instant::now();
+        assert!(documents.get(len as i64 / 2)?.is_some(), "it was put there");
+        took[1].push(begun.elapsed());
+        let begun = Instant::now();
+        assert_eq!(documents.keys(..)?.count() as u64, len);
+        took[2].push(begun.elapsed());
+    }
+    for (what, mut took) in ["opening", "the first get", "all keys"].into_iter().zip(took) {
+        took.sort();
+        let Some(best) = took.first() else { return Err("no trials".into()) };
+        println!("{what}: {best:?} at best, {:?} in the middle", took[took.len() / 2]);
+    }
+    Ok(())
+}
