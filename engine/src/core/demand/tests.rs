@@ -326,7 +326,7 @@ fn a_collection_that_has_ended_stays_whole() {
     for round in 0..12 {
         let long = "x".repeat(300);
         (0..3).for_each(|key| {
-            _ = db.collection("b").put(key, crate::doc! { "r": round, "l": &*long }).expect("room")
+            db.collection("b").put(key, crate::doc! { "r": round, "l": &*long }).expect("room");
         });
         db.checkpoint().expect("memory refuses nothing");
         while db.maintain().expect("memory refuses nothing") {}
@@ -345,7 +345,7 @@ fn an_index_with_a_leaf_that_cannot_be_had_is_made_anew() {
     let a = db.collection("a");
     a.create_index(crate::IndexDefinition::new("v", ["$.v"]).expect("it is one")).expect("there is room");
     for round in 0..2 {
-        (0..60).for_each(|key| _ = a.put(key, crate::doc! { "v": key + round }).expect("there is room"));
+        (0..60).for_each(|key| a.put(key, crate::doc! { "v": key + round }).expect("there is room"));
         db.checkpoint().expect("there is room");
     }
     drop((a, db));
@@ -369,9 +369,7 @@ fn an_index_with_a_leaf_that_cannot_be_had_is_made_anew() {
         }
         met += 1;
         assert!(matches!(a.index("v").get(7).map(|scan| scan.keys().count()), Err(Error::Corrupt(_))));
-        (0..60)
-            .step_by(5)
-            .for_each(|key| _ = a.put(key, crate::doc! { "v": 1 }).expect("it is no unique one"));
+        (0..60).step_by(5).for_each(|key| a.put(key, crate::doc! { "v": 1 }).expect("it is no unique one"));
         assert!(!db.verify(true).expect("memory refuses nothing").is_clean());
         db.checkpoint().expect("the documents are whole");
         drop((a, db));
