@@ -10,10 +10,10 @@ use std::ops::Range;
 use holotype::format::superblock::{SLOT_LEN, SLOT_OFFSETS};
 use holotype::storage::sim::{Decisions, SimDisk};
 use holotype::{Db, Error};
-use holotype_model::{Ending, Op};
+use holotype_model::{Durability, Ending, Op};
 
 use crate::adapter::{self, Contents};
-use crate::crash::{Start, starts};
+use crate::crash::{Start, blob, put, starts};
 use crate::live::{Live, Moment, Step, Violation};
 use crate::setup::Setup;
 use crate::witness::Witness;
@@ -64,7 +64,10 @@ pub fn every_check(setup: Setup) -> Result<Tally, (Tally, String)> {
 
 fn try_start(setup: Setup, start: &Start, tally: &mut Tally) -> Result<(), String> {
     let mut live = start.make(setup)?;
-    for step in [Step::Do(Op::Checkpoint), Step::Maintain, Step::Do(Op::Compact)] {
+    // Longer than what the log has reserved: it goes on where a checkpoint was, once that is free.
+    let long = put("again", blob(4 * setup.segment_bytes as usize), Durability::Synced);
+    let checkpoint = Step::Do(Op::Checkpoint);
+    for step in [checkpoint, long, Step::Maintain, Step::Do(Op::Compact)] {
         for moment in live.fork().step(&step)? {
             cut(setup, &moment, tally).map_err(|what| format!("power cut, {step}: {what}"))?;
         }

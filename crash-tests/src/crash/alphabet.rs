@@ -11,11 +11,11 @@ pub(super) fn number(number: i64) -> Document {
 }
 
 /// A document of somewhat more than `len` bytes.
-pub(super) fn blob(len: usize) -> Document {
+pub(crate) fn blob(len: usize) -> Document {
     Document::from([("b".to_owned(), Value::Bytes((0..len).map(|i| i as u8).collect()))])
 }
 
-pub(super) fn put(key: &str, document: Document, durability: Durability) -> Step {
+pub(crate) fn put(key: &str, document: Document, durability: Durability) -> Step {
     Step::Do(Op::Put { collection: COLLECTION.into(), key: Key::from(key), document, durability })
 }
 

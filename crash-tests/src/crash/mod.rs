@@ -15,6 +15,7 @@ mod starts;
 mod updates;
 mod walk;
 
+pub(crate) use alphabet::{blob, put};
 pub use alphabet::{followers, steps};
 pub use cut::LEAVES_MAX;
 pub use indexes::indexes;

@@ -1,4 +1,13 @@
 //! The workloads.
+//!
+//! Their bounds are what was measured, and some 2 percent. Format 3.0 has raised some, for two causes:
+//!
+//! * Checkpoints are longer, by some 10 bytes for each log segment, whose row in the table has a fixed width, and by the rest of a sector.
+//!   `LONG` and `QUEUE` move what they moved before, to the byte, in as many checkpoints; `UPDATES`, `FEW` and `COPIED` all but that.
+//! * Two checkpoints may share a segment, so that the last place in the file is more often one of the log's. That is cleaned, or the log goes
+//!   on elsewhere, where a checkpoint's segment came free by itself: `DELETED`, `BURSTS`, `SMALL` and `COMPACTED` do it some more times, and
+//!   `TIDES` moves a checkpoint a fifth as often. When a file is cut, and what stands at its end where it rests, is another for that: `COPIED`
+//!   is cut once less, `COMPACTED` rests three segments longer, within what rest allows, and most others rest in a shorter file.
 
 use holotype_model::check::Rng;
 
@@ -32,7 +41,7 @@ pub(super) const UPDATES: Shape = Shape {
     writes: 12_000,
     pace: 16,
     write: |store, rng, n, count| store.put(rng.below(count) as i64, n),
-    most: Bill([3650, 429, 643, 1877, 1576, 3159]),
+    most: Bill([3680, 429, 645, 1877, 1576, 3159]),
     moment: (30, 5),
     gives_back_seldom: true,
     file_max: None,
@@ -44,7 +53,7 @@ pub(super) const FEW: Shape = Shape {
         let among = if rng.one_in(10) { count } else { count / 10 };
         store.put(rng.below(among) as i64, n)
     },
-    most: Bill([3330, 423, 636, 1829, 1780, 3176]),
+    most: Bill([3350, 423, 636, 1829, 1780, 3176]),
     ..UPDATES
 };
 
@@ -54,7 +63,7 @@ pub(super) const QUEUE: Shape = Shape {
         store.put(count as i64 + n, n)?;
         store.delete(n)
     },
-    most: Bill([2950, 506, 761, 1834, 1676, 1208]),
+    most: Bill([2925, 506, 761, 1834, 1676, 1208]),
     ..UPDATES
 };
 
@@ -62,7 +71,7 @@ pub(super) const DELETED: Shape = Shape {
     writes: 3600,
     write: |store, _, n, _| store.delete(n * 10 / 9),
     // The deletes are short, and what they leave dead is long.
-    most: Bill([75500, 644, 978, 1908, 2383, 2560]),
+    most: Bill([75100, 644, 978, 1908, 2383, 2520]),
     pace: 2,
     gives_back_seldom: false,
     ..UPDATES
@@ -80,7 +89,7 @@ pub(super) const ADDED: Shape = Shape {
 pub(super) const SMALL: Shape = Shape {
     documents: 60,
     writes: 4000,
-    most: Bill([650, 350, 525, 11452, 6228, 4611]),
+    most: Bill([650, 346, 523, 11452, 6228, 4611]),
     moment: (30, 12),
     ..UPDATES
 };
@@ -90,7 +99,7 @@ pub(super) const LONG: Shape = Shape {
     documents: 40,
     len: 3 * SEGMENT as usize,
     writes: 200,
-    most: Bill([355, 808, 1213, 1584, 1589, 863]),
+    most: Bill([444, 808, 1213, 1584, 1589, 863]),
     pace: 1,
     moment: (30, 8),
     ..UPDATES
@@ -99,7 +108,7 @@ pub(super) const LONG: Shape = Shape {
 /// A backup is made in the midst of it, which gives back what it kept.
 pub(super) const COPIED: Shape = Shape {
     writes: 8000,
-    most: Bill([3486, 283, 425, 1771, 1578, 3190]),
+    most: Bill([3590, 288, 434, 1840, 1578, 3190]),
     write: |store, rng, n, count| {
         if n == 4000 {
             store.back_up()?;
@@ -119,7 +128,7 @@ pub(super) const BURSTS: Shape = Shape {
     },
     documents: 600,
     writes: 6000,
-    most: Bill([2056, 404, 607, 2574, 2284, 3171]),
+    most: Bill([2080, 418, 632, 2574, 2284, 3171]),
     moment: (30, 8),
     ..UPDATES
 };
@@ -135,7 +144,7 @@ pub(super) const TIDES: Shape = Shape {
     },
     documents: 1500,
     writes: 1500 * 6,
-    most: Bill([2888, 1472, 2336, 3171, 1646, 1332]),
+    most: Bill([2888, 1472, 2336, 3220, 1646, 1349]),
     moment: (1000, 1000),
     pace: 2,
     gives_back_seldom: false,
@@ -148,7 +157,7 @@ pub(super) const LIMITED: Shape = Shape {
     writes: 10_000,
     pace: usize::MAX,
     file_max: Some(900 << 10),
-    most: Bill([2449, 160, 240, 1918, 1916, 1278]),
+    most: Bill([2060, 160, 240, 1918, 1916, 1320]),
     ..UPDATES
 };
 
@@ -162,7 +171,7 @@ pub(super) const COMPACTED: Shape = Shape {
         }
         store.put(rng.below(count) as i64, n)
     },
-    most: Bill([9208, 919, 1387, 1954, 1858, 3007]),
+    most: Bill([9398, 956, 1448, 1954, 2055, 3007]),
     moment: (30, 8),
     ..UPDATES
 };

@@ -178,7 +178,9 @@ fn forgeries() -> io::Result<()> {
     ] {
         write("resealed_image", name, edits)?;
     }
-    for (name, edits) in search::required().into_iter().chain(search::distinct()) {
+    for (name, edits) in
+        search::required().into_iter().chain([search::in_the_place_of_another()]).chain(search::distinct())
+    {
         write("resealed_image", &name, edits)?;
     }
     Ok(())

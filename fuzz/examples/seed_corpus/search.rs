@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use holotype::storage::{MemoryStorage, Storage};
-use holotype::{Db, Options};
+use holotype::{Db, Error, Options, Result};
 use holotype_fuzz::{AGED, DAMAGE, Layout, STRETCH, aged_store, forged, sample_store};
 
 /// What a byte is changed by.
@@ -37,6 +37,22 @@ pub(crate) fn distinct() -> Vec<(String, Vec<u8>)> {
         }
     }
     found
+}
+
+/// An edit by which the table has a log segment in a place that the checkpoint before holds alone. By which value, and where, changes
+/// with the sample.
+pub(crate) fn in_the_place_of_another() -> (String, Vec<u8>) {
+    let (_, _, _, records) = Layout::of(&aged_store()).expect("a sample is a valid store").counts();
+    let places = (0..records.min(256)).flat_map(|record| (0..DEEP).map(move |at| (record, at)));
+    let mut edits = places.flat_map(|(record, at)| {
+        let [high, low] = short(at);
+        (1..64).map(move |by| vec![INDEX_BODY | AGED, record as u8, high, low, by])
+    });
+    let refused = edits.find(|edit| match open(&forged(edit)) {
+        Err(Error::Corrupt(found)) => found.clause.0 == "R-8.1" && found.what.contains("in the place"),
+        _ => false,
+    });
+    ("in-the-place-of-another".to_owned(), refused.expect("the one before has places of its own"))
 }
 
 /// A name in the aged store that has room for what is put in its place.
@@ -119,12 +135,15 @@ fn edits(layout: &Layout) -> Vec<Vec<u8>> {
 
 /// How a store answers, without the numbers: where two differ in nothing else, one of them will do.
 fn answer(image: &[u8]) -> String {
-    let disk = Arc::new(MemoryStorage::new());
-    disk.write_at(0, image).expect("memory refuses nothing");
-    let opened = Db::open_on(disk, &Options::new().read_only(true).seed(1));
-    let words = match opened.and_then(|db| db.verify(true)) {
+    let words = match open(image).and_then(|db| db.verify(true)) {
         Ok(report) => format!("{:?}", report.problems),
         Err(error) => format!("{error:?}"),
     };
     words.chars().filter(|letter| !letter.is_ascii_digit()).collect()
+}
+
+fn open(image: &[u8]) -> Result<Db> {
+    let disk = Arc::new(MemoryStorage::new());
+    disk.write_at(0, image).expect("memory refuses nothing");
+    Db::open_on(disk, &Options::new().read_only(true).seed(1))
 }
