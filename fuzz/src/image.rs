@@ -27,9 +27,17 @@ type Answers = BTreeMap<String, Vec<(Key, Option<Vec<u8>>)>>;
 /// what is written to it then is there after the next opening.
 pub fn file_image(bytes: &[u8]) {
     let bytes = &bytes[..bytes.len().min(IMAGE_LEN_MAX)];
-    let seen = read_only(bytes);
-    look(bytes, seen.is_ok());
-    save(bytes, &seen);
+    let (seen, whole) = (read_only(bytes, false), read_only(bytes, true));
+    // What reads all at opening is refused more; what both open has one state.
+    look(bytes, whole.is_ok());
+    if let Ok(whole) = &whole {
+        assert_eq!(
+            seen.as_ref().ok(),
+            Some(whole),
+            "leaves that are read on demand have what they have at opening"
+        );
+    }
+    save(bytes, &whole);
     let disk = disk_with(bytes);
     let options = options().max_file_bytes(bytes.len() as u64 + GROWTH_MAX);
     match (seen, Db::open_on(Arc::clone(&disk), &options)) {
@@ -106,9 +114,10 @@ fn disk_with(bytes: &[u8]) -> Arc<Disk> {
 }
 
 /// What a reader is told, and that it changes nothing.
-fn read_only(bytes: &[u8]) -> Result<Answers, Error> {
+fn read_only(bytes: &[u8], verify_index: bool) -> Result<Answers, Error> {
     let disk = disk_with(bytes);
-    let seen = Db::open_on(Arc::clone(&disk), &options().read_only(true)).map(|db| {
+    let options = options().read_only(true).verify_index(verify_index);
+    let seen = Db::open_on(Arc::clone(&disk), &options).map(|db| {
         let seen = answers(&db);
         for deep in [false, true] {
             let _ = db.verify(deep);

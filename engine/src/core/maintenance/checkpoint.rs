@@ -1,7 +1,7 @@
 //! Writing a checkpoint, in steps between which commits go on (spec: P-2).
 
 use crate::document::KeyRef;
-use crate::error::{Error, Result};
+use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::Lsn;
 use crate::format::checkpoint::{
     CatalogEntry, IndexEntry, IndexSink, IndexWriter, LogPosition, OpenSegment, Reserved, Root, TableEntry,
@@ -33,6 +33,8 @@ pub(crate) struct CheckpointJob {
     rest: Vec<(Item, Cursor)>,
     /// The one that is being written.
     current: Option<(Item, Cursor, TreeWriter)>,
+    /// How many keys of that were written.
+    pushed: u64,
     catalog: Vec<CatalogEntry>,
     indexes: Vec<IndexEntry>,
     writer: IndexWriter,
@@ -136,6 +138,7 @@ impl Core {
             last_id: read(&self.shared.catalog).last_id(),
             rest: rest.collect(),
             current: None,
+            pushed: 0,
             catalog: Vec::new(),
             indexes: Vec::new(),
             writer: IndexWriter::new(
@@ -156,7 +159,7 @@ impl Core {
             if job.current.is_none() {
                 let Some((entry, cursor)) = job.rest.pop() else { return Ok(false) };
                 let tree = job.writer.tree(entry.id());
-                job.current = Some((entry, cursor, tree));
+                (job.current, job.pushed) = (Some((entry, cursor, tree)), 0);
             }
             let (item, cursor, tree) = job.current.as_mut().expect("just made sure of");
             match self.shared.next_entry(cursor)? {
@@ -164,9 +167,11 @@ impl Core {
                     let (key, place): (KeyRef<'_>, Entry) = (key, place);
                     let value = item.value(place);
                     tree.push(&mut job.writer, &mut sink, key, value)?;
+                    job.pushed += 1;
                 }
                 None => {
                     let (item, _, tree) = job.current.take().expect("just made sure of");
+                    self.check_count(item.count(), job.pushed)?;
                     let tree = tree.finish(&mut job.writer, &mut sink)?;
                     match item {
                         Item::Collection(entry) => job.catalog.push(CatalogEntry { tree, ..entry }),
@@ -176,6 +181,19 @@ impl Core {
             }
         }
         Ok(true)
+    }
+
+    /// Replay counts by what records name, which it cannot hold against what is unread (spec: ). Nobody would read a checkpoint with
+    /// another count than it has keys.
+    fn check_count(&self, expected: u64, found: u64) -> Result<()> {
+        if expected == found {
+            return Ok(());
+        }
+        let writer = self.writer()?;
+        let newest = writer.superblock.checkpoints[0];
+        let at = newest.map_or(0, |newest| newest.root.at(self.shared.log.geometry));
+        let what = "records since the checkpoint name other versions than it has";
+        Err(Corruption { at, clause: Clause("R-9.2"), what, expected, found }.into())
     }
 
     /// The last steps: the rest of its records, a sync, and then both slots name it.
@@ -435,6 +453,13 @@ impl Item {
         match self {
             Item::Collection(entry) => entry.id,
             Item::Index(entry) => entry.id,
+        }
+    }
+
+    fn count(&self) -> u64 {
+        match self {
+            Item::Collection(entry) => entry.count,
+            Item::Index(entry) => entry.count,
         }
     }
 
