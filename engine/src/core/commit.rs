@@ -130,9 +130,6 @@ impl Writer {
         Ok(Placed { lsn, is_pending: false })
     }
 
-    //= spec/semantics.md#s-6-3-written
-    //# When a call with class `Written` has returned with success, its commit and every commit before it MUST
-    //# survive the end of the process.
     /// Sees to it that the indexes tell of every entry that the commit changes: applying it reads nothing, and cannot fail.
     fn ready_entries(&self) -> Result<()> {
         let entries = &self.txn.batch.entries;
@@ -142,6 +139,9 @@ impl Writer {
         })
     }
 
+    //= spec/semantics.md#s-6-3-written
+    //# When a call with class `Written` has returned with success, its commit and every commit before it MUST
+    //# survive the end of the process.
     /// Hands everything placed to the operating system, the commit `lsn` among it, which is not applied yet. Where there is no
     /// room, it and the pending commits in front of it are taken back.
     fn hand_down(&mut self, mark: &Mark, lsn: Lsn) -> Result<()> {
