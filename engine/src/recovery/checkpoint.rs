@@ -76,7 +76,7 @@ impl NamedCheckpoints {
     }
 
     /// The newest at 0, the one before at 1.
-    #[cfg(feature = "testing")]
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn at(&self, position: usize) -> Option<&HeldCheckpoint> {
         self.named[position].as_ref()
     }
