@@ -132,13 +132,12 @@ impl Core {
         });
         let collections =
             collections.into_iter().map(|naming| (Item::Collection(catalog_entry(&naming)), cursor(naming)));
-        let rest = indexes.chain(collections);
         // Apart from what follows, which looks at the catalog itself: a lock that a thread waits for must not be one that it holds.
         let last_id = read(&self.shared.catalog).last_id();
         Ok(Some(CheckpointJob {
             table: writer.table(),
             last_id,
-            rest: rest.collect(),
+            rest: indexes.chain(collections).collect(),
             current: None,
             pushed: 0,
             catalog: Vec::new(),
