@@ -1,11 +1,13 @@
-//! What opening a large store takes, and the first look into it: by itself, without the work of making the store.
+//! How long it takes to open a large store, to get one document, and to read all keys. Making the store is a step of its
+//! own, which is not timed.
 //!
 //! ```text
 //! openings make FILE DOCUMENTS INDEXES
 //! openings time FILE TRIALS
 //! ```
 //!
-//! Builds of two versions, in turns over one file, can be compared on a machine that does other work as well: then the best trial says most.
+//! To compare two versions on a busy machine, run a build of each in turns over one file. The best trial then says
+//! most.
 
 use std::error::Error;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
-//! What of the checkpoint's trees was left unread at opening, read when somebody asks for it (spec: ).
+//! Reads the directory pages and leaves that opening left unread, when a call first needs them (spec: ).
 //!
-//! An index that has everything is asked as it is, at the cost of one look at a number. Else what a key or a range rests on is read first. No
-//! lock is held meanwhile. What cannot be read is taken from a second recovery, by the other checkpoint.
+//! Each call first asks how many are unread. At 0 it goes on at once. Else it reads those that its key or its range rests
+//! on, and holds no lock meanwhile. What cannot be read is taken from a second recovery, through the other checkpoint.
 
 use crate::cache::SegmentTable;
 use crate::document::KeyRef;

@@ -132,7 +132,7 @@ impl Core {
         });
         let collections =
             collections.into_iter().map(|naming| (Item::Collection(catalog_entry(&naming)), cursor(naming)));
-        // Apart from what follows, which looks at the catalog itself: a lock that a thread waits for must not be one that it holds.
+        // By itself: `open_segment` below reads the catalog too, and a thread must not wait for a lock that it holds.
         let last_id = read(&self.shared.catalog).last_id();
         Ok(Some(CheckpointJob {
             table: writer.table(),
