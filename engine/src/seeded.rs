@@ -353,6 +353,22 @@ catalogue! {
     RebuiltWithoutLog,
     /// After a leaf was found damaged, the checkpoint that it is of is named again.
     DamagedLeafNamed,
+    /// A checkpoint takes over leaves of the newest one, beside which it will be named.
+    LeavesOfTheNewest,
+    /// What changed since the newest checkpoint is written, and not what changed since the one whose leaves are taken over.
+    ChangedSinceTheNewest,
+    /// A leaf is taken over though a document of it was moved.
+    MovedLeafTakenOver,
+    /// A leaf is taken over though a document of it was deleted.
+    DeletedLeafTakenOver,
+    /// Leaves of an index are taken over of a checkpoint since which another life of the store changed it.
+    IndexTakenOverUnknown,
+    /// Leaves are taken over of the base after the newest checkpoint was found damaged, so that the base is named beside it.
+    TakenOverAfterDamage,
+    /// The ages in a directory page that was taken over count from the root.
+    AgesFromTheRoot,
+    /// However little of a segment is held, leaves in it are taken over.
+    SparseTakenOver,
     /// A scan passes over what is unread.
     UnreadPassedOver,
     /// A checkpoint is named while a collection that has ended, and that a snapshot has, is unread.

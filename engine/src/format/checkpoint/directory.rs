@@ -28,7 +28,7 @@ pub(super) fn put_entry(out: &mut Vec<u8>, first: &[u8], reference: Reference, c
     varint::put(out, 0);
 }
 
-/// The entries that stand one behind the other in `bytes`, of a checkpoint at `lsn`. Behind one that is none there are no more.
+/// The entries that stand one behind the other in `bytes`, of a record of the checkpoint at `lsn`. Behind one that is none there are no more.
 pub(super) fn entries(
     bytes: &[u8],
     lsn: Lsn,
@@ -48,7 +48,7 @@ pub(super) fn entries(
 
 //= spec/format.md#f-8-13-directory
 //# A reader MUST take a checkpoint for damaged when a directory page or a leaf is empty or has bytes behind its last entry; when a leaf begins with another key than its entry says, or a page with another than its entry says; when a key is not above the one before it, in a leaf, from a leaf to the next,
-//# or from an entry to the next; when a count is not that of what the entry leads to; and when an age is not below the LSN of the checkpoint.
+//# or from an entry to the next; when a count is not that of what the entry leads to; and when an age is not below the LSN of the record that has the entry.
 fn take_entry<'a>(rest: &mut &'a [u8], lsn: Lsn) -> Result<DirectoryEntry<'a>, &'static str> {
     const ENDS: &str = "a directory ends within an entry";
     let (first, len) = KeyRef::decode_long(rest).map_err(|_| "a directory entry without a key")?;

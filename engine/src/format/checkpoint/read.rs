@@ -356,7 +356,8 @@ impl<S: IndexSource> Trees<'_, S> {
         let wanted = self.wanted(IndexRecordKind::Directory, id, page.lsn);
         let (body, at) = self.records.body(page.reference, wanted)?;
         let damaged = |what| Unreadable::damaged(at, "F-8.13", what, 0, 0);
-        let leaves = branches(body, IndexRecordKind::Leaf, self.lsn, at)?;
+        let lsn = if seeded::is_on(Bug::AgesFromTheRoot) { self.lsn } else { page.lsn };
+        let leaves = branches(body, IndexRecordKind::Leaf, lsn, at)?;
         match leaves.first() {
             None => return Err(damaged("a directory page without entries")),
             Some((begin, _)) if begin != first => {
