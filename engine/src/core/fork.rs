@@ -76,7 +76,7 @@ impl Core {
             let (root, start) = (held.reference.root, geometry.segment_offset(held.reference.root.physical));
             let root = start + u64::from(geometry.round_down_sector(root.offset))
                 ..start + u64::from(geometry.round_up_sector(root.offset + root.len));
-            held.segments.iter().map(place).chain([root]).collect()
+            held.segments.keys().map(place).chain([root]).collect()
         })
     }
 

@@ -149,7 +149,7 @@ impl Writer {
         self.limit_the_log(Share::Reserve);
     }
 
-    fn may_grow(&self) -> bool {
+    pub(in crate::core) fn may_grow(&self) -> bool {
         let segment_bytes = u64::from(self.shared.log.geometry.segment_bytes());
         !self.budget.is_full
             && self.shared.options.max_file_bytes.is_none_or(|max| self.file_len + segment_bytes <= max)

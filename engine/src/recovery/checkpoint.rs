@@ -1,6 +1,6 @@
 //! Reads a checkpoint into catalog, indexes, accounts and segment table, and keeps note of which checkpoints the slots name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cache::Segment;
 use crate::error::{Clause, Corruption, Error, Result};
@@ -32,10 +32,15 @@ pub(super) struct Loaded {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HeldCheckpoint {
     pub(crate) reference: CheckpointRef,
-    /// The physical indexes that it holds.
-    pub(crate) segments: Vec<u32>,
-    /// At most, where it was not written by this life of the store.
-    pub(crate) bytes: u64,
+    /// The physical indexes that it holds, and how many bytes of each are its own: all, until they are counted.
+    pub(crate) segments: BTreeMap<u32, u64>,
+    pub(crate) is_counted: bool,
+}
+
+impl HeldCheckpoint {
+    fn bytes(&self) -> u64 {
+        self.segments.values().sum()
+    }
 }
 
 /// The checkpoints that the slots name, and which of them the state in memory comes from.
@@ -66,13 +71,13 @@ impl NamedCheckpoints {
 
     /// The physical indexes that they hold.
     pub(crate) fn segments(&self) -> BTreeSet<u32> {
-        self.named.iter().flatten().flat_map(|held| held.segments.iter().copied()).collect()
+        self.named.iter().flatten().flat_map(|held| held.segments.keys().copied()).collect()
     }
 
     /// How many of them both hold.
     pub(crate) fn shared_segments(&self) -> u32 {
         let [Some(newest), Some(before)] = &self.named else { return 0 };
-        before.segments.iter().filter(|physical| newest.segments.contains(physical)).count() as u32
+        before.segments.keys().filter(|physical| newest.segments.contains_key(physical)).count() as u32
     }
 
     /// The newest at 0, the one before at 1.
@@ -97,11 +102,11 @@ impl NamedCheckpoints {
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        self.named.iter().flatten().map(|held| held.bytes).sum()
+        self.named().map(HeldCheckpoint::bytes).sum()
     }
 
     pub(crate) fn newest_bytes(&self) -> u64 {
-        self.named[0].as_ref().map_or(0, |held| held.bytes)
+        self.named[0].as_ref().map_or(0, HeldCheckpoint::bytes)
     }
 
     /// How many bytes the newest has at most, also where it shares a segment: its root is what it ends with.
@@ -109,7 +114,7 @@ impl NamedCheckpoints {
         self.named[0].as_ref().map_or(0, |held| {
             let root = held.reference.root;
             let before = held.segments.len().saturating_sub(1) as u64 * u64::from(segment_bytes);
-            held.bytes.min(before + u64::from(root.offset + root.len))
+            held.bytes().min(before + u64::from(root.offset + root.len))
         })
     }
 
@@ -125,6 +130,32 @@ impl NamedCheckpoints {
     /// The newest that is known to be good: the next one names it as the one before.
     pub(crate) fn sound(&self) -> Option<&HeldCheckpoint> {
         self.named[self.sound?].as_ref()
+    }
+
+    //= spec/space.md#p-2-8-what-is-taken-over
+    //# There is none unless the newest of them is the one that it will name as the one before (P-2.5).
+    /// The one that the next may take over leaves from.
+    pub(crate) fn base(&self) -> Option<&HeldCheckpoint> {
+        let [Some(newest), Some(before)] = &self.named else { return None };
+        let is_newest_sound = self.sound == Some(0) || seeded::is_on(Bug::TakenOverAfterDamage);
+        let base = if seeded::is_on(Bug::LeavesOfTheNewest) { newest } else { before };
+        // A slot of a backup may name one twice.
+        (is_newest_sound && before.reference != newest.reference).then_some(base)
+    }
+
+    /// Those whose bytes are not counted yet.
+    pub(crate) fn uncounted(&mut self) -> impl Iterator<Item = &mut HeldCheckpoint> {
+        self.named.iter_mut().flatten().filter(|held| !held.is_counted)
+    }
+
+    /// The segments of which they hold less than half.
+    pub(crate) fn sparse(&self, segment_bytes: u32) -> BTreeSet<u32> {
+        let mut bytes = BTreeMap::new();
+        for (physical, own) in self.named().flat_map(|held| &held.segments) {
+            *bytes.entry(*physical).or_insert(0) += own;
+        }
+        bytes.retain(|_, bytes| *bytes < u64::from(segment_bytes) / 2);
+        bytes.into_keys().collect()
     }
 
     /// Both slots name `newest`, and what was sound until now as the one before. Returns the segments that nothing holds any more.
@@ -169,8 +200,9 @@ fn outline(
 }
 
 fn held(slot: &Superblock, reference: &CheckpointRef, segments: &[u32]) -> HeldCheckpoint {
-    let bytes = segments.len() as u64 * u64::from(slot.geometry.segment_bytes());
-    HeldCheckpoint { reference: *reference, segments: segments.to_vec(), bytes }
+    let segment_bytes = u64::from(slot.geometry.segment_bytes());
+    let segments = segments.iter().map(|physical| (*physical, segment_bytes)).collect();
+    HeldCheckpoint { reference: *reference, segments, is_counted: false }
 }
 
 /// Reads a checkpoint whole, and says what is wrong with it.

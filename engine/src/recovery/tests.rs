@@ -64,29 +64,29 @@ fn bytes_beyond_the_end_are_absent_whichever_end_is_nearer() {
     }
 }
 
-fn checkpoint(lsn: u64, segments: &[u32], bytes: u64) -> HeldCheckpoint {
+fn checkpoint(lsn: u64, segments: &[(u32, u64)]) -> HeldCheckpoint {
     let lsn = Lsn(lsn);
     let reference = CheckpointRef {
         lsn,
-        root: Reference { physical: segments[0], offset: 64, len: 9, crc: 0 },
+        root: Reference { physical: segments[0].0, offset: 64, len: 9, crc: 0 },
         replay_physical: 0,
         replay_sequence: 0,
         replay_offset: 64,
         replay_lsn: lsn,
     };
-    HeldCheckpoint { reference, segments: segments.to_vec(), bytes }
+    HeldCheckpoint { reference, segments: segments.iter().copied().collect(), is_counted: true }
 }
 
 #[test]
 fn of_the_named_checkpoints_the_newest_is_the_one_published_last() {
     let mut named = NamedCheckpoints::default();
     assert_eq!((named.newest_bytes(), named.newest_segments(), named.bytes()), (0, 0, 0));
-    assert_eq!(named.publish(checkpoint(1, &[3, 4, 5], 1300)), Vec::<u32>::new());
+    assert_eq!(named.publish(checkpoint(1, &[(3, 500), (4, 500), (5, 300)])), Vec::<u32>::new());
     assert_eq!((named.newest_bytes(), named.newest_segments(), named.bytes()), (1300, 3, 1300));
-    assert_eq!(named.publish(checkpoint(2, &[5, 7], 700)), Vec::<u32>::new());
+    assert_eq!(named.publish(checkpoint(2, &[(5, 100), (7, 600)])), Vec::<u32>::new());
     assert_eq!(named.segments(), [3, 4, 5, 7].into(), "one has records of both");
     assert_eq!((named.newest_bytes(), named.newest_segments(), named.bytes()), (700, 2, 2000));
-    assert_eq!(named.publish(checkpoint(3, &[8], 400)), [3, 4], "nobody names the oldest");
+    assert_eq!(named.publish(checkpoint(3, &[(8, 400)])), [3, 4], "nobody names the oldest");
     assert_eq!((named.newest_bytes(), named.newest_segments(), named.bytes()), (400, 1, 1100));
 }
 

@@ -1,16 +1,18 @@
 //! Writing a checkpoint, in steps between which commits go on (spec: P-2).
 
+use std::collections::BTreeSet;
+
 use crate::document::KeyRef;
 use crate::error::{Clause, Corruption, Error, Result};
-use crate::format::Lsn;
 use crate::format::checkpoint::{
-    CatalogEntry, IndexEntry, IndexSink, IndexWriter, LogPosition, OpenSegment, Reserved, Root, TableEntry,
-    TreeWriter, Written,
+    BaseTree, CatalogEntry, Checkpoint, IndexEntry, IndexSink, IndexWriter, LogPosition, OpenSegment,
+    Reserved, Root, TableEntry, TreeOf, TreePlace, TreeWriter, Written,
 };
 use crate::format::superblock::CheckpointRef;
+use crate::format::{LogAddress, Lsn};
 use crate::index::{Entry, Indexing, KeyRange, Naming, since_ever};
 use crate::log::LogEnd;
-use crate::recovery::HeldCheckpoint;
+use crate::recovery::{File, HeldCheckpoint};
 use crate::seeded::{self, Bug};
 use crate::sync::race::{self, Race};
 use crate::sync::{Arc, read};
@@ -38,6 +40,25 @@ pub(crate) struct CheckpointJob {
     catalog: Vec<CatalogEntry>,
     indexes: Vec<IndexEntry>,
     writer: IndexWriter,
+    base: Option<Base>,
+}
+
+/// How much of a checkpoint is written anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Renewal {
+    /// What changed since its base (spec: P-2.8).
+    Changes,
+    /// All of it.
+    Whole,
+}
+
+/// The checkpoint from which another takes over what did not change since (spec: P-2.8).
+#[derive(Debug)]
+struct Base {
+    root: Root,
+    place: TreePlace,
+    /// Where the log ended then.
+    end: LogAddress,
 }
 
 /// What a tree is of.
@@ -84,8 +105,8 @@ const ENTRIES_AT_ONCE: usize = 4096;
 
 impl Core {
     /// Takes a checkpoint now. Where there is nothing to write down, none is taken.
-    pub(crate) fn checkpoint(&self) -> Result<()> {
-        let Some(mut job) = self.begin_checkpoint()? else { return Ok(()) };
+    pub(crate) fn checkpoint(&self, renewal: Renewal) -> Result<()> {
+        let Some(mut job) = self.begin_checkpoint(renewal)? else { return Ok(()) };
         loop {
             match self.write_checkpoint(&mut job) {
                 Ok(true) => {}
@@ -104,10 +125,11 @@ impl Core {
     //# Catalog, id counters, document counts and segment table MUST be copied in the step that chooses c.
     /// The first step: what is unread is read, everything placed is made durable and visible, and what the checkpoint is of is noted in one
     /// moment. None where there is no commit yet.
-    pub(crate) fn begin_checkpoint(&self) -> Result<Option<CheckpointJob>> {
+    pub(crate) fn begin_checkpoint(&self, renewal: Renewal) -> Result<Option<CheckpointJob>> {
         self.writer()?.check_open()?;
         // Before anything is written: what cannot be read ends it here.
         self.shared.read_everything()?;
+        let base = self.base(renewal)?;
         let mut writer = self.writer()?;
         writer.check_open()?;
         if writer.end() == Lsn::ZERO {
@@ -134,6 +156,9 @@ impl Core {
             collections.into_iter().map(|naming| (Item::Collection(catalog_entry(&naming)), cursor(naming)));
         // By itself: `open_segment` below reads the catalog too, and a thread must not wait for a lock that it holds.
         let last_id = read(&self.shared.catalog).last_id();
+        let open = writer.open_segment(base.is_some());
+        let index_writer =
+            IndexWriter::new(self.shared.log.geometry, &writer.superblock.lineage, end.lsn, durable, open);
         Ok(Some(CheckpointJob {
             table: writer.table(),
             last_id,
@@ -142,15 +167,63 @@ impl Core {
             pushed: 0,
             catalog: Vec::new(),
             indexes: Vec::new(),
-            writer: IndexWriter::new(
-                self.shared.log.geometry,
-                &writer.superblock.lineage,
-                end.lsn,
-                durable,
-                writer.open_segment(),
-            ),
+            writer: index_writer.leaving(writer.sparse_segments()),
+            base,
             end,
         }))
+    }
+
+    /// What the next checkpoint may take over leaves from. None where that cannot be read.
+    fn base(&self, renewal: Renewal) -> Result<Option<Base>> {
+        let (geometry, storage) = (self.shared.log.geometry, &self.shared.log.storage);
+        let (mut checkpoints, lineage, may_grow) = {
+            let mut writer = self.writer()?;
+            if self.shared.opening.has_damage() && !seeded::is_on(Bug::DamagedLeafNamed) {
+                writer.checkpoints.fall_back();
+            }
+            (writer.checkpoints.clone(), writer.superblock.lineage, writer.may_grow())
+        };
+        let file = File { storage, len: storage.len()? };
+        let open = |reference: &CheckpointRef| Checkpoint::open(&file, geometry, &lineage, reference).ok();
+        for held in checkpoints.uncounted() {
+            let counted = open(&held.reference).and_then(|mut checkpoint| checkpoint.bytes().ok());
+            held.is_counted = counted.is_some();
+            held.segments = counted.unwrap_or_else(|| std::mem::take(&mut held.segments));
+        }
+        let base = checkpoints.base().filter(|_| renewal == Renewal::Changes && may_grow).and_then(|held| {
+            let checkpoint = open(&held.reference)?;
+            let end = if seeded::is_on(Bug::ChangedSinceTheNewest) {
+                checkpoints.sound()?.reference
+            } else {
+                held.reference
+            };
+            let end = geometry.address(end.replay_sequence, end.replay_offset);
+            Some(Base { place: checkpoint.tree_place(), root: checkpoint.root().clone(), end })
+        });
+        self.writer()?.checkpoints = checkpoints;
+        Ok(base)
+    }
+
+    //= spec/space.md#p-2-8-what-is-taken-over
+    //# A writer MUST NOT take over leaves of an index unless it knows what changed of them since the base.
+    /// The tree of an item in the base, if leaves may be taken over from it.
+    fn base_tree(&self, base: &Base, item: &Item) -> Option<BaseTree> {
+        let tree = match item {
+            Item::Collection(entry) => {
+                let catalog = &base.root.catalog;
+                TreeOf::from(&catalog[catalog.binary_search_by_key(&entry.id, |known| known.id).ok()?])
+            }
+            Item::Index(entry) => {
+                // The places of entries tell what this life of the store changed, and nothing of those before.
+                let is_known =
+                    base.root.lsn > self.shared.opening.lsn || seeded::is_on(Bug::IndexTakenOverUnknown);
+                let known = base.root.indexes.iter().find(|known| known.id == entry.id && is_known)?;
+                TreeOf::from(known)
+            }
+        };
+        let storage = &self.shared.log.storage;
+        let file = File { storage, len: storage.len().ok()? };
+        base.place.trees(&file).base(tree).ok()?
     }
 
     /// One step: writes some more entries. Whether there are more.
@@ -159,15 +232,16 @@ impl Core {
         for _ in 0..ENTRIES_AT_ONCE {
             if job.current.is_none() {
                 let Some((entry, cursor)) = job.rest.pop() else { return Ok(false) };
-                let tree = job.writer.tree(entry.id());
+                let base = job.base.as_ref().and_then(|base| self.base_tree(base, &entry));
+                let tree = job.writer.tree(entry.id(), base);
                 (job.current, job.pushed) = (Some((entry, cursor, tree)), 0);
             }
             let (item, cursor, tree) = job.current.as_mut().expect("just made sure of");
             match self.shared.next_entry(cursor)? {
                 Some((key, place)) => {
                     let (key, place): (KeyRef<'_>, Entry) = (key, place);
-                    let value = item.value(place);
-                    tree.push(&mut job.writer, &mut sink, key, value)?;
+                    let is_new = job.base.as_ref().is_some_and(|base| base.is_behind(place));
+                    tree.push(&mut job.writer, &mut sink, (key, item.value(place)), is_new)?;
                     job.pushed += 1;
                 }
                 None => {
@@ -317,7 +391,7 @@ impl Core {
         writer.half_published = false;
         self.shared.opening.is_over();
         writer.work.checkpoint_written_bytes += written.bytes;
-        let held = HeldCheckpoint { reference: newest, segments: written.segments, bytes: written.bytes };
+        let held = HeldCheckpoint { reference: newest, segments: written.segments, is_counted: true };
         let released = writer.checkpoints.publish(held);
         writer.release(released);
         writer.budget.is_stale = true;
@@ -369,9 +443,6 @@ impl Writer {
     /// One slot names it, and as the one before that which was sound until now (spec: P-2.4).
     fn name_checkpoint(&mut self, sealed: &SealedCheckpoint) -> Result<()> {
         let newest = sealed.reference();
-        if self.shared.opening.has_damage() && !seeded::is_on(Bug::DamagedLeafNamed) {
-            self.checkpoints.fall_back();
-        }
         if seeded::is_on(Bug::CheckpointFreedBeforeSlots) {
             let sound = self.checkpoints.sound().cloned();
             let released = sound.map(|sound| self.checkpoints.publish(sound));
@@ -394,15 +465,28 @@ impl Writer {
     }
 
     //= spec/space.md#p-2-3-how-it-is-written
-    //# A writer SHOULD begin a checkpoint in another segment where a free place lies before the open one.
-    /// The segment in which the next checkpoint goes on, if it does. It does not where it would go on from there into another one: it would
-    /// hold a segment more than it needs by itself, which a full file has no room for.
-    fn open_segment(&self) -> Option<OpenSegment> {
+    //# A writer SHOULD begin a checkpoint that takes nothing over (P-2.8) in another segment where a free place lies before the open one.
+    /// The segment in which the next checkpoint goes on, if it does. One that is written whole does not where it would go on from there into
+    /// another one: it would hold a segment more than it needs by itself, which a full file has no room for.
+    fn open_segment(&self, takes_over: bool) -> Option<OpenSegment> {
         let geometry = self.shared.log.geometry;
         let end =
             |open: &OpenSegment| u64::from(geometry.round_up_sector(open.end)) + self.next_checkpoint_bytes();
         let has_room = |open: &OpenSegment| end(open) <= geometry.segment_bytes().into();
-        self.open_index.filter(|open| open.physical < self.appender.free.lowest() && has_room(open))
+        self.open_index
+            .filter(|open| takes_over || open.physical < self.appender.free.lowest() && has_room(open))
+    }
+
+    //= spec/space.md#p-2-8-what-is-taken-over
+    //# A writer SHOULD take over nothing from a segment, but for the open one, of which the named checkpoints refer to less than half: so it becomes free.
+    /// The segments that nothing is taken over from.
+    fn sparse_segments(&self) -> BTreeSet<u32> {
+        if seeded::is_on(Bug::SparseTakenOver) {
+            return BTreeSet::new();
+        }
+        let mut sparse = self.checkpoints.sparse(self.shared.log.geometry.segment_bytes());
+        self.open_index.iter().for_each(|open| _ = sparse.remove(&open.physical));
+        sparse
     }
 
     //= spec/space.md#p-2-3-how-it-is-written
@@ -446,6 +530,15 @@ fn index_entry(index: &Indexing) -> IndexEntry {
         tree: Vec::new(),
         anew,
         kept: index.entries().kept.clone(),
+    }
+}
+
+impl Base {
+    //= spec/space.md#p-2-8-what-is-taken-over
+    //# A checkpoint MAY take over a leaf of its base that has the same entries, and a directory page of which it takes over all leaves.
+    /// Whether an entry that stands there has come to be, or has moved, since.
+    fn is_behind(&self, place: Entry) -> bool {
+        place.address() >= self.end && !(place.is_relocated() && seeded::is_on(Bug::MovedLeafTakenOver))
     }
 }
 

@@ -24,6 +24,7 @@ mod usage;
 
 pub(crate) use backup::copy_to;
 pub use backup::{BackupProgress, BackupReport};
+pub(crate) use checkpoint::Renewal;
 #[cfg(feature = "testing")]
 pub(crate) use checkpoint::{CheckpointJob, SealedCheckpoint};
 pub use compact::{CompactProgress, CompactReport};

@@ -2,6 +2,7 @@
 
 use super::super::space_budget::Kept;
 use super::super::work::{Best, Effort, Work};
+use super::checkpoint::Renewal;
 use super::usage::Usage;
 
 #[cfg(test)]
@@ -32,7 +33,7 @@ pub(crate) enum Pressure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
     Nothing,
-    Checkpoint,
+    Checkpoint(Renewal),
     /// This segment is to be cleaned.
     Clean(u64),
     /// The log is to go on in its next segment, nearer to the front of the file.
@@ -337,7 +338,7 @@ impl Figures {
             // What is reserved may lie further up still: then the log comes down behind that. It reserves another place for the one that it
             // goes to, and the checkpoints that give back the one that it leaves need theirs.
             Top::Current if has_room && end.below > 1 => Due::Roll,
-            Top::Checkpoint => Due::Checkpoint,
+            Top::Checkpoint => Due::Checkpoint(Renewal::Whole),
             Top::Sealed(_) | Top::Current | Top::Other => Due::Nothing,
         }
     }

@@ -109,7 +109,7 @@ impl Writer {
     pub(in crate::core) fn checkpoint_segments(&self) -> u32 {
         let next = self.next_checkpoint_segments();
         let named = self.superblock.checkpoints.iter().flatten().count();
-        next.saturating_add(if named < 2 { next } else { self.checkpoints.shared_segments() })
+        next.saturating_add(if named < 2 { next } else { self.checkpoints.shared_segments().min(next) })
     }
 
     /// How many segments the next checkpoint takes at most.

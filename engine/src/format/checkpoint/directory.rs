@@ -17,15 +17,13 @@ pub(super) struct DirectoryEntry<'a> {
     pub(super) lsn: Lsn,
 }
 
-//= spec/format.md#f-8-8-completeness
-//# A checkpoint MUST NOT refer to a record of the checkpoint before it.
-/// Appends an entry of a record that this checkpoint writes. `first` is CBOR.
-pub(super) fn put_entry(out: &mut Vec<u8>, first: &[u8], reference: Reference, count: u64) {
-    out.extend_from_slice(first);
-    reference.put(out);
-    varint::put(out, count);
+/// Appends an entry to a record of the checkpoint at `lsn`.
+pub(super) fn put_entry(out: &mut Vec<u8>, lsn: Lsn, entry: &DirectoryEntry<'_>) {
+    entry.first.encode_into(out);
+    entry.reference.put(out);
+    varint::put(out, entry.count);
     // The age.
-    varint::put(out, 0);
+    varint::put(out, lsn.0 - entry.lsn.0);
 }
 
 /// The entries that stand one behind the other in `bytes`, of a record of the checkpoint at `lsn`. Behind one that is none there are no more.

@@ -12,7 +12,8 @@
 //! | `root` | the one map that leads to everything else |
 //! | `map` | CBOR maps with fields that this version does not know |
 //! | `writer` | index records one behind the other in segments, under their headers |
-//! | `write` | a whole checkpoint, written |
+//! | `takeover` | the leaves and directory pages of an earlier checkpoint that serve another one |
+//! | `write` | a checkpoint, written |
 //! | `records` | an index record found by its reference, read in large pieces, and verified |
 //! | `read` | a whole checkpoint, read |
 
@@ -27,6 +28,7 @@ mod records;
 mod root;
 mod stretch;
 mod table;
+mod takeover;
 mod write;
 mod writer;
 
@@ -38,5 +40,6 @@ pub use records::{IndexSource, Unreadable};
 pub use root::{LogPosition, Reserved, Root};
 pub use stretch::{Limits, Stretch};
 pub use table::TableEntry;
+pub use takeover::BaseTree;
 pub use write::{TreeWriter, Written};
 pub use writer::{IndexSink, IndexWriter, OpenSegment};

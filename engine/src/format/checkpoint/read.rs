@@ -1,7 +1,7 @@
 //! Reading a whole checkpoint. Nothing of it is believed before it is verified, and what is handed out has been checked
 //! against everything else that the checkpoint says.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::catalog::CatalogEntry;
 use super::directory::{DirectoryEntry, entries};
@@ -11,12 +11,13 @@ use super::records::{IndexSource, Records, Unreadable, Wanted};
 use super::root::Root;
 use super::stretch::Limits;
 use super::table::TableEntry;
-use crate::document::Key;
+use super::takeover::BaseTree;
 use crate::document::cbor::head::Reader;
+use crate::document::{Key, KeyRef};
 use crate::format::catalog::CatalogFault;
 use crate::format::checkpoint_ref::CheckpointRef;
 use crate::format::index_record::{IndexRecordKind, Reference};
-use crate::format::{Geometry, Lineage, Lsn, varint};
+use crate::format::{Geometry, Lineage, Lsn, round_up_8, varint};
 use crate::secondary::INDEXES_MAX;
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
@@ -133,6 +134,21 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
             self.trees.check_count(tree, count)?;
         }
         Ok(())
+    }
+
+    /// How many bytes of each segment are its directory pages and leaves.
+    ///
+    /// # Errors
+    /// As [`Unreadable`] says.
+    pub fn bytes(&mut self) -> Result<BTreeMap<u32, u64>, Unreadable> {
+        let mut bytes: BTreeMap<u32, u64> = self.places.iter().map(|place| (*place, 0)).collect();
+        let collections = self.root.catalog.iter().map(TreeOf::from);
+        for tree in collections.chain(self.root.indexes.iter().map(TreeOf::from)) {
+            for reference in self.trees.base(tree)?.iter().flat_map(BaseTree::references) {
+                *bytes.entry(reference.physical).or_default() += u64::from(round_up_8(reference.len));
+            }
+        }
+        Ok(bytes)
     }
 
     /// What the checkpoint says of itself, and what reads its trees.
@@ -382,6 +398,20 @@ impl<S: IndexSource> Trees<'_, S> {
         Err(Unreadable::damaged(at, "F-8.13", what, page.count, count))
     }
 
+    /// A tree of the root, down to its leaves, for who takes them over. None where keys of one directory page are not above those of another.
+    ///
+    /// # Errors
+    /// As [`Unreadable`] says.
+    pub fn base(&mut self, tree: TreeOf<'_>) -> Result<Option<BaseTree>, Unreadable> {
+        let mut pages = Vec::new();
+        for (first, page) in self.pages(tree)? {
+            let leaves = self.page(tree.id, &first, &page)?;
+            self.check_page(&page, &leaves)?;
+            pages.push(((first, page), leaves));
+        }
+        Ok(BaseTree::new(pages))
+    }
+
     /// Hands out what the leaf holds that `first` and `leaf` tell of: one of the tree `id`, and, if it is of a collection, of one with this `next`.
     ///
     /// # Errors
@@ -430,6 +460,11 @@ pub struct Branch {
 }
 
 impl Branch {
+    pub(super) fn entry<'a>(&self, first: KeyRef<'a>) -> DirectoryEntry<'a> {
+        let Branch { reference, count, lsn, .. } = *self;
+        DirectoryEntry { first, reference, count, lsn }
+    }
+
     /// Whether it is a leaf.
     #[must_use]
     pub fn is_leaf(&self) -> bool {

@@ -1,11 +1,14 @@
-//! Writing a whole checkpoint: its trees one after another, then the root.
+//! Writing a checkpoint: its trees one after another, then the root.
 
-use super::directory::put_entry;
+use std::collections::BTreeMap;
+
+use super::directory::{DirectoryEntry, put_entry};
 use super::entry::is_value;
 use super::leaf::LeafEncoder;
 use super::root::Root;
+use super::takeover::{BaseTree, Known, TakeOver};
 use super::writer::{IndexSink, IndexWriter};
-use crate::document::KeyRef;
+use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
 use crate::format::index_record::{INDEX_RECORD_OVERHEAD_MAX, IndexRecordKind, Reference};
 use crate::format::{Geometry, varint};
@@ -20,22 +23,24 @@ const PART_LEN_MIN: usize = 64;
 pub struct Written {
     /// The last part of the root.
     pub root: Reference,
-    /// The segments that it holds, in the order in which they were filled.
-    pub segments: Vec<u32>,
+    /// The segments that it holds, and how many bytes of each are its own.
+    pub segments: BTreeMap<u32, u64>,
     /// How many bytes were written.
     pub bytes: u64,
 }
 
 impl IndexWriter {
-    /// Begins the tree of a collection or an index. It is to be finished before the next one begins.
+    /// Begins the tree of a collection or an index, which takes over what it can from the tree of the base. It is to be finished before the
+    /// next one begins.
     ///
     /// # Panics
     /// If `collection` is 0.
     #[must_use]
-    pub fn tree(&self, collection: u32) -> TreeWriter {
+    pub fn tree(&self, collection: u32, base: Option<BaseTree>) -> TreeWriter {
         assert!(collection > 0, "collection ids start at 1");
         TreeWriter {
             collection,
+            base: base.map(|base| Box::new(TakeOver::new(base))),
             encoder: LeafEncoder::default(),
             leaf: Node::default(),
             page: Node::default(),
@@ -51,7 +56,7 @@ impl IndexWriter {
     /// # Panics
     /// If what the root has is not in order, or cannot be.
     pub fn finish(&mut self, sink: &mut impl IndexSink, mut root: Root) -> Result<Written> {
-        root.segments = self.segments().to_vec();
+        root.segments = self.segments().keys().copied().collect();
         let (map, mut done, mut last) = (root.encode(), 0, None::<Reference>);
         for number in 0.. {
             let mut body = Vec::new();
@@ -69,7 +74,7 @@ impl IndexWriter {
         }
         self.hand_down(sink)?;
         let root = last.expect("a map has bytes");
-        Ok(Written { root, segments: self.segments().to_vec(), bytes: self.bytes() })
+        Ok(Written { root, segments: self.segments().clone(), bytes: self.bytes() })
     }
 }
 
@@ -88,6 +93,7 @@ impl IndexWriter {
 #[derive(Debug, Clone)]
 pub struct TreeWriter {
     collection: u32,
+    base: Option<Box<TakeOver>>,
     encoder: LeafEncoder,
     /// The leaf and the directory page in the making.
     leaf: Node,
@@ -99,8 +105,7 @@ pub struct TreeWriter {
 /// A leaf or a directory page.
 #[derive(Debug, Clone, Default)]
 struct Node {
-    /// Its first key, as CBOR.
-    first: Vec<u8>,
+    first: Option<Key>,
     body: Vec<u8>,
     /// How many entries there are, and how many keys in them.
     entries: u32,
@@ -117,6 +122,11 @@ impl Node {
         self.body.len() + INDEX_RECORD_OVERHEAD_MAX <= most
     }
 
+    /// Whether what it has so far is too little for a record of its own.
+    fn is_thin(&self, geometry: Geometry) -> bool {
+        self.body.len() < geometry.index_record_len_written() / 4
+    }
+
     fn clear(&mut self) {
         self.body.clear();
         (self.entries, self.keys) = (0, 0);
@@ -124,7 +134,7 @@ impl Node {
 }
 
 impl TreeWriter {
-    /// Appends an entry, whose key is above all before.
+    /// Appends an entry, whose key is above all before. `is_new` says whether it may have come to be, or have got its value, since the base.
     ///
     /// # Errors
     /// Those of the sink; `LimitReached` for a key for which small segments have no room
@@ -136,14 +146,33 @@ impl TreeWriter {
         &mut self,
         writer: &mut IndexWriter,
         sink: &mut impl IndexSink,
-        key: KeyRef<'_>,
-        value: u64,
+        (key, value): (KeyRef<'_>, u64),
+        is_new: bool,
     ) -> Result<()> {
         assert!(is_value(value), "no record stands at the address in {value:#x}");
-        assert!(self.encoder.is_below(key), "keys are pushed in order");
         if key.encoded_len() > writer.geometry().checkpoint_key_len_max() {
             return Err(Error::LimitReached { what: "length of a key in segments of this length" });
         }
+        let Some(mut base) = self.base.take() else { return self.append(writer, sink, key, value) };
+        while base.is_behind(key) {
+            self.pass_leaf(&mut base, writer, sink)?;
+        }
+        if is_new || !base.hold(key, value) {
+            self.rewrite_leaf(&mut base, writer, sink)?;
+            self.append(writer, sink, key, value)?;
+        }
+        self.base = Some(base);
+        Ok(())
+    }
+
+    fn append(
+        &mut self,
+        writer: &mut IndexWriter,
+        sink: &mut impl IndexSink,
+        key: KeyRef<'_>,
+        value: u64,
+    ) -> Result<()> {
+        assert!(self.encoder.is_below(key), "keys are pushed in order");
         let before = self.leaf.body.len();
         self.encoder.append(&mut self.leaf.body, key, value);
         if self.leaf.entries > 0 && !self.leaf.has_room(writer.geometry()) {
@@ -152,8 +181,7 @@ impl TreeWriter {
         }
         if self.leaf.entries == 0 {
             self.leaf.body.clear();
-            self.leaf.first.clear();
-            key.encode_into(&mut self.leaf.first);
+            self.leaf.first = Some(key.to_key());
             self.encoder.restart();
             self.encoder.append(&mut self.leaf.body, key, value);
         }
@@ -167,34 +195,129 @@ impl TreeWriter {
     /// # Errors
     /// Those of the sink.
     pub fn finish(mut self, writer: &mut IndexWriter, sink: &mut impl IndexSink) -> Result<Vec<u8>> {
-        if self.leaf.entries > 0 {
-            self.seal_leaf(writer, sink)?;
-            self.seal_page(writer, sink)?;
+        if let Some(mut base) = self.base.take() {
+            while base.has_leaf() {
+                self.pass_leaf(&mut base, writer, sink)?;
+            }
         }
+        self.seal_page(writer, sink)?;
         Ok(self.top)
     }
 
-    fn seal_leaf(&mut self, writer: &mut IndexWriter, sink: &mut impl IndexSink) -> Result<()> {
-        let reference = writer.record(sink, IndexRecordKind::Leaf, self.collection, &self.leaf.body)?;
-        let before = self.page.body.len();
-        put_entry(&mut self.page.body, &self.leaf.first, reference, self.leaf.keys);
-        if self.page.entries > 0 && !self.page.has_room(writer.geometry()) {
-            self.page.body.truncate(before);
-            self.seal_page(writer, sink)?;
-            put_entry(&mut self.page.body, &self.leaf.first, reference, self.leaf.keys);
+    /// All keys of the leaf of the base have passed: it is taken over if it has the same entries, unless what is written before it is too
+    /// little for a leaf of its own.
+    fn pass_leaf(
+        &mut self,
+        base: &mut TakeOver,
+        writer: &mut IndexWriter,
+        sink: &mut impl IndexSink,
+    ) -> Result<()> {
+        let is_thin = self.leaf.entries > 0 && self.leaf.is_thin(writer.geometry());
+        let is_kept = base.is_same(|leaf| writer.may_take_over(leaf)) && (base.keeps_any() || !is_thin);
+        if is_kept {
+            base.keep_leaf();
+        } else {
+            self.rewrite_leaf(base, writer, sink)?;
         }
-        if self.page.entries == 0 {
-            self.page.first.clone_from(&self.leaf.first);
+        match base.next_leaf() {
+            Some((page, keeps_all)) => self.pass_page((&page, keeps_all), base, writer, sink),
+            None => Ok(()),
         }
-        self.page.entries += 1;
-        self.page.keys += self.leaf.keys;
-        self.leaf.clear();
+    }
+
+    /// All leaves of the page of the base have passed: it is taken over if they are, unless what is written before it is too little for a
+    /// page of its own.
+    fn pass_page(
+        &mut self,
+        (page, keeps_all): (&Known, bool),
+        base: &mut TakeOver,
+        writer: &mut IndexWriter,
+        sink: &mut impl IndexSink,
+    ) -> Result<()> {
+        let is_begun = self.leaf.entries > 0 || self.page.entries > 0;
+        let is_thin = is_begun && self.page.is_thin(writer.geometry());
+        if !keeps_all || !writer.may_take_over(page.reference()) || is_thin {
+            return self.take_over_leaves(base, writer, sink);
+        }
+        self.seal_page(writer, sink)?;
+        base.take_kept().iter().chain([page]).for_each(|taken| writer.take_over(taken.reference()));
+        put_entry(&mut self.top, writer.lsn(), &page.entry());
         Ok(())
     }
 
+    /// The leaf of the base is not taken over: the entries of it that were held back are written.
+    fn rewrite_leaf(
+        &mut self,
+        base: &mut TakeOver,
+        writer: &mut IndexWriter,
+        sink: &mut impl IndexSink,
+    ) -> Result<()> {
+        if !base.rewrite() {
+            return Ok(());
+        }
+        self.take_over_leaves(base, writer, sink)?;
+        let held = base.release();
+        held.iter().try_for_each(|(key, value)| self.append(writer, sink, key, value))
+    }
+
+    /// Puts the leaves that are taken over into the page in the making.
+    fn take_over_leaves(
+        &mut self,
+        base: &mut TakeOver,
+        writer: &mut IndexWriter,
+        sink: &mut impl IndexSink,
+    ) -> Result<()> {
+        for leaf in base.take_kept() {
+            self.seal_leaf(writer, sink)?;
+            writer.take_over(leaf.reference());
+            self.add_leaf(writer, sink, &leaf.entry())?;
+        }
+        Ok(())
+    }
+
+    /// Writes the leaf in the making, if there is one.
+    fn seal_leaf(&mut self, writer: &mut IndexWriter, sink: &mut impl IndexSink) -> Result<()> {
+        let Some(first) = self.leaf.first.take() else { return Ok(()) };
+        let reference = writer.record(sink, IndexRecordKind::Leaf, self.collection, &self.leaf.body)?;
+        let leaf =
+            DirectoryEntry { first: first.as_ref(), reference, count: self.leaf.keys, lsn: writer.lsn() };
+        self.leaf.clear();
+        self.add_leaf(writer, sink, &leaf)
+    }
+
+    fn add_leaf(
+        &mut self,
+        writer: &mut IndexWriter,
+        sink: &mut impl IndexSink,
+        leaf: &DirectoryEntry<'_>,
+    ) -> Result<()> {
+        let before = self.page.body.len();
+        put_entry(&mut self.page.body, writer.lsn(), leaf);
+        if self.page.entries > 0 && !self.page.has_room(writer.geometry()) {
+            self.page.body.truncate(before);
+            self.write_page(writer, sink)?;
+            put_entry(&mut self.page.body, writer.lsn(), leaf);
+        }
+        if self.page.entries == 0 {
+            self.page.first = Some(leaf.first.to_key());
+        }
+        self.page.entries += 1;
+        self.page.keys += leaf.count;
+        Ok(())
+    }
+
+    /// Writes the leaf and the page in the making, if there are any.
     fn seal_page(&mut self, writer: &mut IndexWriter, sink: &mut impl IndexSink) -> Result<()> {
+        self.seal_leaf(writer, sink)?;
+        self.write_page(writer, sink)
+    }
+
+    fn write_page(&mut self, writer: &mut IndexWriter, sink: &mut impl IndexSink) -> Result<()> {
+        let Some(first) = self.page.first.take() else { return Ok(()) };
         let reference = writer.record(sink, IndexRecordKind::Directory, self.collection, &self.page.body)?;
-        put_entry(&mut self.top, &self.page.first, reference, self.page.keys);
+        let page =
+            DirectoryEntry { first: first.as_ref(), reference, count: self.page.keys, lsn: writer.lsn() };
+        put_entry(&mut self.top, writer.lsn(), &page);
         self.page.clear();
         Ok(())
     }

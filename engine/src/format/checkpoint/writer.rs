@@ -1,5 +1,7 @@
 //! Index records one behind the other in index segments (F-8.11, F-4.1).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::error::Result;
 use crate::format::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};
 use crate::format::segment::{SegmentHeader, SegmentKind};
@@ -44,9 +46,12 @@ pub struct IndexWriter {
     durable: Lsn,
     /// The buffer included.
     open: Option<OpenSegment>,
-    /// The segments that it took, and those in which its records stand, in the order in which they were filled.
+    /// The segments that it took.
     taken: Vec<u32>,
-    segments: Vec<u32>,
+    /// The segments in which its records stand, those that it took over among them, and how many bytes of each are its own.
+    segments: BTreeMap<u32, u64>,
+    /// Segments that nothing is taken over from.
+    left: BTreeSet<u32>,
     /// What is not handed down yet of the open segment.
     buffer: Vec<u8>,
     bytes: u64,
@@ -77,20 +82,41 @@ impl IndexWriter {
             durable,
             open,
             taken: Vec::new(),
-            segments: Vec::new(),
+            segments: BTreeMap::new(),
+            left: BTreeSet::new(),
             buffer: Vec::new(),
             bytes: 0,
         }
+    }
+
+    /// Nothing is taken over from these segments.
+    #[must_use]
+    pub fn leaving(self, left: BTreeSet<u32>) -> Self {
+        IndexWriter { left, ..self }
     }
 
     pub(super) fn geometry(&self) -> Geometry {
         self.geometry
     }
 
-    /// The segments in which its records stand so far, in the order in which they were filled.
+    pub(super) fn lsn(&self) -> Lsn {
+        self.lsn
+    }
+
+    /// The segments in which its records stand so far, and how many bytes of each are its own.
     #[must_use]
-    pub fn segments(&self) -> &[u32] {
+    pub fn segments(&self) -> &BTreeMap<u32, u64> {
         &self.segments
+    }
+
+    /// Whether the record may become one of this checkpoint.
+    pub(super) fn may_take_over(&self, reference: Reference) -> bool {
+        !self.left.contains(&reference.physical)
+    }
+
+    /// The record is one of this checkpoint from here on.
+    pub(super) fn take_over(&mut self, reference: Reference) {
+        *self.segments.entry(reference.physical).or_default() += u64::from(round_up_8(reference.len));
     }
 
     /// The segments that it took: what to give back where the checkpoint is given up.
@@ -136,10 +162,8 @@ impl IndexWriter {
         let crc = record.encode(&place, &mut self.buffer);
         let len = (self.buffer.len() - before) as u32;
         self.bytes += u64::from(gap + len);
+        *self.segments.entry(open.physical).or_default() += u64::from(gap + len);
         self.open = Some(OpenSegment { end: offset + len, ..open });
-        if self.segments.last() != Some(&open.physical) {
-            self.segments.push(open.physical);
-        }
         if self.buffer.len() >= PIECE_LEN {
             self.hand_down(sink)?;
         }
@@ -171,7 +195,7 @@ impl IndexWriter {
 
     /// Where the next record begins in the open segment.
     fn next_offset(&self, open: OpenSegment) -> u32 {
-        let is_first = self.segments.is_empty() && !seeded::is_on(Bug::SectorOfTwoCheckpoints);
+        let is_first = self.bytes == 0 && !seeded::is_on(Bug::SectorOfTwoCheckpoints);
         if is_first { self.geometry.round_up_sector(open.end) } else { round_up_8(open.end) }
     }
 
@@ -202,6 +226,7 @@ impl IndexWriter {
         self.buffer.extend_from_slice(&header.encode(&self.lineage, physical));
         self.buffer.resize(self.geometry.data_start() as usize, 0);
         self.bytes += self.buffer.len() as u64;
+        self.segments.insert(physical, self.buffer.len() as u64);
         let open = OpenSegment { physical, end: self.geometry.data_start(), first_lsn: self.lsn };
         self.open = Some(open);
         Ok(open)

@@ -56,11 +56,11 @@ impl Contents {
         let mut segments = BTreeMap::new();
         for held in [sound, other].into_iter().flatten() {
             let HeldCheckpoint { reference, segments: places, .. } = held;
-            // The root is the last record of a checkpoint; it leaves a segment before when that is full.
+            // The root is the last record of a checkpoint. What other segments have behind their last record does no harm.
             let root = reference.root;
             let end =
                 |physical| if physical == root.physical { root.offset + root.len } else { segment_bytes };
-            for physical in places.iter().copied() {
+            for physical in places.keys().copied() {
                 let part = segments.entry(physical).or_insert(Part::Index { end: 0 });
                 if let Part::Index { end: ends } = part {
                     *ends = end(physical).max(*ends);

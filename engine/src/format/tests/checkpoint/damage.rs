@@ -36,7 +36,7 @@ fn a_flip_of_any_bit_of_an_index_record_is_refused_and_any_other_changes_nothing
             at..at + reference.len as usize
         })
         .collect();
-    let start = disk.geometry.segment_offset(written.segments[0]) as usize;
+    let start = disk.geometry.segment_offset(segments_of(&written)[0]) as usize;
     let sound = disk.bytes[start..].to_vec();
     for_every_bit_flip(&sound, |bit, flipped| {
         disk.bytes[start..].copy_from_slice(flipped);
@@ -75,7 +75,7 @@ fn a_file_that_is_cut_short_anywhere_is_damage_and_no_failed_read() {
     let mut disk = Disk::new(tiny());
     let (reference, written) = everything().write(&mut disk);
     let used_end = written.root.at(tiny()) + u64::from(written.root.len) - 1;
-    let start = disk.geometry.segment_offset(written.segments[0]);
+    let start = disk.geometry.segment_offset(segments_of(&written)[0]);
     for len in (start..=used_end).step_by(13) {
         let mut cut = disk.clone();
         cut.bytes.truncate(len as usize);

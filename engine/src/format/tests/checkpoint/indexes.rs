@@ -24,9 +24,9 @@ fn read(indexes: &[IndexEntry], count_of_last: u64) -> Result<Vec<(u32, Vec<Key>
         given.collections.iter().map(|from| write_tree(from, &mut writer, &mut disk)).collect();
     let mut indexes = indexes.to_vec();
     if let Some(last) = indexes.last_mut().filter(|_| count_of_last > 0) {
-        let mut tree = writer.tree(last.id);
+        let mut tree = writer.tree(last.id, None);
         for key in [&b"a"[..], b"b"] {
-            tree.push(&mut writer, &mut disk, KeyRef::Bytes(key), 4).expect("room for an entry");
+            tree.push(&mut writer, &mut disk, (KeyRef::Bytes(key), 4), true).expect("room for an entry");
         }
         last.tree = tree.finish(&mut writer, &mut disk).expect("room for the tree");
         last.count = count_of_last;

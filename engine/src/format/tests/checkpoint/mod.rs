@@ -12,10 +12,13 @@ mod hostile;
 mod indexes;
 mod reading;
 mod round_trip;
+mod takeover;
+
+use std::collections::BTreeMap;
 
 use super::super::checkpoint::{
     CatalogEntry, Checkpoint, IndexEntry, IndexSink, IndexSource, IndexWriter, Limits, LogPosition,
-    OpenSegment, Reserved, Root, TableEntry, TreeOf, Unreadable, Written,
+    OpenSegment, Reserved, Root, TableEntry, TreeOf, TreeWriter, Unreadable, Written,
 };
 use super::super::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};
 use super::super::superblock::CheckpointRef;
@@ -77,6 +80,14 @@ impl IndexSource for Disk {
         out.copy_from_slice(&self.bytes[at as usize..][..out.len()]);
         Ok(())
     }
+}
+
+fn segments_of(written: &Written) -> Vec<u32> {
+    keys(&written.segments)
+}
+
+fn keys(segments: &BTreeMap<u32, u64>) -> Vec<u32> {
+    segments.keys().copied().collect()
 }
 
 /// A collection with what its tree holds.
@@ -171,9 +182,19 @@ impl Given {
 }
 
 fn write_tree(from: &Collection, writer: &mut IndexWriter, disk: &mut Disk) -> CatalogEntry {
-    let mut tree = writer.tree(from.id);
+    let tree = writer.tree(from.id, None);
+    fill_tree(tree, from, writer, disk, |_, _| true)
+}
+
+fn fill_tree(
+    mut tree: TreeWriter,
+    from: &Collection,
+    writer: &mut IndexWriter,
+    disk: &mut Disk,
+    is_new: impl Fn(&Key, u64) -> bool,
+) -> CatalogEntry {
     for (key, value) in &from.entries {
-        tree.push(writer, disk, key.as_ref(), *value).expect("room for an entry");
+        tree.push(writer, disk, (key.as_ref(), *value), is_new(key, *value)).expect("room for an entry");
     }
     CatalogEntry {
         id: from.id,

@@ -1,0 +1,171 @@
+//! Checkpoints that take over leaves and directory pages of an earlier one.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::seeded::Bug;
+
+/// A checkpoint, and what it is of.
+struct Taken {
+    given: Given,
+    reference: CheckpointRef,
+    written: Written,
+    open: Option<OpenSegment>,
+}
+
+/// Values from here on came to be after the base.
+const NEW: u64 = 1 << 20;
+
+fn is_new(_: &Key, value: u64) -> bool {
+    value >= NEW
+}
+
+fn collection(keys: impl Iterator<Item = i64>) -> Vec<(Key, u64)> {
+    keys.map(|key| (Key::Int(key), 4 * (100 + key as u64))).collect()
+}
+
+fn first(disk: &mut Disk, entries: Vec<(Key, u64)>) -> Taken {
+    let given = Given::new(vec![Collection::new(1, entries)]);
+    let writer = IndexWriter::new(disk.geometry, &LINEAGE, LSN, LSN, None);
+    let (reference, written, open) = given.write_with(disk, writer, LSN);
+    Taken { given, reference, written, open }
+}
+
+/// A checkpoint of these entries at `lsn`, which takes over from `base` what is not new and is appended to `open`.
+fn next(
+    disk: &mut Disk,
+    (base, open): (&Taken, Option<OpenSegment>),
+    lsn: Lsn,
+    entries: Vec<(Key, u64)>,
+    is_new: impl Fn(&Key, u64) -> bool,
+) -> Taken {
+    let given = Given::new(vec![Collection::new(1, entries)]);
+    let tree = {
+        let mut checkpoint =
+            Checkpoint::open(disk, disk.geometry, &LINEAGE, &base.reference).expect("it is whole");
+        let (root, trees) = checkpoint.parts();
+        trees.base(TreeOf::from(&root.catalog[0])).expect("it is whole")
+    };
+    let mut writer = IndexWriter::new(disk.geometry, &LINEAGE, lsn, lsn, open);
+    let tree = writer.tree(1, tree);
+    let catalog = vec![fill_tree(tree, &given.collections[0], &mut writer, disk, is_new)];
+    let root = given.root(lsn, catalog);
+    let written = writer.finish(disk, root).expect("a checkpoint");
+    let reference = given.reference(lsn, &written);
+    Taken { given, reference, written, open: writer.open() }
+}
+
+fn check(disk: &Disk, taken: &Taken) {
+    let found = read(disk, disk.geometry, &taken.reference).expect("it is whole");
+    assert_eq!(found, taken.given);
+}
+
+/// The leaves and directory pages of a checkpoint.
+fn records_of(disk: &Disk, taken: &Taken) -> BTreeSet<(u32, u32)> {
+    let mut checkpoint =
+        Checkpoint::open(disk, disk.geometry, &LINEAGE, &taken.reference).expect("it is whole");
+    let (root, trees) = checkpoint.parts();
+    let base = trees.base(TreeOf::from(&root.catalog[0])).expect("it is whole").expect("in order");
+    base.references().map(|reference| (reference.physical, reference.offset)).collect()
+}
+
+//= spec/space.md#p-2-8-what-is-taken-over
+//= type=test
+//# A checkpoint MAY take over a leaf of its base that has the same entries, and a directory page of which it takes over all leaves.
+#[test]
+fn of_what_did_not_change_nothing_is_written_but_the_root() {
+    let mut disk = Disk::new(tiny());
+    let base = first(&mut disk, collection(0..2000));
+    let same =
+        next(&mut disk, (&base, base.open), LSN.next(), base.given.collections[0].entries.clone(), is_new);
+    check(&disk, &same);
+    assert_eq!(records_of(&disk, &same), records_of(&disk, &base));
+    let keys = |taken: &Taken| segments_of(&taken.written).into_iter().collect::<BTreeSet<_>>();
+    assert!(keys(&same).is_superset(&keys(&base)), "it holds what it took over");
+    // One document of many: a leaf, a page and the root.
+    let mut entries = same.given.collections[0].entries.clone();
+    entries[700].1 = 4 * NEW;
+    let other = next(&mut disk, (&same, same.open), LSN.next().next(), entries, is_new);
+    check(&disk, &other);
+    let (before, after) = (records_of(&disk, &same), records_of(&disk, &other));
+    assert_eq!(after.difference(&before).count(), 2, "a page that was taken over is written with its leaves");
+    assert!(before.len() > 50, "there are many");
+}
+
+#[test]
+fn leaves_that_shrink_are_put_together() {
+    let mut disk = Disk::new(tiny());
+    let mut taken = first(&mut disk, collection(0..2000));
+    let whole = records_of(&disk, &taken).len();
+    let mut lsn = LSN;
+    for step in 1..=20 {
+        lsn = lsn.next();
+        // One of twenty keys goes at a time.
+        let mut entries = taken.given.collections[0].entries.clone();
+        entries.retain(|(key, _)| !matches!(key, Key::Int(key) if key % 21 == step));
+        taken = next(&mut disk, (&taken, taken.open), lsn, entries, is_new);
+        check(&disk, &taken);
+    }
+    let left = records_of(&disk, &taken).len();
+    assert!(left * 8 < whole, "{left} records of {whole} for the twentieth part of the documents");
+}
+
+#[cfg(feature = "seeded")]
+#[test]
+fn what_goes_wrong_with_leaves_that_are_taken_over_is_noticed() {
+    for bug in [Bug::DeletedLeafTakenOver, Bug::AgesFromTheRoot] {
+        crate::seeded::assert_noticed(bug, || {
+            of_what_did_not_change_nothing_is_written_but_the_root();
+            leaves_that_shrink_are_put_together();
+        });
+    }
+}
+
+/// What happens to a store between two checkpoints: keys that are put, and keys that are deleted.
+fn changes() -> impl Strategy<Value = Vec<(i64, bool)>> {
+    let near = (0_i64..1500, 0_usize..40, any::<bool>()).prop_map(|(start, len, is_put)| {
+        (start..start + len as i64).map(|key| (key, is_put)).collect::<Vec<_>>()
+    });
+    prop_oneof![near, prop::collection::vec((0_i64..1500, any::<bool>()), 0..60)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// However many checkpoints take over from the last but one, each tells what it is of.
+    #[test]
+    fn what_is_taken_over_is_what_would_be_written(
+        stride in 1_i64..4,
+        is_text in any::<bool>(),
+        steps in prop::collection::vec(changes(), 1..8),
+    ) {
+        let key = |key: i64| if is_text { Key::from(format!("{key:06}")) } else { Key::Int(key) };
+        let mut now: std::collections::BTreeMap<i64, u64> =
+            (0..1500).step_by(stride as usize).map(|key| (key, 4 * (100 + key as u64))).collect();
+        let entries = |now: &std::collections::BTreeMap<i64, u64>| -> Vec<(Key, u64)> {
+            now.iter().map(|(int, value)| (key(*int), *value)).collect()
+        };
+        let mut disk = Disk::new(tiny());
+        let mut lsn = LSN;
+        let mut before = first(&mut disk, entries(&now));
+        let mut newest = first(&mut disk, entries(&now));
+        let mut changed_since = [BTreeSet::new(), BTreeSet::new()];
+        for step in steps {
+            lsn = lsn.next();
+            for (int, is_put) in step {
+                if is_put { now.insert(int, 4 * (100 + lsn.0 * 4096 + int as u64)); } else { now.remove(&int); }
+                changed_since.iter_mut().for_each(|changed| _ = changed.insert(int));
+            }
+            let new: BTreeSet<Key> = changed_since[0].iter().map(|int| key(*int)).collect();
+            let is_new = |key: &Key, _: u64| new.contains(key);
+            let taken = next(&mut disk, (&before, newest.open), lsn, entries(&now), is_new);
+            check(&disk, &taken);
+            prop_assert!(records_of(&disk, &taken).is_disjoint(&records_of(&disk, &newest)));
+            let [_, since_newest] = changed_since;
+            changed_since = [since_newest, BTreeSet::new()];
+            (before, newest) = (newest, taken);
+        }
+    }
+}
