@@ -6,6 +6,8 @@ use crate::cache::Segment;
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::checkpoint::{Checkpoint, IndexSource, Limits, TableEntry, TreeOf, TreePlace, Trees};
 use crate::format::definition::StoredDefinition;
+use crate::format::index_record::Reference;
+use crate::format::round_up_8;
 use crate::format::superblock::CheckpointRef;
 use crate::format::superblock::Superblock;
 use crate::index::{Catalog, Documents, Origin, Target};
@@ -38,6 +40,15 @@ pub(crate) struct HeldCheckpoint {
 }
 
 impl HeldCheckpoint {
+    /// These are its directory pages and leaves.
+    pub(crate) fn count(&mut self, references: &[Reference]) {
+        self.segments.values_mut().for_each(|bytes| *bytes = 0);
+        for reference in references.iter().chain([&self.reference.root]) {
+            *self.segments.entry(reference.physical).or_default() += u64::from(round_up_8(reference.len));
+        }
+        self.is_counted = true;
+    }
+
     fn bytes(&self) -> u64 {
         self.segments.values().sum()
     }
@@ -213,6 +224,24 @@ pub(crate) fn verify_checkpoint(
     page_shift: u32,
 ) -> Result<()> {
     load(storage, slot, storage.len()?, reference, (page_shift, Extent::Whole)).map(|_| ())
+}
+
+/// A record to which both checkpoints refer that the slot names, by its place in the file.
+pub(crate) fn find_shared_record(storage: &FailStop, slot: &Superblock) -> Result<Option<u64>> {
+    let [Some(newest), Some(before)] = &slot.checkpoints else { return Ok(None) };
+    let file = File { storage, len: storage.len()? };
+    let references = |reference: &CheckpointRef| -> Result<Vec<Reference>> {
+        Ok(Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?.references()?)
+    };
+    // A slot of a backup may name one twice.
+    if newest == before {
+        return Ok(None);
+    }
+    let places = |references: Vec<Reference>| -> BTreeSet<u64> {
+        references.iter().map(|reference| reference.at(slot.geometry)).collect()
+    };
+    let newest = places(references(newest)?);
+    Ok(places(references(before)?).intersection(&newest).next().copied())
 }
 
 /// How much of a checkpoint is read.

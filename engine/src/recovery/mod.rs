@@ -20,7 +20,9 @@ mod start;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use checkpoint::{Extent, File, HeldCheckpoint, NamedCheckpoints, verify_checkpoint};
+pub(crate) use checkpoint::{
+    Extent, File, HeldCheckpoint, NamedCheckpoints, find_shared_record, verify_checkpoint,
+};
 pub(crate) use create::create;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use follow::segments_of;

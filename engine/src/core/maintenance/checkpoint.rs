@@ -186,9 +186,8 @@ impl Core {
         let file = File { storage, len: storage.len()? };
         let open = |reference: &CheckpointRef| Checkpoint::open(&file, geometry, &lineage, reference).ok();
         for held in checkpoints.uncounted() {
-            let counted = open(&held.reference).and_then(|mut checkpoint| checkpoint.bytes().ok());
-            held.is_counted = counted.is_some();
-            held.segments = counted.unwrap_or_else(|| std::mem::take(&mut held.segments));
+            let references = open(&held.reference).and_then(|mut checkpoint| checkpoint.references().ok());
+            references.iter().for_each(|references| held.count(references));
         }
         let base = checkpoints.base().filter(|_| renewal == Renewal::Changes && may_grow).and_then(|held| {
             let checkpoint = open(&held.reference)?;

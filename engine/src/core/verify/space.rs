@@ -120,6 +120,13 @@ impl Core {
                 report.add(error)?;
             }
         }
+        //= spec/format.md#f-8-8-completeness
+        //# The two checkpoints that a slot names MUST NOT refer to one record: what is damaged is damaged in one of
+        //# them.
+        if let Ok(Some(at)) = recovery::find_shared_record(&self.shared.log.storage, slot) {
+            let what = "a record to which both named checkpoints refer";
+            report.problems.push(Corruption { at, ..problem("F-8.8", what, 0, 0) });
+        }
         Ok(())
     }
 }

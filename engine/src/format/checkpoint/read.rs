@@ -1,7 +1,7 @@
 //! Reading a whole checkpoint. Nothing of it is believed before it is verified, and what is handed out has been checked
 //! against everything else that the checkpoint says.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::catalog::CatalogEntry;
 use super::directory::{DirectoryEntry, entries};
@@ -17,7 +17,7 @@ use crate::document::{Key, KeyRef};
 use crate::format::catalog::CatalogFault;
 use crate::format::checkpoint_ref::CheckpointRef;
 use crate::format::index_record::{IndexRecordKind, Reference};
-use crate::format::{Geometry, Lineage, Lsn, round_up_8, varint};
+use crate::format::{Geometry, Lineage, Lsn, varint};
 use crate::secondary::INDEXES_MAX;
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
@@ -136,19 +136,17 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
         Ok(())
     }
 
-    /// How many bytes of each segment are its directory pages and leaves.
+    /// All its directory pages and leaves.
     ///
     /// # Errors
     /// As [`Unreadable`] says.
-    pub fn bytes(&mut self) -> Result<BTreeMap<u32, u64>, Unreadable> {
-        let mut bytes: BTreeMap<u32, u64> = self.places.iter().map(|place| (*place, 0)).collect();
+    pub fn references(&mut self) -> Result<Vec<Reference>, Unreadable> {
+        let mut references = Vec::new();
         let collections = self.root.catalog.iter().map(TreeOf::from);
         for tree in collections.chain(self.root.indexes.iter().map(TreeOf::from)) {
-            for reference in self.trees.base(tree)?.iter().flat_map(BaseTree::references) {
-                *bytes.entry(reference.physical).or_default() += u64::from(round_up_8(reference.len));
-            }
+            references.extend(self.trees.base(tree)?.iter().flat_map(BaseTree::references));
         }
-        Ok(bytes)
+        Ok(references)
     }
 
     /// What the checkpoint says of itself, and what reads its trees.

@@ -122,9 +122,9 @@ impl Node {
         self.body.len() + INDEX_RECORD_OVERHEAD_MAX <= most
     }
 
-    /// Whether what it has so far is too little for a record of its own.
-    fn is_thin(&self, geometry: Geometry) -> bool {
-        self.body.len() < geometry.index_record_len_written() / 4
+    /// Whether one record has room for what it has and for all that another record has.
+    fn has_room_for(&self, other: Reference, geometry: Geometry) -> bool {
+        self.entries > 0 && self.body.len() + other.len as usize <= geometry.index_record_len_written()
     }
 
     fn clear(&mut self) {
@@ -204,17 +204,18 @@ impl TreeWriter {
         Ok(self.top)
     }
 
-    /// All keys of the leaf of the base have passed: it is taken over if it has the same entries, unless what is written before it is too
-    /// little for a leaf of its own.
+    /// All keys of the leaf of the base have passed: it is taken over if it has the same entries, unless one leaf has room for these and those
+    /// that are written before.
     fn pass_leaf(
         &mut self,
         base: &mut TakeOver,
         writer: &mut IndexWriter,
         sink: &mut impl IndexSink,
     ) -> Result<()> {
-        let is_thin = self.leaf.entries > 0 && self.leaf.is_thin(writer.geometry());
-        let is_kept = base.is_same(|leaf| writer.may_take_over(leaf)) && (base.keeps_any() || !is_thin);
-        if is_kept {
+        let (is_first, geometry) = (!base.keeps_any(), writer.geometry());
+        let may_keep =
+            |leaf| writer.may_take_over(leaf) && !(is_first && self.leaf.has_room_for(leaf, geometry));
+        if base.is_same(may_keep) {
             base.keep_leaf();
         } else {
             self.rewrite_leaf(base, writer, sink)?;
@@ -225,8 +226,8 @@ impl TreeWriter {
         }
     }
 
-    /// All leaves of the page of the base have passed: it is taken over if they are, unless what is written before it is too little for a
-    /// page of its own.
+    /// All leaves of the page of the base have passed: it is taken over if they are, unless one page has room for these and those that are
+    /// written before.
     fn pass_page(
         &mut self,
         (page, keeps_all): (&Known, bool),
@@ -234,9 +235,8 @@ impl TreeWriter {
         writer: &mut IndexWriter,
         sink: &mut impl IndexSink,
     ) -> Result<()> {
-        let is_begun = self.leaf.entries > 0 || self.page.entries > 0;
-        let is_thin = is_begun && self.page.is_thin(writer.geometry());
-        if !keeps_all || !writer.may_take_over(page.reference()) || is_thin {
+        let has_room = keeps_all && self.page.has_room_for(page.reference(), writer.geometry());
+        if !keeps_all || has_room || !writer.may_take_over(page.reference()) {
             return self.take_over_leaves(base, writer, sink);
         }
         self.seal_page(writer, sink)?;

@@ -1,5 +1,7 @@
 //! The steps of a checkpoint, one by one.
 
+mod takeover;
+
 use super::*;
 use crate::core::Expect;
 use crate::document::KeyRef;

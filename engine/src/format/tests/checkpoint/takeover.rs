@@ -16,14 +16,15 @@ struct Taken {
 }
 
 /// Values from here on came to be after the base.
-const NEW: u64 = 1 << 20;
+const NEW: u64 = 1 << 40;
 
 fn is_new(_: &Key, value: u64) -> bool {
     value >= NEW
 }
 
 fn collection(keys: impl Iterator<Item = i64>) -> Vec<(Key, u64)> {
-    keys.map(|key| (Key::Int(key), 4 * (100 + key as u64))).collect()
+    // Neither keys nor values go on evenly, so that a leaf has few of them.
+    keys.map(|key| (Key::Int(key * key), 4 * (100 + (key * key) as u64 % 30_011))).collect()
 }
 
 fn first(disk: &mut Disk, entries: Vec<(Key, u64)>) -> Taken {
@@ -82,16 +83,17 @@ fn of_what_did_not_change_nothing_is_written_but_the_root() {
         next(&mut disk, (&base, base.open), LSN.next(), base.given.collections[0].entries.clone(), is_new);
     check(&disk, &same);
     assert_eq!(records_of(&disk, &same), records_of(&disk, &base));
-    let keys = |taken: &Taken| segments_of(&taken.written).into_iter().collect::<BTreeSet<_>>();
-    assert!(keys(&same).is_superset(&keys(&base)), "it holds what it took over");
+    let held = segments_of(&same.written);
+    assert!(records_of(&disk, &base).iter().all(|(physical, _)| held.contains(physical)), "it holds them");
     // One document of many: a leaf, a page and the root.
     let mut entries = same.given.collections[0].entries.clone();
     entries[700].1 = 4 * NEW;
     let other = next(&mut disk, (&same, same.open), LSN.next().next(), entries, is_new);
     check(&disk, &other);
     let (before, after) = (records_of(&disk, &same), records_of(&disk, &other));
-    assert_eq!(after.difference(&before).count(), 2, "a page that was taken over is written with its leaves");
-    assert!(before.len() > 50, "there are many");
+    let new = after.difference(&before).count();
+    assert!((2..=3).contains(&new), "{new}: a leaf, which may have become two, and its page");
+    assert!(before.len() > 10, "there are many");
 }
 
 #[test]
@@ -102,14 +104,14 @@ fn leaves_that_shrink_are_put_together() {
     let mut lsn = LSN;
     for step in 1..=20 {
         lsn = lsn.next();
-        // One of twenty keys goes at a time.
+        // A few of 23 keys go at a time.
         let mut entries = taken.given.collections[0].entries.clone();
-        entries.retain(|(key, _)| !matches!(key, Key::Int(key) if key % 21 == step));
+        entries.retain(|(key, _)| !matches!(key, Key::Int(key) if key % 23 == step));
         taken = next(&mut disk, (&taken, taken.open), lsn, entries, is_new);
         check(&disk, &taken);
     }
     let left = records_of(&disk, &taken).len();
-    assert!(left * 8 < whole, "{left} records of {whole} for the twentieth part of the documents");
+    assert!(left * 6 < whole, "{left} records of {whole} for an eighth of the documents");
 }
 
 #[cfg(feature = "seeded")]

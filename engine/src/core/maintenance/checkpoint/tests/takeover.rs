@@ -1,0 +1,164 @@
+//! Checkpoints that take over what did not change, over the lives of a store with an index that is cleaned, damaged and opened anew.
+
+use std::collections::BTreeMap;
+
+use super::super::super::clean::Cleaned;
+use super::*;
+use crate::core::Effort;
+use crate::storage::Storage;
+use crate::{Db, IndexDefinition};
+
+type Disk = Arc<MemoryStorage>;
+
+const KEYS: i64 = 160;
+
+fn options() -> Options {
+    let mut options = Options::new().sector(64).segment_bytes(512).cache_bytes(1 << 16);
+    options.background = crate::options::Background::Manual;
+    options.check.page_shift = 4;
+    options
+}
+
+fn open(disk: &Disk) -> Db {
+    Db::open_on(Arc::clone(disk), &options()).expect("it opens")
+}
+
+fn copy_of(disk: &Disk) -> Disk {
+    let mut bytes = vec![0; disk.len().expect("memory has a length") as usize];
+    disk.read_at(0, &mut bytes).expect("memory can be read");
+    let copy = Disk::default();
+    copy.write_at(0, &bytes).expect("memory takes all");
+    copy
+}
+
+/// A store, and what should be in it.
+struct Life {
+    disk: Disk,
+    db: Db,
+    documents: BTreeMap<i64, i64>,
+    random: u64,
+}
+
+impl Life {
+    fn new(seed: u64) -> Self {
+        let disk = Disk::default();
+        let db = open(&disk);
+        let documents = db.collection("a");
+        documents.create_index(IndexDefinition::new("n", ["$.n"]).expect("it is one")).expect("it can be");
+        let mut life = Life { disk, db, documents: BTreeMap::new(), random: seed };
+        (0..KEYS).for_each(|key| life.put(key, key % 7));
+        life
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        // Knuth's MMIX.
+        self.random =
+            self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.random >> 33) % end
+    }
+
+    fn put(&mut self, key: i64, n: i64) {
+        let documents = self.db.collection("a");
+        documents.put(key, crate::doc! { "n": n }).expect("memory refuses nothing");
+        self.documents.insert(key, n);
+    }
+
+    fn step(&mut self) {
+        match self.below(8) {
+            0 | 1 => {
+                let (start, n) = (self.below(KEYS as u64) as i64, self.below(7) as i64);
+                (start..start + 6).for_each(|key| self.put(key, n));
+            }
+            2 => {
+                let start = self.below(KEYS as u64) as i64;
+                for key in start..start + 3 {
+                    self.db.collection("a").delete(key).expect("memory refuses nothing");
+                    self.documents.remove(&key);
+                }
+            }
+            3 => {
+                // What is live in the oldest segment is moved.
+                let core = self.db.core();
+                let oldest = {
+                    let writer = core.writer().expect("it is open");
+                    let in_use = writer.accounts.iter().find(|(_, account)| !account.is_freed());
+                    in_use.map(|(sequence, _)| sequence).expect("there is a log")
+                };
+                let cleaned = core.clean(oldest).expect("memory refuses nothing");
+                assert_ne!(cleaned, Cleaned::Busy);
+            }
+            4 => _ = self.db.core().maintain(Effort::Keep).expect("memory refuses nothing"),
+            5 => {
+                self.db = open(&Disk::default());
+                self.db = open(&self.disk);
+            }
+            _ => {
+                self.db.flush().expect("memory refuses nothing");
+                self.db.checkpoint().expect("memory refuses nothing");
+                self.check();
+            }
+        }
+    }
+
+    /// The store is what it should be, also after another opening, and after one that begins with the checkpoint before.
+    fn check(&self) {
+        check(&self.db, &self.documents);
+        let copy = copy_of(&self.disk);
+        check(&open(&copy), &self.documents);
+        let root =
+            self.db.core().writer().expect("it is open").superblock.checkpoints[0].expect("it is named").root;
+        let copy = copy_of(&self.disk);
+        let at = root.at(self.db.core().shared.log.geometry);
+        copy.write_at(at, &[0x5A; 8]).expect("memory takes all");
+        let other = open(&copy);
+        check_documents(&other, &self.documents);
+        // It names no checkpoint that shares a record with another.
+        other.collection("a").put(0, crate::doc! { "n": 0 }).expect("memory refuses nothing");
+        other.checkpoint().expect("memory refuses nothing");
+        let documents = self.documents.iter().map(|(key, n)| (*key, *n)).chain([(0, 0)]).collect();
+        check(&other, &documents);
+    }
+}
+
+fn check(db: &Db, documents: &BTreeMap<i64, i64>) {
+    check_documents(db, documents);
+    let report = db.verify(true).expect("memory refuses nothing");
+    assert!(report.is_clean(), "{:?}", report.problems);
+}
+
+fn check_documents(db: &Db, documents: &BTreeMap<i64, i64>) {
+    let scan = db.collection("a").scan(..).expect("it begins");
+    let found: BTreeMap<i64, i64> = scan
+        .map(|found| {
+            let document = found.expect("nothing is damaged");
+            let KeyRef::Int(key) = document.key() else { panic!("an int was put") };
+            let n = document.to_document().expect("it is sound").get("n").and_then(crate::Value::as_i64);
+            (key, n.expect("each has one"))
+        })
+        .collect();
+    assert_eq!(&found, documents);
+}
+
+#[test]
+fn a_store_whose_checkpoints_take_over_leaves_is_an_ordered_map() {
+    for seed in 0..12 {
+        let mut life = Life::new(seed);
+        (0..120).for_each(|_| life.step());
+        life.check();
+    }
+}
+
+#[cfg(feature = "seeded")]
+#[test]
+fn what_is_taken_over_wrongly_goes_not_unnoticed() {
+    for bug in [
+        Bug::LeavesOfTheNewest,
+        Bug::ChangedSinceTheNewest,
+        Bug::MovedLeafTakenOver,
+        Bug::DeletedLeafTakenOver,
+        Bug::IndexTakenOverUnknown,
+        Bug::TakenOverAfterDamage,
+    ] {
+        crate::seeded::assert_noticed(bug, a_store_whose_checkpoints_take_over_leaves_is_an_ordered_map);
+    }
+}
