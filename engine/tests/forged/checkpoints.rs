@@ -92,7 +92,7 @@ pub(crate) fn a_leaf_of_the_checkpoint_that_stood_in_the_same_place_is_damage() 
         let (_, bytes) = store.index_record(leaves[0], lsn);
         (leaves[0], bytes.to_vec())
     };
-    let rounds = 120;
+    let rounds = 45;
     let mut store = after(rounds);
     let (place, newest) = leaf(&store);
     let former = (1..rounds).rev().map(|rounds| leaf(&after(rounds))).find(|(before, bytes)| {

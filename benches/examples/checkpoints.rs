@@ -1,0 +1,107 @@
+//! What checkpoints write of a large store, of which little or much changes between two of them.
+//!
+//! ```text
+//! checkpoints few FILE DOCUMENTS      1,000 updates of neighbours, and 1,000 strewn ones, before each checkpoint
+//! checkpoints steady FILE DOCUMENTS   strewn updates, three for each document, with checkpoints and cleaning when they are due
+//! ```
+//!
+//! FILE must not be there; it is made, and stays.
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use holotype::{Background, Db, Document, Durability, Options, doc};
+
+const COLLECTION: &str = "documents";
+const BATCH: i64 = 1_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["few", file, documents] => few(file, documents.parse()?),
+        ["steady", file, documents] => steady(file, documents.parse()?),
+        _ => Err("checkpoints few FILE DOCUMENTS, or checkpoints steady FILE DOCUMENTS".into()),
+    }
+}
+
+/// A document of some 100 bytes.
+fn document(version: i64) -> Document {
+    doc! { "version": version, "text": "x".repeat(78) }
+}
+
+fn make(file: &str, documents: i64, options: &Options) -> Result<Db, Box<dyn Error>> {
+    let db = Db::open_with(file, options)?;
+    for first in (0..documents).step_by(BATCH as usize) {
+        put(&db, first..(first + BATCH).min(documents), 0)?;
+    }
+    Ok(db)
+}
+
+fn put(db: &Db, keys: impl Iterator<Item = i64>, version: i64) -> holotype::Result<()> {
+    db.write(|tx| {
+        let to = tx.collection(COLLECTION);
+        keys.into_iter().try_for_each(|key| to.put(key, document(version)).map(drop))
+    })
+}
+
+/// A key that looks drawn at random, the same in each run.
+fn strewn(number: i64, documents: i64) -> i64 {
+    ((number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) as i64 % documents
+}
+
+fn few(file: &str, documents: i64) -> Result<(), Box<dyn Error>> {
+    let options = Options::new().durability(Durability::Buffered).background(Background::Manual);
+    let db = make(file, documents, &options)?;
+    for what in ["of all", "of all", "neighbours", "neighbours", "neighbours", "strewn", "strewn", "strewn"] {
+        let version = db.stats().lsn as i64;
+        match what {
+            "neighbours" => put(&db, documents / 2..documents / 2 + BATCH, version)?,
+            "strewn" => {
+                put(&db, (version..version + BATCH).map(|number| strewn(number, documents)), version)?
+            }
+            _ => put(&db, 0..1, version)?,
+        }
+        let (before, begun) = (db.stats().space.checkpoint_written_bytes, Instant::now());
+        db.checkpoint()?;
+        let written = db.stats().space.checkpoint_written_bytes - before;
+        let held = db.stats().space.checkpoint_bytes;
+        println!(
+            "{what:<12} {:>9} bytes written {held:>10} of two {:>6} ms",
+            written,
+            millis(begun.elapsed())
+        );
+    }
+    Ok(db.close()?)
+}
+
+fn steady(file: &str, documents: i64) -> Result<(), Box<dyn Error>> {
+    let db = make(file, documents, &Options::new().durability(Durability::Buffered))?;
+    let begun = Instant::now();
+    for first in (0..3 * documents).step_by(BATCH as usize) {
+        if first == documents {
+            // From here on it is counted.
+            report(&db, "before", begun);
+        }
+        put(&db, (first..first + BATCH).map(|number| strewn(number, documents)), first)?;
+    }
+    report(&db, "after", begun);
+    Ok(db.close()?)
+}
+
+fn report(db: &Db, when: &str, begun: Instant) {
+    let stats = db.stats();
+    let space = stats.space;
+    println!(
+        "{when:<8} user {:>12} moved {:>12} checkpoints {:>12} file {:>12} live {:>12} {:>6} ms",
+        space.user_bytes,
+        space.relocated_bytes,
+        space.checkpoint_written_bytes,
+        stats.file_bytes,
+        space.live_bytes + space.checkpoint_bytes,
+        millis(begun.elapsed()),
+    );
+}
+
+fn millis(took: Duration) -> u128 {
+    took.as_millis()
+}
