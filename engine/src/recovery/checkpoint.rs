@@ -40,10 +40,10 @@ pub(crate) struct HeldCheckpoint {
 }
 
 impl HeldCheckpoint {
-    /// These are its directory pages and leaves.
+    /// These are its records.
     pub(crate) fn count(&mut self, references: &[Reference]) {
         self.segments.values_mut().for_each(|bytes| *bytes = 0);
-        for reference in references.iter().chain([&self.reference.root]) {
+        for reference in references {
             *self.segments.entry(reference.physical).or_default() += u64::from(round_up_8(reference.len));
         }
         self.is_counted = true;

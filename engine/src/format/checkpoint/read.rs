@@ -27,6 +27,8 @@ use crate::sync::Arc;
 pub struct Checkpoint<'s, S> {
     root: Root,
     root_at: u64,
+    /// Of the root.
+    parts: Vec<Reference>,
     places: Vec<u32>,
     trees: Trees<'s, S>,
 }
@@ -87,7 +89,8 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
         {
             (last.tree, last.count) = (first.tree.clone(), first.count);
         }
-        let mut places = [&root.segments[..], &parts[..]].concat();
+        let parts_at = parts.iter().map(|part| part.physical);
+        let mut places: Vec<u32> = root.segments.iter().copied().chain(parts_at).collect();
         places.sort_unstable();
         places.dedup();
         let check = Check { root: &root, records: &records, at: root_at };
@@ -98,7 +101,7 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
         check.table(&places)?;
         records.confine(root.segments.clone());
         let trees = Trees { records, decoder: LeafDecoder::default(), lsn: root.lsn, root_at };
-        let checkpoint = Checkpoint { root, root_at, places, trees };
+        let checkpoint = Checkpoint { root, root_at, parts, places, trees };
         checkpoint.check_tops()?;
         Ok(checkpoint)
     }
@@ -136,12 +139,12 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
         Ok(())
     }
 
-    /// All its directory pages and leaves.
+    /// All its records.
     ///
     /// # Errors
     /// As [`Unreadable`] says.
     pub fn references(&mut self) -> Result<Vec<Reference>, Unreadable> {
-        let mut references = Vec::new();
+        let mut references = self.parts.clone();
         let collections = self.root.catalog.iter().map(TreeOf::from);
         for tree in collections.chain(self.root.indexes.iter().map(TreeOf::from)) {
             references.extend(self.trees.base(tree)?.iter().flat_map(BaseTree::references));
@@ -172,14 +175,14 @@ pub fn root_of<S: IndexSource>(
 
 //= spec/format.md#f-8-7-root
 //# A reader MUST take a checkpoint for damaged when a part has another number than one less than the part that refers to it.
-/// The root, and the physical index of each of its parts.
+/// The root, and each of its parts.
 fn read_root<S: IndexSource>(
     records: &mut Records<'_, S>,
     lsn: Lsn,
     last: Reference,
-) -> Result<(Root, Vec<u32>), Unreadable> {
+) -> Result<(Root, Vec<Reference>), Unreadable> {
     let root_at = last.at(records.geometry());
-    let (mut parts, mut places) = (Vec::new(), Vec::new());
+    let (mut parts, mut references) = (Vec::new(), Vec::new());
     // Numbers fall from part to part, so that no bytes make this go on for ever.
     let mut next = Some((last, None, 0));
     while let Some((reference, due, named_at)) = next {
@@ -199,7 +202,7 @@ fn read_root<S: IndexSource>(
             }
         };
         parts.push(body.to_vec());
-        places.push(reference.physical);
+        references.push(reference);
     }
     parts.reverse();
     let map = parts.concat();
@@ -208,7 +211,7 @@ fn read_root<S: IndexSource>(
     if !reader.rest().is_empty() {
         return Err(Unreadable::damaged(root_at, "F-8.7", "bytes behind the root's map", 0, 0));
     }
-    Ok((root, places))
+    Ok((root, references))
 }
 
 /// What a root says by itself.
