@@ -429,6 +429,7 @@ types:
         type: varint
       - id: age
         type: varint
+        doc: The LSN of the record that has the entry, less that of the record that it leads to.
   reference:
     doc: Reference to an index record (F-8.12).
     seq:

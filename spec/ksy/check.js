@@ -219,13 +219,13 @@ function walkCheckpoint(Holotype, file, bytes, named) {
   const lsn = BigInt(named.lsn.incarnation) * 0x100000000n + BigInt(named.lsn.count);
   let values = 0;
   const same = (what, mine, theirs) => { values += compare(`the checkpoint of ${pair(named.lsn)}: ${what}`, mine, theirs); };
-  const read = (place, kind, tree, age) => {
+  const read = (place, kind, tree, lsn) => {
     const at = 16384 + place.physical * segmentBytes + place.offset;
     const raw = bytes.subarray(at, at + place.len);
     const record = new Holotype.IndexRecord(new KaitaiStream(toArrayBuffer(raw)), null, file);
     const found = { kind: record.kind, flags: record.flags, tree: record.fields.collection.value, len: 6 + record.length.len + record.length.value, crc: record.crc };
     same(`the record at ${at}`, found, { kind, flags: 0, tree, len: place.len, crc: place.crc });
-    same(`the checksum at ${at}`, crc(lineage, u32(place.physical), u64(lsn - BigInt(age)), u32(place.offset), raw.subarray(4)), place.crc);
+    same(`the checksum at ${at}`, crc(lineage, u32(place.physical), u64(lsn), u32(place.offset), raw.subarray(4)), place.crc);
     return record.fields.body;
   };
   const plain = place => ({ physical: place.physical.value, offset: place.offset.value, len: place.len.value, crc: place.crc });
@@ -237,7 +237,7 @@ function walkCheckpoint(Holotype, file, bytes, named) {
 
   const parts = [];
   for (let place = { physical: named.rootPhysical, offset: named.rootOffset, len: named.rootLen, crc: named.rootCrc }; place !== undefined; ) {
-    const part = read(place, Holotype.IndexKind.ROOT, 0, 0);
+    const part = read(place, Holotype.IndexKind.ROOT, 0, lsn);
     parts.unshift(Buffer.from(part.bytes));
     place = part.before && plain(part.before);
   }
@@ -246,10 +246,12 @@ function walkCheckpoint(Holotype, file, bytes, named) {
     const top = new Holotype.Directory(new KaitaiStream(toArrayBuffer(tree)), null, file).entries;
     same(`the keys of ${id}`, sum(top), count);
     for (const page of top) {
-      const { entries } = read(plain(page.place), Holotype.IndexKind.DIRECTORY, id, page.age.value);
+      // An age counts from the record that has the entry.
+      const lsnOfPage = lsn - BigInt(page.age.value);
+      const { entries } = read(plain(page.place), Holotype.IndexKind.DIRECTORY, id, lsnOfPage);
       same(`the keys of a page of ${id}`, sum(entries), page.count.value);
       for (const { place, count, age } of entries) {
-        same(`the keys of a leaf of ${id}`, read(plain(place), Holotype.IndexKind.LEAF, id, age.value).entries.length, count.value);
+        same(`the keys of a leaf of ${id}`, read(plain(place), Holotype.IndexKind.LEAF, id, lsnOfPage - BigInt(age.value)).entries.length, count.value);
       }
     }
   }

@@ -8,7 +8,7 @@ from layout import NONE, Segment, has_room
 LEAF, PAGE, ROOT = 16, 17, 18  # F-8.11
 KEYS = "lsn last log reserved segments catalog indexes table stretches live"  # F-7.3
 Place = namedtuple("Place", "index at length crc")  # F-8.12
-Entry = namedtuple("Entry", "key place count age")  # F-8.13
+Entry = namedtuple("Entry", "key place count age lsn")  # F-8.13: and the LSN that follows from the age
 
 def number(value, least=0, most=U64):  # F-8.5
     need("F-8.5", type(value) is int and least <= value <= most)
@@ -53,12 +53,12 @@ class Checkpoint:
         self.indexes = [(*kept, self.entries(*kept, *rest)) for *kept, rest in self.defined]
         return self
 
-    def record(self, place, kind, tree, age, clause):  # F-8.12: its body
+    def record(self, place, kind, tree, lsn, clause):  # F-8.12: its body
         image, start = self.image, self.image.start(place.index) + place.at
         self.possible(place)
         with about(start):
             raw = image.data[start : start + place.length]
-            seed = struct.pack("<IQI", place.index, self.reference.lsn - age, place.at)
+            seed = struct.pack("<IQI", place.index, lsn, place.at)
             need("F-8.12", int.from_bytes(raw[:4], "little") == place.crc)
             need("F-8.12", place.crc == crc32c(image.lineage, seed, raw[4:]))
             cursor = Cursor(raw, 6, clause="F-8.12")
@@ -74,33 +74,34 @@ class Checkpoint:
         before = None
         while following:
             self.held.add(following.index)
-            cursor = self.record(following, ROOT, 0, 0, "F-8.7")
+            cursor = self.record(following, ROOT, 0, self.reference.lsn, "F-8.7")
             part = cursor.varint()
             need("F-8.7", before is None or part == before - 1)
             before, following = part, place_of(cursor) if part else None
             yield cursor.take()
-    def directory(self, cursor, key_of):  # F-8.13
+    def directory(self, cursor, key_of, lsn):  # F-8.13: in a record of this LSN
         found = []
         while cursor.at < cursor.end:
-            found.append(Entry(key_of(cursor.cbor()), place_of(cursor), cursor.varint(), cursor.varint()))
-            self.possible(found[-1].place)
-            need("F-8.12", found[-1].place.index in self.listed)
-            need("F-8.13", found[-1].age < self.reference.lsn)
+            key, place, count, age = key_of(cursor.cbor()), place_of(cursor), cursor.varint(), cursor.varint()
+            found.append(Entry(key, place, count, age, lsn - age))
+            self.possible(place)
+            need("F-8.12", place.index in self.listed)
+            need("F-8.13", age < lsn)
         keys = [key_order(entry.key) for entry in found]
         need("F-8.13", keys == sorted({*keys}))
         return found
     def tree(self, clause, entry, key_of=valid_key):  # as the root has it
         need(clause, type(entry.get("tree")) is bytes)
-        found = self.directory(Cursor(entry["tree"], clause="F-8.13"), key_of)
+        found = self.directory(Cursor(entry["tree"], clause="F-8.13"), key_of, self.reference.lsn)
         need(clause, number(entry.get("count")) == sum(top.count for top in found))
         return found
     def leaves(self, tree, owner, key_of=valid_key):  # key and value
         past = ()
         for top in tree:
-            page = self.directory(self.record(top.place, PAGE, owner, top.age, "F-8.13"), key_of)
+            page = self.directory(self.record(top.place, PAGE, owner, top.lsn, "F-8.13"), key_of, top.lsn)
             need("F-8.13", page and page[0].key == top.key, top.count == sum(entry.count for entry in page))
             for entry in page:
-                cursor, found = self.record(entry.place, LEAF, owner, entry.age, "F-8.13"), []
+                cursor, found = self.record(entry.place, LEAF, owner, entry.lsn, "F-8.13"), []
                 while cursor.at < cursor.end:
                     found.append(primary_entry(cursor, found[-1] if found else None, key_of))
                 need("F-8.13", found and found[0][0] == entry.key, len(found) == entry.count)

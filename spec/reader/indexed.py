@@ -64,9 +64,9 @@ class Indexed:
 
     def tree(self, checkpoint, each, key_of):
         pages, owner = [], each["id"]
-        for top in checkpoint.directory(Cursor(each["tree"]), key_of):
-            found = checkpoint.directory(checkpoint.record(top.place, PAGE, owner, top.age, "F-8.13"), key_of)
-            leaves = [checkpoint.record(below.place, LEAF, owner, below.age, "F-8.13").take() for below in found]
+        for top in checkpoint.directory(Cursor(each["tree"]), key_of, self.reference.lsn):
+            found = checkpoint.directory(checkpoint.record(top.place, PAGE, owner, top.lsn, "F-8.13"), key_of, top.lsn)
+            leaves = [checkpoint.record(below.place, LEAF, owner, below.lsn, "F-8.13").take() for below in found]
             pages.append((top, [*zip(found, map(bytes, leaves))]))
         return pages
 
@@ -99,7 +99,7 @@ class Indexed:
         raw, before, number = cbor(root), b"", 0
         room = min(16384, self.image.size - self.image.sector) - 40
         for at in range(0, len(raw), room):
-            place = self.record(ROOT, 0, 0, varint(number) + before + raw[at : at + room])
+            place = self.record(ROOT, 0, self.reference.lsn, varint(number) + before + raw[at : at + room])
             before, number = to_place(*place), number + 1
         self.leads_to = dict(zip(("root", "at", "length", "crc"), (*place[:3], int.from_bytes(place[3], "little"))))
 
@@ -120,8 +120,8 @@ class Indexed:
     def written(self, owner, pages):
         tops = []
         for top, found in pages:
-            entries = [self.entry(below, self.record(LEAF, owner, below.age, leaf)) for below, leaf in found]
-            tops.append(self.entry(top, self.record(PAGE, owner, top.age, b"".join(entries))))
+            entries = [self.entry(below, self.record(LEAF, owner, below.lsn, leaf)) for below, leaf in found]
+            tops.append(self.entry(top, self.record(PAGE, owner, top.lsn, b"".join(entries))))
         return b"".join(tops)
 
     def entry(self, said, place):
@@ -136,7 +136,7 @@ class Indexed:
         key, index, at, length, crc, count, age = made.values()
         return entry(key, to_place(index, at, length, crc), count, age)
 
-    def record(self, kind, owner, age, body):
+    def record(self, kind, owner, lsn, body):
         commit = flags = 0
         match field := self.hit(NAMES[kind]):
             case "kind":
@@ -156,7 +156,7 @@ class Indexed:
         later = bytes([kind, flags]) + length + rest
         if self.at + 4 + len(later) > self.image.size:
             self.index, self.at = self.index + 1, self.image.sector
-        crc = u32(crc32c(self.image.lineage, u32(self.index), u64(self.reference.lsn - age), u32(self.at), later))
+        crc = u32(crc32c(self.image.lineage, u32(self.index), u64(lsn), u32(self.at), later))
         start = self.image.start(self.index) + self.at
         if self.rng:
             self.data += bytes(max(0, self.image.start(self.index + 1) - len(self.data)))

@@ -281,11 +281,11 @@ class Records:
         self.at = up(self.at + 4 + len(later), 8)
         return to_place(*self.last)
 
-    def leaf(self, *entries, tree=1, count=None, first=None, age=0, **other):
-        """A leaf of (key, value) pairs, or of bytes; the answer is its directory entry."""
+    def leaf(self, *entries, tree=1, count=None, first=None, age=0, page_age=0, **other):
+        """A leaf of (key, value) pairs, or of bytes; the answer is its directory entry, for a page of that age."""
         coded = entries if isinstance(entries[0], bytes) else leaf(*entries)
         first = entries[0][0] if first is None else first
-        reference = self.record(LEAF, b"".join(coded), tree, age=age, **other)
+        reference = self.record(LEAF, b"".join(coded), tree, age=page_age + age, **other)
         return entry(first, reference, len(entries) if count is None else count, age)
 
     def page(self, first, count, *entries, tree=1, age=0, **other):

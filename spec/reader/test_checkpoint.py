@@ -202,10 +202,22 @@ class Trees(Refusals):
         tree = records.page(1, 3, *leaves[:2]) + records.page(20, 4, *leaves[2:])
         self.assertEqual([key for key, _ in self.entries(self.tree(tree, 7))], [1, 9, 10, 20, "a", "k", b""])
 
-    def test_a_record_of_an_earlier_checkpoint_is_read_by_its_age(self):
+    def test_an_age_counts_from_the_record_that_has_the_entry(self):
         records = self.records
-        tree = records.page(1, 1, records.leaf((1, 4), age=1), age=2)
-        self.assertEqual(self.entries(self.tree(tree, 1)), [(1, 4)])
+        pages = []
+        for key, page, ages in ((1, 2, (1, 0)), (5, 1, (0, 2)), (9, 0, (1, 0))):
+            leaves = [records.leaf((key + n, 4), age=age, page_age=page) for n, age in enumerate(ages)]
+            pages.append(records.page(key, 2, *leaves, age=page))
+        self.assertEqual([key for key, _ in self.entries(self.tree(b"".join(pages), 6))], [1, 2, 5, 6, 9, 10])
+        records = self.fresh()
+        from_the_root = records.leaf((1, 4), age=2)
+        self.damaged_below("F-8.12", self.tree(records.page(1, 1, from_the_root, age=1), 1))
+
+    def test_an_age_is_below_the_lsn_of_the_record_that_has_the_entry(self):
+        for age, clause in ((lsn(1, 2) - 3, "F-8.12"), (lsn(1, 2) - 2, "F-8.13"), (lsn(1, 2) - 1, "F-8.13")):
+            records = self.fresh()
+            below = entry(1, records.record(LEAF, b"".join(leaf((1, 4))), 1), 1, age)
+            self.damaged_below(clause, self.tree(records.page(1, 1, below, age=2), 1))
 
     def test_a_record_is_known_by_its_reference_alone(self):
         records = self.records

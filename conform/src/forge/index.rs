@@ -43,7 +43,7 @@ pub struct Entry {
     pub reference: Reference,
     /// How many keys there are.
     pub count: u64,
-    /// By how much the LSN of the record is less.
+    /// By how much the LSN of what it leads to is less than that of the record that has it.
     pub age: u64,
 }
 

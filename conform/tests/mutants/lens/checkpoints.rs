@@ -67,7 +67,8 @@ impl Lens {
         Some(parts)
     }
 
-    /// Directory entries as they are read: those of a tree, which lead to pages, or those of a page. None where that cannot be shown.
+    /// Directory entries of a record of this LSN as they are read: those of a tree, which lead to pages, or those of a page. None where that
+    /// cannot be shown.
     pub(super) fn entries(
         &self,
         view: &mut View<'_>,
@@ -101,7 +102,8 @@ impl Lens {
         if let Some(shown) = view.shown(named) {
             return shown;
         }
-        let Some(found) = self.found(view, named, kind, lsn.wrapping_sub(age)) else { return named };
+        let lsn = lsn.wrapping_sub(age);
+        let Some(found) = self.found(view, named, kind, lsn) else { return named };
         let read = match kind {
             DIRECTORY => self.entries(view, &found.body, (LEAF, lsn)),
             _ => self.read(&found.body, &Marks::from(&found.body, 0).leaf()),

@@ -12,8 +12,8 @@ pub(super) type Before = fn((u8, usize), &mut IndexRecord, &mut Entry);
 /// What becomes of the entry once the record is there.
 pub(super) type After = fn((u8, usize), &mut Entry);
 
-/// A store of seven documents, whose checkpoint has them in four leaves under two pages. Counts of a page and of the catalog are those that
-/// the entries say.
+/// A store of seven documents, whose checkpoint has them in four leaves under two pages, each page behind its leaves. Counts of a page and of
+/// the catalog are those that the entries say.
 pub(super) fn built(before: Before, after: After) -> Forge {
     let mut forge = store();
     let documents = forge.world.collections()[&1].clone();
@@ -21,25 +21,23 @@ pub(super) fn built(before: Before, after: After) -> Forge {
     let reference = {
         // The checkpoint of the first commit of all stood in this segment once.
         let mut checkpoint = Checkpoint::begin_since(&mut forge, PLACES[0], lsn(1, 1));
-        let leaves: Vec<_> = entries
+        let parts: Vec<_> = entries.chunks(2).enumerate().collect();
+        let pages: Vec<_> = parts
             .chunks(2)
             .enumerate()
-            .map(|(n, part)| {
-                let record = IndexRecord { kind: LEAF, body: leaf(part).concat(), ..of_tree() };
-                let entry =
-                    Entry { key: cbor::key(&part[0].0), count: part.len() as u64, ..Entry::default() };
-                write(&mut checkpoint, (LEAF, n), (record, entry), (before, after))
-            })
-            .collect();
-        let pages: Vec<_> = leaves
-            .chunks(2)
-            .enumerate()
-            .map(|(n, part)| {
-                let body = part.iter().flat_map(Entry::bytes).collect();
+            .map(|(page, parts)| {
+                let leaf = |(n, part): &(usize, &[(Key, u64)])| {
+                    let record = IndexRecord { kind: LEAF, body: leaf(part).concat(), ..of_tree() };
+                    let (key, count) = (cbor::key(&part[0].0), part.len() as u64);
+                    let entry = Entry { key, count, ..Entry::default() };
+                    write(&mut checkpoint, (LEAF, *n), (record, entry), (before, after))
+                };
+                let leaves: Vec<_> = parts.iter().map(leaf).collect();
+                let body = leaves.iter().flat_map(Entry::bytes).collect();
                 let record = IndexRecord { kind: DIRECTORY, body, ..of_tree() };
-                let count = part.iter().map(|entry| entry.count).sum();
-                let entry = Entry { key: part[0].key.clone(), count, ..Entry::default() };
-                write(&mut checkpoint, (DIRECTORY, n), (record, entry), (before, after))
+                let count = leaves.iter().map(|entry| entry.count).sum();
+                let entry = Entry { key: leaves[0].key.clone(), count, ..Entry::default() };
+                write(&mut checkpoint, (DIRECTORY, page), (record, entry), (before, after))
             })
             .collect();
         let count = pages.iter().map(|page| page.count as usize).sum();
@@ -69,6 +67,7 @@ fn write(
 
 const FIRST_LEAF: (u8, usize) = (LEAF, 0);
 const SECOND_LEAF: (u8, usize) = (LEAF, 1);
+const THIRD_LEAF: (u8, usize) = (LEAF, 2);
 const LAST_LEAF: (u8, usize) = (LEAF, 3);
 const FIRST_PAGE: (u8, usize) = (DIRECTORY, 0);
 const SECOND_PAGE: (u8, usize) = (DIRECTORY, 1);
@@ -215,17 +214,53 @@ pub(super) fn directory(maker: &mut Maker) {
     }
 }
 
-/// A record may be of an earlier checkpoint, and its entry says so.
+/// The ages of a record and of its entry, where the first page is one commit older than the root, and its first leaf one older still.
+fn taken_over(which: (u8, usize)) -> (u64, u64) {
+    match which {
+        FIRST_LEAF => (2, 1),
+        SECOND_LEAF => (1, 0),
+        FIRST_PAGE => (1, 1),
+        _ => (0, 0),
+    }
+}
+
+/// A record may be of an earlier checkpoint than the one that has its entry, and the entry says so. That of a record counts from the checkpoint.
 fn ages(maker: &mut Maker) {
     let clauses = ["F-8.13", "F-8.8", "F-8.11"];
-    let right: [(&str, Before); 3] = [
+    let right: [(&str, Before); 6] = [
         ("A leaf of the checkpoint of one commit before", |which, record, entry| {
             if which == FIRST_LEAF {
                 (record.age, entry.age) = (1, 1);
             }
         }),
-        ("A page and leaves of the checkpoint of two commits before", |_, record, entry| {
-            (record.age, entry.age) = (2, 2);
+        ("Pages and leaves of the checkpoint of two commits before", |which, record, entry| {
+            (record.age, entry.age) = (2, if which.0 == DIRECTORY { 2 } else { 0 });
+        }),
+        (
+            "A page of the checkpoint of one commit before, with a leaf that is one commit older",
+            |which, record, entry| {
+                (record.age, entry.age) = taken_over(which);
+            },
+        ),
+        (
+            "A page of the checkpoint of one commit before, with leaves that are one commit older",
+            |which, record, entry| {
+                (record.age, entry.age) = match which {
+                    FIRST_LEAF | SECOND_LEAF => (2, 1),
+                    FIRST_PAGE => (1, 1),
+                    _ => (0, 0),
+                };
+            },
+        ),
+        ("Two pages of different checkpoints, each with a leaf that is older", |which, record, entry| {
+            (record.age, entry.age) = match which {
+                FIRST_LEAF => (3, 1),
+                SECOND_LEAF => (2, 0),
+                FIRST_PAGE => (2, 2),
+                THIRD_LEAF => (2, 1),
+                LAST_LEAF => (1, 0),
+                _ => (1, 1),
+            };
         }),
         ("A leaf of the first checkpoint of all", |which, record, entry| {
             if which == FIRST_LEAF {
@@ -239,7 +274,7 @@ fn ages(maker: &mut Maker) {
         forge.data[header] ^= 1;
         maker.holds(&clauses, &["Checkpoint"], name, &forge.data, forge.state());
     }
-    let wrong: [(&str, Before); 6] = [
+    let wrong: [(&str, Before); 9] = [
         ("a leaf that is older than its entry says", |which, record, _| {
             if which == FIRST_LEAF {
                 record.age = 1;
@@ -270,6 +305,26 @@ fn ages(maker: &mut Maker) {
                 (record.age, entry.age) = (LAST, LAST);
             }
         }),
+        ("ages of leaves that count from the root in a page that was taken over", |which, record, entry| {
+            (record.age, entry.age) = taken_over(which);
+            if which.0 == LEAF {
+                entry.age = record.age;
+            }
+        }),
+        (
+            "a leaf in a page that was taken over, of an age as high as the LSN of the page",
+            |which, record, entry| {
+                (record.age, entry.age) =
+                    if which == FIRST_LEAF { (LAST, LAST - 1) } else { taken_over(which) };
+            },
+        ),
+        (
+            "a leaf in a page that was taken over, of an age above the LSN of the page",
+            |which, record, entry| {
+                (record.age, entry.age) =
+                    if which == FIRST_LEAF { (LAST + 1, LAST) } else { taken_over(which) };
+            },
+        ),
     ];
     for (what, change) in wrong {
         let name = format!("A checkpoint with {what}");

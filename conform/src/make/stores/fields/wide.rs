@@ -5,7 +5,7 @@ use holotype_model::{Key, Value};
 use super::maps::row;
 use super::{Maker, corrupt, name_in_slot};
 use crate::forge::checkpoint::{Changes, Checkpoint};
-use crate::forge::index::{PART, collection, live};
+use crate::forge::index::{DIRECTORY, PART, collection, live};
 use crate::forge::log::{Frame, NOTHING};
 use crate::forge::{Forge, Record, cbor, lsn};
 use crate::make::stores::newer;
@@ -91,17 +91,23 @@ fn late_stretch(maker: &mut Maker) {
     maker.holds(&clauses, &["ByteOrder", "Checkpoint"], name, &forge.data, forge.state());
 }
 
-/// Records of a checkpoint long before.
+/// Records of checkpoints long before: a leaf that the page took over, which was taken over itself.
 fn ages(maker: &mut Maker) {
     const AGE: u64 = 200;
     let changes = Changes {
-        record: Some(|record| record.age = if record.kind == PART { 0 } else { AGE }),
+        record: Some(|record| {
+            record.age = match record.kind {
+                PART => 0,
+                DIRECTORY => AGE,
+                _ => 2 * AGE,
+            }
+        }),
         leaf_entry: Some(|entry| entry.age = AGE),
         page_entry: Some(|entry| entry.age = AGE),
         ..Changes::default()
     };
     let (forge, _) = store_with(log_at(0, [1, 2]), &changes);
-    let name = "A page and a leaf of the checkpoint of 200 commits before";
+    let name = "A page of the checkpoint of 200 commits before, and a leaf of that of 400";
     maker.holds(
         &["F-8.13", "F-8.8", "F-1.2"],
         &["ByteOrder", "Checkpoint"],

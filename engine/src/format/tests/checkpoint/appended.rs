@@ -28,7 +28,7 @@ fn append(
 //# in the order of places.
 //= spec/format.md#f-8-8-completeness
 //= type=test
-//# A checkpoint MUST NOT refer to a record of the checkpoint before it.
+//# The two checkpoints that a slot names MUST NOT refer to one record: what is damaged is damaged in one of them.
 #[test]
 fn a_checkpoint_goes_on_behind_the_one_before_in_a_sector_of_its_own() {
     let geometry = Geometry::new(64, 8192).expect("a geometry");

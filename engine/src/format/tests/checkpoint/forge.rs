@@ -11,6 +11,8 @@ pub(super) struct Plan {
     pub(super) kind: IndexRecordKind,
     pub(super) collection: u32,
     pub(super) body: Vec<u8>,
+    /// By how much the LSN that it is sealed with is less than that of the checkpoint.
+    pub(super) age: u64,
 }
 
 /// A directory entry to be.
@@ -86,7 +88,7 @@ fn directory(entries: &[Entry]) -> Vec<u8> {
 
 impl Forged {
     pub(super) fn sound() -> Self {
-        let leaf = |body: &str| Plan { kind: IndexRecordKind::Leaf, collection: 1, body: hex(body) };
+        let leaf = |body: &str| Plan { kind: IndexRecordKind::Leaf, collection: 1, body: hex(body), age: 0 };
         let mut disk = Disk::new(Geometry::new(64, 8192).expect("a geometry"));
         disk.allocate().expect("room in memory");
         Forged {
@@ -94,7 +96,7 @@ impl Forged {
             left: leaf("01 02 a006  02 a006"),
             right: leaf("01 14 a006  02 a006"),
             right_first: vec![10],
-            page: Plan { kind: IndexRecordKind::Directory, collection: 1, body: Vec::new() },
+            page: Plan { kind: IndexRecordKind::Directory, collection: 1, body: Vec::new(), age: 0 },
             leaves: |_| {},
             top: |_| {},
             behind_top: Vec::new(),
@@ -121,7 +123,8 @@ impl Forged {
         let record =
             IndexRecord { kind: plan.kind, collection: plan.collection, commit: 0, body: &plan.body };
         let mut bytes = Vec::new();
-        let place = IndexPlace { lineage: &LINEAGE, physical, offset, lsn: LSN };
+        let lsn = Lsn(LSN.0 - plan.age);
+        let place = IndexPlace { lineage: &LINEAGE, physical, offset, lsn };
         let crc = record.encode(&place, &mut bytes);
         let at = self.disk.geometry.segment_offset(physical) + u64::from(offset);
         self.disk.write_at(at, &bytes).expect("room in memory");
@@ -163,7 +166,7 @@ impl Forged {
     pub(super) fn read(mut self) -> Result<Given, Unreadable> {
         let map = self.map();
         let (first, second) = map.split_at(map.len() / 2);
-        let part = |body| Plan { kind: IndexRecordKind::Root, collection: 0, body };
+        let part = |body| Plan { kind: IndexRecordKind::Root, collection: 0, body, age: 0 };
         let mut plan = part([&[0], first].concat());
         (self.parts[0])(&mut plan);
         let mut reference = self.place(&plan);

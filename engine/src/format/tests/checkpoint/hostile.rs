@@ -92,7 +92,7 @@ fn text(c: &mut Forged, body: &str, first: &str) {
 //= spec/format.md#f-8-13-directory
 //= type=test
 //# A reader MUST take a checkpoint for damaged when a directory page or a leaf is empty or has bytes behind its last entry; when a leaf begins with another key than its entry says, or a page with another than its entry says; when a key is not above the one before it, in a leaf, from a leaf to the next,
-//# or from an entry to the next; when a count is not that of what the entry leads to; and when an age is not below the LSN of the checkpoint.
+//# or from an entry to the next; when a count is not that of what the entry leads to; and when an age is not below the LSN of the record that has the entry.
 #[test]
 fn a_directory_with_a_flaw_is_refused() {
     let lsn = "an age that no record has";
@@ -115,6 +115,11 @@ fn a_directory_with_a_flaw_is_refused() {
         (lsn, |c| c.leaves = |leaves| leaves[1].age = LSN.0),
         (lsn, |c| c.top = |top| top[0].age = LSN.0),
         (lsn, |c| c.top = |top| top[0].age = u64::MAX),
+        (lsn, |c| {
+            c.page.age = 2;
+            c.top = |top| top[0].age = 2;
+            c.leaves = |leaves| leaves[0].age = LSN.0 - 2;
+        }),
         (count, |c| c.leaves = |leaves| leaves.truncate(1)),
         ("a collection has another number of documents than its tree", |c| c.top = |top| top[0].count = 3),
         ("a collection has another number of documents than its tree", |c| {
@@ -126,7 +131,24 @@ fn a_directory_with_a_flaw_is_refused() {
         }),
         ("an index record has a wrong checksum", |c| c.leaves = |leaves| leaves[0].age = 1),
         ("an index record has a wrong checksum", |c| c.top = |top| top[0].age = 1),
+        ("an index record has a wrong checksum", |c| {
+            // The ages of its leaves, as they are from the root.
+            (c.left.age, c.right.age, c.page.age) = (2, 2, 2);
+            c.top = |top| top[0].age = 2;
+            c.leaves = |leaves| leaves.iter_mut().for_each(|leaf| leaf.age = 2);
+        }),
     ]);
+}
+
+// spec: F-8.13
+#[test]
+fn the_ages_in_a_page_that_was_taken_over_count_from_the_page() {
+    let mut forged = Forged::sound();
+    (forged.left.age, forged.right.age, forged.page.age) = (5, 2, 2);
+    forged.top = |top| top[0].age = 2;
+    forged.leaves = |leaves| leaves[0].age = 3;
+    let sound = Forged::sound().read().expect("a sound checkpoint");
+    assert_eq!(forged.read().expect("a sound checkpoint"), sound);
 }
 
 // spec: F-8.13. Two ways to one leaf, or to one directory page, are no longer than one: keys grow from leaf to leaf.
