@@ -12,15 +12,19 @@ type Disk = Arc<MemoryStorage>;
 
 const KEYS: i64 = 160;
 
-fn options() -> Options {
-    let mut options = Options::new().sector(64).segment_bytes(512).cache_bytes(1 << 16);
+fn options(segment_bytes: u32) -> Options {
+    let mut options = Options::new().sector(64).segment_bytes(segment_bytes).cache_bytes(1 << 16);
     options.background = crate::options::Background::Manual;
     options.check.page_shift = 4;
     options
 }
 
 fn open(disk: &Disk) -> Db {
-    Db::open_on(Arc::clone(disk), &options()).expect("it opens")
+    open_with(disk, 512)
+}
+
+fn open_with(disk: &Disk, segment_bytes: u32) -> Db {
+    Db::open_on(Arc::clone(disk), &options(segment_bytes)).expect("it opens")
 }
 
 fn copy_of(disk: &Disk) -> Disk {
@@ -41,8 +45,12 @@ struct Life {
 
 impl Life {
     fn new(seed: u64) -> Self {
+        Self::with(seed, 512)
+    }
+
+    fn with(seed: u64, segment_bytes: u32) -> Self {
         let disk = Disk::default();
-        let db = open(&disk);
+        let db = open_with(&disk, segment_bytes);
         let documents = db.collection("a");
         documents.create_index(IndexDefinition::new("n", ["$.n"]).expect("it is one")).expect("it can be");
         let mut life = Life { disk, db, documents: BTreeMap::new(), random: seed };
@@ -175,23 +183,24 @@ fn nothing_is_taken_over_from_the_checkpoint_that_is_named_beside_the_next() {
 //# A writer SHOULD take over nothing from a segment, but for the open one, of which the named checkpoints refer to less than half: so it becomes free.
 #[test]
 fn segments_of_which_little_is_held_become_free() {
-    let mut life = Life::new(1);
-    (KEYS..10 * KEYS).for_each(|key| life.put(key * key, key % 7));
-    for round in 0..150 {
-        // Not every leaf changes between two checkpoints, and each does at some time.
-        for number in 0..6 {
-            let key = (round * 97 + number * 271) % (9 * KEYS) + KEYS;
-            life.put(key * key, round);
+    const SEGMENT_BYTES: u32 = 16 << 10;
+    const LEAVES: i64 = 40;
+    // So far apart that a leaf has some 700 of them, and a segment four leaves.
+    let key = |number: i64| 20 * KEYS + number * number;
+    let mut life = Life::with(1, SEGMENT_BYTES);
+    (0..LEAVES * 700).for_each(|number| life.put(key(number), 0));
+    for stage in 0..16 {
+        // From one stage to the next, a few leaves less change from checkpoint to checkpoint.
+        for round in 0..2 {
+            let leaves = (0..LEAVES).filter(|leaf| leaf % 16 >= stage);
+            leaves.for_each(|leaf| life.put(key(leaf * 700 + 2 * stage + round), 0));
+            life.db.checkpoint().expect("memory refuses nothing");
         }
-        if round % 50 == 0 {
-            life.db = open(&Disk::default());
-            life.db = open(&life.disk);
-        }
-        life.db.checkpoint().expect("memory refuses nothing");
     }
     let writer = life.db.core().writer().expect("it is open");
-    let (segments, bytes) = (writer.checkpoints.segments().len() as u64, writer.checkpoints.bytes());
-    assert!(segments * 512 < 2 * bytes + 4 * 512, "{segments} segments for {bytes} bytes");
+    let segments = writer.checkpoints.segments().len() as u64;
+    let (held, bytes) = (segments * u64::from(SEGMENT_BYTES), writer.checkpoints.bytes());
+    assert!(held < 2 * bytes, "{segments} segments for {bytes} bytes");
 }
 
 #[cfg(feature = "seeded")]
