@@ -57,7 +57,8 @@ fn few(file: &str, documents: i64) -> Result<(), Box<dyn Error>> {
         match what {
             "neighbours" => put(&db, documents / 2..documents / 2 + BATCH, version)?,
             "strewn" => {
-                put(&db, (version..version + BATCH).map(|number| strewn(number, documents)), version)?
+                let keys = (version..version + BATCH).map(|number| strewn(number, documents));
+                put(&db, keys, version)?;
             }
             _ => put(&db, 0..1, version)?,
         }

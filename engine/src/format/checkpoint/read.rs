@@ -404,13 +404,13 @@ impl<S: IndexSource> Trees<'_, S> {
     /// # Errors
     /// As [`Unreadable`] says.
     pub fn base(&mut self, tree: TreeOf<'_>) -> Result<Option<BaseTree>, Unreadable> {
-        let mut pages = Vec::new();
+        let mut base = BaseTree::default();
         for (first, page) in self.pages(tree)? {
             let leaves = self.page(tree.id, &first, &page)?;
             self.check_page(&page, &leaves)?;
-            pages.push(((first, page), leaves));
+            base.push((first, page), leaves);
         }
-        Ok(BaseTree::new(pages))
+        Ok(base.is_in_order().then_some(base))
     }
 
     /// Hands out what the leaf holds that `first` and `leaf` tell of: one of the tree `id`, and, if it is of a collection, of one with this `next`.

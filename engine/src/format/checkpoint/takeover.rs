@@ -33,15 +33,19 @@ impl Known {
 }
 
 impl BaseTree {
-    /// The tree of these pages, each with its leaves, whose counts were checked. None where their keys are not in order.
-    pub(super) fn new(pages: Vec<((Key, Branch), Vec<(Key, Branch)>)>) -> Option<Self> {
-        let known = |(first, branch)| Known { first, branch };
-        let pages: VecDeque<(Known, VecDeque<Known>)> = pages
-            .into_iter()
-            .map(|(page, leaves)| (known(page), leaves.into_iter().map(known).collect()))
-            .collect();
-        let firsts = pages.iter().flat_map(|(_, leaves)| leaves).map(|leaf| &leaf.first);
-        firsts.is_sorted_by(|one, other| one < other).then_some(BaseTree(pages))
+    /// Appends a directory page, and its leaves, whose counts were checked.
+    pub(super) fn push(&mut self, (first, branch): (Key, Branch), leaves: Vec<(Key, Branch)>) {
+        let leaves = leaves.into_iter().map(|(first, branch)| Known { first, branch }).collect();
+        self.0.push_back((Known { first, branch }, leaves));
+    }
+
+    /// Whether each leaf begins above the one before, also where that is of another page.
+    pub(super) fn is_in_order(&self) -> bool {
+        self.0
+            .iter()
+            .flat_map(|(_, leaves)| leaves)
+            .map(|leaf| &leaf.first)
+            .is_sorted_by(|one, other| one < other)
     }
 
     /// All its directory pages and leaves.
