@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cache::Segment;
 use crate::error::{Clause, Corruption, Error, Result};
-use crate::format::checkpoint::{Checkpoint, IndexSource, Limits, TableEntry, TreeOf, TreePlace, Trees};
+use crate::format::checkpoint::{
+    Checkpoint, IndexSource, Limits, TableEntry, TreeOf, TreePlace, Trees, references,
+};
 use crate::format::definition::StoredDefinition;
 use crate::format::index_record::Reference;
 use crate::format::round_up_8;
@@ -230,8 +232,8 @@ pub(crate) fn verify_checkpoint(
 pub(crate) fn find_shared_record(storage: &FailStop, slot: &Superblock) -> Result<Option<u64>> {
     let [Some(newest), Some(before)] = &slot.checkpoints else { return Ok(None) };
     let file = File { storage, len: storage.len()? };
-    let references = |reference: &CheckpointRef| -> Result<Vec<Reference>> {
-        Ok(Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?.references()?)
+    let records = |reference: &CheckpointRef| -> Result<Vec<Reference>> {
+        Ok(references(&mut Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?)?)
     };
     // A slot of a backup may name one twice.
     if newest == before {
@@ -240,8 +242,8 @@ pub(crate) fn find_shared_record(storage: &FailStop, slot: &Superblock) -> Resul
     let places = |references: Vec<Reference>| -> BTreeSet<u64> {
         references.iter().map(|reference| reference.at(slot.geometry)).collect()
     };
-    let newest = places(references(newest)?);
-    Ok(places(references(before)?).intersection(&newest).next().copied())
+    let newest = places(records(newest)?);
+    Ok(places(records(before)?).intersection(&newest).next().copied())
 }
 
 /// How much of a checkpoint is read.

@@ -6,7 +6,7 @@ use crate::document::KeyRef;
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::checkpoint::{
     BaseTree, CatalogEntry, Checkpoint, IndexEntry, IndexSink, IndexWriter, LogPosition, OpenSegment,
-    Reserved, Root, TableEntry, TreeOf, TreePlace, TreeWriter, Written,
+    Reserved, Root, TableEntry, TreeOf, TreePlace, TreeWriter, Written, references,
 };
 use crate::format::superblock::CheckpointRef;
 use crate::format::{LogAddress, Lsn};
@@ -173,6 +173,8 @@ impl Core {
         }))
     }
 
+    //= spec/space.md#p-2-8-what-is-taken-over
+    //# A checkpoint that is taken to make the file shorter (P-7.1, P-8.1), or in a file that may not grow, SHOULD take over nothing.
     /// What the next checkpoint may take over leaves from. None where that cannot be read.
     fn base(&self, renewal: Renewal) -> Result<Option<Base>> {
         let (geometry, storage) = (self.shared.log.geometry, &self.shared.log.storage);
@@ -186,7 +188,8 @@ impl Core {
         let file = File { storage, len: storage.len()? };
         let open = |reference: &CheckpointRef| Checkpoint::open(&file, geometry, &lineage, reference).ok();
         for held in checkpoints.uncounted() {
-            let references = open(&held.reference).and_then(|mut checkpoint| checkpoint.references().ok());
+            let references =
+                open(&held.reference).and_then(|mut checkpoint| references(&mut checkpoint).ok());
             references.iter().for_each(|references| held.count(references));
         }
         let base = checkpoints.base().filter(|_| renewal == Renewal::Changes && may_grow).and_then(|held| {
@@ -222,7 +225,7 @@ impl Core {
         };
         let storage = &self.shared.log.storage;
         let file = File { storage, len: storage.len().ok()? };
-        base.place.trees(&file).base(tree).ok()?
+        BaseTree::read(&mut base.place.trees(&file), tree).ok()?
     }
 
     /// One step: writes some more entries. Whether there are more.

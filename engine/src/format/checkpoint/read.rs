@@ -11,7 +11,6 @@ use super::records::{IndexSource, Records, Unreadable, Wanted};
 use super::root::Root;
 use super::stretch::Limits;
 use super::table::TableEntry;
-use super::takeover::BaseTree;
 use crate::document::cbor::head::Reader;
 use crate::document::{Key, KeyRef};
 use crate::format::catalog::CatalogFault;
@@ -139,17 +138,10 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
         Ok(())
     }
 
-    /// All its records.
-    ///
-    /// # Errors
-    /// As [`Unreadable`] says.
-    pub fn references(&mut self) -> Result<Vec<Reference>, Unreadable> {
-        let mut references = self.parts.clone();
-        let collections = self.root.catalog.iter().map(TreeOf::from);
-        for tree in collections.chain(self.root.indexes.iter().map(TreeOf::from)) {
-            references.extend(self.trees.base(tree)?.iter().flat_map(BaseTree::references));
-        }
-        Ok(references)
+    /// The parts of its root.
+    #[must_use]
+    pub fn root_parts(&self) -> &[Reference] {
+        &self.parts
     }
 
     /// What the checkpoint says of itself, and what reads its trees.
@@ -397,20 +389,6 @@ impl<S: IndexSource> Trees<'_, S> {
         let at = page.reference.at(self.records.geometry());
         let what = "a directory page of another number of keys than the root says";
         Err(Unreadable::damaged(at, "F-8.13", what, page.count, count))
-    }
-
-    /// A tree of the root, down to its leaves, for who takes them over. None where keys of one directory page are not above those of another.
-    ///
-    /// # Errors
-    /// As [`Unreadable`] says.
-    pub fn base(&mut self, tree: TreeOf<'_>) -> Result<Option<BaseTree>, Unreadable> {
-        let mut base = BaseTree::default();
-        for (first, page) in self.pages(tree)? {
-            let leaves = self.page(tree.id, &first, &page)?;
-            self.check_page(&page, &leaves)?;
-            base.push((first, page), leaves);
-        }
-        Ok(base.is_in_order().then_some(base))
     }
 
     /// Hands out what the leaf holds that `first` and `leaf` tell of: one of the tree `id`, and, if it is of a collection, of one with this `next`.

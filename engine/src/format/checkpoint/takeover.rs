@@ -6,7 +6,8 @@
 use std::collections::VecDeque;
 
 use super::directory::DirectoryEntry;
-use super::read::Branch;
+use super::read::{Branch, Checkpoint, TreeOf, Trees};
+use super::records::{IndexSource, Unreadable};
 use crate::document::{Key, KeyRef};
 use crate::format::index_record::Reference;
 use crate::seeded::{self, Bug};
@@ -33,25 +34,43 @@ impl Known {
 }
 
 impl BaseTree {
-    /// Appends a directory page, and its leaves, whose counts were checked.
-    pub(super) fn push(&mut self, (first, branch): (Key, Branch), leaves: Vec<(Key, Branch)>) {
-        let leaves = leaves.into_iter().map(|(first, branch)| Known { first, branch }).collect();
-        self.0.push_back((Known { first, branch }, leaves));
-    }
-
-    /// Whether each leaf begins above the one before, also where that is of another page.
-    pub(super) fn is_in_order(&self) -> bool {
-        self.0
-            .iter()
-            .flat_map(|(_, leaves)| leaves)
-            .map(|leaf| &leaf.first)
-            .is_sorted_by(|one, other| one < other)
+    /// A tree of a root, down to its leaves. None where a leaf does not begin above the one before, which is of another page.
+    ///
+    /// # Errors
+    /// As [`Unreadable`] says.
+    pub fn read<S: IndexSource>(
+        trees: &mut Trees<'_, S>,
+        tree: TreeOf<'_>,
+    ) -> Result<Option<Self>, Unreadable> {
+        let known = |(first, branch)| Known { first, branch };
+        let mut pages = VecDeque::new();
+        for (first, page) in trees.pages(tree)? {
+            let leaves = trees.page(tree.id, &first, &page)?;
+            trees.check_page(&page, &leaves)?;
+            pages.push_back((known((first, page)), leaves.into_iter().map(known).collect::<VecDeque<_>>()));
+        }
+        let firsts = pages.iter().flat_map(|(_, leaves)| leaves).map(|leaf| &leaf.first);
+        let is_in_order = firsts.is_sorted_by(|one, other| one < other);
+        Ok(is_in_order.then_some(BaseTree(pages)))
     }
 
     /// All its directory pages and leaves.
     pub fn references(&self) -> impl Iterator<Item = Reference> {
         self.0.iter().flat_map(|(page, leaves)| leaves.iter().chain([page])).map(Known::reference)
     }
+}
+
+/// All records of a checkpoint.
+///
+/// # Errors
+/// As [`Unreadable`] says.
+pub fn references<S: IndexSource>(checkpoint: &mut Checkpoint<'_, S>) -> Result<Vec<Reference>, Unreadable> {
+    let mut references = checkpoint.root_parts().to_vec();
+    let (root, trees) = checkpoint.parts();
+    for tree in root.catalog.iter().map(TreeOf::from).chain(root.indexes.iter().map(TreeOf::from)) {
+        references.extend(BaseTree::read(trees, tree)?.iter().flat_map(BaseTree::references));
+    }
+    Ok(references)
 }
 
 /// A walk through the leaves of the base, beside the entries that are written.
@@ -137,6 +156,8 @@ impl TakeOver {
         true
     }
 
+    //= spec/space.md#p-2-8-what-is-taken-over
+    //# A writer MUST NOT take over anything else, nor anything that it could only reach by a damaged record.
     /// Whether the entries held back are those of the leaf, which nothing forbids to take over.
     pub(super) fn is_same(&self, may_take_over: impl FnOnce(Reference) -> bool) -> bool {
         let held = self.held.values.len() as u64;

@@ -17,7 +17,7 @@ mod takeover;
 use std::collections::BTreeMap;
 
 use super::super::checkpoint::{
-    CatalogEntry, Checkpoint, IndexEntry, IndexSink, IndexSource, IndexWriter, Limits, LogPosition,
+    BaseTree, CatalogEntry, Checkpoint, IndexEntry, IndexSink, IndexSource, IndexWriter, Limits, LogPosition,
     OpenSegment, Reserved, Root, TableEntry, TreeOf, TreeWriter, Unreadable, Written,
 };
 use super::super::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};

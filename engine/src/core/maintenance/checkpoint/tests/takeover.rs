@@ -132,8 +132,8 @@ impl Life {
             (core.writer().expect("it is open").superblock.clone(), &core.shared.log.storage);
         let reference = slot.checkpoints[0].expect("it is named");
         let file = File { storage, len: storage.len().expect("memory has a length") };
-        let checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, &reference);
-        let records = checkpoint.expect("it is whole").references().expect("it is whole");
+        let mut checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, &reference);
+        let records = references(checkpoint.as_mut().expect("it is whole")).expect("it is whole");
         [reference.root, records[records.len() - 1]].map(|reference| reference.at(slot.geometry))
     }
 }
@@ -157,6 +157,12 @@ fn check_documents(db: &Db, documents: &BTreeMap<i64, i64>) {
     assert_eq!(&found, documents);
 }
 
+//= spec/space.md#p-2-8-what-is-taken-over
+//= type=test
+//# A writer MUST NOT take over anything else, nor anything that it could only reach by a damaged record.
+//= spec/space.md#p-2-8-what-is-taken-over
+//= type=test
+//# A writer MUST NOT take over leaves of an index unless it knows what changed of them since the base.
 #[test]
 fn a_store_whose_checkpoints_take_over_leaves_is_an_ordered_map() {
     for seed in 0..6 {
@@ -166,6 +172,10 @@ fn a_store_whose_checkpoints_take_over_leaves_is_an_ordered_map() {
     }
 }
 
+//= spec/format.md#f-8-8-completeness
+//= type=test
+//# The two checkpoints that a slot names MUST NOT refer to one record: what is damaged is damaged in one of
+//# them.
 //= spec/space.md#p-2-8-what-is-taken-over
 //= type=test
 //# There is none unless the newest of them is the one that it will name as the one before (P-2.5).
@@ -176,6 +186,27 @@ fn nothing_is_taken_over_from_the_checkpoint_that_is_named_beside_the_next() {
     (KEYS..10 * KEYS).for_each(|key| life.put(key * key, key % 7));
     (0..4).for_each(|_| life.db.checkpoint().expect("memory refuses nothing"));
     life.check();
+}
+
+//= spec/space.md#p-2-8-what-is-taken-over
+//= type=test
+//# A checkpoint that is taken to make the file shorter (P-7.1, P-8.1), or in a file that may not grow, SHOULD take over nothing.
+#[test]
+fn what_makes_the_file_shorter_takes_nothing_over() {
+    let mut life = Life::new(1);
+    (KEYS..10 * KEYS).for_each(|key| life.put(key * key, key % 7));
+    let core = life.db.core();
+    let written = |renewal| {
+        let before = life.db.stats().space.checkpoint_written_bytes;
+        core.checkpoint(renewal).expect("memory refuses nothing");
+        life.db.stats().space.checkpoint_written_bytes - before
+    };
+    let whole = written(Renewal::Whole);
+    written(Renewal::Changes);
+    assert!(written(Renewal::Changes) < whole);
+    assert_eq!(written(Renewal::Whole), whole);
+    core.writer().expect("it is open").budget.is_full = true;
+    assert_eq!(written(Renewal::Changes), whole, "the file may not grow");
 }
 
 //= spec/space.md#p-2-8-what-is-taken-over
