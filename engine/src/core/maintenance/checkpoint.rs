@@ -57,6 +57,7 @@ pub(crate) enum Renewal {
 struct Base {
     root: Root,
     place: TreePlace,
+    file_len: u64,
     /// Where the log ended then.
     end: LogAddress,
 }
@@ -178,14 +179,14 @@ impl Core {
     /// What the next checkpoint may take over leaves from. None where that cannot be read.
     fn base(&self, renewal: Renewal) -> Result<Option<Base>> {
         let (geometry, storage) = (self.shared.log.geometry, &self.shared.log.storage);
-        let (mut checkpoints, lineage, may_grow) = {
+        let (mut checkpoints, lineage, len, may_grow) = {
             let mut writer = self.writer()?;
             if self.shared.opening.has_damage() && !seeded::is_on(Bug::DamagedLeafNamed) {
                 writer.checkpoints.fall_back();
             }
-            (writer.checkpoints.clone(), writer.superblock.lineage, writer.may_grow())
+            (writer.checkpoints.clone(), writer.superblock.lineage, writer.file_len, writer.may_grow())
         };
-        let file = File { storage, len: storage.len()? };
+        let file = File { storage, len };
         let open = |reference: &CheckpointRef| Checkpoint::open(&file, geometry, &lineage, reference).ok();
         for held in checkpoints.uncounted() {
             let references =
@@ -200,7 +201,7 @@ impl Core {
                 held.reference
             };
             let end = geometry.address(end.replay_sequence, end.replay_offset);
-            Some(Base { place: checkpoint.tree_place(), root: checkpoint.root().clone(), end })
+            Some(Base { place: checkpoint.tree_place(), root: checkpoint.root().clone(), file_len: len, end })
         });
         self.writer()?.checkpoints = checkpoints;
         Ok(base)
@@ -223,8 +224,7 @@ impl Core {
                 TreeOf::from(known)
             }
         };
-        let storage = &self.shared.log.storage;
-        let file = File { storage, len: storage.len().ok()? };
+        let file = File { storage: &self.shared.log.storage, len: base.file_len };
         BaseTree::read(&mut base.place.trees(&file), tree).ok()?
     }
 
