@@ -44,6 +44,28 @@ fn an_index_is_made_once_and_replaced_when_asked() {
 }
 
 #[test]
+fn an_index_is_of_a_function_of_a_path() {
+    let bench = birds();
+    create(&bench, &["folded", "--on", "fold($.name):desc", "--on", "length($.tags)"]);
+    let listed = bench.run("index list s.holo notes").done();
+    assert!(listed.starts_with("\"folded\" on fold($.name):desc length($.tags): 5 entries, "), "{listed}");
+    let listed = bench.run("index list s.holo notes --json").done();
+    assert!(
+        listed.contains("{\"name\":\"folded\",\"on\":[\"-fold($.name)\",\"length($.tags)\"]"),
+        "{listed}"
+    );
+    let first = scan(&bench, &["folded", "--from", "\"wren\"", "--keys", "--limit", "1"]);
+    assert_eq!(first, ["{\"values\":[\"wren\",2],\"key\":1}"]);
+    let found =
+        bench.run_args(["find", "s.holo", "notes", "fold(@.name) == 'wren'", "--index", "folded", "--keys"]);
+    assert_eq!(found.done(), "1\n");
+    for (wrong, place) in [("upper($.name)", 0), ("fold($.name", 0), ("fold($.na me)", 9)] {
+        let arguments = ["index", "create", "s.holo", "notes", "other", "--on", wrong];
+        bench.run_args(arguments).fails_saying(2, &[wrong, &place.to_string()]);
+    }
+}
+
+#[test]
 fn documents_and_entries_are_written_in_the_order_of_the_index() {
     let bench = birds();
     create(&bench, &["by_year", "--on", "$.year"]);

@@ -15,7 +15,23 @@ use crate::input::Input;
 use crate::story::{ensure, say};
 
 const SINGLE: [&str; 6] = ["a", "b", "a", "a.b", "b[0]", "cc"];
-const INDEXED: [&str; 8] = ["$.a", "$.b", "$.a", "$.a.b", "$.b[0]", "$.a[*]", "$.a[*].b", "$.a[*].cc"];
+const INDEXED: [&str; 13] = [
+    "$.a",
+    "$.b",
+    "$.a",
+    "$.a.b",
+    "$.b[0]",
+    "$.a[*]",
+    "$.a[*].b",
+    "$.a[*].cc",
+    "fold($.a)",
+    "length($.b)",
+    "lower($.a)",
+    "time($.cc)",
+    "fold($.a[*].b)",
+];
+/// Of what functions are asked, for which there may be an index.
+const FUNCTIONS: [&str; 4] = ["fold", "length", "lower", "time"];
 const CONSTANTS: [&str; 16] = [
     "0",
     "1",
@@ -48,6 +64,7 @@ fn scalar(input: &mut Input<'_>) -> Value {
         7 => Value::Float(input.pick(&[f64::NAN, 1.0, 1.5, -0.0, f64::INFINITY])),
         8 => Value::Bytes(b"ab"[..input.below(3)].to_vec()),
         9 => long(input.pick(&["", "a", "b"])),
+        15 => Value::from(input.pick(&["A", "Ab", "1970-01-01T00:00:00Z", "1970-01-01T00:00:00.001Z"])),
         _ => Value::from(input.pick(&["", "a", "ab", "b", "ba", "\u{10ffff}"])),
     }
 }
@@ -84,15 +101,24 @@ fn asked(input: &mut Input<'_>, path: &str) -> String {
             "starts_with({path}, {})",
             input.pick(&["'a'", "''", "'b'", "bytes('61')", "arg('x')", "'\u{10ffff}'"])
         ),
+        // What a function gives is there or not by no test.
+        10 | 11 if path.contains('(') => format!("{path} == 'a'"),
         10 => path.to_owned(),
         _ => format!("!{path}"),
     }
 }
 
 fn atom(input: &mut Input<'_>) -> String {
-    match input.below(8) {
+    match input.below(9) {
+        8 => {
+            let path = format!("{}(@.{})", input.pick(&FUNCTIONS), input.pick(&SINGLE));
+            asked(input, &path)
+        }
         0 => format!("@.a[?{}]", asked(input, "@")),
-        1 => format!("@.a[?{} && {}]", asked(input, "@.b"), asked(input, "@.cc")),
+        1 => {
+            let of_item = input.pick(&["@.b", "@.b", "fold(@.b)"]);
+            format!("@.a[?{} && {}]", asked(input, of_item), asked(input, "@.cc"))
+        }
         2 => input.pick(&["@.a[*]", "@.a[*].b", "@.a[?@.b].cc", "$.a[?$.b == 1]"]).to_owned(),
         3 => format!("key() {} {}", input.pick(&["<", ">=", "=="]), input.pick(&["2", "'a'", "1.5"])),
         _ => {
@@ -136,6 +162,7 @@ fn question(input: &mut Input<'_>) -> Result<Question, String> {
     let (mut right_sorts, mut sorts) = (Vec::new(), Vec::new());
     for _ in 0..input.pick(&[0, 0, 1, 1, 1, 2]) {
         let by = format!("$.{}", input.pick(&SINGLE));
+        let by = if input.below(4) == 0 { format!("{}({by})", input.pick(&FUNCTIONS)) } else { by };
         let (descending, nothing_last) =
             (input.below(2) == 0, input.pick(&[None, None, Some(false), Some(true)]));
         let expression = model::query::Expression::parse(&by)?;

@@ -10,7 +10,7 @@ use super::pattern::Pattern;
 use super::text::Mapping;
 use super::time::milliseconds;
 use crate::document::node::{Node, Scalar, View};
-use crate::document::{KeyRef, Kind, Value};
+use crate::document::{KeyRef, Kind, RawValue, Value};
 use crate::error::{Error, Result};
 
 impl Call {
@@ -53,6 +53,23 @@ impl Call {
             Argument::Nodes(query) => query,
             Argument::Value(_) => unreachable!("the types of arguments are checked when a call is made"),
         }
+    }
+}
+
+//= spec/index.md#i-1-5-functions
+//# Under a function, a path MUST give what the function gives of the value that the path alone would give,
+//# and nothing where that is nothing.
+/// What a function that an index can have of a path gives of a value.
+pub(crate) fn of_value(function: Function, value: RawValue<'_>) -> Option<Value> {
+    let item = Item::of_node(value);
+    let of_text =
+        |mapping: Mapping| item.as_text().map(|(text, _)| mapping.read(text, |text| Value::from(text)));
+    match function {
+        Function::Fold => of_text(Mapping::Fold),
+        Function::Lower => of_text(Mapping::Lower),
+        Function::Time => item.as_text().and_then(|(text, _)| milliseconds(text)).map(Value::Int),
+        Function::Length => length(&item).map(|len| Value::Int(len as i64)),
+        _ => None,
     }
 }
 

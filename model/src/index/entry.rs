@@ -172,7 +172,7 @@ pub(super) fn tuples(definition: &Definition, document: &Document) -> Vec<Tuple>
             None => select(path.rest(), document).first().copied(),
             Some(_) => select_within(path.rest(), vec![node?]).first().copied(),
         };
-        definition.paths.iter().map(|path| component(path).cloned()).collect()
+        definition.paths.iter().map(|path| component(path).and_then(|value| path.gives(value))).collect()
     };
     let Some(fan_out) = definition.fan_out() else { return vec![of_node(None)] };
     let gives = |tuple: &Tuple| {

@@ -151,6 +151,21 @@ fn every_document_has_an_entry_and_equal_tuples_of_one_are_one() {
     assert_eq!(answered(&mut model(&ops), &scan()), expected);
 }
 
+//= spec/index.md#i-1-5-functions
+//= type=test
+//# Under a function, a path MUST give what the function gives of the value that the path alone would give,
+//# and nothing where that is nothing.
+#[test]
+fn an_index_is_of_a_function_of_a_path() {
+    let ops = [create_index("i", "fold($.n)"), put_n(1, "B"), put_n(2, 5), put_n(3, "a"), put_n(4, "b")];
+    let expected = [shown(&[None], 2), shown(&of("a"), 3), shown(&of("b"), 1), shown(&of("b"), 4)];
+    assert_eq!(answered(&mut model(&ops), &scan()), expected);
+    let ops =
+        [create_index("i", "-length($.n[*]) sparse"), put_n(1, array(&[array(&[]), "abc".into(), 7.into()]))];
+    let expected = [shown(&of(3), 1), shown(&of(0), 1)];
+    assert_eq!(answered(&mut model(&ops), &scan()), expected);
+}
+
 #[test]
 fn paths_with_a_fan_out_take_from_one_node_at_a_time() {
     // spec: I-2.1
