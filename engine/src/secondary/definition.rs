@@ -143,6 +143,11 @@ impl IndexPath {
         let (function, path) = under_function(of);
         let before =
             usize::from(descending) + function.map_or(0, |function| function.signature().name.len() + 1);
+        if function.is_none() && !path.starts_with('$') {
+            let what =
+                "expected a path, as `$.name`, or one under fold, lower, time or length, as `fold($.name)`";
+            return Err(Error::Query { offset: before, what: what.into() });
+        }
         let path = JsonPath::parse(path).map_err(|error| match error {
             Error::Query { offset, what } => Error::Query { offset: offset + before, what },
             Error::QueryTooDeep { offset, max } => Error::QueryTooDeep { offset: offset + before, max },

@@ -89,6 +89,9 @@ fn path(text: &str) -> Result<String> {
         Some(path) => (path, "-"),
         None => (text.strip_suffix(":asc").unwrap_or(text), ""),
     };
+    if let Some(path) = path.strip_prefix('-') {
+        return Err(Failure::usage(format!("--on {text}: write '{path}:desc' for a descending path")));
+    }
     match IndexDefinition::new("on", [path]) {
         Err(error @ (Error::Query { .. } | Error::QueryTooDeep { .. })) => {
             Err(Failure::usage(format!("--on {text}: {error}")))

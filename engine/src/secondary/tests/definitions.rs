@@ -122,6 +122,10 @@ fn functions_stand_in_the_paths_of_a_user_and_apart_in_the_file() {
         let mistake = IndexDefinition::new("i", [wrong]);
         assert!(matches!(mistake, Err(Error::Query { .. })), "{wrong}: {mistake:?}");
     }
+    for wrong in ["-upper($.n)", "-fold($.n"] {
+        let mistake = IndexDefinition::new("i", [wrong]).expect_err("it is none").to_string();
+        assert!(mistake.contains("byte 1: ") && mistake.contains("fold, lower, time or length"), "{mistake}");
+    }
     let mistake = IndexDefinition::new("i", ["-fold($.n.)"]);
     assert!(matches!(mistake, Err(Error::Query { offset: 10, .. })), "{mistake:?}");
     let twice = IndexDefinition::new("i", ["fold($.n)", "-fold($.n)"]);
