@@ -97,6 +97,16 @@ impl IndexPath {
         }
     }
 
+    // spec: I-7.2
+    /// Whether it gives values of this type.
+    pub(super) fn can_give(&self, value: &Value) -> bool {
+        match self.function {
+            None => true,
+            Some("fold" | "lower") => matches!(value, Value::Text(_)),
+            Some(_) => matches!(value, Value::Int(_)),
+        }
+    }
+
     /// The path up to its last wildcard, which is part of it.
     pub(super) fn fan_out(&self) -> Option<&[SingleSelector]> {
         let last = self.selectors.iter().rposition(|selector| *selector == SingleSelector::Wildcard)?;

@@ -497,6 +497,19 @@ fn an_end_stands_for_all_tuples_that_begin_with_it() {
 }
 
 #[test]
+fn what_can_be_no_entry_is_no_place_to_go_on_from() {
+    // spec: I-6.5
+    let mut model = model(&[create_index("i", "length($.n) sparse"), put_n(1, "ab")]);
+    let after = |value: Option<Value>| {
+        read(TupleRange::ALL, Some(Place { tuple: vec![value], key: 1.into() }), false, None)
+    };
+    for wrong in [Some("a".into()), Some(Value::Float(1.0)), None] {
+        assert_eq!(model.apply(&after(wrong.clone())), refused(Refusal::InvalidIndex), "{wrong:?}");
+    }
+    assert_eq!(answered(&mut model, &after(Some(1.into()))), [shown(&of(2), 1)]);
+}
+
+#[test]
 fn more_values_than_the_index_has_paths_are_refused() {
     // spec: I-6.1
     let mut model = numbers();
