@@ -72,7 +72,10 @@ pub fn durability(durability: model::Durability) -> holotype::Durability {
 /// The model's form of a definition of the store.
 pub fn model_definition(definition: &holotype::IndexDefinition) -> model::index::Definition {
     use model::index::{Definition, DefinitionText, PathText};
-    let paths = definition.paths().map(|(path, descending)| PathText { path: path.to_string(), descending });
+    let paths = definition.texts().map(|text| match text.strip_prefix('-') {
+        Some(path) => PathText { path: path.to_owned(), descending: true },
+        None => PathText { path: text, descending: false },
+    });
     let (unique, sparse) = (definition.is_unique(), definition.is_sparse());
     let text = DefinitionText { paths: paths.collect(), unique, sparse };
     Definition::parse(&text).unwrap_or_else(|| panic!("the store has an index that can be none: {text}"))

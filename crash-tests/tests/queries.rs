@@ -143,7 +143,7 @@ fn questions_beyond_a_bound_are_refused() {
 fn every_seeded_mistake_of_a_query_turns_the_check_red() {
     use holotype::seeded::{Bug, switch_on};
 
-    const BUGS: [Bug; 43] = [
+    const BUGS: [Bug; 45] = [
         Bug::KeyRangeHalfOpen,
         Bug::PrefixTooNarrow,
         Bug::KeyRangeAnswersAll,
@@ -187,6 +187,8 @@ fn every_seeded_mistake_of_a_query_turns_the_check_red() {
         Bug::ItemsCounted,
         Bug::CutTupleAnswers,
         Bug::EntriesUnfiltered,
+        Bug::FunctionOfPathForgotten,
+        Bug::FunctionNotApplied,
     ];
     std::panic::set_hook(Box::new(|_| {}));
     let mut lived = Vec::new();

@@ -101,6 +101,12 @@ catalogue! {
     CutTupleAnswers,
     /// Groups of entries have documents that the filter does not admit.
     EntriesUnfiltered,
+    /// What a filter says of a function of a path is looked up in an index on the path.
+    FunctionOfPathForgotten,
+    /// An index on a function of a path has the value of the path.
+    FunctionNotApplied,
+    /// What a file says of the functions of an index is forgotten at opening.
+    FunctionsNotStored,
     /// A query in the order of an index goes on from a cursor with the first document that sorts alike.
     CursorAmongTies,
     /// A query goes on after its deadline.

@@ -4,7 +4,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use holotype::storage::MemoryStorage;
-use holotype::{Collection, Db, Document, Error, IndexDefinition, Key, Options, Result, Value, doc};
+use holotype::{Collection, Db, Document, Error, Hint, IndexDefinition, Key, Options, Result, Value, doc};
 
 fn by(name: &str, paths: &[&str]) -> IndexDefinition {
     IndexDefinition::new(name, paths).expect("it is a definition")
@@ -402,6 +402,48 @@ fn a_definition_that_no_index_record_has_room_for_is_refused() {
     assert!(birds.create_index(long(900)).expect("it has room"));
 }
 
+/// Texts that are one in any case: found, kept unique, and there after reopening, from a checkpoint and from the log.
+fn folded() {
+    let storage = Arc::new(MemoryStorage::new());
+    let open = || Db::open_on(Arc::clone(&storage), &Options::new()).expect("it opens");
+    let db = open();
+    let c = db.collection("c");
+    c.put("w", doc! { "name": "WREN", "at": "1970-01-01T00:00:01Z" }).expect("memory refuses nothing");
+    c.create_index(by("name", &["fold($.name)"]).unique()).expect("it can be");
+    let again = c.put("v", doc! { "name": "wren" });
+    assert!(matches!(again, Err(Error::UniqueViolation { .. })), "{again:?}");
+    db.checkpoint().expect("there is room");
+    c.create_index(by("at", &["time($.at)", "-length($.tags)"])).expect("it can be");
+    c.put("r", doc! { "name": "Robin", "at": "1970-01-01T01:00:00+01:00", "tags": [1] }).expect("it may be");
+    drop((c, db));
+    let c = open().collection("c");
+    let texts: Vec<Vec<String>> =
+        c.indexes().expect("there").iter().map(|definition| definition.texts().collect()).collect();
+    assert_eq!(texts, [vec!["time($.at)", "-length($.tags)"], vec!["fold($.name)"]]);
+    let entries = |index: &str| {
+        let entries = c.index(index).range(..).expect("there");
+        entries.map(|entry| entry.expect("right").values().to_vec()).collect::<Vec<_>>()
+    };
+    assert_eq!(entries("name"), [[Some(Value::from("robin"))], [Some(Value::from("wren"))]]);
+    assert_eq!(
+        entries("at"),
+        [vec![Some(Value::from(0)), Some(Value::from(1))], vec![Some(Value::from(1000)), None]]
+    );
+    assert!(is_whole(&c, "name") && is_whole(&c, "at"));
+    let found = c.find("fold(@.name) == 'wren' && time(@.at) >= 500");
+    assert_eq!(found.clone().hint(Hint::Index("name".into())).count().expect("there"), 1);
+    assert_eq!(found.hint(Hint::Index("at".into())).count().expect("there"), 1);
+    let sorted = c.find(..).sort("time($.at)").hint(Hint::Index("at".into())).keys().expect("there");
+    assert_eq!(sorted.map(|key| key.expect("right")).collect::<Vec<_>>(), [Key::from("r"), Key::from("w")]);
+    let by_path = c.find("@.name == 'WREN'").hint(Hint::Index("name".into())).count();
+    assert!(matches!(by_path, Err(Error::IndexCannotServe { .. })), "{by_path:?}");
+}
+
+#[test]
+fn an_index_on_a_function_of_a_path_serves_what_is_asked_of_the_function() {
+    folded();
+}
+
 #[cfg(feature = "seeded")]
 mod seeded {
     use super::*;
@@ -439,6 +481,9 @@ mod seeded {
         }
         assert_noticed(Bug::RemovalLostInReplay, replayed);
         assert_noticed(Bug::BuildMissesWrites, built_beside_writers);
+        for bug in [Bug::FunctionNotApplied, Bug::FunctionsNotStored, Bug::FunctionOfPathForgotten] {
+            assert_noticed(bug, folded);
+        }
     }
 }
 

@@ -54,11 +54,19 @@ fn refuse_for_names(state: &State, op: &Op, limits: &Limits, reasons: &mut BTree
     | Op::IndexCount { collection, index, range } = op
         && let Some(there) = state.collection(collection)
     {
+        let after = match op {
+            Op::IndexScan { after, .. } | Op::IndexDocuments { after, .. } => after.as_ref(),
+            _ => None,
+        };
         //= spec/index.md#i-6-2-states
         //# An index that the state does not have MUST be refused as `UnknownIndex`.
         reasons.extend(match there.indexes.get(index) {
             None => Some(Refusal::UnknownIndex),
-            Some(index) => (!range.fits(&index.definition)).then_some(Refusal::InvalidIndex),
+            Some(index) => {
+                let definition = &index.definition;
+                let fits = range.fits(definition) && after.is_none_or(|place| place.fits(definition));
+                (!fits).then_some(Refusal::InvalidIndex)
+            }
         });
     }
     let refusal = match op {

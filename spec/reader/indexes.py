@@ -5,6 +5,7 @@ import re
 import struct
 
 from coding import I64, Refused, known_map, need, valid_key, valid_name
+from functions import FUNCTIONS, given
 from values import field, key_of_order_key, number_key, order_key
 
 ANY = None  # what stands for a wildcard among names and indexes of items
@@ -27,7 +28,7 @@ def tuple_limit(sector, size):  # I-2.6, F-8.10, F-8.1
 
 class Definition:
     def __init__(self, entry):  # F-8.10
-        known_map(entry, "name on unique sparse")
+        known_map(entry, "name on by unique sparse")
         self.name, self.on = valid_name(entry), entry.get("on")
         need("F-8.10", isinstance(self.on, list) and all(isinstance(text, str) for text in self.on))
         need("F-8.10", *(entry.get(flag, True) is True for flag in ("unique", "sparse")))
@@ -35,10 +36,22 @@ class Definition:
         need("I-1.1", 1 <= len(self.on) <= 16)
         self.descending = [text.startswith("-") for text in self.on]
         self.paths = [path_of(text.removeprefix("-")) for text in self.on]
-        need("I-1.2", all(self.paths), *(self.paths.count(path) == 1 for path in self.paths))
+        self.by = functions_of(entry, len(self.on))
+        pairs = list(zip(self.paths, self.by))
+        need("I-1.2", all(self.paths), *(pairs.count(pair) == 1 for pair in pairs))
         fans = [fan_out(path) for path in self.paths if ANY in path]
         need("I-1.3", *(fan == fans[0] for fan in fans))
         self.fan = fans[0] if fans else []
+
+
+def functions_of(entry, count):  # I-1.5, F-8.10
+    if "by" not in entry:
+        return [None] * count
+    by = entry["by"]
+    need("F-8.10", isinstance(by, list))
+    need("F-8.10", len(by) == count, any(by), "by" in entry.get("required", []))
+    need("F-8.10", *(name is None or isinstance(name, str) and name in FUNCTIONS for name in by))
+    return by
 
 
 def path_of(text):  # I-1.2
@@ -92,12 +105,12 @@ def children(node, step):
 
 def tuples(definition, document):
     """A component is a list: of a value, or of nothing."""  # I-2.1
-    fan, paths = definition.fan, definition.paths
+    fan, paths = definition.fan, list(zip(definition.paths, definition.by))
     found = []
     for top in selected(document, fan) if fan else []:
-        rests = [selected(top, path[len(fan) :]) if ANY in path else None for path in paths]
+        rests = [given(by, selected(top, path[len(fan) :])) if ANY in path else None for path, by in paths]
         found += [rests] if any(rests) else []
-    alone = [selected(document, path) if ANY not in path else [] for path in paths]
+    alone = [given(by, selected(document, path)) if ANY not in path else [] for path, by in paths]
     return [[one if rest is None else rest for one, rest in zip(alone, rests)] for rests in found] or [alone]
 
 
@@ -159,11 +172,12 @@ class Reader:
 
     def components(self, definition):
         found, turned = [], False
-        for path, down in zip(definition.paths, definition.descending):
+        for path, by, down in zip(definition.paths, definition.by, definition.descending):
             if down != turned:
                 self.data, turned = inverted(self.data), down
             is_nothing = self.ends_here() and self.take(1)
             found.append([] if is_nothing else [self.value(1 + len(path))])
+            need("I-7.2", *(type(value) is FUNCTIONS[by][0] for value in found[-1] if by))
         return found
 
     def value(self, level):

@@ -45,7 +45,13 @@ def indexes_of(store, collection):
 
 
 def stated(definition):
-    return {"on": definition.on, "unique": definition.unique, "sparse": definition.sparse}
+    on = [under(text, by) for text, by in zip(definition.on, definition.by)]
+    return {"on": on, "unique": definition.unique, "sparse": definition.sparse}
+
+
+def under(text, function):  # I-1.5
+    sign = "-" if text.startswith("-") else ""
+    return f"{sign}{function}({text.removeprefix('-')})" if function else text
 
 
 def hexed(entries):

@@ -44,6 +44,34 @@ fn an_index_is_made_once_and_replaced_when_asked() {
 }
 
 #[test]
+fn an_index_is_of_a_function_of_a_path() {
+    let bench = birds();
+    create(&bench, &["folded", "--on", "fold($.name):desc", "--on", "length($.tags)"]);
+    let listed = bench.run("index list s.holo notes").done();
+    assert!(listed.starts_with("\"folded\" on fold($.name):desc length($.tags): 5 entries, "), "{listed}");
+    let listed = bench.run("index list s.holo notes --json").done();
+    assert_eq!(listed, "{\"on\":[\"-fold($.name)\",\"length($.tags)\"],\"name\":\"folded\"}\n");
+    let first = scan(&bench, &["folded", "--from", "\"wren\"", "--keys", "--limit", "1"]);
+    assert_eq!(first, ["{\"values\":[\"wren\",2],\"key\":1}"]);
+    let found =
+        bench.run_args(["find", "s.holo", "notes", "fold(@.name) == 'wren'", "--index", "folded", "--keys"]);
+    assert_eq!(found.done(), "1\n");
+    let plan = bench
+        .run_args(["find", "s.holo", "notes", "fold(@.name) == 'wren'", "--index", "folded", "--explain"])
+        .done();
+    assert!(plan.contains("folded"), "{plan}");
+    let accepted = "fold, lower, time or length";
+    for (wrong, says) in [
+        ("upper($.name)", ["byte 0", accepted]),
+        ("fold($.name", ["byte 0", accepted]),
+        ("fold($.na me)", ["byte 9", "fold($.na me)"]),
+    ] {
+        let arguments = ["index", "create", "s.holo", "notes", "other", "--on", wrong];
+        bench.run_args(arguments).fails_saying(2, &says);
+    }
+}
+
+#[test]
 fn documents_and_entries_are_written_in_the_order_of_the_index() {
     let bench = birds();
     create(&bench, &["by_year", "--on", "$.year"]);
@@ -85,7 +113,10 @@ fn documents_and_entries_are_written_in_the_order_of_the_index() {
 #[test]
 fn definitions_that_are_listed_can_be_created_elsewhere() {
     let bench = birds();
-    create(&bench, &["by_year", "--on", "$.year:desc", "--on", "$['a:desc']", "--sparse"]);
+    create(
+        &bench,
+        &["by_year", "--on", "$.year:desc", "--on", "$['a:desc']", "--on", "time($.at):desc", "--sparse"],
+    );
     create(&bench, &["name", "--on", "$.name", "--unique"]);
     bench.run_args(["put", "s.holo", "other", "1", "{}"]).done();
     bench.run_args(["index", "create", "s.holo", "other", "n", "--on", "$.n"]).done();

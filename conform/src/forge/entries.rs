@@ -1,7 +1,8 @@
 //! Indexes: their definitions as maps (F-8.10), and the entries that documents give them (I-2, I-7.1).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use holotype_model::query::Expression;
 use holotype_model::{Document, Key, Value};
 
 use super::cbor;
@@ -31,6 +32,8 @@ pub struct Definition {
     pub name: String,
     /// Its paths.
     pub on: Vec<Path>,
+    /// The functions that they are under (I-1.5).
+    pub by: Vec<Option<&'static str>>,
     /// I-3
     pub unique: bool,
     /// I-2.2
@@ -48,7 +51,7 @@ impl Definition {
     #[must_use]
     pub fn new(name: &str, paths: &[&[Step]]) -> Self {
         let on = paths.iter().map(|path| (path.to_vec(), false)).collect();
-        Definition { name: name.to_owned(), on, unique: false, sparse: false }
+        Definition { name: name.to_owned(), on, by: vec![None; paths.len()], unique: false, sparse: false }
     }
 
     /// Over one field.
@@ -64,15 +67,31 @@ impl Definition {
         self
     }
 
+    /// The same with this path under a function.
+    #[must_use]
+    pub fn under(mut self, which: usize, function: &'static str) -> Self {
+        self.by[which] = Some(function);
+        self
+    }
+
     /// The same, sparse.
     #[must_use]
     pub fn sparse(self) -> Self {
         Definition { sparse: true, ..self }
     }
 
-    /// The paths as texts: all names are such as may stand behind a dot.
+    /// The paths as texts, under their functions: all names are such as may stand behind a dot.
     #[must_use]
     pub fn texts(&self) -> Vec<String> {
+        let under = |(text, function): (String, &Option<&str>)| match (function, text.strip_prefix('-')) {
+            (None, _) => text,
+            (Some(name), None) => format!("{name}({text})"),
+            (Some(name), Some(path)) => format!("-{name}({path})"),
+        };
+        self.plain().into_iter().zip(&self.by).map(under).collect()
+    }
+
+    fn plain(&self) -> Vec<String> {
         let step = |step: &Step| match step {
             Step::Name(name) => format!(".{name}"),
             Step::Item(item) => format!("[{item}]"),
@@ -88,7 +107,7 @@ impl Definition {
     /// The map of F-8.10.
     #[must_use]
     pub fn map(&self) -> Document {
-        let on = self.texts().into_iter().map(|text| Value::from(text.as_str())).collect();
+        let on = self.plain().into_iter().map(|text| Value::from(text.as_str())).collect();
         let mut map = Document::from([
             ("name".to_owned(), Value::from(self.name.as_str())),
             ("on".to_owned(), Value::Array(on)),
@@ -97,6 +116,11 @@ impl Definition {
         map.extend(
             flags.iter().filter(|(_, is)| *is).map(|(name, _)| ((*name).to_owned(), Value::Bool(true))),
         );
+        if self.by.iter().any(Option::is_some) {
+            let by = self.by.iter().map(|name| name.map_or(Value::Null, Value::from)).collect();
+            map.insert("by".to_owned(), Value::Array(by));
+            map.insert("required".to_owned(), Value::Array(vec![Value::from("by")]));
+        }
         map
     }
 
@@ -104,17 +128,22 @@ impl Definition {
     #[must_use]
     pub fn tuples(&self, document: &Value) -> Vec<Vec<Component>> {
         let width = |steps: &[Step]| steps.iter().rposition(|step| *step == Step::Any).map(|last| last + 1);
-        let alone: Vec<Component> = self
-            .on
-            .iter()
-            .map(|(steps, _)| if width(steps).is_none() { first(document, steps) } else { None })
-            .collect();
+        let paths = || self.on.iter().zip(&self.by);
+        let alone =
+            paths().map(
+                |((steps, _), by)| {
+                    if width(steps).is_none() { given(*by, first(document, steps)) } else { None }
+                },
+            );
+        let alone: Vec<Component> = alone.collect();
         let fan = self.on.iter().find_map(|(steps, _)| width(steps).map(|width| &steps[..width]));
         let Some(fan) = fan else { return vec![alone] };
         let mut found = Vec::new();
         for top in select(document, fan) {
-            let rest = |(steps, _): &Path| width(steps).and_then(|width| first(&top, &steps[width..]));
-            let rests: Vec<_> = self.on.iter().map(rest).collect();
+            let rest = |((steps, _), by): (&Path, &Option<&str>)| {
+                width(steps).and_then(|width| given(*by, first(&top, &steps[width..])))
+            };
+            let rests: Vec<_> = paths().map(rest).collect();
             if rests.iter().any(Option::is_some) {
                 found.push(rests.into_iter().zip(&alone).map(|(rest, one)| rest.or(one.clone())).collect());
             }
@@ -173,6 +202,14 @@ pub fn order_key(key: &Key) -> Vec<u8> {
         Key::Text(text) => Value::from(text.as_str()),
         Key::Bytes(bytes) => Value::Bytes(bytes.clone()),
     })
+}
+
+/// I-1.5
+fn given(function: Option<&str>, component: Component) -> Component {
+    let (Some(name), Some(value)) = (function, &component) else { return component };
+    let expression = Expression::parse(&format!("{name}($.v)")).expect("it is one");
+    let document = Document::from([("v".to_owned(), value.clone())]);
+    expression.values(None, &document, &BTreeMap::new()).pop()
 }
 
 fn first(value: &Value, steps: &[Step]) -> Component {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use holotype::document::{JsonMode, JsonPointer, RawDocument, json, order_key};
-use holotype::query::JsonPath;
 use holotype::storage::{MemoryStorage, Storage};
 use holotype::{Background, Db, Document, Error, IndexDefinition, Key, KeyRef, Options, Value};
 use holotype::{index_definition, index_entries, index_entry};
@@ -99,17 +98,13 @@ fn definition(bytes: &[u8]) -> holotype::Result<IndexDefinition> {
 
 /// Name, paths and both flags of a definition.
 fn stated(definition: &IndexDefinition) -> Document {
-    let on = definition.paths().map(|(path, descending)| Value::from(path_text(path, descending)));
+    let on = definition.texts().map(Value::from);
     let mut map = Document::new();
     map.insert("name", definition.name());
     map.insert("on", Value::Array(on.collect()));
     map.insert("unique", definition.is_unique());
     map.insert("sparse", definition.is_sparse());
     map
-}
-
-fn path_text(path: &JsonPath, descending: bool) -> String {
-    format!("{}{path}", if descending { "-" } else { "" })
 }
 
 /// The key of an entry, and its tuple unless that is long: each component an array, of a value or of nothing.
@@ -281,7 +276,7 @@ fn indexes(db: &Db, name: &str) -> holotype::Result<Vec<Index>> {
         let entries = collection.index(definition.name()).range(..)?;
         found.push(Index {
             name: definition.name().to_owned(),
-            on: definition.paths().map(|(path, descending)| path_text(path, descending)).collect(),
+            on: definition.texts().collect(),
             unique: definition.is_unique(),
             sparse: definition.is_sparse(),
             entries: entries

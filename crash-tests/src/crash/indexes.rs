@@ -40,7 +40,7 @@ pub fn indexes() -> Vec<Step> {
             op: Op::ReplaceIndex {
                 collection: collection(),
                 index: index(),
-                definition: definition(&[("$.n", true), ("$.m[*]", false)], false),
+                definition: definition(&[("length($.n)", true), ("$.m[*]", false)], false),
                 durability,
             },
             steps: vec![put("w", number(3), Durability::Written)],

@@ -16,6 +16,18 @@ use crate::story::{ensure, say};
 
 const SINGLE: [&str; 6] = ["a", "b", "a", "a.b", "b[0]", "cc"];
 const INDEXED: [&str; 8] = ["$.a", "$.b", "$.a", "$.a.b", "$.b[0]", "$.a[*]", "$.a[*].b", "$.a[*].cc"];
+/// What else is indexed, and of what functions is asked, where a case is about functions of paths.
+const INDEXED_UNDER: [&str; 8] = [
+    "fold($.a)",
+    "length($.a)",
+    "lower($.b)",
+    "fold($.b)",
+    "time($.a)",
+    "length($.b)",
+    "fold($.a[*].b)",
+    "$.a",
+];
+const FUNCTIONS: [&str; 5] = ["fold", "length", "fold", "lower", "time"];
 const CONSTANTS: [&str; 16] = [
     "0",
     "1",
@@ -48,6 +60,7 @@ fn scalar(input: &mut Input<'_>) -> Value {
         7 => Value::Float(input.pick(&[f64::NAN, 1.0, 1.5, -0.0, f64::INFINITY])),
         8 => Value::Bytes(b"ab"[..input.below(3)].to_vec()),
         9 => long(input.pick(&["", "a", "b"])),
+        15 => Value::from(input.pick(&["A", "Ab", "1970-01-01T00:00:00Z", "1970-01-01T00:00:00.001Z"])),
         _ => Value::from(input.pick(&["", "a", "ab", "b", "ba", "\u{10ffff}"])),
     }
 }
@@ -84,15 +97,24 @@ fn asked(input: &mut Input<'_>, path: &str) -> String {
             "starts_with({path}, {})",
             input.pick(&["'a'", "''", "'b'", "bytes('61')", "arg('x')", "'\u{10ffff}'"])
         ),
+        // What a function gives is there or not by no test.
+        10 | 11 if path.contains('(') => format!("{path} == 'a'"),
         10 => path.to_owned(),
         _ => format!("!{path}"),
     }
 }
 
-fn atom(input: &mut Input<'_>) -> String {
+fn atom(input: &mut Input<'_>, of_functions: bool) -> String {
+    if of_functions && input.below(2) == 0 {
+        let path = format!("{}(@.{})", input.pick(&FUNCTIONS), input.pick(&["a", "b", "a.b", "b[0]"]));
+        return asked(input, &path);
+    }
     match input.below(8) {
         0 => format!("@.a[?{}]", asked(input, "@")),
-        1 => format!("@.a[?{} && {}]", asked(input, "@.b"), asked(input, "@.cc")),
+        1 => {
+            let of_item = if of_functions { "fold(@.b)" } else { "@.b" };
+            format!("@.a[?{} && {}]", asked(input, of_item), asked(input, "@.cc"))
+        }
         2 => input.pick(&["@.a[*]", "@.a[*].b", "@.a[?@.b].cc", "$.a[?$.b == 1]"]).to_owned(),
         3 => format!("key() {} {}", input.pick(&["<", ">=", "=="]), input.pick(&["2", "'a'", "1.5"])),
         _ => {
@@ -102,19 +124,21 @@ fn atom(input: &mut Input<'_>) -> String {
     }
 }
 
-fn filter(input: &mut Input<'_>, depth: usize) -> String {
+fn filter(input: &mut Input<'_>, depth: usize, of_functions: bool) -> String {
+    let part = |input: &mut Input<'_>| filter(input, depth - 1, of_functions);
     match input.below(if depth == 0 { 2 } else { 6 }) {
-        2..=4 => format!("({}) && ({})", filter(input, depth - 1), filter(input, depth - 1)),
-        5 => format!("({}) || ({})", filter(input, depth - 1), filter(input, depth - 1)),
-        _ => atom(input),
+        2..=4 => format!("({}) && ({})", part(input), part(input)),
+        5 => format!("({}) || ({})", part(input), part(input)),
+        _ => atom(input, of_functions),
     }
 }
 
-fn definitions(input: &mut Input<'_>) -> Vec<IndexDefinition> {
+fn definitions(input: &mut Input<'_>, of_functions: bool) -> Vec<IndexDefinition> {
+    let indexed = if of_functions { INDEXED_UNDER } else { INDEXED };
     let mut definitions = Vec::new();
     for number in 0..1 + input.below(4) {
         let paths: Vec<String> = (0..input.pick(&[1, 1, 1, 2, 2, 3]))
-            .map(|_| format!("{}{}", input.pick(&["", "", "-"]), input.pick(&INDEXED)))
+            .map(|_| format!("{}{}", input.pick(&["", "", "-"]), input.pick(&indexed)))
             .collect();
         let Ok(definition) = IndexDefinition::new(format!("i{number}"), &paths) else { continue };
         definitions.push(if input.below(3) == 0 { definition.sparse() } else { definition });
@@ -122,20 +146,25 @@ fn definitions(input: &mut Input<'_>) -> Vec<IndexDefinition> {
     definitions
 }
 
-fn question(input: &mut Input<'_>) -> Result<Question, String> {
+fn question(input: &mut Input<'_>, of_functions: bool) -> Result<Question, String> {
     let point = |input: &mut Input<'_>| match input.below(3) {
         0 => long(input.pick(&["", "a", "b"])),
         _ => scalar(input),
     };
     let list = Value::Array((0..input.below(4)).map(|_| point(input)).collect());
     let parameters = BTreeMap::from([("x".to_owned(), point(input)), ("list".to_owned(), list)]);
-    let text = if input.below(6) == 0 { None } else { Some(filter(input, 2)) };
+    let text = if input.below(6) == 0 { None } else { Some(filter(input, 2, of_functions)) };
     let right_filter = text.as_deref().map(model::query::Filter::parse).transpose()?;
     let parsed = text.as_deref().map(Filter::parse).transpose().map_err(say)?;
     let mut text = text.unwrap_or_else(|| "all".to_owned());
     let (mut right_sorts, mut sorts) = (Vec::new(), Vec::new());
     for _ in 0..input.pick(&[0, 0, 1, 1, 1, 2]) {
         let by = format!("$.{}", input.pick(&SINGLE));
+        let by = if of_functions && input.below(2) == 0 {
+            format!("{}({by})", input.pick(&FUNCTIONS))
+        } else {
+            by
+        };
         let (descending, nothing_last) =
             (input.below(2) == 0, input.pick(&[None, None, Some(false), Some(true)]));
         let expression = model::query::Expression::parse(&by)?;
@@ -245,7 +274,9 @@ macro_rules! by_every_plan {
 /// How engine and model do not agree by some plan.
 pub fn planned(bytes: &[u8]) -> Result<Seen, String> {
     let mut input = Input::new(bytes);
-    let (question, definitions) = (question(&mut input)?, definitions(&mut input));
+    let of_functions = input.below(4) == 0;
+    let question = question(&mut input, of_functions)?;
+    let definitions = definitions(&mut input, of_functions);
     let documents: Documents =
         (0..input.below(12)).map(|_| (make::key(&mut input), document(&mut input, 2))).collect();
     let mut seen = Seen::one();

@@ -144,7 +144,7 @@ fn beyond_memory() -> Result<(), String> {
     })
 }
 
-/// What indexes cut, what lies behind a beginning, and both sides of an "or".
+/// What indexes cut, what lies behind a beginning, what is asked of a function of a path, and both sides of an "or".
 fn plans() -> Result<(), String> {
     let long = |end: &str| format!("{}{end}", "l".repeat(1100));
     let birds =
@@ -160,6 +160,11 @@ fn plans() -> Result<(), String> {
     let sorted = by_index("@.n >= 'l'").sort("$.n").keys().map_err(say)?;
     let sorted = sorted.collect::<Result<Vec<Key>, _>>().map_err(say)?;
     ensure(sorted == [Key::Int(2), Key::Int(1)], || format!("long texts by an index: {sorted:?}"))?;
+    let cased = of([doc! { "n": "A" }, doc! { "n": "a" }])?;
+    cased.create_index(IndexDefinition::new("n", ["$.n"]).map_err(say)?).map_err(say)?;
+    let folded = cased.find("fold(@.n) == 'a' && @.n > ''").hint(Hint::Index("n".to_owned()));
+    let folded = folded.count().map_err(say)?;
+    ensure(folded == 2, || format!("{folded} of 2 texts that fold to an a, by an index of the path"))?;
     let many = of((0..60).map(|n| doc! { "a": n, "b": n }))?;
     for path in ["$.a", "$.b"] {
         many.create_index(IndexDefinition::new(&path[2..], [path]).map_err(say)?).map_err(say)?;

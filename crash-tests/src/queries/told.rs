@@ -23,10 +23,13 @@ impl Told {
     pub(super) fn new(input: &mut Input<'_>, definitions: &[IndexDefinition]) -> Result<Self, String> {
         let of_index: Vec<String> = match definitions.get(input.below(definitions.len().max(1))) {
             Some(definition) if input.below(4) > 0 => {
-                definition.paths().map(|(path, _)| path.to_string()).collect()
+                definition.texts().map(|text| text.trim_start_matches('-').to_owned()).collect()
             }
             _ => Vec::new(),
         };
+        // No expression, and no projection either, is a function of a path with a fan-out.
+        let of_index: Vec<String> =
+            of_index.into_iter().filter(|text| model::query::Expression::parse(text).is_ok()).collect();
         let path = |input: &mut Input<'_>| match of_index.as_slice() {
             [] => input.pick(&PATHS).to_owned(),
             of_index => of_index[input.below(of_index.len())].clone(),
@@ -54,7 +57,9 @@ impl Told {
             right.limit = Some(input.below(3));
         }
         let distinct = path(input);
-        let parts: Vec<String> = (0..1 + input.below(2)).map(|_| path(input)).collect();
+        let parts = (0..1 + input.below(2)).map(|_| path(input));
+        let parts = parts.map(|text| if text.starts_with('$') { text } else { "$.a".to_owned() });
+        let parts: Vec<String> = parts.collect();
         let right_parts =
             parts.iter().map(|text| model::query::Path::parse(text)).collect::<Result<_, _>>()?;
         Ok(Told { distinct, right, parts, right_parts })

@@ -49,7 +49,7 @@ impl StoredDefinition {
     //# A writer MUST keep keys of a catalog map that it does not know when it writes the entry again.
     /// The map of F-8.10.
     pub fn to_document(&self) -> Document {
-        let mut map = self.definition.to_document();
+        let mut map = self.definition.to_stored();
         for (name, value) in &self.kept {
             map.insert(name, value.clone());
         }

@@ -101,6 +101,21 @@ pub(crate) enum Given {
     Call(Call),
 }
 
+/// A path from a node, or what a function gives of its value.
+pub(crate) type OfPath<'q> = (Option<Function>, &'q [Segment]);
+
+impl Call {
+    /// The function and its path, if it is one that an index can have of a path.
+    pub(crate) fn of_path(&self) -> Option<(Function, &Query)> {
+        match self.args.as_slice() {
+            [Argument::Value(Operand::Singular(query))] if Function::OF_PATHS.contains(&self.function) => {
+                Some((self.function, query))
+            }
+            _ => None,
+        }
+    }
+}
+
 impl Comparison {
     /// The same between the operands the other way round.
     pub(crate) fn mirrored(self) -> Self {

@@ -10,7 +10,7 @@ use super::pattern::Pattern;
 use super::text::Mapping;
 use super::time::milliseconds;
 use crate::document::node::{Node, Scalar, View};
-use crate::document::{KeyRef, Kind, Value};
+use crate::document::{KeyRef, Kind, RawValue, Value};
 use crate::error::{Error, Result};
 
 impl Call {
@@ -56,6 +56,18 @@ impl Call {
     }
 }
 
+//= spec/index.md#i-1-5-functions
+//# Under a function, a path MUST give what the function gives of the value that the path alone would give,
+//# and nothing where that is nothing.
+/// What a function that an index can have of a path gives of a value.
+pub(crate) fn of_value(function: Function, value: RawValue<'_>) -> Option<Value> {
+    match of_item(function, &Item::of_node(value)) {
+        Item::Mapped(text, mapping) => Some(mapping.read(text, |text| Value::from(text))),
+        Item::Scalar(Scalar::Int(int)) => Some(Value::Int(int)),
+        _ => None,
+    }
+}
+
 impl<'r, 'v, N: Node<'v>> Scope<'r, 'v, N> {
     /// The result of a function that gives a value or nothing.
     pub(super) fn call<'i>(&self, call: &'i Call) -> Item<'i, N>
@@ -74,20 +86,14 @@ impl<'r, 'v, N: Node<'v>> Scope<'r, 'v, N> {
                 Item::Scalar(Scalar::Int(count))
             }
             Function::Value => self.only(call.query()).map_or(Item::Nothing, Item::of_node),
-            Function::Length => {
-                length(&arg(0)).map_or(Item::Nothing, |len| Item::Scalar(Scalar::Int(len as i64)))
-            }
             Function::Key => match self.run.key {
                 Some(KeyRef::Int(int)) => Item::Scalar(Scalar::Int(int)),
                 Some(KeyRef::Text(text)) => Item::text(text),
                 Some(KeyRef::Bytes(bytes)) => Item::Scalar(Scalar::Bytes(bytes)),
                 None => Item::Nothing,
             },
-            Function::Lower => mapped(&arg(0), Mapping::Lower),
-            Function::Fold => mapped(&arg(0), Mapping::Fold),
-            Function::Time => {
-                let time = arg(0).as_text().and_then(|(text, mapping)| mapping.read(text, milliseconds));
-                time.map_or(Item::Nothing, |time| Item::Scalar(Scalar::Int(time)))
+            Function::Fold | Function::Lower | Function::Time | Function::Length => {
+                of_item(call.function, &arg(0))
             }
             Function::Type => kind(&arg(0)).map_or(Item::Nothing, |kind| Item::text(kind.name())),
             Function::Add | Function::Sub | Function::Mul | Function::Div | Function::Mod => {
@@ -193,6 +199,21 @@ fn texts<'v, N: Node<'v>>(whole: &Item<'_, N>, part: &Item<'_, N>, test: fn(&str
             whole_mapping.read(whole, |whole| part_mapping.read(part, |part| test(whole, part)))
         }
         _ => false,
+    }
+}
+
+/// What one of [`Function::OF_PATHS`] gives of a value; nothing for any other function.
+fn of_item<'i, 'v: 'i, N: Node<'v>>(function: Function, item: &Item<'i, N>) -> Item<'i, N> {
+    let int = |int| Item::Scalar(Scalar::Int(int));
+    match function {
+        Function::Fold => mapped(item, Mapping::Fold),
+        Function::Lower => mapped(item, Mapping::Lower),
+        Function::Time => {
+            let time = item.as_text().and_then(|(text, mapping)| mapping.read(text, milliseconds));
+            time.map_or(Item::Nothing, int)
+        }
+        Function::Length => length(item).map_or(Item::Nothing, |len| int(len as i64)),
+        _ => Item::Nothing,
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 
-use super::ast::{Given, Segment, Selector};
+use super::ast::{Given, OfPath, Segment, Selector};
 use super::evaluate::{Item, Run, Scope};
 use super::function::Function;
 use super::parameters;
@@ -61,19 +61,13 @@ impl Expression {
         matches!(&self.given, Given::Call(call) if call.function == Function::Key)
     }
 
-    /// The path that it is, if it is one that selects one node at most.
-    pub(crate) fn single_path(&self) -> Option<&[Segment]> {
+    /// The path that it is, or that it is a function of.
+    pub(crate) fn of_path(&self) -> Option<OfPath<'_>> {
         match &self.given {
-            Given::Nodes(query) if query.is_singular() => Some(&query.segments),
-            _ => None,
-        }
-    }
-
-    /// The path that it is, if it is one.
-    pub(crate) fn path(&self) -> Option<&[Segment]> {
-        match &self.given {
-            Given::Nodes(query) => Some(&query.segments),
-            Given::Call(_) => None,
+            Given::Nodes(query) => Some((None, &query.segments)),
+            Given::Call(call) => {
+                call.of_path().map(|(function, query)| (Some(function), query.segments.as_slice()))
+            }
         }
     }
 

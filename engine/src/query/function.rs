@@ -90,6 +90,10 @@ const SIGNATURES: &[Signature] = &[
 ];
 
 impl Function {
+    /// Those that an index can have of a path. spec: I-1.5.
+    pub(crate) const OF_PATHS: [Function; 4] =
+        [Function::Fold, Function::Lower, Function::Time, Function::Length];
+
     /// The function called `name`.
     pub(crate) fn named(name: &str) -> Option<&'static Signature> {
         SIGNATURES.iter().find(|signature| signature.name == name)

@@ -38,6 +38,7 @@ mod walk;
 
 pub(crate) use ast::{Segment, Selector};
 pub use builder::{Comparable, Field, Parameter, arg, field};
+pub(crate) use call::of_value;
 pub(crate) use child::{child, lead};
 pub use expression::Expression;
 pub(crate) use expression::GivenValue;

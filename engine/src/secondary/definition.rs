@@ -4,6 +4,8 @@ use super::plan::{PATHS_MAX, Plan, fan_out};
 use crate::document::Text;
 use crate::document::limits::name_fault;
 use crate::error::{Error, Result};
+use crate::query::ast::OfPath;
+use crate::query::function::Function;
 use crate::query::{JsonPath, Segment, Selector};
 use crate::sync::Arc;
 
@@ -33,6 +35,7 @@ pub struct IndexDefinition {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct IndexPath {
     pub(super) path: JsonPath,
+    pub(super) function: Option<Function>,
     pub(super) descending: bool,
 }
 
@@ -43,7 +46,8 @@ impl IndexDefinition {
     //= spec/index.md#i-1-1-definition
     //# A definition that breaks a clause of this section MUST be refused as `InvalidIndex`.
     /// The definition of an index called `name` over `paths`: JSONPath (RFC 9535), with a `-` before a path that is to be
-    /// descending. From 1 to 16 of them, of names, indexes and wildcards; those with a wildcard alike up to their last one.
+    /// descending. From 1 to 16 of them, of names, indexes and wildcards; those with a wildcard alike up to their last one. A path may
+    /// stand under a function, as in `fold($.name)`: `fold`, `lower`, `time` or `length`.
     ///
     /// # Errors
     /// `Query` with the place of the mistake where a text is no path, `QueryTooDeep`; `InvalidIndex` for all else.
@@ -67,7 +71,7 @@ impl IndexDefinition {
     /// The definition over paths, which are checked; the name is not.
     pub(super) fn of_paths(name: &str, paths: Vec<IndexPath>) -> Result<Self, PathFault> {
         check_paths(&paths)?;
-        let plan = Arc::new(Plan::new(paths.iter().map(|path| &path.path)));
+        let plan = Arc::new(Plan::new(paths.iter().map(|path| (path.function, &path.path))));
         Ok(IndexDefinition { name: name.into(), paths: paths.into(), unique: false, sparse: false, plan })
     }
 
@@ -103,9 +107,19 @@ impl IndexDefinition {
         IndexDefinition { name: name.into(), ..self }
     }
 
-    /// The paths, each with whether it is descending.
+    /// The paths, each with whether it is descending. [`texts`](Self::texts) tells the functions that they are under.
     pub fn paths(&self) -> impl ExactSizeIterator<Item = (&JsonPath, bool)> {
         self.paths.iter().map(|path| (&path.path, path.descending))
+    }
+
+    /// The paths as [`new`](Self::new) takes them, in normal form: `-fold($.name)`.
+    pub fn texts(&self) -> impl ExactSizeIterator<Item = String> {
+        self.paths.iter().map(IndexPath::text)
+    }
+
+    /// What the components give, each with whether it is descending.
+    pub(crate) fn components(&self) -> impl ExactSizeIterator<Item = (OfPath<'_>, bool)> {
+        self.paths.iter().map(|path| ((path.function, path.path.segments()), path.descending))
     }
 
     /// Whether the index has no two documents with one tuple of values.
@@ -125,20 +139,43 @@ impl IndexPath {
     /// # Errors
     /// `Query`, `QueryTooDeep` with places in the whole text.
     pub(super) fn parse(text: &str) -> Result<Self> {
-        let (path, descending) = text.strip_prefix('-').map_or((text, false), |path| (path, true));
-        let before = usize::from(descending);
+        let (of, descending) = text.strip_prefix('-').map_or((text, false), |of| (of, true));
+        let (function, path) = under_function(of);
+        let before =
+            usize::from(descending) + function.map_or(0, |function| function.signature().name.len() + 1);
+        if function.is_none() && !path.starts_with('$') {
+            let what =
+                "expected a path, as `$.name`, or one under fold, lower, time or length, as `fold($.name)`";
+            return Err(Error::Query { offset: before, what: what.into() });
+        }
         let path = JsonPath::parse(path).map_err(|error| match error {
             Error::Query { offset, what } => Error::Query { offset: offset + before, what },
             Error::QueryTooDeep { offset, max } => Error::QueryTooDeep { offset: offset + before, max },
             other => other,
         })?;
-        Ok(IndexPath { path, descending })
+        Ok(IndexPath { path, function, descending })
     }
 
-    /// The path in normal form (spec: ), behind a `-` where it is descending.
+    /// The path in normal form (spec: ), under its function, behind a `-` where it is descending.
     pub(super) fn text(&self) -> String {
-        format!("{}{}", if self.descending { "-" } else { "" }, self.path)
+        let sign = if self.descending { "-" } else { "" };
+        match self.function {
+            Some(function) => format!("{sign}{}({})", function.signature().name, self.path),
+            None => format!("{sign}{}", self.path),
+        }
     }
+}
+
+/// The function of this name that a path can be under.
+pub(super) fn function_of_path(name: &str) -> Option<Function> {
+    Function::OF_PATHS.into_iter().find(|function| function.signature().name == name)
+}
+
+/// The function that stands around a path, and what is within.
+fn under_function(text: &str) -> (Option<Function>, &str) {
+    let parts = text.strip_suffix(')').and_then(|text| text.split_once('('));
+    let function = parts.and_then(|(name, path)| Some((function_of_path(name)?, path)));
+    function.map_or((None, text), |(function, path)| (Some(function), path))
 }
 
 /// What is said about an index that cannot be.
@@ -163,7 +200,7 @@ fn check_paths(paths: &[IndexPath]) -> Result<(), PathFault> {
         return Err(("an index has from 1 to 16 paths", None));
     }
     let mut fan_outs = None;
-    for (number, IndexPath { path, .. }) in paths.iter().enumerate() {
+    for (number, IndexPath { path, function, .. }) in paths.iter().enumerate() {
         let fault = |what| Err((what, Some(path.to_string())));
         if path.segments().is_empty() {
             return fault("a path of an index leads into the document");
@@ -171,7 +208,7 @@ fn check_paths(paths: &[IndexPath]) -> Result<(), PathFault> {
         if !path.segments().iter().all(is_step) {
             return fault("a path of an index has only names, indexes and wildcards, one behind the other");
         }
-        if paths[..number].iter().any(|other| other.path == *path) {
+        if paths[..number].iter().any(|other| other.path == *path && other.function == *function) {
             return fault("an index has no path twice");
         }
         if let Some(fan_out) = fan_out(path)

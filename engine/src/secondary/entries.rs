@@ -3,8 +3,9 @@
 use super::definition::IndexDefinition;
 use super::limits::EntryLimits;
 use super::list::EntryList;
+use super::plan::Part;
 use crate::document::node::Node;
-use crate::document::{KeyRef, RawDocument, Value, order_key};
+use crate::document::{KeyRef, RawDocument, RawValue, Value, order_key};
 use crate::error::{Error, Result};
 use crate::seeded::{self, Bug};
 
@@ -47,7 +48,15 @@ impl IndexDefinition {
                         break;
                     }
                     let each_mark = &mut |mark| scratch.marks.push(mark);
-                    put_component(value.as_ref(), path.descending, end, bytes, each_mark);
+                    match value {
+                        Some(Part::Made(value)) => {
+                            put_component(Some(&value), path.descending, end, bytes, each_mark);
+                        }
+                        Some(Part::Node(node)) => {
+                            put_component(Some(node), path.descending, end, bytes, each_mark);
+                        }
+                        None => put_component(None::<&RawValue<'_>>, path.descending, end, bytes, each_mark),
+                    }
                 }
                 let is_long = bytes.len() > end;
                 bytes.truncate(end);

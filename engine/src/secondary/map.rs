@@ -4,22 +4,28 @@
 //! |------------|---------------------------------------------------------------------------------------|
 //! | `name`     | text                                                                                  |
 //! | `on`       | array of paths in normal form, each a text, behind a `-` where it is descending       |
+//! | `by`       | array of the functions of the paths, each a text or null; absent if all are null       |
 //! | `unique`   | true, or absent                                                                       |
 //! | `sparse`   | true, or absent                                                                       |
 //! | `required` | array of the keys without which the map cannot be understood, or absent               |
 
-use super::definition::{IndexDefinition, IndexPath, invalid};
+use super::definition::{IndexDefinition, IndexPath, function_of_path, invalid};
 use crate::document::limits::NAME_LEN_MAX;
 use crate::document::{Document, Value};
 use crate::error::Result;
+use crate::query::function::Function;
+use crate::seeded::{self, Bug};
 
 const NAME: &str = "name";
 const ON: &str = "on";
+const BY: &str = "by";
 const UNIQUE: &str = "unique";
 const SPARSE: &str = "sparse";
 const REQUIRED: &str = "required";
+/// The keys of a definition as a user writes it, where functions stand in the paths.
+const USED_KEYS: [&str; 4] = [NAME, ON, UNIQUE, SPARSE];
 /// The keys that this version knows, of which `required` is kept with those that it does not.
-const KNOWN_KEYS: [&str; 4] = [NAME, ON, UNIQUE, SPARSE];
+const KNOWN_KEYS: [&str; 5] = [NAME, ON, BY, UNIQUE, SPARSE];
 
 /// Why a map is no definition that this version can carry out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,10 +40,28 @@ impl IndexDefinition {
     /// The definition as a map: `name`, `on`, and `unique` and `sparse` where they are true.
     #[must_use]
     pub fn to_document(&self) -> Document {
-        let paths = self.paths.iter().map(|path| Value::from(path.text()));
+        self.map(self.texts())
+    }
+
+    /// The definition as the file has it, where functions stand apart from the paths, for the versions that do not know them.
+    pub(crate) fn to_stored(&self) -> Document {
+        let plain = self.paths.iter().map(|path| IndexPath { function: None, ..path.clone() }.text());
+        let mut map = self.map(plain);
+        if self.paths.iter().any(|path| path.function.is_some()) {
+            let name = |path: &IndexPath| match path.function {
+                Some(function) => Value::from(function.signature().name),
+                None => Value::Null,
+            };
+            map.insert(BY, Value::Array(self.paths.iter().map(name).collect()));
+            map.insert(REQUIRED, Value::Array(vec![Value::from(BY)]));
+        }
+        map
+    }
+
+    fn map(&self, on: impl Iterator<Item = String>) -> Document {
         let mut map = Document::new();
         map.insert(NAME, self.name.as_str());
-        map.insert(ON, Value::Array(paths.collect()));
+        map.insert(ON, Value::Array(on.map(Value::from).collect()));
         for (key, flag) in [(UNIQUE, self.unique), (SPARSE, self.sparse)] {
             if flag {
                 map.insert(key, true);
@@ -54,7 +78,7 @@ impl IndexDefinition {
     pub fn from_document(map: &Document) -> Result<Self> {
         let text = map.get(NAME).and_then(Value::as_str);
         let name = text.unwrap_or_default();
-        if let Some(key) = map.keys().find(|key| !KNOWN_KEYS.contains(key)) {
+        if let Some(key) = map.keys().find(|key| !USED_KEYS.contains(key)) {
             return Err(invalid(name, format!("a definition has no key {key:?}")));
         }
         if text.is_none() {
@@ -95,8 +119,16 @@ impl IndexDefinition {
             return Err(DefinitionFault::Malformed("no array of paths under `on`"));
         };
         let paths = texts.iter().map(path_in_normal_form).collect::<Option<Vec<_>>>();
-        let paths =
+        let mut paths =
             paths.ok_or(DefinitionFault::Malformed("a path of an index that is not in normal form"))?;
+        if let Some(by) = map.get(BY) {
+            let functions = functions(by, map, paths.len());
+            let functions = functions
+                .ok_or(DefinitionFault::Malformed("`by` is not a list of functions of the paths"))?;
+            for (path, function) in paths.iter_mut().zip(functions) {
+                path.function = function.filter(|_| !seeded::is_on(Bug::FunctionsNotStored));
+            }
+        }
         let definition = IndexDefinition::of_paths(name, paths);
         let definition = definition.map_err(|(what, _)| DefinitionFault::Malformed(what))?;
         let flag = |key| match map.get(key) {
@@ -113,9 +145,23 @@ impl IndexDefinition {
     }
 }
 
+/// A path of a file, whose function stands under `by`.
 fn path_in_normal_form(text: &Value) -> Option<IndexPath> {
     let text = text.as_str()?;
-    IndexPath::parse(text).ok().filter(|path| path.text() == text)
+    IndexPath::parse(text).ok().filter(|path| path.function.is_none() && path.text() == text)
+}
+
+/// The functions of so many paths, if the map has them as F-8.10 says.
+fn functions(by: &Value, map: &Document, paths: usize) -> Option<Vec<Option<Function>>> {
+    let required = map.get(REQUIRED).and_then(Value::as_array).unwrap_or_default();
+    let names = by.as_array().filter(|names| names.len() == paths)?;
+    let functions = names.iter().map(|name| match name {
+        Value::Null => Some(None),
+        name => name.as_str().and_then(function_of_path).map(Some),
+    });
+    let functions = functions.collect::<Option<Vec<_>>>()?;
+    let is_right = functions.iter().any(Option::is_some) && required.contains(&Value::from(BY));
+    is_right.then_some(functions)
 }
 
 fn check_required(map: &Document) -> Result<(), DefinitionFault> {

@@ -4,7 +4,7 @@
 //! | to | use |
 //! |---|---|
 //! | define an index | [`IndexDefinition::new`] |
-//! | store a definition, or read one | [`IndexDefinition::to_document`], [`IndexDefinition::decode`] |
+//! | store a definition, or read one | [`IndexDefinition::to_stored`], [`IndexDefinition::decode`] |
 //! | know the entries of a document | [`IndexDefinition::entries`] |
 //! | know what two versions of a document change | [`EntryList::diff`] |
 //! | find the entries of a range | [`IndexDefinition::beginning`] |

@@ -6,6 +6,7 @@ use super::limits::EntryLimits;
 use crate::document::order_key::{self, Cursor, Marks, Stop};
 use crate::document::{DEPTH_MAX, Key, Value};
 use crate::error::Error;
+use crate::query::function::Function;
 
 /// What an entry says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,7 +138,11 @@ impl IndexDefinition {
                 cursor.byte()?;
                 None
             } else {
-                Some(order_key::decode_value(&mut cursor, levels(path), &mut marks)?)
+                let value = order_key::decode_value(&mut cursor, levels(path), &mut marks)?;
+                if !gives(path.function, &value) {
+                    return Err(Stop::Malformed("a value that the function of its path does not give"));
+                }
+                Some(value)
             });
         }
         if marks.left() > 0 {
@@ -147,6 +152,15 @@ impl IndexDefinition {
             return Err(Stop::Malformed("a tuple of nothing in a sparse index"));
         }
         Ok(tuple)
+    }
+}
+
+/// Whether a path under this function gives values of such a type.
+fn gives(function: Option<Function>, value: &Value) -> bool {
+    match function {
+        None => true,
+        Some(Function::Fold | Function::Lower) => matches!(value, Value::Text(_)),
+        Some(_) => matches!(value, Value::Int(_)),
     }
 }
 

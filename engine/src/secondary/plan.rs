@@ -1,9 +1,10 @@
 //! What of a document an index looks at, and the tuples that this makes. spec: I-1.3, I-2.1.
 
-use crate::document::RawValue;
 use crate::document::node::{Node, View};
+use crate::document::{RawValue, Value};
 use crate::error::Result;
-use crate::query::{FOUND_MAX, JsonPath, OnePass, Segment, child, lead};
+use crate::query::function::Function;
+use crate::query::{FOUND_MAX, JsonPath, OnePass, Segment, child, lead, of_value};
 use crate::seeded::{self, Bug};
 
 /// The most paths of an index.
@@ -24,13 +25,23 @@ pub(super) struct Plan {
 struct Component {
     /// From the document, or from an item of the fan-out.
     steps: Vec<Segment>,
+    function: Option<Function>,
     is_of_item: bool,
     /// Where a pass over all paths of its kind puts it.
     number: Option<u8>,
 }
 
+/// What a path gives.
+#[derive(Debug)]
+pub(super) enum Part<'v> {
+    /// A value of the document.
+    Node(RawValue<'v>),
+    /// What a function gives of one.
+    Made(Value),
+}
+
 /// A component for each path; none beyond.
-type Tuple<'v> = [Option<RawValue<'v>>; PATHS_MAX];
+type Tuple<'v> = [Option<Part<'v>>; PATHS_MAX];
 
 /// The path up to its last wildcard.
 pub(super) fn fan_out(path: &JsonPath) -> Option<&[Segment]> {
@@ -40,17 +51,17 @@ pub(super) fn fan_out(path: &JsonPath) -> Option<&[Segment]> {
 
 impl Plan {
     /// The plan for paths that a definition can have.
-    pub(super) fn new<'p>(paths: impl Iterator<Item = &'p JsonPath>) -> Self {
+    pub(super) fn new<'p>(paths: impl Iterator<Item = (Option<Function>, &'p JsonPath)>) -> Self {
         let mut plan = Plan {
             fan_out: None,
             components: Vec::new(),
             of_document: OnePass::default(),
             of_item: OnePass::default(),
         };
-        for path in paths {
+        for (function, path) in paths {
             let fan_out = fan_out(path);
             let steps = path.segments()[fan_out.map_or(0, <[Segment]>::len)..].to_vec();
-            plan.components.push(Component { steps, is_of_item: fan_out.is_some(), number: None });
+            plan.components.push(Component { steps, function, is_of_item: fan_out.is_some(), number: None });
             plan.fan_out = plan.fan_out.or(fan_out.map(<[Segment]>::to_vec));
         }
         for is_of_item in [false, true] {
@@ -75,10 +86,10 @@ impl Plan {
     pub(super) fn each_tuple<'v>(
         &self,
         document: RawValue<'v>,
-        each: &mut dyn FnMut(&[Option<RawValue<'v>>]) -> Result<()>,
+        each: &mut dyn FnMut(&[Option<Part<'v>>]) -> Result<()>,
     ) -> Result<()> {
         let count = self.components.len();
-        let mut tuple: Tuple<'v> = [None; PATHS_MAX];
+        let mut tuple: Tuple<'v> = [const { None }; PATHS_MAX];
         self.fill(false, document, &mut tuple);
         let Some(fan_out) = &self.fan_out else {
             return each(&tuple[..count]);
@@ -103,10 +114,15 @@ impl Plan {
         let mut has_one = false;
         for (component, value) in self.components.iter().zip(tuple) {
             if component.is_of_item == is_of_item {
-                *value = match component.number {
+                let node = match component.number {
                     Some(number) => found[usize::from(number)],
                     None => lead(&component.steps, node),
                 };
+                *value = node.and_then(|node| match component.function {
+                    None => Some(Part::Node(node)),
+                    Some(_) if seeded::is_on(Bug::FunctionNotApplied) => Some(Part::Node(node)),
+                    Some(function) => of_value(function, node).map(Part::Made),
+                });
                 has_one |= value.is_some();
             }
         }

@@ -18,21 +18,32 @@ const NAMES: [[&str; 2]; 2] = [["i", "j"], ["p", "q"]];
 const KEY_LEN_MAX: usize = 4;
 
 /// Definitions of one path; a `-` stands before a path that is descending.
-const OF_ONE: [&[&str]; 8] =
-    [&["$.a"], &["-$.a"], &["$.tags[*]"], &["-$.tags[*]"], &["$.tags[*].a"], &["$.a[0]"], &["$.*"], &["$.b"]];
+const OF_ONE: [&[&str]; 10] = [
+    &["$.a"],
+    &["-$.a"],
+    &["$.tags[*]"],
+    &["-$.tags[*]"],
+    &["$.tags[*].a"],
+    &["$.a[0]"],
+    &["$.*"],
+    &["$.b"],
+    &["length($.a)"],
+    &["-fold($.tags[*])"],
+];
 
 /// Definitions of two paths.
-const OF_TWO: [&[&str]; 6] = [
+const OF_TWO: [&[&str]; 7] = [
     &["$.a", "$.b"],
     &["$.a", "-$.b"],
     &["-$.b", "$.tags[*]"],
     &["$.tags[*].a", "-$.tags[*].b"],
     &["$.tags[*]", "$.tags[*].a"],
     &["-$.a[-1]", "$.aa"],
+    &["$.a", "-length($.a)"],
 ];
 
 /// What is no definition.
-const REFUSED: [&[&str]; 8] = [
+const REFUSED: [&[&str]; 10] = [
     &[],
     &["$"],
     &["a"],
@@ -41,6 +52,8 @@ const REFUSED: [&[&str]; 8] = [
     &["$.a[0:1]"],
     &["$.a", "-$['a']"],
     &["$.a[*]", "$.b[*]"],
+    &["upper($.a)"],
+    &["fold($.a)", "-fold($['a'])"],
 ];
 
 /// A change of the indexes, a write beside one, or a read through one. `made` are the indexes that may be there, the last one

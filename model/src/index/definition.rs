@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::query::{Path, SingleSelector};
+use crate::query::{self, Path, SingleSelector};
+use crate::value::Value;
 
 /// The most paths that a definition can have.
 const PATHS_MAX: usize = 16;
+/// What a path can be under.
+const FUNCTIONS: [&str; 4] = ["fold", "lower", "time", "length"];
 
 /// A definition as a caller writes it: it need not be one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -18,7 +21,7 @@ pub struct DefinitionText {
     pub sparse: bool,
 }
 
-/// A path as a caller writes it, and its direction.
+/// A path as a caller writes it, alone or under a function as in `fold($.a)`, and its direction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PathText {
     /// The path, as RFC 9535 writes it.
@@ -43,6 +46,8 @@ pub struct Definition {
 pub struct IndexPath {
     /// What each segment selects.
     pub selectors: Vec<SingleSelector>,
+    /// The function that the path is under (spec: I-1.5).
+    pub function: Option<&'static str>,
     /// Whether greater values come first.
     pub descending: bool,
 }
@@ -58,8 +63,8 @@ impl Definition {
     pub fn parse(text: &DefinitionText) -> Option<Self> {
         let paths: Option<Vec<IndexPath>> = text.paths.iter().map(IndexPath::parse).collect();
         let paths = paths.filter(|paths| (1..=PATHS_MAX).contains(&paths.len()))?;
-        let distinct: BTreeSet<&[SingleSelector]> =
-            paths.iter().map(|path| path.selectors.as_slice()).collect();
+        let distinct: BTreeSet<_> =
+            paths.iter().map(|path| (path.selectors.as_slice(), path.function)).collect();
         let fan_outs: BTreeSet<&[SingleSelector]> = paths.iter().filter_map(IndexPath::fan_out).collect();
         let is_valid = distinct.len() == paths.len() && fan_outs.len() <= 1;
         is_valid.then_some(Definition { paths, unique: text.unique, sparse: text.sparse })
@@ -72,10 +77,34 @@ impl Definition {
 }
 
 impl IndexPath {
-    // spec: I-1.2
+    // spec: I-1.2, I-1.5
     fn parse(text: &PathText) -> Option<Self> {
-        let selectors = Path::parse(&text.path).ok()?.single_selectors()?;
-        (!selectors.is_empty()).then_some(IndexPath { selectors, descending: text.descending })
+        let under = |name: &&str| text.path.strip_prefix(*name)?.strip_prefix('(')?.strip_suffix(')');
+        let function = FUNCTIONS.into_iter().find(|name| under(name).is_some());
+        let path = function.and_then(|name| under(&name)).unwrap_or(&text.path);
+        let selectors = Path::parse(path).ok()?.single_selectors()?;
+        (!selectors.is_empty()).then_some(IndexPath { selectors, function, descending: text.descending })
+    }
+
+    //= spec/index.md#i-1-5-functions
+    //# Under a function, a path MUST give what the function gives of the value that the path alone would give,
+    //# and nothing where that is nothing.
+    /// What the path gives where it selects this value.
+    pub(super) fn gives(&self, value: &Value) -> Option<Value> {
+        match self.function {
+            Some(name) => query::of_value(name, value),
+            None => Some(value.clone()),
+        }
+    }
+
+    // spec: I-7.2
+    /// Whether it gives values of this type.
+    pub(super) fn can_give(&self, value: &Value) -> bool {
+        match self.function {
+            None => true,
+            Some("fold" | "lower") => matches!(value, Value::Text(_)),
+            Some(_) => matches!(value, Value::Int(_)),
+        }
     }
 
     /// The path up to its last wildcard, which is part of it.
@@ -105,11 +134,36 @@ mod tests {
     //# A definition that breaks a clause of this section MUST be refused as `InvalidIndex`.
     #[test]
     fn a_definition_has_from_one_to_sixteen_paths_of_single_selectors() {
-        for valid in ["$.a", "$['a b'].c", "$[0]", "$[-1].a", "$.a[*]", "$[*][*]", "$.*"] {
+        for valid in [
+            "$.a",
+            "$['a b'].c",
+            "$[0]",
+            "$[-1].a",
+            "$.a[*]",
+            "$[*][*]",
+            "$.*",
+            "fold($.a[*])",
+            "length($.a)",
+        ] {
             assert!(is_valid(&[valid]), "{valid}");
         }
-        let invalid =
-            ["", "a", "$", "$..a", "$['a','b']", "$[0:2]", "$[?@.a]", "$.a[", "@.a", " $.a", "$[1 , 2]"];
+        let invalid = [
+            "",
+            "a",
+            "$",
+            "$..a",
+            "$['a','b']",
+            "$[0:2]",
+            "$[?@.a]",
+            "$.a[",
+            "@.a",
+            " $.a",
+            "$[1 , 2]",
+            "upper($.a)",
+            "fold($)",
+            "fold($.a",
+            "fold(fold($.a))",
+        ];
         for invalid in invalid {
             assert!(!is_valid(&[invalid]), "{invalid}");
         }
@@ -127,6 +181,8 @@ mod tests {
     fn paths_are_the_same_when_they_are_equal_as_parsed_whatever_their_direction() {
         assert!(!is_valid(&["$.a", "$['a']"]));
         assert!(is_valid(&["$.a", "$.b"]));
+        assert!(is_valid(&["$.a", "fold($.a)", "lower($.a)"]));
+        assert!(!is_valid(&["fold($.a)", "$.b", "fold($['a'])"]));
         let [ascending, descending] =
             [false, true].map(|descending| PathText { path: "$.a".into(), descending });
         let both = DefinitionText { paths: vec![ascending, descending], ..Default::default() };

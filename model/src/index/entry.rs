@@ -26,6 +26,16 @@ impl Place {
     pub fn bytes(&self, definition: &Definition) -> Vec<u8> {
         Entry::new(definition, self.tuple.clone(), self.key.clone(), usize::MAX).bytes(definition)
     }
+
+    // spec: I-6.5, I-7.2
+    /// Whether an entry of the definition can be there.
+    pub(crate) fn fits(&self, definition: &Definition) -> bool {
+        let can_be = |(path, value): (&IndexPath, &Option<Value>)| {
+            value.as_ref().is_none_or(|value| path.can_give(value))
+        };
+        let is_of_nothing = self.tuple.iter().all(Option::is_none);
+        definition.paths.iter().zip(&self.tuple).all(can_be) && !(definition.sparse && is_of_nothing)
+    }
 }
 
 /// An entry as a read answers it.
@@ -172,7 +182,7 @@ pub(super) fn tuples(definition: &Definition, document: &Document) -> Vec<Tuple>
             None => select(path.rest(), document).first().copied(),
             Some(_) => select_within(path.rest(), vec![node?]).first().copied(),
         };
-        definition.paths.iter().map(|path| component(path).cloned()).collect()
+        definition.paths.iter().map(|path| component(path).and_then(|value| path.gives(value))).collect()
     };
     let Some(fan_out) = definition.fan_out() else { return vec![of_node(None)] };
     let gives = |tuple: &Tuple| {

@@ -1,5 +1,7 @@
 //! The functions of `spec/query.md`, Q-5.
 
+use std::collections::BTreeMap;
+
 use super::evaluate::{Scope, equal, less};
 use super::pattern;
 use super::time::time;
@@ -59,6 +61,13 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
         return None;
     }
     digits.chunks(2).map(|pair| Some((pair[0].to_digit(16)? * 16 + pair[1].to_digit(16)?) as u8)).collect()
+}
+
+/// What `fold`, `lower`, `time` or `length` gives of a value.
+pub(crate) fn of_value(name: &str, value: &Value) -> Option<Value> {
+    let parameters = BTreeMap::new();
+    let scope = Scope { root: value, current: value, key: None, parameters: &parameters };
+    self::value(&scope, name, &[Term::Query { from_root: true, segments: Vec::new() }])
 }
 
 /// The result of a function that gives a value.

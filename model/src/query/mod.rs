@@ -20,6 +20,7 @@ use crate::value::{Document, Value};
 pub use answers::{Place, Query, Sort};
 pub use distinct::distinct;
 use evaluate::Scope;
+pub(crate) use functions::of_value;
 pub use groups::{Aggregate, Groups, SumOverflow};
 pub use project::project;
 

@@ -73,7 +73,8 @@ impl Display for DefinitionText {
 
 impl Display for IndexPath {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.descending { "-$" } else { "$" })?;
+        f.write_str(if self.descending { "-" } else { "" })?;
+        write!(f, "{}$", self.function.map(|name| format!("{name} ")).unwrap_or_default())?;
         self.selectors.iter().try_for_each(|selector| match selector {
             SingleSelector::Name(name) => write!(f, "[{name:?}]"),
             SingleSelector::Index(index) => write!(f, "[{index}]"),

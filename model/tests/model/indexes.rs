@@ -151,6 +151,21 @@ fn every_document_has_an_entry_and_equal_tuples_of_one_are_one() {
     assert_eq!(answered(&mut model(&ops), &scan()), expected);
 }
 
+//= spec/index.md#i-1-5-functions
+//= type=test
+//# Under a function, a path MUST give what the function gives of the value that the path alone would give,
+//# and nothing where that is nothing.
+#[test]
+fn an_index_is_of_a_function_of_a_path() {
+    let ops = [create_index("i", "fold($.n)"), put_n(1, "B"), put_n(2, 5), put_n(3, "a"), put_n(4, "b")];
+    let expected = [shown(&[None], 2), shown(&of("a"), 3), shown(&of("b"), 1), shown(&of("b"), 4)];
+    assert_eq!(answered(&mut model(&ops), &scan()), expected);
+    let ops =
+        [create_index("i", "-length($.n[*]) sparse"), put_n(1, array(&[array(&[]), "abc".into(), 7.into()]))];
+    let expected = [shown(&of(3), 1), shown(&of(0), 1)];
+    assert_eq!(answered(&mut model(&ops), &scan()), expected);
+}
+
 #[test]
 fn paths_with_a_fan_out_take_from_one_node_at_a_time() {
     // spec: I-2.1
@@ -479,6 +494,19 @@ fn an_end_stands_for_all_tuples_that_begin_with_it() {
     // In a descending path the greater value is the lower end.
     assert_eq!(found(Included(two(1, 2)), Included(two(1, 1))), ints([2, 1]));
     assert_eq!(found(Excluded(two(1, 2)), Excluded(two(2, 1))), ints([1, 4]));
+}
+
+#[test]
+fn what_can_be_no_entry_is_no_place_to_go_on_from() {
+    // spec: I-6.5
+    let mut model = model(&[create_index("i", "length($.n) sparse"), put_n(1, "ab")]);
+    let after = |value: Option<Value>| {
+        read(TupleRange::ALL, Some(Place { tuple: vec![value], key: 1.into() }), false, None)
+    };
+    for wrong in [Some("a".into()), Some(Value::Float(1.0)), None] {
+        assert_eq!(model.apply(&after(wrong.clone())), refused(Refusal::InvalidIndex), "{wrong:?}");
+    }
+    assert_eq!(answered(&mut model, &after(Some(1.into()))), [shown(&of(2), 1)]);
 }
 
 #[test]

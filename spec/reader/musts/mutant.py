@@ -8,7 +8,7 @@ import types
 
 HERE = pathlib.Path(__file__).parents[1]
 # In the order in which they use one another.
-MODULES = ["coding", "layout", "values", "indexes", "checkpoint", "recovery", "subject"]
+MODULES = ["coding", "layout", "values", "functions", "indexes", "checkpoint", "recovery", "subject"]
 SOURCES = {name: (HERE / f"{name}.py").read_text() for name in MODULES}
 CODE = {name: compile(text, f"{name}.py", "exec") for name, text in SOURCES.items()}
 # Of a processor, for an answer; a right reader takes a hundredth of it.
@@ -38,6 +38,7 @@ class Reader:
         others = {name: sys.modules.pop(name) for name in MODULES if name in sys.modules}
         for name in MODULES:
             loaded = sys.modules[name] = types.ModuleType(name)
+            loaded.__file__ = str(HERE / f"{name}.py")
             text = SOURCES[name].replace(old, new) if name == module else None
             exec(compile(text, f"{name}.py", "exec") if text else CODE[name], vars(loaded))
         self.subject = sys.modules["subject"]

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
-use holotype::query::JsonPath;
 use holotype::{Document, Error, IndexDefinition, Value};
 
 use crate::advice::Advice;
@@ -20,7 +19,7 @@ use crate::store::Store;
 const COLLECTION: &str = "collection";
 
 /// Others can read the store's file meanwhile. An index that is interrupted, or killed, is not there. Paths are those of JSONPath
-/// (RFC 9535) with names, positions and `[*]` alone.
+/// (RFC 9535) with names, positions and `[*]` alone, or a function of one: fold, lower, time or length.
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
     /// The store
@@ -30,7 +29,8 @@ pub(crate) struct CreateArgs {
     /// The name of the index
     #[arg(required_unless_present = "from", conflicts_with = "from")]
     name: Option<String>,
-    /// Index what this path selects, as in `'$.seen[*].year:desc'`; again for more paths, which are compared one after the other
+    /// Index what this path selects, as in `'$.seen[*].year:desc'`, or what a function gives of it, as in `'fold($.name)'`; again for more
+    /// paths, which are compared one after the other
     #[arg(long, value_name = "PATH[:desc]", required_unless_present = "from", conflicts_with = "from")]
     on: Vec<String>,
     /// No two documents have the same values, null included; documents that lack one of the paths may
@@ -89,8 +89,15 @@ fn path(text: &str) -> Result<String> {
         Some(path) => (path, "-"),
         None => (text.strip_suffix(":asc").unwrap_or(text), ""),
     };
-    JsonPath::parse(path).map_err(|error| Failure::usage(format!("--on {text}: {error}")))?;
-    Ok(format!("{sign}{path}"))
+    if let Some(path) = path.strip_prefix('-') {
+        return Err(Failure::usage(format!("--on {text}: write '{path}:desc' for a descending path")));
+    }
+    match IndexDefinition::new("on", [path]) {
+        Err(error @ (Error::Query { .. } | Error::QueryTooDeep { .. })) => {
+            Err(Failure::usage(format!("--on {text}: {error}")))
+        }
+        _ => Ok(format!("{sign}{path}")),
+    }
 }
 
 /// The definitions of a file.

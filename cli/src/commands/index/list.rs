@@ -56,9 +56,9 @@ fn map(collection: Option<&str>, info: &IndexInfo) -> Document {
 fn text(collection: Option<&str>, info: &IndexInfo) -> String {
     let IndexInfo { definition, entries, memory_bytes, .. } = info;
     let collection = collection.map(|name| format!("{name:?} ")).unwrap_or_default();
-    let paths = definition.paths().map(|(path, descending)| match descending {
-        true => format!("{path}:desc"),
-        false => path.to_string(),
+    let paths = definition.texts().map(|text| match text.strip_prefix('-') {
+        Some(path) => format!("{path}:desc"),
+        None => text,
     });
     let paths = paths.collect::<Vec<_>>().join(" ");
     let flag = |is_on: bool, text: &'static str| if is_on { text } else { "" };

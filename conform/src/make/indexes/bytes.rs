@@ -185,6 +185,20 @@ pub(super) fn refused(maker: &mut Maker) {
         let clauses = &["I-7.2", "I-2.2", "I-7.1"];
         maker.case(&invalid(clauses, &["IndexEntry"]), name, request(&definition, 1024, entry), rejected());
     }
+    for (function, what, component) in [
+        ("fold", "an int", Value::Int(1)),
+        ("lower", "a byte string", Value::Bytes(b"a".to_vec())),
+        ("time", "a text", text("1970-01-01T00:00:00Z")),
+        ("time", "a float", Value::Float(1.0)),
+        ("length", "a fraction", Value::Float(0.5)),
+        ("length", "null", Value::Null),
+    ] {
+        let definition = over().under(0, function);
+        let entry = definition.entry(1024, &[Some(component)], &KEY);
+        let clauses = &["I-7.2", "I-1.5"];
+        let name = format!("An entry with {what} under {function}");
+        maker.case(&invalid(clauses, &["IndexEntry"]), name, request(&definition, 1024, entry), rejected());
+    }
     let long = over().entry(20, &[Some(text(&"x".repeat(40)))], &KEY);
     for (name, limit, entry) in [
         ("with a mark", 20, [&long[..], &[1]].concat()),

@@ -157,6 +157,15 @@ pub(super) fn changes(maker: &mut Maker) {
     change.insert("required".to_owned(), texts(&["index", "new", "name"]));
     let record = Record::catalog(&change, Effect::Unindex(3));
     holds(maker, &["F-7.3"], "A change that requires the key `index`", &[&[record]]);
+    let folded = Definition::new("folded", &[&[field("n")], &[field("tags"), Step::Any]]);
+    let folded = folded.under(0, "length").under(1, "fold").descending(&[0]);
+    let put = Record::put(1, &Key::Int(9), &document([("n", Value::from("B"))]));
+    holds(
+        maker,
+        &["F-8.10", "I-1.5"],
+        "An index on functions of paths",
+        &[&[Record::index(1, 6, &folded)], &[put]],
+    );
     small_segments(maker);
 }
 
@@ -264,6 +273,10 @@ pub(super) fn refused(maker: &mut Maker) {
         ("that is no map", texts(&["$.n"])),
         ("without a path", defined(|map| drop(map.insert("on".to_owned(), texts(&[]))))),
         ("with a path in another form", defined(|map| drop(map.insert("on".to_owned(), texts(&["$['n']"]))))),
+        (
+            "with a function that it does not require",
+            defined(|map| drop(map.insert("by".to_owned(), texts(&["fold"])))),
+        ),
         ("with a path twice", defined(|map| drop(map.insert("on".to_owned(), texts(&["$.n", "-$.n"]))))),
         ("with two fan-outs", defined(|map| drop(map.insert("on".to_owned(), texts(&["$.a[*]", "$.b[*]"]))))),
         (
@@ -287,7 +300,7 @@ pub(super) fn refused(maker: &mut Maker) {
     let requires = |key: &str| defined(|map| drop(map.insert("required".to_owned(), texts(&[key]))));
     for (name, record) in [
         ("A definition that requires a filter", index(requires("where"))),
-        ("A definition that requires functions", index(requires("by"))),
+        ("A definition that requires an order", index(requires("order"))),
         ("A definition that requires a key of the record", index(requires("id"))),
         (
             "A change of an index that is not known",

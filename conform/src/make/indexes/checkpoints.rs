@@ -5,6 +5,7 @@ use holotype_model::{Document, Key, Value};
 use super::catalog::{by_n, indexed};
 use super::texts;
 use crate::forge::checkpoint::{Changes, Checkpoint};
+use crate::forge::entries::Definition;
 use crate::forge::index::{collection, ints};
 use crate::forge::{Forge, Record};
 use crate::make::stores::checkpoints::{PLACES, name_in_slot};
@@ -53,6 +54,11 @@ pub(super) fn healthy(maker: &mut Maker) {
         Record::put(1, &Key::Int(2), &saying(1)),
     ]);
     holds(maker, &["I-8.1"], "Documents change behind a checkpoint with indexes", &forge);
+    let lengths = Definition::over("lengths", "n").under(0, "length").descending(&[0]);
+    let mut forge = indexed();
+    forge.commit(&[Record::unindex(3), Record::index(1, 6, &lengths)]);
+    let forge = with_one(forge, &plain, true);
+    holds(maker, &["I-1.5"], "A checkpoint with an index on a function of a path", &forge);
     let mut forge = with_one(indexed(), &plain, true);
     forge.commit(&[Record::unindex(3), Record::reindex(4, "tags"), Record::index(1, 6, &by_n("again"))]);
     holds(maker, &["F-7.1"], "Indexes change behind a checkpoint", &forge);
@@ -134,6 +140,14 @@ pub(super) fn damaged(maker: &mut Maker) {
         ("a path in another form", &["I-1.2"], maps(|maps| defined(maps, "on", texts(&["$['n']"])))),
         ("a flag that is false", &[], maps(|maps| defined(maps, "unique", Value::Bool(false)))),
         ("a definition of another direction", &["I-7.2"], maps(|maps| defined(maps, "on", texts(&["-$.n"])))),
+        (
+            "a definition of a function of the path",
+            &["I-1.5", "I-7.2"],
+            maps(|maps| {
+                defined(maps, "by", texts(&["length"]));
+                defined(maps, "required", texts(&["by"]));
+            }),
+        ),
         ("a definition of more paths", &["I-7.2"], maps(|maps| defined(maps, "on", texts(&["$.n", "$.m"])))),
         ("a count that is too low", &[], maps(|maps| set(&mut maps[0], "count", Value::Int(3)))),
         ("a count that is too high", &[], maps(|maps| set(&mut maps[0], "count", Value::Int(5)))),

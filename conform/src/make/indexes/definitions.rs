@@ -71,9 +71,32 @@ pub(super) fn taken(maker: &mut Maker) {
     take(maker, &["F-8.10"], "A unique definition", &with("unique", Value::Bool(true)));
     take(maker, &["F-8.10"], "A sparse definition", &with("sparse", Value::Bool(true)));
     take(maker, &["F-7.3", "F-8.10"], "A key that is not known", &with("where", Value::from("@.a")));
-    for required in [&["name", "on", "unique", "sparse", "required"][..], &[]] {
+    for required in [&["name", "on", "by", "unique", "sparse", "required"][..], &[]] {
         let name = format!("A definition that requires {required:?}");
         take(maker, &["F-7.3", "F-8.10"], &name, &with("required", texts(required)));
+    }
+    for (name, on, by, stated) in [
+        ("a function of a path", &["$.a"][..], &[Some("fold")][..], &["fold($.a)"][..]),
+        ("a function of a descending path", &["-$.a"], &[Some("time")], &["-time($.a)"]),
+        (
+            "a path alone and under functions",
+            &["$.a", "$.a", "-$.a", "$.a"],
+            &[None, Some("fold"), Some("lower"), Some("length")],
+            &["$.a", "fold($.a)", "-lower($.a)", "length($.a)"],
+        ),
+        (
+            "a function of a path with a wildcard",
+            &["$.x", "$.a[*].b"],
+            &[None, Some("lower")],
+            &["$.x", "lower($.a[*].b)"],
+        ),
+    ] {
+        let map = under(on, by.iter().map(|name| name.map_or(Value::Null, Value::from)).collect());
+        let mut said = Document::from(["unique", "sparse"].map(|flag| (flag.to_owned(), Value::Bool(false))));
+        said.extend([("name".to_owned(), map["name"].clone()), ("on".to_owned(), texts(stated))]);
+        let request = Request::DecodeDefinition { bytes: cbor::document(&map).into() };
+        let about = valid(&["F-8.10", "F-7.3", "I-1.2", "I-1.5"], &["IndexDefinition"]);
+        maker.case(&about, format!("A definition over {name}"), request, says(said));
     }
     for name in ["n".repeat(255), "\u{e9}".repeat(127), "$by".to_owned()] {
         let what = format!("A name of {} bytes, {}", name.len(), &name[..2]);
@@ -81,7 +104,43 @@ pub(super) fn taken(maker: &mut Maker) {
     }
 }
 
+/// A definition with `by`, which it requires.
+fn under(on: &[&str], by: Vec<Value>) -> Document {
+    let mut map = map(on);
+    map.insert("by".to_owned(), Value::Array(by));
+    map.insert("required".to_owned(), texts(&["by"]));
+    map
+}
+
 pub(super) fn refused(maker: &mut Maker) {
+    let fold = || Value::from("fold");
+    for (name, on, by) in [
+        ("a function too few", &["$.a", "$.b"][..], vec![fold()]),
+        ("a function too many", &["$.a"], vec![fold(), Value::Null]),
+        ("no function", &["$.a", "$.b"], vec![Value::Null, Value::Null]),
+        ("no path and no function", &[], vec![]),
+        ("a function that no path can be under", &["$.a"], vec![Value::from("upper")]),
+        ("a function of no name", &["$.a", "$.b"], vec![fold(), Value::Int(1)]),
+        ("a function in the path", &["fold($.a)"], vec![fold()]),
+        ("a function of a path twice", &["$.a", "$.a"], vec![fold(), fold()]),
+        (
+            "a function of a path in both directions",
+            &["$.a", "$.b", "-$.a"],
+            vec![fold(), Value::Null, fold()],
+        ),
+    ] {
+        let clauses = &["F-8.10", "I-1.2", "I-1.5"];
+        refuse(maker, clauses, &format!("A definition over {name}"), &under(on, by));
+    }
+    let mut alone = under(&["$.a"], vec![fold()]);
+    alone.remove("required");
+    refuse(maker, &["F-8.10"], "A function that a definition does not require", &alone);
+    alone.insert("required".to_owned(), texts(&["on"]));
+    refuse(maker, &["F-8.10"], "A function that a definition does not require, though others", &alone);
+    let mut text = under(&["$.a"], vec![fold()]);
+    text.insert("by".to_owned(), fold());
+    refuse(maker, &["F-8.10"], "A function that is no list", &text);
+    refuse(maker, &["F-8.10", "I-1.2"], "A function in a path", &map(&["fold($.a)"]));
     for path in [
         "",
         "-",
@@ -184,7 +243,7 @@ pub(super) fn refused(maker: &mut Maker) {
         map.remove(key);
         refuse(maker, &["F-8.10"], &format!("A definition without {key}"), &map);
     }
-    for required in [texts(&["where"]), texts(&["on", "by"]), texts(&["id"])] {
+    for required in [texts(&["where"]), texts(&["on", "order"]), texts(&["id"])] {
         let what = format!("A definition of a newer version, which requires {}", cbor::canonical(&required));
         refuse(maker, &["F-7.3", "F-8.10"], &what, &with("required", required));
     }

@@ -275,6 +275,68 @@ pub(super) fn tuples(maker: &mut Maker) {
     }
 }
 
+pub(super) fn functions(maker: &mut Maker) {
+    let t = |value: &str| Some(text(value));
+    let int = |value: i64| Some(Value::Int(value));
+    let float = Value::Float;
+    for (function, name, value, gives_it) in [
+        ("fold", "a text", text("\u{c4}B\u{212a}\u{df}\u{130}"), t("\u{e4}bk\u{df}\u{130}")),
+        ("fold", "an empty text", text(""), t("")),
+        ("fold", "an int", Value::Int(1), None),
+        ("fold", "a byte string", bytes(b"A"), None),
+        ("fold", "null", Value::Null, None),
+        ("fold", "an array of a text", array([text("A")]), None),
+        ("lower", "a text", text("AZ\u{c4}[@"), t("az\u{c4}[@")),
+        ("lower", "true", Value::Bool(true), None),
+        ("time", "a time", text("1970-01-01T00:00:01.5Z"), int(1500)),
+        ("time", "a time of another zone", text("2026-11-24T11:00:00.0019+01:00"), int(1_795_514_400_001)),
+        ("time", "a time behind UTC", text("1969-12-31t23:30:00-00:30"), int(0)),
+        ("time", "a leap second", text("2016-12-31T23:59:60Z"), int(1_483_228_800_000)),
+        ("time", "a second 60 that is none", text("2016-12-31T22:59:60Z"), None),
+        ("time", "a time of the year 0", text("0000-02-29T00:00:00Z"), int(-62_162_121_600_000)),
+        ("time", "a day that is none", text("2026-02-29T00:00:00Z"), None),
+        ("time", "a date alone", text("2026-02-28"), None),
+        ("time", "an int", Value::Int(5), None),
+        ("length", "a text", text("\u{c4}b\u{1f600}"), int(3)),
+        ("length", "a byte string", bytes(b"abcd"), int(4)),
+        ("length", "an array", array([Value::Null, array([]), Value::Int(1)]), int(3)),
+        ("length", "an empty object", object([]), int(0)),
+        ("length", "a float", float(2.0), None),
+    ] {
+        for descending in [&[][..], &[0]] {
+            let definition = over("a").under(0, function).descending(descending);
+            let way = if descending.is_empty() { "" } else { ", descending" };
+            let given = given(definition, object([("a", value.clone())]), vec![vec![gives_it.clone()]]);
+            gives(maker, &["I-1.5", "I-2.1"], &format!("The {function} of {name}{way}"), &given);
+        }
+    }
+    let each = || Definition::new("by", &[&[field("a"), Step::Any]]).under(0, "fold");
+    let both = Definition::new("by", &[&[field("a")], &[field("a")]]).under(1, "fold");
+    let items = || array([text("B"), text("b"), Value::Int(1), text("A")]);
+    for (name, definition, document, tuples) in [
+        (
+            "of items, of which two are alike",
+            each(),
+            object([("a", items())]),
+            vec![vec![t("b")], vec![t("a")]],
+        ),
+        ("of items that give nothing", each(), object([("a", array([Value::Int(1)]))]), vec![vec![None]]),
+        ("of no items, sparse", each().sparse(), object([("a", array([Value::Int(1)]))]), vec![]),
+        ("beside the path", both.clone(), object([("a", text("B"))]), vec![vec![t("B"), t("b")]]),
+        (
+            "beside the path, which it does not take",
+            both,
+            object([("a", Value::Int(1))]),
+            vec![vec![int(1), None]],
+        ),
+        ("of a path without a node", over("a").under(0, "length"), object([]), vec![vec![None]]),
+        ("of a path without a node, sparse", over("a").under(0, "length").sparse(), object([]), vec![]),
+    ] {
+        let given = given(definition, document, tuples);
+        gives(maker, &["I-1.5", "I-2.1", "I-2.2"], &format!("A function {name}"), &given);
+    }
+}
+
 pub(super) fn marks(maker: &mut Maker) {
     let (one, half, zero) = (Value::Float(1.0), Value::Float(0.5), Value::Float(-0.0));
     let int = Value::Int(1);

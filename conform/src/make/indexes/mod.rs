@@ -23,6 +23,7 @@ pub(super) fn make() -> Vec<Group> {
     definitions::refused(&mut maker);
     entries::components(&mut maker);
     entries::tuples(&mut maker);
+    entries::functions(&mut maker);
     entries::marks(&mut maker);
     entries::long(&mut maker);
     bytes::taken(&mut maker);

@@ -8,8 +8,8 @@ use crate::document::{Key, Value};
 use crate::error::Result;
 use crate::index::KeyRange;
 use crate::indexed::{between, bound};
+use crate::query::Segment;
 use crate::query::ast::Expr;
-use crate::query::{JsonPath, Segment};
 use crate::secondary::{EntryLimits, IndexDefinition};
 use crate::seeded::{self, Bug};
 
@@ -33,14 +33,14 @@ pub(super) struct Bounded {
 }
 
 /// The last wildcard of a path and what is before it.
-pub(super) fn fan_out(path: &JsonPath) -> Option<&[Segment]> {
-    let last = path.segments().iter().rposition(|segment| segment.singular().is_none())?;
-    Some(&path.segments()[..=last])
+pub(super) fn fan_out(path: &[Segment]) -> Option<&[Segment]> {
+    let last = path.iter().rposition(|segment| segment.singular().is_none())?;
+    Some(&path[..=last])
 }
 
 /// The fan-out of an index.
 pub(in crate::find) fn fan_out_of(definition: &IndexDefinition) -> Option<&[Segment]> {
-    definition.paths().find_map(|(path, _)| fan_out(path))
+    definition.components().find_map(|((_, path), _)| fan_out(path))
 }
 
 impl Bounded {
@@ -88,11 +88,11 @@ impl Bounded {
         let (mut prefixes, mut range) = (vec![Vec::new()], None);
         let mut placed = 0;
         let mut merged_exactly = true;
-        for (at, (path, descending)) in definition.paths().enumerate() {
+        for (at, ((function, path), descending)) in definition.components().enumerate() {
             let fan_out = fan_out(path);
             let said = if fan_out.is_some() { item } else { Some(document) };
-            let steps = &path.segments()[fan_out.map_or(0, <[Segment]>::len)..];
-            let of_it = said.into_iter().flat_map(|said| &said.conditions).filter(|(of, _)| *of == steps);
+            let asked = (function, &path[fan_out.map_or(0, <[Segment]>::len)..]);
+            let of_it = said.into_iter().flat_map(|said| &said.conditions).filter(|(of, _)| *of == asked);
             let says = of_it.fold(None, |all: Option<(Says, usize, bool)>, (_, says)| {
                 Some(match all {
                     None => (says.clone(), 1, true),

@@ -31,7 +31,10 @@ pub(super) fn covers(index: &impl IndexStats, asks: &Asks<'_>) -> bool {
 
 impl Cover {
     pub(in crate::find) fn of(definition: &IndexDefinition, limits: EntryLimits) -> Self {
-        let all: Vec<_> = definition.paths().map(|(path, _)| names_of(path.segments())).collect();
+        let all: Vec<_> = definition
+            .components()
+            .map(|((function, path), _)| names_of(path).filter(|_| function.is_none()))
+            .collect();
         let is_within = |names: &Vec<Text>, other: &Option<Vec<Text>>| {
             other.as_ref().is_some_and(|other| other.len() < names.len() && names.starts_with(other))
         };

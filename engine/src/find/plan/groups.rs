@@ -174,6 +174,6 @@ fn told_by(
 
 /// Whether an expression gives what a component has.
 fn is_component(of: &Expression, definition: &IndexDefinition, at: usize) -> bool {
-    let path = definition.paths().nth(at);
-    path.is_some_and(|(path, _)| of.path() == Some(path.segments()))
+    let component = definition.components().nth(at);
+    component.is_some_and(|(component, _)| of.of_path() == Some(component))
 }

@@ -27,14 +27,14 @@ pub(super) fn taken(
     if sorts.is_empty() || !is_one_range || fan_out_of(definition).is_some() || !bounded.has_all(definition) {
         return None;
     }
-    let components: Vec<_> = definition.paths().collect();
+    let components: Vec<_> = definition.components().collect();
     let end = bounded.fixed + sorts.len();
     if end > components.len() {
         return None;
     }
     let mut reverse = None;
-    for (at, (sort, (path, descending))) in sorts.iter().zip(&components[bounded.fixed..]).enumerate() {
-        if sort.expression.single_path() != Some(path.segments()) {
+    for (at, (sort, (of, descending))) in sorts.iter().zip(&components[bounded.fixed..]).enumerate() {
+        if sort.expression.of_path() != Some(*of) {
             return None;
         }
         let turned = sort.descending != *descending;

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use crate::document::Value;
-use crate::query::ast::{Argument, Call, Comparison, Expr, Operand, Query};
+use crate::query::ast::{Argument, Call, Comparison, Expr, OfPath, Operand, Query};
 use crate::query::function::Function;
 use crate::query::{Segment, Selector};
 use crate::seeded::{self, Bug};
@@ -23,7 +23,7 @@ pub(super) type End = Bound<Option<Value>>;
 /// What conjuncts say of the paths from one node.
 #[derive(Debug, Default)]
 pub(super) struct Said<'e> {
-    pub(super) conditions: Vec<(&'e [Segment], Says)>,
+    pub(super) conditions: Vec<(OfPath<'e>, Says)>,
     /// Whether that is all that they say.
     pub(super) is_all: bool,
 }
@@ -51,17 +51,18 @@ impl<'e> Said<'e> {
         let before = self.conditions.len();
         match conjunct {
             Expr::Compare(left, comparison, right) => {
-                let to_right = steps(left, of_document).zip(constant(right));
-                let to_left = || steps(right, of_document).zip(constant(left));
-                if let Some((steps, value)) = to_right {
-                    self.conditions.extend(compared(*comparison, value).map(|says| (steps, says)));
-                } else if let Some((steps, value)) = to_left() {
+                let to_right = of_path(left, of_document).zip(constant(right));
+                let to_left = || of_path(right, of_document).zip(constant(left));
+                if let Some((of, value)) = to_right {
+                    self.conditions.extend(compared(*comparison, value).map(|says| (of, says)));
+                } else if let Some((of, value)) = to_left() {
                     let says = compared(comparison.mirrored(), value);
-                    self.conditions.extend(says.map(|says| (steps, says)));
+                    self.conditions.extend(says.map(|says| (of, says)));
                 }
             }
             Expr::Exists(query) => {
-                self.conditions.extend(singular(query, of_document).map(|steps| (steps, Says::a_value())));
+                let path = singular(query, of_document);
+                self.conditions.extend(path.map(|steps| ((None, steps), Says::a_value())));
             }
             Expr::Not(inner) => {
                 // An item of which an index would have nothing at all gives it no entry.
@@ -69,7 +70,7 @@ impl<'e> Said<'e> {
                     && let Expr::Exists(query) = &**inner
                     && let Some(steps) = singular(query, of_document)
                 {
-                    self.conditions.push((steps, Says::Points(vec![None])));
+                    self.conditions.push(((None, steps), Says::Points(vec![None])));
                 }
             }
             Expr::Test(call) => self.add_test(call, of_document),
@@ -80,7 +81,7 @@ impl<'e> Said<'e> {
 
     fn add_test(&mut self, call: &'e Call, of_document: bool) {
         let Some((Argument::Value(of), others)) = call.args.split_first() else { return };
-        let Some(steps) = steps(of, of_document) else { return };
+        let Some(of) = of_path(of, of_document) else { return };
         let constants = others.iter().map(|argument| match argument {
             Argument::Value(operand) => constant(operand),
             Argument::Nodes(_) => None,
@@ -97,20 +98,20 @@ impl<'e> Said<'e> {
                 let mut listed: Vec<Option<Value>> = listed.cloned().map(Some).collect();
                 listed.sort_by(place_cmp);
                 listed.dedup_by(|one, other| place_cmp(one, other).is_eq());
-                self.conditions.push((steps, Says::Points(listed)));
+                self.conditions.push((of, Says::Points(listed)));
             }
             (Function::Between, [low, high]) => {
                 let both = [(Comparison::GreaterOrEqual, low), (Comparison::LessOrEqual, high)];
                 let both = both.into_iter().filter_map(|(comparison, to)| compared(comparison, to));
-                self.conditions.extend(both.map(|says| (steps, says)));
+                self.conditions.extend(both.map(|says| (of, says)));
             }
             (Function::StartsWith, [Value::Text(prefix)]) => {
                 let end = above_text(prefix).map_or(Value::Bytes(Vec::new()), Value::from);
-                self.conditions.push((steps, Says::from_to(Value::Text(prefix.clone()), end)));
+                self.conditions.push((of, Says::from_to(Value::Text(prefix.clone()), end)));
             }
             (Function::StartsWith, [Value::Bytes(prefix)]) => {
                 let end = above_bytes(prefix).map_or(Value::Array(Vec::new()), Value::Bytes);
-                self.conditions.push((steps, Says::from_to(Value::Bytes(prefix.clone()), end)));
+                self.conditions.push((of, Says::from_to(Value::Bytes(prefix.clone()), end)));
             }
             _ => {}
         }
@@ -236,10 +237,15 @@ fn above_bytes(prefix: &[u8]) -> Option<Vec<u8>> {
     Some(above)
 }
 
-/// The path that an operand is.
-fn steps(operand: &Operand, of_document: bool) -> Option<&[Segment]> {
+/// The path that an operand is, or is a function of.
+fn of_path(operand: &Operand, of_document: bool) -> Option<OfPath<'_>> {
     match operand {
-        Operand::Singular(query) => singular(query, of_document),
+        Operand::Singular(query) => singular(query, of_document).map(|steps| (None, steps)),
+        Operand::Call(call) => {
+            let (function, query) = call.of_path()?;
+            let function = Some(function).filter(|_| !seeded::is_on(Bug::FunctionOfPathForgotten));
+            singular(query, of_document).map(|steps| (function, steps))
+        }
         _ => None,
     }
 }
@@ -291,7 +297,7 @@ fn follow<'e>(segments: &'e [Segment], fan_out: &[Segment], is_all: bool, found:
         let mut said = Said::by(asked, false);
         let is_singular = rest.iter().all(|segment| segment.singular().is_some());
         if is_singular {
-            said.conditions.push((rest, Says::a_value()));
+            said.conditions.push(((None, rest), Says::a_value()));
         }
         said.is_all &= is_all && is_singular;
         found.push(said);

@@ -100,10 +100,36 @@ proptest! {
         let definition = if unique { definition.unique() } else { definition };
         let map = definition.to_document();
         prop_assert_eq!(&IndexDefinition::from_document(&map).expect("a definition"), &definition);
-        let (decoded, kept) = IndexDefinition::decode(&map).expect("a definition");
+        let (decoded, kept) = IndexDefinition::decode(&definition.to_stored()).expect("a definition");
         prop_assert_eq!(decoded, definition);
         prop_assert!(kept.is_empty());
     }
+}
+
+#[test]
+fn functions_stand_in_the_paths_of_a_user_and_apart_in_the_file() {
+    let definition = index(&["$.n", "-fold($['n'])", "time($.a[*].at)"]);
+    let map = definition.to_document();
+    assert_eq!(map, doc! { "name": "i", "on": ["$.n", "-fold($.n)", "time($.a[*].at)"] });
+    assert_eq!(IndexDefinition::from_document(&map).expect("a definition"), definition);
+    let stored = doc! {
+        "name": "i", "on": ["$.n", "-$.n", "$.a[*].at"], "by": [null, "fold", "time"], "required": ["by"],
+    };
+    assert_eq!(definition.to_stored(), stored);
+    let (decoded, kept) = IndexDefinition::decode(&stored).expect("a definition");
+    assert_eq!((decoded, kept), (definition, doc! { "required": ["by"] }));
+    for wrong in ["upper($.n)", "fold($.n", "fold( $.n)", "fold(@.n)", "fold(fold($.n))", "fold()"] {
+        let mistake = IndexDefinition::new("i", [wrong]);
+        assert!(matches!(mistake, Err(Error::Query { .. })), "{wrong}: {mistake:?}");
+    }
+    for wrong in ["-upper($.n)", "-fold($.n"] {
+        let mistake = IndexDefinition::new("i", [wrong]).expect_err("it is none").to_string();
+        assert!(mistake.contains("byte 1: ") && mistake.contains("fold, lower, time or length"), "{mistake}");
+    }
+    let mistake = IndexDefinition::new("i", ["-fold($.n.)"]);
+    assert!(matches!(mistake, Err(Error::Query { offset: 10, .. })), "{mistake:?}");
+    let twice = IndexDefinition::new("i", ["fold($.n)", "-fold($.n)"]);
+    assert!(matches!(twice, Err(Error::InvalidIndex { .. })), "{twice:?}");
 }
 
 #[test]
@@ -164,14 +190,16 @@ fn a_map_of_a_file_that_is_no_definition_is_malformed() {
 //# A reader MUST refuse the file when the map has an array `required` that names a key it does not know.
 #[test]
 fn keys_that_are_not_known_are_kept_unless_they_are_required() {
-    let map = doc! { "name": "$i", "on": ["$.a"], "by": 1, "required": ["name", "on", "unique", "sparse", "required"] };
+    let known = ["name", "on", "by", "unique", "sparse", "required"];
+    let required = Value::Array(known.map(Value::from).to_vec());
+    let map = doc! { "name": "$i", "on": ["$.a"], "where": 1, "required": required.clone() };
     let (definition, kept) = IndexDefinition::decode(&map).expect("a definition");
     assert_eq!(
         (definition.name(), definition.paths().len()),
         ("$i", 1),
         "a reserved name is read like any other"
     );
-    assert_eq!(kept, doc! { "by": 1, "required": ["name", "on", "unique", "sparse", "required"] });
+    assert_eq!(kept, doc! { "where": 1, "required": required });
     for map in [
         doc! { "name": "i", "on": ["$.a"], "where": "true", "required": ["where"] },
         // What a newer version may mean by the others is not for this one to judge.

@@ -261,3 +261,21 @@ fn a_list_serves_one_document_after_the_other() {
     list.clear();
     assert!(list.is_empty());
 }
+
+//= spec/index.md#i-1-5-functions
+//= type=test
+//# Under a function, a path MUST give what the function gives of the value that the path alone would give,
+//# and nothing where that is nothing.
+#[test]
+fn a_function_of_a_path_gives_what_it_gives_of_the_value() {
+    let tuples = |path: &str, document: Document| tuples_of(&index(&[path]), &document);
+    let one = |value: Value| vec![vec![Some(value)]];
+    assert_eq!(tuples("fold($.n)", doc! { "n": "\u{c4}B\u{212a}" }), one("\u{e4}bk".into()));
+    assert_eq!(tuples("-lower($.n)", doc! { "n": "\u{c4}B" }), one("\u{c4}b".into()));
+    assert_eq!(tuples("time($.n)", doc! { "n": "1970-01-01T00:00:01Z" }), one(1000.into()));
+    assert_eq!(tuples("length($.n)", doc! { "n": [1, 2] }), one(2.into()));
+    assert_eq!(tuples("fold($.n)", doc! { "n": 1 }), [[None]]);
+    let items = doc! { "n": ["B", 1, "b", "A"] };
+    assert_eq!(tuples("fold($.n[*])", items), [[Some(Value::from("a"))], [Some(Value::from("b"))]]);
+    assert!(tuples_of(&index(&["time($.n)"]).sparse(), &doc! { "n": "then" }).is_empty());
+}
