@@ -54,6 +54,9 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::BackupOfAnyBranch, "engine/tests/backup.rs"),
     (Bug::IndexSegmentFromEarlier, "engine/tests/backup.rs"),
     (Bug::EndedLeftUnread, "engine/src/core/demand/tests.rs"),
+    (Bug::TakenOverAfterDamage, "engine/src/core/maintenance/checkpoint/tests/takeover.rs"),
+    (Bug::AgesFromTheRoot, "engine/src/format/tests/checkpoint/takeover.rs"),
+    (Bug::SparseTakenOver, "engine/src/core/maintenance/checkpoint/tests/takeover.rs"),
 ];
 
 /// A check that turned red.
