@@ -232,7 +232,12 @@ impl Writer {
         self.cuts += 1;
         (self.budget.cut_at, self.budget.is_put_since_cut) = (self.appender.end_address().0, false);
         // What the log reserves must not lie far beyond the end of the file (spec: F-4.3).
-        self.appender.free.set_len(self.shared.log.geometry.segments_within(keep));
+        let len = self.shared.log.geometry.segments_within(keep);
+        self.appender.free.set_len(len);
+        // The segment of a checkpoint that no slot came to name: where the file grows again, it is written over with zeros.
+        if let Some(open) = self.open_index.take_if(|open| open.physical >= len) {
+            self.appender.free.put(open.physical);
+        }
         self.budget.is_stale = true;
         if seeded::is_on(Bug::TruncatedBeforeSlots) {
             self.write_slot(|slot| slot.file_len = keep)?;

@@ -175,7 +175,7 @@ impl Core {
     }
 
     //= spec/space.md#p-2-8-what-is-taken-over
-    //# A checkpoint that is taken to make the file shorter (P-7.1, P-8.1), or in a file that may not grow, SHOULD take over nothing.
+    //# A checkpoint that is taken to make the file shorter (P-7.1, P-8.1), for the segments that it gives back (P-2.1), or in a file that may not grow, SHOULD take over nothing.
     /// What the next checkpoint may take over leaves from. None where that cannot be read.
     fn base(&self, renewal: Renewal) -> Result<Option<Base>> {
         let (geometry, storage) = (self.shared.log.geometry, &self.shared.log.storage);

@@ -154,10 +154,12 @@ impl Writer {
     /// The next step for this effort, and whether others write meanwhile.
     fn due(&self, (effort, is_busy): (Effort, bool), figures: &Figures) -> Due {
         let log_room = self.log_room();
-        let renewal = if effort == Effort::All { Renewal::Whole } else { Renewal::Changes };
-        if self.behind().is_checkpoint_due(self.shared.options.checkpoint_bytes)
-            || figures.is_release_due(log_room)
-        {
+        // What gives places back takes nothing over.
+        if figures.is_release_due(log_room) {
+            return Due::Checkpoint(Renewal::Whole);
+        }
+        if self.behind().is_checkpoint_due(self.shared.options.checkpoint_bytes) {
+            let renewal = if effort == Effort::All { Renewal::Whole } else { Renewal::Changes };
             return Due::Checkpoint(renewal);
         }
         if figures.is_log_long(effort) {
@@ -167,7 +169,7 @@ impl Writer {
             }
         }
         if figures.is_release_wanted(effort) {
-            return Due::Checkpoint(renewal);
+            return Due::Checkpoint(Renewal::Whole);
         }
         if figures.is_end_looked_at(effort, is_busy) {
             return figures.due_at_the_end(&self.end_of_file(), effort, is_busy, log_room);

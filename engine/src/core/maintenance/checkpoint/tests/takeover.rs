@@ -190,7 +190,7 @@ fn nothing_is_taken_over_from_the_checkpoint_that_is_named_beside_the_next() {
 
 //= spec/space.md#p-2-8-what-is-taken-over
 //= type=test
-//# A checkpoint that is taken to make the file shorter (P-7.1, P-8.1), or in a file that may not grow, SHOULD take over nothing.
+//# A checkpoint that is taken to make the file shorter (P-7.1, P-8.1), for the segments that it gives back (P-2.1), or in a file that may not grow, SHOULD take over nothing.
 #[test]
 fn what_makes_the_file_shorter_takes_nothing_over() {
     let mut life = Life::new(1);
