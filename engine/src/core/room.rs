@@ -235,9 +235,7 @@ impl Writer {
         let len = self.shared.log.geometry.segments_within(keep);
         self.appender.free.set_len(len);
         // The segment of a checkpoint that no slot came to name: where the file grows again, it is written over with zeros.
-        if let Some(open) = self.open_index.take_if(|open| open.physical >= len) {
-            self.appender.free.put(open.physical);
-        }
+        self.open_index = self.open_index.filter(|open| open.physical < len);
         self.budget.is_stale = true;
         if seeded::is_on(Bug::TruncatedBeforeSlots) {
             self.write_slot(|slot| slot.file_len = keep)?;
