@@ -79,7 +79,13 @@ impl Writer {
         if self.work.backups > 0 {
             self.work.held_back.extend(released);
         } else {
-            released.into_iter().for_each(|physical| self.appender.free.put(physical));
+            // A forged root may name a place that nothing held.
+            let free = &mut self.appender.free;
+            for physical in released {
+                if !free.has(physical) {
+                    free.put(physical);
+                }
+            }
             self.budget.is_stale = true;
         }
     }
