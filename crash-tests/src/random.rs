@@ -144,12 +144,16 @@ fn event(rng: &mut Rng, setup: Setup) -> Step {
     }
 }
 
-/// Often, what makes a mistake show: a second follower beside the first; behind a write that found no room, one of the same shape.
-fn after(event: &Step, rng: &mut Rng) -> Option<Step> {
+/// Often, what makes a mistake show: a second follower beside the first; behind a write that found no room, one of the same shape; behind
+/// a change that leaves an index as long as it was, checkpoints of this life and of the next.
+fn after(event: &Step, rng: &mut Rng) -> Vec<Step> {
     let op = match event {
         Step::NoRoom { op, .. } => op,
-        Step::Follow => return rng.one_in(2).then_some(Step::Follow),
-        _ => return None,
+        Step::Follow if rng.one_in(2) => return vec![Step::Follow],
+        Step::Swap(_) if rng.one_in(2) => {
+            return vec![Step::Do(Op::Checkpoint), Step::Reopen, Step::Do(Op::Checkpoint), Step::Reopen];
+        }
+        _ => return Vec::new(),
     };
     let (mut op, fill) = (op.clone(), rng.next_u64() as u8);
     for value in op.documents_mut().into_iter().flat_map(|document| document.values_mut()) {
@@ -157,7 +161,7 @@ fn after(event: &Step, rng: &mut Rng) -> Option<Step> {
             bytes.fill(fill);
         }
     }
-    rng.one_in(2).then_some(Step::Do(op))
+    if rng.one_in(2) { vec![Step::Do(op)] } else { Vec::new() }
 }
 
 /// Something that can be done while a backup is made.
