@@ -375,6 +375,8 @@ catalogue! {
     AgesFromTheRoot,
     /// However little of a segment is held, leaves in it are taken over.
     SparseTakenOver,
+    /// A checkpoint goes on in a segment that was cut off.
+    CutSegmentKept,
     /// A scan passes over what is unread.
     UnreadPassedOver,
     /// A checkpoint is named while a collection that has ended, and that a snapshot has, is unread.

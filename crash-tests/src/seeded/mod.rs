@@ -57,6 +57,7 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::TakenOverAfterDamage, "engine/src/core/maintenance/checkpoint/tests/takeover.rs"),
     (Bug::AgesFromTheRoot, "engine/src/format/tests/checkpoint/takeover.rs"),
     (Bug::SparseTakenOver, "engine/src/core/maintenance/checkpoint/tests/takeover.rs"),
+    (Bug::CutSegmentKept, "engine/src/core/room/tests.rs"),
 ];
 
 /// A check that turned red.

@@ -235,7 +235,8 @@ impl Writer {
         let len = self.shared.log.geometry.segments_within(keep);
         self.appender.free.set_len(len);
         // The segment of a checkpoint that no slot came to name: where the file grows again, it is written over with zeros.
-        self.open_index = self.open_index.filter(|open| open.physical < len);
+        let is_kept = seeded::is_on(Bug::CutSegmentKept);
+        self.open_index = self.open_index.filter(|open| open.physical < len || is_kept);
         self.budget.is_stale = true;
         if seeded::is_on(Bug::TruncatedBeforeSlots) {
             self.write_slot(|slot| slot.file_len = keep)?;
