@@ -116,11 +116,6 @@ impl FreeSegments {
         self.taken.clear();
     }
 
-    /// Whether nobody holds an index.
-    pub(crate) fn has(&self, index: u32) -> bool {
-        index >= self.end || self.free.contains(&index)
-    }
-
     /// An index is held by nobody any more.
     pub(crate) fn put(&mut self, index: u32) {
         assert!(index < self.end && self.free.insert(index), "segment {index} is freed once");

@@ -125,7 +125,8 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
             let (mut before, mut count) = (None, 0_u64);
             for entry in entries(tree.top, self.root.lsn) {
                 let entry = entry.map_err(damaged)?;
-                let wanted = self.trees.wanted(IndexRecordKind::Directory, tree.id, entry.lsn);
+                let (kind, named_at) = (IndexRecordKind::Directory, self.root_at);
+                let wanted = Wanted { kind, collection: tree.id, lsn: entry.lsn, named_at };
                 self.trees.records.check_place(entry.reference, wanted)?;
                 if before.is_some_and(|before| before >= entry.first) {
                     return Err(damaged("directory entries out of order"));
@@ -306,10 +307,6 @@ impl<S: IndexSource> Check<'_, '_, S> {
 }
 
 impl<S: IndexSource> Trees<'_, S> {
-    fn wanted(&self, kind: IndexRecordKind, collection: u32, lsn: Lsn) -> Wanted {
-        Wanted { kind, collection, lsn, named_at: self.root_at }
-    }
-
     fn check_count(&self, tree: TreeOf<'_>, count: u64) -> Result<(), Unreadable> {
         if tree.count == count {
             return Ok(());
@@ -339,7 +336,6 @@ impl<S: IndexSource> Trees<'_, S> {
             for (first, leaf) in &leaves {
                 self.leaf((tree.id, tree.next), first, leaf, limits, to)?;
             }
-            self.check_page(&page, &leaves)?;
         }
         Ok(())
     }
@@ -362,8 +358,7 @@ impl<S: IndexSource> Trees<'_, S> {
     /// # Errors
     /// As [`Unreadable`] says.
     pub fn page(&mut self, id: u32, first: &Key, page: &Branch) -> Result<Vec<(Key, Branch)>, Unreadable> {
-        let wanted = self.wanted(IndexRecordKind::Directory, id, page.lsn);
-        let (body, at) = self.records.body(page.reference, wanted)?;
+        let (body, at) = self.records.body(page.reference, page.wanted(id))?;
         let damaged = |what| Unreadable::damaged(at, "F-8.13", what, 0, 0);
         let lsn = if seeded::is_on(Bug::AgesFromTheRoot) { self.lsn } else { page.lsn };
         let leaves = branches(body, IndexRecordKind::Leaf, lsn, at)?;
@@ -374,21 +369,15 @@ impl<S: IndexSource> Trees<'_, S> {
             }
             Some(_) => {}
         }
-        Ok(leaves)
-    }
-
-    /// Whether the leaves of a directory page have as many keys as what leads to it says.
-    ///
-    /// # Errors
-    /// As [`Unreadable`] says.
-    pub fn check_page(&self, page: &Branch, leaves: &[(Key, Branch)]) -> Result<(), Unreadable> {
         let count = leaves.iter().fold(0, |count: u64, (_, leaf)| count.saturating_add(leaf.count));
-        if count == page.count {
-            return Ok(());
+        if count != page.count {
+            let what = "a directory page of another number of keys than the root says";
+            return Err(Unreadable::damaged(at, "F-8.13", what, page.count, count));
         }
-        let at = page.reference.at(self.records.geometry());
-        let what = "a directory page of another number of keys than the root says";
-        Err(Unreadable::damaged(at, "F-8.13", what, page.count, count))
+        for (_, leaf) in &leaves {
+            self.records.check_place(leaf.reference, leaf.wanted(id))?;
+        }
+        Ok(leaves)
     }
 
     /// Hands out what the leaf holds that `first` and `leaf` tell of: one of the tree `id`, and, if it is of a collection, of one with this `next`.
@@ -407,8 +396,7 @@ impl<S: IndexSource> Trees<'_, S> {
             Some(_) => limits,
             None => limits.with_entries(self.records.geometry().checkpoint_entry_len_max()),
         };
-        let wanted = Wanted { named_at: leaf.named_at, ..self.wanted(IndexRecordKind::Leaf, id, leaf.lsn) };
-        let (entries, at) = self.records.body(leaf.reference, wanted)?;
+        let (entries, at) = self.records.body(leaf.reference, leaf.wanted(id))?;
         let damaged = |what| Unreadable::damaged(at, "F-8.4", what, 0, 0);
         // A leaf has no more keys than bytes.
         let count = u32::try_from(leaf.count).map_err(|_| damaged("a leaf of too few entries"))?;
@@ -439,6 +427,11 @@ pub struct Branch {
 }
 
 impl Branch {
+    /// What must stand there, in a tree of this id.
+    fn wanted(&self, id: u32) -> Wanted {
+        Wanted { kind: self.kind, collection: id, lsn: self.lsn, named_at: self.named_at }
+    }
+
     pub(super) fn entry<'a>(&self, first: KeyRef<'a>) -> DirectoryEntry<'a> {
         let Branch { reference, count, lsn, .. } = *self;
         DirectoryEntry { first, reference, count, lsn }

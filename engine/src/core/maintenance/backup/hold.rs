@@ -79,13 +79,7 @@ impl Writer {
         if self.work.backups > 0 {
             self.work.held_back.extend(released);
         } else {
-            // A forged root may name a place that nothing held.
-            let free = &mut self.appender.free;
-            for physical in released {
-                if !free.has(physical) {
-                    free.put(physical);
-                }
-            }
+            released.into_iter().for_each(|physical| self.appender.free.put(physical));
             self.budget.is_stale = true;
         }
     }

@@ -100,7 +100,7 @@ impl Forged {
             leaves: |_| {},
             top: |_| {},
             behind_top: Vec::new(),
-            catalog: vec![doc! { "id": 1, "name": "birds", "next": 12, "count": 4 }],
+            catalog: vec![doc! { "id": 1, "name": "birds", "next": 12 }],
             table: vec![row(5, 0, 512, 0), row(7, 1, 512, 0)],
             stretches: vec![stretch(5, 128)],
             live: vec![live(5, 1)],
@@ -141,11 +141,14 @@ impl Forged {
         (self.leaves)(&mut leaves);
         let mut page = self.page.clone();
         page.body = [directory(&leaves), page.body].concat();
-        let mut top = vec![Entry::new(&[1], self.place(&page), 4)];
+        let count = leaves.iter().fold(0, |count: u64, leaf| count.saturating_add(leaf.count));
+        let mut top = vec![Entry::new(&[1], self.place(&page), count)];
         (self.top)(&mut top);
         let top = [directory(&top), self.behind_top.clone()].concat();
-        if let Some(entry) = self.catalog.first_mut().filter(|entry| !entry.contains_key("tree")) {
-            entry.insert("tree", Value::Bytes(top));
+        for (name, value) in [("tree", Value::Bytes(top)), ("count", Value::Int(count as i64))] {
+            if let Some(entry) = self.catalog.first_mut().filter(|entry| !entry.contains_key(name)) {
+                entry.insert(name, value);
+            }
         }
         let catalog = self.catalog.iter().cloned().map(Value::Object).collect();
         let segments = self.segments.iter().flat_map(|index| index.to_le_bytes()).collect();

@@ -98,7 +98,11 @@ fn a_directory_with_a_flaw_is_refused() {
     let lsn = "an age that no record has";
     let count = "a directory page of another number of keys than the root says";
     refused(&[
-        ("a directory page without entries", |c| c.leaves = Vec::clear),
+        ("a directory page without entries", |c| {
+            c.leaves = Vec::clear;
+            c.catalog[0].insert("count", 4);
+            c.top = |top| top[0].count = 4;
+        }),
         ("a directory entry without a key", |c| c.page.body = hex("f6")),
         ("a directory entry without a key", |c| c.behind_top = hex("f6")),
         ("a directory ends within an entry", |c| c.page.body = hex("14 03 40")),
@@ -120,7 +124,11 @@ fn a_directory_with_a_flaw_is_refused() {
             c.top = |top| top[0].age = 2;
             c.leaves = |leaves| leaves[0].age = LSN.0 - 2;
         }),
-        (count, |c| c.leaves = |leaves| leaves.truncate(1)),
+        (count, |c| {
+            c.leaves = |leaves| leaves.truncate(1);
+            c.catalog[0].insert("count", 4);
+            c.top = |top| top[0].count = 4;
+        }),
         ("a collection has another number of documents than its tree", |c| c.top = |top| top[0].count = 3),
         ("a collection has another number of documents than its tree", |c| {
             c.top = |top| top[0].count = u64::MAX;
