@@ -316,11 +316,15 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    //= spec/index.md#i-5-1-beside-others
+    //# What is committed meanwhile MUST be in the index once it is there.
     /// Whether a change of the document of `key` changes the index now: what is still to be built takes it from the document later.
     pub(crate) fn covers(&self, key: KeyRef<'_>) -> bool {
         self.building.as_ref().is_none_or(|building| building.covers(key))
     }
 
+    //= spec/index.md#i-5-1-beside-others
+    //# Until the commit that makes it part of the state, an index MUST NOT be seen, used, or refuse a write.
     /// Whether a write is held to it.
     pub(crate) fn refuses(&self) -> bool {
         let is_whole = self.building.is_none() || seeded::is_on(Bug::BuildRefusesWrites);
