@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::core::{CheckpointJob, Core, Renewal, SealedCheckpoint, SyncJob};
+use crate::core::{CheckpointJob, Core, Purpose, SealedCheckpoint, SyncJob};
 use crate::db::Db;
 use crate::document::{Document, Key, KeyRef, RawDocument, Value};
 use crate::error::{Error, Result};
@@ -26,7 +26,7 @@ impl Db {
     /// # Errors
     /// As [`Db::checkpoint`].
     pub fn begin_checkpoint(&self) -> Result<Option<CheckpointUnderWay>> {
-        let job = self.core().begin_checkpoint(Renewal::Changes)?;
+        let job = self.core().begin_checkpoint(Purpose::Opening)?;
         Ok(job.map(|job| CheckpointUnderWay { db: self.clone(), job }))
     }
 

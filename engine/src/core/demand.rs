@@ -1,7 +1,9 @@
 //! Reads the directory pages and leaves that opening left unread, when a call first needs them (spec: ).
 //!
-//! Each call first asks how many are unread. At 0 it goes on at once. Else it reads those that its key or its range rests
-//! on, and holds no lock meanwhile. What cannot be read is taken from a second recovery, through the other checkpoint.
+//! Each call first asks how many are unread. At 0 it goes on at once. Else it reads those that its key or its
+//! range rests
+//! on, and holds no lock meanwhile. What cannot be read is taken from a second recovery, through the other
+//! checkpoint.
 
 use crate::cache::SegmentTable;
 use crate::document::KeyRef;
@@ -40,7 +42,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Appends up to `limit` entries of `range` to `out`, in key order, or in reverse; fewer only where the range ends.
+    /// Appends up to `limit` entries of `range` to `out`, in key order, or in reverse; fewer only where the
+    /// range ends.
     pub(crate) fn page(
         &self,
         documents: &Documents,
@@ -75,7 +78,8 @@ impl Shared {
     }
 
     //= spec/recovery.md#r-5-7-leaves-on-demand
-    //# A writer MUST NOT name a checkpoint in a slot before it has read all that was unread, but for the entries
+    //# A writer MUST NOT name a checkpoint in a slot before it has read all that was unread, but for the
+    //# entries
     //# of an index that the checkpoint has with `anew` (F-8.10).
     /// Reads all that is unread, also of collections that have ended and that a snapshot holds.
     pub(super) fn read_everything(&self) -> Result<()> {
@@ -91,11 +95,13 @@ impl Shared {
     }
 
     //= spec/recovery.md#r-5-7-leaves-on-demand
-    //# When an unread record is damaged or cannot be read, the reader MUST take the keys that it leads to from
+    //# When an unread record is damaged or cannot be read, the reader MUST take the keys that it leads to
+    //# from
     //# what would start from in the place of this checkpoint, and the log from there to the end that
     //# opening found.
     //= spec/recovery.md#r-5-7-leaves-on-demand
-    //# When that cannot be read whole either, the reader MUST report corruption in each call that rests on one
+    //# When that cannot be read whole either, the reader MUST report corruption in each call that rests on
+    //# one
     //# of these keys, and in no other.
     fn read_unread(&self, documents: &Documents, wanted: &Wanted) -> Result<()> {
         let file = File { storage: &self.log.storage, len: self.log.storage.len()? };

@@ -48,7 +48,7 @@ pub(crate) use indexes::{IndexBuild, IndexStep};
 pub use maintenance::{BackupProgress, BackupReport, CompactProgress, CompactReport, Space};
 #[cfg(feature = "testing")]
 pub(crate) use maintenance::{CheckpointJob, SealedCheckpoint};
-pub(crate) use maintenance::{Pressure, Renewal, Stepped, copy_to};
+pub(crate) use maintenance::{Pressure, Purpose, Stepped, copy_to};
 pub(crate) use open::assemble;
 pub(crate) use read::Located;
 pub(crate) use scan::Cursor;

@@ -1,7 +1,7 @@
 //! Steps of maintenance: one at a time, whether the worker takes it, a caller, or a writer that is held up.
 
 use crate::core::{
-    BackupProgress, BackupReport, CompactProgress, CompactReport, Effort, Pressure, Renewal, Stepped, Upkeep,
+    BackupProgress, BackupReport, CompactProgress, CompactReport, Effort, Pressure, Purpose, Stepped, Upkeep,
     copy_to,
 };
 use crate::error::{Error, Result};
@@ -26,7 +26,7 @@ impl Store {
     /// Takes a checkpoint.
     pub(crate) fn checkpoint(&self) -> Result<()> {
         let _one = self.steps.begin_step();
-        let taken = self.core.checkpoint(Renewal::Changes);
+        let taken = self.core.checkpoint(Purpose::Opening);
         self.tell_of_step(&taken);
         taken
     }

@@ -1,4 +1,5 @@
-//! Reads a checkpoint into catalog, indexes, accounts and segment table, and keeps note of which checkpoints the slots name.
+//! Reads a checkpoint into catalog, indexes, accounts and segment table, and keeps note of which checkpoints
+//! the slots name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,14 +37,15 @@ pub(super) struct Loaded {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HeldCheckpoint {
     pub(crate) reference: CheckpointRef,
-    /// The physical indexes that it holds, and how many bytes of each are its own: all, until they are counted.
+    /// The physical indexes that it holds, and how many bytes of each are its own: all, until they are
+    /// counted.
     pub(crate) segments: BTreeMap<u32, u64>,
     pub(crate) is_counted: bool,
 }
 
 impl HeldCheckpoint {
     /// These are its records.
-    pub(crate) fn count(&mut self, references: &[Reference]) {
+    pub(crate) fn count(&mut self, references: impl Iterator<Item = Reference>) {
         self.segments.values_mut().for_each(|bytes| *bytes = 0);
         for reference in references {
             *self.segments.entry(reference.physical).or_default() += u64::from(round_up_8(reference.len));
@@ -66,7 +68,8 @@ pub(crate) struct NamedCheckpoints {
 }
 
 impl NamedCheckpoints {
-    /// `sound` was read, which the slot names in this position; none, where the state in memory comes from the log alone.
+    /// `sound` was read, which the slot names in this position; none, where the state in memory comes from
+    /// the log alone.
     pub(super) fn read(
         storage: &FailStop,
         slot: &Superblock,
@@ -99,12 +102,14 @@ impl NamedCheckpoints {
         self.named[position].as_ref()
     }
 
-    /// Which of them the state in memory comes from: 0 for the newest, 1 for the one before; none where it comes from the log alone.
+    /// Which of them the state in memory comes from: 0 for the newest, 1 for the one before; none where it
+    /// comes from the log alone.
     pub(crate) fn sound_position(&self) -> Option<usize> {
         self.sound
     }
 
-    /// The newest was read, and something of it could not be read later: the one before was, or else the log alone.
+    /// The newest was read, and something of it could not be read later: the one before was, or else the log
+    /// alone.
     pub(crate) fn fall_back(&mut self) {
         self.sound = self.sound.map(|_| 1).filter(|before| self.named[*before].is_some());
     }
@@ -156,9 +161,9 @@ impl NamedCheckpoints {
         (is_newest_sound && before.reference != newest.reference).then_some(base)
     }
 
-    /// Those whose bytes are not counted yet.
-    pub(crate) fn uncounted(&mut self) -> impl Iterator<Item = &mut HeldCheckpoint> {
-        self.named.iter_mut().flatten().filter(|held| !held.is_counted)
+    /// Both, as far as there are two, to be counted.
+    pub(crate) fn named_mut(&mut self) -> impl Iterator<Item = &mut HeldCheckpoint> {
+        self.named.iter_mut().flatten()
     }
 
     /// The segments of which they hold less than half.
@@ -171,7 +176,8 @@ impl NamedCheckpoints {
         bytes.into_keys().collect()
     }
 
-    /// Both slots name `newest`, and what was sound until now as the one before. Returns the segments that nothing holds any more.
+    /// Both slots name `newest`, and what was sound until now as the one before. Returns the segments that
+    /// nothing holds any more.
     pub(crate) fn publish(&mut self, newest: HeldCheckpoint) -> Vec<u32> {
         let before = self.sound().cloned();
         let held = self.segments();
@@ -280,7 +286,10 @@ impl Loading {
 }
 
 //= spec/format.md#f-8-10-indexes
-//# A reader MUST take a checkpoint for damaged when `of` is no id of a collection in it, when an id is that of a collection, that of another index, or above `last` of the root, when two indexes of a collection have one name, when a collection has more than 64, when an entry is none of its definition (I-7.2), or when it has another
+//# A reader MUST take a checkpoint for damaged when `of` is no id of a collection in it, when an id is that
+//# of a collection, that of another index, or above `last` of the root, when two indexes of a collection have
+//# one name, when a collection has more than 64, when an entry is none of its definition (I-7.2), or when it
+//# has another
 //# number of entries than `count`.
 /// Reads a checkpoint.
 pub(super) fn load(

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::core::{Core, Cursor, Expect, Renewal};
+use crate::core::{Core, Cursor, Expect, Purpose};
 use crate::document::Key;
 use crate::options::{Durability, Options};
 use crate::storage::{MemoryStorage, Storage};
@@ -106,7 +106,7 @@ proptest! {
         map.insert(Key::Int(0), 1);
         map.iter().for_each(|(key, version)| change(&core, key, Some(*version)));
         sync(&core);
-        core.checkpoint(Renewal::Changes).expect("memory refuses nothing");
+        core.checkpoint(Purpose::Opening).expect("memory refuses nothing");
         for (key, version) in replayed {
             change(&core, &key, version);
             match version {
@@ -155,11 +155,11 @@ fn store() -> Disk {
     let core = open(&disk, &options());
     (0..120).for_each(|key| change(&core, &Key::Int(key), Some(1)));
     sync(&core);
-    core.checkpoint(Renewal::Changes).expect("memory refuses nothing");
+    core.checkpoint(Purpose::Opening).expect("memory refuses nothing");
     (0..120).step_by(7).for_each(|key| change(&core, &Key::Int(key), None));
     (1..120).step_by(7).for_each(|key| change(&core, &Key::Int(key), Some(2)));
     sync(&core);
-    core.checkpoint(Renewal::Changes).expect("memory refuses nothing");
+    core.checkpoint(Purpose::Opening).expect("memory refuses nothing");
     (2..120).step_by(7).for_each(|key| change(&core, &Key::Int(key), None));
     (3..120).step_by(7).for_each(|key| change(&core, &Key::Int(key), Some(3)));
     sync(&core);
@@ -225,7 +225,7 @@ fn damaged_leaves_are_made_anew() {
         let had_damage = core.shared.opening.has_damage();
         met += u32::from(had_damage);
         let older = core.writer().expect("it is opened for writing").superblock.checkpoints;
-        core.checkpoint(Renewal::Changes).expect("everything was read");
+        core.checkpoint(Purpose::Opening).expect("everything was read");
         let now = core.writer().expect("it is opened for writing").superblock.checkpoints;
         let sound = if had_damage { older[1] } else { now[1] };
         assert_eq!(now[1], sound, "what has damage is not named again");
@@ -281,7 +281,7 @@ fn a_leaf_that_neither_checkpoint_has_is_corrupt_for_those_who_need_it_alone() {
             assert!(refused < 120, "the log since has some keys itself");
             assert!(matches!(all(&core), Err(Error::Corrupt(_))));
             let before = core.writer().expect("it is opened for writing").superblock.checkpoints;
-            assert!(matches!(core.checkpoint(Renewal::Changes), Err(Error::Corrupt(_))));
+            assert!(matches!(core.checkpoint(Purpose::Opening), Err(Error::Corrupt(_))));
             assert_eq!(core.writer().expect("it is opened for writing").superblock.checkpoints, before);
             let report = core.verify(true).expect("memory refuses nothing");
             assert!(!report.is_clean());
@@ -304,7 +304,7 @@ fn gets_through(disk: &Disk) {
     let naming = core.shared.naming("a").expect("it has the collection");
     let found = core.shared.get(&naming, KeyRef::Int(500)).expect("nothing of it is damaged");
     assert_eq!(found.map(|located| located.body()[3]), Some(4), "it was written beside the damage");
-    core.checkpoint(Renewal::Changes).expect("it is sound");
+    core.checkpoint(Purpose::Opening).expect("it is sound");
     let db = crate::Db::open_on(Arc::clone(disk), &options()).expect("the damage lies below the root");
     assert!(matches!(db.checkpoint(), Err(Error::Corrupt(_))));
     assert!(db.drop_collection("a").expect("nothing of it is read"));

@@ -1,18 +1,16 @@
 //! Writing a checkpoint, in steps between which commits go on (spec: P-2).
 
-use std::collections::BTreeSet;
-
 use crate::document::KeyRef;
 use crate::error::{Clause, Corruption, Error, Result};
+use crate::format::Lsn;
 use crate::format::checkpoint::{
-    BaseTree, CatalogEntry, Checkpoint, IndexEntry, IndexSink, IndexWriter, LogPosition, OpenSegment,
-    Reserved, Root, TableEntry, TreeOf, TreePlace, TreeWriter, Written, references,
+    CatalogEntry, IndexEntry, IndexSink, IndexWriter, LogPosition, OpenSegment, Reserved, Root, TableEntry,
+    TreeWriter, Written,
 };
 use crate::format::superblock::CheckpointRef;
-use crate::format::{LogAddress, Lsn};
 use crate::index::{Entry, Indexing, KeyRange, Naming, since_ever};
 use crate::log::LogEnd;
-use crate::recovery::{File, HeldCheckpoint};
+use crate::recovery::HeldCheckpoint;
 use crate::seeded::{self, Bug};
 use crate::sync::race::{self, Race};
 use crate::sync::{Arc, read};
@@ -20,7 +18,10 @@ use crate::sync::{Arc, read};
 use super::super::Core;
 use super::super::scan::Cursor;
 use super::super::writer::Writer;
+use super::plan::Purpose;
+use base::Base;
 
+mod base;
 #[cfg(test)]
 mod tests;
 
@@ -41,25 +42,6 @@ pub(crate) struct CheckpointJob {
     indexes: Vec<IndexEntry>,
     writer: IndexWriter,
     base: Option<Base>,
-}
-
-/// How much of a checkpoint is written anew.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Renewal {
-    /// What changed since its base (spec: P-2.8).
-    Changes,
-    /// All of it.
-    Whole,
-}
-
-/// The checkpoint from which another takes over what did not change since (spec: P-2.8).
-#[derive(Debug)]
-struct Base {
-    root: Root,
-    place: TreePlace,
-    file_len: u64,
-    /// Where the log ended then.
-    end: LogAddress,
 }
 
 /// What a tree is of.
@@ -106,8 +88,8 @@ const ENTRIES_AT_ONCE: usize = 4096;
 
 impl Core {
     /// Takes a checkpoint now. Where there is nothing to write down, none is taken.
-    pub(crate) fn checkpoint(&self, renewal: Renewal) -> Result<()> {
-        let Some(mut job) = self.begin_checkpoint(renewal)? else { return Ok(()) };
+    pub(crate) fn checkpoint(&self, purpose: Purpose) -> Result<()> {
+        let Some(mut job) = self.begin_checkpoint(purpose)? else { return Ok(()) };
         loop {
             match self.write_checkpoint(&mut job) {
                 Ok(true) => {}
@@ -124,13 +106,13 @@ impl Core {
     //# When c is chosen, every commit up to c MUST be visible, and nothing pending.
     //= spec/space.md#p-2-2-what-it-is-of
     //# Catalog, id counters, document counts and segment table MUST be copied in the step that chooses c.
-    /// The first step: what is unread is read, everything placed is made durable and visible, and what the checkpoint is of is noted in one
-    /// moment. None where there is no commit yet.
-    pub(crate) fn begin_checkpoint(&self, renewal: Renewal) -> Result<Option<CheckpointJob>> {
+    /// The first step: what is unread is read, everything placed is made durable and visible, and what the
+    /// checkpoint is of is noted in one moment. None where there is no commit yet.
+    pub(crate) fn begin_checkpoint(&self, purpose: Purpose) -> Result<Option<CheckpointJob>> {
         self.writer()?.check_open()?;
         // Before anything is written: what cannot be read ends it here.
         self.shared.read_everything()?;
-        let base = self.base(renewal)?;
+        let base = self.base(purpose)?;
         let mut writer = self.writer()?;
         writer.check_open()?;
         if writer.end() == Lsn::ZERO {
@@ -155,7 +137,8 @@ impl Core {
         });
         let collections =
             collections.into_iter().map(|naming| (Item::Collection(catalog_entry(&naming)), cursor(naming)));
-        // By itself: `open_segment` below reads the catalog too, and a thread must not wait for a lock that it holds.
+        // By itself: `open_segment` below reads the catalog too, and a thread must not wait for a lock that
+        // it holds.
         let last_id = read(&self.shared.catalog).last_id();
         let open = writer.open_segment(base.is_some());
         let index_writer =
@@ -174,67 +157,16 @@ impl Core {
         }))
     }
 
-    //= spec/space.md#p-2-8-what-is-taken-over
-    //# A checkpoint that is taken to make the file shorter (P-7.1, P-8.1), for the segments that it gives back (P-2.1), or in a file that may not grow, SHOULD take over nothing.
-    /// What the next checkpoint may take over leaves from. None where that cannot be read.
-    fn base(&self, renewal: Renewal) -> Result<Option<Base>> {
-        let (geometry, storage) = (self.shared.log.geometry, &self.shared.log.storage);
-        let (mut checkpoints, lineage, len, may_grow) = {
-            let mut writer = self.writer()?;
-            if self.shared.opening.has_damage() && !seeded::is_on(Bug::DamagedLeafNamed) {
-                writer.checkpoints.fall_back();
-            }
-            (writer.checkpoints.clone(), writer.superblock.lineage, writer.file_len, writer.may_grow())
-        };
-        let file = File { storage, len };
-        let open = |reference: &CheckpointRef| Checkpoint::open(&file, geometry, &lineage, reference).ok();
-        for held in checkpoints.uncounted() {
-            let references =
-                open(&held.reference).and_then(|mut checkpoint| references(&mut checkpoint).ok());
-            references.iter().for_each(|references| held.count(references));
-        }
-        let base = checkpoints.base().filter(|_| renewal == Renewal::Changes && may_grow).and_then(|held| {
-            let checkpoint = open(&held.reference)?;
-            let end = if seeded::is_on(Bug::ChangedSinceTheNewest) {
-                checkpoints.sound()?.reference
-            } else {
-                held.reference
-            };
-            let end = geometry.address(end.replay_sequence, end.replay_offset);
-            Some(Base { place: checkpoint.tree_place(), root: checkpoint.root().clone(), file_len: len, end })
-        });
-        self.writer()?.checkpoints = checkpoints;
-        Ok(base)
-    }
-
-    //= spec/space.md#p-2-8-what-is-taken-over
-    //# A writer MUST NOT take over leaves of an index unless it knows what changed of them since the base.
-    /// The tree of an item in the base, if leaves may be taken over from it.
-    fn base_tree(&self, base: &Base, item: &Item) -> Option<BaseTree> {
-        let tree = match item {
-            Item::Collection(entry) => {
-                let catalog = &base.root.catalog;
-                TreeOf::from(&catalog[catalog.binary_search_by_key(&entry.id, |known| known.id).ok()?])
-            }
-            Item::Index(entry) => {
-                // The places of entries tell what this life of the store changed, and nothing of those before.
-                let is_known =
-                    base.root.lsn > self.shared.opening.lsn || seeded::is_on(Bug::IndexTakenOverUnknown);
-                let known = base.root.indexes.iter().find(|known| known.id == entry.id && is_known)?;
-                TreeOf::from(known)
-            }
-        };
-        let file = File { storage: &self.shared.log.storage, len: base.file_len };
-        BaseTree::read(&mut base.place.trees(&file), tree).ok()?
-    }
-
     /// One step: writes some more entries. Whether there are more.
     pub(crate) fn write_checkpoint(&self, job: &mut CheckpointJob) -> Result<bool> {
         let mut sink = self;
         for _ in 0..ENTRIES_AT_ONCE {
             if job.current.is_none() {
                 let Some((entry, cursor)) = job.rest.pop() else { return Ok(false) };
-                let base = job.base.as_ref().and_then(|base| self.base_tree(base, &entry));
+                let base = job.base.as_mut().and_then(|base| match &entry {
+                    Item::Collection(entry) => base.take_tree(entry.id),
+                    Item::Index(entry) => base.take_index(entry.id, self.shared.opening.lsn),
+                });
                 let tree = job.writer.tree(entry.id(), base);
                 (job.current, job.pushed) = (Some((entry, cursor, tree)), 0);
             }
@@ -260,8 +192,8 @@ impl Core {
         Ok(true)
     }
 
-    /// Replay counts by what records name, which it cannot hold against what is unread (spec: ). Nobody would read a checkpoint with
-    /// another count than it has keys.
+    /// Replay counts by what records name, which it cannot hold against what is unread (spec: ). Nobody
+    /// would read a checkpoint with another count than it has keys.
     fn check_count(&self, expected: u64, found: u64) -> Result<()> {
         if expected == found {
             return Ok(());
@@ -347,9 +279,11 @@ impl Core {
         Ok(())
     }
 
-    /// Where the file has grown, the sync to come holds the writer until the growth is durable, and with it all else that was written. So
-    /// as much of that as can be is made durable first, beside commits. Nobody is told of it: what lies in the growth counts as durable
-    /// once the slot names that (spec: ).
+    /// Where the file has grown, the sync to come holds the writer until the growth is durable, and with it
+    /// all
+    /// else that was written. So as much of that as can be is made durable first, beside commits. Nobody is
+    /// told
+    /// of it: what lies in the growth counts as durable once the slot names that (spec: ).
     fn sync_ahead(&self) -> Result<()> {
         let (mut end, mut unsynced) = {
             let writer = self.writer()?;
@@ -367,7 +301,8 @@ impl Core {
         Ok(())
     }
 
-    /// The slot that is not the newest names the checkpoint; [`Core::sync_slot`] comes next. Commits go on beside it.
+    /// The slot that is not the newest names the checkpoint; [`Core::sync_slot`] comes next. Commits go on
+    /// beside it.
     pub(crate) fn name_checkpoint(&self, sealed: &SealedCheckpoint) -> Result<()> {
         self.writer()?.name_checkpoint(sealed)
     }
@@ -383,7 +318,8 @@ impl Core {
     }
 
     //= spec/space.md#p-4-1-checkpoints
-    //# A place that a checkpoint held MUST NOT be given out before both slots are durable that name none which
+    //# A place that a checkpoint held MUST NOT be given out before both slots are durable that name none
+    //# which
     //# holds it.
     /// Both slots name it: of what the one before the last held, that is free which neither of the two holds.
     pub(crate) fn publish_checkpoint(&self, sealed: SealedCheckpoint) -> Result<()> {
@@ -467,9 +403,14 @@ impl Writer {
     }
 
     //= spec/space.md#p-2-3-how-it-is-written
-    //# A writer SHOULD begin a checkpoint that takes nothing over (P-2.8) in another segment where a free place lies before the open one.
-    /// The segment in which the next checkpoint goes on, if it does. One that is written whole does not where it would go on from there into
-    /// another one: it would hold a segment more than it needs by itself, which a full file has no room for.
+    //# A writer SHOULD begin a checkpoint that takes nothing over (P-2.8) in another segment where a free
+    //# place
+    //# lies before the open one.
+    /// The segment in which the next checkpoint goes on, if it does. One that is written whole does not where
+    /// it
+    /// would go on from there into another one: it would hold a segment more than it needs by itself, which a
+    /// full
+    /// file has no room for.
     fn open_segment(&self, takes_over: bool) -> Option<OpenSegment> {
         let geometry = self.shared.log.geometry;
         let end =
@@ -477,18 +418,6 @@ impl Writer {
         let has_room = |open: &OpenSegment| end(open) <= geometry.segment_bytes().into();
         self.open_index
             .filter(|open| takes_over || open.physical < self.appender.free.lowest() && has_room(open))
-    }
-
-    //= spec/space.md#p-2-8-what-is-taken-over
-    //# A writer SHOULD take over nothing from a segment, but for the open one, of which the named checkpoints refer to less than half: so it becomes free.
-    /// The segments that nothing is taken over from.
-    fn sparse_segments(&self) -> BTreeSet<u32> {
-        if seeded::is_on(Bug::SparseTakenOver) {
-            return BTreeSet::new();
-        }
-        let mut sparse = self.checkpoints.sparse(self.shared.log.geometry.segment_bytes());
-        self.open_index.iter().for_each(|open| _ = sparse.remove(&open.physical));
-        sparse
     }
 
     //= spec/space.md#p-2-3-how-it-is-written
@@ -535,15 +464,6 @@ fn index_entry(index: &Indexing) -> IndexEntry {
     }
 }
 
-impl Base {
-    //= spec/space.md#p-2-8-what-is-taken-over
-    //# A checkpoint MAY take over a leaf of its base that has the same entries, and a directory page of which it takes over all leaves.
-    /// Whether an entry that stands there has come to be, or has moved, since.
-    fn is_behind(&self, place: Entry) -> bool {
-        place.address() >= self.end && !(place.is_relocated() && seeded::is_on(Bug::MovedLeafTakenOver))
-    }
-}
-
 impl Item {
     fn id(&self) -> u32 {
         match self {
@@ -559,7 +479,8 @@ impl Item {
         }
     }
 
-    /// What the tree has for an entry. When an entry of an index came to be matters to no state that the checkpoint leads to.
+    /// What the tree has for an entry. When an entry of an index came to be matters to no state that the
+    /// checkpoint leads to.
     fn value(&self, place: Entry) -> u64 {
         match self {
             Item::Collection(_) => place.value(),

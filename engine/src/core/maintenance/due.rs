@@ -7,9 +7,8 @@ use super::super::Core;
 use super::super::space_budget::{Kept, Share};
 use super::super::work::{Best, Effort};
 use super::super::writer::Writer;
-use super::checkpoint::Renewal;
 use super::clean::Cleaned;
-use super::plan::{Behind, Due, End, Figures, Pressure, Top};
+use super::plan::{Behind, Due, End, Figures, Pressure, Purpose, Top};
 
 #[cfg(test)]
 mod tests;
@@ -73,7 +72,7 @@ impl Core {
             if was_arranging && effort != Effort::Room {
                 // What would be cleaned meanwhile would be moved out of the way, and not into its order.
                 let is_due = writer.behind().is_checkpoint_due(self.shared.options.checkpoint_bytes);
-                if is_due { Due::Checkpoint(Renewal::Changes) } else { Due::Nothing }
+                if is_due { Due::Checkpoint(Purpose::Opening) } else { Due::Nothing }
             } else if writer.is_in_vain(effort, &figures) {
                 // Whatever was moved about, what lies behind all that is held is cut off where somebody asks for it.
                 let is_long = effort == Effort::All && writer.end_of_file().beyond_held > 0;
@@ -91,7 +90,7 @@ impl Core {
                 return Ok(if is_unknown { Stepped::Done } else { arranged });
             }
             Due::Nothing => return Ok(Stepped::Nothing),
-            Due::Checkpoint(renewal) => self.checkpoint(renewal)?,
+            Due::Checkpoint(purpose) => self.checkpoint(purpose)?,
             Due::Clean(sequence) => {
                 if self.clean(sequence)? == Cleaned::Busy {
                     return Ok(Stepped::Busy);
@@ -154,13 +153,12 @@ impl Writer {
     /// The next step for this effort, and whether others write meanwhile.
     fn due(&self, (effort, is_busy): (Effort, bool), figures: &Figures) -> Due {
         let log_room = self.log_room();
-        // What gives places back takes nothing over.
         if figures.is_release_due(log_room) {
-            return Due::Checkpoint(Renewal::Whole);
+            return Due::Checkpoint(Purpose::Space);
         }
         if self.behind().is_checkpoint_due(self.shared.options.checkpoint_bytes) {
-            let renewal = if effort == Effort::All { Renewal::Whole } else { Renewal::Changes };
-            return Due::Checkpoint(renewal);
+            let purpose = if effort == Effort::All { Purpose::Space } else { Purpose::Opening };
+            return Due::Checkpoint(purpose);
         }
         if figures.is_log_long(effort) {
             let log = (self.appender.end().segment.sequence, log_room);
@@ -169,7 +167,7 @@ impl Writer {
             }
         }
         if figures.is_release_wanted(effort) {
-            return Due::Checkpoint(Renewal::Whole);
+            return Due::Checkpoint(Purpose::Space);
         }
         if figures.is_end_looked_at(effort, is_busy) {
             return figures.due_at_the_end(&self.end_of_file(), effort, is_busy, log_room);

@@ -24,10 +24,9 @@ mod usage;
 
 pub(crate) use backup::copy_to;
 pub use backup::{BackupProgress, BackupReport};
-pub(crate) use checkpoint::Renewal;
 #[cfg(feature = "testing")]
 pub(crate) use checkpoint::{CheckpointJob, SealedCheckpoint};
 pub use compact::{CompactProgress, CompactReport};
 pub(crate) use due::Stepped;
-pub(crate) use plan::Pressure;
+pub(crate) use plan::{Pressure, Purpose};
 pub use usage::Space;

@@ -2,7 +2,6 @@
 
 use super::super::space_budget::Kept;
 use super::super::work::{Best, Effort, Work};
-use super::checkpoint::Renewal;
 use super::usage::Usage;
 
 #[cfg(test)]
@@ -33,13 +32,32 @@ pub(crate) enum Pressure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
     Nothing,
-    Checkpoint(Renewal),
+    Checkpoint(Purpose),
     /// This segment is to be cleaned.
     Clean(u64),
     /// The log is to go on in its next segment, nearer to the front of the file.
     Roll,
     /// The end of the file is to be cut off, but for this.
     Shrink(Kept),
+}
+
+/// What a checkpoint is taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The next opening, which reads less of the log after it.
+    Opening,
+    /// The segments that it gives back, or a shorter file.
+    Space,
+}
+
+impl Purpose {
+    //= spec/space.md#p-2-8-what-is-taken-over
+    //# A checkpoint that is taken to make the file shorter (P-7.1, P-8.1), for the segments that it gives back
+    //# (P-2.1), or in a file that may not grow, SHOULD take over nothing.
+    /// Whether it takes over what did not change, in a file that may grow or not.
+    pub(super) fn takes_over(self, may_grow: bool) -> bool {
+        self == Purpose::Opening && may_grow
+    }
 }
 
 /// The log and the newest checkpoint.
@@ -338,7 +356,7 @@ impl Figures {
             // What is reserved may lie further up still: then the log comes down behind that. It reserves another place for the one that it
             // goes to, and the checkpoints that give back the one that it leaves need theirs.
             Top::Current if has_room && end.below > 1 => Due::Roll,
-            Top::Checkpoint => Due::Checkpoint(Renewal::Whole),
+            Top::Checkpoint => Due::Checkpoint(Purpose::Space),
             Top::Sealed(_) | Top::Current | Top::Other => Due::Nothing,
         }
     }

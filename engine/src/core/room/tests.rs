@@ -1,5 +1,5 @@
 use super::*;
-use crate::core::{Core, Expect, Renewal};
+use crate::core::{Core, Expect, Purpose};
 use crate::document::KeyRef;
 use crate::format::checkpoint::OpenSegment;
 use crate::options::{Durability, Options};
@@ -47,7 +47,7 @@ fn a_checkpoint_does_not_go_on_in_a_segment_that_was_cut_off() {
         writer.txn.put("a", KeyRef::Int(id), Expect::Anything, &[0xA0]).expect("nothing is wrong with it");
         writer.commit(Durability::Buffered).expect("memory refuses nothing");
     };
-    let checkpoint = || core.checkpoint(Renewal::Changes).expect("memory refuses nothing");
+    let checkpoint = || core.checkpoint(Purpose::Opening).expect("memory refuses nothing");
     for id in 0..2 {
         put(id);
         checkpoint();

@@ -1,9 +1,12 @@
-//! What a checkpoint takes over from its base (P-2.8): leaves with the entries that it would write, and pages of such leaves.
+//! What a checkpoint takes over from its base (P-2.8): leaves with the entries that it would write, and pages
+//! of
+//! such leaves.
 //!
-//! The entries of a tree come in the order of keys. Those that may stand in a leaf of the base are held back until the leaf's range of keys
-//! has passed. If they are all that the leaf has, it is kept.
+//! The entries of a tree come in the order of keys. Those that may stand in a leaf of the base are held back
+//! until
+//! the leaf's range of keys has passed. If they are all that the leaf has, it is kept.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::directory::DirectoryEntry;
 use super::read::{Branch, Checkpoint, TreeOf, Trees};
@@ -34,23 +37,25 @@ impl Known {
 }
 
 impl BaseTree {
-    /// A tree of a root, down to its leaves. None where a leaf does not begin above the one before, which is of another page.
+    /// A tree of a root, down to its leaves.
     ///
     /// # Errors
     /// As [`Unreadable`] says.
-    pub fn read<S: IndexSource>(
-        trees: &mut Trees<'_, S>,
-        tree: TreeOf<'_>,
-    ) -> Result<Option<Self>, Unreadable> {
+    pub fn read<S: IndexSource>(trees: &mut Trees<'_, S>, tree: TreeOf<'_>) -> Result<Self, Unreadable> {
         let known = |(first, branch)| Known { first, branch };
         let mut pages = VecDeque::new();
         for (first, page) in trees.pages(tree)? {
             let leaves = trees.page(tree.id, &first, &page)?;
             pages.push_back((known((first, page)), leaves.into_iter().map(known).collect::<VecDeque<_>>()));
         }
-        let firsts = pages.iter().flat_map(|(_, leaves)| leaves).map(|leaf| &leaf.first);
-        let is_in_order = firsts.is_sorted_by(|one, other| one < other);
-        Ok(is_in_order.then_some(BaseTree(pages)))
+        let leaves = || pages.iter().flat_map(|(_, leaves)| leaves);
+        // The leaves of one page are in order already: the first of a page may not be above the last before
+        // it.
+        let behind = leaves().zip(leaves().skip(1)).find(|(one, other)| one.first >= other.first);
+        match behind {
+            Some((_, leaf)) => Err(leaf.branch.damaged("keys out of order")),
+            None => Ok(BaseTree(pages)),
+        }
     }
 
     /// All its directory pages and leaves.
@@ -59,17 +64,26 @@ impl BaseTree {
     }
 }
 
+/// All trees of a checkpoint, by the id of the collection or the index.
+///
+/// # Errors
+/// As [`Unreadable`] says.
+pub fn base_trees<S: IndexSource>(
+    checkpoint: &mut Checkpoint<'_, S>,
+) -> Result<BTreeMap<u32, BaseTree>, Unreadable> {
+    let (root, trees) = checkpoint.parts();
+    let all = root.catalog.iter().map(TreeOf::from).chain(root.indexes.iter().map(TreeOf::from));
+    all.map(|tree| Ok((tree.id, BaseTree::read(trees, tree)?))).collect()
+}
+
 /// All records of a checkpoint.
 ///
 /// # Errors
 /// As [`Unreadable`] says.
 pub fn references<S: IndexSource>(checkpoint: &mut Checkpoint<'_, S>) -> Result<Vec<Reference>, Unreadable> {
-    let mut references = checkpoint.root_parts().to_vec();
-    let (root, trees) = checkpoint.parts();
-    for tree in root.catalog.iter().map(TreeOf::from).chain(root.indexes.iter().map(TreeOf::from)) {
-        references.extend(BaseTree::read(trees, tree)?.iter().flat_map(BaseTree::references));
-    }
-    Ok(references)
+    let trees = base_trees(checkpoint)?;
+    let of_trees = trees.values().flat_map(BaseTree::references);
+    Ok(checkpoint.root_parts().iter().copied().chain(of_trees).collect())
 }
 
 /// A walk through the leaves of the base, beside the entries that are written.
@@ -191,7 +205,8 @@ impl TakeOver {
         std::mem::take(&mut self.held)
     }
 
-    /// The keys of the next leaf pass. The page, where this was its last leaf, and whether all its leaves are taken over.
+    /// The keys of the next leaf pass. The page, where this was its last leaf, and whether all its leaves are
+    /// taken over.
     pub(super) fn next_leaf(&mut self) -> Option<(Known, bool)> {
         self.is_rewritten = false;
         let (_, leaves) = self.page.as_mut()?;

@@ -30,8 +30,9 @@ pub struct Written {
 }
 
 impl IndexWriter {
-    /// Begins the tree of a collection or an index, which takes over what it can from the tree of the base. It is to be finished before the
-    /// next one begins.
+    /// Begins the tree of a collection or an index, which takes over what it can from the tree of the base.
+    /// It is
+    /// to be finished before the next one begins.
     ///
     /// # Panics
     /// If `collection` is 0.
@@ -48,7 +49,8 @@ impl IndexWriter {
         }
     }
 
-    /// Writes the root behind everything else: once. It is given the segments of leaves and directory pages here.
+    /// Writes the root behind everything else: once. It is given the segments of leaves and directory pages
+    /// here.
     ///
     /// # Errors
     /// Those of the sink.
@@ -79,8 +81,9 @@ impl IndexWriter {
 }
 
 impl IndexWriter {
-    /// How many bytes of the root's map go into the next part: so many that it fills the segment, where that leaves no less than is worth a
-    /// record.
+    /// How many bytes of the root's map go into the next part: so many that it fills the segment, where that
+    /// leaves
+    /// no less than is worth a record.
     fn part_len(&self) -> usize {
         let overhead = INDEX_RECORD_OVERHEAD_MAX + PART_OVERHEAD_MAX;
         let most = self.geometry().index_record_len_written();
@@ -134,7 +137,9 @@ impl Node {
 }
 
 impl TreeWriter {
-    /// Appends an entry, whose key is above all before. `is_new` says whether it may have come to be, or have got its value, since the base.
+    /// Appends an entry, whose key is above all before. `is_new` says whether it may have come to be, or have
+    /// got
+    /// its value, since the base.
     ///
     /// # Errors
     /// Those of the sink; `LimitReached` for a key for which small segments have no room
@@ -204,8 +209,9 @@ impl TreeWriter {
         Ok(self.top)
     }
 
-    /// All keys of the leaf of the base have passed: it is taken over if it has the same entries, unless one leaf has room for these and those
-    /// that are written before.
+    /// All keys of the leaf of the base have passed: it is taken over if it has the same entries, unless one
+    /// leaf has
+    /// room for these and those that are written before.
     fn pass_leaf(
         &mut self,
         base: &mut TakeOver,
@@ -226,8 +232,9 @@ impl TreeWriter {
         }
     }
 
-    /// All leaves of the page of the base have passed: it is taken over if they are, unless one page has room for these and those that are
-    /// written before.
+    /// All leaves of the page of the base have passed: it is taken over if they are, unless one page has room
+    /// for
+    /// these and those that are written before.
     fn pass_page(
         &mut self,
         (page, keeps_all): (&Known, bool),

@@ -6,7 +6,7 @@ use super::super::super::Core;
 use super::hold::unusable;
 use super::*;
 use crate::core::Expect;
-use crate::core::Renewal;
+use crate::core::Purpose;
 use crate::document::KeyRef;
 use crate::format::superblock::SLOT_OFFSETS;
 use crate::format::superblock::Superblock;
@@ -62,7 +62,7 @@ fn places_are_held_back_until_the_last_backup_has_gone() {
 #[test]
 fn the_slots_of_a_copy_say_what_is_in_it_and_not_what_those_of_the_store_say() {
     let core = store();
-    core.checkpoint(Renewal::Changes).expect("there is room");
+    core.checkpoint(Purpose::Opening).expect("there is room");
     let mut hold = core.begin_backup().expect("memory refuses nothing");
     let (lsn, file_len) = (hold.contents.lsn, hold.contents.file_len);
     // As where a store was closed, and has grown since.
@@ -113,8 +113,8 @@ fn slot(storage: &Arc<MemoryStorage>, core: &Core) -> Superblock {
 #[test]
 fn a_copy_names_a_second_checkpoint_where_that_is_older_and_else_the_one_twice() {
     let core = store();
-    core.checkpoint(Renewal::Changes).expect("there is room");
-    core.checkpoint(Renewal::Changes).expect("there is room");
+    core.checkpoint(Purpose::Opening).expect("there is room");
+    core.checkpoint(Purpose::Opening).expect("there is room");
     let [newest, before] = core.writer().expect("it is opened for writing").superblock.checkpoints;
     assert!(newest != before && newest.map(|named| named.lsn) == before.map(|named| named.lsn));
     assert_eq!(slot(&copy(&core), &core).checkpoints, [newest; 2], "of one commit, neither is older");
@@ -123,7 +123,7 @@ fn a_copy_names_a_second_checkpoint_where_that_is_older_and_else_the_one_twice()
     writer.txn.put("a", KeyRef::Int(60), Expect::Anything, &[0xA0]).expect("it is sound");
     writer.commit(Durability::Buffered).expect("memory refuses nothing");
     drop(writer);
-    core.checkpoint(Renewal::Changes).expect("there is room");
+    core.checkpoint(Purpose::Opening).expect("there is room");
     let named = core.writer().expect("it is opened for writing").superblock.checkpoints;
     assert_eq!(named[1], newest);
     assert_eq!(slot(&copy(&core), &core).checkpoints, named);

@@ -25,7 +25,7 @@ fn put(core: &Core, key: i64, durability: Durability) {
 }
 
 fn begin(core: &Core) -> CheckpointJob {
-    core.begin_checkpoint(Renewal::Changes).expect("memory refuses nothing").expect("there are commits")
+    core.begin_checkpoint(Purpose::Opening).expect("memory refuses nothing").expect("there are commits")
 }
 
 #[test]
@@ -121,14 +121,15 @@ fn what_was_taken_for_a_checkpoint_that_does_not_come_to_be_is_free_again() {
 
 //= spec/space.md#p-2-3-how-it-is-written
 //= type=test
-//# A writer SHOULD begin a checkpoint that takes nothing over (P-2.8) in another segment where a free place lies before the open one.
+//# A writer SHOULD begin a checkpoint that takes nothing over (P-2.8) in another segment where a free place
+//# lies before the open one.
 #[test]
 fn checkpoints_are_appended_to_the_open_segment_unless_a_free_place_lies_before_it() {
     let options = Options::new().sector(64).segment_bytes(4096);
     let core = Core::open(Box::new(MemoryStorage::new()), &options).expect("memory refuses nothing");
     let newest = |key| {
         put(&core, key, Durability::Buffered);
-        core.checkpoint(Renewal::Changes).expect("memory refuses nothing");
+        core.checkpoint(Purpose::Opening).expect("memory refuses nothing");
         let report = core.verify(true).expect("memory refuses nothing");
         assert!(report.problems.is_empty(), "either alone suffices: {:?}", report.problems);
         core.writer().expect("it is opened for writing").superblock.checkpoints[0].expect("it is named").root
@@ -165,7 +166,7 @@ fn a_checkpoint_over_the_one_named_last_goes_not_unnoticed() {
 #[test]
 fn a_checkpoint_that_is_given_up_leaves_the_open_segment_as_it_was() {
     let core = store();
-    core.checkpoint(Renewal::Changes).expect("memory refuses nothing");
+    core.checkpoint(Purpose::Opening).expect("memory refuses nothing");
     let (open, free) = {
         let writer = core.writer().expect("it is opened for writing");
         (writer.open_index, writer.appender.free.clone())
@@ -178,6 +179,6 @@ fn a_checkpoint_that_is_given_up_leaves_the_open_segment_as_it_was() {
     assert_eq!(writer.open_index, open);
     assert_eq!(writer.appender.free.within(free.end()), free.within(free.end()));
     drop(writer);
-    core.checkpoint(Renewal::Changes).expect("memory refuses nothing");
+    core.checkpoint(Purpose::Opening).expect("memory refuses nothing");
     assert!(core.verify(true).expect("memory refuses nothing").problems.is_empty());
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::core::Expect;
-use crate::core::Renewal;
+use crate::core::Purpose;
 use crate::document::KeyRef;
 use crate::options::{Durability, Options};
 use crate::storage::MemoryStorage;
@@ -40,7 +40,7 @@ fn what_stands_in_front_of_the_segments_counts_beside_long_ones() {
 fn what_holds_a_place_is_told_for_each_of_them() {
     let core = open(&tiny());
     put(&core, 0..60).expect("there is room");
-    core.checkpoint(Renewal::Changes).expect("there is room");
+    core.checkpoint(Purpose::Opening).expect("there is room");
     put(&core, 60..70).expect("there is room");
     let mut writer = core.writer().expect("it is opened for writing");
     let end = writer.appender.end().segment.clone();
@@ -89,7 +89,7 @@ fn the_figures_are_those_of_the_file_behind_its_slots() {
     assert_eq!((behind.log, behind.checkpoint), (writer.appender.end_address().0, 0));
     assert!(!behind.fits_first_segment);
     drop(writer);
-    core.checkpoint(Renewal::Changes).expect("there is room");
+    core.checkpoint(Purpose::Opening).expect("there is room");
     let writer = core.writer().expect("it is opened for writing");
     let behind = writer.behind();
     assert!(behind.log < 512 && behind.checkpoint > 0, "{behind:?}");
@@ -101,7 +101,7 @@ fn a_log_in_its_first_segment_needs_no_checkpoint_until_one_is_there() {
     put(&core, 0..3).expect("there is room");
     assert_eq!(core.maintain(Effort::Keep).expect("memory refuses nothing"), Stepped::Nothing);
     assert!(core.writer().expect("it is opened for writing").fits_first_segment());
-    core.checkpoint(Renewal::Changes).expect("there is room");
+    core.checkpoint(Purpose::Opening).expect("there is room");
     assert!(!core.writer().expect("it is opened for writing").fits_first_segment());
 }
 
@@ -169,6 +169,6 @@ fn at_close_a_checkpoint_is_wanted_of_a_store_that_was_written_to() {
     assert!(!core.wants_checkpoint_at_close(), "nothing was");
     put(&core, 0..60).expect("there is room");
     assert!(core.wants_checkpoint_at_close());
-    core.checkpoint(Renewal::Changes).expect("there is room");
+    core.checkpoint(Purpose::Opening).expect("there is room");
     assert!(!core.wants_checkpoint_at_close());
 }

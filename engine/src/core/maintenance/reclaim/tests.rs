@@ -1,7 +1,7 @@
 //! Nothing is given out again that somebody may need.
 
 use super::*;
-use crate::core::{Core, Expect, Renewal};
+use crate::core::{Core, Expect, Purpose};
 use crate::document::KeyRef;
 use crate::options::{Durability, Options};
 use crate::storage::MemoryStorage;
@@ -30,7 +30,7 @@ fn freed() -> Core {
         let mut writer = core.writer().expect("it is opened for writing");
         writer.work.backups = 1;
         drop(writer);
-        core.checkpoint(Renewal::Changes).expect("there is room");
+        core.checkpoint(Purpose::Opening).expect("there is room");
         writer = core.writer().expect("it is opened for writing");
         writer.work.backups = 0;
     }
@@ -63,9 +63,9 @@ fn a_place_is_given_out_once_both_checkpoints_have_it_as_freed_and_no_backup_rea
 fn what_a_checkpoint_does_not_have_as_freed_is_not_given_out() {
     let core = store();
     put(&core, "a", 0..60);
-    core.checkpoint(Renewal::Changes).expect("there is room");
+    core.checkpoint(Purpose::Opening).expect("there is room");
     assert_eq!(core.clean(0).expect("memory refuses nothing"), super::super::clean::Cleaned::Freed);
-    core.checkpoint(Renewal::Changes).expect("there is room");
+    core.checkpoint(Purpose::Opening).expect("there is room");
     let mut writer = core.writer().expect("it is opened for writing");
     let lsn = writer.accounts.get(0).expect("it is kept").freed;
     let [newest, before] = writer.superblock.checkpoints.map(|named| named.expect("two were taken").lsn);

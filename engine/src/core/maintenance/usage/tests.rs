@@ -1,7 +1,7 @@
 //! Each segment is counted once, under what it is.
 
 use super::*;
-use crate::core::{Core, Expect, Renewal};
+use crate::core::{Core, Expect, Purpose};
 use crate::document::KeyRef;
 use crate::options::{Durability, Options};
 use crate::storage::MemoryStorage;
@@ -22,7 +22,7 @@ fn a_segment_waits_for_the_checkpoints_that_do_not_have_it_as_freed_yet() {
     let core = Core::open(Box::new(MemoryStorage::new()), &options).expect("memory refuses nothing");
     for keys in [0..60, 60..120] {
         put(&core, keys);
-        core.checkpoint(Renewal::Changes).expect("there is room");
+        core.checkpoint(Purpose::Opening).expect("there is room");
     }
     put(&core, 120..180);
     let mut writer = core.writer().expect("it is opened for writing");

@@ -47,7 +47,7 @@ fn next(
         let mut checkpoint =
             Checkpoint::open(disk, disk.geometry, &LINEAGE, &base.reference).expect("it is whole");
         let (root, trees) = checkpoint.parts();
-        BaseTree::read(trees, TreeOf::from(&root.catalog[0])).expect("it is whole")
+        Some(BaseTree::read(trees, TreeOf::from(&root.catalog[0])).expect("it is whole"))
     };
     let mut writer = IndexWriter::new(disk.geometry, &LINEAGE, lsn, lsn, open);
     let tree = writer.tree(1, tree);
@@ -68,7 +68,7 @@ fn records_of(disk: &Disk, taken: &Taken) -> BTreeSet<(u32, u32)> {
     let mut checkpoint =
         Checkpoint::open(disk, disk.geometry, &LINEAGE, &taken.reference).expect("it is whole");
     let (root, trees) = checkpoint.parts();
-    let base = BaseTree::read(trees, TreeOf::from(&root.catalog[0])).expect("it is whole").expect("in order");
+    let base = BaseTree::read(trees, TreeOf::from(&root.catalog[0])).expect("it is whole");
     base.references().map(|reference| (reference.physical, reference.offset)).collect()
 }
 

@@ -1,10 +1,13 @@
-//! Checkpoints that take over what did not change, over the lives of a store with an index that is cleaned, damaged and opened anew.
+//! Checkpoints that take over what did not change, over the lives of a store with an index that is cleaned,
+//! damaged and opened anew.
 
 use std::collections::BTreeMap;
 
 use super::super::super::clean::Cleaned;
 use super::*;
 use crate::core::Effort;
+use crate::format::checkpoint::{Checkpoint, references};
+use crate::recovery::File;
 use crate::storage::Storage;
 use crate::{Db, IndexDefinition};
 
@@ -108,7 +111,8 @@ impl Life {
         }
     }
 
-    /// The store is what it should be, also after another opening, and after one that finds the root or a leaf of the newest checkpoint
+    /// The store is what it should be, also after another opening, and after one that finds the root or a
+    /// leaf of the newest checkpoint
     /// damaged; and the next checkpoint is beside the one that was read instead.
     fn check(&self) {
         check(&self.db, &self.documents);
@@ -190,28 +194,30 @@ fn nothing_is_taken_over_from_the_checkpoint_that_is_named_beside_the_next() {
 
 //= spec/space.md#p-2-8-what-is-taken-over
 //= type=test
-//# A checkpoint that is taken to make the file shorter (P-7.1, P-8.1), for the segments that it gives back (P-2.1), or in a file that may not grow, SHOULD take over nothing.
+//# A checkpoint that is taken to make the file shorter (P-7.1, P-8.1), for the segments that it gives back
+//# (P-2.1), or in a file that may not grow, SHOULD take over nothing.
 #[test]
 fn what_makes_the_file_shorter_takes_nothing_over() {
     let mut life = Life::new(1);
     (KEYS..10 * KEYS).for_each(|key| life.put(key * key, key % 7));
     let core = life.db.core();
-    let written = |renewal| {
+    let written = |purpose| {
         let before = life.db.stats().space.checkpoint_written_bytes;
-        core.checkpoint(renewal).expect("memory refuses nothing");
+        core.checkpoint(purpose).expect("memory refuses nothing");
         life.db.stats().space.checkpoint_written_bytes - before
     };
-    let whole = written(Renewal::Whole);
-    written(Renewal::Changes);
-    assert!(written(Renewal::Changes) < whole);
-    assert_eq!(written(Renewal::Whole), whole);
+    let whole = written(Purpose::Space);
+    written(Purpose::Opening);
+    assert!(written(Purpose::Opening) < whole);
+    assert_eq!(written(Purpose::Space), whole);
     core.writer().expect("it is open").budget.is_full = true;
-    assert_eq!(written(Renewal::Changes), whole, "the file may not grow");
+    assert_eq!(written(Purpose::Opening), whole, "the file may not grow");
 }
 
 //= spec/space.md#p-2-8-what-is-taken-over
 //= type=test
-//# A writer SHOULD take over nothing from a segment, but for the open one, of which the named checkpoints refer to less than half: so it becomes free.
+//# A writer SHOULD take over nothing from a segment, but for the open one, of which the named checkpoints
+//# refer to less than half: so it becomes free.
 #[test]
 fn segments_of_which_little_is_held_become_free() {
     const SEGMENT_BYTES: u32 = 16 << 10;

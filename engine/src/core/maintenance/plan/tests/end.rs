@@ -44,7 +44,7 @@ fn all_is_cut_that_is_not_held_where_somebody_asks_for_it() {
     assert_eq!(due(End { beyond_held: 1, ..END }), Due::Shrink(Kept::Held));
     assert_eq!(due(End { beyond_rest: 99_999, written_since_cut: 99_999, ..END }), Due::Nothing);
     // What can be brought further down comes first.
-    assert_eq!(due(End { beyond_held: 1, at_top: Top::Checkpoint, ..END }), Due::Checkpoint(Renewal::Whole));
+    assert_eq!(due(End { beyond_held: 1, at_top: Top::Checkpoint, ..END }), Due::Checkpoint(Purpose::Space));
     assert_eq!(due(End { beyond_held: 1, reserved: Some(23), ..END }), Due::Roll);
 }
 
@@ -54,11 +54,11 @@ fn a_file_beyond_its_bound_is_cut_down_to_its_reserve() {
     let long = End { at_top: Top::Checkpoint, ..END };
     for (len, is_busy, beyond_reserve, expected) in [
         (32_000, false, 2_001, Due::Nothing),
-        (32_001, false, 2_001, Due::Checkpoint(Renewal::Whole)),
-        (36_000, false, 2_001, Due::Checkpoint(Renewal::Whole)),
-        (36_001, false, 2_000, Due::Checkpoint(Renewal::Whole)),
+        (32_001, false, 2_001, Due::Checkpoint(Purpose::Space)),
+        (36_000, false, 2_001, Due::Checkpoint(Purpose::Space)),
+        (36_001, false, 2_000, Due::Checkpoint(Purpose::Space)),
         (36_001, false, 2_001, Due::Shrink(Kept::Reserve)),
-        (49_000, true, 2_001, Due::Checkpoint(Renewal::Whole)),
+        (49_000, true, 2_001, Due::Checkpoint(Purpose::Space)),
         (49_001, true, 2_001, Due::Shrink(Kept::Reserve)),
     ] {
         let end = End { beyond_reserve, ..long };
@@ -77,15 +77,15 @@ fn the_reserve_is_left_to_those_who_go_on_putting_documents() {
     assert_eq!(due(wanted, true), Due::Nothing);
     assert_eq!(due(End { beyond_reserve: 2_001, ..wanted }, true), Due::Shrink(Kept::Reserve));
     // What would have room further down is brought there where more is free than the reserve and an eighth, and a part of a segment.
-    for (spare, expected) in [(2, Due::Nothing), (3, Due::Checkpoint(Renewal::Whole))] {
+    for (spare, expected) in [(2, Due::Nothing), (3, Due::Checkpoint(Purpose::Space))] {
         let end = End { at_top: Top::Checkpoint, spare, ..wanted };
         assert_eq!(due(end, true), expected, "{spare} to spare");
         let unwanted = End { is_reserve_wanted: false, is_put_since_cut: false, written_since_cut: 0, ..end };
-        assert_eq!(due(End { beyond_rest: 2_000, ..unwanted }, true), Due::Checkpoint(Renewal::Whole));
+        assert_eq!(due(End { beyond_rest: 2_000, ..unwanted }, true), Due::Checkpoint(Purpose::Space));
         assert_eq!(due(unwanted, true), Due::Shrink(Kept::AtRest), "beyond its bound it is cut in any case");
     }
     let small = Figures { len: 49_001, ..with(Usage { live: 4_000, ..Usage::default() }) };
-    for (spare, expected) in [(1, Due::Nothing), (2, Due::Checkpoint(Renewal::Whole))] {
+    for (spare, expected) in [(1, Due::Nothing), (2, Due::Checkpoint(Purpose::Space))] {
         let end = End { at_top: Top::Checkpoint, spare, ..wanted };
         let found = small.due_at_the_end(&end, Effort::Rest, true, u64::MAX);
         assert_eq!(found, expected, "{spare} to spare, of a small file");
@@ -141,9 +141,9 @@ fn what_stands_at_the_end_is_brought_down_where_it_has_room() {
         (Top::Current, 2, 2, 2_001, Due::Roll),
         (Top::Current, 2, 2, 2_000, Due::Nothing),
         (Top::Current, 1, 1, 2_001, Due::Nothing),
-        (Top::Checkpoint, 2, 2, 0, Due::Checkpoint(Renewal::Whole)),
+        (Top::Checkpoint, 2, 2, 0, Due::Checkpoint(Purpose::Space)),
         (Top::Checkpoint, 1, 2, 0, Due::Nothing),
-        (Top::Checkpoint, 1, 0, 0, Due::Checkpoint(Renewal::Whole)),
+        (Top::Checkpoint, 1, 0, 0, Due::Checkpoint(Purpose::Space)),
         (Top::Checkpoint, 0, 0, 0, Due::Nothing),
         (Top::Other, 9, 2, 9_999, Due::Nothing),
     ] {
@@ -171,9 +171,9 @@ fn the_log_goes_on_where_what_it_has_reserved_keeps_the_end_of_a_long_file_from_
         (End { at_top: Top::Other, ..held_up }, 2_001, Due::Nothing),
         (End { at_top: Top::Current, ..held_up }, 2_001, Due::Roll),
         (End { at_top: Top::Current, below: 1, checkpoint_segments: 1, ..held_up }, 2_001, Due::Roll),
-        (End { below: 2, ..held_up }, 2_001, Due::Checkpoint(Renewal::Whole)),
+        (End { below: 2, ..held_up }, 2_001, Due::Checkpoint(Purpose::Space)),
         (End { below: 0, checkpoint_segments: 0, ..held_up }, 2_001, Due::Roll),
-        (End { below: 1, checkpoint_segments: 0, ..held_up }, 2_001, Due::Checkpoint(Renewal::Whole)),
+        (End { below: 1, checkpoint_segments: 0, ..held_up }, 2_001, Due::Checkpoint(Purpose::Space)),
     ] {
         let found = figures(0).due_at_the_end(&end, Effort::All, false, log_room);
         assert_eq!(found, expected, "{end:?}, room for {log_room}");
