@@ -134,3 +134,30 @@ fn a_store_in_use_is_shown_and_its_writer_goes_on() {
     assert!(fates(&report).contains(&(9, "live".to_owned())), "{report}");
     db.close().unwrap();
 }
+
+#[test]
+fn indexes_are_shown_with_the_trees_that_checkpoints_have_of_them() {
+    let bench = birds();
+    bench.run("index create s.holo notes by_bird --on $.bird --unique").done();
+    bench.run("checkpoint s.holo").done();
+    let report = json(&bench.run("inspect s.holo --json"));
+    let index = &report["indexes"][0];
+    assert_eq!(index["definition"]["name"], "by_bird", "{report}");
+    let listed = bench.run("index list s.holo notes --json").done();
+    assert_eq!(index["definition"], serde_json::from_str::<Value>(&listed).unwrap());
+    let trees = report["checkpoints"][0]["trees"].as_array().unwrap();
+    let [notes, by_bird] = &trees[..] else { panic!("{trees:?}") };
+    assert_eq!((&notes["of"], &notes["name"]), (&Value::Null, &"notes".into()));
+    assert_eq!((&by_bird["of"], &by_bird["id"]), (&notes["id"], &index["id"]));
+    for tree in [notes, by_bird] {
+        assert_eq!((&tree["entries"], &tree["pages"], &tree["leaves"]), (&1.into(), &1.into(), &1.into()));
+        assert!(tree["bytes"].as_u64().unwrap() > 30, "{tree}");
+    }
+    let text = bench.run("inspect s.holo").done();
+    for line in [
+        "\nindex         2: of collection 1, {\"name\":\"by_bird\"",
+        "\n  tree        2: of collection 1, index \"by_bird\", 1 entries",
+    ] {
+        assert!(text.contains(line), "{line:?} is missing in {text}");
+    }
+}

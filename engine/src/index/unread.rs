@@ -155,7 +155,7 @@ impl Unread {
         items.sum::<usize>() + inner.deleted.iter().map(key).sum::<usize>()
     }
 
-    #[cfg(any(test, feature = "testing"))]
+    #[cfg(feature = "testing")]
     pub(super) fn fork(&self) -> Self {
         let inner = lock(&self.inner).clone();
         Unread { count: AtomicU64::new(inner.items.len() as u64), inner: Mutex::new(inner) }

@@ -11,11 +11,13 @@ use crate::format::superblock::{CheckpointRef, Superblock};
 use crate::format::{Geometry, LogAddress, Lsn};
 use crate::index::{Documents, Entries, Entry, KeyRange, PrimaryIndex};
 use crate::recovery::{self, Extent, Followed, Plan};
+use crate::secondary::IndexDefinition;
 use crate::space::Account;
 use crate::storage::FailStop;
 use crate::sync::Arc;
 
 use super::slots::Root;
+use super::trees::{TreeView, trees_of};
 
 /// How opening the store ends.
 #[derive(Debug, Clone)]
@@ -63,6 +65,8 @@ pub struct CheckpointView {
     pub reference: CheckpointRef,
     /// The physical indexes that it holds, in order; none where its root is damaged.
     pub segments: Vec<u32>,
+    /// Its trees: those of collections first, then those of indexes, by id; none where its root is damaged.
+    pub trees: Vec<TreeView>,
     /// Why it cannot be read whole, if it cannot.
     pub problem: Option<Error>,
 }
@@ -78,12 +82,24 @@ pub struct CollectionView {
     pub documents: u64,
 }
 
+/// An index as the end of the log has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexView {
+    /// Its id.
+    pub id: u32,
+    /// The id of its collection.
+    pub of: u32,
+    /// What it is of.
+    pub definition: IndexDefinition,
+}
+
 /// What is known of the file as a whole.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) recovery: RecoveryView,
     pub(super) checkpoints: Vec<CheckpointView>,
     pub(super) collections: Vec<CollectionView>,
+    pub(super) indexes: Vec<IndexView>,
     /// What the log says; none where it cannot be followed.
     pub(super) log: Option<KnownLog>,
 }
@@ -118,6 +134,7 @@ impl Known {
             recovery: RecoveryView { outcome, end: None, claim: slot.durable_lsn, commits: 0 },
             checkpoints: slot.checkpoints.iter().flatten().map(|named| view(storage, slot, named)).collect(),
             collections: Vec::new(),
+            indexes: Vec::new(),
             log: None,
         };
         let segments = SegmentTable::new(slot.geometry);
@@ -160,6 +177,11 @@ impl Known {
                 }
             });
         }
+        let indexes = recovered.replay.catalog.current_indexes().into_iter();
+        self.indexes.extend(indexes.map(|index| {
+            let definition = index.definition.definition.clone();
+            IndexView { id: index.entries().id, of: index.of, definition }
+        }));
         // Each once: any number of entries of a hostile checkpoint may lead to one record.
         for address in chunked {
             live.extend(reader.chunks(address)?);
@@ -216,6 +238,7 @@ fn view(storage: &FailStop, slot: &Superblock, named: &CheckpointRef) -> Checkpo
     CheckpointView {
         reference: *named,
         segments: recovery::segments_of(storage, slot, named).unwrap_or_default(),
+        trees: trees_of(storage, slot, named).unwrap_or_default(),
         problem: recovery::verify_checkpoint(storage, slot, named, PLAN.page_shift).err(),
     }
 }

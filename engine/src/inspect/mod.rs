@@ -11,6 +11,7 @@
 //! | `segment` | one segment: its state, and what stands in it |
 //! | `frames` | the frames of a log segment, and which of them count |
 //! | `index_records` | the index records of an index segment |
+//! | `trees` | the trees of a checkpoint |
 //! | `extent` | what each byte is used for |
 //!
 //! Memory is bounded by the index of the store and one segment; time by the file, since no more than a multiple of a segment's length is
@@ -25,13 +26,15 @@ mod segment;
 mod slots;
 #[cfg(all(test, feature = "testing"))]
 mod tests;
+mod trees;
 
 pub use extent::{Extent, Use};
 pub use frames::{Fate, FrameView, RecordView, Standing};
 pub use index_records::IndexRecordView;
-pub use known::{CheckpointView, CollectionView, LogEndView, Outcome, RecoveryView};
+pub use known::{CheckpointView, CollectionView, IndexView, LogEndView, Outcome, RecoveryView};
 pub use segment::{SegmentState, SegmentView};
 pub use slots::{SlotState, SlotView};
+pub use trees::{TreeSize, TreeView};
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -131,6 +134,11 @@ impl Inspector {
     /// The collections, by id.
     pub fn collections(&self) -> &[CollectionView] {
         &self.known.collections
+    }
+
+    /// The indexes, by id.
+    pub fn indexes(&self) -> &[IndexView] {
+        &self.known.indexes
     }
 
     /// How many segments begin in the file.

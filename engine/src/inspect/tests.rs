@@ -1,13 +1,14 @@
 use crate::document::Value;
 use crate::error::Error;
 use crate::format::SEGMENTS_START;
+use crate::format::index_record::IndexRecordKind;
 use crate::format::record::Kind;
 use crate::storage::{MemoryStorage, Storage};
 use crate::sync::Arc;
 use crate::{Db, Options, doc};
 use std::collections::BTreeSet;
 
-use super::{Fate, Inspector, Outcome, SegmentState, SlotState, Standing, Use, open_on};
+use super::{Fate, Inspector, Outcome, SegmentState, SlotState, Standing, TreeSize, Use, open_on};
 
 const TINY: u32 = 4096;
 
@@ -305,5 +306,36 @@ fn the_kinds_of_records_are_all_there() {
     }
     for kind in [Kind::Put, Kind::RelocatedPut, Kind::SegmentFreed] {
         assert!(kinds.contains(&kind), "{kind:?}");
+    }
+}
+
+#[test]
+fn the_trees_of_a_checkpoint_have_the_index_records_that_stand_in_its_segments() {
+    let bytes = store(|db| {
+        let birds = db.collection("birds");
+        birds.insert_many((0..2_000).map(|number| doc! { "n": number % 100 })).unwrap();
+        let definition = crate::IndexDefinition::new("by_n", ["$.n"]).unwrap();
+        birds.create_index(definition.clone()).unwrap();
+        db.checkpoint().unwrap();
+    });
+    let inspector = look(&bytes);
+    let [index] = inspector.indexes() else { panic!("{:?}", inspector.indexes()) };
+    assert_eq!((index.of, index.definition.name()), (inspector.collections()[0].id, "by_n"));
+    let [newest, ..] = inspector.checkpoints() else { panic!("there is one") };
+    let [birds, by_n] = &newest.trees[..] else { panic!("{:?}", newest.trees) };
+    assert_eq!((birds.of, by_n.of, by_n.id), (None, Some(birds.id), index.id));
+    for tree in [birds, by_n] {
+        assert_eq!(tree.entries, 2_000);
+        let mut size = TreeSize::default();
+        for physical in newest.segments.iter().copied() {
+            for record in inspector.segment(physical).unwrap().index_records {
+                if (record.lsn, record.collection) == (newest.reference.lsn, tree.id) {
+                    let is_leaf = record.kind == IndexRecordKind::Leaf;
+                    *if is_leaf { &mut size.leaves } else { &mut size.pages } += 1;
+                    size.bytes += u64::from(record.len);
+                }
+            }
+        }
+        assert!(size.leaves > 1 && tree.size == Some(size), "{tree:?}, {size:?}");
     }
 }

@@ -4,10 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use holotype::Error;
 use holotype::format::Lsn;
 use holotype::format::superblock::{CheckpointRef, Superblock};
-use holotype::inspect::{CheckpointView, Inspector, Outcome, SlotState, SlotView};
+use holotype::inspect::{
+    CheckpointView, IndexView, Inspector, Outcome, SlotState, SlotView, TreeSize, TreeView,
+};
+use holotype::{Document, Error};
 use serde::Serialize;
 
 /// The version of the shape: higher when a field changes its meaning or goes, not when one is added.
@@ -34,6 +36,7 @@ pub(super) struct Head {
     pub(super) watermark: LsnPair,
     pub(super) checkpoints: Vec<Checkpoint>,
     pub(super) collections: Vec<Collection>,
+    pub(super) indexes: Vec<Index>,
     /// Bytes of the file by what they are used for.
     pub(super) bytes: BTreeMap<&'static str, u64>,
 }
@@ -114,7 +117,22 @@ pub(super) struct Checkpoint {
     pub(super) lsn: LsnPair,
     pub(super) root_at: u64,
     pub(super) segments: Vec<u32>,
+    pub(super) trees: Vec<Tree>,
     pub(super) problem: Option<String>,
+}
+
+/// Of a checkpoint.
+#[derive(Debug, Serialize)]
+pub(super) struct Tree {
+    pub(super) id: u32,
+    /// The collection that it is an index of.
+    pub(super) of: Option<u32>,
+    pub(super) name: String,
+    pub(super) entries: u64,
+    /// What follows is null where a directory page is damaged.
+    pub(super) pages: Option<u64>,
+    pub(super) leaves: Option<u64>,
+    pub(super) bytes: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -122,6 +140,13 @@ pub(super) struct Collection {
     pub(super) id: u32,
     pub(super) name: String,
     pub(super) documents: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Index {
+    pub(super) id: u32,
+    pub(super) of: u32,
+    pub(super) definition: Document,
 }
 
 impl Head {
@@ -133,6 +158,7 @@ impl Head {
             lsn: pair(view.reference.lsn),
             root_at: view.reference.root.at(geometry),
             segments: view.segments.clone(),
+            trees: view.trees.iter().map(Tree::of).collect(),
             problem: view.problem.as_ref().map(Error::to_string),
         };
         let collections = inspector.collections().iter().map(|collection| Collection {
@@ -140,6 +166,11 @@ impl Head {
             name: collection.name.clone(),
             documents: collection.documents,
         });
+        let index = |IndexView { id, of, definition }: &IndexView| Index {
+            id: *id,
+            of: *of,
+            definition: definition.to_document(),
+        };
         Head {
             shape: SHAPE,
             file_len: inspector.file_len(),
@@ -152,7 +183,23 @@ impl Head {
             watermark: pair(inspector.watermark()),
             checkpoints: inspector.checkpoints().iter().map(checkpoint).collect(),
             collections: collections.collect(),
+            indexes: inspector.indexes().iter().map(index).collect(),
             bytes: inspector.totals().map(|(usage, bytes)| (usage.name(), bytes)).collect(),
+        }
+    }
+}
+
+impl Tree {
+    fn of(view: &TreeView) -> Tree {
+        let size = |of: fn(&TreeSize) -> u64| view.size.as_ref().map(of);
+        Tree {
+            id: view.id,
+            of: view.of,
+            name: view.name.clone(),
+            entries: view.entries,
+            pages: size(|size| size.pages),
+            leaves: size(|size| size.leaves),
+            bytes: size(|size| size.bytes),
         }
     }
 }

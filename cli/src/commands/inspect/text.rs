@@ -1,11 +1,13 @@
 //! For a terminal: the summary first, then the segments.
 
+use holotype::document::JsonMode;
+
 use crate::exit::Result;
 use crate::output::Output;
 
 use super::Subject;
 use super::contents::{Frame, IndexRecord, Record, Replaced, Segment};
-use super::shape::{Checkpoint, Head, Recovery, Slot};
+use super::shape::{Checkpoint, Head, Index, Recovery, Slot, Tree};
 
 pub(super) fn print(subject: &Subject<'_>) -> Result<()> {
     let inspector = &subject.inspector;
@@ -39,9 +41,15 @@ fn summary(subject: &Subject<'_>, head: &Head) -> Vec<String> {
     lines.extend(recovery_lines(&head.recovery));
     lines.push(format!("watermark     {:?}: all up to there is said to have been durable", head.watermark));
     lines.extend(head.superblocks.iter().map(slot_line));
-    lines.extend(head.checkpoints.iter().map(checkpoint_line));
+    for checkpoint in &head.checkpoints {
+        lines.push(checkpoint_line(checkpoint));
+        lines.extend(checkpoint.trees.iter().map(tree_line));
+    }
     lines.extend(head.collections.iter().map(|collection| {
         format!("collection    {}: {:?}, {} documents", collection.id, collection.name, collection.documents)
+    }));
+    lines.extend(head.indexes.iter().map(|Index { id, of, definition }| {
+        format!("index         {id}: of collection {of}, {}", definition.to_json(JsonMode::Relaxed))
     }));
     let share = |bytes: u64| 100.0 * bytes as f64 / head.file_len.max(1) as f64;
     let used = head.bytes.iter().filter(|(_, bytes)| **bytes > 0);
@@ -88,6 +96,18 @@ fn checkpoint_line(checkpoint: &Checkpoint) -> String {
         "checkpoint    of commit {:?}, root at offset {}, in {segments} segments: {state}",
         checkpoint.lsn, checkpoint.root_at
     )
+}
+
+fn tree_line(tree: &Tree) -> String {
+    let Tree { id, of, name, entries, pages, leaves, bytes } = tree;
+    let sort = of.map_or("collection".to_owned(), |of| format!("of collection {of}, index"));
+    let size = match (pages, leaves, bytes) {
+        (Some(pages), Some(leaves), Some(bytes)) => {
+            format!("{leaves} leaves, {pages} directory pages, {bytes} bytes")
+        }
+        _ => "damaged".to_owned(),
+    };
+    format!("  tree        {id}: {sort} {name:?}, {entries} entries: {size}")
 }
 
 fn segment_line(segment: &Segment) -> String {

@@ -443,6 +443,13 @@ impl Branch {
         self.kind == IndexRecordKind::Leaf
     }
 
+    /// The length of its record in bytes.
+    #[must_use]
+    #[cfg(any(test, feature = "testing"))]
+    pub fn len(&self) -> u32 {
+        self.reference.len
+    }
+
     /// A leaf that is nowhere, for checks that do not read it.
     #[cfg(all(test, loom))]
     pub(crate) fn leaf_of(count: u64) -> Self {

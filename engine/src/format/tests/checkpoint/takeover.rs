@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
+#[cfg(feature = "seeded")]
 use crate::seeded::Bug;
 
 /// A checkpoint, and what it is of.
