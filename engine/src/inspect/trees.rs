@@ -62,12 +62,8 @@ fn size_of<S: IndexSource>(trees: &mut Trees<'_, S>, tree: TreeOf<'_>) -> Result
         let leaves = trees.page(tree.id, &first, &page)?;
         size.pages += 1;
         size.leaves += leaves.len() as u64;
-        size.bytes += leaves
-            .iter()
-            .map(|(_, leaf)| leaf)
-            .chain([&page])
-            .map(|branch| u64::from(branch.len()))
-            .sum::<u64>();
+        size.bytes += u64::from(page.reference.len);
+        size.bytes += leaves.iter().map(|(_, leaf)| u64::from(leaf.reference.len)).sum::<u64>();
     }
     Ok(size)
 }

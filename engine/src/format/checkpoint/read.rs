@@ -418,7 +418,7 @@ impl<S: IndexSource> Trees<'_, S> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Branch {
     kind: IndexRecordKind,
-    reference: Reference,
+    pub(crate) reference: Reference,
     count: u64,
     /// LSN of the checkpoint that wrote the record.
     lsn: Lsn,
@@ -441,13 +441,6 @@ impl Branch {
     #[must_use]
     pub fn is_leaf(&self) -> bool {
         self.kind == IndexRecordKind::Leaf
-    }
-
-    /// The length of its record in bytes.
-    #[must_use]
-    #[cfg(any(test, feature = "testing"))]
-    pub fn len(&self) -> u32 {
-        self.reference.len
     }
 
     /// A leaf that is nowhere, for checks that do not read it.
