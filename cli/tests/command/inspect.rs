@@ -155,8 +155,8 @@ fn indexes_are_shown_with_the_trees_that_checkpoints_have_of_them() {
     }
     let text = bench.run("inspect s.holo").done();
     for line in [
-        "\nindex         2: of collection 1, {\"name\":\"by_bird\"",
-        "\n  tree        2: of collection 1, index \"by_bird\", 1 entries",
+        "\nindex         2: of collection 1, {\"on\":[\"$.bird\"],\"name\":\"by_bird\"",
+        "\n  tree        2: of collection 1, index \"by_bird\": entries 1, leaves 1, directory pages 1, bytes ",
     ] {
         assert!(text.contains(line), "{line:?} is missing in {text}");
     }

@@ -103,11 +103,11 @@ fn tree_line(tree: &Tree) -> String {
     let sort = of.map_or("collection".to_owned(), |of| format!("of collection {of}, index"));
     let size = match (pages, leaves, bytes) {
         (Some(pages), Some(leaves), Some(bytes)) => {
-            format!("{leaves} leaves, {pages} directory pages, {bytes} bytes")
+            format!("leaves {leaves}, directory pages {pages}, bytes {bytes}")
         }
         _ => "damaged".to_owned(),
     };
-    format!("  tree        {id}: {sort} {name:?}, {entries} entries: {size}")
+    format!("  tree        {id}: {sort} {name:?}: entries {entries}, {size}")
 }
 
 fn segment_line(segment: &Segment) -> String {
