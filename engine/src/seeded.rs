@@ -371,6 +371,16 @@ catalogue! {
     IndexTakenOverUnknown,
     /// Leaves are taken over of the base after the newest checkpoint was found damaged, so that the base is named beside it.
     TakenOverAfterDamage,
+    /// A leaf of the base is taken over in the place of an unread one that is younger than the base.
+    YoungLeafTakenOver,
+    /// A leaf of the base is taken over in the place of an unread one, in whose range the log has changes.
+    ChangedLeafTakenOver,
+    /// A leaf of the base is taken over in the place of an unread one with the same first key, whatever its range.
+    RangesNotCompared,
+    /// A checkpoint that takes leaves over is named though the newest one was found damaged while it was written.
+    DamageUnderWayIgnored,
+    /// An unread leaf that is damaged is sought in the checkpoints that were named at opening, whatever the slots name now.
+    GoneCheckpointAsked,
     /// The ages in a directory page that was taken over count from the root.
     AgesFromTheRoot,
     /// However little of a segment is held, leaves in it are taken over.

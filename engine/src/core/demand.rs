@@ -8,6 +8,8 @@
 use crate::cache::SegmentTable;
 use crate::document::KeyRef;
 use crate::error::{Error, Result};
+use crate::format::checkpoint::{Checkpoint, Limits, TreeOf};
+use crate::format::superblock::CheckpointRef;
 use crate::index::{Catalog, Contents, Documents, Entries, KeyRange, PrimaryIndex, Wanted};
 use crate::recovery::{self, Extent, File, Plan};
 use crate::seeded::{self, Bug};
@@ -77,33 +79,36 @@ impl Shared {
         Ok(())
     }
 
-    //= spec/recovery.md#r-5-7-leaves-on-demand
-    //# A writer MUST NOT name a checkpoint in a slot before it has read all that was unread, but for the
-    //# entries
-    //# of an index that the checkpoint has with `anew` (F-8.10).
     /// Reads all that is unread, also of collections that have ended and that a snapshot holds.
     pub(super) fn read_everything(&self) -> Result<()> {
+        self.read_all_but(|_| false)
+    }
+
+    //= spec/recovery.md#r-5-7-leaves-on-demand
+    //# A writer MUST NOT name a checkpoint in a slot before it has read all that was unread, but for leaves in whose
+    //# place the checkpoint takes over leaves of its base (P-2.8), and for the entries of an index that the
+    //# checkpoint has with `anew` (F-8.10).
+    /// As [`read_everything`](Self::read_everything), but for the collections and indexes that are left out.
+    pub(in crate::core) fn read_all_but(&self, is_left_out: impl Fn(u32) -> bool) -> Result<()> {
         let all: Vec<_> = if seeded::is_on(Bug::EndedLeftUnread) {
             read(&self.catalog).current().map(|naming| Arc::clone(&naming.documents)).collect()
         } else {
             read(&self.catalog).documents().cloned().collect()
         };
-        all.iter().try_for_each(|documents| {
+        all.iter().filter(|documents| !is_left_out(documents.id)).try_for_each(|documents| {
             let read = if documents.damage().is_some() { Ok(()) } else { self.read_all(documents) };
             documents.unless_damaged(read)
         })
     }
 
     //= spec/recovery.md#r-5-7-leaves-on-demand
-    //# When an unread record is damaged or cannot be read, the reader MUST take the keys that it leads to
-    //# from
+    //# When an unread record is damaged or cannot be read, the reader MUST take the keys that it leads to from
     //# what would start from in the place of this checkpoint, and the log from there to the end that
     //# opening found.
     //= spec/recovery.md#r-5-7-leaves-on-demand
-    //# When that cannot be read whole either, the reader MUST report corruption in each call that rests on
-    //# one
-    //# of these keys, and in no other.
-    fn read_unread(&self, documents: &Documents, wanted: &Wanted) -> Result<()> {
+    //# When that cannot be read either, the reader MUST report corruption in each call that rests on one of these
+    //# keys, and in no other.
+    pub(in crate::core) fn read_unread(&self, documents: &Documents, wanted: &Wanted) -> Result<()> {
         let file = File { storage: &self.log.storage, len: self.log.storage.len()? };
         let error = match wanted.read(&file).or_else(|_| wanted.read(&file)) {
             Ok(contents) => {
@@ -114,8 +119,8 @@ impl Shared {
         };
         match self.read_instead(wanted, error) {
             // Before it counts as read: then nobody names this checkpoint again.
-            Ok(entries) => {
-                documents.take_in(wanted, Contents::Entries(entries), || self.opening.note_damage());
+            Ok((entries, since)) => {
+                documents.take_in(wanted, Contents::Entries(entries), || self.opening.note_damage(since));
             }
             // Another thread has read it, and its place may have been given out since.
             Err(_) if !documents.is_still_unread(wanted) => {}
@@ -134,13 +139,56 @@ impl Shared {
         Ok(())
     }
 
-    /// The keys of an item that could not be read, because of `error`.
-    fn read_instead(&self, wanted: &Wanted, error: Error) -> Result<Entries> {
+    //= spec/recovery.md#r-5-7-leaves-on-demand
+    //# Once both slots name a checkpoint that was written since the store was opened, the reader MUST take these
+    //# keys from the newest such one that the slots name and that has them in records which can be read.
+    /// The keys of an item that could not be read, because of `error`; and the checkpoint that has them, if it was
+    /// written since the store was opened.
+    fn read_instead(&self, wanted: &Wanted, error: Error) -> Result<(Entries, Option<CheckpointRef>)> {
         if !matches!(error, Error::Corrupt(_) | Error::Io { .. }) {
             return Err(error);
         }
-        let instead = self.opening.instead(|| self.recover_instead()).map_err(|_| error)?;
-        entries_in(&instead, wanted)
+        loop {
+            let named = match seeded::is_on(Bug::GoneCheckpointAsked) {
+                true => Vec::new(),
+                false => self.opening.named_since(),
+            };
+            let found = if named.is_empty() {
+                let instead = self.opening.instead(|| self.recover_instead()).ok();
+                instead.map(|instead| Ok((entries_in(&instead, wanted)?, None)))
+            } else {
+                let entries_of =
+                    |named: &CheckpointRef| Some((self.entries_since(named, wanted).ok()?, Some(*named)));
+                named.iter().find_map(entries_of).map(Ok)
+            };
+            match found {
+                Some(found) => return found,
+                // What it was sought in may have been given up meanwhile.
+                None if named != self.opening.named_since() && !seeded::is_on(Bug::GoneCheckpointAsked) => {}
+                None => return Err(error),
+            }
+        }
+    }
+
+    /// The keys of an item, which was unread since the store was opened, as a checkpoint has them that was written since.
+    fn entries_since(&self, reference: &CheckpointRef, wanted: &Wanted) -> Result<Entries> {
+        let (slot, storage) = (&self.opening.slot, &self.log.storage);
+        let file = File { storage, len: storage.len()? };
+        let mut checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
+        let (place, page_shift) = (checkpoint.tree_place(), self.options.check.page_shift);
+        let (root, trees) = checkpoint.parts();
+        let indexes = root.indexes.iter().filter(|index| !index.anew).map(TreeOf::from);
+        let mut all = root.catalog.iter().map(TreeOf::from).chain(indexes);
+        let end = slot.geometry.address(reference.replay_sequence, reference.replay_offset);
+        let tree =
+            all.find(|tree| tree.id == wanted.id()).ok_or_else(|| wanted.damaged("its tree has ended"))?;
+        let documents = Documents::new(tree.id, page_shift);
+        let origin = wanted.origin_in(place, tree.next, Limits::new(end, page_shift));
+        documents.begin_unread(origin, trees.pages(tree)?, 0);
+        while let Some(unread) = documents.unread_in(&wanted.range(), false) {
+            documents.take_in(&unread, unread.read(&file)?, || {});
+        }
+        Ok(entries_within(&documents, wanted.range()))
     }
 
     /// What opening found, by the other checkpoint.
@@ -163,18 +211,22 @@ impl Shared {
 
 /// What a catalog, whose documents and entries were read whole, has for an item of another.
 fn entries_in(catalog: &Catalog, wanted: &Wanted) -> Result<Entries> {
-    let mut entries = Entries::default();
     let Some(documents) = catalog.documents().find(|documents| documents.id == wanted.id()) else {
-        return Ok(entries);
+        return Ok(Entries::default());
     };
     documents.check_known()?;
-    let mut range = wanted.range();
+    Ok(entries_within(documents, wanted.range()))
+}
+
+/// What is in a range of keys of which everything was read.
+fn entries_within(documents: &Documents, mut range: KeyRange) -> Entries {
+    let mut entries = Entries::default();
     loop {
         let before = entries.len();
         documents.index.page(&range, false, AT_ONCE, &mut entries);
         match entries.last_key() {
             Some(last) if entries.len() == before + AT_ONCE => range = range.beyond(&last.to_key(), false),
-            _ => return Ok(entries),
+            _ => return entries,
         }
     }
 }

@@ -57,7 +57,7 @@ impl Core {
             written.expect("hashing takes all text");
         }
         hashing.mix(u64::from(self.shared.log.storage.is_poisoned()));
-        hashing.mix(u64::from(self.shared.opening.has_damage()));
+        hashing.write_str(&self.shared.opening.fingerprint()).expect("hashing takes all text");
         hashing.0
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{Corruption, Error, Result};
 use crate::format::Lsn;
-use crate::format::superblock::Superblock;
+use crate::format::superblock::{CheckpointRef, Superblock};
 use crate::index::Catalog;
 use crate::sync::{Arc, AtomicBool, Mutex, Ordering, lock};
 
@@ -20,20 +20,44 @@ pub(crate) struct Opening {
     has_damage: AtomicBool,
     /// What opening found, by the other way.
     instead: Mutex<Option<Instead>>,
+    since: Mutex<Since>,
+}
+
+/// The checkpoints that were written since.
+#[derive(Debug, Clone, Default)]
+struct Since {
+    /// Those that both slots name, the newest first.
+    named: Vec<CheckpointRef>,
+    /// The one that had what an older one could not be read for.
+    sound: Option<CheckpointRef>,
 }
 
 impl Opening {
     pub(super) fn new(slot: Superblock, lsn: Lsn, position: Option<usize>) -> Self {
-        Opening { slot, lsn, position, has_damage: AtomicBool::new(false), instead: Mutex::new(None) }
+        let (has_damage, instead, since) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
+        Opening { slot, lsn, position, has_damage, instead, since }
     }
 
-    /// Whether something of the checkpoint with which it began could not be read later.
+    /// Whether something that it left unread could not be read later.
     pub(super) fn has_damage(&self) -> bool {
         self.has_damage.load(Ordering::Acquire)
     }
 
-    pub(super) fn note_damage(&self) {
+    /// Something could not be read, and `sound` has it, if that was written since.
+    pub(super) fn note_damage(&self, sound: Option<CheckpointRef>) {
+        lock(&self.since).sound = sound;
         self.has_damage.store(true, Ordering::Release);
+    }
+
+    /// The checkpoints that were written since, and that both slots name, the newest first.
+    pub(super) fn named_since(&self) -> Vec<CheckpointRef> {
+        lock(&self.since).named.clone()
+    }
+
+    /// The newest of them that is known to have what could not be read; none where none was written since.
+    pub(super) fn sound_since(&self) -> Option<CheckpointRef> {
+        let since = lock(&self.since);
+        since.sound.or_else(|| since.named.first().copied())
     }
 
     /// What opening found, as `recover` finds it by the other way. No lock is held meanwhile.
@@ -51,15 +75,27 @@ impl Opening {
         found.map_err(Error::from)
     }
 
-    /// Another checkpoint was taken, and everything was read: what was damaged matters no longer.
-    pub(super) fn is_over(&self) {
-        self.has_damage.store(false, Ordering::Release);
+    /// Both slots name these, which were written since. What was damaged matters no longer where everything was read
+    /// for the newest.
+    pub(super) fn checkpoint_named(&self, named: Vec<CheckpointRef>, all_read: bool) {
+        let sound = lock(&self.since).sound.filter(|_| !all_read);
+        *lock(&self.since) = Since { named, sound };
         *lock(&self.instead) = None;
+        if all_read {
+            self.has_damage.store(false, Ordering::Release);
+        }
+    }
+
+    /// What of it changes what comes later.
+    #[cfg(feature = "testing")]
+    pub(super) fn fingerprint(&self) -> String {
+        format!("{}{:?}", self.has_damage(), lock(&self.since))
     }
 
     #[cfg(feature = "testing")]
     pub(super) fn fork(&self) -> Self {
         let (slot, has_damage) = (self.slot.clone(), AtomicBool::new(self.has_damage()));
-        Opening { slot, has_damage, instead: Mutex::new(None), ..*self }
+        let since = Mutex::new(lock(&self.since).clone());
+        Opening { slot, has_damage, instead: Mutex::default(), since, ..*self }
     }
 }

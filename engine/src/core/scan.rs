@@ -24,6 +24,12 @@ impl Cursor {
         Cursor { snapshot, naming, walk: Walk::new(range), ahead: Ahead::default() }
     }
 
+    /// Begins anew, with another range.
+    pub(crate) fn begin(&mut self, range: KeyRange) {
+        self.ahead.clear();
+        self.walk = Walk::new(range);
+    }
+
     /// The collection that is walked.
     pub(crate) fn naming(&self) -> &Arc<Naming> {
         &self.naming

@@ -145,6 +145,12 @@ impl Documents {
         self.unread.take_in(&self.index, wanted, contents, first);
     }
 
+    /// Whether nobody has read the item yet, and nothing in its range of keys was put or deleted since the
+    /// checkpoint that it is of.
+    pub(crate) fn is_unchanged(&self, wanted: &Wanted) -> bool {
+        self.unread.is_unchanged(&self.index, wanted)
+    }
+
     /// Whether nobody has read the item yet.
     pub(crate) fn is_still_unread(&self, wanted: &Wanted) -> bool {
         self.unread.has(wanted)

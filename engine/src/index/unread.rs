@@ -9,14 +9,15 @@ use std::ops::Bound;
 
 use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
-use crate::format::checkpoint::{Branch, IndexSource, Limits, Stretch, TreePlace, Trees};
+use crate::format::Lsn;
+use crate::format::checkpoint::{Branch, IndexSource, Limits, Stretch, TreePlace, Trees, UnreadLeaf};
 use crate::format::definition::StoredDefinition;
 use crate::secondary::EntryLimits;
 use crate::seeded::{self, Bug};
 use crate::sync::race::{Race, weakened};
 use crate::sync::{Arc, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 
-use super::{Entries, Entry, KeyRange, MixedIndex, since_ever};
+use super::{Entries, Entry, KeyRange, MixedIndex, PrimaryIndex, since_ever};
 
 #[derive(Debug, Default)]
 pub(super) struct Unread {
@@ -134,6 +135,19 @@ impl Unread {
         self.count(&inner);
     }
 
+    /// Whether the item is still to be read, and nothing in its range of keys was put or deleted since the checkpoint
+    /// that it is of.
+    pub(super) fn is_unchanged(&self, index: &MixedIndex, wanted: &Wanted) -> bool {
+        let inner = lock(&self.inner);
+        if seeded::is_on(Bug::ChangedLeafTakenOver) {
+            return inner.items.get(&wanted.first) == Some(&wanted.item);
+        }
+        let (range, mut put) = (wanted.range(), Entries::default());
+        index.page(&range, false, 1, &mut put);
+        let deleted = inner.deleted.range((range.from, range.to)).next();
+        inner.items.get(&wanted.first) == Some(&wanted.item) && put.len() == 0 && deleted.is_none()
+    }
+
     /// Forgets all that is unread.
     pub(super) fn clear(&self) {
         let mut inner = lock(&self.inner);
@@ -245,6 +259,19 @@ impl Wanted {
         KeyRange { from: Bound::Included(self.first.clone()), to }
     }
 
+    /// The leaf, if it is one, and the LSN of the checkpoint that wrote it.
+    pub(crate) fn leaf(&self) -> Option<(UnreadLeaf<'_>, Lsn)> {
+        let Item { branch, end } = &self.item;
+        let leaf = UnreadLeaf { first: &self.first, end: end.as_ref(), count: branch.count() };
+        branch.is_leaf().then_some((leaf, branch.lsn()))
+    }
+
+    /// The origin of the same tree in another checkpoint.
+    pub(crate) fn origin_in(&self, place: TreePlace, next: Option<u64>, limits: Limits) -> Origin {
+        let Origin { id, ref definition, .. } = *self.origin;
+        Origin { place, id, next, limits, definition: definition.clone() }
+    }
+
     /// Whether it has entries of an index.
     pub(crate) fn is_of_index(&self) -> bool {
         self.origin.definition.is_some()
@@ -286,7 +313,7 @@ impl Wanted {
         Ok(Contents::Entries(entries))
     }
 
-    fn damaged(&self, what: &'static str) -> Error {
+    pub(crate) fn damaged(&self, what: &'static str) -> Error {
         self.item.branch.damaged(what).into()
     }
 }

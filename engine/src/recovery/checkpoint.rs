@@ -108,10 +108,14 @@ impl NamedCheckpoints {
         self.sound
     }
 
-    /// The newest was read, and something of it could not be read later: the one before was, or else the log
-    /// alone.
-    pub(crate) fn fall_back(&mut self) {
-        self.sound = self.sound.map(|_| 1).filter(|before| self.named[*before].is_some());
+    /// Something that opening left unread could not be read later. `since` has it, if one was written since that
+    /// has; else the one before the newest had it, or the log alone.
+    pub(crate) fn fall_back(&mut self, since: Option<CheckpointRef>) {
+        let is_it = |held: &Option<HeldCheckpoint>| held.as_ref().map(|held| held.reference) == since;
+        self.sound = match since {
+            Some(_) => self.named.iter().position(is_it).or(self.sound),
+            None => self.sound.map(|_| 1).filter(|before| self.named[*before].is_some()),
+        };
     }
 
     /// Both, as far as there are two.

@@ -243,12 +243,13 @@ fn a_damaged_leaf_or_page_is_made_anew_from_the_other_checkpoint_and_the_log() {
 
 //= spec/recovery.md#r-5-7-leaves-on-demand
 //= type=test
-//# When that cannot be read whole either, the reader MUST report corruption in each call that rests on one
-//# of these keys, and in no other.
+//# When that cannot be read either, the reader MUST report corruption in each call that rests on one of these keys,
+//# and in no other.
 //= spec/recovery.md#r-5-7-leaves-on-demand
 //= type=test
-//# A writer MUST NOT name a checkpoint in a slot before it has read all that was unread, but for the entries
-//# of an index that the checkpoint has with `anew` (F-8.10).
+//# A writer MUST NOT name a checkpoint in a slot before it has read all that was unread, but for leaves in whose place
+//# the checkpoint takes over leaves of its base (P-2.8), and for the entries of an index that the checkpoint has with
+//# `anew` (F-8.10).
 #[test]
 fn a_leaf_that_neither_checkpoint_has_is_corrupt_for_those_who_need_it_alone() {
     let disk = store();
@@ -316,8 +317,9 @@ fn gets_through(disk: &Disk) {
 
 //= spec/recovery.md#r-5-7-leaves-on-demand
 //= type=test
-//# A writer MUST NOT name a checkpoint in a slot before it has read all that was unread, but for the entries
-//# of an index that the checkpoint has with `anew` (F-8.10).
+//# A writer MUST NOT name a checkpoint in a slot before it has read all that was unread, but for leaves in whose place
+//# the checkpoint takes over leaves of its base (P-2.8), and for the entries of an index that the checkpoint has with
+//# `anew` (F-8.10).
 fn a_collection_that_has_ended_stays_whole() {
     let disk = store();
     let db = crate::Db::open_on(Arc::clone(&disk), &options()).expect("it opens");

@@ -1,14 +1,14 @@
 //! Writing a checkpoint, in steps between which commits go on (spec: P-2).
 
-use crate::document::KeyRef;
+use std::collections::BTreeSet;
+
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::Lsn;
 use crate::format::checkpoint::{
     CatalogEntry, IndexEntry, IndexSink, IndexWriter, LogPosition, OpenSegment, Reserved, Root, TableEntry,
-    TreeWriter, Written,
+    Written,
 };
 use crate::format::superblock::CheckpointRef;
-use crate::index::{Entry, Indexing, KeyRange, Naming, since_ever};
 use crate::log::LogEnd;
 use crate::recovery::HeldCheckpoint;
 use crate::seeded::{self, Bug};
@@ -16,14 +16,15 @@ use crate::sync::race::{self, Race};
 use crate::sync::{Arc, read};
 
 use super::super::Core;
-use super::super::scan::Cursor;
 use super::super::writer::Writer;
 use super::plan::Purpose;
 use base::Base;
+use tree::{Item, Tree, TreeWalk};
 
 mod base;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 /// A checkpoint that is being written. Everything in it is as of one commit, which a snapshot holds.
 #[derive(Debug)]
@@ -33,27 +34,19 @@ pub(crate) struct CheckpointJob {
     table: Vec<TableEntry>,
     last_id: u32,
     /// Collections and indexes that are not written yet, the next one last.
-    rest: Vec<(Item, Cursor)>,
+    rest: Vec<(Item, TreeWalk)>,
     /// The one that is being written.
-    current: Option<(Item, Cursor, TreeWriter)>,
-    /// How many keys of that were written.
-    pushed: u64,
+    current: Option<Tree>,
     catalog: Vec<CatalogEntry>,
     indexes: Vec<IndexEntry>,
     writer: IndexWriter,
     base: Option<Base>,
 }
 
-/// What a tree is of.
-#[derive(Debug)]
-enum Item {
-    Collection(CatalogEntry),
-    Index(IndexEntry),
-}
-
 /// A checkpoint that is durable, and that no slot names yet.
 #[derive(Debug)]
 pub(crate) struct SealedCheckpoint {
+    takes_over: bool,
     end: LogEnd,
     written: Written,
     /// The segment that the next one may go on in.
@@ -89,6 +82,24 @@ const ENTRIES_AT_ONCE: usize = 4096;
 impl Core {
     /// Takes a checkpoint now. Where there is nothing to write down, none is taken.
     pub(crate) fn checkpoint(&self, purpose: Purpose) -> Result<()> {
+        loop {
+            let damages = self.damages();
+            match self.try_checkpoint(purpose) {
+                // What was found damaged while it was written, the next one does without.
+                Err(Error::Corrupt(_)) if self.damages() > damages => {}
+                taken => return taken,
+            }
+        }
+    }
+
+    /// How much is known to be damaged.
+    fn damages(&self) -> usize {
+        let catalog = read(&self.shared.catalog);
+        let indexes = catalog.documents().filter(|entries| entries.damage().is_some()).count();
+        indexes + usize::from(self.shared.opening.has_damage())
+    }
+
+    fn try_checkpoint(&self, purpose: Purpose) -> Result<()> {
         let Some(mut job) = self.begin_checkpoint(purpose)? else { return Ok(()) };
         loop {
             match self.write_checkpoint(&mut job) {
@@ -106,17 +117,22 @@ impl Core {
     //# When c is chosen, every commit up to c MUST be visible, and nothing pending.
     //= spec/space.md#p-2-2-what-it-is-of
     //# Catalog, id counters, document counts and segment table MUST be copied in the step that chooses c.
-    /// The first step: what is unread is read, everything placed is made durable and visible, and what the
-    /// checkpoint is of is noted in one moment. None where there is no commit yet.
+    /// The first step: everything placed is made durable and visible, and what the checkpoint is of is noted in one
+    /// moment. None where there is no commit yet.
     pub(crate) fn begin_checkpoint(&self, purpose: Purpose) -> Result<Option<CheckpointJob>> {
         self.writer()?.check_open()?;
-        // Before anything is written: what cannot be read ends it here.
-        self.shared.read_everything()?;
         let base = self.base(purpose)?;
+        if base.is_none() {
+            // Before anything is written: what cannot be read ends it here.
+            self.shared.read_everything()?;
+        }
         let mut writer = self.writer()?;
         writer.check_open()?;
         if writer.end() == Lsn::ZERO {
             return Ok(None);
+        }
+        if self.shared.opening.has_damage() && !seeded::is_on(Bug::DamagedLeafNamed) {
+            writer.checkpoints.fall_back(self.shared.opening.sound_since());
         }
         writer.begin()?;
         if self.shared.visibility.has_pending() && !seeded::is_on(Bug::CheckpointOfUnwritten) {
@@ -128,33 +144,35 @@ impl Core {
         let durable = writer.durable();
         let mut collections: Vec<_> = read(&self.shared.catalog).current().cloned().collect();
         collections.sort_by_key(|naming| std::cmp::Reverse(naming.documents.id));
-        let cursor = |naming| Cursor::new(Arc::clone(&snapshot), naming, KeyRange::all());
+        let collections = collections.iter().map(|naming| {
+            (Item::of_collection(naming), TreeWalk::new(Arc::clone(&snapshot), Arc::clone(naming)))
+        });
         let indexes = read(&self.shared.catalog).current_indexes().into_iter().rev();
         let indexes = indexes.map(|index| {
-            let range = if index.entries().damage().is_some() { KeyRange::none() } else { KeyRange::all() };
-            let cursor = Cursor::new(Arc::clone(&snapshot), Arc::clone(&index.naming), range);
-            (Item::Index(index_entry(&index)), cursor)
+            (Item::of_index(&index), TreeWalk::new(Arc::clone(&snapshot), Arc::clone(&index.naming)))
         });
-        let collections =
-            collections.into_iter().map(|naming| (Item::Collection(catalog_entry(&naming)), cursor(naming)));
         // By itself: `open_segment` below reads the catalog too, and a thread must not wait for a lock that
         // it holds.
         let last_id = read(&self.shared.catalog).last_id();
         let open = writer.open_segment(base.is_some());
         let index_writer =
             IndexWriter::new(self.shared.log.geometry, &writer.superblock.lineage, end.lsn, durable, open);
-        Ok(Some(CheckpointJob {
+        let job = CheckpointJob {
             table: writer.table(),
             last_id,
             rest: indexes.chain(collections).collect(),
             current: None,
-            pushed: 0,
             catalog: Vec::new(),
             indexes: Vec::new(),
             writer: index_writer.leaving(writer.sparse_segments()),
             base,
             end,
-        }))
+        };
+        drop(writer);
+        // What has ended by now is not in it.
+        let ids: BTreeSet<u32> = job.rest.iter().map(|(item, _)| item.id()).collect();
+        self.shared.read_all_but(|id| ids.contains(&id))?;
+        Ok(Some(job))
     }
 
     /// One step: writes some more entries. Whether there are more.
@@ -162,31 +180,20 @@ impl Core {
         let mut sink = self;
         for _ in 0..ENTRIES_AT_ONCE {
             if job.current.is_none() {
-                let Some((entry, cursor)) = job.rest.pop() else { return Ok(false) };
-                let base = job.base.as_mut().and_then(|base| match &entry {
-                    Item::Collection(entry) => base.take_tree(entry.id),
-                    Item::Index(entry) => base.take_index(entry.id, self.shared.opening.lsn),
-                });
-                let tree = job.writer.tree(entry.id(), base);
-                (job.current, job.pushed) = (Some((entry, cursor, tree)), 0);
+                let Some(next) = job.rest.pop() else { return Ok(false) };
+                let base = (job.base.as_mut(), self.shared.opening.lsn);
+                job.current = Some(Tree::begin(next, &job.writer, base));
             }
-            let (item, cursor, tree) = job.current.as_mut().expect("just made sure of");
-            match self.shared.next_entry(cursor)? {
-                Some((key, place)) => {
-                    let (key, place): (KeyRef<'_>, Entry) = (key, place);
-                    let is_new = job.base.as_ref().is_some_and(|base| base.is_behind(place));
-                    tree.push(&mut job.writer, &mut sink, (key, item.value(place)), is_new)?;
-                    job.pushed += 1;
-                }
-                None => {
-                    let (item, _, tree) = job.current.take().expect("just made sure of");
-                    self.check_count(item.count(), job.pushed)?;
-                    let tree = tree.finish(&mut job.writer, &mut sink)?;
-                    match item {
-                        Item::Collection(entry) => job.catalog.push(CatalogEntry { tree, ..entry }),
-                        Item::Index(entry) => job.indexes.push(IndexEntry { tree, ..entry }),
-                    }
-                }
+            let tree = job.current.as_mut().expect("just made sure of");
+            if tree.step(&self.shared, (&mut job.writer, job.base.as_ref()), &mut sink)? {
+                continue;
+            }
+            let Tree { item, writer, count, .. } = job.current.take().expect("just made sure of");
+            self.check_count(item.count(), count)?;
+            let tree = writer.finish(&mut job.writer, &mut sink)?;
+            match item {
+                Item::Collection(entry) => job.catalog.push(CatalogEntry { tree, ..entry }),
+                Item::Index(entry) => job.indexes.push(IndexEntry { tree, ..entry }),
             }
         }
         Ok(true)
@@ -218,7 +225,7 @@ impl Core {
 
     /// The rest of its records, and a sync of all of them.
     pub(crate) fn seal_checkpoint(&self, job: CheckpointJob) -> Result<SealedCheckpoint> {
-        let CheckpointJob { mut end, table, last_id, catalog, indexes, mut writer, .. } = job;
+        let CheckpointJob { mut end, table, last_id, catalog, indexes, mut writer, base, .. } = job;
         if seeded::is_on(Bug::ReplayFromTheRoot) {
             end = LogEnd { lsn: end.lsn, ..self.writer()?.appender.end().clone() };
         }
@@ -240,12 +247,29 @@ impl Core {
         };
         let sealed = writer.finish(&mut &*self, root).and_then(|written| {
             self.sync_checkpoint()?;
-            Ok(SealedCheckpoint { end, written, open: writer.open() })
+            let takes_over = base.is_some();
+            if takes_over {
+                self.check_newest()?;
+            }
+            Ok(SealedCheckpoint { takes_over, end, written, open: writer.open() })
         });
         if sealed.is_err() {
             self.give_up_checkpoint(writer.taken())?;
         }
         sealed
+    }
+
+    //= spec/recovery.md#r-5-7-leaves-on-demand
+    //# It MUST NOT name one that takes over anything when an unread record was found damaged while it was written.
+    /// The base would be named in the place of what was found damaged.
+    fn check_newest(&self) -> Result<()> {
+        if !self.shared.opening.has_damage() || seeded::is_on(Bug::DamageUnderWayIgnored) {
+            return Ok(());
+        }
+        let newest = self.writer()?.superblock.checkpoints[0];
+        let at = newest.map_or(0, |newest| newest.root.at(self.shared.log.geometry));
+        let what = "a checkpoint was found damaged while another was written";
+        Err(Corruption { at, clause: Clause("R-5.7"), what, expected: 0, found: 0 }.into())
     }
 
     //= spec/format.md#f-8-8-completeness
@@ -325,12 +349,16 @@ impl Core {
     pub(crate) fn publish_checkpoint(&self, sealed: SealedCheckpoint) -> Result<()> {
         let mut writer = self.writer()?;
         let newest = sealed.reference();
-        let SealedCheckpoint { written, .. } = sealed;
+        let SealedCheckpoint { takes_over, written, .. } = sealed;
         writer.half_published = false;
-        self.shared.opening.is_over();
         writer.work.checkpoint_written_bytes += written.bytes;
         let held = HeldCheckpoint { reference: newest, segments: written.segments, is_counted: true };
         let released = writer.checkpoints.publish(held);
+        let opening = &self.shared.opening;
+        let since =
+            writer.checkpoints.named().map(|held| held.reference).filter(|named| named.lsn > opening.lsn);
+        // Before a place is given out from which what is unread was to be made good.
+        opening.checkpoint_named(since.collect(), !takes_over);
         writer.release(released);
         writer.budget.is_stale = true;
         writer.reclaim().map(|_| ())
@@ -434,57 +462,6 @@ impl Writer {
                 self.appender.free.put(physical);
                 Err(error)
             }
-        }
-    }
-}
-
-fn catalog_entry(naming: &Naming) -> CatalogEntry {
-    let documents = &naming.documents;
-    CatalogEntry {
-        id: documents.id,
-        name: naming.name.clone(),
-        next: documents.largest_id().unsigned_abs() + 1,
-        count: documents.newest_len(),
-        tree: Vec::new(),
-        kept: documents.kept.clone(),
-    }
-}
-
-fn index_entry(index: &Indexing) -> IndexEntry {
-    // Entries that cannot be told would be taken for right ones.
-    let anew = index.entries().damage().is_some();
-    IndexEntry {
-        id: index.entries().id,
-        of: index.of,
-        definition: Arc::clone(&index.definition),
-        count: if anew { 0 } else { index.entries().newest_len() },
-        tree: Vec::new(),
-        anew,
-        kept: index.entries().kept.clone(),
-    }
-}
-
-impl Item {
-    fn id(&self) -> u32 {
-        match self {
-            Item::Collection(entry) => entry.id,
-            Item::Index(entry) => entry.id,
-        }
-    }
-
-    fn count(&self) -> u64 {
-        match self {
-            Item::Collection(entry) => entry.count,
-            Item::Index(entry) => entry.count,
-        }
-    }
-
-    /// What the tree has for an entry. When an entry of an index came to be matters to no state that the
-    /// checkpoint leads to.
-    fn value(&self, place: Entry) -> u64 {
-        match self {
-            Item::Collection(_) => place.value(),
-            Item::Index(_) => since_ever().value(),
         }
     }
 }

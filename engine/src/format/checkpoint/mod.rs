@@ -40,6 +40,6 @@ pub use records::{IndexSource, Unreadable};
 pub use root::{LogPosition, Reserved, Root};
 pub use stretch::{Limits, Stretch};
 pub use table::TableEntry;
-pub use takeover::{BaseTree, base_trees, references};
+pub use takeover::{BaseTree, UnreadLeaf, base_trees, references};
 pub use write::{TreeWriter, Written};
 pub use writer::{IndexSink, IndexWriter, OpenSegment};

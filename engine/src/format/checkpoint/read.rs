@@ -443,6 +443,18 @@ impl Branch {
         self.kind == IndexRecordKind::Leaf
     }
 
+    /// The number of keys that it has, or that it leads to.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// LSN of the checkpoint that wrote the record.
+    #[must_use]
+    pub fn lsn(&self) -> Lsn {
+        self.lsn
+    }
+
     /// A leaf that is nowhere, for checks that do not read it.
     #[cfg(all(test, loom))]
     pub(crate) fn leaf_of(count: u64) -> Self {

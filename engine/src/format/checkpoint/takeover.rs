@@ -64,6 +64,17 @@ impl BaseTree {
     }
 }
 
+/// A leaf of another checkpoint that nobody has read.
+#[derive(Debug, Clone, Copy)]
+pub struct UnreadLeaf<'a> {
+    /// Its first key.
+    pub first: &'a Key,
+    /// The first key behind its range; none where that has no end.
+    pub end: Option<&'a Key>,
+    /// The number of its entries.
+    pub count: u64,
+}
+
 /// All trees of a checkpoint, by the id of the collection or the index.
 ///
 /// # Errors
@@ -150,11 +161,32 @@ impl TakeOver {
         self.page.as_ref().and_then(|(_, leaves)| leaves.front())
     }
 
+    /// What the leaf whose keys pass is read by.
+    pub(super) fn reference(&self) -> Option<Reference> {
+        self.leaf().map(Known::reference)
+    }
+
+    /// The first key behind the range of the leaf whose keys pass; none where that has no end.
+    fn end(&self) -> Option<&Key> {
+        let (_, leaves) = self.page.as_ref()?;
+        let next = leaves.get(1).or_else(|| self.pages.front().map(|(page, _)| page));
+        next.map(|next| &next.first)
+    }
+
     /// Whether the key is beyond the range of the leaf whose keys pass.
     pub(super) fn is_behind(&self, key: KeyRef<'_>) -> bool {
-        let Some((_, leaves)) = &self.page else { return false };
-        let next = leaves.get(1).or_else(|| self.pages.front().map(|(page, _)| page));
-        next.is_some_and(|next| next.first.as_ref() <= key)
+        self.end().is_some_and(|end| end.as_ref() <= key)
+    }
+
+    /// Whether the leaf whose keys pass has this range and so many entries, and nothing else is in that range.
+    pub(super) fn is_leaf(&self, range: UnreadLeaf<'_>) -> bool {
+        let UnreadLeaf { first, end, count } = range;
+        let has_range = |leaf: &Known| {
+            leaf.entry().count == count && self.end() == end || seeded::is_on(Bug::RangesNotCompared)
+        };
+        !self.is_rewritten
+            && self.held.values.is_empty()
+            && self.leaf().is_some_and(|leaf| leaf.first == *first && has_range(leaf))
     }
 
     /// Holds an entry back that the leaf may have; false where it cannot.
@@ -171,14 +203,14 @@ impl TakeOver {
 
     //= spec/space.md#p-2-8-what-is-taken-over
     //# A writer MUST NOT take over anything else, nor anything that it could only reach by a damaged record.
-    /// Whether the entries held back are those of the leaf, which nothing forbids to take over.
-    pub(super) fn is_same(&self, may_take_over: impl FnOnce(Reference) -> bool) -> bool {
+    /// Whether the entries held back are those of the leaf.
+    pub(super) fn is_same(&self) -> bool {
         let held = self.held.values.len() as u64;
         let has = |leaf: &Known| {
             let count = leaf.entry().count;
             held == count || held > 0 && seeded::is_on(Bug::DeletedLeafTakenOver)
         };
-        !self.is_rewritten && self.leaf().is_some_and(|leaf| has(leaf) && may_take_over(leaf.reference()))
+        !self.is_rewritten && self.leaf().is_some_and(has)
     }
 
     /// Whether leaves of the page are taken over, and nothing behind them is written yet.

@@ -6,7 +6,7 @@ use super::directory::{DirectoryEntry, put_entry};
 use super::entry::is_value;
 use super::leaf::LeafEncoder;
 use super::root::Root;
-use super::takeover::{BaseTree, Known, TakeOver};
+use super::takeover::{BaseTree, Known, TakeOver, UnreadLeaf};
 use super::writer::{IndexSink, IndexWriter};
 use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
@@ -209,23 +209,60 @@ impl TreeWriter {
         Ok(self.top)
     }
 
-    /// All keys of the leaf of the base have passed: it is taken over if it has the same entries, unless one
-    /// leaf has
-    /// room for these and those that are written before.
+    /// Takes over the leaf of the base that has the range of `unread`, and as many entries: all keys before that
+    /// have been pushed. Whether there is one that may be taken over.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn take_over_leaf(
+        &mut self,
+        writer: &mut IndexWriter,
+        sink: &mut impl IndexSink,
+        unread: UnreadLeaf<'_>,
+    ) -> Result<bool> {
+        let Some(mut base) = self.base.take() else { return Ok(false) };
+        while base.is_behind(unread.first.as_ref()) {
+            self.pass_leaf(&mut base, writer, sink)?;
+        }
+        let is_taken_over = base.is_leaf(unread) && self.may_keep_leaf(&base, writer);
+        if is_taken_over {
+            base.keep_leaf();
+            self.next_leaf(&mut base, writer, sink)?;
+        }
+        self.base = Some(base);
+        Ok(is_taken_over)
+    }
+
+    /// All keys of the leaf of the base have passed: it is taken over if it has the same entries.
     fn pass_leaf(
         &mut self,
         base: &mut TakeOver,
         writer: &mut IndexWriter,
         sink: &mut impl IndexSink,
     ) -> Result<()> {
-        let (is_first, geometry) = (!base.keeps_any(), writer.geometry());
-        let may_keep =
-            |leaf| writer.may_take_over(leaf) && !(is_first && self.leaf.has_room_for(leaf, geometry));
-        if base.is_same(may_keep) {
+        if base.is_same() && self.may_keep_leaf(base, writer) {
             base.keep_leaf();
         } else {
             self.rewrite_leaf(base, writer, sink)?;
         }
+        self.next_leaf(base, writer, sink)
+    }
+
+    /// Whether the leaf of the base may be taken over if it has the same entries: not where one leaf has room for
+    /// these and those that are written before.
+    fn may_keep_leaf(&self, base: &TakeOver, writer: &IndexWriter) -> bool {
+        let is_first = !base.keeps_any();
+        base.reference().is_some_and(|leaf| {
+            writer.may_take_over(leaf) && !(is_first && self.leaf.has_room_for(leaf, writer.geometry()))
+        })
+    }
+
+    fn next_leaf(
+        &mut self,
+        base: &mut TakeOver,
+        writer: &mut IndexWriter,
+        sink: &mut impl IndexSink,
+    ) -> Result<()> {
         match base.next_leaf() {
             Some((page, keeps_all)) => self.pass_page((&page, keeps_all), base, writer, sink),
             None => Ok(()),

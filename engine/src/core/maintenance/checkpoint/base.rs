@@ -29,11 +29,10 @@ impl Core {
     pub(super) fn base(&self, purpose: Purpose) -> Result<Option<Base>> {
         let (geometry, storage) = (self.shared.log.geometry, &self.shared.log.storage);
         let (mut checkpoints, lineage, len, takes_over) = {
-            let mut writer = self.writer()?;
-            if self.shared.opening.has_damage() && !seeded::is_on(Bug::DamagedLeafNamed) {
-                writer.checkpoints.fall_back();
-            }
-            let takes_over = purpose.takes_over(writer.may_grow());
+            let writer = self.writer()?;
+            // It may be the base that is damaged.
+            let is_sound = !self.shared.opening.has_damage() || seeded::is_on(Bug::TakenOverAfterDamage);
+            let takes_over = is_sound && purpose.takes_over(writer.may_grow());
             (writer.checkpoints.clone(), writer.superblock.lineage, writer.file_len, takes_over)
         };
         let file = File { storage, len };
@@ -64,19 +63,22 @@ impl Core {
 }
 
 impl Base {
-    //= spec/space.md#p-2-8-what-is-taken-over
-    //# A writer MUST NOT take over leaves of an index unless it knows what changed of them since the base.
-    /// The tree of an index, if leaves may be taken over from it: not of a base that was there when the store was
-    /// opened, behind the commit `opened_at`.
-    pub(super) fn take_index(&mut self, id: u32, opened_at: Lsn) -> Option<BaseTree> {
-        // The places of entries tell what this life of the store changed, and nothing of those before.
-        let is_known = self.lsn > opened_at || seeded::is_on(Bug::IndexTakenOverUnknown);
-        self.take_tree(id).filter(|_| is_known)
-    }
-
-    /// The tree of a collection, if it has one.
+    /// The tree of a collection or an index, if it has one.
     pub(super) fn take_tree(&mut self, id: u32) -> Option<BaseTree> {
         self.trees.remove(&id)
+    }
+
+    //= spec/space.md#p-2-8-what-is-taken-over
+    //# A writer MUST NOT take over leaves of an index unless it knows what changed of them since the base.
+    /// Whether the places of the entries of an index tell which of them are new: they tell what this life of the store
+    /// changed, which began behind the commit `opened_at`, and nothing of those before.
+    pub(super) fn tells_of_indexes(&self, opened_at: Lsn) -> bool {
+        self.lsn > opened_at || seeded::is_on(Bug::IndexTakenOverUnknown)
+    }
+
+    /// Whether a leaf that was written at `lsn`, and that did not change since, is of the time of the base.
+    pub(super) fn has_known(&self, lsn: Lsn) -> bool {
+        lsn <= self.lsn || seeded::is_on(Bug::YoungLeafTakenOver)
     }
 
     //= spec/space.md#p-2-8-what-is-taken-over

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use super::super::checkpoint::{
     BaseTree, CatalogEntry, Checkpoint, IndexEntry, IndexSink, IndexSource, IndexWriter, Limits, LogPosition,
-    OpenSegment, Reserved, Root, TableEntry, TreeOf, TreeWriter, Unreadable, Written,
+    OpenSegment, Reserved, Root, TableEntry, TreeOf, TreeWriter, UnreadLeaf, Unreadable, Written,
 };
 use super::super::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};
 use super::super::superblock::CheckpointRef;

@@ -97,6 +97,53 @@ fn of_what_did_not_change_nothing_is_written_but_the_root() {
     assert!(before.len() > 10, "there are many");
 }
 
+//= spec/space.md#p-2-8-what-is-taken-over
+//= type=test
+//# A writer MUST NOT take over a leaf in the place of any other that is unread.
+#[test]
+fn an_unread_leaf_is_served_by_one_of_the_same_range_and_count_alone() {
+    let mut disk = Disk::new(tiny());
+    let base = first(&mut disk, collection(0..2000));
+    let mut checkpoint =
+        Checkpoint::open(&disk, disk.geometry, &LINEAGE, &base.reference).expect("it is whole");
+    let (root, trees) = checkpoint.parts();
+    let of = TreeOf::from(&root.catalog[0]);
+    let pages = trees.pages(of).expect("it is whole").into_iter();
+    let leaves: Vec<(Key, u64)> = pages
+        .flat_map(|(first, page)| trees.page(of.id, &first, &page).expect("it is whole"))
+        .map(|(first, leaf)| (first, leaf.count()))
+        .collect();
+    let tree = BaseTree::read(trees, of).expect("it is whole");
+    let mut disk = disk.clone();
+    let (middle, far) = (leaves.len() / 2, &leaves[leaves.len() / 2 + 2].0);
+    for (is_served, count, end) in [(true, 0, false), (false, 1, false), (false, 0, true)] {
+        let lsn = LSN.next();
+        let mut writer = IndexWriter::new(disk.geometry, &LINEAGE, lsn, lsn, base.open);
+        let mut writing = writer.tree(1, Some(tree.clone()));
+        for (at, (first, own_count)) in leaves.iter().enumerate() {
+            let next = leaves.get(at + 1).map(|(first, _)| first);
+            let unread = match at == middle {
+                true => {
+                    UnreadLeaf { first, end: if end { Some(far) } else { next }, count: own_count + count }
+                }
+                false => UnreadLeaf { first, end: next, count: *own_count },
+            };
+            let found = writing.take_over_leaf(&mut writer, &mut disk, unread).expect("room");
+            assert_eq!(found, is_served || at != middle, "leaf {at}");
+            if !found {
+                let entries = base.given.collections[0].entries.iter();
+                let own = entries.filter(|(key, _)| key >= first && next.is_none_or(|next| key < next));
+                own.for_each(|(key, value)| {
+                    let entry = (key.as_ref(), *value);
+                    writing.push(&mut writer, &mut disk, entry, false).expect("room");
+                });
+            }
+        }
+        let tree = writing.finish(&mut writer, &mut disk).expect("room");
+        assert_eq!(tree.len(), root.catalog[0].tree.len(), "the pages are those of the base");
+    }
+}
+
 #[test]
 fn leaves_that_shrink_are_put_together() {
     let mut disk = Disk::new(tiny());
@@ -124,6 +171,10 @@ fn what_goes_wrong_with_leaves_that_are_taken_over_is_noticed() {
             leaves_that_shrink_are_put_together();
         });
     }
+    crate::seeded::assert_noticed(
+        Bug::RangesNotCompared,
+        an_unread_leaf_is_served_by_one_of_the_same_range_and_count_alone,
+    );
 }
 
 /// What happens to a store between two checkpoints: keys that are put, and keys that are deleted.
