@@ -237,6 +237,9 @@ pub struct Index {
     pub unique: bool,
     /// I-2.2
     pub sparse: bool,
+    /// Its filter in normal form (I-1.6), if it has one.
+    #[serde(rename = "where", default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
     /// Its entries, in order (I-7.1).
     pub entries: Vec<Hex>,
 }

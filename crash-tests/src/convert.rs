@@ -77,7 +77,8 @@ pub fn model_definition(definition: &holotype::IndexDefinition) -> model::index:
         None => PathText { path: text, descending: false },
     });
     let (unique, sparse) = (definition.is_unique(), definition.is_sparse());
-    let text = DefinitionText { paths: paths.collect(), unique, sparse };
+    let filter = definition.filter().map(ToString::to_string);
+    let text = DefinitionText { paths: paths.collect(), unique, sparse, filter };
     Definition::parse(&text).unwrap_or_else(|| panic!("the store has an index that can be none: {text}"))
 }
 

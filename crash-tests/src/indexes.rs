@@ -209,18 +209,20 @@ pub(crate) fn build(
     Ok(Outcome::Bool(collection.create_index_with(definition, replace, |_| told())?))
 }
 
-/// The store's form of a definition. A text that is no path makes it one that is refused.
+/// The store's form of a definition. A text that is no path, or no filter, makes it one that is refused.
 fn stored_definition(name: &str, text: &DefinitionText) -> holotype::Result<IndexDefinition> {
     let path = |PathText { path, descending }: &PathText| {
         if *descending { format!("-{path}") } else { path.clone() }
     };
-    let definition =
-        IndexDefinition::new(name, text.paths.iter().map(path)).map_err(|error| match error {
-            Error::Query { what, .. } => {
-                Error::InvalidIndex { index: name.to_owned(), what: what.to_string() }
-            }
-            error => error,
-        })?;
+    let definition = IndexDefinition::new(name, text.paths.iter().map(path));
+    let definition = definition.and_then(|definition| match &text.filter {
+        Some(filter) => definition.filtered(filter),
+        None => Ok(definition),
+    });
+    let definition = definition.map_err(|error| match error {
+        Error::Query { what, .. } => Error::InvalidIndex { index: name.to_owned(), what: what.to_string() },
+        error => error,
+    })?;
     let definition = if text.unique { definition.unique() } else { definition };
     Ok(if text.sparse { definition.sparse() } else { definition })
 }

@@ -103,6 +103,8 @@ fn filters_and_paths_say_what_the_model_says() {
 //= spec/query.md#q-10-1-plans
 //# A sparse index MUST NOT be read for a query that can answer documents of which it has no entry.
 //= spec/query.md#q-10-1-plans
+//# A partial index MUST NOT be read for a query that can answer documents that its filter does not admit.
+//= spec/query.md#q-10-1-plans
 //# What depends on the bytes of a long tuple (I-2.6) MUST be told by the documents.
 //= spec/query.md#q-10-2-ranges-of-an-index
 //# Where a filter compares, an index MUST be read in a range of values of one type.
@@ -115,6 +117,7 @@ fn queries_answer_the_same_by_every_plan_and_by_none() {
     let tried = trials();
     let seen = hold(queries::planned, tried);
     let told = seen.by_index > tried
+        && seen.by_partial > tried / 10
         && seen.in_order > tried / 10
         && seen.by_entries > 0
         && seen.by_values > 0
@@ -143,7 +146,7 @@ fn questions_beyond_a_bound_are_refused() {
 fn every_seeded_mistake_of_a_query_turns_the_check_red() {
     use holotype::seeded::{Bug, switch_on};
 
-    const BUGS: [Bug; 45] = [
+    const BUGS: [Bug; 48] = [
         Bug::KeyRangeHalfOpen,
         Bug::PrefixTooNarrow,
         Bug::KeyRangeAnswersAll,
@@ -189,6 +192,9 @@ fn every_seeded_mistake_of_a_query_turns_the_check_red() {
         Bug::EntriesUnfiltered,
         Bug::FunctionOfPathForgotten,
         Bug::FunctionNotApplied,
+        Bug::PartialOfAll,
+        Bug::PartialIndexServesAll,
+        Bug::PartialIndexServesSome,
     ];
     std::panic::set_hook(Box::new(|_| {}));
     let mut lived = Vec::new();

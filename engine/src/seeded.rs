@@ -107,6 +107,18 @@ catalogue! {
     FunctionNotApplied,
     /// What a file says of the functions of an index is forgotten at opening.
     FunctionsNotStored,
+    /// A partial index has entries of all documents.
+    PartialOfAll,
+    /// What a file says of the filter of an index is forgotten at opening.
+    FilterNotStored,
+    /// A document that the filter of an index did not admit gets no entry when a change makes it one that it does.
+    FilterOfOldDocument,
+    /// A document that a change takes out of the filter of an index keeps its entries.
+    LeavingEntryKept,
+    /// A partial index is read for any query.
+    PartialIndexServesAll,
+    /// A partial index is read where one part of its filter is asked for, and not all.
+    PartialIndexServesSome,
     /// A query in the order of an index goes on from a cursor with the first document that sorts alike.
     CursorAmongTies,
     /// A query goes on after its deadline.

@@ -4,7 +4,9 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use holotype::storage::MemoryStorage;
-use holotype::{Collection, Db, Document, Error, Hint, IndexDefinition, Key, Options, Result, Value, doc};
+use holotype::{
+    Collection, Db, Document, Error, Hint, IndexDefinition, Key, Options, Result, Update, Value, doc,
+};
 
 fn by(name: &str, paths: &[&str]) -> IndexDefinition {
     IndexDefinition::new(name, paths).expect("it is a definition")
@@ -444,6 +446,90 @@ fn an_index_on_a_function_of_a_path_serves_what_is_asked_of_the_function() {
     folded();
 }
 
+/// Documents come under a filter and go, in every kind of write; what is in the index is there after reopening, from a checkpoint
+/// and from the log, and in a backup.
+fn partial() {
+    let storage = Arc::new(MemoryStorage::new());
+    let open = || Db::open_on(Arc::clone(&storage), &Options::new()).expect("it opens");
+    let db = open();
+    let c = db.collection("c");
+    let open_task = |n: i64| doc! { "n": n, "done": false };
+    c.put_many([("a", open_task(1)), ("b", doc! { "n": 1, "done": true }), ("x", doc! { "n": 1 })])
+        .expect("memory refuses nothing");
+    let todo = by("todo", &["$.n"]).unique().filtered("@.done == false").expect("a filter");
+    assert!(c.create_index(todo.clone()).expect("one open task has a 1"));
+    assert!(!c.create_index(todo).expect("it is this very one"));
+    for other in
+        [by("todo", &["$.n"]).unique(), by("todo", &["$.n"]).unique().filtered("@.done").expect("a filter")]
+    {
+        let other = c.create_index(other);
+        assert!(matches!(other, Err(Error::IndexExists { .. })), "{other:?}");
+    }
+    let keys = |c: &Collection| {
+        let entries = c.index("todo").range(..).expect("there");
+        entries.map(|entry| entry.expect("right").key().clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(keys(&c), [Key::from("a")]);
+    let again = c.put("b", open_task(1));
+    assert!(matches!(again, Err(Error::UniqueViolation { .. })), "{again:?}");
+    db.checkpoint().expect("there is room");
+    // Out of the filter, into it, and both in one transaction.
+    c.put("a", doc! { "n": 1, "done": true }).expect("it may be");
+    c.put("b", open_task(1)).expect("nobody else has a 1 now");
+    db.write(|tx| {
+        let c = tx.collection("c");
+        c.put("b", doc! { "n": 1 })?;
+        c.put("x", open_task(1))?;
+        assert_eq!(c.index("todo").range(..)?.count(), 1);
+        c.put("y", open_task(2))
+    })
+    .expect("it may be");
+    assert_eq!(keys(&c), [Key::from("x"), Key::from("y")]);
+    c.update_many(&"@.n == 2".parse().expect("a filter"), Update::new().set("$.done", true))
+        .expect("it may be");
+    assert_eq!(keys(&c), [Key::from("x")]);
+    assert!(is_whole(&c, "todo"));
+    drop((c, db));
+    let c = open().collection("c");
+    assert_eq!(c.indexes().expect("there")[0].filter().expect("it has one").to_string(), "@.done == false");
+    assert_eq!(keys(&c), [Key::from("x")]);
+    assert!(is_whole(&c, "todo"));
+    // A query goes by it where it asks for all of the filter, and no other one does.
+    let by_todo = |filter: &str| c.find(filter).hint(Hint::Index("todo".into()));
+    for (filter, count) in
+        [("@.done == false", 1), ("@.n == 1 && @.done == false", 1), ("@.done == false && @.n > 1", 0)]
+    {
+        assert_eq!(by_todo(filter).count().expect("it serves"), count, "{filter}");
+        let plan = by_todo(filter).explain().expect("it serves").to_string();
+        assert!(plan.starts_with("index \"todo\" of what @.done == false: "), "{plan}");
+    }
+    for filter in
+        ["@.n == 1", "@.done == true && @.n == 1", "@.done == false || @.n == 1", "!(@.done == false)"]
+    {
+        let refused = by_todo(filter).count();
+        assert!(matches!(refused, Err(Error::IndexCannotServe { .. })), "{filter}: {refused:?}");
+    }
+    let all = || c.find(..).hint(Hint::Index("todo".into()));
+    let refused =
+        [all().sort("$.n").count().err(), all().distinct("$.n").err(), all().group_by(["$.n"]).run().err()];
+    let least = all().group_by(Vec::<&str>::new()).min("$.n").run().err();
+    for error in refused.into_iter().chain([least]) {
+        assert!(matches!(error, Some(Error::IndexCannotServe { .. })), "{error:?}");
+    }
+    c.clear().expect("it may be");
+    assert_eq!(keys(&c), []);
+    c.put("z", open_task(5)).expect("it may be");
+    assert_eq!(keys(&c), [Key::from("z")]);
+}
+
+//= spec/index.md#i-2-8-partial-indexes
+//= type=test
+//# A partial index MUST have no entry of a document that its filter does not admit.
+#[test]
+fn a_partial_index_is_of_the_documents_that_its_filter_admits() {
+    partial();
+}
+
 #[cfg(feature = "seeded")]
 mod seeded {
     use super::*;
@@ -483,6 +569,15 @@ mod seeded {
         assert_noticed(Bug::BuildMissesWrites, built_beside_writers);
         for bug in [Bug::FunctionNotApplied, Bug::FunctionsNotStored, Bug::FunctionOfPathForgotten] {
             assert_noticed(bug, folded);
+        }
+        for bug in [
+            Bug::PartialOfAll,
+            Bug::FilterNotStored,
+            Bug::FilterOfOldDocument,
+            Bug::LeavingEntryKept,
+            Bug::PartialIndexServesAll,
+        ] {
+            assert_noticed(bug, partial);
         }
     }
 }

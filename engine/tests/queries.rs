@@ -292,8 +292,8 @@ fn groups_and_distinct_values_beyond_their_memory_go_to_a_file_without_a_name() 
 //# A hint that names an index that the collection does not have MUST be refused as `UnknownIndex`.
 //= spec/query.md#q-10-4-hints
 //# A hint that names an index that neither bounds the documents that the filter can admit, nor has the order
-//# of the sorts, nor all that is asked for, or that is sparse and lacks some of them, MUST be refused as
-//# `IndexCannotServe`.
+//# of the sorts, nor all that is asked for, or that is sparse or partial and lacks some of
+//# them, MUST be refused as `IndexCannotServe`.
 #[test]
 fn a_hint_is_followed_or_refused_and_a_cursor_goes_on_with_any() {
     let birds = birds();

@@ -110,8 +110,9 @@ fn index_change(input: &mut Input<'_>) -> Step {
     let (collection, index, durability) = (name(input), index(input), durability(input));
     let choice = input.byte();
     let path = PathText { path: "$.n".to_owned(), descending: choice >= 128 };
-    let definition =
-        DefinitionText { paths: vec![path], unique: choice.is_multiple_of(8), sparse: choice % 8 == 1 };
+    let filter = (choice % 16 >= 14).then(|| "@.n >= 100".to_owned());
+    let (unique, sparse) = (choice.is_multiple_of(8), choice % 8 == 1);
+    let definition = DefinitionText { paths: vec![path], unique, sparse, filter };
     match choice % 4 {
         0 | 1 => {
             let op = Op::CreateIndex { collection, index, definition, durability };

@@ -5,6 +5,7 @@ import re
 import struct
 
 from coding import I64, Refused, known_map, need, valid_key, valid_name
+from filters import parsed
 from functions import FUNCTIONS, given
 from values import field, key_of_order_key, number_key, order_key
 
@@ -28,7 +29,7 @@ def tuple_limit(sector, size):  # I-2.6, F-8.10, F-8.1
 
 class Definition:
     def __init__(self, entry):  # F-8.10
-        known_map(entry, "name on by unique sparse")
+        known_map(entry, "name on by unique sparse where")
         self.name, self.on = valid_name(entry), entry.get("on")
         need("F-8.10", isinstance(self.on, list) and all(isinstance(text, str) for text in self.on))
         need("F-8.10", *(entry.get(flag, True) is True for flag in ("unique", "sparse")))
@@ -42,6 +43,15 @@ class Definition:
         fans = [fan_out(path) for path in self.paths if ANY in path]
         need("I-1.3", *(fan == fans[0] for fan in fans))
         self.fan = fans[0] if fans else []
+        self.where, self.admits = filter_of(entry)
+
+
+def filter_of(entry):  # I-1.6, F-8.10
+    if "where" not in entry:
+        return None, lambda document: True
+    where = entry["where"]
+    need("F-8.10", isinstance(where, str), "where" in entry.get("required", []))
+    return where, parsed(where)
 
 
 def functions_of(entry, count):  # I-1.5, F-8.10
@@ -115,6 +125,8 @@ def tuples(definition, document):
 
 
 def entries(definition, limit, key, document):
+    if not definition.admits(document):  # I-2.8
+        return set()
     rows = [row for row in tuples(definition, document) if any(row) or not definition.sparse]  # I-2.2
     return {entry_bytes(definition, limit, row, key) for row in rows}
 

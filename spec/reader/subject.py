@@ -46,7 +46,8 @@ def indexes_of(store, collection):
 
 def stated(definition):
     on = [under(text, by) for text, by in zip(definition.on, definition.by)]
-    return {"on": on, "unique": definition.unique, "sparse": definition.sparse}
+    found = {"on": on, "unique": definition.unique, "sparse": definition.sparse}
+    return found if definition.where is None else found | {"where": definition.where}
 
 
 def under(text, function):  # I-1.5

@@ -72,6 +72,36 @@ fn an_index_is_of_a_function_of_a_path() {
 }
 
 #[test]
+fn an_index_is_of_the_documents_that_a_filter_admits() {
+    let bench = birds();
+    create(&bench, &["old", "--on", "$.year", "--unique", "--where", "@['year']<1860"]);
+    let listed = bench.run("index list s.holo notes").done();
+    assert!(listed.starts_with("\"old\" on $.year, unique, where @.year < 1860: 2 entries, "), "{listed}");
+    let all = bench.run("index list s.holo --json").done();
+    assert!(all.contains(",\"where\":\"@.year < 1860\""), "{all}");
+    bench.write("all.jsonl", &all);
+    bench.run("put t.holo notes 1 {}").done();
+    let made = bench.run("index create t.holo notes --from all.jsonl").done();
+    assert_eq!(made, "made the index \"old\" of \"notes\"\n");
+    assert_eq!(bench.run("index list t.holo --json").done(), all);
+    let by_old =
+        |filter: &str| bench.run_args(["find", "s.holo", "notes", filter, "--index", "old", "--keys"]);
+    assert_eq!(by_old("@.year < 1860 && @.name == 'Wren'").done(), "1\n");
+    let told =
+        bench.run_args(["find", "s.holo", "notes", "@.year < 1860", "--index", "old", "--explain"]).done();
+    assert!(told.starts_with("index \"old\" of what @.year < 1860: 1 range, 2 entries\n"), "{told}");
+    by_old("@.year < 1861").fails_saying(2, &["\"old\""]);
+    for (wrong, place) in [("@.year <", 8), ("@.name == arg('x')", 10), ("match(@.name, 'W.*')", 0)] {
+        let arguments = ["index", "create", "s.holo", "notes", "other", "--on", "$.name", "--where", wrong];
+        bench.run_args(arguments).fails_saying(2, &[wrong, &place.to_string()]);
+    }
+    assert_eq!(
+        bench.run("index check s.holo").done(),
+        "\"notes\" \"old\": 2 entries checked: all as their documents say\n"
+    );
+}
+
+#[test]
 fn documents_and_entries_are_written_in_the_order_of_the_index() {
     let bench = birds();
     create(&bench, &["by_year", "--on", "$.year"]);

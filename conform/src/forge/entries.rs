@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use holotype_model::query::Expression;
+use holotype_model::query::{Expression, Filter};
 use holotype_model::{Document, Key, Value};
 
 use super::cbor;
@@ -38,6 +38,8 @@ pub struct Definition {
     pub unique: bool,
     /// I-2.2
     pub sparse: bool,
+    /// I-1.6, in normal form
+    pub filter: Option<&'static str>,
 }
 
 /// A field of this name.
@@ -51,7 +53,8 @@ impl Definition {
     #[must_use]
     pub fn new(name: &str, paths: &[&[Step]]) -> Self {
         let on = paths.iter().map(|path| (path.to_vec(), false)).collect();
-        Definition { name: name.to_owned(), on, by: vec![None; paths.len()], unique: false, sparse: false }
+        let by = vec![None; paths.len()];
+        Definition { name: name.to_owned(), on, by, unique: false, sparse: false, filter: None }
     }
 
     /// Over one field.
@@ -78,6 +81,12 @@ impl Definition {
     #[must_use]
     pub fn sparse(self) -> Self {
         Definition { sparse: true, ..self }
+    }
+
+    /// The same of what this filter admits.
+    #[must_use]
+    pub fn filtered(self, filter: &'static str) -> Self {
+        Definition { filter: Some(filter), ..self }
     }
 
     /// The paths as texts, under their functions: all names are such as may stand behind a dot.
@@ -119,7 +128,13 @@ impl Definition {
         if self.by.iter().any(Option::is_some) {
             let by = self.by.iter().map(|name| name.map_or(Value::Null, Value::from)).collect();
             map.insert("by".to_owned(), Value::Array(by));
-            map.insert("required".to_owned(), Value::Array(vec![Value::from("by")]));
+        }
+        if let Some(filter) = self.filter {
+            map.insert("where".to_owned(), Value::from(filter));
+        }
+        let required: Vec<_> = ["by", "where"].into_iter().filter(|key| map.contains_key(*key)).collect();
+        if !required.is_empty() {
+            map.insert("required".to_owned(), Value::Array(required.into_iter().map(Value::from).collect()));
         }
         map
     }
@@ -168,9 +183,19 @@ impl Definition {
         bytes
     }
 
+    /// I-2.8
+    fn admits(&self, document: &Value) -> bool {
+        let Value::Object(document) = document else { return self.filter.is_none() };
+        let filter = self.filter.map(|text| Filter::parse(text).expect("it is one"));
+        filter.is_none_or(|filter| filter.admits(None, document, &BTreeMap::new()))
+    }
+
     /// I-2.3
     #[must_use]
     pub fn entries(&self, limit: usize, key: &Key, document: &Value) -> BTreeSet<Vec<u8>> {
+        if !self.admits(document) {
+            return BTreeSet::new();
+        }
         let tuples = self.tuples(document).into_iter();
         let kept = tuples.filter(|tuple| !self.sparse || tuple.iter().any(Option::is_some));
         kept.map(|tuple| self.entry(limit, &tuple, key)).collect()
@@ -181,7 +206,8 @@ impl Definition {
     pub fn stated(&self, entries: BTreeSet<Vec<u8>>) -> case::Index {
         let (unique, sparse) = (self.unique, self.sparse);
         let entries = entries.into_iter().map(Into::into).collect();
-        case::Index { name: self.name.clone(), on: self.texts(), unique, sparse, entries }
+        let filter = self.filter.map(str::to_owned);
+        case::Index { name: self.name.clone(), on: self.texts(), unique, sparse, filter, entries }
     }
 }
 

@@ -96,7 +96,7 @@ fn definition(bytes: &[u8]) -> holotype::Result<IndexDefinition> {
     index_definition(&Document::decode(bytes)?)
 }
 
-/// Name, paths and both flags of a definition.
+/// Name, paths, both flags and the filter of a definition.
 fn stated(definition: &IndexDefinition) -> Document {
     let on = definition.texts().map(Value::from);
     let mut map = Document::new();
@@ -104,6 +104,9 @@ fn stated(definition: &IndexDefinition) -> Document {
     map.insert("on", Value::Array(on.collect()));
     map.insert("unique", definition.is_unique());
     map.insert("sparse", definition.is_sparse());
+    if let Some(filter) = definition.filter() {
+        map.insert("where", filter.to_string());
+    }
     map
 }
 
@@ -279,6 +282,7 @@ fn indexes(db: &Db, name: &str) -> holotype::Result<Vec<Index>> {
             on: definition.texts().collect(),
             unique: definition.is_unique(),
             sparse: definition.is_sparse(),
+            filter: definition.filter().map(ToString::to_string),
             entries: entries
                 .map(|entry| entry.map(|entry| entry.place().into()))
                 .collect::<Result<_, _>>()?,

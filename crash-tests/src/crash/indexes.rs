@@ -12,7 +12,7 @@ const LONG: usize = 100;
 fn definition(paths: &[(&str, bool)], unique: bool) -> DefinitionText {
     let path =
         |(path, descending): &(&str, bool)| PathText { path: (*path).to_owned(), descending: *descending };
-    DefinitionText { paths: paths.iter().map(path).collect(), unique, sparse: false }
+    DefinitionText { paths: paths.iter().map(path).collect(), unique, ..DefinitionText::default() }
 }
 
 fn long(end: &str) -> Document {
@@ -40,7 +40,10 @@ pub fn indexes() -> Vec<Step> {
             op: Op::ReplaceIndex {
                 collection: collection(),
                 index: index(),
-                definition: definition(&[("length($.n)", true), ("$.m[*]", false)], false),
+                definition: DefinitionText {
+                    filter: Some("@.n".to_owned()),
+                    ..definition(&[("length($.n)", true), ("$.m[*]", false)], false)
+                },
                 durability,
             },
             steps: vec![put("w", number(3), Durability::Written)],

@@ -48,6 +48,7 @@ pub struct Seen {
     pub overflows: u64,
     pub spilled: u64,
     pub by_index: u64,
+    pub by_partial: u64,
     pub in_order: u64,
     pub by_entries: u64,
     pub by_values: u64,
@@ -82,6 +83,7 @@ impl std::ops::AddAssign for Seen {
         self.overflows += other.overflows;
         self.spilled += other.spilled;
         self.by_index += other.by_index;
+        self.by_partial += other.by_partial;
         self.in_order += other.in_order;
         self.by_entries += other.by_entries;
         self.by_values += other.by_values;

@@ -191,6 +191,42 @@ fn question(input: &mut Input<'_>, of_functions: bool) -> Result<Question, Strin
     Ok(Question { text, right, filter: parsed, sorts, memory: input.pick(&MEMORIES) })
 }
 
+/// Makes indexes partial, and asks for all that they are of, for a part of it, or for what has nothing to do with it.
+fn partial(
+    input: &mut Input<'_>,
+    of_functions: bool,
+    definitions: &mut [IndexDefinition],
+    question: &mut Question,
+) -> Result<(), String> {
+    let part = |input: &mut Input<'_>| filter(input, 1, of_functions);
+    let parts: Vec<String> = (0..input.pick(&[1, 1, 2])).map(|_| format!("({})", part(input))).collect();
+    let all = parts.join(" && ");
+    for definition in definitions {
+        // Parameters and keys are refused.
+        if input.below(4) > 0
+            && let Ok(filtered) = definition.clone().filtered(&all)
+        {
+            *definition = filtered;
+        }
+    }
+    let before = question.filter.as_ref().map_or_else(|| part(input), ToString::to_string);
+    let asked = match input.below(10) {
+        0 => return Ok(()),
+        1 => all,
+        2..=5 => format!("{all} && ({before})"),
+        6 => format!("{} && ({before})", parts[0]),
+        7 => format!("{all} && (({before}) || ({}))", part(input)),
+        8 => format!("({all} && ({before})) || ({all} && ({}))", part(input)),
+        _ => format!("({all} && ({before})) || ({})", part(input)),
+    };
+    question.right.filter = Some(model::query::Filter::parse(&asked)?);
+    question.filter = Some(Filter::parse(&asked).map_err(say)?);
+    let sorts =
+        question.right.sorts.iter().map(|sort| (&sort.expression.text, sort.descending, sort.nothing_last));
+    question.text = format!("{asked}, {:?}", sorts.collect::<Vec<_>>());
+    Ok(())
+}
+
 /// The types of the views have no name in common.
 macro_rules! by_every_plan {
     ($view:expr, $question:expr, $documents:expr, $hints:expr, $page:expr, $seen:expr) => {{
@@ -227,6 +263,9 @@ macro_rules! by_every_plan {
             let by_index = matches!(plan.access, PlanAccess::Indexes(_));
             ensure(by_index || !matches!(hint, Some(Hint::Index(_))), || format!("{plan:?}, {}", of()))?;
             seen.by_index += u64::from(by_index);
+            let is_partial = |part: &holotype::PlanIndex| part.filter.is_some();
+            seen.by_partial +=
+                u64::from(matches!(&plan.access, PlanAccess::Indexes(parts) if parts.iter().any(is_partial)));
             seen.in_order += u64::from(plan.order == PlanOrder::Index);
             let found = answers(ask().run().map_err(say)?).map_err(say)?;
             ensure(found == expected, || format!("{found:?}, and the model has {expected:?}, {}", of()))?;
@@ -275,10 +314,15 @@ macro_rules! by_every_plan {
 pub fn planned(bytes: &[u8]) -> Result<Seen, String> {
     let mut input = Input::new(bytes);
     let of_functions = input.below(4) == 0;
-    let question = question(&mut input, of_functions)?;
-    let definitions = definitions(&mut input, of_functions);
+    let mut question = question(&mut input, of_functions)?;
+    let mut definitions = definitions(&mut input, of_functions);
     let documents: Documents =
         (0..input.below(12)).map(|_| (make::key(&mut input), document(&mut input, 2))).collect();
+    let page = 1 + input.below(3) as u64;
+    let told = Told::new(&mut input, &definitions)?;
+    if input.below(4) == 1 {
+        partial(&mut input, of_functions, &mut definitions, &mut question)?;
+    }
     let mut seen = Seen::one();
     let db = WithScratch::default().open()?;
     let birds = db.collection("birds");
@@ -299,8 +343,6 @@ pub fn planned(bytes: &[u8]) -> Result<Seen, String> {
     }
     let named = definitions.iter().map(|definition| Some(Hint::Index(definition.name().to_owned())));
     let hints: Vec<Option<Hint>> = [None, Some(Hint::Scan)].into_iter().chain(named).collect();
-    let page = 1 + input.below(3) as u64;
-    let told = Told::new(&mut input, &definitions)?;
     let tx = db.begin_write().map_err(say)?;
     for (key, document) in documents.iter().skip(half) {
         tx.collection("birds").put(convert::key(key), convert::document(document)).map_err(say)?;

@@ -12,7 +12,8 @@ use crate::story::{ensure, say};
 /// # Errors
 /// Which of them is not refused, or not as it must be.
 pub(super) fn every_check() -> Result<(), String> {
-    for check in [cursors, prefix, shown, parameters, ends, runs, groups_in_runs, beyond_memory, plans, equal]
+    for check in
+        [cursors, prefix, shown, parameters, ends, runs, groups_in_runs, beyond_memory, plans, partial, equal]
     {
         check()?;
     }
@@ -174,6 +175,35 @@ fn plans() -> Result<(), String> {
     ensure(matches!(&plan.access, PlanAccess::Indexes(parts) if !parts.is_empty()), || plan.to_string())?;
     let (count, keys) = (either.clone().count().map_err(say)?, either.keys().map_err(say)?.count());
     ensure((count, keys) == (2, 2), || format!("{count} and {keys} documents for an or"))
+}
+
+/// A partial index is read for what asks for all of its filter, and for nothing else; and no range of numbers has nothing in it.
+fn partial() -> Result<(), String> {
+    let birds = of([
+        doc! { "n": 1, "open": 1, "mine": 1 },
+        doc! { "n": 2, "open": 1 },
+        doc! { "n": 3, "mine": 1 },
+        doc! { "open": 1, "mine": 1 },
+    ])?;
+    let by_n = IndexDefinition::new("n", ["$.n"]).and_then(|by_n| by_n.filtered("@.open && @.mine"));
+    birds.create_index(by_n.map_err(say)?).map_err(say)?;
+    let by_index = |filter: &str| birds.find(filter).hint(Hint::Index("n".to_owned())).count();
+    for (filter, count) in
+        [("@.mine && @.open", 2), ("@.open && @.n < 2 && @.mine", 1), ("@.mine && @.open && @.n > 1", 0)]
+    {
+        let found = by_index(filter).map_err(say)?;
+        ensure(found == count, || format!("{filter} admits {found} by a partial index"))?;
+    }
+    for filter in
+        ["@.open", "@.mine && @.n >= 1", "@.n == 1 && !(@.open && @.mine)", "@.mine || @.open && @.mine"]
+    {
+        let found = by_index(filter);
+        ensure(matches!(found, Err(Error::IndexCannotServe { .. })), || {
+            format!("{filter} by an index of a part of its documents: {found:?}")
+        })?;
+    }
+    let greatest = birds.find(..).group_by(Vec::<&str>::new()).max("$.n").run().map_err(say)?;
+    ensure(greatest == [doc! { "count": 4, "max": { "$.n": 3 } }], || format!("the greatest: {greatest:?}"))
 }
 
 /// Values that are equal and not the same, in entries that are not in the order of keys; and what has none.

@@ -32,12 +32,19 @@ pub(crate) struct Slice {
 }
 
 /// A path from the current node (`@`) or from the root (`$`).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Eq)]
 pub(crate) struct Query {
     pub(crate) from_root: bool,
     pub(crate) segments: Vec<Segment>,
     /// Where the filter that the query is part of keeps what the query leads to, if it is found in the one pass over a document.
     pub(crate) number: Option<u8>,
+}
+
+// The number is of the filter around the query, and says nothing of what it selects.
+impl PartialEq for Query {
+    fn eq(&self, other: &Self) -> bool {
+        self.from_root == other.from_root && self.segments == other.segments
+    }
 }
 
 /// A logical expression: true or false of a node.
@@ -154,6 +161,14 @@ impl Query {
 }
 
 impl Expr {
+    /// The parts that all have to hold.
+    pub(crate) fn conjuncts(&self) -> &[Expr] {
+        match self {
+            Expr::And(parts) => parts,
+            one => std::slice::from_ref(one),
+        }
+    }
+
     /// That one of `parts` holds.
     pub(crate) fn or(parts: impl IntoIterator<Item = Expr>) -> Expr {
         let flat = parts.into_iter().flat_map(|part| match part {

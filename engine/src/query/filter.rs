@@ -50,6 +50,14 @@ impl Filter {
         Ok(Self::of(parse::filter(text)?))
     }
 
+    /// The filter that `text` is, if an index can have it.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub(crate) fn parse_of_index(text: &str) -> Result<Self> {
+        Ok(Self::of(parse::filter_of_index(text)?))
+    }
+
     pub(super) fn of(mut expr: Expr) -> Self {
         let paths = OnePass::over(&mut expr);
         let unbound = parameters::first_unbound(|visit| walk(&mut expr, visit));

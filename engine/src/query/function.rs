@@ -94,6 +94,12 @@ impl Function {
     pub(crate) const OF_PATHS: [Function; 4] =
         [Function::Fold, Function::Lower, Function::Time, Function::Length];
 
+    /// Whether the filter of an index can call it: what it gives follows from the document, in every version. spec: I-1.6.
+    pub(crate) fn is_for_indexes(self) -> bool {
+        // Patterns have classes of characters that Unicode goes on to change, and limits of a version.
+        !matches!(self, Function::Arg | Function::Key | Function::Match | Function::Search)
+    }
+
     /// The function called `name`.
     pub(crate) fn named(name: &str) -> Option<&'static Signature> {
         SIGNATURES.iter().find(|signature| signature.name == name)

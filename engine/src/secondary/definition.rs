@@ -6,10 +6,10 @@ use crate::document::limits::name_fault;
 use crate::error::{Error, Result};
 use crate::query::ast::OfPath;
 use crate::query::function::Function;
-use crate::query::{JsonPath, Segment, Selector};
+use crate::query::{Filter, JsonPath, Segment, Selector};
 use crate::sync::Arc;
 
-/// The name of an index, its paths, and whether it is unique or sparse.
+/// The name of an index, its paths, whether it is unique or sparse, and the filter of what it is of.
 ///
 /// ```
 /// use holotype::IndexDefinition;
@@ -17,7 +17,9 @@ use crate::sync::Arc;
 /// let by_owner = IndexDefinition::new("by owner", ["$.owner", "-$.modified"])?;
 /// let by_mail = IndexDefinition::new("by mail", ["$.mail"])?.unique();
 /// let by_sku = IndexDefinition::new("by sku", ["$.orders[*].lines[*].sku"])?.sparse();
+/// let open = IndexDefinition::new("open", ["$.due"])?.filtered("@.done == false")?;
 /// assert_eq!(by_owner.paths().len(), 2);
+/// assert_eq!(open.filter().expect("it has one").to_string(), "@.done == false");
 /// assert!(by_mail.is_unique() && by_sku.is_sparse());
 /// # Ok::<(), holotype::Error>(())
 /// ```
@@ -28,6 +30,7 @@ pub struct IndexDefinition {
     pub(super) paths: Arc<[IndexPath]>,
     pub(super) unique: bool,
     pub(super) sparse: bool,
+    pub(super) filter: Option<Arc<Filter>>,
     pub(super) plan: Arc<Plan>,
 }
 
@@ -72,7 +75,8 @@ impl IndexDefinition {
     pub(super) fn of_paths(name: &str, paths: Vec<IndexPath>) -> Result<Self, PathFault> {
         check_paths(&paths)?;
         let plan = Arc::new(Plan::new(paths.iter().map(|path| (path.function, &path.path))));
-        Ok(IndexDefinition { name: name.into(), paths: paths.into(), unique: false, sparse: false, plan })
+        let paths = paths.into();
+        Ok(IndexDefinition { name: name.into(), paths, unique: false, sparse: false, filter: None, plan })
     }
 
     /// The same for an index that has no two documents with one tuple of values.
@@ -85,6 +89,18 @@ impl IndexDefinition {
     #[must_use]
     pub fn sparse(self) -> Self {
         IndexDefinition { sparse: true, ..self }
+    }
+
+    //= spec/index.md#i-1-6-filters
+    //# A text that is no such filter MUST be refused as Q-1.1 and Q-1.4 say, with the place of the mistake.
+    /// The same for an index of those documents alone that `filter` (RFC 9535) admits: a partial index. Uniqueness is among them. The
+    /// filter has no parameters, and calls neither `key` nor `match` nor `search`.
+    ///
+    /// # Errors
+    /// `Query` with the place of the mistake in the filter, `QueryTooDeep`.
+    pub fn filtered(self, filter: impl AsRef<str>) -> Result<Self> {
+        let filter = Filter::parse_of_index(filter.as_ref())?;
+        Ok(IndexDefinition { filter: Some(Arc::new(filter)), ..self })
     }
 
     /// The name of the index.
@@ -125,6 +141,11 @@ impl IndexDefinition {
     /// Whether the index has no two documents with one tuple of values.
     pub fn is_unique(&self) -> bool {
         self.unique
+    }
+
+    /// The filter that admits the documents that the index is of; `None` where it is of all.
+    pub fn filter(&self) -> Option<&Filter> {
+        self.filter.as_deref()
     }
 
     /// Whether the index leaves out what has no value under any of the paths.

@@ -15,6 +15,8 @@ pub(super) const NOTHING: u8 = 0x00;
 const NO_DOCUMENT: &str = "bytes that are no document";
 
 impl IndexDefinition {
+    //= spec/index.md#i-2-8-partial-indexes
+    //# A partial index MUST have no entry of a document that its filter does not admit.
     //= spec/index.md#i-7-1-entry-bytes
     //# The bytewise order of two entries of an index MUST be their order (I-2.4).
     //= spec/index.md#i-2-4-order-of-entries
@@ -34,6 +36,9 @@ impl IndexDefinition {
         out.clear();
         out.scratch.key.clear();
         limits.encode_key(key, &mut out.scratch.key)?;
+        if !self.admits(document)? {
+            return Ok(());
+        }
         let document = document.value().ok_or(Error::Decode { at: 0, what: NO_DOCUMENT })?;
         self.plan.each_tuple(document, &mut |tuple| {
             let is_left_out = self.sparse && !seeded::is_on(Bug::SparseIgnored);
@@ -68,6 +73,17 @@ impl IndexDefinition {
             })
         })?;
         out.finish()
+    }
+
+    /// Whether the index is of the document.
+    ///
+    /// # Errors
+    /// None, since a filter of an index has neither parameters nor patterns.
+    pub(crate) fn admits(&self, document: RawDocument<'_>) -> Result<bool> {
+        match &self.filter {
+            Some(filter) if !seeded::is_on(Bug::PartialOfAll) => filter.matches(document),
+            _ => Ok(true),
+        }
     }
 
     /// The tuples of a document that have entries, whole and as its values are, in the order of entries and each once. For

@@ -77,7 +77,6 @@ impl EntryList {
     }
 
     /// Whether there are none.
-    #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }

@@ -7,6 +7,7 @@
 //! | `by`       | array of the functions of the paths, each a text or null; absent if all are null       |
 //! | `unique`   | true, or absent                                                                       |
 //! | `sparse`   | true, or absent                                                                       |
+//! | `where`    | the filter, a text in normal form, or absent                                          |
 //! | `required` | array of the keys without which the map cannot be understood, or absent               |
 
 use super::definition::{IndexDefinition, IndexPath, function_of_path, invalid};
@@ -21,11 +22,12 @@ const ON: &str = "on";
 const BY: &str = "by";
 const UNIQUE: &str = "unique";
 const SPARSE: &str = "sparse";
+const WHERE: &str = "where";
 const REQUIRED: &str = "required";
 /// The keys of a definition as a user writes it, where functions stand in the paths.
-const USED_KEYS: [&str; 4] = [NAME, ON, UNIQUE, SPARSE];
+const USED_KEYS: [&str; 5] = [NAME, ON, UNIQUE, SPARSE, WHERE];
 /// The keys that this version knows, of which `required` is kept with those that it does not.
-const KNOWN_KEYS: [&str; 5] = [NAME, ON, BY, UNIQUE, SPARSE];
+const KNOWN_KEYS: [&str; 6] = [NAME, ON, BY, UNIQUE, SPARSE, WHERE];
 
 /// Why a map is no definition that this version can carry out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +39,7 @@ pub(crate) enum DefinitionFault {
 }
 
 impl IndexDefinition {
-    /// The definition as a map: `name`, `on`, and `unique` and `sparse` where they are true.
+    /// The definition as a map: `name`, `on`, `unique` and `sparse` where they are true, and `where` where it has a filter.
     #[must_use]
     pub fn to_document(&self) -> Document {
         self.map(self.texts())
@@ -47,13 +49,20 @@ impl IndexDefinition {
     pub(crate) fn to_stored(&self) -> Document {
         let plain = self.paths.iter().map(|path| IndexPath { function: None, ..path.clone() }.text());
         let mut map = self.map(plain);
+        let mut required = Vec::new();
         if self.paths.iter().any(|path| path.function.is_some()) {
             let name = |path: &IndexPath| match path.function {
                 Some(function) => Value::from(function.signature().name),
                 None => Value::Null,
             };
             map.insert(BY, Value::Array(self.paths.iter().map(name).collect()));
-            map.insert(REQUIRED, Value::Array(vec![Value::from(BY)]));
+            required.push(Value::from(BY));
+        }
+        if self.filter.is_some() {
+            required.push(Value::from(WHERE));
+        }
+        if !required.is_empty() {
+            map.insert(REQUIRED, Value::Array(required));
         }
         map
     }
@@ -66,6 +75,9 @@ impl IndexDefinition {
             if flag {
                 map.insert(key, true);
             }
+        }
+        if let Some(filter) = &self.filter {
+            map.insert(WHERE, filter.to_string());
         }
         map
     }
@@ -96,7 +108,12 @@ impl IndexDefinition {
             Some(_) => Err(invalid(name, format!("{key:?} is neither true nor false"))),
         };
         let definition = IndexDefinition::new(name, paths)?;
-        Ok(IndexDefinition { unique: flag(UNIQUE)?, sparse: flag(SPARSE)?, ..definition })
+        let definition = IndexDefinition { unique: flag(UNIQUE)?, sparse: flag(SPARSE)?, ..definition };
+        match map.get(WHERE) {
+            None => Ok(definition),
+            Some(Value::Text(filter)) => definition.filtered(filter),
+            Some(_) => Err(invalid(name, "no text under \"where\"")),
+        }
     }
 
     //= spec/format.md#f-7-3-unknown-keys
@@ -137,12 +154,32 @@ impl IndexDefinition {
             Some(_) => Err(DefinitionFault::Malformed("a flag of an index is true or absent")),
         };
         let definition = IndexDefinition { unique: flag(UNIQUE)?, sparse: flag(SPARSE)?, ..definition };
+        let definition = match map.get(WHERE) {
+            Some(filter) if !seeded::is_on(Bug::FilterNotStored) => {
+                definition.filtered_as_stored(filter, map)?
+            }
+            _ => definition,
+        };
         let mut kept = map.clone();
         for key in KNOWN_KEYS {
             kept.remove(key);
         }
         Ok((definition, kept))
     }
+}
+
+impl IndexDefinition {
+    /// The same with the filter that a file has, if it has it as F-8.10 says.
+    fn filtered_as_stored(self, filter: &Value, map: &Document) -> Result<Self, DefinitionFault> {
+        let filtered =
+            filter.as_str().filter(|_| requires(map, WHERE)).and_then(|text| self.filtered(text).ok());
+        filtered.ok_or(DefinitionFault::Malformed("`where` is not a filter that an index can have"))
+    }
+}
+
+/// Whether the map requires what this key says.
+fn requires(map: &Document, key: &str) -> bool {
+    map.get(REQUIRED).and_then(Value::as_array).is_some_and(|keys| keys.contains(&Value::from(key)))
 }
 
 /// A path of a file, whose function stands under `by`.
@@ -153,14 +190,13 @@ fn path_in_normal_form(text: &Value) -> Option<IndexPath> {
 
 /// The functions of so many paths, if the map has them as F-8.10 says.
 fn functions(by: &Value, map: &Document, paths: usize) -> Option<Vec<Option<Function>>> {
-    let required = map.get(REQUIRED).and_then(Value::as_array).unwrap_or_default();
     let names = by.as_array().filter(|names| names.len() == paths)?;
     let functions = names.iter().map(|name| match name {
         Value::Null => Some(None),
         name => name.as_str().and_then(function_of_path).map(Some),
     });
     let functions = functions.collect::<Option<Vec<_>>>()?;
-    let is_right = functions.iter().any(Option::is_some) && required.contains(&Value::from(BY));
+    let is_right = functions.iter().any(Option::is_some) && requires(map, BY);
     is_right.then_some(functions)
 }
 

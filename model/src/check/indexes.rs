@@ -56,6 +56,22 @@ const REFUSED: [&[&str]; 10] = [
     &["fold($.a)", "-fold($['a'])"],
 ];
 
+/// Filters of partial indexes, of which some documents are admitted, and changes bring others under them.
+const FILTERS: [&str; 8] = [
+    "@.a",
+    "!@.b",
+    "@.a == 1",
+    "@.a == 1 && @.b",
+    "@.tags[?@ == 1]",
+    "@.a >= 1 || fold(@.b) == 'a'",
+    "length(@.tags) > 1",
+    "type(@.a) != 'int'",
+];
+
+/// What no index can have as a filter.
+const REFUSED_FILTERS: [&str; 5] =
+    ["@.a ==", "@.a == arg('x')", "@.tags[?key() == @]", "!match(@.a, 'a')", "@.a && search(@.b, 'b')"];
+
 /// A change of the indexes, a write beside one, or a read through one. `made` are the indexes that may be there, the last one
 /// last, and `place` a collection and a key that may be, too.
 pub(super) fn step(
@@ -145,7 +161,13 @@ fn definition(rng: &mut Rng, components: usize) -> DefinitionText {
         (_, 0) => *rng.pick(&OF_ONE),
         _ => *rng.pick(&OF_TWO),
     };
-    DefinitionText { unique: rng.one_in(2), sparse: rng.one_in(3), ..definition_text(paths) }
+    let (unique, sparse) = (rng.one_in(2), rng.one_in(3));
+    let filter = match rng.below(32) {
+        0 => Some(*rng.pick(&REFUSED_FILTERS)),
+        1..9 => Some(*rng.pick(&FILTERS)),
+        _ => None,
+    };
+    DefinitionText { unique, sparse, filter: filter.map(str::to_owned), ..definition_text(paths) }
 }
 
 fn definition_text(paths: &[&str]) -> DefinitionText {
@@ -309,5 +331,11 @@ mod tests {
         for paths in REFUSED {
             assert_eq!(Definition::parse(&definition_text(paths)), None, "{paths:?}");
         }
+        let under = |filter: &str| {
+            let filter = Some(filter.to_owned());
+            Definition::parse(&DefinitionText { filter, ..definition_text(&["$.a"]) })
+        };
+        assert!(REFUSED_FILTERS.iter().all(|filter| under(filter).is_none()));
+        assert!(FILTERS.iter().all(|filter| under(filter).is_some()));
     }
 }

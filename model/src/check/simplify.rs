@@ -104,10 +104,10 @@ fn scan_everything(op: &mut Op) {
     }
 }
 
-/// All paths ascending, and neither flag. The paths stay, for ends of ranges to fit them.
+/// All paths ascending, neither flag, and no filter. The paths stay, for ends of ranges to fit them.
 fn plain_index(op: &mut Op) {
     if let Op::CreateIndex { definition, .. } | Op::ReplaceIndex { definition, .. } = op {
         definition.paths.iter_mut().for_each(|path| path.descending = false);
-        (definition.unique, definition.sparse) = (false, false);
+        (definition.unique, definition.sparse, definition.filter) = (false, false, None);
     }
 }

@@ -1,14 +1,17 @@
 //! Definitions, as a caller writes them and as they are parsed (spec: I-1).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
 
-use crate::query::{self, Path, SingleSelector};
-use crate::value::Value;
+use crate::query::{self, Filter, Path, SingleSelector};
+use crate::value::{Document, Value};
 
 /// The most paths that a definition can have.
 const PATHS_MAX: usize = 16;
 /// What a path can be under.
 const FUNCTIONS: [&str; 4] = ["fold", "lower", "time", "length"];
+/// What a filter cannot call.
+const NOT_IN_FILTERS: [&str; 4] = ["arg", "key", "match", "search"];
 
 /// A definition as a caller writes it: it need not be one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -19,6 +22,8 @@ pub struct DefinitionText {
     pub unique: bool,
     /// Whether tuples of nothing are left out.
     pub sparse: bool,
+    /// The filter of the documents that the index is of; none of all.
+    pub filter: Option<String>,
 }
 
 /// A path as a caller writes it, alone or under a function as in `fold($.a)`, and its direction.
@@ -39,6 +44,15 @@ pub struct Definition {
     pub unique: bool,
     /// Whether tuples of nothing are left out.
     pub sparse: bool,
+    /// The filter of the documents that the index is of; none of all.
+    pub filter: Option<IndexFilter>,
+}
+
+/// A filter, parsed. Its text is as the caller wrote it.
+#[derive(Debug, Clone)]
+pub struct IndexFilter {
+    pub(crate) text: String,
+    filter: Filter,
 }
 
 /// A path, parsed, and its direction.
@@ -67,12 +81,49 @@ impl Definition {
             paths.iter().map(|path| (path.selectors.as_slice(), path.function)).collect();
         let fan_outs: BTreeSet<&[SingleSelector]> = paths.iter().filter_map(IndexPath::fan_out).collect();
         let is_valid = distinct.len() == paths.len() && fan_outs.len() <= 1;
-        is_valid.then_some(Definition { paths, unique: text.unique, sparse: text.sparse })
+        let filter = match &text.filter {
+            Some(text) => Some(IndexFilter::parse(text)?),
+            None => None,
+        };
+        is_valid.then_some(Definition { paths, unique: text.unique, sparse: text.sparse, filter })
+    }
+
+    //= spec/index.md#i-2-8-partial-indexes
+    //# A partial index MUST have no entry of a document that its filter does not admit.
+    /// Whether the index is of this document.
+    pub(crate) fn admits(&self, document: &Document) -> bool {
+        let filter = self.filter.as_ref();
+        filter.is_none_or(|IndexFilter { filter, .. }| filter.admits(None, document, &BTreeMap::new()))
     }
 
     /// The fan-out of all paths that have one.
     pub(super) fn fan_out(&self) -> Option<&[SingleSelector]> {
         self.paths.iter().find_map(IndexPath::fan_out)
+    }
+}
+
+impl IndexFilter {
+    //= spec/index.md#i-1-6-filters
+    //# The filter of an index MUST NOT call `arg`, `key`, `match` or `search`.
+    fn parse(text: &str) -> Option<Self> {
+        let filter = Filter::parse(text).ok()?;
+        filter.calls_none_of(&NOT_IN_FILTERS).then(|| IndexFilter { text: text.to_owned(), filter })
+    }
+}
+
+// spec: I-1.6
+impl PartialEq for IndexFilter {
+    fn eq(&self, other: &Self) -> bool {
+        self.filter == other.filter
+    }
+}
+
+// No literal of a filter is NaN.
+impl Eq for IndexFilter {}
+
+impl Hash for IndexFilter {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        format!("{:?}", self.filter).hash(state);
     }
 }
 

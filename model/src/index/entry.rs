@@ -161,6 +161,9 @@ pub(crate) fn entries_of(
     tuple_len_max: usize,
 ) -> Vec<Entry> {
     let mut found: Vec<Entry> = Vec::new();
+    if !definition.admits(document) {
+        return found; // spec: I-2.8
+    }
     for tuple in tuples(definition, document) {
         if definition.sparse && tuple.iter().all(Option::is_none) {
             continue; // spec: I-2.2

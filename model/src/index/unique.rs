@@ -17,6 +17,8 @@ pub(crate) fn breaks_uniqueness<'d>(
     }
     let of_document =
         |(key, document)| tuples(definition, document).into_iter().map(move |tuple| (tuple, key));
+    // spec: I-3.1
+    let documents = documents.filter(|(_, document)| definition.admits(document));
     let is_whole = |(tuple, _): &(Tuple, &Key)| tuple.iter().all(Option::is_some);
     let mut taken: Vec<(Tuple, &Key)> = documents.flat_map(of_document).filter(is_whole).collect();
     // Whole tuples only: neither long ones nor marks are of account, so documents are compared by their values.

@@ -103,6 +103,11 @@ impl Filter {
         parse::filter(text).map(|expr| Filter { expr })
     }
 
+    /// Whether it calls none of these functions.
+    pub(crate) fn calls_none_of(&self, names: &[&str]) -> bool {
+        self.expr.calls_none_of(names)
+    }
+
     //= spec/query.md#q-2-2-parameters
     //# A bound value MUST NOT be read as part of the text of the filter.
     /// Whether the filter admits a document, under its key and with these parameters.
@@ -114,6 +119,37 @@ impl Filter {
     ) -> bool {
         let root = Value::Object(document.clone());
         Scope { root: &root, current: &root, key, parameters }.holds(&self.expr)
+    }
+}
+
+impl Expr {
+    fn calls_none_of(&self, names: &[&str]) -> bool {
+        match self {
+            Expr::Or(left, right) | Expr::And(left, right) => {
+                left.calls_none_of(names) && right.calls_none_of(names)
+            }
+            Expr::Not(inner) => inner.calls_none_of(names),
+            Expr::Compare(left, _, right) => left.calls_none_of(names) && right.calls_none_of(names),
+            Expr::Test(term) => term.calls_none_of(names),
+        }
+    }
+}
+
+impl Term {
+    fn calls_none_of(&self, names: &[&str]) -> bool {
+        match self {
+            Term::Literal(_) => true,
+            Term::Query { segments, .. } => {
+                let mut selectors = segments.iter().flat_map(|segment| &segment.selectors);
+                selectors.all(|selector| match selector {
+                    Selector::Filter(expr) => expr.calls_none_of(names),
+                    _ => true,
+                })
+            }
+            Term::Call(name, args) => {
+                !names.contains(&name.as_str()) && args.iter().all(|arg| arg.calls_none_of(names))
+            }
+        }
     }
 }
 

@@ -57,7 +57,8 @@ fn write_end(f: &mut Formatter<'_>, inclusive: &str, end: &Bound<Tuple>) -> fmt:
 impl Display for Definition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write_list(f, '(', ')', self.paths.iter().map(IndexPath::to_string))?;
-        write_flags(f, self.unique, self.sparse)
+        write_flags(f, self.unique, self.sparse)?;
+        write_filter(f, self.filter.as_ref().map(|filter| &filter.text))
     }
 }
 
@@ -67,7 +68,8 @@ impl Display for DefinitionText {
             if *descending { format!("-{path}") } else { path.clone() }
         };
         write_list(f, '(', ')', self.paths.iter().map(path))?;
-        write_flags(f, self.unique, self.sparse)
+        write_flags(f, self.unique, self.sparse)?;
+        write_filter(f, self.filter.as_ref())
     }
 }
 
@@ -86,4 +88,8 @@ impl Display for IndexPath {
 fn write_flags(f: &mut Formatter<'_>, unique: bool, sparse: bool) -> fmt::Result {
     f.write_str(if unique { " unique" } else { "" })?;
     f.write_str(if sparse { " sparse" } else { "" })
+}
+
+fn write_filter(f: &mut Formatter<'_>, filter: Option<&String>) -> fmt::Result {
+    filter.map_or(Ok(()), |text| write!(f, " where {text}"))
 }

@@ -10,8 +10,9 @@ use crate::ops::{
     clear, commit, create, delete, drop_it, get, id, insert, inside, model, put, refused, rename, through,
 };
 
-/// A definition; a `-` stands before a path that is descending, and flags stand behind a blank.
+/// A definition; a `-` stands before a path that is descending, flags stand behind a blank, and a filter behind a `?`.
 fn definition(text: &str) -> DefinitionText {
+    let (text, filter) = text.split_once(" ? ").map_or((text, None), |(text, filter)| (text, Some(filter)));
     let (paths, flags) = text.split_once(' ').unwrap_or((text, ""));
     let path = |text: &str| PathText {
         path: text.trim_start_matches('-').to_owned(),
@@ -21,6 +22,7 @@ fn definition(text: &str) -> DefinitionText {
         paths: paths.split(';').map(path).collect(),
         unique: flags.contains("unique"),
         sparse: flags.contains("sparse"),
+        filter: filter.map(str::to_owned),
     }
 }
 
@@ -185,6 +187,52 @@ fn paths_with_a_fan_out_take_from_one_node_at_a_time() {
     assert_eq!(answered(&mut model(&ops), &scan()), [shown(&of(1), 1), shown(&of(2), 1)]);
 }
 
+//= spec/index.md#i-2-8-partial-indexes
+//= type=test
+//# A partial index MUST have no entry of a document that its filter does not admit.
+#[test]
+fn a_partial_index_is_of_the_documents_that_its_filter_admits() {
+    let both = |n: i64, m: i64| put_fields(1, &[("n", n.into()), ("m", m.into())]);
+    let mut model = model(&[put_n(2, 5), create_index("i", "$.n ? @.m > 1"), both(3, 1), put_n(3, 4)]);
+    assert_eq!(answered(&mut model, &scan()), []);
+    model.apply(&both(3, 2));
+    assert_eq!(answered(&mut model, &scan()), [shown(&of(3), 1)]);
+    model.apply(&both(4, 2));
+    assert_eq!(answered(&mut model, &scan()), [shown(&of(4), 1)]);
+    model.apply(&both(4, 0));
+    assert_eq!(answered(&mut model, &scan()), []);
+    // Another filter is another definition, and the same one in another form is not.
+    assert_eq!(model.apply(&create_index("i", "$.n ? @['m']>1")), Outcome::Bool(false));
+    assert_eq!(model.apply(&create_index("i", "$.n ? @.m > 2")), refused(Refusal::IndexExists));
+    assert_eq!(model.apply(&create_index("i", "$.n")), refused(Refusal::IndexExists));
+}
+
+//= spec/index.md#i-1-6-filters
+//= type=test
+//# The filter of an index MUST NOT call `arg`, `key`, `match` or `search`.
+//= spec/index.md#i-1-6-filters
+//= type=test
+//# A text that is no such filter MUST be refused as say, with the place of the mistake.
+#[test]
+fn a_filter_of_an_index_is_of_the_document_alone() {
+    let mut model = model(&[]);
+    for filter in [
+        "",
+        "@.n ==",
+        "@.n == 1 ,",
+        "@.n == arg('x')",
+        "key() == 1",
+        "@.n[?key() == @]",
+        "match(@.n, 'a')",
+        "!(@.m && search(@.n, 'a'))",
+        "length(arg('x')) == 1",
+    ] {
+        let refused_one = model.apply(&create_index("i", &format!("$.n ? {filter}")));
+        assert_eq!(refused_one, refused(Refusal::InvalidIndex), "{filter}");
+    }
+    assert_eq!(model.apply(&create_index("i", "$.n ? starts_with(@.n, 'a')")), Outcome::Bool(true));
+}
+
 #[test]
 fn a_sparse_index_leaves_out_tuples_of_nothing_alone() {
     // spec: I-2.2
@@ -307,6 +355,17 @@ fn null_is_a_value_nothing_is_none_and_1_is_as_1_0() {
     assert_eq!(fanned.apply(&put_fields(2, &fields(1)[..1])), Outcome::Done);
     assert_eq!(fanned.apply(&put_fields(3, &fields(1))), refused(Refusal::UniqueViolation));
     assert_eq!(fanned.apply(&put_fields(3, &fields(2))), Outcome::Done);
+}
+
+#[test]
+fn documents_outside_of_a_partial_index_may_have_one_value() {
+    let of = |n: i64, m: i64| put_fields(n, &[("n", 1.into()), ("m", m.into())]);
+    let mut model = model(&[create_index("i", "$.n unique ? @.m > 1"), of(1, 1), of(2, 1), of(3, 2)]);
+    assert_eq!(keys(&mut model, &scan()), ints([3]));
+    assert_eq!(model.apply(&of(1, 2)), refused(Refusal::UniqueViolation));
+    model.apply(&of(3, 0));
+    model.apply(&of(1, 2));
+    assert_eq!(keys(&mut model, &scan()), ints([1]));
 }
 
 //= spec/index.md#i-3-2-after-the-call

@@ -8,7 +8,7 @@ import types
 
 HERE = pathlib.Path(__file__).parents[1]
 # In the order in which they use one another.
-MODULES = ["coding", "layout", "values", "functions", "indexes", "checkpoint", "recovery", "subject"]
+MODULES = ["coding", "layout", "values", "functions", "filters", "indexes", "checkpoint", "recovery", "subject"]
 SOURCES = {name: (HERE / f"{name}.py").read_text() for name in MODULES}
 CODE = {name: compile(text, f"{name}.py", "exec") for name, text in SOURCES.items()}
 # Of a processor, for an answer; a right reader takes a hundredth of it.

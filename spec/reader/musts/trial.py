@@ -3,7 +3,7 @@
 import mutant
 
 # What uses these modules is every case, and not those of files or of values alone.
-READS_ALL = ("coding", "functions", "indexes", "subject")
+READS_ALL = ("coding", "functions", "filters", "indexes", "subject")
 
 
 def first_wrong(reader, cases):

@@ -39,6 +39,9 @@ pub(crate) struct CreateArgs {
     /// Leave out documents in which no path selects anything
     #[arg(long, conflicts_with = "from")]
     sparse: bool,
+    /// Index only the documents that this filter admits, as in `'@.done == false'` (RFC 9535, without parameters and regular expressions)
+    #[arg(long = "where", value_name = "FILTER", conflicts_with = "from")]
+    filter: Option<String>,
     /// Take the place of an index of the name that has another definition
     #[arg(long)]
     replace: bool,
@@ -80,7 +83,9 @@ fn typed(args: &CreateArgs) -> Result<IndexDefinition> {
     let name = args.name.as_deref().expect("it is asked for where there is no file");
     let definition = IndexDefinition::new(name, paths).map_err(|error| Failure::usage(error.to_string()))?;
     let definition = if args.unique { definition.unique() } else { definition };
-    Ok(if args.sparse { definition.sparse() } else { definition })
+    let definition = if args.sparse { definition.sparse() } else { definition };
+    let Some(filter) = &args.filter else { return Ok(definition) };
+    definition.filtered(filter).map_err(|error| Failure::usage(format!("--where {filter}: {error}")))
 }
 
 /// A path with its direction as a definition has it. No path ends in `:desc`: a name with a colon stands in brackets.

@@ -64,8 +64,9 @@ fn text(collection: Option<&str>, info: &IndexInfo) -> String {
     let flag = |is_on: bool, text: &'static str| if is_on { text } else { "" };
     let unique = flag(definition.is_unique(), ", unique");
     let sparse = flag(definition.is_sparse(), ", sparse");
+    let filter = definition.filter().map(|filter| format!(", where {filter}")).unwrap_or_default();
     let name = definition.name();
     format!(
-        "{collection}{name:?} on {paths}{unique}{sparse}: {entries} entries, {memory_bytes} bytes in memory"
+        "{collection}{name:?} on {paths}{unique}{sparse}{filter}: {entries} entries, {memory_bytes} bytes in memory"
     )
 }

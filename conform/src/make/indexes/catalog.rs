@@ -148,7 +148,7 @@ pub(super) fn changes(maker: &mut Maker) {
     );
     let mut kept = by_n("kept").map();
     kept.extend([
-        ("where".to_owned(), Value::from("@.a")),
+        ("above".to_owned(), Value::from("@.a")),
         ("required".to_owned(), texts(&["on", "required"])),
     ]);
     let record = Record { effect: Effect::Index(1, 6, by_n("kept")), ..index(Value::Object(kept)) };
@@ -165,6 +165,22 @@ pub(super) fn changes(maker: &mut Maker) {
         &["F-8.10", "I-1.5"],
         "An index on functions of paths",
         &[&[Record::index(1, 6, &folded)], &[put]],
+    );
+    let partial = by_tag().filtered("@.n >= 1 && @.tags");
+    let partial = Definition { name: "partial".to_owned(), ..partial };
+    let saying = |n: Value, tags: &[&str]| document([("n", n), ("tags", texts(tags))]);
+    holds(
+        maker,
+        &["F-8.10", "I-1.6", "I-2.8"],
+        "A partial index, under whose filter documents come, and which they leave",
+        &[
+            &[Record::index(1, 6, &partial), Record::put(1, &Key::Int(9), &saying(Value::Int(0), &["a"]))],
+            &[
+                Record::put(1, &Key::Int(9), &saying(Value::Int(3), &["a", "b"])),
+                Record::put(1, &Key::Int(2), &saying(Value::from("x"), &["c"])),
+                Record::put(1, &Key::Int(7), &saying(Value::Float(1.5), &[])),
+            ],
+        ],
     );
     small_segments(maker);
 }
@@ -277,6 +293,17 @@ pub(super) fn refused(maker: &mut Maker) {
             "with a function that it does not require",
             defined(|map| drop(map.insert("by".to_owned(), texts(&["fold"])))),
         ),
+        (
+            "with a filter that it does not require",
+            defined(|map| drop(map.insert("where".to_owned(), Value::from("@.a")))),
+        ),
+        (
+            "with a filter that has a parameter",
+            defined(|map| {
+                map.insert("where".to_owned(), Value::from("@.a == arg('x')"));
+                map.insert("required".to_owned(), texts(&["where"]));
+            }),
+        ),
         ("with a path twice", defined(|map| drop(map.insert("on".to_owned(), texts(&["$.n", "-$.n"]))))),
         ("with two fan-outs", defined(|map| drop(map.insert("on".to_owned(), texts(&["$.a[*]", "$.b[*]"]))))),
         (
@@ -299,7 +326,7 @@ pub(super) fn refused(maker: &mut Maker) {
     }
     let requires = |key: &str| defined(|map| drop(map.insert("required".to_owned(), texts(&[key]))));
     for (name, record) in [
-        ("A definition that requires a filter", index(requires("where"))),
+        ("A definition that requires what a newer version knows", index(requires("above"))),
         ("A definition that requires an order", index(requires("order"))),
         ("A definition that requires a key of the record", index(requires("id"))),
         (

@@ -59,6 +59,17 @@ pub(super) fn healthy(maker: &mut Maker) {
     forge.commit(&[Record::unindex(3), Record::index(1, 6, &lengths)]);
     let forge = with_one(forge, &plain, true);
     holds(maker, &["I-1.5"], "A checkpoint with an index on a function of a path", &forge);
+    let mut forge = indexed();
+    forge.commit(&[Record::unindex(3), Record::index(1, 6, &by_n("partial").filtered("@.n >= 2"))]);
+    let mut forge = with_one(forge, &plain, true);
+    holds(maker, &["I-1.6", "I-2.8"], "A checkpoint with a partial index", &forge);
+    forge.commit(&[Record::put(1, &Key::Int(1), &saying(9)), Record::put(1, &Key::Int(2), &saying(1))]);
+    holds(
+        maker,
+        &["I-2.8", "I-8.1"],
+        "Documents come under a filter behind a checkpoint, and leave it",
+        &forge,
+    );
     let mut forge = with_one(indexed(), &plain, true);
     forge.commit(&[Record::unindex(3), Record::reindex(4, "tags"), Record::index(1, 6, &by_n("again"))]);
     holds(maker, &["F-7.1"], "Indexes change behind a checkpoint", &forge);
@@ -228,8 +239,8 @@ pub(super) fn damaged(maker: &mut Maker) {
             maps(|maps| set(&mut maps[0], "required", texts(&["later"]))),
         ),
         (
-            "A definition in a checkpoint that requires a filter",
-            maps(|maps| defined(maps, "required", texts(&["where"]))),
+            "A definition in a checkpoint that requires what a newer version knows",
+            maps(|maps| defined(maps, "required", texts(&["above"]))),
         ),
     ] {
         let forge = with_one(indexed(), &change, false);

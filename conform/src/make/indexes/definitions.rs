@@ -70,8 +70,8 @@ pub(super) fn taken(maker: &mut Maker) {
     take(maker, &["F-8.10", "I-1.1"], "A definition with both flags", &both);
     take(maker, &["F-8.10"], "A unique definition", &with("unique", Value::Bool(true)));
     take(maker, &["F-8.10"], "A sparse definition", &with("sparse", Value::Bool(true)));
-    take(maker, &["F-7.3", "F-8.10"], "A key that is not known", &with("where", Value::from("@.a")));
-    for required in [&["name", "on", "by", "unique", "sparse", "required"][..], &[]] {
+    take(maker, &["F-7.3", "F-8.10"], "A key that is not known", &with("above", Value::from("@.a")));
+    for required in [&["name", "on", "by", "unique", "sparse", "where", "required"][..], &[]] {
         let name = format!("A definition that requires {required:?}");
         take(maker, &["F-7.3", "F-8.10"], &name, &with("required", texts(required)));
     }
@@ -98,10 +98,127 @@ pub(super) fn taken(maker: &mut Maker) {
         let about = valid(&["F-8.10", "F-7.3", "I-1.2", "I-1.5"], &["IndexDefinition"]);
         maker.case(&about, format!("A definition over {name}"), request, says(said));
     }
+    for filter in FILTERS {
+        let map = filtered(Value::from(filter));
+        let mut said = Document::from(["unique", "sparse"].map(|flag| (flag.to_owned(), Value::Bool(false))));
+        said.extend(["name", "on", "where"].map(|key| (key.to_owned(), map[key].clone())));
+        let request = Request::DecodeDefinition { bytes: cbor::document(&map).into() };
+        let about = valid(&["F-8.10", "F-7.3", "I-1.6"], &["IndexDefinition"]);
+        maker.case(&about, format!("A definition with the filter {filter}"), request, says(said));
+    }
     for name in ["n".repeat(255), "\u{e9}".repeat(127), "$by".to_owned()] {
         let what = format!("A name of {} bytes, {}", name.len(), &name[..2]);
         take(maker, &["F-7.2", "F-8.10", "I-1.1"], &what, &with("name", Value::from(name.as_str())));
     }
+}
+
+/// Filters in normal form, of every kind of expression.
+const FILTERS: [&str; 22] = [
+    "@",
+    "!@.a",
+    "@.a && !(@.b || $.c)",
+    "@.a || @.b && @.c",
+    "!(@.a == 1)",
+    "@.a == 'it\\'s' || @['b c'] != '\u{e9}'",
+    "@.a < -1.5 || 2 <= @.a",
+    "@[0] == null && @[-1] >= true",
+    "@..a && @..[0, 'b'] && @[*]",
+    "@.a[1:2] || @.a[::-1] || @.a[-3:]",
+    "@.a[?@ > 1 && @.b[?$.c == @]]",
+    "@.a == bytes('00ff')",
+    "in(@.a, 1, 'x', null)",
+    "between(@.a, 1, 5)",
+    "starts_with(@.a, 'x') && ends_with(@.a, @.b) && contains(@.a, bytes('00'))",
+    "length(@.a) == count(@.a[*])",
+    "value(@.a[*]) == 1",
+    "lower(@.a) == fold(@.b)",
+    "time(@.a) >= 0",
+    "type(@.a) == 'int'",
+    "add(@.a, 1) == sub(mul(@.b, 2), div(7, mod(@.c, 4)))",
+    "@.a == 9223372036854775807",
+];
+
+/// A definition with a filter, which it requires.
+fn filtered(filter: Value) -> Document {
+    let mut map = with("where", filter);
+    map.insert("required".to_owned(), texts(&["where"]));
+    map
+}
+
+fn refused_filters(maker: &mut Maker) {
+    for filter in [
+        "",
+        "1",
+        "'a'",
+        "@.a ==",
+        "@.a == 1 ,",
+        "@.a = 1",
+        "@.a === 1",
+        "@.a && ",
+        "(@.a",
+        "@.a)",
+        "!@.a == 1",
+        "@.a[*] == 1",
+        "@.a == @.b[0:1]",
+        "@.a == 01",
+        "@.a == 9223372036854775808",
+        "@.a == 1e400",
+        "@.a == \"x'",
+        "@.a == '\\x'",
+        "length(@.a)",
+        "length(@.a, @.b) == 1",
+        "length(@.a[*]) == 1",
+        "count(1) == 1",
+        "in(@.a)",
+        "between(@.a, 1) == 1",
+        "starts_with(@.a, 'a') == true",
+        "@.a == bytes('0')",
+        "@.a == bytes(@.b)",
+        "upper(@.a) == 'A'",
+        "length (@.a) == 1",
+        "@ .",
+        "@.a == True",
+        "@.a == arg('x')",
+        "in(@.a, arg('x'))",
+        "key() == 1",
+        "@.a[?@ == key()]",
+        "match(@.a, 'x')",
+        "!(@.b && search(@.a, 'x'))",
+        "search(@.a, @.b)",
+    ] {
+        let name = format!("A definition with the filter {filter:?}");
+        refuse(maker, &["F-8.10", "I-1.6"], &name, &filtered(Value::from(filter)));
+    }
+    for (depth, is_one) in [(64, true), (65, false)] {
+        let nested = [("(", ")"), ("!(", ")"), ("@[?", "]")];
+        for (open, close) in nested {
+            let filter = format!("{}@.a{}", open.repeat(depth), close.repeat(depth));
+            let name = format!("A filter that nests {depth} deep by {open}{close}");
+            let map = filtered(Value::from(filter.as_str()));
+            // Neither parentheses nor two negations stand in the normal form, so that only brackets tell.
+            match is_one {
+                false => refuse(maker, &["F-8.10", "I-1.6", "Q-1.4"], &name, &map),
+                true if open == "@[?" => {
+                    let mut said = map.clone();
+                    said.remove("required");
+                    said.extend(["unique", "sparse"].map(|flag| (flag.to_owned(), Value::Bool(false))));
+                    let request = Request::DecodeDefinition { bytes: cbor::document(&map).into() };
+                    let about = valid(&["F-8.10", "I-1.6", "Q-1.4"], &["IndexDefinition"]);
+                    maker.case(&about, name, request, says(said));
+                }
+                true => {}
+            }
+        }
+    }
+    for filter in [Value::Null, Value::Bool(true), texts(&["@.a"]), Value::Bytes(b"@.a".to_vec())] {
+        let name = format!("A definition with the filter {}", cbor::canonical(&filter));
+        refuse(maker, &["F-8.10"], &name, &filtered(filter));
+    }
+    let mut alone = filtered(Value::from("@.a"));
+    alone.remove("required");
+    refuse(maker, &["F-8.10"], "A filter that a definition does not require", &alone);
+    alone.insert("required".to_owned(), texts(&["on"]));
+    refuse(maker, &["F-8.10"], "A filter that a definition does not require, though others", &alone);
 }
 
 /// A definition with `by`, which it requires.
@@ -113,6 +230,7 @@ fn under(on: &[&str], by: Vec<Value>) -> Document {
 }
 
 pub(super) fn refused(maker: &mut Maker) {
+    refused_filters(maker);
     let fold = || Value::from("fold");
     for (name, on, by) in [
         ("a function too few", &["$.a", "$.b"][..], vec![fold()]),
@@ -243,7 +361,7 @@ pub(super) fn refused(maker: &mut Maker) {
         map.remove(key);
         refuse(maker, &["F-8.10"], &format!("A definition without {key}"), &map);
     }
-    for required in [texts(&["where"]), texts(&["on", "order"]), texts(&["id"])] {
+    for required in [texts(&["above"]), texts(&["on", "order"]), texts(&["id"])] {
         let what = format!("A definition of a newer version, which requires {}", cbor::canonical(&required));
         refuse(maker, &["F-7.3", "F-8.10"], &what, &with("required", required));
     }

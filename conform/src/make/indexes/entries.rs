@@ -337,6 +337,92 @@ pub(super) fn functions(maker: &mut Maker) {
     }
 }
 
+/// What a filter admits, of one document each.
+pub(super) fn filters(maker: &mut Maker) {
+    let int = Value::Int;
+    let float = Value::Float;
+    let of =
+        |value: Value| object([("n", value), ("m", int(2)), ("k", array([int(1), text("x"), object([])]))]);
+    for (filter, n, admits) in [
+        ("@.n", Value::Null, true),
+        ("!@.q", int(1), true),
+        ("@.q == @.r", int(1), true),
+        ("@.n == @.q", Value::Null, false),
+        ("@.n == null", Value::Null, true),
+        ("@.n == 1", float(1.0), true),
+        ("@.n == 1", text("1"), false),
+        ("@.n != 1", text("1"), true),
+        ("@.n < 2", text("1"), false),
+        ("@.n < 2", float(f64::NAN), true),
+        ("@.n >= 2", float(f64::NAN), false),
+        ("@.n == -0.0", int(0), true),
+        ("@.n <= true", Value::Bool(true), true),
+        ("@.n < true", Value::Bool(false), false),
+        ("@.n < 'b'", text("a"), true),
+        ("@.n < bytes('02')", bytes(&[1, 255]), true),
+        ("@.n == bytes('01FF')", bytes(&[1, 255]), true),
+        ("@.n == 9007199254740993", int((1 << 53) + 1), true),
+        ("@.n == 9007199254740992.0", int((1 << 53) + 1), false),
+        ("@.n > 9007199254740992.0", int((1 << 53) + 1), true),
+        ("@.n == $['n'] && @['m'] == 2", int(1), true),
+        ("@.n == 1 || @.m == 3 && @.q", int(1), true),
+        ("(@.n == 1 || @.m == 3) && @.q", int(1), false),
+        ("!(@.n == 1 && @.m == 2)", int(1), false),
+        ("@.k[0] == 1 && @.k[-1] == @.n", object([]), true),
+        ("@.k[?@ == 'x']", int(1), true),
+        ("@.k[?@ == $.n]", int(1), true),
+        ("@.k[?@.q]", int(1), false),
+        ("count(@.k[1:]) == 2 && count(@.k[::-2]) == 2", int(1), true),
+        ("@.k[::-1] && @.k[0:0:-1]", int(1), false),
+        ("count(@.k[-2:2]) == 1 && count(@.k[5:1:-1]) == 1", int(1), true),
+        ("@..[?@ == 5]", array([array([int(5)])]), true),
+        ("@..q", object([("p", object([("q", int(1))]))]), true),
+        ("@.n['q', 'p']", object([("p", int(1))]), true),
+        ("@.n.*", array([]), false),
+        ("in(@.n, 1, 'x')", float(1.0), true),
+        ("in(@.q, @.r)", int(1), false),
+        ("between(@.n, 1, 5)", float(5.0), true),
+        ("between(@.n, 1, 5)", text("3"), false),
+        ("starts_with(@.n, 'ab') && ends_with(@.n, 'bc') && contains(@.n, 'b')", text("abc"), true),
+        ("contains(@.n, 'b')", array([text("b")]), false),
+        ("starts_with(@.n, bytes('01'))", bytes(&[1, 2]), true),
+        ("starts_with(@.n, 'a')", bytes(b"a"), false),
+        ("length(@.n) == 1", text("\u{1f600}"), true),
+        ("length(@.n) == 2", object([("a", int(1)), ("b", int(1))]), true),
+        ("length(@.n) == length(@.m)", int(1), true),
+        ("count(@.k[*]) == 3", int(1), true),
+        ("count(@['n', 'n', 'm']) == @.n", int(3), true),
+        ("value(@.n[*]) == 4", array([int(4)]), true),
+        ("value(@.n[*]) == 4", array([int(4), int(4)]), false),
+        ("fold(@.n) == 'wren'", text("WREN"), true),
+        ("lower(@.n) == '\u{c4}b'", text("\u{c4}B"), true),
+        ("lower(fold(@.n)) == '\u{e4}b'", text("\u{c4}B"), true),
+        ("time(@.n) == 1000", text("1970-01-01T00:00:01Z"), true),
+        ("time(@.n) < 0", text("1969-12-31T23:59:59.999Z"), true),
+        ("type(@.n) == 'float'", float(1.0), true),
+        ("type(@.q) == type(@.r)", int(1), true),
+        ("add(@.n, 1) == @.m", int(1), true),
+        ("add(@.n, 1) == @.q", int(i64::MAX), true),
+        ("add(@.n, 0.5) == 1.5", int(1), true),
+        ("sub(@.n, @.m) == -1", int(1), true),
+        ("mul(@.n, 3) == 4.5", float(1.5), true),
+        ("div(@.n, @.m) == -3", int(-7), true),
+        ("mod(@.n, 4) == -3", int(-7), true),
+        ("mod(@.n, 2.0) == -1.0", int(-7), true),
+        ("div(@.n, 0) == @.q", int(1), true),
+        ("div(@.n, 0.0) == @.q", int(1), true),
+        ("div(1, @.n) == 0.1", float(10.0), true),
+        ("mul(@.n, @.n) == @.q", float(1e200), true),
+        ("add(@.n, 1.0) == 9007199254740992.0", int((1 << 53) + 1), true),
+        ("add(@.n, @.k) == @.q", int(1), true),
+    ] {
+        let definition = over("m").filtered(filter);
+        let tuples = if admits { vec![vec![Some(int(2))]] } else { Vec::new() };
+        let name = format!("What the filter {filter} says of {}", cbor::canonical(&n));
+        gives(maker, &["I-1.6", "I-2.8"], &name, &given(definition, of(n), tuples));
+    }
+}
+
 pub(super) fn marks(maker: &mut Maker) {
     let (one, half, zero) = (Value::Float(1.0), Value::Float(0.5), Value::Float(-0.0));
     let int = Value::Int(1);

@@ -24,6 +24,7 @@ pub(super) fn make() -> Vec<Group> {
     entries::components(&mut maker);
     entries::tuples(&mut maker);
     entries::functions(&mut maker);
+    entries::filters(&mut maker);
     entries::marks(&mut maker);
     entries::long(&mut maker);
     bytes::taken(&mut maker);

@@ -1,5 +1,6 @@
 //! The ranges of an index in which the entries of all documents lie that a filter can admit.
 
+use std::borrow::Cow;
 use std::ops::Bound;
 use std::slice;
 
@@ -8,8 +9,8 @@ use crate::document::{Key, Value};
 use crate::error::Result;
 use crate::index::KeyRange;
 use crate::indexed::{between, bound};
-use crate::query::Segment;
 use crate::query::ast::Expr;
+use crate::query::{Filter, Segment};
 use crate::secondary::{EntryLimits, IndexDefinition};
 use crate::seeded::{self, Bug};
 
@@ -61,8 +62,39 @@ impl Bounded {
         Bounded { is_exact: true, ..Self::not_at_all(definition) }
     }
 
-    /// What the parts of a filter, which all have to hold, say of an index: in several ways, where several parts speak of a fan-out.
+    /// What the filter of a query says of an index, in one way or several; in none where the index lacks documents for it.
+    pub(super) fn by_filter(
+        filter: Option<&Filter>,
+        definition: &IndexDefinition,
+        limits: EntryLimits,
+    ) -> Result<Vec<Bounded>> {
+        match filter {
+            Some(filter) => Self::by(filter.expr().conjuncts(), &[], definition, limits),
+            None => Ok(beyond(&[], &[], definition)
+                .map(|_| Self::without_filter(definition))
+                .into_iter()
+                .collect()),
+        }
+    }
+
+    /// What the parts of a filter, which all have to hold, say of an index: in several ways, where several parts speak of a fan-out,
+    /// or some are the filter of the index. `beside` are parts that hold as well.
     pub(super) fn by(
+        conjuncts: &[Expr],
+        beside: &[Expr],
+        definition: &IndexDefinition,
+        limits: EntryLimits,
+    ) -> Result<Vec<Bounded>> {
+        let Some(rest) = beyond(conjuncts, beside, definition) else { return Ok(Vec::new()) };
+        let mut ways = Self::by_parts(&rest, definition, limits)?;
+        if rest.len() < conjuncts.len() {
+            // The filter of the index may still bound an array of which the index has every item.
+            ways.extend(Self::by_parts(conjuncts, definition, limits)?);
+        }
+        Ok(ways)
+    }
+
+    fn by_parts(
         conjuncts: &[Expr],
         definition: &IndexDefinition,
         limits: EntryLimits,
@@ -168,6 +200,26 @@ impl Bounded {
     pub(super) fn has_all(&self, definition: &IndexDefinition) -> bool {
         !definition.is_sparse() || self.has_value.contains(&true) || seeded::is_on(Bug::SparseIndexServesAll)
     }
+}
+
+//= spec/query.md#q-10-1-plans
+//# A partial index MUST NOT be read for a query that can answer documents that its filter does not admit.
+/// The parts of a filter that are none of the filter of an index; `None` where that has a part which is neither among them nor `beside`,
+/// so that the index lacks documents. Parts are the same where they are so in the normal form.
+fn beyond<'e>(
+    conjuncts: &'e [Expr],
+    beside: &[Expr],
+    definition: &IndexDefinition,
+) -> Option<Cow<'e, [Expr]>> {
+    let Some(filter) = definition.filter() else { return Some(Cow::Borrowed(conjuncts)) };
+    let parts = filter.expr().conjuncts();
+    let has = |part: &Expr| conjuncts.contains(part) || beside.contains(part);
+    let has_all = match seeded::is_on(Bug::PartialIndexServesSome) {
+        true => parts.iter().any(has),
+        false => parts.iter().all(has),
+    };
+    let rest = || conjuncts.iter().filter(|part| !parts.contains(part)).cloned().collect();
+    (has_all || seeded::is_on(Bug::PartialIndexServesAll)).then(|| Cow::Owned(rest()))
 }
 
 /// The prefixes, each with each of these behind it, in the order of entries.

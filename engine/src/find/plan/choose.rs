@@ -6,7 +6,6 @@ use super::cover;
 use super::explain::{PlanOrder, QueryPlan};
 use super::order;
 use super::route::{Hint, InOrder, Part, Route};
-use super::says::conjuncts;
 use crate::core::Shared;
 use crate::error::{Error, Result};
 use crate::find::keys::KeysWanted;
@@ -69,8 +68,8 @@ pub(super) fn cost_of_keys<W: Walk>(walk: &W, wanted: &KeysWanted) -> Result<(u6
 //# A hint that names an index that the collection does not have MUST be refused as `UnknownIndex`.
 //= spec/query.md#q-10-4-hints
 //# A hint that names an index that neither bounds the documents that the filter can admit, nor has the order
-//# of the sorts, nor all that is asked for, or that is sparse and lacks some of them, MUST be refused as
-//# `IndexCannotServe`.
+//# of the sorts, nor all that is asked for, or that is sparse or partial and lacks some of
+//# them, MUST be refused as `IndexCannotServe`.
 /// The way to the documents that a query asks for, in the state of `walk`.
 ///
 /// # Errors
@@ -91,7 +90,8 @@ pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chose
     let each = if covers.contains(&true) { COVERED } else { FETCHED };
     let most_entries = if is_forced { COUNTED_MAX } else { by_keys / each + 1 };
     let ways = Ways { indexes: &indexes, covers, most_entries };
-    let filtered = asks.filter.map(|filter| ways.filtered(filter.expr())).transpose()?.flatten();
+    let filtered =
+        asks.filter.map(|filter| ways.filtered(filter.expr().conjuncts(), &[])).transpose()?.flatten();
     let filtered = filtered.filter(|found| found.is_counted || is_forced);
     let filtered = match filtered {
         None if is_forced && !sorts => ways.all_of_one(asks.filter.is_none())?,
@@ -166,7 +166,7 @@ impl<I: IndexStats> Ways<'_, I> {
     fn all_of_one(&self, is_exact: bool) -> Result<Option<Filtered>> {
         let definition = self.indexes[0].definition();
         let bounded = Bounded { is_exact, ..Bounded::not_at_all(definition) };
-        let serves = self.covers[0] && bounded.has_all(definition);
+        let serves = self.covers[0] && bounded.has_all(definition) && definition.filter().is_none();
         if !serves {
             return Ok(None);
         }
@@ -175,12 +175,14 @@ impl<I: IndexStats> Ways<'_, I> {
         Ok(Some(Filtered { parts: vec![part], entries, is_counted }))
     }
 
-    /// The fewest entries for a filter.
-    fn filtered(&self, filter: &Expr) -> Result<Option<Filtered>> {
+    /// The fewest entries for a filter of these parts. `beside` are parts that hold as well.
+    fn filtered(&self, conjuncts: &[Expr], beside: &[Expr]) -> Result<Option<Filtered>> {
         let mut best: Option<Filtered> = None;
         for (at, index) in self.indexes.iter().enumerate() {
-            for bounded in Bounded::by(conjuncts(filter), index.definition(), index.limits())? {
-                if bounded.used == 0 || !bounded.has_all(index.definition()) {
+            let definition = index.definition();
+            for bounded in Bounded::by(conjuncts, beside, definition, index.limits())? {
+                let bounds = bounded.used > 0 || definition.filter().is_some();
+                if !bounds || !bounded.has_all(definition) {
                     continue;
                 }
                 let limit = best.as_ref().map_or(self.most_entries, |best| best.entries);
@@ -191,10 +193,9 @@ impl<I: IndexStats> Ways<'_, I> {
                 }
             }
         }
-        for part in conjuncts(filter) {
+        for part in conjuncts {
             let Expr::Or(branches) = part else { continue };
-            let is_whole = conjuncts(filter).len() == 1;
-            if let Some(union) = self.union(branches, is_whole)?
+            if let Some(union) = self.union(branches, conjuncts)?
                 && best.as_ref().is_none_or(|best| union.is_counted && union.entries < best.entries)
             {
                 best = Some(union);
@@ -203,11 +204,12 @@ impl<I: IndexStats> Ways<'_, I> {
         Ok(best)
     }
 
-    /// The entries of all branches, where indexes have each.
-    fn union(&self, branches: &[Expr], is_whole: bool) -> Result<Option<Filtered>> {
+    /// The entries of all branches, where indexes have each, of an "or" that is one of these parts.
+    fn union(&self, branches: &[Expr], conjuncts: &[Expr]) -> Result<Option<Filtered>> {
+        let is_whole = conjuncts.len() == 1;
         let mut union = Filtered { parts: Vec::new(), entries: 0, is_counted: true };
         for branch in branches {
-            let Some(mut found) = self.filtered(branch)? else { return Ok(None) };
+            let Some(mut found) = self.filtered(branch.conjuncts(), conjuncts)? else { return Ok(None) };
             for part in &mut found.parts {
                 part.is_exact &= is_whole;
                 part.covers = false;
@@ -259,11 +261,7 @@ impl<I: IndexStats> Ways<'_, I> {
         }
         for (at, index) in self.indexes.iter().enumerate() {
             let definition = index.definition();
-            let ways = match asks.filter {
-                Some(filter) => Bounded::by(conjuncts(filter.expr()), definition, index.limits())?,
-                None => vec![Bounded::without_filter(definition)],
-            };
-            for bounded in ways {
+            for bounded in Bounded::by_filter(asks.filter, definition, index.limits())? {
                 let Some(taken) = order::taken(asks.sorts, &bounded, definition) else { continue };
                 let fixed = definition.beginning(&bounded.fixed_values, index.limits())?.bytes;
                 let admits_all = bounded.is_exact;
@@ -329,7 +327,7 @@ pub(crate) fn ranges_of_filter(
         targets.iter().filter(|target| target.building.is_none() && target.entries.damage().is_none());
     let indexes: Vec<_> = known.map(|target| OfWriter { shared, target: target.clone() }).collect();
     let ways = Ways { indexes: &indexes, covers: Vec::new(), most_entries: len / FETCHED + 1 };
-    let found = ways.filtered(filter.expr())?.filter(|found| found.is_counted);
+    let found = ways.filtered(filter.expr().conjuncts(), &[])?.filter(|found| found.is_counted);
     Ok(found.map(|found| {
         let ranges = found.parts.into_iter().flat_map(|part| {
             let target = indexes[part.index].target.clone();

@@ -83,6 +83,8 @@ pub enum PlanOrder {
 pub struct PlanIndex {
     /// Its name.
     pub index: String,
+    /// Its filter, if it is partial. The query asks for that.
+    pub filter: Option<String>,
     /// How many ranges of it.
     pub ranges: usize,
     /// How many entries these have, or are to be read of them.
@@ -142,6 +144,7 @@ impl QueryPlan {
     pub(super) fn of_ends<I: IndexStats>(ends: &[IndexEnd<usize>], indexes: &[I]) -> Self {
         let parts = ends.iter().map(|end| PlanIndex {
             index: indexes[end.index].definition().name().to_owned(),
+            filter: None,
             ranges: 1,
             entries: 1,
             is_counted: false,
@@ -159,6 +162,7 @@ fn reads(covers: bool) -> PlanReads {
 fn told(part: &Part<usize>, index: &impl IndexStats) -> PlanIndex {
     PlanIndex {
         index: index.definition().name().to_owned(),
+        filter: index.definition().filter().map(ToString::to_string),
         ranges: part.ranges.len(),
         entries: part.entries,
         is_counted: part.is_counted,
@@ -178,7 +182,11 @@ impl fmt::Display for QueryPlan {
                     let separator = if at == 0 { "" } else { "\n" };
                     let ranges = if part.ranges == 1 { "range" } else { "ranges" };
                     let about = if part.is_counted { "" } else { "about " };
-                    write!(f, "{separator}index {:?}: {} {ranges}, ", part.index, part.ranges)?;
+                    write!(f, "{separator}index {:?}", part.index)?;
+                    if let Some(filter) = &part.filter {
+                        write!(f, " of what {filter}")?;
+                    }
+                    write!(f, ": {} {ranges}, ", part.ranges)?;
                     write!(f, "{about}{} entries", part.entries)?;
                     if !part.is_exact {
                         f.write_str("; the filter is asked of each document")?;

@@ -7,7 +7,6 @@ use super::bounded::{Bounded, fan_out_of};
 use super::choose::{COUNTED_MAX, Chosen, Ways, choose, cost_of_keys, indexes_for};
 use super::explain::QueryPlan;
 use super::route::{ByEntries, GroupRoute, Hint, IndexEnd, Part};
-use super::says::conjuncts;
 use crate::error::{Error, Result};
 use crate::find::aggregate::Aggregate;
 use crate::find::keys::KeysWanted;
@@ -85,7 +84,7 @@ fn told<I: IndexStats + Clone>(way: ByEntries<usize>, indexes: &[I]) -> ChosenGr
 }
 
 /// For each aggregate an index that has its least or its greatest value at an end, if that is all that is asked for.
-fn ends(indexes: &[impl IndexStats], groups: AsksGroups<'_>) -> Option<Vec<IndexEnd<usize>>> {
+fn ends<I: IndexStats>(indexes: &[I], groups: AsksGroups<'_>) -> Option<Vec<IndexEnd<usize>>> {
     if !groups.by.is_empty() || groups.aggregates.is_empty() {
         return None;
     }
@@ -95,7 +94,12 @@ fn ends(indexes: &[impl IndexStats], groups: AsksGroups<'_>) -> Option<Vec<Index
             Aggregate::Max => true,
             _ => return None,
         };
-        let index = indexes.iter().position(|index| is_component(of, index.definition(), 0))?;
+        let has_end = |index: &I| {
+            let definition = index.definition();
+            let has_all = definition.filter().is_none() || seeded::is_on(Bug::PartialIndexServesAll);
+            has_all && is_component(of, definition, 0)
+        };
+        let index = indexes.iter().position(has_end)?;
         Some(IndexEnd { index, is_greatest })
     };
     groups.aggregates.iter().map(end).collect()
@@ -114,11 +118,7 @@ fn by_entries<W: Walk>(
     let mut best: Option<ByEntries<usize>> = None;
     for (at, index) in indexes.iter().enumerate() {
         let definition = index.definition();
-        let all = match asks.filter {
-            Some(filter) => Bounded::by(conjuncts(filter.expr()), definition, index.limits())?,
-            None => vec![Bounded::without_filter(definition)],
-        };
-        for bounded in all {
+        for bounded in Bounded::by_filter(asks.filter, definition, index.limits())? {
             let Some((components, aggregates)) = told_by(definition, &bounded, asks, groups) else {
                 continue;
             };

@@ -28,14 +28,6 @@ pub(super) struct Said<'e> {
     pub(super) is_all: bool,
 }
 
-/// The parts that all have to hold.
-pub(super) fn conjuncts(expr: &Expr) -> &[Expr] {
-    match expr {
-        Expr::And(parts) => parts,
-        one => std::slice::from_ref(one),
-    }
-}
-
 impl<'e> Said<'e> {
     /// Of the document, or of an item that a filter in brackets is asked of.
     pub(super) fn by(conjuncts: &'e [Expr], of_document: bool) -> Self {
@@ -290,7 +282,7 @@ fn follow<'e>(segments: &'e [Segment], fan_out: &[Segment], is_all: bool, found:
     let asked = match segment.selectors.as_slice() {
         _ if segment.descends => return,
         [Selector::Wildcard] => &[],
-        [Selector::Filter(expr)] => conjuncts(expr),
+        [Selector::Filter(expr)] => expr.conjuncts(),
         _ => return,
     };
     if further.is_empty() {

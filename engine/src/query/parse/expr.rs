@@ -1,6 +1,6 @@
 //! Logical expressions, comparisons and calls, with the types of RFC 9535, section 2.4.
 
-use super::{Parser, rewrite};
+use super::{Of, Parser, rewrite};
 use crate::document::{Text, Value};
 use crate::error::Result;
 use crate::query::ast::{Argument, Call, Comparison, Expr, Given, Operand, Query};
@@ -197,6 +197,10 @@ impl Parser<'_> {
         let Some(signature) = Function::named(word) else {
             return Err(self.cursor.error_at(start, format!("there is no function `{word}`")));
         };
+        if self.of == Of::Index && !signature.function.is_for_indexes() {
+            let what = format!("the filter of an index calls no `{word}`: it is of the document alone");
+            return Err(self.cursor.error_at(start, what));
+        }
         self.nested(|parser| parser.call(start, signature))
     }
 
@@ -245,9 +249,9 @@ impl Parser<'_> {
     }
 
     fn parameter(&self, start: usize, name: &Text) -> Result<Term> {
-        match self.parameters {
-            true => Ok(Term::Value(Operand::Parameter(name.clone(), None))),
-            false => Err(self.cursor.error_at(start, "a path has no parameters; only a filter has")),
+        match self.of {
+            Of::Path => Err(self.cursor.error_at(start, "a path has no parameters; only a filter has")),
+            _ => Ok(Term::Value(Operand::Parameter(name.clone(), None))),
         }
     }
 

@@ -12,7 +12,7 @@ use cursor::Cursor;
 //# A store MUST refuse a text that is not a well-formed and valid query, with the place of the mistake.
 /// Parses a query that begins with `$`.
 pub(super) fn path(text: &str) -> Result<Vec<Segment>> {
-    let mut parser = Parser { cursor: Cursor::new(text), parameters: false };
+    let mut parser = Parser::new(text, Of::Path);
     parser.cursor.expect("$", "`$`")?;
     let segments = parser.segments()?;
     parser.end("`.`, `..` or `[`")?;
@@ -21,7 +21,7 @@ pub(super) fn path(text: &str) -> Result<Vec<Segment>> {
 
 /// Parses a query that begins with `$` and has names and indexes alone.
 pub(super) fn singular_path(text: &str) -> Result<Vec<Segment>> {
-    let mut parser = Parser { cursor: Cursor::new(text), parameters: false };
+    let mut parser = Parser::new(text, Of::Path);
     parser.cursor.expect("$", "`$`")?;
     let mut segments = Vec::new();
     loop {
@@ -39,17 +39,19 @@ pub(super) fn singular_path(text: &str) -> Result<Vec<Segment>> {
 
 /// Parses a logical expression, which may hold parameters.
 pub(super) fn filter(text: &str) -> Result<Expr> {
-    let mut parser = Parser { cursor: Cursor::new(text), parameters: true };
-    parser.cursor.skip_blanks();
-    let expr = parser.or()?;
-    parser.cursor.skip_blanks();
-    parser.end("`&&`, `||` or the end of the filter")?;
-    Ok(expr)
+    Parser::new(text, Of::Query).filter()
+}
+
+//= spec/index.md#i-1-6-filters
+//# The filter of an index MUST NOT call `arg`, `key`, `match` or `search`.
+/// Parses a logical expression that an index can have.
+pub(super) fn filter_of_index(text: &str) -> Result<Expr> {
+    Parser::new(text, Of::Index).filter()
 }
 
 /// Parses an expression, which may hold parameters.
 pub(super) fn expression(text: &str) -> Result<Given> {
-    let mut parser = Parser { cursor: Cursor::new(text), parameters: true };
+    let mut parser = Parser::new(text, Of::Query);
     parser.cursor.skip_blanks();
     let given = parser.given()?;
     parser.cursor.skip_blanks();
@@ -59,11 +61,32 @@ pub(super) fn expression(text: &str) -> Result<Given> {
 
 struct Parser<'t> {
     cursor: Cursor<'t>,
-    /// Whether `arg` may be called.
-    parameters: bool,
+    of: Of,
+}
+
+/// What a text is part of: it says which functions may be called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Path,
+    Query,
+    Index,
+}
+
+impl<'t> Parser<'t> {
+    fn new(text: &'t str, of: Of) -> Self {
+        Parser { cursor: Cursor::new(text), of }
+    }
 }
 
 impl Parser<'_> {
+    fn filter(&mut self) -> Result<Expr> {
+        self.cursor.skip_blanks();
+        let expr = self.or()?;
+        self.cursor.skip_blanks();
+        self.end("`&&`, `||` or the end of the filter")?;
+        Ok(expr)
+    }
+
     fn end(&self, due: &str) -> Result<()> {
         if self.cursor.is_at_end() { Ok(()) } else { Err(self.cursor.unexpected(due)) }
     }

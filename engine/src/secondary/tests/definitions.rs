@@ -132,6 +132,54 @@ fn functions_stand_in_the_paths_of_a_user_and_apart_in_the_file() {
     assert!(matches!(twice, Err(Error::InvalidIndex { .. })), "{twice:?}");
 }
 
+//= spec/index.md#i-1-6-filters
+//= type=test
+//# The filter of an index MUST NOT call `arg`, `key`, `match` or `search`.
+//= spec/index.md#i-1-6-filters
+//= type=test
+//# A text that is no such filter MUST be refused as say, with the place of the mistake.
+#[test]
+fn a_filter_is_of_the_document_alone_and_stands_in_the_file_in_its_normal_form() {
+    let filtered = |filter: &str| index(&["fold($.n)"]).filtered(filter);
+    let definition = filtered(" @['a']>1&&!@.b ").expect("a filter");
+    let map = definition.to_document();
+    assert_eq!(map, doc! { "name": "i", "on": ["fold($.n)"], "where": "@.a > 1 && !@.b" });
+    assert_eq!(IndexDefinition::from_document(&map).expect("a definition"), definition);
+    let stored = doc! {
+        "name": "i", "on": ["$.n"], "by": ["fold"], "where": "@.a > 1 && !@.b", "required": ["by", "where"],
+    };
+    assert_eq!(definition.to_stored(), stored);
+    assert_eq!(IndexDefinition::decode(&stored).expect("a definition").0, definition);
+    assert_ne!(definition, index(&["fold($.n)"]));
+    assert_ne!(definition, filtered("!@.b && @.a > 1").expect("a filter"));
+    for (wrong, place) in [
+        ("@.a ==", 6),
+        ("@.a == arg('x')", 7),
+        ("@.a && @.b[?@ == key()]", 17),
+        ("!match(@.a, 'x')", 1),
+        ("search (@.a, 'x')", 0),
+        ("@.a || search(@.a, @.b)", 7),
+    ] {
+        let mistake = filtered(wrong);
+        assert!(
+            matches!(mistake, Err(Error::Query { offset, .. }) if offset == place),
+            "{wrong}: {mistake:?}"
+        );
+        let mut stored = stored.clone();
+        stored.insert("where", wrong);
+        assert!(matches!(IndexDefinition::decode(&stored), Err(DefinitionFault::Malformed(_))), "{wrong}");
+    }
+    let deep = format!("{}@.a{}", "(".repeat(65), ")".repeat(65));
+    assert!(matches!(filtered(&deep), Err(Error::QueryTooDeep { offset: 64, .. })));
+    for (key, value) in [("where", Value::from(1)), ("required", Value::from(vec![Value::from("by")]))] {
+        let mut stored = stored.clone();
+        stored.insert(key, value);
+        assert!(matches!(IndexDefinition::decode(&stored), Err(DefinitionFault::Malformed(_))), "{key}");
+    }
+    let map = doc! { "name": "i", "on": ["$.n"], "where": true };
+    assert!(matches!(IndexDefinition::from_document(&map), Err(Error::InvalidIndex { .. })));
+}
+
 #[test]
 fn a_map_of_a_user_is_taken_at_its_word_and_nothing_more() {
     let definition = doc! { "name": "i", "on": ["$['a']"], "unique": false, "sparse": true };
@@ -145,7 +193,7 @@ fn a_map_of_a_user_is_taken_at_its_word_and_nothing_more() {
         (doc! { "name": "i", "on": [] }, "an index has from 1 to 16 paths"),
         (doc! { "name": "i", "on": ["$.a"], "unique": 1 }, "\"unique\" is neither true nor false"),
         (doc! { "name": "i", "on": ["$.a"], "sparse": null }, "\"sparse\" is neither true nor false"),
-        (doc! { "name": "i", "on": ["$.a"], "where": "true" }, "a definition has no key \"where\""),
+        (doc! { "name": "i", "on": ["$.a"], "above": "true" }, "a definition has no key \"above\""),
         (doc! { "name": "i", "on": ["$.a"], "required": [] }, "a definition has no key \"required\""),
     ] {
         match IndexDefinition::from_document(&map) {
@@ -178,7 +226,7 @@ fn a_map_of_a_file_that_is_no_definition_is_malformed() {
         doc! { "name": "i", "on": ["$.a"], "unique": false },
         doc! { "name": "i", "on": ["$.a"], "sparse": 1 },
         doc! { "name": "i", "on": ["$.a"], "required": "name" },
-        doc! { "name": "i", "on": ["$.a"], "required": ["where", 1] },
+        doc! { "name": "i", "on": ["$.a"], "required": ["above", 1] },
     ] {
         let fault = IndexDefinition::decode(&map);
         assert!(matches!(fault, Err(DefinitionFault::Malformed(_))), "{map:?}: {fault:?}");
@@ -190,20 +238,20 @@ fn a_map_of_a_file_that_is_no_definition_is_malformed() {
 //# A reader MUST refuse the file when the map has an array `required` that names a key it does not know.
 #[test]
 fn keys_that_are_not_known_are_kept_unless_they_are_required() {
-    let known = ["name", "on", "by", "unique", "sparse", "required"];
+    let known = ["name", "on", "by", "unique", "sparse", "where", "required"];
     let required = Value::Array(known.map(Value::from).to_vec());
-    let map = doc! { "name": "$i", "on": ["$.a"], "where": 1, "required": required.clone() };
+    let map = doc! { "name": "$i", "on": ["$.a"], "above": 1, "required": required.clone() };
     let (definition, kept) = IndexDefinition::decode(&map).expect("a definition");
     assert_eq!(
         (definition.name(), definition.paths().len()),
         ("$i", 1),
         "a reserved name is read like any other"
     );
-    assert_eq!(kept, doc! { "where": 1, "required": required });
+    assert_eq!(kept, doc! { "above": 1, "required": required });
     for map in [
-        doc! { "name": "i", "on": ["$.a"], "where": "true", "required": ["where"] },
+        doc! { "name": "i", "on": ["$.a"], "above": "true", "required": ["above"] },
         // What a newer version may mean by the others is not for this one to judge.
-        doc! { "name": "i", "on": 1, "required": ["where"] },
+        doc! { "name": "i", "on": 1, "required": ["above"] },
     ] {
         assert_eq!(IndexDefinition::decode(&map), Err(DefinitionFault::Unsupported));
     }

@@ -279,3 +279,14 @@ fn a_function_of_a_path_gives_what_it_gives_of_the_value() {
     assert_eq!(tuples("fold($.n[*])", items), [[Some(Value::from("a"))], [Some(Value::from("b"))]]);
     assert!(tuples_of(&index(&["time($.n)"]).sparse(), &doc! { "n": "then" }).is_empty());
 }
+
+//= spec/index.md#i-2-8-partial-indexes
+//= type=test
+//# A partial index MUST have no entry of a document that its filter does not admit.
+#[test]
+fn a_partial_index_has_no_entry_of_what_its_filter_does_not_admit() {
+    let by_n = index(&["$.n[*]"]).filtered("@.n[?@ > 1] && $.m").expect("a filter");
+    let documents = [doc! { "n": [1, 2], "m": null }, doc! { "n": [1], "m": 1 }, doc! { "n": [2] }];
+    let counts = documents.map(|document| tuples_of(&by_n, &document).len());
+    assert_eq!(counts, [2, 0, 0]);
+}

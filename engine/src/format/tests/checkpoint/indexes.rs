@@ -111,6 +111,6 @@ fn a_definition_that_cannot_be_is_malformed() {
         let refused = StoredDefinition::decode(&map);
         assert!(matches!(refused, Err(CatalogFault::Malformed(_))), "{map:?}: {refused:?}");
     }
-    let newer = doc! { "name": "a", "on": ["$.n"], "where": "@.x", "required": ["where"] };
+    let newer = doc! { "name": "a", "on": ["$.n"], "above": "@.x", "required": ["above"] };
     assert!(matches!(StoredDefinition::decode(&newer), Err(CatalogFault::Unsupported)));
 }
