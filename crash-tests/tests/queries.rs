@@ -146,7 +146,7 @@ fn questions_beyond_a_bound_are_refused() {
 fn every_seeded_mistake_of_a_query_turns_the_check_red() {
     use holotype::seeded::{Bug, switch_on};
 
-    const BUGS: [Bug; 48] = [
+    const BUGS: [Bug; 49] = [
         Bug::KeyRangeHalfOpen,
         Bug::PrefixTooNarrow,
         Bug::KeyRangeAnswersAll,
@@ -191,6 +191,7 @@ fn every_seeded_mistake_of_a_query_turns_the_check_red() {
         Bug::CutTupleAnswers,
         Bug::EntriesUnfiltered,
         Bug::FunctionOfPathForgotten,
+        Bug::FunctionOfConstantForgotten,
         Bug::FunctionNotApplied,
         Bug::PartialOfAll,
         Bug::PartialIndexServesAll,

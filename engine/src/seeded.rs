@@ -103,6 +103,8 @@ catalogue! {
     EntriesUnfiltered,
     /// What a filter says of a function of a path is looked up in an index on the path.
     FunctionOfPathForgotten,
+    /// A range of an index has a constant, and not what the function of it gives.
+    FunctionOfConstantForgotten,
     /// An index on a function of a path has the value of the path.
     FunctionNotApplied,
     /// What a file says of the functions of an index is forgotten at opening.

@@ -435,6 +435,12 @@ fn folded() {
     let found = c.find("fold(@.name) == 'wren' && time(@.at) >= 500");
     assert_eq!(found.clone().hint(Hint::Index("name".into())).count().expect("there"), 1);
     assert_eq!(found.hint(Hint::Index("at".into())).count().expect("there"), 1);
+    let found = c.find("fold(@.name) == fold(lower(arg('name'))) && time(@.at) >= sub(time(arg('at')), 500)");
+    let found = found.bind("name", "WREN").bind("at", "1970-01-01T00:00:01.000Z");
+    assert_eq!(found.clone().hint(Hint::Index("name".into())).count().expect("there"), 1);
+    assert_eq!(found.hint(Hint::Index("at".into())).count().expect("there"), 1);
+    let unlike = c.find("fold(@.name) == fold(5)").hint(Hint::Index("name".into())).count();
+    assert!(matches!(unlike, Err(Error::IndexCannotServe { .. })), "{unlike:?}");
     let sorted = c.find(..).sort("time($.at)").hint(Hint::Index("at".into())).keys().expect("there");
     assert_eq!(sorted.map(|key| key.expect("right")).collect::<Vec<_>>(), [Key::from("r"), Key::from("w")]);
     let by_path = c.find("@.name == 'WREN'").hint(Hint::Index("name".into())).count();

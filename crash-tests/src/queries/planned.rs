@@ -30,12 +30,12 @@ const INDEXED_UNDER: [&str; 8] = [
 const FUNCTIONS: [&str; 5] = ["fold", "length", "fold", "lower", "time"];
 const CONSTANTS: [&str; 16] = [
     "0",
-    "1",
+    "length('b')",
     "2.0",
-    "1.5",
+    "div(3, 2.0)",
     "-1",
     "'a'",
-    "'ab'",
+    "lower('Ab')",
     "''",
     "'b'",
     "null",

@@ -166,6 +166,10 @@ fn plans() -> Result<(), String> {
     let folded = cased.find("fold(@.n) == 'a' && @.n > ''").hint(Hint::Index("n".to_owned()));
     let folded = folded.count().map_err(say)?;
     ensure(folded == 2, || format!("{folded} of 2 texts that fold to an a, by an index of the path"))?;
+    cased.create_index(IndexDefinition::new("f", ["fold($.n)"]).map_err(say)?).map_err(say)?;
+    let folded = cased.find("fold(@.n) == fold(arg('n'))").bind("n", "A").hint(Hint::Index("f".to_owned()));
+    let folded = folded.count().map_err(say)?;
+    ensure(folded == 2, || format!("{folded} of 2 texts that fold to what an A folds to"))?;
     let many = of((0..60).map(|n| doc! { "a": n, "b": n }))?;
     for path in ["$.a", "$.b"] {
         many.create_index(IndexDefinition::new(&path[2..], [path]).map_err(say)?).map_err(say)?;

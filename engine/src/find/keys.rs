@@ -31,9 +31,9 @@ impl KeysWanted {
             Expr::And(parts) => parts.iter().map(Self::of).fold(Self::all(), Self::and),
             Expr::Or(parts) => parts.iter().map(Self::of).reduce(Self::or).unwrap_or_else(Self::all),
             Expr::Compare(left, comparison, right) => match (is_key(left), is_key(right)) {
-                (true, false) => constant(right).map_or_else(Self::all, |to| compared(*comparison, to)),
+                (true, false) => right.constant().map_or_else(Self::all, |to| compared(*comparison, &to)),
                 (false, true) => {
-                    constant(left).map_or_else(Self::all, |to| compared(comparison.mirrored(), to))
+                    left.constant().map_or_else(Self::all, |to| compared(comparison.mirrored(), &to))
                 }
                 _ => Self::all(),
             },
@@ -125,13 +125,6 @@ fn is_key(operand: &Operand) -> bool {
     matches!(operand, Operand::Call(call) if call.function == Function::Key)
 }
 
-fn constant(operand: &Operand) -> Option<&Value> {
-    match operand {
-        Operand::Literal(value) | Operand::Parameter(_, Some(value)) => Some(value),
-        _ => None,
-    }
-}
-
 /// The key that is equal to a value; 1.0 is equal to 1.
 fn key_at(value: &Value) -> Option<Key> {
     match value {
@@ -183,37 +176,22 @@ fn compared(comparison: Comparison, to: &Value) -> KeysWanted {
 }
 
 fn tested(call: &Call) -> KeysWanted {
-    let Some((Argument::Value(first), others)) = call.args.split_first() else { return KeysWanted::all() };
-    let constants: Option<Vec<&Value>> = others
-        .iter()
-        .map(|argument| match argument {
-            Argument::Value(operand) => constant(operand),
-            Argument::Nodes(_) => None,
-        })
-        .collect();
-    match (call.function, constants.as_deref()) {
+    let (Some(Argument::Value(first)), Some(constants)) = (call.args.first(), call.constants()) else {
+        return KeysWanted::all();
+    };
+    let values: Vec<&Value> = constants.iter().map(|value| &**value).collect();
+    match (call.function, values.as_slice()) {
         _ if !is_key(first) => KeysWanted::all(),
-        (Function::In, Some(constants)) => {
-            let listed = others.iter().zip(constants).flat_map(|(argument, value)| match (argument, value) {
-                // A parameter that is bound to an array stands for its items.
-                (Argument::Value(Operand::Parameter(..)), Value::Array(items)) => items.as_slice(),
-                _ => std::slice::from_ref(*value),
-            });
-            KeysWanted::These(listed.filter_map(key_at).collect())
-        }
-        (Function::Between, Some([low, high])) => {
+        (Function::In, _) => KeysWanted::These(call.listed(&constants).filter_map(key_at).collect()),
+        (Function::Between, [low, high]) => {
             compared(Comparison::GreaterOrEqual, low).and(compared(Comparison::LessOrEqual, high))
         }
-        (Function::StartsWith, Some([Value::Text(prefix)])) if seeded::is_on(Bug::PrefixTooNarrow) => {
+        (Function::StartsWith, [Value::Text(prefix)]) if seeded::is_on(Bug::PrefixTooNarrow) => {
             let range = KeyRange::text_prefix(prefix);
             KeysWanted::Range(range.beyond(&Key::Text(prefix.clone()), false))
         }
-        (Function::StartsWith, Some([Value::Text(prefix)])) => {
-            KeysWanted::Range(KeyRange::text_prefix(prefix))
-        }
-        (Function::StartsWith, Some([Value::Bytes(prefix)])) => {
-            KeysWanted::Range(KeyRange::bytes_prefix(prefix))
-        }
+        (Function::StartsWith, [Value::Text(prefix)]) => KeysWanted::Range(KeyRange::text_prefix(prefix)),
+        (Function::StartsWith, [Value::Bytes(prefix)]) => KeysWanted::Range(KeyRange::bytes_prefix(prefix)),
         _ => KeysWanted::all(),
     }
 }

@@ -1,10 +1,12 @@
 //! What the functions give. spec: Q-5.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
+use std::slice;
 
 use super::arithmetic::arithmetic;
 use super::ast::{Argument, Call, Comparison, Operand, Query};
-use super::evaluate::{Item, Scope, compare};
+use super::evaluate::{Item, Run, Scope, compare};
 use super::function::Function;
 use super::pattern::Pattern;
 use super::text::Mapping;
@@ -12,6 +14,7 @@ use super::time::milliseconds;
 use crate::document::node::{Node, Scalar, View};
 use crate::document::{KeyRef, Kind, RawValue, Value};
 use crate::error::{Error, Result};
+use crate::seeded::{self, Bug};
 
 impl Call {
     /// The call of a function with arguments of the right types.
@@ -41,6 +44,40 @@ impl Call {
         Ok(())
     }
 
+    /// What it gives, where that is a value that no document changes.
+    fn constant(&self) -> Option<Value> {
+        let is_constant = |argument: &Argument| match argument {
+            Argument::Value(operand) => operand.constant().is_some(),
+            Argument::Nodes(_) => false,
+        };
+        if self.args.is_empty() || !self.args.iter().all(is_constant) {
+            return None;
+        }
+        if seeded::is_on(Bug::FunctionOfConstantForgotten) {
+            return self.operand(0).constant().map(Cow::into_owned);
+        }
+        let (no_document, run) = (&Value::Null, Run::of_value());
+        owned(&Scope::new(&no_document, &run).call(self))
+    }
+
+    /// The arguments behind the first, where no document changes any of them.
+    pub(crate) fn constants(&self) -> Option<Vec<Cow<'_, Value>>> {
+        let constants = self.args.iter().skip(1).map(|argument| match argument {
+            Argument::Value(operand) => operand.constant(),
+            Argument::Nodes(_) => None,
+        });
+        constants.collect()
+    }
+
+    /// What these arguments of `in` list: a parameter that is bound to an array stands for its items.
+    pub(crate) fn listed<'c>(&'c self, constants: &'c [Cow<'_, Value>]) -> impl Iterator<Item = &'c Value> {
+        let arguments = self.args.iter().skip(1).zip(constants);
+        arguments.flat_map(|(argument, value)| match (argument, &**value) {
+            (Argument::Value(Operand::Parameter(..)), Value::Array(items)) => items.as_slice(),
+            (_, value) => slice::from_ref(value),
+        })
+    }
+
     fn operand(&self, at: usize) -> &Operand {
         match &self.args[at] {
             Argument::Value(operand) => operand,
@@ -56,15 +93,31 @@ impl Call {
     }
 }
 
+impl Operand {
+    /// Its value, where it has one that no document changes.
+    pub(crate) fn constant(&self) -> Option<Cow<'_, Value>> {
+        match self {
+            Operand::Literal(value) | Operand::Parameter(_, Some(value)) => Some(Cow::Borrowed(value)),
+            Operand::Parameter(_, None) | Operand::Singular(_) => None,
+            Operand::Call(call) => call.constant().map(Cow::Owned),
+        }
+    }
+}
+
 //= spec/index.md#i-1-5-functions
 //# Under a function, a path MUST give what the function gives of the value that the path alone would give,
 //# and nothing where that is nothing.
 /// What a function that an index can have of a path gives of a value.
 pub(crate) fn of_value(function: Function, value: RawValue<'_>) -> Option<Value> {
-    match of_item(function, &Item::of_node(value)) {
-        Item::Mapped(text, mapping) => Some(mapping.read(text, |text| Value::from(text))),
-        Item::Scalar(Scalar::Int(int)) => Some(Value::Int(int)),
-        _ => None,
+    owned(&of_item(function, &Item::of_node(value)))
+}
+
+/// What a function has given.
+fn owned<'i, 'v: 'i, N: Node<'v>>(given: &Item<'i, N>) -> Option<Value> {
+    match given {
+        Item::Scalar(Scalar::Int(int)) => Some(Value::Int(*int)),
+        Item::Scalar(Scalar::Float(float)) => Some(Value::Float(*float)),
+        _ => given.as_text().map(|(text, mapping)| mapping.read(text, |text| Value::from(text))),
     }
 }
 

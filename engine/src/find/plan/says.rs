@@ -43,12 +43,12 @@ impl<'e> Said<'e> {
         let before = self.conditions.len();
         match conjunct {
             Expr::Compare(left, comparison, right) => {
-                let to_right = of_path(left, of_document).zip(constant(right));
-                let to_left = || of_path(right, of_document).zip(constant(left));
+                let to_right = of_path(left, of_document).zip(right.constant());
+                let to_left = || of_path(right, of_document).zip(left.constant());
                 if let Some((of, value)) = to_right {
-                    self.conditions.extend(compared(*comparison, value).map(|says| (of, says)));
+                    self.conditions.extend(compared(*comparison, &value).map(|says| (of, says)));
                 } else if let Some((of, value)) = to_left() {
-                    let says = compared(comparison.mirrored(), value);
+                    let says = compared(comparison.mirrored(), &value);
                     self.conditions.extend(says.map(|says| (of, says)));
                 }
             }
@@ -72,22 +72,13 @@ impl<'e> Said<'e> {
     }
 
     fn add_test(&mut self, call: &'e Call, of_document: bool) {
-        let Some((Argument::Value(of), others)) = call.args.split_first() else { return };
+        let Some(Argument::Value(of)) = call.args.first() else { return };
         let Some(of) = of_path(of, of_document) else { return };
-        let constants = others.iter().map(|argument| match argument {
-            Argument::Value(operand) => constant(operand),
-            Argument::Nodes(_) => None,
-        });
-        let Some(constants) = constants.collect::<Option<Vec<&Value>>>() else { return };
-        match (call.function, constants.as_slice()) {
-            (Function::In, listed) => {
-                let listed =
-                    others.iter().zip(listed).flat_map(|(argument, value)| match (argument, value) {
-                        // A parameter that is bound to an array stands for its items.
-                        (Argument::Value(Operand::Parameter(..)), Value::Array(items)) => items.as_slice(),
-                        _ => std::slice::from_ref(*value),
-                    });
-                let mut listed: Vec<Option<Value>> = listed.cloned().map(Some).collect();
+        let Some(constants) = call.constants() else { return };
+        let values: Vec<&Value> = constants.iter().map(|value| &**value).collect();
+        match (call.function, values.as_slice()) {
+            (Function::In, _) => {
+                let mut listed: Vec<Option<Value>> = call.listed(&constants).cloned().map(Some).collect();
                 listed.sort_by(place_cmp);
                 listed.dedup_by(|one, other| place_cmp(one, other).is_eq());
                 self.conditions.push((of, Says::Points(listed)));
@@ -245,13 +236,6 @@ fn of_path(operand: &Operand, of_document: bool) -> Option<OfPath<'_>> {
 fn singular(query: &Query, of_document: bool) -> Option<&[Segment]> {
     // Within brackets, `$` is not the item.
     ((of_document || !query.from_root) && query.is_singular()).then_some(&query.segments)
-}
-
-fn constant(operand: &Operand) -> Option<&Value> {
-    match operand {
-        Operand::Literal(value) | Operand::Parameter(_, Some(value)) => Some(value),
-        _ => None,
-    }
 }
 
 /// What an expression says of the items of a fan-out: one list for each part of it that some item has to meet.
