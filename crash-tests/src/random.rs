@@ -76,6 +76,9 @@ pub fn mixed(seed: u64, len: usize, setup: Setup, documents: &[Document]) -> Vec
                     mixed.push(Step::Look);
                 }
                 if rng.one_in(3) {
+                    if rng.one_in(8) {
+                        mixed.extend([Step::Follow, Step::Follow]);
+                    }
                     mixed.push(Step::FailSync(upheaval(&mut rng, setup)));
                 }
             }
