@@ -77,7 +77,7 @@ pub fn mixed(seed: u64, len: usize, setup: Setup, documents: &[Document]) -> Vec
                 }
                 if rng.one_in(3) {
                     if rng.one_in(8) {
-                        mixed.extend([Step::Follow, Step::Follow]);
+                        mixed.extend(two_feeds());
                     }
                     mixed.push(Step::FailSync(upheaval(&mut rng, setup)));
                 }
@@ -165,6 +165,20 @@ fn after(event: &Step, rng: &mut Rng) -> Vec<Step> {
         }
     }
     if rng.one_in(2) { vec![Step::Do(op)] } else { Vec::new() }
+}
+
+/// Two begin to follow, and one comes further than the other.
+fn two_feeds() -> [Step; 7] {
+    let put = |int| {
+        Step::Do(Op::Put {
+            collection: "a".to_owned(),
+            key: holotype_model::Key::from("x"),
+            document: holotype_model::Document::from([("n".to_owned(), Value::Int(int))]),
+            durability: Durability::Synced,
+        })
+    };
+    let (one, other) = (Step::CatchUp(0), Step::CatchUp(1));
+    [Step::Follow, Step::Follow, put(1), one.clone(), other, put(2), one]
 }
 
 /// Something that can be done while a backup is made.
