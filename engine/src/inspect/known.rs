@@ -17,7 +17,7 @@ use crate::storage::FailStop;
 use crate::sync::Arc;
 
 use super::slots::Root;
-use super::trees::{TreeView, trees_of};
+use super::trees::{TreeView, held_by};
 
 /// How opening the store ends.
 #[derive(Debug, Clone)]
@@ -235,10 +235,11 @@ impl KnownLog {
 }
 
 fn view(storage: &FailStop, slot: &Superblock, named: &CheckpointRef) -> CheckpointView {
+    let (segments, trees) = held_by(storage, slot, named).unwrap_or_default();
     CheckpointView {
         reference: *named,
-        segments: recovery::segments_of(storage, slot, named).unwrap_or_default(),
-        trees: trees_of(storage, slot, named).unwrap_or_default(),
+        segments,
+        trees,
         problem: recovery::verify_checkpoint(storage, slot, named, PLAN.page_shift).err(),
     }
 }

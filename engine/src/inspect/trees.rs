@@ -32,14 +32,15 @@ pub struct TreeSize {
     pub bytes: u64,
 }
 
-/// The trees of the checkpoint that the superblock names thus: the collections first, each sort by id.
-pub(super) fn trees_of(
+/// The segments that the checkpoint holds which the superblock names thus, and its trees: collections first, each sort by id.
+pub(super) fn held_by(
     storage: &FailStop,
     slot: &Superblock,
     reference: &CheckpointRef,
-) -> Result<Vec<TreeView>> {
+) -> Result<(Vec<u32>, Vec<TreeView>)> {
     let file = File { storage, len: storage.len()? };
     let mut checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
+    let segments = checkpoint.places().to_vec();
     let (root, trees) = checkpoint.parts();
     let mut size = |tree| size_of(trees, tree).ok();
     let mut views = Vec::new();
@@ -53,7 +54,7 @@ pub(super) fn trees_of(
         let name = definition.definition.name().to_owned();
         TreeView { id: *id, of: Some(*of), name, entries: *count, size: size(index.into()) }
     }));
-    Ok(views)
+    Ok((segments, views))
 }
 
 fn size_of<S: IndexSource>(trees: &mut Trees<'_, S>, tree: TreeOf<'_>) -> Result<TreeSize> {

@@ -108,18 +108,6 @@ pub(crate) fn catalog_of(
     Ok(checkpoint.root().catalog.clone())
 }
 
-/// Which segments a checkpoint holds, where that much of it can be read.
-#[cfg(any(test, feature = "testing"))]
-pub(crate) fn segments_of(
-    storage: &FailStop,
-    slot: &Superblock,
-    reference: &CheckpointRef,
-) -> Result<Vec<u32>> {
-    let file = File { storage, len: storage.len()? };
-    let checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
-    Ok(checkpoint.places().to_vec())
-}
-
 /// Whether a checkpoint can be read whole.
 pub(crate) fn is_readable(storage: &FailStop, slot: &Superblock, reference: &CheckpointRef) -> bool {
     const PAGE_SHIFT: u32 = 12;

@@ -24,8 +24,6 @@ pub(crate) use checkpoint::{
     Extent, File, HeldCheckpoint, NamedCheckpoints, find_shared_record, verify_checkpoint,
 };
 pub(crate) use create::create;
-#[cfg(any(test, feature = "testing"))]
-pub(crate) use follow::segments_of;
 pub(crate) use follow::{Followed, catalog_of, follow, is_readable, recover_instead, root_of};
 pub(crate) use recover::{Plan, Recovered, recover};
 pub(crate) use slots::{Opened, OtherSlot, open_slots, same_creation};
