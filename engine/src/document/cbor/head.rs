@@ -75,6 +75,26 @@ impl Head {
 
 const TRUNCATED: &str = "the bytes end within an item";
 
+/// How many bytes an item takes, by its first byte; 0 where that does not tell.
+const ITEM_LEN: [u8; 256] = {
+    let mut lens = [0; 256];
+    let mut first = 0;
+    while first < lens.len() {
+        let info = first as u8 & 0x1f;
+        lens[first] = match (first >> 5, info) {
+            (0 | 1, 0..=23) | (7, 20..=22) => 1,
+            (0 | 1, 24) => 2,
+            (0 | 1 | 7, 25) => 3,
+            (0 | 1 | 7, 26) => 5,
+            (0 | 1 | 7, 27) => 9,
+            (2 | 3, 0..=23) => 1 + info,
+            _ => 0,
+        };
+        first += 1;
+    }
+    lens
+};
+
 /// Reads items from the front of a byte string.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reader<'a> {
@@ -195,6 +215,18 @@ impl<'a> Reader<'a> {
     /// The bytes of the next field's name.
     #[inline]
     pub(crate) fn name_bytes(&mut self) -> Result<&'a [u8], Fault> {
+        // Most names are short.
+        if let Some((&first @ 0x60..=0x77, rest)) = self.rest.split_first()
+            && let Some((name, rest)) = rest.split_at_checked(usize::from(first & 0x1f))
+        {
+            self.rest = rest;
+            return Ok(name);
+        }
+        self.long_name()
+    }
+
+    #[inline(never)]
+    fn long_name(&mut self) -> Result<&'a [u8], Fault> {
         let len = self.name_len()?;
         self.take(len)
     }
@@ -208,13 +240,36 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Steps over one item with all that is in it. Looks at heads only: not at UTF-8, nor at the order of names.
+    // spec: E-1.3.
+    /// Steps over one item with all that is in it. Looks at heads only: not at UTF-8, nor at the order of names, nor at numbers.
     #[inline]
     pub(crate) fn skip(&mut self) -> Result<(), Fault> {
+        if self.skip_short() { Ok(()) } else { self.skip_long() }
+    }
+
+    /// Steps over an item whose first byte tells how long it is. Whether it is one.
+    #[inline]
+    fn skip_short(&mut self) -> bool {
+        let Some(&first) = self.rest.first() else { return false };
+        let len = usize::from(ITEM_LEN[usize::from(first)]);
+        match self.rest.get(len..) {
+            Some(rest) if len > 0 => {
+                self.rest = rest;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    #[inline(never)]
+    fn skip_long(&mut self) -> Result<(), Fault> {
         // Not recursive, and each round reads a byte at least: no bytes can make this overflow the stack or go on for ever.
         let mut items = 1u64;
         while items > 0 {
             items -= 1;
+            if self.skip_short() {
+                continue;
+            }
             match self.head()? {
                 Head::Text(len) | Head::Bytes(len) => {
                     self.take(len)?;
