@@ -1,5 +1,6 @@
 //! Decoded values, and values over their bytes, as nodes.
 
+use super::Kind;
 use super::node::{Node, Scalar, View};
 use super::raw::{RawFields, RawItems, RawValue};
 use super::value::Value;
@@ -37,6 +38,11 @@ impl<'v> Node<'v> for RawValue<'v> {
     #[inline]
     fn view(&self) -> View<'v, Self> {
         RawValue::view(self)
+    }
+
+    #[inline]
+    fn kind(&self) -> Kind {
+        RawValue::kind(self)
     }
 
     #[inline]

@@ -29,7 +29,10 @@ const COPIES_MAX: usize = 8;
 /// # Ok::<(), holotype::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Changes<'a>(Vec<By<'a>>);
+pub struct Changes<'a> {
+    first: By<'a>,
+    then: Vec<By<'a>>,
+}
 
 #[derive(Debug, Clone)]
 enum By<'a> {
@@ -38,34 +41,42 @@ enum By<'a> {
     Update(Cow<'a, Update>),
 }
 
+impl<'a> From<By<'a>> for Changes<'a> {
+    fn from(first: By<'a>) -> Self {
+        Changes { first, then: Vec::new() }
+    }
+}
+
 impl<'a> From<&'a JsonPatch> for Changes<'a> {
     fn from(patch: &'a JsonPatch) -> Self {
-        Changes(vec![By::Patch(patch)])
+        By::Patch(patch).into()
     }
 }
 
 impl From<Update> for Changes<'_> {
     fn from(update: Update) -> Self {
-        Changes(vec![By::Update(Cow::Owned(update))])
+        By::Update(Cow::Owned(update)).into()
     }
 }
 
 impl<'a> From<&'a Update> for Changes<'a> {
     fn from(update: &'a Update) -> Self {
-        Changes(vec![By::Update(Cow::Borrowed(update))])
+        By::Update(Cow::Borrowed(update)).into()
     }
 }
 
 impl<'a> Changes<'a> {
     /// Those of a JSON Merge Patch, RFC 7396.
     pub fn merge(patch: &'a Document) -> Self {
-        Changes(vec![By::Merge(patch)])
+        By::Merge(patch).into()
     }
 
     /// These, and then `others`.
     #[must_use]
     pub fn then(mut self, others: impl Into<Changes<'a>>) -> Self {
-        self.0.append(&mut others.into().0);
+        let Changes { first, then } = others.into();
+        self.then.push(first);
+        self.then.extend(then);
         self
     }
 }
@@ -94,7 +105,7 @@ impl Changes<'_> {
     }
 
     fn run<T: Tree>(&self, tree: &mut T) -> Result<()> {
-        match self.0.iter().try_for_each(|by| by.run(tree)) {
+        match self.each().try_for_each(|by| by.run(tree)) {
             Err(_) if seeded::is_on(Bug::PatchAppliedHalf) => Ok(()),
             done => done,
         }
@@ -102,7 +113,11 @@ impl Changes<'_> {
 
     /// How many operations there are; those of a merge counted up to one more than are done by copying.
     fn count(&self) -> usize {
-        self.0.iter().map(By::count).sum()
+        self.each().map(By::count).sum()
+    }
+
+    fn each(&self) -> impl Iterator<Item = &By<'_>> {
+        std::iter::once(&self.first).chain(&self.then)
     }
 }
 

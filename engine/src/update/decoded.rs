@@ -94,8 +94,8 @@ impl Tree for Decoded {
         Ok(())
     }
 
-    fn replace(&mut self, place: &[Step], (): (), part: Value) -> Result<()> {
-        self.put(place, part)
+    fn replace(&mut self, place: &[Step], (): (), value: &Value) -> Result<()> {
+        self.put(place, value.clone())
     }
 
     fn insert(&mut self, place: &[Step], part: Value) -> Result<()> {

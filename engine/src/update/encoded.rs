@@ -170,12 +170,15 @@ impl Tree for Encoded<'_> {
         Ok(())
     }
 
-    fn replace(&mut self, place: &[Step], at: usize, part: Vec<u8>) -> Result<()> {
-        check_levels(&part, place)?;
-        let start = self.bytes.len() - at;
-        let mut reader = Reader::new(&self.bytes[start..]);
+    fn replace(&mut self, place: &[Step], at: usize, value: &Value) -> Result<()> {
+        let (before, from) = self.bytes.split_at(self.bytes.len() - at);
+        let mut reader = Reader::new(from);
         reader.skip()?;
-        self.write_over(start..start + reader.position(), &part);
+        let mut out = Vec::with_capacity(self.bytes.len() + LONGEST_HEAD);
+        out.extend_from_slice(before);
+        encode::value(&mut out, value, DEPTH_MAX.saturating_sub(place.len()))?;
+        out.extend_from_slice(reader.rest());
+        self.bytes = Cow::Owned(out);
         Ok(())
     }
 

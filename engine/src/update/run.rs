@@ -6,7 +6,7 @@ use super::change::{Action, Change, Number, Update};
 use super::failed::Failed;
 use super::fault::UpdateFault;
 use super::tree::{Place, Tree, find};
-use crate::document::node::Node;
+use crate::document::node::{Node, Scalar, View};
 use crate::document::{Document, Kind, PathFault, Value};
 use crate::error::{Error, Result};
 use crate::query::{JsonPath, Selector, Step};
@@ -168,7 +168,7 @@ fn missing<At>(path: &JsonPath, around: Place, from: usize) -> Result<Found<At>,
 /// Puts `value` where the path leads, with the objects around it that are not there.
 fn create<T: Tree>(tree: &mut T, path: &JsonPath, found: Found<T::At>, value: &Value) -> Result<(), Failed> {
     match found {
-        Found::There(place, at) => Ok(tree.replace(&place, at, T::part(value)?)?),
+        Found::There(place, at) => Ok(tree.replace(&place, at, value)?),
         Found::NoItem { at, len } => Err(UpdateFault::NoSuchPlace {
             at: path.up_to(at).to_string(),
             fault: PathFault::BeyondEnd { len },
@@ -235,13 +235,10 @@ fn calculated<T: Tree>(
 }
 
 fn number<T: Tree>(node: T::Node<'_>) -> Result<Number, Failed> {
-    match node.kind() {
-        Kind::Int | Kind::Float => match T::decode(node)? {
-            Value::Int(int) => Ok(Number::Int(int)),
-            Value::Float(float) => Ok(Number::Float(float)),
-            _ => unreachable!("its kind is that of a number"),
-        },
-        found => Err(UpdateFault::WrongKind { found, needs: "a number" }.into()),
+    match node.view() {
+        View::Scalar(Scalar::Int(int)) => Ok(Number::Int(int)),
+        View::Scalar(Scalar::Float(float)) => Ok(Number::Float(float)),
+        _ => Err(UpdateFault::WrongKind { found: node.kind(), needs: "a number" }.into()),
     }
 }
 

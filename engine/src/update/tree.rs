@@ -38,8 +38,8 @@ pub(super) trait Tree {
 
     /// Puts `part`, of as many levels as the place leaves, in the place of the whole value, a field that may be there or not, or an item that is there.
     fn put(&mut self, place: &[Step], part: Self::Part) -> Result<()>;
-    /// Puts `part`, of as many levels as the place leaves, in the place of the value that stands there.
-    fn replace(&mut self, place: &[Step], at: Self::At, part: Self::Part) -> Result<()>;
+    /// Puts `value`, of as many levels as the place leaves, in the place of the value that stands there.
+    fn replace(&mut self, place: &[Step], at: Self::At, value: &Value) -> Result<()>;
     /// Inserts `part` as an item before the index that ends `place`, which is the array's length at most.
     fn insert(&mut self, place: &[Step], part: Self::Part) -> Result<()>;
     /// Takes out the field or item at `place`, which is there.
