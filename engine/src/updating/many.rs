@@ -41,10 +41,10 @@ enum Action<'a> {
 
 impl Action<'_> {
     /// Whether the document is another now.
-    fn apply(&self, txn: &mut WriteTxn, name: &str, found: &FoundDocument) -> Result<bool> {
+    fn apply(&self, txn: &mut WriteTxn, name: &str, key: KeyRef<'_>, found: &FoundDocument) -> Result<bool> {
         match self {
-            Action::Update(changes) => txn.update_found(name, found, changes),
-            Action::Delete => txn.delete_found(name, found).map(|()| true),
+            Action::Update(changes) => txn.update_found(name, key, found, changes),
+            Action::Delete => txn.delete_found(name, key, found).map(|()| true),
         }
     }
 }
@@ -60,15 +60,15 @@ fn every(txn: &mut WriteTxn, name: &str, filter: &Filter, action: &Action<'_>) -
     let ranges = ranges(txn, &documents, filter)?;
     let work = |txn: &mut WriteTxn| {
         let mut report = UpdateReport::default();
-        let mut one = |txn: &mut WriteTxn, found: &FoundDocument| -> Result<()> {
-            if filter.matches_with_key(found.key(), found.raw())? {
+        let mut one = |txn: &mut WriteTxn, key: KeyRef<'_>, found: &FoundDocument| -> Result<()> {
+            if filter.matches_with_key(key, found.raw())? {
                 report.matched += 1;
-                report.changed += u64::from(action.apply(txn, name, found)?);
+                report.changed += u64::from(action.apply(txn, name, key, found)?);
                 txn.check_transaction_size()?;
                 if seeded::is_on(Bug::ManyUpdatedTwice)
-                    && let Some(again) = txn.found(name, found.key())?
+                    && let Some(again) = txn.found(name, key)?
                 {
-                    action.apply(txn, name, &again)?;
+                    action.apply(txn, name, key, &again)?;
                 }
             }
             Ok(())
@@ -77,7 +77,7 @@ fn every(txn: &mut WriteTxn, name: &str, filter: &Filter, action: &Action<'_>) -
             for key in keys_of(txn, &documents, ranges)? {
                 // Each key comes once, so it is as it was before the call.
                 if let Some(found) = txn.found(name, key.as_ref())? {
-                    one(txn, &found)?;
+                    one(txn, key.as_ref(), &found)?;
                 }
             }
             return Ok(report);
@@ -85,7 +85,7 @@ fn every(txn: &mut WriteTxn, name: &str, filter: &Filter, action: &Action<'_>) -
         // The walk stays in the state in which it began, so it meets nothing that is put meanwhile.
         let mut walk = WriteTxnWalk::new(txn, documents.clone(), KeyRange::all());
         while let Some(found) = walk.next_found(txn)? {
-            one(txn, &found)?;
+            one(txn, found.key(), &found)?;
         }
         Ok(report)
     };
@@ -129,7 +129,7 @@ fn some(
         let Some(found) = txn.found(name, key.as_ref())? else { continue };
         if filter.matches_with_key(key.as_ref(), found.raw())? {
             report.matched += 1;
-            report.changed += u64::from(action.apply(txn, name, &found)?);
+            report.changed += u64::from(action.apply(txn, name, key.as_ref(), &found)?);
         }
     }
     Ok(report)

@@ -88,22 +88,22 @@ impl WriteTxn {
         Ok(located.map(|located| FoundDocument { newest, located }))
     }
 
-    /// Changes a document. Whether it is another now.
+    /// Changes the document of `key`. Whether it is another now.
     pub(crate) fn update_found(
         &mut self,
         name: &str,
+        key: KeyRef<'_>,
         found: &FoundDocument,
         changes: &Changes<'_>,
     ) -> Result<bool> {
         let collection = self.collection(name, false)?;
-        let after = self.change(collection, found.key(), found.newest, &found.located, changes)?;
-        Ok(after.is_some())
+        self.change(collection, key, found.newest, &found.located, changes).map(|after| after.is_some())
     }
 
-    /// Deletes a document.
-    pub(crate) fn delete_found(&mut self, name: &str, found: &FoundDocument) -> Result<()> {
+    /// Deletes the document of `key`.
+    pub(crate) fn delete_found(&mut self, name: &str, key: KeyRef<'_>, found: &FoundDocument) -> Result<()> {
         let collection = self.collection(name, false)?;
-        self.delete_newest(collection, found.key(), found.newest)
+        self.delete_newest(collection, key, found.newest)
     }
 
     //= spec/update.md#u-6-5-insert-on-conflict
