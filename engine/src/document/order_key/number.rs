@@ -45,6 +45,7 @@ impl Place {
 
     /// Appends the order key.
     pub(super) fn put(self, out: &mut Vec<u8>) {
+        out.reserve(1 + size_of::<u64>() + size_of::<u16>());
         out.push(NUMBER);
         out.extend_from_slice(&sortable(self.floor).to_be_bytes());
         if self.floor.abs() >= DENSE {

@@ -83,7 +83,7 @@ pub(in crate::find) fn gather<I: IndexView>(
     let mut sorter = Sorter::new(u64::MAX, memory, storage).or_in_memory();
     let mut bytes = Vec::new();
     for part in parts {
-        let (definition, limits) = (part.index.definition().clone(), part.index.limits());
+        let (definition, limits) = (part.index.definition(), part.index.limits());
         for range in &part.ranges {
             let mut walk = part.index.clone().walk(range.clone());
             let mut entry = Vec::new();
