@@ -79,13 +79,13 @@ impl Reads for Newest {
         &self.name
     }
 
-    #[inline]
+    #[inline(always)]
     fn get(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
         let located = self.with_naming(|naming| self.db.core().shared.get(naming, key))?;
         Ok(located.map(DocRef::new))
     }
 
-    #[inline]
+    #[inline(always)]
     fn contains(&self, key: KeyRef<'_>) -> Result<bool> {
         self.with_naming(|naming| self.db.core().shared.contains(naming, key))
     }
