@@ -403,6 +403,7 @@ types:
             'index_kind::leaf': leaf
             'index_kind::directory': directory
             'index_kind::root': root_part
+            'index_kind::patch': patch
   root_part:
     doc: Part of a root (F-8.7). The bytes of all parts are a map of CBOR, which this language does not take apart.
     seq:
@@ -430,6 +431,20 @@ types:
       - id: age
         type: varint
         doc: The LSN of the record that has the entry, less that of the record that it leads to.
+      - id: patch
+        type: patch_entry
+        if: count.value == 0
+  patch_entry:
+    doc: What an entry that leads to a leaf says of the patch over it (F-8.13).
+    seq:
+      - id: count
+        type: varint
+      - id: own_count
+        type: varint
+      - id: place
+        type: reference
+      - id: age
+        type: varint
   reference:
     doc: Reference to an index record (F-8.12).
     seq:
@@ -479,6 +494,20 @@ types:
   leaf:
     doc: Leaf (F-8.4).
     seq:
+      - id: entries
+        type: leaf_entry
+        repeat: eos
+  patch:
+    doc: Patch over a leaf (F-8.16).
+    seq:
+      - id: removed_count
+        type: varint
+      - id: put_count
+        type: varint
+      - id: removed
+        type: cbor_key
+        repeat: expr
+        repeat-expr: removed_count.value
       - id: entries
         type: leaf_entry
         repeat: eos
@@ -544,3 +573,4 @@ enums:
     16: leaf
     17: directory
     18: root
+    19: patch

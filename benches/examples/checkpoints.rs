@@ -1,7 +1,7 @@
 //! What checkpoints write of a large store, of which little or much changes between two of them.
 //!
 //! ```text
-//! checkpoints few FILE DOCUMENTS      1,000 updates of neighbours, and 1,000 strewn ones, before each checkpoint
+//! checkpoints few FILE DOCUMENTS      1,000 updates of neighbours, 1,000 strewn ones, and 1,000 strewn ones of others each time, before each checkpoint
 //! checkpoints opened FILE DOCUMENTS   opens the store anew, 1,000 updates of neighbours, and the first checkpoint; three times
 //! checkpoints steady FILE DOCUMENTS   strewn updates, three for each document, with checkpoints and cleaning when they are due
 //! ```
@@ -54,12 +54,16 @@ fn strewn(number: i64, documents: i64) -> i64 {
 fn few(file: &str, documents: i64) -> Result<(), Box<dyn Error>> {
     let options = Options::new().durability(Durability::Buffered).background(Background::Manual);
     let db = make(file, documents, &options)?;
-    for what in ["of all", "of all", "neighbours", "neighbours", "neighbours", "strewn", "strewn", "strewn"] {
+    let mut kinds =
+        vec!["of all", "of all", "neighbours", "neighbours", "neighbours", "strewn", "strewn", "strewn"];
+    kinds.extend(["others"; 24]);
+    for what in kinds {
         let version = db.stats().lsn as i64;
         match what {
             "neighbours" => put(&db, documents / 2..documents / 2 + BATCH, version)?,
-            "strewn" => {
-                let keys = (version..version + BATCH).map(|number| strewn(number, documents));
+            "strewn" | "others" => {
+                let first = if what == "others" { version * BATCH } else { version };
+                let keys = (first..first + BATCH).map(|number| strewn(number, documents));
                 put(&db, keys, version)?;
             }
             _ => put(&db, 0..1, version)?,

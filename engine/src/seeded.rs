@@ -387,6 +387,16 @@ catalogue! {
     TakenOverAfterDamage,
     /// A leaf of the base is taken over in the place of an unread one that is younger than the base.
     YoungLeafTakenOver,
+    /// The patch over a leaf is left out when the leaf is read.
+    PatchForgotten,
+    /// A key that a patch removes from its leaf is there when the leaf is read.
+    RemovedComesBack,
+    /// A patch tells the difference to the leaf with the patch that was over it, and stands over the leaf alone.
+    PatchOverAPatch,
+    /// A directory page is taken over though a leaf of it has another patch.
+    PatchedPageTakenOver,
+    /// A leaf with a patch over it counts as old as its record is.
+    PatchAsOldAsItsLeaf,
     /// A leaf of the base is taken over in the place of an unread one, in whose range the log has changes.
     ChangedLeafTakenOver,
     /// A leaf of the base is taken over in the place of an unread one with the same first key, whatever its range.

@@ -5,10 +5,12 @@ from coding import I64, U64, Cursor, about, crc32c, key_order, known_map, need, 
 from indexes import Definition, entry_from, tuple_limit
 from layout import NONE, Segment, has_room
 
-LEAF, PAGE, ROOT = 16, 17, 18  # F-8.11
+LEAF, PAGE, ROOT, PATCH = 16, 17, 18, 19  # F-8.11
 KEYS = "lsn last log reserved segments catalog indexes table stretches live"  # F-7.3
 Place = namedtuple("Place", "index at length crc")  # F-8.12
-Entry = namedtuple("Entry", "key place count age lsn")  # F-8.13: and the LSN that follows from the age
+# F-8.13: and the LSN that follows from the age
+Entry = namedtuple("Entry", "key place count age lsn patch", defaults=[None])
+Patch = namedtuple("Patch", "own place lsn")  # F-8.13
 
 def number(value, least=0, most=U64):  # F-8.5
     need("F-8.5", type(value) is int and least <= value <= most)
@@ -79,7 +81,7 @@ class Checkpoint:
             need("F-8.7", before is None or part == before - 1)
             before, following = part, place_of(cursor) if part else None
             yield cursor.take()
-    def directory(self, cursor, key_of, lsn):  # F-8.13: in a record of this LSN
+    def directory(self, cursor, key_of, lsn, of_leaves=True):  # F-8.13: in a record of this LSN
         found = []
         while cursor.at < cursor.end:
             key, place, count, age = key_of(cursor.cbor()), place_of(cursor), cursor.varint(), cursor.varint()
@@ -87,12 +89,20 @@ class Checkpoint:
             self.possible(place)
             need("F-8.12", place.index in self.listed)
             need("F-8.13", age < lsn)
+            if count == 0 and of_leaves:
+                found[-1] = self.over(cursor, found[-1], lsn)
         keys = [key_order(entry.key) for entry in found]
         need("F-8.13", keys == sorted({*keys}))
         return found
+    def over(self, cursor, leaf, lsn):  # F-8.13: what an entry says of a patch
+        count, own, place, age = cursor.varint(), cursor.varint(), place_of(cursor), cursor.varint()
+        self.possible(place)
+        need("F-8.12", {place.index} <= self.listed)
+        need("F-8.13", lsn > age)
+        return leaf._replace(count=count, patch=Patch(own, place, lsn - age))
     def tree(self, clause, entry, key_of=valid_key):  # as the root has it
         need(clause, type(entry.get("tree")) is bytes)
-        found = self.directory(Cursor(entry["tree"], clause="F-8.13"), key_of, self.reference.lsn)
+        found = self.directory(Cursor(entry["tree"], clause="F-8.13"), key_of, self.reference.lsn, False)
         need(clause, number(entry.get("count")) == sum(top.count for top in found))
         return found
     def leaves(self, tree, owner, key_of=valid_key):  # key and value
@@ -101,14 +111,28 @@ class Checkpoint:
             page = self.directory(self.record(top.place, PAGE, owner, top.lsn, "F-8.13"), key_of, top.lsn)
             need("F-8.13", page and page[0].key == top.key, top.count == sum(entry.count for entry in page))
             for entry in page:
-                cursor, found = self.record(entry.place, LEAF, owner, entry.lsn, "F-8.13"), []
-                while cursor.at < cursor.end:
-                    found.append(primary_entry(cursor, found[-1] if found else None, key_of))
+                found = listed(self.record(entry.place, LEAF, owner, entry.lsn, "F-8.13"), key_of)
+                if entry.patch:
+                    found = self.patched(found, entry, owner, key_of)
                 need("F-8.13", found and found[0][0] == entry.key, len(found) == entry.count)
                 for key, _ in found:
                     need("F-8.13", past < key_order(key))
                     past = key_order(key)
                 yield from found
+
+    def patched(self, leaf, entry, owner, key_of):  # F-8.16
+        need("F-8.16", leaf and leaf[0][0] == entry.key, len(leaf) == entry.patch.own)
+        cursor = self.record(entry.patch.place, PATCH, owner, entry.patch.lsn, "F-8.16")
+        removes, puts = cursor.varint(), cursor.varint()
+        need("F-8.16", removes <= cursor.end - cursor.at)
+        removed = [key_order(key_of(cursor.cbor())) for _ in range(removes)]
+        put = listed(cursor, key_of)
+        orders = [key_order(key) for key, _ in put]
+        need("F-8.16", len(put) == puts, removed == sorted({*removed}), orders == sorted({*orders}))
+        kept = {key_order(key): (key, value) for key, value in leaf}
+        need("F-8.16", {*removed} <= {*kept}, {*removed}.isdisjoint(orders))
+        kept = {key: item for key, item in kept.items() if key not in removed} | dict(zip(orders, put))
+        return [kept[key] for key in sorted(kept)]
 
     def collection(self, entry):  # F-8.5
         known_map(entry, "id name next count tree")
@@ -153,6 +177,11 @@ class Checkpoint:
 def place_of(cursor):  # F-8.12
     index, at, length = cursor.varint(), cursor.varint(), cursor.varint()
     return Place(index, at, length, int.from_bytes(cursor.take(4), "little"))
+def listed(cursor, key_of):  # F-8.4: entries to the end
+    found = []
+    while cursor.at < cursor.end:
+        found.append(primary_entry(cursor, found[-1] if found else None, key_of))
+    return found
 def entry_key(key):  # F-8.10
     need("F-8.10", type(key) is bytes)
     return key

@@ -3,15 +3,16 @@
 import collections
 import struct
 
-from checkpoint import KEYS, LEAF, PAGE, ROOT, entry_key
+from checkpoint import KEYS, LEAF, PAGE, PATCH, ROOT, entry_key
 from coding import Cursor, crc32c, valid_key
 from layout import NONE, up
 from store_builder import cbor, entry, packed, to_place, u32, u64, varint
 from taken import other
 
-NAMES = {LEAF: "index record: leaf", PAGE: "index record: directory", ROOT: "index record: root"}
+NAMES = {LEAF: "index record: leaf", PAGE: "index record: directory", ROOT: "index record: root", PATCH: "index record: patch"}
 PARTS = ["kind", "flags", "length", "collection", "commit", "body"]
 ENTRY = ["key", "physical index", "offset", "length", "CRC", "count", "age"]
+OVER = ["own count", "physical index", "offset", "length", "CRC", "age"]  # what an entry says of a patch
 MAP = KEYS.split()
 ROWS = {"table": "<QIIQQII", "stretches": "<QIQ", "live": "<QII"}
 
@@ -64,15 +65,16 @@ class Indexed:
 
     def tree(self, checkpoint, each, key_of):
         pages, owner = [], each["id"]
-        for top in checkpoint.directory(Cursor(each["tree"]), key_of, self.reference.lsn):
+        for top in checkpoint.directory(Cursor(each["tree"]), key_of, self.reference.lsn, False):
             found = checkpoint.directory(checkpoint.record(top.place, PAGE, owner, top.lsn, "F-8.13"), key_of, top.lsn)
             leaves = [checkpoint.record(below.place, LEAF, owner, below.lsn, "F-8.13").take() for below in found]
-            pages.append((top, [*zip(found, map(bytes, leaves))]))
+            over = [each.patch and checkpoint.record(each.patch.place, PATCH, owner, each.patch.lsn, "F-8.16").take() for each in found]
+            pages.append((top, [*zip(found, map(bytes, leaves), over)]))
         return pages
 
     def choices(self):
         """What can be changed, each a kind and a field."""
-        fields = {name: PARTS for name in NAMES.values()} | {"directory entry": ENTRY}
+        fields = {name: PARTS for name in NAMES.values()} | {"directory entry": ENTRY, "entry of a patch": OVER}
         fields |= {f"row of {name}": range(form.count("Q") + form.count("I")) for name, form in ROWS.items()}
         return [("root", name) for name in MAP] + [(kind, field) for kind in self.counts for field in fields[kind]]
 
@@ -120,9 +122,23 @@ class Indexed:
     def written(self, owner, pages):
         tops = []
         for top, found in pages:
-            entries = [self.entry(below, self.record(LEAF, owner, below.lsn, leaf)) for below, leaf in found]
+            entries = [self.below(owner, *each) for each in found]
             tops.append(self.entry(top, self.record(PAGE, owner, top.lsn, b"".join(entries))))
         return b"".join(tops)
+
+    def below(self, owner, said, leaf, patch):
+        if patch is None:
+            return self.entry(said, self.record(LEAF, owner, said.lsn, leaf))
+        leads = self.entry(said._replace(count=0), self.record(LEAF, owner, said.lsn, leaf))
+        place = self.record(PATCH, owner, said.patch.lsn, bytes(patch))
+        made = dict(zip(OVER, (said.patch.own, *place, said.lsn + said.age - said.patch.lsn)))
+        match field := self.hit("entry of a patch"):
+            case "CRC":
+                made[field] = u32(self.other(int.from_bytes(place[3], "little"), 4))
+            case str():
+                made[field] = self.other(made[field], 8 if field == "age" else 4)
+        own, index, at, length, crc, age = made.values()
+        return leads + varint(said.count) + varint(own) + to_place(index, at, length, crc) + varint(age)
 
     def entry(self, said, place):
         made = dict(zip(ENTRY, (said.key, *place, said.count, said.age)))
@@ -140,7 +156,7 @@ class Indexed:
         commit = flags = 0
         match field := self.hit(NAMES[kind]):
             case "kind":
-                kind = self.rng.choice([16, 17, 18, 0, 1, 15, 19, 255])
+                kind = self.rng.choice([16, 17, 18, 19, 0, 1, 15, 20, 255])
             case "flags":
                 flags = 1 << self.rng.randrange(8)
             case "collection":

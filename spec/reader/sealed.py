@@ -10,7 +10,7 @@ import pathlib
 import struct
 
 from coding import Refused, crc32c
-from indexed import ENTRY, MAP, NAMES, PARTS, ROWS, Indexed
+from indexed import ENTRY, MAP, NAMES, OVER, PARTS, ROWS, Indexed
 from layout import CATALOG, CHUNK, CHUNKED, DELETE, EXPIRES, EXTENDED, FREED, NONE, OPENED, PUT, RELOCATED, REPLACES, TIME
 from layout import up
 from recovery import Recovery
@@ -46,6 +46,7 @@ EXPECTED = {
     "root": MAP,
     **{f"row of {name}": names for name, names in ROW.items()},
     "directory entry": ENTRY,
+    "entry of a patch": OVER,
 }
 
 

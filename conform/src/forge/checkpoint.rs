@@ -165,7 +165,8 @@ impl<'a> Checkpoint<'a> {
         let body = entries.concat();
         let record = IndexRecord { kind: LEAF, collection: tree, body, ..IndexRecord::default() };
         let reference = self.changed(record, changes);
-        let mut entry = Entry { key: cbor::key(first), reference, count: entries.len() as u64, age: 0 };
+        let mut entry =
+            Entry { key: cbor::key(first), reference, count: entries.len() as u64, age: 0, patch: None };
         changes.leaf_entry.iter().for_each(|change| change(&mut entry));
         entry
     }
@@ -176,8 +177,13 @@ impl<'a> Checkpoint<'a> {
         let record = IndexRecord { kind: DIRECTORY, collection: tree, body, ..IndexRecord::default() };
         let reference = self.changed(record, changes);
         let key = entries.first().map_or(Vec::new(), |entry| entry.key.clone());
-        let mut entry =
-            Entry { key, reference, count: entries.iter().map(|entry| entry.count).sum(), age: 0 };
+        let mut entry = Entry {
+            key,
+            reference,
+            count: entries.iter().map(|entry| entry.count).sum(),
+            age: 0,
+            patch: None,
+        };
         changes.page_entry.iter().for_each(|change| change(&mut entry));
         entry
     }

@@ -11,6 +11,8 @@ pub const LEAF: u8 = 16;
 pub const DIRECTORY: u8 = 17;
 /// F-8.7
 pub const PART: u8 = 18;
+/// A patch over a leaf.
+pub const PATCH: u8 = 19;
 
 /// The place of an index record, and what must stand there (F-8.12).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,13 +47,32 @@ pub struct Entry {
     pub count: u64,
     /// By how much the LSN of what it leads to is less than that of the record that has it.
     pub age: u64,
+    /// What stands over the leaf.
+    pub patch: Option<Patch>,
+}
+
+/// What a directory entry says of the patch over a leaf (F-8.13).
+#[derive(Debug, Clone, Default)]
+pub struct Patch {
+    /// How many keys the leaf has without it.
+    pub own: u64,
+    /// Where it stands.
+    pub reference: Reference,
+    /// By how much its LSN is less than that of the record that has the entry.
+    pub age: u64,
 }
 
 impl Entry {
     /// As it stands in a page or a tree.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
-        [self.key.clone(), self.reference.bytes(), varint(self.count), varint(self.age)].concat()
+        let count = if self.patch.is_some() { 0 } else { self.count };
+        let mut bytes = [self.key.clone(), self.reference.bytes(), varint(count), varint(self.age)].concat();
+        if let Some(patch) = &self.patch {
+            bytes.extend([varint(self.count), varint(patch.own)].concat());
+            bytes.extend([patch.reference.bytes(), varint(patch.age)].concat());
+        }
+        bytes
     }
 }
 
@@ -180,7 +201,7 @@ fn sharing(sort: u64, past: &[u8], bytes: &[u8]) -> Vec<u8> {
 pub fn records_in(segment: &[u8]) -> Vec<std::ops::Range<usize>> {
     let (mut at, mut found) = (64, Vec::new());
     while let Some(head) = segment.get(at..at + 9) {
-        let is_one = (LEAF..=PART).contains(&head[4]);
+        let is_one = (LEAF..=PATCH).contains(&head[4]);
         let [low, high] = [head[6], head[7]].map(usize::from);
         let (len, digits) = if low < 0x80 { (low, 1) } else { (low & 0x7f | high << 7, 2) };
         if is_one {

@@ -56,6 +56,8 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::EndedLeftUnread, "engine/src/core/demand/tests.rs"),
     (Bug::TakenOverAfterDamage, "engine/src/core/maintenance/checkpoint/tests/takeover.rs"),
     (Bug::YoungLeafTakenOver, "engine/src/core/maintenance/checkpoint/tests/takeover.rs"),
+    (Bug::PatchAsOldAsItsLeaf, "engine/src/core/maintenance/checkpoint/tests/takeover.rs"),
+    (Bug::PatchOverAPatch, "engine/src/format/tests/checkpoint/takeover.rs"),
     (Bug::RangesNotCompared, "engine/src/format/tests/checkpoint/takeover.rs"),
     (Bug::DamageUnderWayIgnored, "engine/src/core/maintenance/checkpoint/tests/takeover.rs"),
     (Bug::GoneCheckpointAsked, "engine/src/core/maintenance/checkpoint/tests/takeover.rs"),

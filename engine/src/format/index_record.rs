@@ -32,6 +32,8 @@ pub enum IndexRecordKind {
     Directory,
     /// A part of the map that leads to everything else.
     Root,
+    /// What differs from a leaf of an earlier checkpoint.
+    Patch,
 }
 
 impl IndexRecordKind {
@@ -42,6 +44,7 @@ impl IndexRecordKind {
             IndexRecordKind::Leaf => 16,
             IndexRecordKind::Directory => 17,
             IndexRecordKind::Root => 18,
+            IndexRecordKind::Patch => 19,
         }
     }
 
@@ -50,6 +53,7 @@ impl IndexRecordKind {
             16 => Some(IndexRecordKind::Leaf),
             17 => Some(IndexRecordKind::Directory),
             18 => Some(IndexRecordKind::Root),
+            19 => Some(IndexRecordKind::Patch),
             _ => None,
         }
     }

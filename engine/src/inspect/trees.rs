@@ -64,7 +64,8 @@ fn size_of<S: IndexSource>(trees: &mut Trees<'_, S>, tree: TreeOf<'_>) -> Result
         size.pages += 1;
         size.leaves += leaves.len() as u64;
         size.bytes += u64::from(page.reference.len);
-        size.bytes += leaves.iter().map(|(_, leaf)| u64::from(leaf.reference.len)).sum::<u64>();
+        let records = leaves.iter().flat_map(|(_, leaf)| leaf.references());
+        size.bytes += records.map(|record| u64::from(record.len)).sum::<u64>();
     }
     Ok(size)
 }

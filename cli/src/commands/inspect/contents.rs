@@ -234,6 +234,7 @@ impl IndexRecord {
                 IndexRecordKind::Leaf => "leaf",
                 IndexRecordKind::Directory => "directory",
                 IndexRecordKind::Root => "root",
+                IndexRecordKind::Patch => "patch",
             },
             collection: view.collection,
             lsn: pair(view.lsn),

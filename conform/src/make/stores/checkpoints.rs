@@ -5,6 +5,7 @@ mod directory;
 mod healthy;
 mod leaves;
 mod maps;
+mod patches;
 mod places;
 mod records;
 mod roots;
@@ -30,6 +31,7 @@ pub(super) fn make() -> Group {
     roots::roots(&mut maker);
     records::records(&mut maker);
     directory::directory(&mut maker);
+    patches::patches(&mut maker);
     places::places(&mut maker);
     maker.finish()
 }

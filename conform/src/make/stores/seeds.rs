@@ -212,9 +212,9 @@ fn sealed(checkpoint: &mut Checkpoint<'_>, seal: impl Fn(u8) -> (Seal, u64)) -> 
     };
     let (key, count) = (cbor::key(&entries[0].0), entries.len() as u64);
     let reference = write(checkpoint, LEAF, leaf(&entries).concat());
-    let first = Entry { key: key.clone(), reference, count, age: 0 };
+    let first = Entry { key: key.clone(), reference, count, age: 0, patch: None };
     let reference = write(checkpoint, DIRECTORY, first.bytes());
-    let tree = Entry { key, reference, count, age: 0 }.bytes();
+    let tree = Entry { key, reference, count, age: 0, patch: None }.bytes();
     let notes = collection(1, "notes", documents.next, entries.len(), tree);
     let map = checkpoint.root(vec![notes, collection(2, "other", 1, 0, Vec::new())], &Changes::default());
     let root = write(checkpoint, PART, [vec![0], map].concat());

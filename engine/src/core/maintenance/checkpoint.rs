@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::Lsn;
 use crate::format::checkpoint::{
-    CatalogEntry, IndexEntry, IndexSink, IndexWriter, LogPosition, OpenSegment, Reserved, Root, TableEntry,
-    Written,
+    CatalogEntry, IndexEntry, IndexSink, IndexSource, IndexWriter, LogPosition, OpenSegment, Reserved, Root,
+    TableEntry, Written,
 };
 use crate::format::superblock::CheckpointRef;
 use crate::log::LogEnd;
-use crate::recovery::HeldCheckpoint;
+use crate::recovery::{File, HeldCheckpoint};
 use crate::seeded::{self, Bug};
 use crate::sync::race::{self, Race};
 use crate::sync::{Arc, read};
@@ -463,6 +463,17 @@ impl Writer {
                 Err(error)
             }
         }
+    }
+}
+
+impl IndexSource for &Core {
+    fn file_len(&self) -> u64 {
+        // Of a file that has no length, nothing can be read.
+        self.shared.log.storage.len().unwrap_or_default()
+    }
+
+    fn read_at(&self, at: u64, out: &mut [u8]) -> Result<()> {
+        File { storage: &self.shared.log.storage, len: self.file_len() }.read_at(at, out)
     }
 }
 

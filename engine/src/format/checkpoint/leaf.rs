@@ -91,7 +91,7 @@ pub trait Entries {
     /// The int keys of a leaf, in stretches. `entries` are the leaf's bytes, which each stretch is spread out from.
     fn ints(&mut self, entries: &[u8], stretches: &[Stretch]);
 
-    /// Any other key, and its value.
+    /// Any key, and its value.
     fn key(&mut self, key: KeyRef<'_>, value: u64);
 }
 
@@ -107,8 +107,8 @@ pub(super) struct LeafDecoder {
 pub(super) struct Leaf<'a> {
     pub(super) entries: &'a [u8],
     pub(super) count: u32,
-    /// The first key, as the directory has it.
-    pub(super) first: KeyRef<'a>,
+    /// The first key, as the directory has it; none where that has none of these entries.
+    pub(super) first: Option<KeyRef<'a>>,
     pub(super) limits: Limits,
 }
 
@@ -118,6 +118,16 @@ impl LeafDecoder {
         self.last.kind = None;
     }
 
+    /// Whether `key` is above all that were read.
+    pub(super) fn is_below(&self, key: KeyRef<'_>) -> bool {
+        self.last.is_below(key)
+    }
+
+    /// Everything up to `key` was read.
+    pub(super) fn pass(&mut self, key: KeyRef<'_>) {
+        self.last.set(key);
+    }
+
     /// Hands out the entries in order. What was handed out before an error is as wrong as the rest. Returns the largest
     /// int among the keys.
     pub(super) fn decode(
@@ -125,7 +135,7 @@ impl LeafDecoder {
         leaf: Leaf<'_>,
         to: &mut impl Entries,
     ) -> Result<Option<i64>, &'static str> {
-        if !self.last.is_below(leaf.first) {
+        if leaf.first.is_some_and(|first| !self.last.is_below(first)) {
             return Err(OUT_OF_ORDER);
         }
         let mut ints = Ints::new(leaf.entries, leaf.count, leaf.limits);
@@ -134,7 +144,7 @@ impl LeafDecoder {
             self.stretches.push(stretch);
         }
         let first_int = self.stretches.first().map(Stretch::first_key);
-        if first_int.is_some_and(|first| KeyRef::Int(first) != leaf.first) {
+        if first_int.is_some_and(|first| leaf.first.is_some_and(|due| due != KeyRef::Int(first))) {
             return Err(OTHER_FIRST_KEY);
         }
         if !self.stretches.is_empty() {
@@ -158,7 +168,7 @@ impl LeafDecoder {
         let (mut rest, mut value) = (&leaf.entries[ints.at..], ints.value);
         for left in (0..ints.left).rev() {
             let key = self.last.read(take_varint(&mut rest)?, &mut rest, leaf.limits.key_len_max)?;
-            if left + 1 == leaf.count && key != leaf.first {
+            if left + 1 == leaf.count && leaf.first.is_some_and(|due| due != key) {
                 return Err(OTHER_FIRST_KEY);
             }
             value = value.wrapping_add(unzigzag(take_varint(&mut rest)?) as u64);
@@ -174,6 +184,17 @@ impl LeafDecoder {
 const OTHER_FIRST_KEY: &str = "a leaf begins with another key than the directory says";
 
 impl Last {
+    fn set(&mut self, key: KeyRef<'_>) {
+        let (kind, payload) = match key {
+            KeyRef::Int(int) => (LastKind::Int(int), &[][..]),
+            KeyRef::Text(text) => (LastKind::Text, text.as_bytes()),
+            KeyRef::Bytes(bytes) => (LastKind::Bytes, bytes),
+        };
+        self.kind = Some(kind);
+        self.payload.clear();
+        self.payload.extend_from_slice(payload);
+    }
+
     /// Whether `key` is above this one, or there is none.
     fn is_below(&self, key: KeyRef<'_>) -> bool {
         match (self.kind, key) {
@@ -302,7 +323,7 @@ mod tests {
         let keys = [KeyRef::Int(i64::MIN), KeyRef::Int(i64::MAX)];
         let entries = encode(&keys);
         let limits = Limits::new(LogAddress::MAX, 12);
-        let leaf = Leaf { entries: &entries, count: 2, first: keys[0], limits };
+        let leaf = Leaf { entries: &entries, count: 2, first: Some(keys[0]), limits };
         let mut found = Vec::new();
         assert_eq!(LeafDecoder::default().decode(leaf, &mut found), Ok(Some(i64::MAX)));
         assert_eq!(found, keys.map(|key| (key.to_key(), VALUE_MIN)));
@@ -337,7 +358,7 @@ mod tests {
         for count in 1..=2 {
             let entries = encode(&keys[..count]);
             let decode = |decoder: &mut LeafDecoder, first| {
-                let leaf = Leaf { entries: &entries, count: count as u32, first, limits };
+                let leaf = Leaf { entries: &entries, count: count as u32, first: Some(first), limits };
                 decoder.decode(leaf, &mut Vec::new())
             };
             let mut decoder = LeafDecoder::default();

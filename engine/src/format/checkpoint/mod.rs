@@ -12,6 +12,7 @@
 //! | `root` | the one map that leads to everything else |
 //! | `map` | CBOR maps with fields that this version does not know |
 //! | `writer` | index records one behind the other in segments, under their headers |
+//! | `patch` | what differs between a leaf of an earlier checkpoint and the keys in its place |
 //! | `takeover` | the leaves and directory pages of an earlier checkpoint that serve another one |
 //! | `write` | a checkpoint, written |
 //! | `records` | an index record found by its reference, read in large pieces, and verified |
@@ -23,6 +24,7 @@ mod entry;
 mod indexes;
 mod leaf;
 mod map;
+mod patch;
 mod read;
 mod records;
 mod root;

@@ -7,6 +7,7 @@ use super::catalog::CatalogEntry;
 use super::directory::{DirectoryEntry, entries};
 use super::indexes::IndexEntry;
 use super::leaf::{Entries, Leaf, LeafDecoder};
+use super::patch::{Changes, List, Patch};
 use super::records::{IndexSource, Records, Unreadable, Wanted};
 use super::root::Root;
 use super::stretch::Limits;
@@ -123,7 +124,7 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
         let collections = self.root.catalog.iter().map(TreeOf::from);
         for tree in collections.chain(self.root.indexes.iter().map(TreeOf::from)) {
             let (mut before, mut count) = (None, 0_u64);
-            for entry in entries(tree.top, self.root.lsn) {
+            for entry in entries(tree.top, IndexRecordKind::Directory, self.root.lsn) {
                 let entry = entry.map_err(damaged)?;
                 let (kind, named_at) = (IndexRecordKind::Directory, self.root_at);
                 let wanted = Wanted { kind, collection: tree.id, lsn: entry.lsn, named_at };
@@ -376,6 +377,9 @@ impl<S: IndexSource> Trees<'_, S> {
         }
         for (_, leaf) in &leaves {
             self.records.check_place(leaf.reference, leaf.wanted(id))?;
+            if let Some(patch) = leaf.patch {
+                self.records.check_place(patch.reference, leaf.wanted_patch(id, patch))?;
+            }
         }
         Ok(leaves)
     }
@@ -396,12 +400,17 @@ impl<S: IndexSource> Trees<'_, S> {
             Some(_) => limits,
             None => limits.with_entries(self.records.geometry().checkpoint_entry_len_max()),
         };
-        let (entries, at) = self.records.body(leaf.reference, leaf.wanted(id))?;
-        let damaged = |what| Unreadable::damaged(at, "F-8.4", what, 0, 0);
-        // A leaf has no more keys than bytes.
-        let count = u32::try_from(leaf.count).map_err(|_| damaged("a leaf of too few entries"))?;
-        let leaf = Leaf { entries, count, first: first.as_ref(), limits };
-        let largest_int = self.decoder.decode(leaf, to).map_err(damaged)?;
+        let (largest_int, at) = match leaf.patch {
+            Some(patch) => self.patched_leaf(id, first, (leaf, patch), limits, to)?,
+            None => {
+                let (entries, at) = self.records.body(leaf.reference, leaf.wanted(id))?;
+                let damaged = |what| Unreadable::damaged(at, "F-8.4", what, 0, 0);
+                // A leaf has no more keys than bytes.
+                let count = u32::try_from(leaf.count).map_err(|_| damaged("a leaf of too few entries"))?;
+                let leaf = Leaf { entries, count, first: Some(first.as_ref()), limits };
+                (self.decoder.decode(leaf, to).map_err(damaged)?, at)
+            }
+        };
         // spec: F-8.5. An id given twice would put one document over another.
         let largest_int = largest_int.and_then(|int| u64::try_from(int).ok());
         if let (Some(int), Some(next)) = (largest_int, next)
@@ -411,6 +420,93 @@ impl<S: IndexSource> Trees<'_, S> {
             return Err(Unreadable::damaged(at, "F-8.5", what, next, int));
         }
         Ok(())
+    }
+
+    //= spec/format.md#f-8-16-patches
+    //# Such a leaf has the entries of its record, without the keys that are removed, and with those that are put,
+    //# each in the place of the one of its key if there is one.
+    /// As [`leaf`](Self::leaf), of one with a patch over it. The largest int among the keys, and where the patch lies.
+    fn patched_leaf(
+        &mut self,
+        id: u32,
+        first: &Key,
+        (leaf, patch): (&Branch, Patch),
+        limits: Limits,
+        to: &mut impl Entries,
+    ) -> Result<(Option<i64>, u64), Unreadable> {
+        let (body, at) = self.records.body(patch.reference, leaf.wanted_patch(id, patch))?;
+        let damaged = |what, expected, found| Unreadable::damaged(at, "F-8.16", what, expected, found);
+        let mut changes = Changes::decode(body, limits).map_err(|what| damaged(what, 0, 0))?;
+        if seeded::is_on(Bug::PatchForgotten) {
+            changes = Changes::default();
+        }
+        let own = self.own_entries(id, first, leaf, limits)?;
+        let mut entries = List::default();
+        changes.apply(&own, |key, value| entries.push(key, value)).map_err(|what| damaged(what, 0, 0))?;
+        let begins = entries.iter().next().is_some_and(|(key, _)| key == first.as_ref());
+        if !begins {
+            return Err(damaged("a patch over another first key", 0, 0));
+        }
+        let hides_bug = seeded::is_on(Bug::PatchForgotten) || seeded::is_on(Bug::RemovedComesBack);
+        if entries.len() != leaf.count && !hides_bug {
+            return Err(damaged("a leaf with a patch of another number of keys", leaf.count, entries.len()));
+        }
+        if !self.decoder.is_below(first.as_ref()) {
+            return Err(leaf.damaged("keys out of order"));
+        }
+        let mut largest_int = None;
+        for (key, value) in entries.iter() {
+            if let KeyRef::Int(int) = key {
+                largest_int = Some(int);
+            }
+            to.key(key, value);
+        }
+        if let Some((last, _)) = entries.iter().last() {
+            self.decoder.pass(last);
+        }
+        Ok((largest_int, at))
+    }
+
+    /// What the record of a leaf has, whatever patch is over it.
+    pub(super) fn own_entries(
+        &mut self,
+        id: u32,
+        first: &Key,
+        leaf: &Branch,
+        limits: Limits,
+    ) -> Result<List, Unreadable> {
+        let (entries, at) = self.records.body(leaf.reference, leaf.wanted(id))?;
+        let damaged = |what| Unreadable::damaged(at, "F-8.4", what, 0, 0);
+        let own = leaf.patch.map_or(leaf.count, |patch| patch.own);
+        let count = u32::try_from(own).map_err(|_| damaged("a leaf of too few entries"))?;
+        let mut list = List::default();
+        let leaf = Leaf { entries, count, first: Some(first.as_ref()), limits };
+        LeafDecoder::default().decode(leaf, &mut list).map_err(damaged)?;
+        Ok(list)
+    }
+
+    /// The keys of a leaf.
+    pub(super) fn entries(
+        &mut self,
+        id: u32,
+        first: &Key,
+        leaf: &Branch,
+        limits: Limits,
+    ) -> Result<List, Unreadable> {
+        let mut list = List::default();
+        self.leaf((id, None), first, leaf, limits, &mut list).map(|()| list)
+    }
+
+    /// For who reads records of these trees later.
+    pub(super) fn place(&self) -> TreePlace {
+        let Trees { records, lsn, root_at, .. } = self;
+        TreePlace {
+            geometry: records.geometry(),
+            lineage: *records.lineage(),
+            segments: Arc::clone(records.segments()),
+            lsn: *lsn,
+            root_at: *root_at,
+        }
     }
 }
 
@@ -424,6 +520,8 @@ pub struct Branch {
     lsn: Lsn,
     /// Where the record is that leads to it.
     named_at: u64,
+    /// What stands over it, if it is a leaf.
+    patch: Option<Patch>,
 }
 
 impl Branch {
@@ -432,9 +530,25 @@ impl Branch {
         Wanted { kind: self.kind, collection: id, lsn: self.lsn, named_at: self.named_at }
     }
 
+    /// What must stand where its patch is.
+    fn wanted_patch(&self, id: u32, patch: Patch) -> Wanted {
+        let kind = IndexRecordKind::Patch;
+        Wanted { kind, collection: id, lsn: patch.lsn, named_at: self.named_at }
+    }
+
     pub(super) fn entry<'a>(&self, first: KeyRef<'a>) -> DirectoryEntry<'a> {
-        let Branch { reference, count, lsn, .. } = *self;
-        DirectoryEntry { first, reference, count, lsn }
+        let Branch { reference, count, lsn, patch, .. } = *self;
+        DirectoryEntry { first, reference, count, lsn, patch }
+    }
+
+    /// The same leaf, with this patch over it, and so many keys then.
+    pub(super) fn patched(self, patch: Option<Patch>, count: u64) -> Self {
+        Branch { patch, count, ..self }
+    }
+
+    /// Its record, and the patch over it.
+    pub fn references(&self) -> impl Iterator<Item = Reference> + use<> {
+        [Some(self.reference), self.patch.map(|patch| patch.reference)].into_iter().flatten()
     }
 
     /// Whether it is a leaf.
@@ -449,17 +563,18 @@ impl Branch {
         self.count
     }
 
-    /// LSN of the checkpoint that wrote the record.
+    /// LSN of the checkpoint that wrote the record, or the patch over it.
     #[must_use]
     pub fn lsn(&self) -> Lsn {
-        self.lsn
+        let patch = self.patch.filter(|_| !seeded::is_on(Bug::PatchAsOldAsItsLeaf));
+        patch.map_or(self.lsn, |patch| patch.lsn)
     }
 
     /// A leaf that is nowhere, for checks that do not read it.
     #[cfg(all(test, loom))]
     pub(crate) fn leaf_of(count: u64) -> Self {
         let reference = Reference { physical: 0, offset: 0, len: 0, crc: 0 };
-        Branch { kind: IndexRecordKind::Leaf, reference, count, lsn: Lsn::ZERO, named_at: 0 }
+        Branch { kind: IndexRecordKind::Leaf, reference, count, lsn: Lsn::ZERO, named_at: 0, patch: None }
     }
 
     /// What is wrong with the keys of the record, beside those of its neighbours.
@@ -478,10 +593,10 @@ fn branches(
 ) -> Result<Vec<(Key, Branch)>, Unreadable> {
     let branch = |entry: Result<DirectoryEntry<'_>, &'static str>| {
         let entry = entry.map_err(|what| Unreadable::damaged(at, "F-8.13", what, 0, 0))?;
-        let DirectoryEntry { first, reference, count, lsn } = entry;
-        Ok((first.to_key(), Branch { kind, reference, count, lsn, named_at: at }))
+        let DirectoryEntry { first, reference, count, lsn, patch } = entry;
+        Ok((first.to_key(), Branch { kind, reference, count, lsn, named_at: at, patch }))
     };
-    let branches: Vec<_> = entries(bytes, lsn).map(branch).collect::<Result<_, Unreadable>>()?;
+    let branches: Vec<_> = entries(bytes, kind, lsn).map(branch).collect::<Result<_, Unreadable>>()?;
     if branches.is_sorted_by(|(one, _), (other, _)| one < other) {
         Ok(branches)
     } else {
@@ -490,7 +605,7 @@ fn branches(
 }
 
 /// What it takes to read single records of the trees of a checkpoint, whose root was verified.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreePlace {
     geometry: Geometry,
     lineage: Lineage,
@@ -513,6 +628,10 @@ impl TreePlace {
         }
     }
 
+    pub(super) const fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
     /// Reads single records of `source`.
     #[must_use]
     pub fn trees<'s, S: IndexSource>(&self, source: &'s S) -> Trees<'s, S> {
@@ -525,13 +644,6 @@ impl<S: IndexSource> Checkpoint<'_, S> {
     /// For who reads records of its trees later.
     #[must_use]
     pub fn tree_place(&self) -> TreePlace {
-        let Trees { records, lsn, root_at, .. } = &self.trees;
-        TreePlace {
-            geometry: records.geometry(),
-            lineage: *records.lineage(),
-            segments: Arc::clone(records.segments()),
-            lsn: *lsn,
-            root_at: *root_at,
-        }
+        self.trees.place()
     }
 }

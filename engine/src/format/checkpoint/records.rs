@@ -187,8 +187,8 @@ impl<'s, S: IndexSource> Records<'s, S> {
     }
 
     //= spec/format.md#f-8-12-references
-    //# A reader MUST take a checkpoint for damaged when a reference to a directory page or a leaf leads into a
-    //# segment that `segments` (F-8.9) does not name.
+    //# A reader MUST take a checkpoint for damaged when a reference to a directory page, a leaf or a patch leads into
+    //# a segment that `segments` (F-8.9) does not name.
     /// Whether a record of what is wanted can be there.
     pub(super) fn check_place(&self, reference: Reference, wanted: Wanted) -> Result<(), Unreadable> {
         let damaged = |what, expected: u64, found: u32| {

@@ -231,7 +231,7 @@ mod tests {
     ) -> Result<Vec<(Key, u64)>, &'static str> {
         let mut all = Vec::new();
         let limits = Limits::new(end, page_shift);
-        let leaf = Leaf { entries, count, first: crate::document::KeyRef::Int(1), limits };
+        let leaf = Leaf { entries, count, first: Some(crate::document::KeyRef::Int(1)), limits };
         LeafDecoder::default().decode(leaf, &mut all).map(|_| all)
     }
 

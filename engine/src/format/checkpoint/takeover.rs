@@ -2,22 +2,29 @@
 //! of
 //! such leaves.
 //!
-//! The entries of a tree come in the order of keys. Those that may stand in a leaf of the base are held back
-//! until
-//! the leaf's range of keys has passed. If they are all that the leaf has, it is kept.
+//! The entries of a tree come in the order of keys. Those in the range of a leaf of the base are held back until the
+//! range has passed. If they are all that the leaf has, it is kept; if they differ in few, it is kept with a patch.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::directory::DirectoryEntry;
-use super::read::{Branch, Checkpoint, TreeOf, Trees};
+use super::patch::{Changes, List, Patch};
+use super::read::{Branch, Checkpoint, TreeOf, TreePlace, Trees};
 use super::records::{IndexSource, Unreadable};
+use super::stretch::Limits;
 use crate::document::{Key, KeyRef};
 use crate::format::index_record::Reference;
+use crate::format::{LogAddress, Lsn};
 use crate::seeded::{self, Bug};
 
 /// A tree of the base: its directory pages, and the leaves of each.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct BaseTree(VecDeque<(Known, VecDeque<Known>)>);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseTree {
+    id: u32,
+    is_of_index: bool,
+    place: TreePlace,
+    pages: VecDeque<(Known, VecDeque<Known>)>,
+}
 
 /// A directory page or a leaf, by its first key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +35,12 @@ pub(super) struct Known {
 
 impl Known {
     pub(super) fn reference(&self) -> Reference {
-        self.entry().reference
+        self.branch.reference
+    }
+
+    /// Its record, and the patch over it.
+    pub(super) fn references(&self) -> impl Iterator<Item = Reference> + use<> {
+        self.branch.references()
     }
 
     pub(super) fn entry(&self) -> DirectoryEntry<'_> {
@@ -54,13 +66,15 @@ impl BaseTree {
         let behind = leaves().zip(leaves().skip(1)).find(|(one, other)| one.first >= other.first);
         match behind {
             Some((_, leaf)) => Err(leaf.branch.damaged("keys out of order")),
-            None => Ok(BaseTree(pages)),
+            None => {
+                Ok(BaseTree { id: tree.id, is_of_index: tree.next.is_none(), place: trees.place(), pages })
+            }
         }
     }
 
-    /// All its directory pages and leaves.
+    /// All its directory pages, leaves and patches.
     pub fn references(&self) -> impl Iterator<Item = Reference> {
-        self.0.iter().flat_map(|(page, leaves)| leaves.iter().chain([page])).map(Known::reference)
+        self.pages.iter().flat_map(|(page, leaves)| leaves.iter().chain([page])).flat_map(Known::references)
     }
 }
 
@@ -100,46 +114,50 @@ pub fn references<S: IndexSource>(checkpoint: &mut Checkpoint<'_, S>) -> Result<
 /// A walk through the leaves of the base, beside the entries that are written.
 #[derive(Debug, Clone)]
 pub(super) struct TakeOver {
+    id: u32,
+    is_of_index: bool,
+    place: TreePlace,
     /// What comes behind the page whose leaves pass.
     pages: VecDeque<(Known, VecDeque<Known>)>,
     /// The page, and its leaves; the first of them is the one whose keys pass. None behind the last page.
     page: Option<(Known, VecDeque<Known>)>,
     leaves_of_page: usize,
-    /// Leaves of the page that are taken over.
+    /// Leaves of the page that are taken over, and how many of them as they are.
     kept: Vec<Known>,
-    /// Entries that the leaf may have.
-    held: Held,
+    kept_as_they_are: usize,
+    /// Entries in the range of the leaf, and how many of them it cannot have.
+    held: List,
+    new: u64,
     /// What the leaf may have had is written anew.
     is_rewritten: bool,
 }
 
-/// Entries, one behind the other.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Held {
-    /// As CBOR.
-    keys: Vec<u8>,
-    values: Vec<u64>,
-}
+/// How many times as long as the patch over it a leaf is at least.
+const LEAF_LEN_OVER_PATCH: usize = 8;
 
-impl Held {
-    pub(super) fn iter(&self) -> impl Iterator<Item = (KeyRef<'_>, u64)> {
-        let mut rest = &self.keys[..];
-        self.values.iter().map(move |value| {
-            let (key, len) = KeyRef::decode_long(rest).expect("keys that were encoded here");
-            rest = &rest[len..];
-            (key, *value)
-        })
-    }
+/// Nobody is handed the stretches of a leaf that a patch is made over.
+const PAGE_SHIFT: u32 = 12;
+
+//= spec/space.md#p-2-8-what-is-taken-over
+//# A patch SHOULD have at most an eighth of the length of the leaf; a leaf that differs in more is written anew.
+/// How long the body of a patch over this leaf may be.
+pub(super) const fn patch_len_max(leaf: Reference) -> usize {
+    leaf.len as usize / LEAF_LEN_OVER_PATCH
 }
 
 impl TakeOver {
-    pub(super) fn new(BaseTree(pages): BaseTree) -> Self {
+    pub(super) fn new(BaseTree { id, is_of_index, place, pages }: BaseTree) -> Self {
         let mut walk = TakeOver {
+            id,
+            is_of_index,
+            place,
             pages,
             page: None,
             leaves_of_page: 0,
             kept: Vec::new(),
-            held: Held::default(),
+            kept_as_they_are: 0,
+            held: List::default(),
+            new: 0,
             is_rewritten: false,
         };
         walk.turn();
@@ -149,6 +167,7 @@ impl TakeOver {
     fn turn(&mut self) {
         self.page = self.pages.pop_front();
         self.leaves_of_page = self.page.as_ref().map_or(0, |(_, leaves)| leaves.len());
+        self.kept_as_they_are = 0;
     }
 
     /// Whether there is a leaf whose keys pass.
@@ -161,9 +180,11 @@ impl TakeOver {
         self.page.as_ref().and_then(|(_, leaves)| leaves.front())
     }
 
-    /// What the leaf whose keys pass is read by.
-    pub(super) fn reference(&self) -> Option<Reference> {
-        self.leaf().map(Known::reference)
+    /// What the leaf whose keys pass is read by, and what the patch over it is.
+    pub(super) fn references(&self) -> Option<(Reference, Option<Reference>)> {
+        let leaf = self.leaf()?;
+        let patch = leaf.entry().patch;
+        Some((leaf.reference(), patch.map(|patch| patch.reference)))
     }
 
     /// The first key behind the range of the leaf whose keys pass; none where that has no end.
@@ -185,32 +206,59 @@ impl TakeOver {
             leaf.entry().count == count && self.end() == end || seeded::is_on(Bug::RangesNotCompared)
         };
         !self.is_rewritten
-            && self.held.values.is_empty()
+            && self.held.len() == 0
             && self.leaf().is_some_and(|leaf| leaf.first == *first && has_range(leaf))
     }
 
-    /// Holds an entry back that the leaf may have; false where it cannot.
-    pub(super) fn hold(&mut self, key: KeyRef<'_>, value: u64) -> bool {
+    /// Holds an entry back that the leaf may have, or a patch over it; false where neither can. `is_new` says that the
+    /// leaf does not have it.
+    pub(super) fn hold(&mut self, key: KeyRef<'_>, value: u64, is_new: bool) -> bool {
         let Some(leaf) = self.leaf().filter(|_| !self.is_rewritten) else { return false };
-        let held = self.held.values.len() as u64;
-        if held == leaf.entry().count || held == 0 && leaf.first.as_ref() != key {
+        let (old, new) = (self.held.len() - self.new, self.new + u64::from(is_new));
+        let is_full = if is_new { new > self.changes_max() } else { old == leaf.entry().count };
+        if is_full || self.held.len() == 0 && leaf.first.as_ref() != key {
             return false;
         }
-        key.encode_into(&mut self.held.keys);
-        self.held.values.push(value);
+        self.held.push(key, value);
+        self.new = new;
         true
+    }
+
+    /// How many entries a patch over the leaf may have: each takes two bytes at least.
+    fn changes_max(&self) -> u64 {
+        self.leaf().map_or(0, |leaf| patch_len_max(leaf.reference()) as u64 / 2)
     }
 
     //= spec/space.md#p-2-8-what-is-taken-over
     //# A writer MUST NOT take over anything else, nor anything that it could only reach by a damaged record.
     /// Whether the entries held back are those of the leaf.
     pub(super) fn is_same(&self) -> bool {
-        let held = self.held.values.len() as u64;
+        let held = self.held.len();
         let has = |leaf: &Known| {
             let count = leaf.entry().count;
             held == count || held > 0 && seeded::is_on(Bug::DeletedLeafTakenOver)
         };
-        !self.is_rewritten && self.leaf().is_some_and(has)
+        !self.is_rewritten && self.new == 0 && self.leaf().is_some_and(has)
+    }
+
+    //= spec/space.md#p-2-8-what-is-taken-over
+    //# A writer MUST NOT write a patch over a leaf that it has not read and verified.
+    /// What makes the entries of the record of the leaf those held back, if that is little.
+    pub(super) fn changes(&self, source: &impl IndexSource) -> Option<(Reference, Changes)> {
+        let leaf = self.leaf().filter(|_| !self.is_rewritten && self.held.len() > 0)?;
+        let kept = self.held.len() - self.new;
+        if leaf.entry().count.saturating_sub(kept) > 2 * self.changes_max() {
+            return None;
+        }
+        let mut trees = self.place.trees(source);
+        let limits = Limits::new(LogAddress::MAX, PAGE_SHIFT);
+        let longest = self.place.geometry().checkpoint_entry_len_max();
+        let limits = if self.is_of_index { limits.with_entries(longest) } else { limits };
+        let mut own = trees.own_entries(self.id, &leaf.first, &leaf.branch, limits).ok()?;
+        if seeded::is_on(Bug::PatchOverAPatch) && leaf.entry().patch.is_some() {
+            own = trees.entries(self.id, &leaf.first, &leaf.branch, limits).ok()?;
+        }
+        Some((leaf.reference(), Changes::between(&own, &self.held)))
     }
 
     /// Whether leaves of the page are taken over, and nothing behind them is written yet.
@@ -220,11 +268,29 @@ impl TakeOver {
 
     /// The leaf is taken over.
     pub(super) fn keep_leaf(&mut self) {
-        if let Some((_, leaves)) = &self.page {
-            self.kept.extend(leaves.front().cloned());
+        self.kept.extend(self.leaf().cloned());
+        self.kept_as_they_are += 1;
+        self.pass();
+    }
+
+    /// The leaf is taken over, with this patch over it, or none.
+    pub(super) fn keep_patched(&mut self, patch: Option<(Reference, Lsn)>) {
+        let count = self.held.len();
+        let patched = self.leaf().map(|leaf| {
+            let own = leaf.entry().patch.map_or(leaf.entry().count, |patch| patch.own);
+            let patch = patch.map(|(reference, lsn)| Patch { reference, lsn, own });
+            Known { first: leaf.first.clone(), branch: leaf.branch.patched(patch, count) }
+        });
+        self.kept.extend(patched);
+        if seeded::is_on(Bug::PatchedPageTakenOver) {
+            self.kept_as_they_are += 1;
         }
-        self.held.keys.clear();
-        self.held.values.clear();
+        self.pass();
+    }
+
+    fn pass(&mut self) {
+        self.held.clear();
+        self.new = 0;
     }
 
     /// The leaf is written anew; false where it was to be already.
@@ -233,12 +299,13 @@ impl TakeOver {
     }
 
     /// What was held back of it.
-    pub(super) fn release(&mut self) -> Held {
+    pub(super) fn release(&mut self) -> List {
+        self.new = 0;
         std::mem::take(&mut self.held)
     }
 
     /// The keys of the next leaf pass. The page, where this was its last leaf, and whether all its leaves are
-    /// taken over.
+    /// taken over as they are.
     pub(super) fn next_leaf(&mut self) -> Option<(Known, bool)> {
         self.is_rewritten = false;
         let (_, leaves) = self.page.as_mut()?;
@@ -246,7 +313,7 @@ impl TakeOver {
         if !leaves.is_empty() {
             return None;
         }
-        let keeps_all = self.kept.len() == self.leaves_of_page;
+        let keeps_all = self.kept_as_they_are == self.leaves_of_page;
         let page = self.page.take().map(|(page, _)| (page, keeps_all));
         self.turn();
         page

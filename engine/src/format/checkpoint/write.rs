@@ -6,7 +6,7 @@ use super::directory::{DirectoryEntry, put_entry};
 use super::entry::is_value;
 use super::leaf::LeafEncoder;
 use super::root::Root;
-use super::takeover::{BaseTree, Known, TakeOver, UnreadLeaf};
+use super::takeover::{BaseTree, Known, TakeOver, UnreadLeaf, patch_len_max};
 use super::writer::{IndexSink, IndexWriter};
 use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
@@ -162,7 +162,7 @@ impl TreeWriter {
         while base.is_behind(key) {
             self.pass_leaf(&mut base, writer, sink)?;
         }
-        if is_new || !base.hold(key, value) {
+        if !base.hold(key, value, is_new) {
             self.rewrite_leaf(&mut base, writer, sink)?;
             self.append(writer, sink, key, value)?;
         }
@@ -224,7 +224,7 @@ impl TreeWriter {
         while base.is_behind(unread.first.as_ref()) {
             self.pass_leaf(&mut base, writer, sink)?;
         }
-        let is_taken_over = base.is_leaf(unread) && self.may_keep_leaf(&base, writer);
+        let is_taken_over = base.is_leaf(unread) && self.may_keep_leaf(&base, writer, true);
         if is_taken_over {
             base.keep_leaf();
             self.next_leaf(&mut base, writer, sink)?;
@@ -233,27 +233,59 @@ impl TreeWriter {
         Ok(is_taken_over)
     }
 
-    /// All keys of the leaf of the base have passed: it is taken over if it has the same entries.
+    /// All keys of the leaf of the base have passed: it is taken over if it has the same entries, or with a patch over it if it
+    /// has almost the same.
     fn pass_leaf(
         &mut self,
         base: &mut TakeOver,
         writer: &mut IndexWriter,
         sink: &mut impl IndexSink,
     ) -> Result<()> {
-        if base.is_same() && self.may_keep_leaf(base, writer) {
+        if base.is_same() && self.may_keep_leaf(base, writer, true) {
             base.keep_leaf();
-        } else {
+        } else if !self.patch_leaf(base, writer, sink)? {
             self.rewrite_leaf(base, writer, sink)?;
         }
         self.next_leaf(base, writer, sink)
     }
 
-    /// Whether the leaf of the base may be taken over if it has the same entries: not where one leaf has room for
-    /// these and those that are written before.
-    fn may_keep_leaf(&self, base: &TakeOver, writer: &IndexWriter) -> bool {
+    //= spec/space.md#p-2-8-what-is-taken-over
+    //# A checkpoint MAY take over a leaf of its base that has other entries in its range of keys, and write a patch
+    //# over it (F-8.16), when the first of these entries has the key with which the leaf begins.
+    /// Takes the leaf of the base over with a patch that has what differs, if that is little.
+    fn patch_leaf(
+        &mut self,
+        base: &mut TakeOver,
+        writer: &mut IndexWriter,
+        sink: &mut impl IndexSink,
+    ) -> Result<bool> {
+        if !self.may_keep_leaf(base, writer, false) {
+            return Ok(false);
+        }
+        let Some((leaf, changes)) = base.changes(&*sink) else { return Ok(false) };
+        let body = changes.encode();
+        if body.len() > patch_len_max(leaf) {
+            return Ok(false);
+        }
+        let patch = if changes.is_empty() {
+            None
+        } else {
+            let reference = writer.record(sink, IndexRecordKind::Patch, self.collection, &body)?;
+            Some((reference, writer.lsn()))
+        };
+        base.keep_patched(patch);
+        Ok(true)
+    }
+
+    /// Whether the leaf of the base may be taken over, and the patch over it: not where one leaf has room for
+    /// its entries and those that are written before.
+    fn may_keep_leaf(&self, base: &TakeOver, writer: &IndexWriter, with_patch: bool) -> bool {
         let is_first = !base.keeps_any();
-        base.reference().is_some_and(|leaf| {
-            writer.may_take_over(leaf) && !(is_first && self.leaf.has_room_for(leaf, writer.geometry()))
+        base.references().is_some_and(|(leaf, patch)| {
+            let patch = patch.filter(|_| with_patch);
+            writer.may_take_over(leaf)
+                && patch.is_none_or(|patch| writer.may_take_over(patch))
+                && !(is_first && self.leaf.has_room_for(leaf, writer.geometry()))
         })
     }
 
@@ -284,7 +316,7 @@ impl TreeWriter {
             return self.take_over_leaves(base, writer, sink);
         }
         self.seal_page(writer, sink)?;
-        base.take_kept().iter().chain([page]).for_each(|taken| writer.take_over(taken.reference()));
+        base.take_kept().iter().chain([page]).for_each(|taken| take_over(writer, taken));
         put_entry(&mut self.top, writer.lsn(), &page.entry());
         Ok(())
     }
@@ -313,7 +345,7 @@ impl TreeWriter {
     ) -> Result<()> {
         for leaf in base.take_kept() {
             self.seal_leaf(writer, sink)?;
-            writer.take_over(leaf.reference());
+            take_over(writer, &leaf);
             self.add_leaf(writer, sink, &leaf.entry())?;
         }
         Ok(())
@@ -323,8 +355,8 @@ impl TreeWriter {
     fn seal_leaf(&mut self, writer: &mut IndexWriter, sink: &mut impl IndexSink) -> Result<()> {
         let Some(first) = self.leaf.first.take() else { return Ok(()) };
         let reference = writer.record(sink, IndexRecordKind::Leaf, self.collection, &self.leaf.body)?;
-        let leaf =
-            DirectoryEntry { first: first.as_ref(), reference, count: self.leaf.keys, lsn: writer.lsn() };
+        let (first, count) = (first.as_ref(), self.leaf.keys);
+        let leaf = DirectoryEntry { first, reference, count, lsn: writer.lsn(), patch: None };
         self.leaf.clear();
         self.add_leaf(writer, sink, &leaf)
     }
@@ -359,10 +391,19 @@ impl TreeWriter {
     fn write_page(&mut self, writer: &mut IndexWriter, sink: &mut impl IndexSink) -> Result<()> {
         let Some(first) = self.page.first.take() else { return Ok(()) };
         let reference = writer.record(sink, IndexRecordKind::Directory, self.collection, &self.page.body)?;
-        let page =
-            DirectoryEntry { first: first.as_ref(), reference, count: self.page.keys, lsn: writer.lsn() };
+        let (first, count) = (first.as_ref(), self.page.keys);
+        let page = DirectoryEntry { first, reference, count, lsn: writer.lsn(), patch: None };
         put_entry(&mut self.top, writer.lsn(), &page);
         self.page.clear();
         Ok(())
+    }
+}
+
+/// The leaf or the page is one of this checkpoint, and the patch over it, unless that is of its own making.
+fn take_over(writer: &mut IndexWriter, taken: &Known) {
+    writer.take_over(taken.reference());
+    let patch = taken.entry().patch.filter(|patch| patch.lsn != writer.lsn());
+    if let Some(patch) = patch {
+        writer.take_over(patch.reference);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::records::IndexSource;
 use crate::error::Result;
 use crate::format::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};
 use crate::format::segment::{SegmentHeader, SegmentKind};
@@ -11,8 +12,8 @@ use crate::seeded::{self, Bug};
 /// Bytes are handed down when so many have come together, whatever the length of a segment.
 const PIECE_LEN: usize = 256 * 1024;
 
-/// Where a checkpoint is written.
-pub trait IndexSink {
+/// Where a checkpoint is written, and that of what is taken over is read.
+pub trait IndexSink: IndexSource {
     /// Takes a segment for index records: its physical index, which nothing else uses, within the file.
     ///
     /// # Errors

@@ -33,8 +33,9 @@ fn an_index_record_is_as_the_table_says() {
     assert_eq!(bytes, resealed(bytes.clone()));
     let (record, extent) = IndexRecord::parse(&bytes, &PLACE).expect("it is sound");
     assert_eq!((record, extent.len as u32), (example(), example().encoded_len()));
-    let kinds = [IndexRecordKind::Leaf, IndexRecordKind::Directory, IndexRecordKind::Root];
-    assert_eq!(kinds.map(IndexRecordKind::byte), [16, 17, 18]);
+    let kinds =
+        [IndexRecordKind::Leaf, IndexRecordKind::Directory, IndexRecordKind::Root, IndexRecordKind::Patch];
+    assert_eq!(kinds.map(IndexRecordKind::byte), [16, 17, 18, 19]);
     let shortest = IndexRecord { collection: 0, commit: 0, body: &[], ..example() };
     assert_eq!(shortest.encoded_len(), INDEX_RECORD_LEN_MIN);
     let body = &vec![0; 16_384 - INDEX_RECORD_OVERHEAD_MAX];
@@ -65,7 +66,7 @@ fn a_flip_of_any_bit_and_any_other_place_are_found() {
 // spec: F-8.11, F-8.12
 #[test]
 fn what_is_no_index_record_under_a_right_checksum_is_malformed() {
-    for (at, byte) in [(4, 15), (4, 19), (5, 1), (8, 0x82), (9, 0x84)] {
+    for (at, byte) in [(4, 15), (4, 20), (5, 1), (8, 0x82), (9, 0x84)] {
         let mut bytes = encoded(IndexRecord { collection: 0x82, body: &[0x80; 3], ..example() }, &PLACE);
         bytes[at] = byte;
         let fault = IndexRecord::parse(&resealed(bytes), &PLACE).map(|(record, _)| record.body.len());

@@ -72,7 +72,7 @@ const LAST_LEAF: (u8, usize) = (LEAF, 3);
 const FIRST_PAGE: (u8, usize) = (DIRECTORY, 0);
 const SECOND_PAGE: (u8, usize) = (DIRECTORY, 1);
 /// The LSN of the checkpoint.
-const LAST: u64 = lsn(1, 4);
+pub(super) const LAST: u64 = lsn(1, 4);
 
 pub(super) fn directory(maker: &mut Maker) {
     let forge = built(|_, _, _| (), |_, _| ());

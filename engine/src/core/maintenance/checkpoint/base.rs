@@ -82,8 +82,8 @@ impl Base {
     }
 
     //= spec/space.md#p-2-8-what-is-taken-over
-    //# A checkpoint MAY take over a leaf of its base that has the same entries, and a directory page of which it
-    //# takes over all leaves.
+    //# A checkpoint MAY take over a leaf of its base that has the same entries, with the patch over it if it has one,
+    //# and a directory page of which it takes over all leaves so.
     /// Whether an entry that stands there has come to be, or has moved, since.
     pub(super) fn is_behind(&self, place: Entry) -> bool {
         place.address() >= self.end && !(place.is_relocated() && seeded::is_on(Bug::MovedLeafTakenOver))

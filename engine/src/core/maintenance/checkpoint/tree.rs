@@ -88,8 +88,8 @@ impl Tree {
     //= spec/space.md#p-2-8-what-is-taken-over
     //# A writer MAY take over a leaf of the base in its place, a leaf of an index too, and read neither, when all of
     //# this holds: no key in the range of the unread leaf was put, moved or deleted since the checkpoint that
-    //# opening began with; the LSN of its record (F-8.13) is at or below that of the base; and the leaf of the base
-    //# has the same range and as many entries.
+    //# opening began with; the LSN of its record, or of the patch over it (F-8.13), is at or below that of the base;
+    //# and the leaf of the base has the same range and as many entries.
     //= spec/space.md#p-2-8-what-is-taken-over
     //# A writer MUST NOT take over a leaf in the place of any other that is unread.
     /// Goes on with `rest` of a tree, which begins behind what was walked through: what stands in front of it is read,

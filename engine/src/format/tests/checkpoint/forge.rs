@@ -22,11 +22,24 @@ pub(super) struct Entry {
     pub(super) reference: Reference,
     pub(super) count: u64,
     pub(super) age: u64,
+    pub(super) patch: Option<Over>,
+}
+
+/// What an entry says of the patch over its leaf.
+#[derive(Debug, Clone)]
+pub(super) struct Over {
+    pub(super) own: u64,
+    pub(super) reference: Reference,
+    pub(super) age: u64,
 }
 
 impl Entry {
     fn new(first: &[u8], reference: Reference, count: u64) -> Entry {
-        Entry { first: first.to_vec(), reference, count, age: 0 }
+        Entry { first: first.to_vec(), reference, count, age: 0, patch: None }
+    }
+
+    pub(super) fn over(&mut self) -> &mut Over {
+        self.patch.as_mut().expect("there is a patch")
     }
 }
 
@@ -36,6 +49,8 @@ pub(super) struct Forged {
     pub(super) right: Plan,
     /// The first key of the right leaf, as the directory has it.
     pub(super) right_first: Vec<u8>,
+    /// Over the right leaf, which has so many keys with it.
+    pub(super) patch: Option<(Plan, u64)>,
     pub(super) page: Plan,
     /// Changes the entries of the page, and those of the root.
     pub(super) leaves: fn(&mut Vec<Entry>),
@@ -80,8 +95,14 @@ fn directory(entries: &[Entry]) -> Vec<u8> {
     for entry in entries {
         out.extend_from_slice(&entry.first);
         entry.reference.put(&mut out);
-        varint::put(&mut out, entry.count);
+        varint::put(&mut out, if entry.patch.is_some() { 0 } else { entry.count });
         varint::put(&mut out, entry.age);
+        if let Some(over) = &entry.patch {
+            varint::put(&mut out, entry.count);
+            varint::put(&mut out, over.own);
+            over.reference.put(&mut out);
+            varint::put(&mut out, over.age);
+        }
     }
     out
 }
@@ -96,6 +117,7 @@ impl Forged {
             left: leaf("01 02 a006  02 a006"),
             right: leaf("01 14 a006  02 a006"),
             right_first: vec![10],
+            patch: None,
             page: Plan { kind: IndexRecordKind::Directory, collection: 1, body: Vec::new(), age: 0 },
             leaves: |_| {},
             top: |_| {},
@@ -115,6 +137,12 @@ impl Forged {
             disk,
             offset: 64,
         }
+    }
+
+    /// With this patch over the right leaf, which has so many keys with it.
+    pub(super) fn with_patch(&mut self, body: &str, count: u64) {
+        let plan = Plan { kind: IndexRecordKind::Patch, collection: 1, body: hex(body), age: 0 };
+        self.patch = Some((plan, count));
     }
 
     /// Places a record in the first segment behind the log's.
@@ -138,6 +166,10 @@ impl Forged {
         let first = self.right_first.clone();
         let mut leaves =
             vec![Entry::new(&[1], self.place(&left), 2), Entry::new(&first, self.place(&right), 2)];
+        if let Some((patch, count)) = self.patch.clone() {
+            let over = Over { own: 2, reference: self.place(&patch), age: patch.age };
+            (leaves[1].count, leaves[1].patch) = (count, Some(over));
+        }
         (self.leaves)(&mut leaves);
         let mut page = self.page.clone();
         page.body = [directory(&leaves), page.body].concat();

@@ -45,11 +45,6 @@ fn a_leaf_with_a_flaw_is_refused() {
         ("no varint where one is due in a leaf", |c| c.leaves = |leaves| leaves[0].count = u32::MAX.into()),
         ("a leaf of too few entries", |c| c.leaves = |leaves| leaves[0].count = 1 << 32),
         ("bytes behind the last entry of a leaf", |c| c.leaves = |leaves| leaves[0].count = 1),
-        ("bytes behind the last entry of a leaf", |c| c.leaves = |leaves| leaves[0].count = 0),
-        ("a leaf without entries", |c| {
-            c.left.body.clear();
-            c.leaves = |leaves| leaves[0].count = 0;
-        }),
         ("a leaf begins with another key than the directory says", |c| {
             c.right.body = hex("01 12 a006  04 a006");
         }),
@@ -80,6 +75,95 @@ fn a_leaf_with_a_flaw_is_refused() {
         ("a key longer than a key may be", |c| {
             c.right.body = hex("03 8108");
             c.right.body.extend_from_slice(&[b'a'; KEY_LEN_MAX + 1]);
+        }),
+    ]);
+}
+
+//= spec/format.md#f-8-16-patches
+//= type=test
+//# Such a leaf has the entries of its record, without the keys that are removed, and with those that are put,
+//# each in the place of the one of its key if there is one.
+#[test]
+fn a_leaf_has_what_the_patch_over_it_makes_of_it() {
+    let entries = |body, count| {
+        let mut forged = Forged::sound();
+        forged.with_patch(body, count);
+        forged.catalog[0].insert("next", 21);
+        let given = forged.read().expect("a sound checkpoint");
+        given.collections[0].entries[2..].to_vec()
+    };
+    let pairs = |pairs: &[(i64, u64)]| -> Vec<(Key, u64)> {
+        pairs.iter().map(|(id, value)| (Key::Int(*id), *value)).collect()
+    };
+    assert_eq!(entries("00 01  01 16 e012", 2), pairs(&[(10, 400), (11, 1200)]), "another address");
+    assert_eq!(entries("01 00  0b", 1), pairs(&[(10, 400)]), "a key less");
+    assert_eq!(
+        entries("01 02  0b  01 18 e012 10 00", 3),
+        pairs(&[(10, 400), (12, 1200), (20, 1200)]),
+        "one less, two more"
+    );
+    assert_eq!(entries("00 00", 2), pairs(&[(10, 400), (11, 800)]), "nothing");
+}
+
+//= spec/format.md#f-8-16-patches
+//= type=test
+//# A reader MUST take a checkpoint for damaged when a patch has another number of keys than it says, or bytes
+//# behind its last entry; when a key is not above the one before it, of those removed or of those put; when a
+//# key that is removed is not in the record of the leaf, or is put; and when the record of the leaf begins with
+//# another key than the leaf with its patch.
+#[test]
+fn a_patch_with_a_flaw_is_refused() {
+    let lacks = "a patch removes a key that its leaf does not have, or keys out of order";
+    let count = "a leaf with a patch of another number of keys";
+    let first = "a patch over another first key";
+    refused(&[
+        ("a patch without its numbers", |c| c.with_patch("", 2)),
+        ("a patch without its numbers", |c| c.with_patch("00", 2)),
+        ("a patch removes what is no key", |c| c.with_patch("02 00  0b", 1)),
+        ("a patch removes what is no key", |c| c.with_patch("01 00  f6", 1)),
+        ("no varint where one is due in a leaf", |c| c.with_patch("00 02  01 16 a006", 2)),
+        ("a patch of too few entries", |c| c.with_patch("00 8080808010  01 16 a006", 2)),
+        ("bytes behind the last entry of a leaf", |c| c.with_patch("00 01  01 16 a006 00", 2)),
+        ("bytes behind the last key of a patch", |c| c.with_patch("01 00  0b 00", 1)),
+        ("keys out of order", |c| c.with_patch("00 02  01 16 a006 00 00", 2)),
+        ("an address that no record has", |c| c.with_patch("00 01  01 16 06", 2)),
+        (lacks, |c| c.with_patch("01 00  0c", 2)),
+        (lacks, |c| c.with_patch("02 00  0b 0b", 1)),
+        (lacks, |c| c.with_patch("01 01  0c  01 18 a006", 2)),
+        ("a patch removes a key that it puts", |c| c.with_patch("01 01  0b  01 16 a006", 2)),
+        (first, |c| c.with_patch("01 00  0a", 1)),
+        (first, |c| c.with_patch("00 01  01 12 a006", 3)),
+        (first, |c| c.with_patch("02 00  0a 0b", 0)),
+        (count, |c| c.with_patch("01 00  0b", 2)),
+        (count, |c| c.with_patch("00 01  01 16 a006", 3)),
+        ("a key that is yet to be issued", |c| c.with_patch("00 01  01 18 a006", 3)),
+        ("an index record of another kind", |c| {
+            c.with_patch("00 01  01 16 a006", 2);
+            c.patch.as_mut().expect("there is a patch").0.kind = IndexRecordKind::Leaf;
+        }),
+        ("an index record of another tree", |c| {
+            c.with_patch("00 01  01 16 a006", 2);
+            c.patch.as_mut().expect("there is a patch").0.collection = 2;
+        }),
+        ("bytes behind the last entry of a leaf", |c| {
+            c.with_patch("00 01  01 16 a006", 2);
+            c.leaves = |leaves| leaves[1].over().own = 1;
+        }),
+        ("bytes behind the last entry of a leaf", |c| {
+            c.with_patch("00 01  01 16 a006", 2);
+            c.leaves = |leaves| leaves[1].over().own = 0;
+        }),
+        ("an age that no record has", |c| {
+            c.with_patch("00 01  01 16 a006", 2);
+            c.leaves = |leaves| leaves[1].over().age = LSN.0;
+        }),
+        ("an index record has a wrong checksum", |c| {
+            c.with_patch("00 01  01 16 a006", 2);
+            c.leaves = |leaves| leaves[1].over().age = 1;
+        }),
+        ("a reference into a segment that is not the checkpoint's", |c| {
+            c.with_patch("00 01  01 16 a006", 2);
+            c.leaves = |leaves| leaves[1].over().reference.physical = 2;
         }),
     ]);
 }
@@ -180,8 +264,8 @@ fn directories_that_lead_to_one_record_twice_do_not_make_a_walk_longer() {
 //# when its kind or its collection is not what the reference stands for, or its flags are not 0.
 //= spec/format.md#f-8-12-references
 //= type=test
-//# A reader MUST take a checkpoint for damaged when a reference to a directory page or a leaf leads into a
-//# segment that `segments` (F-8.9) does not name.
+//# A reader MUST take a checkpoint for damaged when a reference to a directory page, a leaf or a patch leads into
+//# a segment that `segments` (F-8.9) does not name.
 #[test]
 fn a_reference_to_what_it_does_not_stand_for_is_refused() {
     let nowhere = "a reference to where no index record can be";

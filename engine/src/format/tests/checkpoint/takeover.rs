@@ -75,7 +75,7 @@ fn records_of(disk: &Disk, taken: &Taken) -> BTreeSet<(u32, u32)> {
 
 //= spec/space.md#p-2-8-what-is-taken-over
 //= type=test
-//# A checkpoint MAY take over a leaf of its base that has the same entries, and a directory page of which it takes over all leaves.
+//# A checkpoint MAY take over a leaf of its base that has the same entries, with the patch over it if it has one, and a directory page of which it takes over all leaves so.
 #[test]
 fn of_what_did_not_change_nothing_is_written_but_the_root() {
     let mut disk = Disk::new(tiny());
@@ -144,6 +144,76 @@ fn an_unread_leaf_is_served_by_one_of_the_same_range_and_count_alone() {
     }
 }
 
+//= spec/space.md#p-2-8-what-is-taken-over
+//= type=test
+//# A checkpoint MAY take over a leaf of its base that has other entries in its range of keys, and write a patch
+//# over it (F-8.16), when the first of these entries has the key with which the leaf begins.
+//= spec/space.md#p-2-8-what-is-taken-over
+//= type=test
+//# A patch SHOULD have at most an eighth of the length of the leaf; a leaf that differs in more is written anew.
+#[test]
+fn a_leaf_of_which_little_changed_is_taken_over_with_a_patch() {
+    let mut disk = Disk::new(Geometry::new(64, 1 << 16).expect("a geometry"));
+    let base = first(&mut disk, collection(0..4000));
+    let (mut taken, mut lsn) = (
+        next(&mut disk, (&base, base.open), LSN.next(), base.given.collections[0].entries.clone(), is_new),
+        LSN.next(),
+    );
+    let leaves = |disk: &Disk, taken: &Taken| -> BTreeSet<(u32, u32)> {
+        let found = records(disk, LSN);
+        let leaves = found.iter().filter(|(_, kind, _)| *kind == IndexRecordKind::Leaf);
+        let leaves: BTreeSet<_> = leaves.map(|(at, ..)| (at.physical, at.offset)).collect();
+        leaves.intersection(&records_of(disk, taken)).copied().collect()
+    };
+    let before = leaves(&disk, &taken);
+    assert!(before.len() > 3, "{before:?}");
+    let mut written = Vec::new();
+    for step in 0..41_usize {
+        lsn = lsn.next();
+        let mut entries = taken.given.collections[0].entries.clone();
+        let value = 4 * (NEW + lsn.0);
+        match step % 4 {
+            _ if step == 40 => entries[1000..1400].iter_mut().for_each(|(_, changed)| *changed = value),
+            0 => _ = entries.remove(1000 + step),
+            1 => entries.push((Key::Int((1000 + step as i64).pow(2) + 7), value)),
+            // What was changed before among them.
+            _ => entries[1100 + step / 8].1 = value,
+        }
+        entries.sort();
+        taken = next(&mut disk, (&taken, taken.open), lsn, entries, |_, value| value >= 4 * (NEW + lsn.0));
+        check(&disk, &taken);
+        written.push(leaves(&disk, &taken).difference(&before).count());
+    }
+    assert_eq!(written[..40], [0; 40], "little changed");
+    assert_ne!(written[40], 0, "much changed");
+    // What differed is as it was: no patch is left.
+    let same = next(
+        &mut disk,
+        (&base, taken.open),
+        lsn.next(),
+        base.given.collections[0].entries.clone(),
+        |key, _| matches!(key, Key::Int(int) if int % 2 == 0),
+    );
+    check(&disk, &same);
+}
+
+//= spec/space.md#p-2-8-what-is-taken-over
+//= type=test
+//# A writer MUST NOT write a patch over a leaf that it has not read and verified.
+#[test]
+fn a_leaf_that_is_damaged_has_no_patch() {
+    let mut disk = Disk::new(Geometry::new(64, 1 << 16).expect("a geometry"));
+    let base = first(&mut disk, collection(0..4000));
+    let leaf =
+        records(&disk, LSN).iter().find(|(_, kind, _)| *kind == IndexRecordKind::Leaf).expect("a leaf").0;
+    let mut entries = base.given.collections[0].entries.clone();
+    entries[1].1 = 4 * NEW;
+    let at = leaf.at(disk.geometry) as usize + leaf.len as usize - 1;
+    disk.bytes[at] ^= 1;
+    let taken = next(&mut disk, (&base, base.open), LSN.next(), entries, is_new);
+    check(&disk, &taken);
+}
+
 #[test]
 fn leaves_that_shrink_are_put_together() {
     let mut disk = Disk::new(tiny());
@@ -170,6 +240,9 @@ fn what_goes_wrong_with_leaves_that_are_taken_over_is_noticed() {
             of_what_did_not_change_nothing_is_written_but_the_root();
             leaves_that_shrink_are_put_together();
         });
+    }
+    for bug in [Bug::PatchForgotten, Bug::RemovedComesBack, Bug::PatchOverAPatch, Bug::PatchedPageTakenOver] {
+        crate::seeded::assert_noticed(bug, a_leaf_of_which_little_changed_is_taken_over_with_a_patch);
     }
     crate::seeded::assert_noticed(
         Bug::RangesNotCompared,
