@@ -93,6 +93,12 @@ OtherSlot == 3 - NewestSlot
 Named(s)  == {s.newest, s.before}
 AllNamed  == UNION {Named(s) : s \in Leavable}
 
+\* Where checkpoint c has its leaf of each key, as <<LSN, place>>: in its own records or, taken over, in those of another (P-2.8).
+Leaves(c) == IF c[2] = 0 THEN [k \in Keys |-> <<0, 0>>] ELSE at[c[2]][3]
+
+\* The places that a checkpoint refers to (F-8.12, R-8.1).
+Held(c)   == {c[2]} \cup (IF Obeyed("what is taken over is held") THEN {Leaves(c)[k][2] : k \in Keys} ELSE {})
+
 \* Some snapshot has the version at address i in its state, and no other address has it.
 Pinned(i) ==
     /\ snapshot # NoSnapshot
@@ -102,7 +108,7 @@ Pinned(i) ==
 
 \* P-4: what may be written where something stood before.
 Free(p) ==
-    /\ \A c \in (IF Obeyed("both slots before reuse") THEN AllNamed ELSE Named(Shown(NewestSlot))) : c[2] # p
+    /\ \A c \in (IF Obeyed("both slots before reuse") THEN AllNamed ELSE Named(Shown(NewestSlot))) : p \notin Held(c)
     /\ job.step # "none" => job.place # p
     /\ \A i \in 1 .. Len(log) : log[i].place = p /\ Readable(i) =>
         /\ FreedAt(i) # 0
@@ -205,19 +211,27 @@ Clean(s) ==
                    moves |-> live /\ Obeyed("live records move")])
     /\ UNCHANGED <<mode, written, durable, visible, syncing, incarnation, slots, pending, job, snapshot, truth>>
 
+\* P-2.8: the older of the two that the slots name. Leaves are taken over from it and from no other.
+Base == IF Obeyed("the base is the older one") THEN Shown(NewestSlot).before ELSE Shown(NewestSlot).newest
+
+\* P-2.8: the leaf of a key that has the same entry is taken over, and every other one is written.
+NewLeaves(own) ==
+    LET then == Index(Empty, 0, Base[1])
+    IN [k \in Keys |-> IF Newest[k] # 0 /\ then[k] = Newest[k] THEN Leaves(Base)[k] ELSE own]
+
 \* P-2.2, P-2.3
 BeginCheckpoint ==
     /\ Cleaning /\ mode = "open" /\ job.step = "none" /\ pending.slot = 0 /\ FreePlaces # {}
     /\ Len(log) > 0 /\ visible = Len(log)
     /\ job' = [step |-> "records", lsn |-> Len(log), place |-> LowestFree]
-    /\ at' = [at EXCEPT ![LowestFree] = <<"unsynced", Len(log)>>]
+    /\ at' = [at EXCEPT ![LowestFree] = <<"unsynced", Len(log), NewLeaves(<<Len(log), LowestFree>>)>>]
     /\ UNCHANGED <<mode, log, written, durable, visible, syncing, incarnation, slots, pending, snapshot, truth>>
 
 \* P-2.4, F-8.8: the first of the three syncs.
 SyncRecords ==
     /\ mode = "open" /\ job.step = "records"
     /\ job' = [job EXCEPT !.step = "first"]
-    /\ at' = IF Obeyed("records before the slot") THEN [at EXCEPT ![job.place] = <<"checkpoint", job.lsn>>] ELSE at
+    /\ at' = IF Obeyed("records before the slot") THEN [at EXCEPT ![job.place][1] = "checkpoint"] ELSE at
     /\ UNCHANGED <<mode, log, written, durable, visible, syncing, incarnation, slots, pending, snapshot, truth>>
 
 \* F-3.5: into the slot that is not the newest, with a generation one higher.
@@ -354,17 +368,28 @@ Standing == {Version(i) : i \in {j \in 1 .. Len(log) : (log[j].op = "put" \/ log
 Found(n) == LET state == State(n) standing == Standing IN \A k \in Keys : state[k] = 0 \/ state[k] \in standing
 RightAnswers == mode \in {"open", "stopped"} => Found(visible)
 
+\* At a checkpoint's place stand its records.
+IsThere(checkpoint) == at[checkpoint[2]][1] = "checkpoint" /\ at[checkpoint[2]][2] = checkpoint[1]
+
 \* P-2.7, law 1: from every checkpoint that any slot names, and the log behind it, replay gives the same state.
 Replayable(checkpoint) ==
     LET c == checkpoint[1]
     IN /\ c <= safe
-       /\ c # 0 => at[checkpoint[2]] = <<"checkpoint", c>>                                       \* F-8.8
+       /\ c # 0 =>                                                                               \* F-8.8
+            /\ IsThere(checkpoint)
+            /\ \A k \in Keys : LET leaf == Leaves(checkpoint)[k]
+                               IN /\ IsThere(leaf) /\ Leaves(leaf)[k] = leaf
+                                  /\ Index(Empty, 0, leaf[1])[k] = Index(Empty, 0, c)[k]         \* P-2.8
        /\ \A i \in c + 1 .. Len(log) : Readable(i)
        /\ LET index == Index(Index(Empty, 0, c), c, Len(log))
               state == State(Len(log))
           IN \A k \in Keys : /\ index[k] # 0 => Readable(index[k])
                              /\ state[k] = (IF index[k] = 0 THEN 0 ELSE Version(index[k]))
 EitherSuffices == \A s \in Leavable : \A c \in Named(s) : Replayable(c)
+
+\* F-8.8: no record serves both checkpoints of a slot, so that no damage to one record meets both.
+Apart == \A s \in Leavable : s.newest # s.before =>
+    \A k \in Keys : s.newest[2] # 0 /\ s.before[2] # 0 => Leaves(s.newest)[k] # Leaves(s.before)[k]
 
 \* Law 3, first half (R-4.1): no claim is above what every power cut leaves, so no legal crash looks like damage.
 Claims == {0} \cup {s.durable : s \in Leavable} \cup {log[i].says : i \in 1 .. Len(log)}
