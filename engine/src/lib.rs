@@ -69,8 +69,6 @@ pub mod query;
 mod recovery;
 mod salvage;
 mod scan;
-#[cfg(all(test, shuttle))]
-mod schedules;
 mod secondary;
 #[cfg(feature = "seeded")]
 pub mod seeded;

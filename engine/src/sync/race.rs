@@ -94,20 +94,20 @@ pub(crate) fn weakened(race: Race, ordering: Ordering) -> Ordering {
 }
 
 /// What a trial can switch on.
-#[cfg(all(test, any(loom, shuttle)))]
+#[cfg(all(test, loom))]
 pub(crate) trait Mistake: Copy + std::fmt::Debug {
     /// Switches it on in the place of any other of its kind; none switches all off.
     fn switch_on(which: Option<Self>);
 }
 
-#[cfg(all(test, any(loom, shuttle)))]
+#[cfg(all(test, loom))]
 impl Mistake for Race {
     fn switch_on(race: Option<Self>) {
         ON.set(race);
     }
 }
 
-#[cfg(all(test, any(loom, shuttle)))]
+#[cfg(all(test, loom))]
 impl Mistake for crate::seeded::Bug {
     fn switch_on(bug: Option<Self>) {
         crate::seeded::switch_on(bug);
@@ -115,7 +115,7 @@ impl Mistake for crate::seeded::Bug {
 }
 
 /// Runs `trial` with `mistake` switched on, and tells in what words it failed, if it did.
-#[cfg(all(test, any(loom, shuttle)))]
+#[cfg(all(test, loom))]
 pub(crate) fn failure_with<M: Mistake>(mistake: M, trial: impl FnOnce()) -> Option<String> {
     M::switch_on(Some(mistake));
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(trial));

@@ -11,6 +11,7 @@
 //!
 //! `HOLOTYPE_SCHEDULES=20000` runs as many.
 
+mod bank;
 mod day;
 mod disk;
 mod plan;
@@ -88,6 +89,15 @@ fn run<T: Copy + Default + Send + 'static>(
     }
 }
 
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().expect("it is a number"))
+}
+
+/// As many schedules from the first on, or the one that the environment names.
+fn seeds(count: u64) -> Range<u64> {
+    number("HOLOTYPE_SCHEDULE").map_or(0..count, |seed| seed..seed + 1)
+}
+
 /// The day of `seed` under its schedule, with `mistake` switched on.
 fn run_one(seed: u64, mistake: Mistake) -> Result<Counts, String> {
     // Its store is prepared without the mistake, and in a schedule of its own: so the day is the same whether it was prepared before or not.
@@ -103,11 +113,8 @@ fn run_one(seed: u64, mistake: Mistake) -> Result<Counts, String> {
 
 #[test]
 fn schedules_with_a_cleaner_and_a_power_cut_at_every_sync_leave_what_an_order_of_the_calls_explains() {
-    let number = |name| std::env::var(name).ok().map(|text| text.parse().expect("it is a number"));
-    let seeds: Range<u64> = match number("HOLOTYPE_SCHEDULE") {
-        Some(seed) => seed..seed + 1,
-        None => 0..number("HOLOTYPE_SCHEDULES").unwrap_or(500),
-    };
+    let count = number("HOLOTYPE_SCHEDULES").unwrap_or(500);
+    let seeds = seeds(count);
     let mut all = Counts::default();
     for seed in seeds.clone() {
         match run_one(seed, Mistake::None) {
@@ -130,7 +137,12 @@ fn schedules_with_a_cleaner_and_a_power_cut_at_every_sync_leave_what_an_order_of
 }
 
 /// Asserts that `mistake` shows under one of the first `count` schedules, in the words of `symptom`, and again under the same one.
-fn is_found(mistake: Mistake, symptom: &str, count: u64) {
+fn is_found<T>(
+    mistake: Mistake,
+    symptom: &str,
+    count: u64,
+    run_one: impl Fn(u64, Mistake) -> Result<T, String>,
+) {
     let shown = (0..count).filter_map(|seed| Some((seed, run_one(seed, mistake).err()?)));
     // Most mistakes show in more than one way: which comes first is the schedule's.
     let found = shown.inspect(|(seed, words)| println!("{mistake:?}: schedule {seed}: {words}"));
@@ -138,29 +150,35 @@ fn is_found(mistake: Mistake, symptom: &str, count: u64) {
         panic!("{mistake:?} shows as {symptom:?} in none of {count} schedules")
     };
     assert_eq!(run_one(seed, mistake).err(), Some(words), "the same seed is the same schedule");
-    run_one(seed, Mistake::None).expect("without the mistake the same day holds");
+    if let Err(what) = run_one(seed, Mistake::None) {
+        panic!("without the mistake the same day holds: {what}");
+    }
+}
+
+fn shows(mistake: Mistake, symptom: &str, count: u64) {
+    is_found(mistake, symptom, count, run_one);
 }
 
 // No check without a cleaner among its threads can see these two.
 #[test]
 fn schedules_show_a_cleaner_that_brings_back_what_was_replaced_meanwhile() {
-    is_found(Mistake::Race(Race::LivenessAskedEarly), "no order of these calls explains", 500);
+    shows(Mistake::Race(Race::LivenessAskedEarly), "no order of these calls explains", 500);
 }
 
 #[test]
 fn schedules_show_a_checkpoint_that_takes_what_came_after_its_sync_for_durable() {
-    is_found(Mistake::Race(Race::CheckpointSyncCoversLater), "a commit that was once durable", 500);
+    shows(Mistake::Race(Race::CheckpointSyncCoversLater), "a commit that was once durable", 500);
 }
 
 #[test]
 fn schedules_show_places_that_are_used_again_too_soon() {
-    is_found(Mistake::Bug(Bug::ReuseWithoutCheckpoint), "the file is damaged", 100);
-    is_found(Mistake::Bug(Bug::ReuseAfterNewestCheckpoint), "the file is damaged", 100);
+    shows(Mistake::Bug(Bug::ReuseWithoutCheckpoint), "the file is damaged", 100);
+    shows(Mistake::Bug(Bug::ReuseAfterNewestCheckpoint), "the file is damaged", 100);
     // What a snapshot kept is gone, or something else stands in its place.
-    is_found(Mistake::Bug(Bug::PinsIgnored), "snapshot", 1_000);
+    shows(Mistake::Bug(Bug::PinsIgnored), "snapshot", 1_000);
 }
 
 #[test]
 fn schedules_show_a_checkpoint_that_is_named_before_it_is_durable() {
-    is_found(Mistake::Bug(Bug::CheckpointNotSynced), "clause F-8.12", 100);
+    shows(Mistake::Bug(Bug::CheckpointNotSynced), "clause F-8.12", 100);
 }
