@@ -1,6 +1,5 @@
-//! What a checkpoint takes over from its base (P-2.8): leaves with the entries that it would write, and pages
-//! of
-//! such leaves.
+//! What a checkpoint takes over from its base (P-2.8): leaves with the entries that it would write, or little else, and
+//! pages of such leaves.
 //!
 //! The entries of a tree come in the order of keys. Those in the range of a leaf of the base are held back until the
 //! range has passed. If they are all that the leaf has, it is kept; if they differ in few, it is kept with a patch.
