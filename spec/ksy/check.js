@@ -33,11 +33,12 @@ const CHANGES = [
   ["- id: collection\n        type: varint\n      - id: commit", "- id: commit\n        type: varint\n      - id: collection", "  index_record_fields:"],
   ["if: number.value != 0", "if: number.value > 1", "  root_part:"],
   ["- id: count\n        type: varint\n      - id: age", "- id: age\n        type: varint\n      - id: count", "  directory_entry:"],
+  ["- id: own_count\n        type: varint\n      - id: place", "- id: place", "  patch_entry:"],
   ["- id: physical\n        type: varint\n      - id: offset", "- id: offset\n        type: varint\n      - id: physical", "  reference:"],
   ["- id: physical\n        type: u4\n      - id: end", "- id: end\n        type: u4\n      - id: physical", "  table_row:"],
   ["- id: offset\n        type: u4", "- id: offset\n        type: u8", "  stretch_row:"],
   ["- id: collection\n        type: u4\n      - id: count", "- id: count\n        type: u4\n      - id: collection", "  live_row:"],
-  ["17: directory", "19: directory", "  index_kind:"],
+  ["17: directory", "20: directory", "  index_kind:"],
   ["value: t.value % 2 == 1 and t.value != 1", "value: t.value % 2 == 1", "  leaf_entry:"],
 ];
 
@@ -197,7 +198,7 @@ function indexRecordsOf(Holotype, file, header, physical, bytes) {
   const records = [];
   for (let at = file.newest.sector; at + 9 <= bytes.length; at += 8) {
     const rest = bytes.subarray(at);
-    if (rest[4] < 16 || rest[4] > 18) continue;
+    if (rest[4] < 16 || rest[4] > 19) continue;
     try {
       const record = new Holotype.IndexRecord(new KaitaiStream(toArrayBuffer(rest)), null, file);
       const len = 6 + record.length.len + record.length.value;
@@ -249,9 +250,15 @@ function walkCheckpoint(Holotype, file, bytes, named) {
       // An age counts from the record that has the entry.
       const lsnOfPage = lsn - BigInt(page.age.value);
       const { entries } = read(plain(page.place), Holotype.IndexKind.DIRECTORY, id, lsnOfPage);
-      same(`the keys of a page of ${id}`, sum(entries), page.count.value);
-      for (const { place, count, age } of entries) {
-        same(`the keys of a leaf of ${id}`, read(plain(place), Holotype.IndexKind.LEAF, id, lsnOfPage - BigInt(age.value)).entries.length, count.value);
+      // With a patch over it, a leaf has another count than its record.
+      const counts = entries.map(({ count, patch }) => ({ count: patch ? patch.count : count }));
+      same(`the keys of a page of ${id}`, sum(counts), page.count.value);
+      for (const { place, count, age, patch } of entries) {
+        const leaf = read(plain(place), Holotype.IndexKind.LEAF, id, lsnOfPage - BigInt(age.value));
+        same(`the keys of a leaf of ${id}`, leaf.entries.length, patch ? patch.ownCount.value : count.value);
+        if (!patch) continue;
+        const over = read(plain(patch.place), Holotype.IndexKind.PATCH, id, lsnOfPage - BigInt(patch.age.value));
+        same(`the keys that a patch of ${id} puts`, over.entries.length, over.putCount.value);
       }
     }
   }
