@@ -1,7 +1,8 @@
 //! What checkpoints write of a large store, of which little or much changes between two of them.
 //!
 //! ```text
-//! checkpoints few FILE DOCUMENTS      1,000 updates of neighbours, 1,000 strewn ones, and 1,000 strewn ones of others each time, before each checkpoint
+//! checkpoints few FILE DOCUMENTS      1,000 updates before each checkpoint: of neighbours, strewn, and strewn over
+//!                                     other documents each time
 //! checkpoints opened FILE DOCUMENTS   opens the store anew, 1,000 updates of neighbours, and the first checkpoint; three times
 //! checkpoints steady FILE DOCUMENTS   strewn updates, three for each document, with checkpoints and cleaning when they are due
 //! ```

@@ -1,8 +1,7 @@
 """Whether the vectors decide every MUST that binds a reader: a reader that breaks one turns a vector red.
 
     run musts               all mutants; ends with 1 where one is alive, or the table does not fit the specification
-    run musts CLAUSE...     those of these clauses, each with what it turns red; one that is said to live is asked every case, and not
-                            only those of its clause
+    run musts CLAUSE...     those of these clauses, each with what it turns red
 """
 
 import sys
@@ -27,7 +26,7 @@ def main(wanted):
     mutants = [each for each in mutants if not wanted or each[0] in wanted]
     dead = 0
     for clause, change in mutants:
-        red, fault = tried(asked, clause, change, everywhere=bool(wanted))
+        red, fault = tried(asked, clause, change)
         dead += red is not None
         faults += [fault] if fault else []
         if wanted:

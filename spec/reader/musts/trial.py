@@ -19,11 +19,9 @@ def in_order(cases, clause, changed):
     return sorted(concerned, key=lambda case: (clause not in case.clauses, case.cost))
 
 
-def tried(cases, clause, change, everywhere=True):
-    """What the mutant turns red, and what is wrong with its row. One that is said to live is asked the cases of its clause, or all."""
+def tried(cases, clause, change):
+    """What the mutant turns red, and what is wrong with its row."""
     about = f"{clause}, {change['name']}"
-    if "alive" in change and not everywhere:
-        cases = [case for case in cases if clause in case.clauses]
     try:
         reader = mutant.Reader(change["file"], change["old"], change["new"])
         red = first_wrong(reader, in_order(cases, clause, change["file"]))

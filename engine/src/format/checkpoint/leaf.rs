@@ -107,7 +107,7 @@ pub(super) struct LeafDecoder {
 pub(super) struct Leaf<'a> {
     pub(super) entries: &'a [u8],
     pub(super) count: u32,
-    /// The first key, as the directory has it; none where that has none of these entries.
+    /// The first key, as the directory entry says; none for the entries of a patch, which no directory entry describes.
     pub(super) first: Option<KeyRef<'a>>,
     pub(super) limits: Limits,
 }

@@ -497,7 +497,7 @@ impl<S: IndexSource> Trees<'_, S> {
         self.leaf((id, None), first, leaf, limits, &mut list).map(|()| list)
     }
 
-    /// For who reads records of these trees later.
+    /// What later reads of single records of these trees need.
     pub(super) fn place(&self) -> TreePlace {
         let Trees { records, lsn, root_at, .. } = self;
         TreePlace {

@@ -12,7 +12,7 @@ use crate::seeded::{self, Bug};
 /// Bytes are handed down when so many have come together, whatever the length of a segment.
 const PIECE_LEN: usize = 256 * 1024;
 
-/// Where a checkpoint is written, and that of what is taken over is read.
+/// Where a checkpoint writes its records, and reads leaves of its base to compare them.
 pub trait IndexSink: IndexSource {
     /// Takes a segment for index records: its physical index, which nothing else uses, within the file.
     ///

@@ -263,8 +263,8 @@ fn unread_bytes_and_all(db: &Db) -> (usize, bool) {
 //= type=test
 //# A writer MAY take over a leaf of the base in its place, a leaf of an index too, and read neither, when all of this
 //# holds: no key in the range of the unread leaf was put, moved or deleted since the checkpoint that opening began
-//# with; the LSN of its record, or of the patch over it (F-8.13), is at or below that of the base; and the leaf of the base has the same range
-//# and as many entries.
+//# with; the LSN of its record, or of the patch over it (F-8.13), is at or below that of the base; and the leaf of
+//# the base has the same range and as many entries.
 #[test]
 fn what_did_not_change_is_not_read_for_a_checkpoint() {
     let (disk, mut documents) = settled();
