@@ -403,12 +403,9 @@ impl<S: IndexSource> Trees<'_, S> {
         let (largest_int, at) = match leaf.patch {
             Some(patch) => self.patched_leaf(id, first, (leaf, patch), limits, to)?,
             None => {
-                let (entries, at) = self.records.body(leaf.reference, leaf.wanted(id))?;
+                let (own, at) = own_leaf(&mut self.records, id, first, leaf, limits)?;
                 let damaged = |what| Unreadable::damaged(at, "F-8.4", what, 0, 0);
-                // A leaf has no more keys than bytes.
-                let count = u32::try_from(leaf.count).map_err(|_| damaged("a leaf of too few entries"))?;
-                let leaf = Leaf { entries, count, first: Some(first.as_ref()), limits };
-                (self.decoder.decode(leaf, to).map_err(damaged)?, at)
+                (self.decoder.decode(own, to).map_err(damaged)?, at)
             }
         };
         // spec: F-8.5. An id given twice would put one document over another.
@@ -475,26 +472,11 @@ impl<S: IndexSource> Trees<'_, S> {
         leaf: &Branch,
         limits: Limits,
     ) -> Result<List, Unreadable> {
-        let (entries, at) = self.records.body(leaf.reference, leaf.wanted(id))?;
-        let damaged = |what| Unreadable::damaged(at, "F-8.4", what, 0, 0);
-        let own = leaf.patch.map_or(leaf.count, |patch| patch.own);
-        let count = u32::try_from(own).map_err(|_| damaged("a leaf of too few entries"))?;
+        let (own, at) = own_leaf(&mut self.records, id, first, leaf, limits)?;
         let mut list = List::default();
-        let leaf = Leaf { entries, count, first: Some(first.as_ref()), limits };
-        LeafDecoder::default().decode(leaf, &mut list).map_err(damaged)?;
+        let decoded = LeafDecoder::default().decode(own, &mut list);
+        decoded.map_err(|what| Unreadable::damaged(at, "F-8.4", what, 0, 0))?;
         Ok(list)
-    }
-
-    /// The keys of a leaf.
-    pub(super) fn entries(
-        &mut self,
-        id: u32,
-        first: &Key,
-        leaf: &Branch,
-        limits: Limits,
-    ) -> Result<List, Unreadable> {
-        let mut list = List::default();
-        self.leaf((id, None), first, leaf, limits, &mut list).map(|()| list)
     }
 
     /// What later reads of single records of these trees need.
@@ -508,6 +490,22 @@ impl<S: IndexSource> Trees<'_, S> {
             root_at: *root_at,
         }
     }
+}
+
+/// The record of a leaf, without the patch over it, and where it lies.
+fn own_leaf<'r, S: IndexSource>(
+    records: &'r mut Records<'_, S>,
+    id: u32,
+    first: &'r Key,
+    leaf: &Branch,
+    limits: Limits,
+) -> Result<(Leaf<'r>, u64), Unreadable> {
+    let (entries, at) = records.body(leaf.reference, leaf.wanted(id))?;
+    let own = leaf.patch.map_or(leaf.count, |patch| patch.own);
+    // A leaf has no more keys than bytes.
+    let count = u32::try_from(own)
+        .map_err(|_| Unreadable::damaged(at, "F-8.4", "a leaf of too few entries", 0, 0))?;
+    Ok((Leaf { entries, count, first: Some(first.as_ref()), limits }, at))
 }
 
 /// A directory page or a leaf that a directory entry leads to.

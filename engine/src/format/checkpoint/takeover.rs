@@ -255,7 +255,8 @@ impl TakeOver {
         let limits = if self.is_of_index { limits.with_entries(longest) } else { limits };
         let mut own = trees.own_entries(self.id, &leaf.first, &leaf.branch, limits).ok()?;
         if seeded::is_on(Bug::PatchOverAPatch) && leaf.entry().patch.is_some() {
-            own = trees.entries(self.id, &leaf.first, &leaf.branch, limits).ok()?;
+            own.clear();
+            trees.leaf((self.id, None), &leaf.first, &leaf.branch, limits, &mut own).ok()?;
         }
         Some((leaf.reference(), Changes::between(&own, &self.held)))
     }
