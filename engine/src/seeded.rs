@@ -387,6 +387,18 @@ catalogue! {
     TakenOverAfterDamage,
     /// A leaf of the base is taken over in the place of an unread one that is younger than the base.
     YoungLeafTakenOver,
+    /// A leaf that changed since the base, and changed back, is taken over as if it had not.
+    ChangedBackTakenOver,
+    /// A leaf is given up, though a document of it was deleted since.
+    GivenUpWithADelete,
+    /// A leaf is given up that was read before a checkpoint was begun, which may have left its place free.
+    GivenUpPastItsCheckpoint,
+    /// A leaf is given up that only the newest checkpoint has.
+    GivenUpFromOneAlone,
+    /// A leaf of an index is given up while a snapshot is older than its entries.
+    GivenUpUnderASnapshot,
+    /// A leaf is given up while a call rests on it.
+    GivenUpBesideAReader,
     /// The patch over a leaf is left out when the leaf is read.
     PatchForgotten,
     /// A key that a patch removes from its leaf is there when the leaf is read.

@@ -12,6 +12,7 @@ use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
 use crate::format::index_record::{INDEX_RECORD_OVERHEAD_MAX, IndexRecordKind, Reference};
 use crate::format::{Geometry, varint};
+use crate::seeded::{self, Bug};
 
 /// The length of the longest number of a part, and of the longest reference.
 const PART_OVERHEAD_MAX: usize = varint::VARINT_LEN_MAX + 5 + 4 + 3 + 4;
@@ -252,6 +253,9 @@ impl TreeWriter {
     //= spec/space.md#p-2-8-what-is-taken-over
     //# A checkpoint MAY take over a leaf of its base that has other entries in its range of keys, and write a patch
     //# over it (F-8.16), when the first of these entries has the key with which the leaf begins.
+    //= spec/space.md#p-2-8-what-is-taken-over
+    //# Where entries in the range of a leaf of the base changed since, and are the same again, a writer MUST NOT take the leaf
+    //# over as it is: it writes a patch over it, which then has nothing, or the leaf anew.
     /// Takes the leaf of the base over with a patch that has what differs, if that is little.
     fn patch_leaf(
         &mut self,
@@ -267,7 +271,7 @@ impl TreeWriter {
         if body.len() > patch_len_max(leaf) {
             return Ok(false);
         }
-        let patch = if changes.is_empty() {
+        let patch = if changes.is_empty() && seeded::is_on(Bug::ChangedBackTakenOver) {
             None
         } else {
             let reference = writer.record(sink, IndexRecordKind::Patch, self.collection, &body)?;

@@ -262,8 +262,8 @@ fn unread_bytes_and_all(db: &Db) -> (usize, bool) {
 //= spec/space.md#p-2-8-what-is-taken-over
 //= type=test
 //# A writer MAY take over a leaf of the base in its place, a leaf of an index too, and read neither, when all of this
-//# holds: no key in the range of the unread leaf was put, moved or deleted since the checkpoint that opening began
-//# with; the LSN of its record, or of the patch over it (F-8.13), is at or below that of the base; and the leaf of
+//# holds: no key in the range of the unread leaf was put, moved or deleted since the checkpoint that it is of
+//# the LSN of its record, or of the patch over it (F-8.13), is at or below that of the base; and the leaf of
 //# the base has the same range and as many entries.
 #[test]
 fn what_did_not_change_is_not_read_for_a_checkpoint() {
@@ -284,6 +284,34 @@ fn what_did_not_change_is_not_read_for_a_checkpoint() {
         check(&copy, &documents);
     }
     check(&db, &documents);
+}
+
+//= spec/space.md#p-2-8-what-is-taken-over
+//= type=test
+//# Where entries in the range of a leaf of the base changed since, and are the same again, a writer MUST NOT take the leaf
+//# over as it is: it writes a patch over it, which then has nothing, or the leaf anew.
+#[test]
+fn a_leaf_that_changed_and_changed_back_is_not_taken_for_unchanged() {
+    let mut life = Life::with(1, 16 << 10);
+    (KEYS..8 * KEYS).for_each(|key| life.put(key, key % 7));
+    life.put(52, -4);
+    let take = |life: &mut Life, [one, other]: [i64; 2]| {
+        life.put(50, one);
+        life.put(51, other);
+        // Enough beside it, so that no segment is held for a patch alone.
+        (KEYS..40 * KEYS).for_each(|key| life.put(key * key, 6));
+        life.db.checkpoint().expect("memory refuses nothing");
+    };
+    (0..4).for_each(|_| take(&mut life, [-3, -2]));
+    take(&mut life, [-2, -3]);
+    take(&mut life, [-3, -2]);
+    for _ in 0..2 {
+        life.db = open(&Disk::default());
+        life.db = open(&life.disk);
+        life.put(0, 0);
+        life.db.checkpoint().expect("memory refuses nothing");
+    }
+    check(&life.db, &life.documents);
 }
 
 //= spec/recovery.md#r-5-7-leaves-on-demand
@@ -381,6 +409,10 @@ fn what_is_taken_over_wrongly_goes_not_unnoticed() {
     ] {
         crate::seeded::assert_noticed(bug, a_store_whose_checkpoints_take_over_leaves_is_an_ordered_map);
     }
+    crate::seeded::assert_noticed(
+        Bug::ChangedBackTakenOver,
+        a_leaf_that_changed_and_changed_back_is_not_taken_for_unchanged,
+    );
     crate::seeded::assert_noticed(
         Bug::TakenOverAfterDamage,
         nothing_is_taken_over_from_the_checkpoint_that_is_named_beside_the_next,
