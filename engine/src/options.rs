@@ -46,6 +46,7 @@ pub struct Options {
     pub(crate) read_only: bool,
     pub(crate) durability: Durability,
     pub(crate) cache_bytes: Option<usize>,
+    pub(crate) index_bytes: Option<u64>,
     pub(crate) flush_bytes: usize,
     pub(crate) flush_interval: Duration,
     pub(crate) background: Background,
@@ -91,6 +92,7 @@ impl Options {
             read_only: false,
             durability: Durability::Synced,
             cache_bytes: None,
+            index_bytes: None,
             flush_bytes: 256 << 10,
             flush_interval: Duration::from_millis(100),
             background: Background::Thread,
@@ -129,6 +131,15 @@ impl Options {
     /// the memory that the process may use, and at least 64 MiB. The index is not part of it.
     pub fn cache_bytes(mut self, bytes: usize) -> Self {
         self.cache_bytes = Some(bytes);
+        self
+    }
+
+    /// Bytes of the index to keep in memory of what can be read again from the file: the leaves of names, of byte strings and of the entries of
+    /// indexes that both checkpoints have, and that did not change since. Those that were read first are given up first, and are read again
+    /// when a call needs them. What changed since the last two checkpoints is kept besides, and 8 bytes for each int key. By default all
+    /// that was read is kept.
+    pub fn index_bytes(mut self, bytes: u64) -> Self {
+        self.index_bytes = Some(bytes);
         self
     }
 

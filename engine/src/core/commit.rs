@@ -81,6 +81,7 @@ impl Writer {
     /// asked for `Synced` waits for a sync next.
     pub(crate) fn commit(&mut self, durability: Durability) -> Result<Placed> {
         assert!(!self.txn.batch.is_empty(), "a commit changes something");
+        let _kept = self.shared.keep();
         self.shared.find_superseded_chunks(&mut self.txn.batch)?;
         self.txn.batch.entries.settle();
         self.ready_entries()?;
@@ -135,7 +136,8 @@ impl Writer {
         let entries = &self.txn.batch.entries;
         (0..entries.settled_len()).try_for_each(|number| {
             let EntryChange { target, entry, .. } = entries.settled(number);
-            target.entries.unless_damaged(self.shared.ready(&target.entries, KeyRef::Bytes(entry)))
+            let ready = self.shared.ready(&target.entries, KeyRef::Bytes(entry));
+            target.entries.unless_damaged(ready.map(drop))
         })
     }
 
@@ -198,6 +200,7 @@ impl Writer {
     /// (spec: T-4.8). Whether there were any.
     pub(super) fn take_back_unwritten(&mut self) -> bool {
         let Writer { shared, accounts, appender, .. } = self;
+        let _kept = shared.keep();
         let taken = shared.visibility.take_back(appender.written(), |pending| shared.undo(pending, accounts));
         let Some(first) = taken.last() else { return false };
         self.took_back(first.batch.lsn, taken[0].batch.lsn, first.mark.clone());

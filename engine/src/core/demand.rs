@@ -15,6 +15,7 @@ use crate::recovery::{self, Extent, File, Plan};
 use crate::seeded::{self, Bug};
 use crate::sync::{Arc, read, write};
 
+use super::leaves::Kept;
 use super::open::assemble;
 use super::opening::Opening;
 use super::shared::Shared;
@@ -29,19 +30,21 @@ impl Shared {
     //= spec/recovery.md#r-5-7-leaves-on-demand
     //# A reader MUST read and verify an unread record before it answers what rests on a key that the record
     //# leads to.
-    /// Sees to it that the index tells of `key`. Called before the look.
+    /// Sees to it that the index tells of `key`, for as long as what it returns lives. Called before the look.
     #[inline(always)]
-    pub(crate) fn ready(&self, documents: &Documents, key: KeyRef<'_>) -> Result<()> {
-        if documents.is_all_read() { Ok(()) } else { self.read_for(documents, key) }
+    pub(crate) fn ready(&self, documents: &Documents, key: KeyRef<'_>) -> Result<Kept> {
+        let is_kept = self.leaves.is_none();
+        if documents.is_all_read() && is_kept { Ok(Kept::ALWAYS) } else { self.read_for(documents, key) }
     }
 
     #[cold]
     #[inline(never)]
-    fn read_for(&self, documents: &Documents, key: KeyRef<'_>) -> Result<()> {
+    fn read_for(&self, documents: &Documents, key: KeyRef<'_>) -> Result<Kept> {
+        let kept = self.keep();
         while let Some(wanted) = documents.unread_of(key) {
             self.read_unread(documents, &wanted)?;
         }
-        Ok(())
+        Ok(kept)
     }
 
     /// Appends up to `limit` entries of `range` to `out`, in key order, or in reverse; fewer only where the
@@ -54,6 +57,7 @@ impl Shared {
         limit: usize,
         out: &mut Entries,
     ) -> Result<()> {
+        let _kept = self.keep();
         let start = out.len();
         while !documents.is_all_read() && !seeded::is_on(Bug::UnreadPassedOver) {
             let Some(wanted) = documents.unread_in(range, reverse) else { break };
@@ -112,7 +116,11 @@ impl Shared {
         let file = File { storage: &self.log.storage, len: self.log.storage.len()? };
         let error = match wanted.read(&file).or_else(|_| wanted.read(&file)) {
             Ok(contents) => {
+                let is_unchanged = documents.is_unchanged(wanted);
                 documents.take_in(wanted, contents, || {});
+                if is_unchanged {
+                    self.note_read(documents, wanted.clone());
+                }
                 return Ok(());
             }
             Err(error) => error,
@@ -198,7 +206,7 @@ impl Shared {
         let storage = self.log.storage.to_read();
         let segments = SegmentTable::new(slot.geometry);
         let mut options = self.options.clone().read_only(true).cache_bytes(0);
-        options.max_file_bytes = None;
+        (options.max_file_bytes, options.index_bytes) = (None, None);
         let (read_unit, page_shift) = (options.check.read_unit, options.check.page_shift);
         let plan = Plan { read_unit, page_shift, extent: Extent::Whole };
         let mut recovered = recovery::recover_instead(&storage, slot, &segments, plan, (position, *lsn))?;

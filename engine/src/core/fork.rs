@@ -11,6 +11,7 @@ use crate::sync::{Arc, Mutex, RwLock, lock, read};
 use crate::txn::Registered;
 
 use super::feeds::Feeds;
+use super::leaves::Leaves;
 use super::shared::Shared;
 use super::{Core, Feed, WriteTxn};
 
@@ -43,6 +44,7 @@ impl Core {
             feeds: Feeds::default(),
             options: self.shared.options.clone(),
             opening: self.shared.opening.fork(),
+            leaves: self.shared.options.index_bytes.map(|bytes| Arc::new(Leaves::new(bytes))),
         });
         let writer = writer.map(|writer| Mutex::new(writer.fork(Arc::clone(&shared))));
         Core { shared, writer, space_at_opening: self.space_at_opening }
@@ -99,7 +101,7 @@ impl Core {
     /// Where in the file the record of the newest version of a document stands.
     pub(crate) fn record_offset(&self, collection: &str, key: &Key) -> Option<u64> {
         let naming = self.shared.naming(collection).ok()?;
-        self.shared.ready(&naming.documents, key.as_ref()).ok()?;
+        let _kept = self.shared.ready(&naming.documents, key.as_ref()).ok()?;
         let entry = naming.documents.index.get(key.as_ref())?;
         self.shared.log.segments.file_offset(entry.address())
     }

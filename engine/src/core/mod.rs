@@ -19,6 +19,7 @@ mod fingerprint;
 mod fork;
 mod incarnation;
 mod indexes;
+mod leaves;
 #[cfg(all(test, loom))]
 mod loom;
 mod maintenance;

@@ -14,6 +14,7 @@ use crate::sync::{Arc, Mutex, RwLock};
 use crate::txn::Visibility;
 
 use super::feeds::Feeds;
+use super::leaves::Leaves;
 use super::opening::Opening;
 use super::{Core, Shared, Writer};
 
@@ -130,6 +131,7 @@ pub(crate) fn assemble(
         feeds: Feeds::default(),
         options: options.clone(),
         opening,
+        leaves: options.index_bytes.map(|bytes| Arc::new(Leaves::new(bytes))),
     });
     let writer = Writer::new(Arc::clone(&shared), appender, found, slot, highest_incarnation, file_len);
     let space_at_opening = writer.space();

@@ -84,7 +84,7 @@ impl Shared {
     /// The visible document of `key`.
     pub(crate) fn get(&self, naming: &Naming, key: KeyRef<'_>) -> Result<Option<Located>> {
         let documents = &naming.documents;
-        self.ready(documents, key)?;
+        let _kept = self.ready(documents, key)?;
         let look = || Ok(self.visibility.see(documents.id, key, || documents.index.get(key)));
         self.read(documents, key, look)
     }
@@ -138,7 +138,7 @@ impl Shared {
         documents: &Documents,
         key: KeyRef<'_>,
     ) -> Result<Option<Entry>> {
-        self.ready(documents, key)?;
+        let _kept = self.ready(documents, key)?;
         loop {
             let take_backs = self.visibility.take_backs();
             let newest = documents.index.get(key);
@@ -195,7 +195,7 @@ impl Shared {
     /// Whether `key` has a visible document; from the index alone.
     pub(crate) fn contains(&self, naming: &Naming, key: KeyRef<'_>) -> Result<bool> {
         let documents = &naming.documents;
-        self.ready(documents, key)?;
+        let _kept = self.ready(documents, key)?;
         Ok(self.visibility.see(documents.id, key, || documents.index.get(key)).is_some())
     }
 

@@ -8,6 +8,7 @@ use crate::sync::{Arc, RwLock, read};
 use crate::txn::Visibility;
 
 use super::feeds::Feeds;
+use super::leaves::Leaves;
 use super::opening::Opening;
 
 /// The part of the store that every thread may use at any time. No lock in it is held across I/O.
@@ -19,6 +20,8 @@ pub(crate) struct Shared {
     pub(super) feeds: Feeds,
     pub(crate) options: Options,
     pub(super) opening: Opening,
+    /// Where the user has set how much of the index stays in memory.
+    pub(super) leaves: Option<Arc<Leaves>>,
 }
 
 impl Shared {

@@ -39,6 +39,8 @@ pub struct Stats {
     pub superblock_generation: u64,
     /// Memory that the indexes take, in bytes, as near as it can be told without walking them.
     pub index_bytes: u64,
+    /// How often a leaf of the index was given up for [`index_bytes`](crate::Options::index_bytes).
+    pub leaves_given_up: u64,
     /// Memory that the block cache takes now, in bytes.
     pub cache_bytes: u64,
     /// How often a block was not in the cache.

@@ -83,6 +83,7 @@ impl Core {
             durable_lsn: durable_lsn.0,
             superblock_generation: generation,
             index_bytes: namings.iter().map(|naming| naming.documents.memory_bytes() as u64).sum(),
+            leaves_given_up: shared.leaves_given_up(),
             cache_bytes: shared.log.cache.bytes() as u64,
             cache_misses: shared.log.cache.misses(),
             pending_commits: shared.visibility.pending() as u64,

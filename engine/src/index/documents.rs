@@ -156,6 +156,11 @@ impl Documents {
         self.unread.has(wanted)
     }
 
+    /// Gives up a leaf that was read, if it is as the checkpoint has it: it is unread again. Nobody looks into the index meanwhile, or changes it.
+    pub(crate) fn give_up(&self, leaf: &Wanted) -> bool {
+        self.damage().is_none() && self.unread.give_up(&self.index, leaf)
+    }
+
     /// What is unread is gone, as the collection is.
     pub(crate) fn forget_unread(&self) {
         self.unread.clear();

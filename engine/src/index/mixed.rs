@@ -146,6 +146,11 @@ impl MixedIndex {
         });
     }
 
+    /// Takes these out of the map.
+    pub(super) fn forget(&self, entries: &Entries) {
+        self.change_rest(|rest| entries.iter().for_each(|(key, _)| _ = rest.remove(key)));
+    }
+
     /// Takes over what the map of `other` has, which has nothing then. Nobody else looks at either yet.
     pub(crate) fn take_rest(&self, other: &MixedIndex) {
         let empty = Rest::new(map_node_len(self.ints.page_shift()));

@@ -10,6 +10,8 @@ use crate::document::KeyRef;
 
 use super::Entry;
 
+const BESIDE_A_KEY: usize = 12;
+
 /// Entries of an index.
 pub(crate) type Entries = Page<Entry>;
 
@@ -83,6 +85,11 @@ impl<E> Page<E> {
     pub(crate) fn text(&self, item: &Item<E>) -> Option<&[u8]> {
         let Place::Text(start, len) = item.key else { return None };
         Some(&self.text.as_bytes()[start..start + usize::from(len)])
+    }
+
+    /// Roughly the memory that these take in the map, in bytes: there an entry and the end of its key stand beside the key.
+    pub(super) fn bytes_in_map(&self) -> u64 {
+        (self.text.len() + self.bytes.len() + self.items.len() * BESIDE_A_KEY) as u64
     }
 
     pub(crate) fn last_key(&self) -> Option<KeyRef<'_>> {

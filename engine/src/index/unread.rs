@@ -31,17 +31,17 @@ struct Inner {
     items: BTreeMap<Key, Item>,
     /// Keys that were deleted while the item of each was unread.
     deleted: BTreeSet<Key>,
-    origin: Option<Arc<Origin>>,
 }
 
 /// A directory page or a leaf, whose keys lie from its first key on and before `end`, or have no end.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 struct Item {
     branch: Branch,
     end: Option<Key>,
+    origin: Arc<Origin>,
 }
 
-/// What is the same for all records of one tree.
+/// What is the same for all records of one tree in one checkpoint.
 #[derive(Debug)]
 pub(crate) struct Origin {
     pub(crate) place: TreePlace,
@@ -54,12 +54,11 @@ pub(crate) struct Origin {
     pub(crate) definition: Option<(Arc<StoredDefinition>, EntryLimits)>,
 }
 
-/// An item that is to be read.
-#[derive(Debug)]
+/// An item that is to be read, or was.
+#[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     first: Key,
     item: Item,
-    origin: Arc<Origin>,
 }
 
 /// What an item has.
@@ -79,8 +78,7 @@ impl Unread {
     /// The pages of a tree, of which nothing was read. Called before there are readers.
     pub(super) fn begin(&self, origin: Origin, pages: Vec<(Key, Branch)>) {
         let mut inner = lock(&self.inner);
-        inner.origin = Some(Arc::new(origin));
-        inner.add(pages, None);
+        inner.add(pages, None, &Arc::new(origin));
         self.count(&inner);
     }
 
@@ -92,20 +90,18 @@ impl Unread {
     /// The item that a key is of.
     pub(super) fn of(&self, key: KeyRef<'_>) -> Option<Wanted> {
         let inner = lock(&self.inner);
-        let (first, item) = inner.of(&key.to_key())?;
-        inner.wanted(first, item)
+        inner.of(&key.to_key()).map(Wanted::new)
     }
 
     /// The first item that has a part of `range`, or, in reverse, the last.
     pub(super) fn first_in(&self, range: &KeyRange, reverse: bool) -> Option<Wanted> {
         let inner = lock(&self.inner);
-        let (first, item) = if reverse { inner.last_in(range) } else { inner.first_in(range) }?;
-        inner.wanted(first, item)
+        if reverse { inner.last_in(range) } else { inner.first_in(range) }.map(Wanted::new)
     }
 
     /// Whether the item is still to be read.
     pub(super) fn has(&self, wanted: &Wanted) -> bool {
-        lock(&self.inner).items.get(&wanted.first) == Some(&wanted.item)
+        lock(&self.inner).has(wanted)
     }
 
     /// The item is read: its contents take its place, after `first`; unless somebody else has read it meanwhile.
@@ -117,18 +113,17 @@ impl Unread {
         first: impl FnOnce(),
     ) {
         let mut inner = lock(&self.inner);
-        if inner.items.get(&wanted.first) != Some(&wanted.item) {
+        if !inner.has(wanted) {
             return;
         }
         first();
         inner.items.remove(&wanted.first);
         match contents {
-            Contents::Leaves(leaves) => inner.add(leaves, wanted.item.end.clone()),
+            Contents::Leaves(leaves) => inner.add(leaves, wanted.item.end.clone(), &wanted.item.origin),
             Contents::Entries(entries) => {
                 index.merge(&entries, &inner.deleted);
-                let end = wanted.item.end.clone().map_or(Bound::Unbounded, Bound::Excluded);
-                let range = (Bound::Included(wanted.first.clone()), end);
-                let gone: Vec<_> = inner.deleted.range(range).cloned().collect();
+                let KeyRange { from, to } = wanted.range();
+                let gone: Vec<_> = inner.deleted.range((from, to)).cloned().collect();
                 gone.iter().for_each(|key| _ = inner.deleted.remove(key));
             }
         }
@@ -140,12 +135,30 @@ impl Unread {
     pub(super) fn is_unchanged(&self, index: &MixedIndex, wanted: &Wanted) -> bool {
         let inner = lock(&self.inner);
         if seeded::is_on(Bug::ChangedLeafTakenOver) {
-            return inner.items.get(&wanted.first) == Some(&wanted.item);
+            return inner.has(wanted);
         }
         let (range, mut put) = (wanted.range(), Entries::default());
         index.page(&range, false, 1, &mut put);
         let deleted = inner.deleted.range((range.from, range.to)).next();
-        inner.items.get(&wanted.first) == Some(&wanted.item) && put.len() == 0 && deleted.is_none()
+        inner.has(wanted) && put.len() == 0 && deleted.is_none()
+    }
+
+    //= spec/recovery.md#r-5-8-leaves-given-up
+    //# A reader MUST NOT give up a leaf in whose range of keys anything was put, moved or deleted since the checkpoint
+    //# that the leaf is of.
+    /// Gives up a leaf that was read, where nothing in its range of keys was put, moved or deleted since the checkpoint
+    /// that it is of: it is unread again. Whether it is. Nobody else changes the index meanwhile.
+    pub(super) fn give_up(&self, index: &MixedIndex, leaf: &Wanted) -> bool {
+        let mut inner = lock(&self.inner);
+        let entries = leaf.entries_in(index);
+        if !leaf.is_as_read(&entries) || inner.first_in(&leaf.range()).is_some() {
+            return false;
+        }
+        inner.items.insert(leaf.first.clone(), leaf.item.clone());
+        // Before the index gives anything up: who does not find it there looks here.
+        self.count(&inner);
+        index.forget(&entries);
+        true
     }
 
     /// Forgets all that is unread.
@@ -197,10 +210,15 @@ impl Held<'_> {
 
 impl Inner {
     /// What stands behind these ends at `end`.
-    fn add(&mut self, items: Vec<(Key, Branch)>, end: Option<Key>) {
+    fn add(&mut self, items: Vec<(Key, Branch)>, end: Option<Key>, origin: &Arc<Origin>) {
         let ends: Vec<_> = items.iter().skip(1).map(|(first, _)| Some(first.clone())).chain([end]).collect();
-        self.items
-            .extend(items.into_iter().zip(ends).map(|((first, branch), end)| (first, Item { branch, end })));
+        let item = |((first, branch), end)| (first, Item { branch, end, origin: Arc::clone(origin) });
+        self.items.extend(items.into_iter().zip(ends).map(item));
+    }
+
+    /// Whether the item is still to be read.
+    fn has(&self, wanted: &Wanted) -> bool {
+        self.items.get(&wanted.first).is_some_and(|item| item.branch == wanted.item.branch)
     }
 
     fn of(&self, key: &Key) -> Option<(&Key, &Item)> {
@@ -219,10 +237,6 @@ impl Inner {
     fn last_in(&self, range: &KeyRange) -> Option<(&Key, &Item)> {
         let to = range.to.as_ref();
         self.items.range((Bound::Unbounded, to)).next_back().filter(|(first, item)| item.is_in(first, range))
-    }
-
-    fn wanted(&self, first: &Key, item: &Item) -> Option<Wanted> {
-        Some(Wanted { first: first.clone(), item: item.clone(), origin: Arc::clone(self.origin.as_ref()?) })
     }
 }
 
@@ -243,6 +257,35 @@ impl Item {
 }
 
 impl Wanted {
+    fn new((first, item): (&Key, &Item)) -> Self {
+        Wanted { first: first.clone(), item: item.clone() }
+    }
+
+    /// What the index has in its range of keys; one entry more than the leaf has says as much as all of them.
+    fn entries_in(&self, index: &MixedIndex) -> Entries {
+        let mut entries = Entries::default();
+        index.page(&self.range(), false, self.item.branch.count() as usize + 1, &mut entries);
+        entries
+    }
+
+    /// Whether these entries are those of the leaf. What changes one gives it an address behind the checkpoint.
+    fn is_as_read(&self, entries: &Entries) -> bool {
+        let Item { branch, origin, .. } = &self.item;
+        let is_of_leaf = |entry: Entry| origin.limits.admits(entry.value());
+        let is_whole = entries.len() as u64 == branch.count() || seeded::is_on(Bug::GivenUpWithADelete);
+        is_whole && entries.items().iter().all(|item| is_of_leaf(item.value))
+    }
+
+    /// How much memory it gives back, where it is a leaf that was read and can be given up.
+    pub(crate) fn memory_bytes(&self, index: &MixedIndex) -> Option<u64> {
+        // Most ints stand in pages, which never go away.
+        if !self.item.branch.is_leaf() || matches!(self.first, Key::Int(_)) {
+            return None;
+        }
+        let entries = self.entries_in(index);
+        self.is_as_read(&entries).then(|| entries.bytes_in_map())
+    }
+
     /// The part of `range` that comes before the item.
     pub(crate) fn before(&self, range: &KeyRange, reverse: bool) -> Option<KeyRange> {
         if reverse {
@@ -261,35 +304,36 @@ impl Wanted {
 
     /// The leaf, if it is one, and the LSN of the checkpoint that wrote it.
     pub(crate) fn leaf(&self) -> Option<(UnreadLeaf<'_>, Lsn)> {
-        let Item { branch, end } = &self.item;
+        let Item { branch, end, .. } = &self.item;
         let leaf = UnreadLeaf { first: &self.first, end: end.as_ref(), count: branch.count() };
         branch.is_leaf().then_some((leaf, branch.lsn()))
     }
 
     /// The origin of the same tree in another checkpoint.
     pub(crate) fn origin_in(&self, place: TreePlace, next: Option<u64>, limits: Limits) -> Origin {
-        let Origin { id, ref definition, .. } = *self.origin;
+        let Origin { id, ref definition, .. } = *self.item.origin;
         Origin { place, id, next, limits, definition: definition.clone() }
     }
 
     /// Whether it has entries of an index.
     pub(crate) fn is_of_index(&self) -> bool {
-        self.origin.definition.is_some()
+        self.item.origin.definition.is_some()
     }
 
     /// The id of its tree.
     pub(crate) fn id(&self) -> u32 {
-        self.origin.id
+        self.item.origin.id
     }
 
     /// Reads and verifies it.
     pub(crate) fn read(&self, source: &impl IndexSource) -> Result<Contents> {
-        self.read_by(&mut self.origin.place.trees(source))
+        self.read_by(&mut self.item.origin.place.trees(source))
     }
 
     /// As [`read`](Self::read), by the trees of its checkpoint.
     pub(crate) fn read_by<S: IndexSource>(&self, trees: &mut Trees<'_, S>) -> Result<Contents> {
-        let Wanted { first, item, origin } = self;
+        let Wanted { first, item } = self;
+        let origin = &*item.origin;
         let last = |last: Option<KeyRef<'_>>| {
             let is_below = |end: &Key| last.is_none_or(|last| last < end.as_ref());
             if item.end.as_ref().is_none_or(is_below) {

@@ -273,7 +273,7 @@ impl UnderWay {
         let definition = &self.target.definition.definition;
         let mut known = Vec::new();
         for key in keys {
-            shared.ready(&self.naming.documents, key.as_ref())?;
+            let _kept = shared.ready(&self.naming.documents, key.as_ref())?;
             let Some(entry) = self.naming.documents.index.get(key.as_ref()) else { continue };
             let located = shared.locate(self.naming.documents.id, key.as_ref(), entry)?;
             for tuple in definition.tuples(RawDocument::from_verified(located.body()))? {

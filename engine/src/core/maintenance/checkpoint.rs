@@ -16,6 +16,7 @@ use crate::sync::race::{self, Race};
 use crate::sync::{Arc, read};
 
 use super::super::Core;
+use super::super::leaves::Pause;
 use super::super::writer::Writer;
 use super::plan::Purpose;
 use base::Base;
@@ -41,12 +42,15 @@ pub(crate) struct CheckpointJob {
     indexes: Vec<IndexEntry>,
     writer: IndexWriter,
     base: Option<Base>,
+    paused: Pause,
 }
 
 /// A checkpoint that is durable, and that no slot names yet.
 #[derive(Debug)]
 pub(crate) struct SealedCheckpoint {
     takes_over: bool,
+    /// Given up last.
+    paused: Pause,
     end: LogEnd,
     written: Written,
     /// The segment that the next one may go on in.
@@ -121,6 +125,7 @@ impl Core {
     /// moment. None where there is no commit yet.
     pub(crate) fn begin_checkpoint(&self, purpose: Purpose) -> Result<Option<CheckpointJob>> {
         self.writer()?.check_open()?;
+        let paused = self.shared.pause_leaves();
         let base = self.base(purpose)?;
         if base.is_none() {
             // Before anything is written: what cannot be read ends it here.
@@ -166,6 +171,7 @@ impl Core {
             indexes: Vec::new(),
             writer: index_writer.leaving(writer.sparse_segments()),
             base,
+            paused,
             end,
         };
         drop(writer);
@@ -225,7 +231,7 @@ impl Core {
 
     /// The rest of its records, and a sync of all of them.
     pub(crate) fn seal_checkpoint(&self, job: CheckpointJob) -> Result<SealedCheckpoint> {
-        let CheckpointJob { mut end, table, last_id, catalog, indexes, mut writer, base, .. } = job;
+        let CheckpointJob { mut end, table, last_id, catalog, indexes, mut writer, base, paused, .. } = job;
         if seeded::is_on(Bug::ReplayFromTheRoot) {
             end = LogEnd { lsn: end.lsn, ..self.writer()?.appender.end().clone() };
         }
@@ -251,7 +257,7 @@ impl Core {
             if takes_over {
                 self.check_newest()?;
             }
-            Ok(SealedCheckpoint { takes_over, end, written, open: writer.open() })
+            Ok(SealedCheckpoint { takes_over, paused, end, written, open: writer.open() })
         });
         if sealed.is_err() {
             self.give_up_checkpoint(writer.taken())?;
@@ -349,7 +355,7 @@ impl Core {
     pub(crate) fn publish_checkpoint(&self, sealed: SealedCheckpoint) -> Result<()> {
         let mut writer = self.writer()?;
         let newest = sealed.reference();
-        let SealedCheckpoint { takes_over, written, .. } = sealed;
+        let SealedCheckpoint { takes_over, written, paused, .. } = sealed;
         writer.half_published = false;
         writer.work.checkpoint_written_bytes += written.bytes;
         let held = HeldCheckpoint { reference: newest, segments: written.segments, is_counted: true };
@@ -361,7 +367,12 @@ impl Core {
         opening.checkpoint_named(since.collect(), !takes_over);
         writer.release(released);
         writer.budget.is_stale = true;
-        writer.reclaim().map(|_| ())
+        writer.reclaim()?;
+        drop(writer);
+        drop(paused);
+        // Where its directory cannot be read, its leaves stay in memory.
+        let _ = self.shared.note_named(&newest);
+        Ok(())
     }
 
     /// What was taken for a checkpoint that does not come to be is free again: no slot names it.

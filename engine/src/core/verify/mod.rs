@@ -54,6 +54,7 @@ impl Core {
     /// Checks every document; with `deep`, the log too.
     pub(crate) fn verify(&self, deep: bool) -> Result<VerifyReport> {
         let mut report = VerifyReport::default();
+        let _kept = self.shared.keep();
         let is_read = match self.shared.read_everything() {
             Ok(()) => true,
             Err(error) => {

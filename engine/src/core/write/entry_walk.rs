@@ -139,7 +139,7 @@ impl WriteTxn {
         Ok(match last {
             Some(number) => self.batch.is_put(number).then_some(Place::Change(number)),
             None => {
-                self.ready(documents, key)?;
+                let _kept = self.ready(documents, key)?;
                 documents.index.get(key).map(Place::Log)
             }
         })

@@ -10,6 +10,7 @@ use crate::secondary::EntryLimits;
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
 
+use super::super::leaves::Kept;
 use super::super::read::Located;
 use super::super::shared::Shared;
 use super::entry_overlay::{BeforeAndAfter, EntryOverlay};
@@ -154,7 +155,7 @@ impl WriteTxn {
         let place = match change {
             Some(number) => self.batch.is_put(number).then_some(Place::Change(number)),
             None => {
-                self.shared.ready(&touched.documents, key)?;
+                let _kept = self.shared.ready(&touched.documents, key)?;
                 touched.documents.index.get(key).map(Place::Log)
             }
         };
@@ -162,7 +163,7 @@ impl WriteTxn {
     }
 
     /// Sees to it that the index tells of `key`.
-    pub(super) fn ready(&self, documents: &Documents, key: KeyRef<'_>) -> Result<()> {
+    pub(super) fn ready(&self, documents: &Documents, key: KeyRef<'_>) -> Result<Kept> {
         self.shared.ready(documents, key)
     }
 
@@ -175,7 +176,7 @@ impl WriteTxn {
         match self.batch.number_of(documents) {
             Some(collection) => Ok(self.newest(collection, key)?.place),
             None => {
-                self.ready(documents, key)?;
+                let _kept = self.ready(documents, key)?;
                 Ok(documents.index.get(key).map(Place::Log))
             }
         }

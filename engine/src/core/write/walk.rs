@@ -68,7 +68,7 @@ impl WriteTxnWalk {
         let place = match self.changes.get(&key.to_key()) {
             Some(number) => txn.batch.is_put(*number).then_some(Place::Change(*number)),
             None => {
-                txn.ready(&self.documents, key)?;
+                let _kept = txn.ready(&self.documents, key)?;
                 self.documents.index.get(key).map(Place::Log)
             }
         };

@@ -27,6 +27,11 @@ impl Limits {
         Limits { value_end: value_end(log_end), page_shift, key_len_max: KEY_LEN_MAX }
     }
 
+    /// Whether an entry may have this value.
+    pub(crate) fn admits(&self, value: u64) -> bool {
+        value < self.value_end
+    }
+
     /// The same for a tree of entries of an index, which may be as long as these.
     pub(super) fn with_entries(self, key_len_max: usize) -> Self {
         Limits { key_len_max, ..self }
@@ -148,7 +153,7 @@ impl<'a> Ints<'a> {
         }
         let Some(growth) = growth_of_eight(bytes) else { return false };
         let value = self.value + growth;
-        if value >= self.limits.value_end {
+        if !self.limits.admits(value) {
             return false;
         }
         (self.key, self.value) = (Some(key + 8), value);

@@ -1,0 +1,255 @@
+//! Lives of a store that keeps next to nothing of its index in memory.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::core::Effort;
+use crate::document::KeyRef;
+use crate::format::checkpoint::references;
+use crate::index::PrimaryIndex;
+use crate::storage::{MemoryStorage, Storage};
+use crate::{Collection, Db, IndexDefinition, Options, Snapshot};
+
+type Disk = Arc<MemoryStorage>;
+type Map = BTreeMap<String, i64>;
+
+const KEYS: u64 = 240;
+const NUMBERS: u64 = 9;
+
+fn open(disk: &Disk) -> Db {
+    let mut options = Options::new().sector(64).segment_bytes(512).cache_bytes(1 << 16).index_bytes(400);
+    options.background = crate::options::Background::Manual;
+    options.check.page_shift = 4;
+    Db::open_on(Arc::clone(disk), &options).expect("it opens")
+}
+
+fn documents(db: &Db) -> Collection {
+    db.collection("a")
+}
+
+/// A store, and what should be in it.
+struct Life {
+    disk: Disk,
+    db: Db,
+    map: Map,
+    /// What it held once.
+    held: Option<(Snapshot, Map)>,
+    given_up: u64,
+    random: u64,
+}
+
+impl Life {
+    fn new(seed: u64) -> Self {
+        let disk = Disk::default();
+        let db = open(&disk);
+        let index = IndexDefinition::new("n", ["$.n"]).expect("it is one");
+        documents(&db).create_index(index).expect("it can be");
+        let mut life = Life { disk, db, map: Map::new(), held: None, given_up: 0, random: seed };
+        (0..KEYS).for_each(|key| life.put(key, 0));
+        life.settle();
+        life
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        // Knuth's MMIX.
+        self.random =
+            self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.random >> 33) % end
+    }
+
+    fn put(&mut self, key: u64, n: u64) {
+        let (key, n) = (format!("key {key:03}"), n as i64);
+        documents(&self.db).put(&*key, crate::doc! { "n": n }).expect("memory refuses nothing");
+        self.map.insert(key, n);
+    }
+
+    /// Both checkpoints have most leaves as they were.
+    fn settle(&mut self) {
+        for round in 0..4 {
+            (0..3).for_each(|key| self.put(key, round));
+            self.db.checkpoint().expect("memory refuses nothing");
+        }
+    }
+
+    fn step(&mut self) {
+        let key = self.below(KEYS);
+        match self.below(9) {
+            0 => {
+                let n = self.below(NUMBERS);
+                (key..key + 4).for_each(|key| self.put(key, n));
+            }
+            1 => {
+                for key in key..key + 2 {
+                    let key = format!("key {key:03}");
+                    documents(&self.db).delete(&*key).expect("memory refuses nothing");
+                    self.map.remove(&key);
+                }
+            }
+            2 => {
+                let of = |db: &Db| {
+                    db.core().writer().expect("it is open").accounts.iter().next().map(|(oldest, _)| oldest)
+                };
+                let oldest = of(&self.db).expect("there is a log");
+                self.db.core().clean(oldest).expect("memory refuses nothing");
+            }
+            3 => _ = self.db.core().maintain(Effort::Keep).expect("memory refuses nothing"),
+            4 if self.below(3) == 0 => {
+                self.held = None;
+                self.given_up += self.db.stats().leaves_given_up;
+                self.db = open(&Disk::default());
+                self.db = open(&self.disk);
+            }
+            4 => self.held = Some((self.db.snapshot(), self.map.clone())),
+            5 => self.held = None,
+            6 | 7 => self.db.checkpoint().expect("memory refuses nothing"),
+            _ => self.check(),
+        }
+        let key = format!("key {key:03}");
+        let found = documents(&self.db).get(&*key).expect("nothing is damaged");
+        assert_eq!(found.map(|found| number(&found)), self.map.get(&key).copied(), "{key}");
+    }
+
+    fn check(&self) {
+        assert!(!self.db.core().shared.opening.has_damage(), "a leaf that was given up is gone");
+        check(&documents(&self.db), &self.map);
+        if let Some((snapshot, map)) = &self.held {
+            let documents = snapshot.collection("a").expect("it was there");
+            let found: Map = documents
+                .scan(..)
+                .expect("it begins")
+                .map(|found| named(&found.expect("nothing is damaged")))
+                .collect();
+            assert_eq!(&found, map, "what a snapshot holds");
+            for n in 0..NUMBERS as i64 {
+                let found = documents.index("n").count(n..=n).expect("nothing is damaged");
+                assert_eq!(found, count(map, n), "of {n}, in a snapshot");
+            }
+        }
+    }
+}
+
+fn number(document: &crate::DocRef) -> i64 {
+    let document = document.to_document().expect("it is sound");
+    document.get("n").and_then(crate::Value::as_i64).expect("each has one")
+}
+
+fn named(document: &crate::DocRef) -> (String, i64) {
+    let KeyRef::Text(key) = document.key() else { panic!("a text was put") };
+    (key.to_owned(), number(document))
+}
+
+fn count(map: &Map, n: i64) -> u64 {
+    map.values().filter(|of| **of == n).count() as u64
+}
+
+/// What a collection has, by a scan and by its index.
+fn check(documents: &Collection, map: &Map) {
+    let found = documents.scan(..).expect("it begins");
+    let found: Map = found.map(|found| named(&found.expect("nothing is damaged"))).collect();
+    assert_eq!(&found, map);
+    for n in 0..NUMBERS as i64 {
+        let found = documents.index("n").count(n..=n).expect("nothing is damaged");
+        assert_eq!(found, count(map, n), "of {n}");
+    }
+}
+
+//= spec/recovery.md#r-5-8-leaves-given-up
+//= type=test
+//# A reader MUST NOT give up a leaf in whose range of keys anything was put, moved or deleted since the checkpoint
+//# that the leaf is of.
+//= spec/recovery.md#r-5-8-leaves-given-up
+//= type=test
+//# A reader MUST NOT give up a leaf that was read before a checkpoint was begun which is named since, or while that was
+//# written, but for those of that checkpoint: the places of others may have been given out.
+//= spec/recovery.md#r-5-8-leaves-given-up
+//= type=test
+//# A leaf of an index MUST NOT be given up from that checkpoint while a snapshot holds a state from before it: its
+//# entries have no addresses (F-8.10), so they would be taken for older than they are.
+#[test]
+fn a_store_that_gives_up_leaves_is_an_ordered_map() {
+    let mut given_up = 0;
+    for seed in 0..6 {
+        let mut life = Life::new(seed);
+        (0..150).for_each(|_| life.step());
+        life.check();
+        given_up += life.given_up + life.db.stats().leaves_given_up;
+        let report = life.db.verify(true).expect("memory refuses nothing");
+        assert!(report.is_clean(), "{:?}", report.problems);
+    }
+    assert!(given_up > 1000, "{given_up} leaves were given up");
+}
+
+#[test]
+fn what_is_kept_is_what_was_asked_for_and_what_changed() {
+    let life = Life::new(1);
+    let all = documents(&life.db).scan(..).expect("it begins").count();
+    assert_eq!(all, life.map.len());
+    let bytes = |db: &Db| {
+        let catalog = read(&db.core().shared.catalog);
+        catalog.documents().map(|documents| documents.index.memory_bytes()).sum::<usize>()
+    };
+    let kept = bytes(&life.db);
+    let whole = {
+        let _kept = life.db.core().shared.keep();
+        documents(&life.db)
+            .index("n")
+            .range(..)
+            .expect("it begins")
+            .for_each(|entry| _ = entry.expect("nothing is damaged"));
+        assert_eq!(documents(&life.db).scan(..).expect("it begins").count(), all);
+        bytes(&life.db)
+    };
+    assert!(kept * 4 < whole, "{kept} of {whole} bytes");
+}
+
+//= spec/recovery.md#r-5-8-leaves-given-up
+//= type=test
+//# A leaf of that checkpoint MUST NOT be given up unless the LSN of its record, and of the patch over it (F-8.13), is
+//# below that of the checkpoint: then the one before has the same entries, and either of the two tells of them.
+#[test]
+fn a_leaf_that_was_given_up_and_is_damaged_then_is_made_good_by_the_one_before() {
+    let mut damaged = 0;
+    for number in 0.. {
+        let life = Life::new(3);
+        let core = life.db.core();
+        let slot = core.writer().expect("it is open").superblock.clone();
+        let storage = &core.shared.log.storage;
+        let newest = slot.checkpoints[0].expect("it is named");
+        let file = File { storage, len: storage.len().expect("memory has a length") };
+        let checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, &newest);
+        let records = references(&mut checkpoint.expect("it is whole")).expect("it is whole");
+        let Some(record) = records.get(number) else { break };
+        life.disk.write_at(record.at(slot.geometry), &[0x5A; 8]).expect("memory takes all");
+        check(&documents(&life.db), &life.map);
+        damaged += u32::from(core.shared.opening.has_damage());
+    }
+    assert!(damaged > 2, "{damaged} leaves that were given up were damaged");
+}
+
+#[test]
+fn what_a_call_rests_on_is_kept() {
+    let life = Life::new(1);
+    let shared = &life.db.core().shared;
+    let documents = Arc::clone(&shared.naming("a").expect("it is there").documents);
+    let keys: Vec<_> = life.map.keys().collect();
+    let get = |key| {
+        shared.get(&shared.naming("a").expect("it is there"), KeyRef::Text(key)).expect("nothing is damaged")
+    };
+    for key in &keys {
+        let kept = shared.ready(&documents, KeyRef::Text(key)).expect("nothing is damaged");
+        keys.iter().for_each(|other| assert!(get(other).is_some()));
+        assert!(documents.index.get(KeyRef::Text(key)).is_some(), "{key} was given up");
+        drop(kept);
+    }
+}
+
+#[cfg(feature = "seeded")]
+#[test]
+fn what_is_given_up_wrongly_goes_not_unnoticed() {
+    for bug in [Bug::GivenUpWithADelete, Bug::GivenUpPastItsCheckpoint, Bug::GivenUpUnderASnapshot] {
+        seeded::assert_noticed(bug, a_store_that_gives_up_leaves_is_an_ordered_map);
+    }
+    let check = a_leaf_that_was_given_up_and_is_damaged_then_is_made_good_by_the_one_before;
+    seeded::assert_noticed(Bug::GivenUpFromOneAlone, check);
+    seeded::assert_noticed(Bug::GivenUpBesideAReader, what_a_call_rests_on_is_kept);
+}
