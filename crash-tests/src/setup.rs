@@ -18,27 +18,35 @@ pub struct Setup {
     pub segment_bytes: u32,
     /// LSNs that one incarnation gives; none for as many as there are.
     pub count_max: Option<u32>,
+    /// How much of the index stays in memory of what can be read again.
+    pub index_bytes: Option<u64>,
     /// What a power cut may do.
     pub level: Level,
 }
 
 impl Setup {
     /// Segments of eight sectors of 64 bytes: each second commit begins one.
-    pub const TINY: Setup =
-        Setup { name: "tiny", sector: 64, segment_bytes: 512, count_max: None, level: Level::Sectors };
+    pub const TINY: Setup = Setup {
+        name: "tiny",
+        sector: 64,
+        segment_bytes: 512,
+        count_max: None,
+        index_bytes: None,
+        level: Level::Sectors,
+    };
 
     /// The same, with an incarnation used up after a few commits.
     pub const SHORT_LIVES: Setup = Setup { name: "short-lives", count_max: Some(4), ..Setup::TINY };
 
-    /// Room for several commits in a segment.
-    pub const SMALL: Setup = Setup { name: "small", sector: 128, segment_bytes: 1024, ..Setup::TINY };
+    /// Room for several commits in a segment; and next to nothing of the index stays in memory.
+    pub const SMALL: Setup =
+        Setup { name: "small", sector: 128, segment_bytes: 1024, index_bytes: Some(200), ..Setup::TINY };
 
     /// As tiny, with garbage in sectors that were being written.
     pub const GARBAGE: Setup = Setup { name: "garbage", level: Level::Garbage, ..Setup::TINY };
 
     /// Sectors as disks have them, and segments still small.
-    pub const SECTORS: Setup =
-        Setup { name: "sectors", sector: 512, segment_bytes: 4096, count_max: None, level: Level::Sectors };
+    pub const SECTORS: Setup = Setup { name: "sectors", sector: 512, segment_bytes: 4096, ..Setup::TINY };
 
     /// A geometry in which segments hold some dozens of documents.
     pub const LARGE: Setup = Setup { name: "large", segment_bytes: 65_536, ..Setup::SECTORS };
@@ -57,6 +65,10 @@ impl Setup {
             // What lies in a segment that is given out again must not be answered from memory.
             .cache_bytes((2 * self.segment_bytes as usize).min(1 << 20))
             .checkpoint_bytes(4 * u64::from(self.segment_bytes));
+        let options = match self.index_bytes {
+            Some(bytes) => options.index_bytes(bytes),
+            None => options,
+        };
         match self.count_max {
             Some(count) => options.count_max(count),
             None => options,

@@ -136,8 +136,7 @@ impl Writer {
         let entries = &self.txn.batch.entries;
         (0..entries.settled_len()).try_for_each(|number| {
             let EntryChange { target, entry, .. } = entries.settled(number);
-            let ready = self.shared.ready(&target.entries, KeyRef::Bytes(entry));
-            target.entries.unless_damaged(ready.map(drop))
+            target.entries.unless_damaged(self.shared.read_key(&target.entries, KeyRef::Bytes(entry)))
         })
     }
 

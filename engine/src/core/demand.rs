@@ -10,7 +10,7 @@ use crate::document::KeyRef;
 use crate::error::{Error, Result};
 use crate::format::checkpoint::{Checkpoint, Limits, TreeOf};
 use crate::format::superblock::CheckpointRef;
-use crate::index::{Catalog, Contents, Documents, Entries, KeyRange, PrimaryIndex, Wanted};
+use crate::index::{Catalog, Contents, Documents, Entries, Entry, KeyRange, PrimaryIndex, Wanted};
 use crate::recovery::{self, Extent, File, Plan};
 use crate::seeded::{self, Bug};
 use crate::sync::{Arc, read, write};
@@ -26,25 +26,66 @@ mod tests;
 /// Keys taken from the other recovery at a time.
 const AT_ONCE: usize = 1024;
 
+/// While it lives, the newest entry of a key can be asked for again and again.
+#[derive(Debug)]
+#[must_use = "what was read may be given up once this is dropped"]
+pub(crate) struct Ready {
+    #[expect(dead_code, reason = "its end is what counts")]
+    kept: Kept,
+    /// What an unread leaf has, where the index has nothing.
+    unread: Option<Entry>,
+}
+
+impl Ready {
+    const ALL_READ: Self = Ready { kept: Kept::ALWAYS, unread: None };
+
+    #[inline(always)]
+    pub(crate) fn entry(&self, documents: &Documents, key: KeyRef<'_>) -> Option<Entry> {
+        documents.index.get(key).or(self.unread)
+    }
+}
+
 impl Shared {
     //= spec/recovery.md#r-5-7-leaves-on-demand
     //# A reader MUST read and verify an unread record before it answers what rests on a key that the record
     //# leads to.
-    /// Sees to it that the index tells of `key`, for as long as what it returns lives. Called before the look.
+    /// Sees to it that the newest entry of `key` can be asked for. Called before the look.
     #[inline(always)]
-    pub(crate) fn ready(&self, documents: &Documents, key: KeyRef<'_>) -> Result<Kept> {
+    pub(crate) fn ready(&self, documents: &Documents, key: KeyRef<'_>) -> Result<Ready> {
         let is_kept = self.leaves.is_none();
-        if documents.is_all_read() && is_kept { Ok(Kept::ALWAYS) } else { self.read_for(documents, key) }
+        if documents.is_all_read() && is_kept { Ok(Ready::ALL_READ) } else { self.read_for(documents, key) }
     }
 
     #[cold]
     #[inline(never)]
-    fn read_for(&self, documents: &Documents, key: KeyRef<'_>) -> Result<Kept> {
+    fn read_for(&self, documents: &Documents, key: KeyRef<'_>) -> Result<Ready> {
         let kept = self.keep();
+        while let Some(wanted) = documents.unread_of(key) {
+            if let Some(unread) = self.look_into(documents, &wanted, key) {
+                return Ok(Ready { kept, unread });
+            }
+            self.read_unread(documents, &wanted)?;
+        }
+        Ok(Ready { kept, unread: None })
+    }
+
+    /// What a leaf has of a key that the index does not tell of, where the leaf is not worth memory; none where it is, or cannot be read.
+    fn look_into(&self, documents: &Documents, wanted: &Wanted, key: KeyRef<'_>) -> Option<Option<Entry>> {
+        let file = File { storage: &self.log.storage, len: self.log.storage.len().ok()? };
+        if !self.leaves.as_ref()?.is_for_one_look(wanted) {
+            return None;
+        }
+        let Ok(Contents::Entries(entries)) = wanted.read(&file) else { return None };
+        // Somebody may have put or deleted it meanwhile, or read the leaf: then the index tells.
+        Some(entries.find(key).filter(|_| documents.is_unknown(key)))
+    }
+
+    /// Reads what the index does not tell of `key`.
+    pub(super) fn read_key(&self, documents: &Documents, key: KeyRef<'_>) -> Result<()> {
         while let Some(wanted) = documents.unread_of(key) {
             self.read_unread(documents, &wanted)?;
         }
-        Ok(kept)
+        Ok(())
     }
 
     /// Appends up to `limit` entries of `range` to `out`, in key order, or in reverse; fewer only where the

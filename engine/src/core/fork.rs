@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::cache::Cache;
 use crate::document::Key;
 use crate::format::superblock::{SLOT_LEN, SLOT_OFFSETS};
-use crate::index::{Documents, PrimaryIndex};
+use crate::index::Documents;
 use crate::storage::Storage;
 use crate::sync::{Arc, Mutex, RwLock, lock, read};
 use crate::txn::Registered;
@@ -101,8 +101,8 @@ impl Core {
     /// Where in the file the record of the newest version of a document stands.
     pub(crate) fn record_offset(&self, collection: &str, key: &Key) -> Option<u64> {
         let naming = self.shared.naming(collection).ok()?;
-        let _kept = self.shared.ready(&naming.documents, key.as_ref()).ok()?;
-        let entry = naming.documents.index.get(key.as_ref())?;
+        let ready = self.shared.ready(&naming.documents, key.as_ref()).ok()?;
+        let entry = ready.entry(&naming.documents, key.as_ref())?;
         self.shared.log.segments.file_offset(entry.address())
     }
 

@@ -21,6 +21,12 @@ mod tests;
 /// So many leaves are given up by one call: others wait meanwhile.
 const AT_ONCE: usize = 16;
 
+/// The length of most leaves.
+const LEAF_BYTES: u64 = 4096;
+
+/// So many looks are remembered at most.
+const LOOKS_MAX: usize = 1 << 20;
+
 #[derive(Debug)]
 pub(crate) struct Leaves {
     /// So many bytes of them may be in memory.
@@ -38,6 +44,8 @@ struct Inner {
     /// What those take.
     bytes: u64,
     given_up: u64,
+    /// Of each leaf that was looked into lately, at a place that follows from its key, the hash of that.
+    looked_into: Vec<u64>,
 }
 
 /// A leaf that was read.
@@ -69,7 +77,19 @@ impl Drop for Kept {
 
 impl Leaves {
     pub(super) fn new(limit: u64) -> Self {
-        Leaves { limit, inner: Mutex::default() }
+        let looked_into =
+            vec![0; usize::try_from(limit.div_ceil(LEAF_BYTES)).unwrap_or(LOOKS_MAX).min(LOOKS_MAX)];
+        Leaves { limit, inner: Mutex::new(Inner { looked_into, ..Inner::default() }) }
+    }
+
+    /// Whether a leaf that is unread is looked into and not kept: so is one that nobody looked into lately. Who reads keys at random from
+    /// many would else fill memory with what is not asked for again.
+    pub(super) fn is_for_one_look(&self, leaf: &Wanted) -> bool {
+        let Some(hash) = leaf.hash() else { return false };
+        let looked_into = &mut lock(&self.inner).looked_into;
+        let len = looked_into.len() as u64;
+        // Where there is room for none, none is kept.
+        len == 0 || std::mem::replace(&mut looked_into[(hash % len) as usize], hash) != hash
     }
 
     #[cold]

@@ -84,8 +84,8 @@ impl Shared {
     /// The visible document of `key`.
     pub(crate) fn get(&self, naming: &Naming, key: KeyRef<'_>) -> Result<Option<Located>> {
         let documents = &naming.documents;
-        let _kept = self.ready(documents, key)?;
-        let look = || Ok(self.visibility.see(documents.id, key, || documents.index.get(key)));
+        let ready = self.ready(documents, key)?;
+        let look = || Ok(self.visibility.see(documents.id, key, || ready.entry(documents, key)));
         self.read(documents, key, look)
     }
 
@@ -138,12 +138,12 @@ impl Shared {
         documents: &Documents,
         key: KeyRef<'_>,
     ) -> Result<Option<Entry>> {
-        let _kept = self.ready(documents, key)?;
+        let ready = self.ready(documents, key)?;
         loop {
             let take_backs = self.visibility.take_backs();
-            let newest = documents.index.get(key);
+            let newest = ready.entry(documents, key);
             let is_in = newest.map_or(Ok(false), |entry| self.is_in(state, entry));
-            if is_in.is_err() && documents.index.get(key) != newest {
+            if is_in.is_err() && ready.entry(documents, key) != newest {
                 // It has moved on.
                 continue;
             }
@@ -195,8 +195,8 @@ impl Shared {
     /// Whether `key` has a visible document; from the index alone.
     pub(crate) fn contains(&self, naming: &Naming, key: KeyRef<'_>) -> Result<bool> {
         let documents = &naming.documents;
-        let _kept = self.ready(documents, key)?;
-        Ok(self.visibility.see(documents.id, key, || documents.index.get(key)).is_some())
+        let ready = self.ready(documents, key)?;
+        Ok(self.visibility.see(documents.id, key, || ready.entry(documents, key)).is_some())
     }
 
     //= spec/semantics.md#s-5-2-count

@@ -87,6 +87,15 @@ impl<E> Page<E> {
         Some(&self.text.as_bytes()[start..start + usize::from(len)])
     }
 
+    /// What is under `key`, where the items are in order.
+    pub(crate) fn find(&self, key: KeyRef<'_>) -> Option<E>
+    where
+        E: Copy,
+    {
+        let at = self.items.partition_point(|item| self.key(item) < key);
+        self.items.get(at).filter(|item| self.key(item) == key).map(|item| item.value)
+    }
+
     /// Roughly the memory that these take in the map, in bytes: there an entry and the end of its key stand beside the key.
     pub(super) fn bytes_in_map(&self) -> u64 {
         (self.text.len() + self.bytes.len() + self.items.len() * BESIDE_A_KEY) as u64

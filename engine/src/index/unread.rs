@@ -5,6 +5,7 @@
 //! to 0 once. Who has found 0 there sees in the index all that was taken in.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Bound;
 
 use crate::document::{Key, KeyRef};
@@ -276,10 +277,21 @@ impl Wanted {
         is_whole && entries.items().iter().all(|item| is_of_leaf(item.value))
     }
 
+    /// Whether it is a leaf that can be given up once it was read: most ints stand in pages, which never go away.
+    fn can_be_given_up(&self) -> bool {
+        self.item.branch.is_leaf() && !matches!(self.first, Key::Int(_))
+    }
+
+    /// A number that tells it from most others, where it is a leaf that can be given up.
+    pub(crate) fn hash(&self) -> Option<u64> {
+        let mut hasher = DefaultHasher::new();
+        (self.item.origin.id, &self.first).hash(&mut hasher);
+        self.can_be_given_up().then(|| hasher.finish())
+    }
+
     /// How much memory it gives back, where it is a leaf that was read and can be given up.
     pub(crate) fn memory_bytes(&self, index: &MixedIndex) -> Option<u64> {
-        // Most ints stand in pages, which never go away.
-        if !self.item.branch.is_leaf() || matches!(self.first, Key::Int(_)) {
+        if !self.can_be_given_up() {
             return None;
         }
         let entries = self.entries_in(index);

@@ -7,7 +7,7 @@
 use crate::document::{Key, KeyRef, RawDocument};
 use crate::error::{Error, Result};
 use crate::format::definition::StoredDefinition;
-use crate::index::{Building, Documents, Entries, Entry, KeyRange, Naming, PrimaryIndex, Target, since_ever};
+use crate::index::{Building, Documents, Entries, Entry, KeyRange, Naming, Target, since_ever};
 use crate::secondary::{EntryList, INDEXES_MAX, IndexDefinition};
 use crate::seeded::{self, Bug};
 use crate::sync::{Arc, read};
@@ -273,8 +273,8 @@ impl UnderWay {
         let definition = &self.target.definition.definition;
         let mut known = Vec::new();
         for key in keys {
-            let _kept = shared.ready(&self.naming.documents, key.as_ref())?;
-            let Some(entry) = self.naming.documents.index.get(key.as_ref()) else { continue };
+            let ready = shared.ready(&self.naming.documents, key.as_ref())?;
+            let Some(entry) = ready.entry(&self.naming.documents, key.as_ref()) else { continue };
             let located = shared.locate(self.naming.documents.id, key.as_ref(), entry)?;
             for tuple in definition.tuples(RawDocument::from_verified(located.body()))? {
                 let is_it = |(other, of): &&(Vec<_>, Key)| {

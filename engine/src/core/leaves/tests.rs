@@ -6,7 +6,7 @@ use super::*;
 use crate::core::Effort;
 use crate::document::KeyRef;
 use crate::format::checkpoint::references;
-use crate::index::PrimaryIndex;
+use crate::index::{Entries, PrimaryIndex};
 use crate::storage::{MemoryStorage, Storage};
 use crate::{Collection, Db, IndexDefinition, Options, Snapshot};
 
@@ -231,16 +231,14 @@ fn what_a_call_rests_on_is_kept() {
     let life = Life::new(1);
     let shared = &life.db.core().shared;
     let documents = Arc::clone(&shared.naming("a").expect("it is there").documents);
-    let keys: Vec<_> = life.map.keys().collect();
-    let get = |key| {
-        shared.get(&shared.naming("a").expect("it is there"), KeyRef::Text(key)).expect("nothing is damaged")
-    };
-    for key in &keys {
-        let kept = shared.ready(&documents, KeyRef::Text(key)).expect("nothing is damaged");
-        keys.iter().for_each(|other| assert!(get(other).is_some()));
-        assert!(documents.index.get(KeyRef::Text(key)).is_some(), "{key} was given up");
-        drop(kept);
-    }
+    let kept = shared.keep();
+    let mut page = Entries::default();
+    shared.page(&documents, &KeyRange::all(), false, usize::MAX, &mut page).expect("nothing is damaged");
+    drop(shared.keep());
+    page.clear();
+    documents.index.page(&KeyRange::all(), false, usize::MAX, &mut page);
+    assert_eq!(page.len(), life.map.len(), "what a call has read is there while it lasts");
+    drop(kept);
 }
 
 #[cfg(feature = "seeded")]

@@ -221,8 +221,8 @@ impl Writer {
         let naming = read(&self.shared.catalog).by_id(candidate.collection).cloned();
         let Some(documents) = naming.map(|naming| Arc::clone(&naming.documents)) else { return Ok(()) };
         let key = candidate.key.as_ref();
-        let _kept = self.shared.ready(&documents, key)?;
-        let Some(entry) = documents.index.get(key) else { return Ok(()) };
+        let ready = self.shared.ready(&documents, key)?;
+        let Some(entry) = ready.entry(&documents, key) else { return Ok(()) };
         match &candidate.what {
             What::Document { lsn, expiry, body }
                 if entry.address() == candidate.address || race::is_on(Race::LivenessAskedEarly) =>

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
-use crate::index::{Documents, Entries, KeyRange, PrimaryIndex, Target};
+use crate::index::{Documents, Entries, KeyRange, Target};
 use crate::secondary::IndexDefinition;
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
@@ -139,8 +139,8 @@ impl WriteTxn {
         Ok(match last {
             Some(number) => self.batch.is_put(number).then_some(Place::Change(number)),
             None => {
-                let _kept = self.ready(documents, key)?;
-                documents.index.get(key).map(Place::Log)
+                let ready = self.ready(documents, key)?;
+                ready.entry(documents, key).map(Place::Log)
             }
         })
     }

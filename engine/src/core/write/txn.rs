@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::document::KeyRef;
 use crate::error::{Error, Result};
-use crate::index::{Documents, Entry, Naming, PrimaryIndex};
+use crate::index::{Documents, Entry, Naming};
 use crate::log::{Action, Batch, Replaces, Superseded};
 use crate::secondary::EntryLimits;
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
 
-use super::super::leaves::Kept;
+use super::super::demand::Ready;
 use super::super::read::Located;
 use super::super::shared::Shared;
 use super::entry_overlay::{BeforeAndAfter, EntryOverlay};
@@ -155,15 +155,15 @@ impl WriteTxn {
         let place = match change {
             Some(number) => self.batch.is_put(number).then_some(Place::Change(number)),
             None => {
-                let _kept = self.shared.ready(&touched.documents, key)?;
-                touched.documents.index.get(key).map(Place::Log)
+                let ready = self.shared.ready(&touched.documents, key)?;
+                ready.entry(&touched.documents, key).map(Place::Log)
             }
         };
         Ok(Newest { change, place, hash })
     }
 
-    /// Sees to it that the index tells of `key`.
-    pub(super) fn ready(&self, documents: &Documents, key: KeyRef<'_>) -> Result<Kept> {
+    /// Sees to it that the newest entry of `key` can be asked for.
+    pub(super) fn ready(&self, documents: &Documents, key: KeyRef<'_>) -> Result<Ready> {
         self.shared.ready(documents, key)
     }
 
@@ -176,8 +176,8 @@ impl WriteTxn {
         match self.batch.number_of(documents) {
             Some(collection) => Ok(self.newest(collection, key)?.place),
             None => {
-                let _kept = self.ready(documents, key)?;
-                Ok(documents.index.get(key).map(Place::Log))
+                let ready = self.ready(documents, key)?;
+                Ok(ready.entry(documents, key).map(Place::Log))
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::document::{Key, KeyRef};
 use crate::error::Result;
-use crate::index::{Documents, Entries, Item, KeyRange, PrimaryIndex};
+use crate::index::{Documents, Entries, Item, KeyRange};
 use crate::sync::Arc;
 
 use super::super::read::Located;
@@ -68,8 +68,8 @@ impl WriteTxnWalk {
         let place = match self.changes.get(&key.to_key()) {
             Some(number) => txn.batch.is_put(*number).then_some(Place::Change(*number)),
             None => {
-                let _kept = txn.ready(&self.documents, key)?;
-                self.documents.index.get(key).map(Place::Log)
+                let ready = txn.ready(&self.documents, key)?;
+                ready.entry(&self.documents, key).map(Place::Log)
             }
         };
         txn.check_ground()?;
