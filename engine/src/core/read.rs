@@ -7,7 +7,7 @@ use crate::document::KeyRef;
 use crate::error::{Clause, Corruption, Result};
 use crate::format::record::{Record, is_of_kind};
 use crate::format::{LogAddress, Lsn};
-use crate::index::{Birth, Documents, Entry, Naming, PrimaryIndex, State};
+use crate::index::{Birth, Documents, Entry, Naming, State};
 use crate::log::{Found, Look};
 use crate::sync::Arc;
 use crate::sync::race::{self, Race};
