@@ -15,7 +15,7 @@ use crate::recovery::{self, Extent, File, Plan};
 use crate::seeded::{self, Bug};
 use crate::sync::{Arc, read, write};
 
-use super::leaves::Kept;
+use super::leaves::Ready;
 use super::open::assemble;
 use super::opening::Opening;
 use super::shared::Shared;
@@ -25,25 +25,6 @@ mod tests;
 
 /// Keys taken from the other recovery at a time.
 const AT_ONCE: usize = 1024;
-
-/// While it lives, the newest entry of a key can be asked for again and again.
-#[derive(Debug)]
-#[must_use = "what was read may be given up once this is dropped"]
-pub(crate) struct Ready {
-    #[expect(dead_code, reason = "its end is what counts")]
-    kept: Kept,
-    /// What an unread leaf has, where the index has nothing.
-    unread: Option<Entry>,
-}
-
-impl Ready {
-    const ALL_READ: Self = Ready { kept: Kept::ALWAYS, unread: None };
-
-    #[inline(always)]
-    pub(crate) fn entry(&self, documents: &Documents, key: KeyRef<'_>) -> Option<Entry> {
-        documents.index.get(key).or(self.unread)
-    }
-}
 
 impl Shared {
     //= spec/recovery.md#r-5-7-leaves-on-demand
@@ -62,11 +43,11 @@ impl Shared {
         let kept = self.keep();
         while let Some(wanted) = documents.unread_of(key) {
             if let Some(unread) = self.look_into(documents, &wanted, key) {
-                return Ok(Ready { kept, unread });
+                return Ok(Ready::new(kept, unread));
             }
             self.read_unread(documents, &wanted)?;
         }
-        Ok(Ready { kept, unread: None })
+        Ok(Ready::new(kept, None))
     }
 
     /// What a leaf has of a key that the index does not tell of, where the leaf is not worth memory; none where it is, or cannot be read.

@@ -5,18 +5,10 @@
 
 use std::collections::VecDeque;
 
-use crate::error::Result;
-use crate::format::checkpoint::{Checkpoint, Limits, TreeOf};
-use crate::format::superblock::CheckpointRef;
-use crate::index::{Documents, KeyRange, Origin, Wanted};
-use crate::recovery::File;
+use crate::document::KeyRef;
+use crate::index::{Documents, Entry, PrimaryIndex, Wanted};
 use crate::seeded::{self, Bug};
-use crate::sync::{Arc, Mutex, lock, read};
-
-use super::shared::Shared;
-
-#[cfg(test)]
-mod tests;
+use crate::sync::{Arc, Mutex, lock};
 
 /// So many leaves are given up by one call: others wait meanwhile.
 const AT_ONCE: usize = 16;
@@ -50,10 +42,11 @@ struct Inner {
 
 /// A leaf that was read.
 #[derive(Debug)]
-struct ReadLeaf {
-    documents: Arc<Documents>,
-    leaf: Wanted,
-    bytes: u64,
+pub(super) struct ReadLeaf {
+    pub(super) documents: Arc<Documents>,
+    pub(super) leaf: Wanted,
+    /// What it takes in memory.
+    pub(super) bytes: u64,
 }
 
 /// While it lives, nothing of the index is given up.
@@ -63,7 +56,16 @@ pub(crate) struct Kept(Option<Arc<Leaves>>);
 
 impl Kept {
     /// Of an index of which nothing is ever given up.
-    pub(super) const ALWAYS: Self = Kept(None);
+    const ALWAYS: Self = Kept(None);
+
+    /// Keeps the index of these leaves, if any are ever given up.
+    #[inline]
+    pub(super) fn new(leaves: Option<&Arc<Leaves>>) -> Self {
+        Kept(leaves.map(|leaves| {
+            lock(&leaves.inner).keepers += 1;
+            Arc::clone(leaves)
+        }))
+    }
 }
 
 impl Drop for Kept {
@@ -106,7 +108,7 @@ impl Leaves {
     }
 
     /// A leaf was read.
-    fn add(&self, read: ReadLeaf) {
+    pub(super) fn add(&self, read: ReadLeaf) {
         let mut inner = lock(&self.inner);
         if !inner.is_paused {
             inner.bytes += read.bytes;
@@ -127,12 +129,12 @@ impl Leaves {
     }
 
     /// How often a leaf was given up.
-    fn given_up(&self) -> u64 {
+    pub(super) fn given_up(&self) -> u64 {
         lock(&self.inner).given_up
     }
 
     /// Whether there is more to give up, and nobody looks.
-    fn is_due(&self) -> bool {
+    pub(super) fn is_due(&self) -> bool {
         let inner = lock(&self.inner);
         inner.bytes > self.limit && inner.keepers == 0
     }
@@ -142,6 +144,16 @@ impl Leaves {
 #[derive(Debug)]
 pub(crate) struct Pause(Option<Arc<Leaves>>);
 
+impl Pause {
+    /// A checkpoint is begun.
+    pub(super) fn new(leaves: Option<&Arc<Leaves>>) -> Self {
+        Pause(leaves.map(|leaves| {
+            leaves.pause();
+            Arc::clone(leaves)
+        }))
+    }
+}
+
 impl Drop for Pause {
     fn drop(&mut self) {
         if let Some(leaves) = &self.0 {
@@ -150,89 +162,27 @@ impl Drop for Pause {
     }
 }
 
-impl Shared {
-    /// Keeps the index as it is.
-    #[inline]
-    pub(crate) fn keep(&self) -> Kept {
-        Kept(self.leaves.as_ref().map(|leaves| {
-            lock(&leaves.inner).keepers += 1;
-            Arc::clone(leaves)
-        }))
+/// While it lives, the newest entry of a key can be asked for again and again.
+#[derive(Debug)]
+#[must_use = "what was read may be given up once this is dropped"]
+pub(crate) struct Ready {
+    #[expect(dead_code, reason = "its end is what counts")]
+    kept: Kept,
+    /// What an unread leaf has, where the index has nothing.
+    unread: Option<Entry>,
+}
+
+impl Ready {
+    /// Of an index that has everything.
+    pub(super) const ALL_READ: Self = Ready { kept: Kept::ALWAYS, unread: None };
+
+    /// Where an unread leaf has the key, if nobody put or deleted it since.
+    pub(super) fn new(kept: Kept, unread: Option<Entry>) -> Self {
+        Ready { kept, unread }
     }
 
-    /// A checkpoint is begun.
-    pub(super) fn pause_leaves(&self) -> Pause {
-        Pause(self.leaves.as_ref().map(|leaves| {
-            leaves.pause();
-            Arc::clone(leaves)
-        }))
-    }
-
-    /// How often a leaf was given up.
-    pub(super) fn leaves_given_up(&self) -> u64 {
-        self.leaves.as_ref().map_or(0, |leaves| leaves.given_up())
-    }
-
-    /// An item was read from its checkpoint.
-    pub(super) fn note_read(&self, documents: &Documents, item: Wanted) {
-        let Some(leaves) = &self.leaves else { return };
-        let Some(bytes) = item.memory_bytes(&documents.index) else { return };
-        let found = read(&self.catalog).documents().find(|known| std::ptr::eq(&***known, documents)).cloned();
-        if let Some(documents) = found {
-            leaves.add(ReadLeaf { documents, leaf: item, bytes });
-        }
-    }
-
-    //= spec/recovery.md#r-5-8-leaves-given-up
-    //# A leaf of that checkpoint MUST NOT be given up unless the LSN of its record, and of the patch over it (F-8.13), is
-    //# below that of the checkpoint: then the one before has the same entries, and either of the two tells of them.
-    //= spec/recovery.md#r-5-8-leaves-given-up
-    //# A leaf of an index MUST NOT be given up from that checkpoint while a snapshot holds a state from before it: its
-    //# entries have no addresses (F-8.10), so they would be taken for older than they are.
-    /// Both slots name this checkpoint: its leaves that memory has, and the one before too, are given up from now on.
-    pub(super) fn note_named(&self, named: &CheckpointRef) -> Result<()> {
-        let Some(leaves) = &self.leaves else { return Ok(()) };
-        if self.opening.has_damage() || self.opening.named_since().len() < 2 {
-            return Ok(());
-        }
-        let (slot, storage, page_shift) =
-            (&self.opening.slot, &self.log.storage, self.options.check.page_shift);
-        let file = File { storage, len: storage.len()? };
-        let mut checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, named)?;
-        let place = checkpoint.tree_place();
-        let end = slot.geometry.address(named.replay_sequence, named.replay_offset);
-        let limits = Limits::new(end, page_shift);
-        let is_held = self.visibility.is_held_below(end) && !seeded::is_on(Bug::GivenUpUnderASnapshot);
-        let (root, trees) = checkpoint.parts();
-        let collections = root.catalog.iter().map(|entry| (TreeOf::from(entry), None));
-        let indexes = root.indexes.iter().filter(|index| !index.anew && !is_held);
-        let indexes = indexes
-            .map(|index| (TreeOf::from(index), Some((Arc::clone(&index.definition), self.entry_limits()))));
-        for (tree, definition) in collections.chain(indexes) {
-            let found = read(&self.catalog).documents().find(|known| known.id == tree.id).cloned();
-            let Some(documents) = found else { continue };
-            let walk = Documents::new(tree.id, page_shift);
-            let (id, next, place) = (tree.id, tree.next, place.clone());
-            walk.begin_unread(Origin { place, id, next, limits, definition }, trees.pages(tree)?, 0);
-            let mut rest = KeyRange::all();
-            while let Some(item) = walk.unread_in(&rest, false) {
-                let Some((leaf, lsn)) = item.leaf() else {
-                    walk.take_in(&item, item.read(&file)?, || {});
-                    continue;
-                };
-                let is_in_both = lsn < named.lsn || seeded::is_on(Bug::GivenUpFromOneAlone);
-                let end = leaf.end.cloned();
-                if let Some(bytes) = item.memory_bytes(&documents.index).filter(|_| is_in_both) {
-                    leaves.add(ReadLeaf { documents: Arc::clone(&documents), leaf: item, bytes });
-                }
-                let Some(end) = end else { break };
-                rest.from = std::ops::Bound::Included(end);
-            }
-        }
-        // A few at a time: calls go on beside it.
-        while leaves.is_due() {
-            drop(self.keep());
-        }
-        Ok(())
+    #[inline(always)]
+    pub(crate) fn entry(&self, documents: &Documents, key: KeyRef<'_>) -> Option<Entry> {
+        documents.index.get(key).or(self.unread)
     }
 }

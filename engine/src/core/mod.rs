@@ -17,6 +17,7 @@ mod feeds;
 mod fingerprint;
 #[cfg(feature = "testing")]
 mod fork;
+mod give_up;
 mod incarnation;
 mod indexes;
 mod leaves;

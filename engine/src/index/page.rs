@@ -10,7 +10,7 @@ use crate::document::KeyRef;
 
 use super::Entry;
 
-const BESIDE_A_KEY: usize = 12;
+const BESIDE_A_KEY: usize = 30;
 
 /// Entries of an index.
 pub(crate) type Entries = Page<Entry>;
@@ -96,7 +96,7 @@ impl<E> Page<E> {
         self.items.get(at).filter(|item| self.key(item) == key).map(|item| item.value)
     }
 
-    /// Roughly the memory that these take in the map, in bytes: there an entry and the end of its key stand beside the key.
+    /// Roughly the memory that these take in the map, in bytes, where nodes are half full.
     pub(super) fn bytes_in_map(&self) -> u64 {
         (self.text.len() + self.bytes.len() + self.items.len() * BESIDE_A_KEY) as u64
     }

@@ -6,6 +6,7 @@ use super::*;
 use crate::core::{Core, Cursor, Expect};
 use crate::error::Error;
 use crate::index::KeyRange;
+use crate::index::PrimaryIndex;
 use crate::options::{Durability, Options};
 use crate::storage::MemoryStorage;
 

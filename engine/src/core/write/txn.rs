@@ -10,7 +10,7 @@ use crate::secondary::EntryLimits;
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
 
-use super::super::demand::Ready;
+use super::super::leaves::Ready;
 use super::super::read::Located;
 use super::super::shared::Shared;
 use super::entry_overlay::{BeforeAndAfter, EntryOverlay};
