@@ -53,7 +53,7 @@ const EXCEPTIONS: &[(&[&str], &str)] = &[
         "which way a store goes to its answer: the answer is what the other clauses say",
     ),
     (&["R-9.5"], "what a reader does without: no value of it is a fault"),
-    (&["R-5.7"], "when a reader reads what it needs: what it finds there, the other clauses say"),
+    (&["R-5.7", "R-5.8"], "when a reader reads what it needs: what it finds there, the other clauses say"),
     (
         &["R-5.3", "R-6.3", "R-8.3", "R-9.6"],
         "what a reader or writer does once it has decided: no file can break it",

@@ -49,6 +49,8 @@ pub(super) struct ReadLeaf {
     pub(super) bytes: u64,
 }
 
+//= spec/recovery.md#r-5-8-leaves-given-up
+//# What a call answers MUST NOT change by it.
 /// While it lives, nothing of the index is given up.
 #[derive(Debug)]
 #[must_use = "what was read may be given up once this is dropped"]

@@ -226,6 +226,9 @@ fn a_leaf_that_was_given_up_and_is_damaged_then_is_made_good_by_the_one_before()
     assert!(damaged > 2, "{damaged} leaves that were given up were damaged");
 }
 
+//= spec/recovery.md#r-5-8-leaves-given-up
+//= type=test
+//# What a call answers MUST NOT change by it.
 #[test]
 fn what_a_call_rests_on_is_kept() {
     let life = Life::new(1);
