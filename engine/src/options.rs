@@ -70,11 +70,19 @@ pub(crate) struct Check {
     pub(crate) page_shift: u32,
     /// How many documents a step of the building of an index goes through.
     pub(crate) build_at_once: usize,
+    /// So many bytes of entries are gathered before they are sorted and entered.
+    pub(crate) build_run_bytes: usize,
 }
 
 impl Default for Check {
     fn default() -> Self {
-        Check { count_max: u32::MAX, read_unit: 256 << 10, page_shift: 12, build_at_once: 256 }
+        Check {
+            count_max: u32::MAX,
+            read_unit: 256 << 10,
+            page_shift: 12,
+            build_at_once: 256,
+            build_run_bytes: 64 << 20,
+        }
     }
 }
 
@@ -232,7 +240,13 @@ impl Options {
     pub fn tiny() -> Self {
         let mut options = Options::new().sector(64).segment_bytes(512).cache_bytes(1 << 20).seed(1);
         options.background = Background::Manual;
-        options.check = Check { count_max: u32::MAX, read_unit: 64, page_shift: 4, build_at_once: 2 };
+        options.check = Check {
+            count_max: u32::MAX,
+            read_unit: 64,
+            page_shift: 4,
+            build_at_once: 2,
+            build_run_bytes: 256,
+        };
         options
     }
 

@@ -365,6 +365,8 @@ catalogue! {
     OwnEntryViolates,
     /// While an index is built, a change of a document that was gone through is not entered.
     BuildMissesWrites,
+    /// While an index is built, an entry that was gathered is entered though a change has taken it away since.
+    WithdrawnEntryBuilt,
     /// A key that replay deleted comes back with the leaf that has it.
     DeletedComesBack,
     /// A leaf that is read takes the place of what the log has put since.

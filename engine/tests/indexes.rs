@@ -573,6 +573,7 @@ mod seeded {
         }
         assert_noticed(Bug::RemovalLostInReplay, replayed);
         assert_noticed(Bug::BuildMissesWrites, built_beside_writers);
+        assert_noticed(Bug::WithdrawnEntryBuilt, built_beside_writers);
         for bug in [Bug::FunctionNotApplied, Bug::FunctionsNotStored, Bug::FunctionOfPathForgotten] {
             assert_noticed(bug, folded);
         }
@@ -619,6 +620,34 @@ fn a_former_version_that_is_damaged_makes_the_index_anew() {
     let c = open().collection("c");
     assert_eq!(keys(c.index("n").range(2..=2).expect("there")), [0; 0]);
     assert_eq!(keys(c.index("n").range(100..=100).expect("there")), [3]);
+    assert!(is_whole(&c, "n"));
+}
+
+#[test]
+fn a_document_that_is_damaged_and_replaced_while_an_index_is_built_is_in_it_as_it_is() {
+    let storage = Arc::new(MemoryStorage::new());
+    let open = |cache| {
+        let options = Options::new().cache_bytes(cache);
+        Db::open_on(Arc::clone(&storage), &options).expect("it opens")
+    };
+    let c = open(1 << 20).collection("c");
+    c.insert_many((0..1000).map(|n| doc! { "n": n, "text": "x".repeat(4000) })).expect("there is room");
+    drop(c);
+    // In no cache.
+    let db = open(0);
+    let c = db.collection("c");
+    let mut round = 0;
+    let made = c.create_index_with(by("n", &["$.n"]), false, |_| {
+        round += 1;
+        if round == 1 {
+            damage(&storage, db.record_offset("c", &Key::Int(3)).expect("it is there"));
+            c.put(3, doc! { "n": -1 }).expect("there is room");
+        }
+        std::ops::ControlFlow::Continue(())
+    });
+    assert!(made.expect("it can be"));
+    assert_eq!(round, 5, "four times, and once before it began anew");
+    assert_eq!(keys(c.index("n").range(2..=2).expect("there")), [0; 0]);
     assert!(is_whole(&c, "n"));
 }
 

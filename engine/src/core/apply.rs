@@ -118,6 +118,9 @@ impl Shared {
             let EntryChange { target, entry, is_there, .. } = batch.entries.settled(number);
             let (entries, key) = (&target.entries, KeyRef::Bytes(entry));
             let before = entries.index.get(key);
+            if let Some(building) = &target.building {
+                building.note(entry, is_there);
+            }
             match before {
                 None if is_there => {
                     self.suspect(target, entry);

@@ -357,6 +357,8 @@ struct Built {
     is_given_up: bool,
     /// The tuples of which a unique index had two at some time.
     suspects: BTreeSet<Box<[u8]>>,
+    /// Entries that writers have taken away, and that may be among those gathered before.
+    withdrawn: BTreeSet<Box<[u8]>>,
 }
 
 impl Building {
@@ -382,6 +384,26 @@ impl Building {
     /// All was gone through.
     pub(crate) fn is_whole(&self) {
         lock(&self.built).is_whole = true;
+    }
+
+    /// A writer has put an entry, or taken it away.
+    pub(crate) fn note(&self, entry: &[u8], is_there: bool) {
+        let mut built = lock(&self.built);
+        if is_there {
+            built.withdrawn.remove(entry);
+        } else {
+            built.withdrawn.insert(entry.into());
+        }
+    }
+
+    /// Whether an entry that was gathered is none any more.
+    pub(crate) fn is_withdrawn(&self, entry: &[u8]) -> bool {
+        lock(&self.built).withdrawn.contains(entry) && !seeded::is_on(Bug::WithdrawnEntryBuilt)
+    }
+
+    /// All that was gathered is entered.
+    pub(crate) fn forget_withdrawn(&self) {
+        lock(&self.built).withdrawn.clear();
     }
 
     pub(crate) fn suspect(&self, tuple: &[u8]) {

@@ -69,7 +69,7 @@ impl Store {
     //# Between the begin and the end of a write transaction a store MUST NOT place a commit of anybody else.
     /// The writer, once it is the caller's turn.
     pub(super) fn enter(&self) -> Result<MutexGuard<'_, Writer>> {
-        let mut writer = self.writer_soon().map_or_else(|| self.core.writer(), Ok)?;
+        let mut writer = self.builds.pass(|| self.writer_soon().map_or_else(|| self.core.writer(), Ok))?;
         match writer.turn.queue_up() {
             None => Ok(writer),
             Some(ticket) => self.wait_for_turn(writer, ticket),

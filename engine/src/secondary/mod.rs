@@ -7,6 +7,7 @@
 //! | store a definition, or read one | [`IndexDefinition::to_stored`], [`IndexDefinition::decode`] |
 //! | know the entries of a document | [`IndexDefinition::entries`] |
 //! | know what two versions of a document change | [`EntryList::diff`] |
+//! | put the entries of many documents in order | [`Run`] |
 //! | find the entries of a range | [`IndexDefinition::beginning`] |
 //! | read an entry | [`IndexDefinition::parse`], [`IndexDefinition::outline`] |
 //!
@@ -21,6 +22,7 @@ mod map;
 mod parse;
 mod plan;
 mod range;
+mod run;
 
 pub(crate) use compare::INDEXES_MAX;
 pub use definition::IndexDefinition;
@@ -29,6 +31,7 @@ pub(crate) use limits::EntryLimits;
 pub(crate) use list::{Difference, EntryList};
 pub(crate) use map::DefinitionFault;
 pub(crate) use range::Beginning;
+pub(crate) use run::Run;
 
 #[cfg(test)]
 mod tests;

@@ -1,14 +1,16 @@
 //! Building an index over the documents that are there, in steps beside readers and writers (spec: I-5).
 //!
-//! Each step has the writer, and goes through some documents of the newest state in the order of keys. A commit between two steps changes the
-//! entries of documents that were gone through; of the others the steps to come take them. Nothing of it is seen before the commit that
-//! makes the index part of the state, and nothing of it is in the file.
+//! Each step has the writer, and gathers the entries of some documents of the newest state in the order of keys, until there are
+//! many or those of all. These are sorted, without the writer, and entered in their order, in steps again; then the next are
+//! gathered. A commit between two steps changes the entries of documents that were gone through, and says which of those gathered
+//! are none any more; of the others the steps to come take them. Nothing of it is seen before the commit that makes the index part of
+//! the state, and nothing of it is in the file.
 
 use crate::document::{Key, KeyRef, RawDocument};
 use crate::error::{Error, Result};
 use crate::format::definition::StoredDefinition;
 use crate::index::{Building, Documents, Entries, Entry, KeyRange, Naming, Target, since_ever};
-use crate::secondary::{EntryList, INDEXES_MAX, IndexDefinition};
+use crate::secondary::{EntryList, INDEXES_MAX, IndexDefinition, Run};
 use crate::seeded::{self, Bug};
 use crate::sync::{Arc, read};
 
@@ -18,6 +20,9 @@ use super::super::writer::Writer;
 
 /// After so many bytes of documents a step ends.
 const BYTES_AT_ONCE: usize = 1 << 20;
+
+/// A step enters so many times as many entries as one goes through documents: in their order, each takes that much less.
+const ENTERED_AT_ONCE: usize = 8;
 
 /// Places that are taken twice, of which an error tells (spec: I-4.2).
 const VIOLATIONS_MAX: usize = 100;
@@ -55,14 +60,22 @@ struct UnderWay {
     /// How often commits had been taken back when it began.
     take_backs: u64,
     documents: u64,
+    page: Entries,
+    /// What the last step gathered.
+    gathered: Run,
+    /// What was gathered before. Once it is sorted, it is entered, and nothing is gathered.
+    run: Run,
+    run_bytes: usize,
+    /// All documents were gone through.
+    is_gathered: bool,
 }
 
 /// What a step has come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IndexStep {
-    /// So many documents of how many were gone through.
+    /// So many documents of how many were gone through. Entries that were gathered may wait to be [sorted](IndexBuild::sort).
     Built { documents: u64, of: u64 },
-    /// All were gone through, or none need be: the commit to come says which.
+    /// All entries are there, or none need be: the commit to come says which.
     Whole,
 }
 
@@ -81,7 +94,12 @@ impl IndexBuild {
         &self.definition.definition
     }
 
-    /// Goes through some more documents.
+    /// Sorts what was gathered, where that is enough: before each step, for who has not got the writer.
+    pub(crate) fn sort(&mut self) {
+        self.under_way.iter_mut().for_each(UnderWay::sort);
+    }
+
+    /// Goes through some more documents, or enters some more of what they gave.
     pub(crate) fn step(&mut self, writer: &mut Writer) -> Result<IndexStep> {
         writer.check_open()?;
         let shared = Arc::clone(&writer.shared);
@@ -108,7 +126,8 @@ impl IndexBuild {
             !Arc::ptr_eq(&under_way.naming.documents, &naming.documents)
                 || under_way.take_backs != shared.visibility.take_backs()
         });
-        if is_other && !seeded::is_on(Bug::BuiltFromTwoStates) {
+        let is_spoiled = self.under_way.as_ref().is_some_and(|under_way| under_way.building.has_ended());
+        if is_spoiled || is_other && !seeded::is_on(Bug::BuiltFromTwoStates) {
             self.give_up();
         }
     }
@@ -173,41 +192,100 @@ impl UnderWay {
         targets.push(target.clone());
         naming.documents.set_targets(targets);
         let take_backs = shared.visibility.take_backs();
-        UnderWay { naming, target, building, rest: KeyRange::all(), take_backs, documents: 0 }
+        UnderWay {
+            naming,
+            target,
+            building,
+            rest: KeyRange::all(),
+            take_backs,
+            documents: 0,
+            page: Entries::default(),
+            gathered: Run::default(),
+            run: Run::default(),
+            run_bytes: shared.options.check.build_run_bytes,
+            is_gathered: false,
+        }
+    }
+
+    /// What takes a while, and needs no writer: memory for more is asked for and given back, and a run is sorted.
+    fn sort(&mut self) {
+        if self.run.is_sorted() && self.run.len() == 0 {
+            self.run = Run::default();
+        }
+        self.run.append(&mut self.gathered);
+        let is_enough = self.is_gathered || self.run.memory_bytes() >= self.run_bytes;
+        if is_enough && !self.run.is_sorted() {
+            self.run.sort();
+        }
     }
 
     fn step(&mut self, shared: &Shared, list: &mut EntryList) -> Result<IndexStep> {
-        let (mut page, at_once) = (Entries::default(), shared.options.check.build_at_once);
+        let at_once = shared.options.check.build_at_once;
+        // Mostly done already.
+        self.sort();
+        if !self.run.is_sorted() {
+            self.gather(shared, at_once, list)?;
+            if self.is_gathered && self.run.len() + self.gathered.len() <= at_once {
+                self.sort();
+            }
+        }
+        if self.run.is_sorted() {
+            self.enter(shared, at_once * ENTERED_AT_ONCE)?;
+            if self.is_gathered && self.run.len() == 0 {
+                return Ok(IndexStep::Whole);
+            }
+        }
+        Ok(IndexStep::Built { documents: self.documents, of: self.naming.documents.newest_len() })
+    }
+
+    /// Gathers the entries of some more documents.
+    fn gather(&mut self, shared: &Shared, at_once: usize, list: &mut EntryList) -> Result<()> {
+        let mut page = std::mem::take(&mut self.page);
+        page.clear();
         shared.page(&self.naming.documents, &self.rest, false, at_once, &mut page)?;
         let mut bytes = 0;
         let mut last = None;
         // Nobody writes meanwhile: where these are the last ones, that was all, however many come behind them later.
         let mut is_end = page.len() < at_once;
         for (number, (key, entry)) in page.iter().enumerate() {
-            let len = self.enter(shared, key, *entry, list)?;
+            let len = self.gather_of(shared, key, *entry, list)?;
             (bytes, last) = (bytes + len, Some(key.to_key()));
-            if bytes >= BYTES_AT_ONCE {
+            if bytes >= BYTES_AT_ONCE || self.gathered.memory_bytes() >= self.run_bytes {
                 is_end &= number + 1 == page.len();
                 break;
             }
         }
+        match last {
+            Some(last) if !is_end => {
+                self.rest = self.rest.beyond(&last, false);
+                self.building.built_to(last);
+            }
+            _ => {
+                self.building.is_whole();
+                self.is_gathered = true;
+            }
+        }
+        self.page = page;
+        Ok(())
+    }
+
+    /// Enters some more of what was gathered.
+    fn enter(&mut self, shared: &Shared, at_once: usize) -> Result<()> {
+        for entry in self.run.take(at_once).filter(|entry| !self.building.is_withdrawn(entry)) {
+            shared.suspect(&self.target, entry);
+            shared.enter(&self.target.entries, entry);
+        }
         if self.building.suspects() >= SUSPECTS_MAX {
             self.check_suspects(shared)?;
         }
-        let last = match last {
-            Some(last) if !is_end => last,
-            _ => {
-                self.building.is_whole();
-                return Ok(IndexStep::Whole);
-            }
-        };
-        self.rest = self.rest.beyond(&last, false);
-        self.building.built_to(last);
-        Ok(IndexStep::Built { documents: self.documents, of: self.naming.documents.newest_len() })
+        if self.run.len() == 0 {
+            self.building.forget_withdrawn();
+        }
+        Ok(())
     }
 
-    /// Enters what the document of `key` gives. How long it is.
-    fn enter(
+    /// Gathers what the document of `key` gives. How long it is.
+    fn gather_of(
         &mut self,
         shared: &Shared,
         key: KeyRef<'_>,
@@ -219,10 +297,7 @@ impl UnderWay {
         list.clear();
         let document = RawDocument::from_verified(located.body());
         definition.entries(document, key, shared.entry_limits(), list)?;
-        for entry in list.iter() {
-            shared.suspect(&self.target, entry);
-            shared.enter(&self.target.entries, entry);
-        }
+        list.iter().for_each(|entry| self.gathered.push(entry));
         self.documents += 1;
         Ok(located.body().len())
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::document::{Key, KeyRef, RawDocument};
 use crate::error::{Error, Result};
 use crate::index::{Documents, Entries, Entry, Indexing, KeyRange, PrimaryIndex};
-use crate::secondary::{Difference, EntryList};
+use crate::secondary::{Difference, EntryList, Run};
 use crate::seeded::{self, Bug};
 use crate::sync::read;
 
@@ -99,7 +99,7 @@ impl Shared {
         index.entries().set_unmade(false);
         index.entries().take_entries(&Documents::new(0, self.options.check.page_shift));
         let (mut range, mut page) = (KeyRange::all(), Entries::default());
-        let mut list = EntryList::default();
+        let (mut list, mut run) = (EntryList::default(), Run::default());
         loop {
             if let Err(error) = self.page(documents, &range, false, AT_ONCE, &mut page) {
                 let Error::Corrupt(damage) = error else { return Err(error) };
@@ -112,11 +112,24 @@ impl Shared {
                     Err(Error::Corrupt(damage)) => index.entries().set_damage(damage),
                     done => done?,
                 }
-                list.iter().for_each(|entry| self.enter(index.entries(), entry));
+                list.iter().for_each(|entry| run.push(entry));
+                if run.memory_bytes() >= self.options.check.build_run_bytes {
+                    self.enter_run(index, &mut run);
+                }
             }
-            let Some(last) = page.last_key().map(KeyRef::to_key) else { return Ok(()) };
+            let Some(last) = page.last_key().map(KeyRef::to_key) else {
+                self.enter_run(index, &mut run);
+                return Ok(());
+            };
             range = range.beyond(&last, false);
             page.clear();
         }
+    }
+
+    /// Enters what was gathered, all at once.
+    fn enter_run(&self, index: &Indexing, run: &mut Run) {
+        run.sort();
+        run.take(usize::MAX).for_each(|entry| self.enter(index.entries(), entry));
+        *run = Run::default();
     }
 }

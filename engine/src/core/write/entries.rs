@@ -57,6 +57,11 @@ impl WriteTxn {
                     definition.entries(RawDocument::from_verified(located.body()), key, limits, before)?;
                 }
                 Ok(None) => {}
+                // What was gathered of the document is not to be told apart: the build begins anew.
+                Err(Error::Corrupt(_)) if target.building.is_some() => {
+                    target.building.iter().for_each(|building| building.end());
+                    return Ok(());
+                }
                 // What the document was cannot be told any more; what the index has of it can.
                 Err(Error::Corrupt(_)) => entries_of(&self.shared, target, key, limits, before)?,
                 Err(error) => return Err(error.clone()),

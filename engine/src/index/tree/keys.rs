@@ -118,6 +118,13 @@ impl Keys {
         self.search_from(self.below(head(rest)), head(rest), key)
     }
 
+    /// As [`search`](Self::search) in the last node of its level, `is_last`: keys that come in order stand behind all others there.
+    #[inline]
+    pub(super) fn search_of_last(&self, key: &[u8], is_last: bool) -> Result<usize, usize> {
+        let is_behind = is_last && self.len() > 0 && self.last() < key;
+        if is_behind { Err(self.len()) } else { self.search(key) }
+    }
+
     /// Where `key` stands.
     #[inline]
     pub(super) fn find(&self, key: &[u8]) -> Option<usize> {
@@ -208,6 +215,11 @@ impl Keys {
     /// No room that is not used.
     pub(super) fn shrink(&mut self) {
         self.bytes.shrink_to_fit();
+    }
+
+    /// Room for as much as `left` has: where keys come in order, as many will come.
+    pub(super) fn reserve_as(&mut self, left: &Keys) {
+        self.bytes.reserve_exact(left.bytes.len());
     }
 
     /// An eighth more than there is, since there are many of these, and most stay as they are.

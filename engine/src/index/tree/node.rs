@@ -97,7 +97,7 @@ impl Leaf {
         full: usize,
         is_last: bool,
     ) -> (Option<Entry>, Option<Split>) {
-        let at = match self.keys.search(key) {
+        let at = match self.keys.search_of_last(key, is_last) {
             Ok(at) => {
                 let before = self.entry(at);
                 self.entries[at] = entry.bits();
@@ -114,6 +114,7 @@ impl Leaf {
         if is_last && at == len {
             // Keys that come in order leave full leaves behind.
             self.keys.shrink();
+            right.keys.reserve_as(&self.keys);
             right.insert_at(0, key, entry);
         } else {
             let cut = len / 2;
@@ -153,7 +154,7 @@ impl Branch {
         full: usize,
         is_last: bool,
     ) -> (Option<Entry>, Option<Split>) {
-        let at = self.child_of(key);
+        let at = self.separators.search_of_last(key, is_last).map_or_else(|at| at, |at| at + 1);
         let is_last = is_last && at + 1 == self.children.len();
         let (before, split) = self.children[at].insert(key, entry, full, is_last);
         let Some(Split { separator, right }) = split else { return (before, None) };

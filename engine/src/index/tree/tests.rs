@@ -213,7 +213,7 @@ fn branches_are_split_in_halves_where_keys_do_not_come_in_order() {
 
 #[test]
 fn what_is_left_behind_full_keeps_no_room() {
-    let tree = filled(8, 0..600);
+    let tree = filled(8, 0..604);
     let room = |tree: &Tree| -> Vec<usize> {
         let mut room = Vec::new();
         let leaf = |leaf: &Leaf| leaf.keys.capacity() - 8 * leaf.keys.len();
