@@ -86,6 +86,7 @@ impl Changes<'_> {
     ///
     /// # Errors
     /// `Update`, `DocumentTooLarge`, `TooDeep`; `Decode` where the bytes, though undamaged, are not a document.
+    #[inline]
     pub fn apply(&self, document: RawDocument<'_>) -> Result<Vec<u8>> {
         if self.count() <= COPIES_MAX { self.copy(document) } else { self.decode(document) }
     }
@@ -112,8 +113,9 @@ impl Changes<'_> {
     }
 
     /// How many operations there are; those of a merge counted up to one more than are done by copying.
+    #[inline]
     fn count(&self) -> usize {
-        self.each().map(By::count).sum()
+        self.first.count() + self.then.iter().map(By::count).sum::<usize>()
     }
 
     fn each(&self) -> impl Iterator<Item = &By<'_>> {
@@ -131,6 +133,7 @@ impl By<'_> {
         self.check_document(tree.root().kind())
     }
 
+    #[inline]
     fn count(&self) -> usize {
         match self {
             By::Patch(patch) => patch.operations().len(),

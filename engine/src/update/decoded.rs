@@ -1,6 +1,6 @@
 //! A decoded value that is being changed, and how long it is encoded.
 
-use super::tree::Tree;
+use super::tree::{Place, Tree};
 use crate::document::cbor::encode;
 use crate::document::limits::check_len;
 use crate::document::{DEPTH_MAX, Document, Value};
@@ -45,13 +45,15 @@ impl Decoded {
 impl Tree for Decoded {
     type Node<'a> = &'a Value;
     type Part = Value;
-    type At = ();
+    type At = Place;
 
     fn root(&self) -> &Value {
         &self.value
     }
 
-    fn at(_node: &Value) {}
+    fn at(_node: &Value, place: impl FnOnce() -> Place) -> Place {
+        place()
+    }
 
     fn copy(node: &Value) -> Result<Value> {
         Ok(node.clone())
@@ -94,8 +96,8 @@ impl Tree for Decoded {
         Ok(())
     }
 
-    fn replace(&mut self, place: &[Step], (): (), value: &Value) -> Result<()> {
-        self.put(place, value.clone())
+    fn replace(&mut self, place: Place, _levels_around: usize, value: &Value) -> Result<()> {
+        self.put(&place, value.clone())
     }
 
     fn insert(&mut self, place: &[Step], part: Value) -> Result<()> {

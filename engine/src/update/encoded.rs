@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::tree::{Tree, find};
+use super::tree::{Place, Tree, find};
 use crate::document::cbor::encode;
 use crate::document::cbor::head::{Fault, Head, Reader};
 use crate::document::limits::check_len;
@@ -122,11 +122,12 @@ impl Tree for Encoded<'_> {
     /// How many bytes there are from its first on.
     type At = usize;
 
+    #[inline]
     fn root(&self) -> RawValue<'_> {
         RawDocument::from_verified(&self.bytes).value().expect("the bytes hold a value")
     }
 
-    fn at(node: RawValue<'_>) -> usize {
+    fn at(node: RawValue<'_>, _place: impl FnOnce() -> Place) -> usize {
         node.bytes_left()
     }
 
@@ -170,13 +171,13 @@ impl Tree for Encoded<'_> {
         Ok(())
     }
 
-    fn replace(&mut self, place: &[Step], at: usize, value: &Value) -> Result<()> {
+    fn replace(&mut self, at: usize, levels_around: usize, value: &Value) -> Result<()> {
         let (before, from) = self.bytes.split_at(self.bytes.len() - at);
         let mut reader = Reader::new(from);
         reader.skip()?;
         let mut out = Vec::with_capacity(self.bytes.len() + LONGEST_HEAD);
         out.extend_from_slice(before);
-        encode::value(&mut out, value, DEPTH_MAX.saturating_sub(place.len()))?;
+        encode::value(&mut out, value, DEPTH_MAX.saturating_sub(levels_around))?;
         out.extend_from_slice(reader.rest());
         self.bytes = Cow::Owned(out);
         Ok(())

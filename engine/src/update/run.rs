@@ -14,10 +14,9 @@ use crate::seeded::{self, Bug};
 
 /// Where a path leads.
 enum Found<At> {
-    There(Place, At),
-    /// The values around the field are there up to it; the names from it on are still to be created.
+    There(At),
+    /// The values around the field are there; the names from the step `from` on are still to be created.
     Missing {
-        around: Place,
         from: usize,
     },
     /// An array has no such item.
@@ -25,6 +24,38 @@ enum Found<At> {
         at: usize,
         len: usize,
     },
+}
+
+/// The value that a path begins at, and the path.
+#[derive(Clone, Copy)]
+struct Way<'p> {
+    base: &'p [Step],
+    path: &'p JsonPath,
+}
+
+impl Way<'_> {
+    fn len(self) -> usize {
+        self.path.singular_steps().len()
+    }
+
+    /// The place that the path leads to; what is around that is there.
+    fn place<T: Tree>(self, tree: &T) -> Place {
+        self.place_up_to(tree, self.len())
+    }
+
+    /// As [`place`](Self::place), of its first so many steps.
+    fn place_up_to<T: Tree>(self, tree: &T, steps: usize) -> Place {
+        let mut place = self.base.to_vec();
+        for step in self.path.singular_steps().take(steps) {
+            let index_of = |index| from_start(index, there(tree, &place).count()).expect("the item is there");
+            place.push(match step {
+                Selector::Name(name) => Step::Name(name.clone()),
+                Selector::Index(index) => Step::Index(index_of(*index)),
+                _ => unreachable!("the path is singular"),
+            });
+        }
+        place
+    }
 }
 
 /// Where a path leads, and the value that is there.
@@ -66,31 +97,32 @@ pub(super) fn count(update: &Update, fan_out: usize) -> usize {
 }
 
 fn one<T: Tree>(tree: &mut T, base: &[Step], Change { path, action }: &Change) -> Result<(), Failed> {
-    let (found, node) = locate(&*tree, base, path)?;
+    let way = Way { base, path };
+    let (found, node) = locate(&*tree, way)?;
     match action {
-        Action::Set(value) => create(tree, path, found, value),
+        Action::Set(value) => create(tree, way, found, value),
         Action::Unset => match found {
-            Found::There(place, _) => Ok(remove(tree, &place)?),
+            Found::There(_) => remove(tree, &way.place(tree)),
             _ => Ok(()),
         },
-        Action::Rename(name) => rename(tree, path, found, name),
+        Action::Rename(name) => rename(tree, way, &found, name),
         Action::Inc(by) => {
             let after = calculated::<T>(node, *by, i64::checked_add, |a, b| a + b)?;
-            create(tree, path, found, &after)
+            create(tree, way, found, &after)
         }
         Action::Mul(by) => {
             let after = calculated::<T>(node, *by, i64::checked_mul, |a, b| a * b)?;
-            create(tree, path, found, &after)
+            create(tree, way, found, &after)
         }
         Action::Min(value) if is_kept::<T>(node, value, Ordering::Greater)? => Ok(()),
         Action::Max(value) if is_kept::<T>(node, value, Ordering::Less)? => Ok(()),
-        Action::Min(value) | Action::Max(value) => create(tree, path, found, value),
-        Action::Push { items, keep_last } => push(tree, path, found, items, *keep_last),
-        Action::Pop { first } => pop(tree, found, *first),
-        Action::Pull(item) => pull(tree, found, item),
+        Action::Min(value) | Action::Max(value) => create(tree, way, found, value),
+        Action::Push { items, keep_last } => push(tree, way, found, items, *keep_last),
+        Action::Pop { first } => pop(tree, way, &found, *first),
+        Action::Pull(item) => pull(tree, way, &found, item),
         Action::AddToSet(item) => match &found {
-            Found::There(place, _) if has(tree, place, item)? => Ok(()),
-            _ => push(tree, path, found, std::slice::from_ref(item), None),
+            Found::There(_) if has(tree, &way.place(tree), item)? => Ok(()),
+            _ => push(tree, way, found, std::slice::from_ref(item), None),
         },
         Action::Each(_) => unreachable!("`within` deals with it"),
     }
@@ -120,27 +152,21 @@ fn each<T: Tree>(tree: &mut T, base: &[Step], path: &JsonPath, changes: &Update)
 //# A name in an array, an index in an object, and any step in a scalar MUST be refused with the path up to that
 //# step and what it met.
 /// Where `path` leads from the value at `base`, and the value that is there.
-fn locate<'t, T: Tree>(tree: &'t T, base: &[Step], path: &JsonPath) -> Result<Located<'t, T>, UpdateFault> {
-    let mut place = Place::with_capacity(base.len() + path.singular_steps().len());
-    place.extend_from_slice(base);
+fn locate<'t, T: Tree>(tree: &'t T, way: Way<'_>) -> Result<Located<'t, T>, UpdateFault> {
+    let Way { base, path } = way;
     let mut node = there(tree, base);
     for (at, step) in path.singular_steps().enumerate() {
         let astray = |fault| UpdateFault::NoSuchPlace { at: path.up_to(at).to_string(), fault };
         node = match (node.kind(), step) {
-            (Kind::Object, Selector::Name(name)) => {
-                place.push(Step::Name(name.clone()));
-                match node.member(name) {
-                    Some(field) => field,
-                    None => return Ok((missing(path, place, at)?, None)),
-                }
-            }
+            (Kind::Object, Selector::Name(name)) => match node.member(name) {
+                Some(field) => field,
+                None => return Ok((missing(path, at)?, None)),
+            },
             (Kind::Array, Selector::Index(index)) => {
                 let len = node.count();
-                let from_start = if *index < 0 { len as i64 + index } else { *index };
-                let Some(index) = usize::try_from(from_start).ok().filter(|index| *index < len) else {
+                let Some(index) = from_start(*index, len) else {
                     return Ok((Found::NoItem { at, len }, None));
                 };
-                place.push(Step::Index(index));
                 node.item(index).expect("the index is below the length")
             }
             (Kind::Object, _) => return Err(astray(PathFault::NotAName)),
@@ -148,14 +174,21 @@ fn locate<'t, T: Tree>(tree: &'t T, base: &[Step], path: &JsonPath) -> Result<Lo
             (found, _) => return Err(astray(PathFault::Scalar { found })),
         };
     }
-    Ok((Found::There(place, T::at(node)), Some(node)))
+    let at = T::at(node, || way.place(tree));
+    Ok((Found::There(at), Some(node)))
 }
 
-/// Nothing is at the step `from`, which `around` ends with. What follows can only be names: those of objects in each other.
-fn missing<At>(path: &JsonPath, around: Place, from: usize) -> Result<Found<At>, UpdateFault> {
+/// The index from the start of an array of this length, if it has such an item.
+fn from_start(index: i64, len: usize) -> Option<usize> {
+    let from_start = if index < 0 { len as i64 + index } else { index };
+    usize::try_from(from_start).ok().filter(|index| *index < len)
+}
+
+/// Nothing is at the step `from`. What follows can only be names: those of objects in each other.
+fn missing<At>(path: &JsonPath, from: usize) -> Result<Found<At>, UpdateFault> {
     let index = path.singular_steps().skip(from).position(|step| matches!(step, Selector::Index(_)));
     match index {
-        None => Ok(Found::Missing { around, from }),
+        None => Ok(Found::Missing { from }),
         Some(index) => {
             let at = path.up_to(from + index).to_string();
             Err(UpdateFault::NoSuchPlace { at, fault: PathFault::NotAName })
@@ -166,21 +199,22 @@ fn missing<At>(path: &JsonPath, around: Place, from: usize) -> Result<Found<At>,
 //= spec/update.md#u-5-3-nothing-there
 //# An index that leads to nothing MUST be refused by the changes that create.
 /// Puts `value` where the path leads, with the objects around it that are not there.
-fn create<T: Tree>(tree: &mut T, path: &JsonPath, found: Found<T::At>, value: &Value) -> Result<(), Failed> {
+fn create<T: Tree>(tree: &mut T, way: Way<'_>, found: Found<T::At>, value: &Value) -> Result<(), Failed> {
     match found {
-        Found::There(place, at) => Ok(tree.replace(&place, at, value)?),
+        Found::There(at) => Ok(tree.replace(at, way.base.len() + way.len(), value)?),
         Found::NoItem { at, len } => Err(UpdateFault::NoSuchPlace {
-            at: path.up_to(at).to_string(),
+            at: way.path.up_to(at).to_string(),
             fault: PathFault::BeyondEnd { len },
         }
         .into()),
-        Found::Missing { around, from } => {
-            let names = path.singular_steps().skip(from + 1).rev().map(|step| match step {
+        Found::Missing { from } => {
+            let field = way.place_up_to(tree, from + 1);
+            let names = way.path.singular_steps().skip(from + 1).rev().map(|step| match step {
                 Selector::Name(name) => name.clone(),
                 _ => unreachable!("an index does not follow what is missing"),
             });
             let value = names.fold(value.clone(), |inner, name| Document::from([(name, inner)]).into());
-            Ok(tree.put(&around, T::part(&value)?)?)
+            Ok(tree.put(&field, T::part(&value)?)?)
         }
     }
 }
@@ -197,14 +231,14 @@ fn remove<T: Tree>(tree: &mut T, place: &[Step]) -> Result<(), Failed> {
 
 //= spec/update.md#u-5-5-rename
 //# A `rename` whose path does not end in a name MUST be refused.
-fn rename<T: Tree>(tree: &mut T, path: &JsonPath, found: Found<T::At>, name: &str) -> Result<(), Failed> {
-    let Some(Selector::Name(old)) = path.singular_steps().last() else {
+fn rename<T: Tree>(tree: &mut T, way: Way<'_>, found: &Found<T::At>, name: &str) -> Result<(), Failed> {
+    let Some(Selector::Name(old)) = way.path.singular_steps().last() else {
         return Err(UpdateFault::NoFieldToRename.into());
     };
-    let Found::There(mut place, _) = found else { return Ok(()) };
-    if old.as_str() == name {
+    if old.as_str() == name || !matches!(found, Found::There(_)) {
         return Ok(());
     }
+    let mut place = way.place(tree);
     let part = tree.remove(&place)?;
     place.pop();
     place.push(Step::Name(name.into()));
@@ -254,15 +288,15 @@ fn is_kept<T: Tree>(node: Option<T::Node<'_>>, value: &Value, gives_way: Orderin
 // spec: U-5.8.
 fn push<T: Tree>(
     tree: &mut T,
-    path: &JsonPath,
+    way: Way<'_>,
     found: Found<T::At>,
     items: &[Value],
     keep_last: Option<usize>,
 ) -> Result<(), Failed> {
     let kept = |len: usize| keep_last.map_or(0, |last| len.saturating_sub(last));
     let mut place = match found {
-        Found::There(place, _) => place,
-        found => return create(tree, path, found, &Value::Array(items[kept(items.len())..].to_vec())),
+        Found::There(_) => way.place(tree),
+        found => return create(tree, way, found, &Value::Array(items[kept(items.len())..].to_vec())),
     };
     let len = array_len(tree, &place)?;
     for (added, item) in items.iter().enumerate() {
@@ -282,8 +316,9 @@ fn push<T: Tree>(
 }
 
 // spec: U-5.9.
-fn pop<T: Tree>(tree: &mut T, found: Found<T::At>, first: bool) -> Result<(), Failed> {
-    let Found::There(mut place, _) = found else { return Ok(()) };
+fn pop<T: Tree>(tree: &mut T, way: Way<'_>, found: &Found<T::At>, first: bool) -> Result<(), Failed> {
+    let Found::There(_) = found else { return Ok(()) };
+    let mut place = way.place(tree);
     let Some(last) = array_len(tree, &place)?.checked_sub(1) else { return Ok(()) };
     place.push(Step::Index(if first { 0 } else { last }));
     tree.remove(&place)?;
@@ -291,8 +326,9 @@ fn pop<T: Tree>(tree: &mut T, found: Found<T::At>, first: bool) -> Result<(), Fa
 }
 
 // spec: U-5.10.
-fn pull<T: Tree>(tree: &mut T, found: Found<T::At>, item: &Value) -> Result<(), Failed> {
-    let Found::There(place, _) = found else { return Ok(()) };
+fn pull<T: Tree>(tree: &mut T, way: Way<'_>, found: &Found<T::At>, item: &Value) -> Result<(), Failed> {
+    let Found::There(_) = found else { return Ok(()) };
+    let place = way.place(tree);
     let keep = equal_items(tree, &place, item)?.into_iter().map(|equal| !equal).collect::<Vec<_>>();
     if keep.contains(&false) {
         tree.retain(&place, &keep)?;
@@ -324,6 +360,7 @@ fn array_len<T: Tree>(tree: &T, place: &[Step]) -> Result<usize, UpdateFault> {
     }
 }
 
+#[inline]
 fn there<'t, T: Tree>(tree: &'t T, place: &[Step]) -> T::Node<'t> {
     find(tree.root(), place).expect("the place was found")
 }

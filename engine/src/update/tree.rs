@@ -22,8 +22,8 @@ pub(super) trait Tree {
 
     /// The whole value.
     fn root(&self) -> Self::Node<'_>;
-    /// Where the value at `node` stands.
-    fn at(node: Self::Node<'_>) -> Self::At;
+    /// Where the value at `node` stands, which `place` leads to.
+    fn at(node: Self::Node<'_>, place: impl FnOnce() -> Place) -> Self::At;
     /// A copy of the value at `node`.
     fn copy(node: Self::Node<'_>) -> Result<Self::Part>;
     /// `value`, to be put in.
@@ -38,8 +38,8 @@ pub(super) trait Tree {
 
     /// Puts `part`, of as many levels as the place leaves, in the place of the whole value, a field that may be there or not, or an item that is there.
     fn put(&mut self, place: &[Step], part: Self::Part) -> Result<()>;
-    /// Puts `value`, of as many levels as the place leaves, in the place of the value that stands there.
-    fn replace(&mut self, place: &[Step], at: Self::At, value: &Value) -> Result<()>;
+    /// Puts `value` in the place of the value that stands there, with so many levels around it.
+    fn replace(&mut self, at: Self::At, levels_around: usize, value: &Value) -> Result<()>;
     /// Inserts `part` as an item before the index that ends `place`, which is the array's length at most.
     fn insert(&mut self, place: &[Step], part: Self::Part) -> Result<()>;
     /// Takes out the field or item at `place`, which is there.

@@ -136,6 +136,7 @@ impl WriteTxn {
     }
 
     /// The newest version of a key in the batch's collection of this number, and the document itself.
+    #[inline(always)]
     fn find(&mut self, collection: u32, key: KeyRef<'_>) -> Result<(Newest, Option<Located>)> {
         let newest = self.newest(collection, key)?;
         self.check_ground()?;
@@ -145,6 +146,7 @@ impl WriteTxn {
     }
 
     /// Changes the document that is there. What it is now, if it is another.
+    #[inline(always)]
     fn change(
         &mut self,
         collection: u32,
@@ -160,6 +162,7 @@ impl WriteTxn {
 
     //= spec/update.md#u-6-2-equal
     //# A document that the changes leave equal MUST NOT be written.
+    #[inline(always)]
     fn put_unless_equal(
         &mut self,
         collection: u32,
