@@ -81,19 +81,38 @@ impl Shared {
     ) -> Result<()> {
         let _kept = self.keep();
         let start = out.len();
+        self.through(documents, range, reverse, limit, |range| {
+            out.truncate(start);
+            documents.index.page(range, reverse, limit, out);
+            out.len() - start
+        })?;
+        Ok(())
+    }
+
+    /// How many keys `range` has; no more than `limit` are counted. About as many while keys are put.
+    pub(crate) fn count_keys(&self, documents: &Documents, range: &KeyRange, limit: usize) -> Result<usize> {
+        self.through(documents, range, false, limit, |range| documents.index.count(range, limit))
+    }
+
+    /// What `look` answers of as much of `range` as it takes until that is `limit`, or of all of it.
+    fn through(
+        &self,
+        documents: &Documents,
+        range: &KeyRange,
+        reverse: bool,
+        limit: usize,
+        mut look: impl FnMut(&KeyRange) -> usize,
+    ) -> Result<usize> {
         while !documents.is_all_read() && !seeded::is_on(Bug::UnreadPassedOver) {
             let Some(wanted) = documents.unread_in(range, reverse) else { break };
-            if let Some(before) = wanted.before(range, reverse) {
-                documents.index.page(&before, reverse, limit, out);
-                if out.len() - start == limit {
-                    return Ok(());
-                }
-                out.truncate(start);
+            if let Some(before) = wanted.before(range, reverse)
+                && look(&before) == limit
+            {
+                return Ok(limit);
             }
             self.read_unread(documents, &wanted)?;
         }
-        documents.index.page(range, reverse, limit, out);
-        Ok(())
+        Ok(look(range))
     }
 
     /// Reads all that is unread of the documents of a collection, or of the entries of an index.

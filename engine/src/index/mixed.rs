@@ -243,8 +243,8 @@ impl PrimaryIndex for MixedIndex {
             read(&self.rest).page(range, reverse, limit, out);
         }
         let mut from_map = out.len() - start;
-        if let Some((from, to)) = int_bounds(range) {
-            self.ints.append(from, to, reverse, limit, out);
+        if let Some(bounds) = int_bounds(range) {
+            self.ints.walk(bounds, reverse, limit, |key, entry| out.push_int(key, entry));
         }
         if out.len() - start - from_map == limit {
             // Enough: what the map has behind the last of them is for later, and mostly that is all that it has.
@@ -259,6 +259,16 @@ impl PrimaryIndex for MixedIndex {
             out.put_in_order(start, reverse);
         }
         out.truncate(start + limit);
+    }
+
+    fn count(&self, range: &KeyRange, limit: usize) -> usize {
+        if range.is_empty() {
+            return 0;
+        }
+        let has_rest = self.rest_len.load(Ordering::Acquire) > 0;
+        let in_rest = if has_rest { read(&self.rest).count(range, limit) } else { 0 };
+        let left = limit - in_rest;
+        in_rest + int_bounds(range).map_or(0, |bounds| self.ints.walk(bounds, false, left, |_, _| ()))
     }
 
     fn memory_bytes(&self) -> usize {
@@ -351,6 +361,8 @@ mod tests {
             let copy = index.fork();
             prop_assert_eq!(&all(&index, &range, false), &expected);
             prop_assert_eq!(&all(&copy, &range, false), &expected);
+            prop_assert_eq!(index.count(&range, usize::MAX), expected.len());
+            prop_assert_eq!(index.count(&range, 3), expected.len().min(3));
             let reversed: Vec<_> = expected.into_iter().rev().collect();
             prop_assert_eq!(all(&index, &range, true), reversed);
         }

@@ -4,7 +4,7 @@
 
 use crate::sync::{AtomicU64, OnceLock, Ordering};
 
-use super::{Entries, Entry};
+use super::Entry;
 
 type Page = Box<[AtomicU64]>;
 type Level = Box<[OnceLock<Page>]>;
@@ -34,11 +34,11 @@ fn place(number: u64) -> (usize, usize) {
     (level as usize, (number + 1 - (1 << level)) as usize)
 }
 
-/// Appends the entries of the first `limit` of these slots that have one. How many there were.
-fn append_some<'a>(
+/// Shows the entries of the first `limit` of these slots that have one. How many there were.
+fn show_some<'a>(
     slots: impl Iterator<Item = (i64, &'a AtomicU64)>,
     limit: usize,
-    out: &mut Entries,
+    show: &mut impl FnMut(i64, Entry),
 ) -> usize {
     let mut left = limit;
     for (key, slot) in slots {
@@ -46,7 +46,7 @@ fn append_some<'a>(
             break;
         }
         if let Some(entry) = Entry::from_bits(slot.load(Ordering::Acquire)) {
-            out.push_int(key, entry);
+            show(key, entry);
             left -= 1;
         }
     }
@@ -157,12 +157,18 @@ impl PagedInts {
         page.iter().filter(|slot| slot.load(Ordering::Relaxed) != 0).count() as u64
     }
 
-    /// Appends up to `limit` entries with keys in `from..=to` to `out`, in order or in reverse.
-    pub(crate) fn append(&self, from: i64, to: i64, reverse: bool, limit: usize, out: &mut Entries) {
+    /// Shows up to `limit` entries with keys in `from..=to`, in order or in reverse. How many these are.
+    pub(crate) fn walk(
+        &self,
+        (from, to): (i64, i64),
+        reverse: bool,
+        limit: usize,
+        mut show: impl FnMut(i64, Entry),
+    ) -> usize {
         let from = from.max(0);
         let end = self.end();
         if to < from || end == 0 {
-            return;
+            return 0;
         }
         let (first, last) = (from as u64 >> self.shift, (to as u64 >> self.shift).min(end - 1));
         let mut left = limit;
@@ -174,9 +180,9 @@ impl PagedInts {
             let slots = (base + low as i64..).zip(&page[low..=high]);
             left -= if reverse {
                 let slots = page[low..=high].iter().enumerate().rev();
-                append_some(slots.map(|(index, slot)| (base + (low + index) as i64, slot)), left, out)
+                show_some(slots.map(|(index, slot)| (base + (low + index) as i64, slot)), left, &mut show)
             } else {
-                append_some(slots, left, out)
+                show_some(slots, left, &mut show)
             };
             left > 0
         };
@@ -185,6 +191,7 @@ impl PagedInts {
         } else {
             let _ = (first..=last).all(&mut step);
         }
+        limit - left
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {

@@ -20,6 +20,9 @@ pub(crate) trait PrimaryIndex: Send + Sync + fmt::Debug {
     /// Appends up to `limit` entries of `range` to `out`, in key order, or in reverse; fewer only where the range ends.
     fn page(&self, range: &KeyRange, reverse: bool, limit: usize, out: &mut Entries);
 
+    /// How many keys `range` has; no more than `limit` are counted. About as many while keys are put.
+    fn count(&self, range: &KeyRange, limit: usize) -> usize;
+
     /// Bytes of memory that it takes, as near as it can be told without walking it.
     fn memory_bytes(&self) -> usize;
 }

@@ -115,6 +115,22 @@ impl Rest {
 
     /// Appends up to `limit` entries of `range`, which does not end before it begins, in key order or in reverse.
     pub(super) fn page(&self, range: &KeyRange, reverse: bool, limit: usize, out: &mut Entries) {
+        self.walk(range, reverse, limit, |kind, leaf, range| copy(kind, leaf, range, reverse, out));
+    }
+
+    /// How many keys `range` has, which does not end before it begins; no more than `limit` are counted.
+    pub(super) fn count(&self, range: &KeyRange, limit: usize) -> usize {
+        self.walk(range, false, limit, |_, _, _| ())
+    }
+
+    /// Shows the parts of leaves that are in `range`, of no more than `limit` keys. How many these are.
+    fn walk(
+        &self,
+        range: &KeyRange,
+        reverse: bool,
+        limit: usize,
+        mut show: impl FnMut(Kind, &Leaf, Range<usize>),
+    ) -> usize {
         let mut left = limit;
         let mut ints = [[0; 8]; 2];
         let [from_int, to_int] = &mut ints;
@@ -126,7 +142,7 @@ impl Rest {
                 let len = range.len().min(left);
                 range = if reverse { range.end - len..range.end } else { range.start..range.start + len };
                 left -= len;
-                copy(kind, leaf, range, reverse, out);
+                show(kind, leaf, range);
                 left > 0
             });
         };
@@ -135,6 +151,7 @@ impl Rest {
         } else {
             KINDS.into_iter().for_each(&mut each);
         }
+        limit - left
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

@@ -5,7 +5,7 @@ use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::{Key, KeyRef};
 use crate::error::Result;
-use crate::index::{Documents, Entries, Indexing, KeyRange, Naming, Target};
+use crate::index::{Documents, Indexing, KeyRange, Naming, Target};
 use crate::secondary::{EntryLimits, IndexDefinition};
 use crate::sync::Arc;
 use crate::transaction::WriteTransaction;
@@ -182,10 +182,6 @@ fn put_bytes(entry: KeyRef<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Keys that are counted at a time: few first, since mostly there are few.
-const AT_ONCE_FIRST: usize = 4;
-const AT_ONCE_MAX: usize = 256;
-
 /// How many keys of a range there are after the newest commit, `most` of them at most.
 pub(crate) fn count_up_to(
     shared: &Shared,
@@ -196,19 +192,8 @@ pub(crate) fn count_up_to(
     if range.is_all() {
         return Ok(documents.newest_len().min(most));
     }
-    let (mut range, mut count, mut limit) = (range.clone(), 0, AT_ONCE_FIRST);
-    let mut page = Entries::default();
-    while count < most && !range.is_empty() {
-        page.clear();
-        shared.page(documents, &range, false, limit, &mut page)?;
-        count += page.len() as u64;
-        match page.last_key() {
-            Some(last) if page.len() == limit => range = range.beyond(&last.to_key(), false),
-            _ => break,
-        }
-        limit = AT_ONCE_MAX;
-    }
-    Ok(count.min(most))
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    Ok(shared.count_keys(documents, range, most)? as u64)
 }
 
 /// The key of an entry as it stands in its index.

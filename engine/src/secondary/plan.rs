@@ -8,7 +8,7 @@ use crate::query::{FOUND_MAX, JsonPath, OnePass, Segment, child, lead, of_value}
 use crate::seeded::{self, Bug};
 
 /// The most paths of an index.
-pub(super) const PATHS_MAX: usize = 16;
+pub(crate) const PATHS_MAX: usize = 16;
 
 /// The paths of a definition, made ready to be followed.
 #[derive(Debug, Clone, PartialEq, Eq)]

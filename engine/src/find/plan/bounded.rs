@@ -11,7 +11,7 @@ use crate::index::KeyRange;
 use crate::indexed::{between, bound};
 use crate::query::ast::Expr;
 use crate::query::{Filter, Segment};
-use crate::secondary::{EntryLimits, IndexDefinition};
+use crate::secondary::{EntryLimits, IndexDefinition, PATHS_MAX};
 use crate::seeded::{self, Bug};
 
 /// The most ranges of one index: beyond so many, fewer components bound them.
@@ -28,7 +28,7 @@ pub(super) struct Bounded {
     /// How many of the first components bound the ranges.
     pub(super) used: usize,
     /// Which components have a value in every document that the filter admits.
-    pub(super) has_value: Vec<bool>,
+    pub(super) has_value: [bool; PATHS_MAX],
     /// Whether the filter admits every document that has an entry in the ranges.
     pub(super) is_exact: bool,
 }
@@ -46,20 +46,15 @@ pub(in crate::find) fn fan_out_of(definition: &IndexDefinition) -> Option<&[Segm
 
 impl Bounded {
     /// All entries of an index.
-    pub(super) fn not_at_all(definition: &IndexDefinition) -> Self {
+    pub(super) fn not_at_all(is_exact: bool) -> Self {
         Bounded {
             ranges: vec![KeyRange::all()],
             fixed: 0,
             fixed_values: Vec::new(),
             used: 0,
-            has_value: vec![false; definition.paths().len()],
-            is_exact: false,
+            has_value: [false; PATHS_MAX],
+            is_exact,
         }
-    }
-
-    /// All entries of an index, for a query without a filter.
-    pub(super) fn without_filter(definition: &IndexDefinition) -> Self {
-        Bounded { is_exact: true, ..Self::not_at_all(definition) }
     }
 
     /// What the filter of a query says of an index, in one way or several; in none where the index lacks documents for it.
@@ -70,10 +65,7 @@ impl Bounded {
     ) -> Result<Vec<Bounded>> {
         match filter {
             Some(filter) => Self::by(filter.expr().conjuncts(), &[], definition, limits),
-            None => Ok(beyond(&[], &[], definition)
-                .map(|_| Self::without_filter(definition))
-                .into_iter()
-                .collect()),
+            None => Ok(beyond(&[], &[], definition).map(|_| Self::not_at_all(true)).into_iter().collect()),
         }
     }
 
@@ -116,7 +108,7 @@ impl Bounded {
         definition: &IndexDefinition,
         limits: EntryLimits,
     ) -> Result<Self> {
-        let mut bounded = Self::not_at_all(definition);
+        let (mut fixed, mut used, mut has_value) = (0, 0, [false; PATHS_MAX]);
         let (mut prefixes, mut range) = (vec![Vec::new()], None);
         let mut placed = 0;
         let mut merged_exactly = true;
@@ -124,46 +116,41 @@ impl Bounded {
             let fan_out = fan_out(path);
             let said = if fan_out.is_some() { item } else { Some(document) };
             let asked = (function, &path[fan_out.map_or(0, <[Segment]>::len)..]);
-            let of_it = said.into_iter().flat_map(|said| &said.conditions).filter(|(of, _)| *of == asked);
-            let says = of_it.fold(None, |all: Option<(Says, usize, bool)>, (_, says)| {
-                Some(match all {
-                    None => (says.clone(), 1, true),
-                    Some((before, count, is_exact)) => {
-                        let (both, still) = before.and(says.clone());
-                        (both, count + 1, is_exact && still)
-                    }
-                })
-            });
-            let Some((says, count, mut is_exact)) = says else {
+            let mut of_it = said.into_iter().flat_map(|said| &said.conditions).filter(|(of, _)| *of == asked);
+            let Some((_, says)) = of_it.next() else {
                 // What is said of a component behind one of which nothing is said bounds nothing.
                 range.get_or_insert(None);
                 continue;
             };
-            bounded.has_value[at] = says.is_of_values();
+            let (mut says, mut is_exact) = (Cow::Borrowed(says), true);
+            let mut count = 1;
+            for (_, other) in of_it {
+                let (both, still) = says.into_owned().and(other.clone());
+                (says, is_exact) = (Cow::Owned(both), is_exact && still);
+                count += 1;
+            }
+            has_value[at] = says.is_of_values();
             if range.is_some() {
                 continue;
             }
-            match says {
+            match &*says {
                 Says::Points(points) if prefixes.len() * points.len().max(1) <= RANGES_MAX => {
-                    if bounded.fixed == at && points.len() == 1 {
-                        bounded.fixed += 1;
-                        bounded.fixed_values.extend_from_slice(&points);
-                    }
-                    prefixes = times(&prefixes, points, descending);
+                    fixed += usize::from(fixed == at && points.len() == 1);
+                    prefixes = times(prefixes, points, descending);
                 }
                 Says::Points(points) => {
-                    range = Some(hull(&points).map(|(from, to)| (from, to, descending)));
+                    range = Some(hull(points).map(|(from, to)| (from, to, descending)));
                     is_exact = false;
                 }
-                Says::Within(from, to) => range = Some(Some((from, to, descending))),
+                Says::Within(from, to) => range = Some(Some((from.clone(), to.clone(), descending))),
             }
             merged_exactly &= is_exact;
             placed += count;
-            bounded.used = at + 1;
+            used = at + 1;
         }
         let mut is_cut = false;
         let mut ranges = Vec::with_capacity(prefixes.len());
-        for prefix in prefixes {
+        for prefix in &prefixes {
             let mut beginning = |values: &[Option<Value>]| {
                 let beginning = definition.beginning(values, limits)?;
                 is_cut |= beginning.cut;
@@ -171,12 +158,12 @@ impl Bounded {
             };
             let range = match &range {
                 Some(Some((from, to, descending))) => {
-                    let (from, to) = ends(&prefix, from, to, *descending);
+                    let (from, to) = ends(prefix, from, to, *descending);
                     let from = bound(&from, |values| beginning(values))?;
                     between(from, bound(&to, |values| beginning(values))?)
                 }
                 _ if prefix.is_empty() => KeyRange::all(),
-                _ => KeyRange::bytes_prefix(&beginning(&prefix)?.bytes),
+                _ => KeyRange::bytes_prefix(&beginning(prefix)?.bytes),
             };
             if !range.is_empty() {
                 ranges.push(range);
@@ -185,13 +172,15 @@ impl Bounded {
         ranges.sort_by(|one, other| start(one).cmp(&start(other)));
         // Long values that begin alike have one range.
         ranges.dedup_by(|one, other| start(one) == start(other));
-        bounded.ranges = ranges;
+        // These are the same in all prefixes.
+        let mut fixed_values = prefixes.into_iter().next().unwrap_or_default();
+        fixed_values.truncate(fixed);
         let said = document.conditions.len() + item.map_or(0, |item| item.conditions.len());
         // What is said of an item is a part of what is said of the document, which did not understand it.
         let understood = item.map_or(document.is_all, |item| item.is_all);
         let is_cut = is_cut && !seeded::is_on(Bug::CutTupleCounted);
-        bounded.is_exact = understood && merged_exactly && placed == said && !is_cut;
-        Ok(bounded)
+        let is_exact = understood && merged_exactly && placed == said && !is_cut;
+        Ok(Bounded { ranges, fixed, fixed_values, used, has_value, is_exact })
     }
 
     //= spec/query.md#q-10-1-plans
@@ -224,15 +213,18 @@ fn beyond<'e>(
 
 /// The prefixes, each with each of these behind it, in the order of entries.
 fn times(
-    prefixes: &[Vec<Option<Value>>],
-    mut points: Vec<Option<Value>>,
+    mut prefixes: Vec<Vec<Option<Value>>>,
+    points: &[Option<Value>],
     descending: bool,
 ) -> Vec<Vec<Option<Value>>> {
-    if descending {
-        points.reverse();
+    if let [point] = points {
+        // Mostly there is one.
+        prefixes.iter_mut().for_each(|prefix| prefix.push(point.clone()));
+        return prefixes;
     }
+    let in_order = |at: usize| &points[if descending { points.len() - 1 - at } else { at }];
     let all = prefixes.iter().flat_map(|prefix| {
-        points.iter().map(move |point| prefix.iter().chain([point]).cloned().collect::<Vec<_>>())
+        (0..points.len()).map(move |at| prefix.iter().chain([in_order(at)]).cloned().collect())
     });
     all.collect()
 }

@@ -86,7 +86,9 @@ pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chose
     let (of_keys, keys) = cost_of_keys(walk, asks.wanted)?;
     let sorts = asks.order == PlanOrder::Sort;
     let by_keys = if sorts { keys * (SCANNED + SORTED) } else { keys };
-    let covers: Vec<bool> = indexes.iter().map(|index| cover::covers(index, &asks)).collect();
+    let covers = asks.parts.map_or_else(Vec::new, |parts| {
+        indexes.iter().map(|index| cover::covers(index, &asks, parts)).collect()
+    });
     let each = if covers.contains(&true) { COVERED } else { FETCHED };
     let most_entries = if is_forced { COUNTED_MAX } else { by_keys / each + 1 };
     let ways = Ways { indexes: &indexes, covers, most_entries };
@@ -165,8 +167,8 @@ impl<I: IndexStats> Ways<'_, I> {
     /// All entries of the one index that there is, if these have all that is asked for.
     fn all_of_one(&self, is_exact: bool) -> Result<Option<Filtered>> {
         let definition = self.indexes[0].definition();
-        let bounded = Bounded { is_exact, ..Bounded::not_at_all(definition) };
-        let serves = self.covers[0] && bounded.has_all(definition) && definition.filter().is_none();
+        let bounded = Bounded::not_at_all(is_exact);
+        let serves = self.covers(0) && bounded.has_all(definition) && definition.filter().is_none();
         if !serves {
             return Ok(None);
         }
@@ -229,7 +231,7 @@ impl<I: IndexStats> Ways<'_, I> {
         let paths = index.definition().paths().len();
         let is_one = index.definition().is_unique()
             && bounded.fixed == paths
-            && bounded.has_value.iter().all(|has| *has);
+            && bounded.has_value[..paths].iter().all(|has| *has);
         let (mut entries, limit) = (0, most.saturating_add(1));
         if is_one && fan_out_of(index.definition()).is_none() {
             entries = bounded.ranges.len() as u64;

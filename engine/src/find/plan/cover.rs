@@ -5,7 +5,7 @@ use super::bounded::fan_out_of;
 use crate::document::{Document, Text, Value};
 use crate::error::Result;
 use crate::indexed::{IndexStats, broken};
-use crate::query::{Segment, Selector};
+use crate::query::{JsonPath, Segment, Selector};
 use crate::secondary::{EntryLimits, IndexDefinition};
 use crate::seeded::{self, Bug};
 
@@ -18,9 +18,8 @@ pub(in crate::find) struct Cover {
     names: Vec<(usize, Vec<Text>)>,
 }
 
-/// Whether the entries of an index have all that a query asks of a document, its key apart: of paths of names, with one entry for each.
-pub(super) fn covers(index: &impl IndexStats, asks: &Asks<'_>) -> bool {
-    let Some(parts) = asks.parts else { return false };
+/// Whether the entries of an index have all that a query of these parts asks of a document, its key apart: of paths of names, with one entry for each.
+pub(super) fn covers(index: &impl IndexStats, asks: &Asks<'_>, parts: &[JsonPath]) -> bool {
     let cover = Cover::of(index.definition(), index.limits());
     let has = &mut |path: &[Segment]| cover.has(path);
     fan_out_of(index.definition()).is_none()

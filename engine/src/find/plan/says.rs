@@ -165,6 +165,8 @@ fn is_higher(one: &End, other: &End, upper: bool) -> bool {
 fn compared(comparison: Comparison, to: &Value) -> Option<Says> {
     let point = || Says::Points(vec![Some(to.clone())]);
     let kind = match to {
+        // What is equal stands at one place, of whatever type it is.
+        _ if comparison == Comparison::Equal => None,
         Value::Int(_) | Value::Float(_) => Some((Value::Float(f64::NAN), Value::from(""))),
         Value::Text(_) => Some((Value::from(""), Value::Bytes(Vec::new()))),
         Value::Bytes(_) => Some((Value::Bytes(Vec::new()), Value::Array(Vec::new()))),
@@ -188,8 +190,7 @@ fn compared(comparison: Comparison, to: &Value) -> Option<Says> {
     };
     let to = Some(to.clone());
     Some(match comparison {
-        Comparison::Equal => point(),
-        Comparison::NotEqual => return None,
+        Comparison::Equal | Comparison::NotEqual => return None,
         Comparison::Less => Says::Within(least, Bound::Excluded(to)),
         Comparison::LessOrEqual => Says::Within(least, Bound::Included(to)),
         Comparison::Greater => Says::Within(Bound::Excluded(to), beyond),
