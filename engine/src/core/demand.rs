@@ -23,7 +23,7 @@ use super::shared::Shared;
 #[cfg(test)]
 mod tests;
 
-/// Keys taken from the other recovery at a time.
+/// Keys looked at at a time.
 const AT_ONCE: usize = 1024;
 
 impl Shared {
@@ -81,38 +81,38 @@ impl Shared {
     ) -> Result<()> {
         let _kept = self.keep();
         let start = out.len();
-        self.through(documents, range, reverse, limit, |range| {
-            out.truncate(start);
-            documents.index.page(range, reverse, limit, out);
-            out.len() - start
-        })?;
-        Ok(())
-    }
-
-    /// How many keys `range` has; no more than `limit` are counted. About as many while keys are put.
-    pub(crate) fn count_keys(&self, documents: &Documents, range: &KeyRange, limit: usize) -> Result<usize> {
-        self.through(documents, range, false, limit, |range| documents.index.count(range, limit))
-    }
-
-    /// What `look` answers of as much of `range` as it takes until that is `limit`, or of all of it.
-    fn through(
-        &self,
-        documents: &Documents,
-        range: &KeyRange,
-        reverse: bool,
-        limit: usize,
-        mut look: impl FnMut(&KeyRange) -> usize,
-    ) -> Result<usize> {
         while !documents.is_all_read() && !seeded::is_on(Bug::UnreadPassedOver) {
             let Some(wanted) = documents.unread_in(range, reverse) else { break };
-            if let Some(before) = wanted.before(range, reverse)
-                && look(&before) == limit
-            {
-                return Ok(limit);
+            if let Some(before) = wanted.before(range, reverse) {
+                documents.index.page(&before, reverse, limit, out);
+                if out.len() - start == limit {
+                    return Ok(());
+                }
+                out.truncate(start);
             }
             self.read_unread(documents, &wanted)?;
         }
-        Ok(look(range))
+        documents.index.page(range, reverse, limit, out);
+        Ok(())
+    }
+
+    /// How many keys `range` has; no more than `most` are counted. About as many while keys are put.
+    pub(crate) fn count_keys(&self, documents: &Documents, range: &KeyRange, most: usize) -> Result<usize> {
+        if documents.is_all_read() && self.leaves.is_none() {
+            return Ok(documents.index.count(range, most));
+        }
+        let (mut range, mut count, mut page) = (range.clone(), 0, Entries::default());
+        while count < most && !range.is_empty() {
+            page.clear();
+            let limit = AT_ONCE.min(most - count);
+            self.page(documents, &range, false, limit, &mut page)?;
+            count += page.len();
+            match page.last_key() {
+                Some(last) if page.len() == limit => range = range.beyond(&last.to_key(), false),
+                _ => break,
+            }
+        }
+        Ok(count)
     }
 
     /// Reads all that is unread of the documents of a collection, or of the entries of an index.
