@@ -185,6 +185,13 @@ impl Ready {
 
     #[inline(always)]
     pub(crate) fn entry(&self, documents: &Documents, key: KeyRef<'_>) -> Option<Entry> {
-        documents.index.get(key).or(self.unread)
+        documents.index.get(key).or_else(|| self.unread_entry(documents, key))
+    }
+
+    /// What an unread leaf has; unless the key was deleted since, or the leaf was read: then the index tells.
+    #[inline]
+    fn unread_entry(&self, documents: &Documents, key: KeyRef<'_>) -> Option<Entry> {
+        let unread = self.unread?;
+        if documents.is_unknown(key) { Some(unread) } else { documents.index.get(key) }
     }
 }
