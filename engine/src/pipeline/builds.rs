@@ -8,8 +8,8 @@ const PASSING_MAX: Duration = Duration::from_micros(500);
 /// The builds that go on, and the writers that wait meanwhile.
 #[derive(Debug, Default)]
 pub(crate) struct Builds {
-    count: AtomicUsize,
-    waiting: AtomicUsize,
+    pub(super) count: AtomicUsize,
+    pub(super) waiting: AtomicUsize,
 }
 
 /// A build that goes on, for as long as this lives.
@@ -19,18 +19,6 @@ impl Builds {
     pub(crate) fn begin(&self) -> UnderWay<'_> {
         self.count.fetch_add(1, Ordering::Relaxed);
         UnderWay(self)
-    }
-
-    /// Waits for the writer by `enter`, where builds can see it.
-    #[inline]
-    pub(super) fn pass<R>(&self, enter: impl FnOnce() -> R) -> R {
-        if self.count.load(Ordering::Relaxed) == 0 {
-            return enter();
-        }
-        self.waiting.fetch_add(1, Ordering::Relaxed);
-        let entered = enter();
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
-        entered
     }
 }
 
