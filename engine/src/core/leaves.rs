@@ -57,9 +57,6 @@ pub(super) struct ReadLeaf {
 pub(crate) struct Kept(Option<Arc<Leaves>>);
 
 impl Kept {
-    /// Of an index of which nothing is ever given up.
-    const ALWAYS: Self = Kept(None);
-
     /// Keeps the index of these leaves, if any are ever given up.
     #[inline]
     pub(super) fn new(leaves: Option<&Arc<Leaves>>) -> Self {
@@ -164,10 +161,13 @@ impl Drop for Pause {
     }
 }
 
-/// While it lives, the newest entry of a key can be asked for again and again.
+/// While it lives, the newest entry of a key can be asked for again and again. Where all was read, and nothing is given up, it is nothing.
 #[derive(Debug)]
 #[must_use = "what was read may be given up once this is dropped"]
-pub(crate) struct Ready {
+pub(crate) struct Ready(Option<Box<Unready>>);
+
+#[derive(Debug)]
+struct Unready {
     #[expect(dead_code, reason = "its end is what counts")]
     kept: Kept,
     /// What an unread leaf has, where the index has nothing.
@@ -176,22 +176,42 @@ pub(crate) struct Ready {
 
 impl Ready {
     /// Of an index that has everything.
-    pub(super) const ALL_READ: Self = Ready { kept: Kept::ALWAYS, unread: None };
+    pub(super) const ALL_READ: Self = Ready(None);
 
     /// Where an unread leaf has the key, if nobody put or deleted it since.
     pub(super) fn new(kept: Kept, unread: Option<Entry>) -> Self {
-        Ready { kept, unread }
+        Ready(Some(Box::new(Unready { kept, unread })))
     }
 
     #[inline(always)]
     pub(crate) fn entry(&self, documents: &Documents, key: KeyRef<'_>) -> Option<Entry> {
-        documents.index.get(key).or_else(|| self.unread_entry(documents, key))
+        match (documents.index.get(key), &self.0) {
+            (None, Some(unready)) => unready.entry(documents, key),
+            (found, _) => found,
+        }
     }
+}
 
+impl Drop for Ready {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(unready) = self.0.take() {
+            unready.end();
+        }
+    }
+}
+
+impl Unready {
     /// What an unread leaf has; unless the key was deleted since, or the leaf was read: then the index tells.
-    #[inline]
-    fn unread_entry(&self, documents: &Documents, key: KeyRef<'_>) -> Option<Entry> {
+    #[cold]
+    #[inline(never)]
+    fn entry(&self, documents: &Documents, key: KeyRef<'_>) -> Option<Entry> {
         let unread = self.unread?;
         if documents.is_unknown(key) { Some(unread) } else { documents.index.get(key) }
     }
+
+    #[cold]
+    #[inline(never)]
+    #[expect(clippy::boxed_local, reason = "it is boxed for whoever has none")]
+    fn end(self: Box<Self>) {}
 }
