@@ -397,6 +397,8 @@ catalogue! {
     GivenUpPastItsCheckpoint,
     /// A leaf is given up that only the newest checkpoint has.
     GivenUpFromOneAlone,
+    /// A leaf that was given up and is damaged is made good with keys that were deleted behind its last one.
+    GrownRangeMadeGood,
     /// A leaf of an index is given up while a snapshot is older than its entries.
     GivenUpUnderASnapshot,
     /// A leaf is given up while a call rests on it.

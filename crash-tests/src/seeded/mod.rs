@@ -59,6 +59,7 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::ChangedBackTakenOver, "engine/src/core/maintenance/checkpoint/tests/takeover.rs"),
     (Bug::GivenUpPastItsCheckpoint, "engine/src/core/give_up/tests.rs"),
     (Bug::GivenUpFromOneAlone, "engine/src/core/give_up/tests.rs"),
+    (Bug::GrownRangeMadeGood, "engine/src/core/give_up/tests.rs"),
     (Bug::GivenUpUnderASnapshot, "engine/src/core/give_up/tests.rs"),
     (Bug::GivenUpBesideAReader, "engine/src/core/give_up/tests.rs"),
     (Bug::GivenUpWithADelete, "engine/src/core/give_up/tests.rs"),

@@ -219,7 +219,10 @@ impl Shared {
         }
     }
 
-    /// The keys of an item, which was unread since the store was opened, as a checkpoint has them that was written since.
+    //= spec/recovery.md#r-5-8-leaves-given-up
+    //# When a leaf that was given up is damaged, a reader MUST take from another checkpoint no more of the entries in its
+    //# range of keys than the leaf has, the first of them: its range may have grown since, over keys that were deleted.
+    /// The keys of an unread item, as a checkpoint has them that was written since the store was opened.
     fn entries_since(&self, reference: &CheckpointRef, wanted: &Wanted) -> Result<Entries> {
         let (slot, storage) = (&self.opening.slot, &self.log.storage);
         let file = File { storage, len: storage.len()? };
@@ -237,7 +240,15 @@ impl Shared {
         while let Some(unread) = documents.unread_in(&wanted.range(), false) {
             documents.take_in(&unread, unread.read(&file)?, || {});
         }
-        Ok(entries_within(&documents, wanted.range()))
+        let mut entries = entries_within(&documents, wanted.range());
+        if let Some((leaf, _)) = wanted.leaf().filter(|_| !seeded::is_on(Bug::GrownRangeMadeGood)) {
+            let count = leaf.count as usize;
+            if entries.len() < count {
+                return Err(wanted.damaged("fewer entries in its place"));
+            }
+            entries.truncate(count);
+        }
+        Ok(entries)
     }
 
     /// What opening found, by the other checkpoint.

@@ -42,17 +42,16 @@ impl Shared {
     }
 
     //= spec/recovery.md#r-5-8-leaves-given-up
-    //# A leaf of that checkpoint MUST NOT be given up unless the LSN of its record, and of the patch over it (F-8.13), is
-    //# below that of the checkpoint: then the one before has the same entries, and either of the two tells of them.
+    //# A leaf of that checkpoint MUST NOT be given up unless the LSN of its record, and of the patch over it (F-8.13), is at
+    //# or below that of the one before: then this has the same entries, and either of the two tells of them.
     //= spec/recovery.md#r-5-8-leaves-given-up
     //# A leaf of an index MUST NOT be given up from that checkpoint while a snapshot holds a state from before it: its
     //# entries have no addresses (F-8.10), so they would be taken for older than they are.
     /// Both slots name this checkpoint: its leaves that memory has, and the one before too, are given up from now on.
     pub(super) fn note_named(&self, named: &CheckpointRef) -> Result<()> {
         let Some(leaves) = &self.leaves else { return Ok(()) };
-        if self.opening.has_damage() || self.opening.named_since().len() < 2 {
-            return Ok(());
-        }
+        let both = self.opening.named_since();
+        let Some(before) = both.get(1).filter(|_| !self.opening.has_damage()) else { return Ok(()) };
         let (slot, storage, page_shift) =
             (&self.opening.slot, &self.log.storage, self.options.check.page_shift);
         let file = File { storage, len: storage.len()? };
@@ -78,7 +77,7 @@ impl Shared {
                     walk.take_in(&item, item.read(&file)?, || {});
                     continue;
                 };
-                let is_in_both = lsn < named.lsn || seeded::is_on(Bug::GivenUpFromOneAlone);
+                let is_in_both = lsn <= before.lsn || seeded::is_on(Bug::GivenUpFromOneAlone);
                 let end = leaf.end.cloned();
                 if let Some(bytes) = item.memory_bytes(&documents.index).filter(|_| is_in_both) {
                     leaves.add(ReadLeaf { documents: Arc::clone(&documents), leaf: item, bytes });

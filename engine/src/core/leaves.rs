@@ -10,7 +10,7 @@ use crate::index::{Documents, Entry, PrimaryIndex, Wanted};
 use crate::seeded::{self, Bug};
 use crate::sync::{Arc, Mutex, lock};
 
-/// So many leaves are given up by one call: others wait meanwhile.
+/// So many leaves are given up by one call, or as many as were read since the last: others wait meanwhile.
 const AT_ONCE: usize = 16;
 
 /// The length of most leaves.
@@ -33,6 +33,8 @@ struct Inner {
     /// A checkpoint is being written, which may have a leaf elsewhere.
     is_paused: bool,
     read: VecDeque<ReadLeaf>,
+    /// How many of them came since any were given up.
+    added: usize,
     /// What those take.
     bytes: u64,
     given_up: u64,
@@ -98,8 +100,9 @@ impl Leaves {
         let mut inner = lock(&self.inner);
         inner.keepers -= 1;
         let may = inner.keepers == 0 || seeded::is_on(Bug::GivenUpBesideAReader);
-        for _ in 0..AT_ONCE {
-            let is_over = may && inner.bytes > self.limit;
+        let at_once = if may { AT_ONCE.max(std::mem::take(&mut inner.added)) } else { 0 };
+        for _ in 0..at_once {
+            let is_over = inner.bytes > self.limit;
             let Some(first) = is_over.then(|| inner.read.pop_front()).flatten() else { break };
             inner.bytes -= first.bytes;
             inner.given_up += u64::from(first.documents.give_up(&first.leaf));
@@ -111,6 +114,7 @@ impl Leaves {
         let mut inner = lock(&self.inner);
         if !inner.is_paused {
             inner.bytes += read.bytes;
+            inner.added += 1;
             inner.read.push_back(read);
         }
     }

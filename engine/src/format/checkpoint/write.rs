@@ -403,11 +403,13 @@ impl TreeWriter {
     }
 }
 
-/// The leaf or the page is one of this checkpoint, and the patch over it, unless that is of its own making.
+/// The leaf or the page is one of this checkpoint, and the patch over it, unless that is of its own making: then its segment is one already.
 fn take_over(writer: &mut IndexWriter, taken: &Known) {
     writer.take_over(taken.reference());
-    let patch = taken.entry().patch.filter(|patch| patch.lsn != writer.lsn());
-    if let Some(patch) = patch {
+    let Some(patch) = taken.entry().patch else { return };
+    // A checkpoint before it may have the same LSN.
+    let is_own = patch.lsn == writer.lsn() && writer.segments().contains_key(&patch.reference.physical);
+    if !is_own {
         writer.take_over(patch.reference);
     }
 }
