@@ -13,8 +13,9 @@ use crate::sync::{Arc, Mutex, lock};
 /// So many leaves are given up by one call, or as many as were read since the last: others wait meanwhile.
 const AT_ONCE: usize = 16;
 
-/// The length of most leaves.
-const LEAF_BYTES: u64 = 4096;
+/// One look is remembered for so much memory: for some eight leaves. Where more were, most leaves of a store that hardly fits would be met
+/// again in time, kept, and given up before they are asked for.
+const BYTES_OF_A_LOOK: u64 = 128 << 10;
 
 /// So many looks are remembered at most.
 const LOOKS_MAX: usize = 1 << 20;
@@ -81,7 +82,7 @@ impl Drop for Kept {
 impl Leaves {
     pub(super) fn new(limit: u64) -> Self {
         let looked_into =
-            vec![0; usize::try_from(limit.div_ceil(LEAF_BYTES)).unwrap_or(LOOKS_MAX).min(LOOKS_MAX)];
+            vec![0; usize::try_from(limit.div_ceil(BYTES_OF_A_LOOK)).unwrap_or(LOOKS_MAX).min(LOOKS_MAX)];
         Leaves { limit, inner: Mutex::new(Inner { looked_into, ..Inner::default() }) }
     }
 
