@@ -142,10 +142,11 @@ impl Options {
         self
     }
 
-    /// Bytes of the index to keep in memory of what can be read again from the file: the leaves of names, of byte strings and of the entries of
-    /// indexes that both checkpoints have, and that did not change since. Those that were read first are given up first, and are read again
-    /// when a call needs them. What changed since the last two checkpoints is kept besides, and all int keys. It is no hard bound: a checkpoint
-    /// for space reads the whole index, and what is too much goes when no thread is in a call. By default all that was read is kept.
+    /// Bytes of the index to keep in memory of what can be read again from the file: leaves of names, of byte strings and of the entries
+    /// of indexes that did not change since they were read, or that both checkpoints have. Those that were read first are given up first,
+    /// and are read again when a call needs them. It is no hard bound: what changed since the last two checkpoints is kept besides, and
+    /// all int keys; a checkpoint for space reads the whole index; and what is too much goes when no thread is in a call. By default all
+    /// that was read is kept.
     pub fn index_bytes(mut self, bytes: u64) -> Self {
         self.index_bytes = Some(bytes);
         self

@@ -50,7 +50,7 @@ impl Shared {
         Ok(Ready::new(kept, None))
     }
 
-    /// What a leaf has of a key that the index does not tell of, where the leaf is not worth memory; none where it is, or cannot be read.
+    /// Reads an unread leaf for one key, and does not keep it. None: it is to be kept, or cannot be read so.
     fn look_into(&self, documents: &Documents, wanted: &Wanted, key: KeyRef<'_>) -> Option<Option<Entry>> {
         let file = File { storage: &self.log.storage, len: self.log.storage.len().ok()? };
         if !self.leaves.as_ref()?.is_for_one_look(wanted) {

@@ -1,4 +1,5 @@
-//! What of the index may be given up again (spec: ): leaves that were read, and those of a checkpoint that memory has.
+//! Which leaves of the index may be given up again (spec: ): those that were read from a checkpoint, and those in
+//! memory that both named checkpoints have.
 
 use crate::error::Result;
 use crate::format::checkpoint::{Checkpoint, Limits, TreeOf};
@@ -47,7 +48,8 @@ impl Shared {
     //= spec/recovery.md#r-5-8-leaves-given-up
     //# A leaf of an index MUST NOT be given up from that checkpoint while a snapshot holds a state from before it: its
     //# entries have no addresses (F-8.10), so they would be taken for older than they are.
-    /// Both slots name this checkpoint: its leaves that memory has, and the one before too, are given up from now on.
+    /// Both slots name this checkpoint. Leaves that it and the one before have, and whose entries are in memory, may be
+    /// given up from now on.
     pub(super) fn note_named(&self, named: &CheckpointRef) -> Result<()> {
         let Some(leaves) = &self.leaves else { return Ok(()) };
         let both = self.opening.named_since();

@@ -1,7 +1,7 @@
 //! Which leaves of the index were read, and are given up again where they take more memory than is theirs (spec: ).
 //!
-//! The first to be read is the first to go. Whoever looks into the index, or changes it, keeps it as it is for so long; and what is too
-//! much goes when nobody does.
+//! The first to be read is the first to go. A call that looks into the index, or changes it, keeps it as it is while it
+//! lasts; what is too much goes when no call does.
 
 use std::collections::VecDeque;
 
@@ -13,8 +13,8 @@ use crate::sync::{Arc, Mutex, lock};
 /// So many leaves are given up by one call, or as many as were read since the last: others wait meanwhile.
 const AT_ONCE: usize = 16;
 
-/// One look is remembered for so much memory: for some eight leaves. Where more were, most leaves of a store that hardly fits would be met
-/// again in time, kept, and given up before they are asked for.
+/// One look is remembered for so much memory: for some eight leaves. If more were, a store that hardly fits would keep
+/// most leaves that it reads, and give up each before it is asked for again.
 const BYTES_OF_A_LOOK: u64 = 128 << 10;
 
 /// So many looks are remembered at most.
@@ -86,8 +86,8 @@ impl Leaves {
         Leaves { limit, inner: Mutex::new(Inner { looked_into, ..Inner::default() }) }
     }
 
-    /// Whether a leaf that is unread is looked into and not kept: so is one that nobody looked into lately. Who reads keys at random from
-    /// many would else fill memory with what is not asked for again.
+    /// Whether a look-up of one key reads an unread leaf and does not keep it: one that no look-up has read lately.
+    /// Look-ups of many keys at random would else fill memory with leaves that are not asked for again.
     pub(super) fn is_for_one_look(&self, leaf: &Wanted) -> bool {
         let Some(hash) = leaf.hash() else { return false };
         let looked_into = &mut lock(&self.inner).looked_into;
@@ -166,7 +166,8 @@ impl Drop for Pause {
     }
 }
 
-/// While it lives, the newest entry of a key can be asked for again and again. Where all was read, and nothing is given up, it is nothing.
+/// While it lives, the newest entry of a key can be asked for again and again. It is empty where all was read and nothing
+/// is ever given up.
 #[derive(Debug)]
 #[must_use = "what was read may be given up once this is dropped"]
 pub(crate) struct Ready(Option<Box<Unready>>);

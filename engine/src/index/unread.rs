@@ -277,7 +277,7 @@ impl Wanted {
         is_whole && entries.items().iter().all(|item| is_of_leaf(item.value))
     }
 
-    /// Whether it is a leaf that can be given up once it was read: most ints stand in pages, which never go away.
+    /// Whether it is a leaf whose entries can be given up: those of ints cannot, since the pages of ints never go away.
     fn can_be_given_up(&self) -> bool {
         self.item.branch.is_leaf() && !matches!(self.first, Key::Int(_))
     }
