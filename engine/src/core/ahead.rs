@@ -30,6 +30,7 @@ pub(super) struct Ahead {
 
 impl Ahead {
     /// The walk goes on elsewhere.
+    #[inline]
     pub(super) fn clear(&mut self) {
         self.found.clear();
     }

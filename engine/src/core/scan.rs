@@ -40,6 +40,12 @@ impl Cursor {
         &self.snapshot
     }
 
+    /// The bytes of the key that the walk came to last, if that is a byte string.
+    #[inline]
+    pub(crate) fn met_bytes(&self) -> &[u8] {
+        self.walk.met_bytes()
+    }
+
     /// Walks what is left from its other end.
     pub(crate) fn reverse(&mut self) {
         self.ahead.clear();
@@ -74,19 +80,19 @@ impl Shared {
     }
 
     /// The next key of the walk, and where its document stands.
+    #[inline]
     pub(crate) fn next_entry<'c>(&self, cursor: &'c mut Cursor) -> Result<Option<(KeyRef<'c>, Entry)>> {
         cursor.ahead.clear();
-        let next = match cursor.walk.next_in_page() {
-            Some(next) => {
-                cursor.snapshot.check_live()?;
-                next
-            }
-            None => match self.first_of_next_page(cursor)? {
-                Some(first) => first,
-                None => return Ok(None),
-            },
-        };
+        let Some(next) = self.step(cursor)? else { return Ok(None) };
+        cursor.snapshot.check_live()?;
         Ok(Some((cursor.walk.key(&next), next.value)))
+    }
+
+    /// The next item of the walk. Whether the snapshot was live is for the caller to ask.
+    #[inline(always)]
+    fn step(&self, cursor: &mut Cursor) -> Result<Option<Item<Entry>>> {
+        let next = cursor.walk.next_in_page();
+        if next.is_some() { Ok(next) } else { self.first_of_next_page(cursor) }
     }
 
     /// What is left of the page that the walk stands in, or else the next one; none where the walk is over. And from where on it is left.
@@ -127,13 +133,7 @@ impl Shared {
     /// The next document of the walk. A scan is this loop: each copy of what it makes costs as much as a part of the work.
     #[inline(always)]
     pub(crate) fn next_document(&self, cursor: &mut Cursor) -> Result<Option<Located>> {
-        let item = match cursor.walk.next_in_page() {
-            Some(next) => next,
-            None => match self.first_of_next_page(cursor)? {
-                Some(first) => first,
-                None => return Ok(None),
-            },
-        };
+        let Some(item) = self.step(cursor)? else { return Ok(None) };
         let (key, entry) = (cursor.walk.key(&item), item.value);
         let found = cursor.ahead.next(&self.log, entry, cursor.walk.left_in_page());
         let documents = &cursor.naming.documents;
@@ -173,10 +173,12 @@ impl Shared {
         let page_len = cursor.walk.page_len();
         let mut seen = cursor.walk.emptied_page();
         self.page(documents, range, reverse, page_len, &mut seen)?;
-        let covered = cursor.walk.cover(range, &seen);
+        let last = cursor.walk.cover(range, &seen);
         self.keep_those_in(state, documents, &mut seen)?;
         let mut retained = Vec::new();
-        self.visibility.retained(state, documents.id, &covered, &mut retained);
+        if self.visibility.is_unsettled() {
+            self.visibility.retained(state, documents.id, &range.up_to(last, reverse), &mut retained);
+        }
         if self.visibility.take_backs() != take_backs {
             // A commit that is taken back gives the index back what was retained of it, between the two looks.
             cursor.walk.rest = Some(range.clone());

@@ -1,9 +1,8 @@
 //! A walk over a key range, a page at a time, that can turn round.
 
-use std::borrow::Cow;
 use std::ops::Bound;
 
-use crate::document::KeyRef;
+use crate::document::{Key, KeyRef};
 use crate::index::{Entries, Item, KeyRange, Page};
 
 /// Entries looked up first: few, since many a walk ends early.
@@ -47,6 +46,13 @@ impl<E: Copy> Walk<E> {
         Some(next)
     }
 
+    /// The bytes of the key that the walk has gone through last, if that is a byte string.
+    #[inline]
+    pub(super) fn met_bytes(&self) -> &[u8] {
+        let met = self.page.items().get(self.gone.wrapping_sub(1));
+        if let Some(KeyRef::Bytes(bytes)) = met.map(|item| self.page.key(item)) { bytes } else { &[] }
+    }
+
     /// The key of an item of the page.
     #[inline]
     pub(super) fn key(&self, item: &Item<E>) -> KeyRef<'_> {
@@ -77,15 +83,13 @@ impl<E: Copy> Walk<E> {
         self.rest.take()
     }
 
-    /// Of `range`, the index had these entries in front. Returns the part that they cover; the rest is left for later.
-    pub(super) fn cover<'r>(&mut self, range: &'r KeyRange, found: &Entries) -> Cow<'r, KeyRange> {
-        let Some(last) = found.last_key().filter(|_| found.len() == self.page_len) else {
-            return Cow::Borrowed(range);
-        };
-        let last = last.to_key();
+    /// Of `range`, the index had these entries in front: the rest is left for later. Returns the last key that they cover; none
+    /// where they cover the range.
+    pub(super) fn cover(&mut self, range: &KeyRange, found: &Entries) -> Option<Key> {
+        let last = found.last_key().filter(|_| found.len() == self.page_len)?.to_key();
         self.page_len = (self.page_len * 2).min(PAGE_LEN_MAX);
         self.rest = Some(range.beyond(&last, self.reverse));
-        Cow::Owned(range.clone().up_to(last, self.reverse))
+        Some(last)
     }
 
     /// Goes on with these, which are in the order of the walk.

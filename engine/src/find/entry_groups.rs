@@ -198,7 +198,7 @@ impl<W: Walk> EntryGroups<W> {
         if self.fans_out && has_numbers && !seeded::is_on(Bug::FirstEntryShown) {
             // Such a document may have several values at the place: it tells which comes first.
             let place = self.place(&met.beginning)?;
-            let key = self.definition.key_of(entry, self.limits).map_err(broken)?;
+            let (key, _) = self.definition.key_of(entry, self.limits).map_err(broken)?;
             let document = self.walk.document(key.as_ref())?.ok_or_else(no_document)?;
             self.watch.scanned(true)?;
             let mut first = None;
@@ -290,7 +290,7 @@ impl<W: Walk> EntryGroups<W> {
         let storage = &db.core().shared.log.storage;
         let mut grouping = Grouping::new(self.asked.clone(), self.memory, storage, self.watch.clone());
         while self.meets()? && self.entry.starts_with(&beginning) {
-            let key = self.definition.key_of(&self.entry, self.limits).map_err(broken)?;
+            let (key, _) = self.definition.key_of(&self.entry, self.limits).map_err(broken)?;
             let document = self.walk.document(key.as_ref())?.ok_or_else(no_document)?;
             self.watch.scanned(true)?;
             grouping.add(key.as_ref(), document.raw())?;
@@ -341,9 +341,13 @@ impl<W: Walk> EntryGroups<W> {
         while !self.is_ahead {
             match &mut self.entries {
                 Some((entries, _)) => {
-                    self.is_ahead = entries.next_into(&mut self.entry)?;
+                    self.is_ahead = entries.advance()?;
                     match self.is_ahead {
-                        true => self.watch.met_entry()?,
+                        true => {
+                            self.entry.clear();
+                            self.entry.extend_from_slice(entries.entry());
+                            self.watch.met_entry()?;
+                        }
                         false => self.entries = None,
                     }
                 }

@@ -133,9 +133,9 @@ impl<W: Walk> Found<W> {
                 )))
             }
             (Route::Ranges(parts), Way::Keys { .. }, _) => {
-                Next::Gathered(prepared.gather(&walk, &parts, cover.is_some())?)
+                Next::Gathered(prepared.gather(&walk, parts, cover.is_some())?)
             }
-            (route, Way::Sorted, _) => Next::Sorted(sorted(&mut prepared, &mut walk, &route)?),
+            (route, Way::Sorted, _) => Next::Sorted(sorted(&mut prepared, &mut walk, route)?),
             (Route::Keys, Way::Keys { reverse: false }, KeysWanted::These(keys)) => {
                 Next::These(keys.iter().cloned().collect::<Vec<_>>().into_iter())
             }
@@ -284,7 +284,7 @@ fn next_sorted(sorted: &mut Sorted, skip: &mut u64, place: &mut Vec<u8>) -> Resu
 fn sorted<V: ReadView>(
     prepared: &mut Prepared<'_, V>,
     walk: &mut V::Walk,
-    route: &Route<IndexOf<V>>,
+    route: Route<IndexOf<V>>,
 ) -> Result<Sorted> {
     let db = walk.db().clone();
     let skip = if seeded::is_on(Bug::SkipWithinLimit) { 0 } else { prepared.skip };

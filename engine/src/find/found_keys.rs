@@ -32,14 +32,13 @@ impl<W: Walk, K: KeyWalk> FoundKeys<W, K> {
         }
         let walk = prepared.walk()?;
         let route = prepared.plan(&walk, true)?.route;
-        if let Route::Ranges(parts) = &route
-            && prepared.way != Way::Sorted
-            && parts.iter().all(|part| part.is_exact)
-        {
-            let gathered = prepared.gather(&walk, parts, false)?;
-            return Ok(FoundKeys(Keys::Gathered(Box::new(gathered), prepared.skip, prepared.limit)));
-        }
-        Ok(FoundKeys(Keys::Documents(Box::new(Found::begin_by(prepared, walk, route)?))))
+        Ok(FoundKeys(match route {
+            Route::Ranges(parts) if prepared.way != Way::Sorted && parts.iter().all(|part| part.is_exact) => {
+                let gathered = prepared.gather(&walk, parts, false)?;
+                Keys::Gathered(Box::new(gathered), prepared.skip, prepared.limit)
+            }
+            route => Keys::Documents(Box::new(Found::begin_by(prepared, walk, route)?)),
+        }))
     }
 }
 

@@ -215,7 +215,7 @@ impl<'c, V: ReadView> Prepared<'c, V> {
     pub(super) fn gather(
         &mut self,
         walk: &V::Walk,
-        parts: &[Part<IndexOf<V>>],
+        parts: Vec<Part<IndexOf<V>>>,
         with_entries: bool,
     ) -> Result<Gathered> {
         let storage = &walk.db().core().shared.log.storage;
@@ -227,7 +227,7 @@ impl<'c, V: ReadView> Prepared<'c, V> {
     pub(super) fn pass(
         &mut self,
         walk: &mut V::Walk,
-        route: &Route<IndexOf<V>>,
+        route: Route<IndexOf<V>>,
         mut each: impl FnMut(KeyRef<'_>, RawDocument<'_>, &mut Vec<u8>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let mut gathered = match route {

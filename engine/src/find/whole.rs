@@ -34,7 +34,7 @@ pub(super) fn count<V: ReadView>(mut prepared: Prepared<'_, V>) -> Result<u64> {
         if let Some(counted) = counted_by_entries(&mut prepared, &walk, &route, most)? {
             return Ok(counted.min(most).saturating_sub(prepared.skip));
         }
-        prepared.pass(&mut walk, &route, |_, _, _| {
+        prepared.pass(&mut walk, route, |_, _, _| {
             count += 1;
             Ok(if count < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         })?;
@@ -61,7 +61,7 @@ fn counted_by_entries<V: ReadView>(
     if let Some(counted) = plan::count(parts, most, &mut prepared.watch)? {
         return Ok(Some(counted));
     }
-    let (mut keys, mut counted) = (prepared.gather(walk, parts, false)?, 0);
+    let (mut keys, mut counted) = (prepared.gather(walk, parts.clone(), false)?, 0);
     while counted < most && keys.next()?.is_some() {
         counted += 1;
     }
@@ -145,7 +145,7 @@ pub(super) fn grouped<V: ReadView>(
     let source = match route {
         GroupRoute::Documents(route) => {
             let mut grouping = Grouping::new(asked.clone(), memory, &db.core().shared.log.storage, watch);
-            prepared.pass(&mut walk, &route, |key, document, _| {
+            prepared.pass(&mut walk, route, |key, document, _| {
                 grouping.add(key, document).map(ControlFlow::Continue)
             })?;
             Source::Made(Box::new(grouping.finish()?), prepared.watch.actual(0))

@@ -86,14 +86,12 @@ impl KeyRange {
         }
     }
 
-    /// The part of the range as far as `key`, itself included, in the direction of the walk.
-    pub(crate) fn up_to(mut self, key: Key, reverse: bool) -> Self {
-        if reverse {
-            self.from = Bound::Included(key);
-        } else {
-            self.to = Bound::Included(key);
-        }
-        self
+    /// The part of the range as far as `key`, itself included, in the direction of the walk; all of it where there is none.
+    pub(crate) fn up_to(&self, key: Option<Key>, reverse: bool) -> Self {
+        let mut range = self.clone();
+        let end = if reverse { &mut range.from } else { &mut range.to };
+        key.into_iter().for_each(|key| *end = Bound::Included(key));
+        range
     }
 
     /// What is left of the range behind `key`, in the direction of the walk.

@@ -13,6 +13,7 @@ mod manage;
 mod scan;
 mod view;
 
+use crate::document::Text;
 use crate::error::{Corruption, Result};
 use crate::handle::{Handle, Reads};
 use crate::secondary::IndexDefinition;
@@ -43,7 +44,7 @@ use bounds::Range;
 #[derive(Debug)]
 pub struct Index<'c, S> {
     source: &'c S,
-    name: String,
+    name: Text,
 }
 
 impl<S> Clone for Index<'_, S> {
@@ -54,8 +55,8 @@ impl<S> Clone for Index<'_, S> {
 
 impl<S: Reads> Handle<S> {
     /// The index of this name.
-    pub fn index(&self, name: impl Into<String>) -> Index<'_, S> {
-        Index { source: &self.source, name: name.into() }
+    pub fn index(&self, name: impl AsRef<str>) -> Index<'_, S> {
+        Index { source: &self.source, name: name.as_ref().into() }
     }
 
     //= spec/index.md#i-4-6-list

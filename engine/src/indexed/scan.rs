@@ -51,14 +51,12 @@ impl IndexEntry {
 pub struct IndexScan<I: IndexView> {
     walk: I::Entries,
     admits: Admits,
-    bytes: Vec<u8>,
     over: bool,
 }
 
 /// What tells the entries of long tuples that lie in a range from those that do not.
 #[derive(Debug)]
 struct Admits {
-    definition: IndexDefinition,
     limits: EntryLimits,
     asked: Range,
     /// What the entries begin with that bytes alone do not tell.
@@ -67,27 +65,14 @@ struct Admits {
 
 impl<I: IndexView> fmt::Debug for IndexScan<I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("IndexScan").field("index", &self.admits.definition.name()).finish_non_exhaustive()
-    }
-}
-
-impl<I: IndexView> fmt::Debug for IndexKeys<I> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.scan.fmt(f)
-    }
-}
-
-impl<I: IndexView> fmt::Debug for IndexDocuments<I> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.scan.fmt(f)
+        f.debug_struct("IndexScan").field("index", &self.walk.definition().name()).finish_non_exhaustive()
     }
 }
 
 impl<I: IndexView> IndexScan<I> {
     /// Begins over what was asked, or over what of it lies behind a place, in the direction that is given with it.
     pub(super) fn begin(index: I, asked: Range, after: Option<(&[u8], bool)>) -> Result<Self> {
-        let definition = index.definition().clone();
-        let limits = index.limits();
+        let (definition, limits) = (index.definition(), index.limits());
         let mut cuts = Vec::new();
         let mut beginning = |values: &Tuple, text: Option<&str>| {
             let beginning = match text {
@@ -117,8 +102,7 @@ impl<I: IndexView> IndexScan<I> {
             None => range,
         };
         let walk = index.walk(range);
-        let admits = Admits { definition, limits, asked, cuts };
-        let scan = IndexScan { walk, admits, bytes: Vec::new(), over: false };
+        let scan = IndexScan { walk, admits: Admits { limits, asked, cuts }, over: false };
         Ok(if after.is_some_and(|(_, reverse)| reverse) { scan.reversed() } else { scan })
     }
 
@@ -141,16 +125,16 @@ impl<I: IndexView> IndexScan<I> {
 
     pub(super) fn count_rest(mut self) -> Result<u64> {
         let mut count = 0;
-        while self.next_bytes()? {
+        while self.advance()? {
             count += 1;
         }
         Ok(count)
     }
 
-    /// Leads `bytes` to the next entry of the range. Whether there is one.
-    fn next_bytes(&mut self) -> Result<bool> {
-        while self.walk.next_into(&mut self.bytes)? {
-            if self.admits.is_told_by(&self.bytes) || self.admits.entry(&self.walk, &self.bytes)? {
+    /// Goes on to the next entry of the range. Whether there is one.
+    fn advance(&mut self) -> Result<bool> {
+        while self.walk.advance()? {
+            if self.admits.is_told_by(&self.walk) || self.admits.entry(&self.walk)? {
                 return Ok(true);
             }
         }
@@ -158,18 +142,20 @@ impl<I: IndexView> IndexScan<I> {
     }
 
     fn next_entry(&mut self) -> Result<Option<IndexEntry>> {
-        if !self.next_bytes()? {
+        if !self.advance()? {
             return Ok(None);
         }
-        let parsed = self.admits.definition.parse(&self.bytes, self.admits.limits).map_err(broken)?;
-        Ok(Some(IndexEntry { values: parsed.tuple, key: parsed.key, bytes: self.bytes.clone() }))
+        let bytes = self.walk.entry().to_vec();
+        let parsed = self.walk.definition().parse(&bytes, self.admits.limits).map_err(broken)?;
+        Ok(Some(IndexEntry { values: parsed.tuple, key: parsed.key, bytes }))
     }
 
     fn next_key(&mut self) -> Result<Option<Key>> {
-        if !self.next_bytes()? {
+        if !self.advance()? {
             return Ok(None);
         }
-        self.admits.definition.key_of(&self.bytes, self.admits.limits).map(Some).map_err(broken)
+        let found = self.walk.definition().key_of(self.walk.entry(), self.admits.limits);
+        found.map(|(key, _)| Some(key)).map_err(broken)
     }
 
     fn next_document(&mut self) -> Result<Option<DocRef>> {
@@ -199,6 +185,7 @@ impl<I: IndexView> Iterator for IndexScan<I> {
 impl<I: IndexView> std::iter::FusedIterator for IndexScan<I> {}
 
 /// The keys of the entries of a range of an index, in the order of entries.
+#[derive(Debug)]
 pub struct IndexKeys<I: IndexView> {
     scan: IndexScan<I>,
 }
@@ -214,6 +201,7 @@ impl<I: IndexView> Iterator for IndexKeys<I> {
 impl<I: IndexView> std::iter::FusedIterator for IndexKeys<I> {}
 
 /// The documents of the entries of a range of an index, in the order of entries.
+#[derive(Debug)]
 pub struct IndexDocuments<I: IndexView> {
     scan: IndexScan<I>,
 }
@@ -237,29 +225,30 @@ impl<I: IndexView> Iterator for IndexDocuments<I> {
 impl<I: IndexView> std::iter::FusedIterator for IndexDocuments<I> {}
 
 impl Admits {
-    /// Whether the bytes of an entry that the walk met tell by themselves that it lies in the range.
-    fn is_told_by(&self, entry: &[u8]) -> bool {
-        !self.cuts.iter().any(|cut| entry.starts_with(cut))
+    /// Whether the bytes of the entry at hand tell by themselves that it lies in the range.
+    fn is_told_by(&self, walk: &impl EntryWalk) -> bool {
+        !self.cuts.iter().any(|cut| walk.entry().starts_with(cut))
     }
 
     //= spec/index.md#i-2-6-long-tuples
     //# Two long tuples are compared by the documents that they come from.
-    /// Whether a tuple of the entry's document that begins as the entry does lies in the range.
-    fn entry(&self, walk: &impl EntryWalk, entry: &[u8]) -> Result<bool> {
-        let parsed = self.definition.parse(entry, self.limits).map_err(broken)?;
+    /// Whether a tuple of the document of the entry at hand that begins as that does lies in the range.
+    fn entry(&self, walk: &impl EntryWalk) -> Result<bool> {
+        let (definition, entry) = (walk.definition(), walk.entry());
+        let parsed = definition.parse(entry, self.limits).map_err(broken)?;
         let Some(document) = walk.document(parsed.key.as_ref())? else { return Ok(false) };
         let own = &entry[..parsed.tuple_len];
-        for tuple in self.definition.tuples(document.raw())? {
-            let is_own = self.definition.beginning(&tuple, self.limits)?.bytes == own;
-            if is_own && self.has(&tuple) {
+        for tuple in definition.tuples(document.raw())? {
+            let is_own = definition.beginning(&tuple, self.limits)?.bytes == own;
+            if is_own && self.has(definition, &tuple) {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn has(&self, tuple: &Tuple) -> bool {
-        let cmp = |end: &Tuple| self.definition.cmp_tuples(&tuple[..end.len().min(tuple.len())], end);
+    fn has(&self, definition: &IndexDefinition, tuple: &Tuple) -> bool {
+        let cmp = |end: &Tuple| definition.cmp_tuples(&tuple[..end.len().min(tuple.len())], end);
         let (from, to) = match &self.asked {
             Range::Between(from, to) => (from, to),
             Range::Like(values, None) => return cmp(values).is_eq(),
@@ -268,17 +257,12 @@ impl Admits {
                 return cmp(values).is_eq() && tuple[values.len()].as_ref().is_some_and(begins);
             }
         };
-        let is_behind = match from {
+        let is_inside = |end: &Bound<Tuple>, inside: Ordering| match end {
             Bound::Unbounded => true,
-            Bound::Included(end) => cmp(end) != Ordering::Less,
-            Bound::Excluded(end) => cmp(end) == Ordering::Greater,
+            Bound::Included(end) => cmp(end) != inside.reverse(),
+            Bound::Excluded(end) => cmp(end) == inside,
         };
-        let is_before = match to {
-            Bound::Unbounded => true,
-            Bound::Included(end) => cmp(end) != Ordering::Greater,
-            Bound::Excluded(end) => cmp(end) == Ordering::Less,
-        };
-        is_behind && is_before
+        is_inside(from, Ordering::Greater) && is_inside(to, Ordering::Less)
     }
 }
 

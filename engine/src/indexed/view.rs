@@ -36,8 +36,14 @@ pub trait EntryWalk {
     /// Walks what is left from its other end.
     fn reverse(&mut self);
 
-    /// Puts the bytes of the next entry into `out`. Whether there is one.
-    fn next_into(&mut self, out: &mut Vec<u8>) -> Result<bool>;
+    /// Goes on to the next entry. Whether there is one.
+    fn advance(&mut self) -> Result<bool>;
+
+    /// The bytes of the entry that the walk came to last.
+    fn entry(&self) -> &[u8];
+
+    /// Of the index.
+    fn definition(&self) -> &IndexDefinition;
 
     /// The document of a key in the state of the walk.
     fn document(&self, key: KeyRef<'_>) -> Result<Option<DocRef>>;
@@ -65,8 +71,7 @@ impl Indexed {
 /// A walk over such an index.
 #[derive(Debug)]
 pub struct Lookup {
-    db: Db,
-    naming: Arc<Naming>,
+    indexed: Indexed,
     cursor: Cursor,
 }
 
@@ -90,9 +95,9 @@ impl IndexView for Indexed {
     type Entries = Lookup;
 
     fn walk(self, range: KeyRange) -> Lookup {
-        let Indexed { db, snapshot, naming, index } = self;
-        index.entries().count_use();
-        Lookup { db, naming, cursor: Cursor::new(snapshot, Arc::clone(&index.naming), range) }
+        self.index.entries().count_use();
+        let cursor = Cursor::new(Arc::clone(&self.snapshot), Arc::clone(&self.index.naming), range);
+        Lookup { indexed: self, cursor }
     }
 }
 
@@ -101,17 +106,26 @@ impl EntryWalk for Lookup {
         self.cursor.reverse();
     }
 
-    fn next_into(&mut self, out: &mut Vec<u8>) -> Result<bool> {
-        let Some((entry, _)) = self.db.core().shared.next_entry(&mut self.cursor)? else { return Ok(false) };
-        put_bytes(entry, out);
-        Ok(true)
+    #[inline]
+    fn advance(&mut self) -> Result<bool> {
+        Ok(self.indexed.db.core().shared.next_entry(&mut self.cursor)?.is_some())
+    }
+
+    #[inline]
+    fn entry(&self) -> &[u8] {
+        self.cursor.met_bytes()
+    }
+
+    fn definition(&self) -> &IndexDefinition {
+        self.indexed.definition()
     }
 
     //= spec/index.md#i-6-3-documents
     //# Where documents are asked for, the answer MUST have the document of each entry's key in the same state, once
     //# for each entry.
     fn document(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
-        let found = self.db.core().shared.get_at(self.cursor.snapshot(), &self.naming.documents, key)?;
+        let Indexed { db, snapshot, naming, .. } = &self.indexed;
+        let found = db.core().shared.get_at(snapshot, &naming.documents, key)?;
         Ok(found.map(DocRef::new))
     }
 }
@@ -163,22 +177,20 @@ impl EntryWalk for TxLookup<'_> {
         self.walk.reverse();
     }
 
-    fn next_into(&mut self, out: &mut Vec<u8>) -> Result<bool> {
-        let Some(entry) = self.walk.next(&self.tx.txn())? else { return Ok(false) };
-        put_bytes(entry, out);
-        Ok(true)
+    fn advance(&mut self) -> Result<bool> {
+        self.walk.advance(&self.tx.txn())
+    }
+
+    fn entry(&self) -> &[u8] {
+        self.walk.entry()
+    }
+
+    fn definition(&self) -> &IndexDefinition {
+        &self.walk.target.definition.definition
     }
 
     fn document(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
         Ok(self.walk.document(&mut self.tx.txn(), key)?.map(DocRef::new))
-    }
-}
-
-/// The bytes of an entry, which stands in its index as a key.
-fn put_bytes(entry: KeyRef<'_>, out: &mut Vec<u8>) {
-    out.clear();
-    if let KeyRef::Bytes(bytes) = entry {
-        out.extend_from_slice(bytes);
     }
 }
 

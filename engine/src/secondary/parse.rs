@@ -8,6 +8,9 @@ use crate::document::{DEPTH_MAX, Key, Value};
 use crate::error::Error;
 use crate::query::function::Function;
 
+/// What bytes say, or what is wrong with them.
+type Parsed<T> = Result<T, &'static str>;
+
 /// What an entry says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ParsedEntry {
@@ -41,7 +44,7 @@ impl IndexDefinition {
     ///
     /// # Errors
     /// What is wrong with the bytes.
-    pub(crate) fn parse(&self, entry: &[u8], limits: EntryLimits) -> Result<ParsedEntry, &'static str> {
+    pub(crate) fn parse(&self, entry: &[u8], limits: EntryLimits) -> Parsed<ParsedEntry> {
         let Outline { tuple_len, is_long, .. } = self.outline(entry, limits)?;
         let (key, key_len) = order_key::decode_key(&entry[tuple_len..]).map_err(|error| match error {
             Error::Decode { what, .. } => what,
@@ -66,49 +69,38 @@ impl IndexDefinition {
         Ok(ParsedEntry { tuple, key, tuple_len })
     }
 
-    /// The key of the document that the entry is of.
+    /// The key of the document that the entry is of, and its order key.
     ///
     /// # Errors
     /// What is wrong with the bytes that it looks at.
-    pub(crate) fn key_of(&self, entry: &[u8], limits: EntryLimits) -> Result<Key, &'static str> {
+    #[inline]
+    pub(crate) fn key_of<'e>(&self, entry: &'e [u8], limits: EntryLimits) -> Parsed<(Key, &'e [u8])> {
         let Outline { tuple_len, .. } = self.outline(entry, limits)?;
-        let (key, _) = order_key::decode_key(&entry[tuple_len..]).map_err(|_| "a key that is none")?;
-        Ok(key)
+        let behind = &entry[tuple_len..];
+        let mut cursor = Cursor::new(behind);
+        let key = order_key::take_key(&mut cursor).ok().filter(|key| key.as_ref().check_len().is_ok());
+        Ok((key.ok_or("a key that is none")?, &behind[..cursor.position()]))
     }
 
     /// Where the first `count` components of the entry's tuple end; `None` where they are cut.
     ///
     /// # Errors
     /// What is wrong with the bytes that it looks at.
-    pub(crate) fn end_of(
-        &self,
-        count: usize,
-        entry: &[u8],
-        limits: EntryLimits,
-    ) -> Result<Option<usize>, &'static str> {
-        let mut cursor = Cursor::new(&entry[..entry.len().min(limits.tuple)]);
-        let skipped = self.paths.iter().take(count).try_for_each(|path| {
-            cursor.invert(path.descending);
-            if cursor.peek()? == NOTHING {
-                return cursor.byte().map(|_| ());
-            }
-            order_key::skip_value(&mut cursor, levels(path))
-        });
-        match skipped {
-            Ok(()) => Ok(Some(cursor.position())),
+    pub(crate) fn end_of(&self, count: usize, entry: &[u8], limits: EntryLimits) -> Parsed<Option<usize>> {
+        match self.skip(count, entry, limits).0 {
+            Ok(end) => Ok(Some(end)),
             Err(Stop::Ends) => Ok(None),
             Err(Stop::Malformed(what)) => Err(what),
         }
     }
 
-    /// Where the entry's tuple ends. Looks at nothing that this does not take.
-    ///
-    /// # Errors
-    /// What is wrong with the bytes that it looks at.
-    pub(crate) fn outline(&self, entry: &[u8], limits: EntryLimits) -> Result<Outline, &'static str> {
+    /// Steps over the first `count` components of the entry's tuple, unless they are cut. Where they end, and whether one that was
+    /// met is nothing.
+    #[inline]
+    fn skip(&self, count: usize, entry: &[u8], limits: EntryLimits) -> (Result<usize, Stop>, bool) {
         let mut cursor = Cursor::new(&entry[..entry.len().min(limits.tuple)]);
         let mut has_nothing = false;
-        let skipped = self.paths.iter().try_for_each(|path| {
+        let skipped = self.paths.iter().take(count).try_for_each(|path| {
             cursor.invert(path.descending);
             if cursor.peek()? == NOTHING {
                 has_nothing = true;
@@ -116,8 +108,18 @@ impl IndexDefinition {
             }
             order_key::skip_value(&mut cursor, levels(path))
         });
-        match skipped {
-            Ok(()) => Ok(Outline { tuple_len: cursor.position(), is_long: false, has_nothing }),
+        (skipped.map(|()| cursor.position()), has_nothing)
+    }
+
+    /// Where the entry's tuple ends. Looks at nothing that this does not take.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes that it looks at.
+    #[inline]
+    pub(crate) fn outline(&self, entry: &[u8], limits: EntryLimits) -> Parsed<Outline> {
+        let (end, has_nothing) = self.skip(self.paths.len(), entry, limits);
+        match end {
+            Ok(tuple_len) => Ok(Outline { tuple_len, is_long: false, has_nothing }),
             // spec: I-7.1
             Err(Stop::Ends) if entry.len() >= limits.tuple => {
                 Ok(Outline { tuple_len: limits.tuple, is_long: true, has_nothing })

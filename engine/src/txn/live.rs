@@ -38,6 +38,9 @@ impl LiveSnapshots {
     }
 
     pub(super) fn remove(&mut self, id: u64) -> Option<Live> {
+        if self.0.back()?.id == id {
+            return self.0.pop_back();
+        }
         self.place_of(id).ok().and_then(|at| self.0.remove(at))
     }
 
@@ -113,6 +116,8 @@ mod tests {
         }
         assert_eq!(all.remove(3).map(|live| live.state), Some(state(30)));
         assert!(all.remove(3).is_none() && all.get(3).is_none());
+        assert_eq!(with(&[1, 7]).remove(7).map(|live| live.state), Some(state(70)), "the last one");
+        assert!(with(&[]).remove(7).is_none());
         assert_eq!(neighbours(&all, 3), [Some(1), Some(7)]);
         assert_eq!((all.newest(), all.oldest(), all.len()), (Some((7, state(70))), Some(state(10)), 2));
     }

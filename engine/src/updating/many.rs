@@ -106,11 +106,10 @@ fn keys_of(
 ) -> Result<BTreeSet<Key>> {
     let (mut keys, limits) = (BTreeSet::new(), txn.entry_limits());
     for (target, range) in ranges {
-        let definition = target.definition.definition.clone();
         let mut walk = WriteTxnEntries::new(txn, Arc::clone(documents), target, range);
-        while let Some(entry) = walk.next(txn)? {
-            let KeyRef::Bytes(entry) = entry else { return Err(broken("an entry that is no byte string")) };
-            keys.insert(definition.key_of(entry, limits).map_err(broken)?);
+        while walk.advance(txn)? {
+            let definition = &walk.target.definition.definition;
+            keys.insert(definition.key_of(walk.entry(), limits).map_err(broken)?.0);
         }
     }
     Ok(keys)

@@ -78,9 +78,10 @@ fn documents() -> u64 {
 /// Ranges of a hundred keys, which begin where a text does.
 fn range() -> u64 {
     let ((_db, documents), (_, texts)) = (indexed(), wanted());
-    let texts: Vec<String> = texts.into_iter().filter(|text| text.as_str() < "8").take(40).collect();
-    let calls = texts.len() as u64 * RANGE;
-    let found = sum_measured(texts, |text| {
+    // The others stay: who gives their memory back, the allocator makes pay for it within what is counted.
+    let few: Vec<String> = texts.iter().filter(|text| text.as_str() < "8").take(40).cloned().collect();
+    let calls = few.len() as u64 * RANGE;
+    let found = sum_measured(few, |text| {
         let found = documents.index("by_text").range(text..).expect("it was made").keys();
         found.take(RANGE as usize).map(|key| u64::from(id_of(&key) > 0)).sum()
     });

@@ -22,7 +22,7 @@ use super::txn::{Place, WriteTxn};
 #[derive(Debug)]
 pub(crate) struct WriteTxnEntries {
     documents: Arc<Documents>,
-    target: Target,
+    pub(crate) target: Target,
     walk: Walk<()>,
     /// The entries of the range that the transaction had changed at the beginning, and whether they are there.
     changed: BTreeMap<Key, bool>,
@@ -57,17 +57,19 @@ impl WriteTxnEntries {
         self.walk.reverse();
     }
 
-    /// The next entry of the walk.
-    pub(crate) fn next(&mut self, txn: &WriteTxn) -> Result<Option<KeyRef<'_>>> {
-        let found = loop {
-            if let Some(next) = self.walk.next_in_page() {
-                break next;
-            }
-            let Some(range) = self.walk.take_rest() else { return Ok(None) };
+    /// Goes on to the next entry. Whether there is one.
+    pub(crate) fn advance(&mut self, txn: &WriteTxn) -> Result<bool> {
+        while self.walk.next_in_page().is_none() {
+            let Some(range) = self.walk.take_rest() else { return Ok(false) };
             self.next_page(txn, &range)?;
             txn.check_ground()?;
-        };
-        Ok(Some(self.walk.key(&found)))
+        }
+        Ok(true)
+    }
+
+    /// The bytes of the entry that the walk came to last.
+    pub(crate) fn entry(&self) -> &[u8] {
+        self.walk.met_bytes()
     }
 
     /// The document of a key in the state in which the walk began.
@@ -82,7 +84,7 @@ impl WriteTxnEntries {
         let reverse = self.walk.is_reverse();
         let mut newest = Entries::default();
         txn.shared().page(&self.target.entries, range, reverse, self.walk.page_len(), &mut newest)?;
-        let covered = self.walk.cover(range, &newest);
+        let covered = range.up_to(self.walk.cover(range, &newest), reverse);
         let is_changed =
             |key: KeyRef<'_>| !self.changed.is_empty() && self.changed.contains_key(&key.to_key());
         let mut page = newest.filter_map(|key, _| (!is_changed(key)).then_some(()));

@@ -93,7 +93,7 @@ impl WriteTxnWalk {
         let page_len = self.walk.page_len();
         let mut newest = Entries::default();
         txn.shared().page(&self.documents, range, reverse, page_len, &mut newest)?;
-        let covered = self.walk.cover(range, &newest);
+        let covered = range.up_to(self.walk.cover(range, &newest), reverse);
         let is_changed =
             |key: KeyRef<'_>| !self.changes.is_empty() && self.changes.contains_key(&key.to_key());
         let mut page = newest.filter_map(|key, entry| (!is_changed(key)).then_some(Place::Log(entry)));

@@ -64,7 +64,9 @@ pub fn decode_key(bytes: &[u8]) -> Result<(Key, usize)> {
     Ok((key, cursor.position()))
 }
 
-fn take_key(cursor: &mut Cursor<'_>) -> Result<Key, Stop> {
+/// The key whose order key the cursor is at.
+#[inline]
+pub(crate) fn take_key(cursor: &mut Cursor<'_>) -> Result<Key, Stop> {
     match cursor.peek()? {
         NUMBER => {
             cursor.byte()?;

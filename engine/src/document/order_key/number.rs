@@ -56,6 +56,7 @@ impl Place {
     }
 
     /// The place whose order key goes on at the cursor, behind its first byte.
+    #[inline]
     pub(super) fn take(cursor: &mut Cursor<'_>) -> Result<Self, Stop> {
         let Some(sorted) = cursor.word() else {
             let (low, high) = cursor.number(8);
@@ -82,6 +83,7 @@ impl Place {
     }
 
     /// The int that stands here.
+    #[inline]
     pub(super) fn int(self) -> Option<i64> {
         is_int(self.floor).then(|| self.floor as i64 + i64::from(self.difference))
     }
@@ -100,6 +102,7 @@ impl Place {
 }
 
 /// Whether an int stands at the place of this float.
+#[inline]
 fn is_int(float: f64) -> bool {
     (-ABOVE_ALL_INTS..ABOVE_ALL_INTS).contains(&float) && float as i64 as f64 == float
 }

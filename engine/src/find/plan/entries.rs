@@ -12,7 +12,7 @@ use crate::find::view::Walk;
 use crate::find::watch::Watch;
 use crate::index::KeyRange;
 use crate::indexed::{EntryWalk, IndexView, between, broken};
-use crate::secondary::{EntryLimits, IndexDefinition};
+use crate::secondary::EntryLimits;
 use crate::seeded::{self, Bug};
 use crate::storage::FailStop;
 
@@ -73,7 +73,7 @@ fn take_entry(sorted: &mut Vec<u8>) -> Result<Vec<u8>> {
 
 /// The keys of the documents that have entries in these ranges, with an entry of each where that is wanted.
 pub(in crate::find) fn gather<I: IndexView>(
-    parts: &[Part<I>],
+    parts: Vec<Part<I>>,
     wanted: &KeysWanted,
     (reverse, with_entries): (bool, bool),
     memory: usize,
@@ -83,23 +83,23 @@ pub(in crate::find) fn gather<I: IndexView>(
     let mut sorter = Sorter::new(u64::MAX, memory, storage).or_in_memory();
     let mut bytes = Vec::new();
     for part in parts {
-        let (definition, limits) = (part.index.definition(), part.index.limits());
-        for range in &part.ranges {
-            let mut walk = part.index.clone().walk(range.clone());
-            let mut entry = Vec::new();
-            while walk.next_into(&mut entry)? {
+        let limits = part.index.limits();
+        for range in part.ranges {
+            let mut walk = part.index.clone().walk(range);
+            while walk.advance()? {
                 watch.met_entry()?;
-                let key = definition.key_of(&entry, limits).map_err(broken)?;
+                let entry = walk.entry();
+                let (key, place) = walk.definition().key_of(entry, limits).map_err(broken)?;
                 if !wanted.contains(&key) {
                     continue;
                 }
                 bytes.clear();
-                order_key::encode_key(key.as_ref(), &mut bytes);
+                bytes.extend_from_slice(place);
                 if reverse {
                     bytes.iter_mut().for_each(|byte| *byte = !*byte);
                 }
                 if with_entries {
-                    put_entry(&entry, &mut bytes);
+                    put_entry(entry, &mut bytes);
                 }
                 sorter.push(&bytes)?;
             }
@@ -118,10 +118,10 @@ pub(in crate::find) fn count<I: IndexView>(
     if fan_out_of(part.index.definition()).is_some() && !seeded::is_on(Bug::AnsweredPerEntry) {
         return Ok(None);
     }
-    let (mut count, mut entry) = (0, Vec::new());
+    let mut count = 0;
     for range in &part.ranges {
         let mut walk = part.index.clone().walk(range.clone());
-        while count < most && walk.next_into(&mut entry)? {
+        while count < most && walk.advance()? {
             watch.met_entry()?;
             count += 1;
         }
@@ -132,7 +132,7 @@ pub(in crate::find) fn count<I: IndexView>(
 /// The entries that begin as the one does which has the least value of the first path, or the greatest; `None` where no document has a value.
 pub(in crate::find) fn end_of<I: IndexView>(end: IndexEnd<I>) -> Result<Option<Part<I>>> {
     let IndexEnd { index, is_greatest } = end;
-    let (definition, limits) = (index.definition().clone(), index.limits());
+    let (definition, limits) = (index.definition(), index.limits());
     let nothing = match seeded::is_on(Bug::ExtremeOfNothing) {
         true => Bound::Unbounded,
         false => Bound::Excluded(definition.beginning(&[None], limits)?),
@@ -146,11 +146,11 @@ pub(in crate::find) fn end_of<I: IndexView>(end: IndexEnd<I>) -> Result<Option<P
     if is_greatest != is_descending {
         walk.reverse();
     }
-    let mut entry = Vec::new();
-    if !walk.next_into(&mut entry)? {
+    if !walk.advance()? {
         return Ok(None);
     }
-    let len = definition.end_of(1, &entry, limits).map_err(broken)?.unwrap_or(limits.tuple);
+    let entry = walk.entry();
+    let len = definition.end_of(1, entry, limits).map_err(broken)?.unwrap_or(limits.tuple);
     let ranges = vec![KeyRange::bytes_prefix(&entry[..len])];
     Ok(Some(Part { index, ranges, is_exact: true, covers: false, entries: 1, is_counted: false }))
 }
@@ -158,7 +158,6 @@ pub(in crate::find) fn end_of<I: IndexView>(end: IndexEnd<I>) -> Result<Option<P
 /// The documents of a range of an index, in the order of sorts.
 pub(in crate::find) struct Entries<E> {
     walk: E,
-    definition: IndexDefinition,
     limits: EntryLimits,
     components: usize,
     gathers: bool,
@@ -172,9 +171,9 @@ pub(in crate::find) struct Entries<E> {
     memory: usize,
 }
 
-impl<E> std::fmt::Debug for Entries<E> {
+impl<E: EntryWalk> std::fmt::Debug for Entries<E> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Entries").field("index", &self.definition.name()).finish_non_exhaustive()
+        f.debug_struct("Entries").field("index", &self.walk.definition().name()).finish_non_exhaustive()
     }
 }
 
@@ -187,7 +186,7 @@ impl<E: EntryWalk> Entries<E> {
         memory: usize,
     ) -> Self {
         let InOrder { part, reverse, fixed, components, gathers } = order;
-        let (definition, limits) = (part.index.definition().clone(), part.index.limits());
+        let limits = part.index.limits();
         let range = part.ranges.into_iter().next().expect("an order is that of one range");
         let range = match after.and_then(sorts_of) {
             Some(sorts) => from_place(range, fixed, sorts, reverse, limits),
@@ -199,7 +198,6 @@ impl<E: EntryWalk> Entries<E> {
         }
         Entries {
             walk,
-            definition,
             limits,
             components,
             gathers,
@@ -222,7 +220,7 @@ impl<E: EntryWalk> Entries<E> {
             return Ok(Some(next));
         }
         let Some((first, key)) = self.next_entry(watch)? else { return Ok(None) };
-        let end = self.definition.end_of(self.components, &first, self.limits).map_err(broken)?;
+        let end = self.walk.definition().end_of(self.components, &first, self.limits).map_err(broken)?;
         let end = end.or(seeded::is_on(Bug::CutTupleSorted).then_some(first.len().min(self.limits.tuple)));
         if end.is_some() && (!self.gathers || seeded::is_on(Bug::TiesAsIndexed)) {
             return Ok(Some((first, key)));
@@ -280,12 +278,12 @@ impl<E: EntryWalk> Entries<E> {
         if let Some(ahead) = self.ahead.take() {
             return Ok(Some(ahead));
         }
-        let mut entry = Vec::new();
-        while self.walk.next_into(&mut entry)? {
+        while self.walk.advance()? {
             watch.met_entry()?;
-            let key = self.definition.key_of(&entry, self.limits).map_err(broken)?;
+            let entry = self.walk.entry();
+            let (key, _) = self.walk.definition().key_of(entry, self.limits).map_err(broken)?;
             if self.wanted.contains(&key) {
-                return Ok(Some((entry, key)));
+                return Ok(Some((entry.to_vec(), key)));
             }
         }
         Ok(None)

@@ -118,6 +118,13 @@ impl Keys {
         self.search_from(self.below(head(rest)), head(rest), key)
     }
 
+    /// As [`search`](Self::search) of a key that does not stand before `from`, and mostly not far behind it.
+    pub(super) fn search_on(&self, from: usize, key: &[u8]) -> Result<usize, usize> {
+        let near = (from..from + 2).find(|at| *at >= self.len() || key <= self.get(*at));
+        let Some(at) = near else { return self.search(key) };
+        if at < self.len() && self.get(at) == key { Ok(at) } else { Err(at) }
+    }
+
     /// As [`search`](Self::search) in the last node of its level, `is_last`: keys that come in order stand behind all others there.
     #[inline]
     pub(super) fn search_of_last(&self, key: &[u8], is_last: bool) -> Result<usize, usize> {

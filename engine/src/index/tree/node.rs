@@ -73,19 +73,16 @@ impl Leaf {
 
     /// Where the keys from `from` on begin, and those up to `to` end.
     fn between(&self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Range<usize> {
-        let below = |key, or_at| match self.keys.search(key) {
-            Ok(at) => at + or_at,
-            Err(at) => at,
-        };
+        let below = |found: Result<usize, usize>, or_at| found.map_or_else(|at| at, |at| at + or_at);
         let start = match from {
             Bound::Unbounded => 0,
-            Bound::Included(key) => below(key, 0),
-            Bound::Excluded(key) => below(key, 1),
+            Bound::Included(key) => below(self.keys.search(key), 0),
+            Bound::Excluded(key) => below(self.keys.search(key), 1),
         };
         let end = match to {
             Bound::Unbounded => self.keys.len(),
-            Bound::Included(key) => below(key, 1),
-            Bound::Excluded(key) => below(key, 0),
+            Bound::Included(key) => below(self.keys.search_on(start, key), 1),
+            Bound::Excluded(key) => below(self.keys.search_on(start, key), 0),
         };
         start..end
     }
@@ -141,10 +138,7 @@ impl Branch {
     /// The child that has `key`, if any has.
     #[inline]
     pub(super) fn child_of(&self, key: &[u8]) -> usize {
-        match self.separators.search(key) {
-            Ok(at) => at + 1,
-            Err(at) => at,
-        }
+        self.separators.search(key).map_or_else(|at| at, |at| at + 1)
     }
 
     fn insert(
@@ -275,11 +269,16 @@ impl Node {
             }
             Node::Branch(branch) => branch,
         };
-        let child_of = |bound, unbounded| match bound {
-            Bound::Unbounded => unbounded,
+        let first = match from {
+            Bound::Unbounded => 0,
             Bound::Included(key) | Bound::Excluded(key) => branch.child_of(key),
         };
-        let (first, last) = (child_of(from, 0), child_of(to, branch.children.len() - 1));
+        let last = match to {
+            Bound::Unbounded => branch.children.len() - 1,
+            Bound::Included(key) | Bound::Excluded(key) => {
+                branch.separators.search_on(first, key).map_or_else(|at| at, |at| at + 1)
+            }
+        };
         let mut step = |at: usize| {
             let from = if at == first { from } else { Bound::Unbounded };
             let to = if at == last { to } else { Bound::Unbounded };

@@ -52,6 +52,9 @@ fn check(definition: &IndexDefinition, entry: &[u8], limits: EntryLimits) -> Res
     let outline = definition.outline(entry, limits);
     let Ok(parsed) = definition.parse(entry, limits) else { return Ok(()) };
     prop_assert_eq!(outline.map(|outline| outline.tuple_len), Ok(parsed.tuple_len));
+    let mut place = Vec::new();
+    crate::document::order_key::encode_key(parsed.key.as_ref(), &mut place);
+    prop_assert_eq!(definition.key_of(entry, limits), Ok((parsed.key.clone(), &place[..])));
     match parsed.tuple {
         Some(tuple) => {
             prop_assert_eq!(entry_bytes(definition, &tuple, &parsed.key, limits.tuple), entry);

@@ -59,6 +59,12 @@ fn keys_of_one_head_are_told_apart() {
     {
         assert_eq!((keys.search(key), keys.find(key)), (Err(at), None), "{key:?}");
     }
+    for key in all.iter().chain(&[&b"\0\0"[..], b"a\0", b"abcdea", b"\xff\xff\xff\xff\xff\0"]) {
+        let found = keys.search(key);
+        for from in 0..=found.unwrap_or_else(|at| at) {
+            assert_eq!(keys.search_on(from, key), found, "{key:?} from {from}");
+        }
+    }
     assert_eq!(
         keys.search(b"\xff\xff\xff\xff\xff\0"),
         Err(9),
