@@ -15,6 +15,7 @@
 //! | [`updates`] | changes of values: over bytes, decoded, and by the model |
 //! | [`fallback`] | damage to what is there twice: the other one is enough |
 //! | [`full`] | a disk that is full: what frees room still finds some |
+//! | [`costs`] | what a life asks of its file, number for number |
 //! | [`space`] | the length of a file, and what it costs to keep it short |
 //! | [`own_thread`] | what a store does by itself while nobody calls |
 //! | [`faults`] | storage calls that fail, each in turn |
@@ -33,6 +34,7 @@ pub mod changes;
 pub mod client;
 pub mod convert;
 pub mod copy;
+pub mod costs;
 pub mod crash;
 pub mod fallback;
 pub mod faults;
@@ -46,6 +48,7 @@ pub mod kills;
 pub mod live;
 pub mod machine;
 pub mod media;
+mod metered;
 pub mod own_thread;
 pub mod part;
 pub mod power;

@@ -12,8 +12,8 @@ use crate::live::{IndexCalls, Pairs};
 use crate::part::{Deadline, Shard};
 use crate::setup::Setup;
 use crate::{
-    fallback, faults, full, history, media, own_thread, power, queries, random, readers, reads, seen, space,
-    updates, waits,
+    costs, fallback, faults, full, history, media, own_thread, power, queries, random, readers, reads, seen,
+    space, updates, waits,
 };
 
 use super::Progress;
@@ -56,6 +56,8 @@ pub(super) const CHECKS: &[Check] = &[
     Check { name: "fallback", weight: 1, cases: Cases::Once, run: once },
     Check { name: "faults", weight: 3, cases: Cases::List, run: failing },
     Check { name: "kills", weight: 2, cases: Cases::Seeds, run: killed },
+    // What is wrong in what a store answers shows before what is wrong in how it does so.
+    Check { name: "costs", weight: 1, cases: Cases::Once, run: counted },
 ];
 
 /// A check while it runs.
@@ -358,6 +360,11 @@ fn beside_a_writer(run: &mut Run<'_>) -> Result<(), Failed> {
     run.notes.push(format!(
         "{scans} scans; {wrongs} things that are wrong under an open store; {stories} stories of reads and feeds"
     ));
+    Ok(())
+}
+
+fn counted(run: &mut Run<'_>) -> Result<(), Failed> {
+    run.cases = costs::every_check().map_err(|what| (run.seed, what))?;
     Ok(())
 }
 

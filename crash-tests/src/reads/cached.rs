@@ -4,7 +4,7 @@ use holotype::storage::Storage;
 use holotype::{Background, Collection, Db, Durability, Options, Value, doc};
 use holotype_model::check::Rng;
 
-use super::metered::Metered;
+use crate::metered::Metered;
 use crate::story::{ensure, say};
 
 /// The length of a block of the cache; from a quarter of it on a record is a long one.

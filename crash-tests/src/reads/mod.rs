@@ -4,11 +4,9 @@
 //! |---|---|
 //! | `cached` | what is read of the file, and what is kept in memory |
 //! | `feeds` | documents where a feed says that they are; feeds that wait; damage in their way |
-//! | `metered` | a file that counts what is read of it |
 
 mod cached;
 mod feeds;
-mod metered;
 
 use crate::story::{Story, tell};
 
