@@ -1,19 +1,26 @@
-//! The fold: what a record does to primary index, counts and accounts, said once, with its reverse beside it.
+//! The fold: what a record does to catalog, primary index, counts, accounts and retained versions, said once, with its reverse beside it.
 //!
 //! A commit feeds it from its batch, recovery from the records that it parsed. It looks nothing up, cannot fail and does no I/O: an
-//! effect has all that it takes, the version that it replaces among it (spec: F-6.6). What a record does to the catalog is said by [`Catalog::carry_out`](crate::index::Catalog::carry_out).
+//! effect has all that it takes, the version that it replaces among it (spec: F-6.6).
 
 use crate::document::KeyRef;
+use crate::format::catalog::CatalogChange;
 use crate::format::{Geometry, LogAddress, Lsn};
-use crate::index::{Documents, Entry};
+use crate::index::{Birth, Catalog, Documents, Entry};
 use crate::seeded::{self, Bug};
 use crate::space::Accounts;
+use crate::sync::{Arc, RwLock, write};
 
-/// What one record does.
+/// What one record does, or what comes with it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Effect<'a> {
     /// A document has another newest version, or none any more.
     Document(OfDocument<'a>),
+    /// An index has an entry, or has it no longer, which is a document to it; and whether anybody can see that index. No record says so:
+    /// it follows from those of documents (spec: I-8.1).
+    Entry(OfDocument<'a>, bool),
+    /// The change of a catalog whose record stands there, and the documents of what it begins, if it begins a collection or an index.
+    Catalog(&'a RwLock<Catalog>, &'a CatalogChange, Option<&'a Arc<Documents>>, LogAddress),
     /// A chunk of a version was placed in this collection, in a record of this length.
     Chunk(u32, LogAddress, u32),
     /// So many chunks of a version in this collection and segment are live no longer: it is not the newest any more, or has them elsewhere.
@@ -27,17 +34,43 @@ pub(crate) enum Effect<'a> {
 pub(crate) struct OfDocument<'a> {
     pub(crate) documents: &'a Documents,
     pub(crate) key: KeyRef<'a>,
-    /// Where the version stands that it replaces, as its record says.
-    pub(crate) before: Option<Entry>,
+    /// Where the record stands; for an entry, the last one of its commit.
+    pub(crate) at: LogAddress,
+    /// Where the version stands that it replaces, as its record says, and since when that is there.
+    pub(crate) before: Option<(Entry, Birth)>,
     /// Where the newest version stands now, a new one or one that moved, and the length of its record. None: the document is deleted.
     pub(crate) new: Option<(Entry, u32)>,
+    /// The largest id of the collection before the commit.
+    pub(crate) largest_before: i64,
 }
 
-/// The state that records change, but for the catalog. Dropped, it has entered all that it was told of.
+impl OfDocument<'_> {
+    /// The version that older states have and the newest does not. One that moves is the same in every state that has it, so nobody
+    /// needs to be kept the old place for: who looked it up before looks again (spec: F-6.8).
+    #[inline]
+    fn superseded(&self) -> Option<(Entry, Birth)> {
+        self.before.filter(|_| !self.new.is_some_and(|(entry, _)| entry.is_relocated()))
+    }
+}
+
+/// Where versions stay that records supersede, for whoever still sees them.
+pub(crate) trait Retain {
+    /// Keeps a version, which the record at `until` supersedes. Called before the index gives it up.
+    fn retain(&mut self, _collection: u32, _key: KeyRef<'_>, _: Entry, _: Birth, _until: LogAddress) {}
+
+    /// Gives up the version that was kept last. Called after the index has it again.
+    fn release(&mut self) {}
+}
+
+/// Nobody sees an older state.
+impl Retain for () {}
+
+/// The state that records change. Dropped, it has entered all that it was told of.
 #[derive(Debug)]
-pub(crate) struct Fold<'a> {
+pub(crate) struct Fold<'a, R: Retain> {
     geometry: Geometry,
     accounts: &'a mut Accounts,
+    pub(crate) retained: &'a mut R,
     /// Whether what is placed lies where no cleaning has moved it.
     is_loose: bool,
     run: Run,
@@ -52,9 +85,14 @@ struct Run {
     bytes: u64,
 }
 
-impl<'a> Fold<'a> {
-    pub(crate) fn new(geometry: Geometry, accounts: &'a mut Accounts, is_loose: bool) -> Self {
-        Fold { geometry, accounts, is_loose, run: Run::default() }
+impl<'a, R: Retain> Fold<'a, R> {
+    pub(crate) fn new(
+        geometry: Geometry,
+        accounts: &'a mut Accounts,
+        retained: &'a mut R,
+        is_loose: bool,
+    ) -> Self {
+        Fold { geometry, accounts, retained, is_loose, run: Run::default() }
     }
 
     //= spec/space.md#p-1-5-accounts
@@ -62,23 +100,29 @@ impl<'a> Fold<'a> {
     //= spec/recovery.md#r-9-6-accounts
     //# A writer MUST keep the accounts of P-1.5 through replay as if it placed the records itself: they go on
     //# from those of the table, and are those that it would have had without the crash.
-    /// Carries out what a record does. Whether the index had the version that it replaces, or does not tell (spec: ).
+    /// Carries out what a record does. Whether the state admits it: the catalog has what it names, and the index had the version that it
+    /// replaces, or does not tell (spec: ).
     #[inline]
     pub(crate) fn apply(&mut self, effect: Effect<'_>) -> bool {
         match effect {
-            Effect::Document(OfDocument { documents, key, before, new }) => {
+            Effect::Document(of) => {
+                let OfDocument { documents, key, before, new, .. } = of;
                 let is_unknown = !documents.is_all_read() && documents.is_unknown(key);
-                let had = set(documents, key, before, new.map(|(entry, _)| entry));
+                let agrees = self.set(&of, true);
                 if let Some((entry, len)) = new {
                     self.place(documents.id, entry.address(), len);
                     if let (KeyRef::Int(id), false) = (key, entry.is_relocated()) {
                         documents.note_key(id);
                     }
                 }
-                if let Some(entry) = before {
+                if let Some((entry, _)) = before {
                     self.end(documents.id, self.geometry.split(entry.address()).0, 1);
                 }
-                return had == before || is_unknown;
+                return agrees || is_unknown;
+            }
+            Effect::Entry(of, is_seen) => return self.set(&of, is_seen),
+            Effect::Catalog(catalog, change, begins, at) => {
+                return write(catalog).carry_out(change, begins.cloned(), at).is_some();
             }
             Effect::Chunk(collection, at, len) => self.place(collection, at, len),
             Effect::EndChunks(collection, sequence, count) => self.end(collection, sequence, count),
@@ -87,25 +131,49 @@ impl<'a> Fold<'a> {
         true
     }
 
-    /// The reverse of [`apply`](Self::apply). The last effect is undone first. It leaves the largest id of a collection, which the effects
-    /// so far do not tell.
+    /// The reverse of [`apply`](Self::apply). The last effect is undone first.
     pub(crate) fn undo(&mut self, effect: Effect<'_>) {
-        let sequence = |at| self.geometry.split(at).0;
+        let geometry = self.geometry;
+        let sequence = |at| geometry.split(at).0;
         match effect {
-            Effect::Document(OfDocument { documents, key, before, new }) => {
-                set(documents, key, new.map(|(entry, _)| entry), before);
-                if let Some(entry) = before.filter(|_| !seeded::is_on(Bug::UndoForgetsAccount)) {
-                    self.accounts.restore(sequence(entry.address()), documents.id, 1);
+            Effect::Document(of) => {
+                self.set_back(&of, true);
+                of.documents.set_largest_id(of.largest_before);
+                if let Some((entry, _)) = of.before.filter(|_| !seeded::is_on(Bug::UndoForgetsAccount)) {
+                    self.accounts.restore(sequence(entry.address()), of.documents.id, 1);
                 }
-                if let Some((entry, len)) = new {
-                    self.accounts.take_back(sequence(entry.address()), documents.id, len);
+                if let Some((entry, len)) = of.new {
+                    self.accounts.take_back(sequence(entry.address()), of.documents.id, len);
                 }
+            }
+            Effect::Entry(of, _) if seeded::is_on(Bug::UndoForgetsEntries) && of.before.is_none() => {}
+            Effect::Entry(of, is_seen) => self.set_back(&of, is_seen),
+            Effect::Catalog(catalog, _, begins, at) => {
+                write(catalog).take_back(begins.map(|begins| begins.id), at);
             }
             Effect::Chunk(collection, at, len) => self.accounts.take_back(sequence(at), collection, len),
             Effect::EndChunks(collection, sequence, count) => {
                 self.accounts.restore(sequence, collection, count);
             }
             Effect::Free(sequence, _) => self.accounts.set_freed(sequence, Lsn::ZERO),
+        }
+    }
+
+    /// The newest version is another one. Whether the index had the one before.
+    #[inline]
+    fn set(&mut self, of: &OfDocument<'_>, is_seen: bool) -> bool {
+        if let Some((entry, birth)) = of.superseded().filter(|_| is_seen) {
+            self.retained.retain(of.documents.id, of.key, entry, birth, of.at);
+        }
+        let before = of.before.map(|(entry, _)| entry);
+        set(of.documents, of.key, before, of.new.map(|(entry, _)| entry)) == before
+    }
+
+    /// The reverse of [`set`](Self::set).
+    fn set_back(&mut self, of: &OfDocument<'_>, is_seen: bool) {
+        set(of.documents, of.key, of.new.map(|(entry, _)| entry), of.before.map(|(entry, _)| entry));
+        if of.superseded().is_some_and(|_| is_seen) {
+            self.retained.release();
         }
     }
 
@@ -139,7 +207,7 @@ impl<'a> Fold<'a> {
     }
 }
 
-impl Drop for Fold<'_> {
+impl<R: Retain> Drop for Fold<'_, R> {
     fn drop(&mut self) {
         self.enter();
     }
@@ -178,14 +246,18 @@ mod tests {
         before: Option<Entry>,
         new: Option<(Entry, u32)>,
     ) -> Effect<'_> {
-        Effect::Document(OfDocument { documents, key: KeyRef::Int(id), before, new })
+        let at = new.map_or(geometry().address(1, 300), |(entry, _)| entry.address());
+        let before = before.map(|entry| (entry, Birth::At(entry.address())));
+        let largest_before = documents.largest_id();
+        Effect::Document(OfDocument { documents, key: KeyRef::Int(id), at, before, new, largest_before })
     }
 
     /// Accounts of two segments, and a collection with documents 0 to 4, all in the first.
     fn filled(documents: &Documents) -> Accounts {
         let mut accounts = Accounts::default();
         (0..2).for_each(|segment| accounts.open(segment, segment as u32));
-        let mut fold = Fold::new(geometry(), &mut accounts, true);
+        let nobody = &mut ();
+        let mut fold = Fold::new(geometry(), &mut accounts, nobody, true);
         for id in 0..DOCUMENTS {
             let new = Some((entry(0, 64 + 8 * id as u32), 40));
             assert!(fold.apply(document(documents, id as i64, None, new)));
@@ -220,9 +292,9 @@ mod tests {
         ];
         let before = counted(&accounts);
         for (what, effect, expected, len) in cases {
-            assert!(Fold::new(geometry(), &mut accounts, true).apply(effect), "{what}");
+            assert!(Fold::new(geometry(), &mut accounts, &mut (), true).apply(effect), "{what}");
             assert_eq!((&counted(&accounts)[..], documents.newest_len()), (&expected[..], len), "{what}");
-            Fold::new(geometry(), &mut accounts, true).undo(effect);
+            Fold::new(geometry(), &mut accounts, &mut (), true).undo(effect);
             assert_eq!(
                 (counted(&accounts), documents.newest_len()),
                 (before.clone(), DOCUMENTS),
@@ -243,7 +315,8 @@ mod tests {
     fn a_put_raises_the_largest_id_and_a_move_does_not() {
         let documents = Documents::new(7, 4);
         let mut accounts = filled(&documents);
-        let mut fold = Fold::new(geometry(), &mut accounts, false);
+        let nobody = &mut ();
+        let mut fold = Fold::new(geometry(), &mut accounts, nobody, false);
         let at = geometry().address(1, 64);
         for (before, relocated, largest) in [(None, true, 4), (Some(Entry::new(at, true)), false, 100)] {
             let new = Some((Entry::new(at, relocated), 40));
@@ -259,8 +332,8 @@ mod tests {
         {
             let documents = Documents::new(7, 4);
             let mut accounts = filled(&documents);
-            let agrees =
-                Fold::new(geometry(), &mut accounts, true).apply(document(&documents, id, named, None));
+            let agrees = Fold::new(geometry(), &mut accounts, &mut (), true)
+                .apply(document(&documents, id, named, None));
             let fewer = u64::from(named.is_some());
             assert_eq!(agrees, has, "{id}, {named:?}");
             assert_eq!(counted(&accounts)[0], (5, 200, 5 - fewer), "{id}, {named:?}");
@@ -274,7 +347,7 @@ mod tests {
             let mut accounts = Accounts::default();
             accounts.open(0, 0);
             let at = geometry().address(0, 64);
-            Fold::new(geometry(), &mut accounts, is_loose).apply(Effect::Chunk(7, at, 90));
+            Fold::new(geometry(), &mut accounts, &mut (), is_loose).apply(Effect::Chunk(7, at, 90));
             assert_eq!(accounts.get(0).map(|account| account.is_loose), Some(is_loose));
         }
     }

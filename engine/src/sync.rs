@@ -74,6 +74,11 @@ pub(crate) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.write().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
+/// What `lock` guards, for who has it alone; see [`lock`] for why a poisoned lock is as good.
+pub(crate) fn own<T>(lock: &mut RwLock<T>) -> &mut T {
+    lock.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 /// Waits on `condition`; see [`lock`] for why a poisoned lock is as good.
 pub(crate) fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
     condition.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)

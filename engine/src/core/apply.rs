@@ -3,11 +3,11 @@
 use crate::document::KeyRef;
 use crate::fold::{Effect, Fold, OfDocument};
 use crate::format::{Geometry, LogAddress, Lsn};
-use crate::index::{Birth, Entry, PrimaryIndex, State};
-use crate::log::{Action, Batch, EntryChange, Mark};
+use crate::index::{Birth, Entry, State};
+use crate::log::{Action, Batch, EntryChange, Mark, Touched};
 use crate::seeded::{self, Bug};
 use crate::space::Accounts;
-use crate::sync::{read, write};
+use crate::sync::write;
 use crate::txn::{AT_ONCE, Applying, Pending};
 
 use super::shared::Shared;
@@ -34,11 +34,10 @@ impl Shared {
         mark: Mark,
         accounts: &mut Accounts,
     ) {
-        let last_id = read(&self.catalog).last_id();
         let mut applying = self.visibility.apply();
         applying.hold();
         let applying = self.apply(applying, &mut batch, accounts);
-        applying.pend(Pending::new(batch, needs_sync, mark, last_id));
+        applying.pend(Pending::new(batch, needs_sync, mark));
     }
 
     /// Makes visible what is durable up to the writer's knowledge, and what waits behind it.
@@ -59,6 +58,10 @@ impl Shared {
         self.visibility.apply().publish(State { lsn, address }, std::iter::empty());
     }
 
+    //= spec/index.md#i-2-3-entries
+    //# An index MUST hold, in every state, exactly the entries that its definition gives of the documents of its
+    //# collection.
+    /// Carries out what the records do, and then what that makes of the entries of indexes.
     fn apply<'v>(
         &self,
         mut applying: Applying<'v>,
@@ -68,101 +71,41 @@ impl Shared {
         for touched in &mut batch.collections {
             touched.len_before = touched.documents.newest_len();
         }
-        let mut fold = Fold::new(self.log.geometry, accounts, !batch.is_system);
-        for (number, change) in batch.changes.iter().enumerate().filter(|(_, change)| !change.is_moot) {
-            if number > 0 && number % AT_ONCE == 0 {
-                applying = applying.pause().resume();
+        let (geometry, is_loose) = (self.log.geometry, !batch.is_system);
+        let (changes, all) = (batch.changes.len(), batch.changes.len() + batch.entries.settled_len());
+        for first in (0..all).step_by(AT_ONCE) {
+            if first > 0 {
+                applying = applying.give_way();
             }
-            if seeded::is_on(Bug::CommitVisibleInPieces) {
-                applying.show_early(State { lsn: batch.lsn, address: change.address });
-            }
-            if let Action::Catalog(change_of_catalog, begins) = &change.action {
-                let fits = write(&self.catalog).carry_out(change_of_catalog, begins.clone(), change.address);
-                assert!(
-                    fits.is_some(),
-                    "the one writer checked {change_of_catalog:?} against this very catalog"
-                );
-            }
-            let replaced = batch.replaced(change);
-            let Some(effect) = effect(batch, number, replaced.map(|(entry, _)| entry)) else { continue };
-            // A version that moves is the same in every state that has it, so nobody needs to be kept the old place for: who looked it
-            // up before looks again (spec: F-6.8).
-            if let (Effect::Document(of), Some((entry, birth))) = (effect, replaced)
-                && !matches!(change.action, Action::Relocate(_))
-            {
-                applying.retain(of.documents.id, of.key, entry, birth, change.address);
-            }
-            assert!(fold.apply(effect), "one writer at a time changes the index");
-            if batch.has_chunks() {
-                effects_of_chunks(self.log.geometry, batch, number).for_each(|effect| _ = fold.apply(effect));
-            }
-        }
-        drop(fold);
-        self.apply_entries(applying, batch)
-    }
-
-    //= spec/index.md#i-2-3-entries
-    //# An index MUST hold, in every state, exactly the entries that its definition gives of the documents of its
-    //# collection.
-    /// Changes the entries of indexes, which the changes of documents come with.
-    fn apply_entries<'v>(&self, mut applying: Applying<'v>, batch: &mut Batch) -> Applying<'v> {
-        // All that one commit changes is there from one place on, whichever of its records that is.
-        let at = match batch.changes.last() {
-            Some(last) if batch.entries.settled_len() > 0 => last.address,
-            _ => return applying,
-        };
-        for number in 0..batch.entries.settled_len() {
-            if number > 0 && number % AT_ONCE == 0 {
-                applying = applying.pause().resume();
-            }
-            let EntryChange { target, entry, is_there, .. } = batch.entries.settled(number);
-            let (entries, key) = (&target.entries, KeyRef::Bytes(entry));
-            let before = entries.index.get(key);
-            if let Some(building) = &target.building {
-                building.note(entry, is_there);
-            }
-            match before {
-                None if is_there => {
-                    self.suspect(target, entry);
-                    entries.set(key, Entry::new(at, false));
-                    entries.set_newest_len(entries.newest_len() + 1);
-                }
-                Some(before) if !is_there => {
-                    if target.building.is_none() && !seeded::is_on(Bug::EntriesNotRetained) {
-                        applying.retain(entries.id, key, before, Birth::At(before.address()), at);
+            let mut fold = Fold::new(geometry, accounts, &mut applying, is_loose);
+            for number in first..all.min(first + AT_ONCE) {
+                let Some(change) = batch.changes.get(number) else {
+                    let EntryChange { target, entry, is_there, .. } = batch.entries.settled(number - changes);
+                    target.building.iter().for_each(|building| building.note(entry, is_there));
+                    if is_there {
+                        // A long tuple may be another one behind its cut, where the entry is there already.
+                        self.suspect(target, entry);
                     }
-                    entries.remove(key);
-                    entries.set_newest_len(entries.newest_len() - 1);
+                    let effect = effect_of_entry(batch, number - changes);
+                    assert!(
+                        effect.is_none_or(|effect| fold.apply(effect)),
+                        "the one writer has looked it up"
+                    );
+                    continue;
+                };
+                if change.is_moot {
+                    continue;
                 }
-                // A long tuple may be another one behind its cut.
-                Some(_) => self.suspect(target, entry),
-                None => {}
+                if seeded::is_on(Bug::CommitVisibleInPieces) {
+                    fold.retained.show_early(State { lsn: batch.lsn, address: change.address });
+                }
+                assert!(fold.apply(self.effect(batch, number)), "the one writer has looked it up");
+                if batch.has_chunks() {
+                    effects_of_chunks(geometry, batch, number).for_each(|effect| _ = fold.apply(effect));
+                }
             }
-            batch.entries.found.push(before);
         }
         applying
-    }
-
-    /// The reverse of [`apply_entries`](Self::apply_entries).
-    fn undo_entries(batch: &Batch) {
-        if seeded::is_on(Bug::UndoForgetsEntries) {
-            return;
-        }
-        for (number, before) in batch.entries.found.iter().enumerate().rev() {
-            let EntryChange { target, entry, is_there, .. } = batch.entries.settled(number);
-            let (entries, key) = (&target.entries, KeyRef::Bytes(entry));
-            match before {
-                None if is_there => {
-                    entries.remove(key);
-                    entries.set_newest_len(entries.newest_len() - 1);
-                }
-                Some(before) if !is_there => {
-                    entries.set(key, *before);
-                    entries.set_newest_len(entries.newest_len() + 1);
-                }
-                _ => {}
-            }
-        }
     }
 
     /// Whether a commit may be applied and published in one critical section.
@@ -170,46 +113,55 @@ impl Shared {
         batch.changes.len() + batch.entries.len() <= AT_ONCE
     }
 
-    /// Takes a pending commit out of the index, the catalog and the accounts: the reverse of [`apply`](Self::apply).
-    pub(super) fn undo(&self, pending: &Pending, accounts: &mut Accounts) {
+    /// Takes a pending commit out of the state: the reverse of [`apply`](Self::apply).
+    pub(super) fn undo(&self, pending: &Pending, undoing: &mut Applying<'_>, accounts: &mut Accounts) {
         let batch = &pending.batch;
-        Self::undo_entries(batch);
-        let mut fold = Fold::new(self.log.geometry, accounts, !batch.is_system);
-        for (number, change) in batch.changes.iter().enumerate().rev().filter(|(_, change)| !change.is_moot) {
-            let before = batch.replaced(change).map(|(entry, _)| entry);
-            let Some(effect) = effect(batch, number, before) else {
-                write(&self.catalog).take_back(change.address);
-                continue;
-            };
+        let mut fold = Fold::new(self.log.geometry, accounts, undoing, !batch.is_system);
+        for number in (0..batch.entries.settled_len()).rev() {
+            effect_of_entry(batch, number).into_iter().for_each(|effect| fold.undo(effect));
+        }
+        for number in (0..batch.changes.len()).rev().filter(|number| !batch.changes[*number].is_moot) {
             let chunks: Vec<_> = effects_of_chunks(self.log.geometry, batch, number).collect();
             chunks.into_iter().rev().for_each(|effect| fold.undo(effect));
-            fold.undo(effect);
+            fold.undo(self.effect(batch, number));
         }
-        for touched in &batch.collections {
-            touched.documents.set_largest_id(touched.largest_before);
-        }
-        write(&self.catalog).set_last_id(pending.last_id);
+    }
+
+    /// What the record of change `number` does.
+    #[inline]
+    fn effect<'b>(&'b self, batch: &'b Batch, number: usize) -> Effect<'b> {
+        let change = &batch.changes[number];
+        let at = change.address;
+        let new = match &change.action {
+            Action::Catalog(change, begins) => {
+                return Effect::Catalog(&self.catalog, change, begins.as_ref(), at);
+            }
+            Action::Free(sequence) => return Effect::Free(*sequence, batch.lsn),
+            Action::Delete => None,
+            Action::Put | Action::Relocate(_) => Some((batch.entry(number), change.len)),
+        };
+        let Touched { documents, largest_before, .. } =
+            batch.touched(change).expect("a document has a collection");
+        let key = batch.key(change).expect("a document has a key");
+        let (before, largest_before) = (batch.replaced(change), *largest_before);
+        Effect::Document(OfDocument { documents, key, at, before, new, largest_before })
     }
 }
 
-/// What the record of change `number` does, which replaces the version at `before`; none of the catalog, which has its own.
-#[inline]
-fn effect(batch: &Batch, number: usize, before: Option<Entry>) -> Option<Effect<'_>> {
-    let change = &batch.changes[number];
-    let new = match change.action {
-        Action::Catalog(..) => return None,
-        Action::Free(sequence) => return Some(Effect::Free(sequence, batch.lsn)),
-        Action::Delete => None,
-        Action::Put | Action::Relocate(_) => Some((batch.entry(number), change.len)),
-    };
-    let documents = batch.documents(change).expect("a document has a collection");
-    let key = batch.key(change).expect("a document has a key");
-    Some(Effect::Document(OfDocument { documents, key, before, new }))
+/// What the settled change `number` of an entry does, if it does anything.
+fn effect_of_entry(batch: &Batch, number: usize) -> Option<Effect<'_>> {
+    let EntryChange { target, entry, is_there, .. } = batch.entries.settled(number);
+    let (documents, key, at) = (&*target.entries, KeyRef::Bytes(entry), batch.changes.last()?.address);
+    let before = batch.entries.found[number].map(|before| (before, Birth::At(before.address())));
+    let new = is_there.then(|| (Entry::new(at, false), 0));
+    let is_seen = target.building.is_none() && !seeded::is_on(Bug::EntriesNotRetained);
+    let of = OfDocument { documents, key, at, before, new, largest_before: 0 };
+    (before.is_some() != is_there).then_some(Effect::Entry(of, is_seen))
 }
 
 /// What the chunks do that were placed for change `number`, and those of what it replaces.
 fn effects_of_chunks(geometry: Geometry, batch: &Batch, number: usize) -> impl Iterator<Item = Effect<'_>> {
-    let collection = batch.documents(&batch.changes[number]).map_or(0, |documents| documents.id);
+    let collection = batch.touched(&batch.changes[number]).map_or(0, |touched| touched.documents.id);
     let placed = batch.chunks_of(number).iter();
     let placed = placed.map(move |chunk| Effect::Chunk(collection, chunk.address, chunk.len));
     let superseded = batch.superseded_chunks(number);

@@ -3,6 +3,7 @@
 use crate::document::KeyRef;
 use crate::error::{Error, Result};
 use crate::format::Lsn;
+use crate::index::PrimaryIndex;
 use crate::log::{EntryChange, Mark};
 use crate::options::Durability;
 use crate::seeded::{self, Bug};
@@ -83,8 +84,7 @@ impl Writer {
         assert!(!self.txn.batch.is_empty(), "a commit changes something");
         let _kept = self.shared.keep();
         self.shared.find_superseded_chunks(&mut self.txn.batch)?;
-        self.txn.batch.entries.settle();
-        self.ready_entries()?;
+        self.find_entries()?;
         if durability == Durability::Written && seeded::is_on(Bug::HandedOverBeforePlaced) {
             self.write_out()?;
         }
@@ -131,18 +131,18 @@ impl Writer {
         Ok(Placed { lsn, is_pending: false })
     }
 
-    /// Sees to it that the indexes tell of every entry that the commit changes: applying it reads nothing, and cannot fail.
-    fn ready_entries(&self) -> Result<()> {
-        let entries = &self.txn.batch.entries;
-        (0..entries.settled_len()).try_for_each(|number| {
-            let EntryChange { target, entry, .. } = entries.settled(number);
-            target.entries.unless_damaged(self.shared.read_key(&target.entries, KeyRef::Bytes(entry)))
+    /// Looks up every entry that the commit changes: applying it reads nothing, and cannot fail.
+    fn find_entries(&mut self) -> Result<()> {
+        let Writer { shared, txn, .. } = self;
+        let entries = &mut txn.batch.entries;
+        entries.settle();
+        entries.find(|EntryChange { target, entry, .. }| {
+            let (entries, key) = (&target.entries, KeyRef::Bytes(entry));
+            entries.unless_damaged(shared.read_key(entries, key))?;
+            Ok(entries.index.get(key))
         })
     }
 
-    //= spec/semantics.md#s-6-3-written
-    //# When a call with class `Written` has returned with success, its commit and every commit before it MUST
-    //# survive the end of the process.
     /// Hands everything placed to the operating system, the commit `lsn` among it, which is not applied yet. Where there is no
     /// room, it and the pending commits in front of it are taken back.
     fn hand_down(&mut self, mark: &Mark, lsn: Lsn) -> Result<()> {
@@ -200,7 +200,9 @@ impl Writer {
     pub(super) fn take_back_unwritten(&mut self) -> bool {
         let Writer { shared, accounts, appender, .. } = self;
         let _kept = shared.keep();
-        let taken = shared.visibility.take_back(appender.written(), |pending| shared.undo(pending, accounts));
+        let taken = shared.visibility.take_back(appender.written(), |pending, undoing| {
+            shared.undo(pending, undoing, accounts);
+        });
         let Some(first) = taken.last() else { return false };
         self.took_back(first.batch.lsn, taken[0].batch.lsn, first.mark.clone());
         true

@@ -10,7 +10,7 @@ use crate::options::Options;
 use crate::recovery::{self, Extent, Opened, OtherSlot, Plan, Recovered};
 use crate::seeded::{self, Bug};
 use crate::storage::{FailStop, Storage};
-use crate::sync::{Arc, Mutex, RwLock};
+use crate::sync::{Arc, Mutex, read};
 use crate::txn::Visibility;
 
 use super::feeds::Feeds;
@@ -110,7 +110,7 @@ pub(crate) fn assemble(
     options: &Options,
 ) -> Result<Core> {
     let Recovered { end, highest_incarnation, replay, free, checkpoints, .. } = recovered;
-    for naming in replay.catalog.current() {
+    for naming in read(&replay.catalog).current() {
         naming.documents.set_len(naming.documents.newest_len(), LogAddress(0));
     }
     let opening = Opening::new(slot.clone(), end.lsn, checkpoints.sound_position());
@@ -126,7 +126,7 @@ pub(crate) fn assemble(
     let found = (replay.accounts, checkpoints);
     let shared = Arc::new(Shared {
         log,
-        catalog: RwLock::new(replay.catalog),
+        catalog: replay.catalog,
         visibility: Arc::new(Visibility::new(visible)),
         feeds: Feeds::default(),
         options: options.clone(),

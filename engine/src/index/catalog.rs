@@ -236,37 +236,18 @@ impl Catalog {
         self.indexings.retain(|index| index.is_current() || states.iter().any(|state| index.is_in(*state)));
     }
 
-    /// Takes back what the record at `at` did, which was the last to change the catalog.
-    pub(crate) fn take_back(&mut self, at: LogAddress) {
-        self.namings.retain(|naming| {
-            let is_of_it = naming.from == at;
-            if is_of_it {
-                // Whoever still has it must not take it for current.
-                naming.until.store(at.0, Ordering::Release);
-            }
-            !is_of_it
-        });
-        for naming in self.namings.iter().filter(|naming| naming.until.load(Ordering::Acquire) == at.0) {
-            naming.until.store(FOREVER, Ordering::Release);
-        }
-        let mut changed = BTreeSet::new();
-        self.indexings.retain(|index| {
-            let is_of_it = index.naming.from == at;
-            if is_of_it {
-                index.naming.end(at);
-                changed.insert(index.of);
-            }
-            !is_of_it
-        });
-        for index in self.indexings.iter().filter(|index| index.naming.until.load(Ordering::Acquire) == at.0)
-        {
-            index.naming.until.store(FOREVER, Ordering::Release);
-            changed.insert(index.of);
-        }
+    /// Takes back what the record at `at` did, which was the last to change the catalog. `begins` is the id that it gave, if it gave one:
+    /// the next after the highest so far.
+    pub(crate) fn take_back(&mut self, begins: Option<u32>, at: LogAddress) {
+        self.last_id = begins.map_or(self.last_id, |id| id - 1);
+        self.namings.retain(|naming| naming.take_back(at));
+        let changed = self.indexings.iter().filter(|index| index.naming.is_changed(at));
+        let changed: BTreeSet<_> = changed.map(|index| index.of).collect();
+        self.indexings.retain(|index| index.naming.take_back(at));
         changed.into_iter().for_each(|of| self.tell_writers(of));
     }
 
-    /// Sets the highest id ever given back to what it was.
+    /// The highest id ever given, as a checkpoint has it.
     pub(crate) fn set_last_id(&mut self, last_id: u32) {
         self.last_id = last_id;
     }

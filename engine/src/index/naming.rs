@@ -33,6 +33,20 @@ impl Naming {
     pub(super) fn end(&self, at: LogAddress) {
         self.until.store(at.0, Ordering::Release);
     }
+
+    /// Whether the record at `at` began it, or ended it.
+    pub(super) fn is_changed(&self, at: LogAddress) -> bool {
+        self.from == at || self.until.load(Ordering::Acquire) == at.0
+    }
+
+    /// Takes back what the record at `at` did. Whether it goes on; whoever still has one that does not must not take it for current.
+    pub(super) fn take_back(&self, at: LogAddress) -> bool {
+        if self.is_changed(at) {
+            let until = if self.from == at { at.0 } else { FOREVER };
+            self.until.store(until, Ordering::Release);
+        }
+        self.from != at
+    }
 }
 
 /// An index of a collection under one name, from one commit to another.

@@ -294,7 +294,8 @@ fn a_catalog_record_that_is_taken_back_leaves_the_catalog_as_it_was() {
         let mut catalog = catalog();
         catalog.carry_out(&change, begins.map(documents), LogAddress(30)).expect("it fits");
         let begun = ["a", "c"].map(|name| catalog.find(name).cloned());
-        catalog.take_back(LogAddress(30));
+        catalog.take_back(change.begins(), LogAddress(30));
+        assert_eq!(catalog.last_id(), 2, "{change:?}");
         assert_eq!(["a", "b", "c"].map(|name| id_of(&catalog, name)), [Some(1), Some(2), None], "{change:?}");
         assert_eq!(catalog.current().count(), 2);
         for begun in begun.into_iter().flatten() {

@@ -14,7 +14,7 @@ use crate::recovery::{self, Extent, Followed, Plan};
 use crate::secondary::IndexDefinition;
 use crate::space::Account;
 use crate::storage::FailStop;
-use crate::sync::Arc;
+use crate::sync::{Arc, read};
 
 use super::slots::Root;
 use super::trees::{TreeView, held_by};
@@ -166,7 +166,8 @@ impl Known {
         let by_physical = by_physical.collect();
         let (mut live, mut chunked) = (Vec::new(), BTreeSet::new());
         let reader = RecordReader { storage, geometry: slot.geometry, segments: &segments };
-        for naming in recovered.replay.catalog.current() {
+        let catalog = read(&recovered.replay.catalog);
+        for naming in catalog.current() {
             let documents = naming.documents.newest_len();
             let (id, name) = (naming.documents.id, naming.name.clone());
             self.collections.push(CollectionView { id, name, documents });
@@ -177,7 +178,7 @@ impl Known {
                 }
             });
         }
-        let indexes = recovered.replay.catalog.current_indexes().into_iter();
+        let indexes = catalog.current_indexes().into_iter();
         self.indexes.extend(indexes.map(|index| {
             let definition = index.definition.definition.clone();
             IndexView { id: index.entries().id, of: index.of, definition }

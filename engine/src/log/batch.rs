@@ -460,8 +460,9 @@ impl Batch {
         }
     }
 
-    pub(crate) fn documents(&self, change: &Change) -> Option<&Arc<Documents>> {
-        change.collection.map(|number| &self.collections[number as usize].documents)
+    /// The collection whose document `change` changes.
+    pub(crate) fn touched(&self, change: &Change) -> Option<&Touched> {
+        change.collection.map(|number| &self.collections[number as usize])
     }
 
     #[inline]

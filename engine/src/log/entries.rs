@@ -1,5 +1,6 @@
 //! Changes of index entries that come with a commit. They are not logged (spec: I-8.1): who replays the log makes them anew.
 
+use crate::error::Result;
 use crate::index::{Entry, Target};
 use crate::sync::Arc;
 
@@ -12,7 +13,7 @@ pub(crate) struct EntryChanges {
     bytes: Vec<u8>,
     /// The last change of each entry, in the order of indexes and of entries in them; set when the commit is placed.
     last: Vec<usize>,
-    /// What each of these found, as far as they were applied.
+    /// What its index has of each of these, before the commit.
     pub(crate) found: Vec<Option<Entry>>,
 }
 
@@ -117,6 +118,15 @@ impl EntryChanges {
     /// One of those.
     pub(crate) fn settled(&self, at: usize) -> EntryChange<'_> {
         self.get(self.last[at])
+    }
+
+    /// Notes what `look` finds of each of those.
+    pub(crate) fn find(&mut self, look: impl Fn(EntryChange<'_>) -> Result<Option<Entry>>) -> Result<()> {
+        for at in 0..self.last.len() {
+            let found = look(self.settled(at))?;
+            self.found.push(found);
+        }
+        Ok(())
     }
 
     /// The targets, to be replaced by their copies.

@@ -15,7 +15,7 @@ mod tail;
 mod walk;
 
 pub(crate) use appender::{Appender, LogEnd, Mark};
-pub(crate) use batch::{Action, Batch, Change, Chunk, Relocation, Replaces, Superseded};
+pub(crate) use batch::{Action, Batch, Change, Chunk, Relocation, Replaces, Superseded, Touched};
 pub(crate) use cursor::{FrameCursor, Frames, Met, NO_OPENING, NOTHING_FOLLOWS, broken, may_open};
 pub(crate) use entries::EntryChange;
 pub(crate) use reader::{Found, Log, Look, record_fault};

@@ -13,7 +13,7 @@ use crate::index::Entry;
 use crate::seeded::{self, Bug};
 
 use super::appender::{Appender, Parts};
-use super::batch::{Action, Batch, Change, Chunk, PlacedChunk, Replaces};
+use super::batch::{Action, Batch, Change, Chunk, PlacedChunk, Replaces, Touched};
 use super::piece::nameless;
 
 #[cfg(test)]
@@ -220,7 +220,7 @@ fn record_of<'a>(batch: &Batch, number: usize, replaces: Option<Replaced<'a>>) -
         Action::Relocate(_) => Kind::RelocatedPut,
         Action::Free(_) => Kind::SegmentFreed,
     };
-    let Some(documents) = batch.documents(change) else { return nameless(kind) };
+    let Some(Touched { documents, .. }) = batch.touched(change) else { return nameless(kind) };
     let record = RecordParts { collection: documents.id, replaces, ..nameless(kind) };
     match &change.action {
         Action::Relocate(relocation) => {

@@ -11,11 +11,11 @@ use crate::format::catalog::{CatalogChange, CatalogFault};
 use crate::format::record::{Kind, Record, Replaced};
 use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR};
 use crate::format::{Geometry, LogAddress, Lsn};
-use crate::index::{Catalog, Documents, Entry};
+use crate::index::{Birth, Catalog, Documents, Entry};
 use crate::log::record_fault;
 use crate::seeded::{self, Bug};
 use crate::space::Accounts;
-use crate::sync::Arc;
+use crate::sync::{Arc, RwLock, own};
 
 use super::commit::{Commit, Part};
 use super::scan::Scan;
@@ -24,7 +24,7 @@ use super::start::Start;
 /// Catalog, indexes and accounts in the making.
 #[derive(Debug)]
 pub(crate) struct Replay {
-    pub(crate) catalog: Catalog,
+    pub(crate) catalog: RwLock<Catalog>,
     pub(crate) accounts: Accounts,
     /// The documents of indexed collections that were changed: where each was in the state in which replay begins.
     pub(crate) changed: BTreeMap<u32, BTreeMap<Key, Option<Entry>>>,
@@ -50,12 +50,18 @@ impl Place {
     fn broken(&self, clause: &'static str, what: &'static str) -> Error {
         Corruption { at: self.at, clause: Clause(clause), what, expected: 0, found: 0 }.into()
     }
+
+    /// Nobody sees an older state while recovery runs.
+    fn apply(self, accounts: &mut Accounts, effect: Effect<'_>) -> bool {
+        Fold::new(self.geometry, accounts, &mut (), false).apply(effect)
+    }
 }
 
 impl Replay {
     pub(super) fn new(start: &mut Start, page_shift: u32) -> Self {
         let (catalog, accounts) = (std::mem::take(&mut start.catalog), std::mem::take(&mut start.accounts));
         let last_id = catalog.last_id();
+        let catalog = RwLock::new(catalog);
         Replay { catalog, accounts, changed: BTreeMap::new(), last_id, start: start.lsn, page_shift }
     }
 
@@ -127,21 +133,19 @@ impl Replay {
     //# corruption.
     fn record(&mut self, place: Place, record: &Record<'_>) -> Result<()> {
         let broken = |clause, what| place.broken(clause, what);
+        let (catalog, accounts) = (own(&mut self.catalog), &mut self.accounts);
         match record.kind {
             Kind::Put | Kind::RelocatedPut | Kind::Delete => {
                 let key = record.key.ok_or_else(|| broken("F-6.1", "a record of a document has no key"))?;
                 // spec: F-7.4. A record of a collection that is unknown here is dead.
-                let Some(naming) = self.catalog.by_id(record.collection) else { return Ok(()) };
+                let Some(naming) = catalog.by_id(record.collection) else { return Ok(()) };
                 let documents = Arc::clone(&naming.documents);
                 self.document(place, &documents, key, record)
             }
             Kind::Chunk => {
-                if self.catalog.by_id(record.collection).is_some() {
-                    self.fold(place).apply(Effect::Chunk(
-                        record.collection,
-                        place.address,
-                        record.len as u32,
-                    ));
+                if catalog.by_id(record.collection).is_some() {
+                    let chunk = Effect::Chunk(record.collection, place.address, record.len as u32);
+                    place.apply(accounts, chunk);
                 }
                 Ok(())
             }
@@ -149,10 +153,10 @@ impl Replay {
                 let freed = parse_segment_freed(record.body);
                 let (sequence, physical) = freed
                     .ok_or_else(|| broken("F-6.3", "a record that frees a segment has a wrong length"))?;
-                if self.accounts.get(sequence).is_none_or(|account| account.physical != physical) {
+                if accounts.get(sequence).is_none_or(|account| account.physical != physical) {
                     return Err(broken("R-9.4", "a record frees a segment that is not there"));
                 }
-                self.fold(place).apply(Effect::Free(sequence, place.lsn));
+                place.apply(accounts, Effect::Free(sequence, place.lsn));
                 Ok(())
             }
             Kind::Catalog => {
@@ -169,33 +173,25 @@ impl Replay {
                 if matches!(change, CatalogChange::Unindex { .. }) && seeded::is_on(Bug::DroppedIndexBack) {
                     return Ok(());
                 }
-                let cleared = match &change {
-                    CatalogChange::Clear { id, .. } => self.catalog.by_id(*id).cloned(),
-                    _ => None,
-                };
-                let begins = change.begins().map(|id| match cleared {
-                    Some(naming) => naming.documents.cleared(id, self.page_shift),
+                let old =
+                    if let CatalogChange::Clear { id, .. } = &change { catalog.by_id(*id) } else { None };
+                let begun = |id| match old {
+                    Some(old) => old.documents.cleared(id, self.page_shift),
                     None => Documents::new(id, self.page_shift),
-                });
-                let begins = begins.map(Arc::new);
+                };
+                let begins = change.begins().map(begun).map(Arc::new);
                 if begins.as_ref().is_some_and(|begins| begins.last_id().is_none()) {
                     return Err(broken("F-7.1", "a catalog record gives ids beyond the last"));
                 }
-                if let CatalogChange::Drop { id } | CatalogChange::Clear { id, .. } = change {
-                    self.accounts.forget(id);
-                }
-                let fits = self.catalog.carry_out(&change, begins, place.address);
+                let effect = Effect::Catalog(&self.catalog, &change, begins.as_ref(), place.address);
+                let fits = place.apply(accounts, effect);
                 // Nobody reads while recovery runs, so no naming but the current ones is needed.
-                self.catalog.purge(&[]);
-                fits.ok_or_else(|| broken("F-7.1", "a catalog record contradicts the catalog"))
+                own(&mut self.catalog).purge(&[]);
+                if fits { Ok(()) } else { Err(broken("F-7.1", "a catalog record contradicts the catalog")) }
             }
             Kind::Opening | Kind::CommitTime | Kind::Skippable(_) => Ok(()),
             Kind::Reserved(kind) => Err(newer(kind)),
         }
-    }
-
-    fn fold(&mut self, place: Place) -> Fold<'_> {
-        Fold::new(place.geometry, &mut self.accounts, false)
     }
 
     //= spec/recovery.md#r-9-2-puts-and-deletes
@@ -218,10 +214,12 @@ impl Replay {
         if documents.targets().is_some() && record.own_lsn.is_none() {
             self.changed.entry(documents.id).or_default().entry(key.to_key()).or_insert(before);
         }
-        let mut fold = self.fold(place);
-        let agrees = fold.apply(Effect::Document(OfDocument { documents, key, before, new }));
+        let before = before.map(|entry| (entry, Birth::At(entry.address())));
+        let (at, largest_before) = (place.address, documents.largest_id());
+        let of = OfDocument { documents, key, at, before, new, largest_before };
+        let agrees = place.apply(&mut self.accounts, Effect::Document(of));
         for (sequence, count) in record.replaces.into_iter().flat_map(Replaced::ended) {
-            fold.apply(Effect::EndChunks(documents.id, sequence, count));
+            place.apply(&mut self.accounts, Effect::EndChunks(documents.id, sequence, count));
         }
         if agrees || seeded::is_on(Bug::ReplacedNotCompared) {
             return Ok(());

@@ -192,13 +192,6 @@ impl Accounts {
             account.freed = lsn;
         }
     }
-
-    /// Nobody sees the collection any more.
-    pub(crate) fn forget(&mut self, collection: u32) {
-        for account in self.segments.values_mut() {
-            account.live.retain(|(id, _)| *id != collection);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -234,7 +227,7 @@ mod tests {
         assert_eq!((account.records, account.bytes), (4, 200));
         assert_eq!(account.bytes_of(account.live_records(|_| true)), 150);
         assert_eq!(account.bytes_of(account.live_records(|id| id == 1)), 100);
-        accounts.forget(1);
+        accounts.supersede(3, 1, u64::MAX);
         assert_eq!(accounts.get(3).expect("it was opened").live(), [(2, 1)]);
     }
 }

@@ -1,11 +1,12 @@
 //! A commit on its way into the index.
 
 use crate::document::KeyRef;
-use crate::format::LogAddress;
+use crate::fold::Retain;
+use crate::format::{LogAddress, Lsn};
 use crate::index::{Birth, Documents, Entry, State};
 use crate::seeded::{self, Bug};
 use crate::sync::race::{self, Race};
-use crate::sync::{MutexGuard, Ordering};
+use crate::sync::{MutexGuard, Ordering, lock};
 
 use super::Pending;
 use super::visibility::{Inner, Visibility};
@@ -16,9 +17,33 @@ impl Visibility {
     pub(crate) fn apply(&self) -> Applying<'_> {
         Applying { visibility: self, inner: self.lock_for_change(), superseded: None }
     }
+
+    /// Takes the pending commits above `written` out, the newest first, and has `undo` take back what each did.
+    pub(crate) fn take_back(
+        &self,
+        written: Lsn,
+        mut undo: impl FnMut(&Pending, &mut Applying<'_>),
+    ) -> Vec<Pending> {
+        let mut undoing = Applying { visibility: self, inner: lock(&self.inner), superseded: None };
+        let mut taken = Vec::new();
+        while undoing.inner.pending.back().is_some_and(|pending| pending.batch.lsn > written) {
+            let pending = undoing.inner.pending.pop_back().expect("just seen");
+            undoing.superseded = Some(pending.superseded);
+            undo(&pending, &mut undoing);
+            assert_eq!(undoing.superseded, Some(0), "as many are given up as it superseded");
+            taken.push(pending);
+        }
+        // The index is as it was by now, and who sees this finds it so. Before a miss proves something again.
+        if !taken.is_empty() {
+            self.take_backs.fetch_add(1, Ordering::Release);
+        }
+        let settled = undoing.inner.is_settled();
+        self.unsettled.store(!settled, Ordering::Release);
+        taken
+    }
 }
 
-/// A commit between its first change to the index and the moment that decides when it becomes visible.
+/// A commit between its first change to the index and the moment that decides when it becomes visible; or one that is taken back.
 #[derive(Debug)]
 pub(crate) struct Applying<'a> {
     visibility: &'a Visibility,
@@ -33,33 +58,13 @@ impl<'a> Applying<'a> {
         self.superseded.get_or_insert_default();
     }
 
-    /// Lets others have the lock. What was applied so far is unseen.
-    pub(crate) fn pause(self) -> Paused<'a> {
-        let superseded = self.superseded.expect("a commit that is published at once is applied at once");
-        Paused { visibility: self.visibility, superseded }
-    }
-
-    /// Keeps a version for those who need it. Called before the index gives it up.
-    pub(crate) fn retain(
-        &mut self,
-        collection: u32,
-        key: KeyRef<'_>,
-        entry: Entry,
-        birth: Birth,
-        until: LogAddress,
-    ) {
-        if seeded::is_on(Bug::VersionsNotRetained) {
-            return;
-        }
-        let (inner, version) = (&mut *self.inner, Version { entry, birth, until });
-        if let Some(superseded) = &mut self.superseded {
-            *superseded += 1;
-            inner.retained.wait(collection, key.to_key(), version);
-        } else if let Some(newest) = inner.newest_snapshot()
-            && version.is_in(newest.1)
-        {
-            inner.retained.keep(collection, key.to_key(), version, newest);
-        }
+    /// Lets others have the lock for a moment, who see nothing of what was applied so far. They may have found everything settled, as
+    /// long as nothing had been superseded.
+    pub(crate) fn give_way(self) -> Self {
+        let Applying { visibility, inner, superseded } = self;
+        assert!(superseded.is_some(), "a commit that is published at once is applied at once");
+        drop(inner);
+        Applying { visibility, inner: visibility.lock_for_change(), superseded }
     }
 
     /// The seeded bug of a commit that is seen before it is whole.
@@ -100,17 +105,28 @@ impl<'a> Applying<'a> {
     }
 }
 
-/// A commit between two slices of its changes.
-#[derive(Debug)]
-pub(crate) struct Paused<'a> {
-    visibility: &'a Visibility,
-    superseded: usize,
-}
+impl Retain for Applying<'_> {
+    fn retain(&mut self, collection: u32, key: KeyRef<'_>, entry: Entry, birth: Birth, until: LogAddress) {
+        if seeded::is_on(Bug::VersionsNotRetained) {
+            return;
+        }
+        let (inner, version) = (&mut *self.inner, Version { entry, birth, until });
+        if let Some(superseded) = &mut self.superseded {
+            *superseded += 1;
+            inner.retained.wait(collection, key.to_key(), version);
+        } else if let Some(newest) = inner.newest_snapshot()
+            && version.is_in(newest.1)
+        {
+            inner.retained.keep(collection, key.to_key(), version, newest);
+        }
+    }
 
-impl<'a> Paused<'a> {
-    /// Goes on. Whoever had the lock meanwhile may have found everything settled, as long as nothing had been superseded.
-    pub(crate) fn resume(self) -> Applying<'a> {
-        let inner = self.visibility.lock_for_change();
-        Applying { visibility: self.visibility, inner, superseded: Some(self.superseded) }
+    fn release(&mut self) {
+        if let Some(superseded) =
+            self.superseded.as_mut().filter(|_| !seeded::is_on(Bug::VersionsNotRetained))
+        {
+            *superseded -= 1;
+            self.inner.retained.take_back_last();
+        }
     }
 }

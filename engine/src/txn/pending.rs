@@ -12,15 +12,13 @@ pub(crate) struct Pending {
     pub(crate) needs_sync: bool,
     /// The end of the log before it.
     pub(crate) mark: Mark,
-    /// The highest collection id before it.
-    pub(crate) last_id: u32,
     /// How many versions it supersedes, which wait until it is visible.
     pub(super) superseded: usize,
 }
 
 impl Pending {
-    pub(crate) fn new(batch: Batch, needs_sync: bool, mark: Mark, last_id: u32) -> Self {
-        Pending { batch, needs_sync, mark, last_id, superseded: 0 }
+    pub(crate) fn new(batch: Batch, needs_sync: bool, mark: Mark) -> Self {
+        Pending { batch, needs_sync, mark, superseded: 0 }
     }
 
     /// The state that it makes.
@@ -48,7 +46,6 @@ impl Pending {
             batch: self.batch.fork(copy_of),
             needs_sync: self.needs_sync,
             mark: self.mark.clone(),
-            last_id: self.last_id,
             superseded: self.superseded,
         }
     }

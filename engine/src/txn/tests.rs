@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::cache::Segment;
 use crate::document::{Key, KeyRef};
+use crate::fold::Retain;
 use crate::format::catalog::CatalogChange;
 use crate::format::{Geometry, Lineage, LogAddress, Lsn};
 use crate::index::{Birth, Documents, Entry, KeyRange, State};
@@ -118,7 +119,7 @@ fn pend(visibility: &Visibility, lsn: u64, changes_catalog: bool) {
     }
     let mut applying = visibility.apply();
     applying.hold();
-    applying.pend(Pending::new(batch, true, Mark::at(end), 0));
+    applying.pend(Pending::new(batch, true, Mark::at(end)));
 }
 
 //= spec/transactions.md#t-4-8-no-room
@@ -131,7 +132,7 @@ fn just_what_is_above_the_last_commit_handed_over_is_taken_back() {
     (24..=27).for_each(|lsn| pend(&visibility, lsn, false));
     let taken_above = |written: u64| {
         let mut undone = Vec::new();
-        let taken = visibility.take_back(Lsn(written), |pending| undone.push(pending.batch.lsn.0));
+        let taken = visibility.take_back(Lsn(written), |pending, _| undone.push(pending.batch.lsn.0));
         assert_eq!(undone, taken.iter().map(|pending| pending.batch.lsn.0).collect::<Vec<_>>());
         undone
     };
@@ -178,9 +179,14 @@ fn a_snapshot_that_goes_between_two_slices_of_a_commit_hides_nothing_from_reader
     let mut applying = visibility.apply();
     applying.hold();
     // So far the commit has put new documents only, so nothing is retained when the snapshot goes.
-    let paused = applying.pause();
-    drop(snapshot);
-    let mut applying = paused.resume();
+    let mut applying = thread::scope(|scope| {
+        let dropping = scope.spawn(|| drop(snapshot));
+        while !dropping.is_finished() {
+            thread::yield_now();
+            applying = applying.give_way();
+        }
+        applying
+    });
     applying.retain(1, KeyRef::Int(7), entry(10), Birth::At(LogAddress(10)), LogAddress(24));
     // Now the index gives up what the commit deletes; a reader that misses it there goes on to the retained versions.
     assert!(visibility.is_unsettled());

@@ -24,8 +24,8 @@ pub(crate) struct Visibility {
     pub(super) unsettled: AtomicBool,
     /// How often pending commits were taken back. The index had them, and looks as if it never had: so a look that found nothing
     /// visible proves nothing if this has changed meanwhile.
-    take_backs: AtomicU64,
-    inner: Mutex<Inner>,
+    pub(super) take_backs: AtomicU64,
+    pub(super) inner: Mutex<Inner>,
 }
 
 #[derive(Debug)]
@@ -263,25 +263,6 @@ impl Visibility {
         assert!(state.address >= inner.visible.address, "the visible end only grows");
         inner.visible = state;
         self.address.store(state.address.0, weakened(Race::VisibleRelaxed, Ordering::Release));
-    }
-
-    /// Takes the pending commits above `written` out, the newest first, and has `undo` take each out of the index.
-    pub(crate) fn take_back(&self, written: Lsn, mut undo: impl FnMut(&Pending)) -> Vec<Pending> {
-        let mut inner = lock(&self.inner);
-        let mut taken = Vec::new();
-        while inner.pending.back().is_some_and(|pending| pending.batch.lsn > written) {
-            let pending = inner.pending.pop_back().expect("just seen");
-            undo(&pending);
-            (0..pending.superseded).for_each(|_| inner.retained.take_back_last());
-            taken.push(pending);
-        }
-        // The index is as it was by now, and who sees this finds it so. Before a miss proves something again.
-        if !taken.is_empty() {
-            self.take_backs.fetch_add(1, Ordering::Release);
-        }
-        let settled = inner.is_settled();
-        self.unsettled.store(!settled, Ordering::Release);
-        taken
     }
 
     //= spec/transactions.md#t-3-2-nobody-waits

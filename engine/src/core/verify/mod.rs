@@ -188,7 +188,7 @@ impl Core {
                         found: recovered.end.lsn.0,
                     });
                 } else {
-                    self.compare(&recovered.replay.catalog, report);
+                    self.compare(&read(&recovered.replay.catalog), report);
                 }
                 Ok(())
             }

@@ -196,7 +196,7 @@ impl WriteTxn {
             None => self.create(name)?,
         };
         if let Ok(former) = self.index(name, &documents, definition.definition.name()) {
-            self.push_index_change(CatalogChange::Unindex { id: former.entries.id });
+            self.change_catalog(CatalogChange::Unindex { id: former.entries.id });
         }
         self.check_definition(definition)?;
         let id = self.next_id()?;
@@ -216,7 +216,7 @@ impl WriteTxn {
     pub(crate) fn drop_index(&mut self, name: &str, index: &str) -> Result<bool> {
         let documents = self.documents(name)?;
         let Some(target) = self.index_if_any(name, &documents, index)? else { return Ok(false) };
-        self.push_index_change(CatalogChange::Unindex { id: target.entries.id });
+        self.change_catalog(CatalogChange::Unindex { id: target.entries.id });
         Ok(true)
     }
 
@@ -236,7 +236,7 @@ impl WriteTxn {
             return Err(Error::IndexExists { collection: name.to_owned(), index: to.to_owned() });
         }
         self.check_definition(&renamed)?;
-        self.push_index_change(CatalogChange::Reindex { id: target.entries.id, name: to.to_owned() });
+        self.change_catalog(CatalogChange::Reindex { id: target.entries.id, name: to.to_owned() });
         Ok(true)
     }
 
@@ -246,10 +246,6 @@ impl WriteTxn {
             Err(Error::UnknownIndex { .. }) => Ok(None),
             Err(error) => Err(error),
         }
-    }
-
-    fn push_index_change(&mut self, change: CatalogChange) {
-        self.batch.push_catalog(change, None);
     }
 
     //= spec/index.md#i-1-4-limits-of-definitions

@@ -131,7 +131,7 @@ fn a_forked_commit_speaks_of_the_documents_of_the_fork() {
     let copies = Arc::new(Documents::new(9, 4));
     let forked = batch.fork(&mut |_| Arc::clone(&copies));
     assert_eq!((forked.changes.len(), forked.body(&forked.changes[0])), (2, &[7; 10][..]));
-    assert!(forked.documents(&forked.changes[0]).is_some_and(|documents| documents.id == 9));
+    assert!(forked.touched(&forked.changes[0]).is_some_and(|touched| touched.documents.id == 9));
     assert!(matches!(&forked.changes[1].action, Action::Catalog(_, Some(begins)) if begins.id == 9));
 }
 
