@@ -304,6 +304,64 @@ mod tests {
         }
     }
 
+    /// Where the versions end that are kept, in order.
+    #[derive(Default)]
+    struct Kept(Vec<LogAddress>);
+
+    impl Retain for Kept {
+        fn retain(&mut self, _: u32, _: KeyRef<'_>, _: Entry, _: Birth, until: LogAddress) {
+            self.0.push(until);
+        }
+
+        fn release(&mut self) {
+            self.0.pop().expect("it was kept");
+        }
+    }
+
+    #[test]
+    fn just_what_older_states_alone_have_is_kept_until_it_is_undone() {
+        let documents = Documents::new(7, 4);
+        let mut accounts = filled(&documents);
+        let (first, new) = (Some(entry(0, 80)), Some((entry(1, 64), 50)));
+        let moved = Some((Entry::new(geometry().address(1, 72), true), 60));
+        let of = |effect| if let Effect::Document(of) = effect { of } else { unreachable!("it is of one") };
+        let delete = document(&documents, 2, first, None);
+        let cases = [
+            ("a new document", document(&documents, 9, None, new), 0),
+            ("another version", document(&documents, 2, first, new), 1),
+            ("a delete", delete, 1),
+            ("a move", document(&documents, 2, first, moved), 0),
+            ("the end of an entry", Effect::Entry(of(delete), true), 1),
+            ("the end of an entry that nobody sees", Effect::Entry(of(delete), false), 0),
+        ];
+        for (what, effect, count) in cases {
+            let mut kept = Kept::default();
+            let mut fold = Fold::new(geometry(), &mut accounts, &mut kept, true);
+            assert!(fold.apply(effect), "{what}");
+            assert_eq!(fold.retained.0.len(), count, "{what}");
+            fold.undo(effect);
+            assert!(fold.retained.0.is_empty(), "{what}, undone");
+            assert_eq!(documents.index.get(KeyRef::Int(2)), first, "{what}, undone");
+            assert_eq!(documents.largest_id(), 4, "{what}, undone");
+        }
+    }
+
+    #[test]
+    fn a_catalog_record_is_carried_out_where_it_fits_and_its_reverse_leaves_name_and_id_free() {
+        let (catalog, mut accounts) = (RwLock::new(Catalog::default()), Accounts::default());
+        let change = CatalogChange::Create { id: 1, name: "a".into() };
+        let begins = Arc::new(Documents::new(1, 4));
+        let effect = Effect::Catalog(&catalog, &change, Some(&begins), LogAddress(10));
+        let nobody = &mut ();
+        let mut fold = Fold::new(geometry(), &mut accounts, nobody, true);
+        for _ in 0..2 {
+            assert!(fold.apply(effect) && !fold.apply(effect), "the name is free once");
+            assert!(write(&catalog).find("a").is_some());
+            fold.undo(effect);
+            assert_eq!((write(&catalog).find("a").is_none(), write(&catalog).last_id()), (true, 0));
+        }
+    }
+
     #[cfg(feature = "seeded")]
     #[test]
     fn an_undo_that_forgets_an_account_is_noticed() {
