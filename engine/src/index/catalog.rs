@@ -7,7 +7,7 @@ use crate::document::limits::name_fault;
 use crate::format::LogAddress;
 use crate::format::catalog::CatalogChange;
 use crate::sync::race::{self, Race};
-use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::sync::{Arc, AtomicU64};
 
 use super::State;
 use super::documents::{Documents, Target};
@@ -260,7 +260,7 @@ impl Catalog {
                 name: naming.name.clone(),
                 documents: copy_of(&naming.documents),
                 from: naming.from,
-                until: AtomicU64::new(naming.until.load(Ordering::Acquire)),
+                until: AtomicU64::new(naming.until.load(crate::sync::Ordering::Acquire)),
             })
         };
         let namings = self.namings.iter().map(|naming| copy(naming)).collect();
