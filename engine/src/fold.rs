@@ -337,11 +337,10 @@ mod tests {
         ];
         for (what, effect, count) in cases {
             let mut kept = Kept::default();
-            let mut fold = Fold::new(geometry(), &mut accounts, &mut kept, true);
-            assert!(fold.apply(effect), "{what}");
-            assert_eq!(fold.retained.0.len(), count, "{what}");
-            fold.undo(effect);
-            assert!(fold.retained.0.is_empty(), "{what}, undone");
+            assert!(Fold::new(geometry(), &mut accounts, &mut kept, true).apply(effect), "{what}");
+            assert_eq!(kept.0.len(), count, "{what}");
+            Fold::new(geometry(), &mut accounts, &mut kept, true).undo(effect);
+            assert!(kept.0.is_empty(), "{what}, undone");
             assert_eq!(documents.index.get(KeyRef::Int(2)), first, "{what}, undone");
             assert_eq!(documents.largest_id(), 4, "{what}, undone");
         }
