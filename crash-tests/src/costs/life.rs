@@ -78,7 +78,7 @@ impl Life {
         Ok(Life { db, setup, file, before: Asked::default(), refused, steps: 0, noted })
     }
 
-    /// What a call answered; none where it was refused, which is counted.
+    /// The answer of a call. Where the store refuses the call there is none, and the refusal is counted.
     pub(super) fn call<T>(&mut self, answer: Result<T, Error>) -> Option<T> {
         answer.map_err(|error| self.refused.push(error.to_string())).ok()
     }

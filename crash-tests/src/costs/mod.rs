@@ -1,7 +1,8 @@
-//! What a store asks of its file, and how it uses it, in a life that has calls of every kind: number for number as it is written down.
+//! What a store asks of its file, and how it uses the file, in a life that has calls of every kind: number for number
+//! as `costs.txt` has it.
 //!
-//! All of it follows from the calls, so a number that differs is a change of what is done when. The page of these numbers is `costs.txt`;
-//! `cargo run -p holotype-crash-tests --example costs` prints it anew, and what the two differ in shows what a change costs.
+//! Every number follows from the calls, so one that differs is a change of what the engine does when.
+//! `cargo run -p holotype-crash-tests --example costs` prints the page anew: the diff shows what a change costs.
 //!
 //! | file | job |
 //! |---|---|

@@ -143,6 +143,9 @@ impl Writer {
         })
     }
 
+    //= spec/semantics.md#s-6-3-written
+    //# When a call with class `Written` has returned with success, its commit and every commit before it MUST
+    //# survive the end of the process.
     /// Hands everything placed to the operating system, the commit `lsn` among it, which is not applied yet. Where there is no
     /// room, it and the pending commits in front of it are taken back.
     fn hand_down(&mut self, mark: &Mark, lsn: Lsn) -> Result<()> {

@@ -18,8 +18,8 @@ pub(crate) struct Account {
     /// Whether records lie in it that were not moved there by cleaning: between these there may be padding. What was moved and has not
     /// died since lies as close as it can.
     pub(crate) is_loose: bool,
-    /// How many of the records are live, by collection, in the order of ids. Those of a collection that has ended stay counted: who asks
-    /// says which collections there are.
+    /// How many of the records are live, by collection, in the order of ids. Those of a collection that has ended stay
+    /// counted, and callers leave them out.
     live: Vec<(u32, u64)>,
 }
 
