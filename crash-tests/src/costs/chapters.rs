@@ -1,7 +1,7 @@
 //! The calls of a life, in chapters.
 
 use holotype::query::Filter;
-use holotype::{Db, Document, IndexDefinition, Key, Update, Value, doc};
+use holotype::{Db, Document, Error, IndexDefinition, Key, Ticket, Update, Value, doc};
 
 use super::life::Life;
 use crate::metered::Metered;
@@ -15,8 +15,11 @@ pub(super) const ALL: &[Chapter] = &[
     ("reads", reads),
     ("rest", Life::come_to_rest),
     ("every length", lengths),
+    ("the longest keys", longest_keys),
     ("updates", updates),
     ("transactions", transactions),
+    ("names in a transaction", names),
+    ("beside a sync", beside_a_sync),
     ("snapshots", snapshots),
     ("what snapshots kept", Life::come_to_rest),
     ("feeds", feeds),
@@ -100,6 +103,18 @@ fn lengths(life: &mut Life) -> Result<(), String> {
     life.come_to_rest()
 }
 
+/// Keys around the longest that a store with segments of this length takes.
+fn longest_keys(life: &mut Life) -> Result<(), String> {
+    let put = |key: String| life.db.collection("lengths").put(key, document(0, 0));
+    let max = match put("k".repeat(life.setup.segment)) {
+        Err(Error::KeyTooLong { max, .. }) => max,
+        answer => return Err(format!("a key as long as a segment: {answer:?}")),
+    };
+    let taken = (max - 2..max + 3).filter(|len| put("k".repeat(*len)).is_ok()).count();
+    life.note("taken", taken as u64);
+    life.come_to_rest()
+}
+
 fn updates(life: &mut Life) -> Result<(), String> {
     for number in 0..240 {
         let a = life.db.collection("a");
@@ -148,6 +163,47 @@ fn transactions(life: &mut Life) -> Result<(), String> {
             _ => _ = life.call(transaction.commit()),
         }
         life.step()?;
+    }
+    Ok(())
+}
+
+/// What a transaction did to names is undone where it goes back.
+fn names(life: &mut Life) -> Result<(), String> {
+    let Some(mut transaction) = life.call(life.db.begin_write()) else { return Ok(()) };
+    let savepoint = transaction.savepoint();
+    life.call(transaction.rename_collection("long", "longer"));
+    life.call(transaction.drop_collection("named"));
+    life.call(transaction.create_collection("new"));
+    life.note("names meanwhile", transaction.collections().len() as u64);
+    life.call(transaction.rollback_to(&savepoint));
+    life.note("names", transaction.collections().len() as u64);
+    for name in ["long", "named"] {
+        let len = transaction.collection(name).len().map_err(say)?;
+        life.note("documents of one", len);
+        life.call(transaction.collection(name).put("here", document(1, 20)));
+    }
+    life.call(transaction.commit());
+    Ok(())
+}
+
+/// A commit is placed while the sync of the one before is under way.
+fn beside_a_sync(life: &mut Life) -> Result<(), String> {
+    for round in 0..8 {
+        let defer = |key: i64| -> holotype::Result<Ticket> {
+            let transaction = life.db.begin_write()?;
+            transaction.collection("a").put(key, document(key, 40))?;
+            transaction.commit_deferred()
+        };
+        let first = defer(round);
+        let sync = life.db.begin_sync().map_err(say)?;
+        let second = defer(round + 1);
+        if let Some(sync) = sync {
+            life.call(sync.finish());
+        }
+        for ticket in [first, second] {
+            let waited = ticket.and_then(|ticket| ticket.wait());
+            life.call(waited);
+        }
     }
     Ok(())
 }
