@@ -201,7 +201,7 @@ fn beside_a_sync(life: &mut Life) -> Result<(), String> {
             life.call(sync.finish());
         }
         for ticket in [first, second] {
-            let waited = ticket.and_then(|ticket| ticket.wait());
+            let waited = ticket.and_then(Ticket::wait);
             life.call(waited);
         }
     }

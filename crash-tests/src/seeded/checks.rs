@@ -12,7 +12,7 @@ pub type Outcome = Result<u64, (u64, String)>;
 /// A check that ends by itself.
 pub type Check = (&'static str, fn() -> Outcome);
 
-/// The checks, the cheap ones first.
+/// The checks, the cheap ones first, but for the one that finds any change of when the engine does what: it says the least about it.
 pub const CHECKS: &[Check] = &[
     ("readers", readers),
     ("queries", || queries::every_check(0, 1_000)),
@@ -29,10 +29,15 @@ pub const CHECKS: &[Check] = &[
     ("short lives", || every_cut(Setup::SHORT_LIVES, 2, 1)),
     ("garbage", garbage),
     ("histories", histories),
+    ("costs", costs),
 ];
 
 fn readers() -> Outcome {
     crate::readers::every_check().map_err(|what| (1, what))
+}
+
+fn costs() -> Outcome {
+    crate::costs::every_check().map_err(|what| (1, what))
 }
 
 fn histories() -> Outcome {
