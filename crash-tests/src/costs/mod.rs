@@ -1,8 +1,9 @@
-//! What a store asks of its file, and how it uses the file, in a life that has calls of every kind: number for number
-//! as `costs.txt` has it.
+//! What a store asks of its file, and how it uses the file, in a life that has calls of every kind: number for
+//! number as `costs.txt` has it.
 //!
 //! Every number follows from the calls, so one that differs is a change of what the engine does when.
-//! `cargo run -p holotype-crash-tests --example costs` prints the page anew: the diff shows what a change costs.
+//! `cargo run -p holotype-crash-tests --example costs` prints the page anew: the diff shows what a
+//! change costs.
 //!
 //! | file | job |
 //! |---|---|
