@@ -99,7 +99,7 @@ impl<W: Walk> Found<W> {
     pub(super) fn analyze<V: ReadView<Walk = W>>(prepared: Prepared<'_, V>) -> Result<QueryPlan> {
         let walk = prepared.walk()?;
         let chosen = prepared.plan(&walk, true)?;
-        let mut told = chosen.told;
+        let mut told = chosen.told(&prepared.wanted);
         let (mut found, mut answers) = (Self::begin_by(prepared, walk, chosen.route)?, 0);
         while found.next_answer()?.is_some() {
             answers += 1;

@@ -163,7 +163,7 @@ impl<'c, V: ReadView> Query<'c, V> {
     pub fn explain(self) -> Result<QueryPlan> {
         let prepared = self.prepared()?;
         let walk = prepared.walk()?;
-        Ok(prepared.plan(&walk, true)?.told)
+        Ok(prepared.plan(&walk, true)?.told(&prepared.wanted))
     }
 
     /// As [`explain`](Self::explain), and runs the query to its end: [`QueryPlan::actual`] is what it read and answered.

@@ -7,7 +7,7 @@ use super::bindings::Bindings;
 use super::cursor;
 use super::keys::KeysWanted;
 use super::plan::{
-    Asks, AsksGroups, Chosen, ChosenGroups, Gathered, Hint, Part, PlanOrder, Route, choose, choose_groups,
+    Asks, AsksGroups, Chosen, Gathered, GroupRoute, Hint, Part, PlanOrder, Route, choose, choose_groups,
     gather, no_document,
 };
 use super::sort::{CheckedSort, Order, Sort, key_of};
@@ -183,8 +183,9 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         match choose(walk, asks) {
             // An index that has the order alone is no help where that is of no matter, and no mistake either.
             Err(Error::IndexCannotServe { .. }) if order == PlanOrder::Any && self.way == Way::Sorted => {
-                let chosen = choose(walk, Asks { order: PlanOrder::Sort, ..asks })?;
-                Ok(Chosen { route: Route::Keys, ..chosen })
+                let mut chosen = choose(walk, Asks { order: PlanOrder::Sort, ..asks })?;
+                chosen.route = Route::Keys;
+                Ok(chosen)
             }
             chosen => chosen,
         }
@@ -207,7 +208,7 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         &self,
         walk: &V::Walk,
         groups: AsksGroups<'_>,
-    ) -> Result<ChosenGroups<IndexOf<V>>> {
+    ) -> Result<GroupRoute<IndexOf<V>>> {
         choose_groups(walk, self.asks(PlanOrder::Any), groups)
     }
 

@@ -53,7 +53,7 @@ impl<'c, V: ReadView> Projection<'c, V> {
     pub fn explain(self) -> Result<QueryPlan> {
         let (_, prepared) = self.prepared()?;
         let walk = prepared.walk()?;
-        Ok(prepared.plan(&walk, true)?.told)
+        Ok(prepared.plan(&walk, true)?.told(&prepared.wanted))
     }
 
     /// As [`Query::analyze`](crate::Query::analyze).

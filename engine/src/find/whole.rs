@@ -6,9 +6,7 @@ use super::entry_groups::EntryGroups;
 use super::found::Found;
 use super::grouping::{Group, Grouped, Grouping, Groups};
 use super::keys::KeysWanted;
-use super::plan::{
-    self, AsksGroups, ByEntries, Chosen, ChosenGroups, GroupRoute, IndexEnd, PlanActual, QueryPlan, Route,
-};
+use super::plan::{self, AsksGroups, ByEntries, GroupRoute, IndexEnd, PlanActual, QueryPlan, Route};
 use super::prepared::{IndexOf, Prepared, Way};
 use super::sorter::Sorter;
 use super::view::{ReadView, Walk};
@@ -116,11 +114,11 @@ pub(super) fn explained<V: ReadView>(
 ) -> Result<QueryPlan> {
     if !is_of_all(&prepared) {
         let walk = prepared.walk()?;
-        return Ok(prepared.plan(&walk, true)?.told);
+        return Ok(prepared.plan(&walk, true)?.told(&prepared.wanted));
     }
     prepared.way = Way::Keys { reverse: false };
     let walk = prepared.walk()?;
-    Ok(prepared.plan_groups(&walk, asks(asked, is_distinct))?.told)
+    Ok(prepared.plan_groups(&walk, asks(asked, is_distinct))?.told(&prepared.wanted))
 }
 
 fn asks(asked: &Groups, is_distinct: bool) -> AsksGroups<'_> {
@@ -140,12 +138,13 @@ pub(super) fn grouped<V: ReadView>(
     // Which documents they are does not depend on the order.
     prepared.way = Way::Keys { reverse: false };
     let mut walk = prepared.walk()?;
-    let ChosenGroups { route, told } = prepared.plan_groups(&walk, asks(&asked, is_distinct))?;
+    let route = prepared.plan_groups(&walk, asks(&asked, is_distinct))?;
+    let told = route.told(&prepared.wanted);
     let db = walk.db().clone();
     let source = match route {
-        GroupRoute::Documents(route) => {
+        GroupRoute::Documents(chosen) => {
             let mut grouping = Grouping::new(asked.clone(), memory, &db.core().shared.log.storage, watch);
-            prepared.pass(&mut walk, route, |key, document, _| {
+            prepared.pass(&mut walk, chosen.route, |key, document, _| {
                 grouping.add(key, document).map(ControlFlow::Continue)
             })?;
             Source::Made(Box::new(grouping.finish()?), prepared.watch.actual(0))
@@ -165,8 +164,9 @@ pub(super) fn grouped<V: ReadView>(
 fn of_some<V: ReadView>(prepared: Prepared<'_, V>, asked: Groups) -> Result<FoundGroups<V::Walk>> {
     let (memory, watch) = (prepared.sort_memory, prepared.watch.clone());
     let walk = prepared.walk()?;
-    let Chosen { route, told, .. } = prepared.plan(&walk, true)?;
-    let mut found = Found::begin_by(prepared, walk, route)?;
+    let chosen = prepared.plan(&walk, true)?;
+    let told = chosen.told(&prepared.wanted);
+    let mut found = Found::begin_by(prepared, walk, chosen.route)?;
     let db = found.db().clone();
     let storage = &db.core().shared.log.storage;
     let (mut sorter, mut place) = (Sorter::new(u64::MAX, memory, storage), Vec::new());

@@ -30,13 +30,22 @@ const ADMITS_ONE_OF: u64 = 4;
 /// So many entries are counted for a plan that is not compared with others.
 pub(super) const COUNTED_MAX: u64 = 10_000;
 
-/// A way, and what is told of it.
+/// A way, and what it was compared with.
 #[derive(Debug)]
 pub(in crate::find) struct Chosen<I> {
     pub(in crate::find) route: Route<I>,
-    pub(in crate::find) told: QueryPlan,
     /// What it costs; the most where there was no other.
     pub(in crate::find) cost: u64,
+    order: PlanOrder,
+    /// What a walk over the keys would go through, if that was looked at.
+    keys: Option<u64>,
+}
+
+impl<I: IndexStats> Chosen<I> {
+    /// What is told of it to who asks. These keys were wanted.
+    pub(in crate::find) fn told(&self, wanted: &KeysWanted) -> QueryPlan {
+        QueryPlan::of(&self.route, wanted, self.order, self.keys)
+    }
 }
 
 /// The indexes that a query can go by.
@@ -80,8 +89,7 @@ pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chose
     let is_one_key = matches!(asks.wanted, KeysWanted::These(keys) if keys.len() <= 1);
     let indexes = if is_one_key && !is_forced { Vec::new() } else { indexes_for(walk, asks.hint)? };
     if indexes.is_empty() {
-        let told = QueryPlan::of_keys(asks.wanted, asks.order, None);
-        return Ok(Chosen { route: Route::Keys, told, cost: u64::MAX });
+        return Ok(Chosen { route: Route::Keys, cost: u64::MAX, order: asks.order, keys: None });
     }
     let (of_keys, keys) = cost_of_keys(walk, asks.wanted)?;
     let sorts = asks.order == PlanOrder::Sort;
@@ -116,26 +124,20 @@ pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chose
     let (by_order, order_cost) = ordered.map_or((None, None), |(way, cost)| (Some(way), Some(cost)));
     let order_wins =
         order_cost.is_some_and(|cost| least(cost, cost_filtered) && (is_forced || cost <= by_keys));
+    let chosen = |route, cost| Ok(Chosen { route, cost, order: asks.order, keys: Some(of_keys) });
     if order_wins && let Some(way) = by_order {
-        let told = QueryPlan::of_order(&way, &indexes, of_keys);
-        let cost = order_cost.unwrap_or(u64::MAX);
-        return Ok(Chosen { route: Route::Order(way.map(|at| indexes[at].clone())), told, cost });
+        return chosen(Route::Order(way.map(|at| indexes[at].clone())), order_cost.unwrap_or(u64::MAX));
     }
     match filtered {
         Some(found) if is_forced || cost_filtered.is_some_and(|cost| cost < by_keys) => {
-            let told = QueryPlan::of_ranges(asks.order, &found.parts, &indexes, of_keys);
             let parts = found.parts.into_iter().map(|part| part.map(|at| indexes[at].clone())).collect();
-            Ok(Chosen { route: Route::Ranges(parts), told, cost: cost_filtered.unwrap_or(u64::MAX) })
+            chosen(Route::Ranges(parts), cost_filtered.unwrap_or(u64::MAX))
         }
         _ if is_forced => Err(Error::IndexCannotServe {
             index: indexes[0].definition().name().to_owned(),
             what: "the filter bounds none of its first paths, or admits documents that it lacks, and the sorts are not in its order, and its entries do not have all that is asked for",
         }),
-        _ => Ok(Chosen {
-            route: Route::Keys,
-            told: QueryPlan::of_keys(asks.wanted, asks.order, Some(of_keys)),
-            cost: by_keys,
-        }),
+        _ => chosen(Route::Keys, by_keys),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::route::{ByEntries, InOrder, IndexEnd, Part};
+use super::route::{ByEntries, InOrder, IndexEnd, Part, Route};
 use crate::find::keys::KeysWanted;
 use crate::indexed::IndexStats;
 
@@ -108,42 +108,35 @@ pub struct PlanActual {
 }
 
 impl QueryPlan {
-    pub(super) fn of_keys(wanted: &KeysWanted, order: PlanOrder, keys: Option<u64>) -> Self {
-        let access = match wanted {
-            KeysWanted::These(keys) => PlanAccess::Keys(keys.len() as u64),
-            KeysWanted::Range(_) => PlanAccess::Scan,
-        };
-        QueryPlan { access, reads: PlanReads::Documents, order, keys, actual: None }
-    }
-
-    pub(super) fn of_ranges<I: IndexStats>(
+    /// `order` is how answers come into their order where no index has it.
+    pub(super) fn of<I: IndexStats>(
+        route: &Route<I>,
+        wanted: &KeysWanted,
         order: PlanOrder,
-        parts: &[Part<usize>],
-        indexes: &[I],
-        keys: u64,
+        keys: Option<u64>,
     ) -> Self {
-        let covers = order != PlanOrder::Sort && matches!(parts, [part] if part.covers);
-        let parts = parts.iter().map(|part| told(part, &indexes[part.index])).collect();
-        let access = PlanAccess::Indexes(parts);
-        QueryPlan { access, reads: reads(covers), order, keys: Some(keys), actual: None }
+        let (access, reads, order) = match route {
+            Route::Keys => (PlanAccess::of_keys(wanted), PlanReads::Documents, order),
+            Route::Ranges(parts) => {
+                let covers = order != PlanOrder::Sort && matches!(parts.as_slice(), [part] if part.covers);
+                (PlanAccess::Indexes(parts.iter().map(told).collect()), reads(covers), order)
+            }
+            Route::Order(InOrder { part, .. }) => {
+                (PlanAccess::Indexes(vec![told(part)]), reads(part.covers), PlanOrder::Index)
+            }
+        };
+        QueryPlan { access, reads, order, keys, actual: None }
     }
 
-    pub(super) fn of_order<I: IndexStats>(way: &InOrder<usize>, indexes: &[I], keys: u64) -> Self {
-        let part = told(&way.part, &indexes[way.part.index]);
-        let access = PlanAccess::Indexes(vec![part]);
-        let reads = reads(way.part.covers);
-        QueryPlan { access, reads, order: PlanOrder::Index, keys: Some(keys), actual: None }
-    }
-
-    pub(super) fn of_entries<I: IndexStats>(way: &ByEntries<usize>, indexes: &[I]) -> Self {
-        let access = PlanAccess::Indexes(vec![told(&way.part, &indexes[way.part.index])]);
+    pub(super) fn of_entries<I: IndexStats>(way: &ByEntries<I>) -> Self {
+        let access = PlanAccess::Indexes(vec![told(&way.part)]);
         let reads = if way.is_loose { PlanReads::Values } else { PlanReads::Entries };
         QueryPlan { access, reads, order: PlanOrder::Index, keys: None, actual: None }
     }
 
-    pub(super) fn of_ends<I: IndexStats>(ends: &[IndexEnd<usize>], indexes: &[I]) -> Self {
+    pub(super) fn of_ends<I: IndexStats>(ends: &[IndexEnd<I>]) -> Self {
         let parts = ends.iter().map(|end| PlanIndex {
-            index: indexes[end.index].definition().name().to_owned(),
+            index: end.index.definition().name().to_owned(),
             filter: None,
             ranges: 1,
             entries: 1,
@@ -155,14 +148,24 @@ impl QueryPlan {
     }
 }
 
+impl PlanAccess {
+    fn of_keys(wanted: &KeysWanted) -> Self {
+        match wanted {
+            KeysWanted::These(keys) => PlanAccess::Keys(keys.len() as u64),
+            KeysWanted::Range(_) => PlanAccess::Scan,
+        }
+    }
+}
+
 fn reads(covers: bool) -> PlanReads {
     if covers { PlanReads::Entries } else { PlanReads::Documents }
 }
 
-fn told(part: &Part<usize>, index: &impl IndexStats) -> PlanIndex {
+fn told<I: IndexStats>(part: &Part<I>) -> PlanIndex {
+    let definition = part.index.definition();
     PlanIndex {
-        index: index.definition().name().to_owned(),
-        filter: index.definition().filter().map(ToString::to_string),
+        index: definition.name().to_owned(),
+        filter: definition.filter().map(ToString::to_string),
         ranges: part.ranges.len(),
         entries: part.entries,
         is_counted: part.is_counted,

@@ -6,7 +6,7 @@ use super::asks::Asks;
 use super::bounded::{Bounded, fan_out_of};
 use super::choose::{COUNTED_MAX, Chosen, Ways, choose, cost_of_keys, indexes_for};
 use super::explain::QueryPlan;
-use super::route::{ByEntries, GroupRoute, Hint, IndexEnd, Part};
+use super::route::{ByEntries, Hint, IndexEnd, Part};
 use crate::error::{Error, Result};
 use crate::find::aggregate::Aggregate;
 use crate::find::keys::KeysWanted;
@@ -28,11 +28,26 @@ pub(in crate::find) struct AsksGroups<'q> {
     pub(in crate::find) is_distinct: bool,
 }
 
-/// A way to groups, and what is told of it.
+/// A way to groups or distinct values.
 #[derive(Debug)]
-pub(in crate::find) struct ChosenGroups<I> {
-    pub(in crate::find) route: GroupRoute<I>,
-    pub(in crate::find) told: QueryPlan,
+pub(in crate::find) enum GroupRoute<I> {
+    /// By the documents.
+    Documents(Chosen<I>),
+    /// By entries alone.
+    Entries(ByEntries<I>),
+    /// By the first or the last entries of an index, for each aggregate.
+    Ends(Vec<IndexEnd<I>>),
+}
+
+impl<I: IndexStats> GroupRoute<I> {
+    /// What is told of it to who asks. These keys were wanted.
+    pub(in crate::find) fn told(&self, wanted: &KeysWanted) -> QueryPlan {
+        match self {
+            GroupRoute::Documents(chosen) => chosen.told(wanted),
+            GroupRoute::Entries(way) => QueryPlan::of_entries(way),
+            GroupRoute::Ends(ends) => QueryPlan::of_ends(ends),
+        }
+    }
 }
 
 //= spec/query.md#q-10-3-answers-of-entries
@@ -45,18 +60,14 @@ pub(in crate::find) fn choose_groups<W: Walk>(
     walk: &W,
     asks: Asks<'_>,
     groups: AsksGroups<'_>,
-) -> Result<ChosenGroups<W::Index>> {
+) -> Result<GroupRoute<W::Index>> {
     let indexes = indexes_for(walk, asks.hint)?;
     let is_of_all = matches!(asks.wanted, KeysWanted::Range(range) if range.is_all());
     if asks.filter.is_none()
         && is_of_all
         && let Some(ends) = ends(&indexes, groups)
     {
-        let told = QueryPlan::of_ends(&ends, &indexes);
-        let ends = ends
-            .into_iter()
-            .map(|IndexEnd { index, is_greatest }| IndexEnd { index: indexes[index].clone(), is_greatest });
-        return Ok(ChosenGroups { route: GroupRoute::Ends(ends.collect()), told });
+        return Ok(GroupRoute::Ends(ends));
     }
     let is_forced = matches!(asks.hint, Some(Hint::Index(_)));
     let by_entries = match is_of_all && !indexes.is_empty() {
@@ -64,27 +75,23 @@ pub(in crate::find) fn choose_groups<W: Walk>(
         false => None,
     };
     let Some(way) = by_entries else {
-        let Chosen { route, told, .. } = choose(walk, asks)?;
-        return Ok(ChosenGroups { route: GroupRoute::Documents(route), told });
+        return Ok(GroupRoute::Documents(choose(walk, asks)?));
     };
     match choose(walk, asks) {
-        Ok(Chosen { route, told, cost }) if !is_forced && cost.saturating_mul(GROUPED) < way.part.entries => {
-            Ok(ChosenGroups { route: GroupRoute::Documents(route), told })
+        Ok(chosen) if !is_forced && chosen.cost.saturating_mul(GROUPED) < way.part.entries => {
+            Ok(GroupRoute::Documents(chosen))
         }
-        Ok(_) | Err(Error::IndexCannotServe { .. }) => Ok(told(way, &indexes)),
+        Ok(_) | Err(Error::IndexCannotServe { .. }) => {
+            let ByEntries { part, components, aggregates, is_loose } = way;
+            let part = part.map(|at| indexes[at].clone());
+            Ok(GroupRoute::Entries(ByEntries { part, components, aggregates, is_loose }))
+        }
         Err(error) => Err(error),
     }
 }
 
-fn told<I: IndexStats + Clone>(way: ByEntries<usize>, indexes: &[I]) -> ChosenGroups<I> {
-    let told = QueryPlan::of_entries(&way, indexes);
-    let ByEntries { part, components, aggregates, is_loose } = way;
-    let part = part.map(|at| indexes[at].clone());
-    ChosenGroups { route: GroupRoute::Entries(ByEntries { part, components, aggregates, is_loose }), told }
-}
-
 /// For each aggregate an index that has its least or its greatest value at an end, if that is all that is asked for.
-fn ends<I: IndexStats>(indexes: &[I], groups: AsksGroups<'_>) -> Option<Vec<IndexEnd<usize>>> {
+fn ends<I: IndexStats + Clone>(indexes: &[I], groups: AsksGroups<'_>) -> Option<Vec<IndexEnd<I>>> {
     if !groups.by.is_empty() || groups.aggregates.is_empty() {
         return None;
     }
@@ -94,12 +101,12 @@ fn ends<I: IndexStats>(indexes: &[I], groups: AsksGroups<'_>) -> Option<Vec<Inde
             Aggregate::Max => true,
             _ => return None,
         };
-        let has_end = |index: &I| {
+        let has_end = |index: &&I| {
             let definition = index.definition();
             let has_all = definition.filter().is_none() || seeded::is_on(Bug::PartialIndexServesAll);
             has_all && is_component(of, definition, 0)
         };
-        let index = indexes.iter().position(has_end)?;
+        let index = indexes.iter().find(has_end)?.clone();
         Some(IndexEnd { index, is_greatest })
     };
     groups.aggregates.iter().map(end).collect()

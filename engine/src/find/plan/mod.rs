@@ -33,6 +33,6 @@ pub(super) use choose::{Chosen, choose};
 pub(super) use cover::Cover;
 pub(super) use entries::{Entries, Gathered, count, end_of, gather, no_document};
 pub use explain::{PlanAccess, PlanActual, PlanIndex, PlanOrder, PlanReads, QueryPlan};
-pub(super) use groups::{AsksGroups, ChosenGroups, choose_groups};
+pub(super) use groups::{AsksGroups, GroupRoute, choose_groups};
 pub use route::Hint;
-pub(super) use route::{ByEntries, GroupRoute, IndexEnd, Part, Route};
+pub(super) use route::{ByEntries, IndexEnd, Part, Route};

@@ -25,17 +25,6 @@ pub(in crate::find) enum Route<I> {
     Order(InOrder<I>),
 }
 
-/// A way to groups or distinct values.
-#[derive(Debug)]
-pub(in crate::find) enum GroupRoute<I> {
-    /// By the documents.
-    Documents(Route<I>),
-    /// By entries alone.
-    Entries(ByEntries<I>),
-    /// By the first or the last entries of an index, for each aggregate.
-    Ends(Vec<IndexEnd<I>>),
-}
-
 /// Groups as the entries of an index have them, one group after the other.
 #[derive(Debug, Clone)]
 pub(in crate::find) struct ByEntries<I> {
