@@ -36,10 +36,7 @@ impl Shared {
 
     /// The indexes that the collection has in a state, in the order of their names.
     pub(crate) fn indexes_in(&self, state: State, naming: &Naming) -> Vec<Arc<Indexing>> {
-        let mut indexes = read(&self.catalog).indexes_in(state);
-        indexes.retain(|index| index.of == naming.documents.id);
-        indexes.sort_by(|one, other| one.name().cmp(other.name()));
-        indexes
+        read(&self.catalog).indexes_in(naming.documents.id, state)
     }
 
     /// The definitions of a collection's indexes after the newest commit, by their ids.

@@ -1,12 +1,10 @@
 //! What is asked by a query, as it was said.
 
-use std::collections::BTreeMap;
-
+use super::bindings::Bindings;
 use super::cursor::Cursor;
 use super::plan::Hint;
 use super::sort::Sort;
 use super::watch::Watch;
-use crate::document::{Text, Value};
 use crate::error::Result;
 use crate::query::Filter;
 
@@ -23,7 +21,7 @@ pub(super) struct Asked {
     pub(super) after: Option<Cursor>,
     pub(super) unordered: bool,
     pub(super) hint: Option<Hint>,
-    pub(super) bound: BTreeMap<Text, Value>,
+    pub(super) bound: Bindings,
     pub(super) sort_memory: usize,
     pub(super) watch: Watch,
 }
@@ -38,7 +36,7 @@ impl Asked {
             after: None,
             unordered: false,
             hint: None,
-            bound: BTreeMap::new(),
+            bound: Bindings::default(),
             sort_memory: SORT_MEMORY_DEFAULT,
             watch: Watch::default(),
         }

@@ -1,20 +1,20 @@
 //! The values that a query was given for parameters.
 
-use std::collections::BTreeMap;
-
 use crate::document::{Text, Value};
 use crate::error::{Error, Result};
 use crate::query::{Expression, Filter};
 
-/// Values by names, and whether each was used.
-#[derive(Debug)]
+/// Values and their names, and whether each was used.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Bindings {
     values: Vec<(Text, Value, bool)>,
 }
 
 impl Bindings {
-    pub(super) fn new(values: BTreeMap<Text, Value>) -> Self {
-        Bindings { values: values.into_iter().map(|(name, value)| (name, value, false)).collect() }
+    /// In the place of the value that the name had before, if any.
+    pub(super) fn add(&mut self, name: Text, value: Value) {
+        self.values.retain(|(other, ..)| *other != name);
+        self.values.push((name, value, false));
     }
 
     //= spec/query.md#q-2-2-parameters

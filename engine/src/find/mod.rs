@@ -115,7 +115,7 @@ impl<'c, V> Query<'c, V> {
 impl<'c, V: ReadView> Query<'c, V> {
     /// Gives the parameter `name` a value, wherever the query has `arg('name')`.
     pub fn bind(mut self, name: impl Into<Text>, value: impl Into<Value>) -> Self {
-        self.asked.bound.insert(name.into(), value.into());
+        self.asked.bound.add(name.into(), value.into());
         self
     }
 

@@ -93,7 +93,7 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         let mut filter = asked.filter?;
         let sorts: Vec<CheckedSort> = asked.sorts.into_iter().map(Sort::checked).collect::<Result<_>>()?;
         let mut order = Order { sorts };
-        let mut bindings = Bindings::new(asked.bound);
+        let mut bindings = asked.bound;
         if let Some(filter) = &mut filter {
             bindings.bind_filter(filter)?;
         }

@@ -81,10 +81,11 @@ impl Catalog {
         self.indexings.iter().find(|index| index.of == of && index.name() == name && index.is_in(state))
     }
 
-    /// The indexes of `state`, in the order of their ids.
-    pub(crate) fn indexes_in(&self, state: State) -> Vec<Arc<Indexing>> {
-        let mut indexes: Vec<_> = self.indexings.iter().filter(|index| index.is_in(state)).cloned().collect();
-        indexes.sort_by_key(|index| index.entries().id);
+    /// The indexes of a collection in `state`, in the order of their names.
+    pub(crate) fn indexes_in(&self, of: u32, state: State) -> Vec<Arc<Indexing>> {
+        let is_one = |index: &&Arc<Indexing>| index.of == of && index.is_in(state);
+        let mut indexes: Vec<_> = self.indexings.iter().filter(is_one).cloned().collect();
+        indexes.sort_by(|one, other| one.name().cmp(other.name()));
         indexes
     }
 

@@ -126,12 +126,11 @@ pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chose
         order_cost.is_some_and(|cost| least(cost, cost_filtered) && (is_forced || cost <= by_keys));
     let chosen = |route, cost| Ok(Chosen { route, cost, order: asks.order, keys: Some(of_keys) });
     if order_wins && let Some(way) = by_order {
-        return chosen(Route::Order(way.map(|at| indexes[at].clone())), order_cost.unwrap_or(u64::MAX));
+        return chosen(Route::Order(way), order_cost.unwrap_or(u64::MAX));
     }
     match filtered {
         Some(found) if is_forced || cost_filtered.is_some_and(|cost| cost < by_keys) => {
-            let parts = found.parts.into_iter().map(|part| part.map(|at| indexes[at].clone())).collect();
-            chosen(Route::Ranges(parts), cost_filtered.unwrap_or(u64::MAX))
+            chosen(Route::Ranges(found.parts), cost_filtered.unwrap_or(u64::MAX))
         }
         _ if is_forced => Err(Error::IndexCannotServe {
             index: indexes[0].definition().name().to_owned(),
@@ -141,16 +140,16 @@ pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chose
     }
 }
 
-/// Ranges of indexes, by their numbers, in which all entries lie that a filter can want.
+/// Ranges of indexes in which all entries lie that a filter can want.
 #[derive(Debug)]
-pub(super) struct Filtered {
-    pub(super) parts: Vec<Part<usize>>,
+pub(super) struct Filtered<I> {
+    pub(super) parts: Vec<Part<I>>,
     pub(super) entries: u64,
     /// Whether `entries` is the number, and not less than it.
     pub(super) is_counted: bool,
 }
 
-impl Filtered {
+impl<I> Filtered<I> {
     /// What an entry costs beyond itself.
     fn each(&self) -> u64 {
         if self.parts.iter().all(|part| part.covers) { COVERED } else { FETCHED }
@@ -165,9 +164,9 @@ pub(super) struct Ways<'i, I> {
     pub(super) most_entries: u64,
 }
 
-impl<I: IndexStats> Ways<'_, I> {
+impl<I: IndexStats + Clone> Ways<'_, I> {
     /// All entries of the one index that there is, if these have all that is asked for.
-    fn all_of_one(&self, is_exact: bool) -> Result<Option<Filtered>> {
+    fn all_of_one(&self, is_exact: bool) -> Result<Option<Filtered<I>>> {
         let definition = self.indexes[0].definition();
         let bounded = Bounded::not_at_all(is_exact);
         let serves = self.covers(0) && bounded.has_all(definition) && definition.filter().is_none();
@@ -180,8 +179,8 @@ impl<I: IndexStats> Ways<'_, I> {
     }
 
     /// The fewest entries for a filter of these parts. `beside` are parts that hold as well.
-    fn filtered(&self, conjuncts: &[Expr], beside: &[Expr]) -> Result<Option<Filtered>> {
-        let mut best: Option<Filtered> = None;
+    fn filtered(&self, conjuncts: &[Expr], beside: &[Expr]) -> Result<Option<Filtered<I>>> {
+        let mut best: Option<Filtered<I>> = None;
         for (at, index) in self.indexes.iter().enumerate() {
             let definition = index.definition();
             for bounded in Bounded::by(conjuncts, beside, definition, index.limits())? {
@@ -209,7 +208,7 @@ impl<I: IndexStats> Ways<'_, I> {
     }
 
     /// The entries of all branches, where indexes have each, of an "or" that is one of these parts.
-    fn union(&self, branches: &[Expr], conjuncts: &[Expr]) -> Result<Option<Filtered>> {
+    fn union(&self, branches: &[Expr], conjuncts: &[Expr]) -> Result<Option<Filtered<I>>> {
         let is_whole = conjuncts.len() == 1;
         let mut union = Filtered { parts: Vec::new(), entries: 0, is_counted: true };
         for branch in branches {
@@ -228,7 +227,7 @@ impl<I: IndexStats> Ways<'_, I> {
         Ok(Some(union))
     }
 
-    pub(super) fn part(&self, at: usize, bounded: Bounded, most: u64) -> Result<Part<usize>> {
+    pub(super) fn part(&self, at: usize, bounded: Bounded, most: u64) -> Result<Part<I>> {
         let index = &self.indexes[at];
         let paths = index.definition().paths().len();
         let is_one = index.definition().is_unique()
@@ -244,7 +243,7 @@ impl<I: IndexStats> Ways<'_, I> {
         }
         let Bounded { ranges, is_exact, .. } = bounded;
         Ok(Part {
-            index: at,
+            index: index.clone(),
             ranges,
             is_exact,
             covers: self.covers(at),
@@ -258,8 +257,8 @@ impl<I: IndexStats> Ways<'_, I> {
     }
 
     /// The cheapest order of an index that is that of the sorts, with what it costs, where a sort is wanted. `matching` documents are admitted, if that is known.
-    fn ordered(&self, asks: &Asks<'_>, matching: Option<u64>) -> Result<Option<(InOrder<usize>, u64)>> {
-        let mut best: Option<(InOrder<usize>, u64)> = None;
+    fn ordered(&self, asks: &Asks<'_>, matching: Option<u64>) -> Result<Option<(InOrder<I>, u64)>> {
+        let mut best: Option<(InOrder<I>, u64)> = None;
         if asks.order != PlanOrder::Sort {
             return Ok(best);
         }
@@ -272,7 +271,7 @@ impl<I: IndexStats> Ways<'_, I> {
                 let part = match admits_all && asks.most < self.most_entries {
                     // It ends after these, however many there are.
                     true => Part {
-                        index: at,
+                        index: index.clone(),
                         ranges: bounded.ranges,
                         is_exact: bounded.is_exact,
                         covers: self.covers(at),
@@ -301,6 +300,7 @@ impl<I: IndexStats> Ways<'_, I> {
 }
 
 /// An index as the writer knows it.
+#[derive(Clone)]
 struct OfWriter<'a> {
     shared: &'a Shared,
     target: Target,
@@ -333,9 +333,8 @@ pub(crate) fn ranges_of_filter(
     let ways = Ways { indexes: &indexes, covers: Vec::new(), most_entries: len / FETCHED + 1 };
     let found = ways.filtered(filter.expr().conjuncts(), &[])?.filter(|found| found.is_counted);
     Ok(found.map(|found| {
-        let ranges = found.parts.into_iter().flat_map(|part| {
-            let target = indexes[part.index].target.clone();
-            part.ranges.into_iter().map(move |range| (target.clone(), range))
+        let ranges = found.parts.into_iter().flat_map(|Part { index, ranges, .. }| {
+            ranges.into_iter().map(move |range| (index.target.clone(), range))
         });
         ranges.collect()
     }))

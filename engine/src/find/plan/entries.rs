@@ -1,5 +1,6 @@
 //! Documents by the entries of an index.
 
+use std::mem;
 use std::ops::Bound;
 
 use super::route::{InOrder, IndexEnd, Part};
@@ -41,15 +42,15 @@ impl Gathered {
                 return Ok(None);
             }
             let entry = if self.with_entries { take_entry(&mut self.next)? } else { Vec::new() };
+            if self.reverse {
+                self.next.iter_mut().for_each(|byte| *byte = !*byte);
+            }
             let comes_again = self.next == self.last && !self.last.is_empty();
             if comes_again && !seeded::is_on(Bug::AnsweredPerEntry) {
                 continue;
             }
-            self.last.clone_from(&self.next);
-            if self.reverse {
-                self.next.iter_mut().for_each(|byte| *byte = !*byte);
-            }
             let (key, _) = order_key::decode_key(&self.next)?;
+            mem::swap(&mut self.last, &mut self.next);
             return Ok(Some((key, entry)));
         }
     }

@@ -6,7 +6,7 @@ use super::asks::Asks;
 use super::bounded::{Bounded, fan_out_of};
 use super::choose::{COUNTED_MAX, Chosen, Ways, choose, cost_of_keys, indexes_for};
 use super::explain::QueryPlan;
-use super::route::{ByEntries, Hint, IndexEnd, Part};
+use super::route::{ByEntries, Hint, IndexEnd};
 use crate::error::{Error, Result};
 use crate::find::aggregate::Aggregate;
 use crate::find::keys::KeysWanted;
@@ -81,11 +81,7 @@ pub(in crate::find) fn choose_groups<W: Walk>(
         Ok(chosen) if !is_forced && chosen.cost.saturating_mul(GROUPED) < way.part.entries => {
             Ok(GroupRoute::Documents(chosen))
         }
-        Ok(_) | Err(Error::IndexCannotServe { .. }) => {
-            let ByEntries { part, components, aggregates, is_loose } = way;
-            let part = part.map(|at| indexes[at].clone());
-            Ok(GroupRoute::Entries(ByEntries { part, components, aggregates, is_loose }))
-        }
+        Ok(_) | Err(Error::IndexCannotServe { .. }) => Ok(GroupRoute::Entries(way)),
         Err(error) => Err(error),
     }
 }
@@ -119,17 +115,17 @@ fn by_entries<W: Walk>(
     asks: &Asks<'_>,
     groups: AsksGroups<'_>,
     is_forced: bool,
-) -> Result<Option<ByEntries<usize>>> {
+) -> Result<Option<ByEntries<W::Index>>> {
     let most_entries = if is_forced { COUNTED_MAX } else { cost_of_keys(walk, asks.wanted)?.1 * GROUPED };
     let ways = Ways { indexes, covers: Vec::new(), most_entries };
-    let mut best: Option<ByEntries<usize>> = None;
+    let mut best: Option<ByEntries<W::Index>> = None;
     for (at, index) in indexes.iter().enumerate() {
         let definition = index.definition();
         for bounded in Bounded::by_filter(asks.filter, definition, index.limits())? {
             let Some((components, aggregates)) = told_by(definition, &bounded, asks, groups) else {
                 continue;
             };
-            let part: Part<usize> = ways.part(at, bounded, most_entries)?;
+            let part = ways.part(at, bounded, most_entries)?;
             let is_better = best.as_ref().is_none_or(|best| part.entries < best.part.entries);
             if is_better && (part.is_counted || is_forced) {
                 best = Some(ByEntries { part, components, aggregates, is_loose: groups.is_distinct });

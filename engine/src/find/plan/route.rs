@@ -70,17 +70,3 @@ pub(in crate::find) struct InOrder<I> {
     /// Whether the index has them in another order.
     pub(in crate::find) gathers: bool,
 }
-
-impl<I> Part<I> {
-    pub(super) fn map<T>(self, map: impl FnOnce(I) -> T) -> Part<T> {
-        let Part { index, ranges, is_exact, covers, entries, is_counted } = self;
-        Part { index: map(index), ranges, is_exact, covers, entries, is_counted }
-    }
-}
-
-impl<I> InOrder<I> {
-    pub(super) fn map<T>(self, map: impl FnOnce(I) -> T) -> InOrder<T> {
-        let InOrder { part, reverse, fixed, components, gathers } = self;
-        InOrder { part: part.map(map), reverse, fixed, components, gathers }
-    }
-}
