@@ -95,7 +95,8 @@ const ITEM_LEN: [u8; 256] = {
     lens
 };
 
-/// Reads items from the front of a byte string.
+/// Reads items from the front of a byte string. What is rare gets a copy, and none of its calls a reference: so the reader of the one that
+/// asks can stay in registers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],
@@ -122,7 +123,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A fault at the byte that comes next.
-    #[cold]
+    #[inline]
     pub(crate) fn fault(&self, what: &'static str) -> Fault {
         Fault::Malformed { at: self.position(), what }
     }
@@ -155,15 +156,11 @@ impl<'a> Reader<'a> {
     }
 
     /// As [`head`](Self::head), for heads that are longer than one byte, or none at all.
-    #[inline(never)]
+    #[inline]
     fn long_head(&mut self) -> Result<Head, Fault> {
-        match long_head(self.rest) {
-            Ok((head, rest)) => {
-                self.rest = rest;
-                Ok(head)
-            }
-            Err(what) => Err(self.fault(what)),
-        }
+        let (head, rest) = long_head(self.rest).map_err(|what| self.fault(what))?;
+        self.rest = rest;
+        Ok(head)
     }
 
     /// Reads an unsigned number of up to 64 bits. Documents have none beyond 63 bits (spec: E-2); LSNs and counters in the
@@ -222,13 +219,16 @@ impl<'a> Reader<'a> {
             self.rest = rest;
             return Ok(name);
         }
-        self.long_name()
+        let (name, after) = self.long_name()?;
+        *self = after;
+        Ok(name)
     }
 
+    /// The name and what is behind it.
     #[inline(never)]
-    fn long_name(&mut self) -> Result<&'a [u8], Fault> {
+    fn long_name(mut self) -> Result<(&'a [u8], Self), Fault> {
         let len = self.name_len()?;
-        self.take(len)
+        Ok((self.take(len)?, self))
     }
 
     #[inline]
@@ -244,7 +244,10 @@ impl<'a> Reader<'a> {
     /// Steps over one item with all that is in it. Looks at heads only: not at UTF-8, nor at the order of names, nor at numbers.
     #[inline]
     pub(crate) fn skip(&mut self) -> Result<(), Fault> {
-        if self.skip_short() { Ok(()) } else { self.skip_long() }
+        if !self.skip_short() {
+            *self = self.skip_long()?;
+        }
+        Ok(())
     }
 
     /// Steps over an item whose first byte tells how long it is. Whether it is one.
@@ -261,8 +264,9 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// What is behind the item.
     #[inline(never)]
-    fn skip_long(&mut self) -> Result<(), Fault> {
+    fn skip_long(mut self) -> Result<Self, Fault> {
         // Not recursive, and each round reads a byte at least: no bytes can make this overflow the stack or go on for ever.
         let mut items = 1u64;
         while items > 0 {
@@ -279,7 +283,7 @@ impl<'a> Reader<'a> {
                 Head::Null | Head::Bool(_) | Head::Int(_) | Head::Float(_) => {}
             }
         }
-        Ok(())
+        Ok(self)
     }
 
     /// Among the next `count` fields, steps to the value of the one called `name`. Whether there is one.
@@ -302,7 +306,7 @@ impl<'a> Reader<'a> {
 //= spec/encoding.md#e-2-4-range-of-ints
 //# A reader MUST refuse an item of major type 0 or 1 whose argument is above 2^63 - 1.
 /// The head of more than one byte at the start of `bytes`, and what follows it.
-#[inline]
+#[inline(never)]
 fn long_head(bytes: &[u8]) -> Result<(Head, &[u8]), &'static str> {
     let (&first, rest) = bytes.split_first().ok_or(TRUNCATED)?;
     let (major, info) = (first >> 5, first & 0x1f);
