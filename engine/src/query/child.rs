@@ -4,10 +4,12 @@ use super::ast::{Segment, Selector};
 use crate::document::node::{Node, View};
 
 /// The one node that a path of names and indexes leads to.
-pub(crate) fn lead<'v, N: Node<'v>>(segments: &[Segment], node: N) -> Option<N> {
-    segments.iter().try_fold(node, |node, segment| {
-        child(&node, segment.singular().expect("a singular query has only names and indexes"))
-    })
+#[inline]
+pub(crate) fn lead<'v, N: Node<'v>>(segments: &[Segment], mut node: N) -> Option<N> {
+    for segment in segments {
+        node = child(&node, segment.singular().expect("a singular query has only names and indexes"))?;
+    }
+    Some(node)
 }
 
 /// The child that a name or an index takes.

@@ -135,6 +135,7 @@ impl<'r, 'v, N: Node<'v>> Scope<'r, 'v, N> {
     }
 
     /// The one node that a singular query leads to.
+    #[inline]
     pub(super) fn single(&self, query: &Query) -> Option<N> {
         match query.number {
             Some(number) => self.run.found[usize::from(number)].clone(),

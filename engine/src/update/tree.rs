@@ -51,11 +51,16 @@ pub(super) trait Tree {
 }
 
 /// The value at `place`, if one is there.
+#[inline]
 pub(super) fn find<'v, N: Node<'v>>(root: N, place: &[Step]) -> Option<N> {
-    place.iter().try_fold(root, |node, step| match step {
-        Step::Name(name) => node.member(name),
-        Step::Index(index) => node.item(*index),
-    })
+    let mut node = root;
+    for step in place {
+        node = match step {
+            Step::Name(name) => node.member(name)?,
+            Step::Index(index) => node.item(*index)?,
+        };
+    }
+    Some(node)
 }
 
 /// The place that a pointer leads to, where a value is; or the number of the token that leads nowhere.

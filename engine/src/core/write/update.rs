@@ -155,9 +155,9 @@ impl WriteTxn {
         before: &Located,
         changes: &Changes<'_>,
     ) -> Result<Option<Vec<u8>>> {
-        let after = changes.apply(RawDocument::from_verified(before.body()));
-        let after = after.map_err(|error| with_key(error, key))?;
-        self.put_unless_equal(collection, key, newest, Some(before.body()), after)
+        let body = before.body();
+        let after = changes.apply(RawDocument::from_verified(body)).map_err(|error| with_key(error, key))?;
+        self.put_unless_equal(collection, key, newest, Some(body), after)
     }
 
     //= spec/update.md#u-6-2-equal

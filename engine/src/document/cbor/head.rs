@@ -271,9 +271,6 @@ impl<'a> Reader<'a> {
         let mut items = 1u64;
         while items > 0 {
             items -= 1;
-            if self.skip_short() {
-                continue;
-            }
             match self.head()? {
                 Head::Text(len) | Head::Bytes(len) => {
                     self.take(len)?;
@@ -281,6 +278,9 @@ impl<'a> Reader<'a> {
                 Head::Array(count) => items += count as u64,
                 Head::Object(count) => items += 2 * count as u64,
                 Head::Null | Head::Bool(_) | Head::Int(_) | Head::Float(_) => {}
+            }
+            while items > 0 && self.skip_short() {
+                items -= 1;
             }
         }
         Ok(self)
