@@ -1,6 +1,8 @@
 //! The answers of a query, one after the other.
 
+use std::collections::btree_set;
 use std::marker::PhantomData;
+use std::mem;
 use std::ops::ControlFlow;
 
 use serde::de::DeserializeOwned;
@@ -63,7 +65,8 @@ impl Answer {
 /// Where the next document comes from.
 enum Next<E> {
     Walk,
-    These(std::vec::IntoIter<Key>),
+    /// The documents of these keys, the last one first where it says so.
+    These(btree_set::IntoIter<Key>, bool),
     Sorted(Sorted),
     /// By the ranges of indexes.
     Gathered(Gathered),
@@ -75,7 +78,7 @@ impl<E> std::fmt::Debug for Next<E> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Next::Walk => "Walk",
-            Next::These(_) => "These",
+            Next::These(..) => "These",
             Next::Sorted(_) => "Sorted",
             Next::Gathered(_) => "Gathered",
             Next::Entries(_) => "Entries",
@@ -122,7 +125,7 @@ impl<W: Walk> Found<W> {
         };
         let cover = part.filter(|part| part.covers);
         let cover = cover.map(|part| Cover::of(part.index.definition(), part.index.limits()));
-        let next = match (route, way, &prepared.wanted) {
+        let next = match (route, way, &mut prepared.wanted) {
             (Route::Order(order), ..) => {
                 let place = prepared.question.after.as_deref();
                 Next::Entries(Box::new(Entries::begin(
@@ -136,11 +139,8 @@ impl<W: Walk> Found<W> {
                 Next::Gathered(prepared.gather(&walk, parts, cover.is_some())?)
             }
             (route, Way::Sorted, _) => Next::Sorted(sorted(&mut prepared, &mut walk, route)?),
-            (Route::Keys, Way::Keys { reverse: false }, KeysWanted::These(keys)) => {
-                Next::These(keys.iter().cloned().collect::<Vec<_>>().into_iter())
-            }
-            (Route::Keys, Way::Keys { reverse: true }, KeysWanted::These(keys)) => {
-                Next::These(keys.iter().rev().cloned().collect::<Vec<_>>().into_iter())
+            (Route::Keys, Way::Keys { reverse }, KeysWanted::These(keys)) => {
+                Next::These(mem::take(keys).into_iter(), reverse)
             }
             (Route::Keys, Way::Keys { .. }, KeysWanted::Range(_)) => Next::Walk,
         };
@@ -197,7 +197,7 @@ impl<W: Walk> Found<W> {
                     Some(document) => Some(Answer::Whole(document)),
                     None => return Ok(None),
                 },
-                Next::These(keys) => match keys.next() {
+                Next::These(keys, reverse) => match if *reverse { keys.next_back() } else { keys.next() } {
                     Some(key) => self.walk.document(key.as_ref())?.map(Answer::Whole),
                     None => return Ok(None),
                 },

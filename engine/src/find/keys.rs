@@ -78,9 +78,9 @@ impl KeysWanted {
     }
 
     /// The range from the first key to the last; `None` where there are none.
-    pub(super) fn hull(self) -> Option<KeyRange> {
+    pub(super) fn hull(&self) -> Option<KeyRange> {
         match self {
-            KeysWanted::Range(range) => Some(range),
+            KeysWanted::Range(range) => Some(range.clone()),
             KeysWanted::These(keys) => {
                 let (first, last) = (keys.first()?.clone(), keys.last()?.clone());
                 Some(KeyRange { from: Bound::Included(first), to: Bound::Included(last) })
@@ -157,7 +157,10 @@ fn compared(comparison: Comparison, to: &Value) -> KeysWanted {
     }
     let key = key_at(to);
     if comparison == Comparison::Equal {
-        return KeysWanted::These(key.into_iter().collect());
+        // What `collect` does for many keys takes longer.
+        let mut keys = BTreeSet::new();
+        keys.extend(key);
+        return KeysWanted::These(keys);
     }
     let Some(mut range) = of_its_type(to) else { return KeysWanted::none() };
     // A float between two ints bounds nothing here: the filter does.

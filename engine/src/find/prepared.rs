@@ -158,7 +158,7 @@ impl<'c, V: ReadView> Prepared<'c, V> {
 
     /// The keys that are walked over: all that can be wanted, and what lies between.
     pub(super) fn range(&self) -> KeyRange {
-        self.wanted.clone().hull().unwrap_or_else(KeyRange::none)
+        self.wanted.hull().unwrap_or_else(KeyRange::none)
     }
 
     /// Begins to walk.
