@@ -12,7 +12,7 @@ use super::tree::Tree;
 use super::{apply, merge, run};
 use crate::document::node::Node;
 use crate::document::{Document, Kind, RawDocument, Value};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::seeded::{self, Bug};
 
 /// Up to so many operations each copy the bytes; for more, the document is decoded once and encoded once.
@@ -124,13 +124,18 @@ impl Changes<'_> {
 }
 
 impl By<'_> {
+    //= spec/update.md#u-2-5-documents
+    //# A patch or an update of a document whose result is no object MUST be refused.
     fn run<T: Tree>(&self, tree: &mut T) -> Result<()> {
         match self {
             By::Patch(patch) => apply::apply(tree, patch),
             By::Merge(patch) => merge::merge_object(tree, patch),
             By::Update(update) => run::run(tree, update),
         }?;
-        self.check_document(tree.root().kind())
+        match tree.root().kind() {
+            Kind::Object => Ok(()),
+            found => Err(self.no_document(found)),
+        }
     }
 
     #[inline]
@@ -142,12 +147,9 @@ impl By<'_> {
         }
     }
 
-    //= spec/update.md#u-2-5-documents
-    //# A patch or an update of a document whose result is no object MUST be refused.
-    fn check_document(&self, found: Kind) -> Result<()> {
-        if found == Kind::Object {
-            return Ok(());
-        }
+    /// That the result is no document.
+    #[cold]
+    fn no_document(&self, found: Kind) -> Error {
         let (number, name, path) = match self {
             By::Patch(patch) => {
                 let last = patch.operations().len() - 1;
@@ -161,6 +163,6 @@ impl By<'_> {
             }
             By::Merge(_) => unreachable!("an object merged into an object is one"),
         };
-        Err(Failed::from(UpdateFault::NoDocument { found }).at(number, name, || path))
+        Failed::from(UpdateFault::NoDocument { found }).at(number, name, || path)
     }
 }
