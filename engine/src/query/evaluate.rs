@@ -144,6 +144,7 @@ impl<'r, 'v, N: Node<'v>> Scope<'r, 'v, N> {
     }
 
     /// The value of an operand, or nothing.
+    #[inline]
     pub(super) fn item<'i>(&self, operand: &'i Operand) -> Item<'i, N>
     where
         'v: 'i,
@@ -160,6 +161,7 @@ impl<'r, 'v, N: Node<'v>> Scope<'r, 'v, N> {
 }
 
 /// Whether two values compare so. Values of different kinds are unequal, and in no order; so is nothing and a value. spec: Q-3.
+#[inline]
 pub(super) fn compare<'i, 'v: 'i, N: Node<'v>>(
     comparison: Comparison,
     left: &Item<'i, N>,
