@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use holotype::storage::{MemoryStorage, Storage};
-use holotype::{Db, Document, Durability, Error, Key, Options, Value, doc};
+use holotype::{Db, Document, Durability, Error, IndexDefinition, Key, Options, Value, doc};
 
 fn n(value: i64) -> Document {
     doc! { "n": value }
@@ -272,6 +272,25 @@ fn a_scan_sees_the_state_that_it_began_with() {
     let seen: Vec<_> = backwards.map(|doc| value_of(Some(doc.unwrap())).unwrap()).collect();
     assert_eq!(seen, (1..=1000).rev().collect::<Vec<_>>());
     assert_eq!((db.stats().retained_versions, db.stats().snapshots), (0, 0), "nothing is kept for nobody");
+}
+
+#[test]
+fn the_memory_of_indexes_is_told_until_it_is_given_back() {
+    let db = Db::in_memory();
+    let c = db.collection("c");
+    c.insert_many((1..=1000).map(n)).unwrap();
+    let of_documents = db.stats().index_bytes;
+    c.create_index(IndexDefinition::new("by_n", ["$.n"]).unwrap()).unwrap();
+    let of_both = db.stats().index_bytes;
+    assert!(of_documents >= 8 * 1000 && of_both > 2 * of_documents, "{of_documents} and {of_both}");
+    let snapshot = db.snapshot();
+    db.rename_collection("c", "d").unwrap();
+    assert_eq!(db.stats().index_bytes, of_both, "what has two names is there once");
+    db.drop_collection("d").unwrap();
+    assert_eq!(db.stats().index_bytes, of_both, "a snapshot sees it still");
+    drop(snapshot);
+    db.create_collection("other").unwrap();
+    assert_eq!(db.stats().index_bytes, 0, "nothing is kept for nobody");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::format::{LogAddress, Lsn};
-use crate::sync::{Arc, Mutex, MutexGuard, lock, try_lock};
+use crate::sync::{Arc, Mutex, MutexGuard, lock, read, try_lock};
 
 use super::maintenance::Space;
 use super::shared::Shared;
@@ -82,7 +82,7 @@ impl Core {
             lsn: visible.lsn.0,
             durable_lsn: durable_lsn.0,
             superblock_generation: generation,
-            index_bytes: namings.iter().map(|naming| naming.documents.memory_bytes() as u64).sum(),
+            index_bytes: read(&shared.catalog).memory_bytes() as u64,
             leaves_given_up: shared.leaves_given_up(),
             cache_bytes: shared.log.cache.bytes() as u64,
             cache_misses: shared.log.cache.misses(),

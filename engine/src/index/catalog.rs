@@ -1,6 +1,6 @@
 //! The catalog in memory: which collection, and which index, a name means in every state that somebody can still see.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::document::Document;
 use crate::document::limits::name_fault;
@@ -76,6 +76,12 @@ impl Catalog {
         self.namings.iter().map(|naming| &naming.documents).chain(entries)
     }
 
+    /// Memory that all of these take; what has several names is counted once.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let each: BTreeMap<u32, &Arc<Documents>> = self.documents().map(|each| (each.id, each)).collect();
+        each.values().map(|documents| documents.memory_bytes()).sum()
+    }
+
     /// The index of this name that the collection has in `state`.
     pub(crate) fn find_index_in(&self, of: u32, name: &str, state: State) -> Option<&Arc<Indexing>> {
         self.indexings.iter().find(|index| index.of == of && index.name() == name && index.is_in(state))
@@ -98,9 +104,7 @@ impl Catalog {
 
     /// The indexes of a collection after the newest commit, in the order of their ids.
     pub(crate) fn indexes_of(&self, of: u32) -> Vec<Arc<Indexing>> {
-        let mut indexes = self.current_indexes();
-        indexes.retain(|index| index.of == of);
-        indexes
+        self.current_indexes().into_iter().filter(|index| index.of == of).collect()
     }
 
     fn index_by_id(&self, id: u32) -> Option<&Arc<Indexing>> {
@@ -226,9 +230,7 @@ impl Catalog {
 
     /// The collection of this id has its name no longer, from the record at `at` on.
     fn end(&mut self, id: u32, at: LogAddress) -> Option<Arc<Naming>> {
-        let naming = Arc::clone(self.by_id(id)?);
-        naming.end(at);
-        Some(naming)
+        self.by_id(id).cloned().inspect(|naming| naming.end(at))
     }
 
     /// Forgets the namings that neither the newest commit nor any of `states` holds.
