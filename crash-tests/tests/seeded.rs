@@ -7,7 +7,9 @@ use std::sync::Mutex;
 
 use holotype::seeded::{Bug, switch_on};
 use holotype_crash_tests::crash::{Scope, run};
-use holotype_crash_tests::seeded::{CHECKS, ELSEWHERE, found_in, is_for_a_check, table, try_bug_first_by};
+use holotype_crash_tests::seeded::{
+    CHECKS, ELSEWHERE, SAID_BY_A_TEST, found_in, is_for_a_check, table, try_bug_first_by,
+};
 use holotype_crash_tests::setup::Setup;
 
 fn file_of_the_repository(name: &str) -> String {
@@ -65,7 +67,7 @@ fn the_catalogue_has_sixty_bugs() {
 
 #[test]
 fn a_bug_that_is_said_to_be_found_by_a_test_is_switched_on_in_its_file() {
-    for (bug, file) in ELSEWHERE {
+    for (bug, file) in ELSEWHERE.iter().chain(SAID_BY_A_TEST) {
         let test = file_of_the_repository(file);
         assert!(test.contains(&format!("Bug::{bug:?}")), "{file} says nothing of {bug:?}");
     }

@@ -54,6 +54,30 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::CutSegmentKept, "engine/src/core/room/tests.rs"),
 ];
 
+/// Bugs of which no check says more than that a life costs something else, and the file of the repository with the test that says
+/// what is wrong.
+pub const SAID_BY_A_TEST: &[(Bug, &str)] = &[
+    (Bug::WatermarkForgotten, "engine/tests/recovery.rs"),
+    (Bug::DamagedHeaderEndsTheChain, "engine/tests/recovery.rs"),
+    (Bug::SectorOfTwoCheckpoints, "engine/src/format/tests/checkpoint/appended.rs"),
+    (Bug::OpenSegmentNotKept, "engine/src/core/maintenance/checkpoint/tests.rs"),
+    (Bug::ReplacedLeftOut, "engine/tests/forged/removed.rs"),
+    (Bug::ReplacedBitWrong, "engine/tests/forged/removed.rs"),
+    (Bug::EndedChunkLeftOut, "engine/tests/forged/removed.rs"),
+    (Bug::GrowthNotZeroed, "engine/tests/order_of_writes/main.rs"),
+    (Bug::ReservationGivenOut, "engine/tests/order_of_writes/main.rs"),
+    (Bug::IndexSegmentFromEarlier, "engine/tests/backup.rs"),
+    (Bug::EndedLeftUnread, "engine/src/core/demand/tests.rs"),
+    (Bug::GivenUpPastItsCheckpoint, "engine/src/core/give_up/tests.rs"),
+    (Bug::GivenUpFromOneAlone, "engine/src/core/give_up/tests.rs"),
+    (Bug::GivenUpUnderASnapshot, "engine/src/core/give_up/tests.rs"),
+    (Bug::GivenUpBesideAReader, "engine/src/core/give_up/tests.rs"),
+    (Bug::GivenUpWithADelete, "engine/src/core/give_up/tests.rs"),
+    (Bug::PatchOverAPatch, "engine/src/format/tests/checkpoint/takeover.rs"),
+    (Bug::AgesFromTheRoot, "engine/src/format/tests/checkpoint/takeover.rs"),
+    (Bug::SparseTakenOver, "engine/src/core/maintenance/checkpoint/tests/takeover.rs"),
+];
+
 /// A check that turned red.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
