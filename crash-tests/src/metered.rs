@@ -48,6 +48,23 @@ impl Metered {
         }
     }
 
+    /// Another file of the same bytes, of which nothing was asked yet.
+    pub(crate) fn copy(&self) -> io::Result<Self> {
+        let mut bytes = vec![0; self.file.len()? as usize];
+        self.file.read_at(0, &mut bytes)?;
+        let copy = Metered::default();
+        copy.file.write_at(0, &bytes)?;
+        Ok(copy)
+    }
+
+    /// Changes one bit of every second in the byte at `offset`.
+    pub(crate) fn damage(&self, offset: u64) -> io::Result<()> {
+        let mut byte = [0];
+        self.file.read_at(offset, &mut byte)?;
+        self.file.write_at(offset, &[byte[0] ^ 0x55])?;
+        Ok(())
+    }
+
     /// How many bytes `work` reads of it.
     pub(crate) fn read_by<R>(&self, work: impl FnOnce() -> Result<R, String>) -> Result<u64, String> {
         let before = self.asked().read_bytes;

@@ -1,10 +1,12 @@
 //! The calls of a life, in chapters.
 
-use holotype::query::Filter;
-use holotype::{Db, Document, Error, IndexDefinition, Key, Ticket, Update, Value, doc};
+use std::ops::ControlFlow;
 
-use super::life::Life;
-use crate::metered::Metered;
+use holotype::query::Filter;
+use holotype::{Db, Error, IndexDefinition, Key, Ticket, Update};
+
+use super::life::{Life, WORDS, document, name};
+use super::{answers, copies};
 use crate::story::{ensure, say};
 
 /// A chapter, and its name.
@@ -25,33 +27,29 @@ pub(super) const ALL: &[Chapter] = &[
     ("feeds", feeds),
     ("an index", an_index),
     ("queries", queries),
+    ("own writes", answers::own_writes),
+    ("many leaves", answers::many_leaves),
+    ("built beside writes", answers::built_beside_writes),
+    ("the past", answers::the_past),
     ("changes by a filter", many),
     ("closed and opened", Life::reopen),
     ("the first reads", first_reads),
-    ("backups", backups),
+    ("backups", copies::backups),
+    ("kills", copies::kills),
+    ("damage", copies::damage),
+    ("leaves that were given up", copies::given_up),
+    ("limits", copies::limits),
     ("the catalog", catalog),
     ("a queue", queue),
     ("a checkpoint", checkpoint),
     ("compaction", compaction),
-    ("a store that only reads", reader),
+    ("a store that only reads", copies::reader),
     ("closed and opened again", Life::reopen),
     ("verify", verify),
     ("all is deleted", deleted),
+    ("a cut beside a sync", cut_beside_a_sync),
     ("the end", Life::come_to_rest),
 ];
-
-const WORDS: [&str; 7] = ["oak", "ash", "elm", "birch", "lime", "yew", "alder"];
-
-/// One that shares its word with others, and has so many bytes beside.
-fn document(number: i64, len: usize) -> Document {
-    let word = WORDS[(number * number) as usize % WORDS.len()];
-    doc! { "n": number, "word": word, "p": Value::Bytes(vec![number as u8; len]) }
-}
-
-/// Names in no order.
-fn name(number: i64) -> String {
-    format!("{:04}", number * 7919 % 10_007)
-}
 
 fn documents(life: &mut Life) -> Result<(), String> {
     for number in 0..240 {
@@ -82,6 +80,8 @@ fn reads(life: &mut Life) -> Result<(), String> {
         + life.db.collection("long").keys(..).map_err(say)?.count()
         + life.db.collection("long").scan(..).map_err(say)?.count();
     life.note("scanned", scanned as u64);
+    let len = life.db.collection("named").len().map_err(say)?;
+    life.note("names", len);
     Ok(())
 }
 
@@ -121,8 +121,8 @@ fn updates(life: &mut Life) -> Result<(), String> {
         match number % 4 {
             0 => _ = life.call(a.update(number, Update::new().inc("$.n", 1000))),
             1 => _ = life.call(a.put(number, document(number, 40))),
-            2 => _ = life.call(a.delete(number)),
-            _ => _ = life.call(a.replace(number, document(number, 41))),
+            2 => life.told(a.delete(number)),
+            _ => life.told(a.replace(number, document(number, 41))),
         }
         let refused = life.db.collection("named").insert_with_key(name(number), document(0, 0));
         life.call(refused);
@@ -146,7 +146,7 @@ fn transactions(life: &mut Life) -> Result<(), String> {
         for number in 0..10 {
             let put = transaction.collection("more").put(name(number), document(number, 200));
             life.call(put);
-            life.call(transaction.collection("a").delete(number * 3 + round));
+            life.told(transaction.collection("a").delete(number * 3 + round));
         }
         if round % 3 == 1 {
             life.call(transaction.rollback_to(&savepoint));
@@ -170,37 +170,52 @@ fn transactions(life: &mut Life) -> Result<(), String> {
 /// What a transaction did to names is undone where it goes back.
 fn names(life: &mut Life) -> Result<(), String> {
     let Some(mut transaction) = life.call(life.db.begin_write()) else { return Ok(()) };
+    for name in ["long", "named", "a"] {
+        life.call(transaction.collection(name).put("used", document(9002, 5)));
+    }
     let savepoint = transaction.savepoint();
-    life.call(transaction.rename_collection("long", "longer"));
-    life.call(transaction.drop_collection("named"));
-    life.call(transaction.create_collection("new"));
+    life.told(transaction.rename_collection("long", "longer"));
+    life.told(transaction.drop_collection("named"));
+    life.told(transaction.create_collection("new"));
+    for name in ["long", "longer", "named"] {
+        life.call(transaction.collection(name).put("meanwhile", document(9003, 5)));
+        let len = transaction.collection(name).len().map_err(say)?;
+        life.note("documents meanwhile", len);
+    }
     life.note("names meanwhile", transaction.collections().len() as u64);
     life.call(transaction.rollback_to(&savepoint));
     life.note("names", transaction.collections().len() as u64);
     for name in ["long", "named"] {
         let len = transaction.collection(name).len().map_err(say)?;
         life.note("documents of one", len);
-        life.call(transaction.collection(name).put("here", document(1, 20)));
+        life.call(transaction.collection(name).put("here", document(9001, 20)));
     }
     life.call(transaction.commit());
     Ok(())
 }
 
+/// Places a commit that is made durable later.
+fn defer(db: &Db, key: i64) -> holotype::Result<Ticket> {
+    let transaction = db.begin_write()?;
+    transaction.collection("a").put(key, document(key, 40))?;
+    transaction.commit_deferred()
+}
+
 /// A commit is placed while the sync of the one before is under way.
 fn beside_a_sync(life: &mut Life) -> Result<(), String> {
     for round in 0..8 {
-        let defer = |key: i64| -> holotype::Result<Ticket> {
-            let transaction = life.db.begin_write()?;
-            transaction.collection("a").put(key, document(key, 40))?;
-            transaction.commit_deferred()
-        };
-        let first = defer(round);
+        let first = defer(&life.db, round);
         let sync = life.db.begin_sync().map_err(say)?;
-        let second = defer(round + 1);
+        let second = defer(&life.db, round + 1);
+        let feed = life.db.watch(life.db.stats().lsn);
+        let shown = life.call(feed).map_or(Ok(None), |mut feed| feed.try_next()).map_err(say)?;
+        life.note("shown early", u64::from(shown.is_some()));
         if let Some(sync) = sync {
             life.call(sync.finish());
         }
         for ticket in [first, second] {
+            let is_durable = ticket.as_ref().is_ok_and(|ticket| ticket.is_durable().unwrap_or(false));
+            life.note("durable", u64::from(is_durable));
             let waited = ticket.and_then(Ticket::wait);
             life.call(waited);
         }
@@ -217,7 +232,7 @@ fn snapshots(life: &mut Life) -> Result<(), String> {
         }
         let long = life.db.collection("long").put(1 + round % 3, document(round, life.setup.segment));
         life.call(long);
-        life.call(life.db.collection("named").delete(name(round * 11)));
+        life.told(life.db.collection("named").delete(name(round * 11)));
         if round % 2 == 1 {
             held.remove(held.len() / 2);
         }
@@ -226,7 +241,11 @@ fn snapshots(life: &mut Life) -> Result<(), String> {
     life.note("retained meanwhile", life.db.stats().retained_versions);
     life.note("pinned meanwhile", life.db.stats().space.pinned_bytes);
     for snapshot in &held {
-        let documents = snapshot.collection("a").and_then(|a| a.scan(..)).map_err(say)?;
+        let a = snapshot.collection("a").map_err(say)?;
+        life.note("documents then", a.len().map_err(say)?);
+        let there = (0..240).filter(|number| a.contains(*number).is_ok_and(|is_there| is_there)).count();
+        life.note("there then", there as u64);
+        let documents = a.scan(..).map_err(say)?;
         let bytes =
             documents.map(|found| found.map(|found| found.raw().as_bytes().len())).sum::<Result<usize, _>>();
         life.note("bytes then", bytes.map_err(say)? as u64);
@@ -260,9 +279,9 @@ fn feeds(life: &mut Life) -> Result<(), String> {
 fn an_index(life: &mut Life) -> Result<(), String> {
     let by_word = IndexDefinition::new("by_word", ["$.word", "-$.n"]).map_err(say)?;
     let by_n = IndexDefinition::new("by_n", ["$.n"]).map_err(say)?;
-    life.call(life.db.collection("a").create_index(by_word));
-    life.call(life.db.collection("named").create_index(by_n.clone().unique()));
-    life.call(life.db.collection("a").create_index(by_n.unique()));
+    life.told(life.db.collection("a").create_index(by_word));
+    life.told(life.db.collection("named").create_index(by_n.clone().unique()));
+    life.told(life.db.collection("a").create_index(by_n.unique()));
     for number in 0..60 {
         life.call(life.db.collection("a").put(number * 4, document(number, 30)));
         life.call(life.db.collection("named").put(name(number), document(number * 2, 30)));
@@ -318,40 +337,14 @@ fn first_reads(life: &mut Life) -> Result<(), String> {
     Ok(())
 }
 
-fn backups(life: &mut Life) -> Result<(), String> {
-    let (first, second) = (Metered::default(), Metered::default());
-    let mut steps = 0;
-    let whole = life.db.backup_to_with(&std::sync::Arc::new(first.clone()), None, |_| {
-        steps += 1;
-        // It goes on beside writes and maintenance.
-        let _ = life.db.collection("a").put(steps, document(steps, 120));
-        let _ = life.db.maintain();
-        std::ops::ControlFlow::Continue(())
-    });
-    life.call(whole);
-    for number in 0..30 {
-        life.call(life.db.collection("a").put(number, document(number, 50)));
-    }
-    let more = life.db.backup_to(&std::sync::Arc::new(second.clone()), Some(Box::new(first.clone())));
-    life.call(more);
-    for copy in [&first, &second] {
-        let asked = copy.asked();
-        life.note("writes of a copy", asked.writes);
-        life.note("bytes of a copy", asked.written_bytes);
-        life.note("syncs of a copy", asked.syncs);
-    }
-    life.note("steps of a copy", steps as u64);
-    Ok(())
-}
-
 fn catalog(life: &mut Life) -> Result<(), String> {
     let snapshot = life.db.snapshot();
-    life.call(life.db.create_collection("empty"));
-    life.call(life.db.rename_collection("more", "fewer"));
-    life.call(life.db.rename_collection("fewer", "a"));
+    life.told(life.db.create_collection("empty"));
+    life.told(life.db.rename_collection("more", "fewer"));
+    life.told(life.db.rename_collection("fewer", "a"));
     life.call(life.db.collection("fewer").clear());
-    life.call(life.db.drop_collection("lengths"));
-    life.call(life.db.collection("named").drop_index("by_n"));
+    life.told(life.db.drop_collection("lengths"));
+    life.told(life.db.collection("named").drop_index("by_n"));
     life.come_to_rest()?;
     life.note("pinned meanwhile", life.db.stats().space.pinned_bytes);
     let more = snapshot.collection("more").and_then(|more| more.len()).map_err(say)?;
@@ -363,7 +356,7 @@ fn catalog(life: &mut Life) -> Result<(), String> {
 fn queue(life: &mut Life) -> Result<(), String> {
     for number in 0..400 {
         life.call(life.db.collection("queue").put(number, document(number, 150)));
-        life.call(life.db.collection("queue").delete(number - 20));
+        life.told(life.db.collection("queue").delete(number - 20));
         if number % 10 == 9 {
             life.step()?;
         }
@@ -381,22 +374,19 @@ fn checkpoint(life: &mut Life) -> Result<(), String> {
 }
 
 fn compaction(life: &mut Life) -> Result<(), String> {
+    let mut steps = 0;
+    let beside_writes = life.db.compact_with(|_| {
+        steps += 1;
+        let _ = life.db.collection("a").put(steps % 240, document(steps, 700));
+        if steps < 2000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    life.call(beside_writes);
+    life.note("steps beside writes", steps as u64);
     let report = life.db.compact();
     if let Some(report) = life.call(report) {
         life.note("moved", report.moved_bytes);
     }
     life.come_to_rest()
-}
-
-fn reader(life: &mut Life) -> Result<(), String> {
-    life.db.flush().map_err(say)?;
-    let reader: Db = life.reader()?;
-    let sum = reader.collection("a").scan(..).map_err(say)?.map(|found| match found?.key().to_key() {
-        Key::Int(key) => Ok(key as u64),
-        _ => Ok(0),
-    });
-    life.note("sum of keys", sum.sum::<holotype::Result<u64>>().map_err(say)?);
-    Ok(())
 }
 
 fn verify(life: &mut Life) -> Result<(), String> {
@@ -413,11 +403,25 @@ fn deleted(life: &mut Life) -> Result<(), String> {
         let keys: Vec<Key> =
             life.db.collection(&collection).keys(..).map_err(say)?.collect::<Result<_, _>>().map_err(say)?;
         for (number, key) in keys.into_iter().enumerate() {
-            life.call(life.db.collection(&collection).delete(&key));
+            life.told(life.db.collection(&collection).delete(&key));
             if number % 16 == 15 {
                 life.step()?;
             }
         }
     }
     Ok(())
+}
+
+/// The file becomes shorter while a sync is under way that was asked for before.
+fn cut_beside_a_sync(life: &mut Life) -> Result<(), String> {
+    let ticket = defer(&life.db, 1);
+    let sync = life.db.begin_sync().map_err(say)?;
+    life.come_to_rest()?;
+    if let Some(sync) = sync {
+        life.call(sync.finish());
+    }
+    let waited = ticket.and_then(Ticket::wait);
+    life.call(waited);
+    life.call(life.db.collection("a").put(2, document(2, 5000)));
+    life.come_to_rest()
 }

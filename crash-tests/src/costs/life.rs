@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use holotype::{Background, Db, Durability, Error, Options};
+use holotype::{Background, Db, Document, Durability, Error, Options, Value, doc};
 
 use crate::metered::{Asked, Metered};
 use crate::story::{ensure, say};
@@ -17,7 +17,7 @@ pub(super) struct Setup {
     pub(super) segment: usize,
     options: fn() -> Options,
     /// The file may have so many bytes.
-    file_max: Option<u64>,
+    pub(super) file_max: Option<u64>,
 }
 
 pub(super) const SETUPS: &[Setup] = &[
@@ -42,6 +42,12 @@ pub(super) const SETUPS: &[Setup] = &[
         options: || medium().durability(Durability::Buffered).flush_bytes(3000).index_bytes(4 << 10),
         file_max: Some(1 << 20),
     },
+    Setup {
+        name: "long segments, all in the cache",
+        segment: 64 << 10,
+        options: || medium().durability(Durability::Written).segment_bytes(64 << 10).cache_bytes(8 << 20),
+        file_max: None,
+    },
 ];
 
 fn medium() -> Options {
@@ -50,11 +56,37 @@ fn medium() -> Options {
 }
 
 impl Setup {
-    fn open(&self, file: &Metered) -> Result<Db, String> {
+    pub(super) fn open(&self, file: &Metered) -> Result<Db, Error> {
+        self.open_with(file, |options| options)
+    }
+
+    /// A store that only reads what is in `file`.
+    pub(super) fn read(&self, file: &Metered) -> Result<Db, Error> {
+        Db::open_on(file.clone(), &(self.options)().read_only(true))
+    }
+
+    pub(super) fn open_with(
+        &self,
+        file: &Metered,
+        change: impl FnOnce(Options) -> Options,
+    ) -> Result<Db, Error> {
         let options = (self.options)();
         let options = self.file_max.map_or(options.clone(), |most| options.max_file_bytes(most));
-        Db::open_on(file.clone(), &options).map_err(say)
+        Db::open_on(file.clone(), &change(options))
     }
+}
+
+pub(super) const WORDS: [&str; 7] = ["oak", "ash", "elm", "birch", "lime", "yew", "alder"];
+
+/// One that shares its word with others, and has so many bytes beside.
+pub(super) fn document(number: i64, len: usize) -> Document {
+    let word = WORDS[(number * number) as usize % WORDS.len()];
+    doc! { "n": number, "word": word, "p": Value::Bytes(vec![number as u8; len]) }
+}
+
+/// Names in no order.
+pub(super) fn name(number: i64) -> String {
+    format!("{:04}", number * 7919 % 10_007)
 }
 
 /// A store, and what was counted until its last chapter.
@@ -65,6 +97,9 @@ pub(super) struct Life {
     before: Asked,
     /// What calls were refused for.
     refused: Vec<String>,
+    /// What they answered who answer yes or no.
+    yes: u64,
+    no: u64,
     steps: u64,
     /// What else a chapter counted.
     noted: Vec<(&'static str, u64)>,
@@ -73,14 +108,24 @@ pub(super) struct Life {
 impl Life {
     pub(super) fn begin(setup: &'static Setup) -> Result<Self, String> {
         let file = Metered::default();
-        let db = setup.open(&file)?;
+        let db = setup.open(&file).map_err(say)?;
         let (refused, noted) = (Vec::new(), Vec::new());
-        Ok(Life { db, setup, file, before: Asked::default(), refused, steps: 0, noted })
+        Ok(Life { db, setup, file, before: Asked::default(), refused, yes: 0, no: 0, steps: 0, noted })
     }
 
     /// The answer of a call. Where the store refuses the call there is none, and the refusal is counted.
     pub(super) fn call<T>(&mut self, answer: Result<T, Error>) -> Option<T> {
         answer.map_err(|error| self.refused.push(error.to_string())).ok()
+    }
+
+    /// As [`call`](Self::call), and counts what was answered.
+    pub(super) fn told(&mut self, answer: Result<bool, Error>) {
+        let count = match self.call(answer) {
+            Some(true) => &mut self.yes,
+            Some(false) => &mut self.no,
+            None => return,
+        };
+        *count += 1;
     }
 
     pub(super) fn note(&mut self, what: &'static str, count: u64) {
@@ -89,7 +134,8 @@ impl Life {
 
     /// Takes a step of maintenance. Whether there was one to take.
     pub(super) fn step(&mut self) -> Result<bool, String> {
-        let is_taken = self.db.maintain().map_err(say)?;
+        let step = self.db.maintain();
+        let is_taken = self.call(step).unwrap_or(false);
         self.steps += u64::from(is_taken);
         Ok(is_taken)
     }
@@ -105,13 +151,8 @@ impl Life {
 
     pub(super) fn reopen(&mut self) -> Result<(), String> {
         self.db.clone().close().map_err(say)?;
-        self.db = self.setup.open(&self.file)?;
+        self.db = self.setup.open(&self.file).map_err(say)?;
         Ok(())
-    }
-
-    /// A store that only reads what is in the file.
-    pub(super) fn reader(&self) -> Result<Db, String> {
-        Db::open_on(self.file.clone(), &(self.setup.options)().read_only(true)).map_err(say)
     }
 
     /// What was asked of the file since the last look, and what the store says of itself.
@@ -128,6 +169,8 @@ impl Life {
             ("syncs", asked.syncs - before.syncs),
             ("lengths", asked.lens - before.lens),
             ("steps", std::mem::take(&mut self.steps)),
+            ("yes", std::mem::take(&mut self.yes)),
+            ("no", std::mem::take(&mut self.no)),
             ("collections", stats.collections),
             ("documents", stats.documents),
             ("file", stats.file_bytes),
@@ -151,6 +194,7 @@ impl Life {
             ("relocated", space.relocated_bytes),
             ("of checkpoints", space.checkpoint_written_bytes),
             ("unreadable", space.unreadable_segments),
+            ("thousandths written for each byte", (stats.write_amplification() * 1000.0) as u64),
         ];
         let mut line = String::new();
         for (what, count) in counts.into_iter().chain(self.noted.drain(..)).filter(|(_, count)| *count > 0) {

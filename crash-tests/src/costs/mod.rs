@@ -9,8 +9,12 @@
 //! |---|---|
 //! | `life` | a store on a file that counts, and what it is at any moment |
 //! | `chapters` | the calls |
+//! | `answers` | the calls that ask: of a transaction, of many leaves, of the past |
+//! | `copies` | the calls on copies: backups, what a kill leaves, damage |
 
+mod answers;
 mod chapters;
+mod copies;
 mod life;
 
 use life::{Life, SETUPS};
