@@ -3,16 +3,18 @@
 use std::ops::ControlFlow;
 
 use holotype::query::Filter;
-use holotype::{Db, Error, IndexDefinition, Key, Ticket, Update};
+use holotype::{Error, IndexDefinition, Key, Update};
 
 use super::life::{Life, WORDS, document, name};
-use super::{answers, copies};
+use super::{answers, churn, copies, syncs};
 use crate::story::{ensure, say};
 
 /// A chapter, and its name.
 type Chapter = (&'static str, fn(&mut Life) -> Result<(), String>);
 
 pub(super) const ALL: &[Chapter] = &[
+    ("churn", churn::churn),
+    ("what churned is gone", churn::cleared),
     ("documents", documents),
     ("reads", reads),
     ("rest", Life::come_to_rest),
@@ -21,7 +23,7 @@ pub(super) const ALL: &[Chapter] = &[
     ("updates", updates),
     ("transactions", transactions),
     ("names in a transaction", names),
-    ("beside a sync", beside_a_sync),
+    ("beside a sync", syncs::beside_a_sync),
     ("snapshots", snapshots),
     ("what snapshots kept", Life::come_to_rest),
     ("feeds", feeds),
@@ -47,7 +49,7 @@ pub(super) const ALL: &[Chapter] = &[
     ("closed and opened again", Life::reopen),
     ("verify", verify),
     ("all is deleted", deleted),
-    ("a cut beside a sync", cut_beside_a_sync),
+    ("a cut beside a sync", syncs::cut_beside_a_sync),
     ("the end", Life::come_to_rest),
 ];
 
@@ -191,35 +193,6 @@ fn names(life: &mut Life) -> Result<(), String> {
         life.call(transaction.collection(name).put("here", document(9001, 20)));
     }
     life.call(transaction.commit());
-    Ok(())
-}
-
-/// Places a commit that is made durable later.
-fn defer(db: &Db, key: i64) -> holotype::Result<Ticket> {
-    let transaction = db.begin_write()?;
-    transaction.collection("a").put(key, document(key, 40))?;
-    transaction.commit_deferred()
-}
-
-/// A commit is placed while the sync of the one before is under way.
-fn beside_a_sync(life: &mut Life) -> Result<(), String> {
-    for round in 0..8 {
-        let first = defer(&life.db, round);
-        let sync = life.db.begin_sync().map_err(say)?;
-        let second = defer(&life.db, round + 1);
-        let feed = life.db.watch(life.db.stats().lsn);
-        let shown = life.call(feed).map_or(Ok(None), |mut feed| feed.try_next()).map_err(say)?;
-        life.note("shown early", u64::from(shown.is_some()));
-        if let Some(sync) = sync {
-            life.call(sync.finish());
-        }
-        for ticket in [first, second] {
-            let is_durable = ticket.as_ref().is_ok_and(|ticket| ticket.is_durable().unwrap_or(false));
-            life.note("durable", u64::from(is_durable));
-            let waited = ticket.and_then(Ticket::wait);
-            life.call(waited);
-        }
-    }
     Ok(())
 }
 
@@ -410,18 +383,4 @@ fn deleted(life: &mut Life) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// The file becomes shorter while a sync is under way that was asked for before.
-fn cut_beside_a_sync(life: &mut Life) -> Result<(), String> {
-    let ticket = defer(&life.db, 1);
-    let sync = life.db.begin_sync().map_err(say)?;
-    life.come_to_rest()?;
-    if let Some(sync) = sync {
-        life.call(sync.finish());
-    }
-    let waited = ticket.and_then(Ticket::wait);
-    life.call(waited);
-    life.call(life.db.collection("a").put(2, document(2, 5000)));
-    life.come_to_rest()
 }

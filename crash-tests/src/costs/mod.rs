@@ -10,13 +10,18 @@
 //! | `life` | a store on a file that counts, and what it is at any moment |
 //! | `chapters` | the calls |
 //! | `answers` | the calls that ask: of a transaction, of many leaves, of the past |
+//! | `churn` | calls at random |
+//! | `syncs` | what goes on while a sync is under way |
 //! | `copies` | the calls on copies: backups, what a kill leaves, damage |
 
 mod answers;
 mod chapters;
+mod churn;
 mod copies;
 mod life;
+mod syncs;
 
+use crate::story::ensure;
 use life::{Life, SETUPS};
 
 /// The numbers as they are written down.
@@ -28,14 +33,11 @@ const WRITTEN_DOWN: &str = include_str!("costs.txt");
 /// What a store did that it may not do.
 pub fn page() -> Result<String, String> {
     let mut page = String::new();
-    for setup in SETUPS {
-        let mut life = Life::begin(setup)?;
-        for (name, chapter) in chapters::ALL {
-            chapter(&mut life).map_err(|what| format!("{}, {name}: {what}", setup.name))?;
-            page += &format!("{}, {name}: {}\n", setup.name, life.look());
-        }
-        life.end().map_err(|what| format!("{}, at the end: {what}", setup.name))?;
-    }
+    each_line(&mut |line| {
+        page += line;
+        page.push('\n');
+        Ok(())
+    })?;
     Ok(page)
 }
 
@@ -44,22 +46,40 @@ pub fn page() -> Result<String, String> {
 /// # Errors
 /// The first line that differs, or what a store did that it may not do.
 pub fn every_check() -> Result<u64, String> {
-    held_against(&page()?, WRITTEN_DOWN)
+    held_against(WRITTEN_DOWN, each_line)
 }
 
-fn held_against(page: &str, written_down: &str) -> Result<u64, String> {
-    let (mut found, mut expected) = (page.lines(), written_down.lines());
-    for line in 0.. {
-        match (found.next(), expected.next()) {
-            (None, None) => return Ok(line),
-            (found, expected) if found == expected => {}
-            (found, expected) => {
-                let shown = |line: Option<&str>| line.unwrap_or("nothing").to_owned();
-                return Err(format!("it cost\n  {}\nand was\n  {}", shown(found), shown(expected)));
-            }
+/// What is told of each line in turn: an error of it ends the lives.
+type Told<'a> = &'a mut dyn FnMut(&str) -> Result<(), String>;
+
+fn each_line(told: Told<'_>) -> Result<(), String> {
+    for setup in SETUPS {
+        let mut life = Life::begin(setup)?;
+        for (name, chapter) in chapters::ALL {
+            chapter(&mut life).map_err(|what| format!("{}, {name}: {what}", setup.name))?;
+            told(&format!("{}, {name}: {}", setup.name, life.look()))?;
         }
+        life.end().map_err(|what| format!("{}, at the end: {what}", setup.name))?;
     }
-    unreachable!("every page ends")
+    Ok(())
+}
+
+fn held_against(
+    written_down: &str,
+    lines: impl FnOnce(Told<'_>) -> Result<(), String>,
+) -> Result<u64, String> {
+    let (mut expected, mut count) = (written_down.lines(), 0);
+    lines(&mut |found| {
+        count += 1;
+        is_as_written(Some(found), expected.next())
+    })?;
+    is_as_written(None, expected.next())?;
+    Ok(count)
+}
+
+fn is_as_written(found: Option<&str>, expected: Option<&str>) -> Result<(), String> {
+    let shown = |line: Option<&str>| line.unwrap_or("nothing").to_owned();
+    ensure(found == expected, || format!("it cost\n  {}\nand was\n  {}", shown(found), shown(expected)))
 }
 
 #[cfg(test)]
@@ -73,9 +93,10 @@ mod tests {
 
     #[test]
     fn a_number_that_differs_and_a_line_that_is_missing_are_told() {
-        assert_eq!(held_against("a\nb\n", "a\nb\n"), Ok(2));
+        let held = |page: &str| held_against("a\nb\n", |told| page.lines().try_for_each(told));
+        assert_eq!(held("a\nb\n"), Ok(2));
         for page in ["a\nc\n", "a\n", "a\nb\nc\n", ""] {
-            assert!(held_against(page, "a\nb\n").is_err(), "{page:?}");
+            assert!(held(page).is_err(), "{page:?}");
         }
     }
 }
