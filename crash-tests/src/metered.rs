@@ -57,7 +57,7 @@ impl Metered {
         Ok(copy)
     }
 
-    /// Changes one bit of every second in the byte at `offset`.
+    /// Flips every second bit of the byte at `offset`.
     pub(crate) fn damage(&self, offset: u64) -> io::Result<()> {
         let mut byte = [0];
         self.file.read_at(offset, &mut byte)?;

@@ -97,7 +97,7 @@ pub(super) struct Life {
     before: Asked,
     /// What calls were refused for.
     refused: Vec<String>,
-    /// What they answered who answer yes or no.
+    /// How many calls answered true, and how many false.
     yes: u64,
     no: u64,
     steps: u64,

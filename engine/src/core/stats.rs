@@ -37,8 +37,9 @@ pub struct Stats {
     pub durable_lsn: u64,
     /// How often a superblock slot was written in the life of the file; 0 for a store opened for reading only.
     pub superblock_generation: u64,
-    /// Memory that the indexes take, secondary ones and those that only snapshots still see included; in bytes, as
-    /// near as it can be told without walking them.
+    /// Memory that the indexes take, in bytes, as near as it can be told without walking them: those of keys and secondary
+    /// ones, and those of what has ended, until a commit that comes after the last snapshot of it. An index that is being
+    /// built is not counted.
     pub index_bytes: u64,
     /// How often a leaf of the index was given up for [`index_bytes`](crate::Options::index_bytes).
     pub leaves_given_up: u64,

@@ -65,7 +65,7 @@ impl Answer {
 /// Where the next document comes from.
 enum Next<E> {
     Walk,
-    /// The documents of these keys, the last one first where it says so.
+    /// The documents of these keys, in reverse where the flag is set.
     These(btree_set::IntoIter<Key>, bool),
     Sorted(Sorted),
     /// By the ranges of indexes.

@@ -157,7 +157,7 @@ fn compared(comparison: Comparison, to: &Value) -> KeysWanted {
     }
     let key = key_at(to);
     if comparison == Comparison::Equal {
-        // What `collect` does for many keys takes longer.
+        // `collect` would put one key in order first.
         let mut keys = BTreeSet::new();
         keys.extend(key);
         return KeysWanted::These(keys);

@@ -95,8 +95,8 @@ const ITEM_LEN: [u8; 256] = {
     lens
 };
 
-/// Reads items from the front of a byte string. What is rare gets a copy, and none of its calls a reference: so the reader of the one that
-/// asks can stay in registers.
+/// Reads items from the front of a byte string. Rare paths take a copy of the reader and return it: no reference to it leaves the caller,
+/// which can keep it in registers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],

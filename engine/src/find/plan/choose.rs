@@ -42,7 +42,7 @@ pub(in crate::find) struct Chosen<I> {
 }
 
 impl<I: IndexStats> Chosen<I> {
-    /// What is told of it to who asks. These keys were wanted.
+    /// The plan as `explain` shows it, for a query of these keys.
     pub(in crate::find) fn told(&self, wanted: &KeysWanted) -> QueryPlan {
         QueryPlan::of(&self.route, wanted, self.order, self.keys)
     }

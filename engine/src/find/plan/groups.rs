@@ -40,7 +40,7 @@ pub(in crate::find) enum GroupRoute<I> {
 }
 
 impl<I: IndexStats> GroupRoute<I> {
-    /// What is told of it to who asks. These keys were wanted.
+    /// The plan as `explain` shows it, for a query of these keys.
     pub(in crate::find) fn told(&self, wanted: &KeysWanted) -> QueryPlan {
         match self {
             GroupRoute::Documents(chosen) => chosen.told(wanted),
