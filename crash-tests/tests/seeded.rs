@@ -74,6 +74,16 @@ fn a_bug_that_is_said_to_be_found_by_a_test_is_switched_on_in_its_file() {
 }
 
 #[test]
+fn a_bug_of_which_the_costs_alone_tell_has_a_test_that_says_what_is_wrong() {
+    let document = file_of_the_repository("docs/testing.md");
+    let rows = found_in(&document).expect("it has the table");
+    let by_costs: BTreeSet<_> =
+        rows.iter().filter(|(_, check)| *check == "costs").map(|(bug, _)| (*bug).to_owned()).collect();
+    let said: BTreeSet<_> = SAID_BY_A_TEST.iter().map(|(bug, _)| format!("{bug:?}")).collect();
+    assert_eq!(by_costs, said);
+}
+
+#[test]
 fn the_table_in_the_documentation_names_every_bug() {
     let document = file_of_the_repository("docs/testing.md");
     let rows = found_in(&document).expect("it has the table");

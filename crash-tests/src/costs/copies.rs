@@ -48,8 +48,7 @@ pub(super) fn damage(life: &mut Life) -> Result<(), String> {
     life.db.flush().map_err(say)?;
     let (mut said, mut read_bytes) = (Vec::new(), 0);
     let len = life.db.stats().file_bytes;
-    // Where the index has little room, all of it is read again and again.
-    let places = if life.setup.file_max.is_some() { 3 } else { 9 };
+    let places = life.setup.damaged;
     for number in 0..places {
         let place = number * len / places + number * 37 % 400;
         let copy = life.file.copy().map_err(say)?;
@@ -77,15 +76,14 @@ pub(super) fn damage(life: &mut Life) -> Result<(), String> {
         said.extend(looked.and_then(|looked| looked).err().map(|error| error.to_string()));
         read_bytes += copy.asked().read_bytes;
     }
-    life.note("said of damage", said.len() as u64);
-    life.note("sum of what was said", said.iter().flat_map(|text| text.bytes()).map(u64::from).sum());
+    life.note_said(&said);
     life.note("read bytes with damage", read_bytes);
     Ok(())
 }
 
 fn look_for_damage(db: &Db, deep: bool, said: &mut Vec<String>) -> holotype::Result<()> {
     said.extend(db.verify(deep)?.problems.iter().map(Corruption::to_string));
-    for (collection, index) in [("a", "by_word"), ("a", "by_n"), ("small", "by_word")] {
+    for (collection, index) in [("a", "by_word"), ("named", "by_n"), ("small", "by_word")] {
         let collection = db.collection(collection);
         let checked = collection.index(index).check(|problem| said.push(problem.to_string()));
         said.extend(checked.err().map(|error| error.to_string()));
@@ -120,8 +118,7 @@ pub(super) fn given_up(life: &mut Life) -> Result<(), String> {
         life.note("found", found as u64);
         life.note("given up", db.stats().leaves_given_up);
     }
-    life.note("said", said.len() as u64);
-    life.note("sum of what was said", said.iter().flat_map(|text| text.bytes()).map(u64::from).sum());
+    life.note_said(&said);
     Ok(())
 }
 

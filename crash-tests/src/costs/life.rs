@@ -17,7 +17,9 @@ pub(super) struct Setup {
     pub(super) segment: usize,
     options: fn() -> Options,
     /// The file may have so many bytes.
-    pub(super) file_max: Option<u64>,
+    file_max: Option<u64>,
+    /// So many copies of it are damaged; fewer where the index has little room, since all of it is read again and again.
+    pub(super) damaged: u64,
 }
 
 pub(super) const SETUPS: &[Setup] = &[
@@ -26,6 +28,7 @@ pub(super) const SETUPS: &[Setup] = &[
         segment: 16 << 10,
         options: || medium().durability(Durability::Written),
         file_max: None,
+        damaged: 9,
     },
     Setup {
         name: "synced, short segments",
@@ -35,18 +38,21 @@ pub(super) const SETUPS: &[Setup] = &[
             options.durability(Durability::Synced).checkpoint_bytes(24 << 10)
         },
         file_max: None,
+        damaged: 9,
     },
     Setup {
         name: "buffered, little room",
         segment: 16 << 10,
         options: || medium().durability(Durability::Buffered).flush_bytes(3000).index_bytes(4 << 10),
         file_max: Some(1 << 20),
+        damaged: 3,
     },
     Setup {
         name: "long segments, all in the cache",
         segment: 64 << 10,
         options: || medium().durability(Durability::Written).segment_bytes(64 << 10).cache_bytes(8 << 20),
         file_max: None,
+        damaged: 9,
     },
 ];
 
@@ -130,6 +136,12 @@ impl Life {
 
     pub(super) fn note(&mut self, what: &'static str, count: u64) {
         self.noted.push((what, count));
+    }
+
+    /// How many words of damage there were, and a sum of their bytes: another text has another sum.
+    pub(super) fn note_said(&mut self, said: &[String]) {
+        self.note("said of damage", said.len() as u64);
+        self.note("sum of what was said", said.iter().flat_map(|text| text.bytes()).map(u64::from).sum());
     }
 
     /// Takes a step of maintenance. Whether there was one to take.
