@@ -11,6 +11,8 @@ use holotype::storage::{MemoryStorage, Storage};
 pub(crate) struct Metered {
     file: Arc<MemoryStorage>,
     counts: Arc<Counts>,
+    /// The disk has room for one write less than that; for all of them at 0.
+    writes_left: Arc<AtomicU64>,
 }
 
 #[derive(Debug, Default)]
@@ -21,6 +23,8 @@ struct Counts {
     written_bytes: AtomicU64,
     syncs: AtomicU64,
     lens: AtomicU64,
+    read_places: AtomicU64,
+    written_places: AtomicU64,
 }
 
 /// What was asked of a file until now.
@@ -33,18 +37,24 @@ pub(crate) struct Asked {
     pub(crate) syncs: u64,
     /// How often its length was set.
     pub(crate) lens: u64,
+    /// Sums of where was read and written, so that the same number of bytes elsewhere is told apart.
+    pub(crate) read_places: u64,
+    pub(crate) written_places: u64,
 }
 
 impl Metered {
     pub(crate) fn asked(&self) -> Asked {
-        let Counts { reads, read_bytes, writes, written_bytes, syncs, lens } = &*self.counts;
+        let counts = &self.counts;
+        let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Asked {
-            reads: reads.load(Ordering::Relaxed),
-            read_bytes: read_bytes.load(Ordering::Relaxed),
-            writes: writes.load(Ordering::Relaxed),
-            written_bytes: written_bytes.load(Ordering::Relaxed),
-            syncs: syncs.load(Ordering::Relaxed),
-            lens: lens.load(Ordering::Relaxed),
+            reads: now(&counts.reads),
+            read_bytes: now(&counts.read_bytes),
+            writes: now(&counts.writes),
+            written_bytes: now(&counts.written_bytes),
+            syncs: now(&counts.syncs),
+            lens: now(&counts.lens),
+            read_places: now(&counts.read_places),
+            written_places: now(&counts.written_places),
         }
     }
 
@@ -62,6 +72,24 @@ impl Metered {
         let mut byte = [0];
         self.file.read_at(offset, &mut byte)?;
         self.file.write_at(offset, &[byte[0] ^ 0x55])?;
+        Ok(())
+    }
+
+    /// The disk is full after so many writes, until it has room again.
+    pub(crate) fn fill_after(&self, writes: u64) {
+        self.writes_left.store(writes + 1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn make_room(&self) {
+        self.writes_left.store(0, Ordering::Relaxed);
+    }
+
+    fn take_room(&self) -> io::Result<()> {
+        match self.writes_left.load(Ordering::Relaxed) {
+            0 => return Ok(()),
+            1 => return Err(io::ErrorKind::StorageFull.into()),
+            left => self.writes_left.store(left - 1, Ordering::Relaxed),
+        }
         Ok(())
     }
 
@@ -91,12 +119,15 @@ impl Storage for Metered {
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read_at(offset, out)?;
         count(&self.counts.reads, &self.counts.read_bytes, read);
+        self.counts.read_places.fetch_add(offset, Ordering::Relaxed);
         Ok(read)
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+        self.take_room()?;
         let written = self.file.write_at(offset, bytes)?;
         count(&self.counts.writes, &self.counts.written_bytes, written);
+        self.counts.written_places.fetch_add(offset, Ordering::Relaxed);
         Ok(written)
     }
 

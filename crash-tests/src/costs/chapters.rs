@@ -6,11 +6,8 @@ use holotype::query::Filter;
 use holotype::{Error, IndexDefinition, Key, Update};
 
 use super::life::{Life, WORDS, document, name};
-use super::{answers, churn, copies, syncs};
+use super::{Chapter, answers, churn, copies, syncs};
 use crate::story::{ensure, say};
-
-/// A chapter, and its name.
-type Chapter = (&'static str, fn(&mut Life) -> Result<(), String>);
 
 pub(super) const ALL: &[Chapter] = &[
     ("churn", churn::churn),

@@ -11,50 +11,40 @@ use crate::story::{ensure, say};
 const STEPS_MAX: usize = 20_000;
 
 /// How a store is made.
+#[derive(Clone)]
 pub(super) struct Setup {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     /// Bytes of a segment.
     pub(super) segment: usize,
-    options: fn() -> Options,
+    pub(super) options: Options,
     /// The file may have so many bytes.
-    file_max: Option<u64>,
+    pub(super) file_max: Option<u64>,
     /// So many copies of it are damaged; fewer where the index has little room, since all of it is read again and again.
     pub(super) damaged: u64,
 }
 
-pub(super) const SETUPS: &[Setup] = &[
-    Setup {
-        name: "written",
-        segment: 16 << 10,
-        options: || medium().durability(Durability::Written),
+pub(super) fn setups() -> [Setup; 4] {
+    let short = Options::tiny().segment_bytes(2 << 10).cache_bytes(8 << 10).checkpoint_bytes(24 << 10);
+    let little_room = medium().durability(Durability::Buffered).flush_bytes(3000).index_bytes(4 << 10);
+    let long = medium().durability(Durability::Written).segment_bytes(64 << 10).cache_bytes(8 << 20);
+    let setup = |name: &str, segment, options| Setup {
+        name: name.to_owned(),
+        segment,
+        options,
         file_max: None,
         damaged: 9,
-    },
-    Setup {
-        name: "synced, short segments",
-        segment: 2 << 10,
-        options: || {
-            let options = Options::tiny().segment_bytes(2 << 10).cache_bytes(8 << 10);
-            options.durability(Durability::Synced).checkpoint_bytes(24 << 10)
+    };
+    [
+        setup("written", 16 << 10, medium().durability(Durability::Written)),
+        setup("synced, short segments", 2 << 10, short.durability(Durability::Synced)),
+        Setup {
+            file_max: Some(1 << 20),
+            damaged: 3,
+            ..setup("buffered, little room", 16 << 10, little_room)
         },
-        file_max: None,
-        damaged: 9,
-    },
-    Setup {
-        name: "buffered, little room",
-        segment: 16 << 10,
-        options: || medium().durability(Durability::Buffered).flush_bytes(3000).index_bytes(4 << 10),
-        file_max: Some(1 << 20),
-        damaged: 3,
-    },
-    Setup {
-        name: "long segments, all in the cache",
-        segment: 64 << 10,
-        options: || medium().durability(Durability::Written).segment_bytes(64 << 10).cache_bytes(8 << 20),
-        file_max: None,
-        damaged: 9,
-    },
-];
+        setup("long segments, all in the cache", 64 << 10, long),
+    ]
+}
 
 fn medium() -> Options {
     let options = Options::tiny().sector(512).segment_bytes(16 << 10).cache_bytes(64 << 10);
@@ -68,7 +58,7 @@ impl Setup {
 
     /// A store that only reads what is in `file`.
     pub(super) fn read(&self, file: &Metered) -> Result<Db, Error> {
-        Db::open_on(file.clone(), &(self.options)().read_only(true))
+        Db::open_on(file.clone(), &self.options.clone().read_only(true))
     }
 
     pub(super) fn open_with(
@@ -76,7 +66,7 @@ impl Setup {
         file: &Metered,
         change: impl FnOnce(Options) -> Options,
     ) -> Result<Db, Error> {
-        let options = (self.options)();
+        let options = self.options.clone();
         let options = self.file_max.map_or(options.clone(), |most| options.max_file_bytes(most));
         Db::open_on(file.clone(), &change(options))
     }
@@ -98,7 +88,7 @@ pub(super) fn name(number: i64) -> String {
 /// A store, and what was counted until its last chapter.
 pub(super) struct Life {
     pub(super) db: Db,
-    pub(super) setup: &'static Setup,
+    pub(super) setup: Setup,
     pub(super) file: Metered,
     before: Asked,
     /// What calls were refused for.
@@ -112,7 +102,7 @@ pub(super) struct Life {
 }
 
 impl Life {
-    pub(super) fn begin(setup: &'static Setup) -> Result<Self, String> {
+    pub(super) fn begin(setup: Setup) -> Result<Self, String> {
         let file = Metered::default();
         let db = setup.open(&file).map_err(say)?;
         let (refused, noted) = (Vec::new(), Vec::new());
@@ -138,6 +128,14 @@ impl Life {
         self.noted.push((what, count));
     }
 
+    /// As [`note`](Self::note), and one number for all that are noted so in a chapter.
+    pub(super) fn add(&mut self, what: &'static str, count: u64) {
+        match self.noted.iter_mut().find(|(noted, _)| *noted == what) {
+            Some((_, sum)) => *sum += count,
+            None => self.note(what, count),
+        }
+    }
+
     /// How many words of damage there were, and a sum of their bytes: another text has another sum.
     pub(super) fn note_said(&mut self, said: &[String]) {
         self.note("said of damage", said.len() as u64);
@@ -161,6 +159,14 @@ impl Life {
         Err(format!("maintenance goes on for ever: {:#?}", self.db.stats()))
     }
 
+    /// The process is killed: what the file has by now is opened.
+    pub(super) fn kill(&mut self) -> Result<(), String> {
+        let copy = self.file.copy().map_err(say)?;
+        self.db = self.setup.open(&copy).map_err(say)?;
+        (self.file, self.before) = (copy, Asked::default());
+        Ok(())
+    }
+
     pub(super) fn reopen(&mut self) -> Result<(), String> {
         self.db.clone().close().map_err(say)?;
         self.db = self.setup.open(&self.file).map_err(say)?;
@@ -178,6 +184,8 @@ impl Life {
             ("read bytes", asked.read_bytes - before.read_bytes),
             ("writes", asked.writes - before.writes),
             ("written bytes", asked.written_bytes - before.written_bytes),
+            ("sum of places read", asked.read_places.wrapping_sub(before.read_places)),
+            ("sum of places written", asked.written_places.wrapping_sub(before.written_places)),
             ("syncs", asked.syncs - before.syncs),
             ("lengths", asked.lens - before.lens),
             ("steps", std::mem::take(&mut self.steps)),

@@ -10,11 +10,13 @@
 //! | `life` | a store on a file that counts, and what it is at any moment |
 //! | `chapters` | the calls |
 //! | `answers` | the calls that ask: of a transaction, of many leaves, of the past |
-//! | `churn` | calls at random |
+//! | `churn` | documents at random |
+//! | `at_random` | lives of stores, options and calls at random |
 //! | `syncs` | what goes on while a sync is under way |
 //! | `copies` | the calls on copies: backups, what a kill leaves, damage |
 
 mod answers;
+mod at_random;
 mod chapters;
 mod churn;
 mod copies;
@@ -22,7 +24,7 @@ mod life;
 mod syncs;
 
 use crate::story::ensure;
-use life::{Life, SETUPS};
+use life::{Life, Setup, setups};
 
 /// The numbers as they are written down.
 const WRITTEN_DOWN: &str = include_str!("costs.txt");
@@ -52,16 +54,27 @@ pub fn every_check() -> Result<u64, String> {
 /// What is told of each line in turn: an error of it ends the lives.
 type Told<'a> = &'a mut dyn FnMut(&str) -> Result<(), String>;
 
+/// A chapter, and its name.
+type Chapter = (&'static str, fn(&mut Life) -> Result<(), String>);
+
 fn each_line(told: Told<'_>) -> Result<(), String> {
-    for setup in SETUPS {
-        let mut life = Life::begin(setup)?;
-        for (name, chapter) in chapters::ALL {
-            chapter(&mut life).map_err(|what| format!("{}, {name}: {what}", setup.name))?;
-            told(&format!("{}, {name}: {}", setup.name, life.look()))?;
-        }
-        life.end().map_err(|what| format!("{}, at the end: {what}", setup.name))?;
+    for setup in setups() {
+        live(setup, chapters::ALL, told)?;
+    }
+    for seed in 0..at_random::LIVES {
+        live(at_random::setup(seed), at_random::CHAPTERS, told)?;
     }
     Ok(())
+}
+
+fn live(setup: Setup, chapters: &[Chapter], told: Told<'_>) -> Result<(), String> {
+    let whose = setup.name.clone();
+    let mut life = Life::begin(setup)?;
+    for (name, chapter) in chapters {
+        chapter(&mut life).map_err(|what| format!("{whose}, {name}: {what}"))?;
+        told(&format!("{whose}, {name}: {}", life.look()))?;
+    }
+    life.end().map_err(|what| format!("{whose}, at the end: {what}"))
 }
 
 fn held_against(
