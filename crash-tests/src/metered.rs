@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use holotype::storage::{MemoryStorage, Storage};
 
@@ -13,6 +13,8 @@ pub(crate) struct Metered {
     counts: Arc<Counts>,
     /// The disk has room for one write less than that; for all of them at 0.
     writes_left: Arc<AtomicU64>,
+    do_reads_fail: Arc<AtomicBool>,
+    do_syncs_fail: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Default)]
@@ -75,13 +77,26 @@ impl Metered {
         Ok(())
     }
 
-    /// The disk is full after so many writes, until it has room again.
+    /// The disk is full after so many writes, until it is mended.
     pub(crate) fn fill_after(&self, writes: u64) {
         self.writes_left.store(writes + 1, Ordering::Relaxed);
     }
 
-    pub(crate) fn make_room(&self) {
+    /// Every read fails from now on.
+    pub(crate) fn fail_reads(&self) {
+        self.do_reads_fail.store(true, Ordering::Relaxed);
+    }
+
+    /// Every sync fails from now on.
+    pub(crate) fn fail_syncs(&self) {
+        self.do_syncs_fail.store(true, Ordering::Relaxed);
+    }
+
+    /// The disk has room again, and nothing fails.
+    pub(crate) fn mend(&self) {
         self.writes_left.store(0, Ordering::Relaxed);
+        self.do_reads_fail.store(false, Ordering::Relaxed);
+        self.do_syncs_fail.store(false, Ordering::Relaxed);
     }
 
     fn take_room(&self) -> io::Result<()> {
@@ -117,6 +132,9 @@ impl Storage for Metered {
     }
 
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
+        if self.do_reads_fail.load(Ordering::Relaxed) {
+            return Err(io::Error::other("the disk does not answer"));
+        }
         let read = self.file.read_at(offset, out)?;
         count(&self.counts.reads, &self.counts.read_bytes, read);
         self.counts.read_places.fetch_add(offset, Ordering::Relaxed);
@@ -133,6 +151,9 @@ impl Storage for Metered {
 
     fn sync(&self) -> io::Result<()> {
         self.counts.syncs.fetch_add(1, Ordering::Relaxed);
+        if self.do_syncs_fail.load(Ordering::Relaxed) {
+            return Err(io::Error::other("the disk keeps nothing"));
+        }
         self.file.sync()
     }
 

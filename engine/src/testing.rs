@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::core::{CheckpointJob, Core, Purpose, SealedCheckpoint, SyncJob};
+use crate::core::{CheckpointJob, Core, Effort, Pressure, Purpose, SealedCheckpoint, Stepped, SyncJob};
 use crate::db::Db;
 use crate::document::{Document, Key, KeyRef, RawDocument, Value};
 use crate::error::{Error, Result};
@@ -28,6 +28,23 @@ impl Db {
     pub fn begin_checkpoint(&self) -> Result<Option<CheckpointUnderWay>> {
         let job = self.core().begin_checkpoint(Purpose::Opening)?;
         Ok(job.map(|job| CheckpointUnderWay { db: self.clone(), job }))
+    }
+
+    /// Takes the step of maintenance that the store's own thread would take beside those who write. Whether there was one.
+    ///
+    /// # Errors
+    /// As [`Db::maintain`].
+    pub fn maintain_beside_writes(&self) -> Result<bool> {
+        Ok(self.store().step(Effort::Keep)? == Stepped::Done)
+    }
+
+    /// Whether who writes would have to take a step now, and whether more than one.
+    ///
+    /// # Errors
+    /// [`Error::Poisoned`].
+    pub fn must_writers_help(&self) -> Result<[bool; 2]> {
+        let pressure = self.core().pressure()?;
+        Ok([pressure != Pressure::None, pressure == Pressure::Much])
     }
 
     /// A copy that shares nothing with this store and goes on from its present state on `storage`, a copy of its disk. For

@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use holotype::query::Filter;
-use holotype::{Background, Change, Durability, IndexDefinition, Options, Snapshot, Ticket, Update, Watch};
+use holotype::{
+    Background, Change, Durability, Error, IndexDefinition, Options, Snapshot, Ticket, Update, Watch,
+};
 use holotype_model::check::Rng;
 
 use super::Chapter;
@@ -32,12 +34,14 @@ pub(super) fn setup(seed: u64) -> Setup {
     let options = options.cache_bytes(segment * *random.pick(&[0, 1, 4, 16, 1000]));
     let options = options.checkpoint_bytes((segment * *random.pick(&[1, 3, 6, 20])) as u64);
     let options = options.flush_bytes(*random.pick(&[1, 500, 20_000]));
+    let options = options.transaction_bytes(*random.pick(&[900, 4000, 1 << 20]));
     Setup {
         name: format!("at random {seed}"),
         segment,
         options: if random.one_in(4) { options.index_bytes(2 << 10) } else { options },
         file_max: random.one_in(6).then_some(40 * segment as u64),
         damaged: 0,
+        is_busy: random.one_in(2),
     }
 }
 
@@ -84,13 +88,17 @@ fn call(life: &mut Life, held: &mut Held, mix: &Mix, random: &mut Rng) -> Result
     let collection = life.db.collection(*random.pick(&COLLECTIONS));
     match random.below(100) {
         call if call < mix.deletes => life.told(collection.delete(key)),
-        call if call < 66 => _ = life.call(collection.put(key, document(key, random.below(mix.len_max)))),
+        call if call < 66 => {
+            life.call(collection.put(key, document(key, random.below(mix.len_max))));
+            let [some, much] = life.db.must_writers_help().map_err(say)?;
+            life.add("help wanted", u64::from(some) + 1000 * u64::from(much));
+        }
         66..70 => _ = life.call(collection.update(key, Update::new().inc("$.n", 1))),
         70..73 => _ = life.call(collection.put(name(key), document(key, 3))),
         73..76 => transaction(life, mix, random)?,
         76 => deferred(life, held, key)?,
         77 if random.one_in(2) => indexes(life, key)?,
-        77 => full(life, mix, random)?,
+        77 => full(life, held, mix, random)?,
         78..80 => beside_a_sync(life, held, key)?,
         80..84 => read(life, held, key)?,
         84..92 if mix.is_maintained => _ = life.step()?,
@@ -106,13 +114,28 @@ fn call(life: &mut Life, held: &mut Held, mix: &Mix, random: &mut Rng) -> Result
 
 fn transaction(life: &mut Life, mix: &Mix, random: &mut Rng) -> Result<(), String> {
     let Some(mut transaction) = life.call(life.db.begin_write()) else { return Ok(()) };
-    let savepoint = transaction.savepoint();
+    let mut savepoint = transaction.savepoint();
     for _ in 0..random.below(30) {
         let key = random.below(mix.keys) as i64;
         let collection = transaction.collection(*random.pick(&COLLECTIONS));
-        match random.below(4) {
-            0 => life.told(collection.delete(key)),
-            _ => _ = life.call(collection.put(key, document(key, random.below(mix.len_max)))),
+        match random.below(16) {
+            0..4 => life.told(collection.delete(key)),
+            4..11 => _ = life.call(collection.put(key, document(key, random.below(mix.len_max)))),
+            11 => _ = life.call(collection.update(key, Update::new().set("$.word", WORDS[key as usize % 7]))),
+            12 => life.told(transaction.rename_collection("more", "less")),
+            13 => life.told(transaction.create_collection("less")),
+            14 => {
+                life.told(transaction.drop_collection("less"));
+                savepoint = transaction.savepoint();
+            }
+            _ => {
+                let found = life.call(collection.get(key)).flatten();
+                let scanned = life.call(collection.scan(key..)).map_or(0, Iterator::count);
+                let a = transaction.collection("a");
+                let keys = life.call(a.index("by_word").get(WORDS[key as usize % WORDS.len()]));
+                let indexed = keys.map_or(0, |found| found.keys().count());
+                life.add("read of it", u64::from(found.is_some()) + scanned as u64 + indexed as u64);
+            }
         }
     }
     if random.one_in(4) {
@@ -204,7 +227,7 @@ fn indexes(life: &mut Life, key: i64) -> Result<(), String> {
 }
 
 /// There is no room for some writes, and then there is again.
-fn full(life: &mut Life, mix: &Mix, random: &mut Rng) -> Result<(), String> {
+fn full(life: &mut Life, held: &mut Held, mix: &Mix, random: &mut Rng) -> Result<(), String> {
     life.file.fill_after(random.below(4) as u64);
     for _ in 0..1 + random.below(4) {
         match random.below(4) {
@@ -220,7 +243,16 @@ fn full(life: &mut Life, mix: &Mix, random: &mut Rng) -> Result<(), String> {
             }
         }
     }
-    life.file.make_room();
+    go_on(life, held)
+}
+
+/// The disk is as it should be again. A store that stopped writing is opened anew.
+fn go_on(life: &mut Life, held: &mut Held) -> Result<(), String> {
+    life.file.mend();
+    if matches!(life.db.flush(), Err(Error::Poisoned { .. })) {
+        *held = Held::default();
+        life.kill()?;
+    }
     Ok(())
 }
 
@@ -257,7 +289,7 @@ fn let_go(held: &mut Held, random: &mut Rng) {
 
 /// Backups, collections that come and go, and all of maintenance at once.
 fn seldom(life: &mut Life, held: &mut Held, key: i64, random: &mut Rng) -> Result<(), String> {
-    match random.below(9) {
+    match random.below(10) {
         0 => {
             let copy = Metered::default();
             life.call(life.db.backup_to(&Arc::new(copy.clone()), None));
@@ -271,6 +303,11 @@ fn seldom(life: &mut Life, held: &mut Held, key: i64, random: &mut Rng) -> Resul
         }
         4 => life.come_to_rest()?,
         5 => verified(life)?,
+        7 => {
+            let keys = (key..key + 40).chain(key + 10..key + 15).rev();
+            let documents = keys.map(|key| (key, document(key, 5)));
+            life.call(life.db.collection("a").bulk_load(documents));
+        }
         6 => {
             let filter = Filter::parse("@.word == 'oak' || @.n < 7").map_err(say)?;
             let change = Update::new().set("$.word", "fir");
@@ -289,9 +326,9 @@ fn seldom(life: &mut Life, held: &mut Held, key: i64, random: &mut Rng) -> Resul
     Ok(())
 }
 
-/// The end of a process, and compaction.
+/// The end of a process, compaction, and a disk that fails.
 fn rare(life: &mut Life, held: &mut Held, key: i64, random: &mut Rng) -> Result<(), String> {
-    match random.below(4) {
+    match random.below(8) {
         0 => {
             *held = Held::default();
             life.reopen()
@@ -300,13 +337,13 @@ fn rare(life: &mut Life, held: &mut Held, key: i64, random: &mut Rng) -> Result<
             *held = Held::default();
             life.kill()
         }
-        2 => {
+        2 | 3 => {
             let report = life.db.compact();
             let moved = life.call(report).map_or(0, |report| report.moved_bytes);
             life.add("moved", moved);
             Ok(())
         }
-        _ => {
+        4 => {
             let mut steps = 0;
             let beside_writes = life.db.compact_with(|_| {
                 steps += 1;
@@ -316,5 +353,35 @@ fn rare(life: &mut Life, held: &mut Held, key: i64, random: &mut Rng) -> Result<
             life.call(beside_writes);
             Ok(())
         }
+        5 => {
+            life.file.fail_reads();
+            life.step()?;
+            let scanned = life.call(life.db.collection("a").scan(..));
+            life.add("scanned", scanned.map_or(0, |scanned| scanned.filter(Result::is_ok).count() as u64));
+            let got = life.call(life.db.collection("named").get(name(key))).flatten();
+            life.add("got", u64::from(got.is_some()));
+            go_on(life, held)
+        }
+        6 => {
+            // The slot that was written last is made whole again before the other one is written.
+            life.file.damage(4096 * random.below(2) as u64 + 40).map_err(say)?;
+            life.call(life.db.checkpoint());
+            Ok(())
+        }
+        _ => without_syncs(life, held, key),
     }
+}
+
+/// The disk keeps nothing more: what the store says then, and what there is after it was killed.
+fn without_syncs(life: &mut Life, held: &mut Held, key: i64) -> Result<(), String> {
+    deferred(life, held, key)?;
+    life.file.fail_syncs();
+    life.call(life.db.flush());
+    life.call(life.db.collection("a").put(key, document(key, 5)));
+    life.step()?;
+    for ticket in std::mem::take(&mut held.tickets) {
+        life.call(ticket.wait());
+    }
+    life.add("documents meanwhile", life.db.stats().documents);
+    go_on(life, held)
 }

@@ -21,6 +21,8 @@ pub(super) struct Setup {
     pub(super) file_max: Option<u64>,
     /// So many copies of it are damaged; fewer where the index has little room, since all of it is read again and again.
     pub(super) damaged: u64,
+    /// Steps of maintenance are those that are taken while others write.
+    pub(super) is_busy: bool,
 }
 
 pub(super) fn setups() -> [Setup; 4] {
@@ -33,6 +35,7 @@ pub(super) fn setups() -> [Setup; 4] {
         options,
         file_max: None,
         damaged: 9,
+        is_busy: false,
     };
     [
         setup("written", 16 << 10, medium().durability(Durability::Written)),
@@ -144,7 +147,11 @@ impl Life {
 
     /// Takes a step of maintenance. Whether there was one to take.
     pub(super) fn step(&mut self) -> Result<bool, String> {
-        let step = self.db.maintain();
+        self.step_with(if self.setup.is_busy { Db::maintain_beside_writes } else { Db::maintain })
+    }
+
+    fn step_with(&mut self, step: fn(&Db) -> Result<bool, Error>) -> Result<bool, String> {
+        let step = step(&self.db);
         let is_taken = self.call(step).unwrap_or(false);
         self.steps += u64::from(is_taken);
         Ok(is_taken)
@@ -152,7 +159,7 @@ impl Life {
 
     pub(super) fn come_to_rest(&mut self) -> Result<(), String> {
         for _ in 0..STEPS_MAX {
-            if !self.step()? {
+            if !self.step_with(Db::maintain)? {
                 return Ok(());
             }
         }
