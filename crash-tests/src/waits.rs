@@ -1,13 +1,14 @@
 //! Those who wait: for a sync, for a turn to write, for the end of the store.
 
+use std::io;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use holotype::storage::MemoryStorage;
 use holotype::storage::sim::SimDisk;
+use holotype::storage::{MemoryStorage, Storage};
 use holotype::{Background, Db, Durability, Error, Options, Ticket, doc};
 
 use crate::setup::Setup;
@@ -23,7 +24,15 @@ const STORIES: &[Story] = &[
     ("savepoints of others", savepoints_of_others),
     ("refused calls", refused_calls),
     ("a compaction that is cancelled", cancelled),
+    ("a task whose commit a checkpoint makes durable", beside_a_checkpoint),
+    ("a panic in the midst of a sync", panic_of_the_disk),
+    ("a transaction under which nothing moves", nothing_moves),
+    ("one who watches", watching),
+    ("more who wait than there are places to wait at", more_than_places),
 ];
+
+/// Longer than anything takes on any machine.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Tells every story. How many there are.
 ///
@@ -181,7 +190,7 @@ fn in_other_hands() -> Result<(), String> {
         let other = std::thread::Builder::new().name("other".to_owned());
         let other = other.spawn_scoped(scope, || {
             transaction.collection("a").put(1, doc! {}).map_err(say)?;
-            let began = std::time::Instant::now();
+            let began = Instant::now();
             let refused = db.collection("a").put(2, doc! {});
             let is_named =
                 matches!(&refused, Err(Error::WriterBusy { holder, .. }) if holder.contains("other"));
@@ -267,4 +276,143 @@ fn cancelled() -> Result<(), String> {
     std::thread::sleep(Duration::from_millis(50));
     let after = db.stats();
     ensure(after == before, || format!("something was done by itself: {before:#?} {after:#?}"))
+}
+
+/// Whoever watches is shown what is there, waits for what comes, and no longer than was said.
+fn watching() -> Result<(), String> {
+    for durability in [Durability::Buffered, Durability::Written, Durability::Synced] {
+        let db = create(&Setup::LARGE.options().durability(durability))?;
+        let a = db.collection("a");
+        a.put(1, doc! {}).map_err(say)?;
+        let mut watch = db.watch(0).map_err(say)?;
+        let there = watch.wait_next(Duration::ZERO).map_err(say)?;
+        ensure(there.is_some(), || "what is there is not shown".to_owned())?;
+        let none = watch.wait_next(Duration::from_millis(1)).map_err(say)?;
+        ensure(none.is_none(), || format!("nothing came, and it is shown {none:?}"))?;
+        let began = Instant::now();
+        let shown = std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                // Mostly it waits by then.
+                std::thread::sleep(Duration::from_millis(20));
+                a.put(2, doc! {})
+            });
+            let shown = watch.wait_next(PATIENCE).map_err(say)?;
+            other.join().map_err(|_| "a panic".to_owned())?.map_err(say)?;
+            Ok::<_, String>(shown)
+        })?;
+        ensure(shown.is_some() && began.elapsed() < PATIENCE / 2, || {
+            format!("{durability:?}, after {:?} it is shown {shown:?}", began.elapsed())
+        })?;
+    }
+    Ok(())
+}
+
+/// Each who waits for a turn has one soon, however many they are; and none has the number of another's.
+fn more_than_places() -> Result<(), String> {
+    const WAITING: i64 = 12;
+    let options = Setup::LARGE.options().durability(Durability::Buffered).write_wait(PATIENCE);
+    let db = create(&options)?;
+    let mut holder = db.begin_write().map_err(say)?;
+    let (before, began) = (holder.savepoint(), Instant::now());
+    let write = &|number: i64| {
+        if number % 3 == 0 {
+            return db.collection("a").put(number, doc! {}).map_err(say);
+        }
+        let mut transaction = db.begin_write().map_err(say)?;
+        transaction.collection("a").put(number, doc! {}).map_err(say)?;
+        let other = transaction.rollback_to(&before);
+        ensure(matches!(other, Err(Error::UnknownSavepoint)), || format!("of another turn: {other:?}"))?;
+        transaction.commit().map(drop).map_err(say)
+    };
+    std::thread::scope(|scope| {
+        let waiting: Vec<_> = (0..WAITING).map(|number| scope.spawn(move || write(number))).collect();
+        std::thread::sleep(Duration::from_millis(50));
+        drop(holder);
+        waiting.into_iter().try_for_each(|each| each.join().map_err(|_| "a panic".to_owned())?)
+    })?;
+    ensure(began.elapsed() < PATIENCE / 2, || format!("the last had its turn after {:?}", began.elapsed()))?;
+    let len = db.collection("a").len().map_err(say)?;
+    ensure(len == WAITING as u64, || format!("{len} documents are there, and not {WAITING}"))
+}
+
+/// A task is woken by whoever makes its commit durable, though that is not what was asked for.
+fn beside_a_checkpoint() -> Result<(), String> {
+    let db = create(&Setup::LARGE.options().durability(Durability::Written))?;
+    let outcome = polled(defer(&db, 1)?, || db.checkpoint().map_err(say))?;
+    ensure(outcome.is_ok(), || format!("a checkpoint made it durable, and it is told {outcome:?}"))
+}
+
+/// A disk of which a sync panics, once somebody says so.
+#[derive(Debug, Default)]
+struct Panics(MemoryStorage, Arc<AtomicBool>);
+
+impl Storage for Panics {
+    fn len(&self) -> io::Result<u64> {
+        self.0.len()
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
+        self.0.read_at(offset, out)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_at(offset, bytes)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        if self.1.swap(false, Ordering::Relaxed) {
+            // No message of a hook: it is meant.
+            std::panic::resume_unwind(Box::new("a disk that panics"));
+        }
+        self.0.sync()
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        self.0.sync_directory()
+    }
+}
+
+//= spec/transactions.md#t-4-5-a-failed-sync
+//# Every call that waits MUST return the failure, and every later write and flush MUST be refused (S-8.3)
+//# until the store is reopened.
+/// Nobody knows what a sync has done that panicked: it has failed.
+fn panic_of_the_disk() -> Result<(), String> {
+    let disk = Panics::default();
+    let panics = Arc::clone(&disk.1);
+    let db = Db::open_on(disk, &Setup::LARGE.options()).map_err(say)?;
+    defer(&db, 0)?.wait().map_err(say)?;
+    let ticket = defer(&db, 1)?;
+    panics.store(true, Ordering::Relaxed);
+    let flushed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| db.flush()));
+    ensure(flushed.is_err(), || format!("the disk panicked: {flushed:?}"))?;
+    for refused in [db.flush(), db.collection("a").put(2, doc! {}), ticket.wait().map(drop)] {
+        ensure(matches!(refused, Err(Error::Poisoned { .. })), || format!("after it: {refused:?}"))?;
+    }
+    Ok(())
+}
+
+/// What a transaction has looked up stays where it is, whatever steps of maintenance are asked for meanwhile.
+fn nothing_moves() -> Result<(), String> {
+    let options = Setup::SECTORS.options().durability(Durability::Written).background(Background::Manual);
+    let db = create(&options)?;
+    let a = db.collection("a");
+    for n in 0..400_i64 {
+        a.put(n % 40 * (n % 7), doc! { "p": vec![7_u8; 300] }).map_err(say)?;
+    }
+    let transaction = db.begin_write().map_err(say)?;
+    for key in 0..240 {
+        if transaction.collection("a").contains(key).map_err(say)? {
+            transaction.collection("a").put(key, doc! { "n": key }).map_err(say)?;
+        }
+    }
+    for _ in 0..40 {
+        db.maintain().map_err(say)?;
+    }
+    transaction.commit().map_err(say)?;
+    let report = db.verify(true).map_err(say)?;
+    ensure(report.problems.is_empty(), || format!("{:?}", report.problems))
 }

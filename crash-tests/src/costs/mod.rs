@@ -14,14 +14,26 @@
 //! | `at_random` | lives of stores, options and calls at random |
 //! | `syncs` | what goes on while a sync is under way |
 //! | `copies` | the calls on copies: backups, what a kill leaves, damage |
+//! | `asked` | stores of which more is asked: |
+//! | `apart` | documents of which a block has a part |
+//! | `states` | states that snapshots hold, that wait, and that are taken back |
+//! | `past` | feeds over several lives of a store |
+//! | `built` | values that are cut in an index, and builds that are disturbed |
+//! | `unread` | leaves that were not read, and what stands in for them |
 
 mod answers;
+mod apart;
+mod asked;
 mod at_random;
+mod built;
 mod chapters;
 mod churn;
 mod copies;
 mod life;
+mod past;
+mod states;
 mod syncs;
+mod unread;
 
 use crate::story::ensure;
 use life::{Life, Setup, setups};
@@ -60,6 +72,9 @@ type Chapter = (&'static str, fn(&mut Life) -> Result<(), String>);
 fn each_line(told: Told<'_>) -> Result<(), String> {
     for setup in setups() {
         live(setup, chapters::ALL, told)?;
+    }
+    for (setup, chapters) in asked::lives() {
+        live(setup, chapters, told)?;
     }
     for seed in 0..at_random::LIVES {
         live(at_random::setup(seed), at_random::CHAPTERS, told)?;
