@@ -28,7 +28,7 @@ SPARE = 1.5
 # The seed of the gate in `.ci/run`.
 GATE_SEED = 20260101
 WORKERS = 2
-# What takes two seconds finds most.
+# What takes some seconds finds most.
 QUICKEST = ["--check", "costs"]
 # What is found is mostly found early.
 SHORT = ["--seconds", "14"]
