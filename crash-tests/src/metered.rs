@@ -25,6 +25,7 @@ struct Counts {
     written_bytes: AtomicU64,
     syncs: AtomicU64,
     lens: AtomicU64,
+    directory_syncs: AtomicU64,
     read_places: AtomicU64,
     written_places: AtomicU64,
 }
@@ -39,6 +40,7 @@ pub(crate) struct Asked {
     pub(crate) syncs: u64,
     /// How often its length was set.
     pub(crate) lens: u64,
+    pub(crate) directory_syncs: u64,
     /// Sums of where was read and written, so that the same number of bytes elsewhere is told apart.
     pub(crate) read_places: u64,
     pub(crate) written_places: u64,
@@ -55,9 +57,24 @@ impl Metered {
             written_bytes: now(&counts.written_bytes),
             syncs: now(&counts.syncs),
             lens: now(&counts.lens),
+            directory_syncs: now(&counts.directory_syncs),
             read_places: now(&counts.read_places),
             written_places: now(&counts.written_places),
         }
+    }
+
+    /// Counts what was asked of another file before as asked of this one.
+    pub(crate) fn count_on_from(&self, asked: Asked) {
+        let more = |count: &AtomicU64, by: u64| count.fetch_add(by, Ordering::Relaxed);
+        more(&self.counts.reads, asked.reads);
+        more(&self.counts.read_bytes, asked.read_bytes);
+        more(&self.counts.writes, asked.writes);
+        more(&self.counts.written_bytes, asked.written_bytes);
+        more(&self.counts.syncs, asked.syncs);
+        more(&self.counts.lens, asked.lens);
+        more(&self.counts.directory_syncs, asked.directory_syncs);
+        more(&self.counts.read_places, asked.read_places);
+        more(&self.counts.written_places, asked.written_places);
     }
 
     /// Another file of the same bytes, of which nothing was asked yet.
@@ -67,6 +84,15 @@ impl Metered {
         let copy = Metered::default();
         copy.file.write_at(0, &bytes)?;
         Ok(copy)
+    }
+
+    /// The file has the bytes of `other` from now on, and its length.
+    pub(crate) fn become_as(&self, other: &Metered) -> io::Result<()> {
+        let mut bytes = vec![0; other.file.len()? as usize];
+        other.file.read_at(0, &mut bytes)?;
+        self.file.set_len(bytes.len() as u64)?;
+        self.file.write_at(0, &bytes)?;
+        Ok(())
     }
 
     /// Flips every second bit of the byte at `offset`.
@@ -158,6 +184,7 @@ impl Storage for Metered {
     }
 
     fn sync_directory(&self) -> io::Result<()> {
+        self.counts.directory_syncs.fetch_add(1, Ordering::Relaxed);
         self.file.sync_directory()
     }
 }

@@ -18,6 +18,7 @@ const STORIES: &[Story] = &[
     ("tickets", tickets),
     ("tickets for what finds no room", tickets_without_room),
     ("a transaction on top of what is taken back", on_what_is_taken_back),
+    ("a flush behind what is taken back", behind_what_is_taken_back),
     ("a task that waits when the store is closed", closed_meanwhile),
     ("a transaction that changes hands", in_other_hands),
     ("a turn for each", a_turn_for_each),
@@ -133,6 +134,36 @@ fn on_what_is_taken_back() -> Result<(), String> {
     ensure(ticket.wait().is_err(), || "what it rests on is there".to_owned())?;
     let len = db.collection("a").len().map_err(say)?;
     ensure(len == 1, || format!("{len} documents are there, and not 1"))
+}
+
+//= spec/recovery.md#r-7-4-a-new-incarnation-in-place
+//# after a write that found no room may have left bytes of its commit behind the end of the log,
+//# the writer takes a new incarnation in place before it places anything else
+/// A flush that has room makes durable what is placed, whoever still asks for what was taken back.
+fn behind_what_is_taken_back() -> Result<(), String> {
+    let disk = Setup::SECTORS.disk();
+    let db = Db::open_on(disk.clone(), &Setup::SECTORS.options().durability(Durability::Written)).map_err(say)?;
+    let put = |key: i64| db.collection("a").put(key, doc! {}).map_err(say);
+    put(1)?;
+    let sync = db.begin_sync().map_err(say)?.ok_or("nothing is to be synced")?;
+    // It cannot say yet that the one before is durable: the frame after it has to.
+    put(2)?;
+    sync.finish().map_err(say)?;
+    let mut transaction = db.begin_write().map_err(say)?;
+    transaction.set_durability(Durability::Synced);
+    transaction.collection("a").put(3, doc! {}).map_err(say)?;
+    let ticket = transaction.commit_deferred().map_err(say)?;
+    let flushed = without_room(&disk, || db.flush());
+    ensure(matches!(flushed, Err(Error::StorageFull { .. })), || format!("flush: {flushed:?}"))?;
+    for _ in 0..2 {
+        let flushed = db.flush();
+        ensure(flushed.is_ok(), || format!("there is room again, and a flush says {flushed:?}"))?;
+    }
+    let told = ticket.wait();
+    ensure(matches!(told, Err(Error::StorageFull { .. })), || format!("its ticket says {told:?}"))?;
+    put(4)?;
+    let len = db.collection("a").len().map_err(say)?;
+    ensure(len == 3, || format!("{len} documents are there, and not 3"))
 }
 
 /// Counts how often it is woken.

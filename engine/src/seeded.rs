@@ -261,6 +261,8 @@ catalogue! {
     FullDiskCommitKept,
     /// The log goes on behind commits that were taken back for want of room, and is not sealed first.
     TakenBackNotSealed,
+    /// What is durable is attested by a frame behind commits that were taken back, before that place is sealed.
+    WatermarkBeforeSeal,
     /// A commit that could not be placed leaves its traces.
     PlacementNotTakenBack,
     /// A scan goes on behind an error, without what could not be read.

@@ -50,6 +50,7 @@ const IN_MEMORY: &[Chapter] = &[
 pub(super) fn lives() -> [(Setup, &'static [Chapter]); 3] {
     let setup = |name: &str, segment: usize, options: Options| Setup {
         name: name.to_owned(),
+        seed: 0,
         segment,
         // Many copies are opened, and each is read whole.
         options: options.segment_bytes(segment as u32).background(Background::Manual).read_unit(segment),

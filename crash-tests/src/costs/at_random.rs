@@ -34,9 +34,9 @@ pub(super) fn setup(seed: u64) -> Setup {
     let options = options.cache_bytes(segment * *random.pick(&[0, 1, 4, 16, 1000]));
     let options = options.checkpoint_bytes((segment * *random.pick(&[1, 3, 6, 20])) as u64);
     let options = options.flush_bytes(*random.pick(&[1, 500, 20_000]));
-    let options = options.transaction_bytes(*random.pick(&[900, 4000, 1 << 20]));
     Setup {
         name: format!("at random {seed}"),
+        seed,
         segment,
         options: if random.one_in(4) { options.index_bytes(2 << 10) } else { options },
         file_max: random.one_in(6).then_some(40 * segment as u64),
@@ -62,8 +62,7 @@ struct Mix {
 }
 
 fn calls(life: &mut Life) -> Result<(), String> {
-    // Where the log stands tells the lives, and their chapters, apart.
-    let mut random = Rng::seeded(life.db.stats().log_end ^ life.setup.segment as u64);
+    let mut random = Rng::seeded(life.setup.seed ^ life.chapters << 32);
     let mut held = Held::default();
     let segment = life.setup.segment;
     for _ in 0..4 {
@@ -121,7 +120,11 @@ fn transaction(life: &mut Life, mix: &Mix, random: &mut Rng) -> Result<(), Strin
         match random.below(16) {
             0..4 => life.told(collection.delete(key)),
             4..11 => _ = life.call(collection.put(key, document(key, random.below(mix.len_max)))),
-            11 => _ = life.call(collection.update(key, Update::new().set("$.word", WORDS[key as usize % 7]))),
+            11 => {
+                _ = life.call(
+                    collection.update(key, Update::new().set("$.word", WORDS[key as usize % WORDS.len()])),
+                )
+            }
             12 => life.told(transaction.rename_collection("more", "less")),
             13 => life.told(transaction.create_collection("less")),
             14 => {

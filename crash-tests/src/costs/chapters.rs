@@ -36,6 +36,7 @@ pub(super) const ALL: &[Chapter] = &[
     ("backups", copies::backups),
     ("kills", copies::kills),
     ("damage", copies::damage),
+    ("another file", copies::another_file),
     ("leaves that were given up", copies::given_up),
     ("limits", copies::limits),
     ("the catalog", catalog),

@@ -81,6 +81,48 @@ pub(super) fn damage(life: &mut Life) -> Result<(), String> {
     Ok(())
 }
 
+/// What an open store finds where its file is as it was before, or as it came to be later: all of it is sound, and little of it as this
+/// store left it.
+pub(super) fn another_file(life: &mut Life) -> Result<(), String> {
+    let mut said = Vec::new();
+    let then = life.file.copy().map_err(say)?;
+    for number in 0..40 {
+        life.call(life.db.collection("a").put(number * 5, document(number, 60)));
+        life.told(life.db.collection("named").delete(name(number * 3)));
+        life.told(life.db.collection("small").delete(number * 2));
+        if number % 9 == 0 {
+            life.call(
+                life.db.collection("long").put(2 + number / 9, document(number, life.setup.segment * 2)),
+            );
+        }
+        if number % 10 == 3 {
+            life.call(life.db.checkpoint());
+        }
+    }
+    life.db.flush().map_err(say)?;
+    let now = life.file.copy().map_err(say)?;
+    for (opened, underneath) in [(&then, &now), (&now, &then)] {
+        for has_read in [false, true] {
+            let file = opened.copy().map_err(say)?;
+            let Some(db) = life.call(life.setup.open(&file)) else { continue };
+            if has_read {
+                look_for_damage(&db, false, &mut said).map_err(say)?;
+            }
+            file.become_as(underneath).map_err(say)?;
+            for collection in ["long", "named", "small", "a"] {
+                let documents = db.collection(collection).scan(..).map_err(say)?;
+                let found =
+                    documents.filter_map(|found| found.map_err(|error| said.push(error.to_string())).ok());
+                life.note("bytes", found.map(|found| found.raw().as_bytes().len() as u64).sum());
+            }
+            let looked = look_for_damage(&db, true, &mut said);
+            said.extend(looked.err().map(|error| error.to_string()));
+        }
+    }
+    life.note_said(&said);
+    Ok(())
+}
+
 fn look_for_damage(db: &Db, deep: bool, said: &mut Vec<String>) -> holotype::Result<()> {
     said.extend(db.verify(deep)?.problems.iter().map(Corruption::to_string));
     for (collection, index) in [("a", "by_word"), ("named", "by_n"), ("small", "by_word")] {

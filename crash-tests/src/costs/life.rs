@@ -14,6 +14,8 @@ const STEPS_MAX: usize = 20_000;
 #[derive(Clone)]
 pub(super) struct Setup {
     pub(super) name: String,
+    /// What its random calls follow from.
+    pub(super) seed: u64,
     /// Bytes of a segment.
     pub(super) segment: usize,
     pub(super) options: Options,
@@ -31,6 +33,7 @@ pub(super) fn setups() -> [Setup; 4] {
     let long = medium().durability(Durability::Written).segment_bytes(64 << 10).cache_bytes(8 << 20);
     let setup = |name: &str, segment, options| Setup {
         name: name.to_owned(),
+        seed: 0,
         segment,
         options,
         file_max: None,
@@ -94,6 +97,8 @@ pub(super) struct Life {
     pub(super) setup: Setup,
     pub(super) file: Metered,
     before: Asked,
+    /// How many chapters there were.
+    pub(super) chapters: u64,
     /// What calls were refused for.
     refused: Vec<String>,
     /// How many calls answered true, and how many false.
@@ -109,7 +114,18 @@ impl Life {
         let file = Metered::default();
         let db = setup.open(&file).map_err(say)?;
         let (refused, noted) = (Vec::new(), Vec::new());
-        Ok(Life { db, setup, file, before: Asked::default(), refused, yes: 0, no: 0, steps: 0, noted })
+        Ok(Life {
+            db,
+            setup,
+            file,
+            before: Asked::default(),
+            chapters: 0,
+            refused,
+            yes: 0,
+            no: 0,
+            steps: 0,
+            noted,
+        })
     }
 
     /// The answer of a call. Where the store refuses the call there is none, and the refusal is counted.
@@ -169,8 +185,10 @@ impl Life {
     /// The process is killed: what the file has by now is opened.
     pub(super) fn kill(&mut self) -> Result<(), String> {
         let copy = self.file.copy().map_err(say)?;
+        let asked = self.file.asked();
         self.db = self.setup.open(&copy).map_err(say)?;
-        (self.file, self.before) = (copy, Asked::default());
+        copy.count_on_from(asked);
+        self.file = copy;
         Ok(())
     }
 
@@ -184,6 +202,7 @@ impl Life {
     pub(super) fn look(&mut self) -> String {
         let (asked, before) = (self.file.asked(), self.before);
         self.before = asked;
+        self.chapters += 1;
         let stats = self.db.stats();
         let space = stats.space;
         let counts = [
@@ -194,6 +213,7 @@ impl Life {
             ("sum of places read", asked.read_places.wrapping_sub(before.read_places)),
             ("sum of places written", asked.written_places.wrapping_sub(before.written_places)),
             ("syncs", asked.syncs - before.syncs),
+            ("syncs of the directory", asked.directory_syncs - before.directory_syncs),
             ("lengths", asked.lens - before.lens),
             ("steps", std::mem::take(&mut self.steps)),
             ("yes", std::mem::take(&mut self.yes)),
