@@ -142,7 +142,8 @@ fn on_what_is_taken_back() -> Result<(), String> {
 /// A flush that has room makes durable what is placed, whoever still asks for what was taken back.
 fn behind_what_is_taken_back() -> Result<(), String> {
     let disk = Setup::SECTORS.disk();
-    let db = Db::open_on(disk.clone(), &Setup::SECTORS.options().durability(Durability::Written)).map_err(say)?;
+    let db =
+        Db::open_on(disk.clone(), &Setup::SECTORS.options().durability(Durability::Written)).map_err(say)?;
     let put = |key: i64| db.collection("a").put(key, doc! {}).map_err(say);
     put(1)?;
     let sync = db.begin_sync().map_err(say)?.ok_or("nothing is to be synced")?;

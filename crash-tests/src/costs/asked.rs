@@ -4,7 +4,7 @@ use holotype::{Background, Durability, KeyRef, Options};
 
 use super::Chapter;
 use super::life::{Life, Setup};
-use super::{apart, built, past, states, unread};
+use super::{apart, built, ends, past, states, unread};
 
 const LONG_SEGMENTS: &[Chapter] = &[
     ("documents of many blocks", apart::put),
@@ -44,6 +44,7 @@ const IN_MEMORY: &[Chapter] = &[
     ("entries that cannot be compared", built::damaged),
     ("leaves that were not read", unread::unread),
     ("leaves of other checkpoints", unread::of_other_checkpoints),
+    ("closed behind a long checkpoint", ends::closed_behind_a_long_checkpoint),
     ("rest", Life::come_to_rest),
 ];
 

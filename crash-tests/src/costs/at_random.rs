@@ -121,9 +121,8 @@ fn transaction(life: &mut Life, mix: &Mix, random: &mut Rng) -> Result<(), Strin
             0..4 => life.told(collection.delete(key)),
             4..11 => _ = life.call(collection.put(key, document(key, random.below(mix.len_max)))),
             11 => {
-                _ = life.call(
-                    collection.update(key, Update::new().set("$.word", WORDS[key as usize % WORDS.len()])),
-                )
+                let update = Update::new().set("$.word", WORDS[key as usize % WORDS.len()]);
+                life.call(collection.update(key, update));
             }
             12 => life.told(transaction.rename_collection("more", "less")),
             13 => life.told(transaction.create_collection("less")),

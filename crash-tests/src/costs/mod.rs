@@ -14,11 +14,12 @@
 //! | `at_random` | lives of stores, options and calls at random |
 //! | `syncs` | what goes on while a sync is under way |
 //! | `copies` | the calls on copies: backups, what a kill leaves, damage |
-//! | `asked` | stores of which more is asked: |
+//! | `asked` | stores that are asked what is seldom asked for: |
 //! | `apart` | documents of which a block has a part |
 //! | `states` | states that snapshots hold, that wait, and that are taken back |
 //! | `past` | feeds over several lives of a store |
 //! | `built` | values that are cut in an index, and builds that are disturbed |
+//! | `ends` | stores that are closed |
 //! | `unread` | leaves that were not read, and what stands in for them |
 
 mod answers;
@@ -29,6 +30,7 @@ mod built;
 mod chapters;
 mod churn;
 mod copies;
+mod ends;
 mod life;
 mod past;
 mod states;

@@ -118,7 +118,7 @@ impl Writer {
         if !self.appender.needs_watermark() {
             return Ok(());
         }
-        // A frame of this incarnation would have the LSN of a commit that was taken back, and what is left of the next one behind it.
+        // spec. A frame of this incarnation would have the LSN of a commit that was taken back.
         if self.unsealed && !seeded::is_on(Bug::WatermarkBeforeSeal) {
             return self.write_slot(|_| {});
         }
