@@ -445,6 +445,8 @@ fn nothing_moves() -> Result<(), String> {
         db.maintain().map_err(say)?;
     }
     transaction.commit().map_err(say)?;
+    let is_due = db.maintain().map_err(say)?;
+    ensure(is_due, || "nothing was due while it was open".to_owned())?;
     let report = db.verify(true).map_err(say)?;
     ensure(report.problems.is_empty(), || format!("{:?}", report.problems))
 }

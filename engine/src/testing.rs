@@ -38,7 +38,7 @@ impl Db {
         Ok(self.store().step(Effort::Keep)? == Stepped::Done)
     }
 
-    /// Whether who writes would have to take a step now, and whether more than one.
+    /// Whether a caller that writes must take a step of maintenance now, and whether it must take more than one.
     ///
     /// # Errors
     /// [`Error::Poisoned`].
