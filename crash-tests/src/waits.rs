@@ -339,7 +339,7 @@ fn watching() -> Result<(), String> {
     Ok(())
 }
 
-/// Each who waits for a turn has one soon, however many they are; and none has the number of another's.
+/// Each writer that waits for a turn has it soon, however many wait; and none can use a savepoint of the transaction before.
 fn more_than_places() -> Result<(), String> {
     const WAITING: i64 = 12;
     let options = Setup::LARGE.options().durability(Durability::Buffered).write_wait(PATIENCE);

@@ -5,4 +5,12 @@ use holotype_crash_tests::waits::every_check;
 #[test]
 fn who_waits_is_told() {
     every_check().unwrap_or_else(|what| panic!("{what}"));
+    #[cfg(feature = "seeded")]
+    {
+        use holotype::seeded::{Bug, switch_on};
+        switch_on(Some(Bug::WatermarkBeforeSeal));
+        let seen = every_check();
+        switch_on(None);
+        assert!(seen.is_err(), "a watermark in the place of what was taken back goes unnoticed");
+    }
 }

@@ -52,7 +52,7 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::DamageUnderWayIgnored, "engine/src/core/maintenance/checkpoint/tests/takeover.rs"),
     (Bug::GoneCheckpointAsked, "engine/src/core/maintenance/checkpoint/tests/takeover.rs"),
     (Bug::CutSegmentKept, "engine/src/core/room/tests.rs"),
-    (Bug::WatermarkBeforeSeal, "engine/tests/taken_back.rs"),
+    (Bug::WatermarkBeforeSeal, "crash-tests/tests/waits.rs"),
 ];
 
 /// Bugs of which no check says more than that a life costs something else, and the file of the repository with the test that says
