@@ -5,7 +5,6 @@ use crate::core::{
     copy_to,
 };
 use crate::error::{Error, Result};
-use crate::options::Background;
 use crate::storage::{FailStop, Storage};
 use crate::sync::Arc;
 
@@ -71,7 +70,7 @@ impl Store {
         };
         let report = self.core.compact(step, progress);
         let is_complete = report.as_ref().is_ok_and(|report| report.is_complete);
-        if !is_complete && self.core.shared.options.background == Background::Thread {
+        if !is_complete && self.has_thread() {
             // What it left is for the worker, which may have found nothing to do meanwhile.
             self.worker.maintain(self);
         }
@@ -82,7 +81,7 @@ impl Store {
     /// keep up, the thread that writes takes a step; where the file has become much too long all the same, it takes steps
     /// until the file is shorter (spec: P-6.3).
     pub(super) fn keep_up(self: &Arc<Self>, due: Upkeep) {
-        if due == Upkeep::Nothing || self.core.shared.options.background != Background::Thread {
+        if due == Upkeep::Nothing {
             return;
         }
         self.worker.maintain(self);

@@ -2,7 +2,7 @@
 
 use std::task::Waker;
 
-use crate::core::{Core, Progress, WriteTxn, Writer};
+use crate::core::{Core, Progress, Upkeep, WriteTxn, Writer};
 use crate::error::{Error, Result};
 use crate::options::{Background, Durability};
 use crate::seeded::{self, Bug};
@@ -129,7 +129,7 @@ impl Store {
             placed.is_pending || durability == Durability::Synced && !seeded::is_on(Bug::SyncSkipped);
         // Before the writer is let go: from then on, anything may become of the commit.
         let waiter = must_wait.then(|| self.group.join());
-        let upkeep = writer.upkeep();
+        let upkeep = if self.has_thread() { writer.upkeep() } else { Upkeep::Nothing };
         self.leave(writer);
         self.keep_up(upkeep);
         if durability == Durability::Buffered {
@@ -246,16 +246,21 @@ impl Store {
         }
     }
 
+    /// Whether the store sees to its upkeep on a thread of its own.
+    pub(super) fn has_thread(&self) -> bool {
+        self.core.shared.options.background == Background::Thread
+    }
+
     /// Has the worker make durable in time what no thread waits for.
     pub(crate) fn ask_for_a_flush(self: &Arc<Self>) {
-        if self.core.shared.options.background == Background::Thread {
+        if self.has_thread() {
             self.worker.flush_in_time(self);
         }
     }
 
     /// Has the worker flush now, if the store has one.
     pub(super) fn flush_soon(self: &Arc<Self>) {
-        if self.core.shared.options.background == Background::Thread {
+        if self.has_thread() {
             self.worker.flush_within(self, Duration::ZERO);
         }
     }
