@@ -1,6 +1,7 @@
 //! A file in memory that counts what is asked of it.
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -28,6 +29,7 @@ struct Counts {
     directory_syncs: AtomicU64,
     read_places: AtomicU64,
     written_places: AtomicU64,
+    written_contents: AtomicU64,
 }
 
 /// What was asked of a file until now.
@@ -44,6 +46,8 @@ pub(crate) struct Asked {
     /// Sums of where was read and written, so that the same number of bytes elsewhere is told apart.
     pub(crate) read_places: u64,
     pub(crate) written_places: u64,
+    /// A sum of what was written: other bytes at the same places have another one.
+    pub(crate) written_contents: u64,
 }
 
 impl Metered {
@@ -60,6 +64,7 @@ impl Metered {
             directory_syncs: now(&counts.directory_syncs),
             read_places: now(&counts.read_places),
             written_places: now(&counts.written_places),
+            written_contents: now(&counts.written_contents),
         }
     }
 
@@ -75,6 +80,7 @@ impl Metered {
         more(&self.counts.directory_syncs, asked.directory_syncs);
         more(&self.counts.read_places, asked.read_places);
         more(&self.counts.written_places, asked.written_places);
+        more(&self.counts.written_contents, asked.written_contents);
     }
 
     /// Another file of the same bytes, of which nothing was asked yet.
@@ -92,6 +98,14 @@ impl Metered {
         other.file.read_at(0, &mut bytes)?;
         self.file.set_len(bytes.len() as u64)?;
         self.file.write_at(0, &bytes)?;
+        Ok(())
+    }
+
+    /// The file has the bytes of `other` from now on in this range.
+    pub(crate) fn take_range(&self, other: &Metered, range: Range<u64>) -> io::Result<()> {
+        let mut bytes = vec![0; (range.end - range.start) as usize];
+        let read = other.file.read_at(range.start, &mut bytes)?;
+        self.file.write_at(range.start, &bytes[..read])?;
         Ok(())
     }
 
@@ -147,6 +161,14 @@ fn count(calls: &AtomicU64, bytes: &AtomicU64, done: usize) {
     bytes.fetch_add(done as u64, Ordering::Relaxed);
 }
 
+/// A number that other bytes change.
+fn sum_of(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let words =
+        words.iter().map(|word| u64::from_le_bytes(*word)).chain(rest.iter().map(|byte| u64::from(*byte)));
+    words.fold(0, |sum: u64, word| (sum ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23))
+}
+
 impl Storage for Metered {
     fn len(&self) -> io::Result<u64> {
         self.file.len()
@@ -172,6 +194,7 @@ impl Storage for Metered {
         let written = self.file.write_at(offset, bytes)?;
         count(&self.counts.writes, &self.counts.written_bytes, written);
         self.counts.written_places.fetch_add(offset, Ordering::Relaxed);
+        self.counts.written_contents.fetch_add(sum_of(&bytes[..written]), Ordering::Relaxed);
         Ok(written)
     }
 

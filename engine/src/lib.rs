@@ -118,7 +118,8 @@ pub use snapshot::{Snapshot, View};
 pub use sync::race::{Race, switch_on as switch_race_on};
 #[cfg(feature = "testing")]
 pub use testing::{
-    CheckpointToName, CheckpointUnderWay, SyncUnderWay, index_definition, index_entries, index_entry,
+    CheckpointToName, CheckpointUnderWay, SyncUnderWay, decisions_of_maintenance, index_definition,
+    index_entries, index_entry,
 };
 pub use ticket::Ticket;
 pub use transaction::collection::TxCollection;

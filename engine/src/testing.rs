@@ -2,10 +2,13 @@
 
 use std::ops::Range;
 
-use crate::core::{CheckpointJob, Core, Effort, Pressure, Purpose, SealedCheckpoint, Stepped, SyncJob};
+use crate::core::{
+    CheckpointJob, Core, Effort, Pressure, Profile, Purpose, SealedCheckpoint, Stepped, SyncJob, Upkeep,
+};
 use crate::db::Db;
 use crate::document::{Document, Key, KeyRef, RawDocument, Value};
 use crate::error::{Error, Result};
+use crate::index::{Entries, KeyRange, MixedIndex, PrimaryIndex};
 use crate::secondary::{DefinitionFault, EntryLimits, EntryList, IndexDefinition};
 use crate::storage::Storage;
 
@@ -47,6 +50,16 @@ impl Db {
         Ok([pressure != Pressure::None, pressure == Pressure::Much])
     }
 
+    /// What the commits since this was asked last would have a store do that has a thread of its own: whether they wake it, and whether the
+    /// caller looks, too, how much of the work it must do itself. Without that thread nobody else asks.
+    ///
+    /// # Errors
+    /// [`Error::Poisoned`].
+    pub fn upkeep(&self) -> Result<[bool; 2]> {
+        let upkeep = self.core().writer()?.upkeep();
+        Ok([upkeep != Upkeep::Nothing, upkeep == Upkeep::Check])
+    }
+
     /// A copy that shares nothing with this store and goes on from its present state on `storage`, a copy of its disk. For
     /// exhaustive checks, which try many futures of one past.
     pub fn fork(&self, storage: impl Storage + 'static) -> Db {
@@ -71,6 +84,50 @@ impl Db {
     /// Where in the file the record of a document's newest version stands, in bytes; none where there is no such document.
     pub fn record_offset(&self, collection: &str, key: &Key) -> Option<u64> {
         self.core().record_offset(collection, key)
+    }
+
+    /// The keys of a collection, or of one of its indexes, as far as they are in memory. For checks of what [`Db::verify`] finds.
+    ///
+    /// # Errors
+    /// [`Error::UnknownCollection`], [`Error::UnknownIndex`].
+    pub fn keys_in_memory(&self, collection: &str, index: Option<&str>) -> Result<Vec<Key>> {
+        self.with_index(collection, index, |index| {
+            let mut entries = Entries::default();
+            index.page(&KeyRange::all(), false, usize::MAX, &mut entries);
+            entries.iter().map(|(key, _)| key.to_key()).collect()
+        })
+    }
+
+    /// Takes a key out of what [`keys_in_memory`](Self::keys_in_memory) names, behind the back of the log; or gives it the place in the file that
+    /// `like` has there. Whether there was such a place.
+    ///
+    /// # Errors
+    /// [`Error::UnknownCollection`], [`Error::UnknownIndex`].
+    pub fn mistake(
+        &self,
+        collection: &str,
+        index: Option<&str>,
+        key: &Key,
+        like: Option<&Key>,
+    ) -> Result<bool> {
+        self.with_index(collection, index, |index| match like {
+            None => index.remove(key.as_ref()).is_some(),
+            Some(like) => index.get(like.as_ref()).map(|entry| index.set(key.as_ref(), entry)).is_some(),
+        })
+    }
+
+    fn with_index<R>(
+        &self,
+        collection: &str,
+        index: Option<&str>,
+        work: impl FnOnce(&MixedIndex) -> R,
+    ) -> Result<R> {
+        let shared = &self.core().shared;
+        let snapshot = shared.register();
+        let naming = shared.naming_in(snapshot.state(), collection)?;
+        let Some(index) = index else { return Ok(work(&naming.documents.index)) };
+        let index = shared.index_in(snapshot.state(), &naming, index)?;
+        Ok(work(&index.entries().index))
     }
 
     /// The names of all collections, with the ids by which [`Change`](crate::Change) calls them.
@@ -190,6 +247,11 @@ impl CheckpointToName {
     pub fn publish(self) -> Result<()> {
         self.db.core().publish_checkpoint(self.sealed)
     }
+}
+
+/// How often maintenance decides what, over so many rounds of figures that are drawn at random: `draw` gives a number below what it is given.
+pub fn decisions_of_maintenance(rounds: u64, draw: &mut dyn FnMut(u64) -> u64) -> Vec<(&'static str, u64)> {
+    Profile::of(rounds, draw)
 }
 
 /// The definition of an index that a map of a file is (F-8.10). For checks that hold the coding against vectors.

@@ -111,6 +111,7 @@ pub(super) fn read(life: &mut Life) -> Result<(), String> {
         let visited = apart.scan(..).map_err(say)?.visit(|found| {
             left -= 1;
             heard.document(found.key(), found.version(), found.bytes());
+            heard.text(&format!("{found:?}"));
             if left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         visited.map_err(say)?;
@@ -143,6 +144,7 @@ pub(super) fn longest(life: &mut Life) -> Result<(), String> {
             let taken = (max - 60..max).step_by(9).filter(|len| put(*len).is_ok()).count();
             life.note("taken", taken as u64);
         }
+        longest_key(life)?;
         life.told(life.db.drop_collection("longest"));
         parts(life)?;
     }
@@ -152,15 +154,40 @@ pub(super) fn longest(life: &mut Life) -> Result<(), String> {
     life.come_to_rest()
 }
 
-/// A commit may have no more than so many parts.
+/// A key may be just so long.
+fn longest_key(life: &mut Life) -> Result<(), String> {
+    let longest = life.db.collection("longest");
+    let put = |len: usize| longest.put("k".repeat(len), document(1, 1));
+    let max = match put(1000) {
+        Err(Error::KeyTooLong { max, .. }) => max,
+        answer => return Err(format!("a key of half a segment: {answer:?}")),
+    };
+    let taken = (0..=max).rev().find(|len| put(*len).is_ok());
+    life.note("longest key", max as u64);
+    life.note("taken", taken.unwrap_or_default() as u64);
+    Ok(())
+}
+
+/// A commit may have no more than so many parts: what it ends counts as well, to the byte.
 fn parts(life: &mut Life) -> Result<(), String> {
     let db = holotype::Db::open_on(Metered::default(), &Options::tiny()).map_err(say)?;
-    let transaction = db.begin_write().map_err(say)?;
-    for number in 0..1040 {
-        life.call(transaction.collection("a").put(number, document(number, 6000)));
-    }
-    life.call(transaction.commit());
-    life.note("after too many parts", db.stats().log_end);
+    db.collection("a").put(-1, document(1, 7000)).map_err(say)?;
+    let commit = |rest: usize| {
+        let transaction = db.begin_write()?;
+        let a = transaction.collection("a");
+        for number in 0..936 {
+            a.put(number, document(0, 6000))?;
+        }
+        // In the place of a long one, of which each chunk is named.
+        a.put(-1, document(1, 3900))?;
+        a.put(-2, document(1, rest))?;
+        drop(a);
+        transaction.commit()
+    };
+    let (refused, taken) = (commit(353), commit(352));
+    ensure(matches!(refused, Err(Error::LimitReached { .. })), || format!("one byte more is {refused:?}"))?;
+    taken.map_err(|error| format!("a byte less is refused: {error}"))?;
+    life.note("after so many parts", db.stats().log_end);
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use holotype::{Background, Durability, KeyRef, Options};
 
 use super::Chapter;
 use super::life::{Life, Setup};
-use super::{apart, built, ends, past, states, unread};
+use super::{apart, built, ends, past, states, unread, wrong};
 
 const LONG_SEGMENTS: &[Chapter] = &[
     ("documents of many blocks", apart::put),
@@ -44,7 +44,10 @@ const IN_MEMORY: &[Chapter] = &[
     ("entries that cannot be compared", built::damaged),
     ("leaves that were not read", unread::unread),
     ("leaves of other checkpoints", unread::of_other_checkpoints),
+    ("memory that is wrong", wrong::memory),
+    ("parts of other futures", wrong::futures),
     ("closed behind a long checkpoint", ends::closed_behind_a_long_checkpoint),
+    ("decisions of maintenance", ends::decisions),
     ("rest", Life::come_to_rest),
 ];
 

@@ -74,6 +74,9 @@ fn calls(life: &mut Life) -> Result<(), String> {
         };
         for _ in 0..CALLS {
             call(life, &mut held, &mix, &mut random)?;
+            if life.setup.is_busy {
+                keep_up(life)?;
+            }
         }
         let stats = life.db.stats();
         life.add("file meanwhile", stats.file_bytes);
@@ -87,11 +90,7 @@ fn call(life: &mut Life, held: &mut Held, mix: &Mix, random: &mut Rng) -> Result
     let collection = life.db.collection(*random.pick(&COLLECTIONS));
     match random.below(100) {
         call if call < mix.deletes => life.told(collection.delete(key)),
-        call if call < 66 => {
-            life.call(collection.put(key, document(key, random.below(mix.len_max))));
-            let [some, much] = life.db.must_writers_help().map_err(say)?;
-            life.add("help wanted", u64::from(some) + 1000 * u64::from(much));
-        }
+        call if call < 66 => _ = life.call(collection.put(key, document(key, random.below(mix.len_max)))),
         66..70 => _ = life.call(collection.update(key, Update::new().inc("$.n", 1))),
         70..73 => _ = life.call(collection.put(name(key), document(key, 3))),
         73..76 => transaction(life, mix, random)?,
@@ -107,6 +106,23 @@ fn call(life: &mut Life, held: &mut Held, mix: &Mix, random: &mut Rng) -> Result
         97 => _ = life.call(life.db.checkpoint()),
         98 => seldom(life, held, key, random)?,
         _ => rare(life, held, key, random)?,
+    }
+    Ok(())
+}
+
+/// What a store with a thread of its own does behind a commit: that is woken, and the caller helps where it must.
+fn keep_up(life: &mut Life) -> Result<(), String> {
+    let [is_woken, is_checked] = life.db.upkeep().map_err(say)?;
+    life.add("woken", u64::from(is_woken));
+    if is_woken {
+        life.step()?;
+    }
+    while is_checked {
+        let [some, much] = life.db.must_writers_help().map_err(say)?;
+        life.add("help wanted", u64::from(some) + 1000 * u64::from(much));
+        if !(some && life.step()? && much) {
+            break;
+        }
     }
     Ok(())
 }
@@ -136,6 +152,12 @@ fn transaction(life: &mut Life, mix: &Mix, random: &mut Rng) -> Result<(), Strin
                 let a = transaction.collection("a");
                 let keys = life.call(a.index("by_word").get(WORDS[key as usize % WORDS.len()]));
                 let indexed = keys.map_or(0, |found| found.keys().count());
+                // It may be one in which nothing can lie.
+                let words =
+                    [key as usize, random.below(WORDS.len())].map(|number| WORDS[number % WORDS.len()]);
+                let between = life.call(a.index("by_word").range(words[0]..words[1]));
+                let between = between.map_or(0, |found| found.reversed().keys().count());
+                life.add("read between", between as u64);
                 life.add("read of it", u64::from(found.is_some()) + scanned as u64 + indexed as u64);
             }
         }
@@ -296,6 +318,7 @@ fn seldom(life: &mut Life, held: &mut Held, key: i64, random: &mut Rng) -> Resul
             let copy = Metered::default();
             life.call(life.db.backup_to(&Arc::new(copy.clone()), None));
             life.add("places of a copy", copy.asked().written_places);
+            life.add("contents of a copy", copy.asked().written_contents >> 32);
         }
         1 => life.told(life.db.drop_collection("more")),
         2 => life.told(life.db.rename_collection("more", "less")),

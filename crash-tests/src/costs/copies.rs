@@ -211,6 +211,7 @@ pub(super) fn backups(life: &mut Life) -> Result<(), String> {
         life.note("writes of a copy", asked.writes);
         life.note("bytes of a copy", asked.written_bytes);
         life.note("syncs of a copy", asked.syncs);
+        life.note("contents of a copy", asked.written_contents >> 32);
     }
     life.note("steps of a copy", steps as u64);
     Ok(())

@@ -1,6 +1,7 @@
-//! A chapter of stores that are closed.
+//! Chapters of what maintenance decides: at a close, and of figures that no store has come to.
 
-use holotype::{Db, Durability, Options};
+use holotype::{Db, Durability, Options, decisions_of_maintenance};
+use holotype_model::check::Rng;
 
 use super::life::{Life, document};
 use crate::metered::Metered;
@@ -28,5 +29,13 @@ pub(super) fn closed_behind_a_long_checkpoint(life: &mut Life) -> Result<(), Str
         db.close().map_err(say)?;
         life.note("bytes at close", copy.asked().written_bytes - before);
     }
+    Ok(())
+}
+
+/// The decisions are functions of a few numbers: which they are, over many of these.
+pub(super) fn decisions(life: &mut Life) -> Result<(), String> {
+    let mut random = Rng::seeded(1);
+    let mut draw = |below: u64| random.below(below as usize) as u64;
+    decisions_of_maintenance(40_000, &mut draw).into_iter().for_each(|(what, count)| life.note(what, count));
     Ok(())
 }

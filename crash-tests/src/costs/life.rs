@@ -212,6 +212,7 @@ impl Life {
             ("written bytes", asked.written_bytes - before.written_bytes),
             ("sum of places read", asked.read_places.wrapping_sub(before.read_places)),
             ("sum of places written", asked.written_places.wrapping_sub(before.written_places)),
+            ("sum of what was written", asked.written_contents.wrapping_sub(before.written_contents) >> 32),
             ("syncs", asked.syncs - before.syncs),
             ("syncs of the directory", asked.directory_syncs - before.directory_syncs),
             ("lengths", asked.lens - before.lens),

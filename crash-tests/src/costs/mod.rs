@@ -19,8 +19,9 @@
 //! | `states` | states that snapshots hold, that wait, and that are taken back |
 //! | `past` | feeds over several lives of a store |
 //! | `built` | values that are cut in an index, and builds that are disturbed |
-//! | `ends` | stores that are closed |
+//! | `ends` | stores that are closed, and what maintenance decides |
 //! | `unread` | leaves that were not read, and what stands in for them |
+//! | `wrong` | memory that is not as the log says, and parts of the file from another future |
 
 mod answers;
 mod apart;
@@ -36,6 +37,7 @@ mod past;
 mod states;
 mod syncs;
 mod unread;
+mod wrong;
 
 use crate::story::ensure;
 use life::{Life, Setup, setups};

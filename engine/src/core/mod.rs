@@ -49,7 +49,7 @@ pub use feed::{Change, Commit, Location};
 pub(crate) use indexes::{IndexBuild, IndexStep};
 pub use maintenance::{BackupProgress, BackupReport, CompactProgress, CompactReport, Space};
 #[cfg(feature = "testing")]
-pub(crate) use maintenance::{CheckpointJob, SealedCheckpoint};
+pub(crate) use maintenance::{CheckpointJob, Profile, SealedCheckpoint};
 pub(crate) use maintenance::{Pressure, Purpose, Stepped, copy_to};
 pub(crate) use open::assemble;
 pub(crate) use read::Located;

@@ -28,5 +28,7 @@ pub use backup::{BackupProgress, BackupReport};
 pub(crate) use checkpoint::{CheckpointJob, SealedCheckpoint};
 pub use compact::{CompactProgress, CompactReport};
 pub(crate) use due::Stepped;
+#[cfg(feature = "testing")]
+pub(crate) use plan::profile::Profile;
 pub(crate) use plan::{Pressure, Purpose};
 pub use usage::Space;

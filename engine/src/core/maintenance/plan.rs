@@ -4,6 +4,8 @@ use super::super::space_budget::Kept;
 use super::super::work::{Best, Effort, Work};
 use super::usage::Usage;
 
+#[cfg(feature = "testing")]
+pub(in crate::core) mod profile;
 #[cfg(test)]
 mod tests;
 
