@@ -169,9 +169,15 @@ pub(super) fn limits(life: &mut Life) -> Result<(), String> {
     let short = |options: Options| options.transaction_bytes(20_000).snapshot_max_age(Duration::ZERO);
     let opened = life.setup.open_with(&life.file.copy().map_err(say)?, short);
     let Some(db) = life.call(opened) else { return Ok(()) };
-    for len in [0, 100, 3000] {
+    for (len, ask_every) in [(0, i64::MAX), (100, i64::MAX), (3000, i64::MAX), (0, 4), (100, 1)] {
         let transaction = db.begin_write().map_err(say)?;
-        let put = |number: i64| transaction.collection("a").put(number, document(number, len));
+        let put = |number: i64| {
+            if (number + 1) % ask_every == 0 {
+                // It keeps in mind what it was asked for.
+                transaction.collection("a").index("by_word").get("oak").map(drop)?;
+            }
+            transaction.collection("a").put(number, document(number, len))
+        };
         life.note("taken", (0..2000).take_while(|number| put(*number).is_ok()).count() as u64);
         let scanned = transaction.collection("a").scan(..).map_err(say)?.count();
         life.note("scanned", scanned as u64);
