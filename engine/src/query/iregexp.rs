@@ -45,9 +45,9 @@ impl Translator<'_> {
         found
     }
 
-    /// Writes a character that stands for itself.
+    /// Writes a character that stands for itself. Behind a backslash, `<` and `>` would be the ends of a word.
     fn literal(&mut self, c: char) {
-        if c.is_ascii_punctuation() {
+        if c.is_ascii_punctuation() && !matches!(c, '<' | '>') {
             self.out.push('\\');
         }
         self.out.push(c);

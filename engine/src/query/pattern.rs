@@ -9,6 +9,9 @@ use super::limits::NESTING_MAX;
 
 /// How large a compiled pattern may be, in bytes.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
+/// How deep `regex` lets what was translated nest: each pair of parentheses is a group, in a repetition, in a sequence, in an alternation;
+/// and there is something within them, and the ends around it all.
+const REGEX_NESTING_MAX: u32 = 4 * NESTING_MAX as u32 + 8;
 
 /// A compiled pattern.
 #[derive(Debug, Clone)]
@@ -47,7 +50,7 @@ impl Pattern {
                 let whole = if anchored { format!(r"\A(?:{translated})\z") } else { translated };
                 let built = RegexBuilder::new(&whole)
                     .size_limit(PATTERN_BYTES_MAX)
-                    .nest_limit(4 * NESTING_MAX as u32)
+                    .nest_limit(REGEX_NESTING_MAX)
                     .build();
                 match built {
                     Ok(regex) => Some(regex),

@@ -1,8 +1,8 @@
 use super::select;
 use crate::error::Error;
-use crate::query::JsonPath;
 use crate::query::iregexp::{Verdict, translate};
 use crate::query::pattern::Pattern;
+use crate::query::{JsonPath, NESTING_MAX};
 
 fn matches(pattern: &str, text: &str) -> bool {
     Pattern::compile(pattern, true).expect(pattern).is_match(text)
@@ -52,6 +52,30 @@ fn a_pattern_means_what_the_rfc_says() {
     assert!(matches(r"[^\p{L}x]\n\.", "1\n."));
     assert!(matches("#/ -~", "#/ -~"));
     assert!(matches("[-a]", "-") && matches("[a-]", "-"));
+}
+
+#[test]
+fn punctuation_stands_for_itself() {
+    for c in (0..128_u8).map(char::from).filter(char::is_ascii_punctuation) {
+        let text = c.to_string();
+        if !"()*+.?[\\]{|}^$".contains(c) {
+            assert!(matches(&text, &text) && matches(&format!("a{c}b"), &format!("a{c}b")), "{c}");
+        }
+        if !"-[]\\^".contains(c) {
+            assert!(matches(&format!("[{c}]"), &text) && matches(&format!("[^a{c}b]"), "c"), "[{c}]");
+            assert!(!matches(&format!("[^a{c}b]"), &text), "[^{c}]");
+        }
+    }
+}
+
+#[test]
+fn a_pattern_that_nests_as_deep_as_it_may_means_what_it_says() {
+    for innermost in ["x", "[x]", "(x|y{2})"] {
+        let levels = NESTING_MAX - innermost.matches('(').count();
+        let pattern = (0..levels).fold(innermost.to_owned(), |inner, _| format!("a|b({inner})*c"));
+        assert!(matches(&pattern, "a") && matches(&pattern, "bbacc") && !matches(&pattern, "x"));
+        assert!(Pattern::compile(&pattern, false).expect(innermost).is_match("xay"));
+    }
 }
 
 #[test]
