@@ -99,8 +99,12 @@ impl IndexBuild {
         self.under_way.iter_mut().for_each(UnderWay::sort);
     }
 
-    /// Goes through some more documents, or enters some more of what they gave.
+    /// Goes through some more documents, or enters some more of what they gave. Where that fails, the build is given up.
     pub(crate) fn step(&mut self, writer: &mut Writer) -> Result<IndexStep> {
+        self.go_on(writer).inspect_err(|_| self.give_up())
+    }
+
+    fn go_on(&mut self, writer: &Writer) -> Result<IndexStep> {
         writer.check_open()?;
         let shared = Arc::clone(&writer.shared);
         if shared.is_as_asked(&self.collection, self.definition(), self.on_existing)? {
@@ -108,7 +112,8 @@ impl IndexBuild {
             return Ok(IndexStep::Whole);
         }
         let Some(naming) = shared.newest_naming(&self.collection) else {
-            // The commit to come creates the collection too.
+            // The commit to come creates the collection too; or there is one again by then, and all begins anew.
+            self.give_up();
             return Ok(IndexStep::Whole);
         };
         self.check_ground(&shared, &naming);
@@ -116,8 +121,7 @@ impl IndexBuild {
             Some(under_way) => under_way,
             none => none.insert(UnderWay::begin(&shared, naming, &self.definition)),
         };
-        let step = under_way.step(&shared, &mut self.list);
-        step.inspect_err(|_| self.give_up())
+        under_way.step(&shared, &mut self.list)
     }
 
     /// Begins anew where the collection is another by now, or may never have had what was gone through.
@@ -149,6 +153,10 @@ impl IndexBuild {
     /// Stages the commit that makes the index part of the state, once all documents were gone through: whether there is one to make. None
     /// where not all were, as the collection is another by now: the build goes on.
     pub(crate) fn stage(&mut self, txn: &mut WriteTxn) -> Result<Option<bool>> {
+        self.end(txn).inspect_err(|_| self.give_up())
+    }
+
+    fn end(&mut self, txn: &mut WriteTxn) -> Result<Option<bool>> {
         let shared = Arc::clone(&txn.shared);
         if shared.is_as_asked(&self.collection, self.definition(), self.on_existing)? {
             return Ok(Some(false));
@@ -188,8 +196,10 @@ impl UnderWay {
         let building = Arc::new(Building::default());
         let target =
             Target { definition: Arc::clone(definition), entries, building: Some(Arc::clone(&building)) };
-        let mut targets = naming.documents.targets().unwrap_or_default().to_vec();
-        targets.push(target.clone());
+        let targets = naming.documents.targets().unwrap_or_default();
+        // Those who dropped their builds had not got the writer.
+        let goes_on = |known: &&Target| known.building.as_ref().is_none_or(|building| !building.has_ended());
+        let targets = targets.iter().filter(goes_on).chain([&target]).cloned().collect();
         naming.documents.set_targets(targets);
         let take_backs = shared.visibility.take_backs();
         UnderWay {
@@ -395,5 +405,81 @@ impl Shared {
             }
             _ => Ok(false),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Key;
+    use crate::{Collection, Db, Durability, doc};
+
+    const COUNT: i64 = 3000;
+
+    fn birds(db: &Db) -> Collection {
+        let birds = db.collection("birds");
+        birds.put_many((0..COUNT).map(|n| (n, doc! { "n": n % (COUNT - 1) }))).expect("in memory");
+        birds
+    }
+
+    fn build(is_unique: bool) -> IndexBuild {
+        let by_n = IndexDefinition::new("by_n", ["$.n"]).expect("it is a definition");
+        IndexBuild::new("birds", if is_unique { by_n.unique() } else { by_n }, false)
+    }
+
+    fn step(db: &Db, build: &mut IndexBuild) -> IndexStep {
+        build.sort();
+        build.step(&mut db.core().writer().expect("it is open")).expect("memory can be read")
+    }
+
+    fn stage(db: &Db, build: &mut IndexBuild) -> Option<bool> {
+        db.store().autocommit(Durability::Buffered, |txn| build.stage(txn)).expect("memory can be read")
+    }
+
+    /// How many indexes writers keep up, one that is built among them.
+    fn kept_up(db: &Db) -> usize {
+        let naming = db.core().shared.newest_naming("birds").expect("it is there");
+        naming.documents.targets().map_or(0, |targets| targets.len())
+    }
+
+    //= spec/index.md#i-4-1-create
+    //= type=test
+    //# Creating an index MUST make the definition part of the state, in a commit of its own, with the entries of
+    //# the documents of that state.
+    #[test]
+    fn a_collection_that_was_away_for_a_while_is_gone_through_again() {
+        let db = Db::in_memory();
+        let (birds, mut build) = (birds(&db), build(false));
+        assert!(matches!(step(&db, &mut build), IndexStep::Built { .. }));
+        db.rename_collection("birds", "away").expect("it is there");
+        assert_eq!(step(&db, &mut build), IndexStep::Whole);
+        db.rename_collection("away", "birds").expect("it is there");
+        assert_eq!(stage(&db, &mut build), None);
+        while step(&db, &mut build) != IndexStep::Whole {}
+        assert_eq!(stage(&db, &mut build), Some(true));
+        assert_eq!(birds.index("by_n").count(..).expect("it is there"), COUNT as u64);
+        assert_eq!(
+            birds.index("by_n").check(|problem| panic!("{problem}")).expect("it is there"),
+            COUNT as u64
+        );
+    }
+
+    //= spec/index.md#i-5-2-refusal-and-cancellation
+    //= type=test
+    #[test]
+    fn of_a_build_that_fails_or_is_dropped_nothing_is_kept_up() {
+        let db = Db::in_memory();
+        let birds = birds(&db);
+        for _ in 0..3 {
+            let by_n = IndexDefinition::new("by_n", ["$.n"]).expect("it is a definition");
+            let made = birds.create_index(by_n.unique());
+            assert!(matches!(made, Err(crate::Error::UniqueViolations { .. })), "{made:?}");
+            assert_eq!(kept_up(&db), 0);
+        }
+        for _ in 0..3 {
+            step(&db, &mut build(true));
+            assert_eq!(kept_up(&db), 1);
+        }
+        assert!(birds.delete(Key::Int(0)).expect("in memory"));
     }
 }
