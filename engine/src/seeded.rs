@@ -157,7 +157,7 @@ catalogue! {
     VersionOfUpdateIgnored,
     /// An update of many documents changes each twice.
     ManyUpdatedTwice,
-    /// An update of many documents in a transaction that fails leaves those changed that came before.
+    /// An update of many documents leaves out those that cannot be changed, and says nothing of it.
     ManyAppliedHalf,
     /// The end of the log is always a torn tail, whatever attests that it went on.
     ClaimsIgnored,
@@ -443,7 +443,7 @@ catalogue! {
     FreedValueRefused,
     /// Uniqueness is asked after each change of a call, and not after the call.
     UniqueWithinCall,
-    /// What a call did that is refused for uniqueness stays in its transaction.
+    /// What a call did that is refused stays in its transaction.
     RefusedCallKept,
     /// Nothing is a value in a unique index.
     NothingIsUnique,

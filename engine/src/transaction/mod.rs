@@ -58,7 +58,7 @@ impl WriteTransaction {
     /// # Errors
     /// `InvalidName`.
     pub fn create_collection(&self, name: &str) -> Result<bool> {
-        self.txn().create_collection(name)
+        self.txn().call(|txn| txn.create_collection(name))
     }
 
     /// Drops a collection with all its documents. Whether there was one.
@@ -66,7 +66,7 @@ impl WriteTransaction {
     /// # Errors
     /// `StorageFull` where a commit that this one rests on found no room.
     pub fn drop_collection(&self, name: &str) -> Result<bool> {
-        self.txn().drop_collection(name)
+        self.txn().call(|txn| txn.drop_collection(name))
     }
 
     /// Gives a collection another name. Whether there was one.
@@ -74,7 +74,7 @@ impl WriteTransaction {
     /// # Errors
     /// `InvalidName` also where `to` is the name of a collection already.
     pub fn rename_collection(&self, name: &str, to: &str) -> Result<bool> {
-        self.txn().rename_collection(name, to)
+        self.txn().call(|txn| txn.rename_collection(name, to))
     }
 
     /// Notes the present position, to which [`rollback_to`](Self::rollback_to) can go back. Savepoints nest.

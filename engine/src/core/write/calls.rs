@@ -41,7 +41,6 @@ impl WriteTxn {
     /// Puts one document, given in its encoded form. Whether anything was put.
     pub(crate) fn put(&mut self, name: &str, key: KeyRef<'_>, expect: Expect, body: &[u8]) -> Result<bool> {
         check_key(key)?;
-        self.check_size(body.len())?;
         let collection = self.collection(name, expect.creates())?;
         let newest = self.newest(collection, key)?;
         match expect {
@@ -61,7 +60,6 @@ impl WriteTxn {
     //# An insert that needs an id above 9,223,372,036,854,775,807 MUST be refused as `IdsExhausted`.
     /// Puts a document, given in its encoded form, under the next id.
     pub(crate) fn insert(&mut self, name: &str, body: &[u8]) -> Result<Key> {
-        self.check_size(body.len())?;
         let collection = self.collection(name, true)?;
         let largest_id = self.batch.collections[collection as usize].largest_id;
         let id = largest_id.checked_add(1).ok_or(Error::IdsExhausted)?;
@@ -78,7 +76,7 @@ impl WriteTxn {
         if bodies.len() == 0 {
             return check_name(name).map(|()| Vec::new());
         }
-        self.all_or_nothing(|txn| bodies.iter().map(|body| txn.insert(name, body)).collect())
+        bodies.iter().map(|body| self.insert(name, body)).collect()
     }
 
     //= spec/semantics.md#s-4-7-put-of-many
@@ -94,12 +92,9 @@ impl WriteTxn {
         // Stable: of equal keys, the last one given stays the last.
         order.sort_by(|one, other| keys[*one].cmp(&keys[*other]));
         let is_last = |at: usize| order.get(at + 1).is_none_or(|next| keys[*next] != keys[order[at]]);
-        let mut last = order.iter().enumerate().filter(|(at, _)| is_last(*at)).map(|(_, index)| *index);
-        self.all_or_nothing(|txn| {
-            last.try_for_each(|index| {
-                txn.put(name, keys[index].as_ref(), Expect::Anything, bodies.get(index)).map(|_| ())
-            })
-        })?;
+        for (_, index) in order.iter().enumerate().filter(|(at, _)| is_last(*at)) {
+            self.put(name, keys[*index].as_ref(), Expect::Anything, bodies.get(*index))?;
+        }
         Ok(keys.len() as u64)
     }
 
@@ -116,12 +111,8 @@ impl WriteTxn {
         if newest.place.is_none() {
             return Ok(false);
         }
-        self.delete_newest(collection, key, newest).map(|()| true)
-    }
-
-    pub(super) fn delete_newest(&mut self, collection: u32, key: KeyRef<'_>, newest: Newest) -> Result<()> {
-        self.check_size(0)?;
-        self.push(Action::Delete, collection, key, newest, &[])
+        self.push(Action::Delete, collection, key, newest, &[])?;
+        Ok(true)
     }
 
     fn check_version(&self, collection: u32, key: KeyRef<'_>, newest: Newest, expected: u64) -> Result<()> {

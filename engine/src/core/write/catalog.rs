@@ -94,7 +94,6 @@ impl WriteTxn {
 
     fn create(&mut self, name: &str) -> Result<Arc<Documents>> {
         check_name(name)?;
-        self.check_size(name.len())?;
         let id = self.next_id()?;
         let (number, begins) = self.change_catalog(CatalogChange::Create { id, name: name.to_owned() });
         let documents = begins.expect("a creation begins a collection");
@@ -120,7 +119,6 @@ impl WriteTxn {
     /// Ends a collection. Whether there was one.
     pub(crate) fn drop_collection(&mut self, name: &str) -> Result<bool> {
         let Some(documents) = self.known(name)? else { return Ok(false) };
-        self.check_size(0)?;
         let (number, _) = self.change_catalog(CatalogChange::Drop { id: documents.id });
         self.names.set(number, name, None);
         Ok(true)
@@ -138,7 +136,6 @@ impl WriteTxn {
         if self.known(to)?.is_some() {
             return Err(Error::InvalidName { name: to.to_owned(), what: "a collection has it already" });
         }
-        self.check_size(to.len())?;
         let (number, _) =
             self.change_catalog(CatalogChange::Rename { id: documents.id, name: to.to_owned() });
         self.names.set(number, name, None);
@@ -152,7 +149,6 @@ impl WriteTxn {
     /// Takes all documents out of a collection; its name and its id counter stay. Whether there was one.
     pub(crate) fn clear_collection(&mut self, name: &str) -> Result<bool> {
         let Some(old) = self.known(name)? else { return Ok(false) };
-        self.check_size(0)?;
         let id = self.next_id()?;
         let of_batch = self.batch.number_of(&old).map(|number| &self.batch.collections[number as usize]);
         let largest_id = of_batch.map_or_else(|| old.largest_id(), |touched| touched.largest_id);

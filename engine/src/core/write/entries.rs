@@ -92,28 +92,38 @@ impl WriteTxn {
                 };
                 self.batch.entries.push(change, EntryChange { target, entry, is_there, collection });
             }
-            Ok(())
+            // Of one document there may be a great many.
+            self.check_size(self.bytes_max)
         });
         self.lists = lists;
         done.inspect_err(|_| self.batch.entries.truncate(made))
     }
 
+    //= spec/semantics.md#s-2-1-nothing-changes
+    //# A call that is refused, or that reports that it failed, MUST leave the state as it was.
+    //= spec/transactions.md#t-2-7-refusals
+    //# A refused operation in a transaction MUST leave the transaction as it was before the operation; the
+    //# transaction goes on.
+    //= spec/transactions.md#t-2-8-size
+    //# A transaction whose changes take more memory than the limit set for it MUST be refused as
+    //# `TransactionTooLarge` at the operation that passes the limit.
     //= spec/index.md#i-3-2-after-the-call
     //# A write call that would leave a state that breaks I-3.1 MUST be refused as `UniqueViolation`, which names
     //# the index, the values, and the key of the other document.
-    //= spec/semantics.md#s-2-1-nothing-changes
-    //# A call that is refused, or that reports that it failed, MUST leave the state as it was.
-    /// Carries out one call. Where it leaves two documents with what only one may have, it is undone and refused.
+    /// Carries out one call. What a call has done that is refused is undone: also where it leaves the transaction too large, or two documents
+    /// with what only one may have.
     #[inline]
     pub(crate) fn call<R>(&mut self, call: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         let (changes, entries) = (self.batch.changes.len(), self.batch.entries.len());
-        let answer = call(self);
-        if self.batch.entries.len() > entries && answer.is_ok() {
-            self.check_unique(entries).inspect_err(|_| {
-                if !seeded::is_on(Bug::RefusedCallKept) {
-                    self.undo_to(changes);
-                }
-            })?;
+        let answer = call(self).and_then(|answer| {
+            self.check_size(self.bytes_max)?;
+            if self.batch.entries.len() > entries {
+                self.check_unique(entries)?;
+            }
+            Ok(answer)
+        });
+        if answer.is_err() && !seeded::is_on(Bug::RefusedCallKept) {
+            self.undo_to(changes);
         }
         answer
     }

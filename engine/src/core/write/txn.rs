@@ -31,7 +31,7 @@ pub(crate) struct WriteTxn {
     pub(super) lists: BeforeAndAfter,
     savepoints: Savepoints,
     /// Its changes may take so many bytes of memory.
-    bytes_max: usize,
+    pub(super) bytes_max: usize,
     /// How often commits had been taken back when it began: if that has changed, it may have read one of them.
     take_backs: u64,
 }
@@ -106,20 +106,16 @@ impl WriteTxn {
         Err(Error::StorageFull { operation: "commit that this transaction began on top of".to_owned() })
     }
 
-    //= spec/transactions.md#t-2-8-size
-    //# A transaction whose changes take more memory than the limit set for it MUST be refused as
-    //# `TransactionTooLarge` at the operation that passes the limit.
-    /// Refuses a change with a body of this length where there is no more room for it (spec: T-2.8).
+    /// Refuses changes that take more than `max` bytes (spec: T-2.8).
     #[inline]
-    pub(super) fn check_size(&self, body_len: usize) -> Result<()> {
-        let (len, max) = (self.memory_bytes() + body_len, self.bytes_max);
+    pub(super) fn check_size(&self, max: usize) -> Result<()> {
+        let len = self.memory_bytes();
         if len > max { Err(Error::TransactionTooLarge { len, max }) } else { Ok(()) }
     }
 
     /// Holds the changes so far to the limit of a transaction, also those of a single call, which has none of its own.
     pub(crate) fn check_transaction_size(&self) -> Result<()> {
-        let (len, max) = (self.memory_bytes(), self.shared.options.transaction_bytes);
-        if len > max { Err(Error::TransactionTooLarge { len, max }) } else { Ok(()) }
+        self.check_size(self.shared.options.transaction_bytes)
     }
 
     /// How long tuples and keys in entries are at most.
@@ -241,17 +237,6 @@ impl WriteTxn {
             self.check_unique(entries).inspect_err(|_| self.undo_to(changes))?;
         }
         Ok(())
-    }
-
-    //= spec/semantics.md#s-2-1-nothing-changes
-    //# A call that is refused, or that reports that it failed, MUST leave the state as it was.
-    //= spec/transactions.md#t-2-7-refusals
-    //# A refused operation in a transaction MUST leave the transaction as it was before the operation; the
-    //# transaction goes on.
-    /// Carries out `work`, and undoes what it has done where it fails (spec: T-2.7).
-    pub(crate) fn all_or_nothing<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
-        let changes = self.batch.changes.len();
-        work(self).inspect_err(|_| self.undo_to(changes))
     }
 
     /// Undoes all but the first so many changes. What that takes does not depend on how many these are.

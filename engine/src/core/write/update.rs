@@ -103,7 +103,7 @@ impl WriteTxn {
     /// Deletes the document of `key`.
     pub(crate) fn delete_found(&mut self, name: &str, key: KeyRef<'_>, found: &FoundDocument) -> Result<()> {
         let collection = self.collection(name, false)?;
-        self.delete_newest(collection, key, found.newest)
+        self.push(Action::Delete, collection, key, found.newest, &[])
     }
 
     //= spec/update.md#u-6-5-insert-on-conflict
@@ -118,7 +118,6 @@ impl WriteTxn {
         on_conflict: OnConflict<'_>,
     ) -> Result<BeforeAfter> {
         check_key(key)?;
-        self.check_size(body.len())?;
         let collection = self.collection(name, true)?;
         let (newest, before) = self.find(collection, key)?;
         match (before, on_conflict) {
@@ -174,7 +173,6 @@ impl WriteTxn {
         if before == Some(&after) && !seeded::is_on(Bug::EqualWritten) {
             return Ok(None);
         }
-        self.check_size(after.len())?;
         self.push(Action::Put, collection, key, newest, &after)?;
         Ok(Some(after))
     }
