@@ -64,8 +64,7 @@ impl Newest {
         over: impl FnOnce(Db, Arc<Registered>, Arc<Naming>, KeyRange) -> W,
         range: KeyRange,
     ) -> Result<W> {
-        let snapshot = self.db.store().register();
-        let naming = self.naming.in_state(&self.db, &self.name, snapshot.state())?;
+        let (snapshot, naming) = self.now()?;
         Ok(over(self.db.clone(), snapshot, naming, range))
     }
 }

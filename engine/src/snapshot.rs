@@ -35,7 +35,7 @@ impl Snapshot {
     /// What a read needs; the snapshot is ended where its time is up.
     fn parts(&self) -> (&Arc<Registered>, &Core) {
         if self.ends.is_some_and(|ends| ends <= Instant::now()) {
-            self.db.core().shared.visibility.release(self.registered.id());
+            self.db.core().shared.visibility.end(self.registered.id());
         }
         (&self.registered, self.db.core())
     }

@@ -178,7 +178,7 @@ fn a_snapshot_is_ended() {
             fixture.put(writer, 0, 1);
             fixture.delete(writer, 1);
         });
-        fixture.core.shared.visibility.release(id);
+        fixture.core.shared.visibility.end(id);
     };
     beside(&fixture, work, |fixture| {
         for key in [1, 0] {

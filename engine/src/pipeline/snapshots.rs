@@ -34,7 +34,7 @@ impl Store {
         for (id, taken, _) in self.core.shared.visibility.aged() {
             // With no lock held: what a snapshot lets go may be much, and others want one meanwhile.
             if taken.elapsed() >= limit {
-                self.core.shared.visibility.release(id);
+                self.core.shared.visibility.end(id);
             }
         }
     }

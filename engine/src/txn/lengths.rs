@@ -53,7 +53,11 @@ impl Lengths {
 
     /// Forgets what the state of a snapshot that has gone was the last to have. A count holds for a stretch of states, so of the other
     /// snapshots only the neighbours need be asked, the next older and the next newer one.
-    pub(super) fn release(&mut self, gone: State, neighbours: [Option<State>; 2]) {
+    pub(super) fn release(&mut self, gone: State, neighbours: impl FnOnce() -> [Option<State>; 2]) {
+        if self.past.is_empty() {
+            return;
+        }
+        let neighbours = neighbours();
         self.past.retain(|_, past| {
             past.retain(|past| {
                 !past.is_in(gone) || neighbours.iter().flatten().any(|state| past.is_in(*state))
@@ -87,11 +91,11 @@ mod tests {
         lengths.set(&documents, 2, LogAddress(30), Some(state(20)));
         lengths.set(&documents, 3, LogAddress(50), Some(state(40)));
         assert_eq!([10, 20, 30, 40, 50].map(|at| lengths.at(&documents, state(at))), [1, 1, 2, 2, 3]);
-        lengths.release(state(20), [Some(state(10)), Some(state(40))]);
+        lengths.release(state(20), || [Some(state(10)), Some(state(40))]);
         assert_eq!((lengths.kept(), lengths.at(&documents, state(10))), (2, 1));
-        lengths.release(state(10), [None, Some(state(40))]);
+        lengths.release(state(10), || [None, Some(state(40))]);
         assert_eq!((lengths.kept(), lengths.at(&documents, state(40))), (1, 2));
-        lengths.release(state(40), [None, None]);
+        lengths.release(state(40), || [None, None]);
         assert_eq!(lengths.kept(), 0);
     }
 }

@@ -3,22 +3,19 @@
 use std::collections::VecDeque;
 
 use crate::index::State;
-#[cfg(feature = "testing")]
-use crate::sync::Ordering;
-use crate::sync::{Arc, AtomicBool, Instant};
+use crate::sync::Instant;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Live {
     pub(super) id: u64,
     pub(super) state: State,
     /// When, by the clock of whoever took it; none for a snapshot of the store's own, which has no age.
     pub(super) taken: Option<Instant>,
-    pub(super) ended: Arc<AtomicBool>,
 }
 
 /// Mostly there are few, and what is taken last goes first or what is taken first does: so it is a queue, searched by halves, and neither
 /// takes memory of its own.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct LiveSnapshots(VecDeque<Live>);
 
 impl LiveSnapshots {
@@ -32,7 +29,6 @@ impl LiveSnapshots {
         self.0.binary_search_by_key(&id, |live| live.id)
     }
 
-    #[cfg(any(test, feature = "testing"))]
     pub(super) fn get(&self, id: u64) -> Option<&Live> {
         self.place_of(id).ok().map(|at| &self.0[at])
     }
@@ -47,8 +43,7 @@ impl LiveSnapshots {
     /// The newest of those older than `id`.
     pub(super) fn before(&self, id: u64) -> Option<(u64, State)> {
         let at = self.place_of(id).unwrap_or_else(|at| at);
-        let live = &self.0[at.checked_sub(1)?];
-        Some((live.id, live.state))
+        self.0.get(at.checked_sub(1)?).map(|live| (live.id, live.state))
     }
 
     /// The oldest of those newer than `id`.
@@ -73,15 +68,6 @@ impl LiveSnapshots {
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
-
-    #[cfg(feature = "testing")]
-    pub(super) fn fork(&self) -> Self {
-        let copy = |live: &Live| Live {
-            ended: Arc::new(AtomicBool::new(live.ended.load(Ordering::Acquire))),
-            ..*live
-        };
-        LiveSnapshots(self.0.iter().map(copy).collect())
-    }
 }
 
 #[cfg(test)]
@@ -96,8 +82,7 @@ mod tests {
     fn with(ids: &[u64]) -> LiveSnapshots {
         let mut all = LiveSnapshots::default();
         for id in ids {
-            let ended = Arc::new(AtomicBool::new(false));
-            all.add(Live { id: *id, state: state(10 * id), taken: None, ended });
+            all.add(Live { id: *id, state: state(10 * id), taken: None });
         }
         all
     }

@@ -1,8 +1,10 @@
 //! A live snapshot.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::error::{Error, Result};
 use crate::index::State;
-use crate::sync::{Arc, AtomicBool, Instant, Ordering};
+use crate::sync::{Arc, Instant};
 
 use super::Visibility;
 
@@ -12,21 +14,23 @@ pub(crate) struct Registered {
     visibility: Arc<Visibility>,
     id: u64,
     state: State,
-    ended: Arc<AtomicBool>,
+    /// How many snapshots had been ended when this one was last known not to be. Not an atomic of [`crate::sync`]: one that is older than
+    /// it could be costs a look.
+    ends: AtomicU64,
 }
 
 impl Registered {
     /// Holds the visible state; `taken` says when that began, if its age matters to anyone.
     pub(crate) fn new(visibility: &Arc<Visibility>, taken: Option<Instant>) -> Self {
-        let (id, state, ended) = visibility.register(taken);
-        Registered { visibility: Arc::clone(visibility), id, state, ended }
+        let (id, state, ends) = visibility.register(taken);
+        Registered { visibility: Arc::clone(visibility), id, state, ends: AtomicU64::new(ends) }
     }
 
     /// The snapshot `id` of the store that `visibility` is a copy of.
     #[cfg(feature = "testing")]
     pub(crate) fn copied(visibility: &Arc<Visibility>, id: u64) -> Option<Self> {
-        let (state, ended) = visibility.registered(id)?;
-        Some(Registered { visibility: Arc::clone(visibility), id, state, ended })
+        let (state, ends) = visibility.registered(id)?;
+        Some(Registered { visibility: Arc::clone(visibility), id, state, ends: AtomicU64::new(ends) })
     }
 
     pub(crate) fn state(&self) -> State {
@@ -43,17 +47,23 @@ impl Registered {
     /// Asked after a look, not before: what was not found may have been let go meanwhile (spec: T-3.4).
     #[inline]
     pub(crate) fn check_live(&self) -> Result<()> {
-        if self.ended.load(Ordering::Acquire) { Err(self.too_old()) } else { Ok(()) }
+        let ends = self.visibility.ends();
+        if ends == self.ends.load(Ordering::Relaxed) { Ok(()) } else { self.check_held(ends) }
     }
 
+    /// Some have been ended since, of which this may be one.
     #[cold]
-    fn too_old(&self) -> Error {
-        Error::SnapshotTooOld { lsn: self.state.lsn.0 }
+    fn check_held(&self, ends: u64) -> Result<()> {
+        if !self.visibility.is_held(self.id) {
+            return Err(Error::SnapshotTooOld { lsn: self.state.lsn.0 });
+        }
+        self.ends.store(ends, Ordering::Relaxed);
+        Ok(())
     }
 }
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        self.visibility.release(self.id);
+        self.visibility.let_go(self.id, false);
     }
 }

@@ -77,9 +77,19 @@ fn an_ended_snapshot_says_so() {
     let snapshot = Registered::new(&visibility, None);
     assert!(snapshot.check_live().is_ok());
     let other = Registered::new(&visibility, None);
-    visibility.release(other.id());
+    visibility.end(other.id());
     assert!(matches!(other.check_live(), Err(crate::Error::SnapshotTooOld { lsn: 20 })));
-    assert!(snapshot.check_live().is_ok(), "its neighbour goes on");
+    for again in 0..2 {
+        assert!(snapshot.check_live().is_ok(), "its neighbour goes on, {again}");
+        assert!(other.check_live().is_err(), "{again}");
+    }
+    drop(other);
+    assert!(
+        Registered::new(&visibility, None).check_live().is_ok(),
+        "one that is taken after the end of another"
+    );
+    visibility.end(snapshot.id());
+    assert!(snapshot.check_live().is_err());
 }
 
 #[test]

@@ -6,8 +6,10 @@ use crate::document::{Key, KeyRef};
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Documents, Entry, KeyRange, State};
 use crate::seeded::{self, Bug};
+#[cfg(feature = "testing")]
+use crate::sync::Arc;
 use crate::sync::race::{self, Race, weakened};
-use crate::sync::{Arc, AtomicBool, AtomicU64, Instant, Mutex, MutexGuard, Ordering, lock};
+use crate::sync::{AtomicBool, AtomicU64, Instant, Mutex, MutexGuard, Ordering, lock};
 
 use super::Pending;
 use super::lengths::Lengths;
@@ -25,6 +27,8 @@ pub(crate) struct Visibility {
     /// How often pending commits were taken back. The index had them, and looks as if it never had: so a look that found nothing
     /// visible proves nothing if this has changed meanwhile.
     pub(super) take_backs: AtomicU64,
+    /// How many snapshots were ended while they could be read through.
+    ends: AtomicU64,
     pub(super) inner: Mutex<Inner>,
 }
 
@@ -65,6 +69,7 @@ impl Visibility {
             address: AtomicU64::new(visible.address.0),
             unsettled: AtomicBool::new(false),
             take_backs: AtomicU64::new(0),
+            ends: AtomicU64::new(0),
             inner: Mutex::new(Inner {
                 visible,
                 snapshots: LiveSnapshots::default(),
@@ -84,9 +89,10 @@ impl Visibility {
             address: AtomicU64::new(inner.visible.address.0),
             unsettled: AtomicBool::new(self.unsettled.load(Ordering::Relaxed)),
             take_backs: AtomicU64::new(self.take_backs()),
+            ends: AtomicU64::new(self.ends()),
             inner: Mutex::new(Inner {
                 visible: inner.visible,
-                snapshots: inner.snapshots.fork(),
+                snapshots: inner.snapshots.clone(),
                 next_snapshot: inner.next_snapshot,
                 retained: inner.retained.clone(),
                 lengths: inner.lengths.clone(),
@@ -267,24 +273,33 @@ impl Visibility {
 
     //= spec/transactions.md#t-3-2-nobody-waits
     //# A snapshot MUST NOT keep a writer or another reader waiting, however long it lives; nor they it.
-    /// Holds the visible state under the id that is returned, until that is released; `taken` says when that began, if its age matters to anyone.
-    pub(super) fn register(&self, taken: Option<Instant>) -> (u64, State, Arc<AtomicBool>) {
+    /// Holds the visible state under the id that is returned, until that is released; `taken` says when that began, if its age matters to
+    /// anyone. The number is that of [`ends`](Self::ends).
+    pub(super) fn register(&self, taken: Option<Instant>) -> (u64, State, u64) {
         // One critical section with publication: nothing is let go between the look and the entry.
         let mut inner = lock(&self.inner);
         let id = inner.next_snapshot;
         inner.next_snapshot += 1;
         let state = inner.visible;
-        let ended = Arc::new(AtomicBool::new(false));
-        inner.snapshots.add(Live { id, state, taken, ended: Arc::clone(&ended) });
-        (id, state, ended)
+        inner.snapshots.add(Live { id, state, taken });
+        (id, state, self.ends())
+    }
+
+    /// How many snapshots were ended.
+    #[inline]
+    pub(super) fn ends(&self) -> u64 {
+        self.ends.load(Ordering::Acquire)
+    }
+
+    /// Whether a snapshot is neither ended nor released.
+    pub(super) fn is_held(&self, id: u64) -> bool {
+        lock(&self.inner).snapshots.get(id).is_some()
     }
 
     /// The snapshot `id` of the store that this is a copy of.
     #[cfg(feature = "testing")]
-    pub(super) fn registered(&self, id: u64) -> Option<(State, Arc<AtomicBool>)> {
-        let inner = lock(&self.inner);
-        let live = inner.snapshots.get(id)?;
-        Some((live.state, Arc::clone(&live.ended)))
+    pub(super) fn registered(&self, id: u64) -> Option<(State, u64)> {
+        Some((lock(&self.inner).snapshots.get(id)?.state, self.ends()))
     }
 
     /// The snapshots that have an age, the oldest first: id, when it was taken, state.
@@ -295,8 +310,7 @@ impl Visibility {
 
     /// Whether a snapshot holds a state from before `address`.
     pub(crate) fn is_held_below(&self, address: LogAddress) -> bool {
-        let oldest = lock(&self.inner).snapshots.oldest().map(|state| state.address);
-        oldest.is_some_and(|state| state <= address)
+        lock(&self.inner).snapshots.oldest().is_some_and(|state| state.address <= address)
     }
 
     /// The superseded versions behind `reached` that anybody needs, some at a time. Returns how far that came; none at the end.
@@ -328,17 +342,22 @@ impl Visibility {
         }
     }
 
-    /// Ends a snapshot, and lets go what nobody else needs, a few versions at a time.
-    pub(crate) fn release(&self, id: u64) {
+    /// Ends a snapshot, which every read through it is told from now on.
+    pub(crate) fn end(&self, id: u64) {
+        self.let_go(id, !seeded::is_on(Bug::EndedSnapshotAnswers));
+    }
+
+    /// Lets a snapshot go, and what nobody else needs, a few versions at a time. `is_told` says whether it may still be read through.
+    pub(super) fn let_go(&self, id: u64, is_told: bool) {
         let mut inner = lock(&self.inner);
         let Some(live) = inner.snapshots.remove(id) else { return };
-        if !seeded::is_on(Bug::EndedSnapshotAnswers) {
+        if is_told {
             // Before anything is let go: whoever misses what was let go meanwhile sees this.
-            live.ended.store(true, Ordering::Release);
+            self.ends.fetch_add(1, Ordering::Release);
         }
-        let (older, newer) = (inner.snapshots.before(id), inner.snapshots.after(id));
-        let neighbours = [older, newer].map(|found| found.map(|(_, state)| state));
-        inner.lengths.release(live.state, neighbours);
+        let Inner { snapshots, lengths, .. } = &mut *inner;
+        let neighbours = || [snapshots.before(id), snapshots.after(id)].map(|found| Some(found?.1));
+        lengths.release(live.state, neighbours);
         loop {
             let taken = inner.retained.take_from(id, AT_ONCE);
             let is_last = taken.len() < AT_ONCE;
