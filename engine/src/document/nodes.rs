@@ -35,7 +35,7 @@ impl<'v> Node<'v> for RawValue<'v> {
     type Items = RawItems<'v>;
     type Fields = RawFields<'v>;
 
-    #[inline]
+    #[inline(always)]
     fn view(&self) -> View<'v, Self> {
         RawValue::view(self)
     }

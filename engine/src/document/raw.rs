@@ -152,7 +152,7 @@ impl<'a> RawValue<'a> {
     }
 
     /// The content of a scalar, or the parts. Text is not checked to be UTF-8.
-    #[inline]
+    #[inline(always)]
     pub(super) fn view(&self) -> View<'a, Self> {
         // The length in a head was held against the bytes when the head was read, so `take` does not fail.
         let payload = |len| self.content().take(len).unwrap_or_default();

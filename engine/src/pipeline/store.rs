@@ -68,9 +68,9 @@ impl Store {
         let begun = writer.begin();
         let Err(error) = begun else {
             let staged = writer.txn.call(stage);
-            let (answer, deferred) = self.place(writer, durability, staged)?;
+            let deferred = self.place(writer, durability, staged.is_err())?;
             self.wait_for(&deferred)?;
-            return answer;
+            return staged;
         };
         self.give_up(writer, error)
     }
@@ -106,20 +106,17 @@ impl Store {
 
     /// Places what is staged, unless that was refused, and says what is left to wait for: also where nothing was placed, since what
     /// is answered then may rest on pending commits.
-    pub(super) fn place<R>(
+    pub(super) fn place(
         self: &Arc<Self>,
         mut writer: MutexGuard<'_, Writer>,
         durability: Durability,
-        staged: Result<R>,
-    ) -> Result<(Result<R>, Deferred)> {
-        if staged.is_err() || writer.txn.batch.is_empty() {
+        is_refused: bool,
+    ) -> Result<Deferred> {
+        if is_refused || writer.txn.batch.is_empty() {
             let lsn = writer.end();
             let waiter = self.core.shared.visibility.has_pending().then(|| self.group.join());
             self.leave(writer);
-            return Ok((
-                staged,
-                Deferred { lsn, waiting: waiter.map(|waiter| (waiter, Goal::Durable(lsn))) },
-            ));
+            return Ok(Deferred { lsn, waiting: waiter.map(|waiter| (waiter, Goal::Durable(lsn))) });
         }
         let placed = match writer.commit(durability) {
             Ok(placed) => placed,
@@ -139,7 +136,7 @@ impl Store {
             self.news.tell();
         }
         let goal = Goal::Visible(placed.lsn);
-        Ok((staged, Deferred { lsn: placed.lsn, waiting: waiter.map(|waiter| (waiter, goal)) }))
+        Ok(Deferred { lsn: placed.lsn, waiting: waiter.map(|waiter| (waiter, goal)) })
     }
 
     /// Waits for what is left of a commit that was placed.

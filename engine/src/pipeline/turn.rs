@@ -189,8 +189,8 @@ impl Store {
             return self.give_up(writer, error);
         }
         let staged = txn.hand_to(&mut writer.txn);
-        let (placed, deferred) = self.place(writer, durability, staged)?;
-        placed.map(|_| deferred)
+        let deferred = self.place(writer, durability, staged.is_err())?;
+        staged.map(|_| deferred)
     }
 
     //= spec/transactions.md#t-2-5-rollback

@@ -246,7 +246,10 @@ impl Update {
     /// # Errors
     /// `InvalidPath` for the first that is none.
     pub fn check(&self) -> Result<()> {
-        self.invalid.clone().map_or(Ok(()), Err)
+        match &self.invalid {
+            None => Ok(()),
+            Some(error) => Err(error.clone()),
+        }
     }
 }
 

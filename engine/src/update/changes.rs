@@ -92,6 +92,7 @@ impl Changes<'_> {
     }
 
     /// As [`apply`](Self::apply): each operation copies the bytes.
+    #[inline]
     pub(crate) fn copy(&self, document: RawDocument<'_>) -> Result<Vec<u8>> {
         let mut tree = Encoded::new(document.as_bytes());
         self.run(&mut tree)?;
@@ -126,6 +127,7 @@ impl Changes<'_> {
 impl By<'_> {
     //= spec/update.md#u-2-5-documents
     //# A patch or an update of a document whose result is no object MUST be refused.
+    #[inline]
     fn run<T: Tree>(&self, tree: &mut T) -> Result<()> {
         match self {
             By::Patch(patch) => apply::apply(tree, patch),

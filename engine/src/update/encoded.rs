@@ -171,6 +171,7 @@ impl Tree for Encoded<'_> {
         Ok(())
     }
 
+    #[inline]
     fn replace(&mut self, at: usize, levels_around: usize, value: &Value) -> Result<()> {
         let (before, from) = self.bytes.split_at(self.bytes.len() - at);
         let mut reader = Reader::new(from);

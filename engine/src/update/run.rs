@@ -73,8 +73,10 @@ fn within<T: Tree>(tree: &mut T, base: &[Step], update: &Update) -> Result<bool>
     for (number, change) in update.changes().iter().enumerate() {
         let applied = match &change.action {
             Action::Each(changes) => each(tree, base, &change.path, changes),
-            Action::Unset => one(tree, base, change).map(|()| change.path.singular_steps().len() == 0),
-            _ => one(tree, base, change).map(|()| false),
+            action => {
+                let takes_out = matches!(action, Action::Unset) && change.path.singular_steps().len() == 0;
+                one(tree, base, change).map(|()| takes_out)
+            }
         };
         let is_out =
             applied.map_err(|failed| failed.at(number, change.action.name(), || change.path.to_string()))?;
@@ -96,6 +98,7 @@ pub(super) fn count(update: &Update, fan_out: usize) -> usize {
     update.changes().iter().map(of).sum()
 }
 
+#[inline(always)]
 fn one<T: Tree>(tree: &mut T, base: &[Step], Change { path, action }: &Change) -> Result<(), Failed> {
     let way = Way { base, path };
     let (found, node) = locate(&*tree, way)?;
@@ -199,6 +202,7 @@ fn missing<At>(path: &JsonPath, from: usize) -> Result<Found<At>, UpdateFault> {
 //= spec/update.md#u-5-3-nothing-there
 //# An index that leads to nothing MUST be refused by the changes that create.
 /// Puts `value` where the path leads, with the objects around it that are not there.
+#[inline]
 fn create<T: Tree>(tree: &mut T, way: Way<'_>, found: Found<T::At>, value: &Value) -> Result<(), Failed> {
     match found {
         Found::There(at) => Ok(tree.replace(at, way.base.len() + way.len(), value)?),

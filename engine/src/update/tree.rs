@@ -51,7 +51,7 @@ pub(super) trait Tree {
 }
 
 /// The value at `place`, if one is there.
-#[inline]
+#[inline(always)]
 pub(super) fn find<'v, N: Node<'v>>(root: N, place: &[Step]) -> Option<N> {
     let mut node = root;
     for step in place {
