@@ -331,8 +331,10 @@ fn a_hint_is_followed_or_refused_and_a_cursor_goes_on_with_any() {
 #[test]
 fn the_first_of_an_indexed_field_reads_no_more_than_it_answers() {
     let many = Db::in_memory().collection("many");
-    many.insert_many((0..2000).map(|n| doc! { "n": (n * 7) % 2000, "kind": n % 2 })).unwrap();
+    let documents = (0..2000).map(|n| doc! { "n": (n * 7) % 2000, "kind": n % 2, "group": n % 100 });
+    many.insert_many(documents).unwrap();
     many.create_index(IndexDefinition::new("n", ["$.n"]).unwrap()).unwrap();
+    many.create_index(IndexDefinition::new("group", ["-$.group"]).unwrap()).unwrap();
     many.create_index(IndexDefinition::new("kind", ["$.kind", "-$.n"]).unwrap()).unwrap();
     let read = |query: holotype::Query<'_, Collection>| {
         let plan = query.analyze().unwrap();
@@ -345,6 +347,12 @@ fn the_first_of_an_indexed_field_reads_no_more_than_it_answers() {
     assert_eq!(read(many.find(..).sort(newest.clone()).limit(100)), (PlanOrder::Index, 101, 100, 100));
     assert_eq!(read(many.find("@.n < 500").sort("$.n").limit(100)), (PlanOrder::Index, 100, 100, 100));
     assert_eq!(read(many.find("@.kind == 1").sort(newest).limit(100)), (PlanOrder::Index, 100, 100, 100));
+    // Documents of one value stand in the order of their keys.
+    let group = || many.find("@.group == 3").limit(5);
+    assert_eq!(read(group()), (PlanOrder::Keys, 5, 5, 5));
+    assert_eq!(read(group().sort(Sort::by("key()").descending())), (PlanOrder::Keys, 5, 5, 5));
+    assert_eq!(keys(group().run().unwrap()), [4, 104, 204, 304, 404]);
+    assert_eq!(keys(group().sort(Sort::by("key()").descending()).run().unwrap())[..2], [1904, 1804]);
     // Half of all documents are had for less by a scan, few of them by entries, and their number without a document.
     assert_eq!(read(many.find("@.n < 1000")), (PlanOrder::Keys, 0, 2000, 1000));
     assert_eq!(read(many.find("@.n < 10 || in(@.n, 5, 1999)")), (PlanOrder::Keys, 12, 11, 11));

@@ -20,20 +20,23 @@ impl Bindings {
     //= spec/query.md#q-2-2-parameters
     //# A filter MUST NOT be run while a parameter is not bound.
     pub(super) fn bind_filter(&mut self, filter: &mut Filter) -> Result<()> {
-        self.each(|name, value| filter.bind_if_there(name, value))?;
+        if !self.values.is_empty() {
+            filter.bind_by(&mut |name| self.value_of(name))?;
+        }
         filter.check_bound()
     }
 
     pub(super) fn bind_expression(&mut self, expression: &mut Expression) -> Result<()> {
-        self.each(|name, value| expression.bind_if_there(name, value))?;
+        if !self.values.is_empty() {
+            expression.bind_by(&mut |name| self.value_of(name))?;
+        }
         expression.check_bound()
     }
 
-    fn each(&mut self, mut bind: impl FnMut(&str, &Value) -> Result<bool>) -> Result<()> {
-        for (name, value, is_used) in &mut self.values {
-            *is_used |= bind(name, value)?;
-        }
-        Ok(())
+    fn value_of(&mut self, name: &str) -> Option<Value> {
+        let (_, value, is_used) = self.values.iter_mut().find(|(other, ..)| *other == *name)?;
+        *is_used = true;
+        Some(value.clone())
     }
 
     /// Refuses a value that nothing asked for: its name is misspelt.

@@ -276,7 +276,7 @@ impl<W: Walk> EntryGroups<W> {
         let document = self.walk.document(parsed.key.as_ref())?.ok_or_else(no_document)?;
         self.watch.scanned(true)?;
         for tuple in self.definition.tuples(document.raw())? {
-            if self.definition.beginning(&tuple, self.limits)?.bytes == entry[..parsed.tuple_len] {
+            if self.definition.beginning(&tuple, None, self.limits)?.bytes == entry[..parsed.tuple_len] {
                 return Ok(tuple);
             }
         }
@@ -325,7 +325,7 @@ impl<W: Walk> EntryGroups<W> {
             self.is_ahead = false;
         }
         let Some((_, to)) = self.entries.take() else { return Ok(()) };
-        if let Bound::Excluded(next) = KeyRange::bytes_prefix(beginning).to {
+        if let Bound::Excluded(next) = KeyRange::behind_bytes(beginning) {
             self.begin(KeyRange { from: Bound::Included(next), to });
         }
         Ok(())

@@ -1,6 +1,5 @@
 //! The answers of a query, one after the other.
 
-use std::collections::btree_set;
 use std::marker::PhantomData;
 use std::mem;
 use std::ops::ControlFlow;
@@ -31,8 +30,12 @@ pub struct Found<W: Walk> {
     skip: u64,
     left: u64,
     watch: Watch,
-    /// The place of the last answer, or the one to go on from; empty at the beginning.
+    /// Whether the filter admits all that comes.
+    is_exact: bool,
+    /// The place of the last answer of a sort, or the one to go on from; empty at the beginning.
     place: Vec<u8>,
+    /// The last answer of anything but a sort.
+    last: Option<Answer>,
     /// What makes documents of entries, where these have all that is asked for.
     cover: Option<Cover>,
     over: bool,
@@ -66,7 +69,7 @@ impl Answer {
 enum Next<E> {
     Walk,
     /// The documents of these keys, in reverse where the flag is set.
-    These(btree_set::IntoIter<Key>, bool),
+    These(std::vec::IntoIter<Key>, bool),
     Sorted(Sorted),
     /// By the ranges of indexes.
     Gathered(Gathered),
@@ -118,6 +121,8 @@ impl<W: Walk> Found<W> {
         route: Route<W::Index>,
     ) -> Result<Self> {
         let way = prepared.way;
+        let is_exact = route.is_exact();
+        let route = if let Way::Keys { reverse } = way { route.in_key_order(reverse) } else { route };
         let part = match &route {
             Route::Order(order) => Some(&order.part),
             Route::Ranges(parts) if way != Way::Sorted && parts.len() == 1 => parts.first(),
@@ -145,14 +150,30 @@ impl<W: Walk> Found<W> {
             (Route::Keys, Way::Keys { .. }, KeysWanted::Range(_)) => Next::Walk,
         };
         let Prepared { question, skip, limit, watch, place, .. } = prepared;
-        Ok(Found { walk, next, question, skip, left: limit, watch, place, cover, over: false })
+        let last = None;
+        Ok(Found {
+            walk,
+            next,
+            question,
+            skip,
+            left: limit,
+            watch,
+            is_exact,
+            place,
+            last,
+            cover,
+            over: false,
+        })
     }
 
     /// Where the query can be gone on from: after what was answered last. Before the first answer, that is the cursor that the query
     /// was given, if any.
     pub fn cursor(&self) -> Option<Cursor> {
-        (!self.place.is_empty())
-            .then(|| Cursor { query: self.question.identity(), place: self.place.clone() })
+        let mut place = self.place.clone();
+        if let Some(last) = &self.last {
+            self.question.order.place(last.key(), last.raw(), &mut place).ok()?;
+        }
+        (!place.is_empty()).then(|| Cursor { query: self.question.identity(), place })
     }
 
     /// How many documents were looked at so far, and how many of them the filter admitted.
@@ -232,11 +253,12 @@ impl<W: Walk> Found<W> {
         Ok(Answer::Whole(self.walk.document(key.as_ref())?.ok_or_else(no_document)?))
     }
 
-    /// Whether a document that was walked to is an answer; notes its place.
+    /// Whether a document that was walked to is an answer, which is noted as the last then.
     fn admits(&mut self, answer: &Answer) -> Result<bool> {
-        let (key, raw) = (answer.key(), answer.raw());
-        let filter = &self.question.filter;
-        let mut admitted = filter.as_ref().map_or(Ok(true), |filter| filter.matches_with_key(key, raw))?;
+        let mut admitted = match &self.question.filter {
+            Some(filter) if !self.is_exact => filter.matches_with_key(answer.key(), answer.raw())?,
+            _ => true,
+        };
         // A walk over keys begins behind the place to go on from; one in the order of an index, near to it.
         let forgets = seeded::is_on(Bug::CursorAmongTies);
         if admitted
@@ -244,7 +266,7 @@ impl<W: Walk> Found<W> {
             && let Some(after) = &self.question.after
         {
             let mut place = Vec::new();
-            self.question.order.place(key, raw, &mut place)?;
+            self.question.order.place(answer.key(), answer.raw(), &mut place)?;
             admitted = place > *after;
         }
         match answer {
@@ -256,7 +278,7 @@ impl<W: Walk> Found<W> {
             return Ok(false);
         }
         if admitted {
-            self.question.order.place(key, raw, &mut self.place)?;
+            self.last = Some(answer.clone());
         }
         Ok(admitted)
     }

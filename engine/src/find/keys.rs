@@ -1,6 +1,5 @@
 //! Which keys a filter can admit, told from what it says of `key()`.
 
-use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use crate::document::{Key, Value};
@@ -13,7 +12,8 @@ use crate::seeded::{self, Bug};
 #[derive(Debug, Clone)]
 pub(super) enum KeysWanted {
     Range(KeyRange),
-    These(BTreeSet<Key>),
+    /// In order, and each once.
+    These(Vec<Key>),
 }
 
 impl KeysWanted {
@@ -22,7 +22,13 @@ impl KeysWanted {
     }
 
     fn none() -> Self {
-        KeysWanted::These(BTreeSet::new())
+        KeysWanted::These(Vec::new())
+    }
+
+    fn these(mut keys: Vec<Key>) -> Self {
+        keys.sort();
+        keys.dedup();
+        KeysWanted::These(keys)
     }
 
     /// Of a logical expression.
@@ -44,8 +50,9 @@ impl KeysWanted {
 
     fn and(self, other: Self) -> Self {
         match (self, other) {
-            (KeysWanted::These(keys), KeysWanted::These(others)) => {
-                KeysWanted::These(keys.intersection(&others).cloned().collect())
+            (KeysWanted::These(mut keys), KeysWanted::These(others)) => {
+                keys.retain(|key| others.binary_search(key).is_ok());
+                KeysWanted::These(keys)
             }
             (KeysWanted::These(mut keys), KeysWanted::Range(range))
             | (KeysWanted::Range(range), KeysWanted::These(mut keys)) => {
@@ -64,7 +71,7 @@ impl KeysWanted {
         match (self, other) {
             (KeysWanted::These(mut keys), KeysWanted::These(others)) => {
                 keys.extend(others);
-                KeysWanted::These(keys)
+                Self::these(keys)
             }
             (a, b) => match (a.hull(), b.hull()) {
                 (None, Some(range)) | (Some(range), None) => KeysWanted::Range(range),
@@ -91,7 +98,7 @@ impl KeysWanted {
     pub(super) fn contains(&self, key: &Key) -> bool {
         match self {
             KeysWanted::Range(range) => range.contains(key),
-            KeysWanted::These(keys) => keys.contains(key),
+            KeysWanted::These(keys) => keys.binary_search(key).is_ok(),
         }
     }
 
@@ -146,7 +153,7 @@ fn of_its_type(value: &Value) -> Option<KeyRange> {
             KeyRange { from: Bound::Included(Key::Int(i64::MIN)), to: Bound::Included(Key::Int(i64::MAX)) }
         }
         Value::Text(_) => KeyRange::text_prefix(""),
-        Value::Bytes(_) => KeyRange::bytes_prefix(&[]),
+        Value::Bytes(_) => KeyRange::bytes_prefix(&b""[..]),
         _ => return None,
     })
 }
@@ -157,10 +164,7 @@ fn compared(comparison: Comparison, to: &Value) -> KeysWanted {
     }
     let key = key_at(to);
     if comparison == Comparison::Equal {
-        // `collect` would put one key in order first.
-        let mut keys = BTreeSet::new();
-        keys.extend(key);
-        return KeysWanted::These(keys);
+        return KeysWanted::These(key.into_iter().collect());
     }
     let Some(mut range) = of_its_type(to) else { return KeysWanted::none() };
     // A float between two ints bounds nothing here: the filter does.
@@ -185,7 +189,7 @@ fn tested(call: &Call) -> KeysWanted {
     let values: Vec<&Value> = constants.iter().map(|value| &**value).collect();
     match (call.function, values.as_slice()) {
         _ if !is_key(first) => KeysWanted::all(),
-        (Function::In, _) => KeysWanted::These(call.listed(&constants).filter_map(key_at).collect()),
+        (Function::In, _) => KeysWanted::these(call.listed(&constants).filter_map(key_at).collect()),
         (Function::Between, [low, high]) => {
             compared(Comparison::GreaterOrEqual, low).and(compared(Comparison::LessOrEqual, high))
         }
@@ -194,7 +198,9 @@ fn tested(call: &Call) -> KeysWanted {
             KeysWanted::Range(range.beyond(&Key::Text(prefix.clone()), false))
         }
         (Function::StartsWith, [Value::Text(prefix)]) => KeysWanted::Range(KeyRange::text_prefix(prefix)),
-        (Function::StartsWith, [Value::Bytes(prefix)]) => KeysWanted::Range(KeyRange::bytes_prefix(prefix)),
+        (Function::StartsWith, [Value::Bytes(prefix)]) => {
+            KeysWanted::Range(KeyRange::bytes_prefix(prefix.as_slice()))
+        }
         _ => KeysWanted::all(),
     }
 }

@@ -10,7 +10,7 @@ use super::plan::{
     Asks, AsksGroups, Chosen, Gathered, GroupRoute, Hint, Part, PlanOrder, Route, choose, choose_groups,
     gather, no_document,
 };
-use super::sort::{CheckedSort, Order, Sort, key_of};
+use super::sort::{CheckedSort, Order, key_of};
 use super::view::{ReadView, Walk};
 use super::watch::Watch;
 use crate::document::{KeyRef, RawDocument, Text};
@@ -91,8 +91,10 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         others: impl FnOnce(&mut Bindings) -> Result<()>,
     ) -> Result<Self> {
         let mut filter = asked.filter?;
-        let sorts: Vec<CheckedSort> = asked.sorts.into_iter().map(Sort::checked).collect::<Result<_>>()?;
-        let mut order = Order { sorts };
+        let mut order = Order { sorts: Vec::with_capacity(asked.sorts.len()) };
+        for sort in asked.sorts {
+            order.sorts.push(sort.checked()?);
+        }
         let mut bindings = asked.bound;
         if let Some(filter) = &mut filter {
             bindings.bind_filter(filter)?;

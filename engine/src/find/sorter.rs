@@ -33,8 +33,8 @@ enum Kept {
 #[derive(Debug, Default)]
 struct Gathered {
     bytes: Vec<u8>,
-    /// Where each place ends.
-    ends: Vec<usize>,
+    /// Where each place begins and ends.
+    places: Vec<(usize, usize)>,
     runs: Option<Runs>,
 }
 
@@ -111,33 +111,39 @@ impl Gathered {
     //= spec/query.md#q-7-5-bounds
     //# A query beyond a bound MUST end with an error. It MUST NOT answer a part as if it were all.
     fn push(&mut self, place: &[u8], memory: usize, storage: &FailStop) -> Result<()> {
-        let len = self.bytes.len() + place.len() + (self.ends.len() + 1) * (3 * size_of::<usize>());
-        if len > memory && !self.ends.is_empty() {
+        let len = self.bytes.len() + place.len() + (self.places.len() + 1) * size_of::<(usize, usize)>();
+        if len > memory && !self.places.is_empty() {
             if self.runs.is_none() {
                 let scratch = storage.scratch()?.ok_or(Error::QueryMemory { max: memory })?;
                 self.runs = Some(Runs::new(scratch));
             }
             self.write_run()?;
         }
+        let start = self.bytes.len();
         self.bytes.extend_from_slice(place);
-        self.ends.push(self.bytes.len());
+        self.places.push((start, self.bytes.len()));
         Ok(())
     }
 
+    fn put_in_order(&mut self) {
+        let Gathered { bytes, places, .. } = self;
+        places.sort_unstable_by(|a, b| bytes[a.0..a.1].cmp(&bytes[b.0..b.1]));
+    }
+
     fn write_run(&mut self) -> Result<()> {
-        let places = in_order(&self.bytes, &self.ends);
+        self.put_in_order();
         if let Some(runs) = &mut self.runs {
-            runs.write(places.iter().map(|(start, end)| &self.bytes[*start..*end]))?;
+            runs.write(self.places.iter().map(|(start, end)| &self.bytes[*start..*end]))?;
         }
         self.bytes.clear();
-        self.ends.clear();
+        self.places.clear();
         Ok(())
     }
 
     fn finish(mut self, memory: usize) -> Result<Sorted> {
         if self.runs.is_none() {
-            let places = in_order(&self.bytes, &self.ends).into_iter();
-            return Ok(Sorted::Memory { bytes: self.bytes, places });
+            self.put_in_order();
+            return Ok(Sorted::Memory { bytes: self.bytes, places: self.places.into_iter() });
         }
         self.write_run()?;
         let runs = self.runs.take().expect("there are some");
@@ -145,14 +151,6 @@ impl Gathered {
         drop(self);
         runs.merge(memory).map(Sorted::Merged)
     }
-}
-
-/// Where the places begin and end, in their order.
-fn in_order(bytes: &[u8], ends: &[usize]) -> Vec<(usize, usize)> {
-    let starts = std::iter::once(0).chain(ends.iter().copied());
-    let mut places: Vec<(usize, usize)> = starts.zip(ends.iter().copied()).collect();
-    places.sort_unstable_by(|a, b| bytes[a.0..a.1].cmp(&bytes[b.0..b.1]));
-    places
 }
 
 impl Sorted {

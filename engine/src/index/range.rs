@@ -53,8 +53,9 @@ impl KeyRange {
     //# A scan of a prefix MUST answer exactly the keys of the prefix's kind, text or bytes, whose payload
     //# begins with that of the prefix.
     /// The byte-string keys that begin with `prefix`.
-    pub(crate) fn bytes_prefix(prefix: &[u8]) -> Self {
-        KeyRange { from: Bound::Included(Key::Bytes(prefix.into())), to: Self::behind_bytes(prefix) }
+    pub(crate) fn bytes_prefix(prefix: impl Into<Box<[u8]>>) -> Self {
+        let prefix = prefix.into();
+        KeyRange { to: Self::behind_bytes(&prefix), from: Bound::Included(Key::Bytes(prefix)) }
     }
 
     /// The end of a range that has all byte-string keys that begin with `prefix`, and none behind them.

@@ -2,7 +2,6 @@
 
 #![expect(clippy::big_endian_bytes, reason = "big-endian bytes compare as the numbers do")]
 
-use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 
 use crate::document::{Key, KeyRef};
@@ -19,7 +18,7 @@ pub(super) struct Rest {
 }
 
 /// Ordered as the kinds of keys are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Int,
     Text,
@@ -135,21 +134,20 @@ impl Rest {
         let mut ints = [[0; 8]; 2];
         let [from_int, to_int] = &mut ints;
         let (from, to) = (end(range.from.as_ref(), from_int), end(range.to.as_ref(), to_int));
-        let mut each = |kind| {
-            let (from, to) = (among(from, kind, Ordering::Less), among(to, kind, Ordering::Greater));
-            let (Some(from), Some(to)) = (from, to) else { return };
-            self.tree(kind).walk(from, to, reverse, |leaf, mut range| {
+        let kinds = &KINDS[kind_of(from, Kind::Int) as usize..=kind_of(to, Kind::Bytes) as usize];
+        let mut each = |kind: &Kind| {
+            self.tree(*kind).walk(among(from, *kind), among(to, *kind), reverse, |leaf, mut range| {
                 let len = range.len().min(left);
                 range = if reverse { range.end - len..range.end } else { range.start..range.start + len };
                 left -= len;
-                show(kind, leaf, range);
+                show(*kind, leaf, range);
                 left > 0
             });
         };
         if reverse {
-            KINDS.into_iter().rev().for_each(&mut each);
+            kinds.iter().rev().for_each(&mut each);
         } else {
-            KINDS.into_iter().for_each(&mut each);
+            kinds.iter().for_each(&mut each);
         }
         limit - left
     }
@@ -193,12 +191,13 @@ fn end<'a>(bound: Bound<&'a Key>, int: &'a mut [u8; 8]) -> Bound<(Kind, &'a [u8]
     })
 }
 
-/// What an end of a range comes to among the keys of `kind`; none where all of them lie `beyond` it.
-fn among(end: Bound<(Kind, &[u8])>, kind: Kind, beyond: Ordering) -> Option<Bound<&[u8]>> {
-    match end {
-        Bound::Included((of_end, _)) | Bound::Excluded((of_end, _)) if of_end != kind => {
-            (kind.cmp(&of_end) != beyond).then_some(Bound::Unbounded)
-        }
-        end => Some(end.map(|(_, bytes)| bytes)),
-    }
+/// The kind of the key at an end of a range.
+fn kind_of(end: Bound<(Kind, &[u8])>, of_all: Kind) -> Kind {
+    let (Bound::Included((kind, _)) | Bound::Excluded((kind, _))) = end else { return of_all };
+    kind
+}
+
+/// What an end of a range comes to among the keys of `kind`, which do not all lie beyond it.
+fn among(end: Bound<(Kind, &[u8])>, kind: Kind) -> Bound<&[u8]> {
+    if kind_of(end, kind) == kind { end.map(|(_, bytes)| bytes) } else { Bound::Unbounded }
 }

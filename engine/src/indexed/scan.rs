@@ -11,7 +11,7 @@ use crate::index::KeyRange;
 use crate::secondary::{Beginning, EntryLimits, IndexDefinition};
 
 use super::bounds::{Range, Tuple};
-use super::view::{EntryWalk, IndexView, key_of};
+use super::view::{EntryWalk, IndexView};
 
 /// One entry of an index: the values that a document gives, and its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,17 +75,14 @@ impl<I: IndexView> IndexScan<I> {
         let (definition, limits) = (index.definition(), index.limits());
         let mut cuts = Vec::new();
         let mut beginning = |values: &Tuple, text: Option<&str>| {
-            let beginning = match text {
-                Some(text) => definition.beginning_of_text(values, text, limits)?,
-                None => definition.beginning(values, limits)?,
-            };
+            let beginning = definition.beginning(values, text, limits)?;
             if beginning.cut {
                 cuts.push(beginning.bytes.clone());
             }
             Ok(beginning)
         };
         let range = match &asked {
-            Range::Like(values, text) => KeyRange::bytes_prefix(&beginning(values, text.as_deref())?.bytes),
+            Range::Like(values, text) => KeyRange::bytes_prefix(beginning(values, text.as_deref())?.bytes),
             Range::Between(from, to) => {
                 let from = bound(from, |values| beginning(values, None))?;
                 between(from, bound(to, |values| beginning(values, None))?)
@@ -97,7 +94,7 @@ impl<I: IndexView> IndexScan<I> {
                     index: definition.name().to_owned(),
                     what: format!("the place to go on from is none of this index: {what}"),
                 })?;
-                behind(&range, &key_of(place), reverse)
+                behind(&range, &Key::Bytes(place.into()), reverse)
             }
             None => range,
         };
@@ -239,7 +236,7 @@ impl Admits {
         let Some(document) = walk.document(parsed.key.as_ref())? else { return Ok(false) };
         let own = &entry[..parsed.tuple_len];
         for tuple in definition.tuples(document.raw())? {
-            let is_own = definition.beginning(&tuple, self.limits)?.bytes == own;
+            let is_own = definition.beginning(&tuple, None, self.limits)?.bytes == own;
             if is_own && self.has(definition, &tuple) {
                 return Ok(true);
             }
@@ -290,11 +287,11 @@ pub(crate) fn between(from: Bound<Beginning>, to: Bound<Beginning>) -> KeyRange 
             // Nothing is behind all bytes.
             Bound::Unbounded => return KeyRange::none(),
         },
-        Bound::Included(end) | Bound::Excluded(end) => Bound::Included(key_of(&end.bytes)),
+        Bound::Included(end) | Bound::Excluded(end) => Bound::Included(Key::Bytes(end.bytes.into())),
     };
     let to = match to {
         Bound::Unbounded => Bound::Unbounded,
-        Bound::Excluded(end) if !end.cut => Bound::Excluded(key_of(&end.bytes)),
+        Bound::Excluded(end) if !end.cut => Bound::Excluded(Key::Bytes(end.bytes.into())),
         Bound::Included(end) | Bound::Excluded(end) => behind(&end.bytes),
     };
     KeyRange { from, to }

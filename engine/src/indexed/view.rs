@@ -3,7 +3,7 @@
 use crate::core::{Cursor, Shared, WriteTxnEntries};
 use crate::db::Db;
 use crate::doc_ref::DocRef;
-use crate::document::{Key, KeyRef};
+use crate::document::KeyRef;
 use crate::error::Result;
 use crate::index::{Documents, Indexing, KeyRange, Naming, Target};
 use crate::secondary::{EntryLimits, IndexDefinition};
@@ -206,9 +206,4 @@ pub(crate) fn count_up_to(
     }
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     Ok(shared.count_keys(documents, range, most)? as u64)
-}
-
-/// The key of an entry as it stands in its index.
-pub(super) fn key_of(bytes: &[u8]) -> Key {
-    Key::Bytes(bytes.into())
 }

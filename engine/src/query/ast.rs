@@ -3,6 +3,7 @@
 use super::function::Function;
 use super::pattern::Pattern;
 use crate::document::{Text, Value};
+use crate::sync::Arc;
 
 /// One step of a path: what it selects of a node's children, or of all its descendants.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +36,8 @@ pub(crate) struct Slice {
 #[derive(Debug, Clone, Eq)]
 pub(crate) struct Query {
     pub(crate) from_root: bool,
-    pub(crate) segments: Vec<Segment>,
+    // Shared, since each run of a filter has a copy of it, for the values of its parameters.
+    pub(crate) segments: Arc<[Segment]>,
     /// Where the filter that the query is part of keeps what the query leads to, if it is found in the one pass over a document.
     pub(crate) number: Option<u8>,
 }
@@ -92,7 +94,7 @@ pub(crate) struct Call {
     pub(crate) function: Function,
     pub(crate) args: Vec<Argument>,
     /// The compiled second argument of `match` and `search`, where it is known before the run.
-    pub(crate) pattern: Option<Pattern>,
+    pub(crate) pattern: Option<Box<Pattern>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,7 +154,7 @@ impl Segment {
 
 impl Query {
     pub(crate) fn new(from_root: bool, segments: Vec<Segment>) -> Self {
-        Query { from_root, segments, number: None }
+        Query { from_root, segments: segments.into(), number: None }
     }
 
     pub(crate) fn is_singular(&self) -> bool {

@@ -39,7 +39,8 @@ impl Call {
         )) = self.args.get(1)
         {
             let pattern = Pattern::compile(text, anchored);
-            self.pattern = Some(pattern.ok_or_else(|| Error::PatternTooLarge { pattern: text.to_string() })?);
+            let pattern = pattern.ok_or_else(|| Error::PatternTooLarge { pattern: text.to_string() })?;
+            self.pattern = Some(Box::new(pattern));
         }
         Ok(())
     }

@@ -65,9 +65,7 @@ impl Expression {
     pub(crate) fn of_path(&self) -> Option<OfPath<'_>> {
         match &self.given {
             Given::Nodes(query) => Some((None, &query.segments)),
-            Given::Call(call) => {
-                call.of_path().map(|(function, query)| (Some(function), query.segments.as_slice()))
-            }
+            Given::Call(call) => call.of_path().map(|(function, query)| (Some(function), &*query.segments)),
         }
     }
 
@@ -88,11 +86,10 @@ impl Expression {
         })
     }
 
-    /// Gives `value` to the parameter `name`. Whether there is one.
-    pub(crate) fn bind_if_there(&mut self, name: &str, value: &Value) -> Result<bool> {
-        let bound = parameters::bind(name, value, |visit| self.given.walk(visit))?;
-        self.unbound = parameters::first_unbound(|visit| self.given.walk(visit));
-        Ok(bound)
+    /// Gives its parameters the values that `value_of` has for their names.
+    pub(crate) fn bind_by(&mut self, value_of: &mut dyn FnMut(&str) -> Option<Value>) -> Result<()> {
+        self.unbound = parameters::bind(value_of, |visit| self.given.walk(visit))?;
+        Ok(())
     }
 
     /// A text that no other expression has, bound values and all.

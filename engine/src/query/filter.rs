@@ -13,6 +13,7 @@ use super::reads;
 use super::walk::walk;
 use crate::document::{KeyRef, RawDocument, RawValue, Text, Value};
 use crate::error::{Error, Result};
+use crate::sync::Arc;
 
 /// What is asked of a document: a logical expression of RFC 9535, in which `@`, and `$` outside of brackets, is the document.
 ///
@@ -36,7 +37,7 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
     expr: Expr,
-    paths: OnePass,
+    paths: Arc<OnePass>,
     /// A parameter that has no value yet.
     unbound: Option<Text>,
 }
@@ -59,7 +60,7 @@ impl Filter {
     }
 
     pub(super) fn of(mut expr: Expr) -> Self {
-        let paths = OnePass::over(&mut expr);
+        let paths = Arc::new(OnePass::over(&mut expr));
         let unbound = parameters::first_unbound(|visit| walk(&mut expr, visit));
         Filter { expr, paths, unbound }
     }
@@ -71,17 +72,21 @@ impl Filter {
     /// # Errors
     /// `Parameter` where the filter has none of this name; `PatternTooLarge`.
     pub fn bind(mut self, name: &str, value: impl Into<Value>) -> Result<Self> {
-        match self.bind_if_there(name, &value.into())? {
+        let (value, mut is_there) = (value.into(), false);
+        self.bind_by(&mut |parameter| {
+            is_there |= parameter == name;
+            (parameter == name).then(|| value.clone())
+        })?;
+        match is_there {
             true => Ok(self),
             false => Err(Error::Parameter { name: name.to_owned(), what: "is not in the filter" }),
         }
     }
 
-    /// As [`bind`](Self::bind). Whether the filter has the parameter.
-    pub(crate) fn bind_if_there(&mut self, name: &str, value: &Value) -> Result<bool> {
-        let bound = parameters::bind(name, value, |visit| walk(&mut self.expr, visit))?;
-        self.unbound = parameters::first_unbound(|visit| walk(&mut self.expr, visit));
-        Ok(bound)
+    /// Gives its parameters the values that `value_of` has for their names.
+    pub(crate) fn bind_by(&mut self, value_of: &mut dyn FnMut(&str) -> Option<Value>) -> Result<()> {
+        self.unbound = parameters::bind(value_of, |visit| walk(&mut self.expr, visit))?;
+        Ok(())
     }
 
     /// A text that no other filter has, bound values and all.

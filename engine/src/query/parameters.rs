@@ -8,25 +8,25 @@ use crate::seeded::{self, Bug};
 
 //= spec/query.md#q-2-2-parameters
 //# A bound value MUST NOT be read as part of the text of the filter.
-/// Gives `value` to the parameter `name` in every part that `walk` visits. Whether there is one.
+/// Gives the parameters of every part that `walk` visits the values that `value_of` has for their names. The first that has no value then.
 pub(super) fn bind(
-    name: &str,
-    value: &Value,
+    value_of: &mut dyn FnMut(&str) -> Option<Value>,
     walk: impl FnOnce(&mut Visit<'_>) -> Result<()>,
-) -> Result<bool> {
-    let mut bound = false;
+) -> Result<Option<Text>> {
+    let mut unbound = None;
     walk(&mut |part| {
         match part {
-            Part::Operand(Operand::Parameter(parameter, slot)) if *parameter == *name => {
-                *slot = Some(value.clone());
-                bound = true;
-            }
+            Part::Operand(Operand::Parameter(name, slot)) => match value_of(name) {
+                None if slot.is_none() => _ = unbound.get_or_insert_with(|| name.clone()),
+                None => {}
+                value => *slot = value,
+            },
             Part::Call(call) => call.compile()?,
-            _ => {}
+            Part::Operand(_) => {}
         }
         Ok(())
     })?;
-    Ok(bound)
+    Ok(unbound)
 }
 
 /// The first parameter without a value.

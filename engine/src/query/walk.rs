@@ -1,7 +1,8 @@
 //! Every part of an expression, those within filter selectors included.
 
-use super::ast::{Argument, Call, Expr, Operand, Query, Selector};
+use super::ast::{Argument, Call, Expr, Operand, Query, Segment, Selector};
 use crate::error::Result;
+use crate::sync::Arc;
 
 /// A part that is visited: an operand before what is in it, a call after its arguments.
 pub(super) enum Part<'p> {
@@ -39,8 +40,14 @@ pub(super) fn call(part: &mut Call, visit: &mut Visit<'_>) -> Result<()> {
 }
 
 pub(super) fn within(query: &mut Query, visit: &mut Visit<'_>) -> Result<()> {
-    let selectors = query.segments.iter_mut().flat_map(|segment| &mut segment.selectors);
-    for selector in selectors {
+    let is_filter = |selector: &Selector| matches!(selector, Selector::Filter(_));
+    let has_filter = |segment: &Segment| segment.selectors.iter().any(is_filter);
+    if !query.segments.iter().any(has_filter) {
+        // It has no parts, and stays shared.
+        return Ok(());
+    }
+    let segments = Arc::make_mut(&mut query.segments);
+    for selector in segments.iter_mut().flat_map(|segment| &mut segment.selectors) {
         if let Selector::Filter(expr) = selector {
             walk(expr, visit)?;
         }

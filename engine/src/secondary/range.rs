@@ -21,28 +21,12 @@ pub(crate) struct Beginning {
 }
 
 impl IndexDefinition {
-    /// What the entries begin with whose tuples begin with these values; nothing is `None`.
+    /// What the entries begin with whose tuples begin with these values, where nothing is `None`, and then with a text that begins with
+    /// `text`, if that is given.
     ///
     /// # Errors
-    /// `InvalidIndex` for more values than paths.
-    pub(crate) fn beginning(&self, values: &[Option<Value>], limits: EntryLimits) -> Result<Beginning> {
-        self.beginning_with(values, None, limits)
-    }
-
-    /// What the entries begin with whose tuples begin with these values, and then a text that begins with `text`.
-    ///
-    /// # Errors
-    /// `InvalidIndex` for as many values as paths, or more.
-    pub(crate) fn beginning_of_text(
-        &self,
-        values: &[Option<Value>],
-        text: &str,
-        limits: EntryLimits,
-    ) -> Result<Beginning> {
-        self.beginning_with(values, Some(text), limits)
-    }
-
-    fn beginning_with(
+    /// `InvalidIndex` for more values than paths, that text among them.
+    pub(crate) fn beginning(
         &self,
         values: &[Option<Value>],
         text: Option<&str>,

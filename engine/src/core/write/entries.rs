@@ -213,7 +213,9 @@ impl WriteTxn {
             tuples.retain(|tuple| {
                 // Nothing may lie behind the cut.
                 tuple.iter().all(Option::is_some)
-                    && definition.beginning(tuple, limits).is_ok_and(|own| own.cut && own.bytes == beginning)
+                    && definition
+                        .beginning(tuple, None, limits)
+                        .is_ok_and(|own| own.cut && own.bytes == beginning)
             });
             Ok(tuples)
         };

@@ -109,7 +109,9 @@ impl Bounded {
         limits: EntryLimits,
     ) -> Result<Self> {
         let (mut fixed, mut used, mut has_value) = (0, 0, [false; PATHS_MAX]);
-        let (mut prefixes, mut range) = (vec![Vec::new()], None);
+        // So many prefixes, each of so many values, one behind the other.
+        let (mut prefixes, mut count, mut depth) = (Vec::new(), 1, 0);
+        let mut range = None;
         let mut placed = 0;
         let mut merged_exactly = true;
         for (at, ((function, path), descending)) in definition.components().enumerate() {
@@ -123,20 +125,21 @@ impl Bounded {
                 continue;
             };
             let (mut says, mut is_exact) = (Cow::Borrowed(says), true);
-            let mut count = 1;
+            let mut parts = 1;
             for (_, other) in of_it {
                 let (both, still) = says.into_owned().and(other.clone());
                 (says, is_exact) = (Cow::Owned(both), is_exact && still);
-                count += 1;
+                parts += 1;
             }
             has_value[at] = says.is_of_values();
             if range.is_some() {
                 continue;
             }
             match &*says {
-                Says::Points(points) if prefixes.len() * points.len().max(1) <= RANGES_MAX => {
+                Says::Points(points) if count * points.len().max(1) <= RANGES_MAX => {
                     fixed += usize::from(fixed == at && points.len() == 1);
-                    prefixes = times(prefixes, points, descending);
+                    prefixes = times(prefixes, count, points, descending);
+                    (count, depth) = (count * points.len(), depth + 1);
                 }
                 Says::Points(points) => {
                     range = Some(hull(points).map(|(from, to)| (from, to, descending)));
@@ -145,14 +148,15 @@ impl Bounded {
                 Says::Within(from, to) => range = Some(Some((from.clone(), to.clone(), descending))),
             }
             merged_exactly &= is_exact;
-            placed += count;
+            placed += parts;
             used = at + 1;
         }
         let mut is_cut = false;
-        let mut ranges = Vec::with_capacity(prefixes.len());
-        for prefix in &prefixes {
+        let mut ranges = Vec::with_capacity(count);
+        for number in 0..count {
+            let prefix = &prefixes[number * depth..][..depth];
             let mut beginning = |values: &[Option<Value>]| {
-                let beginning = definition.beginning(values, limits)?;
+                let beginning = definition.beginning(values, None, limits)?;
                 is_cut |= beginning.cut;
                 Ok(beginning)
             };
@@ -163,7 +167,7 @@ impl Bounded {
                     between(from, bound(&to, |values| beginning(values))?)
                 }
                 _ if prefix.is_empty() => KeyRange::all(),
-                _ => KeyRange::bytes_prefix(&beginning(prefix)?.bytes),
+                _ => KeyRange::bytes_prefix(beginning(prefix)?.bytes),
             };
             if !range.is_empty() {
                 ranges.push(range);
@@ -173,14 +177,13 @@ impl Bounded {
         // Long values that begin alike have one range.
         ranges.dedup_by(|one, other| start(one) == start(other));
         // These are the same in all prefixes.
-        let mut fixed_values = prefixes.into_iter().next().unwrap_or_default();
-        fixed_values.truncate(fixed);
+        prefixes.truncate(fixed);
         let said = document.conditions.len() + item.map_or(0, |item| item.conditions.len());
         // What is said of an item is a part of what is said of the document, which did not understand it.
         let understood = item.map_or(document.is_all, |item| item.is_all);
         let is_cut = is_cut && !seeded::is_on(Bug::CutTupleCounted);
         let is_exact = understood && merged_exactly && placed == said && !is_cut;
-        Ok(Bounded { ranges, fixed, fixed_values, used, has_value, is_exact })
+        Ok(Bounded { ranges, fixed, fixed_values: prefixes, used, has_value, is_exact })
     }
 
     //= spec/query.md#q-10-1-plans
@@ -211,22 +214,28 @@ fn beyond<'e>(
     (has_all || seeded::is_on(Bug::PartialIndexServesAll)).then(|| Cow::Owned(rest()))
 }
 
-/// The prefixes, each with each of these behind it, in the order of entries.
+/// The prefixes, of which there are so many, each with each of these behind it, in the order of entries.
 fn times(
-    mut prefixes: Vec<Vec<Option<Value>>>,
+    mut prefixes: Vec<Option<Value>>,
+    count: usize,
     points: &[Option<Value>],
     descending: bool,
-) -> Vec<Vec<Option<Value>>> {
-    if let [point] = points {
+) -> Vec<Option<Value>> {
+    if let ([point], 1) = (points, count) {
         // Mostly there is one.
-        prefixes.iter_mut().for_each(|prefix| prefix.push(point.clone()));
+        prefixes.push(point.clone());
         return prefixes;
     }
+    let depth = prefixes.len() / count.max(1);
     let in_order = |at: usize| &points[if descending { points.len() - 1 - at } else { at }];
-    let all = prefixes.iter().flat_map(|prefix| {
-        (0..points.len()).map(move |at| prefix.iter().chain([in_order(at)]).cloned().collect())
-    });
-    all.collect()
+    let mut all = Vec::with_capacity(count * points.len() * (depth + 1));
+    for number in 0..count {
+        for at in 0..points.len() {
+            all.extend_from_slice(&prefixes[number * depth..][..depth]);
+            all.push(in_order(at).clone());
+        }
+    }
+    all
 }
 
 /// From the least of some places to the greatest.

@@ -230,11 +230,12 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
     pub(super) fn part(&self, at: usize, bounded: Bounded, most: u64) -> Result<Part<I>> {
         let index = &self.indexes[at];
         let paths = index.definition().paths().len();
-        let is_one = index.definition().is_unique()
-            && bounded.fixed == paths
+        let is_one_tuple = bounded.fixed == paths && fan_out_of(index.definition()).is_none();
+        let is_one = is_one_tuple
+            && index.definition().is_unique()
             && bounded.has_value[..paths].iter().all(|has| *has);
         let (mut entries, limit) = (0, most.saturating_add(1));
-        if is_one && fan_out_of(index.definition()).is_none() {
+        if is_one {
             entries = bounded.ranges.len() as u64;
         } else {
             for range in &bounded.ranges {
@@ -244,6 +245,7 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
         let Bounded { ranges, is_exact, .. } = bounded;
         Ok(Part {
             index: index.clone(),
+            is_in_key_order: is_one_tuple && ranges.len() == 1,
             ranges,
             is_exact,
             covers: self.covers(at),
@@ -266,7 +268,7 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
             let definition = index.definition();
             for bounded in Bounded::by_filter(asks.filter, definition, index.limits())? {
                 let Some(taken) = order::taken(asks.sorts, &bounded, definition) else { continue };
-                let fixed = definition.beginning(&bounded.fixed_values, index.limits())?.bytes;
+                let fixed = definition.beginning(&bounded.fixed_values, None, index.limits())?.bytes;
                 let admits_all = bounded.is_exact;
                 let part = match admits_all && asks.most < self.most_entries {
                     // It ends after these, however many there are.
@@ -274,6 +276,7 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
                         index: index.clone(),
                         ranges: bounded.ranges,
                         is_exact: bounded.is_exact,
+                        is_in_key_order: false,
                         covers: self.covers(at),
                         entries: asks.most,
                         is_counted: false,

@@ -136,7 +136,7 @@ pub(in crate::find) fn end_of<I: IndexView>(end: IndexEnd<I>) -> Result<Option<P
     let (definition, limits) = (index.definition(), index.limits());
     let nothing = match seeded::is_on(Bug::ExtremeOfNothing) {
         true => Bound::Unbounded,
-        false => Bound::Excluded(definition.beginning(&[None], limits)?),
+        false => Bound::Excluded(definition.beginning(&[None], None, limits)?),
     };
     let is_descending = definition.paths().next().is_some_and(|(_, descending)| descending);
     let with_values = match is_descending {
@@ -153,7 +153,15 @@ pub(in crate::find) fn end_of<I: IndexView>(end: IndexEnd<I>) -> Result<Option<P
     let entry = walk.entry();
     let len = definition.end_of(1, entry, limits).map_err(broken)?.unwrap_or(limits.tuple);
     let ranges = vec![KeyRange::bytes_prefix(&entry[..len])];
-    Ok(Some(Part { index, ranges, is_exact: true, covers: false, entries: 1, is_counted: false }))
+    Ok(Some(Part {
+        index,
+        ranges,
+        is_exact: true,
+        is_in_key_order: false,
+        covers: false,
+        entries: 1,
+        is_counted: false,
+    }))
 }
 
 /// The documents of a range of an index, in the order of sorts.
@@ -165,8 +173,8 @@ pub(in crate::find) struct Entries<E> {
     /// Whether the entries themselves are wanted.
     with_entries: bool,
     wanted: KeysWanted,
-    /// An entry that was met and not answered yet.
-    ahead: Option<(Vec<u8>, Key)>,
+    /// The key of the entry that the walk came to last, where it was not answered yet.
+    ahead: Option<Key>,
     /// Documents that are the same to all sorts, or long ones that begin alike.
     alike: Option<Sorted>,
     memory: usize,
@@ -220,25 +228,24 @@ impl<E: EntryWalk> Entries<E> {
         if let Some(next) = self.next_alike()? {
             return Ok(Some(next));
         }
-        let Some((first, key)) = self.next_entry(watch)? else { return Ok(None) };
-        let end = self.walk.definition().end_of(self.components, &first, self.limits).map_err(broken)?;
-        let end = end.or(seeded::is_on(Bug::CutTupleSorted).then_some(first.len().min(self.limits.tuple)));
+        let Some(mut key) = self.next_key(watch)? else { return Ok(None) };
+        let (mut entry, met) = (self.entry(), self.walk.entry());
+        let end = self.walk.definition().end_of(self.components, met, self.limits).map_err(broken)?;
+        let end = end.or(seeded::is_on(Bug::CutTupleSorted).then_some(met.len().min(self.limits.tuple)));
         if end.is_some() && (!self.gathers || seeded::is_on(Bug::TiesAsIndexed)) {
-            return Ok(Some((first, key)));
+            return Ok(Some((entry, key)));
         }
         //= spec/query.md#q-10-1-plans
         //# What depends on the bytes of a long tuple (I-2.6) MUST be told by the documents.
         // Where the tuple is cut, the documents tell the order of all that begin so.
-        let beginning = first[..end.unwrap_or(self.limits.tuple)].to_vec();
-        let Some(second) = self.next_entry(watch)? else { return Ok(Some((first, key))) };
-        if !second.0.starts_with(&beginning) {
-            self.ahead = Some(second);
-            return Ok(Some((first, key)));
+        let beginning = met[..end.unwrap_or(self.limits.tuple)].to_vec();
+        let mut next = self.next_alike_key(&beginning, watch)?;
+        if next.is_none() {
+            return Ok(Some((entry, key)));
         }
         let storage = &walk.db().core().shared.log.storage;
         let mut sorter = Sorter::new(u64::MAX, self.memory, storage).or_in_memory();
         let mut place = Vec::new();
-        let (mut entry, mut key, mut next) = (first, key, Some(second));
         loop {
             place.clear();
             match end {
@@ -248,16 +255,11 @@ impl<E: EntryWalk> Entries<E> {
                     order.place(key.as_ref(), document.raw(), &mut place)?;
                 }
             }
-            put_entry(if self.with_entries { &entry } else { &[] }, &mut place);
+            put_entry(&entry, &mut place);
             sorter.push(&place)?;
-            match next.take() {
-                Some(other) => (entry, key) = other,
-                None => break,
-            }
-            next = self.next_entry(watch)?;
-            if next.as_ref().is_some_and(|(entry, _)| !entry.starts_with(&beginning)) {
-                self.ahead = next.take();
-            }
+            let Some(other) = next.take() else { break };
+            (entry, key) = (self.entry(), other);
+            next = self.next_alike_key(&beginning, watch)?;
         }
         self.alike = Some(sorter.finish()?);
         self.next_alike()
@@ -274,20 +276,35 @@ impl<E: EntryWalk> Entries<E> {
         Ok(None)
     }
 
-    /// The next entry of a document that can be wanted, and the key of that. The documents of other keys the walk over keys need not know.
-    fn next_entry(&mut self, watch: &mut Watch) -> Result<Option<(Vec<u8>, Key)>> {
+    /// The entry that the walk came to last, where entries are wanted.
+    fn entry(&self) -> Vec<u8> {
+        if self.with_entries { self.walk.entry().to_vec() } else { Vec::new() }
+    }
+
+    /// Goes on to the next entry of a document that can be wanted: the key of that. The documents of other keys the walk over keys need not know.
+    fn next_key(&mut self, watch: &mut Watch) -> Result<Option<Key>> {
         if let Some(ahead) = self.ahead.take() {
             return Ok(Some(ahead));
         }
         while self.walk.advance()? {
             watch.met_entry()?;
-            let entry = self.walk.entry();
-            let (key, _) = self.walk.definition().key_of(entry, self.limits).map_err(broken)?;
+            let (key, _) = self.walk.definition().key_of(self.walk.entry(), self.limits).map_err(broken)?;
             if self.wanted.contains(&key) {
-                return Ok(Some((entry.to_vec(), key)));
+                return Ok(Some(key));
             }
         }
         Ok(None)
+    }
+
+    /// As [`next_key`](Self::next_key), where that entry begins so; another is left for later.
+    fn next_alike_key(&mut self, beginning: &[u8], watch: &mut Watch) -> Result<Option<Key>> {
+        let next = self.next_key(watch)?;
+        let is_alike = self.walk.entry().starts_with(beginning);
+        if !is_alike {
+            self.ahead = next;
+            return Ok(None);
+        }
+        Ok(next)
     }
 }
 
@@ -296,7 +313,7 @@ fn from_place(range: KeyRange, fixed: Vec<u8>, sorts: &[u8], reverse: bool, limi
     let mut beginning = fixed;
     beginning.extend(sorts.iter().map(|byte| if reverse { !*byte } else { *byte }));
     beginning.truncate(limits.tuple);
-    let KeyRange { from, to } = KeyRange::bytes_prefix(&beginning);
+    let KeyRange { from, to } = KeyRange::bytes_prefix(beginning);
     let is_within = |end: &Bound<Key>| match end {
         Bound::Included(key) | Bound::Excluded(key) => range.contains(key),
         Bound::Unbounded => false,

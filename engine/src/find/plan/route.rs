@@ -25,6 +25,29 @@ pub(in crate::find) enum Route<I> {
     Order(InOrder<I>),
 }
 
+impl<I> Route<I> {
+    /// The same for documents that are wanted in the order of their keys, or in the reverse: entries that stand in that order are gone by one
+    /// after the other.
+    pub(in crate::find) fn in_key_order(self, reverse: bool) -> Self {
+        match self {
+            Route::Ranges(mut parts) if matches!(parts.as_slice(), [part] if part.is_in_key_order) => {
+                let part = parts.remove(0);
+                Route::Order(InOrder { part, reverse, fixed: Vec::new(), components: 0, gathers: false })
+            }
+            other => other,
+        }
+    }
+
+    /// Whether every document that it leads to is an answer.
+    pub(in crate::find) fn is_exact(&self) -> bool {
+        match self {
+            Route::Keys => false,
+            Route::Ranges(parts) => parts.iter().all(|part| part.is_exact),
+            Route::Order(order) => order.part.is_exact,
+        }
+    }
+}
+
 /// Groups as the entries of an index have them, one group after the other.
 #[derive(Debug, Clone)]
 pub(in crate::find) struct ByEntries<I> {
@@ -51,6 +74,8 @@ pub(in crate::find) struct Part<I> {
     pub(in crate::find) ranges: Vec<KeyRange>,
     /// Whether every document of these entries is an answer.
     pub(in crate::find) is_exact: bool,
+    /// Whether all of them have one tuple, and so stand in the order of the keys of their documents, one for each.
+    pub(in crate::find) is_in_key_order: bool,
     /// Whether the entries have all that is asked of their documents.
     pub(in crate::find) covers: bool,
     /// How many entries there are, or more than so many.

@@ -31,7 +31,7 @@ pub(super) struct Said<'e> {
 impl<'e> Said<'e> {
     /// Of the document, or of an item that a filter in brackets is asked of.
     pub(super) fn by(conjuncts: &'e [Expr], of_document: bool) -> Self {
-        let mut said = Said { conditions: Vec::new(), is_all: true };
+        let mut said = Said { conditions: Vec::with_capacity(conjuncts.len()), is_all: true };
         for conjunct in conjuncts {
             said.is_all &= said.add(conjunct, of_document);
         }

@@ -122,7 +122,7 @@ proptest! {
         let count = count.min(definition.paths().len());
         let all = [tuples(&definition, &documents.0), tuples(&definition, &documents.1)].concat();
         for one in &all {
-            let beginning = definition.beginning(&one[..count], WIDE);
+            let beginning = definition.beginning(&one[..count], None, WIDE);
             let Beginning { bytes, cut } = beginning.expect("no more values than paths");
             prop_assert!(!cut);
             for other in &all {
@@ -147,7 +147,7 @@ proptest! {
         let start = if own { text.chars().take(cut.index(text.len() + 1)).collect() } else { start };
         let definition = index(if descending { &["$.n", "-$.t"] } else { &["$.n", "$.t"] });
         let entries = entries_within(&definition, &doc! { "n": 1, "t": text.as_str() }, &Key::Int(1), WIDE);
-        let beginning = definition.beginning_of_text(&[Some(1.into())], &start, WIDE).expect("two values");
+        let beginning = definition.beginning(&[Some(1.into())], Some(&start), WIDE).expect("two values");
         prop_assert_eq!(entries[0].starts_with(&beginning.bytes), text.starts_with(&start));
     }
 }
@@ -238,11 +238,11 @@ fn more_paths_than_one_pass_finds_are_followed_too() {
 #[test]
 fn a_range_has_no_more_values_than_its_index_paths() {
     let definition = index(&["$.a", "$.b"]);
-    let refused = definition.beginning(&[None, None, None], WIDE);
+    let refused = definition.beginning(&[None, None, None], None, WIDE);
     assert!(matches!(&refused, Err(Error::InvalidIndex { index, .. }) if index == "i"), "{refused:?}");
-    let refused = definition.beginning_of_text(&[None, None], "", WIDE);
+    let refused = definition.beginning(&[None, None], Some(""), WIDE);
     assert!(matches!(refused, Err(Error::InvalidIndex { .. })), "{refused:?}");
-    assert!(definition.beginning(&[], WIDE).expect("no values are all tuples").bytes.is_empty());
+    assert!(definition.beginning(&[], None, WIDE).expect("no values are all tuples").bytes.is_empty());
 }
 
 #[test]

@@ -42,7 +42,7 @@ proptest! {
             if is_long {
                 prop_assert_eq!(parsed.tuple, None);
                 // What a range of the whole tuple begins with is cut alike.
-                let beginning = definition.beginning(&tuple, limits).expect("as many values as paths");
+                let beginning = definition.beginning(&tuple, None, limits).expect("as many values as paths");
                 prop_assert!(beginning.cut && entry.starts_with(&beginning.bytes));
             } else {
                 prop_assert_eq!(outline.has_nothing, tuple.iter().any(Option::is_none));
