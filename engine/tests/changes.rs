@@ -218,6 +218,11 @@ fn changes_of_arrays_change_arrays_alone() {
     gives("[1,2]", &update().push_keep_last("$", [3], 9).push_keep_last("$", [4], 1), "[4]");
     gives("[1,2]", &update().push_keep_last("$", [3], 0), "[]");
     gives("{}", &update().push_keep_last("$.a", [1, 2, 3], 2), r#"{"a":[2,3]}"#);
+    // What the cap takes out counts for no limit.
+    let deep = (0..127).fold(Value::from(1), |inner, _| Value::Array(vec![inner]));
+    for before in ["{}", r#"{"a":[]}"#, r#"{"a":[5,6]}"#] {
+        gives(before, &update().push_keep_last("$.a", [deep.clone(), 1.into()], 1), r#"{"a":[1]}"#);
+    }
     gives("[1,2,3]", &update().pop("$").pop_first("$"), "[2]");
     gives("[]", &update().pop("$").pop_first("$"), "[]");
     gives(r#"[1,"1",1.0,[1],2]"#, &update().pull("$", 1), r#"["1",[1],2]"#);

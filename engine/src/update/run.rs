@@ -297,24 +297,25 @@ fn push<T: Tree>(
     items: &[Value],
     keep_last: Option<usize>,
 ) -> Result<(), Failed> {
-    let kept = |len: usize| keep_last.map_or(0, |last| len.saturating_sub(last));
+    // What the cap takes out again is not put in: the limits are of the value after it.
+    let too_many = |len: usize| keep_last.map_or(0, |last| len.saturating_sub(last));
+    let items = &items[too_many(items.len())..];
     let mut place = match found {
         Found::There(_) => way.place(tree),
-        found => return create(tree, way, found, &Value::Array(items[kept(items.len())..].to_vec())),
+        found => return create(tree, way, found, &Value::Array(items.to_vec())),
     };
     let len = array_len(tree, &place)?;
-    for (added, item) in items.iter().enumerate() {
-        place.push(Step::Index(len + added));
-        tree.insert(&place, T::part(item)?)?;
-        place.pop();
-    }
-    let len = len + items.len();
-    let first = kept(len);
+    let first = too_many(len + items.len());
     if first > 0 {
         let turned = seeded::is_on(Bug::CapKeepsTheFirst);
         let keep: Vec<bool> =
             (0..len).map(|index| if turned { index < len - first } else { index >= first }).collect();
         tree.retain(&place, &keep)?;
+    }
+    for (added, item) in items.iter().enumerate() {
+        place.push(Step::Index(len - first + added));
+        tree.insert(&place, T::part(item)?)?;
+        place.pop();
     }
     Ok(())
 }
