@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use holotype::storage::{MemoryStorage, Storage};
-use holotype::{Db, Error, Key, Options, SalvageReport, Value, doc, salvage, salvage_to};
+use holotype::{Db, Durability, Error, Key, Options, SalvageReport, Value, doc, salvage, salvage_to};
 
 const SECTOR: usize = 64;
 const SEGMENTS_START: usize = 16_384;
@@ -359,6 +359,36 @@ fn a_sound_store_is_copied_whole() {
 #[test]
 fn after_any_one_damaged_sector_what_is_undamaged_is_back_and_nothing_deleted_is_unmarked() {
     every_sector(&lived_in());
+}
+
+//= spec/space.md#p-11-3-ids
+//= type=test
+//# The next id of a salvaged collection MUST be above every int key that was seen for it anywhere.
+#[test]
+fn an_id_of_a_commit_that_does_not_count_is_not_given_out_again() {
+    let mut maker = Maker::new(Options::tiny().durability(Durability::Synced));
+    for id in 1..=5_i64 {
+        maker.put("a", id, 40);
+    }
+    maker.db.flush().expect("memory takes all");
+    let written = maker.db.collection("a").with_durability(Durability::Written);
+    for (id, number) in [(6_i64, 5), (100, 6)] {
+        let document = doc! { "n": number, "p": Value::Bytes(marker(number).to_vec()) };
+        written.put(id, document).expect("there is room");
+    }
+    // The log breaks off though more of it was durable; and behind that, a commit is torn in front of one that is whole.
+    let mut bytes = bytes_of(&maker.disk);
+    for number in [2, 5] {
+        let wanted = marker(number);
+        let at = bytes.windows(wanted.len()).position(|at| at == wanted).expect("it was written");
+        bytes[at] ^= 0x55;
+    }
+    let destination = Arc::new(MemoryStorage::new());
+    let report = salvage_to(disk_of(&bytes), Arc::clone(&destination)).expect("there is something");
+    assert_eq!(report.documents + report.stale, 4, "{report:?}");
+    let db = Db::open_on(destination, &maker.options).expect("it is a sound store");
+    assert!(!db.collection("a").contains(100).expect("it can be read"));
+    assert!(matches!(db.collection("a").insert(doc! {}), Ok(Key::Int(101..))));
 }
 
 #[test]

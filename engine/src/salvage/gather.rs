@@ -130,6 +130,10 @@ impl<'a> Gather<'a> {
     }
 
     fn learn_version(&mut self, change: Change) {
+        // Whether or not its commit counts: the id was given out.
+        if let (Key::Int(id), Some(known)) = (&change.key, self.collections.get_mut(&change.collection)) {
+            known.largest_id = known.largest_id.max(*id);
+        }
         let is_missed = change.is_delete && seeded::is_on(Bug::SalvageForgetsDeletes);
         if !self.chain.counts(change.place.lsn) || is_missed {
             return;
