@@ -19,6 +19,8 @@ const STORIES: &[Story] = &[
     ("tickets for what finds no room", tickets_without_room),
     ("a transaction on top of what is taken back", on_what_is_taken_back),
     ("a flush behind what is taken back", behind_what_is_taken_back),
+    ("what is written beside what finds no room", written_beside_what_finds_no_room),
+    ("what is taken back before anybody is told", taken_back_before_it_is_told),
     ("a task that waits when the store is closed", closed_meanwhile),
     ("a transaction that changes hands", in_other_hands),
     ("a turn for each", a_turn_for_each),
@@ -50,8 +52,12 @@ fn create(options: &Options) -> Result<Db, String> {
 
 /// Places a commit of one document, and does not wait for it.
 fn defer(db: &Db, key: i64) -> Result<Ticket, String> {
+    place(db, key, Durability::Synced)
+}
+
+fn place(db: &Db, key: i64, durability: Durability) -> Result<Ticket, String> {
     let mut transaction = db.begin_write().map_err(say)?;
-    transaction.set_durability(Durability::Synced);
+    transaction.set_durability(durability);
     transaction.collection("a").put(key, doc! { "n": key }).map_err(say)?;
     transaction.commit_deferred().map_err(say)
 }
@@ -151,10 +157,7 @@ fn behind_what_is_taken_back() -> Result<(), String> {
     // It cannot say yet that the one before is durable: the frame after it has to.
     put(2)?;
     sync.finish().map_err(say)?;
-    let mut transaction = db.begin_write().map_err(say)?;
-    transaction.set_durability(Durability::Synced);
-    transaction.collection("a").put(3, doc! {}).map_err(say)?;
-    let ticket = transaction.commit_deferred().map_err(say)?;
+    let ticket = defer(&db, 3)?;
     let flushed = without_room(&disk, || db.flush());
     ensure(matches!(flushed, Err(Error::StorageFull { .. })), || format!("flush: {flushed:?}"))?;
     for _ in 0..2 {
@@ -166,6 +169,50 @@ fn behind_what_is_taken_back() -> Result<(), String> {
     put(4)?;
     let len = db.collection("a").len().map_err(say)?;
     ensure(len == 3, || format!("{len} documents are there, and not 3"))
+}
+
+//= spec/media.md#m-4-4-full-disk
+//# When a write or an extension fails for want of room (ENOSPC, EDQUOT, EFBIG), a store MUST NOT stop: nothing acknowledged is lost,
+//# reads go on, and writes work again once there is room.
+/// What finds no room takes nothing along that is in the file already and waits for a sync.
+fn written_beside_what_finds_no_room() -> Result<(), String> {
+    let (db, disk) = full()?;
+    // The second has the first written out as well.
+    let written = [place(&db, 1, Durability::Synced)?, place(&db, 2, Durability::Written)?];
+    let gone = place(&db, 3, Durability::Synced)?;
+    without_room(&disk, || {
+        for ticket in written {
+            ticket.wait().map_err(|error| format!("it is in the file, and is told {error}"))?;
+        }
+        let told = gone.wait();
+        ensure(matches!(told, Err(Error::StorageFull { .. })), || {
+            format!("what has no room is told {told:?}")
+        })
+    })?;
+    place(&db, 4, Durability::Synced)?.wait().map_err(say)?;
+    let len = db.collection("a").len().map_err(say)?;
+    ensure(len == 4, || format!("{len} documents are there, and not 4"))
+}
+
+//= spec/transactions.md#t-4-8-no-room
+//# When there is no room to hand over what is pending, the pending commits MUST fail as `StorageFull`,
+//# all of them, and be taken back: the state is as if they had never been placed (S-8.5).
+/// A step of maintenance has a commit taken back, and somebody else comes before that is told: a sync, or a writer.
+fn taken_back_before_it_is_told() -> Result<(), String> {
+    for does_another_write in [false, true] {
+        let (db, disk) = full()?;
+        let ticket = defer(&db, 1)?;
+        let begun = without_room(&disk, || db.begin_checkpoint().map(drop));
+        ensure(matches!(begun, Err(Error::StorageFull { .. })), || format!("a checkpoint: {begun:?}"))?;
+        if does_another_write {
+            let a = db.collection("a").with_durability(Durability::Written);
+            a.put(2, doc! {}).map_err(say)?;
+        }
+        let told = ticket.wait();
+        ensure(matches!(told, Err(Error::StorageFull { .. })), || format!("its ticket says {told:?}"))?;
+        ensure(!db.collection("a").contains(1).map_err(say)?, || "it is there all the same".to_owned())?;
+    }
+    Ok(())
 }
 
 /// Counts how often it is woken.

@@ -268,6 +268,34 @@ fn a_task_may_go_on_in_the_call_that_wakes_it() {
     }
 }
 
+/// A task that uses the store in the very call that wakes it.
+struct Uses(Db, fn(&Db), AtomicBool);
+
+impl Wake for Uses {
+    fn wake(self: Arc<Self>) {
+        (self.1)(&self.0);
+        self.2.store(true, Ordering::Release);
+    }
+}
+
+#[test]
+fn a_task_may_take_steps_in_the_call_that_wakes_it() {
+    // It is woken by a step, by a checkpoint, and by one who leads a sync that finds no room; and nobody is in its way then.
+    let steps: [fn(&Db); 2] = [|db| _ = db.maintain(), |db| _ = db.checkpoint()];
+    for (is_full, wakes) in [(false, steps[0]), (false, steps[1]), (true, |db| _ = db.flush())] {
+        for uses in [steps[0], steps[1], |db| _ = db.flush(), |db| _ = db.collection("a").put("m", n(3))] {
+            let (disk, db) = store(Background::Manual);
+            let mut ticket = deferred(&db, "k");
+            let task = Arc::new(Uses(db.clone(), uses, AtomicBool::new(false)));
+            let waker = Waker::from(Arc::clone(&task));
+            assert!(Pin::new(&mut ticket).poll(&mut Context::from_waker(&waker)).is_pending());
+            disk.is_full.store(is_full, Ordering::Release);
+            within_seconds(move || wakes(&db));
+            assert!(task.2.load(Ordering::Acquire));
+        }
+    }
+}
+
 #[test]
 fn the_last_handle_may_go_in_the_stores_own_thread() {
     // The thread wakes a task that gives up its ticket, and with it the store: it cannot wait for its own end.

@@ -173,6 +173,7 @@ mod tests {
 
     use crate::core::{Core, Expect, Writer};
     use crate::document::KeyRef;
+    use crate::error::Error;
     use crate::index::PrimaryIndex;
     use crate::options::{Durability, Options};
     use crate::storage::MemoryStorage;
@@ -198,11 +199,11 @@ mod tests {
             writer.txn.delete("a", key, None).expect("nothing is wrong with it");
         });
         // The reader misses what the pending commit has deleted; before it asks what that proves, there is nothing unusual any more.
-        let looks = Cell::new(0);
+        let (looks, full) = (Cell::new(0), Error::StorageFull { operation: "a write".to_owned() });
         let seen = core.shared.visibility.see(naming.documents.id, key, || {
             let found = naming.documents.index.get(key);
             if looks.replace(looks.get() + 1) == 0 {
-                assert!(writer.borrow_mut().take_back_unwritten() && found.is_none());
+                assert!(writer.borrow_mut().take_back_unwritten(&full) && found.is_none());
             }
             found
         });

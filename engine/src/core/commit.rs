@@ -23,10 +23,10 @@ pub(crate) struct Placed {
 impl Writer {
     //= spec/semantics.md#s-8-5-full-disk
     //# A store MUST NOT let a write that failed for want of room take effect later.
-    /// The commits from `first` to `last` are no more; the log ends where `mark` says.
-    pub(super) fn took_back(&mut self, first: Lsn, last: Lsn, mark: Mark) {
+    /// The commits from `first` to `last` are no more, because of `error`; the log ends where `mark` says.
+    pub(super) fn took_back(&mut self, (first, last): (Lsn, Lsn), mark: Mark, error: &Error) {
         self.revert(mark);
-        self.taken_back.push((first, last));
+        self.taken_back.push((first, last, error.clone()));
         // Some of them may be in the file: so nothing is placed before the end of the log is sealed.
         self.unsealed = !seeded::is_on(Bug::TakenBackNotSealed);
     }
@@ -155,8 +155,8 @@ impl Writer {
             }
             if seeded::is_on(Bug::FullDiskCommitKept) {
                 self.unsealed = true;
-            } else if !self.take_back_unwritten() {
-                self.took_back(lsn, lsn, mark.clone());
+            } else if !self.take_back_unwritten(error) {
+                self.took_back((lsn, lsn), mark.clone(), error);
             }
         })
     }
@@ -199,15 +199,15 @@ impl Writer {
     //# When there is no room to hand over what is pending, the pending commits MUST fail as `StorageFull`,
     //# all of them, and be taken back: the state is as if they had never been placed (S-8.5).
     /// Takes every pending commit that is not handed over out of index, catalog and log, as if it had never been placed
-    /// (spec: T-4.8). Whether there were any.
-    pub(super) fn take_back_unwritten(&mut self) -> bool {
+    /// (spec: T-4.8), because of `error`. Whether there were any.
+    pub(super) fn take_back_unwritten(&mut self, error: &Error) -> bool {
         let Writer { shared, accounts, appender, .. } = self;
         let _kept = shared.keep();
         let taken = shared.visibility.take_back(appender.written(), |pending, undoing| {
             shared.undo(pending, undoing, accounts);
         });
         let Some(first) = taken.last() else { return false };
-        self.took_back(first.batch.lsn, taken[0].batch.lsn, first.mark.clone());
+        self.took_back((first.batch.lsn, taken[0].batch.lsn), first.mark.clone(), error);
         true
     }
 }

@@ -22,11 +22,39 @@ impl Feeds {
     //= spec/space.md#p-4-3-feeds
     //# A writer MUST NOT give out the place of a segment that holds a commit which a live feed has not shown
     //# yet.
-    /// The sequence of the oldest segment that a feed may still read.
-    pub(super) fn oldest(&self) -> u64 {
+    /// Does `work` with the sequence of the oldest segment that a feed may still read. None enters meanwhile: it might find a segment that
+    /// `work` takes away.
+    pub(super) fn with_oldest<R>(&self, work: impl FnOnce(u64) -> R) -> R {
         let positions = lock(&self.positions);
         let first = if seeded::is_on(Bug::NewestWatcherAlone) { positions.len().max(1) - 1 } else { 0 };
         let live = positions.iter().skip(first).filter_map(Weak::upgrade);
-        live.map(|position| position.load(Ordering::Acquire)).min().unwrap_or(u64::MAX)
+        let oldest = live.map(|position| position.load(Ordering::Acquire)).min().unwrap_or(u64::MAX);
+        work(oldest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn no_feed_enters_while_segments_are_taken_away() {
+        let (feeds, has_entered) = (Feeds::default(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            feeds.with_oldest(|oldest| {
+                assert_eq!(oldest, u64::MAX);
+                scope.spawn(|| {
+                    let position = feeds.enter();
+                    has_entered.store(true, Ordering::Release);
+                    assert_eq!(feeds.with_oldest(|oldest| oldest), position.load(Ordering::Acquire));
+                });
+                std::thread::sleep(Duration::from_millis(20));
+                assert!(!has_entered.load(Ordering::Acquire));
+            });
+        });
+        assert!(has_entered.load(Ordering::Acquire));
     }
 }

@@ -85,12 +85,14 @@ impl Writer {
         if !matches!(error, Error::StorageFull { .. }) || seeded::is_on(Bug::FullDiskCommitKept) {
             return error;
         }
-        self.take_back_unwritten();
-        if self.shared.visibility.has_pending() {
-            // What is left is in the file already and can be neither kept nor taken back without a word of the disk.
-            self.shared.log.storage.poison(format!("no room to make durable what is written ({error})"));
+        // What is in the file already may be made durable yet, by the next sync, which has less to write.
+        if self.take_back_unwritten(&error) || !self.shared.visibility.has_pending() {
+            return error;
         }
-        error
+        // There is no room to make that durable, and it can be neither kept nor taken back without a word of the disk.
+        let storage = &self.shared.log.storage;
+        storage.poison(format!("no room to make durable what is written ({error})"));
+        storage.check_writable().err().unwrap_or(error)
     }
 
     fn end_sync(&mut self, job: SyncJob) {

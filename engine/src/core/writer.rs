@@ -1,5 +1,6 @@
 //! The writer: all that only the one thread that writes needs.
 
+use crate::error::Error;
 use crate::format::Lsn;
 use crate::format::checkpoint::OpenSegment;
 use crate::format::superblock::Superblock;
@@ -51,8 +52,8 @@ pub(crate) struct Writer {
     pub(crate) txn: WriteTxn,
     /// Bytes of a commit that found no room may stand behind the end of the log: it is sealed before it goes on.
     pub(super) unsealed: bool,
-    /// The LSNs, first and last, of commits that were taken back, until those who wait for them are told.
-    pub(crate) taken_back: Vec<(Lsn, Lsn)>,
+    /// The LSNs, first and last, of commits that were taken back, and why, until those who wait for them are told.
+    pub(crate) taken_back: Vec<(Lsn, Lsn, Error)>,
     pub(super) closed: bool,
     /// Who writes, and who waits to.
     pub(crate) turn: Turn,

@@ -91,13 +91,13 @@ impl Group {
         lock(&self.state).waiting
     }
 
-    /// The commits from `first` to `last` found no room: who waits for one of them waits no longer.
-    pub(crate) fn took_back(&self, first: Lsn, last: Lsn, error: &Error) -> Tasks {
+    /// These commits, from the first to the last, were taken back, for want of room: who waits for one of them waits no longer.
+    pub(crate) fn took_back(&self, gone: (Lsn, Lsn, Error)) -> Tasks {
         let mut state = lock(&self.state);
         if state.waiting == 0 {
             return Tasks::default();
         }
-        state.taken_back.push((first, last, error.clone()));
+        state.taken_back.push(gone);
         self.tell(&mut state)
     }
 
@@ -106,10 +106,11 @@ impl Group {
         self.note(&mut lock(&self.state), came)
     }
 
-    /// Has everybody look again: threads at once, tasks when the answer is woken.
+    /// Has everybody look again: threads at once, tasks when the answer is woken. While a sync is led, that is for its leader, at its end: a
+    /// task that the leader woke in the midst of it might wait for the leader.
     fn tell(&self, state: &mut State) -> Tasks {
         self.changed.notify_all();
-        Tasks(std::mem::take(&mut state.tasks))
+        if state.is_syncing { Tasks::default() } else { Tasks(std::mem::take(&mut state.tasks)) }
     }
 
     /// Takes note of how far a sync has come.
@@ -216,11 +217,14 @@ impl Waiter {
             leader.led = Some(led.clone());
             drop(leader);
             state = lock(&group.state);
-            // A sync that began after the commit was placed settles what became of it; or it failed for want of room, and nobody's
-            // commit was taken back for it: then the caller may try again.
-            return state.outcome(goal).unwrap_or_else(|| {
-                led.map(|progress| panic!("a sync reached {progress:?}, which leaves {goal:?} open"))
-            });
+            // A sync that began after the commit was placed settles what became of it. Where it failed for want of room, and what was taken
+            // back is another's, the commit is in the file: it has its turn in the next one. Who asked for all there is may try again.
+            match (state.outcome(goal), led) {
+                (Some(outcome), _) => return outcome,
+                (None, Err(Error::StorageFull { .. })) if matches!(goal, Goal::Visible(_)) => {}
+                (None, Err(error)) => return Err(error),
+                (None, Ok(progress)) => panic!("a sync reached {progress:?}, which leaves {goal:?} open"),
+            }
         }
     }
 }

@@ -66,7 +66,7 @@ impl Waiting {
             let error = Error::StorageFull { operation: "a write".to_owned() };
             let first = log.durable + 1;
             log.gone.extend(first..=handed_over);
-            self.group.took_back(Lsn(first), Lsn(handed_over), &error).wake();
+            self.group.took_back((Lsn(first), Lsn(handed_over), error.clone())).wake();
             return Err(error);
         }
         drop(log);

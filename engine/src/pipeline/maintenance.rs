@@ -1,22 +1,20 @@
 //! Steps of maintenance: one at a time, whether the worker takes it, a caller, or a writer that is held up.
 
 use crate::core::{
-    BackupProgress, BackupReport, CompactProgress, CompactReport, Effort, Pressure, Purpose, Stepped, Upkeep,
-    copy_to,
+    BackupProgress, BackupReport, CompactProgress, CompactReport, Core, Effort, Pressure, Purpose, Stepped,
+    Upkeep, copy_to,
 };
 use crate::error::{Error, Result};
 use crate::storage::{FailStop, Storage};
 use crate::sync::Arc;
 
 use super::Store;
+use super::group::Tasks;
 
 impl Store {
     /// Takes one step of maintenance.
     pub(crate) fn step(&self, effort: Effort) -> Result<Stepped> {
-        let _one = self.steps.begin_step();
-        let stepped = self.core.maintain(effort);
-        self.tell_of_step(&stepped);
-        stepped
+        self.alone(|core| core.maintain(effort))
     }
 
     //= spec/space.md#p-2-3-how-it-is-written
@@ -24,10 +22,17 @@ impl Store {
     //# where the record was.
     /// Takes a checkpoint.
     pub(crate) fn checkpoint(&self) -> Result<()> {
-        let _one = self.steps.begin_step();
-        let taken = self.core.checkpoint(Purpose::Opening);
-        self.tell_of_step(&taken);
-        taken
+        self.alone(|core| core.checkpoint(Purpose::Opening))
+    }
+
+    /// Takes a step while nobody else takes one. Tasks are woken behind it: they may take steps themselves.
+    fn alone<T>(&self, step: impl FnOnce(&Core) -> Result<T>) -> Result<T> {
+        let one = self.steps.begin_step();
+        let stepped = step(&self.core);
+        let tasks = self.tell_of_step(&stepped);
+        drop(one);
+        tasks.wake();
+        stepped
     }
 
     /// Copies the store to `destination`. Others go on: a backup is no step of maintenance.
@@ -38,20 +43,15 @@ impl Store {
         progress: impl FnMut(&BackupProgress) -> std::ops::ControlFlow<()>,
     ) -> Result<BackupReport> {
         let begun = self.core.begin_backup();
-        self.tell_of_step(&begun);
+        self.tell_of_step(&begun).wake();
         copy_to(begun?, destination, earlier, progress)
     }
 
     /// A step may have made durable, or taken back, what others wait for.
-    fn tell_of_step<T>(&self, stepped: &Result<T>) {
-        let mut tasks = self.group.learn(&Ok(self.core.progress()));
-        if let (Err(error), Ok(mut writer)) = (stepped, self.core.writer()) {
-            tasks = tasks.and(self.tell_taken_back(&mut writer, error));
-            drop(writer);
-            tasks = tasks.and(self.tell_poisoned());
-        }
-        tasks.wake();
+    fn tell_of_step<T>(&self, stepped: &Result<T>) -> Tasks {
+        let (_, tasks) = self.tell_progress();
         self.news.tell();
+        if stepped.is_ok() { tasks } else { tasks.and(self.tell_poisoned()) }
     }
 
     /// Takes every step that makes the file smaller.

@@ -98,7 +98,7 @@ impl Store {
     //# It MUST NOT return before the commits that were pending when it read are visible.
     /// Leaves without a commit, for this reason.
     pub(super) fn give_up<R>(&self, mut writer: MutexGuard<'_, Writer>, error: Error) -> Result<R> {
-        let tasks = self.tell_taken_back(&mut writer, &error).and(self.tell_poisoned());
+        let tasks = self.tell_taken_back(&mut writer).and(self.tell_poisoned());
         self.leave(writer);
         tasks.wake();
         Err(error)
@@ -202,14 +202,23 @@ impl Store {
             }
             Ok(None) => {}
             Err(error) => {
-                let tasks = self.tell_taken_back(&mut *self.core.writer()?, &error);
                 // A writer that began an incarnation may have made durable, by itself, what the leader waits for.
-                tasks.and(self.group.learn(&Ok(self.core.progress()))).wake();
+                self.tell_progress().1.wake();
                 return Err(error);
             }
         }
         self.news.tell();
-        Ok(self.core.progress())
+        let (progress, tasks) = self.tell_progress();
+        tasks.wake();
+        Ok(progress)
+    }
+
+    /// Tells those who wait how far the store has come; before that, those whose commits were taken back. The LSNs of these lie below it, and
+    /// whoever comes in first after they were taken back raises it.
+    pub(super) fn tell_progress(&self) -> (Progress, Tasks) {
+        let progress = self.core.progress();
+        let gone = self.core.writer().map(|mut writer| self.tell_taken_back(&mut writer));
+        (progress, gone.unwrap_or_default().and(self.group.learn(&Ok(progress))))
     }
 
     /// Lets those who are about to commit do so, so that one sync serves more of them.
@@ -225,11 +234,9 @@ impl Store {
         }
     }
 
-    pub(super) fn tell_taken_back(&self, writer: &mut Writer, error: &Error) -> Tasks {
+    fn tell_taken_back(&self, writer: &mut Writer) -> Tasks {
         let gone = std::mem::take(&mut writer.taken_back).into_iter();
-        gone.fold(Tasks::default(), |tasks, (first, last)| {
-            tasks.and(self.group.took_back(first, last, error))
-        })
+        gone.fold(Tasks::default(), |tasks, gone| tasks.and(self.group.took_back(gone)))
     }
 
     //= spec/transactions.md#t-4-5-a-failed-sync
@@ -273,11 +280,7 @@ impl Store {
             Error::Poisoned { .. } => failed.unwrap_or(error),
             error => error,
         });
-        let Ok(mut writer) = self.core.writer() else { return closed };
-        let gone = closed.as_ref().err().map(|error| self.tell_taken_back(&mut writer, error));
-        drop(writer);
-        let came = self.group.learn(&Ok(self.core.progress()));
-        gone.unwrap_or_default().and(came).and(self.tell_poisoned()).wake();
+        self.tell_progress().1.and(self.tell_poisoned()).wake();
         self.news.tell();
         closed
     }

@@ -191,7 +191,7 @@ impl Writer {
             && self.shared.options.max_file_bytes.is_none_or(|max| self.file_len.saturating_add(live) <= max)
             // What is left behind could not be given back.
             && self.work.backups == 0
-            && self.shared.feeds.oldest() >= self.appender.end().segment.sequence
+            && self.shared.feeds.with_oldest(|oldest| oldest) >= self.appender.end().segment.sequence
     }
 }
 

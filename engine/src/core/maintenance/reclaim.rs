@@ -83,13 +83,17 @@ impl Writer {
             return Ok(false);
         }
         let pinned = self.pinned_segments()?;
-        let watched = if seeded::is_on(Bug::WatchersIgnored) { u64::MAX } else { self.shared.feeds.oldest() };
-        let due = self.accounts.iter().filter(|(sequence, account)| {
-            is_due(account.freed) && !pinned.contains(sequence) && *sequence < watched
+        let Writer { shared, accounts, .. } = self;
+        let due = shared.feeds.with_oldest(|watched| {
+            let watched = if seeded::is_on(Bug::WatchersIgnored) { u64::MAX } else { watched };
+            let due = accounts.iter().filter(|(sequence, account)| {
+                is_due(account.freed) && !pinned.contains(sequence) && *sequence < watched
+            });
+            let due: Vec<_> = due.map(|(sequence, _)| sequence).collect();
+            due.iter().for_each(|sequence| shared.log.segments.remove(*sequence));
+            due
         });
-        let due: Vec<_> = due.map(|(sequence, _)| sequence).collect();
         for sequence in &due {
-            self.shared.log.segments.remove(*sequence);
             let account = self.accounts.remove(*sequence).expect("it was just there");
             self.appender.free.put(account.physical);
             self.work.unreadable.remove(sequence);

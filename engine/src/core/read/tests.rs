@@ -51,7 +51,8 @@ fn what_comes_after_is_read() -> bool {
     (0..3).for_each(|_| assert_eq!(newest(&core).0.body(), [2; LONG]));
     {
         let mut writer = core.writer().expect("it is opened for writing");
-        assert!(writer.take_back_unwritten());
+        let full = Error::StorageFull { operation: "a write".to_owned() };
+        assert!(writer.take_back_unwritten(&full));
     }
     put(&core, &[(1, &[3; LONG])], Durability::Written);
     let (after, at_now) = newest(&core);
