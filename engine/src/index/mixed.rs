@@ -204,10 +204,10 @@ impl PrimaryIndex for MixedIndex {
         if let Some(found) = self.in_pages(key) {
             return found;
         }
-        if race::is_on(Race::PageNotAskedAgain) {
+        if !matches!(key, KeyRef::Int(_)) || race::is_on(Race::PageNotAskedAgain) {
             return self.in_rest(key);
         }
-        // What is not in the map may have moved into a page just now.
+        // An int that is not in the map may have moved into a page just now.
         self.in_rest(key).or_else(|| self.in_pages(key).flatten())
     }
 

@@ -38,7 +38,7 @@ fn int_of(bytes: &[u8]) -> i64 {
 }
 
 /// Calls `call` with the kind of `key` and its bytes.
-#[inline]
+#[inline(always)]
 fn with_bytes<R>(key: KeyRef<'_>, call: impl FnOnce(Kind, &[u8]) -> R) -> R {
     match key {
         KeyRef::Int(int) => call(Kind::Int, &int_bytes(int)),
