@@ -1,7 +1,5 @@
 //! A live snapshot.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use crate::error::{Error, Result};
 use crate::index::State;
 use crate::sync::{Arc, Instant};
@@ -14,23 +12,22 @@ pub(crate) struct Registered {
     visibility: Arc<Visibility>,
     id: u64,
     state: State,
-    /// How many snapshots had been ended when this one was last known not to be. Not an atomic of [`crate::sync`]: one that is older than
-    /// it could be costs a look.
-    ends: AtomicU64,
+    /// How many snapshots had been ended when it was taken. As long as there are no more, it was not.
+    ends: u64,
 }
 
 impl Registered {
     /// Holds the visible state; `taken` says when that began, if its age matters to anyone.
     pub(crate) fn new(visibility: &Arc<Visibility>, taken: Option<Instant>) -> Self {
         let (id, state, ends) = visibility.register(taken);
-        Registered { visibility: Arc::clone(visibility), id, state, ends: AtomicU64::new(ends) }
+        Registered { visibility: Arc::clone(visibility), id, state, ends }
     }
 
     /// The snapshot `id` of the store that `visibility` is a copy of.
     #[cfg(feature = "testing")]
     pub(crate) fn copied(visibility: &Arc<Visibility>, id: u64) -> Option<Self> {
         let (state, ends) = visibility.registered(id)?;
-        Some(Registered { visibility: Arc::clone(visibility), id, state, ends: AtomicU64::new(ends) })
+        Some(Registered { visibility: Arc::clone(visibility), id, state, ends })
     }
 
     pub(crate) fn state(&self) -> State {
@@ -47,18 +44,17 @@ impl Registered {
     /// Asked after a look, not before: what was not found may have been let go meanwhile (spec: T-3.4).
     #[inline]
     pub(crate) fn check_live(&self) -> Result<()> {
-        let ends = self.visibility.ends();
-        if ends == self.ends.load(Ordering::Relaxed) { Ok(()) } else { self.check_held(ends) }
+        if self.visibility.ends() == self.ends { Ok(()) } else { self.check_held() }
     }
 
     /// Some have been ended since, of which this may be one.
     #[cold]
-    fn check_held(&self, ends: u64) -> Result<()> {
-        if !self.visibility.is_held(self.id) {
-            return Err(Error::SnapshotTooOld { lsn: self.state.lsn.0 });
+    fn check_held(&self) -> Result<()> {
+        if self.visibility.is_held(self.id) {
+            Ok(())
+        } else {
+            Err(Error::SnapshotTooOld { lsn: self.state.lsn.0 })
         }
-        self.ends.store(ends, Ordering::Relaxed);
-        Ok(())
     }
 }
 
