@@ -117,12 +117,11 @@ fn keep_up(life: &mut Life) -> Result<(), String> {
     if is_woken {
         life.step()?;
     }
-    while is_checked {
+    let mut goes_on = is_checked;
+    while goes_on {
         let [some, much] = life.db.must_writers_help().map_err(say)?;
         life.add("help wanted", u64::from(some) + 1000 * u64::from(much));
-        if !(some && life.step()? && much) {
-            break;
-        }
+        goes_on = some && life.step()? && much;
     }
     Ok(())
 }

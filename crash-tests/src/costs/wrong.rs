@@ -158,7 +158,7 @@ pub(super) fn futures(life: &mut Life) -> Result<(), String> {
     let futures = futures.into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut heard = Heard::default();
     for (file, places) in &futures {
-        for (other, _) in futures.iter() {
+        for (other, _) in &futures {
             for place in places.iter().filter(|place| place.start >= 4096) {
                 let mixed = file.copy().map_err(say)?;
                 let db = Db::open_on(mixed.clone(), &options()).map_err(say)?;

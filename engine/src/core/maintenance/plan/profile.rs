@@ -88,8 +88,8 @@ impl Profile {
         let before = Best::now(effort, figures, 6, &work(1));
         let others = [Best { effort: Effort::All, ..before }, Best { user_bytes: 2, ..before }];
         let after = Best::now(effort, figures, 4 + figures.usage.free as u32, &work(1));
-        self.note("held", after.held % 2 == 0);
-        self.note("written", after.written % 16 == 0);
+        self.note("held", after.held.is_multiple_of(2));
+        self.note("written", after.written.is_multiple_of(16));
         self.note("the best was before", before.or(after) == before);
         others.into_iter().for_each(|other| self.note("the best was of others", other.or(after) == other));
         if after.written >= before.written {
