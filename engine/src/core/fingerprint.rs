@@ -47,7 +47,7 @@ impl Core {
         written.expect("hashing takes all text");
         if let Some(writer) = &self.writer {
             let writer = lock(writer);
-            let life = (writer.is_open, writer.highest_incarnation, writer.unsealed, writer.half_published);
+            let life = (writer.is_open, writer.highest_incarnation, writer.unsealed, writer.published);
             let lengths =
                 (writer.file_len, writer.synced_len, writer.named_len, writer.slot_unsynced, writer.cuts);
             let kept =

@@ -258,9 +258,7 @@ impl Writer {
         let held = self.held_top();
         // A reader takes nothing for a successor that lies further beyond the end of the file than that.
         let reserved = end.reserved.iter().flatten().map(|index| index.saturating_sub(2)).max().unwrap_or(0);
-        // The checkpoint that one slot names is not among what is held before both do, and must not be cut off.
-        let whole = if self.half_published { self.file_len } else { 0 };
-        let needed = geometry.segment_end(held.max(reserved)).max(self.appender.file_len_needed()).max(whole);
+        let needed = geometry.segment_end(held.max(reserved)).max(self.appender.file_len_needed());
         match kept {
             Kept::Reserve => needed.max(self.reserve_end()),
             // The reserve would be much beside what a small store holds, and is let go at rest (spec: P-5.4).

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::format::Lsn;
 use crate::format::checkpoint::OpenSegment;
-use crate::format::superblock::Superblock;
+use crate::format::superblock::{CheckpointRef, Superblock};
 use crate::log::Appender;
 use crate::recovery::NamedCheckpoints;
 use crate::space::Accounts;
@@ -45,9 +45,8 @@ pub(crate) struct Writer {
     pub(super) synced_len: u64,
     /// How often it was cut.
     pub(super) cuts: u64,
-    /// A checkpoint is named by one slot and not by the other, as it is being published, or for want of room: nothing is given out until one is
-    /// named by both.
-    pub(super) half_published: bool,
+    /// The checkpoints that both slots name, or did before one was to be published.
+    pub(super) published: [Option<CheckpointRef>; 2],
     /// The commit in the making; kept for its buffers.
     pub(crate) txn: WriteTxn,
     /// Bytes of a commit that found no room may stand behind the end of the log: it is sealed before it goes on.
@@ -78,6 +77,7 @@ impl Writer {
             budget: SpaceBudget::default(),
             work: Work::default(),
             named_len: superblock.file_len,
+            published: superblock.checkpoints,
             superblock,
             slot_unsynced: false,
             is_open: false,
@@ -85,7 +85,6 @@ impl Writer {
             file_len,
             synced_len: file_len,
             cuts: 0,
-            half_published: false,
             txn,
             unsealed: false,
             taken_back: Vec::new(),
@@ -113,7 +112,7 @@ impl Writer {
             file_len: self.file_len,
             synced_len: self.synced_len,
             cuts: self.cuts,
-            half_published: self.half_published,
+            published: self.published,
             txn,
             unsealed: self.unsealed,
             taken_back: self.taken_back.clone(),
@@ -130,6 +129,12 @@ impl Writer {
     /// The last commit placed.
     pub(crate) fn end(&self) -> Lsn {
         self.appender.end().lsn
+    }
+
+    /// A checkpoint is named by one slot and not by the other, as it is being published, or for want of room: nothing is given out until both
+    /// slots name the same.
+    pub(super) fn is_half_published(&self) -> bool {
+        self.superblock.checkpoints != self.published
     }
 
     /// Whether a slot names the file's length as it is.

@@ -65,6 +65,8 @@ pub(crate) struct NamedCheckpoints {
     named: [Option<HeldCheckpoint>; 2],
     /// Which of them was read, or written, by this life of the store.
     sound: Option<usize>,
+    /// The segments of one that was sealed since: a slot may name it before both do, or for want of room.
+    unpublished: BTreeSet<u32>,
 }
 
 impl NamedCheckpoints {
@@ -82,12 +84,29 @@ impl NamedCheckpoints {
             named[position] = Some(held);
             position
         });
-        NamedCheckpoints { named, sound }
+        NamedCheckpoints { named, sound, unpublished: BTreeSet::new() }
     }
 
-    /// The physical indexes that they hold.
+    /// The physical indexes that they hold, and the one that a slot may name.
     pub(crate) fn segments(&self) -> BTreeSet<u32> {
-        self.named.iter().flatten().flat_map(|held| held.segments.keys().copied()).collect()
+        let named = self.named().flat_map(|held| held.segments.keys());
+        named.chain(&self.unpublished).copied().collect()
+    }
+
+    /// A slot is about to name a checkpoint that has these segments.
+    pub(crate) fn hold(&mut self, segments: impl Iterator<Item = u32>) {
+        self.unpublished.extend(segments);
+    }
+
+    pub(crate) fn has_unpublished(&self) -> bool {
+        !self.unpublished.is_empty()
+    }
+
+    /// No slot names any but these. Returns the segments that nothing holds any more.
+    pub(crate) fn drop_unpublished(&mut self) -> Vec<u32> {
+        let held = self.segments();
+        self.unpublished.clear();
+        held.difference(&self.segments()).copied().collect()
     }
 
     /// How many of them both hold.
@@ -184,9 +203,9 @@ impl NamedCheckpoints {
     /// nothing holds any more.
     pub(crate) fn publish(&mut self, newest: HeldCheckpoint) -> Vec<u32> {
         let before = self.sound().cloned();
-        let held = self.segments();
-        *self = NamedCheckpoints { named: [Some(newest), before], sound: Some(0) };
-        held.difference(&self.segments()).copied().collect()
+        self.hold(self.segments().into_iter());
+        (self.named, self.sound) = ([Some(newest), before], Some(0));
+        self.drop_unpublished()
     }
 }
 

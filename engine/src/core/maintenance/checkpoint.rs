@@ -140,6 +140,7 @@ impl Core {
             writer.checkpoints.fall_back(self.shared.opening.sound_since());
         }
         writer.begin()?;
+        writer.give_up_unpublished()?;
         if self.shared.visibility.has_pending() && !seeded::is_on(Bug::CheckpointOfUnwritten) {
             writer.sync()?;
             assert!(!self.shared.visibility.has_pending(), "what is durable is visible");
@@ -356,7 +357,7 @@ impl Core {
         let mut writer = self.writer()?;
         let newest = sealed.reference();
         let SealedCheckpoint { takes_over, written, paused, .. } = sealed;
-        writer.half_published = false;
+        writer.published = writer.superblock.checkpoints;
         writer.work.checkpoint_written_bytes += written.bytes;
         let held = HeldCheckpoint { reference: newest, segments: written.segments, is_counted: true };
         let released = writer.checkpoints.publish(held);
@@ -436,8 +437,28 @@ impl Writer {
         if self.open_index.is_none() || !seeded::is_on(Bug::OpenSegmentNotKept) {
             self.open_index = sealed.open;
         }
-        self.place_slot(|slot| slot.checkpoints = [Some(newest), sound])?;
-        self.half_published = true;
+        self.checkpoints.hold(sealed.written.segments.keys().copied());
+        self.place_slot(|slot| slot.checkpoints = [Some(newest), sound])
+    }
+
+    //= spec/space.md#p-2-3-how-it-is-written
+    //# A checkpoint that is given up leaves free the segments that it took.
+    //= spec/space.md#p-4-1-checkpoints
+    //# A place that a checkpoint held MUST NOT be given out before both slots are durable that name none
+    //# which holds it.
+    /// Gives up a checkpoint whose slot found no room. Both slots name again what they named before.
+    fn give_up_unpublished(&mut self) -> Result<()> {
+        if !self.checkpoints.has_unpublished() {
+            return Ok(());
+        }
+        let published = self.published;
+        for _ in 0..2 {
+            self.write_slot(|slot| slot.checkpoints = published)?;
+        }
+        // It may be among the segments that are free now.
+        self.open_index = None;
+        let released = self.checkpoints.drop_unpublished();
+        self.release(released);
         Ok(())
     }
 

@@ -76,7 +76,7 @@ impl Writer {
     pub(in crate::core) fn reclaim(&mut self) -> Result<bool> {
         let floor = self.reuse_floor();
         let is_due = |freed: Lsn| freed != Lsn::ZERO && freed <= floor;
-        if self.half_published
+        if self.is_half_published()
             || self.work.backups > 0 && !seeded::is_on(Bug::BackupWithoutHold)
             || !self.accounts.iter().any(|(_, account)| is_due(account.freed))
         {

@@ -7,6 +7,7 @@ use crate::core::Expect;
 use crate::document::KeyRef;
 use crate::options::{Durability, Options};
 use crate::storage::MemoryStorage;
+use crate::storage::sim::{CallKind, FaultKind, FaultPlan, Level, Nth, SimDisk};
 
 /// A store with commits that are durable.
 fn store() -> Core {
@@ -181,4 +182,51 @@ fn a_checkpoint_that_is_given_up_leaves_the_open_segment_as_it_was() {
     drop(writer);
     core.checkpoint(Purpose::Opening).expect("memory refuses nothing");
     assert!(core.verify(true).expect("memory refuses nothing").problems.is_empty());
+}
+
+//= spec/space.md#p-2-3-how-it-is-written
+//= type=test
+//# A checkpoint that is given up leaves free the segments that it took.
+//= spec/space.md#p-4-1-checkpoints
+//= type=test
+//# A place that a checkpoint held MUST NOT be given out before both slots are durable that name none
+//# which holds it.
+#[test]
+fn a_checkpoint_whose_slot_finds_no_room_is_held_until_no_slot_can_name_it() {
+    let options = Options::new().sector(64).segment_bytes(512);
+    let full = || FaultPlan::none().from(Nth::Of(CallKind::Write, 0), FaultKind::StorageFull);
+    for slots_written in 0..2 {
+        let disk = SimDisk::new(64, Level::Sectors);
+        let core = Core::open(Box::new(disk.clone()), &options).expect("the disk is in order");
+        (0..40).for_each(|key| put(&core, key, Durability::Synced));
+        for _ in 0..2 {
+            core.checkpoint(Purpose::Space).expect("the disk is in order");
+        }
+        let end = core.writer().expect("it is opened for writing").appender.free.end() + 100;
+        let free = || core.writer().expect("it is opened for writing").appender.free.within(end);
+        let before = free();
+        let mut job = begin(&core);
+        while core.write_checkpoint(&mut job).expect("the disk is in order") {}
+        let sealed = core.seal_checkpoint(job).expect("the disk is in order");
+        let taken = before - free();
+        for _ in 0..slots_written {
+            core.name_checkpoint(&sealed).expect("the disk is in order");
+            core.sync_slot().expect("the disk is in order");
+        }
+        disk.set_faults(full());
+        core.name_checkpoint(&sealed).expect_err("there is no room for the slot");
+        for _ in 0..10 {
+            core.checkpoint(Purpose::Space).expect_err("there is no room for the slot");
+            assert_eq!(free(), before - taken, "what a slot may name is held, and nothing more");
+        }
+        let top = sealed.written.segments.keys().max();
+        assert!(top.is_some_and(|top| core.writer().is_ok_and(|writer| *top <= writer.held_top())));
+        disk.set_faults(FaultPlan::none());
+        core.writer().and_then(|mut writer| writer.give_up_unpublished()).expect("there is room again");
+        assert_eq!(free(), before, "{slots_written} slots named it");
+        core.checkpoint(Purpose::Space).expect("there is room again");
+        assert!(core.verify(true).expect("the disk is in order").problems.is_empty());
+        drop(core);
+        Core::open(Box::new(disk), &options).expect("no place is held twice");
+    }
 }

@@ -46,9 +46,9 @@ fn a_place_is_given_out_once_both_checkpoints_have_it_as_freed_and_no_backup_rea
     writer.work.backups = 1;
     assert!(!writer.reclaim().expect("memory refuses nothing"), "a backup");
     writer.work.backups = 0;
-    writer.half_published = true;
+    let published = std::mem::take(&mut writer.published);
     assert!(!writer.reclaim().expect("memory refuses nothing"), "a slot names another checkpoint");
-    writer.half_published = false;
+    writer.published = published;
     assert_eq!((holds(&writer), writer.accounts.get(0).is_some()), (0, true));
     writer.budget.is_stale = false;
     assert!(writer.reclaim().expect("memory refuses nothing"));
