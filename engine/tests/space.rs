@@ -389,8 +389,8 @@ fn what_is_dead_is_not_moved() {
 //= spec/space.md#p-3-7-unreadable-victims
 //# A record MUST be verified before it is moved.
 //= spec/space.md#p-3-7-unreadable-victims
-//# A segment with a frame or a live record that does not verify MUST be left as it is, and reported; cleaning
-//# goes on with others.
+//# A segment with a frame or a live record that does not verify, or that the disk refuses to read, MUST be left
+//# as it is, and reported; cleaning goes on with others.
 #[test]
 fn a_live_record_that_is_damaged_stays_where_it_is() {
     let (disk, db) = filled(&tiny().segment_bytes(4096).cache_bytes(0), 0..200);

@@ -368,7 +368,7 @@ impl Core {
         opening.checkpoint_named(since.collect(), !takes_over);
         writer.release(released);
         writer.budget.is_stale = true;
-        writer.reclaim()?;
+        writer.reclaim();
         drop(writer);
         drop(paused);
         // Where its directory cannot be read, its leaves stay in memory.

@@ -116,12 +116,15 @@ impl Core {
     }
 
     //= spec/space.md#p-3-7-unreadable-victims
-    //# A segment with a frame or a live record that does not verify MUST be left as it is, and reported;
-    //# cleaning goes on with others.
-    /// Damage: what cannot be read is not moved, and stays where it is for `verify` and `salvage` to tell of.
+    //# A segment with a frame or a live record that does not verify, or that the disk refuses to read, MUST
+    //# be left as it is, and reported; cleaning goes on with others.
+    /// What cannot be read is not moved, and stays where it is for `verify` and `salvage` to tell of.
     fn leave_alone(&self, sequence: u64, error: Error) -> Result<Cleaned> {
-        if !matches!(error, Error::Corrupt(_) | Error::NewerFormat { .. }) {
-            return Err(error);
+        match error {
+            Error::Corrupt(_) | Error::NewerFormat { .. } => {}
+            // A write or a sync that failed would have stopped the store.
+            Error::Io { .. } if !self.shared.log.storage.is_poisoned() => {}
+            _ => return Err(error),
         }
         self.writer()?.work.unreadable.insert(sequence);
         Ok(Cleaned::Unreadable)

@@ -60,7 +60,7 @@ impl Core {
             if writer.check_open().is_err() {
                 return Ok(Stepped::Nothing);
             }
-            if writer.reclaim()? {
+            if writer.reclaim() {
                 return Ok(Stepped::Done);
             }
             let figures = writer.figures();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::format::Lsn;
 use crate::seeded::{self, Bug};
 use crate::sync::read;
@@ -16,10 +16,10 @@ impl Writer {
     //= spec/space.md#p-4-2-retained-versions
     //# A writer MUST NOT give out the place of a segment in which a pinned record stands.
     /// The segments in which something lies that a snapshot, or a commit that is not visible yet, still needs.
-    pub(in crate::core) fn pinned_segments(&self) -> Result<BTreeSet<u64>> {
+    pub(in crate::core) fn pinned_segments(&self) -> BTreeSet<u64> {
         let mut pinned = BTreeSet::new();
         if seeded::is_on(Bug::PinsIgnored) {
-            return Ok(pinned);
+            return pinned;
         }
         let (mut reached, mut entries) = (None, Vec::new());
         loop {
@@ -29,9 +29,11 @@ impl Writer {
                 pinned.insert(self.shared.log.geometry.split(entry.address()).0);
                 let chunks = match self.shared.chunks_of(entry) {
                     _ if seeded::is_on(Bug::ChunksNotRetained) => Vec::new(),
-                    // What is damaged is of no use to anybody; what cannot be read now may be read later.
+                    Ok(found) => found,
+                    // What is damaged is of no use to anybody.
                     Err(Error::Corrupt(_)) => Vec::new(),
-                    found => found?,
+                    // What cannot be read now may be read later, and its chunks may be anywhere.
+                    Err(_) => return self.accounts.iter().map(|(sequence, _)| sequence).collect(),
                 };
                 pinned.extend(chunks.into_iter().map(|chunk| self.shared.log.geometry.split(chunk).0));
             }
@@ -45,7 +47,7 @@ impl Writer {
         let holds = |live: &[(u32, u64)]| live.iter().any(|(collection, _)| ended.contains(collection));
         let segments = self.accounts.iter().filter(|(_, account)| !ended.is_empty() && holds(account.live()));
         pinned.extend(segments.map(|(sequence, _)| sequence));
-        Ok(pinned)
+        pinned
     }
 }
 
@@ -73,16 +75,16 @@ impl Writer {
     //= spec/space.md#p-4-5-which-first
     //# The freed record MUST be durable before the place is given out.
     /// Gives out again every freed segment that nobody can need. Whether there was one.
-    pub(in crate::core) fn reclaim(&mut self) -> Result<bool> {
+    pub(in crate::core) fn reclaim(&mut self) -> bool {
         let floor = self.reuse_floor();
         let is_due = |freed: Lsn| freed != Lsn::ZERO && freed <= floor;
         if self.is_half_published()
             || self.work.backups > 0 && !seeded::is_on(Bug::BackupWithoutHold)
             || !self.accounts.iter().any(|(_, account)| is_due(account.freed))
         {
-            return Ok(false);
+            return false;
         }
-        let pinned = self.pinned_segments()?;
+        let pinned = self.pinned_segments();
         let Writer { shared, accounts, .. } = self;
         let due = shared.feeds.with_oldest(|watched| {
             let watched = if seeded::is_on(Bug::WatchersIgnored) { u64::MAX } else { watched };
@@ -99,6 +101,6 @@ impl Writer {
             self.work.unreadable.remove(sequence);
         }
         self.budget.is_stale |= !due.is_empty();
-        Ok(!due.is_empty())
+        !due.is_empty()
     }
 }

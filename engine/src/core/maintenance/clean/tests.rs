@@ -4,6 +4,7 @@ use super::*;
 use crate::core::Expect;
 use crate::options::Options;
 use crate::storage::MemoryStorage;
+use crate::storage::sim::{CallKind, FaultKind, FaultPlan, Level, Nth, SimDisk};
 
 //= spec/space.md#p-1-5-accounts
 //= type=test
@@ -132,6 +133,40 @@ fn nothing_that_is_cleaned_holds_anything_live_and_nothing_else_is_moved() {
             let found =
                 core.shared.get(&naming, KeyRef::Int(key)).expect("it can be read").expect("it is there");
             assert_eq!(found.body().len(), if key % 3 == 0 { 10 } else { len }, "{key}");
+        }
+    }
+}
+
+//= spec/space.md#p-3-7-unreadable-victims
+//= type=test
+//# A segment with a frame or a live record that does not verify, or that the disk refuses to read, MUST be
+//# left as it is, and reported; cleaning goes on with others.
+#[test]
+fn a_segment_that_the_disk_refuses_to_read_is_left_alone_and_a_failed_write_is_told() {
+    let options = Options::new().sector(64).segment_bytes(512).cache_bytes(0);
+    let cases = [
+        // The segment, and what of a document of chunks stands elsewhere.
+        (Nth::Of(CallKind::Read, 0), Some(Cleaned::Unreadable)),
+        (Nth::Of(CallKind::Read, 1), Some(Cleaned::Unreadable)),
+        (Nth::Of(CallKind::Write, 0), None),
+    ];
+    for (nth, expected) in cases {
+        let disk = SimDisk::new(64, Level::Sectors);
+        let core = Core::open(Box::new(disk.clone()), &options).expect("the disk is in order");
+        put(&core, 0..1, 1000);
+        (1..20).for_each(|key| put(&core, key..key + 1, 10));
+        drop(core);
+        // Anew, so that nothing of it is in memory.
+        let core = Core::open(Box::new(disk.clone()), &options).expect("the disk is in order");
+        put(&core, 20..21, 10);
+        disk.set_faults(FaultPlan::none().from(nth, FaultKind::Io));
+        let cleaned = core.clean(0).and_then(|cleaned| core.writer()?.sync().map(|()| cleaned));
+        assert_eq!(cleaned.ok(), expected, "{nth:?}");
+        assert!(disk.fault_hits() > 0, "{nth:?}");
+        disk.set_faults(FaultPlan::none());
+        if expected.is_some() {
+            assert!(core.writer().expect("it goes on").work.unreadable.contains(&0), "{nth:?}");
+            assert_eq!(core.clean(1).expect("the others can be read"), Cleaned::Freed);
         }
     }
 }
