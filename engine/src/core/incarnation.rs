@@ -34,6 +34,10 @@ impl Writer {
         self.open_index = None;
         self.write_slot(|slot| slot.incarnation = incarnation)?;
         self.highest_incarnation = incarnation;
+        if self.shared.log.storage.len()? > self.file_len {
+            // spec: F-2.4. Neither slot names more.
+            self.shared.log.storage.set_len(self.file_len)?;
+        }
         let mark = self.appender.mark();
         let opened = self
             .place(Share::Reserve, usize::MAX, &mark, |writer| writer.appender.place_opening(incarnation));

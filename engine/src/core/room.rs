@@ -125,9 +125,11 @@ impl Writer {
                 operation: format!("growth of the file to {to} bytes, which is beyond max_file_bytes"),
             });
         }
-        self.shared.log.storage.set_len(to)?;
+        let storage = &self.shared.log.storage;
+        storage.set_len(to)?;
         if !seeded::is_on(Bug::GrowthNotZeroed) {
-            self.shared.log.storage.zero_fill(self.file_len, to)?;
+            // What the disk had no room for is a hole. Where the file cannot be cut either, the next growth fills it.
+            storage.zero_fill(self.file_len, to).inspect_err(|_| _ = storage.set_len(self.file_len))?;
         }
         self.file_len = to;
         self.appender.free.set_len(self.shared.log.geometry.segments_within(to));
@@ -268,6 +270,23 @@ impl Writer {
             }
             Kept::AtRest | Kept::Held => needed,
         }
+    }
+
+    //= spec/format.md#f-2-4-growth
+    //# A writer MUST NOT take for a part of the file what lies behind the length that the newest slot names
+    //# and behind everything that is held: it cuts that off before its first commit.
+    /// The length of the file that was opened, which may be longer: a growth may have ended before its zeros.
+    pub(super) fn filled_len(&self, len: u64) -> u64 {
+        let geometry = self.shared.log.geometry;
+        let held = match self.held_top() {
+            0 => geometry.segment_offset(0) + u64::from(self.appender.end().offset),
+            top => geometry.segment_end(top),
+        };
+        let mut filled = self.superblock.file_len;
+        while filled < held.min(len) {
+            filled = geometry.next_len(filled);
+        }
+        filled.min(len)
     }
 
     /// The highest place in which something lies. What is merely reserved need not lie within the file.

@@ -68,7 +68,7 @@ impl Writer {
         file_len: u64,
     ) -> Self {
         let txn = WriteTxn::new(Arc::clone(&shared), None);
-        Writer {
+        let mut writer = Writer {
             shared,
             appender,
             accounts,
@@ -90,7 +90,10 @@ impl Writer {
             taken_back: Vec::new(),
             closed: false,
             turn: Turn::default(),
-        }
+        };
+        writer.file_len = writer.filled_len(file_len);
+        writer.synced_len = writer.file_len;
+        writer
     }
 
     #[cfg(feature = "testing")]
