@@ -61,12 +61,14 @@ impl HeldCheckpoint {
 /// The checkpoints that the slots name, and which of them the state in memory comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct NamedCheckpoints {
-    /// The newest, and the one before; none where there is none, or where its root is damaged.
+    /// The newest, and the one before; none where there is none, or where its root cannot be read.
     named: [Option<HeldCheckpoint>; 2],
     /// Which of them was read, or written, by this life of the store.
     sound: Option<usize>,
     /// The segments of one that was sealed since: a slot may name it before both do, or for want of room.
     unpublished: BTreeSet<u32>,
+    /// What one may hold whose root could not be read, though nothing says that it is damaged.
+    doubtful: BTreeSet<u32>,
 }
 
 impl NamedCheckpoints {
@@ -78,19 +80,34 @@ impl NamedCheckpoints {
         file_len: u64,
         sound: Option<(usize, HeldCheckpoint)>,
     ) -> Self {
-        let outline_of = |reference: &CheckpointRef| outline(storage, slot, file_len, reference).ok();
-        let mut named = slot.checkpoints.each_ref().map(|named| named.as_ref().and_then(outline_of));
-        let sound = sound.map(|(position, held)| {
-            named[position] = Some(held);
-            position
-        });
-        NamedCheckpoints { named, sound, unpublished: BTreeSet::new() }
+        let mut checkpoints = NamedCheckpoints::default();
+        if let Some((position, held)) = sound {
+            checkpoints.named[position] = Some(held);
+            checkpoints.sound = Some(position);
+        }
+        for (named, reference) in checkpoints.named.iter_mut().zip(&slot.checkpoints) {
+            let Some(reference) = reference.as_ref().filter(|_| named.is_none()) else { continue };
+            match outline(storage, slot, file_len, reference) {
+                Ok(held) => *named = Some(held),
+                Err(Error::Corrupt(_)) => {}
+                Err(_) => checkpoints.doubtful = (0..slot.geometry.segments_within(slot.file_len)).collect(),
+            }
+        }
+        checkpoints
     }
 
     /// The physical indexes that they hold, and the one that a slot may name.
     pub(crate) fn segments(&self) -> BTreeSet<u32> {
         let named = self.named().flat_map(|held| held.segments.keys());
-        named.chain(&self.unpublished).copied().collect()
+        named.chain(&self.unpublished).chain(&self.doubtful).copied().collect()
+    }
+
+    //= spec/recovery.md#r-8-1-what-holds-a-place
+    //# Where the root of a checkpoint that it names cannot be read, and is not known to be damaged, every index
+    //# within `file_len` that nothing else holds MUST count as held by that checkpoint.
+    /// Enters what may be held into `held`.
+    pub(super) fn hold_what_is_doubtful(&mut self, held: &mut BTreeSet<u32>) {
+        self.doubtful.retain(|physical| held.insert(*physical));
     }
 
     /// A slot is about to name a checkpoint that has these segments.
@@ -205,6 +222,7 @@ impl NamedCheckpoints {
         let before = self.sound().cloned();
         self.hold(self.segments().into_iter());
         (self.named, self.sound) = ([Some(newest), before], Some(0));
+        self.doubtful.clear();
         self.drop_unpublished()
     }
 }

@@ -108,7 +108,7 @@ pub(crate) fn recover(
         }
     };
     let highest_incarnation = claims.incarnation.max(scan.highest_incarnation());
-    let checkpoints = start.checkpoints;
+    let mut checkpoints = start.checkpoints;
     let floor = if seeded::is_on(Bug::FreedKeptAtOpening) { Lsn::ZERO } else { slot.reuse_floor() };
     reclaim(&mut replay.accounts, segments, floor);
     let mut held = held(slot, &replay.accounts, &checkpoints)?;
@@ -116,6 +116,7 @@ pub(crate) fn recover(
     if !seeded::is_on(Bug::ReservationGivenOut) {
         held.extend(end.reserved.iter().flatten());
     }
+    checkpoints.hold_what_is_doubtful(&mut held);
     let free = FreeSegments::around(&held);
     Ok(Recovered { end, highest_incarnation, replay, free, checkpoints, commits })
 }
@@ -125,7 +126,8 @@ pub(crate) fn recover(
 //# checkpoint is not named any more, the place would be given out with the segment in it.
 /// The places of the log segments in place, and of the checkpoints.
 fn held(slot: &Superblock, accounts: &Accounts, checkpoints: &NamedCheckpoints) -> Result<BTreeSet<u32>> {
-    let mut held = checkpoints.segments();
+    let mut held: BTreeSet<u32> =
+        checkpoints.named().flat_map(|held| held.segments.keys().copied()).collect();
     for (sequence, account) in accounts.iter() {
         if !held.insert(account.physical) && !seeded::is_on(Bug::PlaceHeldTwice) {
             return Err(Corruption {

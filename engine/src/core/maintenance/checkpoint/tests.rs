@@ -230,3 +230,43 @@ fn a_checkpoint_whose_slot_finds_no_room_is_held_until_no_slot_can_name_it() {
         Core::open(Box::new(disk), &options).expect("no place is held twice");
     }
 }
+
+//= spec/recovery.md#r-8-1-what-holds-a-place
+//= type=test
+//# Where the root of a checkpoint that it names cannot be read, and is not known to be damaged, every index
+//# within `file_len` that nothing else holds MUST count as held by that checkpoint.
+#[test]
+fn a_read_that_fails_once_in_an_opening_leaves_every_checkpoint_its_places() {
+    let options = Options::new().sector(64).segment_bytes(512);
+    let disk = SimDisk::new(64, Level::Sectors);
+    let core = Core::open(Box::new(disk.clone()), &options).expect("the disk is in order");
+    (0..100).for_each(|key| put(&core, key, Durability::Synced));
+    (0..2).for_each(|_| core.checkpoint(Purpose::Space).expect("the disk is in order"));
+    drop(core);
+    let mut doubted = 0;
+    for nth in 0.. {
+        let disk = disk.fork();
+        disk.set_faults(FaultPlan::none().once(Nth::Of(CallKind::Read, nth), FaultKind::Io));
+        let opened = Core::open(Box::new(disk.clone()), &options);
+        if disk.fault_hits() == 0 {
+            break;
+        }
+        let Ok(core) = opened else { continue };
+        let held =
+            |core: &Core| core.writer().expect("it is opened for writing").checkpoints.segments().len();
+        let named = core.writer().expect("it is opened for writing").checkpoints.named().count();
+        (100..160).for_each(|key| put(&core, key, Durability::Synced));
+        let crashed = Core::open(Box::new(disk.fork()), &options);
+        crashed.unwrap_or_else(|error| panic!("read {nth}: no place is held twice: {error}"));
+        let before = held(&core);
+        core.checkpoint(Purpose::Space).expect("the disk is in order");
+        if named < 2 {
+            doubted += 1;
+            assert!(held(&core) < before, "both slots name others now");
+        }
+        drop(core);
+        let core = Core::open(Box::new(disk), &options).expect("no place is held twice");
+        assert!(core.verify(true).expect("the disk is in order").problems.is_empty());
+    }
+    assert!(doubted > 0, "a root could not be read");
+}
