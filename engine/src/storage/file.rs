@@ -47,18 +47,26 @@ impl FileStorage {
     /// created. [`Error::Io`]: anything else that the operating system says.
     pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self> {
         let path = path.as_ref();
-        refuse_what_is_no_file(path)?;
-        let (file, created) = open_or_create(path, access).map_err(|error| refusal(path, access, error))?;
-        let locked = match access {
-            Access::ReadOnly => file.try_lock_shared(),
-            Access::ReadWrite { .. } => file.try_lock(),
-        };
-        locked.map_err(|error| match error {
-            TryLockError::WouldBlock => Error::Locked { path: path.to_owned() },
-            TryLockError::Error(source) => io_error("lock", path, source),
-        })?;
-        let path = path.canonicalize().map_err(|source| io_error("look up", path, source))?;
-        Ok(FileStorage { file, path, created })
+        let locked = || Error::Locked { path: path.to_owned() };
+        for _ in 0..REPLACED_MAX {
+            refuse_what_is_no_file(path)?;
+            let (file, created) =
+                open_or_create(path, access).map_err(|error| refusal(path, access, error))?;
+            let lock = match access {
+                Access::ReadOnly => file.try_lock_shared(),
+                Access::ReadWrite { .. } => file.try_lock(),
+            };
+            lock.map_err(|error| match error {
+                TryLockError::WouldBlock => locked(),
+                TryLockError::Error(source) => io_error("lock", path, source),
+            })?;
+            // The file that was opened may have lost its name to another one before it was locked.
+            if has_name(&file, path).map_err(|source| io_error("look up", path, source))? {
+                let path = path.canonicalize().map_err(|source| io_error("look up", path, source))?;
+                return Ok(FileStorage { file, path, created });
+            }
+        }
+        Err(locked())
     }
 
     /// Opens the file at `path` for looking at it only: whoever has it locked is neither asked nor hindered, so that what is read may be in
@@ -109,6 +117,27 @@ fn refuse_what_is_no_file(path: &Path) -> Result<()> {
         // Whatever is wrong, opening says it too.
         _ => Ok(()),
     }
+}
+
+/// A file that is replaced so often while it is opened is somebody else's.
+const REPLACED_MAX: u32 = 100;
+
+/// Whether this is the file that `path` leads to.
+#[cfg(unix)]
+fn has_name(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let place = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+    match std::fs::metadata(path) {
+        Ok(named) => Ok(place(named) == place(file.metadata()?)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// There, an open file keeps its name.
+#[cfg(not(unix))]
+fn has_name(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
 }
 
 fn open_or_create(path: &Path, access: Access) -> io::Result<(File, bool)> {
@@ -277,6 +306,44 @@ mod tests {
             FileStorage::open(&path, Access::ReadWrite { create: false, create_new: false }).unwrap();
             drop(copy);
         }
+    }
+
+    //= spec/media.md#m-1-4-exclusion
+    //= type=test
+    //# A storage that is open for writing MUST keep every other handle from the file, in this process and in
+    //# others, until it is closed; the operating system drops its lock with the process.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_loses_its_name_before_it_is_locked_is_not_the_one_that_is_opened() {
+        let directory = tempfile::tempdir().unwrap();
+        let [path, other] = ["a.holo", "b.holo"].map(|name| directory.path().join(name));
+        let access = Access::ReadWrite { create: true, create_new: false };
+        let (file, _) = open_or_create(&path, access).unwrap();
+        assert!(has_name(&file, &path).unwrap());
+        std::fs::write(&other, b"other").unwrap();
+        std::fs::rename(&other, &path).unwrap();
+        assert!(!has_name(&file, &path).unwrap(), "another file has its name");
+        std::fs::remove_file(&path).unwrap();
+        assert!(!has_name(&file, &path).unwrap(), "nothing has it");
+        std::fs::write(&path, b"first").unwrap();
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                    // As a backup that takes the place of an earlier one.
+                    let Ok(_earlier) = FileStorage::open(&path, Access::ReadOnly) else { continue };
+                    std::fs::write(&other, b"other").unwrap();
+                    std::fs::rename(&other, &path).unwrap();
+                }
+            });
+            for _ in 0..2_000 {
+                match FileStorage::open(&path, access) {
+                    Ok(opened) => assert!(has_name(&opened.file, &path).unwrap()),
+                    Err(error) => assert!(matches!(error, Error::Locked { .. }), "{error}"),
+                }
+            }
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
     }
 
     #[test]
