@@ -50,17 +50,28 @@ impl Draft {
 
     //= spec/space.md#p-10-3-order
     //# A backup MUST NOT replace a file, unless it is the earlier backup that it was asked to go on from.
+    //= spec/space.md#p-10-3-order
+    //# A backup that fails or is interrupted leaves nothing under its own name.
     /// Gives the file its name. What was written to it is durable already; now the name is, too.
     pub(crate) fn finish(mut self) -> Result<()> {
         if self.replaces {
+            // A disk that refuses shows it while the earlier file still has the name.
+            self.sync_name()?;
             self.rename()?;
         } else {
             self.name_anew()?;
         }
         self.finished = true;
-        self.storage
-            .sync_directory()
-            .map_err(|source| io_error("make durable the name of", &self.path, source))
+        self.sync_name().inspect_err(|_| {
+            if !self.replaces {
+                let _ = std::fs::remove_file(&self.path);
+            }
+        })
+    }
+
+    fn sync_name(&self) -> Result<()> {
+        let synced = self.storage.sync_directory();
+        synced.map_err(|source| io_error("make durable the name of", &self.path, source))
     }
 
     fn rename(&self) -> Result<()> {
@@ -164,5 +175,37 @@ mod tests {
         assert!(matches!(draft.finish(), Err(Error::CannotOpen { .. })));
         assert_eq!(std::fs::read(&path).expect("it is there"), b"new");
         assert_eq!(names_in(directory.path()), ["a"]);
+    }
+
+    //= spec/space.md#p-10-3-order
+    //= type=test
+    //# A backup that fails or is interrupted leaves nothing under its own name.
+    #[cfg(unix)]
+    #[test]
+    fn a_name_that_cannot_be_made_durable_is_not_given() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let [was, is, link] = ["was", "is", "link"].map(|name| directory.path().join(name));
+        let point_to = |target: &Path| {
+            let _ = std::fs::remove_file(&link);
+            std::os::unix::fs::symlink(target, &link).expect("the name is free");
+        };
+        let path = link.join("a");
+        for is_there in [false, true] {
+            std::fs::create_dir(&was).expect("the name is free");
+            point_to(&was);
+            if is_there {
+                std::fs::write(&path, b"old").expect("there is room");
+            }
+            let draft = Draft::begin(&path, is_there.then_some(&*path)).expect("the name is free");
+            // The directory that is to be synced is not found any more.
+            std::fs::rename(&was, &is).expect("the name is free");
+            point_to(&is);
+            let finished = draft.finish();
+            assert!(matches!(finished, Err(Error::Io { .. })), "{finished:?}");
+            let expected: &[&str] = if is_there { &["a"] } else { &[] };
+            assert_eq!(names_in(&is), expected);
+            assert!(!is_there || std::fs::read(&path).expect("it is there") == b"old");
+            std::fs::remove_dir_all(&is).expect("it is there");
+        }
     }
 }
