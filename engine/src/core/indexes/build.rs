@@ -464,8 +464,9 @@ mod tests {
         );
     }
 
-    //= spec/index.md#i-5-2-refusal-and-cancellation
+    //= spec/index.md#i-5-2-an-end-before-its-time
     //= type=test
+    //# A build that is cancelled, or fails, changes nothing.
     #[test]
     fn of_a_build_that_fails_or_is_dropped_nothing_is_kept_up() {
         let db = Db::in_memory();
