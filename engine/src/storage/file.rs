@@ -326,23 +326,21 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert!(!has_name(&file, &path).unwrap(), "nothing has it");
         std::fs::write(&path, b"first").unwrap();
-        let done = std::sync::atomic::AtomicBool::new(false);
         std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !done.load(std::sync::atomic::Ordering::Relaxed) {
+            let backups = scope.spawn(|| {
+                for _ in 0..2_000 {
                     // As a backup that takes the place of an earlier one.
                     let Ok(_earlier) = FileStorage::open(&path, Access::ReadOnly) else { continue };
                     std::fs::write(&other, b"other").unwrap();
                     std::fs::rename(&other, &path).unwrap();
                 }
             });
-            for _ in 0..2_000 {
+            while !backups.is_finished() {
                 match FileStorage::open(&path, access) {
                     Ok(opened) => assert!(has_name(&opened.file, &path).unwrap()),
                     Err(error) => assert!(matches!(error, Error::Locked { .. }), "{error}"),
                 }
             }
-            done.store(true, std::sync::atomic::Ordering::Relaxed);
         });
     }
 

@@ -145,7 +145,7 @@ fn nothing_that_is_cleaned_holds_anything_live_and_nothing_else_is_moved() {
 fn a_segment_that_the_disk_refuses_to_read_is_left_alone_and_a_failed_write_is_told() {
     let options = Options::new().sector(64).segment_bytes(512).cache_bytes(0);
     let cases = [
-        // The segment, and what of a document of chunks stands elsewhere.
+        // The segment, which has a chunk, and the list that names it, which stands elsewhere.
         (Nth::Of(CallKind::Read, 0), Some(Cleaned::Unreadable)),
         (Nth::Of(CallKind::Read, 1), Some(Cleaned::Unreadable)),
         (Nth::Of(CallKind::Write, 0), None),
@@ -154,19 +154,22 @@ fn a_segment_that_the_disk_refuses_to_read_is_left_alone_and_a_failed_write_is_t
         let disk = SimDisk::new(64, Level::Sectors);
         let core = Core::open(Box::new(disk.clone()), &options).expect("the disk is in order");
         put(&core, 0..1, 1000);
-        (1..20).for_each(|key| put(&core, key..key + 1, 10));
+        (1..400).for_each(|key| put(&core, key..key + 1, 10));
         drop(core);
-        // Anew, so that nothing of it is in memory.
+        // Anew, so that it is not in memory for having been written; and other blocks take its place in the cache.
         let core = Core::open(Box::new(disk.clone()), &options).expect("the disk is in order");
-        put(&core, 20..21, 10);
+        put(&core, 400..401, 10);
+        let naming = core.shared.naming("a").expect("it is there");
+        (1..400)
+            .for_each(|key| _ = core.shared.get(&naming, KeyRef::Int(key)).expect("the disk is in order"));
         disk.set_faults(FaultPlan::none().from(nth, FaultKind::Io));
-        let cleaned = core.clean(0).and_then(|cleaned| core.writer()?.sync().map(|()| cleaned));
+        let cleaned = core.clean(1).and_then(|cleaned| core.writer()?.sync().map(|()| cleaned));
         assert_eq!(cleaned.ok(), expected, "{nth:?}");
         assert!(disk.fault_hits() > 0, "{nth:?}");
         disk.set_faults(FaultPlan::none());
         if expected.is_some() {
-            assert!(core.writer().expect("it goes on").work.unreadable.contains(&0), "{nth:?}");
-            assert_eq!(core.clean(1).expect("the others can be read"), Cleaned::Freed);
+            assert!(core.writer().expect("it goes on").work.unreadable.contains(&1), "{nth:?}");
+            assert_eq!(core.clean(2).expect("the others can be read"), Cleaned::Freed);
         }
     }
 }
