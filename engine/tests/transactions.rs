@@ -35,6 +35,29 @@ fn fresh() -> (Db, Arc<MemoryStorage>) {
 }
 
 /// Names are looked up once, until they change: after that, what is written to one must not go to what it meant before.
+//= spec/transactions.md#t-2-7-refusals
+//= type=test
+//# A refused operation in a transaction MUST leave the transaction as it was before the operation; the
+//# transaction goes on.
+#[test]
+fn what_is_too_much_at_once_leaves_the_transaction_as_it_was() {
+    let options = Options::new().transaction_bytes(64 << 10);
+    let db = Db::open_on(MemoryStorage::new(), &options).unwrap();
+    let transaction = db.begin_write().unwrap();
+    let a = transaction.collection("a");
+    for _ in 0..2 {
+        let many = a.put_many((0..10_000).map(|n| (format!("{n}"), doc! {})));
+        assert!(matches!(many, Err(Error::TransactionTooLarge { len, .. }) if len < 80_000), "{many:?}");
+        let many = a.insert_many((0..10_000).map(|_| doc! {}));
+        assert!(matches!(many, Err(Error::TransactionTooLarge { len, .. }) if len < 80_000), "{many:?}");
+    }
+    assert_eq!(transaction.collections(), Vec::<String>::new());
+    a.put("x", doc! {}).unwrap();
+    drop(a);
+    transaction.commit().unwrap();
+    assert_eq!(db.collection("a").len().unwrap(), 1);
+}
+
 #[test]
 fn writes_to_collections_in_turn_find_each_also_after_names_change() {
     let (db, disk) = fresh();

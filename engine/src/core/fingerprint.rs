@@ -48,8 +48,14 @@ impl Core {
         if let Some(writer) = &self.writer {
             let writer = lock(writer);
             let life = (writer.is_open, writer.highest_incarnation, writer.unsealed, writer.published);
-            let lengths =
-                (writer.file_len, writer.synced_len, writer.named_len, writer.slot_unsynced, writer.cuts);
+            let lengths = (
+                writer.file_len,
+                writer.synced_len,
+                writer.named_len,
+                writer.slot_unsynced,
+                writer.cuts,
+                writer.is_cut_due,
+            );
             let kept =
                 (&writer.accounts, &writer.checkpoints, &writer.open_index, &writer.budget, &writer.work);
             let written =

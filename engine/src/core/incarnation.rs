@@ -34,7 +34,7 @@ impl Writer {
         self.open_index = None;
         self.write_slot(|slot| slot.incarnation = incarnation)?;
         self.highest_incarnation = incarnation;
-        if self.shared.log.storage.len()? > self.file_len {
+        if std::mem::take(&mut self.is_cut_due) {
             // spec: F-2.4. Neither slot names more.
             self.shared.log.storage.set_len(self.file_len)?;
         }

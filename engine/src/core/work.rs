@@ -18,6 +18,8 @@ pub(in crate::core) struct Work {
     pub(in crate::core) rolls: u64,
     /// Segments with something that cannot be read: they are not cleaned.
     pub(in crate::core) unreadable: BTreeSet<u64>,
+    /// Segments that the disk refused to read: they are tried again once nothing else is due.
+    pub(in crate::core) refused: BTreeSet<u64>,
     /// What maintenance has come to at best.
     pub(in crate::core) best: Option<Best>,
     /// What a compaction under way has yet to do for the order of the keys.
@@ -26,6 +28,13 @@ pub(in crate::core) struct Work {
     pub(in crate::core) backups: u32,
     /// Places of former checkpoints that a backup may be reading: free once no backup is under way.
     pub(in crate::core) held_back: Vec<u32>,
+}
+
+impl Work {
+    /// Whether cleaning passes a segment over, since something in it cannot be read.
+    pub(in crate::core) fn is_left_alone(&self, sequence: u64) -> bool {
+        self.unreadable.contains(&sequence) || self.refused.contains(&sequence)
+    }
 }
 
 /// How much work a saved byte is worth.

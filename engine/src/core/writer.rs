@@ -45,6 +45,8 @@ pub(crate) struct Writer {
     pub(super) synced_len: u64,
     /// How often it was cut.
     pub(super) cuts: u64,
+    /// It was found longer than that, and is to be cut before anything is placed.
+    pub(super) is_cut_due: bool,
     /// The checkpoints that both slots name, or did before one was to be published.
     pub(super) published: [Option<CheckpointRef>; 2],
     /// The commit in the making; kept for its buffers.
@@ -85,6 +87,7 @@ impl Writer {
             file_len,
             synced_len: file_len,
             cuts: 0,
+            is_cut_due: false,
             txn,
             unsealed: false,
             taken_back: Vec::new(),
@@ -92,6 +95,7 @@ impl Writer {
             turn: Turn::default(),
         };
         writer.file_len = writer.filled_len(file_len);
+        writer.is_cut_due = writer.file_len < file_len;
         writer.synced_len = writer.file_len;
         writer
     }
@@ -115,6 +119,7 @@ impl Writer {
             file_len: self.file_len,
             synced_len: self.synced_len,
             cuts: self.cuts,
+            is_cut_due: self.is_cut_due,
             published: self.published,
             txn,
             unsealed: self.unsealed,

@@ -120,13 +120,14 @@ impl Core {
     //# be left as it is, and reported; cleaning goes on with others.
     /// What cannot be read is not moved, and stays where it is for `verify` and `salvage` to tell of.
     fn leave_alone(&self, sequence: u64, error: Error) -> Result<Cleaned> {
+        let mut writer = self.writer()?;
+        let work = &mut writer.work;
         match error {
-            Error::Corrupt(_) | Error::NewerFormat { .. } => {}
+            Error::Corrupt(_) | Error::NewerFormat { .. } => work.unreadable.insert(sequence),
             // A write or a sync that failed would have stopped the store.
-            Error::Io { .. } if !self.shared.log.storage.is_poisoned() => {}
+            Error::Io { .. } if !self.shared.log.storage.is_poisoned() => work.refused.insert(sequence),
             _ => return Err(error),
-        }
-        self.writer()?.work.unreadable.insert(sequence);
+        };
         Ok(Cleaned::Unreadable)
     }
 

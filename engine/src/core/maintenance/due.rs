@@ -69,7 +69,7 @@ impl Core {
                 writer.work.arrangement = None;
             }
             was_arranging = writer.is_arranging();
-            if was_arranging && effort != Effort::Room {
+            let due = if was_arranging && effort != Effort::Room {
                 // What would be cleaned meanwhile would be moved out of the way, and not into its order.
                 let is_due = writer.behind().is_checkpoint_due(self.shared.options.checkpoint_bytes);
                 if is_due { Due::Checkpoint(Purpose::Opening) } else { Due::Nothing }
@@ -80,7 +80,11 @@ impl Core {
             } else {
                 let under = effort.under(|| figures.pressure(|| writer.spare_segments()));
                 writer.due(under, &figures)
+            };
+            if due == Due::Nothing {
+                writer.work.refused.clear();
             }
+            due
         };
         match due {
             Due::Nothing if effort == Effort::All => {
@@ -211,7 +215,7 @@ impl Writer {
             let can = sequence < end
                 && account.freed == Lsn::ZERO
                 && account.can_shrink(live)
-                && !self.work.unreadable.contains(&sequence);
+                && !self.work.is_left_alone(sequence);
             can.then(|| (sequence, account.bytes_of(live)))
         })
     }
@@ -245,7 +249,7 @@ impl Writer {
             return Top::Current;
         }
         match self.accounts.at_physical(index) {
-            Some((sequence, account)) if account.is_freed() || self.work.unreadable.contains(&sequence) => {
+            Some((sequence, account)) if account.is_freed() || self.work.is_left_alone(sequence) => {
                 Top::Other
             }
             Some((sequence, _)) => Top::Sealed(sequence),

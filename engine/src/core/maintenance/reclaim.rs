@@ -99,6 +99,7 @@ impl Writer {
             let account = self.accounts.remove(*sequence).expect("it was just there");
             self.appender.free.put(account.physical);
             self.work.unreadable.remove(sequence);
+            self.work.refused.remove(sequence);
         }
         self.budget.is_stale |= !due.is_empty();
         !due.is_empty()

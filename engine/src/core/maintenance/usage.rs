@@ -99,7 +99,7 @@ impl Writer {
             user_bytes: self.work.user_bytes,
             relocated_bytes: self.work.relocated_bytes,
             checkpoint_written_bytes: self.work.checkpoint_written_bytes,
-            unreadable_segments: self.work.unreadable.len() as u64,
+            unreadable_segments: (self.work.unreadable.len() + self.work.refused.len()) as u64,
         }
     }
 }

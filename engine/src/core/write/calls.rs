@@ -76,7 +76,12 @@ impl WriteTxn {
         if bodies.len() == 0 {
             return check_name(name).map(|()| Vec::new());
         }
-        bodies.iter().map(|body| self.insert(name, body)).collect()
+        let mut one = |body: &[u8]| {
+            // Before all of them are placed.
+            self.check_size(self.bytes_max)?;
+            self.insert(name, body)
+        };
+        bodies.iter().map(&mut one).collect()
     }
 
     //= spec/semantics.md#s-4-7-put-of-many
@@ -93,6 +98,7 @@ impl WriteTxn {
         order.sort_by(|one, other| keys[*one].cmp(&keys[*other]));
         let is_last = |at: usize| order.get(at + 1).is_none_or(|next| keys[*next] != keys[order[at]]);
         for (_, index) in order.iter().enumerate().filter(|(at, _)| is_last(*at)) {
+            self.check_size(self.bytes_max)?;
             self.put(name, keys[*index].as_ref(), Expect::Anything, bodies.get(*index))?;
         }
         Ok(keys.len() as u64)

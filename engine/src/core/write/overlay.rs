@@ -23,10 +23,10 @@ pub(super) struct Overlay {
 }
 
 impl Overlay {
-    /// Bytes of memory that it takes.
+    /// Bytes of memory that it takes, by what has entered: what is undone counts no more, whatever room is kept for it.
     pub(super) fn memory_bytes(&self) -> usize {
         let in_order = self.in_order.as_ref().map_or(0, BTreeMap::len);
-        self.hashes.len() * 8 + self.last.capacity() * 9 + in_order * size_of::<((u32, Key), usize)>() * 3 / 2
+        self.hashes.len() * 8 + self.last.len() * 16 + in_order * size_of::<((u32, Key), usize)>() * 3 / 2
     }
 
     pub(super) fn clear(&mut self) {

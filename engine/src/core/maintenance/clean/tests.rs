@@ -1,7 +1,7 @@
 //! What is moved, how much of it at a time, and what is left of it.
 
 use super::*;
-use crate::core::Expect;
+use crate::core::{Effort, Expect, Stepped};
 use crate::options::Options;
 use crate::storage::MemoryStorage;
 use crate::storage::sim::{CallKind, FaultKind, FaultPlan, Level, Nth, SimDisk};
@@ -168,8 +168,10 @@ fn a_segment_that_the_disk_refuses_to_read_is_left_alone_and_a_failed_write_is_t
         assert!(disk.fault_hits() > 0, "{nth:?}");
         disk.set_faults(FaultPlan::none());
         if expected.is_some() {
-            assert!(core.writer().expect("it goes on").work.unreadable.contains(&1), "{nth:?}");
+            assert!(core.writer().expect("it goes on").work.refused.contains(&1), "{nth:?}");
             assert_eq!(core.clean(2).expect("the others can be read"), Cleaned::Freed);
+            while core.maintain(Effort::Rest).expect("the disk is in order") != Stepped::Nothing {}
+            assert!(core.writer().expect("it goes on").work.refused.is_empty(), "it is tried again");
         }
     }
 }
