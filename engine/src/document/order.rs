@@ -34,7 +34,7 @@ pub(crate) fn order_cmp<'a, 'b>(a: &impl Node<'a>, b: &impl Node<'b>) -> Orderin
 }
 
 /// The order of two values without parts.
-#[inline]
+#[inline(always)]
 pub(crate) fn scalar_cmp(a: Scalar<'_>, b: Scalar<'_>) -> Ordering {
     match (a, b) {
         (Scalar::Null, Scalar::Null) => Ordering::Equal,

@@ -5,14 +5,15 @@ use std::cmp::Ordering;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-use super::ast::{Comparison, Expr, Operand, Query};
-use super::child::lead;
+use super::ast::{Comparison, Expr, Operand, Query, Segment};
+use super::child::{lead, lead_from};
 use super::text::Mapping;
 use crate::document::node::{Node, Scalar, View};
 use crate::document::order::{order_cmp, scalar_cmp};
-use crate::document::{KeyRef, Value};
+use crate::document::{KeyRef, RawDocument, Value};
 use crate::error::{Error, Result};
 use crate::seeded::{self, Bug};
+use crate::sync::Arc;
 
 /// What an expression is evaluated in: the nodes that `$` and `@` stand for, and what else a run knows.
 pub(super) struct Scope<'r, 'v, N: Node<'v>> {
@@ -68,6 +69,7 @@ impl<'r, N> Run<'r, N> {
 }
 
 impl<'i, 'v: 'i, N: Node<'v>> Item<'i, N> {
+    #[inline(always)]
     pub(super) fn of_node(node: N) -> Self {
         match node.view() {
             View::Scalar(scalar) => Item::Scalar(scalar),
@@ -75,6 +77,7 @@ impl<'i, 'v: 'i, N: Node<'v>> Item<'i, N> {
         }
     }
 
+    #[inline]
     pub(super) fn of_value(value: &'i Value) -> Self {
         match Node::view(&value) {
             View::Scalar(scalar) => Item::Scalar(scalar),
@@ -160,55 +163,101 @@ impl<'r, 'v, N: Node<'v>> Scope<'r, 'v, N> {
     }
 }
 
-/// Whether two values compare so. Values of different kinds are unequal, and in no order; so is nothing and a value. spec: Q-3.
+/// The path, where `expr` only compares the value at one path with constants. In a filter, `$` and `@` are one.
+pub(super) fn one_path(expr: &Expr) -> Option<Arc<[Segment]>> {
+    let paths = expr.conjuncts().iter().map(|part| match part {
+        Expr::Compare(Operand::Singular(path), _, Operand::Literal(_) | Operand::Parameter(..)) => {
+            Some(&path.segments)
+        }
+        _ => None,
+    });
+    let mut paths = paths.collect::<Option<Vec<_>>>()?;
+    paths.dedup();
+    (paths.len() == 1).then(|| Arc::clone(paths[0]))
+}
+
+/// Whether an expression that has [`one_path`] holds. It needs no scope: the path is followed once, and nothing else is looked at.
+pub(super) fn all_compare(expr: &Expr, path: &[Segment], document: RawDocument<'_>) -> bool {
+    let found = match lead_from(document, path) {
+        Some(node) => Item::of_node(node),
+        // Bytes that are no document match nothing.
+        None if document.value().is_none() => return false,
+        None => Item::Nothing,
+    };
+    for part in expr.conjuncts() {
+        let Expr::Compare(_, comparison, constant) = part else {
+            unreachable!("an expression of one path is made of comparisons");
+        };
+        let constant = match constant {
+            Operand::Literal(value) | Operand::Parameter(_, Some(value)) => Item::of_value(value),
+            // A run begins only once every parameter is bound.
+            Operand::Parameter(_, None) => Item::Nothing,
+            _ => unreachable!("an expression of one path compares it with constants"),
+        };
+        if !compare(*comparison, &found, &constant) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether two values compare so.
 #[inline]
 pub(super) fn compare<'i, 'v: 'i, N: Node<'v>>(
     comparison: Comparison,
     left: &Item<'i, N>,
     right: &Item<'i, N>,
 ) -> bool {
-    let order = || order(left, right);
-    let equal = || equal(left, right);
+    let relation = relation(left, right);
     match comparison {
-        Comparison::Equal => equal(),
-        Comparison::NotEqual => !equal(),
-        Comparison::Less => order().is_some_and(Ordering::is_lt),
-        Comparison::LessOrEqual => order().map_or_else(equal, Ordering::is_le),
-        Comparison::Greater => order().is_some_and(Ordering::is_gt),
-        Comparison::GreaterOrEqual => order().map_or_else(equal, Ordering::is_ge),
-    }
-}
-
-fn equal<'i, 'v: 'i, N: Node<'v>>(left: &Item<'i, N>, right: &Item<'i, N>) -> bool {
-    match (left, right) {
-        (Item::Nothing, Item::Nothing) => true,
-        (Item::Nothing, Item::Scalar(Scalar::Null)) | (Item::Scalar(Scalar::Null), Item::Nothing) => {
-            seeded::is_on(Bug::NothingEqualsNull)
-        }
-        (Item::Nothing, _) | (_, Item::Nothing) => false,
-        (Item::Scalar(a), Item::Scalar(b)) => scalar_cmp(*a, *b).is_eq(),
-        (Item::Node(a), Item::Node(b)) => order_cmp(a, b).is_eq(),
-        (Item::Node(a), Item::Value(b)) | (Item::Value(b), Item::Node(a)) => order_cmp(a, b).is_eq(),
-        (Item::Value(a), Item::Value(b)) => order_cmp(a, b).is_eq(),
-        (Item::Mapped(..), _) | (_, Item::Mapped(..)) => text_cmp(left, right).is_some_and(Ordering::is_eq),
-        _ => false,
+        Comparison::Equal => relation == Some(Ordering::Equal),
+        Comparison::NotEqual => relation != Some(Ordering::Equal),
+        Comparison::Less => relation == Some(Ordering::Less),
+        Comparison::LessOrEqual => relation.is_some_and(Ordering::is_le),
+        Comparison::Greater => relation == Some(Ordering::Greater),
+        Comparison::GreaterOrEqual => relation.is_some_and(Ordering::is_ge),
     }
 }
 
 //= spec/query.md#q-3-2-less
 //# Values of other types, or of two types, MUST NOT be less than one another; nor is nothing less than a
 //# value, or a value than nothing.
-/// Only numbers, texts and byte strings have an order, each kind its own.
-fn order<'i, 'v: 'i, N: Node<'v>>(left: &Item<'i, N>, right: &Item<'i, N>) -> Option<Ordering> {
+/// How two values stand to one another: none where they are unequal and in no order. Only numbers, texts and byte strings have
+/// an order, each kind its own. spec: Q-3.
+#[inline]
+fn relation<'i, 'v: 'i, N: Node<'v>>(left: &Item<'i, N>, right: &Item<'i, N>) -> Option<Ordering> {
     match (left, right) {
-        (Item::Scalar(a), Item::Scalar(b)) => match (a, b) {
-            (Scalar::Int(_) | Scalar::Float(_), Scalar::Int(_) | Scalar::Float(_))
-            | (Scalar::Text(_), Scalar::Text(_))
-            | (Scalar::Bytes(_), Scalar::Bytes(_)) => Some(scalar_cmp(*a, *b)),
-            _ => None,
-        },
-        _ => text_cmp(left, right),
+        (Item::Scalar(a), Item::Scalar(b)) => {
+            let order = scalar_cmp(*a, *b);
+            (order.is_eq() || have_an_order(*a, *b)).then_some(order)
+        }
+        _ => relation_of_others(left, right),
     }
+}
+
+#[inline]
+fn have_an_order(a: Scalar<'_>, b: Scalar<'_>) -> bool {
+    matches!(
+        (a, b),
+        (Scalar::Int(_) | Scalar::Float(_), Scalar::Int(_) | Scalar::Float(_))
+            | (Scalar::Text(_), Scalar::Text(_))
+            | (Scalar::Bytes(_), Scalar::Bytes(_))
+    )
+}
+
+#[inline(never)]
+fn relation_of_others<'i, 'v: 'i, N: Node<'v>>(left: &Item<'i, N>, right: &Item<'i, N>) -> Option<Ordering> {
+    let is_equal = match (left, right) {
+        (Item::Nothing, Item::Nothing) => true,
+        (Item::Nothing, Item::Scalar(Scalar::Null)) | (Item::Scalar(Scalar::Null), Item::Nothing) => {
+            seeded::is_on(Bug::NothingEqualsNull)
+        }
+        (Item::Node(a), Item::Node(b)) => order_cmp(a, b).is_eq(),
+        (Item::Node(a), Item::Value(b)) | (Item::Value(b), Item::Node(a)) => order_cmp(a, b).is_eq(),
+        (Item::Value(a), Item::Value(b)) => order_cmp(a, b).is_eq(),
+        _ => return text_cmp(left, right),
+    };
+    is_equal.then_some(Ordering::Equal)
 }
 
 /// The order of two texts of which one at least is mapped.

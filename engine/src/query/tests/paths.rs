@@ -79,6 +79,12 @@ fn nesting_is_limited_whatever_nests() {
     assert!(matches!(JsonPath::parse(&brackets(10_000)), Err(Error::QueryTooDeep { max: NESTING_MAX, .. })));
     let parentheses = format!("$[?{}@{}]", "(".repeat(10_000), ")".repeat(10_000));
     assert!(matches!(JsonPath::parse(&parentheses), Err(Error::QueryTooDeep { .. })));
+    for (star, levels) in [(".*", NESTING_MAX - 1), ("..*", NESTING_MAX - 1), (".a", NESTING_MAX)] {
+        let path = |times: usize| format!("${}{star}{}", "[?@".repeat(times), "]".repeat(times));
+        let normal = JsonPath::parse(&path(levels)).unwrap().to_string();
+        assert!(JsonPath::parse(&normal).is_ok());
+        assert!(JsonPath::parse(&path(levels + 1)).is_err());
+    }
 }
 
 /// Each filter goes down the whole value and starts again at the root within: no stack may overflow.
