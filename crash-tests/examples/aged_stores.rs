@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 
 use holotype::storage::Storage;
 use holotype::storage::sim::{Decisions, Level, SimDisk};
-use holotype::{Db, Document, Durability, Key, Options, Value, doc};
+use holotype::{Db, Document, Durability, IndexDefinition, Key, Options, Value, doc};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -126,9 +126,37 @@ fn one_call(db: &Db, random: &mut Random, call: u64) -> Result<()> {
         23 => db.checkpoint()?,
         24 => _ = db.compact()?,
         25 => while db.maintain()? {},
+        28 => _ = collection.create_index(index(random)?)?,
+        29 if collection.len().is_ok() => _ = collection.drop_index(INDEXES[random.below(5) as usize])?,
+        30 if collection.indexes().is_ok_and(|indexes| !indexes.is_empty()) => {
+            let index = collection.indexes()?.swap_remove(0);
+            collection.rename_index(index.name(), &format!("r{}", random.next()))?;
+        }
+        // So many that a checkpoint has leaves which are worth a patch.
+        31 if random.below(4) == 0 => {
+            let step = 1 + random.below(4) as i64;
+            let documents = (0..40 + random.below(160) as i64).map(|n| (n * step, doc! { "call": n }));
+            collection.put_many(documents.collect::<Vec<_>>())?;
+        }
         _ => _ = db.maintain()?,
     }
     Ok(())
+}
+
+const INDEXES: [&str; 5] = ["call", "mixed", "folded", "some", "none"];
+
+/// Of each kind: more paths, a function, a filter, unique and sparse.
+fn index(random: &mut Random) -> Result<IndexDefinition> {
+    let number = random.below(5) as usize;
+    let name = INDEXES[number];
+    Ok(match number {
+        0 => IndexDefinition::new(name, ["$.call"])?,
+        1 => IndexDefinition::new(name, ["-$.text", "$.call"])?,
+        2 => IndexDefinition::new(name, ["fold($.text)"])?.sparse(),
+        3 => IndexDefinition::new(name, ["$.call"])?.filtered("@.call > 7")?,
+        // All documents may lack it.
+        _ => IndexDefinition::new(name, ["$.none"])?.unique(),
+    })
 }
 
 fn key(random: &mut Random) -> Key {
@@ -142,7 +170,8 @@ fn key(random: &mut Random) -> Key {
 /// Mostly short; some take chunks in more than one segment.
 fn document(random: &mut Random, call: u64) -> Document {
     let longest = if random.below(6) == 0 { 3000 } else { 60 };
-    doc! { "call": call as i64, "filling": Value::Bytes(vec![7; random.below(longest) as usize]) }
+    let text = ["Wren", "WREN", "siskin", ""][random.below(4) as usize];
+    doc! { "call": call as i64, "text": text, "filling": Value::Bytes(vec![7; random.below(longest) as usize]) }
 }
 
 /// A disk that is looked at now and then before a write or a sync, as a power cut would leave it then.

@@ -131,7 +131,7 @@ impl Client {
                 Ok(Outcome::Count(before))
             }
             Op::RollbackTo { savepoint } => {
-                let result = match open.savepoints.get(*savepoint).copied() {
+                let result = match open.savepoints.get(*savepoint).cloned() {
                     Some(to) => {
                         open.savepoints.truncate(savepoint + 1);
                         open.transaction.rollback_to(&to).map(|()| Outcome::Done)

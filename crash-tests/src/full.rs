@@ -26,7 +26,68 @@ pub fn every_check(setup: Setup) -> Result<u64, (u64, String)> {
         put += fill_and_empty(setup, segments, len)
             .map_err(|what| (put, format!("{segments} segments, documents of {len} bytes: {what}")))?;
     }
+    for segments in (12..30).step_by(2) {
+        for (share, refused) in [(4, 0), (4, 9), (8, 0), (8, 9)] {
+            let len = setup.segment_bytes as usize / share;
+            put += wear_out(setup, segments, len, refused).map_err(|what| {
+                (
+                    put,
+                    format!(
+                        "{segments} segments, documents of {len} bytes, {refused} puts are refused: {what}"
+                    ),
+                )
+            })?;
+        }
+    }
     Ok(put)
+}
+
+/// Fills a store with documents of this length, has puts refused, compacts it, deletes a few documents, compacts
+/// it again and deletes all: whatever the file comes to by then, another document finds room. How many documents that were.
+///
+/// # Errors
+/// What the store did that it may not do.
+pub fn wear_out(setup: Setup, segments: u64, len: usize, refused: u32) -> Result<u64, String> {
+    let disk = setup.disk();
+    disk.set_capacity(Some((16 << 10) + segments * u64::from(setup.segment_bytes) + 4096));
+    // Nobody knows of a disk that is full but who has found it so: each call is of a life of its own.
+    let open = || Db::open_on(disk.clone(), &setup.options()).map_err(|error| format!("opening: {error}"));
+    let there = fill(&open()?, len).map_err(|error| format!("putting: {error}"))?;
+    for _ in 0..refused {
+        let put = open()?.collection("a").put(-1, doc! {});
+        put.or_else(unless_full).map_err(|error| format!("putting once more: {error}"))?;
+    }
+    let compact =
+        || open()?.compact().map(drop).or_else(unless_full).map_err(|error| format!("compacting: {error}"));
+    let delete = |keys: std::ops::Range<i64>| {
+        let db = open()?;
+        let all = db.write(|tx| keys.clone().try_for_each(|key| tx.collection("a").delete(key).map(drop)));
+        let say = |error: Error| format!("deleting {keys:?}: {error}");
+        match all {
+            // So much at once need find no room; one by one they do.
+            Err(Error::StorageFull { .. }) => {
+                keys.clone().try_for_each(|key| db.collection("a").delete(key).map(drop)).map_err(say)
+            }
+            done => done.map_err(say),
+        }
+    };
+    compact()?;
+    delete(0..there / 16)?;
+    compact()?;
+    delete(-1..there)?;
+    let db = open()?;
+    while db.maintain().map_err(|error| format!("maintaining: {error}"))? {}
+    db.collection("a")
+        .put(0, doc! {})
+        .map_err(|error| format!("all was deleted, and a put: {error}; {:#?}", db.stats()))?;
+    Ok(there as u64)
+}
+
+fn unless_full(error: Error) -> holotype::Result<()> {
+    match error {
+        Error::StorageFull { .. } => Ok(()),
+        other => Err(other),
+    }
 }
 
 /// Fills a store that has room for so many segments with documents of this length, empties it, and does so again. How many documents that were.

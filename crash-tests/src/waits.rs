@@ -18,6 +18,8 @@ const STORIES: &[Story] = &[
     ("tickets", tickets),
     ("tickets for what finds no room", tickets_without_room),
     ("a transaction on top of what is taken back", on_what_is_taken_back),
+    ("a transaction that is given up on top of what is taken back", given_up_on_what_is_taken_back),
+    ("a write of nothing behind what is taken back", nothing_behind_what_is_taken_back),
     ("a flush behind what is taken back", behind_what_is_taken_back),
     ("what is written beside what finds no room", written_beside_what_finds_no_room),
     ("what is taken back before anybody is told", taken_back_before_it_is_told),
@@ -141,6 +143,51 @@ fn on_what_is_taken_back() -> Result<(), String> {
     ensure(ticket.wait().is_err(), || "what it rests on is there".to_owned())?;
     let len = db.collection("a").len().map_err(say)?;
     ensure(len == 1, || format!("{len} documents are there, and not 1"))
+}
+
+//= spec/semantics.md#s-8-5-full-disk
+//# A store MUST NOT let a write that failed for want of room take effect later.
+/// A write that changes nothing is answered as any other: what was taken back does not come back behind it, though it is in the file.
+fn nothing_behind_what_is_taken_back() -> Result<(), String> {
+    use holotype::storage::sim::{CallKind, FaultKind, FaultPlan, Nth};
+    let mut refused = 0;
+    // Each document is in a segment of its own: there is a write behind which the first stands in the file, and the second does not.
+    for written in 0..6 {
+        let (db, disk) = full()?;
+        for key in [1, 2] {
+            let transaction = db.begin_write().map_err(say)?;
+            transaction.collection("a").put(key, doc! { "filling": vec![7_u8; 3000] }).map_err(say)?;
+            drop(transaction.commit_deferred().map_err(say)?);
+        }
+        disk.set_faults(FaultPlan::none().from(Nth::Of(CallKind::Write, written), FaultKind::StorageFull));
+        let flushed = db.flush();
+        disk.set_faults(FaultPlan::none());
+        if flushed.is_ok() {
+            continue;
+        }
+        refused += 1;
+        ensure(matches!(flushed, Err(Error::StorageFull { .. })), || format!("flush: {flushed:?}"))?;
+        let deleted = db.collection("a").delete(1).map_err(say)?;
+        // As a kill leaves it.
+        let after = Db::open_on(disk.fork(), &Setup::SECTORS.options()).map_err(say)?;
+        let there = after.collection("a").contains(1).map_err(say)?;
+        ensure(!deleted && !there, || {
+            format!("behind write {written}, what was taken back: deleted {deleted}, there after it {there}")
+        })?;
+    }
+    ensure(refused > 1, || "no flush is refused".to_owned())
+}
+
+/// Whoever gives up a transaction is told when what it has read is taken back: it waits for that.
+fn given_up_on_what_is_taken_back() -> Result<(), String> {
+    let (db, disk) = full()?;
+    let ticket = defer(&db, 1)?;
+    let transaction = db.begin_write().map_err(say)?;
+    let sees = transaction.collection("a").contains(1).map_err(say)?;
+    ensure(sees, || "it does not see the commit before it".to_owned())?;
+    let given_up = without_room(&disk, || transaction.rollback());
+    ensure(matches!(given_up, Err(Error::StorageFull { .. })), || format!("it is told {given_up:?}"))?;
+    ensure(ticket.wait().is_err(), || "what it has read is there".to_owned())
 }
 
 //= spec/recovery.md#r-7-4-a-new-incarnation-in-place

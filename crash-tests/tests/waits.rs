@@ -8,9 +8,11 @@ fn who_waits_is_told() {
     #[cfg(feature = "seeded")]
     {
         use holotype::seeded::{Bug, switch_on};
-        switch_on(Some(Bug::WatermarkBeforeSeal));
-        let seen = every_check();
-        switch_on(None);
-        assert!(seen.is_err(), "a watermark in the place of what was taken back goes unnoticed");
+        for bug in [Bug::WatermarkBeforeSeal, Bug::AnsweredUnsealed] {
+            switch_on(Some(bug));
+            let seen = every_check();
+            switch_on(None);
+            assert!(seen.is_err(), "{bug:?} goes unnoticed");
+        }
     }
 }

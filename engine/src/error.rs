@@ -402,7 +402,7 @@ pub enum Error {
         /// The key.
         key: crate::document::Key,
     },
-    /// The collection's largest key is the largest integer, so no id is left.
+    /// The collection has had the largest integer as a key, so no id is left.
     IdsExhausted,
     /// A limit of the file itself is reached.
     LimitReached {

@@ -171,8 +171,16 @@ catalogue! {
     IncarnationKept,
     /// A new incarnation is one above the slot's, whatever stands beyond the end of the log.
     IncarnationFromTheSlotAlone,
+    /// Behind the last incarnation the first comes again.
+    IncarnationStartsOver,
+    /// A write that changes nothing is answered though the end of the log is not sealed behind what was taken back.
+    AnsweredUnsealed,
+    /// Each call that finds no room for an opening frame takes another incarnation.
+    IncarnationForEachRefusal,
     /// The opening frame is not waited for.
     OpeningFrameNotSynced,
+    /// The opening frame of an incarnation does not wait for the slot that names it.
+    IncarnationSlotNotSynced,
     /// Any opening frame counts, whatever it names.
     OpeningFrameNamesIgnored,
     /// A commit counts when its first part is there.
@@ -189,12 +197,16 @@ catalogue! {
     EntryBitsBelieved,
     /// A segment counts as the successor wherever its predecessor ended.
     PredecessorEndIgnored,
+    /// The successor of a segment is opened in some free place, and not in the one that is named.
+    NextPassedOver,
     /// Where no successor is named, the log goes on only in the first segment whose header fits.
     FirstSuccessorAlone,
     /// Where no successor is named, claims are looked for only in the first segment whose header fits.
     ClaimsOfFirstSuccessorAlone,
     /// A log segment may stand in the place of a checkpoint that is still named.
     PlaceHeldTwice,
+    /// A checkpoint whose root cannot be read for a moment holds no place.
+    UnreadableRootHoldsNothing,
     /// The stretches of a segment in a checkpoint are taken wherever they begin.
     StretchesAnywhere,
     /// A synced commit returns before the sync.
@@ -245,6 +257,8 @@ catalogue! {
     VisibleBeforeDurable,
     /// A failed sync is taken for a good one by those who wait for it.
     FailedSyncAcknowledged,
+    /// A commit is acknowledged once it is seen, though the slot of a new incarnation is still to come.
+    SeenIsAcknowledged,
     /// The end of a sync is not told to those who wait.
     WakeUpLost,
     /// A snapshot that was ended goes on answering.
@@ -297,6 +311,8 @@ catalogue! {
     ReuseWithoutCheckpoint,
     /// A freed segment is given out once the newest checkpoint has it as freed.
     ReuseAfterNewestCheckpoint,
+    /// A checkpoint that begins a life of the store is given places before the slot of that life.
+    PlaceBeforeSlot,
     /// A freed segment is given out though a snapshot needs what lies in it.
     PinsIgnored,
     /// A freed segment is given out though a watch has yet to read it.
@@ -321,6 +337,10 @@ catalogue! {
     ChunksLeftBehind,
     /// Ordinary commits may use the last of the file.
     NoReserve,
+    /// The opening frame of a commit that is refused for want of room takes what it needs from the reserve.
+    OpeningFromTheReserve,
+    /// What is moved goes on in new segments though the file has no room for a checkpoint.
+    CheckpointLeftWithoutRoom,
     /// Salvage takes every version for the newest of its key, whatever part of the log is missing.
     SalvageTakesAllForProven,
     /// Salvage does not see deletes.
@@ -343,6 +363,8 @@ catalogue! {
     AddressesOverrun,
     /// The file grows, and what was there before is not written over with zeros.
     GrowthNotZeroed,
+    /// At opening, what lies behind the length that the newest slot names is taken for a part of the file.
+    HoleTakenForReserve,
     /// A writer opens a file with a feature that only readers may pass over.
     ReadOnlyFeatureIgnored,
     /// A slot states the last commit that was placed to be durable.
@@ -351,6 +373,8 @@ catalogue! {
     ReservationGivenOut,
     /// Nobody asks whether a commit takes more parts than can be numbered.
     PartsUncounted,
+    /// Nobody asks how much of a record the list of a document's chunks takes.
+    ListOfAnyLength,
     /// The next collection id is taken from the collections that a checkpoint has.
     CollectionIdsFromTheCatalog,
     /// A checkpoint is written without the keys of the root that this version does not know.
@@ -375,6 +399,8 @@ catalogue! {
     LeafOverwrites,
     /// What a damaged leaf had is taken from the other checkpoint alone, without the log since.
     RebuiltWithoutLog,
+    /// Keys that no checkpoint has in records which can be read count as not there.
+    UnreadableIsNothing,
     /// After a leaf was found damaged, the checkpoint that it is of is named again.
     DamagedLeafNamed,
     /// A checkpoint takes over leaves of the newest one, beside which it will be named.
@@ -471,6 +497,10 @@ catalogue! {
     DroppedIndexBack,
     /// The leaves of another index are taken for those of an index.
     LeavesOfAnotherIndex,
+    /// A read of an index that goes on behind a place begins anew.
+    PlaceIgnored,
+    /// Verification does not tell an entry of an index that no document gives.
+    VerifiedOneWay,
 }
 
 #[cfg(any(feature = "seeded", all(test, any(loom, shuttle))))]

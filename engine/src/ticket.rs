@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use crate::db::Db;
 use crate::error::Result;
 use crate::pipeline::Deferred;
+use crate::seeded::{self, Bug};
 
 //= spec/durability.md#d-3-2-deferred-waiting
 //# Dropping a ticket MUST NOT change the fate of the commit.
@@ -52,7 +53,9 @@ impl Ticket {
     /// # Errors
     /// As [`wait`](Self::wait), once it is known.
     pub fn is_durable(&self) -> Result<bool> {
-        self.deferred.look().transpose().map(|reached| reached.is_some())
+        let seen = || self.db.store().core.shared.visibility.visible().lsn.0;
+        let is_seen = seeded::is_on(Bug::SeenIsAcknowledged) && seen() >= self.lsn();
+        self.deferred.look().transpose().map(|reached| is_seen || reached.is_some())
     }
 
     /// Waits until the commit is visible, and as durable as its class says. Returns its LSN.

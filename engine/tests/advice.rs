@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use holotype::document::{JsonMode, json};
+use holotype::document::{JsonMode, RawDocument, json};
+use holotype::query::Filter;
 use holotype::storage::sim::{CallKind, FaultKind, FaultPlan, Nth, SimDisk};
 use holotype::storage::{MemoryStorage, Storage};
 use holotype::update::JsonPatch;
@@ -35,6 +36,8 @@ fn followed(advice: Advice) -> fn() {
         Advice::WriteFloatOrText => a_float_or_a_text,
         Advice::EscapeIt => escaped,
         Advice::PutIntoLiteral => put_into_a_literal,
+        Advice::CompareEach => each_is_compared,
+        Advice::AskWhetherAny => any_is_asked_for,
         Advice::DeleteByKey => deleted_by_its_key,
         Advice::LeaveHintOut => the_hint_is_left_out,
     }
@@ -288,13 +291,47 @@ fn reads(text: &str) -> Document {
 
 fn a_float_or_a_text() {
     told_of_json(Advice::WriteFloatOrText, "{\"n\":9223372036854775808}");
+    told_of_query(Advice::WriteFloatOrText, "@.n == 9223372036854775808");
+    for helps in ["@.n == 9223372036854775808.0", "@.n == '9223372036854775808'"] {
+        Filter::parse(helps).expect("it helps");
+    }
     assert!(reads("{\"n\":9223372036854775808.0}").get("n").is_some_and(|n| n.as_f64().is_some()));
     assert!(reads("{\"n\":\"9223372036854775808\"}").get("n").is_some_and(|n| n.as_str().is_some()));
 }
 
 fn escaped() {
     told_of_json(Advice::EscapeIt, "{\"n\":\"\t\"}");
+    told_of_query(Advice::EscapeIt, "@.n == '\t'");
+    Filter::parse("@.n == '\\t'").expect("it helps");
     assert_eq!(reads("{\"n\":\"\\t\"}").get("n").and_then(|n| n.as_str()), Some("\t"));
+}
+
+/// The query is refused with this advice.
+#[track_caller]
+fn told_of_query(advice: Advice, text: &str) -> String {
+    let error = Filter::parse(text).expect_err("it is refused").to_string();
+    assert!(error.contains(&format!("; {advice}")), "{error}");
+    error
+}
+
+/// What a message shows in its last backticks.
+fn shown(message: &str) -> &str {
+    message.rsplit('`').nth(1).expect("it shows something")
+}
+
+fn each_is_compared() {
+    let message = told_of_query(Advice::CompareEach, "@.n[0, 1] == 7");
+    let selector = shown(&message);
+    let filter = Filter::parse(&format!("@.n{selector}")).expect("it helps");
+    assert!(filter.matches(RawDocument::from_bytes(&reads("{\"n\":[1,7]}").encode()).unwrap()).unwrap());
+}
+
+fn any_is_asked_for() {
+    let message = told_of_query(Advice::AskWhetherAny, "@.n[*].m == 7");
+    let filter = Filter::parse(shown(&message)).expect("it helps");
+    assert!(
+        filter.matches(RawDocument::from_bytes(&reads("{\"n\":[{},{\"m\":7}]}").encode()).unwrap()).unwrap()
+    );
 }
 
 fn put_into_a_literal() {

@@ -574,6 +574,7 @@ mod seeded {
         assert_noticed(Bug::RemovalLostInReplay, replayed);
         assert_noticed(Bug::BuildMissesWrites, built_beside_writers);
         assert_noticed(Bug::WithdrawnEntryBuilt, built_beside_writers);
+        assert_noticed(Bug::PlaceIgnored, super::a_read_goes_on_after_a_place_that_is_gone);
         for bug in [Bug::FunctionNotApplied, Bug::FunctionsNotStored, Bug::FunctionOfPathForgotten] {
             assert_noticed(bug, folded);
         }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use holotype::storage::sim::{Level, SimDisk};
 use holotype::storage::{MemoryStorage, Storage};
-use holotype::{Background, Change, Db, Durability, Key, Options, Value, doc};
+use holotype::{Background, Change, Db, Durability, Error, Key, Options, Value, doc};
 
 type Contents = BTreeMap<Key, i64>;
 
@@ -688,6 +689,48 @@ fn gives_its_reserve_back_seldom(work: impl Fn(&holotype::Collection, i64) -> ho
     let most = 2 * written + begun.file_bytes;
     assert!(given_back <= most, "{given_back} given back in {cuts} cuts, {written} written");
     assert!(cuts > 1);
+}
+
+//= spec/recovery.md#r-5-4-new-incarnation
+//= type=test
+//# Where the opening frame finds no room, and so nothing of the incarnation is handed over, the writer MUST
+//# keep it for its next attempt, and write no slot for it again: a call that is tried again and again on a
+//# full disk would use up the incarnations.
+#[test]
+fn a_put_that_is_refused_again_and_again_writes_one_slot() {
+    let disk = SimDisk::new(512, Level::Sectors);
+    disk.set_capacity(Some(68 << 10));
+    let options = Options::tiny().sector(512).segment_bytes(4096);
+    let body = doc! { "b": Value::Bytes(vec![7; 1024]) };
+    let (mut count, mut refused) = (0, Vec::new());
+    let mut db = Db::open_on(disk.clone(), &options).expect("a new store");
+    // Until one life more finds no room at all, nor anything to win back.
+    for _ in 0..20 {
+        refused.clear();
+        while refused.len() < 10 {
+            match db.collection("a").put(count, &body) {
+                Ok(()) => count += 1,
+                Err(Error::StorageFull { .. }) => refused.push(db.stats().superblock_generation),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        db.close().expect("nothing is in the way");
+        db = Db::open_on(disk.clone(), &options).expect("it was closed");
+    }
+    assert_eq!(refused[0], refused[9]);
+    for key in 0..count {
+        assert!(db.collection("a").delete(key).expect("there is room for deletes"));
+    }
+    while db.maintain().expect("nothing is in the way") {}
+    db.collection("a").put(-1, &body).expect("there is room again");
+}
+
+/// Checks are shown to fail: an incarnation for each refusal turns the check above red.
+#[cfg(feature = "seeded")]
+#[test]
+fn an_incarnation_for_each_refusal_is_noticed() {
+    use holotype::seeded::{Bug, assert_noticed};
+    assert_noticed(Bug::IncarnationForEachRefusal, a_put_that_is_refused_again_and_again_writes_one_slot);
 }
 
 /// Checks are shown to fail: a place that is given out too soon turns the check above red.

@@ -259,7 +259,26 @@ fn a_savepoint_of_another_transaction_is_unknown() {
     tx.collection("a").put("x", n(1)).unwrap();
     assert!(matches!(tx.rollback_to(&foreign), Err(Error::UnknownSavepoint)));
     assert_eq!(tx.collection("a").len().unwrap(), 1, "nothing was undone");
+    let (other, _) = fresh();
+    let foreign = other.begin_write().unwrap().savepoint();
+    assert!(matches!(tx.rollback_to(&foreign), Err(Error::UnknownSavepoint)), "nor is one of another store");
     tx.rollback_to(&own).unwrap();
+}
+
+//= spec/transactions.md#t-2-9-waiting-for-the-writer
+//# A thread that writes outside the transaction that it has open itself MUST be refused at once: it would wait for ever.
+#[test]
+fn whoever_only_goes_back_in_a_transaction_has_it_open() {
+    let (db, _) = fresh();
+    let mut tx = db.begin_write().unwrap();
+    let start = tx.savepoint();
+    std::thread::spawn(move || {
+        tx.rollback_to(&start).unwrap();
+        let refused = db.collection("a").put("x", n(1));
+        assert!(matches!(refused, Err(Error::WriterBusy { .. })), "{refused:?}");
+    })
+    .join()
+    .unwrap();
 }
 
 #[test]

@@ -171,7 +171,7 @@ class Checkpoint:
         need("F-8.6", *(order == sorted({*order}) for order in keys))
         need("F-8.6", *(row[0] in found for row in stretches + live))
         need("F-8.6", len({segment.index for segment in found.values()}) == len(found))
-        need("F-8.7", found and table[-1][:2] == (reference.sequence, reference.index))
+        need("F-8.7", found and (*table[-1][:2], table[-1][4]) == (reference.sequence, reference.index, 0))
         return found
 
 def place_of(cursor):  # F-8.12

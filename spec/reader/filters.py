@@ -332,7 +332,7 @@ class Parser:
             if bracketed:
                 found = self.nested(self.bracketed)
             elif descends or self.eat("."):
-                found = [(False, every)] if self.eat("*") else [(True, of_name(self.take(NAME)[0]))]
+                found = [self.nested(lambda: (False, every)) if self.eat("*") else (True, of_name(self.take(NAME)[0]))]
             else:
                 self.at = before
                 return singular, selected(from_root, segments)

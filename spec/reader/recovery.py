@@ -7,10 +7,8 @@ from coding import Cursor, Refused, about, cbor_whole, key_order, known_map, nee
 from indexes import Definition, entries, tuple_limit
 from layout import CATALOG, CHUNK, CHUNKED, DELETE, FREED, NONE, OPENED, OPENING, PUT, RELOCATED, SEGMENTS
 from layout import UNKNOWN, Header, Image, Reference, Segment, newest_slot, place, up
-
 Begin = namedtuple("Begin", "reference reserved segments last collections indexes")  # as of a checkpoint
 End = namedtuple("End", "lsn segment at")  # L, the segment q, and X
-
 OPS = ("create", "drop", "clear", "rename")
 INDEX_OPS = ("index", "unindex", "reindex")  # F-7.1
 
@@ -152,9 +150,11 @@ class Recovery:
     def reservations(self):
         named, q = [reference.lsn for reference in self.slot.checkpoints], self.end.segment
         floor = min(named) if len(named) == 2 else 0
-        in_place = {s.index for s in self.store.segments.values() if not 0 < s.freed <= floor}
+        self.store.segments = {n: s for n, s in self.store.segments.items() if not 0 < s.freed <= floor}
+        in_place = {segment.index for segment in self.store.segments.values()}
         ahead = [index for index in (q.header.next, q.header.after) if index != NONE]
         with about(self.image.start(q.index)):
+            need("R-8.2", *(self.image.length(index) for index in in_place))
             need("R-8.1", in_place.isdisjoint({*ahead} | self.held), len({*ahead}) == len(ahead))
             need("R-8.1", self.held.isdisjoint(ahead), max(ahead, default=0) <= 4 * self.image.count + 64)
 
@@ -188,7 +188,7 @@ class Store:  # where each document stands, not what it says
         elif record.kind == FREED:
             sequence, index = struct.unpack("<QI", record.body)
             segment = self.segments.get(sequence)
-            need("R-9.4", segment and segment.index == index)
+            need("R-9.4", segment and segment.index == index and sequence < max(self.segments))
             segment.freed = record.lsn
         elif record.kind == CHUNK or record.flags & CHUNKED:  # whether anything reads it or not
             Cursor(record.body).varint() if record.kind == CHUNK else self.listed(record)
@@ -228,14 +228,14 @@ class Store:  # where each document stands, not what it says
             if op == "clear":
                 self.largest += 1
                 need("F-7.2", self.largest <= NONE)
-                self.indexes[self.largest] = Index(ids[-1], index.definition)
+                index.of, index.held, self.indexes[self.largest] = ids[-1], None, index
     def catalog_of_indexes(self, op, ids, name, definition):
         definition = Definition(definition) if op == "index" else None
         name = definition.name if definition else name
         index = self.indexes.get(ids[0])
         need("F-7.1", ids[0] in self.collections if op == "index" else index)
         beside = self.indexes_of(ids[0] if op == "index" else index.of)
-        need("F-7.1", name not in [other.name for other in beside if other is not index])
+        need("F-7.1", name not in [other.name for other in beside])
         if op == "unindex":
             del self.indexes[ids[0]]
         elif op == "reindex":

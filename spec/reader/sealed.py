@@ -106,9 +106,15 @@ class Sealed:
         if flags & CHUNKED:
             return Taken(kind, flags, rest + lists)
         bodies = {PUT: cbor({"a": 1}), RELOCATED: cbor({"b": 2}), CHUNK: varint(0) + b"chunk", FREED: u64(0) + u32(0),
-                  CATALOG: cbor({"op": "create", "id": rng.choice([1, 7, 90]), "name": "made"}),
+                  CATALOG: cbor(self.any_change(rng)),
                   OPENED: u64(self.end.lsn) + u64(self.like[-1]), TIME: u64(1 << 40), DELETE: b""}  # fmt: skip
         return Taken(kind, flags, rest + bodies.get(kind, b"rest"))
+
+    def any_change(self, rng):
+        op, number = rng.choice(["create", "create", "rename", "index", "unindex", "reindex"]), rng.choice([1, 2, 7, 90])
+        made = {"op": op, "id": number}
+        made |= {"name": "made"} if op in ("create", "rename", "reindex") else {}
+        return made | ({"new": 91, "index": {"name": "made", "on": ["$.n"]}} if op == "index" else {})
 
     def copy(self, rng):
         """Another store, and what was changed in it."""

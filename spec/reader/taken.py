@@ -13,12 +13,22 @@ COMMON = ["kind", "flags", "length", "collection", "commit", "record added", "re
 ENDED = ["pairs of ended", "sequence of ended", "count of ended"]
 OPTIONAL = ["replaced", *ENDED, "expiry", "extension length", "extension"]
 LIST = ["document length", "chunk count", "chunk address"]
+DEFINITION = {  # of an index: what its fields may come to be
+    "name": ["a", "b", "x" * 255, "x" * 256, "", "$x", 7],
+    "on": [["$.n"], ["-$.n"], ["$.t", "-$.call"], ["fold($.t)"], ["$.n"] * 2, [], ["$"], ["n"], ["$..n"], "$.n", [7]],
+    "by": [["fold"], ["fold", None], [], ["length"], ["fold"] * 2, ["other"], "fold", [None]],
+    "unique": [True, False, 1, None],
+    "sparse": [True, False, 0, "x"],
+    "where": ["@.n", "@.n > 1", "@.call > 9 && !@.t", "@.n ==", "key() == 1", "match(@.t, 'a')", "@.n == arg('x')", "", 7],
+    "required": [[], ["on"], ["other"], [1], "on", None],
+    "unknown key": [1, [None], {}],
+}
 OWN = {
     "put": ["key", "document", *LIST, *OPTIONAL],
     "delete": ["key", "replaced", *ENDED],
     "relocated put": ["own LSN", "key", "document", *LIST, *OPTIONAL],
     "chunk": ["key", "number", "bytes"],
-    "catalog": ["op", "id", "name", "new", "required", "unknown key", "bytes"],
+    "catalog": ["op", "id", "name", "new", *(f"index: {key}" for key in DEFINITION), "required", "unknown key", "bytes"],
     "segment freed": ["sequence", "physical index"],
     "opening": ["L", "E"],
     "commit time": ["time"],
@@ -159,7 +169,15 @@ class Taken:
             after = made["id"] + 1 if type(made.get("id")) is int else 9
             made[name] = rng.choice([0, 1, 2, made.get(name, 3), after, NONE, NONE + 1, -1, "1", 99])
         elif name == "op":
-            made[name] = rng.choice(["create", "drop", "clear", "rename", "other", "", 1])
+            made[name] = rng.choice(["create", "drop", "clear", "rename", "index", "unindex", "reindex", "other", "", 1])
+        elif name.startswith("index: "):
+            definition = made.get("index")
+            made["index"] = {"name": "made", "on": ["$.n"]} | (definition if type(definition) is dict else {})
+            field = name.removeprefix("index: ")
+            made["index"]["z" if field == "unknown key" else field] = rng.choice(DEFINITION[field])
+            if field != "required" and rng.random() < 0.8:
+                named = [key for key in ("by", "where") if key in made["index"]]
+                made["index"] |= {"required": named} if named else {}
         elif name == "name":
             made[name] = rng.choice(["a", "b", "c", "x" * 255, "x" * 256, "", "$x", 7, b"a"])
         elif name == "required":

@@ -13,6 +13,7 @@ import trial
 import vectors
 
 CASES = [case for case in vectors.cases() if case.name.startswith("keys ")]
+BUGS = table.seeded_bugs()
 LONG_KEYS = {
     "name": "a key has 1,025 bytes",
     "file": "coding",
@@ -44,6 +45,17 @@ class Musts(unittest.TestCase):
         self.assertTrue(table.is_there("spec/reader/test_musts.py::faults_with", set()))
         self.assertFalse(table.is_there("SyncSkippedTwice", table.seeded_bugs()))
         self.assertFalse(table.is_there("spec/reader/test_musts.py::test_of_nothing", set()))
+
+    def test_a_rule_of_a_writer_with_a_test_alone_is_a_fault(self):
+        bugs, a_test = {"SyncSkipped"}, "spec/reader/test_musts.py::faults_with"
+        of_writers, of_readers = "A writer MUST sing.", "A reader MUST NOT sing, whatever a writer does."
+        shown = lambda sentence=of_readers, **rule: table.is_shown(rule, sentence, bugs)
+        self.assertTrue(shown(writer=["SyncSkipped", a_test]) and shown(writer=[a_test], reason="it is mute"))
+        self.assertFalse(shown(writer=[a_test]) or shown(writer=[a_test], mutant=[LONG_KEYS]))
+        self.assertTrue(shown(mutant=[LONG_KEYS]) and not shown())
+        self.assertFalse(shown(of_writers, mutant=[LONG_KEYS]))
+        without = self.faults_with("seeded_bugs", lambda: BUGS - {"PlaceIgnored"})
+        self.assertTrue(any("I-6.5" in fault and "no seeded bug" in fault for fault in without))
 
     def test_a_wrong_reader_turns_a_vector_red(self):
         red, fault = trial.tried(CASES, "V-4.1", LONG_KEYS)

@@ -256,6 +256,10 @@ fn refused(maker: &mut Maker) {
     }
     let deepest = format!("{}@.int{}", "(".repeat(64), ")".repeat(64));
     ask(maker, &valid(&["Q-1.4"], &["QuerySyntax"]), &deepest, &kinds(), &args());
+    // Its normal form has one more bracket.
+    let starred = format!("{}@.object.*{}", "(".repeat(64), ")".repeat(64));
+    refuse(maker, "Q-1.4", &starred, "`.*` within 64 parentheses is refused".to_owned());
+    ask(maker, &valid(&["Q-1.4"], &["QuerySyntax"]), &starred[1..starred.len() - 1], &kinds(), &args());
     let request = Request::Filter {
         filter: "@.a == 1".to_owned(),
         bytes: cbor::document(&kinds()).into(),

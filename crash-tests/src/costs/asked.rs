@@ -46,6 +46,7 @@ const IN_MEMORY: &[Chapter] = &[
     ("leaves of other checkpoints", unread::of_other_checkpoints),
     ("memory that is wrong", wrong::memory),
     ("parts of other futures", wrong::futures),
+    ("slots of others", wrong::slots),
     ("closed behind a long checkpoint", ends::closed_behind_a_long_checkpoint),
     ("decisions of maintenance", ends::decisions),
     ("rest", Life::come_to_rest),

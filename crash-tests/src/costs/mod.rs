@@ -21,7 +21,7 @@
 //! | `built` | values that are cut in an index, and builds that are disturbed |
 //! | `ends` | stores that are closed, and what maintenance decides |
 //! | `unread` | leaves that were not read, and what stands in for them |
-//! | `wrong` | memory that is not as the log says, and parts of the file from another future |
+//! | `wrong` | memory that is not as the log says, and parts of the file that nobody here wrote so |
 
 mod answers;
 mod apart;

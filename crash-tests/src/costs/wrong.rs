@@ -1,6 +1,8 @@
 //! Chapters of stores whose memory, or whose file, is not as it was left: what is said of that.
 
 use holotype::document::RawDocument;
+use holotype::format::superblock::{SLOT_OFFSETS, Slot, Superblock, parse_slot};
+use holotype::storage::Storage;
 use holotype::{Db, Durability, IndexDefinition, Key, Options, doc, index_entries};
 
 use super::asked::Heard;
@@ -170,6 +172,46 @@ pub(super) fn futures(life: &mut Life) -> Result<(), String> {
                         Err(error) => heard.text(&error.to_string()),
                     }
                 }
+            }
+        }
+    }
+    heard.tell(life);
+    Ok(())
+}
+
+/// What both slots of a file can say, and no store has them say that this version writes: features of a later one. And one checkpoint
+/// twice, as a backup has it.
+const SLOTS: [fn(&mut Superblock); 6] = [
+    |slot| slot.minor += 1,
+    |slot| slot.compatible = 1 << 63,
+    |slot| slot.read_only_compatible = 1 << 63,
+    |slot| slot.incompatible = 1 << 63,
+    |slot| slot.checkpoints[1] = slot.checkpoints[0],
+    |slot| slot.checkpoints[0] = slot.checkpoints[1],
+];
+
+/// The slots of a file are those of a later version, or of a backup.
+pub(super) fn slots(life: &mut Life) -> Result<(), String> {
+    let (file, _) = as_it_should_be()?;
+    let db = Db::open_on(file.clone(), &options()).map_err(say)?;
+    db.collection("a").put(501, document(501, 5)).map_err(say)?;
+    db.checkpoint().and_then(|()| db.close()).map_err(say)?;
+    let mut heard = Heard::default();
+    for change in SLOTS {
+        for read_only in [true, false] {
+            let file = file.copy().map_err(say)?;
+            for (index, at) in SLOT_OFFSETS.into_iter().enumerate() {
+                let mut slot = [0; 512];
+                file.read_at(at, &mut slot).map_err(say)?;
+                let Slot::Valid(mut superblock) = parse_slot(&slot, index) else {
+                    return Err(format!("slot {index} is not valid"));
+                };
+                change(&mut superblock);
+                file.write_at(at, &superblock.encode()).map_err(say)?;
+            }
+            match Db::open_on(file, &options().read_only(read_only)) {
+                Ok(db) => hear_checks(&db, &mut heard)?,
+                Err(error) => heard.text(&error.to_string()),
             }
         }
     }

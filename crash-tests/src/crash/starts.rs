@@ -200,6 +200,12 @@ pub fn maintenance(segment_bytes: u32) -> Vec<Step> {
         Step::Reopen,
         Step::DuringBackup(beside_a_backup(segment_bytes)),
         Step::Do(parts(segment_bytes, 2)),
+        Step::FailSync(put_op("x", segment_bytes as usize / 2)),
+        Step::Do(Op::RenameCollection {
+            collection: "a".into(),
+            to: "b".into(),
+            durability: Durability::Synced,
+        }),
     ]
 }
 

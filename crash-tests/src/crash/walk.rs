@@ -87,10 +87,16 @@ impl Walk<'_> {
         if self.len == 0 {
             return self.create(cutter);
         }
+        let mut starts = Vec::new();
         for start in &self.scope.starts {
-            let mut trail = vec![start.name.to_owned()];
-            let live = start.make(self.scope.setup).map_err(|what| fail(&trail, what))?;
-            self.extend(&live, 1, cutter, &mut trail)?;
+            let trail = vec![start.name.to_owned()];
+            starts.push((start.make(self.scope.setup).map_err(|what| fail(&trail, what))?, trail));
+        }
+        // A walk that ends early has come to every start by then.
+        for step in &self.scope.steps {
+            for (live, trail) in &mut starts {
+                self.take(live, step, 1, cutter, trail)?;
+            }
         }
         Ok(())
     }
@@ -116,34 +122,35 @@ impl Walk<'_> {
         self.scope.shard.has(self.met - 1)
     }
 
-    /// Tries each step as the `depth`-th.
-    fn extend(
+    /// Tries a step as the `depth`-th, and each step behind it.
+    fn take(
         &mut self,
         live: &Live,
+        step: &Step,
         depth: usize,
         cutter: &mut Cutter<'_>,
         trail: &mut Vec<String>,
     ) -> Result<(), Failure> {
-        for step in &self.scope.steps {
-            if self.scope.until.is_over() {
-                self.is_over = false;
-                return Ok(());
-            }
-            if depth == self.len && !self.is_ours() {
-                continue;
-            }
-            trail.push(step.to_string());
-            let mut next = live.fork();
-            let moments = next.step(step).map_err(|what| fail(trail, what))?;
-            if depth == self.len {
-                cutter.tally.sequences += 1;
-                next.look().map_err(|what| fail(trail, what))?;
-                cutter.cut_each(moments, self.scope.cuts, trail)?;
-            } else {
-                self.extend(&next, depth + 1, cutter, trail)?;
-            }
-            trail.pop();
+        if self.scope.until.is_over() {
+            self.is_over = false;
+            return Ok(());
         }
+        if depth == self.len && !self.is_ours() {
+            return Ok(());
+        }
+        trail.push(step.to_string());
+        let mut next = live.fork();
+        let moments = next.step(step).map_err(|what| fail(trail, what))?;
+        if depth == self.len {
+            cutter.tally.sequences += 1;
+            next.look().map_err(|what| fail(trail, what))?;
+            cutter.cut_each(moments, self.scope.cuts, trail)?;
+        } else {
+            for step in &self.scope.steps {
+                self.take(&next, step, depth + 1, cutter, trail)?;
+            }
+        }
+        trail.pop();
         Ok(())
     }
 }

@@ -16,6 +16,8 @@ use holotype::seeded::{Bug, switch_on};
 /// caller that random steps do not have.
 pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::IncarnationFromTheSlotAlone, "engine/tests/forged/removed.rs"),
+    (Bug::IncarnationStartsOver, "engine/tests/forged/removed.rs"),
+    (Bug::IncarnationForEachRefusal, "engine/tests/space.rs"),
     (Bug::BodyChecksumIgnored, "engine/tests/forged/removed.rs"),
     (Bug::PredecessorEndIgnored, "engine/tests/forged/removed.rs"),
     (Bug::FirstSuccessorAlone, "engine/tests/forged/removed.rs"),
@@ -53,6 +55,8 @@ pub const ELSEWHERE: &[(Bug, &str)] = &[
     (Bug::GoneCheckpointAsked, "engine/src/core/maintenance/checkpoint/tests/takeover.rs"),
     (Bug::CutSegmentKept, "engine/src/core/room/tests.rs"),
     (Bug::WatermarkBeforeSeal, "crash-tests/tests/waits.rs"),
+    (Bug::AnsweredUnsealed, "crash-tests/tests/waits.rs"),
+    (Bug::UnreadableRootHoldsNothing, "engine/src/core/maintenance/checkpoint/tests.rs"),
 ];
 
 /// Bugs of which no check says more than that a life costs something else, and the file of the repository with the test that says
@@ -77,6 +81,13 @@ pub const SAID_BY_A_TEST: &[(Bug, &str)] = &[
     (Bug::PatchOverAPatch, "engine/src/format/tests/checkpoint/takeover.rs"),
     (Bug::AgesFromTheRoot, "engine/src/format/tests/checkpoint/takeover.rs"),
     (Bug::SparseTakenOver, "engine/src/core/maintenance/checkpoint/tests/takeover.rs"),
+    (Bug::HoleTakenForReserve, "engine/src/core/room/tests.rs"),
+    (Bug::IncarnationSlotNotSynced, "engine/tests/order_of_writes/main.rs"),
+    (Bug::PlaceBeforeSlot, "engine/tests/order_of_writes/main.rs"),
+    (Bug::SeenIsAcknowledged, "engine/tests/order_of_writes/main.rs"),
+    (Bug::ListOfAnyLength, "engine/src/log/pieces/tests.rs"),
+    (Bug::UnreadableIsNothing, "engine/src/core/demand/tests.rs"),
+    (Bug::VerifiedOneWay, "engine/src/core/indexes/check.rs"),
 ];
 
 /// A check that turned red.

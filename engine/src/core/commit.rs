@@ -49,23 +49,34 @@ impl Writer {
         self.shared.log.storage.check_writable()
     }
 
+    //= spec/semantics.md#s-8-5-full-disk
+    //# A store MUST NOT let a write that failed for want of room take effect later.
+    /// Begins what may become a commit: where the end of the log is to be sealed it is, since what changes nothing is answered as well.
+    pub(crate) fn begin(&mut self) -> Result<()> {
+        self.check_open()?;
+        if self.unsealed && !seeded::is_on(Bug::AnsweredUnsealed) {
+            self.ensure_incarnation(Share::Reserve)?;
+        }
+        self.txn.begin();
+        Ok(())
+    }
+
     //= spec/recovery.md#r-7-4-a-new-incarnation-in-place
     //# A writer MUST acknowledge what the first of these syncs covered only after the slot's sync.
     //= spec/recovery.md#r-8-1-what-holds-a-place
     //# A writer MUST NOT give out any place before the slot of is durable: until then the older slot
     //# may name a checkpoint that the newest does not.
-    /// Makes sure that a commit may be begun: an incarnation is taken, counts are left, the end of the log is sealed.
-    pub(crate) fn begin(&mut self) -> Result<()> {
+    /// Makes sure that something may be placed: an incarnation is taken, counts are left, the end of the log is sealed.
+    pub(super) fn ensure_incarnation(&mut self, share: Share) -> Result<()> {
         self.check_open()?;
-        if self.unsealed || self.is_open && !self.appender.has_counts_left() {
+        if self.is_open && !self.unsealed && self.appender.has_counts_left() {
+            return Ok(());
+        }
+        if self.is_open {
             // spec. A new incarnation in place: nothing of the old one is counted behind its opening frame.
             self.sync()?;
-            self.take_incarnation()?;
-        } else if !self.is_open {
-            self.take_incarnation()?;
         }
-        self.txn.begin();
-        Ok(())
+        self.take_incarnation(share)
     }
 
     //= spec/semantics.md#s-2-1-nothing-changes
@@ -82,6 +93,15 @@ impl Writer {
     /// asked for `Synced` waits for a sync next.
     pub(crate) fn commit(&mut self, durability: Durability) -> Result<Placed> {
         assert!(!self.txn.batch.is_empty(), "a commit changes something");
+        let batch = &self.txn.batch;
+        let is_system = batch.is_system;
+        let share = match is_system {
+            true if !batch.leaves_reserve => Share::Reserve,
+            true => Share::Ordinary,
+            false if batch.only_frees() => Share::Deletes,
+            false => Share::Ordinary,
+        };
+        self.ensure_incarnation(share)?;
         let _kept = self.shared.keep();
         self.shared.find_superseded_chunks(&mut self.txn.batch)?;
         self.find_entries()?;
@@ -89,14 +109,7 @@ impl Writer {
             self.write_out()?;
         }
         let mark = self.appender.mark();
-        let batch = &self.txn.batch;
-        let (is_system, len_max) = (batch.is_system, batch.len_max());
-        let share = match is_system {
-            true if !batch.leaves_reserve => Share::Reserve,
-            true => Share::Ordinary,
-            false if batch.only_frees() => Share::Deletes,
-            false => Share::Ordinary,
-        };
+        let len_max = self.txn.batch.len_max();
         // Where that fails nothing is written and nothing is seen: refusing is free.
         self.place(share, len_max, &mark, |writer| writer.appender.place(&mut writer.txn.batch))?;
         let long = self.txn.batch.long_records(self.shared.log.long_record_len());
@@ -138,7 +151,9 @@ impl Writer {
         entries.settle();
         entries.find(|EntryChange { target, entry, .. }| {
             let (entries, key) = (&target.entries, KeyRef::Bytes(entry));
-            entries.unless_damaged(shared.read_key(entries, key))?;
+            if entries.damage().is_none() {
+                entries.unless_damaged(shared.read_key(entries, key))?;
+            }
             Ok(entries.index.get(key))
         })
     }
@@ -174,7 +189,7 @@ impl Writer {
         }
         let closed = self.check_open().and_then(|()| self.sync()).and_then(|()| {
             if self.unsealed {
-                self.take_incarnation()?;
+                self.take_incarnation(Share::Reserve)?;
             }
             if self.is_open { self.write_slot(|slot| slot.clean = true) } else { Ok(()) }
         });

@@ -155,12 +155,13 @@ impl Shared {
     //# keys, and in no other.
     pub(in crate::core) fn read_unread(&self, documents: &Documents, wanted: &Wanted) -> Result<()> {
         let file = File { storage: &self.log.storage, len: self.log.storage.len()? };
+        let begun = self.leaves.as_ref().map_or(0, |leaves| leaves.begun());
         let error = match wanted.read(&file).or_else(|_| wanted.read(&file)) {
             Ok(contents) => {
                 let is_unchanged = documents.is_unchanged(wanted);
                 documents.take_in(wanted, contents, || {});
                 if is_unchanged {
-                    self.note_read(documents, wanted.clone());
+                    self.note_read(documents, wanted.clone(), begun);
                 }
                 return Ok(());
             }
@@ -173,6 +174,7 @@ impl Shared {
             }
             // Another thread has read it, and its place may have been given out since.
             Err(_) if !documents.is_still_unread(wanted) => {}
+            Err(_) if seeded::is_on(Bug::UnreadableIsNothing) => documents.forget_unread(),
             // The collection has ended, no snapshot has it, and the checkpoint is gone.
             Err(_) if !read(&self.catalog).documents().any(|known| known.id == documents.id) => {
                 documents.forget_unread();
@@ -193,25 +195,37 @@ impl Shared {
     //# keys from the newest such one that the slots name and that has them in records which can be read.
     /// The keys of an item that could not be read, because of `error`; and the checkpoint that has them, if it was
     /// written since the store was opened.
-    fn read_instead(&self, wanted: &Wanted, error: Error) -> Result<(Entries, Option<CheckpointRef>)> {
+    fn read_instead(&self, wanted: &Wanted, mut error: Error) -> Result<(Entries, Option<CheckpointRef>)> {
         if !matches!(error, Error::Corrupt(_) | Error::Io { .. }) {
             return Err(error);
         }
         loop {
+            // spec: M-4.5. What the disk refuses now may be read by a later call, so this one does not tell of damage.
+            let mut sought = |found: Result<Entries>| match found {
+                Ok(entries) => Some(entries),
+                Err(other) => {
+                    if !matches!(other, Error::Corrupt(_)) {
+                        error = other;
+                    }
+                    None
+                }
+            };
             let named = match seeded::is_on(Bug::GoneCheckpointAsked) {
                 true => Vec::new(),
                 false => self.opening.named_since(),
             };
             let found = if named.is_empty() {
-                let instead = self.opening.instead(|| self.recover_instead()).ok();
-                instead.map(|instead| Ok((entries_in(&instead, wanted)?, None)))
+                let instead = self.opening.instead(|| self.recover_instead());
+                sought(instead.and_then(|instead| entries_in(&instead, wanted)))
+                    .map(|entries| (entries, None))
             } else {
-                let entries_of =
-                    |named: &CheckpointRef| Some((self.entries_since(named, wanted).ok()?, Some(*named)));
-                named.iter().find_map(entries_of).map(Ok)
+                let mut entries_of = |named: &CheckpointRef| {
+                    sought(self.entries_since(named, wanted)).map(|entries| (entries, Some(*named)))
+                };
+                named.iter().find_map(&mut entries_of)
             };
             match found {
-                Some(found) => return found,
+                Some(found) => return Ok(found),
                 // What it was sought in may have been given up meanwhile.
                 None if named != self.opening.named_since() && !seeded::is_on(Bug::GoneCheckpointAsked) => {}
                 None => return Err(error),

@@ -32,13 +32,13 @@ impl Shared {
         self.leaves.as_ref().map_or(0, |leaves| leaves.given_up())
     }
 
-    /// An item was read from its checkpoint.
-    pub(super) fn note_read(&self, documents: &Documents, item: Wanted) {
+    /// An item was read from its checkpoint, when so many were begun.
+    pub(super) fn note_read(&self, documents: &Documents, item: Wanted, begun: u64) {
         let Some(leaves) = &self.leaves else { return };
         let Some(bytes) = item.memory_bytes(&documents.index) else { return };
         let found = read(&self.catalog).documents().find(|known| std::ptr::eq(&***known, documents)).cloned();
         if let Some(documents) = found {
-            leaves.add(ReadLeaf { documents, leaf: item, bytes });
+            leaves.add(ReadLeaf { documents, leaf: item, bytes }, begun);
         }
     }
 
@@ -52,7 +52,7 @@ impl Shared {
     /// given up from now on.
     pub(super) fn note_named(&self, named: &CheckpointRef) -> Result<()> {
         let Some(leaves) = &self.leaves else { return Ok(()) };
-        let both = self.opening.named_since();
+        let (both, begun) = (self.opening.named_since(), leaves.begun());
         let Some(before) = both.get(1).filter(|_| !self.opening.has_damage()) else { return Ok(()) };
         let (slot, storage, page_shift) =
             (&self.opening.slot, &self.log.storage, self.options.check.page_shift);
@@ -82,7 +82,7 @@ impl Shared {
                 let is_in_both = lsn <= before.lsn || seeded::is_on(Bug::GivenUpFromOneAlone);
                 let end = leaf.end.cloned();
                 if let Some(bytes) = item.memory_bytes(&documents.index).filter(|_| is_in_both) {
-                    leaves.add(ReadLeaf { documents: Arc::clone(&documents), leaf: item, bytes });
+                    leaves.add(ReadLeaf { documents: Arc::clone(&documents), leaf: item, bytes }, begun);
                 }
                 let Some(end) = end else { break };
                 rest.from = std::ops::Bound::Included(end);

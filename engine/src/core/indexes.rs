@@ -80,3 +80,14 @@ impl Target {
         Corruption { at: 0, clause: Clause("I-7.2"), what, expected: 0, found: self.entries.id.into() }.into()
     }
 }
+
+/// Turns the refusal of a document by an index into damage of that index: no writer leaves such a document (spec: I-8.2).
+fn untold(error: Error) -> Error {
+    let what = "a document of which an index can have no entries";
+    match error {
+        Error::KeyTooLong { .. } | Error::LimitReached { .. } | Error::Decode { .. } => {
+            Corruption { at: 0, clause: Clause("I-8.2"), what, expected: 0, found: 0 }.into()
+        }
+        other => other,
+    }
+}

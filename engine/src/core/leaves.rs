@@ -33,6 +33,8 @@ struct Inner {
     keepers: usize,
     /// A checkpoint is being written, which may have a leaf elsewhere.
     is_paused: bool,
+    /// How many were begun.
+    begun: u64,
     read: VecDeque<ReadLeaf>,
     /// How many of them came since any were given up.
     added: usize,
@@ -110,10 +112,15 @@ impl Leaves {
         }
     }
 
-    /// A leaf was read.
-    pub(super) fn add(&self, read: ReadLeaf) {
+    /// How many checkpoints were begun.
+    pub(super) fn begun(&self) -> u64 {
+        lock(&self.inner).begun
+    }
+
+    /// A leaf was read, when so many checkpoints were begun.
+    pub(super) fn add(&self, read: ReadLeaf, begun: u64) {
         let mut inner = lock(&self.inner);
-        if !inner.is_paused {
+        if !inner.is_paused && inner.begun == begun {
             inner.bytes += read.bytes;
             inner.added += 1;
             inner.read.push_back(read);
@@ -128,6 +135,7 @@ impl Leaves {
         if !seeded::is_on(Bug::GivenUpPastItsCheckpoint) {
             let mut inner = lock(&self.inner);
             (inner.is_paused, inner.bytes) = (true, 0);
+            inner.begun += 1;
             inner.read.clear();
         }
     }
@@ -135,6 +143,12 @@ impl Leaves {
     /// How often a leaf was given up.
     pub(super) fn given_up(&self) -> u64 {
         lock(&self.inner).given_up
+    }
+
+    /// How many leaves may be given up.
+    #[cfg(test)]
+    pub(super) fn noted(&self) -> usize {
+        lock(&self.inner).read.len()
     }
 
     /// Whether there is more to give up, and nobody looks.

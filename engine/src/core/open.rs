@@ -16,6 +16,7 @@ use crate::txn::Visibility;
 use super::feeds::Feeds;
 use super::leaves::Leaves;
 use super::opening::Opening;
+use super::space_budget::Share;
 use super::{Core, Shared, Writer};
 
 /// No slot of a higher generation was written while a store was created.
@@ -95,7 +96,7 @@ impl Core {
         core.shared.catch_up(&changed, last_id)?;
         if other != OtherSlot::Valid && !options.read_only && !seeded::is_on(Bug::InvalidSlotNotMended) {
             // spec. A slot that is not valid is written at once.
-            core.writer()?.take_incarnation()?;
+            core.writer()?.take_incarnation(Share::Reserve)?;
         }
         Ok(core)
     }

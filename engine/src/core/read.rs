@@ -207,8 +207,8 @@ impl Shared {
     }
 
     //= spec/format.md#f-8-4-primary-leaves
-    //# A reader MUST report a document as corrupt when there is no such segment or stretch, or when what
-    //# stands there is not a valid put or relocated put of that collection and key.
+    //# A reader MUST report a document as corrupt when there is no such segment in place or no such
+    //# stretch, or when what stands there is not a valid put or relocated put of that collection and key.
     /// The document that `entry` leads to, which must be that of `key`.
     #[inline]
     pub(crate) fn locate(&self, collection: u32, key: KeyRef<'_>, entry: Entry) -> Result<Located> {

@@ -47,7 +47,7 @@ impl Writer {
             if !writer.appender.segment_holds(len_max) {
                 writer.limit_the_log(share);
             }
-            what(writer).and_then(|()| writer.grow(share)).inspect_err(|_| {
+            what(writer).and_then(|()| writer.grow(share, mark)).inspect_err(|_| {
                 if !seeded::is_on(Bug::PlacementNotTakenBack) {
                     writer.appender.revert(mark.clone());
                 }
@@ -68,9 +68,13 @@ impl Writer {
     //# front of it.
     //= spec/space.md#p-5-2-who-may-use-it
     //# A commit that puts a document MUST be refused as `StorageFull` before it eats into the reserve.
+    //= spec/space.md#p-5-2-who-may-use-it
+    //# Where it would be the first of its incarnation, it MUST be refused before the opening frame eats
+    //# into the reserve: else a program that is started again and again on a full disk would use up the reserve
+    //# with frames that open nothing.
     /// Lets the file grow until everything placed has room, and, for an ordinary commit, the reserve behind it: so that a full disk shows
     /// before anything is written (spec: F-2.4, P-5).
-    fn grow(&mut self, share: Share) -> Result<()> {
+    fn grow(&mut self, share: Share, mark: &Mark) -> Result<()> {
         let mut needed = self.appender.file_len_needed();
         if share == Share::Ordinary && !seeded::is_on(Bug::NoReserve) {
             needed = needed.max(self.len_with_reserve());
@@ -80,12 +84,18 @@ impl Writer {
         {
             // A place that is reserved behind the end of the file could never be had if the disk is full by then.
             needed = needed.max(self.end_of_reserved());
+            let has_opened = self.appender.end().segment.sequence != mark.segment().sequence;
+            if share == Share::Reserve && has_opened && !seeded::is_on(Bug::CheckpointLeftWithoutRoom) {
+                needed = needed.max(self.len_with_checkpoint());
+            }
         }
         if needed <= self.file_len {
             return Ok(());
         }
         let grown = self.grow_to(needed);
-        self.budget.is_full = matches!(grown, Err(Error::StorageFull { .. }));
+        // A delete that got just what it needs tells nothing of more.
+        self.budget.is_full =
+            matches!(grown, Err(Error::StorageFull { .. })) || self.budget.is_full && share == Share::Deletes;
         self.limit_the_log(Share::Reserve);
         grown
     }
@@ -132,7 +142,6 @@ impl Writer {
             storage.zero_fill(self.file_len, to).inspect_err(|_| _ = storage.set_len(self.file_len))?;
         }
         self.file_len = to;
-        self.appender.free.set_len(self.shared.log.geometry.segments_within(to));
         self.budget.has_grown = true;
         Ok(())
     }
@@ -166,7 +175,8 @@ impl Writer {
             Share::Reserve => self.checkpoint_segments(),
         };
         let len = self.shared.log.geometry.segments_within(self.file_len);
-        self.appender.free.limit(Limits { len, kept, may_grow });
+        let may_open_behind = may_grow || share == Share::Deletes;
+        self.appender.free.limit(Limits { len, kept, may_grow, may_open_behind });
     }
 
     /// Segments that ordinary commits can still take before the file grows.
@@ -233,12 +243,11 @@ impl Writer {
         (self.file_len, self.synced_len) = (keep, keep);
         self.cuts += 1;
         (self.budget.cut_at, self.budget.is_put_since_cut) = (self.appender.end_address().0, false);
-        // What the log reserves must not lie far beyond the end of the file (spec: F-4.3).
-        let len = self.shared.log.geometry.segments_within(keep);
-        self.appender.free.set_len(len);
         // The segment of a checkpoint that no slot came to name: where the file grows again, it is written over with zeros.
         let is_kept = seeded::is_on(Bug::CutSegmentKept);
-        self.open_index = self.open_index.filter(|open| open.physical < len || is_kept);
+        self.open_index = self
+            .open_index
+            .filter(|open| self.shared.log.geometry.segment_end(open.physical) <= keep || is_kept);
         self.budget.is_stale = true;
         if seeded::is_on(Bug::TruncatedBeforeSlots) {
             self.write_slot(|slot| slot.file_len = keep)?;
@@ -282,7 +291,7 @@ impl Writer {
             0 => geometry.segment_offset(0) + u64::from(self.appender.end().offset),
             top => geometry.segment_end(top),
         };
-        let mut filled = self.superblock.file_len;
+        let mut filled = if seeded::is_on(Bug::HoleTakenForReserve) { len } else { self.superblock.file_len };
         while filled < held.min(len) {
             filled = geometry.next_len(filled);
         }

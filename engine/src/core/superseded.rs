@@ -4,6 +4,7 @@ use crate::document::KeyRef;
 use crate::error::{Error, Result};
 use crate::format::LogAddress;
 use crate::format::body::ChunkList;
+use crate::format::record::Record;
 use crate::index::{Birth, Documents, Entry};
 use crate::log::{Action, Batch, Change, Replaces};
 use crate::seeded::{self, Bug};
@@ -48,9 +49,24 @@ impl Shared {
         }
         let found = self.log.find(entry.address())?;
         let record = self.log.parse(&found, entry.address())?;
-        let list = ChunkList::parse(record.body).filter(|_| record.chunked);
-        let list = list.ok_or_else(|| self.wrong_record(entry.address(), record.collection, &record))?;
+        let list = self.chunk_list(entry.address(), record.collection, &record)?;
         Ok(list.addresses().collect())
+    }
+
+    /// The chunks that the record at `address` lists. A list that no writer makes (spec: F-6.7) is damaged: what would be
+    /// written of its chunks has no room in a record.
+    pub(super) fn chunk_list<'r>(
+        &self,
+        address: LogAddress,
+        collection: u32,
+        record: &Record<'r>,
+    ) -> Result<ChunkList<'r>> {
+        let room = self.log.geometry.record_len_max() / 2;
+        let is_of_writers = |list: &ChunkList<'_>| {
+            list.count() * size_of::<LogAddress>() <= room && list.addresses().all(|at| at <= LogAddress::MAX)
+        };
+        let list = ChunkList::parse(record.body).filter(|list| record.chunked && is_of_writers(list));
+        list.ok_or_else(|| self.wrong_record(address, collection, record))
     }
 
     //= spec/transactions.md#t-2-10-versions

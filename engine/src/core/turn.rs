@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Names one who waits to write, or writes.
+/// Names one who waits to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
 
@@ -18,7 +18,8 @@ impl Ticket {
 /// than another transaction does.
 #[derive(Debug, Default)]
 pub(crate) struct Turn {
-    holder: Option<Ticket>,
+    /// A transaction holds the turn.
+    pub(crate) is_held: bool,
     waiting: VecDeque<Ticket>,
     last: u64,
     /// How often somebody else has come in since the first of them began to be the first.
@@ -36,11 +37,8 @@ impl Turn {
     //# One that finds nobody writing MAY go ahead of them, a bounded number of times in a row.
     /// Queues up. None where nobody writes, and nobody has waited through too many turns: then it is the caller's turn at once.
     pub(crate) fn queue_up(&mut self) -> Option<Ticket> {
-        if self.holder.is_none() && self.waiting.is_empty() {
-            return None;
-        }
-        if self.holder.is_none() && self.passed < PASSED_MAX {
-            self.passed += 1;
+        if !self.is_held && (self.waiting.is_empty() || self.passed < PASSED_MAX) {
+            self.passed += u32::from(!self.waiting.is_empty());
             return None;
         }
         self.last += 1;
@@ -50,7 +48,7 @@ impl Turn {
 
     /// Whether it is the turn of `ticket`; then it waits no longer.
     pub(crate) fn has_come(&mut self, ticket: Ticket) -> bool {
-        let come = self.holder.is_none() && self.waiting.front() == Some(&ticket);
+        let come = !self.is_held && self.waiting.front() == Some(&ticket);
         if come {
             self.waiting.pop_front();
             (self.passed, self.is_told) = (0, false);
@@ -71,7 +69,7 @@ impl Turn {
 
     /// The one that is to be told that there may be a turn for it, if there is one.
     pub(crate) fn tell_next(&mut self) -> Option<Ticket> {
-        if self.holder.is_some() || self.is_told {
+        if self.is_held || self.is_told {
             return None;
         }
         let first = self.waiting.front().copied()?;
@@ -80,22 +78,15 @@ impl Turn {
     }
 
     /// Keeps the turn beyond the lock on the writer.
-    pub(crate) fn hold(&mut self) -> Ticket {
-        assert!(self.holder.is_none(), "one writer at a time");
-        self.last += 1;
-        self.holder = Some(Ticket(self.last));
-        Ticket(self.last)
+    pub(crate) fn hold(&mut self) {
+        assert!(!self.is_held, "one writer at a time");
+        self.is_held = true;
     }
 
     /// Lets the next one have it.
-    pub(crate) fn release(&mut self, ticket: Ticket) {
-        assert_eq!(self.holder, Some(ticket), "who holds the turn gives it away");
-        self.holder = None;
-    }
-
-    /// Whether a transaction holds the turn.
-    pub(crate) fn is_held(&self) -> bool {
-        self.holder.is_some()
+    pub(crate) fn release(&mut self) {
+        assert!(self.is_held, "who holds the turn gives it away");
+        self.is_held = false;
     }
 }
 
@@ -107,10 +98,10 @@ mod tests {
     fn writers_are_let_in_in_the_order_in_which_they_came() {
         let mut turn = Turn::default();
         assert_eq!(turn.queue_up(), None, "nobody is in the way");
-        let first = turn.hold();
+        turn.hold();
         let [second, third] = [turn.queue_up(), turn.queue_up()].map(|ticket| ticket.expect("one writes"));
         assert!(!turn.has_come(second));
-        turn.release(first);
+        turn.release();
         assert!(!turn.has_come(third), "the second waits for longer");
         turn.give_up(second);
         assert!(turn.has_come(third) && turn.tell_next().is_none());
@@ -122,22 +113,22 @@ mod tests {
     #[test]
     fn nobody_who_waits_is_passed_for_ever() {
         let mut turn = Turn::default();
-        let mut held = turn.hold();
+        turn.hold();
         let [first, second] = [turn.queue_up(), turn.queue_up()].map(|ticket| ticket.expect("one writes"));
         let mut last = vec![second];
         for next in [first, second] {
             for _ in 0..PASSED_MAX {
-                turn.release(held);
+                turn.release();
                 assert_eq!(turn.queue_up(), None, "it finds nobody writing");
-                held = turn.hold();
+                turn.hold();
                 assert!(!turn.has_come(next));
             }
-            turn.release(held);
+            turn.release();
             last.push(turn.queue_up().expect("they have waited for long enough"));
             assert!(turn.has_come(next));
-            held = turn.hold();
+            turn.hold();
         }
-        turn.release(held);
+        turn.release();
         // Who loses patience leaves the next one no worse off.
         (0..PASSED_MAX).for_each(|_| assert_eq!(turn.queue_up(), None));
         turn.give_up(last[1]);
@@ -148,14 +139,14 @@ mod tests {
     #[test]
     fn the_first_is_told_once_until_it_has_looked() {
         let mut turn = Turn::default();
-        let held = turn.hold();
+        turn.hold();
         let [first, second] = [turn.queue_up(), turn.queue_up()].map(|ticket| ticket.expect("one writes"));
         assert_eq!(turn.tell_next(), None, "it is not free");
-        turn.release(held);
+        turn.release();
         assert_eq!([turn.tell_next(), turn.tell_next()], [Some(first), None]);
-        let held = turn.hold();
+        turn.hold();
         assert!(!turn.has_come(second) && !turn.has_come(first), "somebody came before it");
-        turn.release(held);
+        turn.release();
         assert_eq!([turn.tell_next(), turn.tell_next()], [Some(first), None]);
         assert!(turn.has_come(first));
         assert_eq!(turn.tell_next(), Some(second));
@@ -164,7 +155,7 @@ mod tests {
             turn.hold();
             turn.queue_up().expect("one writes")
         };
-        turn.holder = None;
+        turn.release();
         assert_eq!(turn.tell_next(), Some(third));
     }
 }

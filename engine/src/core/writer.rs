@@ -38,6 +38,7 @@ pub(crate) struct Writer {
     pub(super) named_len: u64,
     /// Whether this life of the store has an incarnation of its own yet.
     pub(super) is_open: bool,
+    /// Of it, and of all before it, frames may be in the file.
     pub(super) highest_incarnation: u32,
     /// The file is this long, and filled with zeros where nothing else stands.
     pub(super) file_len: u64,
@@ -69,7 +70,7 @@ impl Writer {
         highest_incarnation: u32,
         file_len: u64,
     ) -> Self {
-        let txn = WriteTxn::new(Arc::clone(&shared), None);
+        let txn = WriteTxn::new(Arc::clone(&shared), usize::MAX);
         let mut writer = Writer {
             shared,
             appender,
@@ -80,10 +81,10 @@ impl Writer {
             work: Work::default(),
             named_len: superblock.file_len,
             published: superblock.checkpoints,
+            highest_incarnation: highest_incarnation.max(superblock.incarnation),
             superblock,
             slot_unsynced: false,
             is_open: false,
-            highest_incarnation,
             file_len,
             synced_len: file_len,
             cuts: 0,
@@ -102,7 +103,7 @@ impl Writer {
 
     #[cfg(feature = "testing")]
     pub(super) fn fork(&self, shared: Arc<Shared>) -> Self {
-        let txn = WriteTxn::new(Arc::clone(&shared), None);
+        let txn = WriteTxn::new(Arc::clone(&shared), usize::MAX);
         Writer {
             shared,
             appender: self.appender.clone(),

@@ -40,6 +40,8 @@ table! {
     WriteLess = "write less at once",
     WriteFloatOrText = "write it as a float or as text",
     EscapeIt = "escape it",
+    CompareEach = "a filter selector compares each",
+    AskWhetherAny = "to ask whether any of them does, write this",
     DeleteByKey = "delete it by its key",
     PutIntoLiteral = "put the whole object into a `$literal`",
     LeaveHintOut = "leave the hint out, or say that it is a scan",

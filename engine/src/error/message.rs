@@ -231,7 +231,7 @@ impl fmt::Display for Condition<'_> {
             }
             Error::KeyExists { key } => write!(f, "key {key} is taken"),
             Error::IdsExhausted => {
-                f.write_str("no id is left: the collection's largest key is the largest integer")
+                f.write_str("no id is left: the collection has had the largest integer as a key")
             }
             Error::LimitReached { what } => write!(f, "limit reached: {what}"),
         }

@@ -23,7 +23,7 @@ impl Bindings {
         if !self.values.is_empty() {
             filter.bind_by(&mut |name| self.value_of(name))?;
         }
-        filter.check_bound()
+        filter.check()
     }
 
     pub(super) fn bind_expression(&mut self, expression: &mut Expression) -> Result<()> {

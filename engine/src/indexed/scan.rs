@@ -9,6 +9,7 @@ use crate::document::{Key, Value};
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::index::KeyRange;
 use crate::secondary::{Beginning, EntryLimits, IndexDefinition};
+use crate::seeded::{self, Bug};
 
 use super::bounds::{Range, Tuple};
 use super::view::{EntryWalk, IndexView};
@@ -89,14 +90,14 @@ impl<I: IndexView> IndexScan<I> {
             }
         };
         let range = match after {
-            Some((place, reverse)) => {
+            Some((place, reverse)) if !seeded::is_on(Bug::PlaceIgnored) => {
                 definition.parse(place, limits).map_err(|what| Error::InvalidIndex {
                     index: definition.name().to_owned(),
                     what: format!("the place to go on from is none of this index: {what}"),
                 })?;
                 behind(&range, &Key::Bytes(place.into()), reverse)
             }
-            None => range,
+            _ => range,
         };
         let walk = index.walk(range);
         let scan = IndexScan { walk, admits: Admits { limits, asked, cuts }, over: false };

@@ -225,9 +225,9 @@ impl Batch {
 
     /// The most that its records take, wherever they are placed.
     pub(crate) fn len_max(&self) -> usize {
-        // The list of a move can be longer than its body, and such a commit is the store's own.
+        // The list of a move can be longer than its body, and such a commit is the store's own; and that of the chunks which end has no bound.
         let records = self.bytes.len() + self.changes.len() * RECORD_HEADER_LEN_MAX;
-        if self.is_system { usize::MAX } else { records }
+        if self.is_system || !self.superseded.is_empty() { usize::MAX } else { records }
     }
 
     /// Bytes of memory that it takes.

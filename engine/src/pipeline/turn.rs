@@ -22,8 +22,7 @@ const SPINS: usize = if cfg!(any(loom, shuttle)) { 0 } else { 500 };
 #[derive(Debug)]
 pub(crate) struct HeldTurn {
     store: Arc<Store>,
-    /// None once it is given away.
-    ticket: Option<Ticket>,
+    is_held: bool,
     since: Instant,
     /// The thread that used it last.
     user: Cell<thread::ThreadId>,
@@ -38,16 +37,11 @@ impl HeldTurn {
         }
     }
 
-    /// The number of the turn, which no other turn of this store has.
-    pub(crate) fn number(&self) -> u64 {
-        self.ticket.map_or(0, Ticket::number)
-    }
-
     /// Gives the turn away. The first of those who wait is told when the writer is let go.
     pub(super) fn give_away(&mut self, writer: &mut Writer) {
-        if let Some(ticket) = self.ticket.take() {
+        if std::mem::take(&mut self.is_held) {
             *lock(&self.store.holder) = None;
-            writer.turn.release(ticket);
+            writer.turn.release();
         }
     }
 }
@@ -55,7 +49,7 @@ impl HeldTurn {
 impl Drop for HeldTurn {
     fn drop(&mut self) {
         let store = Arc::clone(&self.store);
-        if self.ticket.is_some()
+        if self.is_held
             && let Ok(writer) = store.core.writer()
         {
             // Who dropped it without a word is told nothing; but it does not get ahead of what it may have read (spec: T-4.4).
@@ -166,11 +160,11 @@ impl Store {
             self.leave(writer);
             return Err(error);
         }
-        let ticket = writer.turn.hold();
+        writer.turn.hold();
         let since = Instant::now();
         *lock(&self.holder) = Some(Holder::this(since));
         let user = Cell::new(thread::current().id());
-        Ok(HeldTurn { store: Arc::clone(self), ticket: Some(ticket), since, user })
+        Ok(HeldTurn { store: Arc::clone(self), is_held: true, since, user })
     }
 
     //= spec/durability.md#d-3-2-deferred-waiting

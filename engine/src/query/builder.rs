@@ -186,8 +186,10 @@ impl Field {
 
 /// That `expr` holds of some part of what each path leads to.
 fn asked(outer: Vec<Vec<Segment>>, expr: Expr) -> Filter {
-    Filter::of(outer.into_iter().rev().fold(expr, |expr, mut path| {
-        path.push(Segment::child(Selector::Filter(expr)));
-        Expr::Exists(Query::new(false, path))
-    }))
+    outer.into_iter().rev().fold(Filter::of(expr), |filter, mut path| {
+        filter.grown(|expr| {
+            path.push(Segment::child(Selector::Filter(expr)));
+            Expr::Exists(Query::new(false, path))
+        })
+    })
 }

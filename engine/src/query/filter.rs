@@ -5,7 +5,9 @@ use std::ops::{BitAnd, BitOr, Not};
 use std::str::FromStr;
 
 use super::ast::{Expr, Segment};
-use super::evaluate::{Run, Scope};
+use super::evaluate::{Run, Scope, all_compare, one_path};
+use super::limits::NESTING_MAX;
+use super::nesting::nesting;
 use super::one_pass::{FOUND_MAX, OnePass};
 use super::parameters;
 use super::parse;
@@ -37,9 +39,13 @@ use crate::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
     expr: Expr,
+    /// The path, where the value at one path is only compared with constants.
+    one_path: Option<Arc<[Segment]>>,
     paths: Arc<OnePass>,
     /// A parameter that has no value yet.
     unbound: Option<Text>,
+    /// Made by calls, it nests deeper than a text may: it can only be refused.
+    is_too_deep: bool,
 }
 
 impl Filter {
@@ -61,8 +67,18 @@ impl Filter {
 
     pub(super) fn of(mut expr: Expr) -> Self {
         let paths = Arc::new(OnePass::over(&mut expr));
+        let one_path = one_path(&expr);
         let unbound = parameters::first_unbound(|visit| walk(&mut expr, visit));
-        Filter { expr, paths, unbound }
+        Filter { expr, one_path, paths, unbound, is_too_deep: false }
+    }
+
+    /// What `make` makes of the tree. One that is too deep stays as it is: it would grow without end, and is refused all the same.
+    pub(super) fn grown(self, make: impl FnOnce(Expr) -> Expr) -> Self {
+        if self.is_too_deep {
+            return self;
+        }
+        let grown = Self::of(make(self.expr));
+        Filter { is_too_deep: nesting(&grown.expr) > NESTING_MAX, ..grown }
     }
 
     //= spec/query.md#q-2-2-parameters
@@ -107,13 +123,20 @@ impl Filter {
 
     //= spec/query.md#q-2-2-parameters
     //# A filter MUST NOT be run while a parameter is not bound.
-    /// Whether every parameter is bound.
+    /// Whether it can be run: every parameter is bound.
     ///
     /// # Errors
-    /// `Parameter` names one that is not.
+    /// `Parameter` names one that is not; `QueryTooDeep`, where calls made it nest deeper than [`NESTING_MAX`].
     #[inline]
-    pub fn check_bound(&self) -> Result<()> {
-        parameters::check(&self.unbound)
+    pub fn check(&self) -> Result<()> {
+        parameters::check(&self.unbound)?;
+        if self.is_too_deep { self.refused_as_text() } else { Ok(()) }
+    }
+
+    /// The place where it is too deep, in its normal form.
+    #[cold]
+    fn refused_as_text(&self) -> Result<()> {
+        Self::parse(&self.to_string()).map(drop)
     }
 
     /// Whether the filter holds of a document that is in no collection: `key()` is nothing.
@@ -128,12 +151,21 @@ impl Filter {
     ///
     /// # Errors
     /// `Parameter`, where one is not bound; `PatternTooLarge`, where the document holds a regular expression that is matched against and is beyond the limit.
+    #[inline]
     pub fn matches_with_key(&self, key: KeyRef<'_>, document: RawDocument<'_>) -> Result<bool> {
         self.evaluate(Some(key), document)
     }
 
+    #[inline]
     fn evaluate(&self, key: Option<KeyRef<'_>>, document: RawDocument<'_>) -> Result<bool> {
-        self.check_bound()?;
+        self.check()?;
+        match &self.one_path {
+            Some(path) => Ok(all_compare(&self.expr, path, document)),
+            None => self.evaluate_in_scope(key, document),
+        }
+    }
+
+    fn evaluate_in_scope(&self, key: Option<KeyRef<'_>>, document: RawDocument<'_>) -> Result<bool> {
         let Some(root) = document.value() else { return Ok(false) };
         let mut found: [Option<RawValue<'_>>; FOUND_MAX] = [None; FOUND_MAX];
         self.paths.find(document.as_bytes(), &mut found);
@@ -148,7 +180,7 @@ impl BitAnd for Filter {
 
     /// That both hold.
     fn bitand(self, other: Filter) -> Filter {
-        Filter::of(Expr::and([self.expr, other.expr]))
+        if other.is_too_deep { other } else { self.grown(|expr| Expr::and([expr, other.expr])) }
     }
 }
 
@@ -157,7 +189,7 @@ impl BitOr for Filter {
 
     /// That one of them holds, or both.
     fn bitor(self, other: Filter) -> Filter {
-        Filter::of(Expr::or([self.expr, other.expr]))
+        if other.is_too_deep { other } else { self.grown(|expr| Expr::or([expr, other.expr])) }
     }
 }
 
@@ -166,7 +198,7 @@ impl Not for Filter {
 
     /// That it does not hold.
     fn not(self) -> Filter {
-        Filter::of(self.expr.negated())
+        self.grown(Expr::negated)
     }
 }
 

@@ -24,6 +24,7 @@ mod iregexp;
 mod limits;
 mod located;
 mod names;
+mod nesting;
 mod one_pass;
 mod parameters;
 mod parse;

@@ -90,6 +90,7 @@ impl NamedCheckpoints {
             match outline(storage, slot, file_len, reference) {
                 Ok(held) => *named = Some(held),
                 Err(Error::Corrupt(_)) => {}
+                Err(_) if seeded::is_on(Bug::UnreadableRootHoldsNothing) => {}
                 Err(_) => checkpoints.doubtful = (0..slot.geometry.segments_within(slot.file_len)).collect(),
             }
         }
@@ -307,8 +308,6 @@ struct Loading {
     place: TreePlace,
     limits: Limits,
     extent: Extent,
-    /// No tree has more entries than its records have bytes.
-    most: u64,
 }
 
 impl Loading {
@@ -321,7 +320,7 @@ impl Loading {
     ) -> Result<()> {
         let (place, limits) = (self.place.clone(), self.limits);
         let origin = Origin { place, id: tree.id, next: tree.next, limits, definition };
-        documents.begin_unread(origin, trees.pages(tree)?, tree.count.min(self.most));
+        documents.begin_unread(origin, trees.pages(tree)?, tree.count);
         if self.extent == Extent::Whole { documents.read_whole(trees) } else { Ok(()) }
     }
 }
@@ -355,8 +354,7 @@ pub(super) fn load(
         reserved: [root.reserved.next, root.reserved.after],
     };
     let limits = Limits::new(slot.geometry.address(last.sequence, end.offset), page_shift);
-    let most = held.segments.len() as u64 * u64::from(slot.geometry.segment_bytes());
-    let loading = Loading { place, limits, extent, most };
+    let loading = Loading { place, limits, extent };
     let mut catalog = Catalog::default();
     for collection in &root.catalog {
         let documents = Documents::new(collection.id, page_shift).with_kept(collection.kept.clone());

@@ -3,11 +3,12 @@
 //! A frame header lies in one sector, so this is a question about each sector by itself: it is put to the storage
 //! as one, and a simulated disk whose sectors are not decided yet can leave undecided those where it makes no difference.
 
+use std::collections::HashSet;
+
 use crate::error::Result;
 use crate::format::Lsn;
 use crate::format::frame::{FRAME_HEADER_LEN, Frame, FrameSearch, body_crc};
 use crate::format::record::{self, RecordSeed};
-
 use crate::seeded::{self, Bug};
 
 use super::image::Shared;
@@ -45,12 +46,12 @@ pub(super) fn search(scan: &mut Scan<'_>) -> Result<Claims> {
     if seeded::is_on(Bug::ClaimsNotFollowedAlongTheChain) {
         return Ok(claims);
     }
-    let named = Link::after(scan, &current);
+    let (named, mut searched) = (Link::after(scan, &current), HashSet::new());
     if named.next.is_some() {
-        search_chain(scan, named, &mut claims)?;
+        search_chain(scan, named, &mut searched, &mut claims)?;
     } else {
         for image in scan.find_anywhere(named.sequence)? {
-            search_chain(scan, Link { next: Some(image.physical), ..named }, &mut claims)?;
+            search_chain(scan, Link { next: Some(image.physical), ..named }, &mut searched, &mut claims)?;
             if seeded::is_on(Bug::ClaimsOfFirstSuccessorAlone) {
                 break;
             }
@@ -59,10 +60,16 @@ pub(super) fn search(scan: &mut Scan<'_>) -> Result<Claims> {
     Ok(claims)
 }
 
-fn search_chain(scan: &mut Scan<'_>, mut link: Link, claims: &mut Claims) -> Result<()> {
+/// Up to a segment that was searched already, from which the chain goes on as it did then.
+fn search_chain(
+    scan: &mut Scan<'_>,
+    mut link: Link,
+    searched: &mut HashSet<(u32, u64)>,
+    claims: &mut Claims,
+) -> Result<()> {
     // spec. The chain cannot turn in a circle: the sequence grows, each segment has one, and no two damaged headers in a row
     // are stepped over.
-    while let Some(physical) = link.next {
+    while let Some(physical) = link.next.filter(|physical| searched.insert((*physical, link.sequence))) {
         let Some(image) = scan.open(physical, link.sequence)? else { break };
         if image.header.is_none() && seeded::is_on(Bug::DamagedHeaderEndsTheChain) {
             break;

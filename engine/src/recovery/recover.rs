@@ -111,7 +111,7 @@ pub(crate) fn recover(
     let mut checkpoints = start.checkpoints;
     let floor = if seeded::is_on(Bug::FreedKeptAtOpening) { Lsn::ZERO } else { slot.reuse_floor() };
     reclaim(&mut replay.accounts, segments, floor);
-    let mut held = held(slot, &replay.accounts, &checkpoints)?;
+    let mut held = held(slot, &replay.accounts, &checkpoints, slot.geometry.segments_within(file_len))?;
     let end = scan.into_end(&held)?;
     if !seeded::is_on(Bug::ReservationGivenOut) {
         held.extend(end.reserved.iter().flatten());
@@ -124,21 +124,29 @@ pub(crate) fn recover(
 //= spec/recovery.md#r-8-1-what-holds-a-place
 //# A reader MUST report corruption when a log segment in place and a checkpoint hold one index: once that
 //# checkpoint is not named any more, the place would be given out with the segment in it.
-/// The places of the log segments in place, and of the checkpoints.
-fn held(slot: &Superblock, accounts: &Accounts, checkpoints: &NamedCheckpoints) -> Result<BTreeSet<u32>> {
+//= spec/recovery.md#r-8-2-the-floor
+//# A reader MUST report corruption when a log segment in place begins at or beyond the end of the file,
+//# whatever `file_len` says: only free places are cut off (P-8.1).
+/// The places of the log segments in place, and of the checkpoints, in a file of so many.
+fn held(
+    slot: &Superblock,
+    accounts: &Accounts,
+    checkpoints: &NamedCheckpoints,
+    count: u32,
+) -> Result<BTreeSet<u32>> {
     let mut held: BTreeSet<u32> =
         checkpoints.named().flat_map(|held| held.segments.keys().copied()).collect();
     for (sequence, account) in accounts.iter() {
-        if !held.insert(account.physical) && !seeded::is_on(Bug::PlaceHeldTwice) {
-            return Err(Corruption {
-                at: slot.geometry.segment_offset(account.physical),
-                clause: Clause("R-8.1"),
-                what: "a log segment in the place of a checkpoint, or of another log segment",
-                expected: 0,
-                found: sequence,
+        let is_taken = !held.insert(account.physical) && !seeded::is_on(Bug::PlaceHeldTwice);
+        let (clause, what) = match account.physical < count {
+            false => ("R-8.2", "a log segment in place beyond the end of the file"),
+            true if is_taken => {
+                ("R-8.1", "a log segment in the place of a checkpoint, or of another log segment")
             }
-            .into());
-        }
+            true => continue,
+        };
+        let at = slot.geometry.segment_offset(account.physical);
+        return Err(Corruption { at, clause: Clause(clause), what, expected: 0, found: sequence }.into());
     }
     Ok(held)
 }

@@ -66,7 +66,8 @@ impl Replay {
     }
 
     //= spec/recovery.md#r-9-1-the-segments-in-place
-    //# When the one that stood there was not, the reader MUST report corruption.
+    //# When the segment that stood there was not freed at or below the start's LSN, the reader MUST report
+    //# corruption.
     /// Opens the account of the segment of `part`, if that begins it. What lay there before was freed, or two segments are in one place.
     fn open_segment(&mut self, part: &Part, segments: &SegmentTable) -> Result<()> {
         let (sequence, physical) = (part.segment.sequence, part.segment.physical);
@@ -102,17 +103,17 @@ impl Replay {
             part.check_count()?;
             let segment = segments.get(part.segment.sequence).expect("its segments were noted");
             let stretch = segment.stretch_at(part.frame.offset);
-            // spec: F-6.2
-            let expected = commit.lsn.count() - stretch.first_lsn.count();
+            // spec: F-6.2. A table may have a stretch that begins later.
+            let expected = commit.lsn.count().checked_sub(stretch.first_lsn.count());
             for record in part.frame.records(&part.segment.bytes(), &stretch.seed) {
                 let (at, record) =
                     record.map_err(|(at, fault)| record_fault(part.segment.file_offset(at), &fault))?;
-                if record.commit != expected {
+                if Some(record.commit) != expected {
                     return Err(Corruption {
                         at: part.segment.file_offset(at),
                         clause: Clause("F-6.2"),
                         what: "a record counts itself to another commit",
-                        expected: u64::from(expected),
+                        expected: expected.unwrap_or_default().into(),
                         found: u64::from(record.commit),
                     }
                     .into());
@@ -129,8 +130,8 @@ impl Replay {
     //= spec/format.md#f-7-4-order-in-a-commit
     //# A reader MUST treat a record of a collection that is unknown at that point of the log as dead.
     //= spec/recovery.md#r-9-4-freed-records
-    //# When it names a segment that is not in place, or not at that physical index, the reader MUST report
-    //# corruption.
+    //# The reader MUST report corruption when the record names the segment in which it stands, or a segment
+    //# that is not in place at that physical index by then.
     fn record(&mut self, place: Place, record: &Record<'_>) -> Result<()> {
         let broken = |clause, what| place.broken(clause, what);
         let (catalog, accounts) = (own(&mut self.catalog), &mut self.accounts);
@@ -153,8 +154,9 @@ impl Replay {
                 let freed = parse_segment_freed(record.body);
                 let (sequence, physical) = freed
                     .ok_or_else(|| broken("F-6.3", "a record that frees a segment has a wrong length"))?;
-                if accounts.get(sequence).is_none_or(|account| account.physical != physical) {
-                    return Err(broken("R-9.4", "a record frees a segment that is not there"));
+                let is_left = sequence < place.geometry.split(place.address).0;
+                if !is_left || accounts.get(sequence).is_none_or(|account| account.physical != physical) {
+                    return Err(broken("R-9.4", "a record frees a segment that is not there, or its own"));
                 }
                 place.apply(accounts, Effect::Free(sequence, place.lsn));
                 Ok(())

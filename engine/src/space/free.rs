@@ -9,7 +9,7 @@ pub(crate) struct FreeSegments {
     free: BTreeSet<u32>,
     /// From here on, no index is held by anybody.
     end: u32,
-    /// How many segments the file has, how many of those that are free are kept for a checkpoint, and whether the file may grow.
+    /// How many segments the file has, how many of those that are free are kept for a checkpoint, and what may lie behind its end.
     limits: Limits,
     /// What was taken since the last [`settle`](Self::settle), in that order.
     taken: Vec<u32>,
@@ -22,13 +22,15 @@ pub(crate) struct Limits {
     pub(crate) len: u32,
     /// So many that are free, of these, are kept for a checkpoint.
     pub(crate) kept: u32,
-    /// Whether the file may have more than `len`.
+    /// Whether the log may reserve places behind the end of the file; and whether it may open a segment there, for which the file has to
+    /// grow at once.
     pub(crate) may_grow: bool,
+    pub(crate) may_open_behind: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { len: 0, kept: 0, may_grow: true }
+        Limits { len: 0, kept: 0, may_grow: true, may_open_behind: true }
     }
 }
 
@@ -48,22 +50,24 @@ impl FreeSegments {
         self.limits = limits;
     }
 
-    /// The file has so many segments now.
-    pub(crate) fn set_len(&mut self, len: u32) {
-        self.limits.len = len;
-    }
-
     //= spec/format.md#f-4-3-chain
     //# A reserved segment MUST NOT be used for anything else until the log has passed it.
-    /// A place for a segment of the log, for as long as what is placed there is not taken back: the lowest that is free; where no more are
-    /// free than are kept, one behind the end of the file; none where that may not grow.
+    /// A place for a segment that the log opens, for as long as what is placed there is not taken back: the lowest that is free; where no
+    /// more are free than are kept, one behind the end of the file, if that may be.
     pub(crate) fn take(&mut self) -> Option<u32> {
+        self.take_within(self.limits.may_open_behind)
+    }
+
+    /// A place for a segment that the log may open later.
+    pub(crate) fn reserve(&mut self) -> Option<u32> {
+        self.take_within(self.limits.may_grow)
+    }
+
+    fn take_within(&mut self, or_behind: bool) -> Option<u32> {
         let index = if self.within(self.limits.len) > self.limits.kept {
             self.take_for_good()?
-        } else if self.limits.may_grow {
-            self.take_behind(self.limits.len)?
         } else {
-            return None;
+            or_behind.then(|| self.take_behind(self.limits.len))??
         };
         self.taken.push(index);
         Some(index)
@@ -158,12 +162,15 @@ mod tests {
     #[test]
     fn the_log_takes_nothing_of_what_is_kept_for_a_checkpoint() {
         let mut free = FreeSegments::around(&BTreeSet::from([0, 3]));
-        free.limit(Limits { len: 6, kept: 2, may_grow: true });
+        free.limit(Limits { len: 6, kept: 2, may_grow: true, may_open_behind: true });
         assert_eq!([free.take(), free.take(), free.take(), free.take()], [1, 2, 6, 7].map(Some));
         assert_eq!((free.within(6), free.end()), (2, 8));
         let before = free.clone();
-        free.limit(Limits { len: 6, kept: 2, may_grow: false });
-        assert_eq!(free.take(), None);
+        free.limit(Limits { len: 6, kept: 2, may_grow: false, may_open_behind: true });
+        assert_eq!(free.reserve(), None);
+        let mark = free.mark();
+        assert_eq!(free.take(), Some(8), "what is opened now makes the file longer");
+        free.revert(mark);
         assert_eq!([free.take_for_good(), free.take_for_good()], [4, 5].map(Some));
         free.put(5);
         free.put(4);

@@ -27,13 +27,15 @@ pub struct WriteTransaction {
 }
 
 /// A position in the changes of a transaction, to go back to. See [`WriteTransaction::savepoint`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Savepoint(crate::core::Savepoint);
 
 impl WriteTransaction {
     pub(crate) fn begin(db: Db) -> Result<Self> {
         let turn = db.store().take_turn()?;
-        let txn = RefCell::new(WriteTxn::new(Arc::clone(&db.core().shared), Some(turn.number())));
+        let shared = Arc::clone(&db.core().shared);
+        let bytes_max = shared.options.transaction_bytes;
+        let txn = RefCell::new(WriteTxn::new(shared, bytes_max));
         Ok(WriteTransaction { txn, turn, durability: db.core().shared.options.durability, db })
     }
 
@@ -93,7 +95,7 @@ impl WriteTransaction {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn savepoint(&mut self) -> Savepoint {
-        Savepoint(self.txn.get_mut().savepoint())
+        Savepoint(self.txn().savepoint())
     }
 
     /// Undoes every change made since `to`. The savepoint stays; those made after it are gone.
@@ -101,7 +103,7 @@ impl WriteTransaction {
     /// # Errors
     /// `UnknownSavepoint` for one of another transaction, or one that is gone.
     pub fn rollback_to(&mut self, to: &Savepoint) -> Result<()> {
-        if self.txn.get_mut().rollback_to(to.0) { Ok(()) } else { Err(Error::UnknownSavepoint) }
+        if self.txn().rollback_to(&to.0) { Ok(()) } else { Err(Error::UnknownSavepoint) }
     }
 
     //= spec/durability.md#d-2-1-where-a-class-comes-from

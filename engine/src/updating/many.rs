@@ -55,7 +55,7 @@ impl Action<'_> {
 //# When one of them cannot be changed, the call MUST fail, and change nothing.
 /// Changes all documents that `filter` admits.
 fn every(txn: &mut WriteTxn, name: &str, filter: &Filter, action: &Action<'_>) -> Result<UpdateReport> {
-    filter.check_bound()?;
+    filter.check()?;
     let documents = txn.documents(name)?;
     let ranges = ranges(txn, &documents, filter)?;
     let mut report = UpdateReport::default();
@@ -232,7 +232,7 @@ impl Batches<'_> {
     fn run(&self, filter: &Filter, action: &Action<'_>) -> Result<UpdateReport, Stopped> {
         let (mut report, mut last) = (UpdateReport::default(), None);
         let mut work = || -> Result<()> {
-            filter.check_bound()?;
+            filter.check()?;
             let mut found = self.collection.find(filter).keys()?;
             loop {
                 let keys = found.by_ref().take(self.count).collect::<Result<Vec<Key>>>()?;

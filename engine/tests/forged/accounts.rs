@@ -110,7 +110,8 @@ fn go_on_over(store: &mut Forge, physical: u32) {
 }
 
 //= spec/recovery.md#r-9-1-the-segments-in-place
-//# When the one that stood there was not, the reader MUST report corruption.
+//# When the segment that stood there was not freed at or below the start's LSN, the reader MUST report
+//# corruption.
 #[test]
 fn the_log_may_go_on_over_what_was_freed_when_replay_begins_and_not_over_what_was_freed_later() {
     let disk = Arc::new(MemoryStorage::new());

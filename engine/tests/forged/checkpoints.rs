@@ -24,6 +24,23 @@ fn with_checkpoints(count: i64) -> Forge {
     })
 }
 
+//= spec/recovery.md#r-8-2-the-floor
+//# A reader MUST report corruption when a log segment in place begins at or beyond the end of the file,
+//# whatever `file_len` says: only free places are cut off (P-8.1).
+#[test]
+fn a_segment_that_waits_far_beyond_the_end_of_the_file_is_damage() {
+    for physical in [100_u32, 0xffff_fff0] {
+        let mut store = with_checkpoints(1);
+        store.change_row(0, 8, &physical.to_le_bytes());
+        let lsn = store.newest().checkpoints[0].expect("there is one").lsn.0;
+        store.change_row(0, 24, &lsn.to_le_bytes());
+        for read_only in [true, false] {
+            let refused = store.open_with(&sizes().read_only(read_only)).map(|db| db.stats());
+            assert!(refused.is_err_and(|error| error.to_string().contains("R-8.2")), "{physical}");
+        }
+    }
+}
+
 //= spec/recovery.md#r-8-1-what-holds-a-place
 //# A reader MUST report corruption when a log segment in place and a checkpoint hold one index: once that
 //# checkpoint is not named any more, the place would be given out with the segment in it.

@@ -163,7 +163,8 @@ fn a_reservation_of_what_is_in_use_or_far_beyond_the_end_is_damage() {
 }
 
 //= spec/recovery.md#r-9-1-the-segments-in-place
-//# When the one that stood there was not, the reader MUST report corruption.
+//# When the segment that stood there was not freed at or below the start's LSN, the reader MUST report
+//# corruption.
 #[test]
 fn a_log_that_goes_on_over_a_segment_in_use_is_damage() {
     let sizes = options().segment_bytes(512);

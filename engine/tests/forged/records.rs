@@ -5,7 +5,7 @@ use holotype::format::LogAddress;
 use holotype::format::body::{encode_chunk, encode_chunk_list, encode_segment_freed};
 use holotype::format::frame::FrameFlags;
 use holotype::format::record::{Kind, RecordParts};
-use holotype::{Error, KeyRef, doc};
+use holotype::{Error, IndexDefinition, KeyRef, doc};
 
 use super::forge::{Forge, Frame, n, nameless, options, put};
 
@@ -67,11 +67,11 @@ fn records_that_break_the_format_in_a_valid_frame_are_damage() {
 }
 
 //= spec/recovery.md#r-9-4-freed-records
-//# When it names a segment that is not in place, or not at that physical index, the reader MUST report
-//# corruption.
+//# The reader MUST report corruption when the record names the segment in which it stands, or a segment that
+//# is not in place at that physical index by then.
 #[test]
 fn a_freed_record_that_names_no_segment_in_place_is_damage() {
-    for (sequence, physical) in [(5, 5), (0, 1), (1, 0)] {
+    for (sequence, physical) in [(5, 5), (0, 1), (1, 0), (0, 0)] {
         let body = encode_segment_freed(sequence, physical);
         with(nameless(Kind::SegmentFreed, &body)).assert_corrupt("no such segment is there");
     }
@@ -141,8 +141,8 @@ fn a_chunk_list_that_leads_elsewhere_is_damage() {
 }
 
 //= spec/format.md#f-8-4-primary-leaves
-//# A reader MUST report a document as corrupt when there is no such segment or stretch, or when what stands
-//# there is not a valid put or relocated put of that collection and key.
+//# A reader MUST report a document as corrupt when there is no such segment in place or no such
+//# stretch, or when what stands there is not a valid put or relocated put of that collection and key.
 #[test]
 fn an_entry_that_leads_elsewhere_is_damage_of_its_document_alone() {
     let mut store = Forge::of(&options(), |db| {
@@ -167,4 +167,33 @@ fn an_entry_that_leads_elsewhere_is_damage_of_its_document_alone() {
         assert!(matches!(found, Err(Error::Corrupt(_))), "{what}: {found:?}");
         assert!(db.collection("c").get(2).expect("it is sound").is_some());
     }
+}
+
+//= spec/index.md#i-8-2-damage
+//= type=test
+//# A reader MUST then refuse what asks the index as `Corrupt`, and go on with the documents.
+#[test]
+fn a_document_that_fits_into_no_entry_costs_the_index_and_nothing_else() {
+    let by_n = || IndexDefinition::new("by_n", ["$.n"]).expect("a definition");
+    let mut store = Forge::of(&options(), |db| {
+        db.collection("c").put(1, n(1)).expect("room");
+        db.collection("c").create_index(by_n()).expect("room");
+    });
+    let (long, body) = ("k".repeat(1000), n(2).encode());
+    let refused = store.open().expect("a sound file").collection("c").put(long.as_str(), n(2));
+    assert!(matches!(refused, Err(Error::KeyTooLong { .. })), "{refused:?}");
+    let record = RecordParts { key: Some(KeyRef::Text(&long)), ..put(0, &body) };
+    store.append(&Frame::new(store.end().lsn.next(), vec![record]));
+    let db = store.open().expect("the documents are sound");
+    let c = db.collection("c");
+    assert_eq!((c.len().expect("no damage"), c.get(long.as_str()).expect("no damage").is_some()), (2, true));
+    let asked = c.index("by_n").get(1).map(drop);
+    assert!(matches!(&asked, Err(Error::Corrupt(damage)) if damage.clause.0 == "I-8.2"), "{asked:?}");
+    let report = db.verify(true).expect("it is told of, and does not end the check");
+    assert!(report.problems.iter().any(|problem| problem.clause.0 == "I-8.2"), "{:?}", report.problems);
+    // The document can go, and without it the index can be made again.
+    assert!(c.delete(long.as_str()).expect("room"));
+    c.drop_index("by_n").expect("it is there");
+    c.create_index(by_n()).expect("room");
+    assert_eq!(c.index("by_n").count(..).expect("no damage"), 1);
 }

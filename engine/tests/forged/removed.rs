@@ -34,11 +34,12 @@ fn without_its_rule_each_scenario_is_red() {
 #[test]
 fn without_its_rule_of_a_writer_each_scenario_is_red() {
     let after_a_crash = accounts::after_a_crash_the_accounts_are_those_that_there_would_have_been_without_it;
-    let scenarios: [(Bug, fn()); 6] = [
+    let scenarios: [(Bug, fn()); 7] = [
         (Bug::ReplacedLeftOut, after_a_crash),
         (Bug::ReplacedBitWrong, after_a_crash),
         (Bug::EndedChunkLeftOut, after_a_crash),
         (Bug::ReadOnlyFeatureIgnored, slots::an_unknown_feature_that_readers_may_ignore_keeps_writers_out),
+        (Bug::IncarnationStartsOver, slots::a_store_whose_incarnations_are_used_up_is_read_and_not_written),
         (Bug::MendedBeforeDecided, slots::a_corrupt_file_is_left_as_it_is_though_a_slot_is_invalid),
         (Bug::CollectionIdsFromTheCatalog, frames::a_collection_id_is_never_given_again),
     ];

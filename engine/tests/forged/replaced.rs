@@ -1,11 +1,13 @@
 //! What a record says that it replaces: believed as far as space goes, and compared as far as documents go.
 
-use holotype::format::Lsn;
+use std::sync::Arc;
+
 use holotype::format::body::{encode_chunk, encode_chunk_list};
 use holotype::format::record::{Kind, RecordParts, Replaced, encode_ended};
-use holotype::{Document, Value, doc};
+use holotype::format::{LogAddress, Lsn};
+use holotype::{Db, Document, Error, Value, doc};
 
-use super::forge::{Forge, Frame, n, put};
+use super::forge::{Forge, Frame, n, options, put};
 
 /// The bits of a version's value (F-6.6).
 const RELOCATED: u64 = 1;
@@ -116,5 +118,31 @@ fn a_list_of_chunks_that_is_wrong_costs_space_and_no_data() {
         let report = db.verify(true).expect("it can be read");
         let clauses: Vec<_> = report.problems.iter().map(|problem| problem.clause.0).collect();
         assert_eq!(clauses, if is_right { vec![] } else { vec!["P-1.5"] }, "{sequences:?}");
+    }
+}
+
+// spec: F-6.7, M-5.1
+#[test]
+fn a_list_of_more_chunks_than_any_writer_makes_is_none_to_whoever_ends_it() {
+    for (sequences, count) in [(1 << 40, 450), (1 << 50, 3)] {
+        let mut store = Forge::new();
+        let at: Vec<_> = (0..count).map(|number| LogAddress((sequences + number) << 12)).collect();
+        let mut list = Vec::new();
+        encode_chunk_list(9, &at, &mut list);
+        let lsn = store.end().lsn.next();
+        store.append(&Frame::new(lsn, vec![RecordParts { chunked: true, ..put(3, &list) }]));
+        for end in [
+            |db: &Db| db.collection("c").delete(3).map(drop),
+            |db: &Db| db.collection("c").put(3, n(4)).map(drop),
+        ] {
+            let disk = store.disk();
+            let db = Db::open_on(Arc::clone(&disk), &options()).expect("nobody has looked at the document");
+            assert!(matches!(db.collection("c").get(3), Err(Error::Corrupt(_))));
+            end(&db).expect("what is damaged can be replaced");
+            db.maintain().expect("it goes on with others");
+            db.close().expect("there is room");
+            let db = Db::open_on(disk, &options()).expect("what was written is sound");
+            assert!(db.verify(true).expect("it can be read").is_clean());
+        }
     }
 }

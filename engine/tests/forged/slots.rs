@@ -104,6 +104,31 @@ pub(crate) fn an_unknown_feature_that_readers_may_ignore_keeps_writers_out() {
     assert_eq!(reader.collection("c").len().expect("it is there"), 2);
 }
 
+//= spec/recovery.md#r-5-4-new-incarnation
+//# A writer MUST refuse a call that needs a new incarnation where the highest is 2^32 - 1, the opening itself
+//# where a slot was invalid, as `LimitReached`, and leave the file as it is.
+#[test]
+pub(crate) fn a_store_whose_incarnations_are_used_up_is_read_and_not_written() {
+    let mut store = Forge::new();
+    store.patch_slot(store.newest_index(), 360, &(u32::MAX - 1).to_le_bytes());
+    let disk = store.disk();
+    let last = Db::open_on(Arc::clone(&disk), &options()).expect("it is sound");
+    last.collection("c").put(3, n(3)).expect("one is left");
+    last.close().expect("there is room");
+    let before = read_all(&disk);
+    let db = Db::open_on(Arc::clone(&disk), &options()).expect("readers go on");
+    for _ in 0..2 {
+        let refused = db.collection("c").put(4, n(4));
+        assert!(matches!(refused, Err(Error::LimitReached { .. })), "{refused:?}");
+        let refused = db.checkpoint();
+        assert!(refused.is_ok() || matches!(refused, Err(Error::LimitReached { .. })), "{refused:?}");
+        assert_eq!(db.collection("c").len().expect("it is there"), 3);
+        assert!(db.verify(true).expect("it can be read").is_clean());
+    }
+    drop(db);
+    assert!(read_all(&disk) == before, "the file was written to");
+}
+
 //= spec/format.md#f-3-5-writing-a-slot
 //# A writer MUST NOT write the content of an invalid slot back under a fresh checksum.
 #[test]

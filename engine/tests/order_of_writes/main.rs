@@ -453,15 +453,63 @@ fn a_new_life_begins_with_its_slot_then_its_opening_frame_each_synced() {
     assert_eq!(events.len(), 7, "its sync, and the end of the call: {events:?}");
 }
 
+//= spec/recovery.md#r-8-1-what-holds-a-place
+//# A writer MUST NOT give out any place before the slot of is durable: until then the older slot may
+//# name a checkpoint that the newest does not.
+#[test]
+fn a_checkpoint_that_begins_a_life_comes_behind_the_slot_of_that_life() {
+    let disk = Recorder::new();
+    put(&disk, &open(&disk), 1, 10);
+    let db = open(&disk);
+    let before = disk.take();
+    let (_, last) = slots(&before).pop().expect("there are two");
+    db.checkpoint().expect("nothing hinders it");
+    let events = disk.take();
+    assert_eq!(events[0].slot().map(|slot| slot.incarnation()), Some(last.incarnation() + 1));
+    assert_eq!(events[1], Event::Sync);
+}
+
+//= spec/recovery.md#r-7-4-a-new-incarnation-in-place
+//# A writer MUST acknowledge what the first of these syncs covered only after the slot's sync.
+#[cfg(feature = "testing")]
+#[test]
+fn what_a_new_incarnation_finds_unsynced_is_acknowledged_behind_its_slot() {
+    let disk = Recorder::new();
+    let db = Db::open_on(Arc::clone(&disk), &options().count_max(5)).expect("a new store");
+    let (mut begun, mut incarnation) = (0, 0);
+    for key in 0..12 {
+        let tx = db.begin_write().expect("nobody else writes");
+        tx.collection("a").put(key, doc! {}).expect("there is room");
+        let ticket = tx.commit_deferred().expect("there is room");
+        incarnation = slots(&disk.take()).last().map_or(incarnation, |(_, slot)| slot.incarnation());
+        disk.wait_for(ticket);
+        put(&disk, &db, 100 + key, 10);
+        let events = disk.take();
+        let acknowledged = events.iter().position(|event| *event == Event::Acknowledged);
+        let slots = slots(&events);
+        let Some((at, slot)) = slots.iter().find(|(_, slot)| slot.incarnation() > incarnation) else {
+            continue;
+        };
+        (begun, incarnation) = (begun + 1, slot.incarnation());
+        assert!(events[..*at].contains(&Event::Sync) && events[at + 1] == Event::Sync, "{events:?}");
+        assert!(acknowledged > Some(at + 1), "{acknowledged:?}: {events:?}");
+    }
+    assert!(begun > 1, "{begun}");
+}
+
 #[cfg(feature = "seeded")]
 #[test]
 fn a_wrong_order_of_writes_goes_not_unnoticed() {
     use holotype::seeded::{Bug, assert_noticed};
-    let checks: [(Bug, fn()); 4] = [
+    let checks: [(Bug, fn()); 8] = [
         (Bug::GrowthNotZeroed, a_grown_range_is_filled_with_zeros_before_anything_is_placed_there),
         (Bug::SlotNotReadBack, a_slot_that_was_damaged_meanwhile_is_written_anew_before_the_other),
         (Bug::SlotOverstated, a_slot_states_no_more_than_was_durable_when_it_was_written),
         (Bug::ReservationGivenOut, each_segment_is_opened_where_its_predecessors_reserved_it),
+        (Bug::NextPassedOver, each_segment_is_opened_where_its_predecessors_reserved_it),
+        (Bug::IncarnationSlotNotSynced, a_new_life_begins_with_its_slot_then_its_opening_frame_each_synced),
+        (Bug::PlaceBeforeSlot, a_checkpoint_that_begins_a_life_comes_behind_the_slot_of_that_life),
+        (Bug::SeenIsAcknowledged, what_a_new_incarnation_finds_unsynced_is_acknowledged_behind_its_slot),
     ];
     for (bug, check) in checks {
         assert_noticed(bug, check);

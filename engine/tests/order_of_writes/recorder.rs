@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex};
 
+use holotype::Ticket;
 use holotype::storage::{MemoryStorage, Storage};
 
 pub(crate) const SLOTS: [u64; 2] = [0, 4096];
@@ -20,7 +21,7 @@ pub(crate) enum Event {
     },
     Sync,
     SyncDirectory,
-    /// A call has returned that promises durability for all before it.
+    /// A call has returned that promises durability for all before it, or a ticket that was waited for does so by now.
     Acknowledged,
 }
 
@@ -82,6 +83,7 @@ impl Slot<'_> {
 pub(crate) struct Recorder {
     inner: MemoryStorage,
     events: Mutex<Vec<Event>>,
+    waited_for: Mutex<Option<Ticket>>,
 }
 
 impl Recorder {
@@ -90,7 +92,16 @@ impl Recorder {
     }
 
     fn note(&self, event: Event) {
-        self.events.lock().expect("nobody panics with it").push(event);
+        let mut waited_for = self.waited_for.lock().expect("nobody panics with it");
+        let told = waited_for.take_if(|ticket| ticket.is_durable().expect("nothing hinders it"));
+        let acknowledged = told.map(|_| Event::Acknowledged);
+        self.events.lock().expect("nobody panics with it").extend(acknowledged.into_iter().chain([event]));
+    }
+
+    /// Looks from now on, before it notes what is asked of it, whether the ticket promises durability.
+    #[cfg(feature = "testing")]
+    pub(crate) fn wait_for(&self, ticket: Ticket) {
+        *self.waited_for.lock().expect("nobody panics with it") = Some(ticket);
     }
 
     /// The disk changes a byte by itself.

@@ -106,7 +106,11 @@ impl Parser {
             let selectors = if self.peek() == Some('[') {
                 self.deeper(Self::brackets)?
             } else if descends || self.eat(".") {
-                vec![if self.eat("*") { Selector::Wildcard } else { Selector::Name(self.plain_name()?) }]
+                vec![if self.eat("*") {
+                    self.deeper(|_| Ok(Selector::Wildcard))?
+                } else {
+                    Selector::Name(self.plain_name()?)
+                }]
             } else {
                 self.at = before;
                 return Ok(segments);

@@ -124,6 +124,12 @@ pub(super) fn changes(maker: &mut Maker) {
     );
     holds(
         maker,
+        &["I-4.4", "I-4.8"],
+        "An index keeps the name that it was given in a clear, and the name before it is free",
+        &[&[Record::reindex(3, "first"), clear.clone(), Record::index(6, 9, &by_n("by n"))]],
+    );
+    holds(
+        maker,
         &["I-4.8"],
         "Indexes have new ids after a clear: the first",
         &[&[clear.clone(), Record::unindex(7)], std::slice::from_ref(&put_there)],
@@ -250,6 +256,7 @@ pub(super) fn refused(maker: &mut Maker) {
         ("Another name for an index that is not there", vec![Record::reindex(9, "x")]),
         ("Another name for a collection, as for an index", vec![Record::reindex(1, "x")]),
         ("Another name that an index has", vec![Record::reindex(3, "by tag")]),
+        ("The name that the index has already", vec![Record::reindex(3, "by n")]),
         ("A drop of an index, as of a collection", vec![Record::drop(3)]),
         ("A clear of an index, as of a collection", vec![Record::clear(3, 6)]),
         ("A rename of an index, as of a collection", vec![Record::rename(3, "x")]),

@@ -4,21 +4,30 @@ use holotype_model::{Key, Value};
 
 use crate::forge::log::Frame;
 use crate::forge::record::{Effect, map};
-use crate::forge::{Record, cbor, lsn, varint};
+use crate::forge::{Forge, Record, cbor, lsn, varint};
 use crate::make::stores::sample::{saying, small};
 use crate::make::{Maker, corrupt, newer};
 
 const FIRST: Key = Key::Int(1);
 const OTHER: Key = Key::Int(2);
 
-fn holds(maker: &mut Maker, clauses: &[&str], flag: &str, name: &str, records: &[Record]) {
+/// A store behind which these records may stand: none frees the segment in which it stands.
+fn before(records: &[Record]) -> Forge {
     let mut forge = small();
+    if records.iter().any(|record| record.kind == Record::freed(0, 0).kind) {
+        forge.segment(forge.last + 1);
+    }
+    forge
+}
+
+fn holds(maker: &mut Maker, clauses: &[&str], flag: &str, name: &str, records: &[Record]) {
+    let mut forge = before(records);
     forge.commit(records);
     maker.holds(clauses, &[flag], name, &forge.data, forge.state());
 }
 
 fn broken(maker: &mut Maker, clauses: &[&str], name: &str, record: Record) {
-    let mut forge = small();
+    let mut forge = before(std::slice::from_ref(&record));
     forge.commit(&[record.dead()]);
     // Whoever reads the record may name the clause that it breaks, or the one on the form of a record.
     let expect = corrupt(&[clauses, &["R-2.7", "F-6.1"]].concat(), None);
@@ -77,7 +86,7 @@ pub(super) fn fields(maker: &mut Maker) {
 }
 
 fn contradicts(maker: &mut Maker, name: &str, record: Record) {
-    let mut forge = small();
+    let mut forge = before(std::slice::from_ref(&record));
     forge.commit(&[record.dead()]);
     let expect = corrupt(&["R-9.2", "F-6.6"], None);
     maker.refused(&["R-9.2", "F-6.6", "R-4.5"], &["Replay"], name, &forge.data, expect);

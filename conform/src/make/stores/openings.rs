@@ -70,6 +70,16 @@ fn lives(maker: &mut Maker) {
             forge_high.state(),
         );
     }
+    let mut last = small();
+    reopen(&mut last, 2);
+    last.slot(u64::from(u32::MAX) + 1, |slot| slot[360..364].copy_from_slice(&u32::MAX.to_le_bytes()));
+    let state = maker.state(last.state());
+    maker.written(
+        &valid(&["R-5.4"], &["Incarnation"]),
+        "A store whose incarnations are used up, opened for writing",
+        &last.data,
+        vec![Outcome::State(state)],
+    );
     let mut forge = Forge::new(64, 512, 1);
     forge.open(1);
     maker.holds(

@@ -339,9 +339,8 @@ fn a_collection_that_has_ended_stays_whole() {
     assert!(found.iter().all(Result::is_ok), "{found:?}");
 }
 
-/// Where an index cannot be told, all else goes on, and the next checkpoint has it made anew.
-#[test]
-fn an_index_with_a_leaf_that_cannot_be_had_is_made_anew() {
+/// A store at rest of 60 documents with an index, and two checkpoints of it.
+fn indexed() -> Disk {
     let disk = Disk::default();
     let db = crate::Db::open_on(Arc::clone(&disk), &options()).expect("a new store");
     let a = db.collection("a");
@@ -351,6 +350,13 @@ fn an_index_with_a_leaf_that_cannot_be_had_is_made_anew() {
         db.checkpoint().expect("there is room");
     }
     drop((a, db));
+    disk
+}
+
+/// Where an index cannot be told, all else goes on, and the next checkpoint has it made anew.
+#[test]
+fn an_index_with_a_leaf_that_cannot_be_had_is_made_anew() {
+    let disk = indexed();
     let newest = sectors(&disk, 0);
     let root = {
         let core = open(&disk, &options());
@@ -381,6 +387,39 @@ fn an_index_with_a_leaf_that_cannot_be_had_is_made_anew() {
         assert!(db.verify(true).expect("memory refuses nothing").is_clean());
     }
     assert!(met > 0, "the index has leaves");
+}
+
+/// A leaf is damaged, and what has its entries as well cannot be read for a moment: a later call gets through.
+#[test]
+fn what_the_disk_refuses_beside_damage_is_not_told_as_damage() {
+    use crate::storage::sim::{CallKind, FaultKind, FaultPlan, Level, Nth, SimDisk};
+    let disk = indexed();
+    let bytes_of = |disk: &Disk| {
+        let mut bytes = vec![0; disk.len().expect("memory has a length") as usize];
+        disk.read_at(0, &mut bytes).expect("memory can be read");
+        bytes
+    };
+    let all = |db: &crate::Db| db.collection("a").index("v").count(..);
+    let mut refused = 0;
+    for sector in sectors(&disk, 0) {
+        let copy = copy_of(&disk);
+        damage(&copy, sector);
+        let bytes = bytes_of(&copy);
+        for nth in 0..60 {
+            let disk = Arc::new(SimDisk::from_bytes(64, Level::Sectors, &bytes));
+            let db =
+                crate::Db::open_on(Arc::clone(&disk), &options()).expect("the other checkpoint is sound");
+            disk.set_faults(FaultPlan::none().once(Nth::Of(CallKind::Read, nth), FaultKind::Io));
+            match all(&db) {
+                Ok(count) => assert_eq!(count, 60),
+                Err(Error::Io { .. }) => refused += 1,
+                Err(error) => panic!("sector {sector}, read {nth}: {error}"),
+            }
+            disk.set_faults(FaultPlan::none());
+            assert_eq!(all(&db).expect("nothing is refused any more"), 60, "sector {sector}, read {nth}");
+        }
+    }
+    assert!(refused > 0);
 }
 
 #[test]
@@ -421,4 +460,8 @@ fn what_is_read_or_made_anew_wrongly_goes_not_unnoticed() {
     ];
     bugs.into_iter().for_each(|bug| assert_noticed(bug, damaged_leaves_are_made_anew));
     assert_noticed(Bug::EndedLeftUnread, a_collection_that_has_ended_stays_whole);
+    assert_noticed(
+        Bug::UnreadableIsNothing,
+        a_leaf_that_neither_checkpoint_has_is_corrupt_for_those_who_need_it_alone,
+    );
 }

@@ -269,6 +269,34 @@ fn what_a_call_rests_on_is_kept() {
     drop(kept);
 }
 
+//= spec/recovery.md#r-5-8-leaves-given-up
+//= type=test
+//# A reader MUST NOT give up a leaf that was read before a checkpoint was begun which is named since, or while that was
+//# written, but for those of that checkpoint: the places of others may have been given out.
+#[test]
+fn a_leaf_that_was_read_before_a_checkpoint_was_begun_is_not_noted_after_it() {
+    let life = Life::new(1);
+    let shared = &life.db.core().shared;
+    let documents = Arc::clone(&shared.naming("a").expect("it is there").documents);
+    let leaves = shared.leaves.as_ref().expect("it has a limit");
+    let leaf = loop {
+        let item = documents.unread_in(&KeyRange::all(), false).expect("most is unread");
+        if item.leaf().is_some() {
+            break item;
+        }
+        shared.read_unread(&documents, &item).expect("nothing is damaged");
+    };
+    let _kept = shared.keep();
+    let (begun, before) = (leaves.begun(), leaves.noted());
+    shared.read_unread(&documents, &leaf).expect("nothing is damaged");
+    assert_eq!(leaves.noted(), before + 1);
+    drop(Pause::new(shared.leaves.as_ref()));
+    for (begun, noted) in [(begun, 0), (leaves.begun(), 1)] {
+        shared.note_read(&documents, leaf.clone(), begun);
+        assert_eq!(leaves.noted(), noted);
+    }
+}
+
 #[cfg(feature = "seeded")]
 #[test]
 fn what_is_given_up_wrongly_goes_not_unnoticed() {

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::document::{Key, KeyRef, RawDocument};
-use crate::error::{Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::index::{Documents, Entries, Entry, Indexing, KeyRange, PrimaryIndex};
 use crate::secondary::{Difference, EntryList, Run};
 use crate::seeded::{self, Bug};
 use crate::sync::read;
 
 use super::super::shared::Shared;
+use super::untold;
 
 /// The documents of indexed collections that a replayed log has changed, by the id of the collection: where each was before.
 pub(crate) type Changed = BTreeMap<u32, BTreeMap<Key, Option<Entry>>>;
@@ -51,16 +52,12 @@ impl Shared {
             before.clear();
             after.clear();
             let was = was.filter(|_| !seeded::is_on(Bug::RemovalLostInReplay));
-            match self.entries_at(index, documents, key.as_ref(), was, &mut before) {
-                Ok(()) => {}
-                Err(Error::Corrupt(_)) => return Ok(false),
-                Err(error) => return Err(error),
+            if self.entries_at(index, documents, key.as_ref(), was, &mut before)?.is_err() {
+                return Ok(false);
             }
             let is = documents.index.get(key.as_ref());
-            match self.entries_at(index, documents, key.as_ref(), is, &mut after) {
-                Err(Error::Corrupt(damage)) => index.entries().set_damage(damage),
-                done => done?,
-            }
+            self.entries_at(index, documents, key.as_ref(), is, &mut after)?
+                .unwrap_or_else(|damage| index.entries().set_damage(damage));
             for difference in before.diff(&after) {
                 match difference {
                     Difference::There(entry) => self.enter(index.entries(), entry),
@@ -68,7 +65,8 @@ impl Shared {
                         let (entries, key) = (index.entries(), KeyRef::Bytes(entry));
                         let is_unknown = entries.is_unknown(key);
                         if entries.remove(key).is_some() || is_unknown {
-                            index.entries().set_newest_len(index.entries().newest_len() - 1);
+                            // A count that is too low comes out when the leaves are read.
+                            index.entries().set_newest_len(index.entries().newest_len().saturating_sub(1));
                         }
                     }
                 }
@@ -77,7 +75,9 @@ impl Shared {
         Ok(true)
     }
 
-    /// What the document at `entry` gives, if there is one.
+    //= spec/index.md#i-8-2-damage
+    //# A reader MUST then refuse what asks the index as `Corrupt`, and go on with the documents.
+    /// What the document at `entry` gives, if there is one; or why that cannot be told.
     fn entries_at(
         &self,
         index: &Indexing,
@@ -85,11 +85,16 @@ impl Shared {
         key: KeyRef<'_>,
         entry: Option<Entry>,
         out: &mut EntryList,
-    ) -> Result<()> {
-        let Some(entry) = entry else { return Ok(()) };
-        let located = self.locate(documents.id, key, entry)?;
-        let document = RawDocument::from_verified(located.body());
-        index.definition.definition.entries(document, key, self.entry_limits(), out)
+    ) -> Result<Result<(), Corruption>> {
+        let Some(entry) = entry else { return Ok(Ok(())) };
+        let made = self.locate(documents.id, key, entry).and_then(|located| {
+            let document = RawDocument::from_verified(located.body());
+            index.definition.definition.entries(document, key, self.entry_limits(), out)
+        });
+        match made.map_err(untold) {
+            Err(Error::Corrupt(damage)) => Ok(Err(damage)),
+            made => made.map(Ok),
+        }
     }
 
     //= spec/format.md#f-8-10-indexes
@@ -108,10 +113,8 @@ impl Shared {
             }
             for (key, entry) in page.iter() {
                 list.clear();
-                match self.entries_at(index, documents, key, Some(*entry), &mut list) {
-                    Err(Error::Corrupt(damage)) => index.entries().set_damage(damage),
-                    done => done?,
-                }
+                self.entries_at(index, documents, key, Some(*entry), &mut list)?
+                    .unwrap_or_else(|damage| index.entries().set_damage(damage));
                 list.iter().for_each(|entry| run.push(entry));
                 if run.memory_bytes() >= self.options.check.build_run_bytes {
                     self.enter_run(index, &mut run);

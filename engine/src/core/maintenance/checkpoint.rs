@@ -17,6 +17,7 @@ use crate::sync::{Arc, read};
 
 use super::super::Core;
 use super::super::leaves::Pause;
+use super::super::space_budget::Share;
 use super::super::writer::Writer;
 use super::plan::Purpose;
 use base::Base;
@@ -132,14 +133,15 @@ impl Core {
             self.shared.read_everything()?;
         }
         let mut writer = self.writer()?;
-        writer.check_open()?;
         if writer.end() == Lsn::ZERO {
             return Ok(None);
         }
         if self.shared.opening.has_damage() && !seeded::is_on(Bug::DamagedLeafNamed) {
             writer.checkpoints.fall_back(self.shared.opening.sound_since());
         }
-        writer.begin()?;
+        (!seeded::is_on(Bug::PlaceBeforeSlot))
+            .then(|| writer.ensure_incarnation(Share::Reserve))
+            .transpose()?;
         writer.give_up_unpublished()?;
         if self.shared.visibility.has_pending() && !seeded::is_on(Bug::CheckpointOfUnwritten) {
             writer.sync()?;

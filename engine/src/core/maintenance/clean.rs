@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::cache::Segment;
 use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
-use crate::format::body::{ChunkList, parse_chunk};
+use crate::format::body::parse_chunk;
 use crate::format::record::{Kind, Record};
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Birth, Documents, Entry, PrimaryIndex};
@@ -139,7 +139,7 @@ impl Core {
     /// The writer; none where a transaction has the turn: it has looked at where things stand, and they do not move then.
     pub(in crate::core) fn writer_between_turns(&self) -> Result<Option<MutexGuard<'_, Writer>>> {
         let writer = self.writer()?;
-        Ok((!writer.turn.is_held()).then_some(writer))
+        Ok((!writer.turn.is_held).then_some(writer))
     }
 
     //= spec/space.md#p-3-7-unreadable-victims
@@ -261,8 +261,7 @@ impl Writer {
         let is_in_victim = |at: LogAddress| self.shared.log.geometry.split(at).0 == victim;
         let found = self.shared.log.find(entry.address())?;
         let put = self.shared.log.parse(&found, entry.address())?;
-        let list = ChunkList::parse(put.body).filter(|_| put.chunked);
-        let list = list.ok_or_else(|| self.shared.wrong_record(entry.address(), documents.id, &put))?;
+        let list = self.shared.chunk_list(entry.address(), documents.id, &put)?;
         if !is_in_victim(entry.address()) && !list.addresses().any(is_in_victim) {
             return Ok(false);
         }

@@ -120,7 +120,7 @@ impl Writer {
     /// Has the log go on in its next segment.
     fn roll(&mut self) -> Result<()> {
         // What is placed may be taken back, and with it the place that this rests on: so nothing is pending.
-        self.begin()?;
+        self.ensure_incarnation(Share::Reserve)?;
         self.sync()?;
         let mark = self.appender.mark();
         // It may be left half empty, however close its records lie.

@@ -50,12 +50,14 @@ impl Writer {
     /// The least length of the file that holds the reserved successors of the log, one to relocate into and one for deletes, and
     /// room for a whole checkpoint (spec: P-5.1).
     pub(in crate::core) fn reserve_end(&self) -> u64 {
-        let geometry = self.shared.log.geometry;
         let end = self.appender.end();
         let reserved = end.reserved.iter().flatten();
         let last = reserved.copied().chain([end.segment.physical]).max().unwrap_or(0);
-        let wanted = self.reserved_free_segments();
-        let mut len = last.saturating_add(1);
+        self.len_with_free(last.saturating_add(1), self.reserved_free_segments())
+    }
+
+    /// The least length of the file, of `len` segments at least, within which so many are free.
+    fn len_with_free(&self, mut len: u32, wanted: u32) -> u64 {
         let free = &self.appender.free;
         let found = free.within(len);
         if found < wanted {
@@ -67,7 +69,15 @@ impl Writer {
                 free.end().max(len).saturating_add(wanted - between)
             };
         }
-        geometry.segment_end(len.saturating_sub(1))
+        self.shared.log.geometry.segment_end(len.saturating_sub(1))
+    }
+
+    //= spec/space.md#p-5-1-what-is-kept
+    //# A writer MUST NOT open a segment for a system commit (F-5.8) before the file has room for the segments
+    //# that are kept for checkpoints, unless it cannot grow so far.
+    /// The length of the file with room for the next checkpoint: without that nothing that is freed would ever be given back.
+    pub(super) fn len_with_checkpoint(&self) -> u64 {
+        self.len_with_free(1, self.checkpoint_segments())
     }
 
     /// How many free segments the reserve takes.

@@ -139,3 +139,12 @@ fn a_growth_that_ended_before_its_zeros_is_no_part_of_the_file_that_is_opened() 
         assert!(disk.bytes()[behind as usize..].iter().all(|byte| *byte == 0), "it is filled with zeros");
     }
 }
+
+#[cfg(feature = "seeded")]
+#[test]
+fn a_hole_that_is_taken_for_reserve_goes_not_unnoticed() {
+    crate::seeded::assert_noticed(
+        Bug::HoleTakenForReserve,
+        a_growth_that_ended_before_its_zeros_is_no_part_of_the_file_that_is_opened,
+    );
+}

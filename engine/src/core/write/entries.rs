@@ -54,7 +54,9 @@ impl WriteTxn {
             after.clear();
             match &located {
                 Ok(Some(located)) => {
-                    definition.entries(RawDocument::from_verified(located.body()), key, limits, before)?;
+                    let made =
+                        definition.entries(RawDocument::from_verified(located.body()), key, limits, before);
+                    target.entries.unless_damaged(made)?;
                 }
                 Ok(None) => {}
                 // What was gathered of the document is not to be told apart: the build begins anew.

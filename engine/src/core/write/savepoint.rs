@@ -1,17 +1,15 @@
 //! Savepoints of a transaction: positions in its batch.
 
-/// A position in the changes of a transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Savepoint {
-    /// The turn of the transaction: no other has the same.
-    pub(super) turn: u64,
-    pub(super) number: u64,
+use crate::sync::Arc;
+
+/// A position in the changes of a transaction. Clones are the same one, and no other is, of whatever transaction of whatever store.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Savepoint(Arc<()>);
+
+impl PartialEq for Savepoint {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
-/// The savepoints of a transaction, and how many changes there were at each.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Savepoints {
-    pub(super) turn: u64,
-    pub(super) last: u64,
-    pub(super) at: Vec<(Savepoint, usize)>,
-}
+impl Eq for Savepoint {}

@@ -15,7 +15,7 @@ use super::super::read::Located;
 use super::super::shared::Shared;
 use super::entry_overlay::{BeforeAndAfter, EntryOverlay};
 use super::overlay::Overlay;
-use super::savepoint::{Savepoint, Savepoints};
+use super::savepoint::Savepoint;
 
 //= spec/transactions.md#t-2-4-nothing-shows-before-the-end
 //# No reader outside a transaction MUST see any of its changes before it has committed.
@@ -29,7 +29,8 @@ pub(crate) struct WriteTxn {
     pub(super) entry_overlay: EntryOverlay,
     pub(super) names: Names,
     pub(super) lists: BeforeAndAfter,
-    savepoints: Savepoints,
+    /// How many changes there were at each.
+    savepoints: Vec<(Savepoint, usize)>,
     /// Its changes may take so many bytes of memory.
     pub(super) bytes_max: usize,
     /// How often commits had been taken back when it began: if that has changed, it may have read one of them.
@@ -56,9 +57,8 @@ pub(super) struct Newest {
 }
 
 impl WriteTxn {
-    /// The transaction that holds this turn; without one, what calls that are commits of their own use one after the other.
-    pub(crate) fn new(shared: Arc<Shared>, turn: Option<u64>) -> Self {
-        let bytes_max = if turn.is_some() { shared.options.transaction_bytes } else { usize::MAX };
+    /// One whose changes may take so many bytes. Calls that are commits of their own use one after the other.
+    pub(crate) fn new(shared: Arc<Shared>, bytes_max: usize) -> Self {
         let take_backs = shared.visibility.take_backs();
         WriteTxn {
             batch: Batch::default(),
@@ -66,7 +66,7 @@ impl WriteTxn {
             entry_overlay: EntryOverlay::default(),
             names: Names::default(),
             lists: BeforeAndAfter::default(),
-            savepoints: Savepoints { turn: turn.unwrap_or_default(), ..Savepoints::default() },
+            savepoints: Vec::new(),
             bytes_max,
             take_backs,
             shared,
@@ -251,10 +251,8 @@ impl WriteTxn {
 
     /// Notes where the transaction stands.
     pub(crate) fn savepoint(&mut self) -> Savepoint {
-        let Savepoints { turn, last, at } = &mut self.savepoints;
-        *last += 1;
-        let savepoint = Savepoint { turn: *turn, number: *last };
-        at.push((savepoint, self.batch.changes.len()));
+        let savepoint = Savepoint::default();
+        self.savepoints.push((savepoint.clone(), self.batch.changes.len()));
         savepoint
     }
 
@@ -262,11 +260,11 @@ impl WriteTxn {
     //# Going back to it MUST undo exactly the changes made after it; the savepoints made after it are gone,
     //# and it stays itself.
     /// Undoes everything since `savepoint`, which stays; those after it are gone. Whether it is there.
-    pub(crate) fn rollback_to(&mut self, savepoint: Savepoint) -> bool {
-        let found = self.savepoints.at.iter().rposition(|(known, _)| *known == savepoint);
+    pub(crate) fn rollback_to(&mut self, savepoint: &Savepoint) -> bool {
+        let found = self.savepoints.iter().rposition(|(known, _)| known == savepoint);
         let Some(position) = found else { return false };
-        self.savepoints.at.truncate(position + 1);
-        self.undo_to(self.savepoints.at[position].1);
+        self.savepoints.truncate(position + 1);
+        self.undo_to(self.savepoints[position].1);
         true
     }
 

@@ -99,11 +99,12 @@ impl Appender {
         }
         let [next, after] = self.end.reserved;
         // spec: F-4.3. None was reserved when there was none to spare.
+        let next = next.filter(|_| !seeded::is_on(Bug::NextPassedOver));
         let physical = next.or_else(|| self.free.take());
         let physical = physical.ok_or_else(|| Error::StorageFull {
             operation: "opening of a segment beyond what is kept for a checkpoint".to_owned(),
         })?;
-        let reserve = self.free.take();
+        let reserve = self.free.reserve();
         // Where the one after was not reserved either, what can be reserved now is next.
         let reserved = if after.is_some() { [after, reserve] } else { [reserve, None] };
         let header = SegmentHeader {

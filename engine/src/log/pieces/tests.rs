@@ -93,8 +93,10 @@ fn a_commit_is_refused_once_it_could_need_more_parts_than_there_are() {
 
 #[cfg(feature = "seeded")]
 #[test]
-fn parts_that_nobody_counts_go_not_unnoticed() {
+fn what_nobody_counts_goes_not_unnoticed() {
     use crate::seeded::{Bug, assert_noticed};
+    let longest = the_longest_document_is_the_one_that_the_refusal_of_a_longer_one_names;
+    assert_noticed(Bug::ListOfAnyLength, longest);
     assert_noticed(Bug::PartsUncounted, a_commit_is_refused_once_it_could_need_more_parts_than_there_are);
 }
 

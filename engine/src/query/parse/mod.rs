@@ -119,7 +119,7 @@ impl Parser<'_> {
 
     fn after_dot(&mut self) -> Result<Selector> {
         if self.cursor.eat("*") {
-            Ok(Selector::Wildcard)
+            self.nested(|_| Ok(Selector::Wildcard))
         } else {
             self.cursor.shorthand().map(Selector::Name)
         }

@@ -1,7 +1,7 @@
 use crate::Document;
 use crate::document::{KeyRef, RawDocument};
 use crate::error::Error;
-use crate::query::{Filter, arg, field};
+use crate::query::{Filter, NESTING_MAX, arg, field};
 
 #[track_caller]
 fn holds(filter: &str, json: &str) -> bool {
@@ -44,12 +44,12 @@ fn many_paths_are_found_in_one_pass() {
 #[test]
 fn a_parameter_is_bound_and_never_spliced() {
     let filter = Filter::parse("@.name == arg('name') && in(@.n, arg('list'))").unwrap();
-    assert!(matches!(filter.check_bound(), Err(Error::Parameter { .. })));
+    assert!(matches!(filter.check(), Err(Error::Parameter { .. })));
     let empty = Document::new().encode();
     assert!(matches!(filter.matches(RawDocument::from_bytes(&empty).unwrap()), Err(Error::Parameter { .. })));
     assert!(matches!(filter.clone().bind("other", 1), Err(Error::Parameter { .. })));
     let bound = filter.bind("name", "' || true").unwrap().bind("list", vec![1, 2]).unwrap();
-    assert!(bound.check_bound().is_ok());
+    assert!(bound.check().is_ok());
     assert!(holds_of(&bound, r#"{"name":"' || true","n":2.0}"#));
     assert!(!holds_of(&bound, r#"{"name":"x","n":2}"#));
     assert_eq!(bound.to_string(), "@.name == arg('name') && in(@.n, arg('list'))");
@@ -87,6 +87,80 @@ fn the_builder_makes_the_tree_of_the_text() {
     same(field("a").matches("b+").unwrap(), "match(@.a, 'b+')");
     assert!(holds_of(&field("n").is_in([1, 2]), r#"{"n":2}"#));
     assert!(holds_of(&field("n").eq(vec![1, 2]), r#"{"n":[1,2.0]}"#));
+}
+
+//= spec/query.md#q-1-4-limits
+//= type=test
+//# A store MUST refuse a query that nests deeper, as `QueryTooDeep`, however deep it is.
+#[test]
+fn the_builder_is_held_to_the_limit_of_the_text() {
+    let any = |times: usize| (0..times).fold(field("a"), |field, _| field.any()).exists();
+    let grouped = |times: usize| {
+        (0..times).fold(field("a").exists(), |filter, _| (filter | field("b").exists()) & field("c").exists())
+    };
+    let quoted = |times: usize| field("'[(\\'").exists() & any(times);
+    let makes: [&dyn Fn(usize) -> Filter; 3] = [&any, &grouped, &quoted];
+    for make in makes {
+        let deepest = make(NESTING_MAX);
+        assert!(deepest.check().is_ok());
+        assert_eq!(Filter::parse(&deepest.to_string()).unwrap(), deepest);
+        let document = Document::new().encode();
+        let document = RawDocument::from_bytes(&document).unwrap();
+        for times in [NESTING_MAX + 1, 200_000] {
+            let deeper = make(times);
+            let further = !deeper.clone() | field("a").exists();
+            for filter in [deeper, field("a").exists() & further] {
+                let Err(Error::QueryTooDeep { offset, max: NESTING_MAX }) = filter.check() else {
+                    panic!("{times} levels are not refused")
+                };
+                assert!(filter.to_string().is_char_boundary(offset));
+                assert!(matches!(filter.matches(document), Err(Error::QueryTooDeep { .. })));
+            }
+        }
+    }
+}
+
+#[test]
+fn one_path_is_compared_with_constants_as_any_other() {
+    let of = r#"{"a":5,"b":[1,2,{"c":"x"}],"d":null}"#;
+    for (text, holds) in [
+        ("@.a == 5", true),
+        ("@.a == 5.0 && $.a < 6 && @.a != 'x'", true),
+        ("$.a >= 5 && @.a < 5", false),
+        ("@.a < 'x'", false),
+        ("@.d <= null && @.d != 0", true),
+        ("@.d < null", false),
+        ("@.none != 1", true),
+        ("@.none == null", false),
+        ("@.none <= null", false),
+        ("@.b[2].c == 'x'", true),
+        ("@.b[-1].c == 'x'", true),
+        ("@.b[3] != 'x'", true),
+        ("@['a'] > -1e300", true),
+    ] {
+        let filter = Filter::parse(text).unwrap();
+        assert_eq!(holds_of(&filter, of), holds, "{text}");
+        assert_eq!(
+            holds_of(&(filter & Filter::parse("true == true").unwrap()), of),
+            holds,
+            "{text} and more"
+        );
+    }
+    let whole = Document::from_json(of).unwrap();
+    let filter = Filter::parse("@ == arg('whole')").unwrap();
+    assert!(holds_of(&filter.clone().bind("whole", whole).unwrap(), of));
+    let rebound = filter.bind("whole", 1).unwrap();
+    assert!(!holds_of(&rebound, of) && holds_of(&!rebound, of));
+}
+
+#[test]
+fn bytes_that_are_no_document_match_no_comparison() {
+    for filter in ["@.a != 1", "@.a.b != 1 && @.a.b != 2"] {
+        assert!(
+            !Filter::parse(filter).unwrap().matches(RawDocument::from_verified(&[])).unwrap(),
+            "{filter}"
+        );
+    }
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Places that are in use and are reserved, or taken, all the same.
 
 use super::{PLACES, name_in_slot, named, root, store};
-use crate::forge::Record;
 use crate::forge::checkpoint::{Changes, Checkpoint};
 use crate::forge::index::{DIRECTORY, IndexRecord, LEAF, PART, collection, indexes_of};
 use crate::forge::log::Frame;
+use crate::forge::{Forge, Record};
 use crate::make::stores::sample::{saying, text};
 use crate::make::stores::{Maker, corrupt};
 use holotype_model::Key;
@@ -74,33 +74,13 @@ pub(super) fn places(maker: &mut Maker) {
         corrupt(&["R-9.1", "F-4.3"], None),
     );
     // And in the place of one that was freed: that is reuse. The table has it as freed, and both checkpoints do.
-    let mut forge = store();
-    forge.segment(forge.last + 1);
-    let records: Vec<_> = [
-        Key::Int(1),
-        Key::Int(-7),
-        Key::Int(300),
-        text("name"),
-        text("names"),
-        Key::Bytes(vec![0]),
-        Key::Bytes(vec![0, 1]),
-    ]
-    .iter()
-    .map(|key| Record::put(1, key, &saying(50)))
-    .chain([Record::freed(0, 0)])
-    .collect();
-    forge.commit(&records);
-    forge.table[0].freed = forge.last;
-    forge.reserved = [0, 3];
-    let (first, end) = (forge.table[1].first, forge.table[0].end);
-    forge.header(first, end, |_| ());
-    let older = Checkpoint::begin(&mut forge, PLACES[0]).finish(&Changes::default());
-    forge.commit(&[Record::put(1, &text("between"), &saying(1))]);
-    let newest = Checkpoint::begin(&mut forge, PLACES[1]).finish(&Changes::default());
+    let mut forge = with_a_freed_segment(7);
     let last = forge.last;
-    name_in_slot(&mut forge, &[&newest, &older], last);
     let name = "A segment that was freed, and both checkpoints have it so";
     maker.holds(&["R-8.2", "R-9.4", "F-8.6"], &["Reservation"], name, &forge.data, forge.state());
+    let name = "A segment that was freed, and a document stands there";
+    let expect = corrupt(&["F-8.4", "F-2.2", "R-8.2"], None);
+    maker.refused(&["F-8.4", "R-8.2"], &["Reservation"], name, &with_a_freed_segment(6).data, expect);
     forge.data[16_384..16_384 + 4096].fill(0);
     forge.segment_with(last + 1, 6, |_| ());
     forge.commit(&[Record::put(1, &text("reused"), &saying(3))]);
@@ -169,4 +149,35 @@ fn both_in_one(maker: &mut Maker) {
         let expect = corrupt(&["R-8.1", "F-4.3"], None);
         maker.refused(&["R-8.1", "F-8.9"], &["Reservation"], name, &forge.data, expect);
     }
+}
+
+/// A store whose first segment was freed, and both checkpoints have it so, once so many of its seven documents were put anew.
+fn with_a_freed_segment(moved: usize) -> Forge {
+    let mut forge = store();
+    forge.segment(forge.last + 1);
+    let records: Vec<_> = [
+        Key::Int(1),
+        Key::Int(-7),
+        Key::Int(300),
+        text("name"),
+        text("names"),
+        Key::Bytes(vec![0]),
+        Key::Bytes(vec![0, 1]),
+    ]
+    .iter()
+    .map(|key| Record::put(1, key, &saying(50)))
+    .take(moved)
+    .chain([Record::freed(0, 0)])
+    .collect();
+    forge.commit(&records);
+    forge.table[0].freed = forge.last;
+    forge.reserved = [0, 3];
+    let (first, end) = (forge.table[1].first, forge.table[0].end);
+    forge.header(first, end, |_| ());
+    let older = Checkpoint::begin(&mut forge, PLACES[0]).finish(&Changes::default());
+    forge.commit(&[Record::put(1, &text("between"), &saying(1))]);
+    let newest = Checkpoint::begin(&mut forge, PLACES[1]).finish(&Changes::default());
+    let last = forge.last;
+    name_in_slot(&mut forge, &[&newest, &older], last);
+    forge
 }

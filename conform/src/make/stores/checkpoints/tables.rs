@@ -1,12 +1,12 @@
 //! The segment table, its stretches and its live records (F-8.6, F-8.14, F-8.15), and the list of segments (F-8.9).
 
-use super::{PLACES, disbelieved_file, in_two_segments, named, root};
-use crate::forge::checkpoint::Changes;
+use super::{PLACES, disbelieved_file, in_two_segments, name_in_slot, named, root};
+use crate::forge::checkpoint::{Changes, Checkpoint};
 use crate::forge::index::{absent, collection, indexes_of, ints, live, stretch, table};
 use crate::forge::log::Row;
 use crate::forge::{Forge, Record, lsn};
-use crate::make::stores::Maker;
 use crate::make::stores::sample::{saying, text};
+use crate::make::stores::{Maker, corrupt};
 use holotype_model::{Key, Value};
 
 pub(super) fn tables(maker: &mut Maker) {
@@ -42,7 +42,7 @@ fn rows(maker: &mut Maker) {
     let right = in_two_segments().table;
     believed(maker, "R-9.1", "A table of two segments", &Changes::default());
     type Change = fn(&mut Vec<Row>);
-    let wrong: [(&str, Change); 16] = [
+    let wrong: [(&str, Change); 17] = [
         ("two segments of one number", |rows| rows[0].sequence = 1),
         ("two segments out of order", |rows| rows[0].sequence = 2),
         ("two segments of one place", |rows| rows[0].physical = 1),
@@ -60,6 +60,7 @@ fn rows(maker: &mut Maker) {
         ("a table without the current segment", |rows| drop(rows.pop())),
         ("a table that has the current segment in another place", |rows| rows[1].physical = 2),
         ("a table in which the current segment has another number", |rows| rows[1].sequence = 2),
+        ("a current segment that was freed", |rows| rows[1].freed = lsn(1, 5)),
         ("a segment behind the current one", |rows| {
             let (physical, sequence) = (2, 2);
             rows.push(Row { physical, sequence, ..rows[1].clone() });
@@ -70,6 +71,16 @@ fn rows(maker: &mut Maker) {
         change(&mut rows);
         disbelieved(maker, "F-8.7", what, &bytes("table", table(&rows)));
     }
+    let mut rows = right.clone();
+    (rows[0].physical, rows[0].freed) = (900, lsn(1, 5));
+    let forge = with(&bytes("table", table(&rows)));
+    maker.refused(
+        &["R-8.2", "F-8.6"],
+        &["Checkpoint"],
+        "A checkpoint with a segment beyond the end of the file, which was freed above the floor",
+        &forge.data,
+        corrupt(&["R-8.2", "F-8.6"], None),
+    );
     let whole = table(&right);
     for (what, value) in [
         ("no table", absent()),
@@ -190,14 +201,20 @@ fn lists(maker: &mut Maker) {
     }
 }
 
-/// A store whose documents all stand in its second segment, and how its checkpoint has the first. Its first frame is damaged.
-fn left(change: impl FnOnce(&mut Row, u64)) -> (Forge, Forge) {
+/// A store whose documents all stand in its second segment.
+fn moved_on() -> Forge {
     let mut forge = in_two_segments();
     let [a, b, c] = [1, -7, 300].map(Key::Int);
     let [d, e] = ["name", "names"].map(text);
     let [f, g] = [&[0][..], &[0, 1]].map(|bytes| Key::Bytes(bytes.to_vec()));
     let puts: Vec<_> = [a, b, c, d, e, f, g].iter().map(|key| Record::put(1, key, &saying(5))).collect();
     forge.commit(&[&puts[..], &[Record::freed(0, 0)]].concat());
+    forge
+}
+
+/// Such a store, and how its checkpoint has the first segment. In the second one its first frame is damaged.
+fn left(change: impl FnOnce(&mut Row, u64)) -> (Forge, Forge) {
+    let forge = moved_on();
     let mut rows = forge.table.clone();
     change(&mut rows[0], forge.last);
     let changes = bytes("table", table(&rows));
@@ -211,8 +228,7 @@ fn left(change: impl FnOnce(&mut Row, u64)) -> (Forge, Forge) {
 /// Rows at the bounds of what they may say.
 fn bounds(maker: &mut Maker) {
     type Change = fn(&mut Row, u64);
-    let right: [(&str, Change); 4] = [
-        ("is freed and lies beyond the end of the file", |row, last| (row.physical, row.freed) = (900, last)),
+    let right: [(&str, Change); 3] = [
         ("is freed at its LSN", |row, last| row.freed = last),
         ("ends where its data begins", |row, _| row.end = 64),
         ("ends with its data", |row, _| row.end = 4096),
@@ -222,6 +238,21 @@ fn bounds(maker: &mut Maker) {
         let name = format!("A checkpoint whose first segment {what}");
         maker.holds(&["F-8.6"], &["Checkpoint"], name, &broken.data, broken.state());
     }
+    let mut forge = moved_on();
+    let freed = forge.last;
+    let named = PLACES.map(|place| {
+        let mut rows = forge.table.clone();
+        (rows[0].physical, rows[0].freed) = (900, freed);
+        let named = Checkpoint::begin(&mut forge, place).finish(&bytes("table", table(&rows)));
+        forge.commit(&[Record::put(1, &Key::Int(place.into()), &saying(1))]);
+        named
+    });
+    let last = forge.last;
+    name_in_slot(&mut forge, &[&named[1], &named[0]], last);
+    let at = forge.placed[1].at;
+    forge.data[at] ^= 1;
+    let name = "Two checkpoints whose first segment is freed and lies beyond the end of the file";
+    maker.holds(&["F-8.6", "R-8.2"], &["Checkpoint"], name, &forge.data, forge.state());
     let (forge, _) = left(|row, _| row.physical = 900);
     let name = "A checkpoint whose first segment lies beyond the end of the file and is not freed";
     disbelieved_file(maker, &["F-8.6"], name, forge);

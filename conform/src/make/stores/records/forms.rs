@@ -89,9 +89,15 @@ pub(super) fn forms(maker: &mut Maker) {
         name,
         Record { commit_off: 1, ..Record::put(1, &FIRST, &saying(2)) },
     );
+    let name = "A record that frees the segment in which it stands";
+    broken(maker, &["R-9.4", "F-6.3"], "Replay", name, Record::freed(0, 0));
     for (sequence, physical, what) in [(9, 0, "that is not there"), (0, 1, "of another place")] {
+        let mut forge = small();
+        forge.segment(forge.last + 1);
+        forge.commit(&[Record::freed(sequence, physical)]);
         let name = format!("A record that frees a segment {what}");
-        broken(maker, &["R-9.4", "F-6.3"], "Replay", name, Record::freed(sequence, physical));
+        let expect = corrupt(&["R-9.4", "F-6.3", "R-2.7"], None);
+        maker.refused(&["R-9.4", "F-6.3", "R-2.7"], &["Replay"], name, &forge.data, expect);
     }
     let mut forge = small();
     forge.segment(forge.last + 1);

@@ -270,3 +270,12 @@ fn a_read_that_fails_once_in_an_opening_leaves_every_checkpoint_its_places() {
     }
     assert!(doubted > 0, "a root could not be read");
 }
+
+#[cfg(feature = "seeded")]
+#[test]
+fn places_of_a_checkpoint_that_cannot_be_read_now_are_not_given_out_unnoticed() {
+    crate::seeded::assert_noticed(
+        Bug::UnreadableRootHoldsNothing,
+        a_read_that_fails_once_in_an_opening_leaves_every_checkpoint_its_places,
+    );
+}

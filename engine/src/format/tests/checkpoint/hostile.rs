@@ -42,8 +42,12 @@ fn a_leaf_with_a_flaw_is_refused() {
         ("no varint where one is due in a leaf", |c| c.left.body = hex("01 02 a006  8200 a006")),
         ("no varint where one is due in a leaf", |c| c.left.body = hex("01 02 a006  82")),
         ("no varint where one is due in a leaf", |c| c.leaves = |leaves| leaves[0].count = 3),
-        ("no varint where one is due in a leaf", |c| c.leaves = |leaves| leaves[0].count = u32::MAX.into()),
-        ("a leaf of too few entries", |c| c.leaves = |leaves| leaves[0].count = 1 << 32),
+        ("more entries than the segments of the checkpoint have bytes", |c| {
+            c.leaves = |leaves| leaves[0].count = u32::MAX.into();
+        }),
+        ("more entries than the segments of the checkpoint have bytes", |c| {
+            c.leaves = |leaves| leaves[0].count = 1 << 32;
+        }),
         ("bytes behind the last entry of a leaf", |c| c.leaves = |leaves| leaves[0].count = 1),
         ("a leaf begins with another key than the directory says", |c| {
             c.right.body = hex("01 12 a006  04 a006");
@@ -383,7 +387,7 @@ fn a_segment_table_with_a_flaw_is_refused() {
 
 //= spec/format.md#f-8-7-root
 //= type=test
-//# The reference MUST have the root's `lsn` as its own and as its replay start's LSN, and `log` as its replay start; the last segment of the table MUST be that of `log`.
+//# The reference MUST have the root's `lsn` as its own and as its replay start's LSN, and `log` as its replay start; the last segment of the table MUST have the sequence and the physical index of `log`, and not be freed.
 //= spec/format.md#f-8-7-root
 //= type=test
 //# A reader MUST take a checkpoint for damaged where that does not hold.
