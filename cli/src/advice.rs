@@ -31,7 +31,9 @@ table! {
     NameNewFile = "give the new file another name",
     UseItsVersion = "open it with the version that wrote it",
     ExportThere = "`holotype export` of the version that wrote it writes a text that `holotype import` of this one reads",
-    WaitUntilClosed = "wait until it is closed there; commands that only read can share it",
+    WaitUntilClosed = "wait until it is closed there, or let the command wait with --wait SECONDS",
+    WaitLonger = "wait until it is closed there, or longer with --wait SECONDS",
+    NameTarget = "the symbolic link leads to no file: name that file itself, or remove the link",
     BackUpWhole = "leave out --from to copy the whole store",
     // A damaged store, and one that cannot grow.
     VerifyAndSalvage = "keep a copy of the file; `holotype verify --deep` lists all that is wrong, and `holotype salvage` \
@@ -39,6 +41,7 @@ table! {
     Salvage = "keep a copy of the file; `holotype salvage` writes what can be proven into a new store",
     WriteSlotAnew = "`holotype checkpoint` writes the slot anew",
     FreeSpace = "free some space and try again",
+    FreeOrCompact = "free some space, or what deleted documents take with `holotype compact`, and try again",
     // Collections, keys and documents.
     ListCollections = "`holotype stats` lists the collections",
     NameCollection = "add --collection NAME",
@@ -52,8 +55,10 @@ table! {
     ReplaceIndex = "give it another name, or put it in the place of that one with --replace",
     GiveIndexAnotherName = "take another name, or end that index first with `holotype index drop`",
     LeaveOutIndex = "leave out --index",
+    SayDescending = "write PATH:desc for a descending path",
     LeaveOutUnique = "change these documents, or leave out --unique",
     // Reports.
+    RestoreBackup = "nothing can be proven of it: put a backup in its place",
     GivePageAFile = "give the page a file of its own",
     NameVectors = "run this in a checkout, or name the folder with --vectors",
     PrintJson = "--json lists all",

@@ -1,14 +1,16 @@
 //! The command line as clap reads it. What one command alone takes stands beside that command.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use holotype::document::JsonMode;
 
 use crate::commands::{
     backup, check, checkpoint, compact, conform, delete, export, find, gate, get, group, import, index,
     inspect, jsonpath, put, salvage, scan, stats, torture, update, verify,
 };
+use crate::wait;
 
 const AFTER_HELP: &str = "\
 Exit codes:
@@ -23,8 +25,29 @@ Exit codes:
 #[derive(Debug, Parser)]
 #[command(name = "holotype", version, after_help = AFTER_HELP)]
 pub(crate) struct Cli {
+    /// Where another process has the store open, try again for so long before the command fails [default: 0]
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = wait::seconds)]
+    pub(crate) wait: Option<Duration>,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// Reads the command line. A filter may begin with a number below zero; no other word with `-` is taken for one, so that a
+    /// misspelt option is told as such.
+    pub(crate) fn read() -> Result<Cli, clap::Error> {
+        let words: Vec<OsString> = std::env::args_os().collect();
+        let begins_below_zero = |word: &OsString| {
+            let number = word.to_str().and_then(|word| word.strip_prefix('-'));
+            number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        let mut command = Cli::command();
+        if words.iter().any(begins_below_zero) {
+            let allow = |filter: clap::Arg| filter.allow_hyphen_values(true);
+            command = command.mut_subcommand("find", |find| find.mut_arg("filter", allow));
+        }
+        Cli::from_arg_matches(&command.try_get_matches_from(words)?)
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -5,9 +5,10 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use holotype::Error;
+use holotype::{Error, Key};
 
 use crate::advice::Advice;
+use crate::wait;
 
 /// The exit codes, which scripts rely on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +52,11 @@ impl Failure {
         Self::new(Exit::No, message.into())
     }
 
+    /// There is no document under the key.
+    pub(crate) fn no_document(key: &Key, collection: &str) -> Self {
+        Self::not_found(format!("no document has the key {key} in {collection:?}"))
+    }
+
     /// Reading the stream called `name` failed.
     pub(crate) fn read(name: &str, error: impl Display) -> Self {
         Self::new(Exit::Io, format!("cannot read {name}: {error}"))
@@ -79,11 +85,13 @@ impl Failure {
         Failure { advice: advice(path, error), ..Self::new(exit_of(error), message) }
     }
 
-    /// As [`store`](Self::store), of a store that is to be copied: there would be nothing in a new one.
+    /// As [`store`](Self::store), of a store that is to be copied or compacted: there would be nothing in a new one, and the disk of
+    /// the copy, or the compaction itself, wants room.
     pub(crate) fn source(path: &Path, error: &Error) -> Self {
         let failure = Self::store(path, error);
         match failure.advice {
             Some(Advice::CreateStore) => failure.advise(Advice::CheckPath),
+            Some(Advice::FreeOrCompact) => failure.advise(Advice::FreeSpace),
             _ => failure,
         }
     }
@@ -106,6 +114,12 @@ impl Failure {
             message.push_str(aftermath);
         }
         self
+    }
+
+    /// The same failure, of telling what was done to a store.
+    #[must_use]
+    pub(crate) fn committed(self) -> Self {
+        self.and("the changes are committed")
     }
 
     pub(crate) fn exit(&self) -> Exit {
@@ -172,6 +186,7 @@ fn advice(path: &Path, error: &Error) -> Option<Advice> {
     Some(match error {
         // Not the file itself, but the directory that it was to be created in.
         Error::NotFound { path: missing } if missing != path => Advice::MakeDirectory,
+        Error::NotFound { .. } if path.is_symlink() => Advice::NameTarget,
         Error::NotFound { .. } => Advice::CreateStore,
         // What is to be made, and is there.
         Error::CannotOpen { what: "it exists already", .. } => Advice::NameNewFile,
@@ -179,10 +194,11 @@ fn advice(path: &Path, error: &Error) -> Option<Advice> {
         Error::Incomplete => Advice::CreateAnew,
         Error::NewerFormat { .. } => Advice::UseItsVersion,
         Error::OlderFormat { .. } => Advice::ExportThere,
+        Error::Locked { .. } if wait::is_set() => Advice::WaitLonger,
         Error::Locked { .. } => Advice::WaitUntilClosed,
         Error::EarlierBackup { .. } => Advice::BackUpWhole,
         Error::Corrupt(_) | Error::Decode { .. } => Advice::VerifyAndSalvage,
-        Error::StorageFull { .. } => Advice::FreeSpace,
+        Error::StorageFull { .. } => Advice::FreeOrCompact,
         Error::UnknownCollection { .. } => Advice::ListCollections,
         Error::UnknownIndex { .. } => Advice::ListIndexes,
         Error::IndexCannotServe { .. } => Advice::LeaveOutIndex,

@@ -13,15 +13,17 @@ mod key;
 mod many;
 mod output;
 mod progress;
+mod query;
 mod store;
+mod wait;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use crate::exit::{Exit, Failure};
 
 fn main() -> ExitCode {
-    let exit = commands::run(&args::Cli::parse().command).unwrap_or_else(|failure| {
+    let exit = run().unwrap_or_else(|failure| {
         if let Some(message) = failure.message() {
             // Where standard error is closed too, the exit code has to do.
             let _ = writeln!(std::io::stderr(), "holotype: {message}");
@@ -29,4 +31,25 @@ fn main() -> ExitCode {
         failure.exit()
     });
     exit.into()
+}
+
+/// Reads the command line and does what it asks for.
+fn run() -> exit::Result<Exit> {
+    let args::Cli { wait, command } = match args::Cli::read() {
+        Ok(cli) => cli,
+        Err(error) => return tell(&error),
+    };
+    wait::set(wait);
+    commands::run(&command)
+}
+
+/// Prints help or a version, or what is wrong with the command line.
+fn tell(error: &clap::Error) -> exit::Result<Exit> {
+    let written = error.print().and_then(|()| std::io::stdout().flush());
+    if error.use_stderr() {
+        // Where standard error is closed, the exit code has to do.
+        return Ok(Exit::Usage);
+    }
+    written.map_err(|error| Failure::output(&error))?;
+    Ok(Exit::Done)
 }

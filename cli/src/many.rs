@@ -15,7 +15,7 @@ use crate::store::Store;
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ManyArgs {
     /// Take all documents that a filter (JSONPath, RFC 9535) admits, as --where '@.seen > 3'
-    #[arg(long = "where", id = "where", value_name = "FILTER")]
+    #[arg(long = "where", id = "where", value_name = "FILTER", allow_hyphen_values = true)]
     filter: Option<String>,
     /// Give arg('NAME') in the filter a value
     #[arg(long = "arg", value_name = "NAME=JSON", conflicts_with = "key")]
@@ -40,7 +40,7 @@ impl ManyArgs {
             let value = json::parse_value(value.as_bytes()).map_err(|error| failure(&error))?;
             filter.bind(name, value).map_err(|error| failure(&error))
         })?;
-        bound.check_bound().map_err(|error| failure(&error))?;
+        bound.check().map_err(|error| failure(&error))?;
         Ok(bound)
     }
 
@@ -63,7 +63,7 @@ impl ManyArgs {
         };
         let report = work().map_err(|error| store.failure(&error))?;
         store.close()?;
-        print(report)
+        print(report).map_err(|failure| if self.dry_run { failure } else { failure.committed() })
     }
 }
 

@@ -1,11 +1,14 @@
 //! Standard output: documents one a line, and reports.
 
+use std::fs;
 use std::io::{self, BufWriter, StdoutLock, Write};
+use std::path::Path;
 
 use holotype::document::{JsonMode, json};
-use holotype::{DocRef, Document};
+use holotype::{DocRef, Document, Error, KeyRef, inspect};
 use serde::Serialize;
 
+use crate::advice::Advice;
 use crate::args::{FormArgs, json_mode};
 use crate::exit::{Failure, Result};
 
@@ -46,14 +49,17 @@ impl Output {
             Ok(document) => document,
             Err(error) => return Ok(Err(error)),
         };
+        self.document_of(found.key(), &document, form).map(Ok)
+    }
+
+    /// Writes what was made of the document under `key`, alone or with the key.
+    pub(crate) fn document_of(&mut self, key: KeyRef<'_>, document: &Document, form: FormArgs) -> Result<()> {
         let mode = json_mode(form.canonical);
-        if form.with_keys {
-            let key = found.key().to_key();
-            self.filled_line(|line| json::write_entry(&key, &document, mode, line))?;
-        } else {
-            self.document(&document, mode)?;
+        if !form.with_keys {
+            return self.document(document, mode);
         }
-        Ok(Ok(()))
+        let key = key.to_key();
+        self.filled_line(|line| json::write_entry(&key, document, mode, line))
     }
 
     fn filled_line(&mut self, fill: impl FnOnce(&mut String)) -> Result<()> {
@@ -81,6 +87,25 @@ pub(crate) fn report<T: Serialize>(report: &T, json: bool, text: impl FnOnce(&T)
         output.line(&text(report))?;
     }
     output.finish()
+}
+
+/// How many problems there are, in words.
+pub(crate) fn problems(count: u64) -> String {
+    match count {
+        1 => "1 problem".to_owned(),
+        count => format!("{count} problems"),
+    }
+}
+
+/// Writes a report to a file of its own, in the place of one that may be there. A store is refused, whatever state it is in.
+pub(crate) fn file(path: &Path, option: &str, content: &str) -> Result<()> {
+    let seen = inspect::open(path);
+    if matches!(seen, Ok(_) | Err(Error::Corrupt(_) | Error::NewerFormat { .. } | Error::OlderFormat { .. }))
+    {
+        let message = format!("{option} names a store: {}", path.display());
+        return Err(Failure::usage(message).advise(Advice::GivePageAFile));
+    }
+    fs::write(path, content).map_err(|error| Failure::write(path, &error))
 }
 
 /// Prints text of several lines.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use holotype::{Db, Error, Options};
 
 use crate::exit::{Failure, Result};
+use crate::wait;
 
 /// A store, and the path that messages name it by.
 #[derive(Debug)]
@@ -39,13 +40,22 @@ impl Store {
         }
     }
 
-    /// For writing; created if there is none.
-    pub(crate) fn open_or_create(path: &Path) -> Result<Self> {
-        Self::open(path, &Options::new()).map_err(|error| Failure::store(path, &error))
+    /// For writing; created if there is none. A store in memory takes the `first` change before: one that is refused leaves
+    /// no file.
+    pub(crate) fn open_or_create(
+        path: &Path,
+        first: impl FnOnce(&Db) -> holotype::Result<()>,
+    ) -> Result<Self> {
+        if let Some(store) = Self::open_if_there(path)? {
+            return Ok(store);
+        }
+        let created = first(&Db::in_memory()).and_then(|()| Self::open(path, &Options::new()));
+        created.map_err(|error| Failure::store(path, &error))
     }
 
     fn open(path: &Path, options: &Options) -> holotype::Result<Self> {
-        Ok(Store { db: Db::open_with(path, options)?, path: path.to_owned() })
+        let db = wait::until_unlocked(|| Db::open_with(path, options))?;
+        Ok(Store { db, path: path.to_owned() })
     }
 
     /// A failure of this store.

@@ -13,6 +13,8 @@ use crate::output;
 use crate::progress;
 use crate::store::Store;
 
+/// The store is opened for writing, though nothing in it changes: no other process can have it open, and the file must be one
+/// that may be written. A program that has the store open makes a backup beside its own work with `Db::backup`.
 #[derive(Debug, Args)]
 pub(crate) struct BackupArgs {
     /// The store
@@ -70,10 +72,11 @@ pub(crate) fn run(args: &BackupArgs) -> Result<Exit> {
             Failure::usage(message).advise(Advice::BackUpWhole)
         }
         Error::EarlierBackup { .. } => Failure::store(earlier, &error),
-        error => store.failure(&error),
+        error => Failure::source(&args.store, &error),
     })?;
     store.close()?;
-    output::report(&BackedUp::from(report), args.json, text)?;
+    let told = output::report(&BackedUp::from(report), args.json, text);
+    told.map_err(|failure| failure.and("the backup is made"))?;
     Ok(Exit::Done)
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use crate::exit::{Exit, Result};
+use crate::exit::{Exit, Failure, Result};
 use crate::output;
 use crate::store::Store;
 
@@ -27,7 +27,7 @@ struct Compacted {
 
 pub(crate) fn run(args: &CompactArgs) -> Result<Exit> {
     let store = Store::open_to_write(&args.store)?;
-    let report = store.db.compact().map_err(|error| store.failure(&error))?;
+    let report = store.db.compact().map_err(|error| Failure::source(&args.store, &error))?;
     store.close()?;
     let compacted = Compacted {
         bytes_before: report.bytes_before,
@@ -36,6 +36,7 @@ pub(crate) fn run(args: &CompactArgs) -> Result<Exit> {
     };
     output::report(&compacted, args.json, |compacted| {
         format!("{} bytes, {} before", compacted.bytes_after, compacted.bytes_before)
-    })?;
+    })
+    .map_err(Failure::committed)?;
     Ok(Exit::Done)
 }

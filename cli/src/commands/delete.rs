@@ -36,7 +36,7 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<Exit> {
         store.db.collection(args.collection.as_str()).delete(&key).map_err(|error| store.failure(&error))?;
     store.close()?;
     if !deleted {
-        return Err(Failure::not_found(format!("no document has the key {key} in {:?}", args.collection)));
+        return Err(Failure::no_document(&key, &args.collection));
     }
     Ok(Exit::Done)
 }

@@ -24,6 +24,9 @@ pub(crate) struct GetArgs {
     /// Write each number with its type, as canonical Extended JSON does
     #[arg(long)]
     canonical: bool,
+    /// Write {"version":..,"doc":..}: the version is what `update --if-version` takes
+    #[arg(long)]
+    with_version: bool,
 }
 
 pub(crate) fn run(args: &GetArgs) -> Result<Exit> {
@@ -31,12 +34,17 @@ pub(crate) fn run(args: &GetArgs) -> Result<Exit> {
     let store = Store::open_to_read(&args.store)?;
     let found =
         store.db.collection(args.collection.as_str()).get(&key).map_err(|error| store.failure(&error))?;
-    let found = found.ok_or_else(|| {
-        Failure::not_found(format!("no document has the key {key} in {:?}", args.collection))
-    })?;
+    let found = found.ok_or_else(|| Failure::no_document(&key, &args.collection))?;
     let document = found.to_document().map_err(|error| store.failure(&error))?;
+    let mode = json_mode(args.canonical);
     let mut output = Output::new();
-    output.document(&document, json_mode(args.canonical))?;
+    match args.with_version {
+        true => {
+            let (version, document) = (found.version(), document.to_json(mode));
+            output.line(&format!("{{\"version\":\"{version:#x}\",\"doc\":{document}}}"))?;
+        }
+        false => output.document(&document, mode)?,
+    }
     output.finish()?;
     Ok(Exit::Done)
 }

@@ -6,9 +6,9 @@ use clap::Args;
 use holotype::GroupBy;
 use holotype::document::JsonMode;
 
-use super::find::ParameterArgs;
 use crate::exit::{Exit, Result};
 use crate::output::Output;
+use crate::query::{self, ParameterArgs};
 use crate::store::Store;
 
 /// Prints one object a line: what the group has in common, its count, and each result under the name and path of what was asked for.
@@ -18,11 +18,11 @@ pub(crate) struct GroupArgs {
     store: PathBuf,
     /// The collection
     collection: String,
-    /// What the documents of a group have in common
-    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
+    /// What the documents of a group have in common [default: nothing, so that all documents are one group]
+    #[arg(long, value_name = "PATH", num_args = 1..)]
     by: Vec<String>,
     /// Only documents that this filter of RFC 9535 admits
-    #[arg(long = "where", value_name = "FILTER")]
+    #[arg(long = "where", value_name = "FILTER", allow_hyphen_values = true)]
     filter: Option<String>,
     /// Count the documents of each group, as is done in any case
     #[arg(long)]
@@ -48,18 +48,25 @@ pub(crate) struct GroupArgs {
 
 pub(crate) fn run(args: &GroupArgs) -> Result<Exit> {
     let parameters = args.parameters.read()?;
+    let filter = args.filter.as_deref().map(|text| query::filter("--where", text)).transpose()?;
+    let expressions = |option, texts: &[String]| {
+        texts.iter().map(|text| query::expression(option, text)).collect::<Result<Vec<_>>>()
+    };
+    let (by, sum) = (expressions("--by", &args.by)?, expressions("--sum", &args.sum)?);
+    let (avg, min) = (expressions("--avg", &args.avg)?, expressions("--min", &args.min)?);
+    let max = expressions("--max", &args.max)?;
     let store = Store::open_to_read(&args.store)?;
     let collection = store.db.collection(args.collection.as_str());
-    let query = match &args.filter {
+    let query = match filter {
         Some(filter) => collection.find(filter),
         None => collection.find(..),
     };
     let query = parameters.into_iter().fold(query, |query, (name, value)| query.bind(name, value));
-    let mut groups = query.group_by(&args.by);
-    groups = args.sum.iter().fold(groups, GroupBy::sum);
-    groups = args.avg.iter().fold(groups, GroupBy::avg);
-    groups = args.min.iter().fold(groups, GroupBy::min);
-    groups = args.max.iter().fold(groups, GroupBy::max);
+    let mut groups = query.group_by(by);
+    groups = sum.into_iter().fold(groups, GroupBy::sum);
+    groups = avg.into_iter().fold(groups, GroupBy::avg);
+    groups = min.into_iter().fold(groups, GroupBy::min);
+    groups = max.into_iter().fold(groups, GroupBy::max);
     let mut output = Output::new();
     if args.explain {
         let plan = groups.explain().map_err(|error| store.failure(&error))?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use holotype::{Document, Key};
+use holotype::{Collection, Db, Document, Error, Key};
 use serde::Serialize;
 
 use crate::advice::Advice;
@@ -31,7 +31,7 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     with_keys: bool,
     /// Commit after every N documents; without it, all documents are one commit: all of them, or none
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = batch)]
     batch: Option<NonZeroUsize>,
     /// Print one JSON object
     #[arg(long)]
@@ -53,8 +53,12 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
     let mut import = Import::new(args, collection)?;
     import.all(input).map_err(|failure| failure.and(&import.aftermath()))?;
     let imported = import.finish(started)?;
-    output::report(&imported, args.json, text)?;
+    output::report(&imported, args.json, text).map_err(Failure::committed)?;
     Ok(Exit::Done)
+}
+
+fn batch(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "N is a number of documents, 1 or more".to_owned())
 }
 
 fn text(imported: &Imported) -> String {
@@ -123,7 +127,8 @@ impl<'a> Import<'a> {
 
     fn commit(&mut self) -> Result<()> {
         if self.store.is_none() {
-            self.store = Some(Store::open_or_create(&self.args.store)?);
+            let first = |db: &Db| db.create_collection(&self.collection).map(drop);
+            self.store = Some(Store::open_or_create(&self.args.store, first)?);
         }
         let store = self.store.as_ref().expect("opened above if not before");
         let collection = store.db.collection(self.collection.as_str());
@@ -136,7 +141,14 @@ impl<'a> Import<'a> {
         } else {
             collection.put_many(self.staged.entries()).map(|_| 1)
         };
-        self.commits += committed.map_err(|error| store.failure(&error))?;
+        self.commits += committed.map_err(|error| {
+            let failure = store.failure(&error);
+            if is_of_import(&collection, &error) {
+                failure.and("that document is to be imported too")
+            } else {
+                failure
+            }
+        })?;
         self.documents += count as u64;
         self.staged.clear();
         Ok(())
@@ -156,6 +168,14 @@ impl<'a> Import<'a> {
                 "the first {documents} documents are committed and stay, nothing behind them was imported"
             ),
         }
+    }
+}
+
+/// Whether two documents of the import itself have the same values in a unique index.
+fn is_of_import(collection: &Collection, error: &Error) -> bool {
+    match error {
+        Error::UniqueViolation { key, .. } => collection.contains(key).is_ok_and(|is_there| !is_there),
+        _ => false,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use holotype::Db;
 
 use crate::exit::{Exit, Result};
 use crate::input;
@@ -27,12 +28,9 @@ pub(crate) struct PutArgs {
 pub(crate) fn run(args: &PutArgs) -> Result<Exit> {
     let key = args.key_type.parse(&args.key)?;
     let document = input::one_document(&args.json)?;
-    let store = Store::open_or_create(&args.store)?;
-    store
-        .db
-        .collection(args.collection.as_str())
-        .put(&key, &document)
-        .map_err(|error| store.failure(&error))?;
+    let put = |db: &Db| db.collection(args.collection.as_str()).put(&key, &document).map(drop);
+    let store = Store::open_or_create(&args.store, put)?;
+    put(&store.db).map_err(|error| store.failure(&error))?;
     store.close()?;
     Ok(Exit::Done)
 }

@@ -1,14 +1,16 @@
 //! `holotype salvage`: from a damaged store to a new one.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use holotype::{Corruption, LostDocument, SalvageReport, SalvagedCollection};
+use holotype::{Corruption, Db, Error, LostDocument, Options, SalvageReport, SalvagedCollection};
 use serde::Serialize;
 
+use crate::advice::Advice;
 use crate::exit::{Exit, Failure, Result};
 use crate::output;
+use crate::wait;
 
 #[derive(Debug, Args)]
 pub(crate) struct SalvageArgs {
@@ -86,11 +88,22 @@ impl From<&SalvageReport> for Salvaged {
 }
 
 pub(crate) fn run(args: &SalvageArgs) -> Result<Exit> {
-    let report = holotype::salvage(&args.store, &args.destination)
-        .map_err(|error| Failure::source(&args.store, &error))?;
+    let made = wait::until_unlocked(|| holotype::salvage(&args.store, &args.destination));
+    let report = made.map_err(|error| failure(&args.store, &error))?;
     let salvaged = Salvaged::from(&report);
-    output::report(&salvaged, args.json, text)?;
+    output::report(&salvaged, args.json, text).map_err(|failure| failure.and("the new store is made"))?;
     Ok(if salvaged.complete { Exit::Done } else { Exit::Damaged })
+}
+
+/// What keeps a store from being salvaged. One that is damaged from its first byte on is damaged here too, as all commands say.
+fn failure(store: &Path, error: &Error) -> Failure {
+    let options = Options::new().read_only(true).create(false);
+    match (error, Db::open_with(store, &options)) {
+        (Error::NotHolotype { .. }, Err(damage @ Error::Corrupt(_))) => {
+            Failure::source(store, &damage).advise(Advice::RestoreBackup)
+        }
+        _ => Failure::source(store, error),
+    }
 }
 
 fn text(salvaged: &Salvaged) -> String {

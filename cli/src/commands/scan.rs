@@ -21,13 +21,13 @@ pub(crate) struct ScanArgs {
     /// The collection
     collection: String,
     /// Begin at this key
-    #[arg(long, value_name = "KEY", allow_negative_numbers = true)]
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     from: Option<String>,
     /// End before this key
-    #[arg(long, value_name = "KEY", allow_negative_numbers = true)]
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     to: Option<String>,
     /// Only text keys that begin so; with --key-type hex, only byte strings
-    #[arg(long, conflicts_with_all = ["from", "to"])]
+    #[arg(long, conflicts_with_all = ["from", "to"], allow_hyphen_values = true)]
     prefix: Option<String>,
     /// From the last key to the first
     #[arg(long)]

@@ -22,7 +22,7 @@ use crate::{output, progress};
 #[derive(Debug, Args)]
 pub(crate) struct TortureArgs {
     /// For how long, in all
-    #[arg(long, value_name = "N", default_value_t = 600)]
+    #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
     /// Kill so many processes at least, however long that takes, and do nothing else
     #[arg(long, value_name = "N", conflicts_with = "seconds", value_parser = clap::value_parser!(u64).range(1..))]
@@ -173,7 +173,7 @@ impl<'a> Torture<'a> {
             fail_fast: false,
             stop: None,
         };
-        let report = gate::run(&options, &mut |now| bar.set_position((now.fraction * 1000.0) as u64));
+        let report = gate::run(&options, &|now| bar.set_position((now.fraction * 1000.0) as u64));
         let report = report.checks.into_iter().next().expect("the gate knows the check");
         let CheckReport { held, cases, seconds, failure, notes, .. } = report;
         // It comes as far again only if it gets as long.

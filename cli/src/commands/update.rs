@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use holotype::update::Changes;
-use holotype::{TxCollection, UpdateReport};
+use holotype::{Db, TxCollection, UpdateReport};
 
 use crate::changes::ChangeArgs;
 use crate::exit::{Exit, Failure, Result};
@@ -13,7 +13,8 @@ use crate::key::KeyTypeArg;
 use crate::many::{self, ManyArgs};
 use crate::store::Store;
 
-/// Changes are made in the order given, all of them or none. Prints {"matched": n, "changed": m}.
+/// Changes are made in the order given, all of them or none. Prints {"matched": n, "changed": m}. A key that has no document is an
+/// error, unless --upsert is given.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("documents").args(["key", "where"]).required(true))]
 pub(crate) struct UpdateArgs {
@@ -28,7 +29,7 @@ pub(crate) struct UpdateArgs {
     many: ManyArgs,
     #[command(flatten)]
     changes: ChangeArgs,
-    /// Change the document only if it is of this version, decimal or hexadecimal with 0x
+    /// Change the document only if it is of this version, as `get --with-version` prints it: decimal, or hexadecimal with 0x
     #[arg(long, value_name = "V", conflicts_with_all = ["upsert", "where"], value_parser = version)]
     if_version: Option<u64>,
     /// Where the key has no document, put this one
@@ -53,8 +54,12 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<Exit> {
         (None, None) => unreachable!("a key is asked for where there is no filter"),
     };
     let upsert = args.upsert.as_deref().map(input::one_document).transpose()?;
-    let store = match upsert {
-        Some(_) => Store::open_or_create(&args.store)?,
+    let is_upsert = upsert.is_some();
+    let store = match &upsert {
+        Some(document) => {
+            let first = |db: &Db| db.collection(args.collection.as_str()).put(&key, document).map(drop);
+            Store::open_or_create(&args.store, first)?
+        }
         None => Store::open_to_write(&args.store)?,
     };
     let collection = store.db.collection(args.collection.as_str());
@@ -67,7 +72,11 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<Exit> {
     let report = UpdateReport { matched: updated.matched().into(), changed: updated.changed().into() };
     drop((updated, collection));
     store.close()?;
-    many::print(report)
+    many::print(report).map_err(Failure::committed)?;
+    match report.matched {
+        0 if !is_upsert => Err(Failure::no_document(&key, &args.collection)),
+        _ => Ok(Exit::Done),
+    }
 }
 
 fn version(text: &str) -> Result<u64, String> {

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::advice::Advice;
 use crate::exit::{Exit, Failure, Result};
 use crate::output;
+use crate::wait;
 
 /// The clause that a superblock slot breaks which is not valid beside one that is.
 const INVALID_SLOT: &str = "F-3.3";
@@ -61,8 +62,9 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Exit> {
 
 /// Damage that keeps the store from opening is a finding like any other.
 fn verify(args: &VerifyArgs) -> holotype::Result<Verified> {
-    let checked = Db::open_with(&args.store, &Options::new().read_only(true).create(false))
-        .and_then(|db| db.verify(args.deep));
+    let options = Options::new().read_only(true).create(false);
+    let opened = wait::until_unlocked(|| Db::open_with(&args.store, &options));
+    let checked = opened.and_then(|db| db.verify(args.deep));
     match checked {
         Ok(report) => Ok(Verified {
             clean: report.is_clean(),
@@ -89,8 +91,7 @@ fn text(verified: &Verified) -> String {
     let advice = if verified.problems.iter().all(is_slot) { Advice::WriteSlotAnew } else { Advice::Salvage };
     let found = match verified.problems.len() {
         0 => "all as they were written".to_owned(),
-        1 => format!("1 problem; {advice}"),
-        count => format!("{count} problems; {advice}"),
+        count => format!("{}; {advice}", output::problems(count as u64)),
     };
     lines.push(format!("{} documents{commits} checked: {found}", verified.documents));
     lines.join("\n")

@@ -22,12 +22,16 @@ fn followed(advice: Advice) -> fn() {
         Advice::NameNewFile => the_new_file_gets_another_name,
         Advice::UseItsVersion => the_version_that_wrote_it_is_used,
         Advice::ExportThere => it_is_exported_there_and_imported_here,
-        Advice::WaitUntilClosed => others_close_it_or_only_read,
+        Advice::WaitUntilClosed => others_close_it,
+        Advice::WaitLonger => a_longer_wait_is_asked_for,
+        Advice::NameTarget => the_target_of_a_link_is_named,
+        Advice::RestoreBackup => a_backup_is_restored,
         Advice::BackUpWhole => the_whole_store_is_backed_up,
         Advice::VerifyAndSalvage => a_damaged_store_is_verified_and_salvaged,
         Advice::Salvage => a_damaged_store_is_salvaged,
         Advice::WriteSlotAnew => a_slot_is_written_anew,
-        Advice::FreeSpace => space_is_freed,
+        Advice::FreeSpace => space_is_freed_for_a_copy,
+        Advice::FreeOrCompact => space_is_freed_or_the_store_compacted,
         Advice::ListCollections => the_collections_are_listed,
         Advice::NameCollection => the_collection_is_named,
         Advice::ChooseCollection => a_collection_is_chosen,
@@ -39,6 +43,7 @@ fn followed(advice: Advice) -> fn() {
         Advice::ReplaceIndex => the_index_is_replaced,
         Advice::GiveIndexAnotherName => the_index_gets_another_name,
         Advice::LeaveOutIndex => the_index_is_left_out,
+        Advice::SayDescending => the_path_is_said_to_descend,
         Advice::LeaveOutUnique => the_index_is_not_unique,
         Advice::GivePageAFile => the_page_gets_a_file,
         Advice::NameVectors => the_vectors_are_named,
@@ -185,15 +190,71 @@ fn it_is_exported_there_and_imported_here() {
     assert_eq!(bench.run("export new.holo").done(), bench.run("export s.holo").done());
 }
 
-fn others_close_it_or_only_read() {
+/// A command that reads beside a writer, one that writes beside a reader.
+fn others_close_it() {
+    for (command, read_only) in [("put s.holo notes 1 {}", true), ("get s.holo notes 1", false)] {
+        let bench = notes();
+        let open = || Db::open_with(bench.path("s.holo"), &Options::new().read_only(read_only)).unwrap();
+        let db = open();
+        told(Advice::WaitUntilClosed, 3, bench.run(command));
+        drop(db);
+        bench.run(command).done();
+        waits_for(&bench, open(), command);
+    }
+}
+
+/// The command waits until the store is closed.
+#[track_caller]
+fn waits_for(bench: &Bench, open: Db, command: &str) {
+    let mut waiting = bench.command();
+    let waiting = waiting.args(command.split(' ')).args(["--wait", "600"]);
+    let mut waiting = waiting.spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(60));
+    drop(open);
+    assert!(waiting.wait().unwrap().success());
+}
+
+fn a_longer_wait_is_asked_for() {
     let bench = notes();
     let db = Db::open(bench.path("s.holo")).unwrap();
-    told(Advice::WaitUntilClosed, 3, bench.run("put s.holo notes 1 {}"));
-    drop(db);
-    bench.run("put s.holo notes 1 {}").done();
-    let reader = Db::open_with(bench.path("s.holo"), &Options::new().read_only(true)).unwrap();
+    told(Advice::WaitLonger, 3, bench.run("get s.holo notes 1 --wait 0.05"));
+    waits_for(&bench, db, "get s.holo notes 1");
+    bench.run("get s.holo notes 1 --wait 0.05").done();
+}
+
+#[cfg(unix)]
+fn the_target_of_a_link_is_named() {
+    let bench = Bench::new();
+    bench.write("notes.jsonl", "{}\n");
+    std::os::unix::fs::symlink("target.holo", bench.path("link.holo")).unwrap();
+    for command in ["put link.holo notes 1 {}", "get link.holo notes 1", "import link.holo notes.jsonl"] {
+        told(Advice::NameTarget, 3, bench.run(command));
+    }
+    bench.run("put target.holo notes 1 {}").done();
+    bench.run("get link.holo notes 1").done();
+    fs::remove_file(bench.path("target.holo")).unwrap();
+    fs::remove_file(bench.path("link.holo")).unwrap();
+    bench.run("put link.holo notes 1 {}").done();
+}
+
+#[cfg(not(unix))]
+fn the_target_of_a_link_is_named() {
+    println!("SKIPPED: no symbolic link to be had");
+}
+
+/// A file of which the first bytes are left.
+fn a_backup_is_restored() {
+    let bench = notes();
+    bench.run("backup s.holo b.holo").done();
+    let bytes = fs::read(bench.path("s.holo")).unwrap();
+    bench.write("s.holo", &bytes[..5]);
+    for command in ["get s.holo notes 1", "verify s.holo", "inspect s.holo"] {
+        assert_eq!(bench.run(command).code, 4, "{command}");
+    }
+    told(Advice::RestoreBackup, 4, bench.run("salvage s.holo r.holo"));
+    assert!(!bench.exists("r.holo") && !bench.exists("r.holo.partial"));
+    fs::copy(bench.path("b.holo"), bench.path("s.holo")).unwrap();
     bench.run("get s.holo notes 1").done();
-    drop(reader);
 }
 
 fn the_whole_store_is_backed_up() {
@@ -217,11 +278,15 @@ fn the_whole_store_is_backed_up() {
 fn damaged() -> Bench {
     let bench = notes();
     bench.run("put s.holo more 1 {}").done();
+    damage_siskin(&bench);
+    bench
+}
+
+fn damage_siskin(bench: &Bench) {
     let mut bytes = fs::read(bench.path("s.holo")).unwrap();
     let at = bytes.windows(6).position(|window| window == b"siskin").unwrap();
     bytes[at] ^= 1;
     bench.write("s.holo", bytes);
-    bench
 }
 
 #[track_caller]
@@ -244,6 +309,14 @@ fn a_damaged_store_is_salvaged() {
     let bench = damaged();
     reported(Advice::Salvage, 4, &bench.run("verify s.holo"));
     salvages(&bench);
+    let bench = notes();
+    bench.run("index create s.holo notes by_n --on $.n").done();
+    bench.run("checkpoint s.holo").done();
+    damage_siskin(&bench);
+    let checked = bench.run("index check s.holo");
+    reported(Advice::Salvage, 4, &checked);
+    assert!(checked.out.contains("\n1 problem; "), "{checked:?}");
+    salvages(&bench);
 }
 
 fn a_slot_is_written_anew() {
@@ -259,28 +332,61 @@ fn a_slot_is_written_anew() {
     }
 }
 
-/// The limit that a shell sets for the length of files stands for a full disk.
+/// The limit that a shell sets for the length of files, in blocks of 512 bytes, stands for a full disk.
 #[cfg(unix)]
-fn space_is_freed() {
+fn within(bench: &Bench, blocks: &str, words: &str) -> Run {
     use std::process::Command;
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" {words}");
+    let mut command = Command::new("sh");
+    command.current_dir(bench.path(".")).args(["-c", &script, env!("CARGO_BIN_EXE_holotype")]);
+    Run::of(&command.output().unwrap())
+}
+
+#[cfg(unix)]
+fn space_is_freed_for_a_copy() {
+    for command in ["backup s.holo copy.holo", "salvage s.holo copy.holo"] {
+        let bench = notes();
+        told(Advice::FreeSpace, 5, within(&bench, "16", command));
+        bench.run(command).done();
+        bench.run("get copy.holo notes 1").done();
+    }
+}
+
+#[cfg(unix)]
+fn space_is_freed_or_the_store_compacted() {
     let bench = notes();
-    bench.write("long.json", format!("{{\"n\":\"{}\"}}", "x".repeat(1 << 20)));
-    let put = |limit: &str| {
-        let script = format!("trap '' XFSZ; {limit} exec \"$0\" put s.holo notes 9 - < long.json");
-        let mut command = Command::new("sh");
-        command.current_dir(bench.path(".")).args(["-c", &script, env!("CARGO_BIN_EXE_holotype")]);
-        Run::of(&command.output().unwrap())
+    let put = |blocks: &str, key: u32, len: usize| {
+        bench.write("long.json", format!("{{\"n\":\"{}\"}}", "x".repeat(len)));
+        within(&bench, blocks, &format!("put s.holo notes {key} - < long.json"))
     };
-    told(Advice::FreeSpace, 5, put("ulimit -f 256;"));
+    told(Advice::FreeOrCompact, 5, put("256", 9, 1 << 20));
     bench.run("get s.holo notes 1").done();
     bench.run("get s.holo notes 9").fails(1);
-    put("").done();
-    bench.run("get s.holo notes 9").done();
+    put("unlimited", 9, 1 << 20).done();
+    bench.run("verify s.holo --deep").done();
+
+    let bench = notes();
+    let put = |key: u32| {
+        bench.write("long.json", format!("{{\"n\":\"{}\"}}", "x".repeat(60_000)));
+        within(&bench, "4096", &format!("put s.holo notes {key} - < long.json"))
+    };
+    let full = (10..100).find(|key| put(*key).code != 0).unwrap();
+    for key in 10..10 + (full - 10) / 2 {
+        within(&bench, "4096", &format!("delete s.holo notes {key}")).done();
+    }
+    told(Advice::FreeOrCompact, 5, put(full));
+    assert_eq!(within(&bench, "4096", "compact s.holo").code, 0);
+    put(full).done();
     bench.run("verify s.holo --deep").done();
 }
 
 #[cfg(not(unix))]
-fn space_is_freed() {
+fn space_is_freed_for_a_copy() {
+    println!("SKIPPED: no limit for the length of a file to be had");
+}
+
+#[cfg(not(unix))]
+fn space_is_freed_or_the_store_compacted() {
     println!("SKIPPED: no limit for the length of a file to be had");
 }
 
@@ -306,6 +412,15 @@ fn a_collection_is_chosen() {
     assert_eq!(bench.run("export s.holo --collection birds").done(), "{}\n");
 }
 
+fn the_path_is_said_to_descend() {
+    let bench = notes();
+    told(Advice::SayDescending, 2, bench.run("find s.holo notes --sort -$.bird"));
+    assert!(bench.run("find s.holo notes --sort $.bird:desc").done().starts_with("{\"bird\":\"wren\"}"));
+    told(Advice::SayDescending, 2, bench.run("index create s.holo notes birds --on -$.bird"));
+    bench.run("index create s.holo notes birds --on $.bird:desc").done();
+    assert!(bench.run("index scan s.holo notes birds").done().starts_with("{\"bird\":\"wren\"}"));
+}
+
 fn a_range_of_keys_is_named() {
     let bench = notes();
     told(Advice::UseKeyRange, 2, bench.run("scan s.holo notes --key-type int --prefix 1"));
@@ -317,6 +432,10 @@ fn keys_are_given() {
     bench.write("notes.jsonl", "{\"ring\":7}\n");
     bench.run("put s.holo notes 9223372036854775807 {}").done();
     told(Advice::GiveKeys, 2, bench.run("import s.holo notes.jsonl"));
+    bench.run("delete s.holo notes 9223372036854775807").done();
+    let run = bench.run("import s.holo notes.jsonl");
+    assert!(run.err.contains("the collection has had the largest integer as a key"), "{run:?}");
+    told(Advice::GiveKeys, 2, run);
     bench.run("import s.holo notes.jsonl --key ring").done();
     bench.run("get s.holo notes 7").done();
     bench.run("put s.holo notes 8 {}").done();
@@ -344,7 +463,13 @@ fn the_input_is_named() {
 
 fn the_page_gets_a_file() {
     let bench = notes();
-    told(Advice::GivePageAFile, 2, bench.run("inspect s.holo --html s.holo"));
+    bench.run("backup s.holo other.holo").done();
+    let other = fs::read(bench.path("other.holo")).unwrap();
+    for page in ["s.holo", "other.holo"] {
+        told(Advice::GivePageAFile, 2, bench.run(&format!("inspect s.holo --html {page}")));
+    }
+    assert_eq!(fs::read(bench.path("other.holo")).unwrap(), other);
+    bench.write("page.html", "an older page");
     bench.run("inspect s.holo --html page.html").done();
     assert!(bench.exists("page.html"));
     bench.run("get s.holo notes 1").done();

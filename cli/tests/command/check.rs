@@ -26,7 +26,9 @@ fn a_search_in_which_little_came_about_has_shown_little() {
 #[test]
 fn a_path_is_walked_again_step_by_step() {
     let bench = Bench::new();
-    bench.run("check --replay blank,open,put0=0,cut,open").fails_saying(2, &["its first ways are open:0"]);
+    bench
+        .run("check --replay blank,open,put0=0,maintain,cut,open")
+        .fails_saying(2, &["its first ways are open:0"]);
     let text = bench.run("check --replay blank,open,put0=0,cut").done();
     assert!(text.contains("put0=0") && text.contains("the power was cut"), "{text}");
     bench.run("check --replay blank,fly").fails_saying(2, &["fly"]);

@@ -105,3 +105,11 @@ fn a_prefix_takes_the_keys_of_its_type_that_begin_with_it() {
     assert!(scanned(&bench, "--prefix 1").is_empty());
     bench.run("scan s.holo k --prefix 1 --key-type int").fails_saying(2, &["--from"]);
 }
+
+#[test]
+fn a_prefix_or_an_end_of_a_range_may_begin_as_an_option_does() {
+    let bench = mixed_keys();
+    bench.run("put s.holo k --key-type text -- -ant {}").done();
+    assert_eq!(scanned(&bench, "--prefix -an"), ["\"-ant\""]);
+    assert_eq!(scanned(&bench, "--from -ant --to -b"), ["\"-ant\""]);
+}

@@ -46,12 +46,15 @@ fn documents_are_found_sorted_and_cut() {
     assert_eq!(names(&bench, &["--sort", "$.name", "--skip", "1", "--limit", "2"]), ["Owl", "Robin"]);
     assert_eq!(bench.run_args(find(&["@.year", "--count"])).done(), "3\n");
     assert_eq!(bench.run_args(find(&["key() > 2", "--keys"])).done(), "3\n4\n");
-    assert_eq!(bench.run_args(find(&["--keys", "--limit", "1"])).done(), "1\n");
     let parts = find(&["@.seen", "--project", "$.name", "--project", "$.seen[*].where"]);
     assert_eq!(
         bench.run_args(parts).done(),
         "{\"name\":\"Wren\",\"seen\":[{\"where\":\"hedge\"}]}\n{\"name\":\"Heron\",\"seen\":[{\"where\":\"pond\"},{\"where\":\"river\"}]}\n"
     );
+    let entry = bench.run_args(find(&["@.name == 'Owl'", "--project", "$.name", "--with-keys"])).done();
+    assert_eq!(entry, "{\"key\":4,\"doc\":{\"name\":\"Owl\"}}\n");
+    let key = bench.run_args(find(&["@.name == 'Owl'", "--keys", "--canonical"])).done();
+    assert_eq!(key, "{\"$numberInt\":\"4\"}\n");
     let entry = bench.run_args(find(&["@.name == 'Owl'", "--with-keys"])).done();
     assert_eq!(entry, "{\"key\":4,\"doc\":{\"name\":\"Owl\"}}\n");
 }
@@ -77,6 +80,55 @@ fn pages_go_on_from_the_cursor_that_is_told() {
     let cursor = after.expect("there was a second page");
     bench.run_args(find(&["--sort", "$.name", "--after", &cursor])).fails_saying(2, &["another query"]);
     bench.run_args(find(&["--sort", "$.year", "--after", &cursor[1..]])).fails_saying(2, &["cursor"]);
+}
+
+#[test]
+fn pages_of_keys_go_on_from_the_cursor_that_is_told() {
+    let bench = birds();
+    for sort in [&["--sort", "$.year:desc"][..], &["--sort", "$.year:asc"], &[]] {
+        let all = bench.run_args(find(&[sort, &["--keys"]].concat())).done();
+        let (mut keys, mut after) = (String::new(), None::<String>);
+        for page in 0.. {
+            assert!(page < 5, "{keys}");
+            let after_last = after.iter().flat_map(|after| ["--after", after]);
+            let arguments = ["--keys", "--limit", "1"].into_iter().chain(after_last);
+            let run = bench.run_args(find(&[sort, &arguments.collect::<Vec<_>>()].concat()));
+            assert_eq!(run.code, 0, "{run:?}");
+            keys += &run.out;
+            match run.err.split_once("--after ") {
+                Some((_, cursor)) => after = Some(cursor.trim().to_owned()),
+                None => break,
+            }
+        }
+        assert_eq!(keys, all, "{sort:?}");
+        let none = bench.run_args(find(&[sort, &["--keys", "--limit", "0"]].concat()));
+        assert_eq!((none.code, none.out.as_str(), none.err.as_str()), (0, "", ""));
+    }
+}
+
+#[test]
+fn a_filter_may_begin_with_a_number_below_zero() {
+    let bench = birds();
+    assert_eq!(names(&bench, &["-1 < @.year"]), ["Wren", "Robin", "Heron"]);
+    let dry = ["--where", "-1 < @.year", "--dry-run"];
+    let matched = "{\"matched\": 3, \"changed\": 3}\n";
+    assert_eq!(bench.run_args([&["delete", "s.holo", "notes"], &dry[..]].concat()).done(), matched);
+    let group = ["group", "s.holo", "notes", "--by", "$.none", "--where", "-1 < @.year"];
+    assert_eq!(bench.run_args(group).done(), "{\"count\":3}\n");
+    let index = ["index", "create", "s.holo", "notes", "i", "--on", "$.year", "--where", "-1 < @.year"];
+    bench.run_args(index).done();
+    let run = bench.run_args(find(&["--lmit", "3"]));
+    assert!(run.code == 2 && run.err.contains("'--lmit'") && run.err.contains("'--limit'"), "{run:?}");
+}
+
+#[test]
+fn without_what_they_have_in_common_all_documents_are_one_group() {
+    let bench = birds();
+    assert_eq!(bench.run("group s.holo notes").done(), "{\"count\":4}\n");
+    assert_eq!(
+        bench.run("group s.holo notes --max $.year --where @.tags").done(),
+        "{\"max\":{\"$.year\":1862},\"count\":3}\n"
+    );
 }
 
 #[test]
@@ -125,6 +177,13 @@ fn what_is_wrong_with_a_query_is_told() {
         (&["--arg", "x=y"], &["--arg x=y"]),
         (&["--after", "abc"], &["cursor"]),
         (&["--count", "--keys"], &["--keys"]),
+        (&["--keys", "--with-keys"], &["--keys", "--with-keys"]),
+        (&["--count", "--with-keys"], &["--count", "--with-keys"]),
+        (&["@.year >", "--sort", "$.year"], &["filter @.year >: "]),
+        (&["@.year", "--sort", "$.name", "--sort", "$."], &["--sort $.: "]),
+        (&["@.year", "--sort", "$.year:down"], &["--sort $.year:down: "]),
+        (&["--sort", "-$.year"], &["--sort -$.year: ", ":desc"]),
+        (&["@.year", "--project", "$.name", "--project", "$["], &["--project $[: "]),
     ] {
         let run = bench.run_args(find(arguments));
         assert!(run.code == 2 && words.iter().all(|word| run.err.contains(word)), "{arguments:?}: {run:?}");
@@ -132,7 +191,9 @@ fn what_is_wrong_with_a_query_is_told() {
     }
     bench.run("find s.holo nothing").fails_saying(1, &["\"nothing\""]);
     bench.run("group s.holo nothing --by $.a").fails_saying(1, &["\"nothing\""]);
-    assert_eq!(bench.run("group s.holo notes").code, 2);
+    for option in ["--by", "--where", "--sum", "--avg", "--min", "--max"] {
+        bench.run(&format!("group s.holo notes {option} year>")).fails_saying(2, &[option, "year>", "byte"]);
+    }
     bench.write("big.jsonl", "{\"n\":9223372036854775807}\n{\"n\":1}\n");
     bench.run("import big.holo big.jsonl").done();
     bench.run("group big.holo big --by $.x --sum $.n").fails_saying(1, &["$.n", "64 bits"]);

@@ -422,3 +422,15 @@ fn an_interrupted_build_says_so_and_makes_nothing() {
     }
     panic!("no interrupt met a build");
 }
+
+#[test]
+fn an_import_tells_whether_the_other_document_of_a_unique_index_is_its_own() {
+    let bench = Bench::with_notes("{\"n\":1}\n");
+    bench.run("index create s.holo notes by_n --on $.n --unique").done();
+    let own = "that document is to be imported too";
+    bench.write("notes.jsonl", "{\"n\":2}\n{\"n\":2}\n");
+    bench.run("import s.holo notes.jsonl").fails_saying(1, &["by_n", "[2]", own, "nothing was imported"]);
+    bench.write("notes.jsonl", "{\"n\":1}\n");
+    let message = bench.run("import s.holo notes.jsonl").fails(1);
+    assert!(message.contains("document 1; nothing was imported"), "{message}");
+}

@@ -83,9 +83,9 @@ fn the_page_is_whole_in_itself() {
 fn the_page_never_takes_the_place_of_the_store() {
     let bench = birds();
     let before = fs::read(bench.path("s.holo")).unwrap();
-    bench.run("inspect s.holo --html s.holo").fails_saying(2, &["the store itself"]);
+    bench.run("inspect s.holo --html s.holo").fails_saying(2, &["names a store"]);
     fs::hard_link(bench.path("s.holo"), bench.path("link.html")).unwrap();
-    bench.run("inspect s.holo --html link.html").fails_saying(2, &["the store itself"]);
+    bench.run("inspect s.holo --html link.html").fails_saying(2, &["names a store"]);
     bench.run("inspect s.holo --html nowhere/map.html").fails_saying(5, &["cannot write nowhere"]);
     assert_eq!(fs::read(bench.path("s.holo")).unwrap(), before);
 }

@@ -22,7 +22,10 @@ fn is_advice(text: &str) -> bool {
         let word = clause.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
         VERBS.contains(&word)
     };
-    text.split("; ").skip(1).any(begins) || WORDS.iter().any(|word| text.contains(word))
+    let shows = |verb: &&str| ["`", "'"].iter().any(|quote| text.contains(&format!(" {verb} {quote}")));
+    [": ", "; "].iter().any(|end| text.split(end).skip(1).any(begins))
+        || VERBS.iter().any(shows)
+        || WORDS.iter().any(|word| text.contains(word))
 }
 
 /// Every string literal in a source, without those in comments and behind the first inline test module.
@@ -96,6 +99,8 @@ fn advice_is_known_when_it_is_seen() {
         "a superblock slot is not valid; opening the store for writing mends it",
         "`holotype stats` lists the collections",
         "reopen the store yourself",
+        "--on {text}: write '{path}:desc' for a descending path",
+        "{what}; to ask whether any of them does, write `{root}[?@ {comparison} {right}]`",
     ] {
         let source = format!("let a = '\"'; // \"; open it\n let b = \"{text}\"; let c = \"a \\\" b\";");
         assert_eq!(literals(&source), [text, "a \\\" b"]);

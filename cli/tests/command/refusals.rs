@@ -1,11 +1,13 @@
 //! What cannot be opened, and command lines that make no sense.
 
 use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use holotype::Db;
 use holotype::format::superblock::{SLOT_LEN, SLOT_OFFSETS, Slot, parse_slot};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, Run};
 
 /// Every command that opens a store, on `s.holo`.
 const ALL: [&str; 8] = [
@@ -50,6 +52,48 @@ fn a_store_that_is_open_elsewhere_is_locked() {
     }
     drop(db);
     bench.run("get s.holo notes 1").done();
+}
+
+#[test]
+fn a_command_waits_for_a_locked_store_as_long_as_it_is_told() {
+    let bench = Bench::with_notes("{\"n\":1}\n");
+    let waiting = ["backup s.holo b.holo", "salvage s.holo c.holo", "index list s.holo", "compact s.holo"];
+    for command in ALL.into_iter().chain(waiting) {
+        let db = Db::open(bench.path("s.holo")).unwrap();
+        let words = [command.split(' ').collect(), vec!["--wait", "600"]].concat();
+        let mut child = bench.command();
+        let child = child.args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(60));
+        drop(db);
+        Run::of(&child.wait_with_output().unwrap()).done();
+        bench.run("put s.holo notes 1 {}").done();
+    }
+    let start = Instant::now();
+    let _db = Db::open(bench.path("s.holo")).unwrap();
+    bench.run("--wait 0.2 get s.holo notes 1").fails_saying(3, &["s.holo", "longer with --wait"]);
+    assert!(start.elapsed() >= Duration::from_millis(200));
+}
+
+#[test]
+fn a_first_document_that_is_refused_leaves_no_store() {
+    let bench = Bench::new();
+    bench.write("notes.jsonl", "{}\n");
+    let long = "k".repeat(1025);
+    for command in [
+        "put s.holo $notes 1 {}",
+        "import s.holo notes.jsonl --collection $notes",
+        "update s.holo $notes 1 --set $.a=1 --upsert {}",
+        &format!("put s.holo notes {long} {{}}"),
+    ] {
+        bench.run(command).fails(2);
+        assert!(!bench.exists("s.holo"), "{command}");
+    }
+}
+
+#[test]
+fn a_batch_of_no_documents_is_told_in_words() {
+    let run = Bench::new().run("import s.holo notes.jsonl --batch 0");
+    assert!(run.code == 2 && run.err.contains("1 or more"), "{run:?}");
 }
 
 #[test]
@@ -144,6 +188,8 @@ fn a_command_line_that_makes_no_sense_is_told_how_it_should_look() {
         "get s.holo",
         "get s.holo notes 1 --key-type float",
         "import s.holo notes.jsonl --batch 0",
+        "torture --seconds 0",
+        "get s.holo notes 1 --wait soon",
         "import s.holo notes.jsonl --key id --with-keys",
         "scan s.holo notes --prefix a --from b",
         "scan s.holo notes --limit -1",

@@ -43,7 +43,6 @@ fn changes_are_made_in_their_order_and_counted() {
         "{\"d\":{\"er\":[2]},\"n\":-2,\"a=b\":0.5,\"tags\":[\"y\"]}\n"
     );
     assert_eq!(bench.run_args(update(["a", "--set", "$.n=-2"])).done(), EQUAL);
-    assert_eq!(bench.run_args(update(["b", "--set", "$.n=-2"])).done(), NONE);
     bench.run("get s.holo notes b").fails(1);
 }
 
@@ -56,6 +55,30 @@ fn patches_come_from_files_and_standard_input_beside_other_changes() {
     let run = bench.run_with("update s.holo notes a --inc $.n=1 --patch - --merge merge.json", patch);
     assert_eq!(run.done(), ONE);
     assert_eq!(bench.run("get s.holo notes a").done(), "{\"m\":{\"x\":1},\"n\":2}\n");
+}
+
+#[test]
+fn a_key_without_a_document_is_an_error_with_the_words_of_get() {
+    let bench = bench();
+    let run = bench.run_args(update(["b", "--set", "$.n=-2"]));
+    assert_eq!((run.code, run.out.as_str()), (1, NONE), "{run:?}");
+    assert_eq!(run.err, bench.run("get s.holo notes b").fails(1));
+    assert_eq!(run.err, bench.run("delete s.holo notes b").fails(1));
+}
+
+#[test]
+fn the_version_that_get_prints_is_the_one_to_change() {
+    let bench = bench();
+    let get = "get s.holo notes a --with-version";
+    let seen: serde_json::Value = serde_json::from_str(&bench.run(get).done()).unwrap();
+    assert_eq!(seen["doc"]["n"], 1);
+    let version = seen["version"].as_str().unwrap();
+    assert!(version.starts_with("0x"), "{version}");
+    let change = ["a", "--inc", "$.n=1", "--if-version", version];
+    assert_eq!(bench.run_args(update(change)).done(), ONE);
+    bench.run_args(update(change)).fails_saying(1, &["version", version]);
+    let canonical = bench.run(&format!("{get} --canonical")).done();
+    assert!(canonical.contains("{\"$numberInt\":\"2\"}"), "{canonical}");
 }
 
 #[test]

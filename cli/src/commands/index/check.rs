@@ -8,7 +8,7 @@ use holotype::{Collection, Error};
 use super::collections;
 use crate::advice::Advice;
 use crate::exit::{Exit, Failure, Result};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::store::Store;
 
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit> {
         }
     }
     if problems > 0 {
-        output.line(&format!("{problems} problems; {}", Advice::Salvage))?;
+        output.line(&format!("{}; {}", output::problems(problems), Advice::Salvage))?;
     }
     output.finish()?;
     Ok(if problems == 0 { Exit::Done } else { Exit::Damaged })

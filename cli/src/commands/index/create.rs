@@ -13,12 +13,13 @@ use crate::exit::{Exit, Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
 use crate::progress;
+use crate::query;
 use crate::store::Store;
 
 /// The field of a line that names the collection of the definition.
 const COLLECTION: &str = "collection";
 
-/// Others can read the store's file meanwhile. An index that is interrupted, or killed, is not there. Paths are those of JSONPath
+/// No other process can have the store open meanwhile. An index that is interrupted, or killed, is not there. Paths are those of JSONPath
 /// (RFC 9535) with names, positions and `[*]` alone, or a function of one: fold, lower, time or length.
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
@@ -31,7 +32,13 @@ pub(crate) struct CreateArgs {
     name: Option<String>,
     /// Index what this path selects, as in `'$.seen[*].year:desc'`, or what a function gives of it, as in `'fold($.name)'`; again for more
     /// paths, which are compared one after the other
-    #[arg(long, value_name = "PATH[:desc]", required_unless_present = "from", conflicts_with = "from")]
+    #[arg(
+        long,
+        value_name = "PATH[:desc]",
+        required_unless_present = "from",
+        conflicts_with = "from",
+        allow_hyphen_values = true
+    )]
     on: Vec<String>,
     /// No two documents have the same values, null included; documents that lack one of the paths may
     #[arg(long, conflicts_with = "from")]
@@ -40,7 +47,7 @@ pub(crate) struct CreateArgs {
     #[arg(long, conflicts_with = "from")]
     sparse: bool,
     /// Index only the documents that this filter admits, as in `'@.done == false'` (RFC 9535, without parameters and regular expressions)
-    #[arg(long = "where", value_name = "FILTER", conflicts_with = "from")]
+    #[arg(long = "where", value_name = "FILTER", conflicts_with = "from", allow_hyphen_values = true)]
     filter: Option<String>,
     /// Take the place of an index of the name that has another definition
     #[arg(long)]
@@ -72,7 +79,7 @@ pub(crate) fn run(args: &CreateArgs) -> Result<Exit> {
         }
     }
     // What was made before a failure stays, so it is told.
-    output.finish().and(made)?;
+    output.finish().map_err(Failure::committed).and(made)?;
     store.close()?;
     Ok(Exit::Done)
 }
@@ -88,20 +95,14 @@ fn typed(args: &CreateArgs) -> Result<IndexDefinition> {
     definition.filtered(filter).map_err(|error| Failure::usage(format!("--where {filter}: {error}")))
 }
 
-/// A path with its direction as a definition has it. No path ends in `:desc`: a name with a colon stands in brackets.
+/// A path with its direction as a definition has it.
 fn path(text: &str) -> Result<String> {
-    let (path, sign) = match text.strip_suffix(":desc") {
-        Some(path) => (path, "-"),
-        None => (text.strip_suffix(":asc").unwrap_or(text), ""),
-    };
-    if let Some(path) = path.strip_prefix('-') {
-        return Err(Failure::usage(format!("--on {text}: write '{path}:desc' for a descending path")));
-    }
+    let (path, descends) = query::with_direction("--on", text)?;
     match IndexDefinition::new("on", [path]) {
         Err(error @ (Error::Query { .. } | Error::QueryTooDeep { .. })) => {
             Err(Failure::usage(format!("--on {text}: {error}")))
         }
-        _ => Ok(format!("{sign}{path}")),
+        _ => Ok(format!("{}{path}", if descends { "-" } else { "" })),
     }
 }
 

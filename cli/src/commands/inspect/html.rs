@@ -1,13 +1,12 @@
 //! For a browser: one page with everything in it, which asks for nothing else.
 
-use std::fs;
 use std::path::Path;
 
 use holotype::inspect::{SegmentView, Standing, Use};
 use serde::Serialize;
 
-use crate::advice::Advice;
-use crate::exit::{Failure, Result};
+use crate::exit::Result;
+use crate::output;
 
 use super::contents::{Record, Segment};
 use super::shape::Head;
@@ -52,34 +51,11 @@ struct Drawn {
 struct DrawnFrame(u32, u32, (u32, u32), u32, usize, bool);
 
 pub(super) fn write(subject: &Subject<'_>, page: &Path) -> Result<()> {
-    if is_same_file(subject.path, page) {
-        return Err(Failure::usage("--html names the store itself").advise(Advice::GivePageAFile));
-    }
     let data = gather(subject)?;
     let json = serde_json::to_string(&data).expect("the data is plain fields, lists and finite numbers");
     // Inside of a script element nothing but its end tag, and what begins a comment, is special.
     let page_text = PAGE.replacen(PLACE, &json.replace('<', "\\u003c"), 1);
-    fs::write(page, page_text).map_err(|error| Failure::write(page, &error))
-}
-
-/// Whether both names lead to one file, by a link of either kind as well.
-fn is_same_file(store: &Path, page: &Path) -> bool {
-    match (identity(store), identity(page)) {
-        (Ok(store), Ok(page)) => store == page,
-        // The page is not there yet.
-        _ => false,
-    }
-}
-
-#[cfg(unix)]
-fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    fs::metadata(path).map(|file| (file.dev(), file.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(path: &Path) -> std::io::Result<std::path::PathBuf> {
-    path.canonicalize()
+    output::file(page, "--html", &page_text)
 }
 
 fn gather(subject: &Subject<'_>) -> Result<Data> {
