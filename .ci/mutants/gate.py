@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from pathlib import Path
 
 from switched import Switched, listed_in
@@ -32,7 +33,7 @@ WORKERS = 2
 # What takes some seconds finds most.
 QUICKEST = ["--check", "costs"]
 # What is found is mostly found early.
-SHORT = ["--seconds", "14"]
+SHORT = ["--seconds", "9"]
 # What that lets live counts as not found until the whole gate has judged it, so that a run that is cut short tells no higher score.
 LIVED_SO_FAR = ("survived", "a quarter of the time")
 
@@ -147,8 +148,14 @@ def run(tool, tree, work, arguments, excluded, choose_equivalent, commit):
     longest = 60 + 4 * (time.monotonic() - start)
     end = start + 60 * arguments.minutes if arguments.minutes else None
 
+    # A gate of several checks has two at work at once.
+    one_gate = Lock()
+
+    def is_late():
+        return end is not None and time.monotonic() > end
+
     def judge(name, is_whole):
-        if end is not None and time.monotonic() > end:
+        if is_late():
             return
         if switched.of[name] not in called:
             said = "survived", "it is never called"
@@ -156,7 +163,10 @@ def run(tool, tree, work, arguments, excluded, choose_equivalent, commit):
             number = switched.numbers[name]
             said = ("survived", "-") if is_whole else try_gate(program, number, quickest_longest, *QUICKEST)
             if said[0] == "survived":
-                said = try_gate(program, number, longest, *([] if is_whole else SHORT))
+                with one_gate:
+                    if is_late():
+                        return
+                    said = try_gate(program, number, longest, *([] if is_whole else SHORT))
             if said[0] == "survived" and not is_whole:
                 said = LIVED_SO_FAR
         verdicts[name] = said

@@ -55,7 +55,7 @@ impl Default for Shard {
 #[derive(Debug, Clone, Default)]
 pub struct Deadline {
     at: Option<Instant>,
-    stop: Option<Arc<AtomicBool>>,
+    stops: Vec<Arc<AtomicBool>>,
 }
 
 impl Deadline {
@@ -64,16 +64,16 @@ impl Deadline {
         Deadline::default()
     }
 
-    /// At `at`, or once `stop` is set.
-    pub fn new(at: Instant, stop: Option<Arc<AtomicBool>>) -> Self {
-        Deadline { at: Some(at), stop }
+    /// At `at`, or once one of `stops` is set.
+    pub fn new(at: Instant, stops: impl IntoIterator<Item = Arc<AtomicBool>>) -> Self {
+        Deadline { at: Some(at), stops: stops.into_iter().collect() }
     }
 
     /// The same, or the end of `time` from now on, whichever is first.
     #[must_use]
     pub fn within(&self, time: Duration) -> Self {
         let end = Instant::now() + time;
-        Deadline { at: Some(self.at.map_or(end, |at| at.min(end))), stop: self.stop.clone() }
+        Deadline { at: Some(self.at.map_or(end, |at| at.min(end))), stops: self.stops.clone() }
     }
 
     /// Whether it has come.
@@ -83,7 +83,7 @@ impl Deadline {
 
     /// Whether somebody asked for the end.
     pub fn is_stopped(&self) -> bool {
-        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+        self.stops.iter().any(|stop| stop.load(Ordering::Relaxed))
     }
 }
 

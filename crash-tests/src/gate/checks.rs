@@ -16,8 +16,6 @@ use crate::{
     space, updates, waits,
 };
 
-use super::Progress;
-
 /// The seed of the case that failed, and what went wrong.
 pub(super) type Failed = (u64, String);
 
@@ -40,10 +38,10 @@ pub(super) enum Cases {
     Once,
 }
 
-/// The checks, in the order in which they run.
+/// The checks, in the order in which they begin.
 pub(super) const CHECKS: &[Check] = &[
     // The broadest of those that are quick.
-    Check { name: "lives", weight: 2, cases: Cases::Seeds, run: lives },
+    Check { name: "lives", weight: 3, cases: Cases::Seeds, run: lives },
     Check { name: "space", weight: 1, cases: Cases::Once, run: short_files },
     Check { name: "updates", weight: 1, cases: Cases::Seeds, run: changed },
     Check { name: "queries", weight: 1, cases: Cases::Seeds, run: asked },
@@ -51,7 +49,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check { name: "crash", weight: 6, cases: Cases::List, run: every_cut },
     Check { name: "readers", weight: 1, cases: Cases::Once, run: beside_a_writer },
     Check { name: "thread", weight: 1, cases: Cases::Once, run: by_itself },
-    Check { name: "history", weight: 2, cases: Cases::Seeds, run: histories },
+    Check { name: "history", weight: 3, cases: Cases::Seeds, run: histories },
     Check { name: "media", weight: 5, cases: Cases::List, run: damaged },
     Check { name: "fallback", weight: 5, cases: Cases::Once, run: once },
     Check { name: "faults", weight: 3, cases: Cases::List, run: failing },
@@ -72,8 +70,10 @@ pub(super) struct Run<'a> {
     pub(super) share: Duration,
     /// The end of the share, or of the patience of whoever started the gate.
     pub(super) until: Deadline,
-    pub(super) name: &'static str,
-    pub(super) progress: &'a mut dyn FnMut(Progress),
+    /// Is told the part of the time that is used up, from 0 to 1.
+    pub(super) progress: &'a dyn Fn(f64),
+    /// Whether two features that were never at work together make the gate red.
+    pub(super) is_to_meet_every_pair: bool,
     pub(super) cases: u64,
     pub(super) notes: Vec<String>,
     /// From the check that makes them.
@@ -97,21 +97,26 @@ impl Run<'_> {
     }
 
     /// Tells how far the check is; whether there is time left.
-    fn goes_on(&mut self) -> bool {
+    pub(super) fn goes_on(&mut self) -> bool {
         let fraction = self.start.elapsed().as_secs_f64() / self.share.as_secs_f64().max(0.001);
-        (self.progress)(Progress { check: self.name, fraction: fraction.min(1.0) });
+        (self.progress)(fraction.min(1.0));
         !self.until.is_over()
     }
 
     /// The seeds of this shard, for as long as there is time; one at least.
-    fn each_seed(
+    fn each_seed(&mut self, case: impl FnMut(&mut Self, u64) -> Result<(), String>) -> Result<(), Failed> {
+        self.each_seed_while(case, Self::goes_on)
+    }
+
+    fn each_seed_while(
         &mut self,
         mut case: impl FnMut(&mut Self, u64) -> Result<(), String>,
+        mut goes_on: impl FnMut(&mut Self) -> bool,
     ) -> Result<(), Failed> {
         let mut seed = self.seed;
         loop {
             case(self, seed).map_err(|what| (seed, what))?;
-            if !self.goes_on() {
+            if !goes_on(self) {
                 return Ok(());
             }
             seed = seed.wrapping_add(self.shard.count().into());
@@ -224,10 +229,18 @@ fn every_cut(run: &mut Run<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
+/// A slow machine goes on beyond its time until all pairs were met, for so many lives at most.
+const LIVES_MAX: u64 = 240;
+
 fn lives(run: &mut Run<'_>) -> Result<(), Failed> {
     let documents = run.documents;
     let mut tally = holotype_model::check::Tally::default();
-    let result = run.each_seed(|run, seed| {
+    let goes_on = |run: &mut Run<'_>| {
+        let is_due = || super::never_met(&run.pairs.missing(), &run.index_calls.missing()).is_some();
+        let is_short = run.is_to_meet_every_pair && run.cases < LIVES_MAX && is_due();
+        run.goes_on() || is_short && !run.until.is_stopped()
+    };
+    let one = |run: &mut Run<'_>, seed: u64| {
         let setups = [Setup::TINY, Setup::SECTORS, Setup::SMALL, Setup::LARGE];
         let setup = setups[(seed % setups.len() as u64) as usize];
         let lived = random::live(seed, 200, setup, documents)
@@ -237,7 +250,8 @@ fn lives(run: &mut Run<'_>) -> Result<(), Failed> {
         run.index_calls.add(&lived.index_calls);
         run.cases += 1;
         Ok(())
-    });
+    };
+    let result = run.each_seed_while(one, goes_on);
     run.notes.push(tally.to_string());
     run.notes.push(run.pairs.to_string());
     result

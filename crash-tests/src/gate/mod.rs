@@ -1,8 +1,8 @@
 //! Every check that needs no special build, on the user's documents or on built-in ones, within a time.
 //!
-//! Each check gets a share of the time. What it tries comes in a fixed order that follows from the seed; the time only
-//! says how far down the list it comes. So a failure is repeated by the seed that its replay line names. Several machines share
-//! the cases by [`Shard`]; [`soak`] goes on until it is stopped.
+//! Each check gets a share of the time, and two are at work at once. What a check tries comes in a fixed order that follows from the seed;
+//! the time only says how far down the list it comes. So a failure is repeated by the seed that its replay line names. Several machines
+//! share the cases by [`Shard`]; [`soak`] goes on until it is stopped.
 
 mod checks;
 mod report;
@@ -11,6 +11,9 @@ mod soak;
 pub use report::{CheckReport, GateOptions, GateReport, Progress};
 pub use soak::{Round, soak};
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use holotype::Document;
@@ -21,13 +24,16 @@ use crate::part::{Deadline, Shard};
 
 use checks::{CHECKS, Cases, Check, Failed, Run};
 
-/// For how long the gate runs if nobody says otherwise: with the time to start, less than a minute.
-pub const SECONDS: u64 = 50;
+/// For how long the gate runs if nobody says otherwise. Some checks do their whole work whatever their share, so it takes some ten seconds more.
+pub const SECONDS: u64 = 35;
+
+/// How many checks are at work at once. Most use one processor each.
+const LANES: u32 = 2;
 
 /// The check whose lives are asked what was at work in them.
 pub const LIVES: &str = "lives";
 
-/// The names of the checks, in the order in which they run.
+/// The names of the checks, in the order in which they begin.
 pub fn names() -> impl Iterator<Item = &'static str> {
     CHECKS.iter().map(|check| check.name)
 }
@@ -43,8 +49,12 @@ pub fn names_of_shard(shard: Shard) -> impl Iterator<Item = &'static str> {
 }
 
 /// Runs the checks and tells how each came out. `progress` is called now and then.
-pub fn run(options: &GateOptions, progress: &mut dyn FnMut(Progress)) -> GateReport {
-    let wanted: Vec<_> = CHECKS.iter().filter(|check| is_wanted(check, options)).collect();
+pub fn run(options: &GateOptions, progress: &(dyn Fn(Progress) + Sync)) -> GateReport {
+    run_checks(CHECKS, options, progress)
+}
+
+fn run_checks(checks: &[Check], options: &GateOptions, progress: &(dyn Fn(Progress) + Sync)) -> GateReport {
+    let wanted: Vec<_> = checks.iter().filter(|check| is_wanted(check, options)).collect();
     let weights: u32 = wanted.iter().map(|check| check.weight).sum();
     let built_in;
     let documents = match &options.documents {
@@ -54,25 +64,45 @@ pub fn run(options: &GateOptions, progress: &mut dyn FnMut(Progress)) -> GateRep
             &built_in
         }
     };
+    let lanes = LANES.min(wanted.len() as u32);
+    let waiting = Mutex::new(wanted.iter().enumerate());
+    let (ended, far) = (Mutex::new(Vec::new()), Mutex::new(vec![0.0; wanted.len()]));
+    // No other check is to begin, and those at work are to end.
+    let is_over = Arc::new(AtomicBool::new(false));
+    let lane = || {
+        let _ends = EndsWithPanic(&is_over);
+        while !options.is_stopped() && !is_over.load(Ordering::Relaxed) {
+            let Some((index, check)) = locked(&waiting).next() else { break };
+            let share = Duration::from_secs(options.seconds) * lanes * check.weight / weights.max(1);
+            let stops = options.stop.iter().chain([&is_over]).cloned();
+            let until = Deadline::new(Instant::now() + share, stops);
+            let tell = |fraction| {
+                let mut far = locked(&far);
+                far[index] = fraction * f64::from(check.weight) / f64::from(weights.max(1));
+                progress(Progress { check: check.name, fraction: far.iter().sum() });
+            };
+            let outcome = run_one(check, options, documents, (share, until), &tell);
+            tell(1.0);
+            if let Some(outcome) = outcome {
+                is_over.fetch_or(options.fail_fast && !outcome.report.held, Ordering::Relaxed);
+                locked(&ended).push((index, outcome));
+            }
+        }
+    };
+    side_by_side(lane);
+    let mut ended = ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+    ended.sort_by_key(|(index, _)| *index);
+    let is_to_meet_every_pair = is_to_meet_every_pair(options) && !is_over.load(Ordering::Relaxed);
     let (mut reports, mut cut_points) = (Vec::new(), Vec::new());
     let (mut pairs, mut index_calls) = (Pairs::default(), IndexCalls::default());
-    for check in wanted {
-        let share = Duration::from_secs(options.seconds) * check.weight / weights.max(1);
-        let (report, points, met, asked) = run_one(check, options, documents, share, progress);
-        pairs.add(&met);
-        index_calls.add(&asked);
-        // One that was stopped before it had tried anything has nothing to tell.
-        if report.held || !options.is_stopped() || report.cases > 0 {
-            reports.push(report);
-        }
-        cut_points.extend(points);
-        let is_enough = options.fail_fast && reports.last().is_some_and(|check| !check.held);
-        if is_enough || options.is_stopped() {
-            break;
-        }
+    for (_, outcome) in ended {
+        reports.push(outcome.report);
+        cut_points.extend(outcome.cut_points);
+        pairs.add(&outcome.pairs);
+        index_calls.add(&outcome.index_calls);
     }
     // A part of the lives may well have met a part of the pairs: `gate merge` looks at them together.
-    if is_to_meet_every_pair(options) && options.shard == Shard::WHOLE {
+    if is_to_meet_every_pair && options.shard == Shard::WHOLE {
         require_all_met(&pairs, &index_calls, options.seed, &mut reports);
     }
     GateReport {
@@ -82,10 +112,39 @@ pub fn run(options: &GateOptions, progress: &mut dyn FnMut(Progress)) -> GateRep
         shard: options.shard,
         checks: reports,
         cut_points,
-        is_to_meet_every_pair: is_to_meet_every_pair(options),
+        is_to_meet_every_pair,
         pairs,
         index_calls,
     }
+}
+
+/// Runs `lane` in each of the [`LANES`], to the end of all.
+fn side_by_side(lane: impl Fn() + Sync) {
+    #[cfg(feature = "seeded")]
+    let bug = holotype::seeded::switched_on();
+    thread::scope(|scope| {
+        for _ in 0..LANES {
+            scope.spawn(|| {
+                #[cfg(feature = "seeded")]
+                holotype::seeded::switch_on(bug);
+                lane();
+            });
+        }
+    });
+}
+
+/// Sets what it has where its lane panics: the panic is told once the other lane has ended, too.
+struct EndsWithPanic<'a>(&'a AtomicBool);
+
+impl Drop for EndsWithPanic<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_or(thread::panicking(), Ordering::Relaxed);
+    }
+}
+
+/// A list or numbers that no panic leaves half changed.
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether it is long enough, with the other shards of it, to meet each two features at work together.
@@ -119,13 +178,22 @@ fn is_wanted(check: &Check, options: &GateOptions) -> bool {
     is_done_by(check, options.shard) && options.only.as_deref().is_none_or(|only| only == check.name)
 }
 
+/// What a check came to, and what the gate tells of all checks together.
+struct Outcome {
+    report: CheckReport,
+    cut_points: Vec<CutPoint>,
+    pairs: Pairs,
+    index_calls: IndexCalls,
+}
+
+/// Runs one check. None where it was stopped before it had tried anything: there is nothing to tell then.
 fn run_one(
     check: &Check,
     options: &GateOptions,
     documents: &[Document],
-    share: Duration,
-    progress: &mut dyn FnMut(Progress),
-) -> (CheckReport, Vec<CutPoint>, Pairs, IndexCalls) {
+    (share, until): (Duration, Deadline),
+    progress: &dyn Fn(f64),
+) -> Option<Outcome> {
     let start = Instant::now();
     let mut run = Run {
         seed: options.seed.wrapping_add(options.shard.first()),
@@ -134,9 +202,9 @@ fn run_one(
         documents,
         start,
         share,
-        until: Deadline::new(start + share, options.stop.clone()),
-        name: check.name,
+        until,
         progress,
+        is_to_meet_every_pair: is_to_meet_every_pair(options) && options.shard == Shard::WHOLE,
         cases: 0,
         notes: Vec::new(),
         cut_points: Vec::new(),
@@ -144,9 +212,10 @@ fn run_one(
         index_calls: IndexCalls::default(),
     };
     let result = (check.run)(&mut run);
-    let Run { cases, notes, cut_points, pairs, index_calls, .. } = run;
+    let Run { until, cases, notes, cut_points, pairs, index_calls, .. } = run;
     let seconds = start.elapsed().as_secs_f64();
     let failure = match result {
+        Ok(()) if cases == 0 && until.is_stopped() => return None,
         Ok(()) if cases == 0 => Some((options.seed, "nothing was tried, so nothing was shown".to_owned())),
         Ok(()) => None,
         Err(failure) => Some(failure),
@@ -155,7 +224,7 @@ fn run_one(
     let failure = failure.map(|(_, what)| what);
     let report =
         CheckReport { name: check.name, held: failure.is_none(), cases, seconds, replay, failure, notes };
-    (report, cut_points, pairs, index_calls)
+    Some(Outcome { report, cut_points, pairs, index_calls })
 }
 
 /// The command that comes to the failure again: at once where its case has a seed, else by going through the same list.
@@ -275,22 +344,73 @@ mod tests {
         assert!(!is_to_meet_every_pair(&GateOptions { only: one, ..whole }));
     }
 
-    #[cfg(feature = "seeded")]
+    fn holds(run: &mut Run<'_>) -> Result<(), Failed> {
+        run.cases = 1;
+        Ok(())
+    }
+
+    fn fails(_: &mut Run<'_>) -> Result<(), Failed> {
+        Err((7, "it is wrong".to_owned()))
+    }
+
+    fn panics(_: &mut Run<'_>) -> Result<(), Failed> {
+        panic!("this check panics")
+    }
+
+    fn goes_on_for_long(run: &mut Run<'_>) -> Result<(), Failed> {
+        loop {
+            run.cases += 1;
+            if !run.goes_on() {
+                return Ok(());
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    type Runs = fn(&mut Run<'_>) -> Result<(), Failed>;
+
+    fn checks_of(runs: &[(&'static str, Runs)]) -> Vec<Check> {
+        runs.iter().map(|&(name, run)| Check { name, weight: 1, cases: Cases::Once, run }).collect()
+    }
+
+    fn an_hour() -> GateOptions {
+        GateOptions { seconds: 3600, ..GateOptions::default() }
+    }
+
     #[test]
     fn a_gate_that_is_to_fail_fast_ends_with_the_first_check_that_does_not_hold() {
-        holotype::seeded::switch_on(Some(holotype::seeded::Bug::SyncSkipped));
-        let report = run(&GateOptions { seed: 7, fail_fast: true, ..GateOptions::default() }, &mut |_| {});
-        holotype::seeded::switch_on(None);
-        let (last, before) = report.checks.split_last().expect("some check ran");
-        assert!(!last.held && before.iter().all(|check| check.held), "{report:?}");
-        assert!(report.checks.len() < CHECKS.len(), "{report:?}");
+        let checks = checks_of(&[("long", goes_on_for_long), ("wrong", fails), ("other", holds)]);
+        let report = run_checks(&checks, &GateOptions { fail_fast: true, ..an_hour() }, &|_| {});
+        let held: Vec<_> = report.checks.iter().map(|check| (check.name, check.held)).collect();
+        assert_eq!(held, [("long", true), ("wrong", false)]);
+        assert!(!report.held && !report.is_to_meet_every_pair);
+    }
+
+    #[test]
+    fn what_failed_before_a_gate_was_stopped_is_told() {
+        let stop = Arc::new(AtomicBool::new(false));
+        let options = GateOptions { stop: Some(Arc::clone(&stop)), ..an_hour() };
+        let checks = checks_of(&[("long", goes_on_for_long), ("wrong", fails), ("other", holds)]);
+        let report = run_checks(&checks, &options, &|now| {
+            // The last is over: what is left is the long one.
+            stop.fetch_or(now.check == "other", Ordering::Relaxed);
+        });
+        let held: Vec<_> = report.checks.iter().map(|check| (check.name, check.held)).collect();
+        assert_eq!(held, [("long", true), ("wrong", false), ("other", true)]);
+    }
+
+    #[test]
+    fn a_check_that_panics_ends_the_others_and_the_gate() {
+        let checks = checks_of(&[("long", goes_on_for_long), ("panic", panics), ("other", goes_on_for_long)]);
+        let ended = std::panic::catch_unwind(|| run_checks(&checks, &an_hour(), &|_| {}));
+        assert!(ended.is_err());
     }
 
     #[test]
     fn shards_try_different_seeds() {
         let mut options = second_of_three(7);
         options.only = Some("lives".to_owned());
-        let report = run(&options, &mut |_| {});
+        let report = run(&options, &|_| {});
         assert!(report.held, "{report:?}");
         // No time at all is one case; the others begin at the next seed of the shard.
         assert_eq!(report.checks[0].cases, 1);

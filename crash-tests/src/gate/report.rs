@@ -40,9 +40,9 @@ impl GateOptions {
 /// How far the gate has come.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
-    /// The check that is running.
+    /// The check that tells it; another may be at work beside it.
     pub check: &'static str,
-    /// The part of its time that is used up, from 0 to 1.
+    /// The part of the time of all checks that is used up or no longer needed, from 0 to 1.
     pub fraction: f64,
 }
 
@@ -57,7 +57,7 @@ pub struct GateReport {
     pub documents: u64,
     /// Which part of the cases was tried.
     pub shard: Shard,
-    /// Each check, in the order in which they ran.
+    /// Each check, in the order in which they began.
     pub checks: Vec<CheckReport>,
     /// Power cuts along one life, where the check `crash` ran in the first shard.
     pub cut_points: Vec<CutPoint>,

@@ -16,7 +16,7 @@ use super::line::Line;
 const SILENCE_MAX: Duration = Duration::from_secs(120);
 
 /// A process that is being started has, until its program is loaded, every file that this one has open, and the locks on them with it. So none is
-/// started while a store is open here.
+/// started while a store is open here that is opened again.
 static STARTS: RwLock<()> = RwLock::new(());
 
 /// No worker is started before this is let go.
@@ -103,9 +103,10 @@ impl Worker {
         let started = Instant::now();
         let limit = delay.unwrap_or(SILENCE_MAX);
         let status = loop {
+            let left = limit.saturating_sub(started.elapsed());
             match child.try_wait().map_err(|error| format!("waiting for a command: {error}"))? {
                 Some(status) => break status,
-                None if started.elapsed() < limit => thread::sleep(NAP.min(limit - started.elapsed())),
+                None if !left.is_zero() => thread::sleep(NAP.min(left)),
                 None => {
                     let _ = child.kill();
                     break wait(&mut child)?;

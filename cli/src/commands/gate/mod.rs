@@ -75,7 +75,7 @@ struct MergeArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Profile {
-    /// About a minute: for every change
+    /// About 45 seconds: for every change
     Quick,
     /// Ten minutes
     Standard,
@@ -154,10 +154,10 @@ fn run_checks(args: &GateArgs) -> Result<Report> {
         )));
     }
     let bar = progress::of_work();
-    let mut progress = |now: Progress| show(&bar, now);
+    let progress = |now: Progress| show(&bar, now);
     let report = match args.profile {
-        Profile::Soak => soak::run(&mut options, &bar, &mut progress)?,
-        Profile::Quick | Profile::Standard => gate::run(&options, &mut progress),
+        Profile::Soak => soak::run(&mut options, &bar, &progress)?,
+        Profile::Quick | Profile::Standard => gate::run(&options, &progress),
     };
     bar.finish_and_clear();
     Ok(Report::new(report, args.data.as_deref()))
@@ -207,18 +207,14 @@ impl Outputs {
 
     fn write_files(&self, report: &Report, attached: &Attached) -> Result<()> {
         if let Some(file) = &self.junit {
-            write_file(file, &junit::xml(report)?)?;
+            output::file(file, "--junit", &junit::xml(report)?)?;
         }
         if let Some(file) = &self.html {
-            write_file(file, &html::page(report, attached))?;
+            output::file(file, "--html", &html::page(report, attached))?;
         }
         if self.github {
             github::tell(report)?;
         }
         Ok(())
     }
-}
-
-fn write_file(file: &Path, content: &str) -> Result<()> {
-    std::fs::write(file, content).map_err(|error| Failure::write(file, &error))
 }

@@ -13,7 +13,7 @@ use crate::exit::{Failure, Result};
 pub(super) fn run(
     options: &mut GateOptions,
     bar: &ProgressBar,
-    progress: &mut dyn FnMut(Progress),
+    progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<GateReport> {
     let stop = Arc::new(AtomicBool::new(false));
     options.stop = Some(Arc::clone(&stop));

@@ -30,8 +30,8 @@ const GETTERS: [&str; 3] = [
 const COUNTER: &str = "group store.holo docs --by key() --where key()==KEY";
 /// A key that no life puts.
 const NEW: i64 = 1_000_000;
-/// Commands that write, with what each changes.
-const WRITERS: [(&str, Change); 12] = [
+/// Commands that write, with what each changes. What stands behind `; ` is run after it.
+const WRITERS: [(&str, Change); 13] = [
     ("put store.holo docs 1000000 {\"k\":1000000}", Change::Adds),
     ("import store.holo new.jsonl --key k --collection docs", Change::Adds),
     ("import store.holo new.jsonl --key k --collection docs --batch 1", Change::Adds),
@@ -40,6 +40,11 @@ const WRITERS: [(&str, Change); 12] = [
     ("delete store.holo docs KEY", Change::Deletes),
     ("delete store.holo docs --where key()==KEY", Change::Deletes),
     ("index create store.holo docs by_k --on $.k", Change::Nothing),
+    (
+        "index create store.holo docs old --on $.k; index rename store.holo docs old new; index scan store.holo docs new; \
+         index drop store.holo docs new",
+        Change::Nothing,
+    ),
     ("checkpoint store.holo", Change::Nothing),
     ("compact store.holo", Change::Nothing),
     ("backup store.holo backup.holo", Change::Copies("backup.holo")),
@@ -47,10 +52,15 @@ const WRITERS: [(&str, Change); 12] = [
 ];
 
 /// The commands that are run on what a kill left, each by its name: all that take a store.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    let words =
+pub fn names() -> impl Iterator<Item = String> {
+    let lines =
         READERS.into_iter().chain(GETTERS).chain([EXPORT, COUNTER]).chain(WRITERS.map(|(words, _)| words));
-    words.filter_map(|words| words.split(' ').next())
+    lines.flat_map(|words| words.split("; ")).map(name)
+}
+
+/// The name of a command: what stands before its store.
+fn name(words: &str) -> String {
+    words.split(" store.holo").next().unwrap_or_default().to_owned()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,7 +181,8 @@ impl Look<'_> {
         let directory = self.directory;
         let others = READERS.into_iter().chain(GETTERS).chain([EXPORT, COUNTER]);
         let writers = WRITERS.into_iter().filter(|(_, change)| *change != Change::Adds);
-        let others: Vec<&str> = others.chain(writers.map(|(words, _)| words)).collect();
+        let others: Vec<&str> =
+            others.chain(writers.map(|(words, _)| words)).flat_map(|words| words.split("; ")).collect();
         for words in others {
             let run = self.run(directory, &words.replace("KEY", "1"))?;
             let is_named = run.said("holotype import") && run.said("holotype put");
@@ -200,7 +211,9 @@ impl Look<'_> {
             // Nothing is written over but an earlier backup; one that a kill left unnamed is.
             let _ = std::fs::remove_file(scratch.join(made));
         }
-        self.done(&scratch, &words)?;
+        for words in words.split("; ") {
+            self.done(&scratch, words)?;
+        }
         let both = [made, "store.holo"];
         let names = if made == "store.holo" { &both[..1] } else { &both[..] };
         for name in names {
@@ -271,4 +284,28 @@ fn entry(line: &str) -> Result<(i64, Document), String> {
 fn summary(state: &State) -> String {
     let lives = state.values().filter_map(|document| document.get("life")?.as_i64());
     format!("{} documents, the newest of life {:?}", state.len(), lives.max())
+}
+
+#[cfg(test)]
+mod tests {
+    use holotype_model::check::Rng;
+
+    use super::super::COMMANDS;
+    use super::*;
+
+    #[test]
+    fn every_command_that_writes_is_killed() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let mut commands = Commands::new(directory.path(), Rng::seeded(1));
+        let mut killed = Vec::new();
+        for command in COMMANDS {
+            let (words, _) = commands.prepare(command, 1).expect("it can be prepared");
+            killed.push(name(&words.join(" ")));
+        }
+        let writers = WRITERS.iter().flat_map(|(words, _)| words.split("; ")).map(name);
+        // It reads an index that was made for it.
+        for writer in writers.filter(|writer| writer != "index scan") {
+            assert!(killed.contains(&writer), "{writer} is not killed");
+        }
+    }
 }

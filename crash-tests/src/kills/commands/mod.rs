@@ -59,8 +59,11 @@ enum Command {
     Import {
         is_batched: bool,
     },
+    /// What `export --with-keys` wrote.
+    ImportWithKeys,
     Put,
     Delete,
+    Update,
     /// Many documents in one commit.
     UpdateMany,
     DeleteMany,
@@ -71,16 +74,21 @@ enum Command {
     Salvage,
     /// An index of either direction, in the place of the one that is there.
     ReplaceIndex,
+    /// Two from a file, in one commit each.
+    CreateIndexes,
+    RenameIndex,
     DropIndex,
 }
 
-/// Twice those that write most.
-const COMMANDS: [Command; 15] = [
+/// Twice those that write most; first those that create a store.
+const COMMANDS: [Command; 19] = [
     Command::Import { is_batched: false },
     Command::Import { is_batched: false },
     Command::Import { is_batched: true },
+    Command::ImportWithKeys,
     Command::Put,
     Command::Delete,
+    Command::Update,
     Command::UpdateMany,
     Command::DeleteMany,
     Command::Checkpoint,
@@ -90,6 +98,8 @@ const COMMANDS: [Command; 15] = [
     Command::Salvage,
     Command::ReplaceIndex,
     Command::ReplaceIndex,
+    Command::CreateIndexes,
+    Command::RenameIndex,
     Command::DropIndex,
 ];
 
@@ -102,10 +112,10 @@ impl Commands {
 
     /// One command, its kill, and a look by all others.
     pub(super) fn live(&mut self, worker: &Worker, life: u64, tally: &mut Tally) -> Result<(), String> {
-        // Nothing but these creates a store: the first lives kill creations.
+        // The first lives kill creations.
         let command = match self.is_there {
             true => *self.rng.pick(&COMMANDS),
-            false => *self.rng.pick(&COMMANDS[..4]),
+            false => *self.rng.pick(&COMMANDS[..5]),
         };
         let (words, after) = self.prepare(command, life)?;
         let run = Run::killed_after(Some(self.delay()), worker, &self.directory, words)?;
@@ -154,9 +164,28 @@ impl Commands {
                 state.insert(key, document);
                 after.push(state);
             }
+            Command::ImportWithKeys => {
+                let mut lines = String::new();
+                for _ in 0..1 + self.rng.below(BATCH) {
+                    let (key, document) = self.document(life);
+                    let text = document.to_json(holotype::document::JsonMode::Relaxed);
+                    writeln!(lines, "{{\"key\":{key},\"doc\":{text}}}").expect("a string takes all");
+                    state.insert(key, document);
+                }
+                write_file(&self.directory.join("entries.jsonl"), lines.as_bytes())?;
+                say("import store.holo entries.jsonl --with-keys --collection docs");
+                after.push(state);
+            }
+            Command::Update => {
+                let key = self.a_key(&state);
+                say(&format!("update store.holo docs {key} --set $.life={life}"));
+                if let Some(document) = state.get_mut(&key) {
+                    document.insert("life", life as i64);
+                }
+                after.push(state);
+            }
             Command::Delete => {
-                let keys: Vec<i64> = state.keys().copied().collect();
-                let key = if keys.is_empty() { 0 } else { *self.rng.pick(&keys) };
+                let key = self.a_key(&state);
                 say(&format!("delete store.holo docs {key}"));
                 state.remove(&key);
                 after.push(state);
@@ -196,9 +225,25 @@ impl Commands {
                 let direction = *self.rng.pick(&["asc", "desc"]);
                 say(&format!("index create store.holo docs killed --on $.k:{direction} --replace"));
             }
-            Command::DropIndex => say("index drop store.holo docs killed"),
+            Command::CreateIndexes => {
+                let definitions =
+                    ["killed", "renamed"].map(|name| format!("{{\"on\":[\"$.n\"],\"name\":\"{name}\"}}\n"));
+                write_file(&self.directory.join("definitions.jsonl"), definitions.concat().as_bytes())?;
+                say("index create store.holo docs --from definitions.jsonl --replace");
+            }
+            Command::RenameIndex => say("index rename store.holo docs killed renamed"),
+            Command::DropIndex => {
+                let name = *self.rng.pick(&["killed", "renamed"]);
+                say(&format!("index drop store.holo docs {name}"));
+            }
         }
         Ok((words, after))
+    }
+
+    /// The key of a document that is there, if any is.
+    fn a_key(&mut self, state: &State) -> i64 {
+        let keys: Vec<i64> = state.keys().copied().collect();
+        if keys.is_empty() { 0 } else { *self.rng.pick(&keys) }
     }
 
     /// A document that no other life puts, under a key that others may put as well.
@@ -224,9 +269,17 @@ impl Commands {
         let before = self.states.clone();
         let is_acknowledged = match command {
             // Its one document may not be there, nor its collection.
-            Command::Delete if run.code() == Some(1) && run.said("no document") => true,
-            Command::DropIndex if run.code() == Some(1) && run.said("no index") => true,
-            Command::Delete | Command::UpdateMany | Command::DeleteMany | Command::DropIndex
+            Command::Delete | Command::Update if run.code() == Some(1) && run.said("no document") => true,
+            Command::DropIndex | Command::RenameIndex if run.code() == Some(1) && run.said("no index") => {
+                true
+            }
+            Command::RenameIndex if run.code() == Some(1) && run.said("has an index named") => true,
+            Command::Delete
+            | Command::Update
+            | Command::UpdateMany
+            | Command::DeleteMany
+            | Command::DropIndex
+            | Command::RenameIndex
                 if run.code() == Some(1) && run.said("no collection") =>
             {
                 true
