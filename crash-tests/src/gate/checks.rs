@@ -357,11 +357,16 @@ fn killed(run: &mut Run<'_>) -> Result<(), Failed> {
     let kills =
         Kills { worker, directory: std::env::temp_dir(), documents: run.documents.to_vec(), only: None };
     let mut tally = kills::Tally::default();
-    let result = run.each_seed(|run, seed| {
-        let goes_on = |tally: &kills::Tally| tally.kills == 0 || run.goes_on();
-        kills.story(seed, &mut tally, goes_on).map_err(|violation| violation.to_string())
-    });
-    run.cases = tally.kills;
+    let result = run.each_seed_while(
+        |run, seed| {
+            let goes_on = |tally: &kills::Tally| tally.kills == 0 || run.goes_on();
+            let told = kills.story(seed, &mut tally, goes_on).map_err(|violation| violation.to_string());
+            run.cases = tally.kills;
+            told
+        },
+        // Without a kill, nothing was shown.
+        |run| run.goes_on() || run.cases == 0 && !run.until.is_stopped(),
+    );
     run.notes.push(tally.to_string());
     result
 }

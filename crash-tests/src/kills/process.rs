@@ -48,6 +48,8 @@ const NAP: Duration = Duration::from_micros(500);
 pub(super) struct Answered {
     /// Its exit code; none where it was killed.
     pub(super) code: Option<i32>,
+    /// From its start to its end, or to the kill.
+    pub(super) took: Duration,
     pub(super) out: String,
     pub(super) err: String,
 }
@@ -113,11 +115,12 @@ impl Worker {
                 }
             }
         };
+        let took = started.elapsed();
         if delay.is_none() && status.code().is_none() {
             return Err(format!("`holotype {}` does not come to its end", words.join(" ")));
         }
         let said = |reader: thread::JoinHandle<String>| reader.join().unwrap_or_default();
-        Ok(Answered { code: status.code(), out: said(out), err: said(err) })
+        Ok(Answered { code: status.code(), took, out: said(out), err: said(err) })
     }
 
     /// Has a worker live one life, and kills it at `moment`, unless it has come to its end by then.

@@ -33,8 +33,9 @@ const COLLECTION: &str = "docs";
 /// What a life may import, and what `--batch` asks for.
 const DOCUMENTS_MAX: usize = 300;
 const BATCH: usize = 40;
-/// Most commands of so little data take less: a kill after it meets none.
+/// What the first command is given before it is killed, at most.
 const DELAY_MAX: Duration = Duration::from_millis(20);
+/// Now and then one is given longer than the one before took.
 const DELAY_LONG_MAX: Duration = Duration::from_millis(80);
 /// Keys are taken from so few that later lives replace and delete what earlier ones put.
 const KEYS: usize = 500;
@@ -44,6 +45,9 @@ const KEYS: usize = 500;
 pub(super) struct Commands {
     directory: PathBuf,
     rng: Rng,
+    /// The longest that the next command is given: twice what the last one took that came to its end. On a fast machine, a kill after
+    /// [`DELAY_MAX`] meets none.
+    delay_max: Duration,
     /// What the store may hold; several states after a kill, until somebody looks.
     states: Vec<State>,
     /// Whether a command has ended well that needs a store: from then on there is one.
@@ -107,7 +111,7 @@ impl Commands {
     /// The judge of an empty directory.
     pub(super) fn new(directory: &Path, rng: Rng) -> Commands {
         let (directory, states) = (directory.to_owned(), vec![State::new()]);
-        Commands { directory, rng, states, is_there: false, copies: BTreeMap::new() }
+        Commands { directory, rng, delay_max: DELAY_MAX, states, is_there: false, copies: BTreeMap::new() }
     }
 
     /// One command, its kill, and a look by all others.
@@ -119,6 +123,9 @@ impl Commands {
         };
         let (words, after) = self.prepare(command, life)?;
         let run = Run::killed_after(Some(self.delay()), worker, &self.directory, words)?;
+        if !run.is_killed() {
+            self.delay_max = 2 * run.took();
+        }
         let shown = run.to_string();
         self.ended(command, &run, after).map_err(|what| format!("{what}: {shown}"))?;
         tally.count_end(run.is_killed().then_some(When::Command));
@@ -127,7 +134,7 @@ impl Commands {
     }
 
     fn delay(&mut self) -> Duration {
-        let max = if self.rng.one_in(5) { DELAY_LONG_MAX } else { DELAY_MAX };
+        let max = if self.rng.one_in(5) { DELAY_LONG_MAX } else { self.delay_max };
         Duration::from_micros(self.rng.below(max.as_micros() as usize) as u64)
     }
 

@@ -48,6 +48,11 @@ impl Run {
         self.code().is_none()
     }
 
+    /// How long it ran.
+    pub(super) fn took(&self) -> Duration {
+        self.answered.took
+    }
+
     pub(super) fn out(&self) -> &str {
         &self.answered.out
     }
