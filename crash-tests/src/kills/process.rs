@@ -40,9 +40,6 @@ pub(super) struct Moment {
     pub(super) delay: Duration,
 }
 
-/// How long a command that is waited for is left alone.
-const NAP: Duration = Duration::from_micros(500);
-
 /// What a command said, and how it ended.
 #[derive(Debug, Default)]
 pub(super) struct Answered {
@@ -103,24 +100,18 @@ impl Worker {
         let out = read(child.stdout.take().expect("it is a pipe"));
         let err = read(child.stderr.take().expect("it is a pipe"));
         let started = Instant::now();
-        let limit = delay.unwrap_or(SILENCE_MAX);
-        let status = loop {
-            let left = limit.saturating_sub(started.elapsed());
-            match child.try_wait().map_err(|error| format!("waiting for a command: {error}"))? {
-                Some(status) => break status,
-                None if !left.is_zero() => thread::sleep(NAP.min(left)),
-                None => {
-                    let _ = child.kill();
-                    break wait(&mut child)?;
-                }
-            }
-        };
+        // What it says ends when it does.
+        let whole = out.recv_timeout(delay.unwrap_or(SILENCE_MAX));
         let took = started.elapsed();
+        if whole.is_err() {
+            let _ = child.kill();
+        }
+        let status = wait(&mut child)?;
         if delay.is_none() && status.code().is_none() {
             return Err(format!("`holotype {}` does not come to its end", words.join(" ")));
         }
-        let said = |reader: thread::JoinHandle<String>| reader.join().unwrap_or_default();
-        Ok(Answered { code: status.code(), took, out: said(out), err: said(err) })
+        let out = whole.or_else(|_| out.recv()).unwrap_or_default();
+        Ok(Answered { code: status.code(), took, out, err: err.recv().unwrap_or_default() })
     }
 
     /// Has a worker live one life, and kills it at `moment`, unless it has come to its end by then.
@@ -137,7 +128,7 @@ impl Worker {
         let _ = child.kill();
         let status = wait(&mut child)?;
         let rest = hear(&said, usize::MAX, &mut lines);
-        let complaint = complaint.join().unwrap_or_default();
+        let complaint = complaint.recv().unwrap_or_default();
         waited.and(rest).map_err(|what| with(&what, &lines, &complaint))?;
         // What it had no time to say is no failure of its own; neither is an end that came just before the kill.
         let is_killed = status.code().is_none() && !lines.contains(&Line::Closed);
@@ -172,13 +163,16 @@ fn listen(stdout: ChildStdout) -> Receiver<String> {
     receiver
 }
 
-fn read(mut stderr: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+/// All that a process says there, once it says no more.
+fn read(mut stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = channel();
     thread::spawn(move || {
         let mut text = String::new();
         // Where it cannot be read, there is nothing to be shown.
-        let _ = stderr.read_to_string(&mut text);
-        text
-    })
+        let _ = stream.read_to_string(&mut text);
+        let _ = sender.send(text);
+    });
+    receiver
 }
 
 /// Takes lines until there are `count`, or the worker says no more.
