@@ -52,25 +52,38 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Tries every prepared store.
+/// Tries every prepared store, for as long as `goes_on`. Whether that was long enough for all.
 ///
 /// # Errors
 /// What a store did that it may not do.
-pub fn every_check(setup: Setup) -> Result<Tally, (Tally, String)> {
-    let mut tally = Tally::default();
+pub fn every_check(
+    setup: Setup,
+    tally: &mut Tally,
+    mut goes_on: impl FnMut() -> bool,
+) -> Result<bool, String> {
     for start in starts(setup.segment_bytes) {
-        let tried = try_start(setup, &start, &mut tally);
-        tried.map_err(|what| (tally, format!("{}: {what}", start.name)))?;
+        let is_over = try_start(setup, &start, tally, &mut goes_on);
+        if !is_over.map_err(|what| format!("{}: {what}", start.name))? {
+            return Ok(false);
+        }
     }
-    Ok(tally)
+    Ok(true)
 }
 
-fn try_start(setup: Setup, start: &Start, tally: &mut Tally) -> Result<(), String> {
+fn try_start(
+    setup: Setup,
+    start: &Start,
+    tally: &mut Tally,
+    goes_on: &mut impl FnMut() -> bool,
+) -> Result<bool, String> {
     let mut live = start.make(setup)?;
     // Longer than what the log has reserved: it goes on where a checkpoint was, once that is free.
     let long = put("again", blob(4 * setup.segment_bytes as usize), Durability::Synced);
     let checkpoint = Step::Do(Op::Checkpoint);
     for step in [checkpoint, long, Step::Maintain, Step::Do(Op::Compact)] {
+        if tally.cases() > 0 && !goes_on() {
+            return Ok(false);
+        }
         for moment in live.fork().step(&step)? {
             cut(setup, &moment, tally).map_err(|what| format!("power cut, {step}: {what}"))?;
         }
@@ -79,7 +92,7 @@ fn try_start(setup: Setup, start: &Start, tally: &mut Tally) -> Result<(), Strin
         let rest = Rest::of(setup, live.disk().fork())?;
         rest.bears_damage(tally).map_err(|what| format!("{step}: {what}"))?;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// A store at rest: nothing of it was in memory alone.

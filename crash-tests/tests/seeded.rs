@@ -45,10 +45,13 @@ fn every_seeded_bug_that_a_check_is_for_turns_one_red() {
     assert!(survivors.is_empty(), "these bugs turn no check red: {survivors:?}");
 }
 
+/// Checks of which `cargo test` runs the same cases without the feature, and which take longer than all others together.
+const GREEN_IN_TESTS: [&str; 4] = ["fallback", "faults", "maintenance", "crash"];
+
 #[test]
 fn without_a_bug_every_check_is_green() {
     switch_on(None);
-    for (name, check) in CHECKS {
+    for (name, check) in CHECKS.iter().filter(|(name, _)| !GREEN_IN_TESTS.contains(name)) {
         let start = std::time::Instant::now();
         match check() {
             Ok(cases) => {
