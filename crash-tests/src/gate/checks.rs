@@ -51,7 +51,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check { name: "thread", weight: 1, cases: Cases::Once, run: by_itself },
     Check { name: "history", weight: 3, cases: Cases::Seeds, run: histories },
     Check { name: "media", weight: 5, cases: Cases::List, run: damaged },
-    Check { name: "fallback", weight: 5, cases: Cases::Once, run: once },
+    Check { name: "fallback", weight: 6, cases: Cases::Once, run: once },
     Check { name: "faults", weight: 3, cases: Cases::List, run: failing },
     Check { name: "kills", weight: 2, cases: Cases::Seeds, run: killed },
     // What is wrong in what a store answers shows before what is wrong in how it does so.
