@@ -270,7 +270,7 @@ impl<'a> RawValue<'a> {
 fn field<'a>(bytes: &'a [u8], name: &str) -> Option<RawValue<'a>> {
     let mut reader = Reader::new(bytes);
     match reader.head().ok()? {
-        Head::Object(count) => reader.find(name.as_bytes(), count).ok()?.then_some(())?,
+        Head::Object(mut count) => reader.find(name.as_bytes(), &mut count).ok()?.then_some(())?,
         _ => return None,
     }
     RawValue::at(reader)

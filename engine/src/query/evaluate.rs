@@ -10,7 +10,7 @@ use super::child::{lead, lead_from};
 use super::text::Mapping;
 use crate::document::node::{Node, Scalar, View};
 use crate::document::order::{order_cmp, scalar_cmp};
-use crate::document::{KeyRef, RawDocument, Value};
+use crate::document::{KeyRef, RawDocument, RawValue, Value};
 use crate::error::{Error, Result};
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
@@ -163,42 +163,60 @@ impl<'r, 'v, N: Node<'v>> Scope<'r, 'v, N> {
     }
 }
 
-/// The path, where `expr` only compares the value at one path with constants. In a filter, `$` and `@` are one.
-pub(super) fn one_path(expr: &Expr) -> Option<Arc<[Segment]>> {
-    let paths = expr.conjuncts().iter().map(|part| match part {
-        Expr::Compare(Operand::Singular(path), _, Operand::Literal(_) | Operand::Parameter(..)) => {
-            Some(&path.segments)
-        }
-        _ => None,
-    });
-    let mut paths = paths.collect::<Option<Vec<_>>>()?;
-    paths.dedup();
-    (paths.len() == 1).then(|| Arc::clone(paths[0]))
+/// The path that a comparison with a constant is about; none where that is the one of the comparison before.
+pub(super) type Compared = Option<Arc<[Segment]>>;
+
+/// How many paths are followed each by itself. More are found in one pass, which costs as much as two.
+const ALONE_MAX: usize = 2;
+
+/// What the parts of `expr` compare, where it only compares the values at a path or two with constants. In a filter, `$` and `@` are one.
+pub(super) fn compared(expr: &Expr) -> Option<Arc<[Compared]>> {
+    let (mut all, mut before) = (Vec::new(), None);
+    for part in expr.conjuncts() {
+        let Expr::Compare(Operand::Singular(path), _, Operand::Literal(_) | Operand::Parameter(..)) = part
+        else {
+            return None;
+        };
+        let path = Some(&path.segments);
+        all.push(path.filter(|_| path != before).cloned());
+        before = path;
+    }
+    (all.iter().flatten().count() <= ALONE_MAX).then(|| all.into())
 }
 
-/// Whether an expression that has [`one_path`] holds. It needs no scope: the path is followed once, and nothing else is looked at.
-pub(super) fn all_compare(expr: &Expr, path: &[Segment], document: RawDocument<'_>) -> bool {
-    let found = match lead_from(document, path) {
-        Some(node) => Item::of_node(node),
-        // Bytes that are no document match nothing.
-        None if document.value().is_none() => return false,
-        None => Item::Nothing,
-    };
-    for part in expr.conjuncts() {
-        let Expr::Compare(_, comparison, constant) = part else {
-            unreachable!("an expression of one path is made of comparisons");
-        };
-        let constant = match constant {
-            Operand::Literal(value) | Operand::Parameter(_, Some(value)) => Item::of_value(value),
-            // A run begins only once every parameter is bound.
-            Operand::Parameter(_, None) => Item::Nothing,
-            _ => unreachable!("an expression of one path compares it with constants"),
-        };
-        if !compare(*comparison, &found, &constant) {
+/// Whether an expression that is [`compared`] holds. It needs no scope: nothing is looked at but the paths, and the second only where
+/// what the first leads to is not enough.
+#[inline]
+pub(super) fn all_hold(expr: &Expr, compared: &[Compared], document: RawDocument<'_>) -> bool {
+    let mut found = Item::Nothing;
+    for (part, path) in expr.conjuncts().iter().zip(compared) {
+        if let Some(path) = path {
+            found = match lead_from(document, path) {
+                Some(node) => Item::of_node(node),
+                // Bytes that are no document match nothing.
+                None if document.value().is_none() => return false,
+                None => Item::Nothing,
+            };
+        }
+        if !holds_of(part, &found) {
             return false;
         }
     }
     true
+}
+
+#[inline]
+fn holds_of(part: &Expr, found: &Item<'_, RawValue<'_>>) -> bool {
+    let Expr::Compare(_, comparison, constant) = part else {
+        unreachable!("such an expression is made of comparisons");
+    };
+    let constant = match constant {
+        Operand::Literal(value) | Operand::Parameter(_, Some(value)) => Item::of_value(value),
+        // A run begins only once every parameter is bound.
+        Operand::Parameter(_, None) => Item::Nothing,
+        _ => unreachable!("such an expression compares with constants"),
+    };
+    compare(*comparison, found, &constant)
 }
 
 /// Whether two values compare so.

@@ -5,7 +5,7 @@ use std::ops::{BitAnd, BitOr, Not};
 use std::str::FromStr;
 
 use super::ast::{Expr, Segment};
-use super::evaluate::{Run, Scope, all_compare, one_path};
+use super::evaluate::{Compared, Run, Scope, all_hold, compared};
 use super::limits::NESTING_MAX;
 use super::nesting::nesting;
 use super::one_pass::{FOUND_MAX, OnePass};
@@ -39,8 +39,8 @@ use crate::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
     expr: Expr,
-    /// The path, where the value at one path is only compared with constants.
-    one_path: Option<Arc<[Segment]>>,
+    /// Its parts, where all that is done is to compare the values at a path or two with constants.
+    compared: Option<Arc<[Compared]>>,
     paths: Arc<OnePass>,
     /// A parameter that has no value yet.
     unbound: Option<Text>,
@@ -67,9 +67,9 @@ impl Filter {
 
     pub(super) fn of(mut expr: Expr) -> Self {
         let paths = Arc::new(OnePass::over(&mut expr));
-        let one_path = one_path(&expr);
+        let compared = compared(&expr);
         let unbound = parameters::first_unbound(|visit| walk(&mut expr, visit));
-        Filter { expr, one_path, paths, unbound, is_too_deep: false }
+        Filter { expr, compared, paths, unbound, is_too_deep: false }
     }
 
     /// What `make` makes of the tree. One that is too deep stays as it is: it would grow without end, and is refused all the same.
@@ -159,8 +159,8 @@ impl Filter {
     #[inline]
     fn evaluate(&self, key: Option<KeyRef<'_>>, document: RawDocument<'_>) -> Result<bool> {
         self.check()?;
-        match &self.one_path {
-            Some(path) => Ok(all_compare(&self.expr, path, document)),
+        match &self.compared {
+            Some(compared) => Ok(all_hold(&self.expr, compared, document)),
             None => self.evaluate_in_scope(key, document),
         }
     }

@@ -1,7 +1,5 @@
 //! All paths of names and indexes that a filter or an index asks for, found in one pass over a document's bytes.
 
-use std::cmp::Ordering;
-
 use super::ast::{Argument, Call, Expr, Operand, Query, Segment, Selector};
 use crate::document::cbor::head::{Fault, Head, Reader};
 use crate::document::map::key_cmp;
@@ -103,10 +101,12 @@ impl Wanted {
         if let Some(number) = self.number {
             found[usize::from(number)] = RawValue::at(*reader);
         }
-        let head = { *reader }.head()?;
-        match (head, self.names.is_empty(), self.indexes.is_empty()) {
-            (Head::Object(count), false, _) => self.find_names(reader, count, to_end, found),
-            (Head::Array(count), _, false) => self.find_items(reader, count, to_end, found),
+        if self.names.is_empty() && self.indexes.is_empty() {
+            return if to_end { reader.skip() } else { Ok(()) };
+        }
+        match { *reader }.head()? {
+            Head::Object(count) if !self.names.is_empty() => self.find_names(reader, count, to_end, found),
+            Head::Array(count) if !self.indexes.is_empty() => self.find_items(reader, count, to_end, found),
             _ if to_end => reader.skip(),
             _ => Ok(()),
         }
@@ -115,37 +115,19 @@ impl Wanted {
     fn find_names<'v>(
         &self,
         reader: &mut Reader<'v>,
-        count: usize,
+        mut left: usize,
         to_end: bool,
         found: &mut [Option<RawValue<'v>>; FOUND_MAX],
     ) -> Result<(), Fault> {
         reader.head()?;
-        let mut wanted = self.names.as_slice();
-        for left in (0..count).rev() {
-            let name = reader.name_bytes()?;
-            // Both are in name order: what is wanted and smaller is not there.
-            while let Some(((first, _), rest)) = wanted.split_first()
-                && key_cmp(first.as_bytes(), name) == Ordering::Less
-            {
-                wanted = rest;
-            }
-            match wanted.split_first() {
-                Some(((first, inner), rest)) if first.as_bytes() == name => {
-                    wanted = rest;
-                    inner.find(reader, to_end || !rest.is_empty(), found)?;
-                }
-                Some(_) => reader.skip()?,
-                None if to_end => {
-                    reader.skip()?;
-                    return skip_fields(reader, left);
-                }
-                None => return Ok(()),
-            }
-            if wanted.is_empty() {
-                return if to_end { skip_fields(reader, left) } else { Ok(()) };
+        // What is wanted is in name order, too.
+        for (at, (name, inner)) in self.names.iter().enumerate() {
+            if reader.find(name.as_bytes(), &mut left)? {
+                let is_last = at + 1 == self.names.len();
+                inner.find(reader, to_end || !is_last, found)?;
             }
         }
-        Ok(())
+        if to_end { skip_fields(reader, left) } else { Ok(()) }
     }
 
     fn find_items<'v>(

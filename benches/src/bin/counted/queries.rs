@@ -7,9 +7,10 @@ use holotype::doc;
 use super::{LOADED, settled, sum_measured};
 
 /// The paths of queries. A call is one document that was looked at.
-pub(super) const PATHS: [super::Path; 5] = [
+pub(super) const PATHS: [super::Path; 6] = [
     ("query_found", found),
     ("query_count", count),
+    ("query_count_by_two", count_by_two),
     ("query_count_by_loop", count_by_loop),
     ("query_sum", sum),
     ("query_groups", groups),
@@ -26,8 +27,17 @@ fn found() -> u64 {
 
 /// How many there are of these.
 fn count() -> u64 {
+    counted("@.id <= 2000")
+}
+
+/// The same, with another field to be found in each document.
+fn count_by_two() -> u64 {
+    counted("@.id <= 2000 && @.score > 80")
+}
+
+fn counted(filter: &str) -> u64 {
     let (_db, documents) = settled();
-    let query = documents.find("@.id <= 2000");
+    let query = documents.find(filter);
     let counted = sum_measured([()], |()| query.clone().count().expect("undamaged"));
     assert_eq!(counted, LOADED / 2);
     LOADED

@@ -286,15 +286,24 @@ impl<'a> Reader<'a> {
         Ok(self)
     }
 
-    /// Among the next `count` fields, steps to the value of the one called `name`. Whether there is one.
-    #[inline]
-    pub(crate) fn find(&mut self, name: &[u8], count: usize) -> Result<bool, Fault> {
-        for _ in 0..count {
+    /// Among the next `left` fields, steps to the value of the one called `name`. Whether there is one: if not, the next field is
+    /// the first with a larger name. What is left behind the field is counted.
+    #[inline(always)]
+    pub(crate) fn find(&mut self, name: &[u8], left: &mut usize) -> Result<bool, Fault> {
+        while *left > 0 {
+            let before = *self;
             match key_cmp(self.name_bytes()?, name) {
                 Ordering::Less => self.skip()?,
-                Ordering::Equal => return Ok(true),
-                Ordering::Greater => return Ok(false),
+                Ordering::Equal => {
+                    *left -= 1;
+                    return Ok(true);
+                }
+                Ordering::Greater => {
+                    *self = before;
+                    return Ok(false);
+                }
             }
+            *left -= 1;
         }
         Ok(false)
     }
