@@ -103,6 +103,8 @@ catalogue! {
     EntriesUnfiltered,
     /// What a filter says of a function of a path is looked up in an index on the path.
     FunctionOfPathForgotten,
+    /// What `in` lists is looked for as if it were written in order.
+    ListedAsWritten,
     /// A range of an index has a constant, and not what the function of it gives.
     FunctionOfConstantForgotten,
     /// An index on a function of a path has the value of the path.

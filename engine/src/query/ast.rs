@@ -93,8 +93,17 @@ pub(crate) enum Operand {
 pub(crate) struct Call {
     pub(crate) function: Function,
     pub(crate) args: Vec<Argument>,
-    /// The compiled second argument of `match` and `search`, where it is known before the run.
-    pub(crate) pattern: Option<Box<Pattern>>,
+    /// What is made of the arguments before the run, where they are known by then.
+    pub(crate) prepared: Option<Prepared>,
+}
+
+/// What is made of arguments that no document changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Prepared {
+    /// The second of `match` and `search`.
+    Pattern(Box<Pattern>),
+    /// The scalars that `in` lists, in the order of values.
+    Scalars(Vec<Value>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -147,7 +147,10 @@ impl Field {
     /// That the value here is equal to one of `values`.
     pub fn is_in<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Filter {
         let list = Value::Array(values.into_iter().map(Into::into).collect());
-        self.test(Function::In, [list.into_operand()])
+        self.ask(|query| {
+            let args = [Operand::Singular(query), list.into_operand()];
+            Expr::Test(Call::of_in(args.map(Argument::Value).into()))
+        })
     }
 
     /// That the text here, as a whole, is one that the regular expression of RFC 9485 describes.
@@ -174,7 +177,7 @@ impl Field {
     fn test(self, function: Function, others: impl IntoIterator<Item = Operand>) -> Filter {
         self.ask(|query| {
             let args = std::iter::once(Operand::Singular(query)).chain(others).map(Argument::Value).collect();
-            Expr::Test(Call { function, args, pattern: None })
+            Expr::Test(Call { function, args, prepared: None })
         })
     }
 

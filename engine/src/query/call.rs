@@ -5,13 +5,14 @@ use std::ops::ControlFlow;
 use std::slice;
 
 use super::arithmetic::arithmetic;
-use super::ast::{Argument, Call, Comparison, Operand, Query};
+use super::ast::{Argument, Call, Comparison, Operand, Prepared, Query};
 use super::evaluate::{Item, Run, Scope, compare};
 use super::function::Function;
 use super::pattern::Pattern;
 use super::text::Mapping;
 use super::time::milliseconds;
 use crate::document::node::{Node, Scalar, View};
+use crate::document::order::{order_cmp, scalar_cmp};
 use crate::document::{KeyRef, Kind, RawValue, Value};
 use crate::error::{Error, Result};
 use crate::seeded::{self, Bug};
@@ -22,27 +23,52 @@ impl Call {
     /// # Errors
     /// `PatternTooLarge`, where `match` or `search` has a literal pattern that is.
     pub(crate) fn new(function: Function, args: Vec<Argument>) -> Result<Self> {
-        let mut call = Call { function, args, pattern: None };
-        call.compile()?;
+        let mut call = Call { function, args, prepared: None };
+        call.prepare()?;
         Ok(call)
     }
 
-    /// Compiles the pattern, where it is known by now.
-    pub(super) fn compile(&mut self) -> Result<()> {
-        let anchored = match self.function {
-            Function::Match => true,
-            Function::Search => false,
-            _ => return Ok(()),
+    /// The call of `in`, in which no pattern can be too large.
+    pub(super) fn of_in(args: Vec<Argument>) -> Self {
+        let mut call = Call { function: Function::In, args, prepared: None };
+        call.prepared = call.scalars();
+        call
+    }
+
+    /// Makes what it can of the arguments that are known by now.
+    ///
+    /// # Errors
+    /// `PatternTooLarge`.
+    pub(super) fn prepare(&mut self) -> Result<()> {
+        self.prepared = match self.function {
+            Function::In => self.scalars(),
+            Function::Match => self.pattern(true)?,
+            Function::Search => self.pattern(false)?,
+            _ => None,
         };
-        if let Some(Argument::Value(
+        Ok(())
+    }
+
+    fn pattern(&self, anchored: bool) -> Result<Option<Prepared>> {
+        let Some(Argument::Value(
             Operand::Literal(Value::Text(text)) | Operand::Parameter(_, Some(Value::Text(text))),
         )) = self.args.get(1)
-        {
-            let pattern = Pattern::compile(text, anchored);
-            let pattern = pattern.ok_or_else(|| Error::PatternTooLarge { pattern: text.to_string() })?;
-            self.pattern = Some(Box::new(pattern));
+        else {
+            return Ok(None);
+        };
+        let pattern = Pattern::compile(text, anchored);
+        let pattern = pattern.ok_or_else(|| Error::PatternTooLarge { pattern: text.to_string() })?;
+        Ok(Some(Prepared::Pattern(Box::new(pattern))))
+    }
+
+    fn scalars(&self) -> Option<Prepared> {
+        let constants = self.constants()?;
+        let is_scalar = |value: &&Value| matches!(Node::view(value), View::Scalar(_));
+        let mut scalars: Vec<Value> = self.listed(&constants).filter(is_scalar).cloned().collect();
+        if !seeded::is_on(Bug::ListedAsWritten) {
+            scalars.sort_by(|a, b| order_cmp(&a, &b));
         }
-        Ok(())
+        Some(Prepared::Scalars(scalars))
     }
 
     /// What it gives, where that is a value that no document changes.
@@ -207,9 +233,9 @@ impl<'r, 'v, N: Node<'v>> Scope<'r, 'v, N> {
             Function::Match | Function::Search => {
                 let subject = arg(0);
                 let Some((text, mapping)) = subject.as_text() else { return false };
-                match &call.pattern {
-                    Some(pattern) => mapping.read(text, |text| pattern.is_match(text)),
-                    None => self.matches(call, text, mapping),
+                match &call.prepared {
+                    Some(Prepared::Pattern(pattern)) => mapping.read(text, |text| pattern.is_match(text)),
+                    _ => self.matches(call, text, mapping),
                 }
             }
             _ => unreachable!("the parser takes every other function for a value"),
@@ -233,8 +259,10 @@ impl<'r, 'v, N: Node<'v>> Scope<'r, 'v, N> {
 
     fn is_in(&self, call: &Call) -> bool {
         let value = self.item(call.operand(0));
-        if matches!(value, Item::Nothing) {
-            return false;
+        match (&value, &call.prepared) {
+            (Item::Nothing, _) => return false,
+            (Item::Scalar(scalar), Some(Prepared::Scalars(listed))) => return is_among(listed, *scalar),
+            _ => {}
         }
         let equal = |other: &Item<'_, N>| compare(Comparison::Equal, &value, other);
         (1..call.args.len()).any(|at| match call.operand(at) {
@@ -244,6 +272,15 @@ impl<'r, 'v, N: Node<'v>> Scope<'r, 'v, N> {
             operand => equal(&self.item(operand)),
         })
     }
+}
+
+/// Whether a scalar is equal to one of those that are listed in the order of values.
+fn is_among(listed: &[Value], scalar: Scalar<'_>) -> bool {
+    let found = listed.binary_search_by(|listed| match Node::view(&listed) {
+        View::Scalar(listed) => scalar_cmp(listed, scalar),
+        _ => unreachable!("only scalars are listed"),
+    });
+    found.is_ok()
 }
 
 /// Runs `test` over two texts as they read once mapped; false where one is no text.

@@ -56,6 +56,35 @@ fn a_parameter_is_bound_and_never_spliced() {
 }
 
 #[test]
+fn a_list_holds_what_it_lists_and_nothing_else() {
+    let listed = ["7", "-3", "2.5", "'b'", "null", "true", "'aa'", "1"];
+    let others = ["0", "'a'", "false", "-3.5", "[7]", "{}"];
+    let json = |value: &str| format!("{{\"n\":{}}}", value.replace('\'', "\""));
+    let bound = |values: &[&str]| {
+        let values: Vec<_> = values.iter().map(|value| Document::from_json(&json(value)).unwrap()).collect();
+        let values: Vec<_> = values.iter().map(|document| document.get("n").unwrap().clone()).collect();
+        let filter = Filter::parse("in(@.n, arg('list'))").unwrap().bind("list", values.clone()).unwrap();
+        [filter, field("n").is_in(values)]
+    };
+    let written = Filter::parse(&format!("in(@.n, {})", listed.join(", "))).unwrap();
+    // What the document has itself is not known before it is looked at.
+    let beside_a_path = Filter::parse(&format!("in(@.n, @.m, {})", listed.join(", "))).unwrap();
+    for filter in bound(&listed).into_iter().chain([written, beside_a_path]) {
+        assert!(listed.iter().all(|value| holds_of(&filter, &json(value))), "{filter}");
+        assert!(holds_of(&filter, r#"{"n":7.0}"#), "{filter}");
+        assert!(!others.iter().any(|value| holds_of(&filter, &json(value))), "{filter}");
+        assert!(!holds_of(&filter, "{}"), "{filter}");
+    }
+    for filter in bound(&["[7]", "'x'", "{}"]) {
+        assert!(["[7.0]", "'x'", "{}"].iter().all(|value| holds_of(&filter, &json(value))), "{filter}");
+        assert!(!["[]", "7", "[8]", "'y'"].iter().any(|value| holds_of(&filter, &json(value))), "{filter}");
+    }
+    let again = Filter::parse("in(@.n, arg('list'))").unwrap();
+    let again = again.bind("list", vec![3, 1, 2]).unwrap().bind("list", vec![9, 8]).unwrap();
+    assert!(holds_of(&again, &json("8")) && !holds_of(&again, &json("1")));
+}
+
+#[test]
 fn a_pattern_can_be_a_parameter() {
     let filter = Filter::parse("@.seen[?match(@, arg('p'))]").unwrap();
     let wren = filter.clone().bind("p", "W.en").unwrap();
@@ -121,7 +150,7 @@ fn the_builder_is_held_to_the_limit_of_the_text() {
 }
 
 #[test]
-fn one_path_is_compared_with_constants_as_any_other() {
+fn paths_are_compared_with_constants_as_in_a_scope() {
     let of = r#"{"a":5,"b":[1,2,{"c":"x"}],"d":null}"#;
     for (text, holds) in [
         ("@.a == 5", true),
@@ -137,6 +166,13 @@ fn one_path_is_compared_with_constants_as_any_other() {
         ("@.b[-1].c == 'x'", true),
         ("@.b[3] != 'x'", true),
         ("@['a'] > -1e300", true),
+        ("@.a == 5 && @.b[2].c == 'x'", true),
+        ("@.a == 6 && @.d == null", false),
+        ("@.d == null && @.a == 6", false),
+        ("@.none != 1 && @.a < 6 && @.a > 4", true),
+        ("@.none == 1 && @.a == 5", false),
+        ("@.a > 1 && @.d == null && @.a < 6", true),
+        ("@.a > 1 && @.d == null && @.b != 6 && @.none != 1", true),
     ] {
         let filter = Filter::parse(text).unwrap();
         assert_eq!(holds_of(&filter, of), holds, "{text}");
