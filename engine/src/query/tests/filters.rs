@@ -61,7 +61,7 @@ fn a_list_holds_what_it_lists_and_nothing_else() {
     let others = ["0", "'a'", "false", "-3.5", "[7]", "{}"];
     let json = |value: &str| format!("{{\"n\":{}}}", value.replace('\'', "\""));
     let bound = |values: &[&str]| {
-        let values: Vec<_> = values.iter().map(|value| Document::from_json(&json(value)).unwrap()).collect();
+        let values: Vec<_> = values.iter().map(|value| Document::from_json(json(value)).unwrap()).collect();
         let values: Vec<_> = values.iter().map(|document| document.get("n").unwrap().clone()).collect();
         let filter = Filter::parse("in(@.n, arg('list'))").unwrap().bind("list", values.clone()).unwrap();
         [filter, field("n").is_in(values)]
