@@ -96,10 +96,10 @@ impl Worker {
     ) -> Result<Answered, String> {
         let mut command = Command::new(&self.program);
         command.args(words).current_dir(directory);
+        let started = Instant::now();
         let mut child = self.spawn(command)?;
         let out = read(child.stdout.take().expect("it is a pipe"));
         let err = read(child.stderr.take().expect("it is a pipe"));
-        let started = Instant::now();
         // What it says ends when it does.
         let whole = out.recv_timeout(delay.unwrap_or(SILENCE_MAX));
         let took = started.elapsed();

@@ -49,6 +49,15 @@ impl Call {
         Ok(())
     }
 
+    /// Whether binding may change what was made of the arguments.
+    pub(super) fn has_parameter(&self) -> bool {
+        self.args.iter().any(|argument| match argument {
+            Argument::Value(Operand::Parameter(..)) => true,
+            Argument::Value(Operand::Call(inner)) => inner.has_parameter(),
+            Argument::Value(Operand::Literal(_) | Operand::Singular(_)) | Argument::Nodes(_) => false,
+        })
+    }
+
     fn pattern(&self, anchored: bool) -> Result<Option<Prepared>> {
         let Some(Argument::Value(
             Operand::Literal(Value::Text(text)) | Operand::Parameter(_, Some(Value::Text(text))),

@@ -13,16 +13,15 @@ pub(super) fn bind(
     value_of: &mut dyn FnMut(&str) -> Option<Value>,
     walk: impl FnOnce(&mut Visit<'_>) -> Result<()>,
 ) -> Result<Option<Text>> {
-    let (mut unbound, mut is_bound) = (None, false);
+    let mut unbound = None;
     walk(&mut |part| {
         match part {
             Part::Operand(Operand::Parameter(name, slot)) => match value_of(name) {
                 None if slot.is_none() => _ = unbound.get_or_insert_with(|| name.clone()),
                 None => {}
-                value => (*slot, is_bound) = (value, true),
+                value => *slot = value,
             },
-            // What was bound may be an argument of this one.
-            Part::Call(call) if is_bound => call.prepare()?,
+            Part::Call(call) if call.has_parameter() => call.prepare()?,
             Part::Call(_) | Part::Operand(_) => {}
         }
         Ok(())

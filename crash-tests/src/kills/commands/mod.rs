@@ -33,9 +33,11 @@ const COLLECTION: &str = "docs";
 /// What a life may import, and what `--batch` asks for.
 const DOCUMENTS_MAX: usize = 300;
 const BATCH: usize = 40;
-/// What the first command is given before it is killed, at most.
+/// What commands are given before they are killed, at most, until one has come to its end.
 const DELAY_MAX: Duration = Duration::from_millis(20);
-/// Now and then one is given longer than the one before took.
+/// No command takes less.
+const DELAY_MAX_MIN: Duration = Duration::from_millis(1);
+/// Now and then one may be given longer: the one before may have been a short one.
 const DELAY_LONG_MAX: Duration = Duration::from_millis(80);
 /// Keys are taken from so few that later lives replace and delete what earlier ones put.
 const KEYS: usize = 500;
@@ -124,7 +126,7 @@ impl Commands {
         let (words, after) = self.prepare(command, life)?;
         let run = Run::killed_after(Some(self.delay()), worker, &self.directory, words)?;
         if !run.is_killed() {
-            self.delay_max = 2 * run.took();
+            self.delay_max = DELAY_MAX_MIN.max(2 * run.took());
         }
         let shown = run.to_string();
         self.ended(command, &run, after).map_err(|what| format!("{what}: {shown}"))?;
@@ -134,7 +136,8 @@ impl Commands {
     }
 
     fn delay(&mut self) -> Duration {
-        let max = if self.rng.one_in(5) { DELAY_LONG_MAX } else { self.delay_max };
+        let long = DELAY_LONG_MAX.max(2 * self.delay_max);
+        let max = if self.rng.one_in(5) { long } else { self.delay_max };
         Duration::from_micros(self.rng.below(max.as_micros() as usize) as u64)
     }
 
