@@ -271,6 +271,9 @@ impl<'r, 'v, N: Node<'v>> Scope<'r, 'v, N> {
         match (&value, &call.prepared) {
             (Item::Nothing, _) => return false,
             (Item::Scalar(scalar), Some(Prepared::Scalars(listed))) => return is_among(listed, *scalar),
+            (Item::Mapped(text, mapping), Some(Prepared::Scalars(listed))) => {
+                return mapping.read(text, |text| is_among(listed, Scalar::Text(text.as_bytes())));
+            }
             _ => {}
         }
         let equal = |other: &Item<'_, N>| compare(Comparison::Equal, &value, other);

@@ -79,6 +79,9 @@ fn a_list_holds_what_it_lists_and_nothing_else() {
         assert!(["[7.0]", "'x'", "{}"].iter().all(|value| holds_of(&filter, &json(value))), "{filter}");
         assert!(!["[]", "7", "[8]", "'y'"].iter().any(|value| holds_of(&filter, &json(value))), "{filter}");
     }
+    let folded = Filter::parse("in(fold(@.n), 'zz', 7, 'b', null, 'aa')").unwrap();
+    assert!(["'B'", "'b'", "'Aa'"].iter().all(|value| holds_of(&folded, &json(value))));
+    assert!(!["'c'", "7", "null", "'a'"].iter().any(|value| holds_of(&folded, &json(value))));
     let again = Filter::parse("in(@.n, arg('list'))").unwrap();
     let again = again.bind("list", vec![3, 1, 2]).unwrap().bind("list", vec![9, 8]).unwrap();
     assert!(holds_of(&again, &json("8")) && !holds_of(&again, &json("1")));
