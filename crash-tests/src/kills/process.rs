@@ -100,7 +100,7 @@ impl Worker {
         let mut child = self.spawn(command)?;
         let out = read(child.stdout.take().expect("it is a pipe"));
         let err = read(child.stderr.take().expect("it is a pipe"));
-        // What it says ends when it does.
+        // The pipe is closed when the process ends.
         let whole = out.recv_timeout(delay.unwrap_or(SILENCE_MAX));
         let took = started.elapsed();
         if whole.is_err() {
@@ -163,7 +163,7 @@ fn listen(stdout: ChildStdout) -> Receiver<String> {
     receiver
 }
 
-/// All that a process says there, once it says no more.
+/// All that a process writes to this pipe, sent once it closes the pipe.
 fn read(mut stream: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = channel();
     thread::spawn(move || {

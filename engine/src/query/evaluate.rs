@@ -163,10 +163,10 @@ impl<'r, 'v, N: Node<'v>> Scope<'r, 'v, N> {
     }
 }
 
-/// The path that a comparison with a constant is about; none where that is the one of the comparison before.
+/// The path whose value a comparison compares with a constant; `None` where the comparison before has the same path.
 pub(super) type Compared = Option<Arc<[Segment]>>;
 
-/// How many paths are followed each by itself. More are found in one pass, which costs as much as two.
+/// A filter of so many paths follows each by itself. One of more paths finds them in one pass, which costs as much as two.
 const ALONE_MAX: usize = 2;
 
 /// What the parts of `expr` compare, where it only compares the values at a path or two with constants. In a filter, `$` and `@` are one.
@@ -184,8 +184,8 @@ pub(super) fn compared(expr: &Expr) -> Option<Arc<[Compared]>> {
     (all.iter().flatten().count() <= ALONE_MAX).then(|| all.into())
 }
 
-/// Whether an expression that is [`compared`] holds. It needs no scope: nothing is looked at but the paths, and the second only where
-/// what the first leads to is not enough.
+/// Whether an expression for which [`compared`] gave `compared` holds of the document. It needs no scope: it follows the paths alone, and
+/// the second only where the comparisons of the first hold.
 #[inline]
 pub(super) fn all_hold(expr: &Expr, compared: &[Compared], document: RawDocument<'_>) -> bool {
     let mut found = Item::Nothing;
