@@ -22,7 +22,6 @@ const PASSED: usize = 16;
 /// The groups of the entries in ranges of an index, in the order of entries.
 pub(super) struct EntryGroups<W: Walk> {
     walk: W,
-    index: W::Index,
     definition: IndexDefinition,
     limits: EntryLimits,
     fans_out: bool,
@@ -32,19 +31,25 @@ pub(super) struct EntryGroups<W: Walk> {
     is_loose: bool,
     asked: Groups,
     memory: usize,
-    watch: Watch,
-    /// The ranges that are left.
-    ranges: std::vec::IntoIter<KeyRange>,
-    /// The walk over the entries of a range, and where that ends.
-    entries: Option<(<W::Index as IndexView>::Entries, Bound<Key>)>,
-    /// The entry that was met last.
-    entry: Vec<u8>,
-    /// Whether that entry is in no group yet.
-    is_ahead: bool,
+    entries: InRanges<W::Index>,
+    /// Components of the entry at hand. Kept from entry to entry, for its memory.
+    tuple: Vec<Option<Value>>,
     /// Groups of long tuples that begin with these bytes.
     alike: Option<(Vec<u8>, Grouped)>,
     /// Whether a group was answered.
     is_begun: bool,
+}
+
+/// The entries of ranges of an index, one after the other.
+struct InRanges<I: IndexView> {
+    index: I,
+    /// The ranges that are left.
+    left: std::vec::IntoIter<KeyRange>,
+    /// The walk over the entries of a range, and where that ends.
+    walk: Option<(I::Entries, Bound<Key>)>,
+    /// Whether the entry that the walk came to is in no group yet.
+    is_ahead: bool,
+    watch: Watch,
 }
 
 /// What a group has met that is not in its count and its aggregates.
@@ -67,9 +72,9 @@ impl<W: Walk> EntryGroups<W> {
     pub(super) fn new(walk: W, by: ByEntries<W::Index>, asked: Groups, memory: usize, watch: Watch) -> Self {
         let ByEntries { part, components, aggregates, is_loose } = by;
         let (definition, limits) = (part.index.definition().clone(), part.index.limits());
+        let left = part.ranges.into_iter();
         EntryGroups {
             walk,
-            index: part.index,
             fans_out: fan_out_of(&definition).is_some(),
             definition,
             limits,
@@ -78,11 +83,8 @@ impl<W: Walk> EntryGroups<W> {
             is_loose,
             asked,
             memory,
-            watch,
-            ranges: part.ranges.into_iter(),
-            entries: None,
-            entry: Vec::new(),
-            is_ahead: false,
+            entries: InRanges { index: part.index, left, walk: None, is_ahead: false, watch },
+            tuple: Vec::new(),
             alike: None,
             is_begun: false,
         }
@@ -90,7 +92,7 @@ impl<W: Walk> EntryGroups<W> {
 
     /// What was read, for so many answers.
     pub(super) fn actual(&self, answers: u64) -> PlanActual {
-        self.watch.actual(answers)
+        self.entries.watch.actual(answers)
     }
 
     /// Gives the walk back.
@@ -107,13 +109,14 @@ impl<W: Walk> EntryGroups<W> {
                 self.is_begun = true;
                 return Ok(Some(group));
             }
-            if !self.meets()? {
+            if !self.entries.meets()? {
                 // The one group of all is there without documents, too.
                 let is_due = self.asked.by.is_empty() && !self.is_begun;
                 self.is_begun = true;
                 return Ok(is_due.then(|| Group::new(&self.asked, &[])));
             }
-            match self.definition.end_of(self.components.end, &self.entry, self.limits).map_err(broken)? {
+            let (count, entry) = (self.components.end, self.entries.at_hand());
+            match self.definition.end_of(count, entry, self.limits).map_err(broken)? {
                 Some(end) => {
                     self.is_begun = true;
                     return self.group(end).map(Some);
@@ -125,64 +128,74 @@ impl<W: Walk> EntryGroups<W> {
 
     /// The group of the entries that begin as the one at hand does up to `end`.
     fn group(&mut self, end: usize) -> Result<Group> {
-        let beginning = self.entry[..end].to_vec();
+        let beginning = self.entries.at_hand()[..end].to_vec();
         let mut group = Group::new(&self.asked, &[]);
         let mut met = Met { beginning, least: (Vec::new(), 0), next: Vec::new() };
-        let first = self.tuple_at_hand()?;
-        let has_numbers = first[self.components.clone()].iter().flatten().any(has_number);
+        let own: Vec<usize> = self.components.clone().collect();
+        self.read(&own)?;
+        let has_numbers = self.tuple[self.components.clone()].iter().flatten().any(has_number);
         // Of one value, the entries of an index are in the order of keys where no path is behind it.
         let first_tells = !has_numbers
             || !self.fans_out && self.components.end == self.definition.paths().len()
             || seeded::is_on(Bug::FirstEntryShown);
-        while self.meets()? && self.entry.starts_with(&met.beginning) {
-            if met.least.0.is_empty() || !first_tells {
+        if first_tells {
+            group.shown = shown(&self.tuple[self.components.clone()])?;
+        }
+        let aggregates = std::mem::take(&mut self.aggregates);
+        while self.entries.meets()? && self.entries.is_at(&met.beginning) {
+            if !first_tells {
                 self.keep_least(&mut met)?;
             }
             if self.is_loose && first_tells {
-                self.is_ahead = false;
-                self.pass(&met.beginning)?;
+                self.entries.is_ahead = false;
+                self.entries.pass(&met.beginning)?;
                 break;
             }
-            self.add(&mut group, &mut met)?;
-            self.is_ahead = false;
+            self.add(&mut group, &mut met, &aggregates)?;
+            self.entries.is_ahead = false;
         }
-        self.show(&mut group, &met, has_numbers)?;
+        self.aggregates = aggregates;
+        if !first_tells {
+            group.shown = self.shown_by_least(&met)?;
+        }
         Ok(group)
     }
 
     /// Adds the entry at hand to its group.
-    fn add(&mut self, group: &mut Group, met: &mut Met) -> Result<()> {
+    fn add(&mut self, group: &mut Group, met: &mut Met, aggregates: &[usize]) -> Result<()> {
         if self.fans_out && !seeded::is_on(Bug::ItemsCounted) {
-            let tuple_len = self.tuple_len(&self.entry)?;
+            let entry = self.entries.at_hand();
+            let tuple_len = self.tuple_len(entry)?;
             // The entries of one document come one behind the other where the index has no other path.
-            let (_, key_len) = order_key::decode_key(&self.entry[tuple_len..])?;
-            let one = &self.entry[..tuple_len + key_len];
+            let (_, key_len) = order_key::decode_key(&entry[tuple_len..])?;
+            let one = &entry[..tuple_len + key_len];
             if met.next == one {
                 return Ok(());
             }
             met.next = one.to_vec();
         }
         group.count += 1;
-        if self.aggregates.is_empty() {
+        let is_same = !met.next.is_empty() && self.entries.is_at(&met.next);
+        let counts_distinct = |(kind, _): &(Aggregate, _)| *kind == Aggregate::CountDistinct;
+        if self.asked.aggregates.iter().all(counts_distinct) && is_same || aggregates.is_empty() {
             return Ok(());
         }
-        let tuple = self.tuple_at_hand()?;
-        let key = &self.entry[self.tuple_len(&self.entry)?..];
+        let tuple_len = self.read(aggregates)?;
+        let entry = self.entries.at_hand();
         // Values that are counted once are those of the component behind the group's.
-        let count = (self.components.end + 1).min(tuple.len());
-        let end = self.definition.end_of(count, &self.entry, self.limits).map_err(broken)?;
-        let is_new = end.is_some_and(|end| met.next != self.entry[..end]);
-        if let Some(end) = end.filter(|_| is_new) {
-            met.next = self.entry[..end].to_vec();
+        let mut is_cut = false;
+        if !is_same && self.asked.aggregates.iter().any(counts_distinct) {
+            let end = self.definition.end_of(self.components.end + 1, entry, self.limits).map_err(broken)?;
+            is_cut = end.is_none();
+            met.next.clear();
+            met.next.extend_from_slice(&entry[..end.unwrap_or(0)]);
         }
-        for ((state, (kind, _)), at) in
-            group.states.iter_mut().zip(&self.asked.aggregates).zip(&self.aggregates)
-        {
-            match &tuple[*at] {
-                Some(_) if *kind == Aggregate::CountDistinct && is_new => state.count_place(),
-                Some(_) if *kind == Aggregate::CountDistinct && end.is_some() => {}
+        for ((state, (kind, _)), at) in group.states.iter_mut().zip(&self.asked.aggregates).zip(aggregates) {
+            match &self.tuple[*at] {
+                Some(_) if *kind == Aggregate::CountDistinct && is_same => {}
+                Some(_) if *kind == Aggregate::CountDistinct && !is_cut => state.count_place(),
                 // Of values that are cut, each place is held.
-                Some(value) => _ = state.add(*kind, &GivenValue::of(value), key)?,
+                Some(value) => _ = state.add(*kind, &GivenValue::of(value), &entry[tuple_len..])?,
                 None => {}
             }
         }
@@ -191,39 +204,31 @@ impl<W: Walk> EntryGroups<W> {
 
     //= spec/query.md#q-9-1-shown-values
     //# The value that is shown for a place MUST be the first that the document of the least key gives there.
-    /// Makes the group show what the document of the least key gives.
-    fn show(&mut self, group: &mut Group, met: &Met, has_numbers: bool) -> Result<()> {
+    /// What the group shows: what the document of the least key gives.
+    fn shown_by_least(&mut self, met: &Met) -> Result<Box<[u8]>> {
         let (entry, _) = &met.least;
-        let mut shown = Vec::new();
-        if self.fans_out && has_numbers && !seeded::is_on(Bug::FirstEntryShown) {
-            // Such a document may have several values at the place: it tells which comes first.
-            let place = self.place(&met.beginning)?;
-            let (key, _) = self.definition.key_of(entry, self.limits).map_err(broken)?;
-            let document = self.walk.document(key.as_ref())?.ok_or_else(no_document)?;
-            self.watch.scanned(true)?;
-            let mut first = None;
-            self.asked.by[0].give(Some(key.as_ref()), document.raw(), &mut |value| {
-                let mut other = Vec::new();
-                value.encode_order_key(&mut other);
-                if first.is_none() && other == place {
-                    let mut encoded = Vec::new();
-                    value.encode(&mut encoded)?;
-                    first = Some(encoded);
-                }
-                Ok(())
-            })?;
-            part::put_value(first.as_deref(), &mut shown);
-        } else {
-            for value in &self.tuple(entry)?[self.components.clone()] {
-                let mut encoded = Vec::new();
-                if let Some(value) = value {
-                    GivenValue::of(value).encode(&mut encoded)?;
-                }
-                part::put_value(value.is_some().then_some(&encoded), &mut shown);
-            }
+        if !self.fans_out {
+            return shown(&self.tuple_of(entry)?[self.components.clone()]);
         }
-        group.shown = shown.into();
-        Ok(())
+        // Such a document may have several values at the place: it tells which comes first.
+        let place = self.place(&met.beginning)?;
+        let (key, _) = self.definition.key_of(entry, self.limits).map_err(broken)?;
+        let document = self.walk.document(key.as_ref())?.ok_or_else(no_document)?;
+        self.entries.watch.scanned(true)?;
+        let mut first = None;
+        self.asked.by[0].give(Some(key.as_ref()), document.raw(), &mut |value| {
+            let mut other = Vec::new();
+            value.encode_order_key(&mut other);
+            if first.is_none() && other == place {
+                let mut encoded = Vec::new();
+                value.encode(&mut encoded)?;
+                first = Some(encoded);
+            }
+            Ok(())
+        })?;
+        let mut shown = Vec::new();
+        part::put_value(first.as_deref(), &mut shown);
+        Ok(shown.into())
     }
 
     /// The order key of the one component of the group, whose entries begin so.
@@ -243,29 +248,35 @@ impl<W: Walk> EntryGroups<W> {
 
     /// Keeps the entry at hand if its key is less than that of the one that is kept.
     fn keep_least(&self, met: &mut Met) -> Result<()> {
-        let tuple_len = self.tuple_len(&self.entry)?;
+        let entry = self.entries.at_hand();
+        let tuple_len = self.tuple_len(entry)?;
         let (least, at) = &met.least;
-        if least.is_empty() || self.entry[tuple_len..] < least[*at..] {
-            met.least = (self.entry.clone(), tuple_len);
+        if least.is_empty() || entry[tuple_len..] < least[*at..] {
+            met.least = (entry.to_vec(), tuple_len);
         }
         Ok(())
-    }
-
-    fn tuple_at_hand(&mut self) -> Result<Vec<Option<Value>>> {
-        let entry = std::mem::take(&mut self.entry);
-        let tuple = self.tuple(&entry);
-        self.entry = entry;
-        tuple
     }
 
     fn tuple_len(&self, entry: &[u8]) -> Result<usize> {
         Ok(self.definition.outline(entry, self.limits).map_err(broken)?.tuple_len)
     }
 
+    /// Makes `tuple` have these components of the entry at hand. How many bytes of that are those of its tuple.
+    fn read(&mut self, wanted: &[usize]) -> Result<usize> {
+        let (entry, tuple) = (self.entries.at_hand(), &mut self.tuple);
+        let read = self.definition.parse_components(wanted, entry, self.limits, tuple);
+        if let Some(tuple_len) = read.map_err(broken)? {
+            return Ok(tuple_len);
+        }
+        let entry = entry.to_vec();
+        self.tuple = self.tuple_of(&entry)?;
+        Ok(self.limits.tuple)
+    }
+
     //= spec/query.md#q-10-1-plans
     //# What depends on the bytes of a long tuple (I-2.6) MUST be told by the documents.
     /// The tuple of an entry, which is the document's where it is long.
-    fn tuple(&mut self, entry: &[u8]) -> Result<Vec<Option<Value>>> {
+    fn tuple_of(&mut self, entry: &[u8]) -> Result<Vec<Option<Value>>> {
         let parsed = self.definition.parse(entry, self.limits).map_err(broken)?;
         if let Some(tuple) = parsed.tuple {
             return Ok(tuple);
@@ -274,7 +285,7 @@ impl<W: Walk> EntryGroups<W> {
             return Ok(vec![None; self.definition.paths().len()]);
         }
         let document = self.walk.document(parsed.key.as_ref())?.ok_or_else(no_document)?;
-        self.watch.scanned(true)?;
+        self.entries.watch.scanned(true)?;
         for tuple in self.definition.tuples(document.raw())? {
             if self.definition.beginning(&tuple, None, self.limits)?.bytes == entry[..parsed.tuple_len] {
                 return Ok(tuple);
@@ -285,16 +296,16 @@ impl<W: Walk> EntryGroups<W> {
 
     /// Groups the documents of all entries that begin as the long one at hand does, whose keys are in order.
     fn begin_alike(&mut self) -> Result<()> {
-        let beginning = self.entry[..self.limits.tuple].to_vec();
+        let beginning = self.entries.at_hand()[..self.limits.tuple].to_vec();
         let db = self.walk.db().clone();
         let storage = &db.core().shared.log.storage;
-        let mut grouping = Grouping::new(self.asked.clone(), self.memory, storage, self.watch.clone());
-        while self.meets()? && self.entry.starts_with(&beginning) {
-            let (key, _) = self.definition.key_of(&self.entry, self.limits).map_err(broken)?;
+        let mut grouping = Grouping::new(self.asked.clone(), self.memory, storage, self.entries.watch.clone());
+        while self.entries.meets()? && self.entries.is_at(&beginning) {
+            let (key, _) = self.definition.key_of(self.entries.at_hand(), self.limits).map_err(broken)?;
             let document = self.walk.document(key.as_ref())?.ok_or_else(no_document)?;
-            self.watch.scanned(true)?;
+            self.entries.watch.scanned(true)?;
             grouping.add(key.as_ref(), document.raw())?;
-            self.is_ahead = false;
+            self.entries.is_ahead = false;
         }
         self.alike = Some((beginning, grouping.finish()?));
         Ok(())
@@ -315,16 +326,52 @@ impl<W: Walk> EntryGroups<W> {
         self.alike = None;
         Ok(None)
     }
+}
+
+impl<I: IndexView> InRanges<I> {
+    /// The entry at hand.
+    #[inline]
+    fn at_hand(&self) -> &[u8] {
+        self.walk.as_ref().map_or(&[], |(walk, _)| walk.entry())
+    }
+
+    /// Whether the entry at hand begins so.
+    #[inline]
+    fn is_at(&self, beginning: &[u8]) -> bool {
+        // To compare with nothing at all takes long where a processor loads from no place.
+        beginning.is_empty() || self.at_hand().starts_with(beginning)
+    }
+
+    /// Leads to the next entry, unless the one at hand is in no group yet. Whether there is one.
+    #[inline]
+    fn meets(&mut self) -> Result<bool> {
+        while !self.is_ahead {
+            match &mut self.walk {
+                Some((walk, _)) => {
+                    self.is_ahead = walk.advance()?;
+                    match self.is_ahead {
+                        true => self.watch.met_entry()?,
+                        false => self.walk = None,
+                    }
+                }
+                None => match self.left.next() {
+                    Some(range) => self.begin(range),
+                    None => return Ok(false),
+                },
+            }
+        }
+        Ok(true)
+    }
 
     /// Goes on to the first entry that does not begin so.
     fn pass(&mut self, beginning: &[u8]) -> Result<()> {
         for _ in 0..PASSED {
-            if !self.meets()? || !self.entry.starts_with(beginning) {
+            if !self.meets()? || !self.is_at(beginning) {
                 return Ok(());
             }
             self.is_ahead = false;
         }
-        let Some((_, to)) = self.entries.take() else { return Ok(()) };
+        let Some((_, to)) = self.walk.take() else { return Ok(()) };
         if let Bound::Excluded(next) = KeyRange::behind_bytes(beginning) {
             self.begin(KeyRange { from: Bound::Included(next), to });
         }
@@ -333,32 +380,21 @@ impl<W: Walk> EntryGroups<W> {
 
     fn begin(&mut self, range: KeyRange) {
         let to = range.to.clone();
-        self.entries = Some((self.index.clone().walk(range), to));
+        self.walk = Some((self.index.clone().walk(range), to));
     }
+}
 
-    /// Leads to the next entry, unless the one at hand is in no group yet. Whether there is one.
-    fn meets(&mut self) -> Result<bool> {
-        while !self.is_ahead {
-            match &mut self.entries {
-                Some((entries, _)) => {
-                    self.is_ahead = entries.advance()?;
-                    match self.is_ahead {
-                        true => {
-                            self.entry.clear();
-                            self.entry.extend_from_slice(entries.entry());
-                            self.watch.met_entry()?;
-                        }
-                        false => self.entries = None,
-                    }
-                }
-                None => match self.ranges.next() {
-                    Some(range) => self.begin(range),
-                    None => return Ok(false),
-                },
-            }
+/// What a group shows of these values.
+fn shown(values: &[Option<Value>]) -> Result<Box<[u8]>> {
+    let (mut shown, mut encoded) = (Vec::new(), Vec::new());
+    for value in values {
+        encoded.clear();
+        if let Some(value) = value {
+            GivenValue::of(value).encode(&mut encoded)?;
         }
-        Ok(true)
+        part::put_value(value.is_some().then_some(&encoded), &mut shown);
     }
+    Ok(shown.into())
 }
 
 /// Whether there is a number in a value. Of one that has none, an order key tells all.

@@ -11,6 +11,8 @@ use crate::query::function::Function;
 /// What bytes say, or what is wrong with them.
 type Parsed<T> = Result<T, &'static str>;
 
+const NO_KEY: &str = "a key that is none";
+
 /// What an entry says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ParsedEntry {
@@ -45,7 +47,9 @@ impl IndexDefinition {
     /// # Errors
     /// What is wrong with the bytes.
     pub(crate) fn parse(&self, entry: &[u8], limits: EntryLimits) -> Parsed<ParsedEntry> {
-        let Outline { tuple_len, is_long, .. } = self.outline(entry, limits)?;
+        let mut tuple = Vec::with_capacity(self.paths.len());
+        // Most entries have no marks. These stand behind what they are about.
+        let (tuple_len, is_long) = self.read(entry, limits, &[], |_| true, &mut tuple)?;
         let (key, key_len) = order_key::decode_key(&entry[tuple_len..]).map_err(|error| match error {
             Error::Decode { what, .. } => what,
             _ => "a key that is too long",
@@ -53,20 +57,42 @@ impl IndexDefinition {
         if key_len > limits.key {
             return Err("a key that is too long for an index of this store");
         }
-        let marks = &entry[tuple_len + key_len..];
-        if marks.last() == Some(&0) {
-            return Err("a zero that ends the marks");
+        match &entry[tuple_len + key_len..] {
+            [] => {}
+            _ if is_long => return Err("marks of a long tuple"),
+            [.., 0] => return Err("a zero that ends the marks"),
+            marks => _ = self.read(entry, limits, marks, |_| true, &mut tuple)?,
         }
-        let tuple = self.tuple(&entry[..tuple_len], marks);
-        let tuple = match tuple {
-            Ok(_) if is_long => return Err("a tuple that is cut and whole"),
-            Ok(tuple) => Some(tuple),
-            Err(Stop::Ends) if !is_long => return Err("a tuple that ends early"),
-            Err(Stop::Ends) if !marks.is_empty() => return Err("marks of a long tuple"),
-            Err(Stop::Ends) => None,
-            Err(Stop::Malformed(what)) => return Err(what),
-        };
-        Ok(ParsedEntry { tuple, key, tuple_len })
+        if self.sparse && !is_long && tuple.iter().all(Option::is_none) {
+            return Err("a tuple of nothing in a sparse index");
+        }
+        Ok(ParsedEntry { tuple: (!is_long).then_some(tuple), key, tuple_len })
+    }
+
+    /// Makes `tuple` that of the entry, with nothing in the place of components that are not wanted, unless a number has a mark. How many
+    /// bytes of the entry are those of the tuple; `None` where it is long.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes that it looks at.
+    #[inline]
+    pub(crate) fn parse_components(
+        &self,
+        wanted: &[usize],
+        entry: &[u8],
+        limits: EntryLimits,
+        tuple: &mut Vec<Option<Value>>,
+    ) -> Parsed<Option<usize>> {
+        let (tuple_len, is_long) = self.read(entry, limits, &[], |at| wanted.contains(&at), tuple)?;
+        if is_long {
+            return Ok(None);
+        }
+        let mut cursor = Cursor::new(&entry[tuple_len..]);
+        order_key::skip_value(&mut cursor, 0).map_err(|_| NO_KEY)?;
+        if tuple_len + cursor.position() < entry.len() {
+            // Marks are those of all numbers, one behind the other.
+            *tuple = self.parse(entry, limits)?.tuple.unwrap_or_default();
+        }
+        Ok(Some(tuple_len))
     }
 
     /// The key of the document that the entry is of, and its order key.
@@ -79,7 +105,7 @@ impl IndexDefinition {
         let behind = &entry[tuple_len..];
         let mut cursor = Cursor::new(behind);
         let key = order_key::take_key(&mut cursor).ok().filter(|key| key.as_ref().check_len().is_ok());
-        Ok((key.ok_or("a key that is none")?, &behind[..cursor.position()]))
+        Ok((key.ok_or(NO_KEY)?, &behind[..cursor.position()]))
     }
 
     /// Where the first `count` components of the entry's tuple end; `None` where they are cut.
@@ -118,42 +144,58 @@ impl IndexDefinition {
     #[inline]
     pub(crate) fn outline(&self, entry: &[u8], limits: EntryLimits) -> Parsed<Outline> {
         let (end, has_nothing) = self.skip(self.paths.len(), entry, limits);
-        match end {
-            Ok(tuple_len) => Ok(Outline { tuple_len, is_long: false, has_nothing }),
-            // spec: I-7.1
-            Err(Stop::Ends) if entry.len() >= limits.tuple => {
-                Ok(Outline { tuple_len: limits.tuple, is_long: true, has_nothing })
-            }
-            Err(Stop::Ends) => Err("the entry ends within its tuple"),
-            Err(Stop::Malformed(what)) => Err(what),
-        }
+        let (tuple_len, is_long) = end_of_tuple(end, entry, limits)?;
+        Ok(Outline { tuple_len, is_long, has_nothing })
     }
 
-    /// The values of a tuple.
-    fn tuple(&self, bytes: &[u8], marks: &[u8]) -> Result<Vec<Option<Value>>, Stop> {
-        let mut cursor = Cursor::new(bytes);
-        let mut marks = Marks::new(marks);
-        let mut tuple = Vec::with_capacity(self.paths.len());
-        for path in &*self.paths {
+    /// Makes `tuple` the components of the entry that are wanted, whose numbers have these marks, with nothing in the place of the others.
+    /// How many bytes of the entry are those of the tuple, and whether it is long, so that these are not all.
+    #[inline]
+    fn read(
+        &self,
+        entry: &[u8],
+        limits: EntryLimits,
+        marks: &[u8],
+        is_wanted: impl Fn(usize) -> bool,
+        tuple: &mut Vec<Option<Value>>,
+    ) -> Parsed<(usize, bool)> {
+        tuple.clear();
+        let mut cursor = Cursor::new(&entry[..entry.len().min(limits.tuple)]);
+        let mut left = Marks::new(marks);
+        let read = self.paths.iter().enumerate().try_for_each(|(at, path)| {
             cursor.invert(path.descending);
-            tuple.push(if cursor.peek()? == NOTHING {
+            let value = if cursor.peek()? == NOTHING {
                 cursor.byte()?;
                 None
-            } else {
-                let value = order_key::decode_value(&mut cursor, levels(path), &mut marks)?;
+            } else if is_wanted(at) {
+                let value = order_key::decode_value(&mut cursor, levels(path), &mut left)?;
                 if !gives(path.function, &value) {
                     return Err(Stop::Malformed("a value that the function of its path does not give"));
                 }
                 Some(value)
-            });
+            } else {
+                order_key::skip_value(&mut cursor, levels(path))?;
+                None
+            };
+            tuple.push(value);
+            Ok(())
+        });
+        if read.is_ok() && left.left() > 0 {
+            return Err("more marks than numbers");
         }
-        if marks.left() > 0 {
-            return Err(Stop::Malformed("more marks than numbers"));
-        }
-        if self.sparse && tuple.iter().all(Option::is_none) {
-            return Err(Stop::Malformed("a tuple of nothing in a sparse index"));
-        }
-        Ok(tuple)
+        end_of_tuple(read.map(|()| cursor.position()), entry, limits)
+    }
+}
+
+/// Where the tuple of an entry ends that was read up to there, and whether it is long.
+#[inline]
+fn end_of_tuple(read: Result<usize, Stop>, entry: &[u8], limits: EntryLimits) -> Parsed<(usize, bool)> {
+    match read {
+        Ok(len) => Ok((len, false)),
+        // spec: I-7.1
+        Err(Stop::Ends) if entry.len() >= limits.tuple => Ok((limits.tuple, true)),
+        Err(Stop::Ends) => Err("the entry ends within its tuple"),
+        Err(Stop::Malformed(what)) => Err(what),
     }
 }
 

@@ -86,18 +86,31 @@ pub(crate) fn take_key(cursor: &mut Cursor<'_>) -> Result<Key, Stop> {
 
 /// The value whose order key the cursor is at, with at most `levels` of arrays and objects in each other. A mark for each of
 /// its numbers says which of the numbers at one place it is.
+#[inline]
 pub(crate) fn decode_value(
     cursor: &mut Cursor<'_>,
     levels: usize,
     marks: &mut Marks<'_>,
 ) -> Result<Value, Stop> {
-    Ok(match cursor.byte()? {
+    match cursor.byte()? {
+        NUMBER => Place::take(cursor)?
+            .value(marks.next())
+            .ok_or(Stop::Malformed("a mark that its number does not fit")),
+        tag => decode_other(tag, cursor, levels, marks),
+    }
+}
+
+/// A value that begins with `tag`, but a number.
+fn decode_other(
+    tag: u8,
+    cursor: &mut Cursor<'_>,
+    levels: usize,
+    marks: &mut Marks<'_>,
+) -> Result<Value, Stop> {
+    Ok(match tag {
         NULL => Value::Null,
         FALSE => Value::Bool(false),
         TRUE => Value::Bool(true),
-        NUMBER => Place::take(cursor)?
-            .value(marks.next())
-            .ok_or(Stop::Malformed("a mark that its number does not fit"))?,
         TEXT => Value::Text(take_text(cursor)?),
         BYTES => Value::Bytes(take_bytes(cursor)?),
         ARRAY => {

@@ -89,6 +89,7 @@ impl Place {
     }
 
     /// The number of that mark that stands here.
+    #[inline]
     pub(super) fn value(self, mark: u8) -> Option<Value> {
         match (mark, self.int()) {
             (PLAIN, Some(int)) => Some(Value::Int(int)),

@@ -6,7 +6,7 @@ use super::asks::Asks;
 use super::bounded::{Bounded, fan_out_of};
 use super::choose::{COUNTED_MAX, Chosen, Ways, choose, cost_of_keys, indexes_for};
 use super::explain::QueryPlan;
-use super::route::{ByEntries, Hint, IndexEnd};
+use super::route::{ByEntries, Hint, IndexEnd, Part};
 use crate::error::{Error, Result};
 use crate::find::aggregate::Aggregate;
 use crate::find::keys::KeysWanted;
@@ -126,7 +126,9 @@ fn by_entries<W: Walk>(
                 continue;
             };
             let part = ways.part(at, bounded, most_entries)?;
-            let is_better = best.as_ref().is_none_or(|best| part.entries < best.part.entries);
+            // Of as many entries, shorter ones are read sooner.
+            let costs = |part: &Part<W::Index>| (part.entries, part.index.definition().paths().len());
+            let is_better = best.as_ref().is_none_or(|best| costs(&part) < costs(&best.part));
             if is_better && (part.is_counted || is_forced) {
                 best = Some(ByEntries { part, components, aggregates, is_loose: groups.is_distinct });
             }

@@ -55,6 +55,14 @@ fn check(definition: &IndexDefinition, entry: &[u8], limits: EntryLimits) -> Res
     let mut place = Vec::new();
     crate::document::order_key::encode_key(parsed.key.as_ref(), &mut place);
     prop_assert_eq!(definition.key_of(entry, limits), Ok((parsed.key.clone(), &place[..])));
+    for at in 0..definition.paths().len() {
+        let mut components = Vec::new();
+        let len = definition.parse_components(&[at], entry, limits, &mut components);
+        prop_assert_eq!(len, Ok(parsed.tuple.as_ref().map(|_| parsed.tuple_len)));
+        if let Some(tuple) = &parsed.tuple {
+            prop_assert_eq!(&components[at], &tuple[at]);
+        }
+    }
     match parsed.tuple {
         Some(tuple) => {
             prop_assert_eq!(entry_bytes(definition, &tuple, &parsed.key, limits.tuple), entry);
