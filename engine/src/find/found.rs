@@ -36,9 +36,19 @@ pub struct Found<W: Walk> {
     place: Vec<u8>,
     /// The last answer of anything but a sort.
     last: Option<Answer>,
-    /// What makes documents of entries, where these have all that is asked for.
-    cover: Option<Cover>,
+    made: Made,
     over: bool,
+}
+
+/// What answers are made of.
+#[derive(Debug)]
+enum Made {
+    /// Of documents.
+    Documents,
+    /// Of entries, which have all parts that are asked for.
+    Parts(Cover),
+    /// Only keys are asked for, and no document is read for these.
+    Keys,
 }
 
 /// A document, or what of it is asked for.
@@ -54,6 +64,13 @@ impl Answer {
         match self {
             Answer::Whole(document) => document.key(),
             Answer::Parts(key, _) => key.as_ref(),
+        }
+    }
+
+    fn into_key(self) -> Key {
+        match self {
+            Answer::Whole(document) => document.key().to_key(),
+            Answer::Parts(key, _) => key,
         }
     }
 
@@ -128,8 +145,12 @@ impl<W: Walk> Found<W> {
             Route::Ranges(parts) if way != Way::Sorted && parts.len() == 1 => parts.first(),
             _ => None,
         };
-        let cover = part.filter(|part| part.covers);
-        let cover = cover.map(|part| Cover::of(part.index.definition(), part.index.limits()));
+        let made = match part {
+            _ if prepared.asks_for_keys(is_exact) => Made::Keys,
+            Some(part) if part.covers => Made::Parts(Cover::of(part.index.definition(), part.index.limits())),
+            _ => Made::Documents,
+        };
+        let with_entries = matches!(made, Made::Parts(_));
         let next = match (route, way, &mut prepared.wanted) {
             (Route::Order(order), ..) => {
                 let place = prepared.question.after.as_deref();
@@ -138,10 +159,11 @@ impl<W: Walk> Found<W> {
                     place,
                     prepared.wanted.clone(),
                     prepared.sort_memory,
+                    with_entries,
                 )))
             }
             (Route::Ranges(parts), Way::Keys { .. }, _) => {
-                Next::Gathered(prepared.gather(&walk, parts, cover.is_some())?)
+                Next::Gathered(prepared.gather(&walk, parts, with_entries)?)
             }
             (route, Way::Sorted, _) => Next::Sorted(sorted(&mut prepared, &mut walk, route)?),
             (Route::Keys, Way::Keys { reverse }, KeysWanted::These(keys)) => {
@@ -161,7 +183,7 @@ impl<W: Walk> Found<W> {
             is_exact,
             place,
             last,
-            cover,
+            made,
             over: false,
         })
     }
@@ -243,9 +265,50 @@ impl<W: Walk> Found<W> {
         Ok(None)
     }
 
+    /// The key of the next document.
+    pub(super) fn next_key(&mut self) -> Option<Result<Key>> {
+        self.step(|found| match found.made {
+            Made::Keys => found.next_key_alone(),
+            _ => Ok(found.next_answer()?.map(Answer::into_key)),
+        })
+    }
+
+    /// The next key, without a document. It admits all that comes.
+    fn next_key_alone(&mut self) -> Result<Option<Key>> {
+        while self.left > 0 {
+            let next = match &mut self.next {
+                Next::Sorted(sorted) => next_sorted(sorted, &mut self.skip, &mut self.place)?,
+                Next::Gathered(keys) => keys.next()?,
+                Next::Entries(entries) => {
+                    let next = entries.next(&self.walk, &self.question.order, &mut self.watch)?;
+                    next.map(|(_, key)| key)
+                }
+                Next::Walk | Next::These(..) => unreachable!("these lead to documents"),
+            };
+            let Some(key) = next else { return Ok(None) };
+            self.watch.made(true)?;
+            if self.skip > 0 {
+                self.skip -= 1;
+                continue;
+            }
+            self.left -= 1;
+            return Ok(Some(key));
+        }
+        Ok(None)
+    }
+
+    fn step<T>(&mut self, next: impl FnOnce(&mut Self) -> Result<Option<T>>) -> Option<Result<T>> {
+        if self.over {
+            return None;
+        }
+        let next = next(self).transpose();
+        self.over = !matches!(next, Some(Ok(_)));
+        if seeded::is_on(Bug::QueryErrorDropped) { next.filter(Result::is_ok) } else { next }
+    }
+
     /// What an entry has of its document, where that is enough, or else the document.
     fn of_entry(&self, key: Key, entry: &[u8]) -> Result<Answer> {
-        if let Some(cover) = &self.cover
+        if let Made::Parts(cover) = &self.made
             && let Some(bytes) = cover.document(entry)?
         {
             return Ok(Answer::Parts(key, bytes));
@@ -327,12 +390,7 @@ impl<W: Walk> Iterator for Found<W> {
     type Item = Result<DocRef>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.over {
-            return None;
-        }
-        let next = self.next_document().transpose();
-        self.over = !matches!(next, Some(Ok(_)));
-        if seeded::is_on(Bug::QueryErrorDropped) { next.filter(Result::is_ok) } else { next }
+        self.step(Self::next_document)
     }
 }
 

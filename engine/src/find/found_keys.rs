@@ -1,7 +1,7 @@
 //! The keys of the answers of a query.
 
 use super::found::Found;
-use super::plan::{Gathered, Route};
+use super::plan::Answers;
 use super::prepared::{Prepared, Way};
 use super::view::{KeyWalk, ReadView, Walk};
 use crate::document::Key;
@@ -15,9 +15,8 @@ pub struct FoundKeys<W: Walk, K>(Keys<W, K>);
 enum Keys<W: Walk, K> {
     /// From the index of keys alone: how many are to be left out, and how many are due.
     Index(K, u64, u64),
-    /// From the entries of indexes alone, as many.
-    Gathered(Box<Gathered>, u64, u64),
-    Documents(Box<Found<W>>),
+    /// From documents, or from the entries of indexes where these tell them.
+    Found(Box<Found<W>>),
 }
 
 impl<W: Walk, K: KeyWalk> FoundKeys<W, K> {
@@ -30,15 +29,8 @@ impl<W: Walk, K: KeyWalk> FoundKeys<W, K> {
             let keys = if reverse { keys.turned() } else { keys };
             return Ok(FoundKeys(Keys::Index(keys, prepared.skip, prepared.limit)));
         }
-        let walk = prepared.walk()?;
-        let route = prepared.plan(&walk, true)?.route;
-        Ok(FoundKeys(match route {
-            Route::Ranges(parts) if prepared.way != Way::Sorted && parts.iter().all(|part| part.is_exact) => {
-                let gathered = prepared.gather(&walk, parts, false)?;
-                Keys::Gathered(Box::new(gathered), prepared.skip, prepared.limit)
-            }
-            route => Keys::Documents(Box::new(Found::begin_by(prepared, walk, route)?)),
-        }))
+        prepared.answers = Answers::Keys;
+        Ok(FoundKeys(Keys::Found(Box::new(Found::begin(prepared)?))))
     }
 }
 
@@ -58,25 +50,7 @@ impl<W: Walk, K: KeyWalk> Iterator for FoundKeys<W, K> {
                 *left = left.checked_sub(1)?;
                 keys.next()
             }
-            Keys::Gathered(keys, skip, left) => {
-                while *skip > 0 && *left > 0 {
-                    *skip -= 1;
-                    match keys.next() {
-                        Ok(Some(_)) => {}
-                        end => {
-                            *left = 0;
-                            return end.transpose();
-                        }
-                    }
-                }
-                *left = left.checked_sub(1)?;
-                let next = keys.next().transpose();
-                if !matches!(next, Some(Ok(_))) {
-                    *left = 0;
-                }
-                next
-            }
-            Keys::Documents(found) => found.next().map(|document| Ok(document?.key().to_key())),
+            Keys::Found(found) => found.next_key(),
         }
     }
 }

@@ -7,7 +7,7 @@ use super::bindings::Bindings;
 use super::cursor;
 use super::keys::KeysWanted;
 use super::plan::{
-    Asks, AsksGroups, Chosen, Gathered, GroupRoute, Hint, Part, PlanOrder, Route, choose, choose_groups,
+    Answers, Asks, AsksGroups, Chosen, Gathered, GroupRoute, Hint, Part, PlanOrder, Route, choose, choose_groups,
     gather, no_document,
 };
 use super::sort::{CheckedSort, Order, key_of};
@@ -16,7 +16,7 @@ use super::watch::Watch;
 use crate::document::{KeyRef, RawDocument, Text};
 use crate::error::{Error, Result};
 use crate::index::KeyRange;
-use crate::query::{Filter, JsonPath};
+use crate::query::Filter;
 use crate::seeded::{self, Bug};
 
 pub(super) struct Prepared<'c, V> {
@@ -26,8 +26,7 @@ pub(super) struct Prepared<'c, V> {
     pub(super) way: Way,
     unordered: bool,
     pub(super) hint: Option<Hint>,
-    /// The parts that are wanted of each document, if not all are.
-    pub(super) parts: Option<Vec<JsonPath>>,
+    pub(super) answers: Answers,
     pub(super) skip: u64,
     pub(super) limit: u64,
     /// The place to go on from; empty at the beginning.
@@ -123,7 +122,7 @@ impl<'c, V: ReadView> Prepared<'c, V> {
             way,
             unordered: asked.unordered,
             hint: asked.hint,
-            parts: None,
+            answers: Answers::Documents,
             skip: asked.skip,
             limit: asked.limit.unwrap_or(u64::MAX),
             place: Vec::new(),
@@ -196,7 +195,7 @@ impl<'c, V: ReadView> Prepared<'c, V> {
     fn asks(&self, order: PlanOrder) -> Asks<'_> {
         Asks {
             filter: self.question.filter.as_ref(),
-            parts: self.parts.as_deref(),
+            answers: &self.answers,
             sorts: &self.question.order.sorts,
             wanted: &self.wanted,
             order,
@@ -212,6 +211,12 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         groups: AsksGroups<'_>,
     ) -> Result<GroupRoute<IndexOf<V>>> {
         choose_groups(walk, self.asks(PlanOrder::Any), groups)
+    }
+
+    /// Whether keys are all that is asked for of documents of which the filter and the cursor have nothing left to say.
+    pub(super) fn asks_for_keys(&self, is_exact: bool) -> bool {
+        let is_told = self.way == Way::Sorted || is_exact && self.question.after.is_none();
+        matches!(self.answers, Answers::Keys) && is_told
     }
 
     /// The keys of all documents that lie in the ranges of indexes and that the query can want, in its order of keys.

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use super::asked::Asked;
 use super::cursor::Cursor;
 use super::found::{Answer, Found};
-use super::plan::QueryPlan;
+use super::plan::{Answers, QueryPlan};
 use super::prepared::Prepared;
 use super::view::{ReadView, Walk};
 use crate::document::{self, Document, KeyRef, RawDocument, RawValue};
@@ -68,7 +68,7 @@ impl<'c, V: ReadView> Projection<'c, V> {
     fn prepared(self) -> Result<(Vec<JsonPath>, Prepared<'c, V>)> {
         let paths = self.paths?;
         let mut prepared = Prepared::new(self.view, self.asked, |_| Ok(()))?;
-        prepared.parts = Some(paths.clone());
+        prepared.answers = Answers::Parts(paths.clone());
         Ok((paths, prepared))
     }
 }

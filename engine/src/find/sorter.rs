@@ -1,5 +1,7 @@
 //! Places in order, in a bounded memory: the first few by a heap, all of them by runs that are merged.
 
+#![expect(clippy::big_endian_bytes, reason = "big-endian bytes compare as the numbers do")]
+
 use std::collections::BinaryHeap;
 use std::mem::size_of;
 
@@ -33,16 +35,24 @@ enum Kept {
 #[derive(Debug, Default)]
 struct Gathered {
     bytes: Vec<u8>,
-    /// Where each place begins and ends.
-    places: Vec<(usize, usize)>,
+    places: Vec<Within>,
     runs: Option<Runs>,
+}
+
+/// A place among the bytes of all.
+#[derive(Debug)]
+pub(super) struct Within {
+    /// The first bytes of it, as a number, by which most places are told apart.
+    front: u64,
+    start: usize,
+    end: usize,
 }
 
 /// The places in order.
 #[derive(Debug)]
 pub(super) enum Sorted {
     First(std::vec::IntoIter<Box<[u8]>>),
-    Memory { bytes: Vec<u8>, places: std::vec::IntoIter<(usize, usize)> },
+    Memory { bytes: Vec<u8>, places: std::vec::IntoIter<Within> },
     Merged(Merge),
 }
 
@@ -102,6 +112,14 @@ impl<'s> Sorter<'s> {
     }
 }
 
+/// The first bytes of a place as a number that compares as they do, where they differ. What is missing counts as zeros.
+fn front(place: &[u8]) -> u64 {
+    let mut front = [0; 8];
+    let len = place.len().min(front.len());
+    front[..len].copy_from_slice(&place[..len]);
+    u64::from_be_bytes(front)
+}
+
 /// Bytes of memory that a place takes.
 fn cost(place: &[u8]) -> usize {
     place.len() + size_of::<Box<[u8]>>()
@@ -111,7 +129,7 @@ impl Gathered {
     //= spec/query.md#q-7-5-bounds
     //# A query beyond a bound MUST end with an error. It MUST NOT answer a part as if it were all.
     fn push(&mut self, place: &[u8], memory: usize, storage: &FailStop) -> Result<()> {
-        let len = self.bytes.len() + place.len() + (self.places.len() + 1) * size_of::<(usize, usize)>();
+        let len = self.bytes.len() + place.len() + (self.places.len() + 1) * size_of::<Within>();
         if len > memory && !self.places.is_empty() {
             if self.runs.is_none() {
                 let scratch = storage.scratch()?.ok_or(Error::QueryMemory { max: memory })?;
@@ -121,19 +139,21 @@ impl Gathered {
         }
         let start = self.bytes.len();
         self.bytes.extend_from_slice(place);
-        self.places.push((start, self.bytes.len()));
+        self.places.push(Within { front: front(place), start, end: self.bytes.len() });
         Ok(())
     }
 
     fn put_in_order(&mut self) {
         let Gathered { bytes, places, .. } = self;
-        places.sort_unstable_by(|a, b| bytes[a.0..a.1].cmp(&bytes[b.0..b.1]));
+        places.sort_unstable_by(|a, b| {
+            a.front.cmp(&b.front).then_with(|| bytes[a.start..a.end].cmp(&bytes[b.start..b.end]))
+        });
     }
 
     fn write_run(&mut self) -> Result<()> {
         self.put_in_order();
         if let Some(runs) = &mut self.runs {
-            runs.write(self.places.iter().map(|(start, end)| &self.bytes[*start..*end]))?;
+            runs.write(self.places.iter().map(|place| &self.bytes[place.start..place.end]))?;
         }
         self.bytes.clear();
         self.places.clear();
@@ -163,7 +183,7 @@ impl Sorted {
                 None => return Ok(false),
             },
             Sorted::Memory { bytes, places } => match places.next() {
-                Some((start, end)) => out.extend_from_slice(&bytes[start..end]),
+                Some(Within { start, end, .. }) => out.extend_from_slice(&bytes[start..end]),
                 None => return Ok(false),
             },
             Sorted::Merged(merge) => return merge.next(out),

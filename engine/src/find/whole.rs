@@ -6,7 +6,7 @@ use super::entry_groups::EntryGroups;
 use super::found::Found;
 use super::grouping::{Group, Grouped, Grouping, Groups};
 use super::keys::KeysWanted;
-use super::plan::{self, AsksGroups, ByEntries, GroupRoute, IndexEnd, PlanActual, QueryPlan, Route};
+use super::plan::{self, Answers, AsksGroups, ByEntries, GroupRoute, IndexEnd, PlanActual, QueryPlan, Route};
 use super::prepared::{IndexOf, Prepared, Way};
 use super::sorter::Sorter;
 use super::view::{ReadView, Walk};
@@ -21,15 +21,17 @@ use crate::seeded::{self, Bug};
 pub(super) fn count<V: ReadView>(mut prepared: Prepared<'_, V>) -> Result<u64> {
     let most = prepared.skip.saturating_add(prepared.limit);
     let mut count = 0;
-    let asks_for_all = prepared.question.filter.is_none() && prepared.question.after.is_none();
-    let asks_for_all = asks_for_all && !prepared.names_an_index();
-    let asks_for_all = asks_for_all || seeded::is_on(Bug::CountWithoutFilter);
-    if asks_for_all && matches!(&prepared.wanted, KeysWanted::Range(range) if range.is_all()) {
+    // A filter of which entries tell everything says nothing of keys, so all of them are wanted: but not behind a cursor.
+    let is_of_all_keys = prepared.question.after.is_none()
+        && matches!(&prepared.wanted, KeysWanted::Range(range) if range.is_all());
+    let asks_for_all = prepared.question.filter.is_none() && !prepared.names_an_index();
+    if is_of_all_keys && (asks_for_all || seeded::is_on(Bug::CountWithoutFilter)) {
         count = prepared.view.len()?;
     } else {
         let mut walk = prepared.walk()?;
+        prepared.answers = if is_of_all_keys { Answers::Count } else { Answers::Documents };
         let route = prepared.plan(&walk, false)?.route;
-        if let Some(counted) = counted_by_entries(&mut prepared, &walk, &route, most)? {
+        if is_of_all_keys && let Some(counted) = counted_by_entries(&mut prepared, &walk, &route, most)? {
             return Ok(counted.min(most).saturating_sub(prepared.skip));
         }
         prepared.pass(&mut walk, route, |_, _, _| {
@@ -42,7 +44,7 @@ pub(super) fn count<V: ReadView>(mut prepared: Prepared<'_, V>) -> Result<u64> {
 
 //= spec/query.md#q-10-3-answers-of-entries
 //# A count MUST NOT be that of entries where the filter admits only some of their documents.
-/// How many answers there are, where entries tell it: up to `most` of them.
+/// How many answers of all keys there are, where entries tell it: up to `most` of them.
 fn counted_by_entries<V: ReadView>(
     prepared: &mut Prepared<'_, V>,
     walk: &V::Walk,
@@ -50,10 +52,7 @@ fn counted_by_entries<V: ReadView>(
     most: u64,
 ) -> Result<Option<u64>> {
     let Route::Ranges(parts) = route else { return Ok(None) };
-    let tells = parts.iter().all(|part| part.is_exact) && prepared.question.after.is_none();
-    // A filter of which entries tell everything says nothing of keys, so all of them are wanted: but not behind a cursor.
-    let tells = tells && matches!(&prepared.wanted, KeysWanted::Range(range) if range.is_all());
-    if !tells {
+    if !parts.iter().all(|part| part.is_exact) {
         return Ok(None);
     }
     if let Some(counted) = plan::count(parts, most, &mut prepared.watch)? {

@@ -35,6 +35,20 @@ pub(crate) struct Outline {
     pub(crate) has_nothing: bool,
 }
 
+impl Outline {
+    /// The key of the document that the entry is of, which is so outlined, and its order key.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes of the key.
+    #[inline(always)]
+    pub(crate) fn key_of<'e>(&self, entry: &'e [u8]) -> Parsed<(Key, &'e [u8])> {
+        let behind = &entry[self.tuple_len..];
+        let mut cursor = Cursor::new(behind);
+        let key = order_key::take_key(&mut cursor).ok().filter(|key| key.as_ref().check_len().is_ok());
+        Ok((key.ok_or(NO_KEY)?, &behind[..cursor.position()]))
+    }
+}
+
 impl IndexDefinition {
     //= spec/index.md#i-7-2-entries-from-bytes
     //# A reader MUST refuse bytes that are not those of an entry of the definition: a component that is no order key,
@@ -101,11 +115,7 @@ impl IndexDefinition {
     /// What is wrong with the bytes that it looks at.
     #[inline]
     pub(crate) fn key_of<'e>(&self, entry: &'e [u8], limits: EntryLimits) -> Parsed<(Key, &'e [u8])> {
-        let Outline { tuple_len, .. } = self.outline(entry, limits)?;
-        let behind = &entry[tuple_len..];
-        let mut cursor = Cursor::new(behind);
-        let key = order_key::take_key(&mut cursor).ok().filter(|key| key.as_ref().check_len().is_ok());
-        Ok((key.ok_or(NO_KEY)?, &behind[..cursor.position()]))
+        self.outline(entry, limits)?.key_of(entry)
     }
 
     /// Where the first `count` components of the entry's tuple end; `None` where they are cut.

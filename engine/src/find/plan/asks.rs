@@ -6,12 +6,22 @@ use crate::find::keys::KeysWanted;
 use crate::find::sort::CheckedSort;
 use crate::query::{Filter, JsonPath};
 
+/// What a query answers of the documents that it finds.
+#[derive(Debug, Clone)]
+pub(in crate::find) enum Answers {
+    Documents,
+    /// What lies at these paths.
+    Parts(Vec<JsonPath>),
+    Keys,
+    /// How many there are.
+    Count,
+}
+
 /// What a plan is for.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::find) struct Asks<'q> {
     pub(in crate::find) filter: Option<&'q Filter>,
-    /// The parts that are wanted of each document, if not all are.
-    pub(in crate::find) parts: Option<&'q [JsonPath]>,
+    pub(in crate::find) answers: &'q Answers,
     pub(in crate::find) sorts: &'q [CheckedSort],
     pub(in crate::find) wanted: &'q KeysWanted,
     /// How answers come into their order.

@@ -1,6 +1,6 @@
 //! The cheapest way to the documents of a query.
 
-use super::asks::Asks;
+use super::asks::{Answers, Asks};
 use super::bounded::{Bounded, fan_out_of};
 use super::cover;
 use super::explain::{PlanOrder, QueryPlan};
@@ -13,18 +13,20 @@ use crate::find::view::Walk;
 use crate::index::{KeyRange, Target};
 use crate::indexed::IndexStats;
 use crate::indexed::count_up_to;
-use crate::query::Filter;
 use crate::query::ast::Expr;
+use crate::query::{Filter, JsonPath};
 use crate::secondary::{EntryLimits, IndexDefinition};
 use crate::seeded::{self, Bug};
 
-// What a document costs, by the way to it. A scan passes one in about 50 ns; an entry leads to its document by a look into the index of
-// keys and into a block.
-const SCANNED: u64 = 1;
-const FETCHED: u64 = 6;
+// What a document costs, by the way to it, where an entry costs 1: about 25 ns. An entry leads to its document by a look into the index
+// of keys and into a block.
+const SCANNED: u64 = 2;
+const FETCHED: u64 = 12;
 /// A document that is made of an entry.
-const COVERED: u64 = 3;
-const SORTED: u64 = 2;
+const COVERED: u64 = 6;
+/// A key of an entry that is put in order.
+const KEYED: u64 = 2;
+const SORTED: u64 = 4;
 /// A filter of which nothing is known admits one document of so many.
 const ADMITS_ONE_OF: u64 = 4;
 /// So many entries are counted for a plan that is not compared with others.
@@ -93,13 +95,14 @@ pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chose
     }
     let (of_keys, keys) = cost_of_keys(walk, asks.wanted)?;
     let sorts = asks.order == PlanOrder::Sort;
-    let by_keys = if sorts { keys * (SCANNED + SORTED) } else { keys };
-    let covers = asks.parts.map_or_else(Vec::new, |parts| {
-        indexes.iter().map(|index| cover::covers(index, &asks, parts)).collect()
-    });
-    let each = if covers.contains(&true) { COVERED } else { FETCHED };
-    let most_entries = if is_forced { COUNTED_MAX } else { by_keys / each + 1 };
-    let ways = Ways { indexes: &indexes, covers, most_entries };
+    let by_keys = if sorts { keys + of_keys * SORTED } else { keys };
+    let least_each = match asks.answers {
+        Answers::Count | Answers::Keys => 1,
+        Answers::Parts(_) => COVERED,
+        Answers::Documents => FETCHED,
+    };
+    let most_entries = if is_forced { COUNTED_MAX } else { by_keys / least_each + 1 };
+    let ways = Ways { indexes: &indexes, asks: Some(&asks), most_entries };
     let filtered =
         asks.filter.map(|filter| ways.filtered(filter.expr().conjuncts(), &[])).transpose()?.flatten();
     let filtered = filtered.filter(|found| found.is_counted || is_forced);
@@ -111,7 +114,7 @@ pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chose
         let entries = found.entries;
         match asks.order {
             PlanOrder::Sort => entries * (FETCHED + SORTED),
-            _ => entries + entries.min(asks.most) * found.each(),
+            _ => entries + entries.min(asks.most) * found.each(asks.answers),
         }
     });
     // Where few answers are wanted, a walk in the order of keys ends early.
@@ -149,17 +152,26 @@ pub(super) struct Filtered<I> {
     pub(super) is_counted: bool,
 }
 
-impl<I> Filtered<I> {
+impl<I: IndexStats> Filtered<I> {
     /// What an entry costs beyond itself.
-    fn each(&self) -> u64 {
-        if self.parts.iter().all(|part| part.covers) { COVERED } else { FETCHED }
+    fn each(&self, answers: &Answers) -> u64 {
+        let is_exact = self.parts.iter().all(|part| part.is_exact);
+        let fans_out = |part: &Part<I>| fan_out_of(part.index.definition()).is_some();
+        match answers {
+            // Of several entries of a document, one counts.
+            Answers::Count if is_exact && (self.parts.len() > 1 || self.parts.iter().any(fans_out)) => KEYED,
+            Answers::Count if is_exact => 0,
+            Answers::Keys if is_exact => KEYED,
+            _ if self.parts.iter().all(|part| part.covers) => COVERED,
+            _ => FETCHED,
+        }
     }
 }
 
 pub(super) struct Ways<'i, I> {
     pub(super) indexes: &'i [I],
-    /// Whether the entries of each have all that is asked for; empty where that is of no matter.
-    pub(super) covers: Vec<bool>,
+    /// What is asked for; `None` where it is of no matter whether entries have it.
+    pub(super) asks: Option<&'i Asks<'i>>,
     /// More entries than these cost more than a walk over the keys.
     pub(super) most_entries: u64,
 }
@@ -254,8 +266,14 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
         })
     }
 
+    /// Whether the entries of an index have all that is asked for.
     fn covers(&self, at: usize) -> bool {
-        self.covers.get(at).copied().unwrap_or(false)
+        let parts: &[JsonPath] = match self.asks.map(|asks| asks.answers) {
+            Some(Answers::Parts(parts)) => parts,
+            Some(Answers::Keys) => &[],
+            _ => return false,
+        };
+        self.asks.is_some_and(|asks| cover::covers(&self.indexes[at], asks, parts))
     }
 
     /// The cheapest order of an index that is that of the sorts, with what it costs, where a sort is wanted. `matching` documents are admitted, if that is known.
@@ -290,7 +308,11 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
                     }
                     (false, _) => asks.most.saturating_mul(ADMITS_ONE_OF),
                 };
-                let each = if part.covers { COVERED } else { FETCHED };
+                let each = match asks.answers {
+                    Answers::Keys if admits_all => KEYED,
+                    _ if part.covers => COVERED,
+                    _ => FETCHED,
+                };
                 let cost = read.min(part.entries) * each;
                 if best.as_ref().is_none_or(|(_, least)| cost < *least) {
                     let order::OrderTaken { reverse, components, gathers } = taken;
@@ -333,7 +355,7 @@ pub(crate) fn ranges_of_filter(
     let known =
         targets.iter().filter(|target| target.building.is_none() && target.entries.damage().is_none());
     let indexes: Vec<_> = known.map(|target| OfWriter { shared, target: target.clone() }).collect();
-    let ways = Ways { indexes: &indexes, covers: Vec::new(), most_entries: len / FETCHED + 1 };
+    let ways = Ways { indexes: &indexes, asks: None, most_entries: len * SCANNED / FETCHED + 1 };
     let found = ways.filtered(filter.expr().conjuncts(), &[])?.filter(|found| found.is_counted);
     Ok(found.map(|found| {
         let ranges = found.parts.into_iter().flat_map(|Part { index, ranges, .. }| {

@@ -175,6 +175,8 @@ pub(in crate::find) struct Entries<E> {
     wanted: KeysWanted,
     /// The key of the entry that the walk came to last, where it was not answered yet.
     ahead: Option<Key>,
+    /// Whether that entry's tuple is long.
+    is_long: bool,
     /// Documents that are the same to all sorts, or long ones that begin alike.
     alike: Option<Sorted>,
     memory: usize,
@@ -193,6 +195,7 @@ impl<E: EntryWalk> Entries<E> {
         after: Option<&[u8]>,
         wanted: KeysWanted,
         memory: usize,
+        with_entries: bool,
     ) -> Self {
         let InOrder { part, reverse, fixed, components, gathers } = order;
         let limits = part.index.limits();
@@ -210,15 +213,17 @@ impl<E: EntryWalk> Entries<E> {
             limits,
             components,
             gathers,
-            with_entries: part.covers,
+            with_entries,
             wanted,
             ahead: None,
+            is_long: false,
             alike: None,
             memory,
         }
     }
 
     /// An entry of the next document, no bytes where entries are not wanted, and its key. `walk` gives the documents of the same state.
+    #[inline(always)]
     pub(in crate::find) fn next<W: Walk>(
         &mut self,
         walk: &W,
@@ -228,7 +233,21 @@ impl<E: EntryWalk> Entries<E> {
         if let Some(next) = self.next_alike()? {
             return Ok(Some(next));
         }
-        let Some(mut key) = self.next_key(watch)? else { return Ok(None) };
+        let Some(key) = self.next_key(watch)? else { return Ok(None) };
+        if !self.gathers && !self.is_long {
+            return Ok(Some((self.entry(), key)));
+        }
+        self.first_alike(key, walk, order, watch)
+    }
+
+    /// The first of the documents whose entries begin as the one at hand does, which is that of `key`.
+    fn first_alike<W: Walk>(
+        &mut self,
+        mut key: Key,
+        walk: &W,
+        order: &Order,
+        watch: &mut Watch,
+    ) -> Result<Option<(Vec<u8>, Key)>> {
         let (mut entry, met) = (self.entry(), self.walk.entry());
         let end = self.walk.definition().end_of(self.components, met, self.limits).map_err(broken)?;
         let end = end.or(seeded::is_on(Bug::CutTupleSorted).then_some(met.len().min(self.limits.tuple)));
@@ -265,6 +284,7 @@ impl<E: EntryWalk> Entries<E> {
         self.next_alike()
     }
 
+    #[inline]
     fn next_alike(&mut self) -> Result<Option<(Vec<u8>, Key)>> {
         let Some(alike) = &mut self.alike else { return Ok(None) };
         let mut place = Vec::new();
@@ -282,13 +302,17 @@ impl<E: EntryWalk> Entries<E> {
     }
 
     /// Goes on to the next entry of a document that can be wanted: the key of that. The documents of other keys the walk over keys need not know.
+    #[inline(always)]
     fn next_key(&mut self, watch: &mut Watch) -> Result<Option<Key>> {
         if let Some(ahead) = self.ahead.take() {
             return Ok(Some(ahead));
         }
         while self.walk.advance()? {
             watch.met_entry()?;
-            let (key, _) = self.walk.definition().key_of(self.walk.entry(), self.limits).map_err(broken)?;
+            let (definition, entry) = (self.walk.definition(), self.walk.entry());
+            let outline = definition.outline(entry, self.limits).map_err(broken)?;
+            let (key, _) = outline.key_of(entry).map_err(broken)?;
+            self.is_long = outline.is_long;
             if self.wanted.contains(&key) {
                 return Ok(Some(key));
             }

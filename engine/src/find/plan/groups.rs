@@ -16,9 +16,6 @@ use crate::query::Expression;
 use crate::secondary::IndexDefinition;
 use crate::seeded::{self, Bug};
 
-/// A document that is scanned is put into its groups by a look-up of each; entries come group by group.
-const GROUPED: u64 = 2;
-
 /// What is asked of the groups of a query.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::find) struct AsksGroups<'q> {
@@ -78,7 +75,7 @@ pub(in crate::find) fn choose_groups<W: Walk>(
         return Ok(GroupRoute::Documents(choose(walk, asks)?));
     };
     match choose(walk, asks) {
-        Ok(chosen) if !is_forced && chosen.cost.saturating_mul(GROUPED) < way.part.entries => {
+        Ok(chosen) if !is_forced && chosen.cost < way.part.entries => {
             Ok(GroupRoute::Documents(chosen))
         }
         Ok(_) | Err(Error::IndexCannotServe { .. }) => Ok(GroupRoute::Entries(way)),
@@ -116,8 +113,8 @@ fn by_entries<W: Walk>(
     groups: AsksGroups<'_>,
     is_forced: bool,
 ) -> Result<Option<ByEntries<W::Index>>> {
-    let most_entries = if is_forced { COUNTED_MAX } else { cost_of_keys(walk, asks.wanted)?.1 * GROUPED };
-    let ways = Ways { indexes, covers: Vec::new(), most_entries };
+    let most_entries = if is_forced { COUNTED_MAX } else { cost_of_keys(walk, asks.wanted)?.1 };
+    let ways = Ways { indexes, asks: None, most_entries };
     let mut best: Option<ByEntries<W::Index>> = None;
     for (at, index) in indexes.iter().enumerate() {
         let definition = index.definition();

@@ -26,7 +26,7 @@ mod order;
 mod route;
 mod says;
 
-pub(super) use asks::Asks;
+pub(super) use asks::{Answers, Asks};
 pub(super) use bounded::fan_out_of;
 pub(crate) use choose::ranges_of_filter;
 pub(super) use choose::{Chosen, choose};
