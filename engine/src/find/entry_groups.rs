@@ -299,7 +299,8 @@ impl<W: Walk> EntryGroups<W> {
         let beginning = self.entries.at_hand()[..self.limits.tuple].to_vec();
         let db = self.walk.db().clone();
         let storage = &db.core().shared.log.storage;
-        let mut grouping = Grouping::new(self.asked.clone(), self.memory, storage, self.entries.watch.clone());
+        let mut grouping =
+            Grouping::new(self.asked.clone(), self.memory, storage, self.entries.watch.clone());
         while self.entries.meets()? && self.entries.is_at(&beginning) {
             let (key, _) = self.definition.key_of(self.entries.at_hand(), self.limits).map_err(broken)?;
             let document = self.walk.document(key.as_ref())?.ok_or_else(no_document)?;

@@ -173,19 +173,7 @@ impl<W: Walk> Found<W> {
         };
         let Prepared { question, skip, limit, watch, place, .. } = prepared;
         let last = None;
-        Ok(Found {
-            walk,
-            next,
-            question,
-            skip,
-            left: limit,
-            watch,
-            is_exact,
-            place,
-            last,
-            made,
-            over: false,
-        })
+        Ok(Found { walk, next, question, skip, left: limit, watch, is_exact, place, last, made, over: false })
     }
 
     /// Where the query can be gone on from: after what was answered last. Before the first answer, that is the cursor that the query

@@ -7,8 +7,8 @@ use super::bindings::Bindings;
 use super::cursor;
 use super::keys::KeysWanted;
 use super::plan::{
-    Answers, Asks, AsksGroups, Chosen, Gathered, GroupRoute, Hint, Part, PlanOrder, Route, choose, choose_groups,
-    gather, no_document,
+    Answers, Asks, AsksGroups, Chosen, Gathered, GroupRoute, Hint, Part, PlanOrder, Route, choose,
+    choose_groups, gather, no_document,
 };
 use super::sort::{CheckedSort, Order, key_of};
 use super::view::{ReadView, Walk};

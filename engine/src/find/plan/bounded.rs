@@ -17,6 +17,32 @@ use crate::seeded::{self, Bug};
 /// The most ranges of one index: beyond so many, fewer components bound them.
 const RANGES_MAX: usize = 4096;
 
+/// The parts of a filter, which all have to hold.
+#[derive(Debug)]
+pub(super) struct Conjuncts<'e> {
+    pub(super) parts: &'e [Expr],
+    /// What they say of the document.
+    said: Said<'e>,
+}
+
+impl<'e> Conjuncts<'e> {
+    pub(super) fn new(parts: &'e [Expr]) -> Self {
+        Conjuncts { parts, said: Said::by(parts, true) }
+    }
+
+    /// Of a filter, of which there are none where there is no filter.
+    pub(super) fn of(filter: Option<&'e Filter>) -> Self {
+        Self::new(filter.map_or(&[], |filter| filter.expr().conjuncts()))
+    }
+
+    /// Whether they can bound the first component of an index, or be its filter.
+    pub(super) fn can_bound(&self, definition: &IndexDefinition) -> bool {
+        let says = |of| self.said.conditions.iter().any(|(other, _)| *other == of);
+        let first = definition.components().next();
+        definition.filter().is_some() || first.is_some_and(|(of, _)| fan_out(of.1).is_some() || says(of))
+    }
+}
+
 /// What a filter says of an index.
 #[derive(Debug, Clone)]
 pub(super) struct Bounded {
@@ -57,49 +83,38 @@ impl Bounded {
         }
     }
 
-    /// What the filter of a query says of an index, in one way or several; in none where the index lacks documents for it.
-    pub(super) fn by_filter(
-        filter: Option<&Filter>,
-        definition: &IndexDefinition,
-        limits: EntryLimits,
-    ) -> Result<Vec<Bounded>> {
-        match filter {
-            Some(filter) => Self::by(filter.expr().conjuncts(), &[], definition, limits),
-            None => Ok(beyond(&[], &[], definition).map(|_| Self::not_at_all(true)).into_iter().collect()),
-        }
-    }
-
     /// What the parts of a filter, which all have to hold, say of an index: in several ways, where several parts speak of a fan-out,
-    /// or some are the filter of the index. `beside` are parts that hold as well.
+    /// or some are the filter of the index; in none where the index lacks documents for it. `beside` are parts that hold as well.
     pub(super) fn by(
-        conjuncts: &[Expr],
+        conjuncts: &Conjuncts<'_>,
         beside: &[Expr],
         definition: &IndexDefinition,
         limits: EntryLimits,
     ) -> Result<Vec<Bounded>> {
-        let Some(rest) = beyond(conjuncts, beside, definition) else { return Ok(Vec::new()) };
-        let mut ways = Self::by_parts(&rest, definition, limits)?;
-        if rest.len() < conjuncts.len() {
-            // The filter of the index may still bound an array of which the index has every item.
-            ways.extend(Self::by_parts(conjuncts, definition, limits)?);
+        let Some(rest) = beyond(conjuncts.parts, beside, definition) else { return Ok(Vec::new()) };
+        if rest.len() == conjuncts.parts.len() {
+            return Self::by_all(conjuncts, definition, limits);
         }
+        let mut ways = Self::by_all(&Conjuncts::new(&rest), definition, limits)?;
+        // The filter of the index may still bound an array of which the index has every item.
+        ways.extend(Self::by_all(conjuncts, definition, limits)?);
         Ok(ways)
     }
 
-    fn by_parts(
-        conjuncts: &[Expr],
+    fn by_all(
+        conjuncts: &Conjuncts<'_>,
         definition: &IndexDefinition,
         limits: EntryLimits,
     ) -> Result<Vec<Bounded>> {
-        let document = Said::by(conjuncts, true);
+        let document = &conjuncts.said;
         let Some(fan_out) = fan_out_of(definition) else {
-            return Ok(vec![Self::of(&document, None, definition, limits)?]);
+            return Ok(vec![Self::of(document, None, definition, limits)?]);
         };
-        let items = of_items(conjuncts, fan_out, true);
+        let items = of_items(conjuncts.parts, fan_out, true);
         if items.is_empty() {
-            return Ok(vec![Self::of(&document, None, definition, limits)?]);
+            return Ok(vec![Self::of(document, None, definition, limits)?]);
         }
-        items.iter().map(|item| Self::of(&document, Some(item), definition, limits)).collect()
+        items.iter().map(|item| Self::of(document, Some(item), definition, limits)).collect()
     }
 
     fn of(

@@ -1,7 +1,7 @@
 //! The cheapest way to the documents of a query.
 
 use super::asks::{Answers, Asks};
-use super::bounded::{Bounded, fan_out_of};
+use super::bounded::{Bounded, Conjuncts, fan_out_of};
 use super::cover;
 use super::explain::{PlanOrder, QueryPlan};
 use super::order;
@@ -103,8 +103,8 @@ pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chose
     };
     let most_entries = if is_forced { COUNTED_MAX } else { by_keys / least_each + 1 };
     let ways = Ways { indexes: &indexes, asks: Some(&asks), most_entries };
-    let filtered =
-        asks.filter.map(|filter| ways.filtered(filter.expr().conjuncts(), &[])).transpose()?.flatten();
+    let conjuncts = Conjuncts::of(asks.filter);
+    let filtered = ways.filtered(&conjuncts, &[])?;
     let filtered = filtered.filter(|found| found.is_counted || is_forced);
     let filtered = match filtered {
         None if is_forced && !sorts => ways.all_of_one(asks.filter.is_none())?,
@@ -122,7 +122,7 @@ pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chose
         Some(found) if !sorts && asks.most < found.entries => by_keys.min(asks.most * keys / found.entries),
         _ => by_keys,
     };
-    let ordered = ways.ordered(&asks, filtered.as_ref().map(|found| found.entries))?;
+    let ordered = ways.ordered(&asks, &conjuncts, filtered.as_ref().map(|found| found.entries))?;
     let least = |cost: u64, other: Option<u64>| other.is_none_or(|other| cost <= other);
     let (by_order, order_cost) = ordered.map_or((None, None), |(way, cost)| (Some(way), Some(cost)));
     let order_wins =
@@ -191,10 +191,13 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
     }
 
     /// The fewest entries for a filter of these parts. `beside` are parts that hold as well.
-    fn filtered(&self, conjuncts: &[Expr], beside: &[Expr]) -> Result<Option<Filtered<I>>> {
+    fn filtered(&self, conjuncts: &Conjuncts<'_>, beside: &[Expr]) -> Result<Option<Filtered<I>>> {
         let mut best: Option<Filtered<I>> = None;
         for (at, index) in self.indexes.iter().enumerate() {
             let definition = index.definition();
+            if !conjuncts.can_bound(definition) {
+                continue;
+            }
             for bounded in Bounded::by(conjuncts, beside, definition, index.limits())? {
                 let bounds = bounded.used > 0 || definition.filter().is_some();
                 if !bounds || !bounded.has_all(definition) {
@@ -208,9 +211,9 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
                 }
             }
         }
-        for part in conjuncts {
+        for part in conjuncts.parts {
             let Expr::Or(branches) = part else { continue };
-            if let Some(union) = self.union(branches, conjuncts)?
+            if let Some(union) = self.union(branches, conjuncts.parts)?
                 && best.as_ref().is_none_or(|best| union.is_counted && union.entries < best.entries)
             {
                 best = Some(union);
@@ -224,7 +227,9 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
         let is_whole = conjuncts.len() == 1;
         let mut union = Filtered { parts: Vec::new(), entries: 0, is_counted: true };
         for branch in branches {
-            let Some(mut found) = self.filtered(branch.conjuncts(), conjuncts)? else { return Ok(None) };
+            let Some(mut found) = self.filtered(&Conjuncts::new(branch.conjuncts()), conjuncts)? else {
+                return Ok(None);
+            };
             for part in &mut found.parts {
                 part.is_exact &= is_whole;
                 part.covers = false;
@@ -277,14 +282,23 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
     }
 
     /// The cheapest order of an index that is that of the sorts, with what it costs, where a sort is wanted. `matching` documents are admitted, if that is known.
-    fn ordered(&self, asks: &Asks<'_>, matching: Option<u64>) -> Result<Option<(InOrder<I>, u64)>> {
+    fn ordered(
+        &self,
+        asks: &Asks<'_>,
+        conjuncts: &Conjuncts<'_>,
+        matching: Option<u64>,
+    ) -> Result<Option<(InOrder<I>, u64)>> {
         let mut best: Option<(InOrder<I>, u64)> = None;
         if asks.order != PlanOrder::Sort {
             return Ok(best);
         }
         for (at, index) in self.indexes.iter().enumerate() {
             let definition = index.definition();
-            for bounded in Bounded::by_filter(asks.filter, definition, index.limits())? {
+            let first = asks.sorts.first().and_then(|sort| sort.expression.of_path());
+            if !definition.components().any(|(of, _)| first == Some(of)) {
+                continue;
+            }
+            for bounded in Bounded::by(conjuncts, &[], definition, index.limits())? {
                 let Some(taken) = order::taken(asks.sorts, &bounded, definition) else { continue };
                 let fixed = definition.beginning(&bounded.fixed_values, None, index.limits())?.bytes;
                 let admits_all = bounded.is_exact;
@@ -356,7 +370,7 @@ pub(crate) fn ranges_of_filter(
         targets.iter().filter(|target| target.building.is_none() && target.entries.damage().is_none());
     let indexes: Vec<_> = known.map(|target| OfWriter { shared, target: target.clone() }).collect();
     let ways = Ways { indexes: &indexes, asks: None, most_entries: len * SCANNED / FETCHED + 1 };
-    let found = ways.filtered(filter.expr().conjuncts(), &[])?.filter(|found| found.is_counted);
+    let found = ways.filtered(&Conjuncts::of(Some(filter)), &[])?.filter(|found| found.is_counted);
     Ok(found.map(|found| {
         let ranges = found.parts.into_iter().flat_map(|Part { index, ranges, .. }| {
             ranges.into_iter().map(move |range| (index.target.clone(), range))

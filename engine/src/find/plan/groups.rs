@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::asks::Asks;
-use super::bounded::{Bounded, fan_out_of};
+use super::bounded::{Bounded, Conjuncts, fan_out_of};
 use super::choose::{COUNTED_MAX, Chosen, Ways, choose, cost_of_keys, indexes_for};
 use super::explain::QueryPlan;
 use super::route::{ByEntries, Hint, IndexEnd, Part};
@@ -75,9 +75,7 @@ pub(in crate::find) fn choose_groups<W: Walk>(
         return Ok(GroupRoute::Documents(choose(walk, asks)?));
     };
     match choose(walk, asks) {
-        Ok(chosen) if !is_forced && chosen.cost < way.part.entries => {
-            Ok(GroupRoute::Documents(chosen))
-        }
+        Ok(chosen) if !is_forced && chosen.cost < way.part.entries => Ok(GroupRoute::Documents(chosen)),
         Ok(_) | Err(Error::IndexCannotServe { .. }) => Ok(GroupRoute::Entries(way)),
         Err(error) => Err(error),
     }
@@ -115,10 +113,11 @@ fn by_entries<W: Walk>(
 ) -> Result<Option<ByEntries<W::Index>>> {
     let most_entries = if is_forced { COUNTED_MAX } else { cost_of_keys(walk, asks.wanted)?.1 };
     let ways = Ways { indexes, asks: None, most_entries };
+    let conjuncts = Conjuncts::of(asks.filter);
     let mut best: Option<ByEntries<W::Index>> = None;
     for (at, index) in indexes.iter().enumerate() {
         let definition = index.definition();
-        for bounded in Bounded::by_filter(asks.filter, definition, index.limits())? {
+        for bounded in Bounded::by(&conjuncts, &[], definition, index.limits())? {
             let Some((components, aggregates)) = told_by(definition, &bounded, asks, groups) else {
                 continue;
             };
