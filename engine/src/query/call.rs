@@ -6,7 +6,7 @@ use std::slice;
 
 use super::arithmetic::arithmetic;
 use super::ast::{Argument, Call, Comparison, Operand, Prepared, Query};
-use super::evaluate::{Item, Run, Scope, compare};
+use super::evaluate::{Item, Run, Scope, compare, is_between};
 use super::function::Function;
 use super::pattern::Pattern;
 use super::text::Mapping;
@@ -114,7 +114,7 @@ impl Call {
         })
     }
 
-    fn operand(&self, at: usize) -> &Operand {
+    pub(super) fn operand(&self, at: usize) -> &Operand {
         match &self.args[at] {
             Argument::Value(operand) => operand,
             Argument::Nodes(_) => unreachable!("the types of arguments are checked when a call is made"),
@@ -213,11 +213,7 @@ impl<'r, 'v, N: Node<'v>> Scope<'r, 'v, N> {
         let arg = |at| self.item(call.operand(at));
         match call.function {
             Function::In => self.is_in(call),
-            Function::Between => {
-                let value = arg(0);
-                compare(Comparison::LessOrEqual, &arg(1), &value)
-                    && compare(Comparison::LessOrEqual, &value, &arg(2))
-            }
+            Function::Between => is_between(&arg(0), &arg(1), &arg(2)),
             Function::StartsWith => match (arg(0), arg(1)) {
                 (Item::Scalar(Scalar::Bytes(whole)), Item::Scalar(Scalar::Bytes(part)))
                 | (Item::Scalar(Scalar::Text(whole)), Item::Scalar(Scalar::Text(part))) => {

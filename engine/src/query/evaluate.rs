@@ -5,8 +5,9 @@ use std::cmp::Ordering;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-use super::ast::{Comparison, Expr, Operand, Query, Segment};
+use super::ast::{Argument, Comparison, Expr, Operand, Query, Segment};
 use super::child::{lead, lead_from};
+use super::function::Function;
 use super::text::Mapping;
 use crate::document::node::{Node, Scalar, View};
 use crate::document::order::{order_cmp, scalar_cmp};
@@ -169,13 +170,22 @@ pub(super) type Compared = Option<Arc<[Segment]>>;
 /// A filter of so many paths follows each by itself. One of more paths finds them in one pass, which costs as much as two.
 const ALONE_MAX: usize = 2;
 
-/// What the parts of `expr` compare, where it only compares the values at a path or two with constants. In a filter, `$` and `@` are one.
+/// What the parts of `expr` compare, where it only compares the values at a path or two with constants, or asks whether they are there. In
+/// a filter, `$` and `@` are one.
 pub(super) fn compared(expr: &Expr) -> Option<Arc<[Compared]>> {
     let (mut all, mut before) = (Vec::new(), None);
     for part in expr.conjuncts() {
-        let Expr::Compare(Operand::Singular(path), _, Operand::Literal(_) | Operand::Parameter(..)) = part
-        else {
-            return None;
+        let path = match part {
+            Expr::Compare(Operand::Singular(path), _, to) if is_constant(to) => path,
+            Expr::Exists(path) if path.is_singular() => path,
+            Expr::Test(call) => match (call.function, call.args.as_slice()) {
+                (
+                    Function::Between,
+                    [Argument::Value(Operand::Singular(path)), Argument::Value(low), Argument::Value(high)],
+                ) if is_constant(low) && is_constant(high) => path,
+                _ => return None,
+            },
+            _ => return None,
         };
         let path = Some(&path.segments);
         all.push(path.filter(|_| path != before).cloned());
@@ -207,16 +217,37 @@ pub(super) fn all_hold(expr: &Expr, compared: &[Compared], document: RawDocument
 
 #[inline]
 fn holds_of(part: &Expr, found: &Item<'_, RawValue<'_>>) -> bool {
-    let Expr::Compare(_, comparison, constant) = part else {
-        unreachable!("such an expression is made of comparisons");
-    };
-    let constant = match constant {
+    match part {
+        Expr::Compare(_, comparison, to) => compare(*comparison, found, &of_constant(to)),
+        Expr::Exists(_) => !matches!(found, Item::Nothing),
+        Expr::Test(call) => {
+            is_between(found, &of_constant(call.operand(1)), &of_constant(call.operand(2)))
+        }
+        _ => unreachable!("of no such part is it told what it compares"),
+    }
+}
+
+fn is_constant(operand: &Operand) -> bool {
+    matches!(operand, Operand::Literal(_) | Operand::Parameter(..))
+}
+
+#[inline]
+fn of_constant<'i>(operand: &'i Operand) -> Item<'i, RawValue<'i>> {
+    match operand {
         Operand::Literal(value) | Operand::Parameter(_, Some(value)) => Item::of_value(value),
         // A run begins only once every parameter is bound.
-        Operand::Parameter(_, None) => Item::Nothing,
-        _ => unreachable!("such an expression compares with constants"),
-    };
-    compare(*comparison, found, &constant)
+        _ => Item::Nothing,
+    }
+}
+
+/// Whether `low <= value && value <= high`.
+#[inline]
+pub(super) fn is_between<'i, 'v: 'i, N: Node<'v>>(
+    value: &Item<'i, N>,
+    low: &Item<'i, N>,
+    high: &Item<'i, N>,
+) -> bool {
+    compare(Comparison::LessOrEqual, low, value) && compare(Comparison::LessOrEqual, value, high)
 }
 
 /// Whether two values compare so.
