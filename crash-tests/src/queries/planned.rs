@@ -281,7 +281,9 @@ macro_rules! by_every_plan {
                 format!("{read:?}, {}", of())
             })?;
             if question.sorts.is_empty() {
-                let mut any = answers(ask().unordered().skip(0).run().map_err(say)?).map_err(say)?;
+                let mut found = ask().unordered().skip(0).run().map_err(say)?;
+                let mut any = answers(found.by_ref()).map_err(say)?;
+                ensure(found.cursor().is_none(), || format!("a place in no order, {}", of()))?;
                 any.sort_by(|(a, _), (b, _)| a.cmp(b));
                 let all = right.limit.is_some() || any.len() == expected.len() + right.skip.min(whole.len());
                 ensure(all && any.windows(2).all(|two| two[0].0 < two[1].0), || {

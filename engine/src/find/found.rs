@@ -32,6 +32,8 @@ pub struct Found<W: Walk> {
     watch: Watch,
     /// Whether the filter admits all that comes.
     is_exact: bool,
+    /// Whether answers come in any order, so that none has a place in it.
+    unordered: bool,
     /// The place of the last answer of a sort, or the one to go on from; empty at the beginning.
     place: Vec<u8>,
     /// The last answer of anything but a sort.
@@ -139,7 +141,11 @@ impl<W: Walk> Found<W> {
     ) -> Result<Self> {
         let way = prepared.way;
         let is_exact = route.is_exact();
-        let route = if let Way::Keys { reverse } = way { route.in_key_order(reverse) } else { route };
+        let route = if let Way::Keys { reverse } = way {
+            route.one_by_one(reverse, prepared.unordered)
+        } else {
+            route
+        };
         let part = match &route {
             Route::Order(order) => Some(&order.part),
             Route::Ranges(parts) if way != Way::Sorted && parts.len() == 1 => parts.first(),
@@ -171,13 +177,26 @@ impl<W: Walk> Found<W> {
             }
             (Route::Keys, Way::Keys { .. }, KeysWanted::Range(_)) => Next::Walk,
         };
-        let Prepared { question, skip, limit, watch, place, .. } = prepared;
+        let Prepared { question, skip, limit, watch, place, unordered, .. } = prepared;
         let last = None;
-        Ok(Found { walk, next, question, skip, left: limit, watch, is_exact, place, last, made, over: false })
+        Ok(Found {
+            walk,
+            next,
+            question,
+            skip,
+            left: limit,
+            watch,
+            is_exact,
+            unordered,
+            place,
+            last,
+            made,
+            over: false,
+        })
     }
 
     /// Where the query can be gone on from: after what was answered last. Before the first answer, that is the cursor that the query
-    /// was given, if any.
+    /// was given, if any. A query that is unordered has none.
     pub fn cursor(&self) -> Option<Cursor> {
         let mut place = self.place.clone();
         if let Some(last) = &self.last {
@@ -328,7 +347,7 @@ impl<W: Walk> Found<W> {
             self.skip -= 1;
             return Ok(false);
         }
-        if admitted {
+        if admitted && !self.unordered {
             self.last = Some(answer.clone());
         }
         Ok(admitted)

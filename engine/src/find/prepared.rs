@@ -24,7 +24,7 @@ pub(super) struct Prepared<'c, V> {
     pub(super) question: Question,
     pub(super) wanted: KeysWanted,
     pub(super) way: Way,
-    unordered: bool,
+    pub(super) unordered: bool,
     pub(super) hint: Option<Hint>,
     pub(super) answers: Answers,
     pub(super) skip: u64,

@@ -220,9 +220,7 @@ fn holds_of(part: &Expr, found: &Item<'_, RawValue<'_>>) -> bool {
     match part {
         Expr::Compare(_, comparison, to) => compare(*comparison, found, &of_constant(to)),
         Expr::Exists(_) => !matches!(found, Item::Nothing),
-        Expr::Test(call) => {
-            is_between(found, &of_constant(call.operand(1)), &of_constant(call.operand(2)))
-        }
+        Expr::Test(call) => is_between(found, &of_constant(call.operand(1)), &of_constant(call.operand(2))),
         _ => unreachable!("of no such part is it told what it compares"),
     }
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::evaluate::{Run, Scope};
 use super::path::JsonPath;
 use crate::document::cbor::encode;
-use crate::document::{KeyRef, RawDocument, RawValue};
+use crate::document::{KeyRef, Kind, RawDocument, RawValue};
 use crate::error::Result;
 
 //= spec/query.md#q-8-1-projection
@@ -41,37 +41,43 @@ pub(crate) fn project(
 
 /// Appends what is left of a value: all of it where it is selected, else its parts of which anything is left. Whether anything is.
 fn restrict(value: RawValue<'_>, selected: &[usize], out: &mut Vec<u8>) -> Result<bool> {
-    if selected.binary_search(&value.bytes_left()).is_ok() {
+    let is_selected = |value: &RawValue<'_>| selected.binary_search(&value.bytes_left()).is_ok();
+    if is_selected(&value) {
         out.extend_from_slice(value.encoded()?);
         return Ok(true);
     }
-    let mut parts = Vec::new();
-    let (major, count) = match (value.fields(), value.items()) {
+    let (start, mut count) = (out.len(), 0);
+    let major = match (value.fields(), value.items()) {
         (Some(fields), _) => {
-            let mut count = 0;
             for (name, field) in fields {
-                let before = parts.len();
-                encode::text(&mut parts, name);
-                match restrict(field, selected, &mut parts)? {
+                let has_parts = matches!(field.kind(), Kind::Object | Kind::Array);
+                if !has_parts && !is_selected(&field) {
+                    continue;
+                }
+                let before = out.len();
+                encode::text(out, name);
+                match restrict(field, selected, out)? {
                     true => count += 1,
-                    false => parts.truncate(before),
+                    false => out.truncate(before),
                 }
             }
-            (encode::OBJECT, count)
+            encode::OBJECT
         }
         (_, Some(items)) => {
-            let mut count = 0;
             for item in items {
-                count += u64::from(restrict(item, selected, &mut parts)?);
+                count += u64::from(restrict(item, selected, out)?);
             }
-            (encode::ARRAY, count)
+            encode::ARRAY
         }
         _ => return Ok(false),
     };
     if count == 0 {
         return Ok(false);
     }
+    // How many there are stands in front of them, and is known behind them.
+    let end = out.len();
     encode::head(out, major, count);
-    out.extend_from_slice(&parts);
+    let head_len = out.len() - end;
+    out[start..].rotate_right(head_len);
     Ok(true)
 }

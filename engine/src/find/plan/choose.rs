@@ -20,10 +20,10 @@ use crate::seeded::{self, Bug};
 
 // What a document costs, by the way to it, where an entry costs 1: about 25 ns. An entry leads to its document by a look into the index
 // of keys and into a block.
-const SCANNED: u64 = 2;
+const SCANNED: u64 = 3;
 const FETCHED: u64 = 12;
 /// A document that is made of an entry.
-const COVERED: u64 = 6;
+const COVERED: u64 = 2;
 /// A key of an entry that is put in order.
 const KEYED: u64 = 2;
 const SORTED: u64 = 4;
@@ -156,11 +156,10 @@ impl<I: IndexStats> Filtered<I> {
     /// What an entry costs beyond itself.
     fn each(&self, answers: &Answers) -> u64 {
         let is_exact = self.parts.iter().all(|part| part.is_exact);
-        let fans_out = |part: &Part<I>| fan_out_of(part.index.definition()).is_some();
         match answers {
             // Of several entries of a document, one counts.
-            Answers::Count if is_exact && (self.parts.len() > 1 || self.parts.iter().any(fans_out)) => KEYED,
-            Answers::Count if is_exact => 0,
+            Answers::Count if is_exact && matches!(self.parts.as_slice(), [part] if part.is_one_each) => 0,
+            Answers::Count if is_exact => KEYED,
             Answers::Keys if is_exact => KEYED,
             _ if self.parts.iter().all(|part| part.covers) => COVERED,
             _ => FETCHED,
@@ -247,7 +246,8 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
     pub(super) fn part(&self, at: usize, bounded: Bounded, most: u64) -> Result<Part<I>> {
         let index = &self.indexes[at];
         let paths = index.definition().paths().len();
-        let is_one_tuple = bounded.fixed == paths && fan_out_of(index.definition()).is_none();
+        let is_one_each = fan_out_of(index.definition()).is_none();
+        let is_one_tuple = bounded.fixed == paths && is_one_each;
         let is_one = is_one_tuple
             && index.definition().is_unique()
             && bounded.has_value[..paths].iter().all(|has| *has);
@@ -262,6 +262,7 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
         let Bounded { ranges, is_exact, .. } = bounded;
         Ok(Part {
             index: index.clone(),
+            is_one_each,
             is_in_key_order: is_one_tuple && ranges.len() == 1,
             ranges,
             is_exact,
@@ -308,6 +309,7 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
                         index: index.clone(),
                         ranges: bounded.ranges,
                         is_exact: bounded.is_exact,
+                        is_one_each: true,
                         is_in_key_order: false,
                         covers: self.covers(at),
                         entries: asks.most,

@@ -17,8 +17,6 @@ use crate::secondary::EntryLimits;
 use crate::seeded::{self, Bug};
 use crate::storage::FailStop;
 
-use super::bounded::fan_out_of;
-
 /// Keys of documents in their order, or in the reverse, each once; with an entry of each where that is wanted.
 #[derive(Debug)]
 pub(in crate::find) struct Gathered {
@@ -116,7 +114,7 @@ pub(in crate::find) fn count<I: IndexView>(
     watch: &mut Watch,
 ) -> Result<Option<u64>> {
     let [part] = parts else { return Ok(None) };
-    if fan_out_of(part.index.definition()).is_some() && !seeded::is_on(Bug::AnsweredPerEntry) {
+    if !part.is_one_each && !seeded::is_on(Bug::AnsweredPerEntry) {
         return Ok(None);
     }
     let mut count = 0;
@@ -157,6 +155,7 @@ pub(in crate::find) fn end_of<I: IndexView>(end: IndexEnd<I>) -> Result<Option<P
         index,
         ranges,
         is_exact: true,
+        is_one_each: false,
         is_in_key_order: false,
         covers: false,
         entries: 1,

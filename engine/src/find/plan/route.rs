@@ -26,11 +26,14 @@ pub(in crate::find) enum Route<I> {
 }
 
 impl<I> Route<I> {
-    /// The same for documents that are wanted in the order of their keys, or in the reverse: entries that stand in that order are gone by one
-    /// after the other.
-    pub(in crate::find) fn in_key_order(self, reverse: bool) -> Self {
+    /// The same for documents that are wanted in the order of their keys, or in the reverse, or in any: entries that stand in such an order,
+    /// one for each document, are gone by one after the other.
+    pub(in crate::find) fn one_by_one(self, reverse: bool, in_any_order: bool) -> Self {
+        let is_in_order = |part: &Part<I>| {
+            part.is_in_key_order || in_any_order && part.is_one_each && part.ranges.len() == 1
+        };
         match self {
-            Route::Ranges(mut parts) if matches!(parts.as_slice(), [part] if part.is_in_key_order) => {
+            Route::Ranges(mut parts) if matches!(parts.as_slice(), [part] if is_in_order(part)) => {
                 let part = parts.remove(0);
                 Route::Order(InOrder { part, reverse, fixed: Vec::new(), components: 0, gathers: false })
             }
@@ -74,6 +77,8 @@ pub(in crate::find) struct Part<I> {
     pub(in crate::find) ranges: Vec<KeyRange>,
     /// Whether every document of these entries is an answer.
     pub(in crate::find) is_exact: bool,
+    /// Whether no document has several of them.
+    pub(in crate::find) is_one_each: bool,
     /// Whether all of them have one tuple, and so stand in the order of the keys of their documents, one for each.
     pub(in crate::find) is_in_key_order: bool,
     /// Whether the entries have all that is asked of their documents.
