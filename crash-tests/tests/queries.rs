@@ -190,6 +190,7 @@ fn every_seeded_mistake_of_a_query_turns_the_check_red() {
         Bug::ItemsCounted,
         Bug::CutTupleAnswers,
         Bug::EntriesUnfiltered,
+        Bug::KeysUnfiltered,
         Bug::FunctionOfPathForgotten,
         Bug::FunctionOfConstantForgotten,
         Bug::FunctionNotApplied,

@@ -134,6 +134,11 @@ pub fn find<'c>(collection: &'c Collection, text: &'static str) -> Query<'c, Col
     })
 }
 
+/// The same in any order, as a statement without one.
+pub fn any<'c>(collection: &'c Collection, text: &'static str) -> Query<'c, Collection> {
+    find(collection, text).unordered()
+}
+
 pub fn came(all: impl Iterator<Item = i64>) -> Came {
     all.fold(Came::default(), |came, one| came.and(Came { count: 1, sum: one }))
 }

@@ -3,7 +3,8 @@
 use super::MIDDLE;
 use crate::queries::data::{CATEGORIES, PAIRS};
 use crate::queries::questions::{
-    ByField, Question, by_hand, came, documents, few, find, first, id, ids, keys, one, parts, value_of, whole,
+    ByField, Question, any, by_hand, came, documents, few, find, first, id, ids, keys, one, parts, value_of,
+    whole,
 };
 use holotype::Hint;
 
@@ -28,7 +29,7 @@ pub static QUESTIONS: &[Question] = &[
     ),
     whole(
         "C2: a filter that 20 percent pass",
-        |c, _| documents(find(c, "@.value < 200000")),
+        |c, _| documents(any(c, "@.value < 200000")),
         "SELECT id, doc FROM bench WHERE doc ->> '$.value' < 200000",
         |all, _| ids(all, |item| item.value < 200_000),
     )
@@ -36,7 +37,7 @@ pub static QUESTIONS: &[Question] = &[
     .by_field(ByField::Range("value", 0, 199_999)),
     whole(
         "C3: a filter that 1 percent pass",
-        |c, _| documents(find(c, "@.value < 10000")),
+        |c, _| documents(any(c, "@.value < 10000")),
         "SELECT id, doc FROM bench WHERE doc ->> '$.value' < 10000",
         |all, _| ids(all, |item| item.value < 10_000),
     )
@@ -75,7 +76,7 @@ pub static QUESTIONS: &[Question] = &[
     .by_field(ByField::Int("value", some_value)),
     whole(
         "P5: by a category of 5",
-        |c, _| documents(find(c, "@.category == 'Alpha'")),
+        |c, _| documents(any(c, "@.category == 'Alpha'")),
         "SELECT id, doc FROM bench WHERE doc ->> '$.category' = 'Alpha'",
         |all, _| ids(all, |item| item.category == 0),
     )
@@ -91,33 +92,33 @@ pub static QUESTIONS: &[Question] = &[
     ),
     whole(
         "O7: a range",
-        |c, _| documents(find(c, "between(@.value, 250000, 750000)")),
+        |c, _| documents(any(c, "between(@.value, 250000, 750000)")),
         "SELECT id, doc FROM bench WHERE doc ->> '$.value' BETWEEN 250000 AND 750000",
         |all, _| ids(all, |item| MIDDLE.contains(&item.value)),
     ),
     whole(
         "O8: a range, keys only",
-        |c, _| keys(find(c, "between(@.value, 250000, 750000)")),
+        |c, _| keys(any(c, "between(@.value, 250000, 750000)")),
         "SELECT id FROM bench WHERE doc ->> '$.value' BETWEEN 250000 AND 750000",
         |all, _| ids(all, |item| MIDDLE.contains(&item.value)),
     )
     .by_field(ByField::Range("value", 250_000, 750_000)),
     whole(
         "O9: a range, two fields",
-        |c, _| parts(find(c, "between(@.value, 250000, 750000)"), ["$.value", "$.category"], "value"),
+        |c, _| parts(any(c, "between(@.value, 250000, 750000)"), ["$.value", "$.category"], "value"),
         "SELECT doc ->> '$.value', doc ->> '$.category' FROM bench WHERE doc ->> '$.value' BETWEEN 250000 AND 750000",
         |all, _| came(all.iter().map(|item| item.value).filter(|value| MIDDLE.contains(value))),
     ),
     whole(
         "O10: a range that has a category",
-        |c, _| documents(find(c, "between(@.value, 250000, 750000) && @.category != null")),
+        |c, _| documents(any(c, "between(@.value, 250000, 750000) && @.category != null")),
         "SELECT id, doc FROM bench WHERE doc ->> '$.value' BETWEEN 250000 AND 750000 AND doc ->> '$.category' IS NOT NULL",
         |all, _| ids(all, |item| MIDDLE.contains(&item.value)),
     ),
     whole(
         "O11: a range, and what is worked out of a field",
         |c, _| {
-            let found = find(c, "between(@.value, 250000, 750000)").run()?;
+            let found = any(c, "between(@.value, 250000, 750000)").run()?;
             let mut all = Vec::new();
             for document in found {
                 all.extend(document?.get("value").and_then(|value| value.as_i64()).map(|value| value * 2 + 1));
@@ -132,19 +133,19 @@ pub static QUESTIONS: &[Question] = &[
     ),
     whole(
         "S1: a range and a category",
-        |c, _| documents(find(c, "between(@.value, 250000, 750000) && @.category == 'Beta'")),
+        |c, _| documents(any(c, "between(@.value, 250000, 750000) && @.category == 'Beta'")),
         "SELECT id, doc FROM bench WHERE doc ->> '$.value' BETWEEN 250000 AND 750000 AND doc ->> '$.category' = 'Beta'",
         |all, _| ids(all, |item| MIDDLE.contains(&item.value) && item.category == 1),
     ),
     few(
         "S2: one of a list",
-        |c, _| documents(find(c, "in(@.group, 1, 50, 99, 500, 999)")),
+        |c, _| documents(any(c, "in(@.group, 1, 50, 99, 500, 999)")),
         "SELECT id, doc FROM bench WHERE doc ->> '$.group' IN (1, 50, 99, 500, 999)",
         |all, _| ids(all, |item| [1, 50, 99, 500, 999].contains(&item.group)),
     ),
     whole(
         "S3: a text within a text",
-        |c, _| documents(find(c, "contains(@.name, '77')")),
+        |c, _| documents(any(c, "contains(@.name, '77')")),
         "SELECT id, doc FROM bench WHERE instr(doc ->> '$.name', '77') > 0",
         |all, _| ids(all, |item| item.id.to_string().contains("77")),
     ),
