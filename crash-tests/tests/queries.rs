@@ -146,7 +146,7 @@ fn questions_beyond_a_bound_are_refused() {
 fn every_seeded_mistake_of_a_query_turns_the_check_red() {
     use holotype::seeded::{Bug, switch_on};
 
-    const BUGS: [Bug; 49] = [
+    const BUGS: [Bug; 50] = [
         Bug::KeyRangeHalfOpen,
         Bug::PrefixTooNarrow,
         Bug::KeyRangeAnswersAll,

@@ -101,7 +101,7 @@ catalogue! {
     CutTupleAnswers,
     /// Groups of entries have documents that the filter does not admit.
     EntriesUnfiltered,
-    /// Keys of entries are those of documents that the filter does not admit, too.
+    /// Keys in the order of an index are those of documents that the filter does not admit, too.
     KeysUnfiltered,
     /// What a filter says of a function of a path is looked up in an index on the path.
     FunctionOfPathForgotten,

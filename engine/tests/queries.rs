@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use holotype::query::{Filter, field};
 use holotype::{
-    Collection, Cursor, Db, Error, Hint, IndexDefinition, Key, Options, PlanOrder, PlanReads, QueryPlan,
-    Sort, Update, doc,
+    Collection, Cursor, Db, Error, Hint, IndexDefinition, Key, Options, PlanAccess, PlanOrder, PlanReads,
+    Query, QueryPlan, Sort, Update, Value, doc,
 };
 
 fn birds() -> Collection {
@@ -442,4 +442,51 @@ fn changes_of_many_go_by_an_index_and_meet_each_document_once() {
     let report = many.batches_of(3).delete_many(&filter("@.tags[?@ == 49] || @.n == 3")).unwrap();
     assert_eq!((report.matched, report.changed), (21, 21));
     assert_eq!(many.len().unwrap(), 979);
+}
+
+//= spec/query.md#q-10-1-plans
+//= type=test
+//# A plan MUST NOT change what a query answers, nor the order of the answers.
+#[test]
+fn keys_by_the_order_of_an_index_are_those_that_the_filter_and_a_cursor_admit() {
+    let many = Db::in_memory().collection("many");
+    many.put_many((0..1000).map(|n| (n, doc! { "n": 1000 - n % 500, "x": n % 7 }))).unwrap();
+    many.create_index(IndexDefinition::new("n", ["$.n"]).unwrap()).unwrap();
+    let by_order = |filter: &str| many.find(filter).sort("$.n").limit(10).hint(Hint::Index("n".into()));
+    let alone = |query: Query<'_, Collection>| {
+        let keys = query.keys().unwrap().collect::<Result<Vec<_>, _>>().unwrap();
+        keys.into_iter().map(|key| if let Key::Int(int) = key { int } else { 0 }).collect::<Vec<_>>()
+    };
+    for filter in ["@.x == 1", "@.n > 600", "@.n > 600 && @.x < 3"] {
+        let mut page = by_order(filter).hint(Hint::Scan).run().unwrap();
+        assert_eq!(alone(by_order(filter)), keys(page.by_ref()), "{filter}");
+        let rest = by_order(filter).after(page.cursor().unwrap());
+        assert_eq!(alone(rest.clone()), keys(rest.hint(Hint::Scan).run().unwrap()), "{filter}");
+    }
+}
+
+#[test]
+fn a_value_that_lies_in_several_ranges_of_an_index_is_distinct_once() {
+    let many = Db::in_memory().collection("many");
+    many.put_many((0..40).map(|n| (n, doc! { "a": "x", "b": n / 20 }))).unwrap();
+    many.put_many((40..80).map(|n| (n, doc! { "a": "y", "b": n / 60 }))).unwrap();
+    many.create_index(IndexDefinition::new("ab", ["$.a", "$.b"]).unwrap()).unwrap();
+    let asked = || many.find("in(@.a, 'x', 'y') && in(@.b, 0, 1)");
+    let plan = asked().analyze_distinct("$.a").unwrap();
+    assert!(matches!(plan.access, PlanAccess::Indexes(_)), "{plan:?}");
+    assert_eq!(asked().distinct("$.a").unwrap(), [Value::from("x"), Value::from("y")]);
+}
+
+#[test]
+fn a_query_that_is_unordered_reads_no_more_of_an_index_than_it_answers_and_has_no_cursor() {
+    let many = Db::in_memory().collection("many");
+    many.put_many((0..1000).map(|n| (n, doc! { "n": n }))).unwrap();
+    many.create_index(IndexDefinition::new("n", ["$.n"]).unwrap()).unwrap();
+    let last = many.find("@.n >= 900").unordered().limit(5);
+    let mut found = last.clone().run().unwrap();
+    assert_eq!(found.by_ref().count(), 5);
+    assert!(found.cursor().is_none());
+    assert!(matches!(last.clone().cursor_at(1, &doc! { "n": 1 }), Err(Error::InvalidQuery { .. })));
+    let read = last.analyze().unwrap().actual.unwrap();
+    assert_eq!((read.entries, read.documents, read.answers), (5, 5, 5));
 }

@@ -1,6 +1,6 @@
 //! Queries over collections with indexes: by every plan that applies, and by none, they answer what the model answers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use holotype::query::Filter;
 use holotype::{Collection, Db, Error, Hint, IndexDefinition, Key, PlanAccess, PlanOrder, Sort, doc};
@@ -284,6 +284,8 @@ macro_rules! by_every_plan {
                 let mut found = ask().unordered().skip(0).run().map_err(say)?;
                 let mut any = answers(found.by_ref()).map_err(say)?;
                 ensure(found.cursor().is_none(), || format!("a place in no order, {}", of()))?;
+                let keys = ask().unordered().skip(0).keys().map_err(say)?.collect::<Result<BTreeSet<Key>, _>>();
+                ensure(keys.map_err(say)?.len() == any.len(), || format!("other keys in any order, {}", of()))?;
                 any.sort_by(|(a, _), (b, _)| a.cmp(b));
                 let all = right.limit.is_some() || any.len() == expected.len() + right.skip.min(whole.len());
                 ensure(all && any.windows(2).all(|two| two[0].0 < two[1].0), || {
@@ -292,15 +294,14 @@ macro_rules! by_every_plan {
             }
             let (mut pages, mut cursor) = (Vec::new(), None);
             loop {
-                let query = unlimited().limit($page);
-                let mut page = cursor
-                    .take()
-                    .into_iter()
-                    .fold(query, |query, cursor| query.after(cursor))
-                    .run()
-                    .map_err(say)?;
+                let query = cursor.take().into_iter().fold(unlimited(), |query, cursor| query.after(cursor));
+                let mut page = query.clone().limit($page).run().map_err(say)?;
                 let before = pages.len();
                 pages.extend(answers(page.by_ref()).map_err(say)?);
+                let keys = query.limit($page).keys().map_err(say)?.collect::<Result<Vec<Key>, _>>().map_err(say)?;
+                ensure(keys.iter().eq(pages[before..].iter().map(|(key, _)| key)), || {
+                    format!("keys {keys:?} of a page of {pages:?} from {before} on, {}", of())
+                })?;
                 if pages.len() == before || pages.len() > whole.len() {
                     break;
                 }

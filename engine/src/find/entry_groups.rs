@@ -1,23 +1,20 @@
 //! Groups and distinct values as the entries of an index have them, without the documents.
 
-use std::ops::{Bound, Range};
+use std::ops::Range;
 
 use super::aggregate::Aggregate;
 use super::grouping::{Group, Grouped, Grouping, Groups};
+use super::in_ranges::InRanges;
 use super::part;
 use super::plan::{ByEntries, PlanActual, fan_out_of, no_document};
 use super::view::Walk;
 use super::watch::Watch;
-use crate::document::{Key, Value, order_key};
+use crate::document::{Value, order_key};
 use crate::error::Result;
-use crate::index::KeyRange;
-use crate::indexed::{EntryWalk, IndexStats, IndexView, broken};
+use crate::indexed::{IndexStats, broken};
 use crate::query::GivenValue;
 use crate::secondary::{EntryLimits, IndexDefinition};
 use crate::seeded::{self, Bug};
-
-/// So many entries of a value are passed one after the other before the next value is looked up.
-const PASSED: usize = 16;
 
 /// The groups of the entries in ranges of an index, in the order of entries.
 pub(super) struct EntryGroups<W: Walk> {
@@ -40,25 +37,14 @@ pub(super) struct EntryGroups<W: Walk> {
     is_begun: bool,
 }
 
-/// The entries of ranges of an index, one after the other.
-struct InRanges<I: IndexView> {
-    index: I,
-    /// The ranges that are left.
-    left: std::vec::IntoIter<KeyRange>,
-    /// The walk over the entries of a range, and where that ends.
-    walk: Option<(I::Entries, Bound<Key>)>,
-    /// Whether the entry that the walk came to is in no group yet.
-    is_ahead: bool,
-    watch: Watch,
-}
-
 /// What a group has met that is not in its count and its aggregates.
 struct Met {
     /// What all entries of the group begin with.
     beginning: Vec<u8>,
-    /// The entry of the least key, and where its tuple ends.
+    /// The entry of the least key, and where its tuple ends; none where the first entry tells what the group shows.
     least: (Vec<u8>, usize),
-    /// The component behind those of the group, in the last entry that had a value there.
+    /// What the last entry begins with up to the component behind those of the group; nothing where that is cut. With a fan-out, up to the
+    /// document's key.
     next: Vec<u8>,
 }
 
@@ -72,7 +58,6 @@ impl<W: Walk> EntryGroups<W> {
     pub(super) fn new(walk: W, by: ByEntries<W::Index>, asked: Groups, memory: usize, watch: Watch) -> Self {
         let ByEntries { part, components, aggregates, is_loose } = by;
         let (definition, limits) = (part.index.definition().clone(), part.index.limits());
-        let left = part.ranges.into_iter();
         EntryGroups {
             walk,
             fans_out: fan_out_of(&definition).is_some(),
@@ -83,7 +68,7 @@ impl<W: Walk> EntryGroups<W> {
             is_loose,
             asked,
             memory,
-            entries: InRanges { index: part.index, left, walk: None, is_ahead: false, watch },
+            entries: InRanges::new(part.index, part.ranges, watch),
             tuple: Vec::new(),
             alike: None,
             is_begun: false,
@@ -141,7 +126,7 @@ impl<W: Walk> EntryGroups<W> {
         if first_tells {
             group.shown = shown(&self.tuple[self.components.clone()])?;
         }
-        let aggregates = std::mem::take(&mut self.aggregates);
+        let aggregates = self.aggregates.clone();
         while self.entries.meets()? && self.entries.is_at(&met.beginning) {
             if !first_tells {
                 self.keep_least(&mut met)?;
@@ -154,7 +139,6 @@ impl<W: Walk> EntryGroups<W> {
             self.add(&mut group, &mut met, &aggregates)?;
             self.entries.is_ahead = false;
         }
-        self.aggregates = aggregates;
         if !first_tells {
             group.shown = self.shown_by_least(&met)?;
         }
@@ -326,62 +310,6 @@ impl<W: Walk> EntryGroups<W> {
         }
         self.alike = None;
         Ok(None)
-    }
-}
-
-impl<I: IndexView> InRanges<I> {
-    /// The entry at hand.
-    #[inline]
-    fn at_hand(&self) -> &[u8] {
-        self.walk.as_ref().map_or(&[], |(walk, _)| walk.entry())
-    }
-
-    /// Whether the entry at hand begins so.
-    #[inline]
-    fn is_at(&self, beginning: &[u8]) -> bool {
-        // To compare with nothing at all takes long where a processor loads from no place.
-        beginning.is_empty() || self.at_hand().starts_with(beginning)
-    }
-
-    /// Leads to the next entry, unless the one at hand is in no group yet. Whether there is one.
-    #[inline]
-    fn meets(&mut self) -> Result<bool> {
-        while !self.is_ahead {
-            match &mut self.walk {
-                Some((walk, _)) => {
-                    self.is_ahead = walk.advance()?;
-                    match self.is_ahead {
-                        true => self.watch.met_entry()?,
-                        false => self.walk = None,
-                    }
-                }
-                None => match self.left.next() {
-                    Some(range) => self.begin(range),
-                    None => return Ok(false),
-                },
-            }
-        }
-        Ok(true)
-    }
-
-    /// Goes on to the first entry that does not begin so.
-    fn pass(&mut self, beginning: &[u8]) -> Result<()> {
-        for _ in 0..PASSED {
-            if !self.meets()? || !self.is_at(beginning) {
-                return Ok(());
-            }
-            self.is_ahead = false;
-        }
-        let Some((_, to)) = self.walk.take() else { return Ok(()) };
-        if let Bound::Excluded(next) = KeyRange::behind_bytes(beginning) {
-            self.begin(KeyRange { from: Bound::Included(next), to });
-        }
-        Ok(())
-    }
-
-    fn begin(&mut self, range: KeyRange) {
-        let to = range.to.clone();
-        self.walk = Some((self.index.clone().walk(range), to));
     }
 }
 

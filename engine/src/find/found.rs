@@ -6,9 +6,10 @@ use std::ops::ControlFlow;
 
 use serde::de::DeserializeOwned;
 
+use super::answer::Answer;
 use super::cursor::Cursor;
 use super::keys::KeysWanted;
-use super::plan::{Cover, Entries, Gathered, PlanActual, QueryPlan, Route, no_document};
+use super::plan::{Answers, Cover, Entries, Gathered, PlanActual, QueryPlan, Route, no_document};
 use super::prepared::{IndexOf, Prepared, Question, Way};
 use super::sort::{has_nothing, key_of};
 use super::sorter::{Sorted, Sorter};
@@ -16,7 +17,7 @@ use super::view::{ReadView, Walk};
 use super::watch::{QueryProgress, Watch};
 use crate::db::Db;
 use crate::doc_ref::DocRef;
-use crate::document::{Key, KeyRef, RawDocument};
+use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
 use crate::indexed::{IndexStats, IndexView};
 use crate::seeded::{self, Bug};
@@ -51,37 +52,6 @@ enum Made {
     Parts(Cover),
     /// Only keys are asked for, and no document is read for these.
     Keys,
-}
-
-/// A document, or what of it is asked for.
-#[derive(Debug, Clone)]
-pub(super) enum Answer {
-    Whole(DocRef),
-    /// Made of an entry.
-    Parts(Key, Vec<u8>),
-}
-
-impl Answer {
-    pub(super) fn key(&self) -> KeyRef<'_> {
-        match self {
-            Answer::Whole(document) => document.key(),
-            Answer::Parts(key, _) => key.as_ref(),
-        }
-    }
-
-    fn into_key(self) -> Key {
-        match self {
-            Answer::Whole(document) => document.key().to_key(),
-            Answer::Parts(key, _) => key,
-        }
-    }
-
-    pub(super) fn raw(&self) -> RawDocument<'_> {
-        match self {
-            Answer::Whole(document) => document.raw(),
-            Answer::Parts(_, bytes) => RawDocument::from_verified(bytes),
-        }
-    }
 }
 
 /// Where the next document comes from.
@@ -151,9 +121,12 @@ impl<W: Walk> Found<W> {
             Route::Ranges(parts) if way != Way::Sorted && parts.len() == 1 => parts.first(),
             _ => None,
         };
-        let admits_all = is_exact || part.is_some() && seeded::is_on(Bug::KeysUnfiltered);
+        // A sort has asked already what the filter and a cursor say.
+        let by_order = matches!(route, Route::Order(_)) && !seeded::is_on(Bug::KeysUnfiltered);
+        let sorts = way == Way::Sorted && !by_order;
+        let admits_all = sorts || is_exact && prepared.question.after.is_none();
         let made = match part {
-            _ if prepared.asks_for_keys(admits_all) => Made::Keys,
+            _ if matches!(prepared.answers, Answers::Keys) && admits_all => Made::Keys,
             Some(part) if part.covers => Made::Parts(Cover::of(part.index.definition(), part.index.limits())),
             _ => Made::Documents,
         };
@@ -281,17 +254,20 @@ impl<W: Walk> Found<W> {
         })
     }
 
-    /// The next key, without a document. It admits all that comes.
+    /// The next key, without a document. All that comes is an answer.
     fn next_key_alone(&mut self) -> Result<Option<Key>> {
         while self.left > 0 {
             let next = match &mut self.next {
-                Next::Sorted(sorted) => next_sorted(sorted, &mut self.skip, &mut self.place)?,
+                Next::Sorted(sorted) => {
+                    self.left -= 1;
+                    return next_sorted(sorted, &mut self.skip, &mut self.place);
+                }
                 Next::Gathered(keys) => keys.next()?,
                 Next::Entries(entries) => {
                     let next = entries.next(&self.walk, &self.question.order, &mut self.watch)?;
                     next.map(|(_, key)| key)
                 }
-                Next::Walk | Next::These(..) => unreachable!("these lead to documents"),
+                Next::Walk | Next::These(..) => unreachable!("of these, the filter is asked"),
             };
             let Some(key) = next else { return Ok(None) };
             self.watch.made(true)?;

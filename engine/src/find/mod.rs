@@ -14,6 +14,7 @@
 //! | `prepared`, `found`, `whole` | a query that was checked, its answers, and what is told of all of them |
 
 mod aggregate;
+mod answer;
 mod asked;
 mod bindings;
 mod cursor;
@@ -23,6 +24,7 @@ mod found_keys;
 mod given;
 mod grouping;
 mod groups;
+mod in_ranges;
 mod keys;
 mod part;
 mod plan;
@@ -156,7 +158,8 @@ impl<'c, V: ReadView> Query<'c, V> {
         self
     }
 
-    /// How the query would be answered, as it is: nothing is read but what the choice takes.
+    /// How the query would be answered by [`run`](Self::run), as it is: nothing is read but what the choice takes. [`keys`](Self::keys) and
+    /// [`count`](Self::count) may go by entries alone where `run` reads documents.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -225,7 +228,7 @@ impl<'c, V: ReadView> Query<'c, V> {
         self.run().map(FoundAs::new)
     }
 
-    /// The keys of the documents. Where all are asked for, the index tells them without a read.
+    /// The keys of the documents. Where the filter is told by an index, or there is none, no document is read.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -281,7 +284,7 @@ impl<'c, V: ReadView> Query<'c, V> {
         Ok(self.at_most(1).count()? > 0)
     }
 
-    /// How many documents there are. Where all are asked for, the index tells it without a read.
+    /// How many documents there are. Where the filter is told by an index, or there is none, no document is read.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -292,9 +295,10 @@ impl<'c, V: ReadView> Query<'c, V> {
     /// The place of a document in the order of the query, to go on from with [`after`](Self::after). The document need not be there.
     ///
     /// # Errors
-    /// As [`run`](Self::run); `DocumentTooLarge`, `TooDeep`.
+    /// As [`run`](Self::run); `InvalidQuery` where it is unordered; `DocumentTooLarge`, `TooDeep`.
     pub fn cursor_at(self, key: impl AsKey, document: &Document) -> Result<Cursor> {
         let prepared = self.prepared()?;
+        prepared.check_order()?;
         let mut encoded = Vec::new();
         document.encode_into(&mut encoded)?;
         let mut place = Vec::new();

@@ -101,9 +101,6 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         order.sorts.iter_mut().try_for_each(|sort| bindings.bind_expression(&mut sort.expression))?;
         others(&mut bindings)?;
         bindings.finish()?;
-        if asked.unordered && !(order.sorts.is_empty() && asked.after.is_none()) {
-            return Err(Error::InvalidQuery { what: "one that is unordered has neither sorts nor a cursor" });
-        }
         let wanted = filter.as_ref().map_or_else(KeysWanted::all, |filter| KeysWanted::of(filter.expr()));
         if seeded::is_on(Bug::KeyRangeAnswersAll)
             && !matches!(&wanted, KeysWanted::Range(range) if range.is_all())
@@ -129,6 +126,9 @@ impl<'c, V: ReadView> Prepared<'c, V> {
             sort_memory: asked.sort_memory,
             watch: asked.watch,
         };
+        if !prepared.question.order.sorts.is_empty() || asked.after.is_some() {
+            prepared.check_order()?;
+        }
         if let Some(cursor) = asked.after {
             prepared.go_on_from(cursor.query, cursor.place)?;
         }
@@ -155,6 +155,17 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         }
         self.place = place;
         Ok(())
+    }
+
+    /// Whether the query has an order, which sorts and cursors are of.
+    ///
+    /// # Errors
+    /// `InvalidQuery`.
+    pub(super) fn check_order(&self) -> Result<()> {
+        match self.unordered {
+            true => Err(Error::InvalidQuery { what: "one that is unordered has neither sorts nor a cursor" }),
+            false => Ok(()),
+        }
     }
 
     /// The keys that are walked over: all that can be wanted, and what lies between.
@@ -200,6 +211,7 @@ impl<'c, V: ReadView> Prepared<'c, V> {
             wanted: &self.wanted,
             order,
             most: self.skip.saturating_add(self.limit),
+            unordered: self.unordered,
             hint: self.hint.as_ref(),
         }
     }
@@ -211,12 +223,6 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         groups: AsksGroups<'_>,
     ) -> Result<GroupRoute<IndexOf<V>>> {
         choose_groups(walk, self.asks(PlanOrder::Any), groups)
-    }
-
-    /// Whether keys are all that is asked for of documents of which the filter and the cursor have nothing left to say.
-    pub(super) fn asks_for_keys(&self, is_exact: bool) -> bool {
-        let is_told = self.way == Way::Sorted || is_exact && self.question.after.is_none();
-        matches!(self.answers, Answers::Keys) && is_told
     }
 
     /// The keys of all documents that lie in the ranges of indexes and that the query can want, in its order of keys.

@@ -2,9 +2,10 @@
 
 use serde::de::DeserializeOwned;
 
+use super::answer::Answer;
 use super::asked::Asked;
 use super::cursor::Cursor;
-use super::found::{Answer, Found};
+use super::found::Found;
 use super::plan::{Answers, QueryPlan};
 use super::prepared::Prepared;
 use super::view::{ReadView, Walk};

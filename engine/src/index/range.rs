@@ -71,6 +71,18 @@ impl KeyRange {
         }
     }
 
+    /// What of the range lies behind all byte-string keys that begin with `prefix`; `None` where nothing does.
+    pub(crate) fn behind_prefix(self, prefix: &[u8]) -> Option<Self> {
+        let Bound::Excluded(next) = Self::behind_bytes(prefix) else { return None };
+        let from = match self.from {
+            Bound::Included(from) if from >= next => Bound::Included(from),
+            Bound::Excluded(from) if from >= next => Bound::Excluded(from),
+            _ => Bound::Included(next),
+        };
+        let range = KeyRange { from, to: self.to };
+        (!range.is_empty()).then_some(range)
+    }
+
     pub(crate) fn contains(&self, key: &Key) -> bool {
         use std::ops::RangeBounds;
         (self.from.as_ref(), self.to.as_ref()).contains(key)

@@ -164,15 +164,15 @@ impl<'r, 'v, N: Node<'v>> Scope<'r, 'v, N> {
     }
 }
 
-/// The path whose value a comparison compares with a constant; `None` where the comparison before has the same path.
-pub(super) type Compared = Option<Arc<[Segment]>>;
+/// The path that a part of a filter asks about; `None` where the part before has the same path.
+pub(super) type AskedPath = Option<Arc<[Segment]>>;
 
 /// A filter of so many paths follows each by itself. One of more paths finds them in one pass, which costs as much as two.
 const ALONE_MAX: usize = 2;
 
-/// What the parts of `expr` compare, where it only compares the values at a path or two with constants, or asks whether they are there. In
-/// a filter, `$` and `@` are one.
-pub(super) fn compared(expr: &Expr) -> Option<Arc<[Compared]>> {
+/// The path of each part of `expr`, where it only compares the values at a path or two with constants, or asks whether they are there. In a
+/// filter, `$` and `@` are one.
+pub(super) fn asked_paths(expr: &Expr) -> Option<Arc<[AskedPath]>> {
     let (mut all, mut before) = (Vec::new(), None);
     for part in expr.conjuncts() {
         let path = match part {
@@ -194,12 +194,12 @@ pub(super) fn compared(expr: &Expr) -> Option<Arc<[Compared]>> {
     (all.iter().flatten().count() <= ALONE_MAX).then(|| all.into())
 }
 
-/// Whether an expression for which [`compared`] gave `compared` holds of the document. It needs no scope: it follows the paths alone, and
-/// the second only where the comparisons of the first hold.
+/// Whether an expression for which [`asked_paths`] gave `paths` holds of the document. It needs no scope: it follows the paths alone, and
+/// the second only where what is said of the first holds.
 #[inline]
-pub(super) fn all_hold(expr: &Expr, compared: &[Compared], document: RawDocument<'_>) -> bool {
+pub(super) fn all_hold(expr: &Expr, paths: &[AskedPath], document: RawDocument<'_>) -> bool {
     let mut found = Item::Nothing;
-    for (part, path) in expr.conjuncts().iter().zip(compared) {
+    for (part, path) in expr.conjuncts().iter().zip(paths) {
         if let Some(path) = path {
             found = match lead_from(document, path) {
                 Some(node) => Item::of_node(node),
@@ -221,7 +221,7 @@ fn holds_of(part: &Expr, found: &Item<'_, RawValue<'_>>) -> bool {
         Expr::Compare(_, comparison, to) => compare(*comparison, found, &of_constant(to)),
         Expr::Exists(_) => !matches!(found, Item::Nothing),
         Expr::Test(call) => is_between(found, &of_constant(call.operand(1)), &of_constant(call.operand(2))),
-        _ => unreachable!("of no such part is it told what it compares"),
+        _ => unreachable!("such a part asks about a path alone"),
     }
 }
 
@@ -234,7 +234,8 @@ fn of_constant<'i>(operand: &'i Operand) -> Item<'i, RawValue<'i>> {
     match operand {
         Operand::Literal(value) | Operand::Parameter(_, Some(value)) => Item::of_value(value),
         // A run begins only once every parameter is bound.
-        _ => Item::Nothing,
+        Operand::Parameter(_, None) => Item::Nothing,
+        _ => unreachable!("such a part compares with constants"),
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::{BitAnd, BitOr, Not};
 use std::str::FromStr;
 
 use super::ast::{Expr, Segment};
-use super::evaluate::{Compared, Run, Scope, all_hold, compared};
+use super::evaluate::{AskedPath, Run, Scope, all_hold, asked_paths};
 use super::limits::NESTING_MAX;
 use super::nesting::nesting;
 use super::one_pass::{FOUND_MAX, OnePass};
@@ -40,7 +40,7 @@ use crate::sync::Arc;
 pub struct Filter {
     expr: Expr,
     /// Its parts, where all that is done is to compare the values at a path or two with constants.
-    compared: Option<Arc<[Compared]>>,
+    asked_paths: Option<Arc<[AskedPath]>>,
     paths: Arc<OnePass>,
     /// A parameter that has no value yet.
     unbound: Option<Text>,
@@ -67,9 +67,9 @@ impl Filter {
 
     pub(super) fn of(mut expr: Expr) -> Self {
         let paths = Arc::new(OnePass::over(&mut expr));
-        let compared = compared(&expr);
+        let asked_paths = asked_paths(&expr);
         let unbound = parameters::first_unbound(|visit| walk(&mut expr, visit));
-        Filter { expr, compared, paths, unbound, is_too_deep: false }
+        Filter { expr, asked_paths, paths, unbound, is_too_deep: false }
     }
 
     /// What `make` makes of the tree. One that is too deep stays as it is: it would grow without end, and is refused all the same.
@@ -159,8 +159,8 @@ impl Filter {
     #[inline]
     fn evaluate(&self, key: Option<KeyRef<'_>>, document: RawDocument<'_>) -> Result<bool> {
         self.check()?;
-        match &self.compared {
-            Some(compared) => Ok(all_hold(&self.expr, compared, document)),
+        match &self.asked_paths {
+            Some(asked_paths) => Ok(all_hold(&self.expr, asked_paths, document)),
             None => self.evaluate_in_scope(key, document),
         }
     }

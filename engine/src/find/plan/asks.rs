@@ -28,5 +28,7 @@ pub(in crate::find) struct Asks<'q> {
     pub(in crate::find) order: PlanOrder,
     /// How many answers there are at most.
     pub(in crate::find) most: u64,
+    /// Whether answers may come in any order.
+    pub(in crate::find) unordered: bool,
     pub(in crate::find) hint: Option<&'q Hint>,
 }

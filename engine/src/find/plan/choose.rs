@@ -1,5 +1,7 @@
 //! The cheapest way to the documents of a query.
 
+use std::slice;
+
 use super::asks::{Answers, Asks};
 use super::bounded::{Bounded, Conjuncts, fan_out_of};
 use super::cover;
@@ -114,12 +116,18 @@ pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chose
         let entries = found.entries;
         match asks.order {
             PlanOrder::Sort => entries * (FETCHED + SORTED),
-            _ => entries + entries.min(asks.most) * found.each(asks.answers),
+            _ => {
+                let each = each(&found.parts, asks.answers);
+                let read = if found.ends_early(&asks) { entries.min(asks.most) } else { entries };
+                read + entries.min(asks.most) * each
+            }
         }
     });
     // Where few answers are wanted, a walk in the order of keys ends early.
     let by_keys = match &filtered {
-        Some(found) if !sorts && asks.most < found.entries => by_keys.min(asks.most * keys / found.entries),
+        Some(found) if !sorts && asks.most < found.entries => {
+            by_keys.min(asks.most.saturating_mul(keys) / found.entries)
+        }
         _ => by_keys,
     };
     let ordered = ways.ordered(&asks, &conjuncts, filtered.as_ref().map(|found| found.entries))?;
@@ -153,17 +161,22 @@ pub(super) struct Filtered<I> {
 }
 
 impl<I: IndexStats> Filtered<I> {
-    /// What an entry costs beyond itself.
-    fn each(&self, answers: &Answers) -> u64 {
-        let is_exact = self.parts.iter().all(|part| part.is_exact);
-        match answers {
-            // Of several entries of a document, one counts.
-            Answers::Count if is_exact && matches!(self.parts.as_slice(), [part] if part.is_one_each) => 0,
-            Answers::Count if is_exact => KEYED,
-            Answers::Keys if is_exact => KEYED,
-            _ if self.parts.iter().all(|part| part.covers) => COVERED,
-            _ => FETCHED,
-        }
+    /// Whether no more entries are read than there are answers.
+    fn ends_early(&self, asks: &Asks<'_>) -> bool {
+        let counts = matches!(asks.answers, Answers::Count);
+        matches!(self.parts.as_slice(), [part] if part.is_in_order(asks.unordered || counts && part.is_exact))
+    }
+}
+
+/// What an entry of these ranges costs beyond itself, for what is made of it.
+fn each<I: IndexStats>(parts: &[Part<I>], answers: &Answers) -> u64 {
+    let is_exact = parts.iter().all(|part| part.is_exact);
+    match answers {
+        Answers::Count if is_exact && matches!(parts, [part] if part.is_one_each()) => 0,
+        // Of several entries of a document, one counts.
+        Answers::Count | Answers::Keys if is_exact => KEYED,
+        _ if parts.iter().all(|part| part.covers) => COVERED,
+        _ => FETCHED,
     }
 }
 
@@ -246,8 +259,7 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
     pub(super) fn part(&self, at: usize, bounded: Bounded, most: u64) -> Result<Part<I>> {
         let index = &self.indexes[at];
         let paths = index.definition().paths().len();
-        let is_one_each = fan_out_of(index.definition()).is_none();
-        let is_one_tuple = bounded.fixed == paths && is_one_each;
+        let is_one_tuple = bounded.fixed == paths && fan_out_of(index.definition()).is_none();
         let is_one = is_one_tuple
             && index.definition().is_unique()
             && bounded.has_value[..paths].iter().all(|has| *has);
@@ -262,7 +274,6 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
         let Bounded { ranges, is_exact, .. } = bounded;
         Ok(Part {
             index: index.clone(),
-            is_one_each,
             is_in_key_order: is_one_tuple && ranges.len() == 1,
             ranges,
             is_exact,
@@ -309,7 +320,6 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
                         index: index.clone(),
                         ranges: bounded.ranges,
                         is_exact: bounded.is_exact,
-                        is_one_each: true,
                         is_in_key_order: false,
                         covers: self.covers(at),
                         entries: asks.most,
@@ -324,12 +334,7 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
                     }
                     (false, _) => asks.most.saturating_mul(ADMITS_ONE_OF),
                 };
-                let each = match asks.answers {
-                    Answers::Keys if admits_all => KEYED,
-                    _ if part.covers => COVERED,
-                    _ => FETCHED,
-                };
-                let cost = read.min(part.entries) * each;
+                let cost = read.min(part.entries) * each(slice::from_ref(&part), asks.answers);
                 if best.as_ref().is_none_or(|(_, least)| cost < *least) {
                     let order::OrderTaken { reverse, components, gathers } = taken;
                     best = Some((InOrder { part, reverse, fixed, components, gathers }, cost));

@@ -114,7 +114,7 @@ pub(in crate::find) fn count<I: IndexView>(
     watch: &mut Watch,
 ) -> Result<Option<u64>> {
     let [part] = parts else { return Ok(None) };
-    if !part.is_one_each && !seeded::is_on(Bug::AnsweredPerEntry) {
+    if !part.is_one_each() && !seeded::is_on(Bug::AnsweredPerEntry) {
         return Ok(None);
     }
     let mut count = 0;
@@ -155,7 +155,6 @@ pub(in crate::find) fn end_of<I: IndexView>(end: IndexEnd<I>) -> Result<Option<P
         index,
         ranges,
         is_exact: true,
-        is_one_each: false,
         is_in_key_order: false,
         covers: false,
         entries: 1,

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
+use super::bounded::fan_out_of;
 use crate::index::KeyRange;
+use crate::indexed::IndexStats;
 
 /// What a caller says about the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,15 +27,13 @@ pub(in crate::find) enum Route<I> {
     Order(InOrder<I>),
 }
 
-impl<I> Route<I> {
+impl<I: IndexStats> Route<I> {
     /// The same for documents that are wanted in the order of their keys, or in the reverse, or in any: entries that stand in such an order,
     /// one for each document, are gone by one after the other.
     pub(in crate::find) fn one_by_one(self, reverse: bool, in_any_order: bool) -> Self {
-        let is_in_order = |part: &Part<I>| {
-            part.is_in_key_order || in_any_order && part.is_one_each && part.ranges.len() == 1
-        };
         match self {
-            Route::Ranges(mut parts) if matches!(parts.as_slice(), [part] if is_in_order(part)) => {
+            Route::Ranges(mut parts) if matches!(parts.as_slice(), [part] if part.is_in_order(in_any_order)) =>
+            {
                 let part = parts.remove(0);
                 Route::Order(InOrder { part, reverse, fixed: Vec::new(), components: 0, gathers: false })
             }
@@ -77,8 +77,6 @@ pub(in crate::find) struct Part<I> {
     pub(in crate::find) ranges: Vec<KeyRange>,
     /// Whether every document of these entries is an answer.
     pub(in crate::find) is_exact: bool,
-    /// Whether no document has several of them.
-    pub(in crate::find) is_one_each: bool,
     /// Whether all of them have one tuple, and so stand in the order of the keys of their documents, one for each.
     pub(in crate::find) is_in_key_order: bool,
     /// Whether the entries have all that is asked of their documents.
@@ -86,6 +84,18 @@ pub(in crate::find) struct Part<I> {
     /// How many entries there are, or more than so many.
     pub(in crate::find) entries: u64,
     pub(in crate::find) is_counted: bool,
+}
+
+impl<I: IndexStats> Part<I> {
+    /// Whether no document has several of the entries.
+    pub(in crate::find) fn is_one_each(&self) -> bool {
+        fan_out_of(self.index.definition()).is_none()
+    }
+
+    /// Whether they stand in the order of the keys of their documents, or in any order where that will do, one for each.
+    pub(super) fn is_in_order(&self, in_any_order: bool) -> bool {
+        self.is_in_key_order || in_any_order && self.ranges.len() == 1 && self.is_one_each()
+    }
 }
 
 /// A range of an index, in its order or in the reverse.

@@ -1,0 +1,93 @@
+//! The entries in ranges of an index, which are gone by one after the other.
+
+use std::ops::Bound;
+
+use super::watch::Watch;
+use crate::document::Key;
+use crate::error::Result;
+use crate::index::KeyRange;
+use crate::indexed::{EntryWalk, IndexView};
+
+/// So many entries of a value are passed one after the other before the next value is looked up.
+const PASSED: usize = 16;
+
+/// The entries of ranges of an index, one after the other.
+pub(super) struct InRanges<I: IndexView> {
+    index: I,
+    /// The ranges that are left.
+    left: std::vec::IntoIter<KeyRange>,
+    /// The walk over the entries of a range, and where that ends.
+    walk: Option<(I::Entries, Bound<Key>)>,
+    /// Entries that begin so are not gone to any more.
+    passed: Option<Vec<u8>>,
+    /// Whether the entry that the walk came to is in no group yet.
+    pub(super) is_ahead: bool,
+    pub(super) watch: Watch,
+}
+
+impl<I: IndexView> InRanges<I> {
+    pub(super) fn new(index: I, ranges: Vec<KeyRange>, watch: Watch) -> Self {
+        InRanges { index, left: ranges.into_iter(), walk: None, passed: None, is_ahead: false, watch }
+    }
+
+    /// The entry at hand.
+    #[inline]
+    pub(super) fn at_hand(&self) -> &[u8] {
+        self.walk.as_ref().map_or(&[], |(walk, _)| walk.entry())
+    }
+
+    /// Whether the entry at hand begins so.
+    #[inline]
+    pub(super) fn is_at(&self, beginning: &[u8]) -> bool {
+        // A comparison with no bytes is slow: it loads from an address that is none.
+        beginning.is_empty() || self.at_hand().starts_with(beginning)
+    }
+
+    /// Leads to the next entry, unless the one at hand is in no group yet. Whether there is one.
+    #[inline]
+    pub(super) fn meets(&mut self) -> Result<bool> {
+        while !self.is_ahead {
+            match &mut self.walk {
+                Some((walk, _)) => {
+                    self.is_ahead = walk.advance()?;
+                    match self.is_ahead {
+                        true => self.watch.met_entry()?,
+                        false => self.walk = None,
+                    }
+                }
+                None => match self.left.next() {
+                    Some(range) => self.begin(range),
+                    None => return Ok(false),
+                },
+            }
+        }
+        Ok(true)
+    }
+
+    /// Goes on to the first entry that does not begin so, which may lie in a later range.
+    pub(super) fn pass(&mut self, beginning: &[u8]) -> Result<()> {
+        for _ in 0..PASSED {
+            if !self.meets()? || !self.is_at(beginning) {
+                return Ok(());
+            }
+            self.is_ahead = false;
+        }
+        self.passed = Some(beginning.to_vec());
+        if let Some((_, to)) = self.walk.take() {
+            self.begin(KeyRange { from: Bound::Unbounded, to });
+        }
+        Ok(())
+    }
+
+    /// Begins to walk over a range, but for what was passed.
+    fn begin(&mut self, range: KeyRange) {
+        let range = match &self.passed {
+            Some(beginning) => range.behind_prefix(beginning),
+            None => Some(range),
+        };
+        if let Some(range) = range {
+            let to = range.to.clone();
+            self.walk = Some((self.index.clone().walk(range), to));
+        }
+    }
+}
