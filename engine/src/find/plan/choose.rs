@@ -207,6 +207,10 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
         let mut best: Option<Filtered<I>> = None;
         for (at, index) in self.indexes.iter().enumerate() {
             let definition = index.definition();
+            // No index leads to fewer entries than one, by much.
+            if best.as_ref().is_some_and(|best| best.is_counted && best.entries <= 1) {
+                break;
+            }
             if !conjuncts.can_bound(definition) {
                 continue;
             }
