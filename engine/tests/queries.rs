@@ -490,3 +490,16 @@ fn a_query_that_is_unordered_reads_no_more_of_an_index_than_it_answers_and_has_n
     let read = last.analyze().unwrap().actual.unwrap();
     assert_eq!((read.entries, read.documents, read.answers), (5, 5, 5));
 }
+
+#[test]
+fn a_page_behind_a_cursor_is_not_found_by_entries_that_lie_before_it() {
+    let many = Db::in_memory().collection("many");
+    many.put_many((0..10_000).map(|n| (n, doc! { "s": if n % 5 == 0 { "open" } else { "done" } }))).unwrap();
+    many.create_index(IndexDefinition::new("s", ["$.s"]).unwrap()).unwrap();
+    let open = || many.find("@.s == 'open'").limit(10);
+    let read = open().analyze().unwrap().actual.unwrap();
+    assert_eq!((read.entries, read.documents, read.answers), (10, 10, 10));
+    let middle = open().cursor_at(5_000, &doc! { "s": "open" }).unwrap();
+    let read = open().after(middle).analyze().unwrap().actual.unwrap();
+    assert!(read.answers == 10 && read.entries + read.documents < 200, "{read:?}");
+}

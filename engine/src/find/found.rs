@@ -237,7 +237,9 @@ impl<W: Walk> Found<W> {
                 }
             };
             let Some(answer) = answer else { continue };
-            if !matches!(self.next, Next::Sorted(_)) && !self.admits(&answer)? {
+            if matches!(self.next, Next::Sorted(_)) {
+                self.watch.sorted()?;
+            } else if !self.admits(&answer)? {
                 continue;
             }
             self.left -= 1;
@@ -259,6 +261,7 @@ impl<W: Walk> Found<W> {
         while self.left > 0 {
             let next = match &mut self.next {
                 Next::Sorted(sorted) => {
+                    self.watch.sorted()?;
                     self.left -= 1;
                     return next_sorted(sorted, &mut self.skip, &mut self.place);
                 }

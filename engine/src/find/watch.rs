@@ -30,6 +30,8 @@ pub(super) struct Watch {
     entries: u64,
     /// Documents that were made of entries, and not read.
     made: u64,
+    /// Answers that a sort gave.
+    sorted: u64,
     deadline: Option<Instant>,
     told: Option<Told>,
 }
@@ -71,6 +73,13 @@ impl Watch {
     pub(super) fn met_entry(&mut self) -> Result<()> {
         self.entries += 1;
         if self.entries.is_multiple_of(INTERVAL) { self.check() } else { Ok(()) }
+    }
+
+    /// Counts an answer of a sort, whose document was looked at before.
+    #[inline]
+    pub(super) fn sorted(&mut self) -> Result<()> {
+        self.sorted += 1;
+        if self.sorted.is_multiple_of(INTERVAL) { self.check() } else { Ok(()) }
     }
 
     /// Counts a document that was made of an entry.

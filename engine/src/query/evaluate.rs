@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-use super::ast::{Argument, Comparison, Expr, Operand, Query, Segment};
+use super::ast::{Argument, Call, Comparison, Expr, Operand, Query, Segment};
 use super::child::{lead, lead_from};
 use super::function::Function;
 use super::text::Mapping;
@@ -220,9 +220,15 @@ fn holds_of(part: &Expr, found: &Item<'_, RawValue<'_>>) -> bool {
     match part {
         Expr::Compare(_, comparison, to) => compare(*comparison, found, &of_constant(to)),
         Expr::Exists(_) => !matches!(found, Item::Nothing),
-        Expr::Test(call) => is_between(found, &of_constant(call.operand(1)), &of_constant(call.operand(2))),
+        Expr::Test(call) => is_between_constants(found, call),
         _ => unreachable!("such a part asks about a path alone"),
     }
+}
+
+// By itself, so that comparisons keep the processor's registers.
+#[inline(never)]
+fn is_between_constants(found: &Item<'_, RawValue<'_>>, call: &Call) -> bool {
+    is_between(found, &of_constant(call.operand(1)), &of_constant(call.operand(2)))
 }
 
 fn is_constant(operand: &Operand) -> bool {

@@ -75,12 +75,23 @@ impl IndexDefinition {
             [] => {}
             _ if is_long => return Err("marks of a long tuple"),
             [.., 0] => return Err("a zero that ends the marks"),
-            marks => _ = self.read(entry, limits, marks, |_| true, &mut tuple)?,
+            marks => self.read_marked(entry, limits, marks, &mut tuple)?,
         }
         if self.sparse && !is_long && tuple.iter().all(Option::is_none) {
             return Err("a tuple of nothing in a sparse index");
         }
         Ok(ParsedEntry { tuple: (!is_long).then_some(tuple), key, tuple_len })
+    }
+
+    #[cold]
+    fn read_marked(
+        &self,
+        entry: &[u8],
+        limits: EntryLimits,
+        marks: &[u8],
+        tuple: &mut Vec<Option<Value>>,
+    ) -> Parsed<()> {
+        self.read(entry, limits, marks, |_| true, tuple).map(|_| ())
     }
 
     /// Makes `tuple` that of the entry, with nothing in the place of components that are not wanted, unless a number has a mark. How many
@@ -153,9 +164,9 @@ impl IndexDefinition {
     /// What is wrong with the bytes that it looks at.
     #[inline]
     pub(crate) fn outline(&self, entry: &[u8], limits: EntryLimits) -> Parsed<Outline> {
-        let (end, has_nothing) = self.skip(self.paths.len(), entry, limits);
-        let (tuple_len, is_long) = end_of_tuple(end, entry, limits)?;
-        Ok(Outline { tuple_len, is_long, has_nothing })
+        let (read, has_nothing) = self.skip(self.paths.len(), entry, limits);
+        let outline = |(tuple_len, is_long)| Outline { tuple_len, is_long, has_nothing };
+        end_of_tuple(read, entry, limits).map(outline)
     }
 
     /// Makes `tuple` the components of the entry that are wanted, whose numbers have these marks, with nothing in the place of the others.

@@ -161,10 +161,21 @@ pub(super) struct Filtered<I> {
 }
 
 impl<I: IndexStats> Filtered<I> {
-    /// Whether no more entries are read than there are answers.
+    /// Whether no other index can save anything worth a look.
+    fn is_least(&self) -> bool {
+        self.is_counted && self.entries <= 1
+    }
+
+    /// Whether entries are read only until there are enough answers.
     fn ends_early(&self, asks: &Asks<'_>) -> bool {
-        let counts = matches!(asks.answers, Answers::Count);
-        matches!(self.parts.as_slice(), [part] if part.is_in_order(asks.unordered || counts && part.is_exact))
+        let [part] = self.parts.as_slice() else { return false };
+        let is_of_all_keys = matches!(asks.wanted, KeysWanted::Range(range) if range.is_all());
+        is_of_all_keys
+            && match (asks.answers, asks.order) {
+                (Answers::Count, _) => part.is_exact && part.is_one_each(),
+                (_, PlanOrder::Any) => asks.unordered && part.is_in_order(true),
+                _ => part.is_in_order(false),
+            }
     }
 }
 
@@ -207,9 +218,8 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
         let mut best: Option<Filtered<I>> = None;
         for (at, index) in self.indexes.iter().enumerate() {
             let definition = index.definition();
-            // No index leads to fewer entries than one, by much.
-            if best.as_ref().is_some_and(|best| best.is_counted && best.entries <= 1) {
-                break;
+            if best.as_ref().is_some_and(Filtered::is_least) {
+                return Ok(best);
             }
             if !conjuncts.can_bound(definition) {
                 continue;
@@ -229,6 +239,9 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
         }
         for part in conjuncts.parts {
             let Expr::Or(branches) = part else { continue };
+            if best.as_ref().is_some_and(Filtered::is_least) {
+                return Ok(best);
+            }
             if let Some(union) = self.union(branches, conjuncts.parts)?
                 && best.as_ref().is_none_or(|best| union.is_counted && union.entries < best.entries)
             {
