@@ -65,7 +65,7 @@ pub fn decode_key(bytes: &[u8]) -> Result<(Key, usize)> {
 }
 
 /// The key whose order key the cursor is at.
-#[inline(always)]
+#[inline]
 pub(crate) fn take_key(cursor: &mut Cursor<'_>) -> Result<Key, Stop> {
     match cursor.peek()? {
         NUMBER => {
