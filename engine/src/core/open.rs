@@ -2,8 +2,8 @@
 
 use crate::cache::{Cache, SegmentTable};
 use crate::error::{Error, Result};
-use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR, SLOT_OFFSETS, Superblock};
-use crate::format::{Lineage, LogAddress, Lsn};
+use crate::format::superblock::{FORMAT_MAJOR, SLOT_OFFSETS, Superblock};
+use crate::format::{Lineage, LogAddress};
 use crate::index::State;
 use crate::log::{Appender, Log};
 use crate::options::Options;
@@ -158,24 +158,7 @@ fn load_tail(log: &Log, segment: &Arc<crate::cache::Segment>, end: LogAddress) -
 
 fn new_superblock(options: &Options) -> Result<Superblock> {
     let (lineage, instance) = random_ids(options.seed);
-    Ok(Superblock {
-        minor: FORMAT_MINOR,
-        incompatible: 0,
-        read_only_compatible: 0,
-        compatible: 0,
-        geometry: options.geometry()?,
-        lineage,
-        instance,
-        application_id: 0,
-        user_version: 0,
-        quota: 0,
-        generation: 0,
-        incarnation: 0,
-        clean: false,
-        durable_lsn: Lsn::ZERO,
-        file_len: 0,
-        checkpoints: [None, None],
-    })
+    Ok(Superblock { instance, ..Superblock::new(options.geometry()?, lineage) })
 }
 
 /// Two ids. The standard library's hasher keys are the operating system's randomness, without a dependency.

@@ -248,13 +248,14 @@ impl<W: Walk> EntryGroups<W> {
     /// Makes `tuple` have these components of the entry at hand. How many bytes of that are those of its tuple.
     fn read(&mut self, wanted: &[usize]) -> Result<usize> {
         let (entry, tuple) = (self.entries.at_hand(), &mut self.tuple);
-        let read = self.definition.parse_components(wanted, entry, self.limits, tuple);
-        if let Some(tuple_len) = read.map_err(broken)? {
-            return Ok(tuple_len);
+        let is_wanted = |at| wanted.contains(&at);
+        let outline = self.definition.read(entry, self.limits, &[], is_wanted, tuple).map_err(broken)?;
+        // Marks are those of all numbers, one behind the other.
+        if outline.is_long || outline.has_marks(entry).map_err(broken)? {
+            let entry = entry.to_vec();
+            self.tuple = self.tuple_of(&entry)?;
         }
-        let entry = entry.to_vec();
-        self.tuple = self.tuple_of(&entry)?;
-        Ok(self.limits.tuple)
+        Ok(outline.tuple_len)
     }
 
     //= spec/query.md#q-10-1-plans

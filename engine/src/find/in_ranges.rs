@@ -82,7 +82,7 @@ impl<I: IndexView> InRanges<I> {
     /// Begins to walk over a range, but for what was passed.
     fn begin(&mut self, range: KeyRange) {
         let range = match &self.passed {
-            Some(beginning) => range.behind_prefix(beginning),
+            Some(beginning) => behind(range, beginning),
             None => Some(range),
         };
         if let Some(range) = range {
@@ -90,4 +90,16 @@ impl<I: IndexView> InRanges<I> {
             self.walk = Some((self.index.clone().walk(range), to));
         }
     }
+}
+
+/// What of a range lies behind all entries that begin so; `None` where nothing does.
+fn behind(range: KeyRange, beginning: &[u8]) -> Option<KeyRange> {
+    let Bound::Excluded(next) = KeyRange::behind_bytes(beginning) else { return None };
+    let from = match range.from {
+        Bound::Included(from) if from >= next => Bound::Included(from),
+        Bound::Excluded(from) if from >= next => Bound::Excluded(from),
+        _ => Bound::Included(next),
+    };
+    let range = KeyRange { from, to: range.to };
+    (!range.is_empty()).then_some(range)
 }

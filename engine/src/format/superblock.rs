@@ -129,6 +129,28 @@ pub struct Superblock {
 }
 
 impl Superblock {
+    /// That of a store which nothing was written to, and which has no instance yet.
+    pub(crate) fn new(geometry: Geometry, lineage: Lineage) -> Self {
+        Superblock {
+            minor: FORMAT_MINOR,
+            incompatible: 0,
+            read_only_compatible: 0,
+            compatible: 0,
+            geometry,
+            lineage,
+            instance: [0; 16],
+            application_id: 0,
+            user_version: 0,
+            quota: 0,
+            generation: 0,
+            incarnation: 0,
+            clean: false,
+            durable_lsn: Lsn::ZERO,
+            file_len: 0,
+            checkpoints: [None, None],
+        }
+    }
+
     /// What was freed at or below this LSN is freed in every checkpoint that the slot names; where it names only one, in none.
     #[must_use]
     pub fn reuse_floor(&self) -> Lsn {

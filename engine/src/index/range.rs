@@ -71,18 +71,6 @@ impl KeyRange {
         }
     }
 
-    /// What of the range lies behind all byte-string keys that begin with `prefix`; `None` where nothing does.
-    pub(crate) fn behind_prefix(self, prefix: &[u8]) -> Option<Self> {
-        let Bound::Excluded(next) = Self::behind_bytes(prefix) else { return None };
-        let from = match self.from {
-            Bound::Included(from) if from >= next => Bound::Included(from),
-            Bound::Excluded(from) if from >= next => Bound::Excluded(from),
-            _ => Bound::Included(next),
-        };
-        let range = KeyRange { from, to: self.to };
-        (!range.is_empty()).then_some(range)
-    }
-
     pub(crate) fn contains(&self, key: &Key) -> bool {
         use std::ops::RangeBounds;
         (self.from.as_ref(), self.to.as_ref()).contains(key)
@@ -105,6 +93,18 @@ impl KeyRange {
         let end = if reverse { &mut range.from } else { &mut range.to };
         key.into_iter().for_each(|key| *end = Bound::Included(key));
         range
+    }
+
+    /// What of the range lies behind `key`, which need not lie in it, in the direction of the walk.
+    pub(crate) fn behind(&self, key: &Key, reverse: bool) -> Self {
+        match if reverse { &self.to } else { &self.from } {
+            Bound::Included(near) | Bound::Excluded(near)
+                if if reverse { near < key } else { near > key } =>
+            {
+                self.clone()
+            }
+            _ => self.beyond(key, reverse),
+        }
     }
 
     /// What is left of the range behind `key`, in the direction of the walk.

@@ -95,7 +95,7 @@ impl<I: IndexView> IndexScan<I> {
                     index: definition.name().to_owned(),
                     what: format!("the place to go on from is none of this index: {what}"),
                 })?;
-                behind(&range, &Key::Bytes(place.into()), reverse)
+                range.behind(&Key::Bytes(place.into()), reverse)
             }
             _ => range,
         };
@@ -296,24 +296,6 @@ pub(crate) fn between(from: Bound<Beginning>, to: Bound<Beginning>) -> KeyRange 
         Bound::Included(end) | Bound::Excluded(end) => behind(&end.bytes),
     };
     KeyRange { from, to }
-}
-
-/// What of a range lies behind a place, which need not lie in it, in the direction of the walk.
-fn behind(range: &KeyRange, place: &Key, reverse: bool) -> KeyRange {
-    let rest = range.beyond(place, reverse);
-    if range.contains(place) {
-        return rest;
-    }
-    let from_there = KeyRange { from: rest.from.clone(), to: Bound::Unbounded };
-    let up_to_there = KeyRange { from: Bound::Unbounded, to: rest.to.clone() };
-    // Outside of the range, all of it lies behind the place, or nothing does.
-    let near = if reverse { &range.to } else { &range.from };
-    let is_behind = match near {
-        Bound::Unbounded => false,
-        Bound::Included(end) | Bound::Excluded(end) if reverse => up_to_there.contains(end) || end == place,
-        Bound::Included(end) | Bound::Excluded(end) => from_there.contains(end) || end == place,
-    };
-    if is_behind { range.clone() } else { KeyRange::none() }
 }
 
 /// An entry that cannot be.

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::format::frame::{SegmentSeed, parse_header};
 use crate::format::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};
 use crate::format::segment::{SEGMENT_HEADER_LEN, SegmentHeader, SegmentKind};
-use crate::format::superblock::{CheckpointRef, FORMAT_MINOR, Superblock};
+use crate::format::superblock::{CheckpointRef, Superblock};
 use crate::format::{
     Geometry, Lineage, Lsn, SECTOR_DEFAULT, SECTOR_MAX, SECTOR_MIN, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN,
     SEGMENTS_START,
@@ -39,24 +39,7 @@ pub(crate) fn superblock(storage: &FailStop, file_len: u64) -> Result<Superblock
         sightings.iter().filter(fits).map(|sighting| (sighting.physical, sighting.header)).collect();
     let sector = sector(storage, segment_bytes, &lineage, &headers)?;
     let geometry = Geometry::new(sector, segment_bytes)?;
-    let mut slot = Superblock {
-        minor: FORMAT_MINOR,
-        incompatible: 0,
-        read_only_compatible: 0,
-        compatible: 0,
-        geometry,
-        lineage,
-        instance: [0; 16],
-        application_id: 0,
-        user_version: 0,
-        quota: 0,
-        generation: 0,
-        incarnation: 0,
-        clean: false,
-        durable_lsn: Lsn::ZERO,
-        file_len,
-        checkpoints: [None, None],
-    };
+    let mut slot = Superblock { file_len, ..Superblock::new(geometry, lineage) };
     slot.checkpoints = checkpoints(storage, &slot, &headers)?;
     Ok(slot)
 }

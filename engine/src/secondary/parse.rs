@@ -11,8 +11,6 @@ use crate::query::function::Function;
 /// What bytes say, or what is wrong with them.
 type Parsed<T> = Result<T, &'static str>;
 
-const NO_KEY: &str = "a key that is none";
-
 /// What an entry says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ParsedEntry {
@@ -45,7 +43,16 @@ impl Outline {
         let behind = &entry[self.tuple_len..];
         let mut cursor = Cursor::new(behind);
         let key = order_key::take_key(&mut cursor).ok().filter(|key| key.as_ref().check_len().is_ok());
-        Ok((key.ok_or(NO_KEY)?, &behind[..cursor.position()]))
+        Ok((key.ok_or("a key that is none")?, &behind[..cursor.position()]))
+    }
+
+    /// Whether a number of the entry, which is so outlined, has a mark.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes of the key.
+    #[inline]
+    pub(crate) fn has_marks(&self, entry: &[u8]) -> Parsed<bool> {
+        Ok(self.tuple_len + self.key_of(entry)?.1.len() < entry.len())
     }
 }
 
@@ -61,9 +68,9 @@ impl IndexDefinition {
     /// # Errors
     /// What is wrong with the bytes.
     pub(crate) fn parse(&self, entry: &[u8], limits: EntryLimits) -> Parsed<ParsedEntry> {
-        let mut tuple = Vec::with_capacity(self.paths.len());
+        let mut tuple = Vec::new();
         // Most entries have no marks. These stand behind what they are about.
-        let (tuple_len, is_long) = self.read(entry, limits, &[], |_| true, &mut tuple)?;
+        let Outline { tuple_len, is_long, .. } = self.read(entry, limits, &[], |_| true, &mut tuple)?;
         let (key, key_len) = order_key::decode_key(&entry[tuple_len..]).map_err(|error| match error {
             Error::Decode { what, .. } => what,
             _ => "a key that is too long",
@@ -75,49 +82,12 @@ impl IndexDefinition {
             [] => {}
             _ if is_long => return Err("marks of a long tuple"),
             [.., 0] => return Err("a zero that ends the marks"),
-            marks => self.read_marked(entry, limits, marks, &mut tuple)?,
+            marks => _ = self.read(entry, limits, marks, |_| true, &mut tuple)?,
         }
         if self.sparse && !is_long && tuple.iter().all(Option::is_none) {
             return Err("a tuple of nothing in a sparse index");
         }
         Ok(ParsedEntry { tuple: (!is_long).then_some(tuple), key, tuple_len })
-    }
-
-    #[cold]
-    fn read_marked(
-        &self,
-        entry: &[u8],
-        limits: EntryLimits,
-        marks: &[u8],
-        tuple: &mut Vec<Option<Value>>,
-    ) -> Parsed<()> {
-        self.read(entry, limits, marks, |_| true, tuple).map(|_| ())
-    }
-
-    /// Makes `tuple` that of the entry, with nothing in the place of components that are not wanted, unless a number has a mark. How many
-    /// bytes of the entry are those of the tuple; `None` where it is long.
-    ///
-    /// # Errors
-    /// What is wrong with the bytes that it looks at.
-    #[inline]
-    pub(crate) fn parse_components(
-        &self,
-        wanted: &[usize],
-        entry: &[u8],
-        limits: EntryLimits,
-        tuple: &mut Vec<Option<Value>>,
-    ) -> Parsed<Option<usize>> {
-        let (tuple_len, is_long) = self.read(entry, limits, &[], |at| wanted.contains(&at), tuple)?;
-        if is_long {
-            return Ok(None);
-        }
-        let mut cursor = Cursor::new(&entry[tuple_len..]);
-        order_key::skip_value(&mut cursor, 0).map_err(|_| NO_KEY)?;
-        if tuple_len + cursor.position() < entry.len() {
-            // Marks are those of all numbers, one behind the other.
-            *tuple = self.parse(entry, limits)?.tuple.unwrap_or_default();
-        }
-        Ok(Some(tuple_len))
     }
 
     /// The key of the document that the entry is of, and its order key.
@@ -134,28 +104,8 @@ impl IndexDefinition {
     /// # Errors
     /// What is wrong with the bytes that it looks at.
     pub(crate) fn end_of(&self, count: usize, entry: &[u8], limits: EntryLimits) -> Parsed<Option<usize>> {
-        match self.skip(count, entry, limits).0 {
-            Ok(end) => Ok(Some(end)),
-            Err(Stop::Ends) => Ok(None),
-            Err(Stop::Malformed(what)) => Err(what),
-        }
-    }
-
-    /// Steps over the first `count` components of the entry's tuple, unless they are cut. Where they end, and whether one that was
-    /// met is nothing.
-    #[inline]
-    fn skip(&self, count: usize, entry: &[u8], limits: EntryLimits) -> (Result<usize, Stop>, bool) {
-        let mut cursor = Cursor::new(&entry[..entry.len().min(limits.tuple)]);
-        let mut has_nothing = false;
-        let skipped = self.paths.iter().take(count).try_for_each(|path| {
-            cursor.invert(path.descending);
-            if cursor.peek()? == NOTHING {
-                has_nothing = true;
-                return cursor.byte().map(|_| ());
-            }
-            order_key::skip_value(&mut cursor, levels(path))
-        });
-        (skipped.map(|()| cursor.position()), has_nothing)
+        let outline = self.go_through(count, entry, limits, |_, path, cursor| skip(path, cursor))?;
+        Ok((!outline.is_long).then_some(outline.tuple_len))
     }
 
     /// Where the entry's tuple ends. Looks at nothing that this does not take.
@@ -164,60 +114,73 @@ impl IndexDefinition {
     /// What is wrong with the bytes that it looks at.
     #[inline]
     pub(crate) fn outline(&self, entry: &[u8], limits: EntryLimits) -> Parsed<Outline> {
-        let (read, has_nothing) = self.skip(self.paths.len(), entry, limits);
-        let outline = |(tuple_len, is_long)| Outline { tuple_len, is_long, has_nothing };
-        end_of_tuple(read, entry, limits).map(outline)
+        self.go_through(self.paths.len(), entry, limits, |_, path, cursor| skip(path, cursor))
     }
 
     /// Makes `tuple` the components of the entry that are wanted, whose numbers have these marks, with nothing in the place of the others.
-    /// How many bytes of the entry are those of the tuple, and whether it is long, so that these are not all.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes that it looks at.
     #[inline]
-    fn read(
+    pub(crate) fn read(
         &self,
         entry: &[u8],
         limits: EntryLimits,
         marks: &[u8],
         is_wanted: impl Fn(usize) -> bool,
         tuple: &mut Vec<Option<Value>>,
-    ) -> Parsed<(usize, bool)> {
+    ) -> Parsed<Outline> {
         tuple.clear();
-        let mut cursor = Cursor::new(&entry[..entry.len().min(limits.tuple)]);
+        tuple.resize(self.paths.len(), None);
         let mut left = Marks::new(marks);
-        let read = self.paths.iter().enumerate().try_for_each(|(at, path)| {
-            cursor.invert(path.descending);
-            let value = if cursor.peek()? == NOTHING {
-                cursor.byte()?;
-                None
-            } else if is_wanted(at) {
-                let value = order_key::decode_value(&mut cursor, levels(path), &mut left)?;
-                if !gives(path.function, &value) {
-                    return Err(Stop::Malformed("a value that the function of its path does not give"));
-                }
-                Some(value)
-            } else {
-                order_key::skip_value(&mut cursor, levels(path))?;
-                None
-            };
-            tuple.push(value);
+        let outline = self.go_through(self.paths.len(), entry, limits, |at, path, cursor| {
+            if !is_wanted(at) {
+                return skip(path, cursor);
+            }
+            let value = order_key::decode_value(cursor, levels(path), &mut left)?;
+            if !gives(path.function, &value) {
+                return Err(Stop::Malformed("a value that the function of its path does not give"));
+            }
+            tuple[at] = Some(value);
             Ok(())
+        })?;
+        if left.left() > 0 { Err("more marks than numbers") } else { Ok(outline) }
+    }
+
+    /// Goes through the first `count` components of the entry's tuple, or as far as it is not cut: `each` takes one that is not nothing, of
+    /// this number and path.
+    #[inline]
+    fn go_through(
+        &self,
+        count: usize,
+        entry: &[u8],
+        limits: EntryLimits,
+        mut each: impl FnMut(usize, &IndexPath, &mut Cursor<'_>) -> Result<(), Stop>,
+    ) -> Parsed<Outline> {
+        let mut cursor = Cursor::new(&entry[..entry.len().min(limits.tuple)]);
+        let mut has_nothing = false;
+        let read = self.paths.iter().take(count).enumerate().try_for_each(|(at, path)| {
+            cursor.invert(path.descending);
+            if cursor.peek()? == NOTHING {
+                has_nothing = true;
+                return cursor.byte().map(|_| ());
+            }
+            each(at, path, &mut cursor)
         });
-        if read.is_ok() && left.left() > 0 {
-            return Err("more marks than numbers");
+        match read {
+            Ok(()) => Ok(Outline { tuple_len: cursor.position(), is_long: false, has_nothing }),
+            // spec: I-7.1
+            Err(Stop::Ends) if entry.len() >= limits.tuple => {
+                Ok(Outline { tuple_len: limits.tuple, is_long: true, has_nothing })
+            }
+            Err(Stop::Ends) => Err("the entry ends within its tuple"),
+            Err(Stop::Malformed(what)) => Err(what),
         }
-        end_of_tuple(read.map(|()| cursor.position()), entry, limits)
     }
 }
 
-/// Where the tuple of an entry ends that was read up to there, and whether it is long.
-#[inline]
-fn end_of_tuple(read: Result<usize, Stop>, entry: &[u8], limits: EntryLimits) -> Parsed<(usize, bool)> {
-    match read {
-        Ok(len) => Ok((len, false)),
-        // spec: I-7.1
-        Err(Stop::Ends) if entry.len() >= limits.tuple => Ok((limits.tuple, true)),
-        Err(Stop::Ends) => Err("the entry ends within its tuple"),
-        Err(Stop::Malformed(what)) => Err(what),
-    }
+fn skip(path: &IndexPath, cursor: &mut Cursor<'_>) -> Result<(), Stop> {
+    order_key::skip_value(cursor, levels(path))
 }
 
 /// Whether a path under this function gives values of such a type.

@@ -57,9 +57,12 @@ fn check(definition: &IndexDefinition, entry: &[u8], limits: EntryLimits) -> Res
     prop_assert_eq!(definition.key_of(entry, limits), Ok((parsed.key.clone(), &place[..])));
     for at in 0..definition.paths().len() {
         let mut components = Vec::new();
-        let len = definition.parse_components(&[at], entry, limits, &mut components);
-        prop_assert_eq!(len, Ok(parsed.tuple.as_ref().map(|_| parsed.tuple_len)));
-        if let Some(tuple) = &parsed.tuple {
+        let outline = definition.read(entry, limits, &[], |other| other == at, &mut components);
+        let outline = outline.expect("it was parsed");
+        prop_assert_eq!((outline.tuple_len, outline.is_long), (parsed.tuple_len, parsed.tuple.is_none()));
+        if let Some(tuple) = &parsed.tuple
+            && !outline.has_marks(entry).expect("it was parsed")
+        {
             prop_assert_eq!(&components[at], &tuple[at]);
         }
     }
