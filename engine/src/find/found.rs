@@ -260,11 +260,7 @@ impl<W: Walk> Found<W> {
     fn next_key_alone(&mut self) -> Result<Option<Key>> {
         while self.left > 0 {
             let next = match &mut self.next {
-                Next::Sorted(sorted) => {
-                    self.watch.sorted()?;
-                    self.left -= 1;
-                    return next_sorted(sorted, &mut self.skip, &mut self.place);
-                }
+                Next::Sorted(sorted) => next_sorted(sorted, &mut self.skip, &mut self.place)?,
                 Next::Gathered(keys) => keys.next()?,
                 Next::Entries(entries) => {
                     let next = entries.next(&self.walk, &self.question.order, &mut self.watch)?;
@@ -273,7 +269,10 @@ impl<W: Walk> Found<W> {
                 Next::Walk | Next::These(..) => unreachable!("of these, the filter is asked"),
             };
             let Some(key) = next else { return Ok(None) };
-            self.watch.made(true)?;
+            match self.next {
+                Next::Sorted(_) => self.watch.sorted()?,
+                _ => self.watch.made(true)?,
+            }
             if self.skip > 0 {
                 self.skip -= 1;
                 continue;
