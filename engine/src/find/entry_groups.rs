@@ -41,7 +41,7 @@ pub(super) struct EntryGroups<W: Walk> {
 struct Met {
     /// What all entries of the group begin with.
     beginning: Vec<u8>,
-    /// The entry of the least key, and where its tuple ends; none where the first entry tells what the group shows.
+    /// The entry of the least key, and where its tuple ends. Empty where the group's first entry tells what it shows.
     least: (Vec<u8>, usize),
     /// What the last entry begins with up to the component behind those of the group; nothing where that is cut. With a fan-out, up to the
     /// document's key.

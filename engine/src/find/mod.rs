@@ -228,8 +228,8 @@ impl<'c, V: ReadView> Query<'c, V> {
         self.run().map(FoundAs::new)
     }
 
-    /// The keys of the documents. No document is read where there is no filter or an index tells all of it, and the order is that of keys
-    /// or of the index.
+    /// The keys of the documents. No document has to be read where there is no filter, or an index tells all of it, and the
+    /// order is that of keys or of the index.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -285,7 +285,8 @@ impl<'c, V: ReadView> Query<'c, V> {
         Ok(self.at_most(1).count()? > 0)
     }
 
-    /// How many documents there are. No document is read where there is no filter or an index tells all of it, unless there is a cursor.
+    /// How many documents there are. No document has to be read where there is no filter, or an index tells all of it, and
+    /// there is no cursor.
     ///
     /// # Errors
     /// As [`run`](Self::run).

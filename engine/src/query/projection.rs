@@ -74,7 +74,7 @@ fn restrict(value: RawValue<'_>, selected: &[usize], out: &mut Vec<u8>) -> Resul
     if count == 0 {
         return Ok(false);
     }
-    // How many there are stands in front of them, and is known behind them.
+    // The head with their count stands in front of the parts, and the count is known once they are written.
     let end = out.len();
     encode::head(out, major, count);
     let head_len = out.len() - end;

@@ -69,7 +69,7 @@ impl IndexDefinition {
     /// What is wrong with the bytes.
     pub(crate) fn parse(&self, entry: &[u8], limits: EntryLimits) -> Parsed<ParsedEntry> {
         let mut tuple = Vec::new();
-        // Most entries have no marks. These stand behind what they are about.
+        // The marks stand at the end of an entry, and most have none: so the values are read without marks first.
         let Outline { tuple_len, is_long, .. } = self.read(entry, limits, &[], |_| true, &mut tuple)?;
         let (key, key_len) = order_key::decode_key(&entry[tuple_len..]).map_err(|error| match error {
             Error::Decode { what, .. } => what,

@@ -30,7 +30,7 @@ impl<'e> Conjuncts<'e> {
         Conjuncts { parts, said: Said::by(parts, true) }
     }
 
-    /// Of a filter, of which there are none where there is no filter.
+    /// The conjuncts of a filter; none where there is no filter.
     pub(super) fn of(filter: Option<&'e Filter>) -> Self {
         Self::new(filter.map_or(&[], |filter| filter.expr().conjuncts()))
     }
@@ -84,7 +84,8 @@ impl Bounded {
     }
 
     /// What the parts of a filter, which all have to hold, say of an index: in several ways, where several parts speak of a fan-out,
-    /// or some are the filter of the index; in none where the index lacks documents for it. `beside` are parts that hold as well.
+    /// or some are the filter of the index. Empty where the index lacks documents that the filter can admit. `beside` are
+    /// parts that hold as well.
     pub(super) fn by(
         conjuncts: &Conjuncts<'_>,
         beside: &[Expr],

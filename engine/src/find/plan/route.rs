@@ -28,8 +28,8 @@ pub(in crate::find) enum Route<I> {
 }
 
 impl<I: IndexStats> Route<I> {
-    /// The same for documents that are wanted in the order of their keys, or in the reverse, or in any: entries that stand in such an order,
-    /// one for each document, are gone by one after the other.
+    /// The same route, but entries that stand in the order of the answers are read one after the other, and not gathered
+    /// first. The answers are in the order of keys, in its reverse, or in any.
     pub(in crate::find) fn one_by_one(self, reverse: bool, in_any_order: bool) -> Self {
         match self {
             Route::Ranges(mut parts) if matches!(parts.as_slice(), [part] if part.is_in_order(in_any_order)) =>
@@ -92,7 +92,7 @@ impl<I: IndexStats> Part<I> {
         fan_out_of(self.index.definition()).is_none()
     }
 
-    /// Whether they stand in the order of the keys of their documents, or in any order where that will do, one for each.
+    /// Whether there is one entry for each document, in the order of keys; with `in_any_order`, in whatever order.
     pub(super) fn is_in_order(&self, in_any_order: bool) -> bool {
         self.is_in_key_order || in_any_order && self.ranges.len() == 1 && self.is_one_each()
     }
