@@ -499,7 +499,8 @@ fn a_page_behind_a_cursor_is_not_found_by_entries_that_lie_before_it() {
     let open = || many.find("@.s == 'open'").limit(10);
     let read = open().analyze().unwrap().actual.unwrap();
     assert_eq!((read.entries, read.documents, read.answers), (10, 10, 10));
-    let middle = open().cursor_at(5_000, &doc! { "s": "open" }).unwrap();
-    let read = open().after(middle).analyze().unwrap().actual.unwrap();
-    assert!(read.answers == 10 && read.entries + read.documents < 200, "{read:?}");
+    // So near to the beginning that the index costs less, if what lies before is left out of the account.
+    let cursor = open().cursor_at(1_000, &doc! { "s": "open" }).unwrap();
+    let read = open().after(cursor).analyze().unwrap().actual.unwrap();
+    assert!(read.answers == 10 && read.entries + read.documents < 100, "{read:?}");
 }
