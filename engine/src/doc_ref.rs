@@ -28,6 +28,11 @@ impl DocRef {
         DocRef { located }
     }
 
+    /// The same, lent.
+    pub(crate) fn view(&self) -> DocView<'_> {
+        DocView::new(Visited::of(&self.located))
+    }
+
     /// The document's key.
     pub fn key(&self) -> KeyRef<'_> {
         self.located.key()
@@ -39,6 +44,7 @@ impl DocRef {
     }
 
     /// The document's deterministic CBOR.
+    #[inline]
     pub fn bytes(&self) -> &[u8] {
         self.located.body()
     }
@@ -54,6 +60,7 @@ impl DocRef {
     }
 
     /// The document over its bytes.
+    #[inline]
     pub fn raw(&self) -> RawDocument<'_> {
         RawDocument::from_verified(self.bytes())
     }
@@ -87,6 +94,7 @@ impl<'a> DocView<'a> {
     }
 
     /// The document's key.
+    #[inline]
     pub fn key(&self) -> KeyRef<'a> {
         self.visited.key()
     }
@@ -112,6 +120,7 @@ impl<'a> DocView<'a> {
     }
 
     /// The document over its bytes.
+    #[inline]
     pub fn raw(&self) -> RawDocument<'a> {
         RawDocument::from_verified(self.bytes())
     }

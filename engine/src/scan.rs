@@ -103,7 +103,7 @@ impl Walk {
         Walk { db, cursor: Cursor::new(snapshot, naming, range), over: false }
     }
 
-    fn step<T>(&mut self, next: impl Fn(&Db, &mut Cursor) -> Result<Option<T>>) -> Option<Result<T>> {
+    fn step<T>(&mut self, mut next: impl FnMut(&Db, &mut Cursor) -> Result<Option<T>>) -> Option<Result<T>> {
         if self.over {
             return None;
         }
@@ -167,6 +167,23 @@ impl Scan {
         let Walk { db, cursor, .. } = &mut self.walk;
         let end = db.core().shared.visit(cursor, |visited| each(DocView::new(visited)))?;
         Ok(end.break_value())
+    }
+
+    /// The next document that `wanted` holds of. Others are not moved.
+    pub(crate) fn find_next(
+        &mut self,
+        mut wanted: impl FnMut(&DocRef) -> Result<bool>,
+    ) -> Result<Option<DocRef>> {
+        let next = self.walk.step(|db, cursor| {
+            while let Some(located) = db.core().shared.next_document(cursor)? {
+                let document = DocRef::new(located);
+                if wanted(&document)? {
+                    return Ok(Some(document));
+                }
+            }
+            Ok(None)
+        });
+        next.transpose()
     }
 
     /// The store that is scanned.

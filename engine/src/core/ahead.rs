@@ -36,7 +36,7 @@ impl Ahead {
     }
 
     /// The record at `entry`, behind which the walk has `following`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next(&mut self, log: &Log, entry: Entry, following: &[Item<Entry>]) -> Result<Look> {
         if let Some(found) = self.found.pop() {
             return Ok(found);

@@ -51,6 +51,7 @@ impl Located {
         Located { bytes: Bytes::Whole(whole), key, body }
     }
 
+    #[inline]
     fn slice(&self, range: &Range<u32>) -> &[u8] {
         let bytes = match &self.bytes {
             Bytes::InBlock { block, within, .. } => &block.bytes[*within as usize..],
@@ -60,6 +61,7 @@ impl Located {
     }
 
     /// The document's bytes, verified when it was read.
+    #[inline]
     pub(crate) fn body(&self) -> &[u8] {
         self.slice(&self.body)
     }

@@ -137,7 +137,10 @@ impl Shared {
         let (key, entry) = (cursor.walk.key(&item), item.value);
         let found = cursor.ahead.next(&self.log, entry, cursor.walk.left_in_page());
         let documents = &cursor.naming.documents;
-        let located = found.and_then(|found| self.locate_in(found, documents.id, key, entry));
+        let located = match found {
+            Ok(found) => self.locate_in(found, documents.id, key, entry),
+            Err(error) => Err(error),
+        };
         let located = located.or_else(|error| self.moved_on(cursor, key, error))?;
         cursor.snapshot.check_live().map(|()| Some(located))
     }

@@ -217,7 +217,7 @@ impl<W: Walk> Found<W> {
                     Some(key) => self.walk.document(key.as_ref())?.map(Answer::Whole),
                     None => return Ok(None),
                 },
-                Next::Walk => match self.walk.next_document()? {
+                Next::Walk => match self.next_walked()? {
                     Some(document) => Some(Answer::Whole(document)),
                     None => return Ok(None),
                 },
@@ -237,9 +237,12 @@ impl<W: Walk> Found<W> {
                 }
             };
             let Some(answer) = answer else { continue };
-            if matches!(self.next, Next::Sorted(_)) {
-                self.watch.sorted()?;
-            } else if !self.admits(&answer)? {
+            let is_wanted = match self.next {
+                Next::Sorted(_) => self.watch.sorted().map(|()| true)?,
+                Next::Walk => self.takes(&answer, true)?,
+                _ => self.is_admitted(&answer).and_then(|admitted| self.takes(&answer, admitted))?,
+            };
+            if !is_wanted {
                 continue;
             }
             self.left -= 1;
@@ -302,12 +305,30 @@ impl<W: Walk> Found<W> {
         Ok(Answer::Whole(self.walk.document(key.as_ref())?.ok_or_else(no_document)?))
     }
 
-    /// Whether a document that was walked to is an answer, which is noted as the last then.
-    fn admits(&mut self, answer: &Answer) -> Result<bool> {
-        let mut admitted = match &self.question.filter {
-            Some(filter) if !self.is_exact => filter.matches_with_key(answer.key(), answer.raw())?,
-            _ => true,
-        };
+    /// The next document of a walk over keys that the filter admits. Those that it does not admit are not moved.
+    fn next_walked(&mut self) -> Result<Option<DocRef>> {
+        let filter = self.question.filter.as_ref().filter(|_| !self.is_exact);
+        let watch = &mut self.watch;
+        self.walk.next_that(|document| {
+            let Some(filter) = filter else { return Ok(true) };
+            let admitted = filter.matches_by(document.raw(), || Some(document.key()))?;
+            if !admitted {
+                watch.scanned(false)?;
+            }
+            Ok(admitted)
+        })
+    }
+
+    /// Whether the filter admits what an index or a list of keys led to.
+    fn is_admitted(&self, answer: &Answer) -> Result<bool> {
+        match &self.question.filter {
+            Some(filter) if !self.is_exact => filter.matches_by(answer.raw(), || Some(answer.key())),
+            _ => Ok(true),
+        }
+    }
+
+    /// Whether a document is an answer, which is noted as the last then.
+    fn takes(&mut self, answer: &Answer, mut admitted: bool) -> Result<bool> {
         // A walk over keys begins behind the place to go on from; one in the order of an index, near to it.
         let forgets = seeded::is_on(Bug::CursorAmongTies);
         if admitted
@@ -362,8 +383,8 @@ fn sorted<V: ReadView>(
     let wanted = skip.saturating_add(prepared.limit);
     let mut sorter = Sorter::new(wanted, prepared.sort_memory, &db.core().shared.log.storage);
     let order = prepared.question.order.clone();
-    prepared.pass(walk, route, |key, document, place| {
-        order.place(key, document, place)?;
+    prepared.pass(walk, route, |document, place| {
+        order.place(document.key(), document.raw(), place)?;
         if seeded::is_on(Bug::NothingDropped) && has_nothing(place) {
             return Ok(ControlFlow::Continue(()));
         }

@@ -13,7 +13,8 @@ use super::plan::{
 use super::sort::{CheckedSort, Order, key_of};
 use super::view::{ReadView, Walk};
 use super::watch::Watch;
-use crate::document::{KeyRef, RawDocument, Text};
+use crate::doc_ref::DocView;
+use crate::document::Text;
 use crate::error::{Error, Result};
 use crate::index::KeyRange;
 use crate::query::Filter;
@@ -57,20 +58,15 @@ pub(super) enum Way {
 
 impl Question {
     /// Whether the document is an answer, but for skip and limit.
-    #[inline]
-    pub(super) fn admits(
-        &self,
-        key: KeyRef<'_>,
-        document: RawDocument<'_>,
-        place: &mut Vec<u8>,
-    ) -> Result<bool> {
+    #[inline(always)]
+    fn admits(&self, document: DocView<'_>, place: &mut Vec<u8>) -> Result<bool> {
         if let Some(filter) = &self.filter
-            && !filter.matches_with_key(key, document)?
+            && !filter.matches_by(document.raw(), || Some(document.key()))?
         {
             return Ok(false);
         }
         let Some(after) = &self.after else { return Ok(true) };
-        self.order.place(key, document, place)?;
+        self.order.place(document.key(), document.raw(), place)?;
         Ok(*place > *after || seeded::is_on(Bug::CursorIncludesItself) && *place == *after)
     }
 
@@ -242,7 +238,7 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         &mut self,
         walk: &mut V::Walk,
         route: Route<IndexOf<V>>,
-        mut each: impl FnMut(KeyRef<'_>, RawDocument<'_>, &mut Vec<u8>) -> Result<ControlFlow<()>>,
+        mut each: impl FnMut(DocView<'_>, &mut Vec<u8>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let mut gathered = match route {
             Route::Ranges(parts) => Some(self.gather(walk, parts, false)?),
@@ -250,15 +246,15 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         };
         let (question, watch) = (&self.question, &mut self.watch);
         let mut place = Vec::new();
-        let mut one = |key: KeyRef<'_>, document: RawDocument<'_>| {
-            let admitted = question.admits(key, document, &mut place)?;
+        let mut one = |document: DocView<'_>| {
+            let admitted = question.admits(document, &mut place)?;
             watch.scanned(admitted)?;
-            if admitted { each(key, document, &mut place) } else { Ok(ControlFlow::Continue(())) }
+            if admitted { each(document, &mut place) } else { Ok(ControlFlow::Continue(())) }
         };
         if let Some(gathered) = &mut gathered {
             while let Some(key) = gathered.next()? {
                 let document = walk.document(key.as_ref())?.ok_or_else(no_document)?;
-                if one(key.as_ref(), document.raw())?.is_break() {
+                if one(document.view())?.is_break() {
                     break;
                 }
             }
@@ -267,14 +263,14 @@ impl<'c, V: ReadView> Prepared<'c, V> {
         if let KeysWanted::These(keys) = &self.wanted {
             for key in keys {
                 if let Some(document) = walk.document(key.as_ref())?
-                    && one(key.as_ref(), document.raw())?.is_break()
+                    && one(document.view())?.is_break()
                 {
                     break;
                 }
             }
             return Ok(());
         }
-        let end = walk.lend(|key, document| match one(key, document) {
+        let end = walk.lend(|document| match one(document) {
             Ok(ControlFlow::Continue(())) => ControlFlow::Continue(()),
             Ok(ControlFlow::Break(())) => ControlFlow::Break(Ok(())),
             Err(error) => ControlFlow::Break(Err(error)),

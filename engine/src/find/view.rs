@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use crate::db::Db;
-use crate::doc_ref::DocRef;
-use crate::document::{Key, KeyRef, RawDocument};
+use crate::doc_ref::{DocRef, DocView};
+use crate::document::{Key, KeyRef};
 use crate::error::Result;
 use crate::handle::{Handle, Reads};
 use crate::index::KeyRange;
@@ -48,14 +48,11 @@ pub trait Walk: Sized {
     /// The same walk from its other end.
     fn turned(self) -> Self;
 
-    /// The next document.
-    fn next_document(&mut self) -> Result<Option<DocRef>>;
+    /// The next document that `wanted` holds of.
+    fn next_that(&mut self, wanted: impl FnMut(&DocRef) -> Result<bool>) -> Result<Option<DocRef>>;
 
     /// Lends what is left, document by document, until `each` breaks. Then the walk is over.
-    fn lend<B>(
-        &mut self,
-        each: impl FnMut(KeyRef<'_>, RawDocument<'_>) -> ControlFlow<B>,
-    ) -> Result<Option<B>>;
+    fn lend<B>(&mut self, each: impl FnMut(DocView<'_>) -> ControlFlow<B>) -> Result<Option<B>>;
 
     /// The document of any key, in the state of the walk.
     fn document(&self, key: KeyRef<'_>) -> Result<Option<DocRef>>;
@@ -133,15 +130,12 @@ impl Walk for Scan {
         self.reversed()
     }
 
-    fn next_document(&mut self) -> Result<Option<DocRef>> {
-        self.next().transpose()
+    fn next_that(&mut self, wanted: impl FnMut(&DocRef) -> Result<bool>) -> Result<Option<DocRef>> {
+        self.find_next(wanted)
     }
 
-    fn lend<B>(
-        &mut self,
-        mut each: impl FnMut(KeyRef<'_>, RawDocument<'_>) -> ControlFlow<B>,
-    ) -> Result<Option<B>> {
-        self.visit_rest(|document| each(document.key(), document.raw()))
+    fn lend<B>(&mut self, each: impl FnMut(DocView<'_>) -> ControlFlow<B>) -> Result<Option<B>> {
+        self.visit_rest(each)
     }
 
     fn document(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
@@ -177,17 +171,19 @@ impl<'tx> Walk for TxScan<'tx> {
         self.reversed()
     }
 
-    fn next_document(&mut self) -> Result<Option<DocRef>> {
-        self.next().transpose()
-    }
-
-    fn lend<B>(
-        &mut self,
-        mut each: impl FnMut(KeyRef<'_>, RawDocument<'_>) -> ControlFlow<B>,
-    ) -> Result<Option<B>> {
+    fn next_that(&mut self, mut wanted: impl FnMut(&DocRef) -> Result<bool>) -> Result<Option<DocRef>> {
         for document in self {
             let document = document?;
-            if let ControlFlow::Break(end) = each(document.key(), document.raw()) {
+            if wanted(&document)? {
+                return Ok(Some(document));
+            }
+        }
+        Ok(None)
+    }
+
+    fn lend<B>(&mut self, mut each: impl FnMut(DocView<'_>) -> ControlFlow<B>) -> Result<Option<B>> {
+        for document in self {
+            if let ControlFlow::Break(end) = each(document?.view()) {
                 return Ok(Some(end));
             }
         }

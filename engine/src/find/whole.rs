@@ -34,7 +34,7 @@ pub(super) fn count<V: ReadView>(mut prepared: Prepared<'_, V>) -> Result<u64> {
         if is_of_all_keys && let Some(counted) = counted_by_entries(&mut prepared, &walk, &route, most)? {
             return Ok(counted.min(most).saturating_sub(prepared.skip));
         }
-        prepared.pass(&mut walk, route, |_, _, _| {
+        prepared.pass(&mut walk, route, |_, _| {
             count += 1;
             Ok(if count < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         })?;
@@ -143,8 +143,8 @@ pub(super) fn grouped<V: ReadView>(
     let source = match route {
         GroupRoute::Documents(chosen) => {
             let mut grouping = Grouping::new(asked.clone(), memory, &db.core().shared.log.storage, watch);
-            prepared.pass(&mut walk, chosen.route, |key, document, _| {
-                grouping.add(key, document).map(ControlFlow::Continue)
+            prepared.pass(&mut walk, chosen.route, |document, _| {
+                grouping.add(document.key(), document.raw()).map(ControlFlow::Continue)
             })?;
             Source::Made(Box::new(grouping.finish()?), prepared.watch.actual(0))
         }

@@ -197,7 +197,7 @@ impl Log {
     }
 
     /// As [`look`](Self::look), for a record that is likely to stand in the block of the one before.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn look_near(&self, address: LogAddress, before: Option<&Arc<Block>>) -> Result<Look> {
         match before {
             Some(block) if block.number == self.block_number(address) => {

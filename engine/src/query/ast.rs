@@ -1,5 +1,7 @@
 //! The tree that a query text stands for, and that the builder makes.
 
+use std::cmp::Ordering;
+
 use super::function::Function;
 use super::pattern::Pattern;
 use crate::document::{Text, Value};
@@ -135,6 +137,19 @@ impl Call {
 }
 
 impl Comparison {
+    /// Whether two values compare so that stand to one another like this: unequal and in no order where that is `None`.
+    #[inline]
+    pub(super) fn admits(self, relation: Option<Ordering>) -> bool {
+        match self {
+            Comparison::Equal => relation == Some(Ordering::Equal),
+            Comparison::NotEqual => relation != Some(Ordering::Equal),
+            Comparison::Less => relation == Some(Ordering::Less),
+            Comparison::LessOrEqual => relation.is_some_and(Ordering::is_le),
+            Comparison::Greater => relation == Some(Ordering::Greater),
+            Comparison::GreaterOrEqual => relation.is_some_and(Ordering::is_ge),
+        }
+    }
+
     /// The same between the operands the other way round.
     pub(crate) fn mirrored(self) -> Self {
         match self {

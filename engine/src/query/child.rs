@@ -2,7 +2,6 @@
 
 use super::ast::{Segment, Selector};
 use crate::document::node::{Node, View};
-use crate::document::{RawDocument, RawValue};
 
 /// The one node that a path of names and indexes leads to.
 #[inline]
@@ -12,19 +11,6 @@ pub(crate) fn lead<'v, N: Node<'v>>(segments: &[Segment], mut node: N) -> Option
         node = child(&node, &segment.selectors[0])?;
     }
     Some(node)
-}
-
-/// The same from a document.
-#[inline]
-pub(super) fn lead_from<'v>(document: RawDocument<'v>, segments: &[Segment]) -> Option<RawValue<'v>> {
-    match segments.split_first() {
-        None => document.value(),
-        Some((first, rest)) => match first.selectors.as_slice() {
-            [Selector::Name(name)] => lead(rest, document.get(name)?),
-            // A document is an object.
-            _ => None,
-        },
-    }
 }
 
 /// The child that a name or an index takes.

@@ -5,16 +5,14 @@ use std::cmp::Ordering;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-use super::ast::{Argument, Call, Comparison, Expr, Operand, Query, Segment};
-use super::child::{lead, lead_from};
-use super::function::Function;
+use super::ast::{Comparison, Expr, Operand, Query};
+use super::child::lead;
 use super::text::Mapping;
 use crate::document::node::{Node, Scalar, View};
 use crate::document::order::{order_cmp, scalar_cmp};
-use crate::document::{KeyRef, RawDocument, RawValue, Value};
+use crate::document::{KeyRef, Value};
 use crate::error::{Error, Result};
 use crate::seeded::{self, Bug};
-use crate::sync::Arc;
 
 /// What an expression is evaluated in: the nodes that `$` and `@` stand for, and what else a run knows.
 pub(super) struct Scope<'r, 'v, N: Node<'v>> {
@@ -164,87 +162,6 @@ impl<'r, 'v, N: Node<'v>> Scope<'r, 'v, N> {
     }
 }
 
-/// The path that a part of a filter asks about; `None` where the part before has the same path.
-pub(super) type AskedPath = Option<Arc<[Segment]>>;
-
-/// A filter of so many paths follows each by itself. One of more paths finds them in one pass, which costs as much as two.
-const ALONE_MAX: usize = 2;
-
-/// The path of each part of `expr`, where it only compares the values at a path or two with constants, or asks whether they are there. In a
-/// filter, `$` and `@` are one.
-pub(super) fn asked_paths(expr: &Expr) -> Option<Arc<[AskedPath]>> {
-    let (mut all, mut before) = (Vec::new(), None);
-    for part in expr.conjuncts() {
-        let path = match part {
-            Expr::Compare(Operand::Singular(path), _, to) if is_constant(to) => path,
-            Expr::Exists(path) if path.is_singular() => path,
-            Expr::Test(call) => match (call.function, call.args.as_slice()) {
-                (
-                    Function::Between,
-                    [Argument::Value(Operand::Singular(path)), Argument::Value(low), Argument::Value(high)],
-                ) if is_constant(low) && is_constant(high) => path,
-                _ => return None,
-            },
-            _ => return None,
-        };
-        let path = Some(&path.segments);
-        all.push(path.filter(|_| path != before).cloned());
-        before = path;
-    }
-    (all.iter().flatten().count() <= ALONE_MAX).then(|| all.into())
-}
-
-/// Whether an expression for which [`asked_paths`] gave `paths` holds of the document. It needs no scope: it follows the paths alone, and
-/// the second only where what is said of the first holds.
-#[inline]
-pub(super) fn all_hold(expr: &Expr, paths: &[AskedPath], document: RawDocument<'_>) -> bool {
-    let mut found = Item::Nothing;
-    for (part, path) in expr.conjuncts().iter().zip(paths) {
-        if let Some(path) = path {
-            found = match lead_from(document, path) {
-                Some(node) => Item::of_node(node),
-                // Bytes that are no document match nothing.
-                None if document.value().is_none() => return false,
-                None => Item::Nothing,
-            };
-        }
-        if !holds_of(part, &found) {
-            return false;
-        }
-    }
-    true
-}
-
-#[inline]
-fn holds_of(part: &Expr, found: &Item<'_, RawValue<'_>>) -> bool {
-    match part {
-        Expr::Compare(_, comparison, to) => compare(*comparison, found, &of_constant(to)),
-        Expr::Exists(_) => !matches!(found, Item::Nothing),
-        Expr::Test(call) => is_between_constants(found, call),
-        _ => unreachable!("such a part asks about a path alone"),
-    }
-}
-
-// By itself, so that comparisons keep the processor's registers.
-#[inline(never)]
-fn is_between_constants(found: &Item<'_, RawValue<'_>>, call: &Call) -> bool {
-    is_between(found, &of_constant(call.operand(1)), &of_constant(call.operand(2)))
-}
-
-fn is_constant(operand: &Operand) -> bool {
-    matches!(operand, Operand::Literal(_) | Operand::Parameter(..))
-}
-
-#[inline]
-fn of_constant<'i>(operand: &'i Operand) -> Item<'i, RawValue<'i>> {
-    match operand {
-        Operand::Literal(value) | Operand::Parameter(_, Some(value)) => Item::of_value(value),
-        // A run begins only once every parameter is bound.
-        Operand::Parameter(_, None) => Item::Nothing,
-        _ => unreachable!("such a part compares with constants"),
-    }
-}
-
 /// Whether `low <= value && value <= high`.
 #[inline]
 pub(super) fn is_between<'i, 'v: 'i, N: Node<'v>>(
@@ -262,15 +179,7 @@ pub(super) fn compare<'i, 'v: 'i, N: Node<'v>>(
     left: &Item<'i, N>,
     right: &Item<'i, N>,
 ) -> bool {
-    let relation = relation(left, right);
-    match comparison {
-        Comparison::Equal => relation == Some(Ordering::Equal),
-        Comparison::NotEqual => relation != Some(Ordering::Equal),
-        Comparison::Less => relation == Some(Ordering::Less),
-        Comparison::LessOrEqual => relation.is_some_and(Ordering::is_le),
-        Comparison::Greater => relation == Some(Ordering::Greater),
-        Comparison::GreaterOrEqual => relation.is_some_and(Ordering::is_ge),
-    }
+    comparison.admits(relation(left, right))
 }
 
 //= spec/query.md#q-3-2-less

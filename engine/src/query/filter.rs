@@ -4,8 +4,9 @@ use std::fmt;
 use std::ops::{BitAnd, BitOr, Not};
 use std::str::FromStr;
 
+use super::alone::{Paths, all_hold, paths_alone};
 use super::ast::{Expr, Segment};
-use super::evaluate::{AskedPath, Run, Scope, all_hold, asked_paths};
+use super::evaluate::{Run, Scope};
 use super::limits::NESTING_MAX;
 use super::nesting::nesting;
 use super::one_pass::{FOUND_MAX, OnePass};
@@ -39,8 +40,8 @@ use crate::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
     expr: Expr,
-    /// Its parts, where all that is done is to compare the values at a path or two with constants.
-    asked_paths: Option<Arc<[AskedPath]>>,
+    /// The paths that it follows, where all that is done is to compare the values at one or two with constants.
+    alone: Option<Paths>,
     paths: Arc<OnePass>,
     /// A parameter that has no value yet.
     unbound: Option<Text>,
@@ -67,9 +68,9 @@ impl Filter {
 
     pub(super) fn of(mut expr: Expr) -> Self {
         let paths = Arc::new(OnePass::over(&mut expr));
-        let asked_paths = asked_paths(&expr);
+        let alone = paths_alone(&expr);
         let unbound = parameters::first_unbound(|visit| walk(&mut expr, visit));
-        Filter { expr, asked_paths, paths, unbound, is_too_deep: false }
+        Filter { expr, alone, paths, unbound, is_too_deep: false }
     }
 
     /// What `make` makes of the tree. One that is too deep stays as it is: it would grow without end, and is refused all the same.
@@ -144,7 +145,7 @@ impl Filter {
     /// # Errors
     /// As [`matches_with_key`](Self::matches_with_key).
     pub fn matches(&self, document: RawDocument<'_>) -> Result<bool> {
-        self.evaluate(None, document)
+        self.matches_by(document, || None)
     }
 
     /// Whether the filter holds of the document under `key`.
@@ -153,18 +154,24 @@ impl Filter {
     /// `Parameter`, where one is not bound; `PatternTooLarge`, where the document holds a regular expression that is matched against and is beyond the limit.
     #[inline]
     pub fn matches_with_key(&self, key: KeyRef<'_>, document: RawDocument<'_>) -> Result<bool> {
-        self.evaluate(Some(key), document)
+        self.matches_by(document, || Some(key))
     }
 
-    #[inline]
-    fn evaluate(&self, key: Option<KeyRef<'_>>, document: RawDocument<'_>) -> Result<bool> {
+    /// The same by what tells the key, which few filters ask for.
+    #[inline(always)]
+    pub(crate) fn matches_by<'k>(
+        &self,
+        document: RawDocument<'_>,
+        key: impl FnOnce() -> Option<KeyRef<'k>>,
+    ) -> Result<bool> {
         self.check()?;
-        match &self.asked_paths {
-            Some(asked_paths) => Ok(all_hold(&self.expr, asked_paths, document)),
-            None => self.evaluate_in_scope(key, document),
+        match &self.alone {
+            Some(paths) => Ok(all_hold(&self.expr, paths, document)),
+            None => self.evaluate_in_scope(key(), document),
         }
     }
 
+    #[inline(never)]
     fn evaluate_in_scope(&self, key: Option<KeyRef<'_>>, document: RawDocument<'_>) -> Result<bool> {
         let Some(root) = document.value() else { return Ok(false) };
         let mut found: [Option<RawValue<'_>>; FOUND_MAX] = [None; FOUND_MAX];

@@ -9,6 +9,7 @@
 //! The module is pure: texts, values and bytes in, values and answers out. A text is parsed once into a tree; one evaluator
 //! walks the tree, whatever kind of value it is over (the trait `Node`).
 
+mod alone;
 mod arithmetic;
 pub(crate) mod ast;
 mod builder;
