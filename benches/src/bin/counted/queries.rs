@@ -3,12 +3,14 @@
 use std::ops::ControlFlow;
 
 use holotype::doc;
+use holotype::document::RawValue;
 
 use super::{LOADED, settled, sum_measured};
 
 /// The paths of queries. A call is one document that was looked at.
-pub(super) const PATHS: [super::Path; 6] = [
+pub(super) const PATHS: [super::Path; 7] = [
     ("query_found", found),
+    ("query_found_by_loop", found_by_loop),
     ("query_count", count),
     ("query_count_by_two", count_by_two),
     ("query_count_by_loop", count_by_loop),
@@ -21,6 +23,18 @@ fn found() -> u64 {
     let (_db, documents) = settled();
     let query = documents.find("@.id <= 2000");
     let found = sum_measured([()], |()| query.clone().run().expect("undamaged").count() as u64);
+    assert_eq!(found, LOADED / 2);
+    LOADED
+}
+
+/// The same by a closure over a scan of all documents.
+fn found_by_loop() -> u64 {
+    let (_db, documents) = settled();
+    let found = sum_measured([()], |()| {
+        let scan = documents.scan(..).expect("it was created").map(|document| document.expect("undamaged"));
+        let is_wanted = |id: RawValue<'_>| id.as_i64().is_some_and(|id| id <= 2000);
+        scan.filter(|document| document.get("id").is_some_and(is_wanted)).count() as u64
+    });
     assert_eq!(found, LOADED / 2);
     LOADED
 }
