@@ -46,6 +46,19 @@ impl Cursor {
         self.walk.met_bytes()
     }
 
+    /// Goes through those of the next keys at hand that are byte strings and begin so. How many there are.
+    #[inline]
+    pub(crate) fn pass_at_hand(&mut self, beginning: &[u8]) -> usize {
+        self.ahead.clear();
+        self.walk.pass_in_page(beginning)
+    }
+
+    /// Goes through all next keys that are byte strings and begin so, as the one does that the walk came to last.
+    pub(crate) fn pass(&mut self, beginning: &[u8]) {
+        self.ahead.clear();
+        self.walk.pass(beginning);
+    }
+
     /// Walks what is left from its other end.
     pub(crate) fn reverse(&mut self) {
         self.ahead.clear();

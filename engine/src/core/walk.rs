@@ -65,6 +65,34 @@ impl<E: Copy> Walk<E> {
         &self.page.items()[self.gone..]
     }
 
+    /// Goes through those of the page's next keys that are byte strings and begin so. How many there are.
+    pub(super) fn pass_in_page(&mut self, beginning: &[u8]) -> usize {
+        let left = self.left_in_page();
+        let begins_so = |item: &Item<E>| match self.page.key(item) {
+            KeyRef::Bytes(bytes) => beginning.is_empty() || bytes.starts_with(beginning),
+            _ => false,
+        };
+        // Most often few do, and a walk that went far is likely to go on.
+        let (mut known, mut next) = (0, 1);
+        while left.get(next - 1).is_some_and(begins_so) {
+            (known, next) = (next, next * 2);
+        }
+        let passed = known + left[known..left.len().min(next)].partition_point(begins_so);
+        self.gone += passed;
+        passed
+    }
+
+    /// Goes through all next keys that are byte strings and begin so, as the one does that the walk has gone through last.
+    pub(super) fn pass(&mut self, beginning: &[u8]) {
+        self.pass_in_page(beginning);
+        if self.left_in_page().is_empty()
+            && let Some(rest) = self.rest.take()
+        {
+            let rest = rest.beyond_bytes(beginning, self.reverse);
+            self.rest = rest.filter(|rest| !rest.is_empty());
+        }
+    }
+
     /// The page, and from where on the walk has not gone through it. It is given back by [`fill`](Self::fill), if at all.
     pub(super) fn take_page(&mut self) -> (Page<E>, usize) {
         (std::mem::take(&mut self.page), std::mem::take(&mut self.gone))

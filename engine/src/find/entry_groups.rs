@@ -133,16 +133,30 @@ impl<W: Walk> EntryGroups<W> {
             }
             if self.is_loose && first_tells {
                 self.entries.is_ahead = false;
-                self.entries.pass(&met.beginning)?;
+                self.entries.pass(&met.beginning);
                 break;
             }
             self.add(&mut group, &mut met, &aggregates)?;
             self.entries.is_ahead = false;
+            if first_tells && let Some(alike) = self.counted_alike(&met) {
+                group.count += self.entries.pass_at_hand(alike)? as i64;
+            }
         }
         if !first_tells {
             group.shown = self.shown_by_least(&met)?;
         }
         Ok(group)
+    }
+
+    /// How all entries begin that add no more to the group than the last one did, which is one to its count.
+    fn counted_alike<'m>(&self, met: &'m Met) -> Option<&'m [u8]> {
+        let counts_distinct = |(kind, _): &(Aggregate, _)| *kind == Aggregate::CountDistinct;
+        match self.asked.aggregates.as_slice() {
+            _ if self.fans_out => None,
+            [] => Some(&met.beginning),
+            aggregates if aggregates.iter().all(counts_distinct) && !met.next.is_empty() => Some(&met.next),
+            _ => None,
+        }
     }
 
     /// Adds the entry at hand to its group.

@@ -3,22 +3,18 @@
 use std::ops::Bound;
 
 use super::watch::Watch;
-use crate::document::Key;
 use crate::error::Result;
 use crate::index::KeyRange;
 use crate::indexed::{EntryWalk, IndexView};
-
-/// So many entries of a value are passed one after the other before the next value is looked up.
-const PASSED: usize = 16;
 
 /// The entries of ranges of an index, one after the other.
 pub(super) struct InRanges<I: IndexView> {
     index: I,
     /// The ranges that are left.
     left: std::vec::IntoIter<KeyRange>,
-    /// The walk over the entries of a range, and where that ends.
-    walk: Option<(I::Entries, Bound<Key>)>,
-    /// Entries that begin so are not gone to any more.
+    /// The walk over the entries of a range.
+    walk: Option<I::Entries>,
+    /// Entries of later ranges that begin so are not gone to.
     passed: Option<Vec<u8>>,
     /// Whether the entry that the walk came to is in no group yet.
     pub(super) is_ahead: bool,
@@ -33,7 +29,7 @@ impl<I: IndexView> InRanges<I> {
     /// The entry at hand.
     #[inline]
     pub(super) fn at_hand(&self) -> &[u8] {
-        self.walk.as_ref().map_or(&[], |(walk, _)| walk.entry())
+        self.walk.as_ref().map_or(&[], EntryWalk::entry)
     }
 
     /// Whether the entry at hand begins so.
@@ -48,7 +44,7 @@ impl<I: IndexView> InRanges<I> {
     pub(super) fn meets(&mut self) -> Result<bool> {
         while !self.is_ahead {
             match &mut self.walk {
-                Some((walk, _)) => {
+                Some(walk) => {
                     self.is_ahead = walk.advance()?;
                     match self.is_ahead {
                         true => self.watch.met_entry()?,
@@ -64,19 +60,21 @@ impl<I: IndexView> InRanges<I> {
         Ok(true)
     }
 
-    /// Goes on to the first entry that does not begin so, which may lie in a later range.
-    pub(super) fn pass(&mut self, beginning: &[u8]) -> Result<()> {
-        for _ in 0..PASSED {
-            if !self.meets()? || !self.is_at(beginning) {
-                return Ok(());
-            }
-            self.is_ahead = false;
+    /// Passes those of the next entries at hand that begin so. How many there are.
+    pub(super) fn pass_at_hand(&mut self, beginning: &[u8]) -> Result<usize> {
+        let passed = self.walk.as_mut().map_or(0, |walk| walk.pass_at_hand(beginning));
+        self.watch.met_entries(passed as u64)?;
+        Ok(passed)
+    }
+
+    /// Passes all next entries that begin so, those of later ranges too.
+    pub(super) fn pass(&mut self, beginning: &[u8]) {
+        if let Some(walk) = &mut self.walk {
+            walk.pass(beginning);
         }
-        self.passed = Some(beginning.to_vec());
-        if let Some((_, to)) = self.walk.take() {
-            self.begin(KeyRange { from: Bound::Unbounded, to });
+        if self.left.len() > 0 {
+            self.passed = Some(beginning.to_vec());
         }
-        Ok(())
     }
 
     /// Begins to walk over a range, but for what was passed.
@@ -86,8 +84,7 @@ impl<I: IndexView> InRanges<I> {
             None => Some(range),
         };
         if let Some(range) = range {
-            let to = range.to.clone();
-            self.walk = Some((self.index.clone().walk(range), to));
+            self.walk = Some(self.index.clone().walk(range));
         }
     }
 }

@@ -71,8 +71,15 @@ impl Watch {
     /// Counts an entry of an index that was met.
     #[inline]
     pub(super) fn met_entry(&mut self) -> Result<()> {
-        self.entries += 1;
-        if self.entries.is_multiple_of(INTERVAL) { self.check() } else { Ok(()) }
+        self.met_entries(1)
+    }
+
+    /// Counts entries of an index.
+    #[inline]
+    pub(super) fn met_entries(&mut self, count: u64) -> Result<()> {
+        let before = self.entries / INTERVAL;
+        self.entries += count;
+        if self.entries / INTERVAL > before { self.check() } else { Ok(()) }
     }
 
     /// Counts an answer of a sort, whose document was looked at before.

@@ -107,6 +107,18 @@ impl KeyRange {
         }
     }
 
+    /// What is left of a range that goes on from a byte string that begins so, behind all that do, in the direction of the walk; `None` where
+    /// nothing can be.
+    pub(crate) fn beyond_bytes(self, beginning: &[u8], reverse: bool) -> Option<Self> {
+        if reverse {
+            return Some(KeyRange { from: self.from, to: Bound::Excluded(Key::Bytes(beginning.into())) });
+        }
+        match Self::behind_bytes(beginning) {
+            Bound::Excluded(next) => Some(KeyRange { from: Bound::Included(next), to: self.to }),
+            _ => None,
+        }
+    }
+
     /// What is left of the range behind `key`, in the direction of the walk.
     pub(crate) fn beyond(&self, key: &Key, reverse: bool) -> Self {
         let key = Bound::Excluded(key.clone());

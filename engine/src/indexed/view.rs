@@ -39,6 +39,12 @@ pub trait EntryWalk {
     /// Goes on to the next entry. Whether there is one.
     fn advance(&mut self) -> Result<bool>;
 
+    /// Goes through those of the next entries at hand that begin so. How many there are.
+    fn pass_at_hand(&mut self, beginning: &[u8]) -> usize;
+
+    /// Goes through all next entries that begin so, as the one does that the walk came to last.
+    fn pass(&mut self, beginning: &[u8]);
+
     /// The bytes of the entry that the walk came to last.
     fn entry(&self) -> &[u8];
 
@@ -111,6 +117,14 @@ impl EntryWalk for Lookup {
         Ok(self.indexed.db.core().shared.next_entry(&mut self.cursor)?.is_some())
     }
 
+    fn pass_at_hand(&mut self, beginning: &[u8]) -> usize {
+        self.cursor.pass_at_hand(beginning)
+    }
+
+    fn pass(&mut self, beginning: &[u8]) {
+        self.cursor.pass(beginning);
+    }
+
     #[inline]
     fn entry(&self) -> &[u8] {
         self.cursor.met_bytes()
@@ -179,6 +193,14 @@ impl EntryWalk for TxLookup<'_> {
 
     fn advance(&mut self) -> Result<bool> {
         self.walk.advance(&self.tx.txn())
+    }
+
+    fn pass_at_hand(&mut self, beginning: &[u8]) -> usize {
+        self.walk.pass_at_hand(beginning)
+    }
+
+    fn pass(&mut self, beginning: &[u8]) {
+        self.walk.pass(beginning);
     }
 
     fn entry(&self) -> &[u8] {

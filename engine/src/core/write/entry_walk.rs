@@ -67,6 +67,16 @@ impl WriteTxnEntries {
         Ok(true)
     }
 
+    /// As [`Cursor::pass_at_hand`](crate::core::Cursor::pass_at_hand).
+    pub(crate) fn pass_at_hand(&mut self, beginning: &[u8]) -> usize {
+        self.walk.pass_in_page(beginning)
+    }
+
+    /// As [`Cursor::pass`](crate::core::Cursor::pass).
+    pub(crate) fn pass(&mut self, beginning: &[u8]) {
+        self.walk.pass(beginning);
+    }
+
     /// The bytes of the entry that the walk came to last.
     pub(crate) fn entry(&self) -> &[u8] {
         self.walk.met_bytes()
