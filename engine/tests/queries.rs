@@ -478,6 +478,39 @@ fn a_value_that_lies_in_several_ranges_of_an_index_is_distinct_once() {
 }
 
 #[test]
+fn values_that_many_entries_have_are_passed_and_counted_over_pages_of_an_index() {
+    let db = Db::in_memory();
+    let many = db.collection("many");
+    // Runs of one, of a few, and of more entries than a page has.
+    let lens = [1, 3, 700, 1, 300, 2, 600];
+    let values = lens.iter().zip(0..).flat_map(|(len, value)| vec![value; *len]);
+    many.put_many(values.enumerate().map(|(n, value)| (n as i64, doc! { "v": value, "w": -value }))).unwrap();
+    many.create_index(IndexDefinition::new("v", ["$.v"]).unwrap()).unwrap();
+    many.create_index(IndexDefinition::new("w", ["-$.w"]).unwrap()).unwrap();
+    let by = |hint| many.find(..).hint(hint);
+    let counts = |hint| by(hint).group_by(["$.v"]).run().unwrap();
+    let all = |hint| by(hint).group_by([""; 0]).count_distinct("$.v").run().unwrap();
+    assert_eq!(counts(Hint::Index("v".into())), counts(Hint::Scan));
+    assert_eq!(all(Hint::Index("v".into())), all(Hint::Scan));
+    for (path, index) in [("$.v", "v"), ("$.w", "w")] {
+        let distinct = |hint| by(hint).distinct(path).unwrap();
+        assert_eq!(distinct(Hint::Index(index.into())), distinct(Hint::Scan), "{path}");
+    }
+    db.write(|tx| {
+        let many = tx.collection("many");
+        many.put(5_000, &doc! { "v": 2 })?;
+        many.delete(10)?;
+        let by = |hint| many.find(..).hint(hint).group_by(["$.v"]).run();
+        assert_eq!(by(Hint::Index("v".into()))?, by(Hint::Scan)?);
+        assert_eq!(many.find(..).hint(Hint::Index("v".into())).distinct("$.v")?.len(), lens.len());
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+    let read = many.find(..).analyze_distinct("$.v").unwrap().actual.unwrap();
+    assert!(read.entries < 20, "{read:?}");
+}
+
+#[test]
 fn a_query_that_is_unordered_reads_no_more_of_an_index_than_it_answers_and_has_no_cursor() {
     let many = Db::in_memory().collection("many");
     many.put_many((0..1000).map(|n| (n, doc! { "n": n }))).unwrap();
