@@ -226,13 +226,13 @@ impl<W: Walk> Found<W> {
                     None => return Ok(None),
                 },
                 Next::Gathered(keys) => match keys.next_with_entry()? {
-                    Some((key, entry)) => Some(self.of_entry(key, &entry)?),
+                    Some((key, entry)) => Some(of_entry(&self.walk, &self.made, &key, &entry)?),
                     None => return Ok(None),
                 },
                 Next::Entries(entries) => {
-                    match entries.next(&self.walk, &self.question.order, &mut self.watch)? {
-                        Some((entry, key)) => Some(self.of_entry(key, &entry)?),
-                        None => return Ok(None),
+                    match entries.advance(&self.walk, &self.question.order, &mut self.watch)? {
+                        true => Some(of_entry(&self.walk, &self.made, entries.key(), entries.entry())?),
+                        false => return Ok(None),
                     }
                 }
             };
@@ -266,8 +266,8 @@ impl<W: Walk> Found<W> {
                 Next::Sorted(sorted) => next_sorted(sorted, &mut self.skip, &mut self.place)?,
                 Next::Gathered(keys) => keys.next()?,
                 Next::Entries(entries) => {
-                    let next = entries.next(&self.walk, &self.question.order, &mut self.watch)?;
-                    next.map(|(_, key)| key)
+                    let advanced = entries.advance(&self.walk, &self.question.order, &mut self.watch)?;
+                    advanced.then(|| entries.key().clone())
                 }
                 Next::Walk | Next::These(..) => unreachable!("of these, the filter is asked"),
             };
@@ -293,16 +293,6 @@ impl<W: Walk> Found<W> {
         let next = next(self).transpose();
         self.over = !matches!(next, Some(Ok(_)));
         if seeded::is_on(Bug::QueryErrorDropped) { next.filter(Result::is_ok) } else { next }
-    }
-
-    /// What an entry has of its document, where that is enough, or else the document.
-    fn of_entry(&self, key: Key, entry: &[u8]) -> Result<Answer> {
-        if let Made::Parts(cover) = &self.made
-            && let Some(bytes) = cover.document(entry)?
-        {
-            return Ok(Answer::Parts(key, bytes));
-        }
-        Ok(Answer::Whole(self.walk.document(key.as_ref())?.ok_or_else(no_document)?))
     }
 
     /// The next document of a walk over keys that the filter admits. Those that it does not admit are not moved.
@@ -352,6 +342,16 @@ impl<W: Walk> Found<W> {
         }
         Ok(admitted)
     }
+}
+
+/// What an entry has of its document, where that is enough, or else the document.
+fn of_entry<W: Walk>(walk: &W, made: &Made, key: &Key, entry: &[u8]) -> Result<Answer> {
+    if let Made::Parts(cover) = made
+        && let Some(bytes) = cover.document(entry)?
+    {
+        return Ok(Answer::Parts(key.clone(), bytes));
+    }
+    Ok(Answer::Whole(walk.document(key.as_ref())?.ok_or_else(no_document)?))
 }
 
 /// The key of the next answer of a sort; its place is put into `place`.

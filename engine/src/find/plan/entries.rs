@@ -60,9 +60,12 @@ fn put_entry(entry: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&(entry.len() as u64).to_le_bytes());
 }
 
+fn foreign() -> Error {
+    Error::Decode { at: 0, what: "the file of a query holds something else" }
+}
+
 /// Takes off what [`put_entry`] appended.
 fn take_entry(sorted: &mut Vec<u8>) -> Result<Vec<u8>> {
-    let foreign = || Error::Decode { at: 0, what: "the file of a query holds something else" };
     let (front, len) = sorted.split_last_chunk().ok_or_else(foreign)?;
     let start = front.len().checked_sub(u64::from_le_bytes(*len) as usize).ok_or_else(foreign)?;
     let entry = front[start..].to_vec();
@@ -171,12 +174,16 @@ pub(in crate::find) struct Entries<E> {
     /// Whether the entries themselves are wanted.
     with_entries: bool,
     wanted: KeysWanted,
-    /// The key of the entry that the walk came to last, where it was not answered yet.
-    ahead: Option<Key>,
+    /// The key of the entry that the walk came to last.
+    met: Key,
     /// Whether that entry's tuple is long.
     is_long: bool,
+    /// Whether it was not answered yet.
+    is_ahead: bool,
     /// Documents that are the same to all sorts, or long ones that begin alike.
     alike: Option<Sorted>,
+    /// The entry and the key of the document at hand, if the walk is further.
+    at_hand: Option<(Vec<u8>, Key)>,
     memory: usize,
 }
 
@@ -213,52 +220,62 @@ impl<E: EntryWalk> Entries<E> {
             gathers,
             with_entries,
             wanted,
-            ahead: None,
+            met: Key::Int(0),
             is_long: false,
+            is_ahead: false,
             alike: None,
+            at_hand: None,
             memory,
         }
     }
 
-    /// An entry of the next document, no bytes where entries are not wanted, and its key. `walk` gives the documents of the same state.
-    #[inline(always)]
-    pub(in crate::find) fn next<W: Walk>(
+    /// Goes on to the next document. Whether there is one. `walk` gives the documents of the same state.
+    #[inline]
+    pub(in crate::find) fn advance<W: Walk>(
         &mut self,
         walk: &W,
         order: &Order,
         watch: &mut Watch,
-    ) -> Result<Option<(Vec<u8>, Key)>> {
-        if let Some(next) = self.next_alike()? {
-            return Ok(Some(next));
+    ) -> Result<bool> {
+        if self.alike.is_some() && self.next_alike()? {
+            return Ok(true);
         }
-        let Some(key) = self.next_key(watch)? else { return Ok(None) };
-        if !self.gathers && !self.is_long {
-            return Ok(Some((self.entry(), key)));
+        self.at_hand = None;
+        if !self.meets(watch)? {
+            return Ok(false);
         }
-        self.first_alike(key, walk, order, watch)
+        self.is_ahead = false;
+        if self.gathers || self.is_long { self.gather_alike(walk, order, watch) } else { Ok(true) }
     }
 
-    /// The first of the documents whose entries begin as the one at hand does, which is that of `key`.
-    fn first_alike<W: Walk>(
-        &mut self,
-        mut key: Key,
-        walk: &W,
-        order: &Order,
-        watch: &mut Watch,
-    ) -> Result<Option<(Vec<u8>, Key)>> {
-        let (mut entry, met) = (self.entry(), self.walk.entry());
+    /// The key of the document at hand.
+    #[inline]
+    pub(in crate::find) fn key(&self) -> &Key {
+        self.at_hand.as_ref().map_or(&self.met, |(_, key)| key)
+    }
+
+    /// An entry of the document at hand. No bytes, perhaps, where entries are not wanted.
+    #[inline]
+    pub(in crate::find) fn entry(&self) -> &[u8] {
+        self.at_hand.as_ref().map_or_else(|| self.walk.entry(), |(entry, _)| entry)
+    }
+
+    /// Puts the documents into order whose entries begin as the one at hand does, and goes on to the first of them.
+    fn gather_alike<W: Walk>(&mut self, walk: &W, order: &Order, watch: &mut Watch) -> Result<bool> {
+        let met = self.walk.entry();
         let end = self.walk.definition().end_of(self.components, met, self.limits).map_err(broken)?;
         let end = end.or(seeded::is_on(Bug::CutTupleSorted).then_some(met.len().min(self.limits.tuple)));
         if end.is_some() && (!self.gathers || seeded::is_on(Bug::TiesAsIndexed)) {
-            return Ok(Some((entry, key)));
+            return Ok(true);
         }
         //= spec/query.md#q-10-1-plans
         //# What depends on the bytes of a long tuple (I-2.6) MUST be told by the documents.
         // Where the tuple is cut, the documents tell the order of all that begin so.
         let beginning = met[..end.unwrap_or(self.limits.tuple)].to_vec();
-        let mut next = self.next_alike_key(&beginning, watch)?;
-        if next.is_none() {
-            return Ok(Some((entry, key)));
+        let (mut entry, mut key) = self.met_last();
+        if !self.meets_alike(&beginning, watch)? {
+            self.at_hand = Some((entry, key));
+            return Ok(true);
         }
         let storage = &walk.db().core().shared.log.storage;
         let mut sorter = Sorter::new(u64::MAX, self.memory, storage).or_in_memory();
@@ -274,59 +291,57 @@ impl<E: EntryWalk> Entries<E> {
             }
             put_entry(&entry, &mut place);
             sorter.push(&place)?;
-            let Some(other) = next.take() else { break };
-            (entry, key) = (self.entry(), other);
-            next = self.next_alike_key(&beginning, watch)?;
+            if !self.meets_alike(&beginning, watch)? {
+                break;
+            }
+            self.is_ahead = false;
+            (entry, key) = self.met_last();
         }
         self.alike = Some(sorter.finish()?);
         self.next_alike()
     }
 
-    #[inline]
-    fn next_alike(&mut self) -> Result<Option<(Vec<u8>, Key)>> {
-        let Some(alike) = &mut self.alike else { return Ok(None) };
+    /// The entry that the walk came to last, where entries are wanted, and its key.
+    fn met_last(&self) -> (Vec<u8>, Key) {
+        let entry = if self.with_entries { self.walk.entry().to_vec() } else { Vec::new() };
+        (entry, self.met.clone())
+    }
+
+    /// Whether the next entry begins so, which is gone on to.
+    fn meets_alike(&mut self, beginning: &[u8], watch: &mut Watch) -> Result<bool> {
+        Ok(self.meets(watch)? && self.walk.entry().starts_with(beginning))
+    }
+
+    /// Goes on to the next of the documents that are alike. Whether there is one.
+    fn next_alike(&mut self) -> Result<bool> {
+        let Some(alike) = &mut self.alike else { return Ok(false) };
         let mut place = Vec::new();
-        if alike.next(&mut place)? {
-            let entry = take_entry(&mut place)?;
-            return Ok(key_of(&place).map(|key| (entry, key)));
+        if !alike.next(&mut place)? {
+            self.alike = None;
+            return Ok(false);
         }
-        self.alike = None;
-        Ok(None)
+        let entry = take_entry(&mut place)?;
+        self.at_hand = Some((entry, key_of(&place).ok_or_else(foreign)?));
+        Ok(true)
     }
 
-    /// The entry that the walk came to last, where entries are wanted.
-    fn entry(&self) -> Vec<u8> {
-        if self.with_entries { self.walk.entry().to_vec() } else { Vec::new() }
-    }
-
-    /// Goes on to the next entry of a document that can be wanted: the key of that. The documents of other keys the walk over keys need not know.
-    #[inline(always)]
-    fn next_key(&mut self, watch: &mut Watch) -> Result<Option<Key>> {
-        if let Some(ahead) = self.ahead.take() {
-            return Ok(Some(ahead));
-        }
-        while self.walk.advance()? {
+    /// Goes on to the next entry of a document that can be wanted, unless the one at hand was not answered yet. Whether there is one. Of the
+    /// documents of other keys the walk over keys need not know.
+    #[inline]
+    fn meets(&mut self, watch: &mut Watch) -> Result<bool> {
+        while !self.is_ahead {
+            if !self.walk.advance()? {
+                return Ok(false);
+            }
             watch.met_entry()?;
             let (definition, entry) = (self.walk.definition(), self.walk.entry());
             let outline = definition.outline(entry, self.limits).map_err(broken)?;
             let (key, _) = outline.key_of(entry).map_err(broken)?;
             self.is_long = outline.is_long;
-            if self.wanted.contains(&key) {
-                return Ok(Some(key));
-            }
+            self.is_ahead = self.wanted.contains(&key);
+            self.met = key;
         }
-        Ok(None)
-    }
-
-    /// As [`next_key`](Self::next_key), where that entry begins so; another is left for later.
-    fn next_alike_key(&mut self, beginning: &[u8], watch: &mut Watch) -> Result<Option<Key>> {
-        let next = self.next_key(watch)?;
-        let is_alike = self.walk.entry().starts_with(beginning);
-        if !is_alike {
-            self.ahead = next;
-            return Ok(None);
-        }
-        Ok(next)
+        Ok(true)
     }
 }
 
