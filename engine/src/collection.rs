@@ -110,7 +110,7 @@ impl Reads for Newest {
 
     fn indexes(&self) -> Result<Vec<IndexDefinition>> {
         let (snapshot, naming) = self.now()?;
-        let indexes = self.db.core().shared.indexes_in(snapshot.state(), &naming);
+        let indexes = self.db.core().shared.indexes_in(snapshot.state(), &naming, |_| true);
         Ok(indexes.iter().map(|index| index.definition.definition.clone()).collect())
     }
 }
@@ -126,7 +126,7 @@ impl Newest {
     /// The indexes with what they take.
     pub(crate) fn index_info(&self) -> Result<Vec<IndexInfo>> {
         let (snapshot, naming) = self.now()?;
-        let indexes = self.db.core().shared.indexes_in(snapshot.state(), &naming);
+        let indexes = self.db.core().shared.indexes_in(snapshot.state(), &naming, |_| true);
         Ok(indexes.iter().map(|index| IndexInfo::of(index)).collect())
     }
 }

@@ -9,6 +9,7 @@ use crate::document::{AsKey, Key, KeyRef};
 use crate::error::Result;
 use crate::index::{Documents, KeyRange, Naming};
 use crate::indexed::Indexed;
+use crate::secondary::IndexDefinition;
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
 use crate::txn::Registered;
@@ -196,11 +197,11 @@ impl Scan {
         &self.walk.cursor.naming().documents
     }
 
-    /// The indexes of the state that the scan holds, in the order of their names; but for those that cannot be told.
-    pub(crate) fn indexes_in_its_state(&self) -> Vec<Indexed> {
+    /// Those indexes of the state that the scan holds that are wanted, in the order of their names; but for those that cannot be told.
+    pub(crate) fn indexes_in_its_state(&self, is_wanted: impl Fn(&IndexDefinition) -> bool) -> Vec<Indexed> {
         let Walk { db, cursor, .. } = &self.walk;
         let (snapshot, naming) = (cursor.snapshot(), cursor.naming());
-        let indexes = db.core().shared.indexes_in(snapshot.state(), naming).into_iter();
+        let indexes = db.core().shared.indexes_in(snapshot.state(), naming, is_wanted).into_iter();
         let known = indexes.filter(|index| index.entries().damage().is_none());
         let opened = known.map(|index| Indexed {
             db: db.clone(),

@@ -139,7 +139,7 @@ impl Reads for Past {
 
     fn indexes(&self) -> Result<Vec<IndexDefinition>> {
         let (registered, core) = self.snapshot.parts();
-        let indexes = core.shared.indexes_in(registered.state(), &self.naming);
+        let indexes = core.shared.indexes_in(registered.state(), &self.naming, |_| true);
         registered.check_live()?;
         Ok(indexes.iter().map(|index| index.definition.definition.clone()).collect())
     }

@@ -7,7 +7,7 @@ mod check;
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::definition::StoredDefinition;
 use crate::index::{Entries, Indexing, KeyRange, Naming, PrimaryIndex, State, Target};
-use crate::secondary::EntryLimits;
+use crate::secondary::{EntryLimits, IndexDefinition};
 use crate::sync::{Arc, read};
 
 use super::shared::Shared;
@@ -34,9 +34,14 @@ impl Shared {
         Ok(found)
     }
 
-    /// The indexes that the collection has in a state, in the order of their names.
-    pub(crate) fn indexes_in(&self, state: State, naming: &Naming) -> Vec<Arc<Indexing>> {
-        read(&self.catalog).indexes_in(naming.documents.id, state)
+    /// Those indexes that the collection has in a state that are wanted, in the order of their names.
+    pub(crate) fn indexes_in(
+        &self,
+        state: State,
+        naming: &Naming,
+        is_wanted: impl Fn(&IndexDefinition) -> bool,
+    ) -> Vec<Arc<Indexing>> {
+        read(&self.catalog).indexes_in(naming.documents.id, state, is_wanted)
     }
 
     /// The definitions of a collection's indexes after the newest commit, by their ids.

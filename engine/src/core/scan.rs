@@ -53,10 +53,11 @@ impl Cursor {
         self.walk.pass_in_page(beginning)
     }
 
-    /// Goes through all next keys that are byte strings and begin so, as the one does that the walk came to last.
-    pub(crate) fn pass(&mut self, beginning: &[u8]) {
+    /// Goes through all next keys that are byte strings and begin so, as the one does that the walk came to last. How many of them were at
+    /// hand. The walk goes upwards.
+    pub(crate) fn pass(&mut self, beginning: &[u8]) -> usize {
         self.ahead.clear();
-        self.walk.pass(beginning);
+        self.walk.pass(beginning)
     }
 
     /// Walks what is left from its other end.

@@ -9,6 +9,8 @@ use crate::index::{Entries, Item, KeyRange, Page};
 const PAGE_LEN_FIRST: usize = 16;
 /// Entries looked up at a time in the end: enough that the index lock costs little.
 const PAGE_LEN_MAX: usize = 256;
+/// And no more where the walk goes on behind so many that it passed in one page.
+const PAGE_LEN_PASSED: usize = 64;
 
 /// Where a walk stands; `E` is what it finds under a key.
 #[derive(Debug)]
@@ -72,7 +74,7 @@ impl<E: Copy> Walk<E> {
             KeyRef::Bytes(bytes) => beginning.is_empty() || bytes.starts_with(beginning),
             _ => false,
         };
-        // Most often few do, and a walk that went far is likely to go on.
+        // Often there are few, so they are looked for by steps that double, and the end of them within the last step.
         let (mut known, mut next) = (0, 1);
         while left.get(next - 1).is_some_and(begins_so) {
             (known, next) = (next, next * 2);
@@ -82,15 +84,18 @@ impl<E: Copy> Walk<E> {
         passed
     }
 
-    /// Goes through all next keys that are byte strings and begin so, as the one does that the walk has gone through last.
-    pub(super) fn pass(&mut self, beginning: &[u8]) {
-        self.pass_in_page(beginning);
-        if self.left_in_page().is_empty()
-            && let Some(rest) = self.rest.take()
-        {
-            let rest = rest.beyond_bytes(beginning, self.reverse);
-            self.rest = rest.filter(|rest| !rest.is_empty());
+    /// Goes through all next keys that are byte strings and begin so, as the one does that the walk has gone through last. How many of them the
+    /// page had. The walk goes upwards.
+    pub(super) fn pass(&mut self, beginning: &[u8]) -> usize {
+        debug_assert!(!self.reverse, "nobody passes keys downwards");
+        let passed = self.pass_in_page(beginning);
+        if self.left_in_page().is_empty() {
+            self.rest = self.rest.take().and_then(|rest| rest.behind_prefix(beginning));
+            if passed >= PAGE_LEN_PASSED {
+                self.page_len = PAGE_LEN_PASSED;
+            }
         }
+        passed
     }
 
     /// The page, and from where on the walk has not gone through it. It is given back by [`fill`](Self::fill), if at all.

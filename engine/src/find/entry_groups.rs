@@ -133,7 +133,7 @@ impl<W: Walk> EntryGroups<W> {
             }
             if self.is_loose && first_tells {
                 self.entries.is_ahead = false;
-                self.entries.pass(&met.beginning);
+                self.entries.pass(&met.beginning)?;
                 break;
             }
             self.add(&mut group, &mut met, &aggregates)?;
@@ -148,15 +148,19 @@ impl<W: Walk> EntryGroups<W> {
         Ok(group)
     }
 
-    /// How all entries begin that add no more to the group than the last one did, which is one to its count.
+    /// What all entries begin with of which each adds one to the count of the group, and nothing else; behind the entry that was added last.
     fn counted_alike<'m>(&self, met: &'m Met) -> Option<&'m [u8]> {
-        let counts_distinct = |(kind, _): &(Aggregate, _)| *kind == Aggregate::CountDistinct;
         match self.asked.aggregates.as_slice() {
             _ if self.fans_out => None,
             [] => Some(&met.beginning),
-            aggregates if aggregates.iter().all(counts_distinct) && !met.next.is_empty() => Some(&met.next),
+            _ if self.counts_distinct() && !met.next.is_empty() => Some(&met.next),
             _ => None,
         }
+    }
+
+    /// Whether all aggregates count distinct values.
+    fn counts_distinct(&self) -> bool {
+        self.asked.aggregates.iter().all(|(kind, _)| *kind == Aggregate::CountDistinct)
     }
 
     /// Adds the entry at hand to its group.
@@ -174,15 +178,14 @@ impl<W: Walk> EntryGroups<W> {
         }
         group.count += 1;
         let is_same = !met.next.is_empty() && self.entries.is_at(&met.next);
-        let counts_distinct = |(kind, _): &(Aggregate, _)| *kind == Aggregate::CountDistinct;
-        if self.asked.aggregates.iter().all(counts_distinct) && is_same || aggregates.is_empty() {
+        if self.counts_distinct() && is_same || aggregates.is_empty() {
             return Ok(());
         }
         let tuple_len = self.read(aggregates)?;
         let entry = self.entries.at_hand();
         // Values that are counted once are those of the component behind the group's.
         let mut is_cut = false;
-        if !is_same && self.asked.aggregates.iter().any(counts_distinct) {
+        if !is_same && self.asked.aggregates.iter().any(|(kind, _)| *kind == Aggregate::CountDistinct) {
             let end = self.definition.end_of(self.components.end + 1, entry, self.limits).map_err(broken)?;
             is_cut = end.is_none();
             met.next.clear();

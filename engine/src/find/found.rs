@@ -297,7 +297,7 @@ impl<W: Walk> Found<W> {
 
     /// The next document of a walk over keys that the filter admits. Those that it does not admit are not moved.
     fn next_walked(&mut self) -> Result<Option<DocRef>> {
-        let filter = self.question.filter.as_ref().filter(|_| !self.is_exact);
+        let filter = self.question.filter_to_ask(self.is_exact);
         let watch = &mut self.watch;
         self.walk.next_that(|document| {
             let Some(filter) = filter else { return Ok(true) };
@@ -311,10 +311,8 @@ impl<W: Walk> Found<W> {
 
     /// Whether the filter admits what an index or a list of keys led to.
     fn is_admitted(&self, answer: &Answer) -> Result<bool> {
-        match &self.question.filter {
-            Some(filter) if !self.is_exact => filter.matches_by(answer.raw(), || Some(answer.key())),
-            _ => Ok(true),
-        }
+        let filter = self.question.filter_to_ask(self.is_exact);
+        filter.map_or(Ok(true), |filter| filter.matches_by(answer.raw(), || Some(answer.key())))
     }
 
     /// Whether a document is an answer, which is noted as the last then.

@@ -1,7 +1,5 @@
 //! The entries in ranges of an index, which are gone by one after the other.
 
-use std::ops::Bound;
-
 use super::watch::Watch;
 use crate::error::Result;
 use crate::index::KeyRange;
@@ -68,35 +66,22 @@ impl<I: IndexView> InRanges<I> {
     }
 
     /// Passes all next entries that begin so, those of later ranges too.
-    pub(super) fn pass(&mut self, beginning: &[u8]) {
-        if let Some(walk) = &mut self.walk {
-            walk.pass(beginning);
-        }
+    pub(super) fn pass(&mut self, beginning: &[u8]) -> Result<()> {
+        let passed = self.walk.as_mut().map_or(0, |walk| walk.pass(beginning));
         if self.left.len() > 0 {
             self.passed = Some(beginning.to_vec());
         }
+        self.watch.met_entries(passed as u64)
     }
 
     /// Begins to walk over a range, but for what was passed.
     fn begin(&mut self, range: KeyRange) {
         let range = match &self.passed {
-            Some(beginning) => behind(range, beginning),
+            Some(beginning) => range.behind_prefix(beginning),
             None => Some(range),
         };
         if let Some(range) = range {
             self.walk = Some(self.index.clone().walk(range));
         }
     }
-}
-
-/// What of a range lies behind all entries that begin so; `None` where nothing does.
-fn behind(range: KeyRange, beginning: &[u8]) -> Option<KeyRange> {
-    let Bound::Excluded(next) = KeyRange::behind_bytes(beginning) else { return None };
-    let from = match range.from {
-        Bound::Included(from) if from >= next => Bound::Included(from),
-        Bound::Excluded(from) if from >= next => Bound::Excluded(from),
-        _ => Bound::Included(next),
-    };
-    let range = KeyRange { from, to: range.to };
-    (!range.is_empty()).then_some(range)
 }

@@ -70,6 +70,11 @@ impl Question {
         Ok(*place > *after || seeded::is_on(Bug::CursorIncludesItself) && *place == *after)
     }
 
+    /// The filter, unless the way to the documents leads to none that it does not admit.
+    pub(super) fn filter_to_ask(&self, is_exact: bool) -> Option<&Filter> {
+        self.filter.as_ref().filter(|_| !is_exact)
+    }
+
     /// What tells a cursor of this query from those of others.
     pub(super) fn identity(&self) -> u64 {
         let filter = self.filter.as_ref().map_or_else(String::new, Filter::identity);

@@ -10,6 +10,7 @@ use crate::handle::{Handle, Reads};
 use crate::index::KeyRange;
 use crate::indexed::{IndexView, Indexed, TxIndexed, count_up_to};
 use crate::scan::{Keys, Scan};
+use crate::secondary::IndexDefinition;
 use crate::transaction::scan::{TxKeys, TxScan};
 
 /// A collection in some state.
@@ -33,8 +34,8 @@ pub trait Walk: Sized {
 
     fn db(&self) -> &Db;
 
-    /// The indexes of the collection that can be read, in the order of their names.
-    fn indexes(&self) -> Result<Vec<Self::Index>>;
+    /// Those indexes of the collection that are wanted and can be read, in the order of their names.
+    fn indexes(&self, is_wanted: impl Fn(&IndexDefinition) -> bool) -> Result<Vec<Self::Index>>;
 
     /// The index of this name.
     fn index(&self, name: &str) -> Result<Self::Index>;
@@ -106,8 +107,8 @@ impl KeyWalk for TxKeys<'_> {
 impl Walk for Scan {
     type Index = Indexed;
 
-    fn indexes(&self) -> Result<Vec<Indexed>> {
-        Ok(self.indexes_in_its_state())
+    fn indexes(&self, is_wanted: impl Fn(&IndexDefinition) -> bool) -> Result<Vec<Indexed>> {
+        Ok(self.indexes_in_its_state(is_wanted))
     }
 
     fn index(&self, name: &str) -> Result<Indexed> {
@@ -147,8 +148,8 @@ impl Walk for Scan {
 impl<'tx> Walk for TxScan<'tx> {
     type Index = TxIndexed<'tx>;
 
-    fn indexes(&self) -> Result<Vec<TxIndexed<'tx>>> {
-        self.indexes_in_its_state()
+    fn indexes(&self, is_wanted: impl Fn(&IndexDefinition) -> bool) -> Result<Vec<TxIndexed<'tx>>> {
+        self.indexes_in_its_state(is_wanted)
     }
 
     fn index(&self, name: &str) -> Result<TxIndexed<'tx>> {

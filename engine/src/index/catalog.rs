@@ -6,6 +6,7 @@ use crate::document::Document;
 use crate::document::limits::name_fault;
 use crate::format::LogAddress;
 use crate::format::catalog::CatalogChange;
+use crate::secondary::IndexDefinition;
 use crate::sync::race::{self, Race};
 use crate::sync::{Arc, AtomicU64};
 
@@ -87,9 +88,16 @@ impl Catalog {
         self.indexings.iter().find(|index| index.of == of && index.name() == name && index.is_in(state))
     }
 
-    /// The indexes of a collection in `state`, in the order of their names.
-    pub(crate) fn indexes_in(&self, of: u32, state: State) -> Vec<Arc<Indexing>> {
-        let is_one = |index: &&Arc<Indexing>| index.of == of && index.is_in(state);
+    /// Those indexes of a collection in `state` that are wanted, in the order of their names.
+    pub(crate) fn indexes_in(
+        &self,
+        of: u32,
+        state: State,
+        is_wanted: impl Fn(&IndexDefinition) -> bool,
+    ) -> Vec<Arc<Indexing>> {
+        let is_one = |index: &&Arc<Indexing>| {
+            index.of == of && index.is_in(state) && is_wanted(&index.definition.definition)
+        };
         let mut indexes: Vec<_> = self.indexings.iter().filter(is_one).cloned().collect();
         indexes.sort_by(|one, other| one.name().cmp(other.name()));
         indexes

@@ -107,16 +107,16 @@ impl KeyRange {
         }
     }
 
-    /// What is left of a range that goes on from a byte string that begins so, behind all that do, in the direction of the walk; `None` where
-    /// nothing can be.
-    pub(crate) fn beyond_bytes(self, beginning: &[u8], reverse: bool) -> Option<Self> {
-        if reverse {
-            return Some(KeyRange { from: self.from, to: Bound::Excluded(Key::Bytes(beginning.into())) });
-        }
-        match Self::behind_bytes(beginning) {
-            Bound::Excluded(next) => Some(KeyRange { from: Bound::Included(next), to: self.to }),
-            _ => None,
-        }
+    /// What of the range lies behind all byte strings that begin so; `None` where nothing does.
+    pub(crate) fn behind_prefix(self, beginning: &[u8]) -> Option<Self> {
+        let Bound::Excluded(next) = Self::behind_bytes(beginning) else { return None };
+        let from = match self.from {
+            Bound::Included(from) if from >= next => Bound::Included(from),
+            Bound::Excluded(from) if from >= next => Bound::Excluded(from),
+            _ => Bound::Included(next),
+        };
+        let range = KeyRange { from, to: self.to };
+        (!range.is_empty()).then_some(range)
     }
 
     /// What is left of the range behind `key`, in the direction of the walk.

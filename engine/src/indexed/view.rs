@@ -42,8 +42,9 @@ pub trait EntryWalk {
     /// Goes through those of the next entries at hand that begin so. How many there are.
     fn pass_at_hand(&mut self, beginning: &[u8]) -> usize;
 
-    /// Goes through all next entries that begin so, as the one does that the walk came to last.
-    fn pass(&mut self, beginning: &[u8]);
+    /// Goes through all next entries that begin so, as the one does that the walk came to last. How many of them were at hand. The walk goes
+    /// upwards.
+    fn pass(&mut self, beginning: &[u8]) -> usize;
 
     /// The bytes of the entry that the walk came to last.
     fn entry(&self) -> &[u8];
@@ -121,8 +122,8 @@ impl EntryWalk for Lookup {
         self.cursor.pass_at_hand(beginning)
     }
 
-    fn pass(&mut self, beginning: &[u8]) {
-        self.cursor.pass(beginning);
+    fn pass(&mut self, beginning: &[u8]) -> usize {
+        self.cursor.pass(beginning)
     }
 
     #[inline]
@@ -199,8 +200,8 @@ impl EntryWalk for TxLookup<'_> {
         self.walk.pass_at_hand(beginning)
     }
 
-    fn pass(&mut self, beginning: &[u8]) {
-        self.walk.pass(beginning);
+    fn pass(&mut self, beginning: &[u8]) -> usize {
+        self.walk.pass(beginning)
     }
 
     fn entry(&self) -> &[u8] {

@@ -38,7 +38,7 @@ impl Path {
         if self.rest.is_empty() { found } else { self.lead_on(found?) }
     }
 
-    // By itself, as is what else few documents take: so those that most take keep the processor's registers.
+    // Functions by themselves have what few filters need, so that the loop over documents that calls this one keeps its values in registers.
     #[inline(never)]
     fn lead_on<'v>(&self, value: RawValue<'v>) -> Option<RawValue<'v>> {
         lead(&self.rest, value)

@@ -73,8 +73,8 @@ impl WriteTxnEntries {
     }
 
     /// As [`Cursor::pass`](crate::core::Cursor::pass).
-    pub(crate) fn pass(&mut self, beginning: &[u8]) {
-        self.walk.pass(beginning);
+    pub(crate) fn pass(&mut self, beginning: &[u8]) -> usize {
+        self.walk.pass(beginning)
     }
 
     /// The bytes of the entry that the walk came to last.

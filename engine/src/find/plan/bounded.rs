@@ -35,6 +35,11 @@ impl<'e> Conjuncts<'e> {
         Self::new(filter.map_or(&[], |filter| filter.expr().conjuncts()))
     }
 
+    /// Whether one of them is an "or", whose branches may each be bounded by another index.
+    pub(super) fn has_choices(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Expr::Or(_)))
+    }
+
     /// Whether they can bound the first component of an index, or be its filter.
     pub(super) fn can_bound(&self, definition: &IndexDefinition) -> bool {
         let says = |of| self.said.conditions.iter().any(|(other, _)| *other == of);

@@ -1,5 +1,6 @@
 //! The cheapest way to the documents of a query.
 
+use std::cell::LazyCell;
 use std::slice;
 
 use super::asks::{Answers, Asks};
@@ -52,15 +53,19 @@ impl<I: IndexStats> Chosen<I> {
     }
 }
 
-/// The indexes that a query can go by.
+/// The indexes that a query can go by: the one that it names, or those that can be of use.
 ///
 /// # Errors
 /// `UnknownIndex`.
-pub(super) fn indexes_for<W: Walk>(walk: &W, hint: Option<&Hint>) -> Result<Vec<W::Index>> {
+pub(super) fn indexes_for<W: Walk>(
+    walk: &W,
+    hint: Option<&Hint>,
+    can_be_of_use: impl Fn(&IndexDefinition) -> bool,
+) -> Result<Vec<W::Index>> {
     match hint {
         Some(Hint::Scan) => Ok(Vec::new()),
         Some(Hint::Index(name)) => Ok(vec![walk.index(name)?]),
-        None => walk.indexes(),
+        None => walk.indexes(can_be_of_use),
     }
 }
 
@@ -91,12 +96,19 @@ pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chose
     let is_forced = matches!(asks.hint, Some(Hint::Index(_)));
     // No index leads to one document sooner than its key does.
     let is_one_key = matches!(asks.wanted, KeysWanted::These(keys) if keys.len() <= 1);
-    let indexes = if is_one_key && !is_forced { Vec::new() } else { indexes_for(walk, asks.hint)? };
+    let conjuncts = LazyCell::new(|| Conjuncts::of(asks.filter));
+    let sorts = asks.order == PlanOrder::Sort;
+    let can_be_of_use = |definition: &IndexDefinition| {
+        conjuncts.can_bound(definition)
+            || conjuncts.has_choices()
+            || sorts && has_first_sort(definition, &asks)
+    };
+    let indexes =
+        if is_one_key && !is_forced { Vec::new() } else { indexes_for(walk, asks.hint, can_be_of_use)? };
     if indexes.is_empty() {
         return Ok(Chosen { route: Route::Keys, cost: u64::MAX, order: asks.order, keys: None });
     }
     let (of_keys, keys) = cost_of_keys(walk, asks.wanted)?;
-    let sorts = asks.order == PlanOrder::Sort;
     let by_keys = if sorts { keys + of_keys * SORTED } else { keys };
     let least_each = match asks.answers {
         Answers::Count | Answers::Keys => 1,
@@ -105,7 +117,6 @@ pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chose
     };
     let most_entries = if is_forced { COUNTED_MAX } else { by_keys / least_each + 1 };
     let ways = Ways { indexes: &indexes, asks: Some(&asks), most_entries };
-    let conjuncts = Conjuncts::of(asks.filter);
     let filtered = ways.filtered(&conjuncts, &[])?;
     let filtered = filtered.filter(|found| found.is_counted || is_forced);
     let filtered = match filtered {
@@ -189,6 +200,12 @@ fn each<I: IndexStats>(parts: &[Part<I>], answers: &Answers) -> u64 {
         _ if parts.iter().all(|part| part.covers) => COVERED,
         _ => FETCHED,
     }
+}
+
+/// Whether a component of an index is what is sorted by first.
+fn has_first_sort(definition: &IndexDefinition, asks: &Asks<'_>) -> bool {
+    let first = asks.sorts.first().and_then(|sort| sort.expression.of_path());
+    first.is_some_and(|first| definition.components().any(|(of, _)| of == first))
 }
 
 pub(super) struct Ways<'i, I> {
@@ -323,8 +340,7 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
         }
         for (at, index) in self.indexes.iter().enumerate() {
             let definition = index.definition();
-            let first = asks.sorts.first().and_then(|sort| sort.expression.of_path());
-            if !definition.components().any(|(of, _)| first == Some(of)) {
+            if !has_first_sort(definition, asks) {
                 continue;
             }
             for bounded in Bounded::by(conjuncts, &[], definition, index.limits())? {

@@ -178,11 +178,11 @@ pub(in crate::find) struct Entries<E> {
     met: Key,
     /// Whether that entry's tuple is long.
     is_long: bool,
-    /// Whether it was not answered yet.
+    /// Whether its document was not gone on to yet.
     is_ahead: bool,
     /// Documents that are the same to all sorts, or long ones that begin alike.
     alike: Option<Sorted>,
-    /// The entry and the key of the document at hand, if the walk is further.
+    /// The entry and the key of the document at hand, where these are not what the walk came to last.
     at_hand: Option<(Vec<u8>, Key)>,
     memory: usize,
 }
@@ -260,7 +260,7 @@ impl<E: EntryWalk> Entries<E> {
         self.at_hand.as_ref().map_or_else(|| self.walk.entry(), |(entry, _)| entry)
     }
 
-    /// Puts the documents into order whose entries begin as the one at hand does, and goes on to the first of them.
+    /// Puts the documents into order whose entries begin as the one that the walk came to last, and goes on to the first of them.
     fn gather_alike<W: Walk>(&mut self, walk: &W, order: &Order, watch: &mut Watch) -> Result<bool> {
         let met = self.walk.entry();
         let end = self.walk.definition().end_of(self.components, met, self.limits).map_err(broken)?;
@@ -291,6 +291,7 @@ impl<E: EntryWalk> Entries<E> {
             }
             put_entry(&entry, &mut place);
             sorter.push(&place)?;
+            // The second was met above, and stays ahead until it is gone on to here.
             if !self.meets_alike(&beginning, watch)? {
                 break;
             }
@@ -307,7 +308,7 @@ impl<E: EntryWalk> Entries<E> {
         (entry, self.met.clone())
     }
 
-    /// Whether the next entry begins so, which is gone on to.
+    /// Leads the walk to the next entry, unless it is ahead already. Whether there is one that begins so.
     fn meets_alike(&mut self, beginning: &[u8], watch: &mut Watch) -> Result<bool> {
         Ok(self.meets(watch)? && self.walk.entry().starts_with(beginning))
     }
@@ -325,8 +326,7 @@ impl<E: EntryWalk> Entries<E> {
         Ok(true)
     }
 
-    /// Goes on to the next entry of a document that can be wanted, unless the one at hand was not answered yet. Whether there is one. Of the
-    /// documents of other keys the walk over keys need not know.
+    /// Leads the walk to the next entry of a document that can be wanted, unless it is ahead already. Whether there is one.
     #[inline]
     fn meets(&mut self, watch: &mut Watch) -> Result<bool> {
         while !self.is_ahead {

@@ -58,7 +58,7 @@ pub(in crate::find) fn choose_groups<W: Walk>(
     asks: Asks<'_>,
     groups: AsksGroups<'_>,
 ) -> Result<GroupRoute<W::Index>> {
-    let indexes = indexes_for(walk, asks.hint)?;
+    let indexes = indexes_for(walk, asks.hint, |_| true)?;
     let is_of_all = matches!(asks.wanted, KeysWanted::Range(range) if range.is_all());
     if asks.filter.is_none()
         && is_of_all
