@@ -47,6 +47,17 @@ impl<I: IndexStats> GroupRoute<I> {
     }
 }
 
+impl AsksGroups<'_> {
+    /// Whether an index gives some of what is asked for.
+    fn are_of(&self, definition: &IndexDefinition) -> bool {
+        let mut asked = self.by.iter().chain(self.aggregates.iter().map(|(_, of)| of)).peekable();
+        let gives =
+            |of: &Expression| definition.components().any(|(component, _)| of.of_path() == Some(component));
+        // Documents alone are counted by the entries of any.
+        asked.peek().is_none() || asked.any(gives)
+    }
+}
+
 //= spec/query.md#q-10-3-answers-of-entries
 //# Groups, distinct values and projections that entries answer MUST be those of the documents.
 /// The way to the groups of all documents that the filter admits.
@@ -58,7 +69,7 @@ pub(in crate::find) fn choose_groups<W: Walk>(
     asks: Asks<'_>,
     groups: AsksGroups<'_>,
 ) -> Result<GroupRoute<W::Index>> {
-    let indexes = indexes_for(walk, asks.hint, |_| true)?;
+    let indexes = indexes_for(walk, asks.hint, |definition| groups.are_of(definition))?;
     let is_of_all = matches!(asks.wanted, KeysWanted::Range(range) if range.is_all());
     if asks.filter.is_none()
         && is_of_all
