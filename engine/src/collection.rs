@@ -1,5 +1,7 @@
 //! A collection of documents: each call is one commit, or one read of the newest visible state.
 
+#![expect(private_interfaces, reason = "the states are the store's own")]
+
 use crate::core::WriteTxn;
 use crate::db::Db;
 use crate::doc_ref::DocRef;
@@ -7,12 +9,11 @@ use crate::document::KeyRef;
 use crate::error::Result;
 use crate::handle::{Handle, Reads, Writes};
 use crate::index::{KeyRange, Naming, State};
-use crate::indexed::{IndexInfo, Indexed};
+use crate::indexed::{At, IndexInfo, Indexed};
 use crate::options::Durability;
 use crate::scan::{Keys, Scan};
 use crate::secondary::IndexDefinition;
 use crate::sync::{Arc, OnceLock, RwLock, read, write};
-use crate::txn::Registered;
 
 /// A handle to the documents under one name: each write is a commit of its own, and each read sees the newest visible state.
 ///
@@ -57,16 +58,6 @@ impl Newest {
     fn with_naming<R>(&self, then: impl Fn(&Naming) -> Result<R>) -> Result<R> {
         self.naming.with(&self.db, &self.name, then)
     }
-
-    /// Begins over the visible state.
-    fn walk<W>(
-        &self,
-        over: impl FnOnce(Db, Arc<Registered>, Arc<Naming>, KeyRange) -> W,
-        range: KeyRange,
-    ) -> Result<W> {
-        let (snapshot, naming) = self.now()?;
-        Ok(over(self.db.clone(), snapshot, naming, range))
-    }
 }
 
 impl Reads for Newest {
@@ -93,40 +84,35 @@ impl Reads for Newest {
         self.with_naming(|naming| Ok(self.db.core().shared.len(naming)))
     }
 
-    #[expect(private_interfaces, reason = "the states are the store's own")]
     fn scan(&self, range: KeyRange) -> Result<Scan> {
-        self.walk(Scan::over, range)
+        Ok(Scan::over(self.now()?, range))
     }
 
-    #[expect(private_interfaces, reason = "the states are the store's own")]
     fn keys(&self, range: KeyRange) -> Result<Keys> {
-        self.walk(Keys::over, range)
+        Ok(Keys::over(self.now()?, range))
     }
 
     fn open_index(&self, name: &str) -> Result<Indexed> {
-        let (snapshot, naming) = self.now()?;
-        Indexed::open(&self.db, snapshot, naming, name)
+        self.now()?.index(name)
     }
 
     fn indexes(&self) -> Result<Vec<IndexDefinition>> {
-        let (snapshot, naming) = self.now()?;
-        let indexes = self.db.core().shared.indexes_in(snapshot.state(), &naming, |_| true);
+        let indexes = self.now()?.indexes(&|_| true);
         Ok(indexes.iter().map(|index| index.definition.definition.clone()).collect())
     }
 }
 
 impl Newest {
-    /// The visible state, and what the name means in it.
-    fn now(&self) -> Result<(Arc<Registered>, Arc<Naming>)> {
+    /// What the name means in the visible state.
+    fn now(&self) -> Result<At> {
         let snapshot = self.db.store().register();
         let naming = self.naming.in_state(&self.db, &self.name, snapshot.state())?;
-        Ok((snapshot, naming))
+        Ok(At { db: self.db.clone(), snapshot, naming })
     }
 
     /// The indexes with what they take.
     pub(crate) fn index_info(&self) -> Result<Vec<IndexInfo>> {
-        let (snapshot, naming) = self.now()?;
-        let indexes = self.db.core().shared.indexes_in(snapshot.state(), &naming, |_| true);
+        let indexes = self.now()?.indexes(&|_| true);
         Ok(indexes.iter().map(|index| IndexInfo::of(index)).collect())
     }
 }

@@ -29,9 +29,7 @@ use crate::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Db {
-    handle: Arc<Handle>,
-}
+pub struct Db(Arc<Handle>);
 
 #[derive(Debug)]
 struct Handle {
@@ -79,7 +77,7 @@ impl Db {
     }
 
     pub(crate) fn over(core: Core) -> Db {
-        Db { handle: Arc::new(Handle { store: Arc::new(Store::new(core)) }) }
+        Db(Arc::new(Handle { store: Arc::new(Store::new(core)) }))
     }
 
     /// A new store in memory, which goes with its last handle.
@@ -88,11 +86,11 @@ impl Db {
     }
 
     pub(crate) fn store(&self) -> &Arc<Store> {
-        &self.handle.store
+        &self.0.store
     }
 
     pub(crate) fn core(&self) -> &Core {
-        &self.handle.store.core
+        &self.0.store.core
     }
 
     fn durability(&self) -> Durability {

@@ -19,34 +19,31 @@ use crate::error::Result;
 /// # Ok::<(), holotype::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct DocRef {
-    located: Located,
-}
+pub struct DocRef(Located);
 
 impl DocRef {
     pub(crate) fn new(located: Located) -> Self {
-        DocRef { located }
+        DocRef(located)
     }
 
     /// The same, lent.
     pub(crate) fn view(&self) -> DocView<'_> {
-        DocView::new(Visited::of(&self.located))
+        DocView::new(Visited::of(&self.0))
     }
 
     /// The document's key.
     pub fn key(&self) -> KeyRef<'_> {
-        self.located.key()
+        self.0.key()
     }
 
     /// The LSN of the commit that made this version: it grows with every change of the document, and is never used again.
     pub fn version(&self) -> u64 {
-        self.located.lsn().0
+        self.0.lsn().0
     }
 
     /// The document's deterministic CBOR.
-    #[inline]
     pub fn bytes(&self) -> &[u8] {
-        self.located.body()
+        self.0.body()
     }
 
     /// The field `name`, found without decoding the rest, and without an allocation.
@@ -84,29 +81,27 @@ impl DocRef {
 
 /// A document that is lent for one call, as [`Scan::visit`](crate::Scan::visit) does: verified, in memory, and not decoded.
 #[derive(Debug, Clone, Copy)]
-pub struct DocView<'a> {
-    visited: Visited<'a>,
-}
+pub struct DocView<'a>(Visited<'a>);
 
 impl<'a> DocView<'a> {
     pub(crate) fn new(visited: Visited<'a>) -> Self {
-        DocView { visited }
+        DocView(visited)
     }
 
     /// The document's key.
     #[inline]
     pub fn key(&self) -> KeyRef<'a> {
-        self.visited.key()
+        self.0.key()
     }
 
     /// As [`DocRef::version`].
     pub fn version(&self) -> u64 {
-        self.visited.lsn().0
+        self.0.lsn().0
     }
 
     /// The document's deterministic CBOR.
     pub fn bytes(&self) -> &'a [u8] {
-        self.visited.body
+        self.0.body
     }
 
     /// The field `name`, found without decoding the rest, and without an allocation.

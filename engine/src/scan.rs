@@ -1,18 +1,18 @@
 //! Iterators over documents and keys: owned, so that they can be kept and sent, and fused.
 
-use std::ops::{Bound, ControlFlow, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use std::ops::{
+    Bound, ControlFlow, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive,
+};
 
 use crate::core::Cursor;
 use crate::db::Db;
 use crate::doc_ref::{DocRef, DocView};
 use crate::document::{AsKey, Key, KeyRef};
 use crate::error::Result;
-use crate::index::{Documents, KeyRange, Naming};
-use crate::indexed::Indexed;
-use crate::secondary::IndexDefinition;
+use crate::index::{Documents, KeyRange};
+use crate::indexed::At;
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
-use crate::txn::Registered;
 
 /// A range of keys: `..` for all, or a range of anything that is a key, such as `1..=9` or `"a".."b"`.
 pub trait KeyBounds {
@@ -30,7 +30,7 @@ pub trait KeyBounds {
     }
 }
 
-fn owned<K: AsKey>(bound: Bound<K>) -> Bound<Key> {
+fn owned<K: AsKey>(bound: Bound<&K>) -> Bound<Key> {
     bound.map(|key| key.as_key().to_key())
 }
 
@@ -40,56 +40,27 @@ impl KeyBounds for RangeFull {
     }
 }
 
-impl<K: AsKey> KeyBounds for (Bound<K>, Bound<K>) {
-    fn into_bounds(self) -> (Bound<Key>, Bound<Key>) {
-        (owned(self.0), owned(self.1))
-    }
+macro_rules! are_bounds {
+    ($($range:ty),*) => {
+        $(impl<K: AsKey> KeyBounds for $range {
+            fn into_bounds(self) -> (Bound<Key>, Bound<Key>) {
+                (owned(self.start_bound()), owned(self.end_bound()))
+            }
+        })*
+    };
 }
 
-impl<K: AsKey> KeyBounds for Range<K> {
-    fn into_bounds(self) -> (Bound<Key>, Bound<Key>) {
-        (owned(Bound::Included(self.start)), owned(Bound::Excluded(self.end)))
-    }
-}
-
-impl<K: AsKey> KeyBounds for RangeInclusive<K> {
-    fn into_bounds(self) -> (Bound<Key>, Bound<Key>) {
-        let (start, end) = self.into_inner();
-        (owned(Bound::Included(start)), owned(Bound::Included(end)))
-    }
-}
-
-impl<K: AsKey> KeyBounds for RangeFrom<K> {
-    fn into_bounds(self) -> (Bound<Key>, Bound<Key>) {
-        (owned(Bound::Included(self.start)), Bound::Unbounded)
-    }
-}
-
-impl<K: AsKey> KeyBounds for RangeTo<K> {
-    fn into_bounds(self) -> (Bound<Key>, Bound<Key>) {
-        (Bound::Unbounded, owned(Bound::Excluded(self.end)))
-    }
-}
-
-impl<K: AsKey> KeyBounds for RangeToInclusive<K> {
-    fn into_bounds(self) -> (Bound<Key>, Bound<Key>) {
-        (Bound::Unbounded, owned(Bound::Included(self.end)))
-    }
-}
+are_bounds!((Bound<K>, Bound<K>), Range<K>, RangeInclusive<K>, RangeFrom<K>, RangeTo<K>, RangeToInclusive<K>);
 
 /// The documents of a key range, each as [`Collection::get`](crate::Collection::get) gives it. Holds a snapshot while it lives.
 #[derive(Debug)]
-pub struct Scan {
-    walk: Walk,
-}
+pub struct Scan(Walk);
 
 //= spec/semantics.md#s-5-7-keys-alone
 //# A scan of keys MUST answer the keys that a scan with the same arguments answers, without the documents.
 /// The keys of a range. Holds a snapshot while it lives.
 #[derive(Debug)]
-pub struct Keys {
-    walk: Walk,
-}
+pub struct Keys(Walk);
 
 #[derive(Debug)]
 struct Walk {
@@ -100,7 +71,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn over(db: Db, snapshot: Arc<Registered>, naming: Arc<Naming>, range: KeyRange) -> Self {
+    fn over(At { db, snapshot, naming }: At, range: KeyRange) -> Self {
         Walk { db, cursor: Cursor::new(snapshot, naming, range), over: false }
     }
 
@@ -118,14 +89,14 @@ impl Walk {
 }
 
 impl Scan {
-    pub(crate) fn over(db: Db, snapshot: Arc<Registered>, naming: Arc<Naming>, range: KeyRange) -> Self {
-        Scan { walk: Walk::over(db, snapshot, naming, range) }
+    pub(crate) fn over(at: At, range: KeyRange) -> Self {
+        Scan(Walk::over(at, range))
     }
 
     /// What is left of the scan, from its other end.
     #[must_use]
     pub fn reversed(mut self) -> Self {
-        self.walk.cursor.reverse();
+        self.0.cursor.reverse();
         self
     }
 
@@ -161,24 +132,21 @@ impl Scan {
         &mut self,
         mut each: impl FnMut(DocView<'_>) -> ControlFlow<B>,
     ) -> Result<Option<B>> {
-        if self.walk.over {
+        if self.0.over {
             return Ok(None);
         }
-        self.walk.over = true;
-        let Walk { db, cursor, .. } = &mut self.walk;
+        self.0.over = true;
+        let Walk { db, cursor, .. } = &mut self.0;
         let end = db.core().shared.visit(cursor, |visited| each(DocView::new(visited)))?;
         Ok(end.break_value())
     }
 
-    /// The next document that `wanted` holds of. Others are not moved.
-    pub(crate) fn find_next(
-        &mut self,
-        mut wanted: impl FnMut(&DocRef) -> Result<bool>,
-    ) -> Result<Option<DocRef>> {
-        let next = self.walk.step(|db, cursor| {
+    /// The next document of which `is` holds. Others are not moved.
+    pub(crate) fn next_by(&mut self, mut is: impl FnMut(&DocRef) -> Result<bool>) -> Result<Option<DocRef>> {
+        let next = self.0.step(|db, cursor| {
             while let Some(located) = db.core().shared.next_document(cursor)? {
                 let document = DocRef::new(located);
-                if wanted(&document)? {
+                if is(&document)? {
                     return Ok(Some(document));
                 }
             }
@@ -189,44 +157,30 @@ impl Scan {
 
     /// The store that is scanned.
     pub(crate) fn store(&self) -> &Db {
-        &self.walk.db
+        &self.0.db
     }
 
     /// The collection.
     pub(crate) fn documents(&self) -> &Documents {
-        &self.walk.cursor.naming().documents
+        &self.0.cursor.naming().documents
     }
 
-    /// Those indexes of the state that the scan holds that are wanted, in the order of their names; but for those that cannot be told.
-    pub(crate) fn indexes_in_its_state(&self, is_wanted: impl Fn(&IndexDefinition) -> bool) -> Vec<Indexed> {
-        let Walk { db, cursor, .. } = &self.walk;
-        let (snapshot, naming) = (cursor.snapshot(), cursor.naming());
-        let indexes = db.core().shared.indexes_in(snapshot.state(), naming, is_wanted).into_iter();
-        let known = indexes.filter(|index| index.entries().damage().is_none());
-        let opened = known.map(|index| Indexed {
-            db: db.clone(),
-            snapshot: Arc::clone(snapshot),
-            naming: Arc::clone(naming),
-            index,
-        });
-        opened.collect()
-    }
-
-    /// The index of this name in the state that the scan holds.
-    pub(crate) fn index_in_its_state(&self, name: &str) -> Result<Indexed> {
-        let Walk { db, cursor, .. } = &self.walk;
-        Indexed::open(db, Arc::clone(cursor.snapshot()), Arc::clone(cursor.naming()), name)
+    /// The collection in the state that the scan holds.
+    pub(crate) fn at(&self) -> At {
+        let Walk { db, cursor, .. } = &self.0;
+        let (snapshot, naming) = (Arc::clone(cursor.snapshot()), Arc::clone(cursor.naming()));
+        At { db: db.clone(), snapshot, naming }
     }
 
     /// How many documents the collection has in the state that the scan holds.
     pub(crate) fn len_in_its_state(&self) -> Result<u64> {
-        let Walk { db, cursor, .. } = &self.walk;
+        let Walk { db, cursor, .. } = &self.0;
         db.core().shared.len_at(cursor.snapshot(), &cursor.naming().documents)
     }
 
     /// The document of any key, in the state that the scan holds.
     pub(crate) fn in_its_state(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
-        let Walk { db, cursor, .. } = &self.walk;
+        let Walk { db, cursor, .. } = &self.0;
         let found = db.core().shared.get_at(cursor.snapshot(), &cursor.naming().documents, key)?;
         Ok(found.map(DocRef::new))
     }
@@ -236,21 +190,21 @@ impl Iterator for Scan {
     type Item = Result<DocRef>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.walk.step(|db, cursor| Ok(db.core().shared.next_document(cursor)?.map(DocRef::new)))
+        self.0.step(|db, cursor| Ok(db.core().shared.next_document(cursor)?.map(DocRef::new)))
     }
 }
 
 impl std::iter::FusedIterator for Scan {}
 
 impl Keys {
-    pub(crate) fn over(db: Db, snapshot: Arc<Registered>, naming: Arc<Naming>, range: KeyRange) -> Self {
-        Keys { walk: Walk::over(db, snapshot, naming, range) }
+    pub(crate) fn over(at: At, range: KeyRange) -> Self {
+        Keys(Walk::over(at, range))
     }
 
     /// What is left of the keys, from the other end.
     #[must_use]
     pub fn reversed(mut self) -> Self {
-        self.walk.cursor.reverse();
+        self.0.cursor.reverse();
         self
     }
 }
@@ -259,7 +213,7 @@ impl Iterator for Keys {
     type Item = Result<Key>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.walk.step(|db, cursor| Ok(db.core().shared.next_entry(cursor)?.map(|(key, _)| key.to_key())))
+        self.0.step(|db, cursor| Ok(db.core().shared.next_entry(cursor)?.map(|(key, _)| key.to_key())))
     }
 }
 

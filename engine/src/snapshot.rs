@@ -1,5 +1,7 @@
 //! One commit's state, for as long as it is held.
 
+#![expect(private_interfaces, reason = "the states are the store's own")]
+
 use crate::core::Core;
 use crate::db::Db;
 use crate::doc_ref::DocRef;
@@ -7,7 +9,7 @@ use crate::document::KeyRef;
 use crate::error::Result;
 use crate::handle::{Handle, Reads};
 use crate::index::{KeyRange, Naming};
-use crate::indexed::Indexed;
+use crate::indexed::{At, Indexed};
 use crate::scan::{Keys, Scan};
 use crate::secondary::IndexDefinition;
 use crate::sync::{Arc, Instant};
@@ -86,14 +88,11 @@ pub struct Past {
 }
 
 impl Past {
-    fn walk<W>(
-        &self,
-        over: impl FnOnce(Db, Arc<Registered>, Arc<Naming>, KeyRange) -> W,
-        range: KeyRange,
-    ) -> Result<W> {
+    fn at(&self) -> Result<At> {
         let (registered, _) = self.snapshot.parts();
         registered.check_live()?;
-        Ok(over(self.snapshot.db.clone(), Arc::clone(registered), Arc::clone(&self.naming), range))
+        let (db, naming) = (self.snapshot.db.clone(), Arc::clone(&self.naming));
+        Ok(At { db, snapshot: Arc::clone(registered), naming })
     }
 }
 
@@ -122,25 +121,22 @@ impl Reads for Past {
         core.shared.len_at(registered, &self.naming.documents)
     }
 
-    #[expect(private_interfaces, reason = "the states are the store's own")]
     fn scan(&self, range: KeyRange) -> Result<Scan> {
-        self.walk(Scan::over, range)
+        Ok(Scan::over(self.at()?, range))
     }
 
-    #[expect(private_interfaces, reason = "the states are the store's own")]
     fn keys(&self, range: KeyRange) -> Result<Keys> {
-        self.walk(Keys::over, range)
+        Ok(Keys::over(self.at()?, range))
     }
 
     fn open_index(&self, name: &str) -> Result<Indexed> {
-        let (registered, _) = self.snapshot.parts();
-        Indexed::open(&self.snapshot.db, Arc::clone(registered), Arc::clone(&self.naming), name)
+        self.at()?.index(name)
     }
 
     fn indexes(&self) -> Result<Vec<IndexDefinition>> {
-        let (registered, core) = self.snapshot.parts();
-        let indexes = core.shared.indexes_in(registered.state(), &self.naming, |_| true);
-        registered.check_live()?;
+        let at = self.at()?;
+        let indexes = at.indexes(&|_| true);
+        at.snapshot.check_live()?;
         Ok(indexes.iter().map(|index| index.definition.definition.clone()).collect())
     }
 }

@@ -5,15 +5,13 @@ use crate::sync::{Arc, AtomicU64, Mutex, Ordering, Weak, lock};
 
 /// Where the live feeds stand: what lies before them is not needed by them, and what lies behind stays in place (spec: P-4.3).
 #[derive(Debug, Default)]
-pub(crate) struct Feeds {
-    positions: Mutex<Vec<Weak<AtomicU64>>>,
-}
+pub(crate) struct Feeds(Mutex<Vec<Weak<AtomicU64>>>);
 
 impl Feeds {
     /// A feed that may need everything, until it says otherwise.
     pub(super) fn enter(&self) -> Arc<AtomicU64> {
         let position = Arc::new(AtomicU64::new(0));
-        let mut positions = lock(&self.positions);
+        let mut positions = lock(&self.0);
         positions.retain(|position| position.strong_count() > 0);
         positions.push(Arc::downgrade(&position));
         position
@@ -25,7 +23,7 @@ impl Feeds {
     /// Does `work` with the sequence of the oldest segment that a feed may still read. None enters meanwhile: it might find a segment that
     /// `work` takes away.
     pub(super) fn with_oldest<R>(&self, work: impl FnOnce(u64) -> R) -> R {
-        let positions = lock(&self.positions);
+        let positions = lock(&self.0);
         let first = if seeded::is_on(Bug::NewestWatcherAlone) { positions.len().max(1) - 1 } else { 0 };
         let live = positions.iter().skip(first).filter_map(Weak::upgrade);
         let oldest = live.map(|position| position.load(Ordering::Acquire)).min().unwrap_or(u64::MAX);

@@ -6,8 +6,8 @@ mod check;
 
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::definition::StoredDefinition;
-use crate::index::{Entries, Indexing, KeyRange, Naming, PrimaryIndex, State, Target};
-use crate::secondary::{EntryLimits, IndexDefinition};
+use crate::index::{Entries, Indexing, IsWanted, KeyRange, Naming, PrimaryIndex, State, Target};
+use crate::secondary::EntryLimits;
 use crate::sync::{Arc, read};
 
 use super::shared::Shared;
@@ -38,10 +38,10 @@ impl Shared {
     pub(crate) fn indexes_in(
         &self,
         state: State,
-        naming: &Naming,
-        is_wanted: impl Fn(&IndexDefinition) -> bool,
+        of: &Naming,
+        is_wanted: IsWanted<'_>,
     ) -> Vec<Arc<Indexing>> {
-        read(&self.catalog).indexes_in(naming.documents.id, state, is_wanted)
+        read(&self.catalog).indexes_in(of.documents.id, state, is_wanted)
     }
 
     /// The definitions of a collection's indexes after the newest commit, by their ids.

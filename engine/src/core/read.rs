@@ -51,7 +51,6 @@ impl Located {
         Located { bytes: Bytes::Whole(whole), key, body }
     }
 
-    #[inline]
     fn slice(&self, range: &Range<u32>) -> &[u8] {
         let bytes = match &self.bytes {
             Bytes::InBlock { block, within, .. } => &block.bytes[*within as usize..],
@@ -61,7 +60,6 @@ impl Located {
     }
 
     /// The document's bytes, verified when it was read.
-    #[inline]
     pub(crate) fn body(&self) -> &[u8] {
         self.slice(&self.body)
     }

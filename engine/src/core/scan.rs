@@ -46,18 +46,11 @@ impl Cursor {
         self.walk.met_bytes()
     }
 
-    /// Goes through those of the next keys at hand that are byte strings and begin so. How many there are.
-    #[inline]
-    pub(crate) fn pass_at_hand(&mut self, beginning: &[u8]) -> usize {
+    /// Goes through those of the next keys at hand that are byte strings and begin so, as the one does that the walk came to last: with `all`,
+    /// also through those that are not at hand. How many of them were. The walk goes upwards.
+    pub(crate) fn pass(&mut self, beginning: &[u8], all: bool) -> usize {
         self.ahead.clear();
-        self.walk.pass_in_page(beginning)
-    }
-
-    /// Goes through all next keys that are byte strings and begin so, as the one does that the walk came to last. How many of them were at
-    /// hand. The walk goes upwards.
-    pub(crate) fn pass(&mut self, beginning: &[u8]) -> usize {
-        self.ahead.clear();
-        self.walk.pass(beginning)
+        self.walk.pass(beginning, all)
     }
 
     /// Walks what is left from its other end.

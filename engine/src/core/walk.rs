@@ -67,13 +67,12 @@ impl<E: Copy> Walk<E> {
         &self.page.items()[self.gone..]
     }
 
-    /// Goes through those of the page's next keys that are byte strings and begin so. How many there are.
-    pub(super) fn pass_in_page(&mut self, beginning: &[u8]) -> usize {
+    /// Goes through those of the page's next keys that are byte strings and begin so, as the one does that the walk has gone through last: with
+    /// `all`, also through those of later pages. How many of them the page had. The walk goes upwards.
+    pub(super) fn pass(&mut self, beginning: &[u8], all: bool) -> usize {
         let left = self.left_in_page();
-        let begins_so = |item: &Item<E>| match self.page.key(item) {
-            KeyRef::Bytes(bytes) => beginning.is_empty() || bytes.starts_with(beginning),
-            _ => false,
-        };
+        let has_it = |bytes: &[u8]| beginning.is_empty() || bytes.starts_with(beginning);
+        let begins_so = |item: &Item<E>| matches!(self.page.key(item), KeyRef::Bytes(bytes) if has_it(bytes));
         // Often there are few, so they are looked for by steps that double, and the end of them within the last step.
         let (mut known, mut next) = (0, 1);
         while left.get(next - 1).is_some_and(begins_so) {
@@ -81,19 +80,9 @@ impl<E: Copy> Walk<E> {
         }
         let passed = known + left[known..left.len().min(next)].partition_point(begins_so);
         self.gone += passed;
-        passed
-    }
-
-    /// Goes through all next keys that are byte strings and begin so, as the one does that the walk has gone through last. How many of them the
-    /// page had. The walk goes upwards.
-    pub(super) fn pass(&mut self, beginning: &[u8]) -> usize {
-        debug_assert!(!self.reverse, "nobody passes keys downwards");
-        let passed = self.pass_in_page(beginning);
-        if self.left_in_page().is_empty() {
+        if all && self.left_in_page().is_empty() {
             self.rest = self.rest.take().and_then(|rest| rest.behind_prefix(beginning));
-            if passed >= PAGE_LEN_PASSED {
-                self.page_len = PAGE_LEN_PASSED;
-            }
+            self.page_len = if passed < PAGE_LEN_PASSED { self.page_len } else { PAGE_LEN_PASSED };
         }
         passed
     }

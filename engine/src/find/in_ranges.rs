@@ -60,14 +60,14 @@ impl<I: IndexView> InRanges<I> {
 
     /// Passes those of the next entries at hand that begin so. How many there are.
     pub(super) fn pass_at_hand(&mut self, beginning: &[u8]) -> Result<usize> {
-        let passed = self.walk.as_mut().map_or(0, |walk| walk.pass_at_hand(beginning));
+        let passed = self.walk.as_mut().map_or(0, |walk| walk.pass(beginning, false));
         self.watch.met_entries(passed as u64)?;
         Ok(passed)
     }
 
     /// Passes all next entries that begin so, those of later ranges too.
     pub(super) fn pass(&mut self, beginning: &[u8]) -> Result<()> {
-        let passed = self.walk.as_mut().map_or(0, |walk| walk.pass(beginning));
+        let passed = self.walk.as_mut().map_or(0, |walk| walk.pass(beginning, true));
         if self.left.len() > 0 {
             self.passed = Some(beginning.to_vec());
         }

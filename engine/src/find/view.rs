@@ -7,10 +7,9 @@ use crate::doc_ref::{DocRef, DocView};
 use crate::document::{Key, KeyRef};
 use crate::error::Result;
 use crate::handle::{Handle, Reads};
-use crate::index::KeyRange;
+use crate::index::{IsWanted, KeyRange};
 use crate::indexed::{IndexView, Indexed, TxIndexed, count_up_to};
 use crate::scan::{Keys, Scan};
-use crate::secondary::IndexDefinition;
 use crate::transaction::scan::{TxKeys, TxScan};
 
 /// A collection in some state.
@@ -35,7 +34,7 @@ pub trait Walk: Sized {
     fn db(&self) -> &Db;
 
     /// Those indexes of the collection that are wanted and can be read, in the order of their names.
-    fn indexes(&self, is_wanted: impl Fn(&IndexDefinition) -> bool) -> Result<Vec<Self::Index>>;
+    fn indexes(&self, is_wanted: IsWanted<'_>) -> Result<Vec<Self::Index>>;
 
     /// The index of this name.
     fn index(&self, name: &str) -> Result<Self::Index>;
@@ -107,12 +106,15 @@ impl KeyWalk for TxKeys<'_> {
 impl Walk for Scan {
     type Index = Indexed;
 
-    fn indexes(&self, is_wanted: impl Fn(&IndexDefinition) -> bool) -> Result<Vec<Indexed>> {
-        Ok(self.indexes_in_its_state(is_wanted))
+    fn indexes(&self, is_wanted: IsWanted<'_>) -> Result<Vec<Indexed>> {
+        let at = self.at();
+        let indexes = at.indexes(is_wanted).into_iter();
+        let known = indexes.filter(|index| index.entries().damage().is_none());
+        Ok(known.map(|index| Indexed { at: at.clone(), index }).collect())
     }
 
     fn index(&self, name: &str) -> Result<Indexed> {
-        self.index_in_its_state(name)
+        self.at().index(name)
     }
 
     fn count_up_to(&self, range: &KeyRange, most: u64) -> Result<u64> {
@@ -132,7 +134,7 @@ impl Walk for Scan {
     }
 
     fn next_that(&mut self, wanted: impl FnMut(&DocRef) -> Result<bool>) -> Result<Option<DocRef>> {
-        self.find_next(wanted)
+        self.next_by(wanted)
     }
 
     fn lend<B>(&mut self, each: impl FnMut(DocView<'_>) -> ControlFlow<B>) -> Result<Option<B>> {
@@ -148,7 +150,7 @@ impl Walk for Scan {
 impl<'tx> Walk for TxScan<'tx> {
     type Index = TxIndexed<'tx>;
 
-    fn indexes(&self, is_wanted: impl Fn(&IndexDefinition) -> bool) -> Result<Vec<TxIndexed<'tx>>> {
+    fn indexes(&self, is_wanted: IsWanted<'_>) -> Result<Vec<TxIndexed<'tx>>> {
         self.indexes_in_its_state(is_wanted)
     }
 

@@ -6,13 +6,12 @@ use crate::document::Document;
 use crate::document::limits::name_fault;
 use crate::format::LogAddress;
 use crate::format::catalog::CatalogChange;
-use crate::secondary::IndexDefinition;
 use crate::sync::race::{self, Race};
 use crate::sync::{Arc, AtomicU64};
 
 use super::State;
 use super::documents::{Documents, Target};
-use super::naming::{FOREVER, Indexing, Naming};
+use super::naming::{FOREVER, Indexing, IsWanted, Naming};
 
 /// All namings that are in force, or that a snapshot may still see.
 #[derive(Debug, Default)]
@@ -89,12 +88,7 @@ impl Catalog {
     }
 
     /// Those indexes of a collection in `state` that are wanted, in the order of their names.
-    pub(crate) fn indexes_in(
-        &self,
-        of: u32,
-        state: State,
-        is_wanted: impl Fn(&IndexDefinition) -> bool,
-    ) -> Vec<Arc<Indexing>> {
+    pub(crate) fn indexes_in(&self, of: u32, state: State, is_wanted: IsWanted<'_>) -> Vec<Arc<Indexing>> {
         let is_one = |index: &&Arc<Indexing>| {
             index.of == of && index.is_in(state) && is_wanted(&index.definition.definition)
         };

@@ -23,7 +23,7 @@ pub use info::IndexInfo;
 pub use manage::IndexProgress;
 pub use scan::{IndexDocuments, IndexEntry, IndexKeys, IndexScan};
 pub(crate) use scan::{between, bound, broken};
-pub(crate) use view::{EntryWalk, IndexStats, IndexView, Indexed, TxIndexed, count_up_to};
+pub(crate) use view::{At, EntryWalk, IndexStats, IndexView, Indexed, TxIndexed, count_up_to};
 
 use bounds::Range;
 
@@ -154,7 +154,7 @@ impl<S: Reads<Index = Indexed>> Index<'_, S> {
     /// # Errors
     /// As [`get`](Self::get).
     pub fn check(&self, mut problem: impl FnMut(Corruption)) -> Result<u64> {
-        let Indexed { db, snapshot, naming, index } = self.source.open_index(&self.name)?;
+        let Indexed { at: At { db, snapshot, naming }, index } = self.source.open_index(&self.name)?;
         db.core().shared.check_index(&snapshot, &naming, &index, &mut problem)
     }
 }

@@ -113,12 +113,12 @@ impl<I: IndexView> IndexScan<I> {
 
     /// The documents of the entries, once for each entry.
     pub fn documents(self) -> IndexDocuments<I> {
-        IndexDocuments { scan: self }
+        IndexDocuments(self)
     }
 
     /// The keys of the entries' documents, once for each entry. What else an entry says is not looked at.
     pub fn keys(self) -> IndexKeys<I> {
-        IndexKeys { scan: self }
+        IndexKeys(self)
     }
 
     pub(super) fn count_rest(mut self) -> Result<u64> {
@@ -139,34 +139,29 @@ impl<I: IndexView> IndexScan<I> {
         Ok(false)
     }
 
-    fn next_entry(&mut self) -> Result<Option<IndexEntry>> {
-        if !self.advance()? {
-            return Ok(None);
-        }
+    /// The entry that the walk came to.
+    fn entry(&self) -> Result<IndexEntry> {
         let bytes = self.walk.entry().to_vec();
         let parsed = self.walk.definition().parse(&bytes, self.admits.limits).map_err(broken)?;
-        Ok(Some(IndexEntry { values: parsed.tuple, key: parsed.key, bytes }))
+        Ok(IndexEntry { values: parsed.tuple, key: parsed.key, bytes })
     }
 
-    fn next_key(&mut self) -> Result<Option<Key>> {
-        if !self.advance()? {
-            return Ok(None);
-        }
+    fn key(&self) -> Result<Key> {
         let found = self.walk.definition().key_of(self.walk.entry(), self.admits.limits);
-        found.map(|(key, _)| Some(key)).map_err(broken)
+        found.map(|(key, _)| key).map_err(broken)
     }
 
-    fn next_document(&mut self) -> Result<Option<DocRef>> {
-        let Some(key) = self.next_key()? else { return Ok(None) };
-        let found = self.walk.document(key.as_ref())?;
-        found.map(Some).ok_or_else(|| broken("an entry of a document that is not there"))
+    fn document(&self) -> Result<DocRef> {
+        let found = self.walk.document(self.key()?.as_ref())?;
+        found.ok_or_else(|| broken("an entry of a document that is not there"))
     }
 
-    fn step<T>(&mut self, next: impl FnOnce(&mut Self) -> Result<Option<T>>) -> Option<Result<T>> {
+    fn step<T>(&mut self, told: impl FnOnce(&Self) -> Result<T>) -> Option<Result<T>> {
         if self.over {
             return None;
         }
-        let found = next(self).transpose();
+        let advanced = self.advance();
+        let found = advanced.and_then(|is_there| is_there.then(|| told(self)).transpose()).transpose();
         self.over = !matches!(found, Some(Ok(_)));
         found
     }
@@ -176,7 +171,7 @@ impl<I: IndexView> Iterator for IndexScan<I> {
     type Item = Result<IndexEntry>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.step(Self::next_entry)
+        self.step(Self::entry)
     }
 }
 
@@ -184,15 +179,13 @@ impl<I: IndexView> std::iter::FusedIterator for IndexScan<I> {}
 
 /// The keys of the entries of a range of an index, in the order of entries.
 #[derive(Debug)]
-pub struct IndexKeys<I: IndexView> {
-    scan: IndexScan<I>,
-}
+pub struct IndexKeys<I: IndexView>(IndexScan<I>);
 
 impl<I: IndexView> Iterator for IndexKeys<I> {
     type Item = Result<Key>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.scan.step(IndexScan::next_key)
+        self.0.step(IndexScan::key)
     }
 }
 
@@ -200,15 +193,13 @@ impl<I: IndexView> std::iter::FusedIterator for IndexKeys<I> {}
 
 /// The documents of the entries of a range of an index, in the order of entries.
 #[derive(Debug)]
-pub struct IndexDocuments<I: IndexView> {
-    scan: IndexScan<I>,
-}
+pub struct IndexDocuments<I: IndexView>(IndexScan<I>);
 
 impl<I: IndexView> IndexDocuments<I> {
     /// What is left, from its other end.
     #[must_use]
     pub fn reversed(self) -> Self {
-        IndexDocuments { scan: self.scan.reversed() }
+        IndexDocuments(self.0.reversed())
     }
 }
 
@@ -216,7 +207,7 @@ impl<I: IndexView> Iterator for IndexDocuments<I> {
     type Item = Result<DocRef>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.scan.step(IndexScan::next_document)
+        self.0.step(IndexScan::document)
     }
 }
 

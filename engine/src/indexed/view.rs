@@ -1,18 +1,19 @@
 //! What a read through an index asks of a collection, a snapshot or a transaction.
 
+#![expect(private_interfaces, reason = "the states are the store's own")]
+
 use crate::core::{Cursor, Shared, WriteTxnEntries};
 use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::KeyRef;
 use crate::error::Result;
-use crate::index::{Documents, Indexing, KeyRange, Naming, Target};
+use crate::index::{Documents, Indexing, IsWanted, KeyRange, Naming, Target};
 use crate::secondary::{EntryLimits, IndexDefinition};
 use crate::sync::Arc;
 use crate::transaction::WriteTransaction;
 use crate::txn::Registered;
 
 /// One index in one state.
-#[expect(private_interfaces, reason = "the states are the store's own")]
 pub trait IndexView: Clone + IndexStats {
     /// A walk over its entries.
     type Entries: EntryWalk;
@@ -21,7 +22,6 @@ pub trait IndexView: Clone + IndexStats {
 }
 
 /// What is known of an index without a read.
-#[expect(private_interfaces, reason = "the states are the store's own")]
 pub trait IndexStats {
     fn definition(&self) -> &IndexDefinition;
     fn limits(&self) -> EntryLimits;
@@ -39,12 +39,9 @@ pub trait EntryWalk {
     /// Goes on to the next entry. Whether there is one.
     fn advance(&mut self) -> Result<bool>;
 
-    /// Goes through those of the next entries at hand that begin so. How many there are.
-    fn pass_at_hand(&mut self, beginning: &[u8]) -> usize;
-
-    /// Goes through all next entries that begin so, as the one does that the walk came to last. How many of them were at hand. The walk goes
-    /// upwards.
-    fn pass(&mut self, beginning: &[u8]) -> usize;
+    /// Goes through those of the next entries at hand that begin so, as the one does that the walk came to last: with `all`, also through those
+    /// that are not at hand. How many of them were. The walk goes upwards.
+    fn pass(&mut self, beginning: &[u8], all: bool) -> usize;
 
     /// The bytes of the entry that the walk came to last.
     fn entry(&self) -> &[u8];
@@ -56,23 +53,33 @@ pub trait EntryWalk {
     fn document(&self, key: KeyRef<'_>) -> Result<Option<DocRef>>;
 }
 
-/// An index in a state that a snapshot holds.
+/// A collection in a state that a snapshot holds.
 #[derive(Debug, Clone)]
-pub struct Indexed {
+pub(crate) struct At {
     pub(crate) db: Db,
     pub(crate) snapshot: Arc<Registered>,
-    /// The collection.
     pub(crate) naming: Arc<Naming>,
-    pub(crate) index: Arc<Indexing>,
 }
 
-impl Indexed {
-    /// The index of this name in the state of `snapshot`.
-    pub(crate) fn open(db: &Db, snapshot: Arc<Registered>, naming: Arc<Naming>, name: &str) -> Result<Self> {
-        let index = db.core().shared.index_in(snapshot.state(), &naming, name);
-        snapshot.check_live()?;
-        Ok(Indexed { db: db.clone(), index: index?, snapshot, naming })
+impl At {
+    /// The index of this name.
+    pub(crate) fn index(self, name: &str) -> Result<Indexed> {
+        let index = self.db.core().shared.index_in(self.snapshot.state(), &self.naming, name);
+        self.snapshot.check_live()?;
+        Ok(Indexed { index: index?, at: self })
     }
+
+    /// Those of its indexes that are wanted, in the order of their names.
+    pub(crate) fn indexes(&self, is_wanted: IsWanted<'_>) -> Vec<Arc<Indexing>> {
+        self.db.core().shared.indexes_in(self.snapshot.state(), &self.naming, is_wanted)
+    }
+}
+
+/// An index of it.
+#[derive(Debug, Clone)]
+pub struct Indexed {
+    pub(crate) at: At,
+    pub(crate) index: Arc<Indexing>,
 }
 
 /// A walk over such an index.
@@ -82,28 +89,26 @@ pub struct Lookup {
     cursor: Cursor,
 }
 
-#[expect(private_interfaces, reason = "the states are the store's own")]
 impl IndexStats for Indexed {
     fn definition(&self) -> &IndexDefinition {
         &self.index.definition.definition
     }
 
     fn limits(&self) -> EntryLimits {
-        self.db.core().shared.entry_limits()
+        self.at.db.core().shared.entry_limits()
     }
 
     fn count_up_to(&self, range: &KeyRange, most: u64) -> Result<u64> {
-        count_up_to(&self.db.core().shared, self.index.entries(), range, most)
+        count_up_to(&self.at.db.core().shared, self.index.entries(), range, most)
     }
 }
 
-#[expect(private_interfaces, reason = "the states are the store's own")]
 impl IndexView for Indexed {
     type Entries = Lookup;
 
     fn walk(self, range: KeyRange) -> Lookup {
         self.index.entries().count_use();
-        let cursor = Cursor::new(Arc::clone(&self.snapshot), Arc::clone(&self.index.naming), range);
+        let cursor = Cursor::new(Arc::clone(&self.at.snapshot), Arc::clone(&self.index.naming), range);
         Lookup { indexed: self, cursor }
     }
 }
@@ -115,15 +120,11 @@ impl EntryWalk for Lookup {
 
     #[inline]
     fn advance(&mut self) -> Result<bool> {
-        Ok(self.indexed.db.core().shared.next_entry(&mut self.cursor)?.is_some())
+        Ok(self.indexed.at.db.core().shared.next_entry(&mut self.cursor)?.is_some())
     }
 
-    fn pass_at_hand(&mut self, beginning: &[u8]) -> usize {
-        self.cursor.pass_at_hand(beginning)
-    }
-
-    fn pass(&mut self, beginning: &[u8]) -> usize {
-        self.cursor.pass(beginning)
+    fn pass(&mut self, beginning: &[u8], all: bool) -> usize {
+        self.cursor.pass(beginning, all)
     }
 
     #[inline]
@@ -139,7 +140,7 @@ impl EntryWalk for Lookup {
     //# Where documents are asked for, the answer MUST have the document of each entry's key in the same state, once
     //# for each entry.
     fn document(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
-        let Indexed { db, snapshot, naming, .. } = &self.indexed;
+        let At { db, snapshot, naming } = &self.indexed.at;
         let found = db.core().shared.get_at(snapshot, &naming.documents, key)?;
         Ok(found.map(DocRef::new))
     }
@@ -160,7 +161,6 @@ pub struct TxLookup<'tx> {
     walk: WriteTxnEntries,
 }
 
-#[expect(private_interfaces, reason = "the states are the store's own")]
 impl<'tx> IndexStats for TxIndexed<'tx> {
     fn definition(&self) -> &IndexDefinition {
         &self.target.definition.definition
@@ -175,7 +175,6 @@ impl<'tx> IndexStats for TxIndexed<'tx> {
     }
 }
 
-#[expect(private_interfaces, reason = "the states are the store's own")]
 impl<'tx> IndexView for TxIndexed<'tx> {
     type Entries = TxLookup<'tx>;
 
@@ -196,12 +195,8 @@ impl EntryWalk for TxLookup<'_> {
         self.walk.advance(&self.tx.txn())
     }
 
-    fn pass_at_hand(&mut self, beginning: &[u8]) -> usize {
-        self.walk.pass_at_hand(beginning)
-    }
-
-    fn pass(&mut self, beginning: &[u8]) -> usize {
-        self.walk.pass(beginning)
+    fn pass(&mut self, beginning: &[u8], all: bool) -> usize {
+        self.walk.pass(beginning, all)
     }
 
     fn entry(&self) -> &[u8] {

@@ -1,13 +1,16 @@
 //! A collection as a transaction sees and changes it.
 
+#![expect(private_interfaces, reason = "the states are the store's own")]
+
 use crate::core::{WriteTxn, WriteTxnWalk};
 use crate::doc_ref::DocRef;
 use crate::document::KeyRef;
 use crate::error::Result;
 use crate::handle::{Handle, Reads, Writes};
-use crate::index::KeyRange;
+use crate::index::{Documents, KeyRange};
 use crate::indexed::TxIndexed;
 use crate::secondary::IndexDefinition;
+use crate::sync::Arc;
 
 use super::WriteTransaction;
 use super::scan::{TxKeys, TxScan, TxWalk};
@@ -36,10 +39,14 @@ impl<'tx> TxCollection<'tx> {
 }
 
 impl<'tx> Changed<'tx> {
-    fn walk(&self, range: KeyRange) -> Result<TxWalk<'tx>> {
+    fn with<R>(&self, then: impl FnOnce(&mut WriteTxn, &Arc<Documents>) -> Result<R>) -> Result<R> {
         let mut txn = self.tx.txn();
         let documents = txn.documents(&self.name)?;
-        let walk = WriteTxnWalk::new(&mut txn, documents, range);
+        then(&mut txn, &documents)
+    }
+
+    fn walk(&self, range: KeyRange) -> Result<TxWalk<'tx>> {
+        let walk = self.with(|txn, documents| Ok(WriteTxnWalk::new(txn, documents.clone(), range)))?;
         Ok(TxWalk { tx: self.tx, name: self.name.clone(), walk, over: false })
     }
 }
@@ -54,44 +61,34 @@ impl<'tx> Reads for Changed<'tx> {
     }
 
     fn get(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
-        let mut txn = self.tx.txn();
-        let documents = txn.documents(&self.name)?;
-        Ok(txn.get(&documents, key)?.map(DocRef::new))
+        self.with(|txn, documents| Ok(txn.get(documents, key)?.map(DocRef::new)))
     }
 
     fn contains(&self, key: KeyRef<'_>) -> Result<bool> {
-        let mut txn = self.tx.txn();
-        let documents = txn.documents(&self.name)?;
-        txn.contains(&documents, key)
+        self.with(|txn, documents| txn.contains(documents, key))
     }
 
     fn len(&self) -> Result<u64> {
-        let txn = self.tx.txn();
-        let documents = txn.documents(&self.name)?;
-        txn.len(&documents)
+        self.with(|txn, documents| txn.len(documents))
     }
 
-    #[expect(private_interfaces, reason = "the states are the store's own")]
     fn scan(&self, range: KeyRange) -> Result<TxScan<'tx>> {
         self.walk(range).map(TxScan::over)
     }
 
-    #[expect(private_interfaces, reason = "the states are the store's own")]
     fn keys(&self, range: KeyRange) -> Result<TxKeys<'tx>> {
         self.walk(range).map(TxKeys::over)
     }
 
     fn open_index(&self, name: &str) -> Result<TxIndexed<'tx>> {
-        let txn = self.tx.txn();
-        let documents = txn.documents(&self.name)?;
-        let target = txn.index(&self.name, &documents, name)?;
-        Ok(TxIndexed { tx: self.tx, documents, target })
+        self.with(|txn, documents| {
+            let target = txn.index(&self.name, documents, name)?;
+            Ok(TxIndexed { tx: self.tx, documents: documents.clone(), target })
+        })
     }
 
     fn indexes(&self) -> Result<Vec<IndexDefinition>> {
-        let txn = self.tx.txn();
-        let documents = txn.documents(&self.name)?;
-        Ok(txn.indexes(&documents))
+        self.with(|txn, documents| Ok(txn.indexes(documents)))
     }
 }
 

@@ -5,9 +5,8 @@ use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::{Key, KeyRef};
 use crate::error::Result;
-use crate::index::{Documents, Target};
+use crate::index::{Documents, IsWanted, Target};
 use crate::indexed::{IndexStats, TxIndexed};
-use crate::secondary::IndexDefinition;
 use crate::sync::Arc;
 
 use super::WriteTransaction;
@@ -62,15 +61,13 @@ impl<'tx> TxScan<'tx> {
     }
 
     /// Those indexes of the collection that are wanted, in the order of their names.
-    pub(crate) fn indexes_in_its_state(
-        &self,
-        is_wanted: impl Fn(&IndexDefinition) -> bool,
-    ) -> Result<Vec<TxIndexed<'tx>>> {
+    pub(crate) fn indexes_in_its_state(&self, is_wanted: IsWanted<'_>) -> Result<Vec<TxIndexed<'tx>>> {
         let TxWalk { tx, walk, .. } = &self.0;
         let targets = walk.documents().targets().unwrap_or_default();
-        let whole = targets.iter().filter(|target| target.building.is_none());
-        let known = whole.filter(|target| target.entries.damage().is_none());
-        let known = known.filter(|target| is_wanted(&target.definition.definition));
+        let known = targets.iter().filter(|target| {
+            let is_known = target.building.is_none() && target.entries.damage().is_none();
+            is_known && is_wanted(&target.definition.definition)
+        });
         let mut indexes: Vec<_> = known.map(|target| self.opened(tx, target.clone())).collect();
         indexes.sort_by(|one, other| one.definition().name().cmp(other.definition().name()));
         Ok(indexes)

@@ -67,14 +67,9 @@ impl WriteTxnEntries {
         Ok(true)
     }
 
-    /// As [`Cursor::pass_at_hand`](crate::core::Cursor::pass_at_hand).
-    pub(crate) fn pass_at_hand(&mut self, beginning: &[u8]) -> usize {
-        self.walk.pass_in_page(beginning)
-    }
-
     /// As [`Cursor::pass`](crate::core::Cursor::pass).
-    pub(crate) fn pass(&mut self, beginning: &[u8]) -> usize {
-        self.walk.pass(beginning)
+    pub(crate) fn pass(&mut self, beginning: &[u8], all: bool) -> usize {
+        self.walk.pass(beginning, all)
     }
 
     /// The bytes of the entry that the walk came to last.

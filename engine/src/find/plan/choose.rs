@@ -13,7 +13,7 @@ use crate::core::Shared;
 use crate::error::{Error, Result};
 use crate::find::keys::KeysWanted;
 use crate::find::view::Walk;
-use crate::index::{KeyRange, Target};
+use crate::index::{IsWanted, KeyRange, Target};
 use crate::indexed::IndexStats;
 use crate::indexed::count_up_to;
 use crate::query::ast::Expr;
@@ -60,7 +60,7 @@ impl<I: IndexStats> Chosen<I> {
 pub(super) fn indexes_for<W: Walk>(
     walk: &W,
     hint: Option<&Hint>,
-    can_be_of_use: impl Fn(&IndexDefinition) -> bool,
+    can_be_of_use: IsWanted<'_>,
 ) -> Result<Vec<W::Index>> {
     match hint {
         Some(Hint::Scan) => Ok(Vec::new()),
@@ -104,7 +104,7 @@ pub(in crate::find) fn choose<W: Walk>(walk: &W, asks: Asks<'_>) -> Result<Chose
             || sorts && has_first_sort(definition, &asks)
     };
     let indexes =
-        if is_one_key && !is_forced { Vec::new() } else { indexes_for(walk, asks.hint, can_be_of_use)? };
+        if is_one_key && !is_forced { Vec::new() } else { indexes_for(walk, asks.hint, &can_be_of_use)? };
     if indexes.is_empty() {
         return Ok(Chosen { route: Route::Keys, cost: u64::MAX, order: asks.order, keys: None });
     }

@@ -69,7 +69,7 @@ pub(in crate::find) fn choose_groups<W: Walk>(
     asks: Asks<'_>,
     groups: AsksGroups<'_>,
 ) -> Result<GroupRoute<W::Index>> {
-    let indexes = indexes_for(walk, asks.hint, |definition| groups.are_of(definition))?;
+    let indexes = indexes_for(walk, asks.hint, &|definition| groups.are_of(definition))?;
     let is_of_all = matches!(asks.wanted, KeysWanted::Range(range) if range.is_all());
     if asks.filter.is_none()
         && is_of_all

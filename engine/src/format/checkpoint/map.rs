@@ -18,16 +18,14 @@ impl From<Fault> for CatalogFault {
 
 /// A map in the making: known fields, each encoded already.
 #[derive(Debug, Default)]
-pub(super) struct MapWriter {
-    fields: Vec<(&'static str, Vec<u8>)>,
-}
+pub(super) struct MapWriter(Vec<(&'static str, Vec<u8>)>);
 
 impl MapWriter {
     /// Adds the field `name`, whose value `write` appends.
     pub(super) fn field(&mut self, name: &'static str, write: impl FnOnce(&mut Vec<u8>)) {
         let mut value = Vec::new();
         write(&mut value);
-        self.fields.push((name, value));
+        self.0.push((name, value));
     }
 
     /// Adds the field `name`, a number.
@@ -37,7 +35,7 @@ impl MapWriter {
 
     /// The map of these fields and those of `kept`, in the order that deterministic CBOR asks for.
     pub(super) fn encode(self, kept: &Document) -> Vec<u8> {
-        let mut fields: Vec<(&str, Vec<u8>)> = self.fields;
+        let mut fields: Vec<(&str, Vec<u8>)> = self.0;
         for (name, value) in kept {
             let mut bytes = Vec::new();
             // What is kept was decoded with one level around it.
