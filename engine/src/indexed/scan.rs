@@ -161,7 +161,7 @@ impl<I: IndexView> IndexScan<I> {
             return None;
         }
         let advanced = self.advance();
-        let found = advanced.and_then(|is_there| is_there.then(|| told(self)).transpose()).transpose();
+        let found = advanced.map_or_else(|error| Some(Err(error)), |has_next| has_next.then(|| told(self)));
         self.over = !matches!(found, Some(Ok(_)));
         found
     }
