@@ -97,7 +97,7 @@ impl Reads for Newest {
     }
 
     fn indexes(&self) -> Result<Vec<IndexDefinition>> {
-        let indexes = self.now()?.indexes(&|_| true);
+        let indexes = self.now()?.indexes();
         Ok(indexes.iter().map(|index| index.definition.definition.clone()).collect())
     }
 }
@@ -112,7 +112,7 @@ impl Newest {
 
     /// The indexes with what they take.
     pub(crate) fn index_info(&self) -> Result<Vec<IndexInfo>> {
-        let indexes = self.now()?.indexes(&|_| true);
+        let indexes = self.now()?.indexes();
         Ok(indexes.iter().map(|index| IndexInfo::of(index)).collect())
     }
 }

@@ -135,7 +135,7 @@ impl Reads for Past {
 
     fn indexes(&self) -> Result<Vec<IndexDefinition>> {
         let at = self.at()?;
-        let indexes = at.indexes(&|_| true);
+        let indexes = at.indexes();
         at.snapshot.check_live()?;
         Ok(indexes.iter().map(|index| index.definition.definition.clone()).collect())
     }

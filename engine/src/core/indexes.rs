@@ -6,7 +6,7 @@ mod check;
 
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::definition::StoredDefinition;
-use crate::index::{Entries, Indexing, IsWanted, KeyRange, Naming, PrimaryIndex, State, Target};
+use crate::index::{Entries, Indexing, KeyRange, Naming, PrimaryIndex, State, Target};
 use crate::secondary::EntryLimits;
 use crate::sync::{Arc, read};
 
@@ -34,14 +34,9 @@ impl Shared {
         Ok(found)
     }
 
-    /// Those indexes that the collection has in a state that are wanted, in the order of their names.
-    pub(crate) fn indexes_in(
-        &self,
-        state: State,
-        of: &Naming,
-        is_wanted: IsWanted<'_>,
-    ) -> Vec<Arc<Indexing>> {
-        read(&self.catalog).indexes_in(of.documents.id, state, is_wanted)
+    /// The indexes that the collection has in a state, in the order of their names.
+    pub(crate) fn indexes_in(&self, state: State, naming: &Naming) -> Vec<Arc<Indexing>> {
+        read(&self.catalog).indexes_in(naming.documents.id, state)
     }
 
     /// The definitions of a collection's indexes after the newest commit, by their ids.

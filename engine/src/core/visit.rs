@@ -18,35 +18,42 @@ use blocks::{BATCH_MAX, Blocks, Held};
 /// A document for as long as one call lasts.
 #[derive(Clone, Copy)]
 pub(crate) struct Visited<'a> {
+    name: Name<'a>,
     pub(crate) body: &'a [u8],
     place: Place<'a>,
+}
+
+/// What knows the key, which few ask for.
+#[derive(Clone, Copy)]
+enum Name<'a> {
+    OfItem(&'a Entries, &'a Item<Entry>),
+    Of(&'a Located),
 }
 
 /// Where a document was found.
 #[derive(Clone, Copy)]
 enum Place<'a> {
-    /// The page knows the key, which few ask for.
-    InBlock(&'a Log, &'a Block, &'a Entries, &'a Item<Entry>),
+    InBlock(&'a Log, &'a Block, &'a Item<Entry>),
     Elsewhere(&'a Located),
 }
 
 impl<'a> Visited<'a> {
     pub(crate) fn of(located: &'a Located) -> Self {
-        Visited { body: located.body(), place: Place::Elsewhere(located) }
+        Visited { name: Name::Of(located), body: located.body(), place: Place::Elsewhere(located) }
     }
 
     #[inline]
     pub(crate) fn key(&self) -> KeyRef<'a> {
-        match self.place {
-            Place::InBlock(_, _, page, item) => page.key(item),
-            Place::Elsewhere(located) => located.key(),
+        match self.name {
+            Name::OfItem(page, item) => page.key(item),
+            Name::Of(located) => located.key(),
         }
     }
 
     /// The commit that put it.
     pub(crate) fn lsn(&self) -> Lsn {
         match self.place {
-            Place::InBlock(log, block, _, item) => {
+            Place::InBlock(log, block, item) => {
                 let address = item.value.address();
                 block.lsn_at(log.within_block(address), log.geometry.split(address).1)
             }
@@ -83,13 +90,13 @@ impl Shared {
                     snapshot.check_live()?;
                     let located;
                     let (body, place) = match held {
-                        Some(Held { body, block }) => (*body, Place::InBlock(&self.log, block, &page, item)),
+                        Some(Held { body, block }) => (*body, Place::InBlock(&self.log, block, item)),
                         None => {
                             located = self.locate_again(cursor, page.key(item), item.value)?;
                             (located.body(), Place::Elsewhere(&located))
                         }
                     };
-                    let flow = each(Visited { body, place });
+                    let flow = each(Visited { name: Name::OfItem(&page, item), body, place });
                     if flow.is_break() {
                         return Ok(flow);
                     }

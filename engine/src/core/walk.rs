@@ -9,7 +9,7 @@ use crate::index::{Entries, Item, KeyRange, Page};
 const PAGE_LEN_FIRST: usize = 16;
 /// Entries looked up at a time in the end: enough that the index lock costs little.
 const PAGE_LEN_MAX: usize = 256;
-/// And no more where the walk goes on behind so many that it passed in one page.
+/// So many again, once as many were passed in one page: the next page may be one of those that are passed, too.
 const PAGE_LEN_PASSED: usize = 64;
 
 /// Where a walk stands; `E` is what it finds under a key.

@@ -7,9 +7,10 @@ use crate::doc_ref::{DocRef, DocView};
 use crate::document::{Key, KeyRef};
 use crate::error::Result;
 use crate::handle::{Handle, Reads};
-use crate::index::{IsWanted, KeyRange};
-use crate::indexed::{IndexView, Indexed, TxIndexed, count_up_to};
+use crate::index::{Indexing, KeyRange};
+use crate::indexed::{IndexView, Indexed, IsWanted, TxIndexed, count_up_to};
 use crate::scan::{Keys, Scan};
+use crate::sync::Arc;
 use crate::transaction::scan::{TxKeys, TxScan};
 
 /// A collection in some state.
@@ -108,8 +109,10 @@ impl Walk for Scan {
 
     fn indexes(&self, is_wanted: IsWanted<'_>) -> Result<Vec<Indexed>> {
         let at = self.at();
-        let indexes = at.indexes(is_wanted).into_iter();
-        let known = indexes.filter(|index| index.entries().damage().is_none());
+        let is_known = |index: &Arc<Indexing>| {
+            is_wanted(&index.definition.definition) && index.entries().damage().is_none()
+        };
+        let known = at.indexes().into_iter().filter(is_known);
         Ok(known.map(|index| Indexed { at: at.clone(), index }).collect())
     }
 

@@ -11,7 +11,7 @@ use crate::sync::{Arc, AtomicU64};
 
 use super::State;
 use super::documents::{Documents, Target};
-use super::naming::{FOREVER, Indexing, IsWanted, Naming};
+use super::naming::{FOREVER, Indexing, Naming};
 
 /// All namings that are in force, or that a snapshot may still see.
 #[derive(Debug, Default)]
@@ -87,11 +87,9 @@ impl Catalog {
         self.indexings.iter().find(|index| index.of == of && index.name() == name && index.is_in(state))
     }
 
-    /// Those indexes of a collection in `state` that are wanted, in the order of their names.
-    pub(crate) fn indexes_in(&self, of: u32, state: State, is_wanted: IsWanted<'_>) -> Vec<Arc<Indexing>> {
-        let is_one = |index: &&Arc<Indexing>| {
-            index.of == of && index.is_in(state) && is_wanted(&index.definition.definition)
-        };
+    /// The indexes of a collection in `state`, in the order of their names.
+    pub(crate) fn indexes_in(&self, of: u32, state: State) -> Vec<Arc<Indexing>> {
+        let is_one = |index: &&Arc<Indexing>| index.of == of && index.is_in(state);
         let mut indexes: Vec<_> = self.indexings.iter().filter(is_one).cloned().collect();
         indexes.sort_by(|one, other| one.name().cmp(other.name()));
         indexes

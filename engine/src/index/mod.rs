@@ -26,7 +26,7 @@ pub(crate) use documents::{Building, Documents, Target};
 pub(crate) use entry::{Birth, Entry, State, since_ever};
 pub(crate) use key_hash::KeyHash;
 pub(crate) use mixed::MixedIndex;
-pub(crate) use naming::{Indexing, IsWanted, Naming};
+pub(crate) use naming::{Indexing, Naming};
 pub(crate) use page::{Entries, Item, Page};
 pub(crate) use primary::PrimaryIndex;
 pub(crate) use range::KeyRange;

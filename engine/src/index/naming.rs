@@ -2,7 +2,6 @@
 
 use crate::format::LogAddress;
 use crate::format::definition::StoredDefinition;
-use crate::secondary::IndexDefinition;
 use crate::sync::{Arc, AtomicU64, Ordering};
 
 use super::State;
@@ -10,9 +9,6 @@ use super::documents::{Documents, Target};
 
 /// No record ever stands there: what has this end is still in force.
 pub(super) const FOREVER: u64 = u64::MAX;
-
-/// Which indexes are asked for.
-pub(crate) type IsWanted<'w> = &'w dyn Fn(&IndexDefinition) -> bool;
 
 /// One meaning of one name, from one commit to another.
 #[derive(Debug)]

@@ -23,7 +23,7 @@ pub use info::IndexInfo;
 pub use manage::IndexProgress;
 pub use scan::{IndexDocuments, IndexEntry, IndexKeys, IndexScan};
 pub(crate) use scan::{between, bound, broken};
-pub(crate) use view::{At, EntryWalk, IndexStats, IndexView, Indexed, TxIndexed, count_up_to};
+pub(crate) use view::{At, EntryWalk, IndexStats, IndexView, Indexed, IsWanted, TxIndexed, count_up_to};
 
 use bounds::Range;
 

@@ -7,11 +7,14 @@ use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::KeyRef;
 use crate::error::Result;
-use crate::index::{Documents, Indexing, IsWanted, KeyRange, Naming, Target};
+use crate::index::{Documents, Indexing, KeyRange, Naming, Target};
 use crate::secondary::{EntryLimits, IndexDefinition};
 use crate::sync::Arc;
 use crate::transaction::WriteTransaction;
 use crate::txn::Registered;
+
+/// Which indexes are asked for.
+pub(crate) type IsWanted<'w> = &'w dyn Fn(&IndexDefinition) -> bool;
 
 /// One index in one state.
 pub trait IndexView: Clone + IndexStats {
@@ -69,13 +72,13 @@ impl At {
         Ok(Indexed { index: index?, at: self })
     }
 
-    /// Those of its indexes that are wanted, in the order of their names.
-    pub(crate) fn indexes(&self, is_wanted: IsWanted<'_>) -> Vec<Arc<Indexing>> {
-        self.db.core().shared.indexes_in(self.snapshot.state(), &self.naming, is_wanted)
+    /// Its indexes, in the order of their names.
+    pub(crate) fn indexes(&self) -> Vec<Arc<Indexing>> {
+        self.db.core().shared.indexes_in(self.snapshot.state(), &self.naming)
     }
 }
 
-/// An index of it.
+/// An index of such a collection.
 #[derive(Debug, Clone)]
 pub struct Indexed {
     pub(crate) at: At,

@@ -38,7 +38,7 @@ impl Path {
         if self.rest.is_empty() { found } else { self.lead_on(found?) }
     }
 
-    // Functions by themselves have what few filters need, so that the loop over documents that calls this one keeps its values in registers.
+    // What few filters need stands in functions of its own, so that the loop over documents keeps its values in registers.
     #[inline(never)]
     fn lead_on<'v>(&self, value: RawValue<'v>) -> Option<RawValue<'v>> {
         lead(&self.rest, value)
@@ -78,14 +78,11 @@ pub(super) fn all_hold(expr: &Expr, paths: &[Path], document: RawDocument<'_>) -
     let mut parts = expr.conjuncts().iter();
     for path in paths {
         let found = path.lead(document);
-        if found.is_none() && !is_one(document) {
-            return false;
-        }
         let mut left = path.parts;
         while left > 0
             && let Some(part) = parts.next()
         {
-            if !holds_of(part, &found) {
+            if !holds_of(part, &found, document) {
                 return false;
             }
             left -= 1;
@@ -94,14 +91,8 @@ pub(super) fn all_hold(expr: &Expr, paths: &[Path], document: RawDocument<'_>) -
     true
 }
 
-/// Bytes that are no document match nothing.
-#[inline(never)]
-fn is_one(document: RawDocument<'_>) -> bool {
-    document.value().is_some()
-}
-
 #[inline]
-fn holds_of(part: &Expr, found: &Option<RawValue<'_>>) -> bool {
+fn holds_of(part: &Expr, found: &Option<RawValue<'_>>, document: RawDocument<'_>) -> bool {
     // Most filters are about ints.
     if let Expr::Compare(
         _,
@@ -112,11 +103,15 @@ fn holds_of(part: &Expr, found: &Option<RawValue<'_>>) -> bool {
     {
         return comparison.admits(Some(int.cmp(to)));
     }
-    holds_of_any(part, found)
+    holds_of_any(part, found, document)
 }
 
 #[inline(never)]
-fn holds_of_any(part: &Expr, found: &Option<RawValue<'_>>) -> bool {
+fn holds_of_any(part: &Expr, found: &Option<RawValue<'_>>, document: RawDocument<'_>) -> bool {
+    // Bytes that are no document match nothing.
+    if found.is_none() && document.value().is_none() {
+        return false;
+    }
     let found = found.map_or(Item::Nothing, Item::of_node);
     match part {
         Expr::Compare(_, comparison, to) => compare(*comparison, &found, &of_constant(to)),

@@ -145,6 +145,7 @@ impl Filter {
     /// # Errors
     /// As [`matches_with_key`](Self::matches_with_key).
     pub fn matches(&self, document: RawDocument<'_>) -> Result<bool> {
+        self.check()?;
         self.matches_by(document, || None)
     }
 
@@ -154,17 +155,17 @@ impl Filter {
     /// `Parameter`, where one is not bound; `PatternTooLarge`, where the document holds a regular expression that is matched against and is beyond the limit.
     #[inline]
     pub fn matches_with_key(&self, key: KeyRef<'_>, document: RawDocument<'_>) -> Result<bool> {
+        self.check()?;
         self.matches_by(document, || Some(key))
     }
 
-    /// The same by what tells the key, which few filters ask for.
+    /// The same, for a filter that was checked, by what tells the key, which few filters ask for.
     #[inline(always)]
     pub(crate) fn matches_by<'k>(
         &self,
         document: RawDocument<'_>,
         key: impl FnOnce() -> Option<KeyRef<'k>>,
     ) -> Result<bool> {
-        self.check()?;
         match &self.alone {
             Some(paths) => Ok(all_hold(&self.expr, paths, document)),
             None => self.evaluate_in_scope(key(), document),

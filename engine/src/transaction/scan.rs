@@ -5,8 +5,8 @@ use crate::db::Db;
 use crate::doc_ref::DocRef;
 use crate::document::{Key, KeyRef};
 use crate::error::Result;
-use crate::index::{Documents, IsWanted, Target};
-use crate::indexed::{IndexStats, TxIndexed};
+use crate::index::{Documents, Target};
+use crate::indexed::{IndexStats, IsWanted, TxIndexed};
 use crate::sync::Arc;
 
 use super::WriteTransaction;

@@ -108,7 +108,7 @@ impl Core {
         naming: &Arc<Naming>,
         report: &mut VerifyReport,
     ) -> Result<()> {
-        for index in self.shared.indexes_in(snapshot.state(), naming, &|_| true) {
+        for index in self.shared.indexes_in(snapshot.state(), naming) {
             let mut damaged = Vec::new();
             match self.shared.check_index(snapshot, naming, &index, &mut |problem| damaged.push(problem)) {
                 Ok(entries) => report.entries += entries,

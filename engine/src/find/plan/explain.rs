@@ -57,7 +57,7 @@ pub enum PlanReads {
     Documents,
     /// Of entries, which have all that is asked for.
     Entries,
-    /// Of some entries of each value: the others are passed, by a search for the next value.
+    /// Of some entries of each value, among which and behind which the next value is searched for.
     Values,
     /// Of the first entries of an index, or the last.
     Ends,
