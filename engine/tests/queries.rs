@@ -537,3 +537,14 @@ fn a_page_behind_a_cursor_is_not_found_by_entries_that_lie_before_it() {
     let read = open().after(cursor).analyze().unwrap().actual.unwrap();
     assert!(read.answers == 10 && read.entries + read.documents < 100, "{read:?}");
 }
+
+#[test]
+fn a_range_that_was_gone_through_has_no_keys() {
+    let few = Db::in_memory().collection("few");
+    few.put_many((1..=5).map(|n| (n, doc! { "n": n }))).unwrap();
+    let mut range = 1..=3;
+    assert_eq!(few.keys(range.clone()).unwrap().count(), 3);
+    assert_eq!(range.by_ref().count(), 3);
+    assert_eq!(few.keys(range.clone()).unwrap().count(), 0);
+    assert_eq!(few.scan(range).unwrap().count(), 0);
+}

@@ -46,8 +46,8 @@ impl Cursor {
         self.walk.met_bytes()
     }
 
-    /// Goes through those of the next keys at hand that are byte strings and begin so, as the one does that the walk came to last: with `all`,
-    /// also through those that are not at hand. How many of them were. The walk goes upwards.
+    /// Passes the next keys at hand as long as they begin so, as the byte string does that the walk met last; with `all`,
+    /// those that are not at hand too. Returns how many were at hand. The walk must go upwards.
     pub(crate) fn pass(&mut self, beginning: &[u8], all: bool) -> usize {
         self.ahead.clear();
         self.walk.pass(beginning, all)

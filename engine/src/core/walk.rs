@@ -9,7 +9,7 @@ use crate::index::{Entries, Item, KeyRange, Page};
 const PAGE_LEN_FIRST: usize = 16;
 /// Entries looked up at a time in the end: enough that the index lock costs little.
 const PAGE_LEN_MAX: usize = 256;
-/// So many again, once as many were passed in one page: the next page may be one of those that are passed, too.
+/// Once so many keys of one page were passed, the next page is this long again: it may be passed, too.
 const PAGE_LEN_PASSED: usize = 64;
 
 /// Where a walk stands; `E` is what it finds under a key.
@@ -67,13 +67,13 @@ impl<E: Copy> Walk<E> {
         &self.page.items()[self.gone..]
     }
 
-    /// Goes through those of the page's next keys that are byte strings and begin so, as the one does that the walk has gone through last: with
-    /// `all`, also through those of later pages. How many of them the page had. The walk goes upwards.
+    /// Passes the page's next keys as long as they begin so, as the byte string does that the walk met last; with `all`,
+    /// those of later pages too. Returns how many the page had. The walk must go upwards.
     pub(super) fn pass(&mut self, beginning: &[u8], all: bool) -> usize {
         let left = self.left_in_page();
         let has_it = |bytes: &[u8]| beginning.is_empty() || bytes.starts_with(beginning);
         let begins_so = |item: &Item<E>| matches!(self.page.key(item), KeyRef::Bytes(bytes) if has_it(bytes));
-        // Often there are few, so they are looked for by steps that double, and the end of them within the last step.
+        // Often few do: steps that double find one that does not, and a search within the last step the first.
         let (mut known, mut next) = (0, 1);
         while left.get(next - 1).is_some_and(begins_so) {
             (known, next) = (next, next * 2);

@@ -148,7 +148,7 @@ impl<W: Walk> EntryGroups<W> {
         Ok(group)
     }
 
-    /// What all entries begin with of which each adds one to the count of the group, and nothing else; behind the entry that was added last.
+    /// Each next entry that begins with these bytes adds one to the group's count, and nothing else.
     fn counted_alike<'m>(&self, met: &'m Met) -> Option<&'m [u8]> {
         match self.asked.aggregates.as_slice() {
             _ if self.fans_out => None,

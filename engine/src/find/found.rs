@@ -295,7 +295,7 @@ impl<W: Walk> Found<W> {
         if seeded::is_on(Bug::QueryErrorDropped) { next.filter(Result::is_ok) } else { next }
     }
 
-    /// The next document of a walk over keys that the filter admits. Those that it does not admit are not moved.
+    /// The next document of a walk over keys that the filter admits. The others are dropped where they were found.
     fn next_walked(&mut self) -> Result<Option<DocRef>> {
         let filter = self.question.filter_to_ask(self.is_exact);
         let watch = &mut self.watch;

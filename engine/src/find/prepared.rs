@@ -70,7 +70,7 @@ impl Question {
         Ok(*place > *after || seeded::is_on(Bug::CursorIncludesItself) && *place == *after)
     }
 
-    /// The filter, unless the way to the documents leads to none that it does not admit.
+    /// The filter, where each document must be asked; with `is_exact`, all that are led to are answers.
     pub(super) fn filter_to_ask(&self, is_exact: bool) -> Option<&Filter> {
         self.filter.as_ref().filter(|_| !is_exact)
     }

@@ -42,8 +42,8 @@ pub trait EntryWalk {
     /// Goes on to the next entry. Whether there is one.
     fn advance(&mut self) -> Result<bool>;
 
-    /// Goes through those of the next entries at hand that begin so, as the one does that the walk came to last: with `all`, also through those
-    /// that are not at hand. How many of them were. The walk goes upwards.
+    /// Passes the next entries at hand as long as they begin so, as the one does that the walk came to last; with `all`,
+    /// those that are not at hand too. Returns how many were at hand. The walk must go upwards.
     fn pass(&mut self, beginning: &[u8], all: bool) -> usize;
 
     /// The bytes of the entry that the walk came to last.
