@@ -166,12 +166,12 @@ impl<'a, R: Retain> Fold<'a, R> {
             self.retained.retain(of.documents.id, of.key, entry, birth, of.at);
         }
         let before = of.before.map(|(entry, _)| entry);
-        set(of.documents, of.key, before, of.new.map(|(entry, _)| entry)) == before
+        set(of, before, of.new.map(|(entry, _)| entry)) == before
     }
 
     /// The reverse of [`set`](Self::set).
     fn set_back(&mut self, of: &OfDocument<'_>, is_seen: bool) {
-        set(of.documents, of.key, of.new.map(|(entry, _)| entry), of.before.map(|(entry, _)| entry));
+        set(of, of.new.map(|(entry, _)| entry), of.before.map(|(entry, _)| entry));
         if of.superseded().is_some_and(|_| is_seen) {
             self.retained.release();
         }
@@ -214,10 +214,11 @@ impl<R: Retain> Drop for Fold<'_, R> {
 }
 
 /// The newest version of a document was at `before`, and is at `new` from now on. Returns where the index had it.
-fn set(documents: &Documents, key: KeyRef<'_>, before: Option<Entry>, new: Option<Entry>) -> Option<Entry> {
+fn set(of: &OfDocument<'_>, before: Option<Entry>, new: Option<Entry>) -> Option<Entry> {
+    let OfDocument { documents, key, at, .. } = *of;
     let had = match new {
         Some(entry) => documents.set(key, entry),
-        None => documents.remove(key),
+        None => documents.remove(key, at),
     };
     let len = documents.newest_len() + u64::from(new.is_some());
     // A record may name what is not there.
@@ -228,7 +229,7 @@ fn set(documents: &Documents, key: KeyRef<'_>, before: Option<Entry>, new: Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::PrimaryIndex;
+    use crate::index::{Layout, PrimaryIndex};
     use crate::sync::read;
 
     const DOCUMENTS: u64 = 5;
@@ -277,7 +278,7 @@ mod tests {
     //# A writer MUST change the accounts in the step that changes the entry that they count.
     #[test]
     fn each_effect_counts_what_it_places_and_what_it_ends_and_its_reverse_undoes_both() {
-        let documents = Documents::new(7, 4);
+        let documents = Documents::new(7, Layout::new(4));
         let mut accounts = filled(&documents);
         let (first, new) = (Some(entry(0, 80)), Some((entry(1, 64), 50)));
         let moved = Some((Entry::new(geometry().address(1, 72), true), 60));
@@ -321,7 +322,7 @@ mod tests {
 
     #[test]
     fn just_what_older_states_alone_have_is_kept_until_it_is_undone() {
-        let documents = Documents::new(7, 4);
+        let documents = Documents::new(7, Layout::new(4));
         let mut accounts = filled(&documents);
         let (first, new) = (Some(entry(0, 80)), Some((entry(1, 64), 50)));
         let moved = Some((Entry::new(geometry().address(1, 72), true), 60));
@@ -350,7 +351,7 @@ mod tests {
     fn a_catalog_record_is_carried_out_where_it_fits_and_its_reverse_leaves_name_and_id_free() {
         let (catalog, mut accounts) = (RwLock::new(Catalog::default()), Accounts::default());
         let change = CatalogChange::Create { id: 1, name: "a".into() };
-        let begins = Arc::new(Documents::new(1, 4));
+        let begins = Arc::new(Documents::new(1, Layout::new(4)));
         let effect = Effect::Catalog(&catalog, &change, Some(&begins), LogAddress(10));
         let nobody = &mut ();
         let mut fold = Fold::new(geometry(), &mut accounts, nobody, true);
@@ -372,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_put_raises_the_largest_id_and_a_move_does_not() {
-        let documents = Documents::new(7, 4);
+        let documents = Documents::new(7, Layout::new(4));
         let mut accounts = filled(&documents);
         let nobody = &mut ();
         let mut fold = Fold::new(geometry(), &mut accounts, nobody, false);
@@ -389,7 +390,7 @@ mod tests {
         let (there, elsewhere) = (Some(entry(0, 80)), Some(entry(0, 88)));
         for (id, named, has) in [(2, there, true), (2, elsewhere, false), (2, None, false), (9, there, false)]
         {
-            let documents = Documents::new(7, 4);
+            let documents = Documents::new(7, Layout::new(4));
             let mut accounts = filled(&documents);
             let agrees = Fold::new(geometry(), &mut accounts, &mut (), true)
                 .apply(document(&documents, id, named, None));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::format::{Geometry, SEGMENT_BYTES_DEFAULT};
+use crate::index::Layout;
 
 /// What a commit has survived once the call that made it returns.
 ///
@@ -142,14 +143,20 @@ impl Options {
         self
     }
 
-    /// Bytes of the index to keep in memory of what can be read again from the file: leaves of names, of byte strings and of the entries
-    /// of indexes that did not change since they were read, or that both checkpoints have. Those that were read first are given up first,
-    /// and are read again when a call needs them. It is no hard bound: what changed since the last two checkpoints is kept besides, and
-    /// all int keys; a checkpoint for space reads the whole index; and what is too much goes when no thread is in a call. By default all
-    /// that was read is kept.
+    /// About how many bytes the index may take in memory. What it takes beyond that and can be read again from the file is given up, and is
+    /// read again when a call needs it: leaves of names, of byte strings and of the entries of indexes, those first that were read first.
+    /// What changed since the checkpoint before the newest stays, and so do all int keys. So a checkpoint is taken at the latest when the log
+    /// since the last one has a quarter of this, but not before [`checkpoint_bytes`](Self::checkpoint_bytes): for a small bound lower both.
+    /// What is too much goes when no thread is in a call, of which [`verify`](crate::Db::verify) is one, and entries of indexes only when no
+    /// snapshot is older. By default all that was read is kept.
     pub fn index_bytes(mut self, bytes: u64) -> Self {
         self.index_bytes = Some(bytes);
         self
+    }
+
+    /// How the index stands in memory.
+    pub(crate) fn layout(&self) -> Layout {
+        Layout { page_shift: self.check.page_shift, gives_up: self.index_bytes.is_some() }
     }
 
     /// `Buffered` commits are written out when this many bytes have gathered. 256 KiB by default.

@@ -423,14 +423,16 @@ catalogue! {
     YoungLeafTakenOver,
     /// A leaf that changed since the base, and changed back, is taken over as if it had not.
     ChangedBackTakenOver,
-    /// A leaf is given up, though a document of it was deleted since.
-    GivenUpWithADelete,
-    /// A leaf is given up that was read before a checkpoint was begun, which may have left its place free.
+    /// What is deleted of a leaf that was read is not kept, though the leaf may be given up.
+    DeleteNotKept,
+    /// A delete that was taken back still counts once the leaf is given up.
+    DeleteOutlivesUndo,
+    /// A leaf is given up of a checkpoint that is not the newest, which may have left its place free.
     GivenUpPastItsCheckpoint,
-    /// A leaf is given up that only the newest checkpoint has.
+    /// Entries are given up that only the newest checkpoint has.
     GivenUpFromOneAlone,
-    /// A leaf that was given up and is damaged is made good with keys that were deleted behind its last one.
-    GrownRangeMadeGood,
+    /// What is in memory of a tree is given up that the checkpoint before does not have.
+    TreeOfOneGivenUp,
     /// A leaf of an index is given up while a snapshot is older than its entries.
     GivenUpUnderASnapshot,
     /// A leaf is given up while a call rests on it.

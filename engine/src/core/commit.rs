@@ -102,7 +102,8 @@ impl Writer {
             false => Share::Ordinary,
         };
         self.ensure_incarnation(share)?;
-        let _kept = self.shared.keep();
+        let kept = self.shared.keep();
+        kept.note_changes(self.txn.batch.changes.len() + self.txn.batch.entries.len());
         self.shared.find_superseded_chunks(&mut self.txn.batch)?;
         self.find_entries()?;
         if durability == Durability::Written && seeded::is_on(Bug::HandedOverBeforePlaced) {

@@ -8,9 +8,11 @@
 use crate::cache::SegmentTable;
 use crate::document::KeyRef;
 use crate::error::{Error, Result};
-use crate::format::checkpoint::{Checkpoint, Limits, TreeOf};
+use crate::format::checkpoint::Checkpoint;
 use crate::format::superblock::CheckpointRef;
-use crate::index::{Catalog, Contents, Documents, Entries, Entry, KeyRange, PrimaryIndex, Wanted};
+use crate::index::{
+    Catalog, Contents, Documents, Entries, Entry, KeyRange, Layout, Origin, PrimaryIndex, Wanted,
+};
 use crate::recovery::{self, Extent, File, Plan};
 use crate::seeded::{self, Bug};
 use crate::sync::{Arc, read, write};
@@ -115,11 +117,18 @@ impl Shared {
         Ok(count)
     }
 
-    /// Reads all that is unread of the documents of a collection, or of the entries of an index.
+    /// Reads all that is unread of the documents of a collection, or of the entries of an index. It stays in memory as long as
+    /// the caller keeps the index.
     pub(crate) fn read_all(&self, documents: &Documents) -> Result<()> {
+        let mut rest = KeyRange::all();
         while !documents.is_all_read() {
-            let Some(wanted) = documents.unread_in(&KeyRange::all(), false) else { break };
+            let Some(wanted) = documents.unread_in(&rest, false) else { break };
             self.read_unread(documents, &wanted)?;
+            drop(self.keep());
+            if wanted.leaf().is_some() {
+                let Some(behind) = wanted.range().beyond_end() else { break };
+                rest = behind;
+            }
         }
         Ok(())
     }
@@ -155,13 +164,10 @@ impl Shared {
     //# keys, and in no other.
     pub(in crate::core) fn read_unread(&self, documents: &Documents, wanted: &Wanted) -> Result<()> {
         let file = File { storage: &self.log.storage, len: self.log.storage.len()? };
-        let begun = self.leaves.as_ref().map_or(0, |leaves| leaves.begun());
         let error = match wanted.read(&file).or_else(|_| wanted.read(&file)) {
             Ok(contents) => {
-                let is_unchanged = documents.is_unchanged(wanted);
-                documents.take_in(wanted, contents, || {});
-                if is_unchanged {
-                    self.note_read(documents, wanted.clone(), begun);
+                if documents.take_in(wanted, contents, || {}) {
+                    self.note_read(documents, wanted);
                 }
                 return Ok(());
             }
@@ -192,7 +198,7 @@ impl Shared {
 
     //= spec/recovery.md#r-5-7-leaves-on-demand
     //# Once both slots name a checkpoint that was written since the store was opened, the reader MUST take these
-    //# keys from the newest such one that the slots name and that has them in records which can be read.
+    //# keys from the newest one that the slots name and that has them in records which can be read.
     /// The keys of an item that could not be read, because of `error`; and the checkpoint that has them, if it was
     /// written since the store was opened.
     fn read_instead(&self, wanted: &Wanted, mut error: Error) -> Result<(Entries, Option<CheckpointRef>)> {
@@ -233,36 +239,22 @@ impl Shared {
         }
     }
 
-    //= spec/recovery.md#r-5-8-leaves-given-up
-    //# When a leaf that was given up is damaged, a reader MUST take from another checkpoint no more of the entries in its
-    //# range of keys than the leaf has, the first of them: its range may have grown since, over keys that were deleted.
     /// The keys of an unread item, as a checkpoint has them that was written since the store was opened.
     fn entries_since(&self, reference: &CheckpointRef, wanted: &Wanted) -> Result<Entries> {
         let (slot, storage) = (&self.opening.slot, &self.log.storage);
         let file = File { storage, len: storage.len()? };
         let mut checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
-        let (place, page_shift) = (checkpoint.tree_place(), self.options.check.page_shift);
+        let (place, layout) = (checkpoint.tree_place(), Layout::new(self.options.check.page_shift));
         let (root, trees) = checkpoint.parts();
-        let indexes = root.indexes.iter().filter(|index| !index.anew).map(TreeOf::from);
-        let mut all = root.catalog.iter().map(TreeOf::from).chain(indexes);
-        let end = slot.geometry.address(reference.replay_sequence, reference.replay_offset);
-        let tree =
-            all.find(|tree| tree.id == wanted.id()).ok_or_else(|| wanted.damaged("its tree has ended"))?;
-        let documents = Documents::new(tree.id, page_shift);
-        let origin = wanted.origin_in(place, tree.next, Limits::new(end, page_shift));
+        let tree = root.trees().find(|tree| tree.id == wanted.id() && !tree.anew);
+        let tree = tree.ok_or_else(|| wanted.damaged("its tree has ended"))?;
+        let documents = Documents::new(tree.id, layout);
+        let origin = Origin::new(tree, *reference, place, layout.page_shift);
         documents.begin_unread(origin, trees.pages(tree)?, 0);
         while let Some(unread) = documents.unread_in(&wanted.range(), false) {
             documents.take_in(&unread, unread.read(&file)?, || {});
         }
-        let mut entries = entries_within(&documents, wanted.range());
-        if let Some((leaf, _)) = wanted.leaf().filter(|_| !seeded::is_on(Bug::GrownRangeMadeGood)) {
-            let count = leaf.count as usize;
-            if entries.len() < count {
-                return Err(wanted.damaged("fewer entries in its place"));
-            }
-            entries.truncate(count);
-        }
-        Ok(entries)
+        Ok(entries_within(&documents, wanted.range()))
     }
 
     /// What opening found, by the other checkpoint.
@@ -273,8 +265,8 @@ impl Shared {
         let segments = SegmentTable::new(slot.geometry);
         let mut options = self.options.clone().read_only(true).cache_bytes(0);
         (options.max_file_bytes, options.index_bytes) = (None, None);
-        let (read_unit, page_shift) = (options.check.read_unit, options.check.page_shift);
-        let plan = Plan { read_unit, page_shift, extent: Extent::Whole };
+        let (read_unit, layout) = (options.check.read_unit, options.layout());
+        let plan = Plan { read_unit, layout, extent: Extent::Whole };
         let mut recovered = recovery::recover_instead(&storage, slot, &segments, plan, (position, *lsn))?;
         let (changed, last_id) = (std::mem::take(&mut recovered.replay.changed), recovered.replay.last_id);
         let core = assemble(storage, segments, slot.clone(), recovered, &options)?;

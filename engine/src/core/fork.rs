@@ -11,7 +11,6 @@ use crate::sync::{Arc, Mutex, RwLock, lock, read};
 use crate::txn::Registered;
 
 use super::feeds::Feeds;
-use super::leaves::Leaves;
 use super::shared::Shared;
 use super::{Core, Feed, WriteTxn};
 
@@ -44,7 +43,7 @@ impl Core {
             feeds: Feeds::default(),
             options: self.shared.options.clone(),
             opening: self.shared.opening.fork(),
-            leaves: self.shared.options.index_bytes.map(|bytes| Arc::new(Leaves::new(bytes))),
+            leaves: self.shared.leaves.as_ref().map(|leaves| Arc::new(leaves.fork())),
         });
         let writer = writer.map(|writer| Mutex::new(writer.fork(Arc::clone(&shared))));
         Core { shared, writer, space_at_opening: self.space_at_opening }

@@ -6,12 +6,21 @@
 use std::collections::VecDeque;
 
 use crate::document::KeyRef;
-use crate::index::{Documents, Entry, PrimaryIndex, Wanted};
+use crate::format::LogAddress;
+use crate::format::superblock::CheckpointRef;
+use crate::index::{Documents, Entry, KeyRange, PrimaryIndex, Wanted};
 use crate::seeded::{self, Bug};
-use crate::sync::{Arc, Mutex, lock};
+use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, lock, wait_timeout};
 
 /// So many leaves are given up by one call, or as many as were read since the last: others wait meanwhile.
 const AT_ONCE: usize = 16;
+
+/// What a change takes of the index, about, until that is looked at again.
+const BYTES_OF_A_CHANGE: u64 = 48;
+
+/// So long a checkpoint waits, in all, for moments in which nobody looks into the index. Where that is not enough, what is
+/// unread stays with the one before.
+pub(super) const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 1000 });
 
 /// One look is remembered for so much memory: for some eight leaves. If more were, a store that hardly fits would keep
 /// most leaves that it reads, and give up each before it is asked for again.
@@ -22,24 +31,30 @@ const LOOKS_MAX: usize = 1 << 20;
 
 #[derive(Debug)]
 pub(crate) struct Leaves {
-    /// So many bytes of them may be in memory.
+    /// The index may take so many bytes.
     limit: u64,
     inner: Mutex<Inner>,
+    /// Told when something is renewed.
+    renewed: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
     /// How many calls keep the index as it is.
     keepers: usize,
-    /// A checkpoint is being written, which may have a leaf elsewhere.
-    is_paused: bool,
-    /// How many were begun.
-    begun: u64,
+    /// The checkpoint whose leaves may be given up.
+    newest: Option<CheckpointRef>,
+    /// Where the log ended at the checkpoint before: what came then or later stays.
+    since: LogAddress,
+    /// Leaves of the newest checkpoint that are still to take the place of what is unread.
+    renewals: VecDeque<Renewal>,
     read: VecDeque<ReadLeaf>,
     /// How many of them came since any were given up.
     added: usize,
     /// What those take.
     bytes: u64,
+    /// What the index takes beside them: what it took when that was looked at last, and about what changed since.
+    beside: u64,
     given_up: u64,
     /// Of each leaf that was looked into lately, at a place that follows from its key, the hash of that.
     looked_into: Vec<u64>,
@@ -47,11 +62,19 @@ struct Inner {
 
 /// A leaf that was read.
 #[derive(Debug)]
-pub(super) struct ReadLeaf {
-    pub(super) documents: Arc<Documents>,
-    pub(super) leaf: Wanted,
+struct ReadLeaf {
+    documents: Arc<Documents>,
+    leaf: Wanted,
     /// What it takes in memory.
-    pub(super) bytes: u64,
+    bytes: u64,
+}
+
+/// What the newest checkpoint has in a range of keys.
+#[derive(Debug)]
+pub(super) struct Renewal {
+    pub(super) documents: Arc<Documents>,
+    pub(super) range: KeyRange,
+    pub(super) leaf: Option<Wanted>,
 }
 
 //= spec/recovery.md#r-5-8-leaves-given-up
@@ -72,6 +95,15 @@ impl Kept {
     }
 }
 
+impl Kept {
+    /// So many keys of documents and entries change.
+    pub(super) fn note_changes(&self, count: usize) {
+        if let Some(leaves) = &self.0 {
+            lock(&leaves.inner).beside += count as u64 * BYTES_OF_A_CHANGE;
+        }
+    }
+}
+
 impl Drop for Kept {
     #[inline]
     fn drop(&mut self) {
@@ -82,10 +114,19 @@ impl Drop for Kept {
 }
 
 impl Leaves {
-    pub(super) fn new(limit: u64) -> Self {
+    /// The index takes up to `limit` bytes. What is unread is of the newest checkpoint, and what came at `since` or later is kept.
+    pub(super) fn new(limit: u64, newest: Option<CheckpointRef>, since: LogAddress) -> Self {
         let looked_into =
             vec![0; usize::try_from(limit.div_ceil(BYTES_OF_A_LOOK)).unwrap_or(LOOKS_MAX).min(LOOKS_MAX)];
-        Leaves { limit, inner: Mutex::new(Inner { looked_into, ..Inner::default() }) }
+        let inner = Inner { newest, since, looked_into, ..Inner::default() };
+        Leaves { limit, inner: Mutex::new(inner), renewed: Condvar::new() }
+    }
+
+    /// A copy, of which nothing was read.
+    #[cfg(feature = "testing")]
+    pub(super) fn fork(&self) -> Self {
+        let inner = lock(&self.inner);
+        Leaves::new(self.limit, inner.newest, inner.since)
     }
 
     /// Whether a look-up of one key reads an unread leaf and does not keep it: one that no look-up has read lately.
@@ -102,42 +143,65 @@ impl Leaves {
     fn let_go(&self) {
         let mut inner = lock(&self.inner);
         inner.keepers -= 1;
-        let may = inner.keepers == 0 || seeded::is_on(Bug::GivenUpBesideAReader);
-        let at_once = if may { AT_ONCE.max(std::mem::take(&mut inner.added)) } else { 0 };
-        for _ in 0..at_once {
-            let is_over = inner.bytes > self.limit;
-            let Some(first) = is_over.then(|| inner.read.pop_front()).flatten() else { break };
-            inner.bytes -= first.bytes;
-            inner.given_up += u64::from(first.documents.give_up(&first.leaf));
+        if inner.keepers == 0 || seeded::is_on(Bug::GivenUpBesideAReader) {
+            inner.renew(&self.renewed);
+            inner.give_up(self.limit);
         }
     }
 
-    /// How many checkpoints were begun.
-    pub(super) fn begun(&self) -> u64 {
-        lock(&self.inner).begun
-    }
-
-    /// A leaf was read, when so many checkpoints were begun.
-    pub(super) fn add(&self, read: ReadLeaf, begun: u64) {
-        let mut inner = lock(&self.inner);
-        if !inner.is_paused && inner.begun == begun {
-            inner.bytes += read.bytes;
-            inner.added += 1;
-            inner.read.push_back(read);
-        }
+    /// A leaf was read.
+    pub(super) fn add(&self, documents: &Arc<Documents>, leaf: Wanted) {
+        lock(&self.inner).add(documents, leaf);
     }
 
     //= spec/recovery.md#r-5-8-leaves-given-up
-    //# A reader MUST NOT give up a leaf that was read before a checkpoint was begun which is named since, or while that was
-    //# written, but for those of that checkpoint: the places of others may have been given out.
-    /// A checkpoint is begun: where it has what is in memory by now is not known before it is named.
-    fn pause(&self) {
-        if !seeded::is_on(Bug::GivenUpPastItsCheckpoint) {
+    //# A reader MUST NOT give up a leaf of any but the newest checkpoint that both slots name, or, until its leaves have taken
+    //# the place of what is unread, the one before: the places of others may be given out.
+    /// From now on leaves of this checkpoint may be given up, and no others, but for what came at this address or later. Refused
+    /// where not all of that is kept.
+    pub(super) fn name(&self, newest: Option<(CheckpointRef, LogAddress)>) -> bool {
+        let mut inner = lock(&self.inner);
+        let newest = newest.filter(|(_, since)| *since >= inner.since);
+        inner.newest = newest.map(|(newest, _)| newest);
+        inner.since = newest.map_or(inner.since, |(_, since)| since);
+        // What was read before is not given up.
+        inner.read.clear();
+        inner.renewals.clear();
+        (inner.added, inner.bytes) = (0, 0);
+        newest.is_some()
+    }
+
+    /// Waits for moments in which nobody looks into the index, and puts what the newest checkpoint has in these ranges in the
+    /// place of what is unread there. Whether they came before `patience` ended.
+    pub(super) fn renew(
+        self: &Arc<Self>,
+        renewals: impl IntoIterator<Item = Renewal>,
+        patience: &mut Duration,
+    ) -> bool {
+        lock(&self.inner).renewals.extend(renewals);
+        loop {
+            drop(Kept::new(Some(self)));
             let mut inner = lock(&self.inner);
-            (inner.is_paused, inner.bytes) = (true, 0);
-            inner.begun += 1;
-            inner.read.clear();
+            let left = inner.renewals.len();
+            if left > 0 && inner.keepers == 0 {
+                continue;
+            }
+            if left > 0 {
+                let begun = Instant::now();
+                inner = wait_timeout(&self.renewed, inner, *patience);
+                *patience = patience.saturating_sub(begun.elapsed());
+            }
+            if left == 0 || patience.is_zero() {
+                inner.renewals.clear();
+                return left == 0;
+            }
         }
+    }
+
+    /// The index takes so many bytes.
+    pub(super) fn note_bytes(&self, bytes: u64) {
+        let mut inner = lock(&self.inner);
+        inner.beside = bytes.saturating_sub(inner.bytes);
     }
 
     /// How often a leaf was given up.
@@ -145,37 +209,49 @@ impl Leaves {
         lock(&self.inner).given_up
     }
 
-    /// How many leaves may be given up.
-    #[cfg(test)]
-    pub(super) fn noted(&self) -> usize {
-        lock(&self.inner).read.len()
-    }
-
     /// Whether there is more to give up, and nobody looks.
     pub(super) fn is_due(&self) -> bool {
         let inner = lock(&self.inner);
-        inner.bytes > self.limit && inner.keepers == 0
+        inner.is_over(self.limit) && inner.keepers == 0
     }
 }
 
-/// While it lives, no leaf that is read then is given up.
-#[derive(Debug)]
-pub(crate) struct Pause(Option<Arc<Leaves>>);
-
-impl Pause {
-    /// A checkpoint is begun.
-    pub(super) fn new(leaves: Option<&Arc<Leaves>>) -> Self {
-        Pause(leaves.map(|leaves| {
-            leaves.pause();
-            Arc::clone(leaves)
-        }))
+impl Inner {
+    fn is_over(&self, limit: u64) -> bool {
+        self.bytes + self.beside > limit && !self.read.is_empty()
     }
-}
 
-impl Drop for Pause {
-    fn drop(&mut self) {
-        if let Some(leaves) = &self.0 {
-            lock(&leaves.inner).is_paused = false;
+    fn add(&mut self, documents: &Arc<Documents>, leaf: Wanted) {
+        if self.newest != Some(leaf.checkpoint()) && !seeded::is_on(Bug::GivenUpPastItsCheckpoint) {
+            return;
+        }
+        let bytes = leaf.memory_bytes(&documents.index, self.since);
+        if bytes > 0 {
+            self.bytes += bytes;
+            self.added += 1;
+            self.read.push_back(ReadLeaf { documents: Arc::clone(documents), leaf, bytes });
+        }
+    }
+
+    fn renew(&mut self, renewed: &Condvar) {
+        for _ in 0..AT_ONCE {
+            let Some(Renewal { documents, range, leaf }) = self.renewals.pop_front() else { break };
+            let is_unread = documents.renew(&range, leaf.as_ref(), self.since);
+            if let Some(leaf) = leaf.filter(|_| !is_unread) {
+                self.add(&documents, leaf);
+            }
+            renewed.notify_all();
+        }
+    }
+
+    fn give_up(&mut self, limit: u64) {
+        for _ in 0..AT_ONCE.max(std::mem::take(&mut self.added)) {
+            if !self.is_over(limit) {
+                break;
+            }
+            let ReadLeaf { documents, leaf, bytes } = self.read.pop_front().expect("there is one");
+            self.bytes -= bytes;
+            self.given_up += u64::from(documents.give_up(&leaf, self.since));
         }
     }
 }

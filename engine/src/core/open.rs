@@ -75,8 +75,8 @@ impl Core {
         }
         let segments = SegmentTable::new(slot.geometry);
         let extent = if options.verify_index { Extent::Whole } else { Extent::Root };
-        let (read_unit, page_shift) = (options.check.read_unit, options.check.page_shift);
-        let plan = Plan { read_unit, page_shift, extent };
+        let (read_unit, layout) = (options.check.read_unit, options.layout());
+        let plan = Plan { read_unit, layout, extent };
         let mut recovered = recovery::recover(&storage, &slot, &segments, plan)?;
         // spec. What is answered from now on must not be lost by a crash to come.
         let synced = if seeded::is_on(Bug::RecoveryNotSynced) { Ok(()) } else { storage.sync() };
@@ -116,6 +116,8 @@ pub(crate) fn assemble(
     }
     let opening = Opening::new(slot.clone(), end.lsn, checkpoints.sound_position());
     let geometry = slot.geometry;
+    let newest = checkpoints.sound().map(|held| held.reference);
+    let since = newest.map_or(LogAddress(0), |newest| newest.end(geometry));
     let address = geometry.address(end.segment.sequence, end.offset);
     let cache_bytes = options.cache_bytes.unwrap_or_else(crate::storage::default_cache_bytes);
     let mut log = Log::new(storage, geometry, address, Cache::new(cache_bytes));
@@ -132,7 +134,7 @@ pub(crate) fn assemble(
         feeds: Feeds::default(),
         options: options.clone(),
         opening,
-        leaves: options.index_bytes.map(|bytes| Arc::new(Leaves::new(bytes))),
+        leaves: options.index_bytes.map(|bytes| Arc::new(Leaves::new(bytes, newest, since))),
     });
     let writer = Writer::new(Arc::clone(&shared), appender, found, slot, highest_incarnation, file_len);
     let space_at_opening = writer.space();

@@ -23,12 +23,12 @@ pub(crate) struct Opening {
     since: Mutex<Since>,
 }
 
-/// The checkpoints that were written since.
+/// What came of checkpoints since.
 #[derive(Debug, Clone, Default)]
 struct Since {
-    /// Those that both slots name, the newest first.
+    /// Those that both slots name, the newest first; none where none was written since.
     named: Vec<CheckpointRef>,
-    /// The one that had what an older one could not be read for.
+    /// The one that what could not be read was taken from.
     sound: Option<CheckpointRef>,
 }
 
@@ -49,7 +49,7 @@ impl Opening {
         self.has_damage.store(true, Ordering::Release);
     }
 
-    /// The checkpoints that were written since, and that both slots name, the newest first.
+    /// The checkpoints that both slots name, the newest first; none where none was written since.
     pub(super) fn named_since(&self) -> Vec<CheckpointRef> {
         lock(&self.since).named.clone()
     }
@@ -75,13 +75,13 @@ impl Opening {
         found.map_err(Error::from)
     }
 
-    /// Both slots name these, which were written since. What was damaged matters no longer where everything was read
-    /// for the newest.
-    pub(super) fn checkpoint_named(&self, named: Vec<CheckpointRef>, all_read: bool) {
-        let sound = lock(&self.since).sound.filter(|_| !all_read);
+    /// Both slots name these, the newest of which was written since. What was damaged matters no longer where that was begun
+    /// behind it: then nothing was taken over for it, and what is damaged is not named beside it.
+    pub(super) fn checkpoint_named(&self, named: Vec<CheckpointRef>, is_after_damage: bool) {
+        let sound = lock(&self.since).sound.filter(|_| !is_after_damage);
         *lock(&self.since) = Since { named, sound };
         *lock(&self.instead) = None;
-        if all_read {
+        if is_after_damage {
             self.has_damage.store(false, Ordering::Release);
         }
     }

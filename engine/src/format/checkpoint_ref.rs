@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use super::fields::{put, u32_at, u64_at};
 use super::index_record::Reference;
-use super::{Geometry, Lsn};
+use super::{Geometry, LogAddress, Lsn};
 use crate::error::{Clause, Corruption};
 
 /// The length of a checkpoint reference.
@@ -54,6 +54,12 @@ pub struct CheckpointRef {
 }
 
 impl CheckpointRef {
+    /// Where the log ended at the checkpoint.
+    #[must_use]
+    pub const fn end(&self, geometry: Geometry) -> LogAddress {
+        geometry.address(self.replay_sequence, self.replay_offset)
+    }
+
     pub(super) fn encode(reference: Option<CheckpointRef>) -> [u8; CHECKPOINT_REF_LEN] {
         let mut bytes = [0; CHECKPOINT_REF_LEN];
         let Some(reference) = reference else { return bytes };

@@ -293,6 +293,7 @@ pub(crate) fn check_name(name: &str) -> crate::Result<()> {
 mod tests {
     use super::*;
     use crate::format::Lsn;
+    use crate::index::Layout;
 
     fn state(address: u64) -> State {
         State { lsn: Lsn(address), address: LogAddress(address) }
@@ -301,9 +302,9 @@ mod tests {
     #[test]
     fn a_dropped_name_stays_in_the_states_before_the_drop() {
         let mut catalog = Catalog::default();
-        catalog.begin("a".into(), Arc::new(Documents::new(1, 4)), LogAddress(10));
+        catalog.begin("a".into(), Arc::new(Documents::new(1, Layout::new(4))), LogAddress(10));
         catalog.end(1, LogAddress(30));
-        catalog.begin("a".into(), Arc::new(Documents::new(2, 4)), LogAddress(40));
+        catalog.begin("a".into(), Arc::new(Documents::new(2, Layout::new(4))), LogAddress(40));
         let id = |address| catalog.find_in("a", state(address)).map(|naming| naming.documents.id);
         assert_eq!([10, 11, 30, 31, 40, 41].map(id), [None, Some(1), Some(1), None, None, Some(2)]);
         assert_eq!(catalog.find("a").map(|naming| naming.documents.id), Some(2));

@@ -17,7 +17,7 @@ use crate::sync::race::{Race, weakened};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Mutex, OnceLock, Ordering, RwLock, lock, read, write};
 
 use super::unread::Unread;
-use super::{Contents, Entries, Entry, KeyRange, MixedIndex, Origin, PrimaryIndex, Wanted};
+use super::{Contents, Entries, Entry, KeyRange, Layout, MixedIndex, Origin, PrimaryIndex, Wanted};
 
 /// The documents of one collection id.
 #[derive(Debug)]
@@ -41,8 +41,8 @@ pub(crate) struct Documents {
     has_targets: AtomicBool,
     /// Of the entries of an index: why they cannot be told, if they cannot (spec: I-8.2).
     damage: OnceLock<Corruption>,
-    /// Of the entries of an index: they are yet to be made from the documents.
-    is_unmade: AtomicBool,
+    /// Of the entries of an index: opening makes them from the documents, whatever its checkpoint has.
+    is_made_anew: AtomicBool,
     /// Of the entries of an index: how often they were walked through.
     uses: Uses,
 }
@@ -57,11 +57,11 @@ impl fmt::Debug for Uses {
 }
 
 impl Documents {
-    pub(crate) fn new(id: u32, page_shift: u32) -> Self {
+    pub(crate) fn new(id: u32, layout: Layout) -> Self {
         Documents {
             id,
-            index: MixedIndex::new(page_shift),
-            unread: Unread::default(),
+            index: MixedIndex::new(layout.page_shift),
+            unread: Unread::new(layout.gives_up),
             len: AtomicU64::new(0),
             len_since: AtomicU64::new(0),
             newest_len: AtomicU64::new(0),
@@ -70,7 +70,7 @@ impl Documents {
             targets: RwLock::default(),
             has_targets: AtomicBool::new(false),
             damage: OnceLock::new(),
-            is_unmade: AtomicBool::new(false),
+            is_made_anew: AtomicBool::new(false),
             uses: Uses(AtomicU64::new(0)),
         }
     }
@@ -83,8 +83,8 @@ impl Documents {
 
     /// What goes on under this id where the collection is cleared: its indexes without entries, under the ids behind it
     /// (spec: F-7.1).
-    pub(crate) fn cleared(&self, id: u32, page_shift: u32) -> Self {
-        let cleared = Documents::new(id, page_shift);
+    pub(crate) fn cleared(&self, id: u32, layout: Layout) -> Self {
+        let cleared = Documents::new(id, layout);
         let targets = self.targets().unwrap_or_default();
         let mut whole: Vec<_> = targets.iter().filter(|target| target.building.is_none()).collect();
         whole.sort_by_key(|target| target.entries.id);
@@ -92,7 +92,7 @@ impl Documents {
         let again = whole.into_iter().zip(ids).map(|(target, id)| Target {
             entries: match seeded::is_on(Bug::ClearKeepsEntries) {
                 true => Arc::clone(&target.entries),
-                false => Arc::new(Documents::new(id, page_shift)),
+                false => Arc::new(Documents::new(id, layout)),
             },
             ..target.clone()
         });
@@ -140,9 +140,9 @@ impl Documents {
         self.unread.first_in(range, reverse)
     }
 
-    /// The item is read: its contents take its place, after `first`; unless somebody else has read it meanwhile.
-    pub(crate) fn take_in(&self, wanted: &Wanted, contents: Contents, first: impl FnOnce()) {
-        self.unread.take_in(&self.index, wanted, contents, first);
+    /// The item is read: its contents take its place, after `first`; unless somebody else has read it meanwhile. Whether they do.
+    pub(crate) fn take_in(&self, wanted: &Wanted, contents: Contents, first: impl FnOnce()) -> bool {
+        self.unread.take_in(&self.index, wanted, contents, first)
     }
 
     /// Whether nobody has read the item yet, and nothing in its range of keys was put or deleted since the
@@ -156,9 +156,16 @@ impl Documents {
         self.unread.has(wanted)
     }
 
-    /// Gives up a leaf that was read, if it is as the checkpoint has it: it is unread again. Nobody looks into the index meanwhile, or changes it.
-    pub(crate) fn give_up(&self, leaf: &Wanted) -> bool {
-        self.damage().is_none() && self.unread.give_up(&self.index, leaf)
+    /// Gives up a leaf that was read, but for what came at `since` or later: it is unread again. Whether it is. Nobody looks into the index
+    /// meanwhile, or changes it.
+    pub(crate) fn give_up(&self, leaf: &Wanted, since: LogAddress) -> bool {
+        self.damage().is_none() && self.unread.give_up(&self.index, leaf, since)
+    }
+
+    /// A newer checkpoint has this leaf in `range`, or nothing. If any of it is unread, all of it is from now on, and of that checkpoint, but
+    /// for what came at `since` or later. Whether it is. Nobody looks into the index meanwhile, or changes it.
+    pub(crate) fn renew(&self, range: &KeyRange, leaf: Option<&Wanted>, since: LogAddress) -> bool {
+        self.unread.renew(&self.index, range, leaf, since)
     }
 
     /// What is unread is gone, as the collection is.
@@ -168,15 +175,18 @@ impl Documents {
 
     /// Puts `entry` in the place of what the index has, and returns that; what an unread leaf has counts no longer. Only the writer calls it.
     pub(crate) fn set(&self, key: KeyRef<'_>, entry: Entry) -> Option<Entry> {
-        let _held = self.unread.hold();
+        let mut held = self.unread.hold();
+        if let Some(held) = &mut held {
+            held.put(key);
+        }
         self.index.set(key, entry)
     }
 
-    /// Takes `key` out, as [`set`](Self::set) puts it.
-    pub(crate) fn remove(&self, key: KeyRef<'_>) -> Option<Entry> {
+    /// Takes `key` out, as [`set`](Self::set) puts it: what stands at `at` deletes it.
+    pub(crate) fn remove(&self, key: KeyRef<'_>, at: LogAddress) -> Option<Entry> {
         let mut held = self.unread.hold();
-        if let Some(held) = &mut held {
-            held.delete(key);
+        if let Some(held) = held.as_mut().filter(|_| self.damage().is_none()) {
+            held.delete(key, at);
         }
         self.index.remove(key)
     }
@@ -210,13 +220,13 @@ impl Documents {
         let _ = self.damage.set(damage);
     }
 
-    /// Of the entries of an index: they are yet to be made. Only opening asks.
-    pub(crate) fn is_unmade(&self) -> bool {
-        self.is_unmade.load(Ordering::Relaxed)
+    /// Of the entries of an index: opening makes them from the documents, whatever its checkpoint has.
+    pub(crate) fn is_made_anew(&self) -> bool {
+        self.is_made_anew.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn set_unmade(&self, is_unmade: bool) {
-        self.is_unmade.store(is_unmade, Ordering::Relaxed);
+    pub(crate) fn set_made_anew(&self, is_made_anew: bool) {
+        self.is_made_anew.store(is_made_anew, Ordering::Relaxed);
     }
 
     /// Of the entries of an index: they are walked through once more.
@@ -311,7 +321,7 @@ impl Documents {
             has_targets: AtomicBool::new(!targets.is_empty()),
             targets: RwLock::new(targets),
             damage,
-            is_unmade: AtomicBool::new(self.is_unmade.load(Ordering::Relaxed)),
+            is_made_anew: AtomicBool::new(self.is_made_anew()),
             uses: Uses(AtomicU64::new(self.uses())),
         }
     }

@@ -1,9 +1,9 @@
 //! A reader beside the writer that moves a key from the ordered map into a page: in every order of their steps.
 
-use super::{Contents, Documents, Entries, Entry, KeyRange, MixedIndex, Origin, PrimaryIndex};
+use super::{Contents, Documents, Entries, Entry, KeyRange, Layout, MixedIndex, Origin, PrimaryIndex};
 use crate::document::{Key, KeyRef};
 use crate::format::LogAddress;
-use crate::format::checkpoint::{Branch, Limits, TreePlace};
+use crate::format::checkpoint::Branch;
 use crate::sync::explore::{PREEMPTIONS, every_order, is_found};
 use crate::sync::race::Race;
 use crate::sync::{Arc, thread};
@@ -51,9 +51,8 @@ fn a_scan() {
 
 /// A reader looks for a key of a leaf that another one takes in, while the writer puts a key of its own into the same page.
 fn a_look_beside_a_leaf_that_is_taken_in() {
-    let documents = Arc::new(Documents::new(1, 1));
-    let limits = Limits::new(LogAddress::MAX, 1);
-    let origin = Origin { place: TreePlace::nowhere(), id: 1, next: Some(1), limits, definition: None };
+    let documents = Arc::new(Documents::new(1, Layout::new(1)));
+    let origin = Origin::nowhere(LogAddress::MAX, None);
     documents.begin_unread(origin, vec![(Key::Int(0), Branch::leaf_of(1))], 1);
     let wanted = documents.unread_of(KeyRef::Int(0)).expect("nothing was read");
     let mut entries = Entries::default();

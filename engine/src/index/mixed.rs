@@ -3,10 +3,11 @@
 //! A key is in the pages if its page exists, else in the map. Pages come into being where keys are dense, and then take
 //! their keys out of the map; they never go away.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use crate::document::{Key, KeyRef};
+use crate::format::LogAddress;
 use crate::seeded::{self, Bug};
 use crate::sync::race::{self, Race, weakened};
 use crate::sync::{AtomicU64, Ordering, RwLock, read, write};
@@ -82,8 +83,8 @@ impl MixedIndex {
 
     /// Puts in the entries of a leaf, which are in order, where there are none for their keys and these are not among `deleted`. Nobody else
     /// changes the index meanwhile.
-    pub(super) fn merge(&self, entries: &Entries, deleted: &BTreeSet<Key>) {
-        let is_new = |key: KeyRef<'_>| deleted.is_empty() || !deleted.contains(&key.to_key());
+    pub(super) fn merge(&self, entries: &Entries, deleted: &BTreeMap<Key, LogAddress>) {
+        let is_new = |key: KeyRef<'_>| deleted.is_empty() || !deleted.contains_key(&key.to_key());
         let is_free = |there: bool| !there || seeded::is_on(Bug::LeafOverwrites);
         let in_map = |items: &[Item<Entry>]| {
             self.change_rest(|rest| {
@@ -146,9 +147,14 @@ impl MixedIndex {
         });
     }
 
-    /// Takes these out of the map.
-    pub(super) fn forget(&self, entries: &Entries) {
-        self.change_rest(|rest| entries.iter().for_each(|(key, _)| _ = rest.remove(key)));
+    /// Takes out of the map what came before `since`.
+    pub(super) fn forget(&self, range: &KeyRange, since: LogAddress) {
+        let mut entries = Entries::default();
+        self.change_rest(|rest| {
+            rest.page(range, false, usize::MAX, &mut entries);
+            let old = entries.iter().filter(|(_, entry)| entry.address() < since);
+            old.for_each(|(key, _)| _ = rest.remove(key));
+        });
     }
 
     /// Takes over what the map of `other` has, which has nothing then. Nobody else looks at either yet.

@@ -7,6 +7,7 @@ mod catalog;
 mod documents;
 mod entry;
 mod key_hash;
+mod layout;
 #[cfg(all(test, loom))]
 mod loom;
 mod mixed;
@@ -25,6 +26,7 @@ pub(crate) use catalog::{Catalog, check_name};
 pub(crate) use documents::{Building, Documents, Target};
 pub(crate) use entry::{Birth, Entry, State, since_ever};
 pub(crate) use key_hash::KeyHash;
+pub(crate) use layout::Layout;
 pub(crate) use mixed::MixedIndex;
 pub(crate) use naming::{Indexing, Naming};
 pub(crate) use page::{Entries, Item, Page};

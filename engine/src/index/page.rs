@@ -96,9 +96,10 @@ impl<E> Page<E> {
         self.items.get(at).filter(|item| self.key(item) == key).map(|item| item.value)
     }
 
-    /// Roughly the memory that these take in the map, in bytes, where nodes are half full.
-    pub(super) fn bytes_in_map(&self) -> u64 {
-        (self.text.len() + self.bytes.len() + self.items.len() * BESIDE_A_KEY) as u64
+    /// Roughly the memory that some of these take in the map, in bytes, where nodes are half full.
+    pub(super) fn bytes_in_map(&self, is_of: impl Fn(&E) -> bool) -> u64 {
+        let of = self.iter().filter(|(_, value)| is_of(value));
+        of.map(|(key, _)| (key.payload_len() + BESIDE_A_KEY) as u64).sum()
     }
 
     pub(crate) fn last_key(&self) -> Option<KeyRef<'_>> {

@@ -71,6 +71,12 @@ impl KeyRange {
         }
     }
 
+    /// What lies behind a range that ends before a key.
+    pub(crate) fn beyond_end(&self) -> Option<KeyRange> {
+        let Bound::Excluded(end) = &self.to else { return None };
+        Some(KeyRange { from: Bound::Included(end.clone()), to: Bound::Unbounded })
+    }
+
     pub(crate) fn contains(&self, key: &Key) -> bool {
         use std::ops::RangeBounds;
         (self.from.as_ref(), self.to.as_ref()).contains(key)

@@ -4,7 +4,7 @@ use super::mixed::map_node_len;
 use super::paged::DIRECTORY_SLACK;
 use super::paged::PagedInts;
 use super::tree::Leaf;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use super::*;
@@ -34,7 +34,7 @@ fn loaded(entries: &[(Key, Entry)]) -> MixedIndex {
     for leaf in entries.chunks(100) {
         let mut taken = Entries::default();
         leaf.iter().for_each(|(key, entry)| taken.push(key.as_ref(), *entry));
-        index.merge(&taken, &BTreeSet::new());
+        index.merge(&taken, &BTreeMap::new());
     }
     index
 }
@@ -251,7 +251,7 @@ fn state(address: u64) -> State {
 }
 
 fn documents(id: u32) -> Arc<Documents> {
-    Arc::new(Documents::new(id, 4))
+    Arc::new(Documents::new(id, Layout::new(4)))
 }
 
 /// A catalog of "a", 1, and "b", 2.
@@ -317,6 +317,6 @@ fn a_collection_is_loaded_where_neither_its_name_nor_its_id_is_there() {
 #[test]
 fn what_a_newer_version_wrote_of_a_collection_is_kept() {
     let kept = Document::from_iter([("later", 1)]);
-    let documents = Documents::new(1, 4).with_kept(kept.clone());
+    let documents = Documents::new(1, Layout::new(4)).with_kept(kept.clone());
     assert_eq!((documents.id, documents.kept), (1, kept));
 }

@@ -1,18 +1,21 @@
 //! What of a checkpoint's tree was not read when the store opened (spec: ): items by their first key, each a directory page or a leaf.
 //!
-//! A key of an item that is unread stands in the index only if the log has put it since; then that is the newest. An item is taken in once:
-//! a page gives its leaves, a leaf gives its entries to the index where that has none for their keys. How many items there are only falls
-//! to 0 once. Who has found 0 there sees in the index all that was taken in.
+//! A key of an item that is unread stands in the index only if it was put since the checkpoint, or the one before; then that is the newest. An item is taken in:
+//! a page gives its leaves, a leaf gives its entries to the index where that has none for their keys. Unless leaves are given up again, how
+//! many items there are falls to 0 once. Who has found 0 there sees in the index all that was taken in.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Bound;
 
 use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
-use crate::format::Lsn;
-use crate::format::checkpoint::{Branch, IndexSource, Limits, Stretch, TreePlace, Trees, UnreadLeaf};
+use crate::format::checkpoint::{Branch, IndexSource, Limits, Stretch, TreeOf, TreePlace, Trees, UnreadLeaf};
 use crate::format::definition::StoredDefinition;
+#[cfg(test)]
+use crate::format::index_record::Reference;
+use crate::format::superblock::CheckpointRef;
+use crate::format::{LogAddress, Lsn};
 use crate::secondary::EntryLimits;
 use crate::seeded::{self, Bug};
 use crate::sync::race::{Race, weakened};
@@ -20,18 +23,20 @@ use crate::sync::{Arc, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 
 use super::{Entries, Entry, KeyRange, MixedIndex, PrimaryIndex, since_ever};
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Unread {
     /// How many items there are.
     count: AtomicU64,
     inner: Mutex<Inner>,
+    /// Whether what is read may be given up again.
+    gives_up: bool,
 }
 
 #[derive(Debug, Default, Clone)]
 struct Inner {
     items: BTreeMap<Key, Item>,
-    /// Keys that were deleted while the item of each was unread.
-    deleted: BTreeSet<Key>,
+    /// Keys that were deleted while the item of each was unread, or may be given up again; and when.
+    deleted: BTreeMap<Key, LogAddress>,
 }
 
 /// A directory page or a leaf, whose keys lie from its first key on and before `end`, or have no end.
@@ -39,12 +44,15 @@ struct Inner {
 struct Item {
     branch: Branch,
     end: Option<Key>,
+    /// The first key of the leaf, where only those behind it are still unread.
+    cut: Option<Box<Key>>,
     origin: Arc<Origin>,
 }
 
 /// What is the same for all records of one tree in one checkpoint.
 #[derive(Debug)]
 pub(crate) struct Origin {
+    pub(crate) checkpoint: CheckpointRef,
     pub(crate) place: TreePlace,
     /// The id of the collection or the index.
     pub(crate) id: u32,
@@ -53,6 +61,34 @@ pub(crate) struct Origin {
     pub(crate) limits: Limits,
     /// Of an index, and how long its entries may be.
     pub(crate) definition: Option<(Arc<StoredDefinition>, EntryLimits)>,
+}
+
+impl Origin {
+    pub(crate) fn new(
+        tree: TreeOf<'_>,
+        checkpoint: CheckpointRef,
+        place: TreePlace,
+        page_shift: u32,
+    ) -> Self {
+        let geometry = place.geometry();
+        let of_entries = EntryLimits::new(geometry.checkpoint_entry_len_max());
+        let definition = tree.definition.map(|definition| (Arc::clone(definition), of_entries));
+        let limits = Limits::new(checkpoint.end(geometry), page_shift);
+        Origin { checkpoint, place, id: tree.id, next: tree.next, limits, definition }
+    }
+}
+
+#[cfg(test)]
+impl Origin {
+    /// Of a checkpoint in no file, at which the log ended there.
+    pub(crate) fn nowhere(end: LogAddress, definition: Option<(Arc<StoredDefinition>, EntryLimits)>) -> Self {
+        let root = Reference { physical: 0, offset: 0, len: 0, crc: 0 };
+        let (lsn, replay_lsn) = (Lsn(1), Lsn(1));
+        let checkpoint =
+            CheckpointRef { lsn, root, replay_physical: 0, replay_sequence: 0, replay_offset: 0, replay_lsn };
+        let (place, next) = (TreePlace::nowhere(), definition.is_none().then_some(1));
+        Origin { checkpoint, place, id: 1, next, limits: Limits::new(end, 4), definition }
+    }
 }
 
 /// An item that is to be read, or was.
@@ -70,6 +106,10 @@ pub(crate) enum Contents {
 }
 
 impl Unread {
+    pub(super) fn new(gives_up: bool) -> Self {
+        Unread { count: AtomicU64::new(0), inner: Mutex::default(), gives_up }
+    }
+
     /// Whether there are no items. What was taken in is seen by who finds none.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
@@ -83,15 +123,16 @@ impl Unread {
         self.count(&inner);
     }
 
-    /// Keeps items from being taken in; none where there are no more of them.
+    /// Keeps items from being taken in; none where there are none, nor ever will be.
     pub(super) fn hold(&self) -> Option<Held<'_>> {
-        if self.is_empty() { None } else { Some(Held(lock(&self.inner))) }
+        let held = || Held { inner: lock(&self.inner), gives_up: self.gives_up };
+        (self.gives_up || !self.is_empty()).then(held)
     }
 
     /// The item that a key is of.
     pub(super) fn of(&self, key: KeyRef<'_>) -> Option<Wanted> {
-        let inner = lock(&self.inner);
-        inner.of(&key.to_key()).map(Wanted::new)
+        let (inner, key) = (lock(&self.inner), key.to_key());
+        inner.may_have(&key).map(Wanted::new)
     }
 
     /// The first item that has a part of `range`, or, in reverse, the last.
@@ -105,17 +146,17 @@ impl Unread {
         lock(&self.inner).has(wanted)
     }
 
-    /// The item is read: its contents take its place, after `first`; unless somebody else has read it meanwhile.
+    /// The item is read: its contents take its place, after `first`; unless somebody else has read it meanwhile. Whether they do.
     pub(super) fn take_in(
         &self,
         index: &MixedIndex,
         wanted: &Wanted,
         contents: Contents,
         first: impl FnOnce(),
-    ) {
+    ) -> bool {
         let mut inner = lock(&self.inner);
         if !inner.has(wanted) {
-            return;
+            return false;
         }
         first();
         inner.items.remove(&wanted.first);
@@ -123,12 +164,13 @@ impl Unread {
             Contents::Leaves(leaves) => inner.add(leaves, wanted.item.end.clone(), &wanted.item.origin),
             Contents::Entries(entries) => {
                 index.merge(&entries, &inner.deleted);
-                let KeyRange { from, to } = wanted.range();
-                let gone: Vec<_> = inner.deleted.range((from, to)).cloned().collect();
-                gone.iter().for_each(|key| _ = inner.deleted.remove(key));
+                if !self.gives_up {
+                    inner.forget_deletes(&wanted.range(), LogAddress::MAX);
+                }
             }
         }
         self.count(&inner);
+        true
     }
 
     /// Whether the item is still to be read, and nothing in its range of keys was put or deleted since the checkpoint
@@ -144,21 +186,43 @@ impl Unread {
         inner.has(wanted) && put.len() == 0 && deleted.is_none()
     }
 
-    //= spec/recovery.md#r-5-8-leaves-given-up
-    //# A reader MUST NOT give up a leaf in whose range of keys anything was put, moved or deleted since the checkpoint
-    //# that the leaf is of.
-    /// Gives up a leaf that was read, where nothing in its range of keys was put, moved or deleted since the checkpoint
-    /// that it is of: it is unread again. Whether it is. Nobody else changes the index meanwhile.
-    pub(super) fn give_up(&self, index: &MixedIndex, leaf: &Wanted) -> bool {
+    /// Gives up a leaf that was read, but for what came at `since` or later: it is unread again. Whether it is. Nobody else
+    /// looks into the index meanwhile, or changes it.
+    pub(super) fn give_up(&self, index: &MixedIndex, leaf: &Wanted, since: LogAddress) -> bool {
         let mut inner = lock(&self.inner);
-        let entries = leaf.entries_in(index);
-        if !leaf.is_as_read(&entries) || inner.first_in(&leaf.range()).is_some() {
+        if inner.first_in(&leaf.range()).is_some() {
             return false;
         }
         inner.items.insert(leaf.first.clone(), leaf.item.clone());
-        // Before the index gives anything up: who does not find it there looks here.
         self.count(&inner);
-        index.forget(&entries);
+        index.forget(&leaf.range(), since);
+        true
+    }
+
+    /// A newer checkpoint has this leaf in `range`, or nothing. If any of it is unread, all of it is from now on, and of that
+    /// checkpoint; but for what came at `since` or later. Whether it is. Nobody else looks into the index meanwhile, or
+    /// changes it.
+    pub(super) fn renew(
+        &self,
+        index: &MixedIndex,
+        range: &KeyRange,
+        leaf: Option<&Wanted>,
+        since: LogAddress,
+    ) -> bool {
+        let mut inner = lock(&self.inner);
+        inner.forget_deletes(range, since);
+        if inner.first_in(range).is_none() {
+            return false;
+        }
+        if let Bound::Excluded(end) = &range.to {
+            inner.cut(end);
+        }
+        let bounds = (range.from.clone(), range.to.clone());
+        let old: Vec<_> = inner.items.range(bounds).map(|(first, _)| first.clone()).collect();
+        old.iter().for_each(|first| _ = inner.items.remove(first));
+        inner.items.extend(leaf.map(|leaf| (leaf.first.clone(), leaf.item.clone())));
+        self.count(&inner);
+        index.forget(range, since);
         true
     }
 
@@ -180,31 +244,42 @@ impl Unread {
         let items = inner.items.iter().map(|(first, item)| {
             key(first) + size_of::<Item>() + item.end.as_ref().map_or(0, |end| end.as_ref().payload_len())
         });
-        items.sum::<usize>() + inner.deleted.iter().map(key).sum::<usize>()
+        items.sum::<usize>() + inner.deleted.keys().map(key).sum::<usize>()
     }
 
     #[cfg(feature = "testing")]
     pub(super) fn fork(&self) -> Self {
         let inner = lock(&self.inner).clone();
-        Unread { count: AtomicU64::new(inner.items.len() as u64), inner: Mutex::new(inner) }
+        let count = AtomicU64::new(inner.items.len() as u64);
+        Unread { count, inner: Mutex::new(inner), gives_up: self.gives_up }
     }
 }
 
 /// Nothing is taken in meanwhile.
-pub(super) struct Held<'a>(MutexGuard<'a, Inner>);
+pub(super) struct Held<'a> {
+    inner: MutexGuard<'a, Inner>,
+    gives_up: bool,
+}
 
 impl Held<'_> {
     /// Whether the index does not tell of a key that is not in it.
     pub(super) fn may_have(&self, key: KeyRef<'_>) -> bool {
-        let key = key.to_key();
-        self.0.of(&key).is_some() && !self.0.deleted.contains(&key)
+        self.inner.may_have(&key.to_key()).is_some()
     }
 
-    /// The key is deleted, whatever its item has.
-    pub(super) fn delete(&mut self, key: KeyRef<'_>) {
+    /// The key is deleted by what stands at `at`, whatever its item has.
+    pub(super) fn delete(&mut self, key: KeyRef<'_>, at: LogAddress) {
         let key = key.to_key();
-        if self.0.of(&key).is_some() && !seeded::is_on(Bug::DeletedComesBack) {
-            self.0.deleted.insert(key);
+        let may_be_unread = self.gives_up && !seeded::is_on(Bug::DeleteNotKept);
+        if (may_be_unread || self.inner.of(&key).is_some()) && !seeded::is_on(Bug::DeletedComesBack) {
+            self.inner.deleted.insert(key, at);
+        }
+    }
+
+    /// The key is put: the index has it.
+    pub(super) fn put(&mut self, key: KeyRef<'_>) {
+        if !self.inner.deleted.is_empty() && !seeded::is_on(Bug::DeleteOutlivesUndo) {
+            self.inner.deleted.remove(&key.to_key());
         }
     }
 }
@@ -212,9 +287,23 @@ impl Held<'_> {
 impl Inner {
     /// What stands behind these ends at `end`.
     fn add(&mut self, items: Vec<(Key, Branch)>, end: Option<Key>, origin: &Arc<Origin>) {
-        let ends: Vec<_> = items.iter().skip(1).map(|(first, _)| Some(first.clone())).chain([end]).collect();
-        let item = |((first, branch), end)| (first, Item { branch, end, origin: Arc::clone(origin) });
-        self.items.extend(items.into_iter().zip(ends).map(item));
+        self.items.extend(in_order(items, end, origin).map(|Wanted { first, item }| (first, item)));
+    }
+
+    /// Of an item that has keys on both sides of `key`, makes two.
+    fn cut(&mut self, key: &Key) {
+        let Some((first, item)) = self.of(key).filter(|(first, _)| *first != key) else { return };
+        assert!(item.branch.is_leaf(), "who wrote the newer checkpoint has read all pages");
+        let cut = Some(item.cut.clone().unwrap_or_else(|| Box::new(first.clone())));
+        let behind = Item { cut, ..item.clone() };
+        self.items.insert(key.clone(), behind);
+    }
+
+    /// Forgets what was deleted in `range` before `since`.
+    fn forget_deletes(&mut self, range: &KeyRange, since: LogAddress) {
+        let deleted = self.deleted.range((range.from.clone(), range.to.clone()));
+        let old: Vec<_> = deleted.filter(|(_, at)| **at < since).map(|(key, _)| key.clone()).collect();
+        old.iter().for_each(|key| _ = self.deleted.remove(key));
     }
 
     /// Whether the item is still to be read.
@@ -225,6 +314,11 @@ impl Inner {
     fn of(&self, key: &Key) -> Option<(&Key, &Item)> {
         let (first, item) = self.items.range(..=key.clone()).next_back()?;
         item.end.as_ref().is_none_or(|end| key < end).then_some((first, item))
+    }
+
+    /// The item that a key is of which was not deleted.
+    fn may_have(&self, key: &Key) -> Option<(&Key, &Item)> {
+        self.of(key).filter(|_| !self.deleted.contains_key(key))
     }
 
     fn first_in(&self, range: &KeyRange) -> Option<(&Key, &Item)> {
@@ -257,24 +351,38 @@ impl Item {
     }
 }
 
+/// These pages or leaves of one tree. What stands behind them begins at `end`.
+fn in_order(
+    items: Vec<(Key, Branch)>,
+    end: Option<Key>,
+    origin: &Arc<Origin>,
+) -> impl Iterator<Item = Wanted> + use<> {
+    let ends: Vec<_> = items.iter().skip(1).map(|(first, _)| Some(first.clone())).chain([end]).collect();
+    let origin = Arc::clone(origin);
+    let item = move |((first, branch), end)| {
+        let item = Item { branch, end, cut: None, origin: Arc::clone(&origin) };
+        Wanted { first, item }
+    };
+    items.into_iter().zip(ends).map(item)
+}
+
 impl Wanted {
+    /// The pages of a tree.
+    pub(crate) fn all_of(origin: Origin, pages: Vec<(Key, Branch)>) -> impl Iterator<Item = Wanted> {
+        in_order(pages, None, &Arc::new(origin))
+    }
+
+    /// The leaves of a page; or of a leaf, itself.
+    pub(crate) fn leaves(self, source: &impl IndexSource) -> Result<Vec<Wanted>> {
+        if self.item.branch.is_leaf() {
+            return Ok(vec![self]);
+        }
+        let Contents::Leaves(leaves) = self.read(source)? else { return Ok(Vec::new()) };
+        Ok(in_order(leaves, self.item.end.clone(), &self.item.origin).collect())
+    }
+
     fn new((first, item): (&Key, &Item)) -> Self {
         Wanted { first: first.clone(), item: item.clone() }
-    }
-
-    /// What the index has in its range of keys; one entry more than the leaf has says as much as all of them.
-    fn entries_in(&self, index: &MixedIndex) -> Entries {
-        let mut entries = Entries::default();
-        index.page(&self.range(), false, self.item.branch.count() as usize + 1, &mut entries);
-        entries
-    }
-
-    /// Whether these entries are those of the leaf. What changes one gives it an address behind the checkpoint.
-    fn is_as_read(&self, entries: &Entries) -> bool {
-        let Item { branch, origin, .. } = &self.item;
-        let is_of_leaf = |entry: Entry| origin.limits.admits(entry.value());
-        let is_whole = entries.len() as u64 == branch.count() || seeded::is_on(Bug::GivenUpWithADelete);
-        is_whole && entries.items().iter().all(|item| is_of_leaf(item.value))
     }
 
     /// Whether it is a leaf whose entries can be given up: those of ints cannot, since the pages of ints never go away.
@@ -289,13 +397,17 @@ impl Wanted {
         self.can_be_given_up().then(|| hasher.finish())
     }
 
-    /// How much memory it gives back, where it is a leaf that was read and can be given up.
-    pub(crate) fn memory_bytes(&self, index: &MixedIndex) -> Option<u64> {
-        if !self.can_be_given_up() {
-            return None;
+    /// How much memory it gives back, but for what came at `since` or later; nothing where it is no leaf that can be given up.
+    pub(crate) fn memory_bytes(&self, index: &MixedIndex, since: LogAddress) -> u64 {
+        let mut entries = Entries::default();
+        if self.can_be_given_up() {
+            index.page(&self.range(), false, usize::MAX, &mut entries);
         }
-        let entries = self.entries_in(index);
-        self.is_as_read(&entries).then(|| entries.bytes_in_map())
+        entries.bytes_in_map(|entry| entry.address() < since)
+    }
+
+    pub(crate) fn checkpoint(&self) -> CheckpointRef {
+        self.item.origin.checkpoint
     }
 
     /// The part of `range` that comes before the item.
@@ -314,17 +426,16 @@ impl Wanted {
         KeyRange { from: Bound::Included(self.first.clone()), to }
     }
 
+    /// Whether all keys of its record are unread.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.item.cut.is_none()
+    }
+
     /// The leaf, if it is one, and the LSN of the checkpoint that wrote it.
     pub(crate) fn leaf(&self) -> Option<(UnreadLeaf<'_>, Lsn)> {
         let Item { branch, end, .. } = &self.item;
         let leaf = UnreadLeaf { first: &self.first, end: end.as_ref(), count: branch.count() };
         branch.is_leaf().then_some((leaf, branch.lsn()))
-    }
-
-    /// The origin of the same tree in another checkpoint.
-    pub(crate) fn origin_in(&self, place: TreePlace, next: Option<u64>, limits: Limits) -> Origin {
-        let Origin { id, ref definition, .. } = *self.item.origin;
-        Origin { place, id, next, limits, definition: definition.clone() }
     }
 
     /// Whether it has entries of an index.
@@ -345,7 +456,7 @@ impl Wanted {
     /// As [`read`](Self::read), by the trees of its checkpoint.
     pub(crate) fn read_by<S: IndexSource>(&self, trees: &mut Trees<'_, S>) -> Result<Contents> {
         let Wanted { first, item } = self;
-        let origin = &*item.origin;
+        let (origin, begins) = (&*item.origin, item.cut.as_deref().unwrap_or(first));
         let last = |last: Option<KeyRef<'_>>| {
             let is_below = |end: &Key| last.is_none_or(|last| last < end.as_ref());
             if item.end.as_ref().is_none_or(is_below) {
@@ -355,17 +466,21 @@ impl Wanted {
             }
         };
         if !item.branch.is_leaf() {
-            let leaves = trees.page(origin.id, first, &item.branch)?;
+            let leaves = trees.page(origin.id, begins, &item.branch)?;
             last(leaves.last().map(|(first, _)| first.as_ref()))?;
             return Ok(Contents::Leaves(leaves));
         }
         let mut leaf = LeafEntries { entries: Entries::default(), origin, fault: None };
-        trees.leaf((origin.id, origin.next), first, &item.branch, origin.limits, &mut leaf)?;
-        let LeafEntries { entries, fault, .. } = leaf;
+        trees.leaf((origin.id, origin.next), begins, &item.branch, origin.limits, &mut leaf)?;
+        let LeafEntries { mut entries, fault, .. } = leaf;
         if let Some(what) = fault {
             return Err(self.damaged(what));
         }
         last(entries.last_key())?;
+        if item.cut.is_some() {
+            let in_front = entries.items().partition_point(|item| entries.key(item) < first.as_ref());
+            entries.remove(0..in_front);
+        }
         Ok(Contents::Entries(entries))
     }
 
@@ -446,13 +561,7 @@ mod tests {
             .expect("one entry");
         let whole = list.iter().next().expect("one").to_vec();
         let stored = StoredDefinition::new(definition);
-        let origin = Origin {
-            place: TreePlace::nowhere(),
-            id: 2,
-            next: None,
-            limits: Limits::new(LogAddress::MAX, 4),
-            definition: Some((Arc::new(stored), limits)),
-        };
+        let origin = Origin::nowhere(LogAddress::MAX, Some((Arc::new(stored), limits)));
         let cut = &whole[..whole.len() - 1];
         for (key, value, is_sound) in [
             (KeyRef::Bytes(&whole), 4, true),

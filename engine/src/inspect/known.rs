@@ -9,7 +9,7 @@ use crate::format::body::ChunkList;
 use crate::format::record::{self, PEEK_LEN, peek_len};
 use crate::format::superblock::{CheckpointRef, Superblock};
 use crate::format::{Geometry, LogAddress, Lsn};
-use crate::index::{Documents, Entries, Entry, KeyRange, PrimaryIndex};
+use crate::index::{Documents, Entries, Entry, KeyRange, Layout, PrimaryIndex};
 use crate::recovery::{self, Extent, Followed, Plan};
 use crate::secondary::IndexDefinition;
 use crate::space::Account;
@@ -118,7 +118,7 @@ pub(super) struct KnownLog {
 }
 
 /// Recovery is asked twice: for its verdict, and for the state as far as the log goes.
-const PLAN: Plan = Plan { read_unit: 256 << 10, page_shift: 12, extent: Extent::Whole };
+const PLAN: Plan = Plan { read_unit: 256 << 10, layout: Layout::new(12), extent: Extent::Whole };
 
 impl Known {
     pub(super) fn find(storage: &FailStop, root: &Root) -> Result<Known> {
@@ -241,7 +241,7 @@ fn view(storage: &FailStop, slot: &Superblock, named: &CheckpointRef) -> Checkpo
         reference: *named,
         segments,
         trees,
-        problem: recovery::verify_checkpoint(storage, slot, named, PLAN.page_shift).err(),
+        problem: recovery::verify_checkpoint(storage, slot, named, PLAN.layout.page_shift).err(),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::cache::Segment;
 use crate::document::KeyRef;
 use crate::format::record::{Record, parse};
 use crate::format::{Geometry, Lineage, LogAddress, Lsn};
-use crate::index::Documents;
+use crate::index::{Documents, Layout};
 use crate::space::FreeSegments;
 use crate::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(super) fn ending(offset: u32, lsn: Lsn) -> Appender {
 }
 
 pub(super) fn documents() -> Arc<Documents> {
-    Arc::new(Documents::new(1, 4))
+    Arc::new(Documents::new(1, Layout::new(4)))
 }
 
 /// A key that takes six bytes.

@@ -5,17 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cache::Segment;
 use crate::error::{Clause, Corruption, Error, Result};
-use crate::format::checkpoint::{
-    Checkpoint, IndexSource, Limits, TableEntry, TreeOf, TreePlace, Trees, references,
-};
-use crate::format::definition::StoredDefinition;
+use crate::format::checkpoint::{Checkpoint, IndexSource, TableEntry, TreeOf, TreePlace, Trees, references};
 use crate::format::index_record::Reference;
 use crate::format::round_up_8;
 use crate::format::superblock::CheckpointRef;
 use crate::format::superblock::Superblock;
-use crate::index::{Catalog, Documents, Origin, Target};
+use crate::index::{Catalog, Documents, Layout, Origin, Target};
 use crate::log::LogEnd;
-use crate::secondary::EntryLimits;
 use crate::seeded::{self, Bug};
 use crate::space::{Account, Accounts};
 use crate::storage::FailStop;
@@ -273,7 +269,7 @@ pub(crate) fn verify_checkpoint(
     reference: &CheckpointRef,
     page_shift: u32,
 ) -> Result<()> {
-    load(storage, slot, storage.len()?, reference, (page_shift, Extent::Whole)).map(|_| ())
+    load(storage, slot, storage.len()?, reference, (Layout::new(page_shift), Extent::Whole)).map(|_| ())
 }
 
 /// A record to which both checkpoints refer that the slot names, by its place in the file.
@@ -306,7 +302,8 @@ pub(crate) enum Extent {
 /// How the trees of a checkpoint are loaded.
 struct Loading {
     place: TreePlace,
-    limits: Limits,
+    checkpoint: CheckpointRef,
+    page_shift: u32,
     extent: Extent,
 }
 
@@ -315,11 +312,9 @@ impl Loading {
         &self,
         trees: &mut Trees<'_, S>,
         tree: TreeOf<'_>,
-        definition: Option<(Arc<StoredDefinition>, EntryLimits)>,
         documents: &Documents,
     ) -> Result<()> {
-        let (place, limits) = (self.place.clone(), self.limits);
-        let origin = Origin { place, id: tree.id, next: tree.next, limits, definition };
+        let origin = Origin::new(tree, self.checkpoint, self.place.clone(), self.page_shift);
         documents.begin_unread(origin, trees.pages(tree)?, tree.count);
         if self.extent == Extent::Whole { documents.read_whole(trees) } else { Ok(()) }
     }
@@ -337,7 +332,7 @@ pub(super) fn load(
     slot: &Superblock,
     file_len: u64,
     reference: &CheckpointRef,
-    (page_shift, extent): (u32, Extent),
+    (layout, extent): (Layout, Extent),
 ) -> Result<Loaded> {
     let file = File { storage, len: file_len };
     let mut checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
@@ -353,25 +348,23 @@ pub(super) fn load(
         lsn: reference.replay_lsn,
         reserved: [root.reserved.next, root.reserved.after],
     };
-    let limits = Limits::new(slot.geometry.address(last.sequence, end.offset), page_shift);
-    let loading = Loading { place, limits, extent };
+    let loading = Loading { place, checkpoint: *reference, page_shift: layout.page_shift, extent };
     let mut catalog = Catalog::default();
     for collection in &root.catalog {
-        let documents = Documents::new(collection.id, page_shift).with_kept(collection.kept.clone());
+        let documents = Documents::new(collection.id, layout).with_kept(collection.kept.clone());
         let documents = Arc::new(documents);
         documents.set_largest_id((collection.next - 1) as i64);
         documents.set_newest_len(collection.count);
-        loading.load(trees, TreeOf::from(collection), None, &documents)?;
+        loading.load(trees, collection.into(), &documents)?;
         let loaded = catalog.load(collection.name.clone(), documents);
         loaded.ok_or_else(|| damaged(root_at, "F-8.5", "two collections of one name or id"))?;
     }
     for index in &root.indexes {
-        let entries = Documents::new(index.id, page_shift).with_kept(index.kept.clone());
+        let entries = Documents::new(index.id, layout).with_kept(index.kept.clone());
         entries.set_newest_len(index.count);
-        entries.set_unmade(index.anew);
+        entries.set_made_anew(index.anew);
         let definition = Arc::clone(&index.definition);
-        let of = (Arc::clone(&definition), EntryLimits::new(slot.geometry.checkpoint_entry_len_max()));
-        loading.load(trees, TreeOf::from(index), Some(of), &entries)?;
+        loading.load(trees, index.into(), &entries)?;
         let target = Target { definition, entries: Arc::new(entries), building: None };
         let loaded = catalog.load_index(index.of, target);
         loaded.ok_or_else(|| damaged(root_at, "F-8.10", "an index of no collection"))?;

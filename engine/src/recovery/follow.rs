@@ -8,6 +8,7 @@ use crate::format::Lsn;
 use crate::format::checkpoint::{CatalogEntry, Checkpoint, Root, root_of as checkpoint_root};
 use crate::format::index_record::Reference;
 use crate::format::superblock::{CheckpointRef, Superblock};
+use crate::index::Layout;
 use crate::seeded::{self, Bug};
 use crate::space::FreeSegments;
 use crate::storage::FailStop;
@@ -38,9 +39,9 @@ pub(crate) fn follow(
     plan: Plan,
 ) -> Result<Followed> {
     let file_len = storage.len()?;
-    let mut start = Start::find(storage, slot, file_len, segments, (plan.page_shift, plan.extent))?;
+    let mut start = Start::find(storage, slot, file_len, segments, (plan.layout, plan.extent))?;
     let mut scan = Scan::begin(storage, slot, file_len, plan.read_unit, &start)?;
-    let mut replay = Replay::new(&mut start, plan.page_shift);
+    let mut replay = Replay::new(&mut start, plan.layout);
     let mut commits = 0;
     while let Some(commit) = scan.next()? {
         scan.note_segments(&commit, segments);
@@ -67,9 +68,9 @@ pub(crate) fn recover_instead(
     plan: Plan,
     (position, lsn): (usize, Lsn),
 ) -> Result<Recovered> {
-    let mut start = Start::instead_of(position, storage, slot, segments, plan.page_shift)?;
+    let mut start = Start::instead_of(position, storage, slot, segments, plan.layout)?;
     let mut scan = Scan::begin(storage, slot, storage.len()?, plan.read_unit, &start)?;
-    let mut replay = Replay::new(&mut start, plan.page_shift);
+    let mut replay = Replay::new(&mut start, plan.layout);
     let mut commits = 0;
     // What comes behind may be in the making.
     while scan.lsn() < lsn && !seeded::is_on(Bug::RebuiltWithoutLog) {
@@ -112,7 +113,10 @@ pub(crate) fn catalog_of(
 pub(crate) fn is_readable(storage: &FailStop, slot: &Superblock, reference: &CheckpointRef) -> bool {
     const PAGE_SHIFT: u32 = 12;
     let len = storage.len();
-    len.and_then(|len| checkpoint::load(storage, slot, len, reference, (PAGE_SHIFT, Extent::Whole))).is_ok()
+    len.and_then(|len| {
+        checkpoint::load(storage, slot, len, reference, (Layout::new(PAGE_SHIFT), Extent::Whole))
+    })
+    .is_ok()
 }
 
 /// What the root of the checkpoint at `lsn` says that a record may be the last part of.

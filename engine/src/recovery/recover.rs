@@ -6,6 +6,7 @@ use crate::cache::SegmentTable;
 use crate::error::{Clause, Corruption, Result};
 use crate::format::Lsn;
 use crate::format::superblock::Superblock;
+use crate::index::Layout;
 use crate::log::LogEnd;
 use crate::seeded::{self, Bug};
 use crate::space::{Accounts, FreeSegments};
@@ -38,8 +39,8 @@ pub(crate) struct Recovered {
 pub(crate) struct Plan {
     /// How many bytes are read at a time.
     pub(crate) read_unit: usize,
-    /// The pages of integer keys hold two to the power of this.
-    pub(crate) page_shift: u32,
+    /// How the index stands in memory.
+    pub(crate) layout: Layout,
     /// How much of the checkpoint that it begins with is read.
     pub(crate) extent: Extent,
 }
@@ -79,9 +80,9 @@ pub(crate) fn recover(
         }
         .into());
     }
-    let mut start = Start::find(storage, slot, file_len, segments, (plan.page_shift, plan.extent))?;
+    let mut start = Start::find(storage, slot, file_len, segments, (plan.layout, plan.extent))?;
     let mut scan = Scan::begin(storage, slot, file_len, plan.read_unit, &start)?;
-    let mut replay = Replay::new(&mut start, plan.page_shift);
+    let mut replay = Replay::new(&mut start, plan.layout);
     let mut commits = 0;
     let claims = loop {
         let commit = scan.next()?;

@@ -11,7 +11,7 @@ use crate::format::catalog::{CatalogChange, CatalogFault};
 use crate::format::record::{Kind, Record, Replaced};
 use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR};
 use crate::format::{Geometry, LogAddress, Lsn};
-use crate::index::{Birth, Catalog, Documents, Entry};
+use crate::index::{Birth, Catalog, Documents, Entry, Layout};
 use crate::log::record_fault;
 use crate::seeded::{self, Bug};
 use crate::space::Accounts;
@@ -32,7 +32,7 @@ pub(crate) struct Replay {
     pub(crate) last_id: u32,
     /// The last commit of the state in which replay begins.
     start: Lsn,
-    page_shift: u32,
+    layout: Layout,
 }
 
 /// Where a record stands that is carried out.
@@ -58,11 +58,11 @@ impl Place {
 }
 
 impl Replay {
-    pub(super) fn new(start: &mut Start, page_shift: u32) -> Self {
+    pub(super) fn new(start: &mut Start, layout: Layout) -> Self {
         let (catalog, accounts) = (std::mem::take(&mut start.catalog), std::mem::take(&mut start.accounts));
         let last_id = catalog.last_id();
         let catalog = RwLock::new(catalog);
-        Replay { catalog, accounts, changed: BTreeMap::new(), last_id, start: start.lsn, page_shift }
+        Replay { catalog, accounts, changed: BTreeMap::new(), last_id, start: start.lsn, layout }
     }
 
     //= spec/recovery.md#r-9-1-the-segments-in-place
@@ -178,8 +178,8 @@ impl Replay {
                 let old =
                     if let CatalogChange::Clear { id, .. } = &change { catalog.by_id(*id) } else { None };
                 let begun = |id| match old {
-                    Some(old) => old.documents.cleared(id, self.page_shift),
-                    None => Documents::new(id, self.page_shift),
+                    Some(old) => old.documents.cleared(id, self.layout),
+                    None => Documents::new(id, self.layout),
                 };
                 let begins = change.begins().map(begun).map(Arc::new);
                 if begins.as_ref().is_some_and(|begins| begins.last_id().is_none()) {

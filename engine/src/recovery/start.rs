@@ -4,7 +4,7 @@ use crate::cache::{Segment, SegmentTable};
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::Lsn;
 use crate::format::superblock::Superblock;
-use crate::index::Catalog;
+use crate::index::{Catalog, Layout};
 use crate::space::Accounts;
 use crate::storage::FailStop;
 use crate::sync::Arc;
@@ -42,7 +42,7 @@ impl Start {
         slot: &Superblock,
         file_len: u64,
         segments: &SegmentTable,
-        read: (u32, Extent),
+        read: (Layout, Extent),
     ) -> Result<Start> {
         let mut fault = None;
         for (position, reference) in slot.checkpoints.iter().enumerate() {
@@ -70,12 +70,12 @@ impl Start {
         storage: &FailStop,
         slot: &Superblock,
         segments: &SegmentTable,
-        page_shift: u32,
+        layout: Layout,
     ) -> Result<Start> {
         let file_len = storage.len()?;
         match (position, &slot.checkpoints[1]) {
             (0, Some(before)) => {
-                let loaded = checkpoint::load(storage, slot, file_len, before, (page_shift, Extent::Whole))?;
+                let loaded = checkpoint::load(storage, slot, file_len, before, (layout, Extent::Whole))?;
                 Ok(Start::at(storage, slot, file_len, segments, 1, loaded))
             }
             (0, None) => Ok(Start::at_creation(storage, slot, file_len, segments)),

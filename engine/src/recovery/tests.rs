@@ -12,6 +12,7 @@ use crate::format::frame::{
 use crate::format::index_record::Reference;
 use crate::format::superblock::{CheckpointRef, Superblock};
 use crate::format::{Geometry, Lineage, Lsn};
+use crate::index::Layout;
 use crate::log::Frames;
 use crate::storage::{FailStop, MemoryStorage, Storage, ZERO_FILL_BYTES};
 use crate::sync::Arc;
@@ -111,8 +112,8 @@ fn an_opening_frame_may_stand_where_a_header_of_a_higher_incarnation_says_so() {
     let (slot, segments) = (slot_of(&disk), SegmentTable::new(tiny()));
     let storage = FailStop::new(Box::new(Arc::clone(&disk)));
     let file_len = storage.len().expect("memory has a length");
-    let mut start =
-        Start::find(&storage, &slot, file_len, &segments, (4, Extent::Whole)).expect("a new store");
+    let mut start = Start::find(&storage, &slot, file_len, &segments, (Layout::new(4), Extent::Whole))
+        .expect("a new store");
     start.lsn = Lsn::new(3, 5);
     let (seed, at) = (SegmentSeed::for_segment(&slot.lineage, 0), tiny().segment_offset(0));
     let place = |offset: u32, incarnation: u32, flags: FrameFlags| {

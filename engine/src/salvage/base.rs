@@ -54,11 +54,8 @@ impl Base {
     fn follow(source: &Source, slot: &Superblock) -> Result<Base> {
         let options = Options::new().read_only(true);
         let segments = SegmentTable::new(slot.geometry);
-        let plan = Plan {
-            read_unit: options.check.read_unit,
-            page_shift: options.check.page_shift,
-            extent: Extent::Whole,
-        };
+        let plan =
+            Plan { read_unit: options.check.read_unit, layout: options.layout(), extent: Extent::Whole };
         let followed = recovery::follow(&source.storage, slot, &segments, plan)?;
         let Followed { recovered, claim, end_at } = followed;
         let end = recovered.end.clone();

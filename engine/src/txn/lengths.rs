@@ -77,6 +77,7 @@ impl Lengths {
 mod tests {
     use super::*;
     use crate::format::Lsn;
+    use crate::index::Layout;
 
     fn state(address: u64) -> State {
         State { lsn: Lsn(address), address: LogAddress(address) }
@@ -84,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_count_stays_until_the_last_snapshot_that_has_it_goes() {
-        let documents = Documents::new(1, 4);
+        let documents = Documents::new(1, Layout::new(4));
         let mut lengths = Lengths::default();
         lengths.set(&documents, 1, LogAddress(10), None);
         // Two snapshots of one count, then one of the next.

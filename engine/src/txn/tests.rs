@@ -10,7 +10,7 @@ use crate::document::{Key, KeyRef};
 use crate::fold::Retain;
 use crate::format::catalog::CatalogChange;
 use crate::format::{Geometry, Lineage, LogAddress, Lsn};
-use crate::index::{Birth, Documents, Entry, KeyRange, State};
+use crate::index::{Birth, Documents, Entry, KeyRange, Layout, State};
 use crate::log::{Batch, LogEnd, Mark};
 use crate::sync::Arc;
 
@@ -206,7 +206,7 @@ fn a_snapshot_that_goes_between_two_slices_of_a_commit_hides_nothing_from_reader
 
 #[test]
 fn a_count_waits_for_the_commit_that_it_holds_since_and_for_no_other() {
-    let (visibility, documents) = (Visibility::new(at(20)), Documents::new(1, 4));
+    let (visibility, documents) = (Visibility::new(at(20)), Documents::new(1, Layout::new(4)));
     for (since, is_waiting) in [(19, false), (20, false), (21, true)] {
         documents.set_len(3, LogAddress(since));
         let held = visibility.lock_for_change();

@@ -191,8 +191,7 @@ impl Drop for IndexBuild {
 
 impl UnderWay {
     fn begin(shared: &Shared, naming: Arc<Naming>, definition: &Arc<StoredDefinition>) -> Self {
-        let page_shift = shared.options.check.page_shift;
-        let entries = Arc::new(Documents::new(ID_OF_NONE, page_shift));
+        let entries = Arc::new(Documents::new(ID_OF_NONE, shared.options.layout()));
         let building = Arc::new(Building::default());
         let target =
             Target { definition: Arc::clone(definition), entries, building: Some(Arc::clone(&building)) };
@@ -283,7 +282,7 @@ impl UnderWay {
     fn enter(&mut self, shared: &Shared, at_once: usize) -> Result<()> {
         for entry in self.run.take(at_once).filter(|entry| !self.building.is_withdrawn(entry)) {
             shared.suspect(&self.target, entry);
-            shared.enter(&self.target.entries, entry);
+            shared.enter(&self.target.entries, entry, since_ever());
         }
         if self.building.suspects() >= SUSPECTS_MAX {
             self.check_suspects(shared)?;
@@ -379,8 +378,8 @@ impl UnderWay {
 
 impl Shared {
     /// Puts an entry into an index that nobody sees yet.
-    pub(super) fn enter(&self, entries: &Documents, entry: &[u8]) {
-        let before = entries.set(KeyRef::Bytes(entry), since_ever());
+    pub(super) fn enter(&self, entries: &Documents, entry: &[u8], place: Entry) {
+        let before = entries.set(KeyRef::Bytes(entry), place);
         if before.is_none() {
             entries.set_newest_len(entries.newest_len() + 1);
         }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::document::{Key, KeyRef, RawDocument};
 use crate::error::{Corruption, Error, Result};
-use crate::index::{Documents, Entries, Entry, Indexing, KeyRange, PrimaryIndex};
+use crate::format::LogAddress;
+use crate::index::{Documents, Entries, Entry, Indexing, KeyRange, PrimaryIndex, since_ever};
 use crate::secondary::{Difference, EntryList, Run};
 use crate::seeded::{self, Bug};
 use crate::sync::read;
@@ -31,7 +32,7 @@ impl Shared {
             let Some(naming) = read(&self.catalog).by_id(index.of).cloned() else { continue };
             let documents = &naming.documents;
             let is_new = index.entries().id > last_id && !seeded::is_on(Bug::CreatedInLogNotBuilt)
-                || index.entries().is_unmade();
+                || index.entries().is_made_anew();
             let changed = changed.get(&index.of);
             if is_new || !self.catch_up_one(&index, documents, changed)? {
                 self.build_anew(&index, documents)?;
@@ -48,6 +49,8 @@ impl Shared {
         changed: Option<&BTreeMap<Key, Option<Entry>>>,
     ) -> Result<bool> {
         let (mut before, mut after) = (EntryList::default(), EntryList::default());
+        // In the log that was replayed: no older checkpoint has them.
+        let at = Entry::new(LogAddress(self.visibility.settled(|visible| visible.address.0) - 1), false);
         for (key, was) in changed.into_iter().flatten() {
             before.clear();
             after.clear();
@@ -60,11 +63,11 @@ impl Shared {
                 .unwrap_or_else(|damage| index.entries().set_damage(damage));
             for difference in before.diff(&after) {
                 match difference {
-                    Difference::There(entry) => self.enter(index.entries(), entry),
+                    Difference::There(entry) => self.enter(index.entries(), entry, at),
                     Difference::Here(entry) => {
                         let (entries, key) = (index.entries(), KeyRef::Bytes(entry));
                         let is_unknown = entries.is_unknown(key);
-                        if entries.remove(key).is_some() || is_unknown {
+                        if entries.remove(key, at.address()).is_some() || is_unknown {
                             // A count that is too low comes out when the leaves are read.
                             index.entries().set_newest_len(index.entries().newest_len().saturating_sub(1));
                         }
@@ -101,8 +104,8 @@ impl Shared {
     //# A reader MUST build it anew from the documents.
     /// Takes all entries from the documents. Where one of these is damaged, the entries cannot be told.
     fn build_anew(&self, index: &Indexing, documents: &Documents) -> Result<()> {
-        index.entries().set_unmade(false);
-        index.entries().take_entries(&Documents::new(0, self.options.check.page_shift));
+        index.entries().set_made_anew(true);
+        index.entries().take_entries(&Documents::new(0, self.options.layout()));
         let (mut range, mut page) = (KeyRange::all(), Entries::default());
         let (mut list, mut run) = (EntryList::default(), Run::default());
         loop {
@@ -132,7 +135,7 @@ impl Shared {
     /// Enters what was gathered, all at once.
     fn enter_run(&self, index: &Indexing, run: &mut Run) {
         run.sort();
-        run.take(usize::MAX).for_each(|entry| self.enter(index.entries(), entry));
+        run.take(usize::MAX).for_each(|entry| self.enter(index.entries(), entry, since_ever()));
         *run = Run::default();
     }
 }

@@ -16,7 +16,6 @@ use crate::sync::race::{self, Race};
 use crate::sync::{Arc, read};
 
 use super::super::Core;
-use super::super::leaves::Pause;
 use super::super::space_budget::Share;
 use super::super::writer::Writer;
 use super::plan::Purpose;
@@ -43,15 +42,14 @@ pub(crate) struct CheckpointJob {
     indexes: Vec<IndexEntry>,
     writer: IndexWriter,
     base: Option<Base>,
-    paused: Pause,
+    /// Whether it was begun because something of the one before could not be read.
+    is_after_damage: bool,
 }
 
 /// A checkpoint that is durable, and that no slot names yet.
 #[derive(Debug)]
 pub(crate) struct SealedCheckpoint {
-    takes_over: bool,
-    /// Given up last.
-    paused: Pause,
+    is_after_damage: bool,
     end: LogEnd,
     written: Written,
     /// The segment that the next one may go on in.
@@ -126,7 +124,10 @@ impl Core {
     /// moment. None where there is no commit yet.
     pub(crate) fn begin_checkpoint(&self, purpose: Purpose) -> Result<Option<CheckpointJob>> {
         self.writer()?.check_open()?;
-        let paused = self.shared.pause_leaves();
+        let is_after_damage = self.shared.opening.has_damage();
+        if is_after_damage && let Some(leaves) = &self.shared.leaves {
+            leaves.name(None);
+        }
         let base = self.base(purpose)?;
         if base.is_none() {
             // Before anything is written: what cannot be read ends it here.
@@ -136,7 +137,7 @@ impl Core {
         if writer.end() == Lsn::ZERO {
             return Ok(None);
         }
-        if self.shared.opening.has_damage() && !seeded::is_on(Bug::DamagedLeafNamed) {
+        if is_after_damage && !seeded::is_on(Bug::DamagedLeafNamed) {
             writer.checkpoints.fall_back(self.shared.opening.sound_since());
         }
         (!seeded::is_on(Bug::PlaceBeforeSlot))
@@ -174,7 +175,7 @@ impl Core {
             indexes: Vec::new(),
             writer: index_writer.leaving(writer.sparse_segments()),
             base,
-            paused,
+            is_after_damage,
             end,
         };
         drop(writer);
@@ -186,6 +187,9 @@ impl Core {
 
     /// One step: writes some more entries. Whether there are more.
     pub(crate) fn write_checkpoint(&self, job: &mut CheckpointJob) -> Result<bool> {
+        if !job.is_after_damage {
+            self.check_newest()?;
+        }
         let mut sink = self;
         for _ in 0..ENTRIES_AT_ONCE {
             if job.current.is_none() {
@@ -234,7 +238,8 @@ impl Core {
 
     /// The rest of its records, and a sync of all of them.
     pub(crate) fn seal_checkpoint(&self, job: CheckpointJob) -> Result<SealedCheckpoint> {
-        let CheckpointJob { mut end, table, last_id, catalog, indexes, mut writer, base, paused, .. } = job;
+        let CheckpointJob { mut end, table, last_id, catalog, indexes, mut writer, is_after_damage, .. } =
+            job;
         if seeded::is_on(Bug::ReplayFromTheRoot) {
             end = LogEnd { lsn: end.lsn, ..self.writer()?.appender.end().clone() };
         }
@@ -256,11 +261,10 @@ impl Core {
         };
         let sealed = writer.finish(&mut &*self, root).and_then(|written| {
             self.sync_checkpoint()?;
-            let takes_over = base.is_some();
-            if takes_over {
+            if !is_after_damage {
                 self.check_newest()?;
             }
-            Ok(SealedCheckpoint { takes_over, paused, end, written, open: writer.open() })
+            Ok(SealedCheckpoint { is_after_damage, end, written, open: writer.open() })
         });
         if sealed.is_err() {
             self.give_up_checkpoint(writer.taken())?;
@@ -358,23 +362,20 @@ impl Core {
     pub(crate) fn publish_checkpoint(&self, sealed: SealedCheckpoint) -> Result<()> {
         let mut writer = self.writer()?;
         let newest = sealed.reference();
-        let SealedCheckpoint { takes_over, written, paused, .. } = sealed;
+        let SealedCheckpoint { is_after_damage, written, .. } = sealed;
         writer.published = writer.superblock.checkpoints;
         writer.work.checkpoint_written_bytes += written.bytes;
         let held = HeldCheckpoint { reference: newest, segments: written.segments, is_counted: true };
         let released = writer.checkpoints.publish(held);
         let opening = &self.shared.opening;
-        let since =
-            writer.checkpoints.named().map(|held| held.reference).filter(|named| named.lsn > opening.lsn);
+        let named = writer.checkpoints.named().map(|held| held.reference).collect();
         // Before a place is given out from which what is unread was to be made good.
-        opening.checkpoint_named(since.collect(), !takes_over);
+        opening.checkpoint_named(named, is_after_damage);
         writer.release(released);
         writer.budget.is_stale = true;
         writer.reclaim();
         drop(writer);
-        drop(paused);
-        // Where its directory cannot be read, its leaves stay in memory.
-        let _ = self.shared.note_named(&newest);
+        self.shared.note_named(&newest);
         Ok(())
     }
 

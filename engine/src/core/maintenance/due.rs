@@ -13,6 +13,9 @@ use super::plan::{Behind, Due, End, Figures, Pressure, Purpose, Top};
 #[cfg(test)]
 mod tests;
 
+/// The log since the last checkpoint, of which entries stay in memory, is a part of what the index may take there.
+const INDEX_SHARE: u64 = 4;
+
 /// What a step has come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stepped {
@@ -183,6 +186,7 @@ impl Writer {
         Behind {
             log: self.log_since_checkpoint(),
             checkpoint: self.checkpoints.newest_bytes(),
+            log_max: self.shared.options.index_bytes.map_or(u64::MAX, |bytes| bytes / INDEX_SHARE),
             fits_first_segment: self.fits_first_segment(),
             has_damage: self.shared.opening.has_damage(),
         }
@@ -190,9 +194,8 @@ impl Writer {
 
     /// Bytes of log behind the newest checkpoint.
     pub(in crate::core) fn log_since_checkpoint(&self) -> u64 {
-        let start = self.superblock.checkpoints[0].map_or(0, |newest| {
-            self.shared.log.geometry.address(newest.replay_sequence, newest.replay_offset).0
-        });
+        let newest = self.superblock.checkpoints[0];
+        let start = newest.map_or(0, |newest| newest.end(self.shared.log.geometry).0);
         self.appender.end_address().0.saturating_sub(start)
     }
 

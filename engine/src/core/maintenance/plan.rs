@@ -69,6 +69,8 @@ pub(super) struct Behind {
     pub(super) log: u64,
     /// Bytes of that checkpoint.
     pub(super) checkpoint: u64,
+    /// So much log is enough, however large that is.
+    pub(super) log_max: u64,
     /// Whether the whole log lies in its first segment: then it is read sooner than any checkpoint.
     pub(super) fits_first_segment: bool,
     /// Something of that checkpoint could not be read (spec: P-2.5).
@@ -80,7 +82,9 @@ impl Behind {
     //# After something of it could not be read later, a writer SHOULD take the next checkpoint at once.
     /// So much log lies behind the newest checkpoint that opening would take long (spec: P-2.1), or that cannot be read whole.
     pub(super) fn is_checkpoint_due(&self, checkpoint_bytes: u64) -> bool {
-        self.has_damage || !self.fits_first_segment && self.log >= checkpoint_bytes.max(4 * self.checkpoint)
+        self.has_damage
+            || !self.fits_first_segment
+                && self.log >= checkpoint_bytes.max(self.log_max.min(4 * self.checkpoint))
     }
 
     /// So much that another checkpoint, at the end, makes the next opening quicker (spec: P-2.6).

@@ -9,7 +9,7 @@ use crate::cache::SegmentTable;
 use crate::document::{self, Key, KeyRef};
 use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::superblock::SLOT_OFFSETS;
-use crate::index::{Catalog, Entries, Entry, KeyRange, Naming, PrimaryIndex};
+use crate::index::{Catalog, Entries, Entry, KeyRange, Layout, Naming, PrimaryIndex};
 use crate::recovery::{self, Extent, Opened, Plan};
 use crate::sync::{Arc, read};
 use crate::txn::Registered;
@@ -165,7 +165,7 @@ impl Core {
         let segments = SegmentTable::new(slot.geometry);
         let plan = Plan {
             read_unit: self.shared.options.check.read_unit,
-            page_shift: self.shared.options.check.page_shift,
+            layout: Layout::new(self.shared.options.check.page_shift),
             extent: Extent::Whole,
         };
         match recovery::recover(&self.shared.log.storage, &slot, &segments, plan) {
@@ -263,7 +263,7 @@ mod tests {
         for (name, key, address) in entries {
             if catalog.find(name).is_none() {
                 // Ids go by the names here, so that they are the same in whatever order these come.
-                let documents = Arc::new(Documents::new(u32::from(name.as_bytes()[0]), 4));
+                let documents = Arc::new(Documents::new(u32::from(name.as_bytes()[0]), Layout::new(4)));
                 catalog.load((*name).to_owned(), documents).expect("names differ");
             }
             let naming = catalog.find(name).expect("it is there by now");

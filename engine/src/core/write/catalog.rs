@@ -75,8 +75,8 @@ impl WriteTxn {
     /// Appends a change of the catalog: its number, and the documents of the collection that it begins.
     fn change_catalog(&mut self, change: CatalogChange) -> (usize, Option<Arc<Documents>>) {
         let number = self.batch.changes.len();
-        let page_shift = self.shared.options.check.page_shift;
-        let begins = change.begins().map(|id| Arc::new(Documents::new(id, page_shift)));
+        let layout = self.shared.options.layout();
+        let begins = change.begins().map(|id| Arc::new(Documents::new(id, layout)));
         self.batch.push_catalog(change, begins.clone());
         (number, begins)
     }
@@ -152,7 +152,7 @@ impl WriteTxn {
         let id = self.next_id()?;
         let of_batch = self.batch.number_of(&old).map(|number| &self.batch.collections[number as usize]);
         let largest_id = of_batch.map_or_else(|| old.largest_id(), |touched| touched.largest_id);
-        let new = Arc::new(old.cleared(id, self.shared.options.check.page_shift));
+        let new = Arc::new(old.cleared(id, self.shared.options.layout()));
         let last_id = new.last_id();
         if last_id.is_none() {
             return Err(Error::LimitReached { what: "collection ids" });

@@ -16,6 +16,7 @@ use crate::document::cbor::head::Reader;
 use crate::document::{Key, KeyRef};
 use crate::format::catalog::CatalogFault;
 use crate::format::checkpoint_ref::CheckpointRef;
+use crate::format::definition::StoredDefinition;
 use crate::format::index_record::{IndexRecordKind, Reference};
 use crate::format::{Geometry, Lineage, Lsn, varint};
 use crate::secondary::INDEXES_MAX;
@@ -53,17 +54,30 @@ pub struct TreeOf<'a> {
     pub top: &'a [u8],
     /// No int key is this or above it; none where it is of an index.
     pub next: Option<u64>,
+    /// Of an index.
+    pub definition: Option<&'a Arc<StoredDefinition>>,
+    /// It has nothing, and is to be made of the documents.
+    pub anew: bool,
 }
 
 impl<'a> From<&'a CatalogEntry> for TreeOf<'a> {
     fn from(entry: &'a CatalogEntry) -> Self {
-        TreeOf { id: entry.id, count: entry.count, top: &entry.tree, next: Some(entry.next) }
+        let CatalogEntry { id, count, next, ref tree, .. } = *entry;
+        TreeOf { id, count, top: tree, next: Some(next), definition: None, anew: false }
     }
 }
 
 impl<'a> From<&'a IndexEntry> for TreeOf<'a> {
     fn from(entry: &'a IndexEntry) -> Self {
-        TreeOf { id: entry.id, count: entry.count, top: &entry.tree, next: None }
+        let IndexEntry { id, count, anew, ref tree, ref definition, .. } = *entry;
+        TreeOf { id, count, top: tree, next: None, definition: Some(definition), anew }
+    }
+}
+
+impl Root {
+    /// The trees of all collections and indexes.
+    pub fn trees(&self) -> impl Iterator<Item = TreeOf<'_>> {
+        self.catalog.iter().map(TreeOf::from).chain(self.indexes.iter().map(TreeOf::from))
     }
 }
 
@@ -122,8 +136,7 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
     fn check_tops(&self) -> Result<(), Unreadable> {
         let damaged = |what| Unreadable::damaged(self.root_at, "F-8.13", what, 0, 0);
         let most = self.places.len() as u64 * u64::from(self.trees.records.geometry().segment_bytes());
-        let collections = self.root.catalog.iter().map(TreeOf::from);
-        for tree in collections.chain(self.root.indexes.iter().map(TreeOf::from)) {
+        for tree in self.root.trees() {
             let (mut before, mut count) = (None, 0_u64);
             for entry in entries(tree.top, IndexRecordKind::Directory, self.root.lsn) {
                 let entry = entry.map_err(damaged)?;
@@ -573,7 +586,7 @@ impl Branch {
     }
 
     /// A leaf that is nowhere, for checks that do not read it.
-    #[cfg(all(test, loom))]
+    #[cfg(test)]
     pub(crate) fn leaf_of(count: u64) -> Self {
         let reference = Reference { physical: 0, offset: 0, len: 0, crc: 0 };
         Branch { kind: IndexRecordKind::Leaf, reference, count, lsn: Lsn::ZERO, named_at: 0, patch: None }
@@ -630,7 +643,7 @@ impl TreePlace {
         }
     }
 
-    pub(super) const fn geometry(&self) -> Geometry {
+    pub(crate) const fn geometry(&self) -> Geometry {
         self.geometry
     }
 

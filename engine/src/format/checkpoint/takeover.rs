@@ -96,8 +96,7 @@ pub fn base_trees<S: IndexSource>(
     checkpoint: &mut Checkpoint<'_, S>,
 ) -> Result<BTreeMap<u32, BaseTree>, Unreadable> {
     let (root, trees) = checkpoint.parts();
-    let all = root.catalog.iter().map(TreeOf::from).chain(root.indexes.iter().map(TreeOf::from));
-    all.map(|tree| Ok((tree.id, BaseTree::read(trees, tree)?))).collect()
+    root.trees().map(|tree| Ok((tree.id, BaseTree::read(trees, tree)?))).collect()
 }
 
 /// All records of a checkpoint.

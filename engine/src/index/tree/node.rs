@@ -176,7 +176,7 @@ impl Branch {
             if self.separators.len() > 0 {
                 self.separators.remove(at.saturating_sub(1));
             }
-        } else if len * 4 <= full {
+        } else if len * 2 <= full {
             // With the neighbour that has room for it.
             for left in [at.wrapping_sub(1), at] {
                 let both = self.children.get(left).zip(self.children.get(left.wrapping_add(1)));

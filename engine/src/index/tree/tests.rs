@@ -240,12 +240,13 @@ fn leaves_that_a_delete_leaves_with_little_are_joined_or_given_back() {
         }
         tree.leaves()
     };
-    // Two are a quarter; the neighbour has eight, then six, and both have no more than six at last.
+    // Four are a half; the neighbour has eight, then less, and both have no more than six at last.
     assert_eq!(without(8, 16, &[0, 1, 2, 3, 4, 5]), [2, 8]);
     assert_eq!(without(8, 16, &[8, 9, 10, 11, 0, 1, 2, 3, 4]), [3, 4]);
     assert_eq!(without(8, 16, &[8, 9, 0, 1, 2, 3, 4, 5]), [2, 6]);
     assert_eq!(without(8, 16, &[8, 9, 10, 11, 0, 1, 2, 3, 4, 5]), [6]);
-    assert_eq!(without(8, 16, &[0, 1, 2, 3, 4, 8, 9, 10, 11, 12]), [3, 3], "three are more than a quarter");
+    assert_eq!(without(8, 16, &[0, 1, 2, 3, 4, 8, 9, 10, 11, 12]), [6]);
+    assert_eq!(without(8, 16, &[9, 10, 11, 12, 13, 14, 15, 0, 1, 2]), [5, 1], "five are more than a half");
     // With the left one, and with the right one where the left one has no room.
     assert_eq!(without(8, 24, &[0, 1, 2, 3, 8, 9, 10, 11, 12, 13]), [6, 8]);
     assert_eq!(without(8, 24, &[16, 17, 18, 19, 8, 9, 10, 11, 12, 13]), [8, 6]);

@@ -3,6 +3,7 @@
 use super::super::fixtures::{KEY, appender, documents, push, put};
 use super::*;
 use crate::format::catalog::CatalogChange;
+use crate::index::Layout;
 
 fn catalog(change: CatalogChange) -> Batch {
     let mut batch = Batch::default();
@@ -128,7 +129,7 @@ fn a_change_supersedes_the_chunks_of_what_it_replaces_and_no_others() {
 fn a_forked_commit_speaks_of_the_documents_of_the_fork() {
     let mut batch = put(KEY, 10);
     batch.push_catalog(rename_of_one(), Some(documents()));
-    let copies = Arc::new(Documents::new(9, 4));
+    let copies = Arc::new(Documents::new(9, Layout::new(4)));
     let forked = batch.fork(&mut |_| Arc::clone(&copies));
     assert_eq!((forked.changes.len(), forked.body(&forked.changes[0])), (2, &[7; 10][..]));
     assert!(forked.touched(&forked.changes[0]).is_some_and(|touched| touched.documents.id == 9));

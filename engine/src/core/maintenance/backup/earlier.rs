@@ -53,11 +53,8 @@ impl<'a> Earlier<'a> {
             return Err(unusable());
         }
         let segments = SegmentTable::new(slot.geometry);
-        let plan = Plan {
-            read_unit: options.check.read_unit,
-            page_shift: options.check.page_shift,
-            extent: Extent::Whole,
-        };
+        let plan =
+            Plan { read_unit: options.check.read_unit, layout: options.layout(), extent: Extent::Whole };
         let recovered = recovery::recover(storage, &slot, &segments, plan)?;
         let accounts = &recovered.replay.accounts;
         let len = (slot.geometry, slot.file_len);

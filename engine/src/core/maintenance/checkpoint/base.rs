@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
 use crate::format::checkpoint::{BaseTree, Checkpoint, base_trees};
-use crate::format::superblock::CheckpointRef;
 use crate::format::{LogAddress, Lsn};
 use crate::index::Entry;
 use crate::recovery::File;
@@ -37,8 +36,7 @@ impl Core {
         };
         let file = File { storage, len };
         let reference = checkpoints.base().filter(|_| takes_over).map(|held| held.reference);
-        let end_of = |of: &CheckpointRef| geometry.address(of.replay_sequence, of.replay_offset);
-        let newest_end = checkpoints.sound().map(|newest| end_of(&newest.reference));
+        let newest_end = checkpoints.sound().map(|newest| newest.reference.end(geometry));
         let mut base = None;
         for held in checkpoints.named_mut() {
             let is_base = Some(held.reference) == reference;
@@ -52,7 +50,7 @@ impl Core {
             let records = trees.values().flat_map(BaseTree::references);
             held.count(checkpoint.root_parts().iter().copied().chain(records));
             if is_base {
-                let own_end = end_of(&held.reference);
+                let own_end = held.reference.end(geometry);
                 let end = newest_end.filter(|_| seeded::is_on(Bug::ChangedSinceTheNewest)).unwrap_or(own_end);
                 base = Some(Base { lsn: held.reference.lsn, trees, end });
             }

@@ -1,7 +1,5 @@
 //! The tree of a collection or an index in the making: what a snapshot has of it, and leaves that nobody has read.
 
-use std::ops::Bound;
-
 use crate::document::KeyRef;
 use crate::error::Result;
 use crate::format::Lsn;
@@ -87,8 +85,8 @@ impl Tree {
 
     //= spec/space.md#p-2-8-what-is-taken-over
     //# A writer MAY take over a leaf of the base in its place, a leaf of an index too, and read neither, when all of
-    //# this holds: no key in the range of the unread leaf was put, moved or deleted since the checkpoint that
-    //# it is of; the LSN of its record, or of the patch over it (F-8.13), is at or below that of the base;
+    //# this holds: all keys of its record are unread; no key in the range of the unread leaf was put, moved or
+    //# deleted since the checkpoint that it is of; the LSN of its record, or of the patch over it (F-8.13), is at or below that of the base;
     //# and the leaf of the base has the same range and as many entries.
     //= spec/space.md#p-2-8-what-is-taken-over
     //# A writer MUST NOT take over a leaf in the place of any other that is unread.
@@ -112,16 +110,23 @@ impl Tree {
             self.walk.rest = Some(KeyRange { from: range.from, to: rest.to });
             return Ok(());
         }
-        let old = unread.leaf().filter(|(_, lsn)| base.is_some_and(|base| base.has_known(*lsn)));
+        let old = unread
+            .leaf()
+            .filter(|(_, lsn)| unread.is_whole() && base.is_some_and(|base| base.has_known(*lsn)));
         if let Some((leaf, _)) = old.filter(|_| documents.is_unchanged(&unread))
             && self.writer.take_over_leaf(writer, sink, leaf)?
         {
             self.count += leaf.count;
-            self.walk.rest = leaf.end.map(|end| KeyRange { from: Bound::Included(end.clone()), to: rest.to });
+            self.walk.rest = range.beyond_end();
             return Ok(());
         }
-        self.walk.rest = Some(rest);
-        shared.read_unread(&documents, &unread)
+        if unread.leaf().is_none() {
+            self.walk.rest = Some(rest);
+            return shared.read_unread(&documents, &unread);
+        }
+        self.walk.rest = range.beyond_end();
+        self.walk.cursor.begin(KeyRange { from: rest.from, to: range.to });
+        Ok(())
     }
 }
 

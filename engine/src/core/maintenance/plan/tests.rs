@@ -16,7 +16,13 @@ fn with(usage: Usage) -> Figures {
 
 #[test]
 fn a_checkpoint_is_due_behind_enough_log_or_four_times_its_own_length() {
-    let behind = |log, checkpoint| Behind { log, checkpoint, fits_first_segment: false, has_damage: false };
+    let behind = |log, checkpoint| Behind {
+        log,
+        checkpoint,
+        log_max: u64::MAX,
+        fits_first_segment: false,
+        has_damage: false,
+    };
     for (log, checkpoint, is_due) in [
         (4_999, 0, false),
         (5_000, 0, true),
@@ -27,6 +33,13 @@ fn a_checkpoint_is_due_behind_enough_log_or_four_times_its_own_length() {
         let behind = behind(log, checkpoint);
         assert_eq!(behind.is_checkpoint_due(5_000), is_due, "{behind:?}");
         assert!(!Behind { fits_first_segment: true, ..behind }.is_checkpoint_due(5_000));
+    }
+    // What memory keeps of a log is bounded, however large the checkpoint is.
+    for (log, log_max, is_due) in
+        [(7_999, 8_000, false), (8_000, 8_000, true), (4_999, 100, false), (5_000, 100, true)]
+    {
+        let behind = Behind { log_max, ..behind(log, 1 << 20) };
+        assert_eq!(behind.is_checkpoint_due(5_000), is_due, "{behind:?}");
     }
     for (log, checkpoint, is_wanted) in [
         (1_000, 0, false),
@@ -46,7 +59,8 @@ fn a_checkpoint_is_due_behind_enough_log_or_four_times_its_own_length() {
 //# After something of it could not be read later, a writer SHOULD take the next checkpoint at once.
 #[test]
 fn a_checkpoint_is_due_behind_one_with_damage_however_short_the_log_is() {
-    let behind = Behind { log: 0, checkpoint: 0, fits_first_segment: true, has_damage: true };
+    let behind =
+        Behind { log: 0, checkpoint: 0, log_max: u64::MAX, fits_first_segment: true, has_damage: true };
     assert!(behind.is_checkpoint_due(5_000) && behind.is_checkpoint_wanted_at_close(1_000));
 }
 

@@ -262,8 +262,8 @@ fn unread_bytes_and_all(db: &Db) -> (usize, bool) {
 //= spec/space.md#p-2-8-what-is-taken-over
 //= type=test
 //# A writer MAY take over a leaf of the base in its place, a leaf of an index too, and read neither, when all of this
-//# holds: no key in the range of the unread leaf was put, moved or deleted since the checkpoint that it is of
-//# the LSN of its record, or of the patch over it (F-8.13), is at or below that of the base; and the leaf of
+//# holds: all keys of its record are unread; no key in the range of the unread leaf was put, moved or deleted since
+//# the checkpoint that it is of; the LSN of its record, or of the patch over it (F-8.13), is at or below that of the base; and the leaf of
 //# the base has the same range and as many entries.
 #[test]
 fn what_did_not_change_is_not_read_for_a_checkpoint() {
@@ -317,7 +317,7 @@ fn a_leaf_that_changed_and_changed_back_is_not_taken_for_unchanged() {
 //= spec/recovery.md#r-5-7-leaves-on-demand
 //= type=test
 //# Once both slots name a checkpoint that was written since the store was opened, the reader MUST take these keys
-//# from the newest such one that the slots name and that has them in records which can be read.
+//# from the newest one that the slots name and that has them in records which can be read.
 //= spec/recovery.md#r-5-7-leaves-on-demand
 //= type=test
 //# It MUST NOT name one that takes over anything when an unread record was found damaged while it was written.
