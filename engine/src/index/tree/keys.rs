@@ -133,7 +133,7 @@ impl Keys {
     }
 
     /// Where `key` stands.
-    #[inline]
+    #[inline(always)]
     pub(super) fn find(&self, key: &[u8]) -> Option<usize> {
         // One that begins otherwise is none of them, whichever it is compared with.
         let head = head(key.get(usize::from(self.shared)..)?);
@@ -145,7 +145,7 @@ impl Keys {
     }
 
     /// As [`search`](Self::search) among those with this head, the first of which stands at `from`, if there are any.
-    #[inline]
+    #[inline(always)]
     fn search_from(&self, mut from: usize, head: i32, key: &[u8]) -> Result<usize, usize> {
         let same = self.heads[from..self.len()].iter().take_while(|other| **other == head).count();
         let mut to = from + same;
