@@ -1,6 +1,7 @@
 //! Lives of a store that keeps next to nothing of its index in memory.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 use crate::core::{Effort, Purpose};
@@ -305,6 +306,71 @@ fn an_index_that_one_checkpoint_has_stays_in_memory() {
         let index = indexes.iter().find(|index| index.name() == "m").expect("it was created");
         assert_eq!(index.entries().is_all_read(), is_all_read);
     }
+}
+
+//= spec/recovery.md#r-5-8-leaves-given-up
+//= type=test
+//# What a call answers MUST NOT change by it.
+#[test]
+fn readers_find_what_is_there_while_a_writer_changes_it_and_checkpoints_are_named() {
+    let life = Life::new(4);
+    let (db, is_done) = (&life.db, &AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        for seed in 0..2 {
+            scope.spawn(move || {
+                let (mut random, mut seen) = (seed, vec![0; KEYS as usize]);
+                while !is_done.load(Ordering::Relaxed) {
+                    random = (random * 1_103_515_245 + 12_345) % (1 << 31);
+                    let key = (random >> 8) % KEYS;
+                    let found = documents(db).get(named(key)).expect("nothing is damaged");
+                    let n = number(&found.unwrap_or_else(|| panic!("{key} is never deleted")));
+                    assert!(n >= seen[key as usize], "{key} was {} and is {n}", seen[key as usize]);
+                    seen[key as usize] = n;
+                }
+            });
+        }
+        // What is there has 3 at most.
+        for round in 4..28 {
+            for key in (0..KEYS).filter(|key| key % 3 != round % 3) {
+                documents(db).put(named(key), crate::doc! { "n": round as i64 }).expect("there is room");
+            }
+            // Some come and go beside those that are looked for.
+            for key in KEYS..KEYS + 40 {
+                let key = named(key);
+                match round % 2 {
+                    0 => _ = documents(db).delete(&key).expect("there is room"),
+                    _ => documents(db).put(&key, crate::doc! { "n": 0 }).expect("there is room"),
+                }
+            }
+            db.checkpoint().expect("memory refuses nothing");
+        }
+        is_done.store(true, Ordering::Relaxed);
+    });
+    assert!(life.db.stats().leaves_given_up > 0);
+    let report = life.db.verify(true).expect("memory refuses nothing");
+    assert!(report.is_clean(), "{:?}", report.problems);
+}
+
+#[test]
+fn what_is_left_of_a_leaf_that_was_cut_is_read_without_what_lies_in_front() {
+    let life = Life::new(1);
+    let shared = &life.db.core().shared;
+    let documents = Arc::clone(&shared.naming("a").expect("it is there").documents);
+    let storage = &shared.log.storage;
+    let file = File { storage, len: storage.len().expect("memory has a length") };
+    let middle = KeyRange { from: std::ops::Bound::Included(Key::from("key 100")), ..KeyRange::all() };
+    let leaf = documents.unread_in(&middle, false).expect("most are");
+    let entries_of = |leaf: &Wanted| match leaf.read(&file) {
+        Ok(Contents::Entries(entries)) => entries,
+        other => panic!("it is a sound leaf: {other:?}"),
+    };
+    let whole = entries_of(&leaf).to_vec();
+    let (key, _) = &whole[whole.len() / 2];
+    let front = KeyRange { to: std::ops::Bound::Excluded(key.clone()), ..leaf.range() };
+    assert!(leaf.is_whole() && documents.renew(&front, Some(&leaf), LogAddress(0)));
+    let behind = documents.unread_of(key.as_ref()).expect("it is unread");
+    assert!(!behind.is_whole());
+    assert_eq!(entries_of(&behind).to_vec(), whole[whole.len() / 2..]);
 }
 
 /// A leaf with keys a and b, at 10 and 20, of a checkpoint at which the log ended at 100.
