@@ -154,7 +154,7 @@ impl Options {
         self
     }
 
-    /// How the index stands in memory.
+    /// How indexes are laid out in memory.
     pub(crate) fn layout(&self) -> Layout {
         Layout { page_shift: self.check.page_shift, gives_up: self.index_bytes.is_some() }
     }

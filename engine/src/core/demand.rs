@@ -117,8 +117,8 @@ impl Shared {
         Ok(count)
     }
 
-    /// Reads all that is unread of the documents of a collection, or of the entries of an index. It stays in memory as long as
-    /// the caller keeps the index.
+    /// Reads all that is unread of the documents of a collection, or of the entries of an index. It stays in memory
+    /// as long as the caller keeps the index.
     pub(crate) fn read_all(&self, documents: &Documents) -> Result<()> {
         let mut rest = KeyRange::all();
         while !documents.is_all_read() {
@@ -199,8 +199,8 @@ impl Shared {
     //= spec/recovery.md#r-5-7-leaves-on-demand
     //# Once both slots name a checkpoint that was written since the store was opened, the reader MUST take these
     //# keys from the newest one that the slots name and that has them in records which can be read.
-    /// The keys of an item that could not be read, because of `error`; and the checkpoint that has them, if it was
-    /// written since the store was opened.
+    /// The keys of an item that could not be read, because of `error`; and the checkpoint that has them, if the slots
+    /// name one that was written since the store was opened.
     fn read_instead(&self, wanted: &Wanted, mut error: Error) -> Result<(Entries, Option<CheckpointRef>)> {
         if !matches!(error, Error::Corrupt(_) | Error::Io { .. }) {
             return Err(error);
@@ -239,7 +239,7 @@ impl Shared {
         }
     }
 
-    /// The keys of an unread item, as a checkpoint has them that was written since the store was opened.
+    /// The keys of an unread item, as a checkpoint has them that the slots name now.
     fn entries_since(&self, reference: &CheckpointRef, wanted: &Wanted) -> Result<Entries> {
         let (slot, storage) = (&self.opening.slot, &self.log.storage);
         let file = File { storage, len: storage.len()? };

@@ -1,5 +1,5 @@
-//! Which leaves of the index may be given up again (spec: ): those that were read from the newest checkpoint, and those
-//! in memory that it has.
+//! Which leaves of the index may be given up again (spec: ): those that were read from the newest checkpoint, and
+//! those in memory that it has.
 
 use std::ops::Bound;
 
@@ -40,8 +40,8 @@ impl Shared {
 
     //= spec/recovery.md#r-5-8-leaves-given-up
     //# A reader MUST keep in memory what was put, moved or deleted since the checkpoint before.
-    /// Both slots name this checkpoint. Its leaves take the place of what is unread, as far as that goes, and what is in memory
-    /// may be given up, but for what came since the one before.
+    /// Both slots name this checkpoint. Its leaves take the place of what is unread, as far as that goes, and what is
+    /// in memory may be given up, but for what came since the one before.
     pub(super) fn note_named(&self, newest: &CheckpointRef) {
         let Some(leaves) = &self.leaves else { return };
         let geometry = self.opening.slot.geometry;
@@ -50,7 +50,7 @@ impl Shared {
         let since = if seeded::is_on(Bug::GivenUpFromOneAlone) { before.map(|_| newest) } else { before };
         let can_be = leaves.name(since.map(|since| (*newest, since.end(geometry))));
         if let Some(before) = before.filter(|_| can_be) {
-            // Where a directory cannot be read, what is unread stays with the one before, and the next one reads it.
+            // Where its directory cannot be read, what is unread stays with the one before.
             let _ = self.renew(leaves, newest, before);
         }
         let bytes = read(&self.catalog).memory_bytes() as u64;
@@ -66,7 +66,7 @@ impl Shared {
     //= spec/recovery.md#r-5-8-leaves-given-up
     //# A leaf of an index MUST NOT be given up while a snapshot holds a state from before the checkpoint before: its entries
     //# have no addresses (F-8.10), so they would be taken for older than they are.
-    /// Goes through the leaves of the newest checkpoint; no further than to where one cannot take the place of what is unread.
+    /// Goes through the leaves of the newest checkpoint, until one cannot take the place of what is unread.
     fn renew(&self, leaves: &Arc<Leaves>, newest: &CheckpointRef, before: &CheckpointRef) -> Result<()> {
         let (slot, storage) = (&self.opening.slot, &self.log.storage);
         let file = File { storage, len: storage.len()? };

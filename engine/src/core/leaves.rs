@@ -18,8 +18,8 @@ const AT_ONCE: usize = 16;
 /// What a change takes of the index, about, until that is looked at again.
 const BYTES_OF_A_CHANGE: u64 = 48;
 
-/// So long a checkpoint waits, in all, for moments in which nobody looks into the index. Where that is not enough, what is
-/// unread stays with the one before.
+/// So long a checkpoint waits, in all, for moments in which nobody looks into the index. Where that is not enough,
+/// what is unread stays with the one before.
 pub(super) const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 1000 });
 
 /// One look is remembered for so much memory: for some eight leaves. If more were, a store that hardly fits would keep
@@ -53,7 +53,7 @@ struct Inner {
     added: usize,
     /// What those take.
     bytes: u64,
-    /// What the index takes beside them: what it took when that was looked at last, and about what changed since.
+    /// What the index takes beside them: what it took at the last naming, and about what changed since.
     beside: u64,
     given_up: u64,
     /// Of each leaf that was looked into lately, at a place that follows from its key, the hash of that.
@@ -114,7 +114,8 @@ impl Drop for Kept {
 }
 
 impl Leaves {
-    /// The index takes up to `limit` bytes. What is unread is of the newest checkpoint, and what came at `since` or later is kept.
+    /// The index takes up to `limit` bytes. What is unread is of the newest checkpoint, and what came at `since` or
+    /// later is kept.
     pub(super) fn new(limit: u64, newest: Option<CheckpointRef>, since: LogAddress) -> Self {
         let looked_into =
             vec![0; usize::try_from(limit.div_ceil(BYTES_OF_A_LOOK)).unwrap_or(LOOKS_MAX).min(LOOKS_MAX)];
@@ -157,8 +158,8 @@ impl Leaves {
     //= spec/recovery.md#r-5-8-leaves-given-up
     //# A reader MUST NOT give up a leaf of any but the newest checkpoint that both slots name, or, until its leaves have taken
     //# the place of what is unread, the one before: the places of others may be given out.
-    /// From now on leaves of this checkpoint may be given up, and no others, but for what came at this address or later. Refused
-    /// where not all of that is kept.
+    /// From now on leaves of this checkpoint may be given up, and no others, but for what came at this address or later.
+    /// False where not all of that is kept: then none may be.
     pub(super) fn name(&self, newest: Option<(CheckpointRef, LogAddress)>) -> bool {
         let mut inner = lock(&self.inner);
         let newest = newest.filter(|(_, since)| *since >= inner.since);
@@ -171,8 +172,8 @@ impl Leaves {
         newest.is_some()
     }
 
-    /// Waits for moments in which nobody looks into the index, and puts what the newest checkpoint has in these ranges in the
-    /// place of what is unread there. Whether they came before `patience` ended.
+    /// Waits for moments in which nobody looks into the index, and puts what the newest checkpoint has in these ranges
+    /// in the place of what is unread there. Whether they came before `patience` ended.
     pub(super) fn renew(
         self: &Arc<Self>,
         renewals: impl IntoIterator<Item = Renewal>,

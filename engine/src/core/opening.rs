@@ -75,8 +75,8 @@ impl Opening {
         found.map_err(Error::from)
     }
 
-    /// Both slots name these, the newest of which was written since. What was damaged matters no longer where that was begun
-    /// behind it: then nothing was taken over for it, and what is damaged is not named beside it.
+    /// Both slots name these, the newest of which was written since the opening. Damage matters no longer once a
+    /// checkpoint is named that was begun after it was found: that one took nothing over, and names what is sound.
     pub(super) fn checkpoint_named(&self, named: Vec<CheckpointRef>, is_after_damage: bool) {
         let sound = lock(&self.since).sound.filter(|_| !is_after_damage);
         *lock(&self.since) = Since { named, sound };

@@ -182,7 +182,7 @@ impl Documents {
         self.index.set(key, entry)
     }
 
-    /// Takes `key` out, as [`set`](Self::set) puts it: what stands at `at` deletes it.
+    /// Removes `key`, which the record at `at` deletes. Only the writer calls it.
     pub(crate) fn remove(&self, key: KeyRef<'_>, at: LogAddress) -> Option<Entry> {
         let mut held = self.unread.hold();
         if let Some(held) = held.as_mut().filter(|_| self.damage().is_none()) {

@@ -1,10 +1,10 @@
-//! How the indexes of a store stand in memory.
+//! How indexes are laid out in memory.
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
     /// Pages of ints hold two to the power of this.
     pub(crate) page_shift: u32,
-    /// What was read may be given up again: so what was deleted is kept for a time.
+    /// Leaves may be given up again, so the index keeps deletes until both checkpoints have them.
     pub(crate) gives_up: bool,
 }
 

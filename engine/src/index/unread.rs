@@ -1,8 +1,9 @@
 //! What of a checkpoint's tree was not read when the store opened (spec: ): items by their first key, each a directory page or a leaf.
 //!
-//! A key of an item that is unread stands in the index only if it was put since the checkpoint, or the one before; then that is the newest. An item is taken in:
-//! a page gives its leaves, a leaf gives its entries to the index where that has none for their keys. Unless leaves are given up again, how
-//! many items there are falls to 0 once. Who has found 0 there sees in the index all that was taken in.
+//! A key of an item that is unread stands in the index only if it was put since the checkpoint before; what stands there is
+//! the newest. An item is taken in: a page gives its leaves, a leaf gives its entries to the index where that has none for
+//! their keys. Unless leaves are given up again, how many items there are falls to 0 once. Who has found 0 there sees in the
+//! index all that was taken in.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -123,7 +124,7 @@ impl Unread {
         self.count(&inner);
     }
 
-    /// Keeps items from being taken in; none where there are none, nor ever will be.
+    /// Keeps items from being taken in; none where no item is unread, and none is ever given up.
     pub(super) fn hold(&self) -> Option<Held<'_>> {
         let held = || Held { inner: lock(&self.inner), gives_up: self.gives_up };
         (self.gives_up || !self.is_empty()).then(held)
@@ -146,7 +147,8 @@ impl Unread {
         lock(&self.inner).has(wanted)
     }
 
-    /// The item is read: its contents take its place, after `first`; unless somebody else has read it meanwhile. Whether they do.
+    /// The item is read: its contents take its place, after `first`; unless somebody else has read it meanwhile.
+    /// Whether they do.
     pub(super) fn take_in(
         &self,
         index: &MixedIndex,
@@ -267,7 +269,7 @@ impl Held<'_> {
         self.inner.may_have(&key.to_key()).is_some()
     }
 
-    /// The key is deleted by what stands at `at`, whatever its item has.
+    /// The record at `at` deletes the key, whatever its item has.
     pub(super) fn delete(&mut self, key: KeyRef<'_>, at: LogAddress) {
         let key = key.to_key();
         let may_be_unread = self.gives_up && !seeded::is_on(Bug::DeleteNotKept);
@@ -351,7 +353,7 @@ impl Item {
     }
 }
 
-/// These pages or leaves of one tree. What stands behind them begins at `end`.
+/// The items of these pages or leaves, which follow each other in one tree. The next one behind them begins at `end`.
 fn in_order(
     items: Vec<(Key, Branch)>,
     end: Option<Key>,

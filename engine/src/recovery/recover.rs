@@ -39,7 +39,7 @@ pub(crate) struct Recovered {
 pub(crate) struct Plan {
     /// How many bytes are read at a time.
     pub(crate) read_unit: usize,
-    /// How the index stands in memory.
+    /// How indexes are laid out in memory.
     pub(crate) layout: Layout,
     /// How much of the checkpoint that it begins with is read.
     pub(crate) extent: Extent,

@@ -273,7 +273,7 @@ fn what_a_call_rests_on_is_kept() {
 }
 
 #[test]
-fn what_stays_unread_of_an_older_checkpoint_is_read_by_the_next_and_not_given_up() {
+fn what_stays_unread_of_an_older_checkpoint_is_read_by_the_next() {
     for rounds in 1..4 {
         let mut life = Life::new(2);
         for round in 0..rounds {

@@ -13,7 +13,8 @@ use super::plan::{Behind, Due, End, Figures, Pressure, Purpose, Top};
 #[cfg(test)]
 mod tests;
 
-/// The log since the last checkpoint, of which entries stay in memory, is a part of what the index may take there.
+/// The entries of the log since the last checkpoint stay in memory: that log may have one part in so many of what the
+/// index may take there.
 const INDEX_SHARE: u64 = 4;
 
 /// What a step has come to.

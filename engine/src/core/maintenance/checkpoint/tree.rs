@@ -86,7 +86,8 @@ impl Tree {
     //= spec/space.md#p-2-8-what-is-taken-over
     //# A writer MAY take over a leaf of the base in its place, a leaf of an index too, and read neither, when all of
     //# this holds: all keys of its record are unread; no key in the range of the unread leaf was put, moved or
-    //# deleted since the checkpoint that it is of; the LSN of its record, or of the patch over it (F-8.13), is at or below that of the base;
+    //# deleted since the checkpoint that it is of; the LSN of its record, or of the patch over it
+    //# (F-8.13), is at or below that of the base;
     //# and the leaf of the base has the same range and as many entries.
     //= spec/space.md#p-2-8-what-is-taken-over
     //# A writer MUST NOT take over a leaf in the place of any other that is unread.
