@@ -44,7 +44,7 @@ impl Shared {
     fn read_for(&self, documents: &Documents, key: KeyRef<'_>) -> Result<Ready> {
         let kept = self.keep();
         while let Some(wanted) = documents.unread_of(key) {
-            if let Some(unread) = self.look_into(documents, &wanted, key) {
+            if let Some(unread) = self.look_into(&wanted, key) {
                 return Ok(Ready::new(kept, unread));
             }
             self.read_unread(documents, &wanted)?;
@@ -53,14 +53,13 @@ impl Shared {
     }
 
     /// Reads an unread leaf for one key, and does not keep it. None: it is to be kept, or cannot be read so.
-    fn look_into(&self, documents: &Documents, wanted: &Wanted, key: KeyRef<'_>) -> Option<Option<Entry>> {
-        let file = File { storage: &self.log.storage, len: self.log.storage.len().ok()? };
+    fn look_into(&self, wanted: &Wanted, key: KeyRef<'_>) -> Option<Option<Entry>> {
         if !self.leaves.as_ref()?.is_for_one_look(wanted) {
             return None;
         }
-        let Ok(Contents::Entries(entries)) = wanted.read(&file) else { return None };
-        // Somebody may have put or deleted it meanwhile, or read the leaf: then the index tells.
-        Some(entries.find(key).filter(|_| documents.is_unknown(key)))
+        // A read that comes short tells as well that the file ends.
+        let file = File { storage: &self.log.storage, len: u64::MAX };
+        wanted.find(&file, key).ok()
     }
 
     /// Reads what the index does not tell of `key`.

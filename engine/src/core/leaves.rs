@@ -299,12 +299,13 @@ impl Drop for Ready {
 }
 
 impl Unready {
-    /// What an unread leaf has; unless the key was deleted since, or the leaf was read: then the index tells.
+    /// What an unread leaf has, where the index had nothing; unless the key was deleted since, or the leaf was read: then the
+    /// index tells.
     #[cold]
     #[inline(never)]
     fn entry(&self, documents: &Documents, key: KeyRef<'_>) -> Option<Entry> {
         let unread = self.unread?;
-        if documents.is_unknown(key) { Some(unread) } else { documents.index.get(key) }
+        if documents.is_unread(key) { Some(unread) } else { documents.index.get(key) }
     }
 
     #[cold]

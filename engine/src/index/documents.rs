@@ -193,7 +193,12 @@ impl Documents {
 
     /// Whether the index does not tell what `key` has: a leaf that is unread may.
     pub(crate) fn is_unknown(&self, key: KeyRef<'_>) -> bool {
-        self.index.get(key).is_none() && self.unread.hold().is_some_and(|held| held.may_have(key))
+        self.index.get(key).is_none() && self.is_unread(key)
+    }
+
+    /// Whether an unread leaf may have `key`, unless it was put since.
+    pub(crate) fn is_unread(&self, key: KeyRef<'_>) -> bool {
+        self.unread.hold().is_some_and(|held| held.may_have(key))
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {

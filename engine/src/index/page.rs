@@ -87,15 +87,6 @@ impl<E> Page<E> {
         Some(&self.text.as_bytes()[start..start + usize::from(len)])
     }
 
-    /// What is under `key`, where the items are in order.
-    pub(crate) fn find(&self, key: KeyRef<'_>) -> Option<E>
-    where
-        E: Copy,
-    {
-        let at = self.items.partition_point(|item| self.key(item) < key);
-        self.items.get(at).filter(|item| self.key(item) == key).map(|item| item.value)
-    }
-
     /// Roughly the memory that some of these take in the map, in bytes, where nodes are half full.
     pub(super) fn bytes_in_map(&self, is_of: impl Fn(&E) -> bool) -> u64 {
         let of = self.iter().filter(|(_, value)| is_of(value));

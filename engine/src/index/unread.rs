@@ -314,7 +314,8 @@ impl Inner {
     }
 
     fn of(&self, key: &Key) -> Option<(&Key, &Item)> {
-        let (first, item) = self.items.range(..=key.clone()).next_back()?;
+        let (first, item) =
+            self.items.range::<Key, _>((Bound::Unbounded, Bound::Included(key))).next_back()?;
         item.end.as_ref().is_none_or(|end| key < end).then_some((first, item))
     }
 
@@ -484,6 +485,14 @@ impl Wanted {
             entries.remove(0..in_front);
         }
         Ok(Contents::Entries(entries))
+    }
+
+    /// What a leaf has under a key of its range, which is no int. What lies behind the key is not looked at: who keeps the leaf
+    /// reads all of it.
+    pub(crate) fn find(&self, source: &impl IndexSource, key: KeyRef<'_>) -> Result<Option<Entry>> {
+        let Item { branch, origin, .. } = &self.item;
+        let found = origin.place.trees(source).find(origin.id, branch, origin.limits, key)?;
+        Ok(found.map(entry))
     }
 
     pub(crate) fn damaged(&self, what: &'static str) -> Error {

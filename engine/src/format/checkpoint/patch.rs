@@ -130,6 +130,12 @@ impl Changes {
         Ok(changes)
     }
 
+    /// What it says of a key: that it is put, or removed; nothing where that of the leaf stands.
+    pub(super) fn find(&self, key: KeyRef<'_>) -> Option<Option<u64>> {
+        let find = |list: &List| list.iter().find(|(found, _)| *found == key).map(|(_, value)| value);
+        find(&self.put).map(Some).or_else(|| find(&self.removed).map(|_| None))
+    }
+
     /// Hands out the entries of the leaf with the patch over it, in the order of keys.
     pub(super) fn apply(
         &self,

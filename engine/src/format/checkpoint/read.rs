@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::catalog::CatalogEntry;
 use super::directory::{DirectoryEntry, entries};
 use super::indexes::IndexEntry;
-use super::leaf::{Entries, Leaf, LeafDecoder};
+use super::leaf::{Entries, Leaf, LeafDecoder, find};
 use super::patch::{Changes, List, Patch};
 use super::records::{IndexSource, Records, Unreadable, Wanted};
 use super::root::Root;
@@ -436,6 +436,28 @@ impl<S: IndexSource> Trees<'_, S> {
         Ok(())
     }
 
+    /// What a leaf of the tree `id` has under `key`, which is no int. Its entries are read as far as to that key; the rest
+    /// is verified by the checksum alone.
+    ///
+    /// # Errors
+    /// As [`Unreadable`] says.
+    pub fn find(
+        &mut self,
+        id: u32,
+        leaf: &Branch,
+        limits: Limits,
+        key: KeyRef<'_>,
+    ) -> Result<Option<u64>, Unreadable> {
+        if let Some(patch) = leaf.patch {
+            let (changes, _) = patch_over(&mut self.records, id, (leaf, patch), limits)?;
+            if let Some(found) = changes.find(key) {
+                return Ok(found);
+            }
+        }
+        let (entries, at) = self.records.body(leaf.reference, leaf.wanted(id))?;
+        find(entries, key, limits).map_err(|what| Unreadable::damaged(at, "F-8.4", what, 0, 0))
+    }
+
     //= spec/format.md#f-8-16-patches
     //# Such a leaf has the entries of its record, without the keys that are removed, and with those that are put,
     //# each in the place of the one of its key if there is one.
@@ -448,12 +470,8 @@ impl<S: IndexSource> Trees<'_, S> {
         limits: Limits,
         to: &mut impl Entries,
     ) -> Result<(Option<i64>, u64), Unreadable> {
-        let (body, at) = self.records.body(patch.reference, leaf.wanted_patch(id, patch))?;
+        let (changes, at) = patch_over(&mut self.records, id, (leaf, patch), limits)?;
         let damaged = |what, expected, found| Unreadable::damaged(at, "F-8.16", what, expected, found);
-        let mut changes = Changes::decode(body, limits).map_err(|what| damaged(what, 0, 0))?;
-        if seeded::is_on(Bug::PatchForgotten) {
-            changes = Changes::default();
-        }
         let own = self.own_entries(id, first, leaf, limits)?;
         let mut entries = List::default();
         changes.apply(&own, |key, value| entries.push(key, value)).map_err(|what| damaged(what, 0, 0))?;
@@ -523,6 +541,19 @@ fn own_leaf<'r, S: IndexSource>(
     let count = u32::try_from(own)
         .map_err(|_| Unreadable::damaged(at, "F-8.4", "a leaf of too few entries", 0, 0))?;
     Ok((Leaf { entries, count, first: Some(first.as_ref()), limits }, at))
+}
+
+/// The patch over a leaf, and where it lies.
+fn patch_over<S: IndexSource>(
+    records: &mut Records<'_, S>,
+    id: u32,
+    (leaf, patch): (&Branch, Patch),
+    limits: Limits,
+) -> Result<(Changes, u64), Unreadable> {
+    let (body, at) = records.body(patch.reference, leaf.wanted_patch(id, patch))?;
+    let damaged = |what| Unreadable::damaged(at, "F-8.16", what, 0, 0);
+    let changes = Changes::decode(body, limits).map_err(damaged)?;
+    Ok((if seeded::is_on(Bug::PatchForgotten) { Changes::default() } else { changes }, at))
 }
 
 /// A directory page or a leaf that a directory entry leads to.
