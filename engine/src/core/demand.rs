@@ -44,7 +44,7 @@ impl Shared {
     fn read_for(&self, documents: &Documents, key: KeyRef<'_>) -> Result<Ready> {
         let kept = self.keep();
         while let Some(wanted) = documents.unread_of(key) {
-            if let Some(unread) = self.look_into(&wanted, key) {
+            if let Some(unread) = self.look_into(documents, &wanted, key) {
                 return Ok(Ready::new(kept, unread));
             }
             self.read_unread(documents, &wanted)?;
@@ -52,14 +52,32 @@ impl Shared {
         Ok(Ready::new(kept, None))
     }
 
-    /// Reads an unread leaf for one key, and does not keep it. None: it is to be kept, or cannot be read so.
-    fn look_into(&self, wanted: &Wanted, key: KeyRef<'_>) -> Option<Option<Entry>> {
-        if !self.leaves.as_ref()?.is_for_one_look(wanted) {
-            return None;
+    /// Seeks a key in the bytes of an unread leaf. None where the leaf is to be taken in, or cannot be read so.
+    fn look_into(&self, documents: &Documents, leaf: &Wanted, key: KeyRef<'_>) -> Option<Option<Entry>> {
+        if let Some(bytes) = leaf.kept() {
+            return leaf.find(bytes, key).ok();
         }
-        // A read that comes short tells as well that the file ends.
-        let file = File { storage: &self.log.storage, len: u64::MAX };
-        wanted.find(&file, key).ok()
+        let leaves = self.leaves.as_ref().filter(|leaves| leaves.has_no_room(leaf))?;
+        let bytes = leaf.read_bytes(&self.file_of_any_len()).ok()?;
+        let found = leaf.find(&bytes, key).ok()?;
+        if leaves.is_read_again(leaf) && documents.keep(leaf, Arc::new(bytes)) {
+            self.note_read(documents, leaf);
+        }
+        Some(found)
+    }
+
+    /// The entries of an unread leaf. None where the leaf is to be taken in, or cannot be read so.
+    fn read_beside(&self, leaf: &Wanted) -> Option<Entries> {
+        self.leaves.as_ref().filter(|leaves| leaves.has_no_room(leaf))?;
+        match leaf.read(&self.file_of_any_len()).ok()? {
+            Contents::Entries(entries) => Some(entries),
+            Contents::Leaves(_) => None,
+        }
+    }
+
+    /// The file, where a read that comes short is enough to tell that it ends.
+    fn file_of_any_len(&self) -> File<'_> {
+        File { storage: &self.log.storage, len: u64::MAX }
     }
 
     /// Reads what the index does not tell of `key`.
@@ -70,8 +88,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Appends up to `limit` entries of `range` to `out`, in key order, or in reverse; fewer only where the
-    /// range ends.
+    /// Appends `limit` entries of `range` to `out`, in key order, or in reverse; fewer only where the range ends, and more only
+    /// where an unread leaf has more.
     pub(crate) fn page(
         &self,
         documents: &Documents,
@@ -81,19 +99,34 @@ impl Shared {
         out: &mut Entries,
     ) -> Result<()> {
         let _kept = self.keep();
-        let start = out.len();
-        while !documents.is_all_read() && !seeded::is_on(Bug::UnreadPassedOver) {
-            let Some(wanted) = documents.unread_in(range, reverse) else { break };
-            if let Some(before) = wanted.before(range, reverse) {
-                documents.index.page(&before, reverse, limit, out);
-                if out.len() - start == limit {
-                    return Ok(());
-                }
-                out.truncate(start);
-            }
-            self.read_unread(documents, &wanted)?;
+        if documents.is_all_read() || seeded::is_on(Bug::UnreadPassedOver) {
+            documents.index.page(range, reverse, limit, out);
+            return Ok(());
         }
-        documents.index.page(range, reverse, limit, out);
+        let (enough, mut rest) = (out.len() + limit, range.clone());
+        while out.len() < enough && !rest.is_empty() {
+            let left = enough - out.len();
+            let Some(unread) = documents.unread_in(&rest, reverse) else {
+                documents.index.page(&rest, reverse, left, out);
+                break;
+            };
+            let len = out.len();
+            if let Some(before) = unread.before(&rest, reverse) {
+                documents.index.page(&before, reverse, left, out);
+                if out.len() == enough {
+                    break;
+                }
+            }
+            let (entries, own) = (self.read_beside(&unread), unread.range());
+            let part = (&rest.within(&own), reverse);
+            if entries.is_some_and(|entries| documents.page_beside((&unread, &entries), part, out)) {
+                let Some(behind) = own.before(!reverse) else { break };
+                rest = rest.within(&behind);
+            } else {
+                out.truncate(len);
+                self.read_unread(documents, &unread)?;
+            }
+        }
         Ok(())
     }
 
@@ -109,11 +142,11 @@ impl Shared {
             self.page(documents, &range, false, limit, &mut page)?;
             count += page.len();
             match page.last_key() {
-                Some(last) if page.len() == limit => range = range.beyond(&last.to_key(), false),
+                Some(last) if page.len() >= limit => range = range.beyond(&last.to_key(), false),
                 _ => break,
             }
         }
-        Ok(count)
+        Ok(count.min(most))
     }
 
     /// Reads all that is unread of the documents of a collection, or of the entries of an index. It stays in memory
@@ -125,7 +158,7 @@ impl Shared {
             self.read_unread(documents, &wanted)?;
             drop(self.keep());
             if wanted.leaf().is_some() {
-                let Some(behind) = wanted.range().beyond_end() else { break };
+                let Some(behind) = wanted.range().before(true) else { break };
                 rest = behind;
             }
         }
@@ -165,6 +198,9 @@ impl Shared {
         let file = File { storage: &self.log.storage, len: self.log.storage.len()? };
         let error = match wanted.read(&file).or_else(|_| wanted.read(&file)) {
             Ok(contents) => {
+                if let (Contents::Leaves(items), Some(leaves)) = (&contents, &self.leaves) {
+                    leaves.note_items(items.len());
+                }
                 if documents.take_in(wanted, contents, || {}) {
                     self.note_read(documents, wanted);
                 }

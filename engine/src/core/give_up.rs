@@ -93,7 +93,7 @@ impl Shared {
                 let mut renewals = Vec::new();
                 for leaf in page.leaves(&file)? {
                     let range = KeyRange { from, to: leaf.range().to };
-                    from = range.beyond_end().map_or(Bound::Unbounded, |behind| behind.from);
+                    from = range.before(true).map_or(Bound::Unbounded, |behind| behind.from);
                     renewals.push(Renewal { documents: Arc::clone(&documents), range, leaf: Some(leaf) });
                 }
                 if !leaves.renew(renewals, &mut patience) {

@@ -18,13 +18,16 @@ const AT_ONCE: usize = 16;
 /// What a change takes of the index, about, until that is looked at again.
 const BYTES_OF_A_CHANGE: u64 = 48;
 
+/// What it takes to know of an unread leaf, about, until that is looked at again.
+const BYTES_OF_AN_ITEM: u64 = 256;
+
 /// So long a checkpoint waits, in all, for moments in which nobody looks into the index. Where that is not enough,
 /// what is unread stays with the one before.
 pub(super) const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 1000 });
 
-/// One look is remembered for so much memory: for some eight leaves. If more were, a store that hardly fits would keep
+/// One look is remembered for so much memory: for the bytes of some eight leaves. If more were, a store that hardly fits would keep
 /// most leaves that it reads, and give up each before it is asked for again.
-const BYTES_OF_A_LOOK: u64 = 128 << 10;
+const BYTES_OF_A_LOOK: u64 = 32 << 10;
 
 /// So many looks are remembered at most.
 const LOOKS_MAX: usize = 1 << 20;
@@ -130,14 +133,21 @@ impl Leaves {
         Leaves::new(self.limit, inner.newest, inner.since)
     }
 
-    /// Whether a look-up of one key reads an unread leaf and does not keep it: one that no look-up has read lately.
-    /// Look-ups of many keys at random would else fill memory with leaves that are not asked for again.
-    pub(super) fn is_for_one_look(&self, leaf: &Wanted) -> bool {
-        let Some(hash) = leaf.hash() else { return false };
+    /// Whether an unread leaf is read for one call alone, and stays unread: where there is no room for its entries.
+    pub(super) fn has_no_room(&self, leaf: &Wanted) -> bool {
+        let inner = lock(&self.inner);
+        leaf.can_be_given_up()
+            && inner.can_give_up(leaf)
+            && inner.bytes + inner.beside + leaf.bytes_in_map() > self.limit
+    }
+
+    /// Whether the bytes of an unread leaf are kept, which a look-up of one key has read: where another one has read them lately.
+    /// Look-ups of many keys at random would else drive out leaves for others that are not asked for again.
+    pub(super) fn is_read_again(&self, leaf: &Wanted) -> bool {
         let looked_into = &mut lock(&self.inner).looked_into;
-        let len = looked_into.len() as u64;
+        let (len, hash) = (looked_into.len() as u64, leaf.hash());
         // Where there is room for none, none is kept.
-        len == 0 || std::mem::replace(&mut looked_into[(hash % len) as usize], hash) != hash
+        len > 0 && std::mem::replace(&mut looked_into[(hash % len) as usize], hash) == hash
     }
 
     #[cold]
@@ -168,6 +178,7 @@ impl Leaves {
         // What was read before is not given up.
         inner.read.clear();
         inner.renewals.clear();
+        inner.beside += inner.bytes;
         (inner.added, inner.bytes) = (0, 0);
         newest.is_some()
     }
@@ -199,6 +210,11 @@ impl Leaves {
         }
     }
 
+    /// So many leaves more are known of, and unread.
+    pub(super) fn note_items(&self, count: usize) {
+        lock(&self.inner).beside += count as u64 * BYTES_OF_AN_ITEM;
+    }
+
     /// The index takes so many bytes.
     pub(super) fn note_bytes(&self, bytes: u64) {
         let mut inner = lock(&self.inner);
@@ -223,22 +239,27 @@ impl Inner {
     }
 
     fn add(&mut self, documents: &Arc<Documents>, leaf: Wanted) {
-        if self.newest != Some(leaf.checkpoint()) && !seeded::is_on(Bug::GivenUpPastItsCheckpoint) {
+        if !self.can_give_up(&leaf) {
             return;
         }
-        let bytes = leaf.memory_bytes(&documents.index, self.since);
+        let bytes = documents.memory_of(&leaf, self.since);
         if bytes > 0 {
             self.bytes += bytes;
             self.added += 1;
-            self.read.push_back(ReadLeaf { documents: Arc::clone(documents), leaf, bytes });
+            let (documents, leaf) = (Arc::clone(documents), leaf.without_bytes());
+            self.read.push_back(ReadLeaf { documents, leaf, bytes });
         }
+    }
+
+    fn can_give_up(&self, leaf: &Wanted) -> bool {
+        self.newest == Some(leaf.checkpoint()) || seeded::is_on(Bug::GivenUpPastItsCheckpoint)
     }
 
     fn renew(&mut self, renewed: &Condvar) {
         for _ in 0..AT_ONCE {
             let Some(Renewal { documents, range, leaf }) = self.renewals.pop_front() else { break };
-            let is_unread = documents.renew(&range, leaf.as_ref(), self.since);
-            if let Some(leaf) = leaf.filter(|_| !is_unread) {
+            documents.renew(&range, leaf.as_ref(), self.since);
+            if let Some(leaf) = leaf {
                 self.add(&documents, leaf);
             }
             renewed.notify_all();

@@ -108,7 +108,7 @@ impl<E: Copy> Walk<E> {
     /// Of `range`, the index had these entries in front: the rest is left for later. Returns the last key that they cover; none
     /// where they cover the range.
     pub(super) fn cover(&mut self, range: &KeyRange, found: &Entries) -> Option<Key> {
-        let last = found.last_key().filter(|_| found.len() == self.page_len)?.to_key();
+        let last = found.last_key().filter(|_| found.len() >= self.page_len)?.to_key();
         self.page_len = (self.page_len * 2).min(PAGE_LEN_MAX);
         self.rest = Some(range.beyond(&last, self.reverse));
         Some(last)

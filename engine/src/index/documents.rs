@@ -10,7 +10,7 @@ use std::ops::Bound;
 use crate::document::{Document, Key, KeyRef};
 use crate::error::{Corruption, Result};
 use crate::format::LogAddress;
-use crate::format::checkpoint::{Branch, IndexSource, Trees};
+use crate::format::checkpoint::{Branch, IndexSource, LeafBytes, Trees};
 use crate::format::definition::StoredDefinition;
 use crate::seeded::{self, Bug};
 use crate::sync::race::{Race, weakened};
@@ -156,16 +156,37 @@ impl Documents {
         self.unread.has(wanted)
     }
 
-    /// Gives up a leaf that was read, but for what came at `since` or later: it is unread again. Whether it is. Nobody looks into the index
-    /// meanwhile, or changes it.
+    /// Appends what an unread leaf, which has these entries, and the index have in a part of its range, in key order, or in reverse. Not where
+    /// somebody has taken the leaf in. Whether it does.
+    pub(crate) fn page_beside(
+        &self,
+        leaf: (&Wanted, &Entries),
+        part: (&KeyRange, bool),
+        out: &mut Entries,
+    ) -> bool {
+        self.unread.page_beside(&self.index, leaf, part, out)
+    }
+
+    /// Keeps the bytes of an unread leaf for look-ups of single keys. Whether it is unread still.
+    pub(crate) fn keep(&self, leaf: &Wanted, bytes: Arc<LeafBytes>) -> bool {
+        self.unread.keep(leaf, bytes)
+    }
+
+    /// How much memory it gives back to [give up](Self::give_up) this leaf.
+    pub(crate) fn memory_of(&self, leaf: &Wanted, since: LogAddress) -> u64 {
+        self.unread.memory_of(&self.index, leaf, since)
+    }
+
+    /// Gives up a leaf that was read, but for what came at `since` or later: it is unread again; or the bytes of one that is unread. Whether
+    /// there was anything to give up. Nobody looks into the index meanwhile, or changes it.
     pub(crate) fn give_up(&self, leaf: &Wanted, since: LogAddress) -> bool {
         self.damage().is_none() && self.unread.give_up(&self.index, leaf, since)
     }
 
     /// A newer checkpoint has this leaf in `range`, or nothing. If any of it is unread, all of it is from now on, and of that checkpoint, but
-    /// for what came at `since` or later. Whether it is. Nobody looks into the index meanwhile, or changes it.
-    pub(crate) fn renew(&self, range: &KeyRange, leaf: Option<&Wanted>, since: LogAddress) -> bool {
-        self.unread.renew(&self.index, range, leaf, since)
+    /// for what came at `since` or later. Nobody looks into the index meanwhile, or changes it.
+    pub(crate) fn renew(&self, range: &KeyRange, leaf: Option<&Wanted>, since: LogAddress) {
+        self.unread.renew(&self.index, range, leaf, since);
     }
 
     /// What is unread is gone, as the collection is.

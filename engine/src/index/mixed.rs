@@ -264,7 +264,7 @@ impl PrimaryIndex for MixedIndex {
         if from_map > 0 && out.len() > start + from_map {
             out.put_in_order(start, reverse);
         }
-        out.truncate(start + limit);
+        out.truncate(start.saturating_add(limit));
     }
 
     fn count(&self, range: &KeyRange, limit: usize) -> usize {

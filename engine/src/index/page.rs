@@ -10,7 +10,8 @@ use crate::document::KeyRef;
 
 use super::Entry;
 
-const BESIDE_A_KEY: usize = 30;
+/// What the map has beside the bytes of a key, about, where nodes are half full.
+pub(super) const BESIDE_A_KEY: usize = 30;
 
 /// Entries of an index.
 pub(crate) type Entries = Page<Entry>;

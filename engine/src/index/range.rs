@@ -1,5 +1,6 @@
 //! Ranges of keys.
 
+use std::cmp::Ordering;
 use std::ops::Bound;
 
 use crate::document::Key;
@@ -71,10 +72,17 @@ impl KeyRange {
         }
     }
 
-    /// What lies behind a range that ends before a key.
-    pub(crate) fn beyond_end(&self) -> Option<KeyRange> {
-        let Bound::Excluded(end) = &self.to else { return None };
-        Some(KeyRange { from: Bound::Included(end.clone()), to: Bound::Unbounded })
+    /// What lies before the range in the direction of a walk, so behind it with `reverse`; none where it has no bound there.
+    pub(crate) fn before(&self, reverse: bool) -> Option<KeyRange> {
+        let outside = match if reverse { &self.to } else { &self.from } {
+            Bound::Unbounded => return None,
+            Bound::Included(key) => Bound::Excluded(key.clone()),
+            Bound::Excluded(key) => Bound::Included(key.clone()),
+        };
+        Some(match reverse {
+            true => KeyRange { from: outside, to: Bound::Unbounded },
+            false => KeyRange { from: Bound::Unbounded, to: outside },
+        })
     }
 
     pub(crate) fn contains(&self, key: &Key) -> bool {
@@ -90,6 +98,14 @@ impl KeyRange {
             (Bound::Included(from) | Bound::Excluded(from), Bound::Included(to) | Bound::Excluded(to)) => {
                 from >= to
             }
+        }
+    }
+
+    /// What of the range lies in `other` as well.
+    pub(crate) fn within(&self, other: &KeyRange) -> Self {
+        KeyRange {
+            from: inner_bound(&self.from, &other.from, Ordering::Greater),
+            to: inner_bound(&self.to, &other.to, Ordering::Less),
         }
     }
 
@@ -134,4 +150,15 @@ impl KeyRange {
             KeyRange { from: key, to: self.to.clone() }
         }
     }
+}
+
+/// That of two bounds which leaves less: where both have a key, the one whose key is `inner` than the other's.
+fn inner_bound(a: &Bound<Key>, b: &Bound<Key>, inner: Ordering) -> Bound<Key> {
+    let order = match (a, b) {
+        (Bound::Unbounded, _) => return b.clone(),
+        (_, Bound::Unbounded) => return a.clone(),
+        (Bound::Included(x) | Bound::Excluded(x), Bound::Included(y) | Bound::Excluded(y)) => x.cmp(y),
+    };
+    let is_a = order == inner || order.is_eq() && matches!(a, Bound::Excluded(_));
+    if is_a { a.clone() } else { b.clone() }
 }

@@ -11,7 +11,9 @@ use std::ops::Bound;
 
 use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
-use crate::format::checkpoint::{Branch, IndexSource, Limits, Stretch, TreeOf, TreePlace, Trees, UnreadLeaf};
+use crate::format::checkpoint::{
+    Branch, IndexSource, LeafBytes, Limits, Stretch, TreeOf, TreePlace, Trees, UnreadLeaf,
+};
 use crate::format::definition::StoredDefinition;
 #[cfg(test)]
 use crate::format::index_record::Reference;
@@ -22,6 +24,7 @@ use crate::seeded::{self, Bug};
 use crate::sync::race::{Race, weakened};
 use crate::sync::{Arc, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 
+use super::page::BESIDE_A_KEY;
 use super::{Entries, Entry, KeyRange, MixedIndex, PrimaryIndex, since_ever};
 
 #[derive(Debug)]
@@ -47,6 +50,8 @@ struct Item {
     end: Option<Key>,
     /// The first key of the leaf, where only those behind it are still unread.
     cut: Option<Box<Key>>,
+    /// The bytes of the leaf, where they are kept for look-ups of single keys.
+    bytes: Option<Arc<LeafBytes>>,
     origin: Arc<Origin>,
 }
 
@@ -175,6 +180,39 @@ impl Unread {
         true
     }
 
+    /// Appends to `out` what this leaf and the index have in `part` of its range, in key order, or in reverse; `entries` are those
+    /// of the leaf. Not where somebody has taken it in. Whether it does.
+    pub(super) fn page_beside(
+        &self,
+        index: &MixedIndex,
+        (leaf, entries): (&Wanted, &Entries),
+        (part, reverse): (&KeyRange, bool),
+        out: &mut Entries,
+    ) -> bool {
+        let inner = lock(&self.inner);
+        if !inner.has(leaf) {
+            return false;
+        }
+        let start = out.len();
+        index.page(part, reverse, usize::MAX, out);
+        let is_mixed = out.len() > start;
+        let mut push = |item: &super::Item<Entry>| {
+            let key = entries.key(item).to_key();
+            if part.contains(&key) && !inner.deleted.contains_key(&key) {
+                out.push(entries.key(item), item.value);
+            }
+        };
+        match reverse {
+            true => entries.items().iter().rev().for_each(&mut push),
+            false => entries.items().iter().for_each(&mut push),
+        }
+        if is_mixed {
+            // Of two under one key, that of the index comes first, and stays.
+            out.put_in_order(start, reverse);
+        }
+        true
+    }
+
     /// Whether the item is still to be read, and nothing in its range of keys was put or deleted since the checkpoint
     /// that it is of.
     pub(super) fn is_unchanged(&self, index: &MixedIndex, wanted: &Wanted) -> bool {
@@ -188,10 +226,33 @@ impl Unread {
         inner.has(wanted) && put.len() == 0 && deleted.is_none()
     }
 
-    /// Gives up a leaf that was read, but for what came at `since` or later: it is unread again. Whether it is. Nobody else
-    /// looks into the index meanwhile, or changes it.
+    /// Keeps the bytes of an unread leaf. Whether it is unread still.
+    pub(super) fn keep(&self, leaf: &Wanted, bytes: Arc<LeafBytes>) -> bool {
+        let mut inner = lock(&self.inner);
+        let item = inner.item_of(leaf);
+        item.map(|item| item.bytes = Some(bytes)).is_some()
+    }
+
+    /// How much memory it gives back to give up this leaf, but for what came at `since` or later; nothing where it is none that can be
+    /// given up.
+    pub(super) fn memory_of(&self, index: &MixedIndex, leaf: &Wanted, since: LogAddress) -> u64 {
+        let mut entries = Entries::default();
+        if let Some(item) = lock(&self.inner).item_of(leaf) {
+            return item.bytes.as_ref().map_or(0, |bytes| bytes.memory_bytes() as u64);
+        }
+        if leaf.can_be_given_up() {
+            index.page(&leaf.range(), false, usize::MAX, &mut entries);
+        }
+        entries.bytes_in_map(|entry| entry.address() < since)
+    }
+
+    /// Gives up a leaf that was read, but for what came at `since` or later: it is unread again; or the bytes of one that is unread.
+    /// Whether there was anything to give up. Nobody else looks into the index meanwhile, or changes it.
     pub(super) fn give_up(&self, index: &MixedIndex, leaf: &Wanted, since: LogAddress) -> bool {
         let mut inner = lock(&self.inner);
+        if let Some(item) = inner.item_of(leaf) {
+            return item.bytes.take().is_some();
+        }
         if inner.first_in(&leaf.range()).is_some() {
             return false;
         }
@@ -202,30 +263,31 @@ impl Unread {
     }
 
     /// A newer checkpoint has this leaf in `range`, or nothing. If any of it is unread, all of it is from now on, and of that
-    /// checkpoint; but for what came at `since` or later. Whether it is. Nobody else looks into the index meanwhile, or
-    /// changes it.
+    /// checkpoint; but for what came at `since` or later. Nobody else looks into the index meanwhile, or changes it.
     pub(super) fn renew(
         &self,
         index: &MixedIndex,
         range: &KeyRange,
         leaf: Option<&Wanted>,
         since: LogAddress,
-    ) -> bool {
+    ) {
         let mut inner = lock(&self.inner);
         inner.forget_deletes(range, since);
         if inner.first_in(range).is_none() {
-            return false;
+            return;
         }
         if let Bound::Excluded(end) = &range.to {
             inner.cut(end);
         }
         let bounds = (range.from.clone(), range.to.clone());
         let old: Vec<_> = inner.items.range(bounds).map(|(first, _)| first.clone()).collect();
-        old.iter().for_each(|first| _ = inner.items.remove(first));
-        inner.items.extend(leaf.map(|leaf| (leaf.first.clone(), leaf.item.clone())));
+        let old: Vec<_> = old.iter().filter_map(|first| inner.items.remove(first)).collect();
+        inner.items.extend(leaf.map(|Wanted { first, item }| {
+            let same = old.into_iter().find(|old| old.branch.is_same_leaf(&item.branch));
+            (first.clone(), Item { bytes: same.and_then(|same| same.bytes), ..item.clone() })
+        }));
         self.count(&inner);
         index.forget(range, since);
-        true
     }
 
     /// Forgets all that is unread.
@@ -244,7 +306,11 @@ impl Unread {
         let inner = lock(&self.inner);
         let key = |key: &Key| size_of::<Key>() + key.as_ref().payload_len();
         let items = inner.items.iter().map(|(first, item)| {
-            key(first) + size_of::<Item>() + item.end.as_ref().map_or(0, |end| end.as_ref().payload_len())
+            let bytes = item.bytes.as_ref().map_or(0, |bytes| bytes.memory_bytes());
+            key(first)
+                + size_of::<Item>()
+                + item.end.as_ref().map_or(0, |end| end.as_ref().payload_len())
+                + bytes
         });
         items.sum::<usize>() + inner.deleted.keys().map(key).sum::<usize>()
     }
@@ -297,7 +363,7 @@ impl Inner {
         let Some((first, item)) = self.of(key).filter(|(first, _)| *first != key) else { return };
         assert!(item.branch.is_leaf(), "who wrote the newer checkpoint has read all pages");
         let cut = Some(item.cut.clone().unwrap_or_else(|| Box::new(first.clone())));
-        let behind = Item { cut, ..item.clone() };
+        let behind = Item { cut, bytes: None, ..item.clone() };
         self.items.insert(key.clone(), behind);
     }
 
@@ -311,6 +377,11 @@ impl Inner {
     /// Whether the item is still to be read.
     fn has(&self, wanted: &Wanted) -> bool {
         self.items.get(&wanted.first).is_some_and(|item| item.branch == wanted.item.branch)
+    }
+
+    /// The item, while it is still to be read.
+    fn item_of(&mut self, wanted: &Wanted) -> Option<&mut Item> {
+        self.items.get_mut(&wanted.first).filter(|item| item.branch == wanted.item.branch)
     }
 
     fn of(&self, key: &Key) -> Option<(&Key, &Item)> {
@@ -363,7 +434,7 @@ fn in_order(
     let ends: Vec<_> = items.iter().skip(1).map(|(first, _)| Some(first.clone())).chain([end]).collect();
     let origin = Arc::clone(origin);
     let item = move |((first, branch), end)| {
-        let item = Item { branch, end, cut: None, origin: Arc::clone(&origin) };
+        let item = Item { branch, end, cut: None, bytes: None, origin: Arc::clone(&origin) };
         Wanted { first, item }
     };
     items.into_iter().zip(ends).map(item)
@@ -389,24 +460,25 @@ impl Wanted {
     }
 
     /// Whether it is a leaf whose entries can be given up: those of ints cannot, since the pages of ints never go away.
-    fn can_be_given_up(&self) -> bool {
+    pub(crate) fn can_be_given_up(&self) -> bool {
         self.item.branch.is_leaf() && !matches!(self.first, Key::Int(_))
     }
 
-    /// A number that tells it from most others, where it is a leaf that can be given up.
-    pub(crate) fn hash(&self) -> Option<u64> {
-        let mut hasher = DefaultHasher::new();
-        (self.item.origin.id, &self.first).hash(&mut hasher);
-        self.can_be_given_up().then(|| hasher.finish())
+    /// The same without the bytes that are kept.
+    pub(crate) fn without_bytes(self) -> Self {
+        Wanted { item: Item { bytes: None, ..self.item }, ..self }
     }
 
-    /// How much memory it gives back, but for what came at `since` or later; nothing where it is no leaf that can be given up.
-    pub(crate) fn memory_bytes(&self, index: &MixedIndex, since: LogAddress) -> u64 {
-        let mut entries = Entries::default();
-        if self.can_be_given_up() {
-            index.page(&self.range(), false, usize::MAX, &mut entries);
-        }
-        entries.bytes_in_map(|entry| entry.address() < since)
+    /// How much memory the entries of a leaf take in the map, about.
+    pub(crate) fn bytes_in_map(&self) -> u64 {
+        self.item.branch.count() * (self.first.as_ref().payload_len() + BESIDE_A_KEY) as u64
+    }
+
+    /// A number that tells it from most others.
+    pub(crate) fn hash(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.item.origin.id, &self.first).hash(&mut hasher);
+        hasher.finish()
     }
 
     pub(crate) fn checkpoint(&self) -> CheckpointRef {
@@ -415,12 +487,7 @@ impl Wanted {
 
     /// The part of `range` that comes before the item.
     pub(crate) fn before(&self, range: &KeyRange, reverse: bool) -> Option<KeyRange> {
-        if reverse {
-            let from = Bound::Included(self.item.end.clone()?);
-            Some(KeyRange { from, to: range.to.clone() })
-        } else {
-            Some(KeyRange { from: range.from.clone(), to: Bound::Excluded(self.first.clone()) })
-        }
+        self.range().before(reverse).map(|before| range.within(&before))
     }
 
     /// All keys that may be in it.
@@ -487,12 +554,21 @@ impl Wanted {
         Ok(Contents::Entries(entries))
     }
 
-    /// What a leaf has under a key of its range, which is no int. What lies behind the key is not looked at: who keeps the leaf
-    /// reads all of it.
-    pub(crate) fn find(&self, source: &impl IndexSource, key: KeyRef<'_>) -> Result<Option<Entry>> {
+    /// The bytes of an unread leaf that are kept.
+    pub(crate) fn kept(&self) -> Option<&Arc<LeafBytes>> {
+        self.item.bytes.as_ref()
+    }
+
+    /// Reads the bytes of a leaf, and verifies them.
+    pub(crate) fn read_bytes(&self, source: &impl IndexSource) -> Result<LeafBytes> {
         let Item { branch, origin, .. } = &self.item;
-        let found = origin.place.trees(source).find(origin.id, branch, origin.limits, key)?;
-        Ok(found.map(entry))
+        Ok(origin.place.trees(source).leaf_bytes(origin.id, branch, origin.limits)?)
+    }
+
+    /// What these bytes of the leaf have under a key of its range. What lies behind the key is not looked at: who takes the leaf
+    /// in reads all of it.
+    pub(crate) fn find(&self, bytes: &LeafBytes, key: KeyRef<'_>) -> Result<Option<Entry>> {
+        Ok(bytes.find(key, self.item.origin.limits)?.map(entry))
     }
 
     pub(crate) fn damaged(&self, what: &'static str) -> Error {

@@ -129,6 +129,7 @@ impl FreeSegments {
     }
 
     /// One above the highest index that somebody holds.
+    #[cfg(test)]
     pub(crate) fn end(&self) -> u32 {
         self.end
     }
@@ -140,7 +141,20 @@ impl FreeSegments {
 
     /// How many indexes below `len`, a count of segments, are free.
     pub(crate) fn within(&self, len: u32) -> u32 {
-        self.free.range(..len).count() as u32 + len.saturating_sub(self.end)
+        match len.checked_sub(self.end) {
+            Some(behind) => self.free.len() as u32 + behind,
+            None => self.free.range(..len).count() as u32,
+        }
+    }
+
+    /// The least count of segments, `len` or more, within which so many are free.
+    pub(crate) fn len_with(&self, len: u32, wanted: u32) -> u32 {
+        let missing = wanted.saturating_sub(self.within(len));
+        let (mut found, mut to) = (0, len);
+        for index in self.free.range(len..).take(missing as usize) {
+            (found, to) = (found + 1, index + 1);
+        }
+        if found == missing { to } else { self.end.max(len).saturating_add(missing - found) }
     }
 }
 
@@ -152,6 +166,11 @@ mod tests {
     fn the_lowest_free_place_is_given_first_and_what_is_reverted_is_as_it_was() {
         let mut free = FreeSegments::around(&BTreeSet::from([0, 2, 5]));
         assert_eq!((free.end(), free.within(6), free.within(8), free.within(2)), (6, 3, 5, 1));
+        let least =
+            |len, wanted| (len..).find(|len| free.within(*len) >= wanted).expect("all behind are free");
+        for (len, wanted) in (0..9).flat_map(|len| (0..9).map(move |wanted| (len, wanted))) {
+            assert_eq!(free.len_with(len, wanted), least(len, wanted), "{wanted} within {len}");
+        }
         let before = free.clone();
         let mark = free.mark();
         assert_eq!([free.take(), free.take(), free.take(), free.take()], [1, 3, 4, 6].map(Some));

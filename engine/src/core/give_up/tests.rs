@@ -18,8 +18,14 @@ type Map = BTreeMap<Key, i64>;
 const KEYS: u64 = 240;
 const NUMBERS: u64 = 9;
 
-fn open(disk: &Disk) -> Db {
-    let mut options = Options::new().sector(64).segment_bytes(512).cache_bytes(1 << 16).index_bytes(400);
+/// So little that next to nothing of the index is kept.
+const LITTLE: u64 = 400;
+/// None of it, little, a part, and most of it.
+const INDEX_BYTES: [u64; 4] = [0, LITTLE, 4_000, 16_000];
+
+fn open(disk: &Disk, index_bytes: u64) -> Db {
+    let mut options =
+        Options::new().sector(64).segment_bytes(512).cache_bytes(1 << 16).index_bytes(index_bytes);
     options.background = crate::options::Background::Manual;
     options.check.page_shift = 4;
     Db::open_on(Arc::clone(disk), &options).expect("it opens")
@@ -43,7 +49,7 @@ struct Life {
 impl Life {
     fn new(seed: u64) -> Self {
         let disk = Disk::default();
-        let db = open(&disk);
+        let db = open(&disk, LITTLE);
         let index = IndexDefinition::new("n", ["$.n"]).expect("it is one");
         documents(&db).create_index(index).expect("it can be");
         let mut life = Life { disk, db, map: Map::new(), held: None, given_up: 0, random: seed };
@@ -99,8 +105,9 @@ impl Life {
             4 if self.below(3) == 0 => {
                 self.held = None;
                 self.given_up += self.db.stats().leaves_given_up;
-                self.db = open(&Disk::default());
-                self.db = open(&self.disk);
+                self.db = open(&Disk::default(), 0);
+                let index_bytes = INDEX_BYTES[self.below(4) as usize];
+                self.db = open(&self.disk, index_bytes);
             }
             4 => self.held = Some((self.db.snapshot(), self.map.clone())),
             5 => self.held = None,
@@ -172,8 +179,14 @@ fn behind_an_unread_leaf(db: &Db) -> Key {
 /// What a collection has, by a scan and by its index.
 fn check(documents: &Collection, map: &Map) {
     let found = documents.scan(..).expect("it begins");
-    let found: Map = found.map(|found| entry_of(&found.expect("nothing is damaged"))).collect();
-    assert_eq!(&found, map);
+    let found: Vec<_> = found.map(|found| entry_of(&found.expect("nothing is damaged"))).collect();
+    assert!(found.iter().map(|(key, n)| (key, n)).eq(map), "{found:?} is not {map:?}");
+    let found = documents.scan(..).expect("it begins").reversed();
+    let found: Vec<_> = found.map(|found| entry_of(&found.expect("nothing is damaged"))).collect();
+    assert!(
+        found.iter().map(|(key, n)| (key, n)).eq(map.iter().rev()),
+        "{found:?} is not {map:?} in reverse"
+    );
     for n in 0..NUMBERS as i64 {
         let found = documents.index("n").count(n..=n).expect("nothing is damaged");
         assert_eq!(found, count(map, n), "of {n}");
@@ -214,12 +227,7 @@ fn what_is_kept_is_what_was_asked_for_and_what_changed() {
     let kept = bytes(&life.db);
     let whole = {
         let _kept = life.db.core().shared.keep();
-        documents(&life.db)
-            .index("n")
-            .range(..)
-            .expect("it begins")
-            .for_each(|entry| _ = entry.expect("nothing is damaged"));
-        assert_eq!(documents(&life.db).scan(..).expect("it begins").count(), all);
+        life.db.core().shared.read_everything().expect("nothing is damaged");
         bytes(&life.db)
     };
     assert!(kept * 4 < whole, "{kept} of {whole} bytes");
@@ -264,9 +272,8 @@ fn what_a_call_rests_on_is_kept() {
     let documents = Arc::clone(&shared.naming("a").expect("it is there").documents);
     let kept = shared.keep();
     let mut page = Entries::default();
-    shared.page(&documents, &KeyRange::all(), false, usize::MAX, &mut page).expect("nothing is damaged");
+    shared.read_all(&documents).expect("nothing is damaged");
     drop(shared.keep());
-    page.clear();
     documents.index.page(&KeyRange::all(), false, usize::MAX, &mut page);
     assert_eq!(page.len(), life.map.len(), "what a call has read is there while it lasts");
     drop(kept);
@@ -367,7 +374,8 @@ fn what_is_left_of_a_leaf_that_was_cut_is_read_without_what_lies_in_front() {
     let whole = entries_of(&leaf).to_vec();
     let (key, _) = &whole[whole.len() / 2];
     let front = KeyRange { to: std::ops::Bound::Excluded(key.clone()), ..leaf.range() };
-    assert!(leaf.is_whole() && documents.renew(&front, Some(&leaf), LogAddress(0)));
+    assert!(leaf.is_whole());
+    documents.renew(&front, Some(&leaf), LogAddress(0));
     let behind = documents.unread_of(key.as_ref()).expect("it is unread");
     assert!(!behind.is_whole());
     assert_eq!(entries_of(&behind).to_vec(), whole[whole.len() / 2..]);
@@ -408,10 +416,10 @@ fn a_leaf_is_given_up_but_for_what_came_since() {
     assert!(!documents.is_unknown(b), "it is deleted, whatever the leaf has");
     // A newer checkpoint has what was kept.
     let range = KeyRange::all();
-    assert!(documents.renew(&range, Some(&leaf), LogAddress(91)));
+    documents.renew(&range, Some(&leaf), LogAddress(91));
     assert!(documents.index.get(c).is_none() && documents.is_unknown(c), "the leaf tells of it");
     assert!(!documents.is_unknown(b), "it was deleted since");
-    assert!(documents.renew(&range, Some(&leaf), LogAddress(92)));
+    documents.renew(&range, Some(&leaf), LogAddress(92));
     assert!(documents.is_unknown(b), "the leaf does not have it");
 }
 

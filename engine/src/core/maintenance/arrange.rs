@@ -214,7 +214,7 @@ fn in_order_up_to(shared: &Shared, documents: &Documents, slack: u64) -> Result<
             }
         }
         in_order = last_in_order.map(KeyRef::to_key).or(in_order);
-        let more = page.last_key().filter(|_| page.len() == ENTRIES_AT_ONCE).map(KeyRef::to_key);
+        let more = page.last_key().filter(|_| page.len() >= ENTRIES_AT_ONCE).map(KeyRef::to_key);
         range = more.map(|last| rest.beyond(&last, false));
     }
     Ok((!are_few(before, seen)).then_some(in_order))

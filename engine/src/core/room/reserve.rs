@@ -57,18 +57,8 @@ impl Writer {
     }
 
     /// The least length of the file, of `len` segments at least, within which so many are free.
-    fn len_with_free(&self, mut len: u32, wanted: u32) -> u64 {
-        let free = &self.appender.free;
-        let found = free.within(len);
-        if found < wanted {
-            // Whatever lies behind is free from `free.end()` on at the latest.
-            let between = free.within(free.end().max(len));
-            len = if between >= wanted {
-                (len..=free.end()).find(|len| free.within(*len) >= wanted).unwrap_or(free.end())
-            } else {
-                free.end().max(len).saturating_add(wanted - between)
-            };
-        }
+    fn len_with_free(&self, len: u32, wanted: u32) -> u64 {
+        let len = self.appender.free.len_with(len, wanted);
         self.shared.log.geometry.segment_end(len.saturating_sub(1))
     }
 

@@ -119,7 +119,7 @@ pub(super) fn each_indexed(
             KeyRef::Int(_) | KeyRef::Text(_) => Ok(()),
         })?;
         match page.last_key() {
-            Some(last) if page.len() == limit => range = range.beyond(&last.to_key(), false),
+            Some(last) if page.len() >= limit => range = range.beyond(&last.to_key(), false),
             _ => return Ok(()),
         }
         page.clear();

@@ -35,6 +35,10 @@ impl List {
         self.values.len() as u64
     }
 
+    fn memory_bytes(&self) -> usize {
+        self.keys.capacity() + self.values.capacity() * size_of::<u64>()
+    }
+
     pub(super) fn clear(&mut self) {
         self.keys.clear();
         self.values.clear();
@@ -134,6 +138,10 @@ impl Changes {
     pub(super) fn find(&self, key: KeyRef<'_>) -> Option<Option<u64>> {
         let find = |list: &List| list.iter().find(|(found, _)| *found == key).map(|(_, value)| value);
         find(&self.put).map(Some).or_else(|| find(&self.removed).map(|_| None))
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.removed.memory_bytes() + self.put.memory_bytes()
     }
 
     /// Hands out the entries of the leaf with the patch over it, in the order of keys.

@@ -6,10 +6,11 @@ use std::collections::{HashMap, HashSet};
 use super::catalog::CatalogEntry;
 use super::directory::{DirectoryEntry, entries};
 use super::indexes::IndexEntry;
-use super::leaf::{Entries, Leaf, LeafDecoder, find};
+use super::leaf::{Entries, Leaf, LeafDecoder};
 use super::patch::{Changes, List, Patch};
 use super::records::{IndexSource, Records, Unreadable, Wanted};
 use super::root::Root;
+use super::search::LeafBytes;
 use super::stretch::Limits;
 use super::table::TableEntry;
 use crate::document::cbor::head::Reader;
@@ -436,26 +437,17 @@ impl<S: IndexSource> Trees<'_, S> {
         Ok(())
     }
 
-    /// What a leaf of the tree `id` has under `key`, which is no int. Its entries are read as far as to that key; the rest
-    /// is verified by the checksum alone.
+    /// The bytes of a leaf of the tree `id`, for who seeks single keys there.
     ///
     /// # Errors
     /// As [`Unreadable`] says.
-    pub fn find(
-        &mut self,
-        id: u32,
-        leaf: &Branch,
-        limits: Limits,
-        key: KeyRef<'_>,
-    ) -> Result<Option<u64>, Unreadable> {
-        if let Some(patch) = leaf.patch {
-            let (changes, _) = patch_over(&mut self.records, id, (leaf, patch), limits)?;
-            if let Some(found) = changes.find(key) {
-                return Ok(found);
-            }
-        }
+    pub fn leaf_bytes(&mut self, id: u32, leaf: &Branch, limits: Limits) -> Result<LeafBytes, Unreadable> {
+        let changes = match leaf.patch {
+            Some(patch) => patch_over(&mut self.records, id, (leaf, patch), limits)?.0,
+            None => Changes::default(),
+        };
         let (entries, at) = self.records.body(leaf.reference, leaf.wanted(id))?;
-        find(entries, key, limits).map_err(|what| Unreadable::damaged(at, "F-8.4", what, 0, 0))
+        Ok(LeafBytes::new(entries, changes, at))
     }
 
     //= spec/format.md#f-8-16-patches
@@ -601,6 +593,13 @@ impl Branch {
     #[must_use]
     pub fn is_leaf(&self) -> bool {
         self.kind == IndexRecordKind::Leaf
+    }
+
+    /// Whether both are one leaf with the same patch over it, whichever directory page leads there.
+    #[must_use]
+    pub fn is_same_leaf(&self, other: &Branch) -> bool {
+        let known = |branch: &Branch| (branch.kind, branch.reference, branch.lsn, branch.patch);
+        known(self) == known(other)
     }
 
     /// The number of keys that it has, or that it leads to.
