@@ -31,7 +31,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn options(bytes: &str) -> Result<Options, Box<dyn Error>> {
     let options = Options::new().durability(Durability::Buffered).cache_bytes(CACHE_BYTES);
-    Ok(if bytes == "all" { options } else { options.index_bytes(bytes.parse()?) })
+    if bytes == "all" {
+        return Ok(options);
+    }
+    let bytes: u64 = bytes.parse()?;
+    // What changed since the checkpoint before the newest stays in memory.
+    Ok(options.index_bytes(bytes).checkpoint_bytes((bytes / 4).clamp(1 << 20, 16 << 20)))
 }
 
 /// Names in an order that looks random.

@@ -4,11 +4,11 @@
 
 use std::cmp::Ordering;
 use std::convert::Infallible;
-use std::ops::Range;
+use std::ops::{Bound, Range};
 
 use crate::document::KeyRef;
 
-use super::Entry;
+use super::{Entry, KeyRange};
 
 /// What the map has beside the bytes of a key, about, where nodes are half full.
 pub(super) const BESIDE_A_KEY: usize = 30;
@@ -86,6 +86,24 @@ impl<E> Page<E> {
     pub(crate) fn text(&self, item: &Item<E>) -> Option<&[u8]> {
         let Place::Text(start, len) = item.key else { return None };
         Some(&self.text.as_bytes()[start..start + usize::from(len)])
+    }
+
+    /// Those of the items, which are in order, whose keys lie in `range`.
+    pub(super) fn within(&self, range: &KeyRange) -> &[Item<E>] {
+        let in_front = |is_in_front: &dyn Fn(KeyRef<'_>) -> bool| {
+            self.items.partition_point(|item| is_in_front(self.key(item)))
+        };
+        let begin = match &range.from {
+            Bound::Unbounded => 0,
+            Bound::Included(from) => in_front(&|key| key < from.as_ref()),
+            Bound::Excluded(from) => in_front(&|key| key <= from.as_ref()),
+        };
+        let end = match &range.to {
+            Bound::Unbounded => self.items.len(),
+            Bound::Included(to) => in_front(&|key| key <= to.as_ref()),
+            Bound::Excluded(to) => in_front(&|key| key < to.as_ref()),
+        };
+        self.items.get(begin..end).unwrap_or_default()
     }
 
     /// Roughly the memory that some of these take in the map, in bytes, where nodes are half full.

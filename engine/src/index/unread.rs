@@ -196,15 +196,19 @@ impl Unread {
         let start = out.len();
         index.page(part, reverse, usize::MAX, out);
         let is_mixed = out.len() > start;
-        let mut push = |item: &super::Item<Entry>| {
-            let key = entries.key(item).to_key();
-            if part.contains(&key) && !inner.deleted.contains_key(&key) {
-                out.push(entries.key(item), item.value);
+        let is_there =
+            |key: KeyRef<'_>| inner.deleted.is_empty() || !inner.deleted.contains_key(&key.to_key());
+        let push = |item: &super::Item<Entry>| {
+            let key = entries.key(item);
+            if is_there(key) {
+                out.push(key, item.value);
             }
         };
-        match reverse {
-            true => entries.items().iter().rev().for_each(&mut push),
-            false => entries.items().iter().for_each(&mut push),
+        let items = entries.within(part).iter();
+        if reverse {
+            items.rev().for_each(push);
+        } else {
+            items.for_each(push);
         }
         if is_mixed {
             // Of two under one key, that of the index comes first, and stays.
