@@ -11,7 +11,7 @@ use super::prepared::Prepared;
 use super::view::{ReadView, Walk};
 use crate::document::{self, Document, KeyRef, RawDocument, RawValue};
 use crate::error::Result;
-use crate::query::{JsonPath, project};
+use crate::query::{JsonPath, Projector};
 
 /// A query of which only parts of each document are wanted. Made by [`Query::project`](crate::Query::project).
 ///
@@ -44,7 +44,7 @@ impl<'c, V: ReadView> Projection<'c, V> {
     /// As [`Query::run`](crate::Query::run).
     pub fn run(self) -> Result<Projected<V::Walk>> {
         let (paths, prepared) = self.prepared()?;
-        Ok(Projected { paths, found: Found::begin(prepared)?, over: false })
+        Ok(Projected { parts: Projector::new(paths), found: Found::begin(prepared)?, over: false })
     }
 
     /// As [`Query::explain`](crate::Query::explain): an index that has all parts answers them without the documents.
@@ -78,7 +78,7 @@ impl<'c, V: ReadView> Projection<'c, V> {
 #[derive(Debug)]
 pub struct Projected<W: Walk> {
     found: Found<W>,
-    paths: Vec<JsonPath>,
+    parts: Projector,
     over: bool,
 }
 
@@ -100,7 +100,7 @@ impl<W: Walk> Projected<W> {
     fn next_parts(&mut self) -> Result<Option<ProjectedDoc>> {
         let Some(found) = self.found.next_answer()? else { return Ok(None) };
         let mut bytes = Vec::new();
-        project(&self.paths, found.key(), found.raw(), &mut bytes)?;
+        self.parts.project(found.key(), found.raw(), &mut bytes)?;
         Ok(Some(ProjectedDoc { found, bytes }))
     }
 }

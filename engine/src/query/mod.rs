@@ -49,7 +49,7 @@ pub use limits::NESTING_MAX;
 pub use located::{NodePath, Step};
 pub(crate) use one_pass::{FOUND_MAX, OnePass};
 pub use path::JsonPath;
-pub(crate) use projection::project;
+pub(crate) use projection::Projector;
 
 #[cfg(test)]
 mod tests;

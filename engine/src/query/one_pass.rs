@@ -1,4 +1,4 @@
-//! All paths of names and indexes that a filter or an index asks for, found in one pass over a document's bytes.
+//! All paths of names and indexes that a filter, an index or a projection asks for, found in one pass over a document's bytes.
 
 use super::ast::{Argument, Call, Expr, Operand, Query, Segment, Selector};
 use crate::document::cbor::head::{Fault, Head, Reader};
@@ -8,7 +8,7 @@ use crate::document::{RawValue, Text};
 /// How many paths are found so; any others are looked for by themselves.
 pub(crate) const FOUND_MAX: usize = 8;
 
-/// The paths of a filter or an index as a tree, so that what they have in common is walked once.
+/// Such paths as a tree, so that what they have in common is walked once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct OnePass {
     paths: Vec<Vec<Segment>>,

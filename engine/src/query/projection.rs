@@ -3,40 +3,61 @@
 use std::ops::ControlFlow;
 
 use super::evaluate::{Run, Scope};
+use super::one_pass::{FOUND_MAX, OnePass};
 use super::path::JsonPath;
 use crate::document::cbor::encode;
 use crate::document::{KeyRef, Kind, RawDocument, RawValue};
 use crate::error::Result;
 
-//= spec/query.md#q-8-1-projection
-//# A projection MUST have each selected node with everything in it, in the objects and arrays that it is
-//# in, and nothing else. Items of an array stay in their order, without gaps.
-/// Appends the projection of a document by `paths`, encoded.
-pub(crate) fn project(
-    paths: &[JsonPath],
-    key: KeyRef<'_>,
-    document: RawDocument<'_>,
-    out: &mut Vec<u8>,
-) -> Result<()> {
-    let Some(root) = document.value() else {
-        encode::head(out, encode::OBJECT, 0);
-        return Ok(());
-    };
-    // What is left from a value to the end of the document tells it from all others.
-    let mut selected: Vec<usize> = Vec::new();
-    let run = Run::of_document(Some(key), &[]);
-    for path in paths {
-        let _ = Scope::new(&root, &run).select(path.segments(), root, &mut |node| {
-            selected.push(node.bytes_left());
-            ControlFlow::Continue(())
-        });
+/// The paths of a projection.
+#[derive(Debug)]
+pub(crate) struct Projector {
+    /// Those of names and indexes.
+    found: OnePass,
+    others: Vec<JsonPath>,
+    /// What is left from each selected value to the end of the document, which tells it from all others.
+    selected: Vec<usize>,
+}
+
+impl Projector {
+    pub(crate) fn new(mut paths: Vec<JsonPath>) -> Self {
+        let mut found = OnePass::default();
+        paths.retain(|path| found.number_of(path.segments()).is_none());
+        Projector { found, others: paths, selected: Vec::new() }
     }
-    run.end()?;
-    selected.sort_unstable();
-    if !restrict(root, &selected, out)? {
-        encode::head(out, encode::OBJECT, 0);
+
+    //= spec/query.md#q-8-1-projection
+    //# A projection MUST have each selected node with everything in it, in the objects and arrays that it is
+    //# in, and nothing else. Items of an array stay in their order, without gaps.
+    /// Appends the projection of a document, encoded.
+    pub(crate) fn project(
+        &mut self,
+        key: KeyRef<'_>,
+        document: RawDocument<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let Some(root) = document.value() else {
+            encode::head(out, encode::OBJECT, 0);
+            return Ok(());
+        };
+        let (mut found, selected) = ([None; FOUND_MAX], &mut self.selected);
+        self.found.find(document.as_bytes(), &mut found);
+        selected.clear();
+        selected.extend(found.iter().flatten().map(RawValue::bytes_left));
+        let run = Run::of_document(Some(key), &[]);
+        for path in &self.others {
+            let _ = Scope::new(&root, &run).select(path.segments(), root, &mut |node| {
+                selected.push(node.bytes_left());
+                ControlFlow::Continue(())
+            });
+        }
+        run.end()?;
+        selected.sort_unstable();
+        if !restrict(root, selected, out)? {
+            encode::head(out, encode::OBJECT, 0);
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Appends what is left of a value: all of it where it is selected, else its parts of which anything is left. Whether anything is.
