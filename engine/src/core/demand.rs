@@ -54,25 +54,23 @@ impl Shared {
 
     /// Seeks a key in the bytes of an unread leaf. None where the leaf is to be taken in, or cannot be read so.
     fn look_into(&self, documents: &Documents, leaf: &Wanted, key: KeyRef<'_>) -> Option<Option<Entry>> {
-        if let Some(bytes) = leaf.kept() {
+        if let Some(bytes) = leaf.kept_bytes() {
             return leaf.find(bytes, key).ok();
         }
-        let leaves = self.leaves.as_ref().filter(|leaves| leaves.has_no_room(leaf))?;
+        let leaves = self.leaves.as_ref().filter(|leaves| leaves.stays_unread(leaf))?;
         let bytes = leaf.read_bytes(&self.file_of_any_len()).ok()?;
         let found = leaf.find(&bytes, key).ok()?;
-        if leaves.is_read_again(leaf) && documents.keep(leaf, Arc::new(bytes)) {
-            self.note_read(documents, leaf);
+        if leaves.is_read_again(leaf) && documents.keep_bytes(leaf, Arc::new(bytes)) {
+            self.note_read(documents, leaf, 0);
         }
         Some(found)
     }
 
     /// The entries of an unread leaf. None where the leaf is to be taken in, or cannot be read so.
     fn read_beside(&self, leaf: &Wanted) -> Option<Entries> {
-        self.leaves.as_ref().filter(|leaves| leaves.has_no_room(leaf))?;
-        match leaf.read(&self.file_of_any_len()).ok()? {
-            Contents::Entries(entries) => Some(entries),
-            Contents::Leaves(_) => None,
-        }
+        self.leaves.as_ref().filter(|leaves| leaves.stays_unread(leaf))?;
+        let Ok(Contents::Entries(entries)) = leaf.read(&self.file_of_any_len()) else { return None };
+        Some(entries)
     }
 
     /// The file, where a read that comes short is enough to tell that it ends.
@@ -103,7 +101,7 @@ impl Shared {
             documents.index.page(range, reverse, limit, out);
             return Ok(());
         }
-        let (enough, mut rest) = (out.len() + limit, range.clone());
+        let (enough, mut rest) = (out.len().saturating_add(limit), range.clone());
         while out.len() < enough && !rest.is_empty() {
             let left = enough - out.len();
             let Some(unread) = documents.unread_in(&rest, reverse) else {
@@ -111,16 +109,17 @@ impl Shared {
                 break;
             };
             let len = out.len();
-            if let Some(before) = unread.before(&rest, reverse) {
-                documents.index.page(&before, reverse, left, out);
+            let own = unread.range();
+            if let Some(before) = own.outside(reverse) {
+                documents.index.page(&rest.within(&before), reverse, left, out);
                 if out.len() == enough {
                     break;
                 }
             }
-            let (entries, own) = (self.read_beside(&unread), unread.range());
+            let entries = self.read_beside(&unread);
             let part = (&rest.within(&own), reverse);
             if entries.is_some_and(|entries| documents.page_beside((&unread, &entries), part, out)) {
-                let Some(behind) = own.before(!reverse) else { break };
+                let Some(behind) = own.outside(!reverse) else { break };
                 rest = rest.within(&behind);
             } else {
                 out.truncate(len);
@@ -158,7 +157,7 @@ impl Shared {
             self.read_unread(documents, &wanted)?;
             drop(self.keep());
             if wanted.leaf().is_some() {
-                let Some(behind) = wanted.range().before(true) else { break };
+                let Some(behind) = wanted.range().beyond_end() else { break };
                 rest = behind;
             }
         }
@@ -198,11 +197,9 @@ impl Shared {
         let file = File { storage: &self.log.storage, len: self.log.storage.len()? };
         let error = match wanted.read(&file).or_else(|_| wanted.read(&file)) {
             Ok(contents) => {
-                if let (Contents::Leaves(items), Some(leaves)) = (&contents, &self.leaves) {
-                    leaves.note_items(items.len());
-                }
+                let leaves = if let Contents::Leaves(leaves) = &contents { leaves.len() } else { 0 };
                 if documents.take_in(wanted, contents, || {}) {
-                    self.note_read(documents, wanted);
+                    self.note_read(documents, wanted, leaves);
                 }
                 return Ok(());
             }

@@ -29,12 +29,13 @@ impl Shared {
         self.leaves.as_ref().map_or(0, |leaves| leaves.given_up())
     }
 
-    /// A leaf was read.
-    pub(super) fn note_read(&self, documents: &Documents, leaf: &Wanted) {
+    /// A leaf was read into the index, or its bytes are kept; or a directory page was read, of so many leaves.
+    pub(super) fn note_read(&self, documents: &Documents, wanted: &Wanted, of: usize) {
         let Some(leaves) = &self.leaves else { return };
+        leaves.note_items(of);
         let found = read(&self.catalog).documents().find(|known| std::ptr::eq(&***known, documents)).cloned();
         if let Some(documents) = found {
-            leaves.add(&documents, leaf.clone());
+            leaves.add(&documents, wanted.clone());
         }
     }
 
@@ -93,7 +94,7 @@ impl Shared {
                 let mut renewals = Vec::new();
                 for leaf in page.leaves(&file)? {
                     let range = KeyRange { from, to: leaf.range().to };
-                    from = range.before(true).map_or(Bound::Unbounded, |behind| behind.from);
+                    from = range.beyond_end().map_or(Bound::Unbounded, |behind| behind.from);
                     renewals.push(Renewal { documents: Arc::clone(&documents), range, leaf: Some(leaf) });
                 }
                 if !leaves.renew(renewals, &mut patience) {

@@ -1,4 +1,5 @@
-//! Which leaves of the index were read, and are given up again where they take more memory than is theirs (spec: ).
+//! Which leaves of the index were read, and are given up again where they take more memory than is theirs (spec: ): their entries in
+//! the index, or the bytes of those that stay unread.
 //!
 //! The first to be read is the first to go. A call that looks into the index, or changes it, keeps it as it is while it
 //! lasts; what is too much goes when no call does.
@@ -63,7 +64,7 @@ struct Inner {
     looked_into: Vec<u64>,
 }
 
-/// A leaf that was read.
+/// A leaf that was read into the index, or whose bytes are kept.
 #[derive(Debug)]
 struct ReadLeaf {
     documents: Arc<Documents>,
@@ -133,12 +134,12 @@ impl Leaves {
         Leaves::new(self.limit, inner.newest, inner.since)
     }
 
-    /// Whether an unread leaf is read for one call alone, and stays unread: where there is no room for its entries.
-    pub(super) fn has_no_room(&self, leaf: &Wanted) -> bool {
+    /// Whether an unread leaf stays unread when a call needs it: there is no room for its entries, and it need not be in memory
+    /// before the next checkpoint is named.
+    pub(super) fn stays_unread(&self, leaf: &Wanted) -> bool {
         let inner = lock(&self.inner);
-        leaf.can_be_given_up()
-            && inner.can_give_up(leaf)
-            && inner.bytes + inner.beside + leaf.bytes_in_map() > self.limit
+        let taken = (inner.bytes + inner.beside).saturating_add(leaf.bytes_in_map());
+        leaf.can_be_given_up() && inner.can_give_up(leaf) && taken > self.limit
     }
 
     /// Whether the bytes of an unread leaf are kept, which a look-up of one key has read: where another one has read them lately.
@@ -160,7 +161,7 @@ impl Leaves {
         }
     }
 
-    /// A leaf was read.
+    /// A leaf was read into the index, or its bytes are kept.
     pub(super) fn add(&self, documents: &Arc<Documents>, leaf: Wanted) {
         lock(&self.inner).add(documents, leaf);
     }
@@ -260,7 +261,9 @@ impl Inner {
             let Some(Renewal { documents, range, leaf }) = self.renewals.pop_front() else { break };
             documents.renew(&range, leaf.as_ref(), self.since);
             if let Some(leaf) = leaf {
+                let before = self.bytes;
                 self.add(&documents, leaf);
+                self.beside = self.beside.saturating_sub(self.bytes - before);
             }
             renewed.notify_all();
         }

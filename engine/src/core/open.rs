@@ -136,6 +136,9 @@ pub(crate) fn assemble(
         opening,
         leaves: options.index_bytes.map(|bytes| Arc::new(Leaves::new(bytes, newest, since))),
     });
+    if let Some(leaves) = &shared.leaves {
+        leaves.note_bytes(read(&shared.catalog).memory_bytes() as u64);
+    }
     let writer = Writer::new(Arc::clone(&shared), appender, found, slot, highest_incarnation, file_len);
     let space_at_opening = writer.space();
     let writer = (!options.read_only).then(|| Mutex::new(writer));

@@ -35,7 +35,7 @@ impl<E: Copy> Walk<E> {
         self.reverse
     }
 
-    /// How many entries of the index the page that is due looks at.
+    /// How many entries of the index the page that is due looks at, at least.
     pub(super) fn page_len(&self) -> usize {
         self.page_len
     }

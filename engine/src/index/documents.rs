@@ -167,9 +167,9 @@ impl Documents {
         self.unread.page_beside(&self.index, leaf, part, out)
     }
 
-    /// Keeps the bytes of an unread leaf for look-ups of single keys. Whether it is unread still.
-    pub(crate) fn keep(&self, leaf: &Wanted, bytes: Arc<LeafBytes>) -> bool {
-        self.unread.keep(leaf, bytes)
+    /// Keeps the bytes of an unread leaf for look-ups of single keys. Not where somebody has taken it in, or keeps them. Whether it does.
+    pub(crate) fn keep_bytes(&self, leaf: &Wanted, bytes: Arc<LeafBytes>) -> bool {
+        self.unread.keep_bytes(leaf, bytes)
     }
 
     /// How much memory it gives back to [give up](Self::give_up) this leaf.

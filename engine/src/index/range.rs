@@ -72,8 +72,13 @@ impl KeyRange {
         }
     }
 
-    /// What lies before the range in the direction of a walk, so behind it with `reverse`; none where it has no bound there.
-    pub(crate) fn before(&self, reverse: bool) -> Option<KeyRange> {
+    /// What lies behind the range; none where it has no end.
+    pub(crate) fn beyond_end(&self) -> Option<KeyRange> {
+        self.outside(true)
+    }
+
+    /// What lies in front of the range, or, with `reverse`, behind it; none where it has no bound there.
+    pub(crate) fn outside(&self, reverse: bool) -> Option<KeyRange> {
         let outside = match if reverse { &self.to } else { &self.from } {
             Bound::Unbounded => return None,
             Bound::Included(key) => Bound::Excluded(key.clone()),

@@ -2,10 +2,12 @@
 //!
 //! A key of an item that is unread stands in the index only if it was put since the checkpoint before; what stands there is
 //! the newest. An item is taken in: a page gives its leaves, a leaf gives its entries to the index where that has none for
-//! their keys. Unless leaves are given up again, how many items there are falls to 0 once. Who has found 0 there sees in the
-//! index all that was taken in.
+//! their keys. Or a leaf stays unread, for which there is no room: then it is read beside the index, and its bytes may be kept.
+//! Unless leaves are given up again, how many items there are falls to 0 once. Who has found 0 there sees in the index all
+//! that was taken in.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Bound;
 
@@ -51,8 +53,18 @@ struct Item {
     /// The first key of the leaf, where only those behind it are still unread.
     cut: Option<Box<Key>>,
     /// The bytes of the leaf, where they are kept for look-ups of single keys.
-    bytes: Option<Arc<LeafBytes>>,
+    bytes: KeptBytes,
     origin: Arc<Origin>,
+}
+
+/// Bytes that are no part of what is known: `Debug` shows nothing of them.
+#[derive(Clone, Default)]
+struct KeptBytes(Option<Arc<LeafBytes>>);
+
+impl fmt::Debug for KeptBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("bytes")
+    }
 }
 
 /// What is the same for all records of one tree in one checkpoint.
@@ -194,10 +206,14 @@ impl Unread {
             return false;
         }
         let start = out.len();
-        index.page(part, reverse, usize::MAX, out);
-        let is_mixed = out.len() > start;
-        let is_there =
-            |key: KeyRef<'_>| inner.deleted.is_empty() || !inner.deleted.contains_key(&key.to_key());
+        let leaf_first = seeded::is_on(Bug::LeafOverwrites);
+        if !leaf_first {
+            index.page(part, reverse, usize::MAX, out);
+        }
+        let is_mixed = out.len() > start || leaf_first;
+        let KeyRange { from, to } = leaf.range();
+        let has_deleted = inner.deleted.range((from, to)).next().is_some();
+        let is_there = |key: KeyRef<'_>| !has_deleted || !inner.deleted.contains_key(&key.to_key());
         let push = |item: &super::Item<Entry>| {
             let key = entries.key(item);
             if is_there(key) {
@@ -209,6 +225,9 @@ impl Unread {
             items.rev().for_each(push);
         } else {
             items.for_each(push);
+        }
+        if leaf_first {
+            index.page(part, reverse, usize::MAX, out);
         }
         if is_mixed {
             // Of two under one key, that of the index comes first, and stays.
@@ -230,20 +249,19 @@ impl Unread {
         inner.has(wanted) && put.len() == 0 && deleted.is_none()
     }
 
-    /// Keeps the bytes of an unread leaf. Whether it is unread still.
-    pub(super) fn keep(&self, leaf: &Wanted, bytes: Arc<LeafBytes>) -> bool {
+    /// Keeps the bytes of an unread leaf. Not where somebody has taken it in, or keeps them. Whether it does.
+    pub(super) fn keep_bytes(&self, leaf: &Wanted, bytes: Arc<LeafBytes>) -> bool {
         let mut inner = lock(&self.inner);
-        let item = inner.item_of(leaf);
-        item.map(|item| item.bytes = Some(bytes)).is_some()
+        inner.item_of(leaf).is_some_and(|item| item.bytes.0.replace(bytes).is_none())
     }
 
     /// How much memory it gives back to give up this leaf, but for what came at `since` or later; nothing where it is none that can be
     /// given up.
     pub(super) fn memory_of(&self, index: &MixedIndex, leaf: &Wanted, since: LogAddress) -> u64 {
-        let mut entries = Entries::default();
         if let Some(item) = lock(&self.inner).item_of(leaf) {
-            return item.bytes.as_ref().map_or(0, |bytes| bytes.memory_bytes() as u64);
+            return item.bytes.0.as_ref().map_or(0, |bytes| bytes.memory_bytes() as u64);
         }
+        let mut entries = Entries::default();
         if leaf.can_be_given_up() {
             index.page(&leaf.range(), false, usize::MAX, &mut entries);
         }
@@ -255,7 +273,7 @@ impl Unread {
     pub(super) fn give_up(&self, index: &MixedIndex, leaf: &Wanted, since: LogAddress) -> bool {
         let mut inner = lock(&self.inner);
         if let Some(item) = inner.item_of(leaf) {
-            return item.bytes.take().is_some();
+            return item.bytes.0.take().is_some();
         }
         if inner.first_in(&leaf.range()).is_some() {
             return false;
@@ -287,8 +305,9 @@ impl Unread {
         let old: Vec<_> = inner.items.range(bounds).map(|(first, _)| first.clone()).collect();
         let old: Vec<_> = old.iter().filter_map(|first| inner.items.remove(first)).collect();
         inner.items.extend(leaf.map(|Wanted { first, item }| {
-            let same = old.into_iter().find(|old| old.branch.is_same_leaf(&item.branch));
-            (first.clone(), Item { bytes: same.and_then(|same| same.bytes), ..item.clone() })
+            let is_same = |old: &Item| old.bytes.0.is_some() && old.branch.is_same_leaf(&item.branch);
+            let bytes = old.into_iter().find(is_same).map_or_else(KeptBytes::default, |old| old.bytes);
+            (first.clone(), Item { bytes, ..item.clone() })
         }));
         self.count(&inner);
         index.forget(range, since);
@@ -310,7 +329,7 @@ impl Unread {
         let inner = lock(&self.inner);
         let key = |key: &Key| size_of::<Key>() + key.as_ref().payload_len();
         let items = inner.items.iter().map(|(first, item)| {
-            let bytes = item.bytes.as_ref().map_or(0, |bytes| bytes.memory_bytes());
+            let bytes = item.bytes.0.as_ref().map_or(0, |bytes| bytes.memory_bytes());
             key(first)
                 + size_of::<Item>()
                 + item.end.as_ref().map_or(0, |end| end.as_ref().payload_len())
@@ -367,7 +386,7 @@ impl Inner {
         let Some((first, item)) = self.of(key).filter(|(first, _)| *first != key) else { return };
         assert!(item.branch.is_leaf(), "who wrote the newer checkpoint has read all pages");
         let cut = Some(item.cut.clone().unwrap_or_else(|| Box::new(first.clone())));
-        let behind = Item { cut, bytes: None, ..item.clone() };
+        let behind = Item { cut, bytes: KeptBytes::default(), ..item.clone() };
         self.items.insert(key.clone(), behind);
     }
 
@@ -438,7 +457,7 @@ fn in_order(
     let ends: Vec<_> = items.iter().skip(1).map(|(first, _)| Some(first.clone())).chain([end]).collect();
     let origin = Arc::clone(origin);
     let item = move |((first, branch), end)| {
-        let item = Item { branch, end, cut: None, bytes: None, origin: Arc::clone(&origin) };
+        let item = Item { branch, end, cut: None, bytes: KeptBytes::default(), origin: Arc::clone(&origin) };
         Wanted { first, item }
     };
     items.into_iter().zip(ends).map(item)
@@ -470,12 +489,14 @@ impl Wanted {
 
     /// The same without the bytes that are kept.
     pub(crate) fn without_bytes(self) -> Self {
-        Wanted { item: Item { bytes: None, ..self.item }, ..self }
+        Wanted { item: Item { bytes: KeptBytes::default(), ..self.item }, ..self }
     }
 
     /// How much memory the entries of a leaf take in the map, about.
     pub(crate) fn bytes_in_map(&self) -> u64 {
-        self.item.branch.count() * (self.first.as_ref().payload_len() + BESIDE_A_KEY) as u64
+        let each = self.first.as_ref().payload_len() + BESIDE_A_KEY;
+        // Nothing vouches for the count before the leaf is read.
+        self.item.branch.count().saturating_mul(each as u64)
     }
 
     /// A number that tells it from most others.
@@ -491,7 +512,7 @@ impl Wanted {
 
     /// The part of `range` that comes before the item.
     pub(crate) fn before(&self, range: &KeyRange, reverse: bool) -> Option<KeyRange> {
-        self.range().before(reverse).map(|before| range.within(&before))
+        self.range().outside(reverse).map(|before| range.within(&before))
     }
 
     /// All keys that may be in it.
@@ -559,14 +580,14 @@ impl Wanted {
     }
 
     /// The bytes of an unread leaf that are kept.
-    pub(crate) fn kept(&self) -> Option<&Arc<LeafBytes>> {
-        self.item.bytes.as_ref()
+    pub(crate) fn kept_bytes(&self) -> Option<&Arc<LeafBytes>> {
+        self.item.bytes.0.as_ref()
     }
 
     /// Reads the bytes of a leaf, and verifies them.
     pub(crate) fn read_bytes(&self, source: &impl IndexSource) -> Result<LeafBytes> {
         let Item { branch, origin, .. } = &self.item;
-        Ok(origin.place.trees(source).leaf_bytes(origin.id, branch, origin.limits)?)
+        Ok(origin.place.trees(source).leaf_bytes((origin.id, origin.next), branch, origin.limits)?)
     }
 
     /// What these bytes of the leaf have under a key of its range. What lies behind the key is not looked at: who takes the leaf

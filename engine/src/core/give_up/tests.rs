@@ -178,15 +178,18 @@ fn behind_an_unread_leaf(db: &Db) -> Key {
 
 /// What a collection has, by a scan and by its index.
 fn check(documents: &Collection, map: &Map) {
-    let found = documents.scan(..).expect("it begins");
-    let found: Vec<_> = found.map(|found| entry_of(&found.expect("nothing is damaged"))).collect();
-    assert!(found.iter().map(|(key, n)| (key, n)).eq(map), "{found:?} is not {map:?}");
-    let found = documents.scan(..).expect("it begins").reversed();
-    let found: Vec<_> = found.map(|found| entry_of(&found.expect("nothing is damaged"))).collect();
-    assert!(
-        found.iter().map(|(key, n)| (key, n)).eq(map.iter().rev()),
-        "{found:?} is not {map:?} in reverse"
-    );
+    // All of it, and what begins and ends within leaves.
+    for (from, to) in [(0, 999), (30, 70), (60, 61), (77, 150), (100, 239)] {
+        let (from, to) = (named(from), named(to));
+        let scan = || documents.scan(&from..&to).expect("it begins");
+        let entries = |scan: crate::Scan| -> Vec<_> {
+            scan.map(|found| entry_of(&found.expect("nothing is damaged"))).collect()
+        };
+        let mut right: Vec<_> = map.range(&from..&to).map(|(key, n)| (key.clone(), *n)).collect();
+        assert_eq!(entries(scan()), right, "{from:?} to {to:?}");
+        right.reverse();
+        assert_eq!(entries(scan().reversed()), right, "{from:?} to {to:?}, in reverse");
+    }
     for n in 0..NUMBERS as i64 {
         let found = documents.index("n").count(n..=n).expect("nothing is damaged");
         assert_eq!(found, count(map, n), "of {n}");
@@ -277,6 +280,23 @@ fn what_a_call_rests_on_is_kept() {
     documents.index.page(&KeyRange::all(), false, usize::MAX, &mut page);
     assert_eq!(page.len(), life.map.len(), "what a call has read is there while it lasts");
     drop(kept);
+}
+
+#[test]
+fn what_is_in_memory_stays_there_when_a_checkpoint_is_named() {
+    let life = Life::new(1);
+    let disk = &life.disk;
+    drop(life.db);
+    let db = open(disk, 16_000);
+    let given_up = || db.stats().leaves_given_up;
+    let read = || assert_eq!(documents(&db).scan(..).expect("it begins").count(), life.map.len());
+    read();
+    (0..3).for_each(|_| db.checkpoint().expect("memory refuses nothing"));
+    let (bytes, before) = (db.stats().index_bytes, given_up());
+    documents(&db).put(1, crate::doc! { "n": 1 }).expect("memory refuses nothing");
+    db.checkpoint().expect("memory refuses nothing");
+    assert_eq!(given_up(), before, "there is room for all");
+    assert!(db.stats().index_bytes * 10 > bytes * 9, "{} of {bytes} bytes", db.stats().index_bytes);
 }
 
 #[test]

@@ -26,7 +26,7 @@ mod tests;
 /// In order is a collection of which no more than this share of its documents, and as many as the log has segments, stand before their
 /// predecessor. What is brought further down the file afterwards keeps its order within a segment.
 const OUT_OF_ORDER_SHARE: u64 = 16;
-/// Entries of the index that are gone through in a step, at most.
+/// Entries of the index that are gone through in a step, about.
 const ENTRIES_AT_ONCE: usize = 1024;
 
 /// A compaction that wants an arrangement. Once it is over, however it ends, none is under way.

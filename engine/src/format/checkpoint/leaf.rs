@@ -181,6 +181,7 @@ impl LeafDecoder {
     }
 }
 
+pub(super) const UNKNOWN_KIND: &str = "an unknown sort of key";
 pub(super) const ENDS_WITHIN_A_KEY: &str = "a leaf ends within a key";
 const OTHER_FIRST_KEY: &str = "a leaf begins with another key than the directory says";
 
@@ -219,7 +220,7 @@ impl Last {
         let kind = match t & 7 {
             TEXT => LastKind::Text,
             BYTES => LastKind::Bytes,
-            _ => return Err("an unknown sort of key"),
+            _ => return Err(UNKNOWN_KIND),
         };
         self.read_payload(kind, t >> 3, rest, len_max)?;
         self.kind = Some(kind);

@@ -137,7 +137,8 @@ impl Changes {
     /// What it says of a key: that it is put, or removed; nothing where that of the leaf stands.
     pub(super) fn find(&self, key: KeyRef<'_>) -> Option<Option<u64>> {
         let find = |list: &List| list.iter().find(|(found, _)| *found == key).map(|(_, value)| value);
-        find(&self.put).map(Some).or_else(|| find(&self.removed).map(|_| None))
+        let removed = || find(&self.removed).filter(|_| !seeded::is_on(Bug::RemovedComesBack));
+        find(&self.put).map(Some).or_else(|| removed().map(|_| None))
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

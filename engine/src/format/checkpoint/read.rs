@@ -414,10 +414,7 @@ impl<S: IndexSource> Trees<'_, S> {
         limits: Limits,
         to: &mut impl Entries,
     ) -> Result<(), Unreadable> {
-        let limits = match next {
-            Some(_) => limits,
-            None => limits.with_entries(self.records.geometry().checkpoint_entry_len_max()),
-        };
+        let limits = self.limits_of(next, limits);
         let (largest_int, at) = match leaf.patch {
             Some(patch) => self.patched_leaf(id, first, (leaf, patch), limits, to)?,
             None => {
@@ -437,11 +434,25 @@ impl<S: IndexSource> Trees<'_, S> {
         Ok(())
     }
 
-    /// The bytes of a leaf of the tree `id`, for who seeks single keys there.
+    /// The limits of a leaf: entries of an index may be longer than keys.
+    fn limits_of(&self, next: Option<u64>, limits: Limits) -> Limits {
+        match next {
+            Some(_) => limits,
+            None => limits.with_entries(self.records.geometry().checkpoint_entry_len_max()),
+        }
+    }
+
+    /// The bytes of a leaf of such a tree as [`leaf`](Self::leaf) says, for who seeks single keys there.
     ///
     /// # Errors
     /// As [`Unreadable`] says.
-    pub fn leaf_bytes(&mut self, id: u32, leaf: &Branch, limits: Limits) -> Result<LeafBytes, Unreadable> {
+    pub fn leaf_bytes(
+        &mut self,
+        (id, next): (u32, Option<u64>),
+        leaf: &Branch,
+        limits: Limits,
+    ) -> Result<LeafBytes, Unreadable> {
+        let limits = self.limits_of(next, limits);
         let changes = match leaf.patch {
             Some(patch) => patch_over(&mut self.records, id, (leaf, patch), limits)?.0,
             None => Changes::default(),

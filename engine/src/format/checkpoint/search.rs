@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::entry::{BYTES, INT, TEXT, take_varint, unzigzag, value_fault};
-use super::leaf::{ENDS_WITHIN_A_KEY, common_prefix};
+use super::leaf::{ENDS_WITHIN_A_KEY, UNKNOWN_KIND, common_prefix};
 use super::patch::Changes;
 use super::records::Unreadable;
 use super::stretch::Limits;
@@ -23,7 +23,7 @@ impl LeafBytes {
         LeafBytes { entries: entries.into(), changes, at }
     }
 
-    /// What it has under `key`, which is no int. Its entries are read as far as to that key.
+    /// What it has under `key`, which is no int. Its entries are read as far as to that key, and are held to no clause but that.
     ///
     /// # Errors
     /// As [`Unreadable`] says.
@@ -62,7 +62,11 @@ fn find(mut entries: &[u8], key: KeyRef<'_>, limits: Limits) -> Result<Option<u6
             let len = usize::try_from(len).unwrap_or(usize::MAX);
             let (suffix, rest) = entries.split_at_checked(len).ok_or(ENDS_WITHIN_A_KEY)?;
             entries = rest;
-            if t & 7 == wanted {
+            let kind = t & 7;
+            if kind != TEXT && kind != BYTES {
+                return Err(UNKNOWN_KIND);
+            }
+            if kind == wanted {
                 // What it shares beyond that with a key below, makes it one that is below as well.
                 if shared <= alike as u64 {
                     let (shared, sought) = (shared as usize, &payload[shared as usize..]);
@@ -70,7 +74,7 @@ fn find(mut entries: &[u8], key: KeyRef<'_>, limits: Limits) -> Result<Option<u6
                     alike = shared + common;
                     order = suffix[common..].cmp(&sought[common..]);
                 }
-            } else if t & 7 > wanted {
+            } else if kind > wanted {
                 order = Ordering::Greater;
             }
         }
@@ -88,6 +92,7 @@ fn find(mut entries: &[u8], key: KeyRef<'_>, limits: Limits) -> Result<Option<u6
 mod tests {
     use super::super::entry::VALUE_MIN;
     use super::super::leaf::{Leaf, LeafDecoder, LeafEncoder};
+    use super::super::patch::List;
     use super::*;
     use crate::document::Key;
     use crate::format::LogAddress;
@@ -95,6 +100,13 @@ mod tests {
     use proptest::option;
     use proptest::prelude::*;
     use proptest::sample::Index;
+    use std::collections::BTreeMap;
+
+    fn list(entries: &BTreeMap<Key, u64>) -> List {
+        let mut list = List::default();
+        entries.iter().for_each(|(key, value)| list.push(key.as_ref(), *value));
+        list
+    }
 
     fn texts_and_bytes() -> impl Strategy<Value = Key> {
         prop_oneof![
@@ -108,6 +120,21 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_key_is_found_through_the_patch_over_a_leaf(
+            own in btree_map(texts_and_bytes(), VALUE_MIN..99, 1..20),
+            held in btree_map(texts_and_bytes(), VALUE_MIN..99, 1..20),
+            other in texts_and_bytes(),
+        ) {
+            let (mut encoder, mut entries) = (LeafEncoder::default(), Vec::new());
+            own.iter().for_each(|(key, value)| encoder.append(&mut entries, key.as_ref(), *value));
+            let leaf = LeafBytes::new(&entries, Changes::between(&list(&own), &list(&held)), 0);
+            for key in own.keys().chain(held.keys()).chain([&other]) {
+                let found = leaf.find(key.as_ref(), Limits::new(LogAddress(1000), 4));
+                prop_assert_eq!(found.ok(), Some(held.get(key).copied()), "{:?}", key);
+            }
+        }
+
         /// Byte by byte changed, too: a key that shares less than it could is still a key.
         #[test]
         fn a_key_is_found_where_the_decoder_has_it(

@@ -118,14 +118,14 @@ impl Tree {
             && self.writer.take_over_leaf(writer, sink, leaf)?
         {
             self.count += leaf.count;
-            self.walk.rest = range.before(true);
+            self.walk.rest = range.beyond_end();
             return Ok(());
         }
         if unread.leaf().is_none() {
             self.walk.rest = Some(rest);
             return shared.read_unread(&documents, &unread);
         }
-        self.walk.rest = range.before(true);
+        self.walk.rest = range.beyond_end();
         self.walk.cursor.begin(KeyRange { from: rest.from, to: range.to });
         Ok(())
     }
