@@ -7,7 +7,6 @@
 //! that was taken in.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Bound;
 
@@ -53,18 +52,8 @@ struct Item {
     /// The first key of the leaf, where only those behind it are still unread.
     cut: Option<Box<Key>>,
     /// The bytes of the leaf, where they are kept for look-ups of single keys.
-    bytes: KeptBytes,
+    bytes: Option<Arc<LeafBytes>>,
     origin: Arc<Origin>,
-}
-
-/// Bytes that are no part of what is known: `Debug` shows nothing of them.
-#[derive(Clone, Default)]
-struct KeptBytes(Option<Arc<LeafBytes>>);
-
-impl fmt::Debug for KeptBytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("bytes")
-    }
 }
 
 /// What is the same for all records of one tree in one checkpoint.
@@ -252,14 +241,14 @@ impl Unread {
     /// Keeps the bytes of an unread leaf. Not where somebody has taken it in, or keeps them. Whether it does.
     pub(super) fn keep_bytes(&self, leaf: &Wanted, bytes: Arc<LeafBytes>) -> bool {
         let mut inner = lock(&self.inner);
-        inner.item_of(leaf).is_some_and(|item| item.bytes.0.replace(bytes).is_none())
+        inner.item_of(leaf).is_some_and(|item| item.bytes.replace(bytes).is_none())
     }
 
     /// How much memory it gives back to give up this leaf, but for what came at `since` or later; nothing where it is none that can be
     /// given up.
     pub(super) fn memory_of(&self, index: &MixedIndex, leaf: &Wanted, since: LogAddress) -> u64 {
         if let Some(item) = lock(&self.inner).item_of(leaf) {
-            return item.bytes.0.as_ref().map_or(0, |bytes| bytes.memory_bytes() as u64);
+            return item.bytes.as_ref().map_or(0, |bytes| bytes.memory_bytes() as u64);
         }
         let mut entries = Entries::default();
         if leaf.can_be_given_up() {
@@ -273,7 +262,7 @@ impl Unread {
     pub(super) fn give_up(&self, index: &MixedIndex, leaf: &Wanted, since: LogAddress) -> bool {
         let mut inner = lock(&self.inner);
         if let Some(item) = inner.item_of(leaf) {
-            return item.bytes.0.take().is_some();
+            return item.bytes.take().is_some();
         }
         if inner.first_in(&leaf.range()).is_some() {
             return false;
@@ -305,8 +294,8 @@ impl Unread {
         let old: Vec<_> = inner.items.range(bounds).map(|(first, _)| first.clone()).collect();
         let old: Vec<_> = old.iter().filter_map(|first| inner.items.remove(first)).collect();
         inner.items.extend(leaf.map(|Wanted { first, item }| {
-            let is_same = |old: &Item| old.bytes.0.is_some() && old.branch.is_same_leaf(&item.branch);
-            let bytes = old.into_iter().find(is_same).map_or_else(KeptBytes::default, |old| old.bytes);
+            let is_same = |old: &Item| old.bytes.is_some() && old.branch.is_same_leaf(&item.branch);
+            let bytes = old.into_iter().find(is_same).and_then(|old| old.bytes);
             (first.clone(), Item { bytes, ..item.clone() })
         }));
         self.count(&inner);
@@ -329,7 +318,7 @@ impl Unread {
         let inner = lock(&self.inner);
         let key = |key: &Key| size_of::<Key>() + key.as_ref().payload_len();
         let items = inner.items.iter().map(|(first, item)| {
-            let bytes = item.bytes.0.as_ref().map_or(0, |bytes| bytes.memory_bytes());
+            let bytes = item.bytes.as_ref().map_or(0, |bytes| bytes.memory_bytes());
             key(first)
                 + size_of::<Item>()
                 + item.end.as_ref().map_or(0, |end| end.as_ref().payload_len())
@@ -386,7 +375,7 @@ impl Inner {
         let Some((first, item)) = self.of(key).filter(|(first, _)| *first != key) else { return };
         assert!(item.branch.is_leaf(), "who wrote the newer checkpoint has read all pages");
         let cut = Some(item.cut.clone().unwrap_or_else(|| Box::new(first.clone())));
-        let behind = Item { cut, bytes: KeptBytes::default(), ..item.clone() };
+        let behind = Item { cut, bytes: None, ..item.clone() };
         self.items.insert(key.clone(), behind);
     }
 
@@ -457,7 +446,7 @@ fn in_order(
     let ends: Vec<_> = items.iter().skip(1).map(|(first, _)| Some(first.clone())).chain([end]).collect();
     let origin = Arc::clone(origin);
     let item = move |((first, branch), end)| {
-        let item = Item { branch, end, cut: None, bytes: KeptBytes::default(), origin: Arc::clone(&origin) };
+        let item = Item { branch, end, cut: None, bytes: None, origin: Arc::clone(&origin) };
         Wanted { first, item }
     };
     items.into_iter().zip(ends).map(item)
@@ -489,7 +478,7 @@ impl Wanted {
 
     /// The same without the bytes that are kept.
     pub(crate) fn without_bytes(self) -> Self {
-        Wanted { item: Item { bytes: KeptBytes::default(), ..self.item }, ..self }
+        Wanted { item: Item { bytes: None, ..self.item }, ..self }
     }
 
     /// How much memory the entries of a leaf take in the map, about.
@@ -581,7 +570,7 @@ impl Wanted {
 
     /// The bytes of an unread leaf that are kept.
     pub(crate) fn kept_bytes(&self) -> Option<&Arc<LeafBytes>> {
-        self.item.bytes.0.as_ref()
+        self.item.bytes.as_ref()
     }
 
     /// Reads the bytes of a leaf, and verifies them.
