@@ -67,7 +67,7 @@ fn find(mut entries: &[u8], key: KeyRef<'_>, limits: Limits) -> Result<Option<u6
                 return Err(UNKNOWN_KIND);
             }
             if kind == wanted {
-                // What it shares beyond that with a key below, makes it one that is below as well.
+                // One that shares more than that with the key before differs from `key` where that one does: it is below, too.
                 if shared <= alike as u64 {
                     let (shared, sought) = (shared as usize, &payload[shared as usize..]);
                     let common = common_prefix(suffix, sought);
