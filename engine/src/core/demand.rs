@@ -55,12 +55,12 @@ impl Shared {
     /// Seeks a key in the bytes of an unread leaf. None where the leaf is to be taken in, or cannot be read so.
     fn look_into(&self, documents: &Documents, leaf: &Wanted, key: KeyRef<'_>) -> Option<Option<Entry>> {
         if let Some(bytes) = leaf.kept_bytes() {
-            return leaf.find(bytes, key).ok();
+            return leaf.find(bytes, key);
         }
         let leaves = self.leaves.as_ref().filter(|leaves| leaves.stays_unread(leaf))?;
         let bytes = leaf.read_bytes(&self.file_of_any_len()).ok()?;
-        let found = leaf.find(&bytes, key).ok()?;
-        if leaves.is_read_again(leaf) && documents.keep_bytes(leaf, Arc::new(bytes)) {
+        let found = leaf.find(&bytes, key)?;
+        if leaves.note_look(leaf) && documents.keep_bytes(leaf, Arc::new(bytes)) {
             self.note_read(documents, leaf, 0);
         }
         Some(found)
@@ -73,7 +73,7 @@ impl Shared {
         Some(entries)
     }
 
-    /// The file, where a read that comes short is enough to tell that it ends.
+    /// The file, without a question for its length: a read past its end comes short, and is refused.
     fn file_of_any_len(&self) -> File<'_> {
         File { storage: &self.log.storage, len: u64::MAX }
     }
@@ -109,14 +109,13 @@ impl Shared {
                 break;
             };
             let len = out.len();
-            let own = unread.range();
-            if let Some(before) = own.outside(reverse) {
-                documents.index.page(&rest.within(&before), reverse, left, out);
+            if let Some(before) = unread.before(&rest, reverse) {
+                documents.index.page(&before, reverse, left, out);
                 if out.len() == enough {
                     break;
                 }
             }
-            let entries = self.read_beside(&unread);
+            let (entries, own) = (self.read_beside(&unread), unread.range());
             let part = (&rest.within(&own), reverse);
             if entries.is_some_and(|entries| documents.page_beside((&unread, &entries), part, out)) {
                 let Some(behind) = own.outside(!reverse) else { break };

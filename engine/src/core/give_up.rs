@@ -24,15 +24,22 @@ impl Shared {
         Kept::new(self.leaves.as_ref())
     }
 
+    /// Looks how much memory the index takes.
+    pub(super) fn note_bytes(&self) {
+        if let Some(leaves) = &self.leaves {
+            leaves.note_bytes(read(&self.catalog).memory_bytes() as u64);
+        }
+    }
+
     /// How often a leaf was given up.
     pub(super) fn leaves_given_up(&self) -> u64 {
         self.leaves.as_ref().map_or(0, |leaves| leaves.given_up())
     }
 
     /// A leaf was read into the index, or its bytes are kept; or a directory page was read, of so many leaves.
-    pub(super) fn note_read(&self, documents: &Documents, wanted: &Wanted, of: usize) {
+    pub(super) fn note_read(&self, documents: &Documents, wanted: &Wanted, leaves_of_page: usize) {
         let Some(leaves) = &self.leaves else { return };
-        leaves.note_items(of);
+        leaves.note_items(leaves_of_page);
         let found = read(&self.catalog).documents().find(|known| std::ptr::eq(&***known, documents)).cloned();
         if let Some(documents) = found {
             leaves.add(&documents, wanted.clone());
@@ -54,8 +61,7 @@ impl Shared {
             // Where its directory cannot be read, what is unread stays with the one before.
             let _ = self.renew(leaves, newest, before);
         }
-        let bytes = read(&self.catalog).memory_bytes() as u64;
-        leaves.note_bytes(bytes);
+        self.note_bytes();
         // A few at a time: calls go on beside it.
         while leaves.is_due() {
             drop(self.keep());

@@ -26,7 +26,7 @@ const BYTES_OF_AN_ITEM: u64 = 256;
 /// what is unread stays with the one before.
 pub(super) const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 1000 });
 
-/// One look is remembered for so much memory: for the bytes of some eight leaves. If more were, a store that hardly fits would keep
+/// One look is remembered for so much memory: for the bytes of some eight leaves. If more were, a store a little larger than that would keep
 /// most leaves that it reads, and give up each before it is asked for again.
 const BYTES_OF_A_LOOK: u64 = 32 << 10;
 
@@ -57,7 +57,7 @@ struct Inner {
     added: usize,
     /// What those take.
     bytes: u64,
-    /// What the index takes beside them: what it took at the last naming, and about what changed since.
+    /// What the index takes beside them: what it took at opening or at the last naming, and about what came since.
     beside: u64,
     given_up: u64,
     /// Of each leaf that was looked into lately, at a place that follows from its key, the hash of that.
@@ -142,9 +142,9 @@ impl Leaves {
         leaf.can_be_given_up() && inner.can_give_up(leaf) && taken > self.limit
     }
 
-    /// Whether the bytes of an unread leaf are kept, which a look-up of one key has read: where another one has read them lately.
-    /// Look-ups of many keys at random would else drive out leaves for others that are not asked for again.
-    pub(super) fn is_read_again(&self, leaf: &Wanted) -> bool {
+    /// A look-up of one key has read the bytes of an unread leaf. Whether another one did lately: then they are kept. Look-ups of
+    /// many keys at random would else drive out leaves for others that are not asked for again.
+    pub(super) fn note_look(&self, leaf: &Wanted) -> bool {
         let looked_into = &mut lock(&self.inner).looked_into;
         let (len, hash) = (looked_into.len() as u64, leaf.hash());
         // Where there is room for none, none is kept.

@@ -94,6 +94,7 @@ impl Core {
             core.shared.namings().iter().for_each(|naming| naming.documents.forget_deleted_ids());
         }
         core.shared.catch_up(&changed, last_id)?;
+        core.shared.note_bytes();
         if other != OtherSlot::Valid && !options.read_only && !seeded::is_on(Bug::InvalidSlotNotMended) {
             // spec. A slot that is not valid is written at once.
             core.writer()?.take_incarnation(Share::Reserve)?;
@@ -136,9 +137,6 @@ pub(crate) fn assemble(
         opening,
         leaves: options.index_bytes.map(|bytes| Arc::new(Leaves::new(bytes, newest, since))),
     });
-    if let Some(leaves) = &shared.leaves {
-        leaves.note_bytes(read(&shared.catalog).memory_bytes() as u64);
-    }
     let writer = Writer::new(Arc::clone(&shared), appender, found, slot, highest_incarnation, file_len);
     let space_at_opening = writer.space();
     let writer = (!options.read_only).then(|| Mutex::new(writer));

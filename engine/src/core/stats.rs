@@ -41,7 +41,7 @@ pub struct Stats {
     /// ones, and those of what has ended, until a commit that comes after the last snapshot of it. An index that is being
     /// built is not counted.
     pub index_bytes: u64,
-    /// How often a leaf of the index, or the bytes of one, were given up for [`index_bytes`](crate::Options::index_bytes).
+    /// How often a leaf of the index, or the bytes of one, was given up for [`index_bytes`](crate::Options::index_bytes).
     pub leaves_given_up: u64,
     /// Memory that the block cache takes now, in bytes.
     pub cache_bytes: u64,

@@ -167,7 +167,7 @@ impl Documents {
         self.unread.page_beside(&self.index, leaf, part, out)
     }
 
-    /// Keeps the bytes of an unread leaf for look-ups of single keys. Not where somebody has taken it in, or keeps them. Whether it does.
+    /// Keeps the bytes of a leaf that is still unread, for look-ups of single keys. Whether they are the first.
     pub(crate) fn keep_bytes(&self, leaf: &Wanted, bytes: Arc<LeafBytes>) -> bool {
         self.unread.keep_bytes(leaf, bytes)
     }

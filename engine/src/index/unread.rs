@@ -2,7 +2,7 @@
 //!
 //! A key of an item that is unread stands in the index only if it was put since the checkpoint before; what stands there is
 //! the newest. An item is taken in: a page gives its leaves, a leaf gives its entries to the index where that has none for
-//! their keys. Or a leaf stays unread, for which there is no room: then it is read beside the index, and its bytes may be kept.
+//! their keys. A leaf for which there is no room stays unread instead: it is read beside the index, and its bytes may be kept.
 //! Unless leaves are given up again, how many items there are falls to 0 once. Who has found 0 there sees in the index all
 //! that was taken in.
 
@@ -238,7 +238,7 @@ impl Unread {
         inner.has(wanted) && put.len() == 0 && deleted.is_none()
     }
 
-    /// Keeps the bytes of an unread leaf. Not where somebody has taken it in, or keeps them. Whether it does.
+    /// Keeps the bytes of a leaf that is still unread. Whether they are the first.
     pub(super) fn keep_bytes(&self, leaf: &Wanted, bytes: Arc<LeafBytes>) -> bool {
         let mut inner = lock(&self.inner);
         inner.item_of(leaf).is_some_and(|item| item.bytes.replace(bytes).is_none())
@@ -292,12 +292,8 @@ impl Unread {
         }
         let bounds = (range.from.clone(), range.to.clone());
         let old: Vec<_> = inner.items.range(bounds).map(|(first, _)| first.clone()).collect();
-        let old: Vec<_> = old.iter().filter_map(|first| inner.items.remove(first)).collect();
-        inner.items.extend(leaf.map(|Wanted { first, item }| {
-            let is_same = |old: &Item| old.bytes.is_some() && old.branch.is_same_leaf(&item.branch);
-            let bytes = old.into_iter().find(is_same).and_then(|old| old.bytes);
-            (first.clone(), Item { bytes, ..item.clone() })
-        }));
+        old.iter().for_each(|first| _ = inner.items.remove(first));
+        inner.items.extend(leaf.map(|leaf| (leaf.first.clone(), leaf.item.clone())));
         self.count(&inner);
         index.forget(range, since);
     }
@@ -579,10 +575,9 @@ impl Wanted {
         Ok(origin.place.trees(source).leaf_bytes((origin.id, origin.next), branch, origin.limits)?)
     }
 
-    /// What these bytes of the leaf have under a key of its range. What lies behind the key is not looked at: who takes the leaf
-    /// in reads all of it.
-    pub(crate) fn find(&self, bytes: &LeafBytes, key: KeyRef<'_>) -> Result<Option<Entry>> {
-        Ok(bytes.find(key, self.item.origin.limits)?.map(entry))
+    /// What these bytes of the leaf have under a key of its range; none where that cannot be told without all of the leaf.
+    pub(crate) fn find(&self, bytes: &LeafBytes, key: KeyRef<'_>) -> Option<Option<Entry>> {
+        Some(bytes.find(key, self.item.origin.limits)?.map(entry))
     }
 
     pub(crate) fn damaged(&self, what: &'static str) -> Error {

@@ -1,4 +1,4 @@
-//! All paths of names and indexes that a filter, an index or a projection asks for, found in one pass over a document's bytes.
+//! Paths of names and indexes that a filter, an index or a projection asks for, up to eight, found in one pass over a document's bytes.
 
 use super::ast::{Argument, Call, Expr, Operand, Query, Segment, Selector};
 use crate::document::cbor::head::{Fault, Head, Reader};

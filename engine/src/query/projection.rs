@@ -12,18 +12,19 @@ use crate::error::Result;
 /// The paths of a projection.
 #[derive(Debug)]
 pub(crate) struct Projector {
-    /// Those of names and indexes.
-    found: OnePass,
+    /// Some of names and indexes, found in one pass.
+    one_pass: OnePass,
+    /// All others, each looked for by itself.
     others: Vec<JsonPath>,
-    /// What is left from each selected value to the end of the document, which tells it from all others.
+    /// What is left from each selected value to the end of the document at hand, which tells it from all others.
     selected: Vec<usize>,
 }
 
 impl Projector {
     pub(crate) fn new(mut paths: Vec<JsonPath>) -> Self {
-        let mut found = OnePass::default();
-        paths.retain(|path| found.number_of(path.segments()).is_none());
-        Projector { found, others: paths, selected: Vec::new() }
+        let mut one_pass = OnePass::default();
+        paths.retain(|path| one_pass.number_of(path.segments()).is_none());
+        Projector { one_pass, others: paths, selected: Vec::new() }
     }
 
     //= spec/query.md#q-8-1-projection
@@ -41,7 +42,7 @@ impl Projector {
             return Ok(());
         };
         let (mut found, selected) = ([None; FOUND_MAX], &mut self.selected);
-        self.found.find(document.as_bytes(), &mut found);
+        self.one_pass.find(document.as_bytes(), &mut found);
         selected.clear();
         selected.extend(found.iter().flatten().map(RawValue::bytes_left));
         let run = Run::of_document(Some(key), &[]);

@@ -181,8 +181,6 @@ impl LeafDecoder {
     }
 }
 
-pub(super) const UNKNOWN_KIND: &str = "an unknown sort of key";
-pub(super) const ENDS_WITHIN_A_KEY: &str = "a leaf ends within a key";
 const OTHER_FIRST_KEY: &str = "a leaf begins with another key than the directory says";
 
 impl Last {
@@ -220,7 +218,7 @@ impl Last {
         let kind = match t & 7 {
             TEXT => LastKind::Text,
             BYTES => LastKind::Bytes,
-            _ => return Err(UNKNOWN_KIND),
+            _ => return Err("an unknown sort of key"),
         };
         self.read_payload(kind, t >> 3, rest, len_max)?;
         self.kind = Some(kind);
@@ -242,7 +240,7 @@ impl Last {
         // Both lengths are held against what is there before anything is copied.
         let suffix_len = take_varint(rest)?;
         if suffix_len > rest.len() as u64 {
-            return Err(ENDS_WITHIN_A_KEY);
+            return Err("a leaf ends within a key");
         }
         let (suffix, behind) = rest.split_at(suffix_len as usize);
         *rest = behind;

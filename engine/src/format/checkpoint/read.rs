@@ -442,7 +442,7 @@ impl<S: IndexSource> Trees<'_, S> {
         }
     }
 
-    /// The bytes of a leaf of such a tree as [`leaf`](Self::leaf) says, for who seeks single keys there.
+    /// The bytes of a leaf of such a tree as [`leaf`](Self::leaf) says, for whoever seeks single keys there.
     ///
     /// # Errors
     /// As [`Unreadable`] says.
@@ -457,8 +457,8 @@ impl<S: IndexSource> Trees<'_, S> {
             Some(patch) => patch_over(&mut self.records, id, (leaf, patch), limits)?.0,
             None => Changes::default(),
         };
-        let (entries, at) = self.records.body(leaf.reference, leaf.wanted(id))?;
-        Ok(LeafBytes::new(entries, changes, at))
+        let (entries, _) = self.records.body(leaf.reference, leaf.wanted(id))?;
+        Ok(LeafBytes::new(entries, changes))
     }
 
     //= spec/format.md#f-8-16-patches
@@ -604,13 +604,6 @@ impl Branch {
     #[must_use]
     pub fn is_leaf(&self) -> bool {
         self.kind == IndexRecordKind::Leaf
-    }
-
-    /// Whether both are one leaf with the same patch over it, whichever directory page leads there.
-    #[must_use]
-    pub fn is_same_leaf(&self, other: &Branch) -> bool {
-        let known = |branch: &Branch| (branch.kind, branch.reference, branch.lsn, branch.patch);
-        known(self) == known(other)
     }
 
     /// The number of keys that it has, or that it leads to.

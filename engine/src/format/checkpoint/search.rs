@@ -3,36 +3,28 @@
 use std::cmp::Ordering;
 
 use super::entry::{BYTES, INT, TEXT, take_varint, unzigzag, value_fault};
-use super::leaf::{ENDS_WITHIN_A_KEY, UNKNOWN_KIND, common_prefix};
+use super::leaf::common_prefix;
 use super::patch::Changes;
-use super::records::Unreadable;
 use super::stretch::Limits;
 use crate::document::KeyRef;
 
-/// A leaf as its record has it, and what the patch over it says: verified by their checksums, and not taken apart.
+/// The entries of a leaf as its record has them, and what the patch over it says: both verified by their checksums.
 #[derive(Debug)]
 pub struct LeafBytes {
     entries: Box<[u8]>,
     changes: Changes,
-    /// Where the record lies.
-    at: u64,
 }
 
 impl LeafBytes {
-    pub(super) fn new(entries: &[u8], changes: Changes, at: u64) -> Self {
-        LeafBytes { entries: entries.into(), changes, at }
+    pub(super) fn new(entries: &[u8], changes: Changes) -> Self {
+        LeafBytes { entries: entries.into(), changes }
     }
 
-    /// What it has under `key`, which is no int. Its entries are read as far as to that key, and are held to no clause but that.
-    ///
-    /// # Errors
-    /// As [`Unreadable`] says.
-    pub fn find(&self, key: KeyRef<'_>, limits: Limits) -> Result<Option<u64>, Unreadable> {
-        match self.changes.find(key) {
-            Some(changed) => Ok(changed),
-            None => find(&self.entries, key, limits)
-                .map_err(|what| Unreadable::damaged(self.at, "F-8.4", what, 0, 0)),
-        }
+    /// What it has under `key`, which is no int; none where what stands in front of the key are no entries. Of what F-8.4 asks, only the
+    /// value that is found is checked.
+    #[must_use]
+    pub fn find(&self, key: KeyRef<'_>, limits: Limits) -> Option<Option<u64>> {
+        self.changes.find(key).or_else(|| find(&self.entries, key, limits))
     }
 
     /// How much memory it takes.
@@ -44,30 +36,30 @@ impl LeafBytes {
 
 /// The value under `key`, which is no int, in the entries of a leaf. Reads them as far as to that key, and makes no keys of
 /// them: of each it is enough to know how much of `key` it begins with.
-fn find(mut entries: &[u8], key: KeyRef<'_>, limits: Limits) -> Result<Option<u64>, &'static str> {
+fn find(mut entries: &[u8], key: KeyRef<'_>, limits: Limits) -> Option<Option<u64>> {
     let (wanted, payload) = match key {
-        KeyRef::Int(_) => return Err("an int is sought among other keys"),
+        KeyRef::Int(_) => return None,
         KeyRef::Text(text) => (TEXT, text.as_bytes()),
         KeyRef::Bytes(bytes) => (BYTES, bytes),
     };
     // The key before is below `key`, and begins with so much of it.
     let (mut alike, mut value) = (0, 0_u64);
     while !entries.is_empty() {
-        let t = take_varint(&mut entries)?;
+        let t = take_varint(&mut entries).ok()?;
         let mut order = Ordering::Less;
         if t == INT {
-            take_varint(&mut entries)?;
+            take_varint(&mut entries).ok()?;
         } else if t & 1 == 1 {
-            let (shared, len) = (t >> 3, take_varint(&mut entries)?);
+            let (shared, len) = (t >> 3, take_varint(&mut entries).ok()?);
             let len = usize::try_from(len).unwrap_or(usize::MAX);
-            let (suffix, rest) = entries.split_at_checked(len).ok_or(ENDS_WITHIN_A_KEY)?;
+            let (suffix, rest) = entries.split_at_checked(len)?;
             entries = rest;
             let kind = t & 7;
             if kind != TEXT && kind != BYTES {
-                return Err(UNKNOWN_KIND);
+                return None;
             }
             if kind == wanted {
-                // One that shares more than that with the key before differs from `key` where that one does: it is below, too.
+                // A key that shares more differs from `key` at the same byte as the one before, so it is below, too.
                 if shared <= alike as u64 {
                     let (shared, sought) = (shared as usize, &payload[shared as usize..]);
                     let common = common_prefix(suffix, sought);
@@ -78,14 +70,14 @@ fn find(mut entries: &[u8], key: KeyRef<'_>, limits: Limits) -> Result<Option<u6
                 order = Ordering::Greater;
             }
         }
-        value = value.wrapping_add(unzigzag(take_varint(&mut entries)?) as u64);
+        value = value.wrapping_add(unzigzag(take_varint(&mut entries).ok()?) as u64);
         match order {
             Ordering::Less => {}
-            Ordering::Equal => return value_fault(value, limits.value_end).map_or(Ok(Some(value)), Err),
-            Ordering::Greater => return Ok(None),
+            Ordering::Equal => return value_fault(value, limits.value_end).is_none().then_some(Some(value)),
+            Ordering::Greater => return Some(None),
         }
     }
-    Ok(None)
+    Some(None)
 }
 
 #[cfg(test)]
@@ -128,14 +120,14 @@ mod tests {
         ) {
             let (mut encoder, mut entries) = (LeafEncoder::default(), Vec::new());
             own.iter().for_each(|(key, value)| encoder.append(&mut entries, key.as_ref(), *value));
-            let leaf = LeafBytes::new(&entries, Changes::between(&list(&own), &list(&held)), 0);
+            let leaf = LeafBytes::new(&entries, Changes::between(&list(&own), &list(&held)));
             for key in own.keys().chain(held.keys()).chain([&other]) {
                 let found = leaf.find(key.as_ref(), Limits::new(LogAddress(1000), 4));
-                prop_assert_eq!(found.ok(), Some(held.get(key).copied()), "{:?}", key);
+                prop_assert_eq!(found, Some(held.get(key).copied()), "{:?}", key);
             }
         }
 
-        /// Byte by byte changed, too: a key that shares less than it could is still a key.
+        /// Also with one byte changed: a key that shares less than it could is still a key.
         #[test]
         fn a_key_is_found_where_the_decoder_has_it(
             keys in btree_map(any_key(), VALUE_MIN..99, 1..20),
@@ -155,7 +147,7 @@ mod tests {
             for key in sought.filter(|key| !matches!(key, Key::Int(_))) {
                 let found = find(&entries, key.as_ref(), limits);
                 let value = decoded.iter().find(|(known, _)| known == key).map(|(_, value)| *value);
-                prop_assert!(!is_leaf || found == Ok(value), "{key:?}: {found:?}, not {value:?}");
+                prop_assert!(!is_leaf || found == Some(value), "{key:?}: {found:?}, not {value:?}");
             }
         }
     }
