@@ -4,6 +4,7 @@ mod filters;
 mod functions;
 mod paths;
 mod patterns;
+mod projections;
 
 use crate::Value;
 use crate::error::{Error, Result};
