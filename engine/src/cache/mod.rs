@@ -21,7 +21,7 @@ pub(crate) use whole::Whole;
 use crate::format::LogAddress;
 use crate::sync::race::{self, Race};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering, RwLock, read, write};
-use whole::Held;
+use whole::Cached;
 
 /// Block numbers count up, so multiplying spreads them well enough; and unlike the standard hasher it is the same in
 /// every run.
@@ -46,7 +46,7 @@ impl Hasher for BlockHasher {
 struct Shard {
     blocks: HashMap<u64, (Arc<Block>, AtomicBool), BuildHasherDefault<BlockHasher>>,
     /// Documents that no block holds whole, by log address.
-    wholes: HashMap<u64, (Held, AtomicBool), BuildHasherDefault<BlockHasher>>,
+    wholes: HashMap<u64, (Cached, AtomicBool), BuildHasherDefault<BlockHasher>>,
     /// The clock: block numbers, and addresses with [`IS_ADDRESS`], in the order in which the hand meets them.
     ring: VecDeque<u64>,
     bytes: usize,
@@ -195,7 +195,7 @@ impl Cache {
     /// The document at `address`, if it was put together before and kept.
     pub(crate) fn whole(&self, address: LogAddress) -> Option<Arc<Whole>> {
         let shard = read(self.shard_of(address));
-        let (Held::Whole(whole), used) = shard.wholes.get(&address.0)? else { return None };
+        let (Cached::Whole(whole), used) = shard.wholes.get(&address.0)? else { return None };
         if !used.load(Ordering::Relaxed) {
             used.store(true, Ordering::Relaxed);
         }
@@ -210,11 +210,11 @@ impl Cache {
         }
         let mut shard = write(self.shard_of(address));
         let before = match shard.wholes.get(&address.0) {
-            Some((Held::Whole(_), _)) => return,
+            Some((Cached::Whole(_), _)) => return,
             Some((held, _)) => Some(held.footprint()),
             None => None,
         };
-        let held = before.map_or(Held::Read, |_| Held::Whole(Arc::clone(whole)));
+        let held = before.map_or(Cached::Read, |_| Cached::Whole(Arc::clone(whole)));
         shard.bytes += held.footprint();
         shard.bytes -= before.unwrap_or(0);
         if before.is_none() {

@@ -34,7 +34,7 @@ impl Whole {
 
 /// What the cache has under the address of such a document.
 #[derive(Debug)]
-pub(super) enum Held {
+pub(super) enum Cached {
     /// That it was read, once: most are not read again before long, and new memory for them would cost more than the reading.
     Read,
     Whole(Arc<Whole>),
@@ -43,11 +43,11 @@ pub(super) enum Held {
 /// What it takes of the budget that a document was read.
 const READ_FOOTPRINT: usize = 64;
 
-impl Held {
+impl Cached {
     pub(super) fn footprint(&self) -> usize {
         match self {
-            Held::Read => READ_FOOTPRINT,
-            Held::Whole(whole) => READ_FOOTPRINT + whole.footprint(),
+            Cached::Read => READ_FOOTPRINT,
+            Cached::Whole(whole) => READ_FOOTPRINT + whole.footprint(),
         }
     }
 }

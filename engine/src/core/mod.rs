@@ -59,7 +59,7 @@ pub(crate) use space_budget::Upkeep;
 pub use stats::Stats;
 #[cfg(feature = "testing")]
 pub(crate) use sync::SyncJob;
-pub(crate) use turn::Ticket;
+pub(crate) use turn::QueueNumber;
 pub(crate) use value::{Core, Progress};
 pub use verify::VerifyReport;
 pub(crate) use visit::Visited;

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 /// Names one who waits to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ticket(u64);
+pub(crate) struct QueueNumber(u64);
 
-impl Ticket {
+impl QueueNumber {
     pub(crate) fn number(self) -> u64 {
         self.0
     }
@@ -20,7 +20,7 @@ impl Ticket {
 pub(crate) struct Turn {
     /// A transaction holds the turn.
     pub(crate) is_held: bool,
-    waiting: VecDeque<Ticket>,
+    waiting: VecDeque<QueueNumber>,
     last: u64,
     /// How often somebody else has come in since the first of them began to be the first.
     passed: u32,
@@ -36,39 +36,39 @@ impl Turn {
     //= spec/transactions.md#t-2-9-waiting-for-the-writer
     //# One that finds nobody writing MAY go ahead of them, a bounded number of times in a row.
     /// Queues up. None where nobody writes, and nobody has waited through too many turns: then it is the caller's turn at once.
-    pub(crate) fn queue_up(&mut self) -> Option<Ticket> {
+    pub(crate) fn queue_up(&mut self) -> Option<QueueNumber> {
         if !self.is_held && (self.waiting.is_empty() || self.passed < PASSED_MAX) {
             self.passed += u32::from(!self.waiting.is_empty());
             return None;
         }
         self.last += 1;
-        self.waiting.push_back(Ticket(self.last));
-        Some(Ticket(self.last))
+        self.waiting.push_back(QueueNumber(self.last));
+        Some(QueueNumber(self.last))
     }
 
-    /// Whether it is the turn of `ticket`; then it waits no longer.
-    pub(crate) fn has_come(&mut self, ticket: Ticket) -> bool {
-        let come = !self.is_held && self.waiting.front() == Some(&ticket);
+    /// Whether it is the turn of `number`; then it waits no longer.
+    pub(crate) fn has_come(&mut self, number: QueueNumber) -> bool {
+        let come = !self.is_held && self.waiting.front() == Some(&number);
         if come {
             self.waiting.pop_front();
             (self.passed, self.is_told) = (0, false);
-        } else if self.waiting.front() == Some(&ticket) {
+        } else if self.waiting.front() == Some(&number) {
             // It came too late, and has to be told again.
             self.is_told = false;
         }
         come
     }
 
-    /// `ticket` waits no longer: it has lost patience.
-    pub(crate) fn give_up(&mut self, ticket: Ticket) {
-        if self.waiting.front() == Some(&ticket) {
+    /// `number` waits no longer: it has lost patience.
+    pub(crate) fn give_up(&mut self, number: QueueNumber) {
+        if self.waiting.front() == Some(&number) {
             (self.passed, self.is_told) = (0, false);
         }
-        self.waiting.retain(|other| *other != ticket);
+        self.waiting.retain(|other| *other != number);
     }
 
     /// The one that is to be told that there may be a turn for it, if there is one.
-    pub(crate) fn tell_next(&mut self) -> Option<Ticket> {
+    pub(crate) fn tell_next(&mut self) -> Option<QueueNumber> {
         if self.is_held || self.is_told {
             return None;
         }
@@ -99,7 +99,7 @@ mod tests {
         let mut turn = Turn::default();
         assert_eq!(turn.queue_up(), None, "nobody is in the way");
         turn.hold();
-        let [second, third] = [turn.queue_up(), turn.queue_up()].map(|ticket| ticket.expect("one writes"));
+        let [second, third] = [turn.queue_up(), turn.queue_up()].map(|number| number.expect("one writes"));
         assert!(!turn.has_come(second));
         turn.release();
         assert!(!turn.has_come(third), "the second waits for longer");
@@ -114,7 +114,7 @@ mod tests {
     fn nobody_who_waits_is_passed_for_ever() {
         let mut turn = Turn::default();
         turn.hold();
-        let [first, second] = [turn.queue_up(), turn.queue_up()].map(|ticket| ticket.expect("one writes"));
+        let [first, second] = [turn.queue_up(), turn.queue_up()].map(|number| number.expect("one writes"));
         let mut last = vec![second];
         for next in [first, second] {
             for _ in 0..PASSED_MAX {
@@ -140,7 +140,7 @@ mod tests {
     fn the_first_is_told_once_until_it_has_looked() {
         let mut turn = Turn::default();
         turn.hold();
-        let [first, second] = [turn.queue_up(), turn.queue_up()].map(|ticket| ticket.expect("one writes"));
+        let [first, second] = [turn.queue_up(), turn.queue_up()].map(|number| number.expect("one writes"));
         assert_eq!(turn.tell_next(), None, "it is not free");
         turn.release();
         assert_eq!([turn.tell_next(), turn.tell_next()], [Some(first), None]);

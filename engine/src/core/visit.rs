@@ -13,14 +13,14 @@ use crate::index::{Entries, Entry, Item};
 use crate::log::Log;
 
 use super::{Cursor, Located, Shared};
-use blocks::{BATCH_MAX, Blocks, Held};
+use blocks::{BATCH_MAX, BlockRecord, Blocks};
 
 /// A document for as long as one call lasts.
 #[derive(Clone, Copy)]
 pub(crate) struct Visited<'a> {
     name: Name<'a>,
     pub(crate) body: &'a [u8],
-    place: Place<'a>,
+    place: FoundIn<'a>,
 }
 
 /// What knows the key, which few ask for.
@@ -32,14 +32,14 @@ enum Name<'a> {
 
 /// Where a document was found.
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum FoundIn<'a> {
     InBlock(&'a Log, &'a Block, &'a Item<Entry>),
     Elsewhere(&'a Located),
 }
 
 impl<'a> Visited<'a> {
     pub(crate) fn of(located: &'a Located) -> Self {
-        Visited { name: Name::Of(located), body: located.body(), place: Place::Elsewhere(located) }
+        Visited { name: Name::Of(located), body: located.body(), place: FoundIn::Elsewhere(located) }
     }
 
     #[inline]
@@ -53,11 +53,11 @@ impl<'a> Visited<'a> {
     /// The commit that put it.
     pub(crate) fn lsn(&self) -> Lsn {
         match self.place {
-            Place::InBlock(log, block, item) => {
+            FoundIn::InBlock(log, block, item) => {
                 let address = item.value.address();
                 block.lsn_at(log.within_block(address), log.geometry.split(address).1)
             }
-            Place::Elsewhere(located) => located.lsn(),
+            FoundIn::Elsewhere(located) => located.lsn(),
         }
     }
 }
@@ -90,10 +90,12 @@ impl Shared {
                     snapshot.check_live()?;
                     let located;
                     let (body, place) = match held {
-                        Some(Held { body, block }) => (*body, Place::InBlock(&self.log, block, item)),
+                        Some(BlockRecord { body, block }) => {
+                            (*body, FoundIn::InBlock(&self.log, block, item))
+                        }
                         None => {
                             located = self.locate_again(cursor, page.key(item), item.value)?;
-                            (located.body(), Place::Elsewhere(&located))
+                            (located.body(), FoundIn::Elsewhere(&located))
                         }
                     };
                     let flow = each(Visited { name: Name::OfItem(&page, item), body, place });

@@ -29,13 +29,13 @@ pub(crate) struct Page<E> {
 /// What stands under one key of a page, which knows the key.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Item<E> {
-    key: Place,
+    key: KeyAt,
     pub(crate) value: E,
 }
 
 /// Where a key is. No key is longer than 16 bits can say.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum KeyAt {
     Int(i64),
     Text(usize, u16),
     Bytes(usize, u16),
@@ -45,17 +45,17 @@ impl<E> Item<E> {
     /// The key, if it is an int.
     #[inline]
     pub(crate) fn int(&self) -> Option<i64> {
-        if let Place::Int(int) = self.key { Some(int) } else { None }
+        if let KeyAt::Int(int) = self.key { Some(int) } else { None }
     }
 }
 
-impl Place {
+impl KeyAt {
     #[inline]
     fn key<'a>(&self, text: &'a str, bytes: &'a [u8]) -> KeyRef<'a> {
         match *self {
-            Place::Int(int) => KeyRef::Int(int),
-            Place::Text(start, len) => KeyRef::Text(&text[start..start + usize::from(len)]),
-            Place::Bytes(start, len) => KeyRef::Bytes(&bytes[start..start + usize::from(len)]),
+            KeyAt::Int(int) => KeyRef::Int(int),
+            KeyAt::Text(start, len) => KeyRef::Text(&text[start..start + usize::from(len)]),
+            KeyAt::Bytes(start, len) => KeyRef::Bytes(&bytes[start..start + usize::from(len)]),
         }
     }
 }
@@ -84,7 +84,7 @@ impl<E> Page<E> {
     /// The bytes of the key of one of the items, if it is a text.
     #[inline]
     pub(crate) fn text(&self, item: &Item<E>) -> Option<&[u8]> {
-        let Place::Text(start, len) = item.key else { return None };
+        let KeyAt::Text(start, len) = item.key else { return None };
         Some(&self.text.as_bytes()[start..start + usize::from(len)])
     }
 
@@ -133,19 +133,19 @@ impl<E> Page<E> {
 
     #[inline]
     pub(super) fn push_int(&mut self, key: i64, value: E) {
-        self.items.push(Item { key: Place::Int(key), value });
+        self.items.push(Item { key: KeyAt::Int(key), value });
     }
 
     pub(crate) fn push(&mut self, key: KeyRef<'_>, value: E) {
         let key = match key {
-            KeyRef::Int(int) => Place::Int(int),
+            KeyRef::Int(int) => KeyAt::Int(int),
             KeyRef::Text(text) => {
                 self.text.push_str(text);
-                Place::Text(self.text.len() - text.len(), text.len() as u16)
+                KeyAt::Text(self.text.len() - text.len(), text.len() as u16)
             }
             KeyRef::Bytes(bytes) => {
                 self.bytes.extend_from_slice(bytes);
-                Place::Bytes(self.bytes.len() - bytes.len(), bytes.len() as u16)
+                KeyAt::Bytes(self.bytes.len() - bytes.len(), bytes.len() as u16)
             }
         };
         self.items.push(Item { key, value });
@@ -161,7 +161,7 @@ impl<E> Page<E> {
     ) {
         let start = self.text.len();
         self.text.push_str(texts);
-        self.push_placed(Place::Text, start..self.text.len(), lens, values, reverse);
+        self.push_placed(KeyAt::Text, start..self.text.len(), lens, values, reverse);
     }
 
     /// As [`push_texts`](Self::push_texts), of byte strings.
@@ -174,12 +174,12 @@ impl<E> Page<E> {
     ) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
-        self.push_placed(Place::Bytes, start..self.bytes.len(), lens, values, reverse);
+        self.push_placed(KeyAt::Bytes, start..self.bytes.len(), lens, values, reverse);
     }
 
     fn push_placed(
         &mut self,
-        place: impl Fn(usize, u16) -> Place,
+        place: impl Fn(usize, u16) -> KeyAt,
         Range { mut start, mut end }: Range<usize>,
         lens: impl DoubleEndedIterator<Item = usize>,
         values: impl DoubleEndedIterator<Item = E>,

@@ -131,8 +131,8 @@ impl Unread {
     }
 
     /// Keeps items from being taken in; none where no item is unread, and none is ever given up.
-    pub(super) fn hold(&self) -> Option<Held<'_>> {
-        let held = || Held { inner: lock(&self.inner), gives_up: self.gives_up };
+    pub(super) fn hold(&self) -> Option<UnreadGuard<'_>> {
+        let held = || UnreadGuard { inner: lock(&self.inner), gives_up: self.gives_up };
         (self.gives_up || !self.is_empty()).then(held)
     }
 
@@ -332,12 +332,12 @@ impl Unread {
 }
 
 /// Nothing is taken in meanwhile.
-pub(super) struct Held<'a> {
+pub(super) struct UnreadGuard<'a> {
     inner: MutexGuard<'a, Inner>,
     gives_up: bool,
 }
 
-impl Held<'_> {
+impl UnreadGuard<'_> {
     /// Whether the index does not tell of a key that is not in it.
     pub(super) fn may_have(&self, key: KeyRef<'_>) -> bool {
         self.inner.may_have(&key.to_key()).is_some()

@@ -23,24 +23,24 @@ struct OpenBlock {
 
 /// A block on its way out of the tail.
 #[derive(Debug, Clone)]
-enum Held {
+enum TailBlock {
     Open(OpenBlock),
     /// Full and written out: nothing in it changes any more.
     Sealed(Arc<Block>),
 }
 
-impl Held {
+impl TailBlock {
     fn bytes(&self) -> &[u8] {
         match self {
-            Held::Open(block) => &block.bytes,
-            Held::Sealed(block) => &block.bytes,
+            TailBlock::Open(block) => &block.bytes,
+            TailBlock::Sealed(block) => &block.bytes,
         }
     }
 
     fn segment(&self) -> &Arc<Segment> {
         match self {
-            Held::Open(block) => &block.segment,
-            Held::Sealed(block) => &block.segment,
+            TailBlock::Open(block) => &block.segment,
+            TailBlock::Sealed(block) => &block.segment,
         }
     }
 }
@@ -54,7 +54,7 @@ pub(crate) struct Tail {
     segment_bytes: u64,
     /// Addresses at or above it are looked for here first.
     base: AtomicU64,
-    blocks: RwLock<BTreeMap<u64, Held>>,
+    blocks: RwLock<BTreeMap<u64, TailBlock>>,
 }
 
 impl Tail {
@@ -94,9 +94,11 @@ impl Tail {
             let len = rest.len().min(self.block_bytes as usize - within);
             let held = blocks.entry(at / self.block_bytes).or_insert_with(|| {
                 let bytes = Vec::with_capacity(self.block_bytes as usize);
-                Held::Open(OpenBlock { bytes, segment: Arc::clone(segment), long_bytes: 0 })
+                TailBlock::Open(OpenBlock { bytes, segment: Arc::clone(segment), long_bytes: 0 })
             });
-            let Held::Open(block) = held else { unreachable!("nothing is placed in what was written out") };
+            let TailBlock::Open(block) = held else {
+                unreachable!("nothing is placed in what was written out")
+            };
             if !Arc::ptr_eq(&block.segment, segment) {
                 block.segment = Arc::clone(segment);
             }
@@ -121,14 +123,14 @@ impl Tail {
         let stale = race::is_on(Race::TailCutFromCopy).then(|| read(&self.blocks).clone());
         let mut sealed = Vec::new();
         for (number, held) in write(&self.blocks).range_mut(..end) {
-            let Held::Open(block) = held else { continue };
+            let TailBlock::Open(block) = held else { continue };
             if block.long_bytes >= self.block_bytes / FILLED_DIVISOR * (FILLED_DIVISOR - 1) {
                 continue;
             }
             let mut bytes = std::mem::take(&mut block.bytes);
             bytes.resize(self.block_bytes as usize, 0);
             let block = Arc::new(Block::new(*number, bytes, Arc::clone(&block.segment)));
-            *held = Held::Sealed(Arc::clone(&block));
+            *held = TailBlock::Sealed(Arc::clone(&block));
             sealed.push(block);
         }
         sealed.into_iter().for_each(|block| cache.put(block.number, block));
@@ -181,7 +183,7 @@ fn common(ranges: &[Range<LogAddress>], range: Range<u64>) -> u64 {
 }
 
 /// Copies from `at` on into `out`; how many bytes there were.
-fn copy(blocks: &BTreeMap<u64, Held>, block_bytes: u64, mut at: u64, out: &mut [u8]) -> usize {
+fn copy(blocks: &BTreeMap<u64, TailBlock>, block_bytes: u64, mut at: u64, out: &mut [u8]) -> usize {
     let mut done = 0;
     while done < out.len() {
         let Some(held) = blocks.get(&(at / block_bytes)) else { break };

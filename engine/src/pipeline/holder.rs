@@ -1,6 +1,6 @@
 //! Who writes, and where the threads wait that want to write next.
 
-use crate::core::Ticket;
+use crate::core::QueueNumber;
 use crate::sync::{Condvar, Instant, thread};
 
 /// Where those wait who wait for a turn: the next one is told, and the others sleep on.
@@ -12,13 +12,13 @@ impl TurnEnded {
         TurnEnded(std::array::from_fn(|_| Condvar::new()))
     }
 
-    pub(super) fn of(&self, ticket: Ticket) -> &Condvar {
-        &self.0[ticket.number() as usize % self.0.len()]
+    pub(super) fn of(&self, number: QueueNumber) -> &Condvar {
+        &self.0[number.number() as usize % self.0.len()]
     }
 
     /// Another may wait at the same place, and finds that it was not meant.
-    pub(super) fn tell(&self, ticket: Ticket) {
-        self.of(ticket).notify_all();
+    pub(super) fn tell(&self, number: QueueNumber) {
+        self.of(number).notify_all();
     }
 }
 

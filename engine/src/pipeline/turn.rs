@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::hint;
 
-use crate::core::{Ticket, WriteTxn, Writer};
+use crate::core::{QueueNumber, WriteTxn, Writer};
 use crate::error::{Error, Result};
 use crate::options::Durability;
 use crate::sync::race::{self, Race};
@@ -66,7 +66,7 @@ impl Store {
         let mut writer = self.writer_past_builds()?;
         match writer.turn.queue_up() {
             None => Ok(writer),
-            Some(ticket) => self.wait_for_turn(writer, ticket),
+            Some(number) => self.wait_for_turn(writer, number),
         }
     }
 
@@ -112,11 +112,11 @@ impl Store {
     fn wait_for_turn<'a>(
         &'a self,
         mut writer: MutexGuard<'a, Writer>,
-        ticket: Ticket,
+        number: QueueNumber,
     ) -> Result<MutexGuard<'a, Writer>> {
         let began = Instant::now();
         loop {
-            if writer.turn.has_come(ticket) {
+            if writer.turn.has_come(number) {
                 return Ok(writer);
             }
             let left =
@@ -124,7 +124,7 @@ impl Store {
             let holder = lock(&self.holder).clone();
             let is_own = holder.as_ref().is_some_and(|holder| holder.thread == thread::current().id());
             if is_own || left.is_some_and(|left| left.is_zero()) {
-                writer.turn.give_up(ticket);
+                writer.turn.give_up(number);
                 // Whoever is next may have waited for this one.
                 if let Some(next) = writer.turn.tell_next() {
                     self.turn_ended.tell(next);
@@ -136,8 +136,8 @@ impl Store {
                 return Err(Error::WriterBusy { holder, held_for });
             }
             writer = match left {
-                Some(left) => wait_timeout(self.turn_ended.of(ticket), writer, left),
-                None => wait(self.turn_ended.of(ticket), writer),
+                Some(left) => wait_timeout(self.turn_ended.of(number), writer, left),
+                None => wait(self.turn_ended.of(number), writer),
             };
         }
     }

@@ -37,7 +37,7 @@ pub(crate) struct Replay {
 
 /// Where a record stands that is carried out.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct RecordPlace {
     geometry: Geometry,
     /// Its LSN, that of the commit.
     lsn: Lsn,
@@ -46,7 +46,7 @@ struct Place {
     at: u64,
 }
 
-impl Place {
+impl RecordPlace {
     fn broken(&self, clause: &'static str, what: &'static str) -> Error {
         Corruption { at: self.at, clause: Clause(clause), what, expected: 0, found: 0 }.into()
     }
@@ -120,7 +120,7 @@ impl Replay {
                 }
                 let address = scan.geometry.address(part.segment.sequence, at);
                 let (geometry, at) = (scan.geometry, part.segment.file_offset(at));
-                let place = Place { geometry, lsn: commit.lsn, address, at };
+                let place = RecordPlace { geometry, lsn: commit.lsn, address, at };
                 self.record(place, &record)?;
             }
         }
@@ -132,7 +132,7 @@ impl Replay {
     //= spec/recovery.md#r-9-4-freed-records
     //# The reader MUST report corruption when the record names the segment in which it stands, or a segment
     //# that is not in place at that physical index by then.
-    fn record(&mut self, place: Place, record: &Record<'_>) -> Result<()> {
+    fn record(&mut self, place: RecordPlace, record: &Record<'_>) -> Result<()> {
         let broken = |clause, what| place.broken(clause, what);
         let (catalog, accounts) = (own(&mut self.catalog), &mut self.accounts);
         match record.kind {
@@ -202,7 +202,7 @@ impl Replay {
     /// Carries out a put, a delete, or the move of a version.
     fn document(
         &mut self,
-        place: Place,
+        place: RecordPlace,
         documents: &Documents,
         key: KeyRef<'_>,
         record: &Record<'_>,

@@ -8,7 +8,7 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     bytes: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<EntryPlace>,
     /// How many were handed out.
     taken: usize,
     is_sorted: bool,
@@ -16,13 +16,13 @@ pub(crate) struct Run {
 
 /// Where an entry stands, and its head: eight of its bytes as a number that is ordered as they are.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct EntryPlace {
     head: u64,
     start: usize,
     len: u32,
 }
 
-impl Place {
+impl EntryPlace {
     fn range(self) -> Range<usize> {
         self.start..self.start + self.len as usize
     }
@@ -31,7 +31,7 @@ impl Place {
 impl Run {
     /// Bytes of memory that it takes, but for what sorting takes meanwhile.
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.bytes.len() + self.places.len() * size_of::<Place>()
+        self.bytes.len() + self.places.len() * size_of::<EntryPlace>()
     }
 
     /// How many entries are yet to be handed out.
@@ -46,7 +46,7 @@ impl Run {
 
     /// Gathers an entry.
     pub(crate) fn push(&mut self, entry: &[u8]) {
-        self.places.push(Place { head: 0, start: self.bytes.len(), len: entry.len() as u32 });
+        self.places.push(EntryPlace { head: 0, start: self.bytes.len(), len: entry.len() as u32 });
         self.bytes.extend_from_slice(entry);
     }
 
@@ -55,7 +55,7 @@ impl Run {
         let behind = self.bytes.len();
         self.bytes.append(&mut other.bytes);
         self.places
-            .extend(other.places.drain(..).map(|place| Place { start: behind + place.start, ..place }));
+            .extend(other.places.drain(..).map(|place| EntryPlace { start: behind + place.start, ..place }));
     }
 
     /// Puts the entries in order, and their bytes: who takes them finds each behind the one before.

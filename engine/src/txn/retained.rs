@@ -11,7 +11,7 @@ use super::waiting::{Superseded, Version, Waiting};
 
 /// A version in the table: whoever has this decides how long it stays.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Held {
+pub(super) struct RetainedVersion {
     collection: u32,
     key: Key,
     until: LogAddress,
@@ -27,7 +27,7 @@ pub(crate) struct Retained {
     waiting: Waiting,
     versions: BTreeMap<(u32, Key), Vec<Version>>,
     count: usize,
-    lists: BTreeMap<u64, Vec<Held>>,
+    lists: BTreeMap<u64, Vec<RetainedVersion>>,
 }
 
 /// How far a walk over all versions came. What waits comes first: it may go into the table meanwhile, and nothing goes the other way.
@@ -71,11 +71,15 @@ impl Retained {
         );
         versions.push(version);
         self.count += 1;
-        self.lists.entry(newest.0).or_default().push(Held { collection, key, until: version.until });
+        self.lists.entry(newest.0).or_default().push(RetainedVersion {
+            collection,
+            key,
+            until: version.until,
+        });
     }
 
     /// Puts a version on the list of the newest of `snapshots` that needs it; where none does, lets it go.
-    pub(super) fn pass_on(&mut self, held: Held, newest: Option<(u64, State)>) {
+    pub(super) fn pass_on(&mut self, held: RetainedVersion, newest: Option<(u64, State)>) {
         match newest {
             Some((id, state)) if self.version(&held).is_in(state) => {
                 self.lists.entry(id).or_default().push(held);
@@ -84,7 +88,7 @@ impl Retained {
         }
     }
 
-    fn version(&self, held: &Held) -> &Version {
+    fn version(&self, held: &RetainedVersion) -> &Version {
         let versions = self.versions.get(&(held.collection, held.key.clone()));
         let version =
             versions.and_then(|versions| versions.iter().find(|version| version.until == held.until));
@@ -92,7 +96,7 @@ impl Retained {
     }
 
     /// Takes a version out of the table.
-    fn let_go(&mut self, held: Held) {
+    fn let_go(&mut self, held: RetainedVersion) {
         let key = (held.collection, held.key);
         let versions = self.versions.get_mut(&key).expect("what is held is in the table");
         let at = versions.iter().position(|version| version.until == held.until);
@@ -104,7 +108,7 @@ impl Retained {
     }
 
     /// Takes up to `limit` versions off the list of a snapshot that has gone.
-    pub(super) fn take_from(&mut self, snapshot: u64, limit: usize) -> Vec<Held> {
+    pub(super) fn take_from(&mut self, snapshot: u64, limit: usize) -> Vec<RetainedVersion> {
         let Some(list) = self.lists.get_mut(&snapshot) else { return Vec::new() };
         let taken = list.split_off(list.len().saturating_sub(limit));
         if list.is_empty() {

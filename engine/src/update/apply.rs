@@ -3,7 +3,7 @@
 use super::failed::Failed;
 use super::fault::UpdateFault;
 use super::patch::{JsonPatch, Operation};
-use super::tree::{self, Place, Tree};
+use super::tree::{self, NormalizedPath, Tree};
 use crate::document::node::Node;
 use crate::document::{JsonPointer, Kind, PathFault, Value, pointer};
 use crate::error::Result;
@@ -107,7 +107,7 @@ fn add<T: Tree>(tree: &mut T, path: &JsonPointer, part: T::Part) -> Result<(), F
     }
 }
 
-fn resolve<T: Tree>(tree: &T, pointer: &JsonPointer) -> Result<Place, UpdateFault> {
+fn resolve<T: Tree>(tree: &T, pointer: &JsonPointer) -> Result<NormalizedPath, UpdateFault> {
     tree::resolve(tree.root(), pointer).map(|(place, _)| place).map_err(|nowhere| astray(pointer, nowhere))
 }
 

@@ -1,6 +1,6 @@
 //! A decoded value that is being changed, and how long it is encoded.
 
-use super::tree::{Place, Tree};
+use super::tree::{NormalizedPath, Tree};
 use crate::document::cbor::encode;
 use crate::document::limits::check_len;
 use crate::document::{DEPTH_MAX, Document, Value};
@@ -45,13 +45,13 @@ impl Decoded {
 impl Tree for Decoded {
     type Node<'a> = &'a Value;
     type Part = Value;
-    type At = Place;
+    type At = NormalizedPath;
 
     fn root(&self) -> &Value {
         &self.value
     }
 
-    fn at(_node: &Value, place: impl FnOnce() -> Place) -> Place {
+    fn at(_node: &Value, place: impl FnOnce() -> NormalizedPath) -> NormalizedPath {
         place()
     }
 
@@ -96,7 +96,7 @@ impl Tree for Decoded {
         Ok(())
     }
 
-    fn replace(&mut self, place: Place, _levels_around: usize, value: &Value) -> Result<()> {
+    fn replace(&mut self, place: NormalizedPath, _levels_around: usize, value: &Value) -> Result<()> {
         self.put(&place, value.clone())
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::tree::{Place, Tree, find};
+use super::tree::{NormalizedPath, Tree, find};
 use crate::document::cbor::encode;
 use crate::document::cbor::head::{Fault, Head, Reader};
 use crate::document::limits::check_len;
@@ -127,7 +127,7 @@ impl Tree for Encoded<'_> {
         RawDocument::from_verified(&self.bytes).value().expect("the bytes hold a value")
     }
 
-    fn at(node: RawValue<'_>, _place: impl FnOnce() -> Place) -> usize {
+    fn at(node: RawValue<'_>, _place: impl FnOnce() -> NormalizedPath) -> usize {
         node.bytes_left()
     }
 

@@ -1,6 +1,6 @@
 //! JSON Merge Patch (RFC 7396).
 
-use super::tree::{self, Place, Tree};
+use super::tree::{self, NormalizedPath, Tree};
 use crate::document::node::Node;
 use crate::document::{DEPTH_MAX, Document, Kind, Value};
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ pub(super) fn merge<T: Tree>(tree: &mut T, patch: &Value) -> Result<()> {
 
 /// Merges `patch` into `tree`, which is an object.
 pub(super) fn merge_object<T: Tree>(tree: &mut T, patch: &Document) -> Result<()> {
-    into(tree, &mut Place::new(), patch)?;
+    into(tree, &mut NormalizedPath::new(), patch)?;
     tree.check_len()
 }
 
@@ -40,7 +40,7 @@ pub(super) fn count(patch: &Document, max: usize) -> usize {
 }
 
 /// Merges `patch` into the object at `place`.
-fn into<T: Tree>(tree: &mut T, place: &mut Place, patch: &Document) -> Result<()> {
+fn into<T: Tree>(tree: &mut T, place: &mut NormalizedPath, patch: &Document) -> Result<()> {
     for (name, value) in patch {
         place.push(Step::Name(name.into()));
         let kind = tree::find(tree.root(), place).map(|node| node.kind());

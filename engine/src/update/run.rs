@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::change::{Action, Change, Number, Update};
 use super::failed::Failed;
 use super::fault::UpdateFault;
-use super::tree::{Place, Tree, find};
+use super::tree::{NormalizedPath, Tree, find};
 use crate::document::node::{Node, Scalar, View};
 use crate::document::{Document, Kind, PathFault, Value};
 use crate::error::{Error, Result};
@@ -39,12 +39,12 @@ impl Way<'_> {
     }
 
     /// The place that the path leads to; what is around that is there.
-    fn place<T: Tree>(self, tree: &T) -> Place {
+    fn place<T: Tree>(self, tree: &T) -> NormalizedPath {
         self.place_up_to(tree, self.len())
     }
 
     /// As [`place`](Self::place), of its first so many steps.
-    fn place_up_to<T: Tree>(self, tree: &T, steps: usize) -> Place {
+    fn place_up_to<T: Tree>(self, tree: &T, steps: usize) -> NormalizedPath {
         let mut place = self.base.to_vec();
         for step in self.path.singular_steps().take(steps) {
             let index_of = |index| from_start(index, there(tree, &place).count()).expect("the item is there");

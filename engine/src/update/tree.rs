@@ -6,8 +6,9 @@ use crate::document::{JsonPointer, Kind, PathFault, Value};
 use crate::error::Result;
 use crate::query::Step;
 
-/// The way to a place. Each step fits the value that it starts from: a name in an object, an index in an array. The values around it exist; what is there may be nothing.
-pub(super) type Place = Vec<Step>;
+/// The way to a place (RFC 9535, 2.7). Each step fits the value that it starts from: a name in an object, an index in an array. The values
+/// around it exist; what is there may be nothing.
+pub(super) type NormalizedPath = Vec<Step>;
 
 /// A value that is being changed.
 pub(super) trait Tree {
@@ -23,7 +24,7 @@ pub(super) trait Tree {
     /// The whole value.
     fn root(&self) -> Self::Node<'_>;
     /// Where the value at `node` stands, which `place` leads to.
-    fn at(node: Self::Node<'_>, place: impl FnOnce() -> Place) -> Self::At;
+    fn at(node: Self::Node<'_>, place: impl FnOnce() -> NormalizedPath) -> Self::At;
     /// A copy of the value at `node`.
     fn copy(node: Self::Node<'_>) -> Result<Self::Part>;
     /// `value`, to be put in.
@@ -67,8 +68,8 @@ pub(super) fn find<'v, N: Node<'v>>(root: N, place: &[Step]) -> Option<N> {
 pub(super) fn resolve<'v, N: Node<'v>>(
     root: N,
     pointer: &JsonPointer,
-) -> Result<(Place, N), (usize, PathFault)> {
-    let mut place = Place::with_capacity(pointer.tokens().len() + 1);
+) -> Result<(NormalizedPath, N), (usize, PathFault)> {
+    let mut place = NormalizedPath::with_capacity(pointer.tokens().len() + 1);
     let mut node = root;
     for (at, token) in pointer.tokens().enumerate() {
         let next = pointer::step(&node, token).map_err(|fault| (at, fault))?;

@@ -56,7 +56,7 @@ struct Run {
 
 /// A record that a block holds.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Held<'a> {
+pub(super) struct BlockRecord<'a> {
     pub(super) body: &'a [u8],
     pub(super) block: &'a Block,
 }
@@ -177,7 +177,7 @@ impl Blocks {
         collection: u32,
         page: &Entries,
         entries: &[Item<Entry>],
-        held: &mut [Option<Held<'a>>; BATCH_MAX],
+        held: &mut [Option<BlockRecord<'a>>; BATCH_MAX],
     ) {
         let mut held = &mut held[..];
         for (block, run) in self.runs(entries) {
@@ -205,7 +205,7 @@ struct Looked<'a, 'p> {
 /// As [`Blocks::look`]: functions by themselves, so that the processor's registers do for them.
 impl<'a> Looked<'a, '_> {
     #[inline(never)]
-    fn find(&self, run: &[Item<Entry>], held: &mut [Option<Held<'a>>]) {
+    fn find(&self, run: &[Item<Entry>], held: &mut [Option<BlockRecord<'a>>]) {
         let (looked_at, block_mask) = (*self, self.log.block_bytes() - 1);
         for (item, held) in run.iter().zip(held) {
             *held = looked_at.held(item, block_mask);
@@ -213,12 +213,12 @@ impl<'a> Looked<'a, '_> {
     }
 
     #[inline(never)]
-    fn find_alone(&self, item: &Item<Entry>) -> Option<Held<'a>> {
+    fn find_alone(&self, item: &Item<Entry>) -> Option<BlockRecord<'a>> {
         self.held(item, self.log.block_bytes() - 1)
     }
 
     #[inline(always)]
-    fn held(&self, item: &Item<Entry>, block_mask: usize) -> Option<Held<'a>> {
+    fn held(&self, item: &Item<Entry>, block_mask: usize) -> Option<BlockRecord<'a>> {
         let Looked { block, log, collection, page } = *self;
         let address = item.value.address();
         let (within, offset) = (address.0 as usize & block_mask, || log.geometry.split(address).1);
@@ -237,7 +237,7 @@ impl<'a> Looked<'a, '_> {
             None
         };
         let body = quick.or_else(|| body_by_any_key(block, log, collection, page, item))?;
-        Some(Held { body, block })
+        Some(BlockRecord { body, block })
     }
 }
 
@@ -252,6 +252,6 @@ fn body_by_any_key<'a>(
 ) -> Option<&'a [u8]> {
     let (key, address) = (page.key(item), item.value.address());
     let (within, (_, offset)) = (log.within_block(address), log.geometry.split(address));
-    let (_, body) = block.put_of(within, offset, item.value.plain_kind(), collection, key)?;
+    let (_, body) = block.parts_of(within, offset, item.value.plain_kind(), collection, key)?;
     block.bytes.get(within + body.start as usize..within + body.end as usize)
 }

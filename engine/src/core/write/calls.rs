@@ -6,7 +6,7 @@ use crate::index::check_name;
 use crate::log::{Action, Superseded};
 
 use super::bodies::Bodies;
-use super::txn::{Newest, Place, WriteTxn};
+use super::txn::{DocumentAt, Newest, WriteTxn};
 
 //= spec/semantics.md#s-4-8-insert-with-a-key
 //# An insert with a key MUST be refused as `KeyExists` when the key has a document, and else put the
@@ -124,8 +124,8 @@ impl WriteTxn {
     fn check_version(&self, collection: u32, key: KeyRef<'_>, newest: Newest, expected: u64) -> Result<()> {
         let entry = match newest.place {
             // Nobody can have seen it in a commit.
-            Some(Place::Change(_)) => return Err(Error::VersionMismatch { expected, found: Some(0) }),
-            Some(Place::Log(entry)) => Some(entry),
+            Some(DocumentAt::Change(_)) => return Err(Error::VersionMismatch { expected, found: Some(0) }),
+            Some(DocumentAt::Log(entry)) => Some(entry),
             None => None,
         };
         let documents = &self.batch.collections[collection as usize].documents;

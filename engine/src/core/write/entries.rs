@@ -12,7 +12,7 @@ use crate::seeded::{self, Bug};
 
 use super::super::shared::Shared;
 use super::entry_overlay::{BeforeAndAfter, each_indexed, indexed};
-use super::txn::{Place, WriteTxn};
+use super::txn::{DocumentAt, WriteTxn};
 
 impl WriteTxn {
     /// Notes what a put of `body`, or a delete, under `key` makes of the entries of the collection's indexes. `place` is where the
@@ -22,7 +22,7 @@ impl WriteTxn {
         &mut self,
         collection: u32,
         key: KeyRef<'_>,
-        place: Option<Place>,
+        place: Option<DocumentAt>,
         body: Option<&[u8]>,
     ) -> Result<()> {
         match self.batch.collections[collection as usize].targets {
@@ -35,7 +35,7 @@ impl WriteTxn {
         &mut self,
         collection: u32,
         key: KeyRef<'_>,
-        place: Option<Place>,
+        place: Option<DocumentAt>,
         body: Option<&[u8]>,
     ) -> Result<()> {
         let touched = &self.batch.collections[collection as usize];

@@ -11,7 +11,7 @@ use crate::sync::Arc;
 
 use super::super::read::Located;
 use super::super::walk::Walk;
-use super::txn::{Place, WriteTxn};
+use super::txn::{DocumentAt, WriteTxn};
 
 //= spec/transactions.md#t-2-3-read-your-writes
 //# A scan in a transaction MUST answer from the state in which it began, in the order of S-5.3.
@@ -134,7 +134,7 @@ impl WriteTxn {
         documents: &Documents,
         key: KeyRef<'_>,
         changes: usize,
-    ) -> Result<Option<Place>> {
+    ) -> Result<Option<DocumentAt>> {
         let last = self.batch.number_of(documents).and_then(|collection| {
             let (last, _) = self.overlay.find(&self.batch, collection, key);
             last
@@ -144,10 +144,10 @@ impl WriteTxn {
             last = self.batch.changes[number].before;
         }
         Ok(match last {
-            Some(number) => self.batch.is_put(number).then_some(Place::Change(number)),
+            Some(number) => self.batch.is_put(number).then_some(DocumentAt::Change(number)),
             None => {
                 let ready = self.ready(documents, key)?;
-                ready.entry(documents, key).map(Place::Log)
+                ready.entry(documents, key).map(DocumentAt::Log)
             }
         })
     }

@@ -39,7 +39,7 @@ pub(crate) struct WriteTxn {
 
 /// Where a document of the transaction's state is.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum DocumentAt {
     Log(Entry),
     /// In the batch: the change that puts it.
     Change(usize),
@@ -51,7 +51,7 @@ pub(super) struct Newest {
     /// The last change of the key in the batch.
     pub(super) change: Option<usize>,
     /// The document, unless the last change is a delete.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<DocumentAt>,
     /// The hash of the key, if changes were looked for.
     pub(super) hash: Option<u64>,
 }
@@ -149,10 +149,10 @@ impl WriteTxn {
             }
         };
         let place = match change {
-            Some(number) => self.batch.is_put(number).then_some(Place::Change(number)),
+            Some(number) => self.batch.is_put(number).then_some(DocumentAt::Change(number)),
             None => {
                 let ready = self.shared.ready(&touched.documents, key)?;
-                ready.entry(&touched.documents, key).map(Place::Log)
+                ready.entry(&touched.documents, key).map(DocumentAt::Log)
             }
         };
         Ok(Newest { change, place, hash })
@@ -168,12 +168,12 @@ impl WriteTxn {
     }
 
     /// Where the document of `key` is.
-    fn place(&mut self, documents: &Documents, key: KeyRef<'_>) -> Result<Option<Place>> {
+    fn place(&mut self, documents: &Documents, key: KeyRef<'_>) -> Result<Option<DocumentAt>> {
         match self.batch.number_of(documents) {
             Some(collection) => Ok(self.newest(collection, key)?.place),
             None => {
                 let ready = self.ready(documents, key)?;
-                Ok(ready.entry(documents, key).map(Place::Log))
+                Ok(ready.entry(documents, key).map(DocumentAt::Log))
             }
         }
     }
@@ -196,13 +196,18 @@ impl WriteTxn {
     //= spec/transactions.md#t-2-3-read-your-writes
     //# A read in a transaction MUST answer from the state after the last commit placed before it began,
     //# changed by the changes that the transaction has made so far.
-    pub(super) fn locate(&self, documents: &Documents, key: KeyRef<'_>, place: Place) -> Result<Located> {
+    pub(super) fn locate(
+        &self,
+        documents: &Documents,
+        key: KeyRef<'_>,
+        place: DocumentAt,
+    ) -> Result<Located> {
         match place {
-            Place::Change(number) => {
+            DocumentAt::Change(number) => {
                 let change = &self.batch.changes[number];
                 Ok(Located::uncommitted(self.batch.key_bytes(change), self.batch.body(change)))
             }
-            Place::Log(entry) => self.shared.locate(documents.id, key, entry).map_err(|error| {
+            DocumentAt::Log(entry) => self.shared.locate(documents.id, key, entry).map_err(|error| {
                 // What was taken back may be overwritten by now, which is no damage.
                 self.check_ground().err().unwrap_or(error)
             }),
@@ -219,7 +224,7 @@ impl WriteTxn {
         body: &[u8],
     ) -> Result<()> {
         let replaces = match (newest.change, newest.place) {
-            (None, Some(Place::Log(entry))) => self.shared.replaces(entry)?,
+            (None, Some(DocumentAt::Log(entry))) => self.shared.replaces(entry)?,
             (None, _) => Replaces::Nothing,
             // A put stands for the change before it as well.
             (Some(before), _) if matches!(action, Action::Put) => self.batch.changes[before].replaces,

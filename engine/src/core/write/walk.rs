@@ -9,7 +9,7 @@ use crate::sync::Arc;
 
 use super::super::read::Located;
 use super::super::walk::Walk;
-use super::txn::{Newest, Place, WriteTxn};
+use super::txn::{DocumentAt, Newest, WriteTxn};
 use super::update::FoundDocument;
 
 //= spec/transactions.md#t-2-3-read-your-writes
@@ -18,7 +18,7 @@ use super::update::FoundDocument;
 #[derive(Debug)]
 pub(crate) struct WriteTxnWalk {
     documents: Arc<Documents>,
-    walk: Walk<Place>,
+    walk: Walk<DocumentAt>,
     /// The changes of the range at the beginning: the last of each key.
     changes: BTreeMap<Key, usize>,
 }
@@ -57,7 +57,7 @@ impl WriteTxnWalk {
     /// key since the walk began.
     pub(crate) fn next_found(&mut self, txn: &WriteTxn) -> Result<Option<FoundDocument>> {
         let Some(item) = self.next(txn)? else { return Ok(None) };
-        let change = if let Place::Change(number) = item.value { Some(number) } else { None };
+        let change = if let DocumentAt::Change(number) = item.value { Some(number) } else { None };
         let newest = Newest { change, place: Some(item.value), hash: None };
         let located = txn.locate(&self.documents, self.walk.key(&item), item.value)?;
         Ok(Some(FoundDocument { newest, located }))
@@ -66,17 +66,17 @@ impl WriteTxnWalk {
     /// The document of a key of the range, in the state in which the walk began.
     pub(crate) fn document(&self, txn: &WriteTxn, key: KeyRef<'_>) -> Result<Option<Located>> {
         let place = match self.changes.get(&key.to_key()) {
-            Some(number) => txn.batch.is_put(*number).then_some(Place::Change(*number)),
+            Some(number) => txn.batch.is_put(*number).then_some(DocumentAt::Change(*number)),
             None => {
                 let ready = txn.ready(&self.documents, key)?;
-                ready.entry(&self.documents, key).map(Place::Log)
+                ready.entry(&self.documents, key).map(DocumentAt::Log)
             }
         };
         txn.check_ground()?;
         place.map(|place| txn.locate(&self.documents, key, place)).transpose()
     }
 
-    fn next(&mut self, txn: &WriteTxn) -> Result<Option<Item<Place>>> {
+    fn next(&mut self, txn: &WriteTxn) -> Result<Option<Item<DocumentAt>>> {
         loop {
             if let Some(next) = self.walk.next_in_page() {
                 return Ok(Some(next));
@@ -96,13 +96,13 @@ impl WriteTxnWalk {
         let covered = range.up_to(self.walk.cover(range, &newest), reverse);
         let is_changed =
             |key: KeyRef<'_>| !self.changes.is_empty() && self.changes.contains_key(&key.to_key());
-        let mut page = newest.filter_map(|key, entry| (!is_changed(key)).then_some(Place::Log(entry)));
+        let mut page = newest.filter_map(|key, entry| (!is_changed(key)).then_some(DocumentAt::Log(entry)));
         if !self.changes.is_empty() && !covered.is_empty() {
             let put = self
                 .changes
                 .range((covered.from.as_ref(), covered.to.as_ref()))
                 .filter(|(_, number)| txn.batch.is_put(**number));
-            put.for_each(|(key, number)| page.push(key.as_ref(), Place::Change(*number)));
+            put.for_each(|(key, number)| page.push(key.as_ref(), DocumentAt::Change(*number)));
             page.put_in_order(0, reverse);
         }
         self.walk.fill(page);

@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 use super::cursor::{Cursor, Stop};
-use super::number::Place;
+use super::number::Rank;
 use super::tag::{ARRAY, BYTES, END, ESCAPE, FALSE, NULL, NUMBER, OBJECT, TEXT, TRUE};
 use crate::document::map::key_cmp;
 use crate::document::{DOCUMENT_LEN_MAX, Document, Key, Text, Value};
@@ -70,7 +70,7 @@ pub(crate) fn take_key(cursor: &mut Cursor<'_>) -> Result<Key, Stop> {
     match cursor.peek()? {
         NUMBER => {
             cursor.byte()?;
-            Place::take(cursor)?.int().map(Key::Int).ok_or(Stop::Malformed("a number that is no int"))
+            Rank::take(cursor)?.int().map(Key::Int).ok_or(Stop::Malformed("a number that is no int"))
         }
         TEXT => {
             cursor.byte()?;
@@ -93,7 +93,7 @@ pub(crate) fn decode_value(
     marks: &mut Marks<'_>,
 ) -> Result<Value, Stop> {
     match cursor.byte()? {
-        NUMBER => Place::take(cursor)?
+        NUMBER => Rank::take(cursor)?
             .value(marks.next())
             .ok_or(Stop::Malformed("a mark that its number does not fit")),
         tag => decode_other(tag, cursor, levels, marks),
@@ -142,7 +142,7 @@ pub(crate) fn skip_value(cursor: &mut Cursor<'_>, levels: usize) -> Result<(), S
     match cursor.byte()? {
         NULL | FALSE | TRUE => {}
         NUMBER => {
-            Place::take(cursor)?;
+            Rank::take(cursor)?;
         }
         TEXT | BYTES => take_escaped(cursor, None)?,
         tag @ (ARRAY | OBJECT) => {

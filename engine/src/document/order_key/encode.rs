@@ -1,6 +1,6 @@
 //! From values to order keys. spec: E-5.
 
-use super::number::{MARK_OF_INT, Place, mark_of_float};
+use super::number::{MARK_OF_INT, Rank, mark_of_float};
 use super::tag::{ARRAY, BYTES, END, ESCAPE, FALSE, NULL, OBJECT, TEXT};
 use crate::document::cbor::encode as cbor;
 use crate::document::node::{Node, Scalar, View};
@@ -75,8 +75,8 @@ pub(crate) fn encode_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
     match scalar {
         Scalar::Null => out.push(NULL),
         Scalar::Bool(value) => out.push(FALSE + u8::from(value)),
-        Scalar::Int(value) => Place::of_int(value).put(out),
-        Scalar::Float(value) => Place::of_float(value).put(out),
+        Scalar::Int(value) => Rank::of_int(value).put(out),
+        Scalar::Float(value) => Rank::of_float(value).put(out),
         Scalar::Text(value) => put_escaped(out, TEXT, value),
         Scalar::Bytes(value) => put_escaped(out, BYTES, value),
     }
@@ -85,7 +85,7 @@ pub(crate) fn encode_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
 /// Appends the order key of a document's key: that of the same value.
 pub fn encode_key(key: KeyRef<'_>, out: &mut Vec<u8>) {
     match key {
-        KeyRef::Int(int) => Place::of_int(int).put(out),
+        KeyRef::Int(int) => Rank::of_int(int).put(out),
         KeyRef::Text(text) => put_escaped(out, TEXT, text.as_bytes()),
         KeyRef::Bytes(bytes) => put_escaped(out, BYTES, bytes),
     }

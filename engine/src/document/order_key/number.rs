@@ -22,12 +22,12 @@ const NO_NUMBER: &str = "bytes that are no number";
 
 /// A place in the order: the greatest float that is not above it, and how far above that it is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Rank {
     floor: f64,
     difference: u16,
 }
 
-impl Place {
+impl Rank {
     pub(super) fn of_int(int: i64) -> Self {
         let nearest = int as f64;
         if nearest.abs() < DENSE {
@@ -36,11 +36,11 @@ impl Place {
         let floor = if nearest as i128 > i128::from(int) { nearest.next_down() } else { nearest };
         let difference = i128::from(int) - floor as i128;
         let difference = u16::try_from(difference).expect("floats below 2^63 are at most 1,024 apart");
-        Place { floor, difference }
+        Rank { floor, difference }
     }
 
     pub(super) fn of_float(float: f64) -> Self {
-        Place { floor: float, difference: 0 }
+        Rank { floor: float, difference: 0 }
     }
 
     /// Appends the order key.
@@ -70,13 +70,13 @@ impl Place {
             return Err(Stop::Malformed(NO_NUMBER));
         }
         if floor.is_nan() || floor.abs() < DENSE {
-            return Ok(Place { floor, difference: 0 });
+            return Ok(Rank { floor, difference: 0 });
         }
         let (low, high) = cursor.number(2);
         // An int is below the next float; a float beyond all ints stands for itself alone.
         let gap = if is_int(floor) { (floor.next_up() - floor) as u64 } else { 1 };
         match u16::try_from(low) {
-            Ok(difference) if low < gap && low == high => Ok(Place { floor, difference }),
+            Ok(difference) if low < gap && low == high => Ok(Rank { floor, difference }),
             _ if low < gap => Err(Stop::Ends),
             _ => Err(Stop::Malformed(NO_NUMBER)),
         }

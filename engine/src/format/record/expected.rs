@@ -38,7 +38,7 @@ pub enum Version {
 #[inline(always)]
 pub fn put_of(bytes: &[u8], seed: u32, collection: u32, key: KeyRef<'_>) -> Option<PutParts> {
     let (shape, version) = front_of(bytes, seed)?;
-    let (key, body) = shape.put_of(bytes, collection, key)?;
+    let (key, body) = shape.parts_of(bytes, collection, key)?;
     Some(PutParts { version, key, body })
 }
 
@@ -105,7 +105,12 @@ impl PutShape {
     /// Where key and document lie, if this is a put of `key` in `collection`. The record begins `bytes`.
     #[must_use]
     #[inline(always)]
-    pub fn put_of(self, bytes: &[u8], collection: u32, key: KeyRef<'_>) -> Option<(Range<u32>, Range<u32>)> {
+    pub fn parts_of(
+        self,
+        bytes: &[u8],
+        collection: u32,
+        key: KeyRef<'_>,
+    ) -> Option<(Range<u32>, Range<u32>)> {
         let record = bytes.get(..self.len)?;
         let (found, _) = varint::get(record.get(self.payload_start..self.key_start)?)?;
         let key_len = key.len_at(&record[self.key_start..]).filter(|_| key.payload_len() <= KEY_LEN_MAX)?;
@@ -114,7 +119,7 @@ impl PutShape {
             .then_some((self.key_start as u32..body_start, body_start..self.len as u32))
     }
 
-    /// As [`put_of`](Self::put_of) of the key `int`, in the fewest steps: where the document begins. Only of ints whose CBOR has three or
+    /// As [`parts_of`](Self::parts_of) of the key `int`, in the fewest steps: where the document begins. Only of ints whose CBOR has three or
     /// five bytes, in collections of one byte, where some tens of bytes follow; none says nothing of all others.
     #[must_use]
     #[inline(always)]
