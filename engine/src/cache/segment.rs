@@ -59,21 +59,17 @@ impl Segment {
         Segment { sequence, physical, frame_seed, stretches: vec![first] }
     }
 
-    /// A segment as a checkpoint has it: its stretches, each by offset and first LSN, in order; there is one at least.
-    pub(crate) fn from_table(
+    /// The same, with more stretches, each by offset and first LSN, in order.
+    pub(crate) fn with_stretches(
+        mut self,
         lineage: &Lineage,
-        sequence: u64,
-        physical: u32,
-        stretches: &[(u32, Lsn)],
+        more: impl Iterator<Item = (u32, Lsn)>,
     ) -> Self {
-        let stretch = |&(offset, first_lsn): &(u32, Lsn)| {
-            let seed = RecordSeed::new(lineage, first_lsn.incarnation(), sequence);
+        self.stretches.extend(more.map(|(offset, first_lsn)| {
+            let seed = RecordSeed::new(lineage, first_lsn.incarnation(), self.sequence);
             Stretch { offset, first_lsn, seed }
-        };
-        let frame_seed = SegmentSeed::for_segment(lineage, sequence);
-        let stretches: Vec<_> = stretches.iter().map(stretch).collect();
-        assert!(!stretches.is_empty(), "a segment begins with a stretch");
-        Segment { sequence, physical, frame_seed, stretches }
+        }));
+        self
     }
 
     /// Its stretches, in the order of their offsets.
@@ -144,6 +140,11 @@ pub(crate) struct SegmentTable {
 impl SegmentTable {
     pub(crate) fn new(geometry: Geometry) -> Self {
         SegmentTable { geometry, segments: RwLock::default() }
+    }
+
+    /// Has these segments, and no others.
+    pub(crate) fn load(&self, segments: Vec<Arc<Segment>>) {
+        *write(&self.segments) = segments.into_iter().map(|segment| (segment.sequence, segment)).collect();
     }
 
     #[cfg(feature = "testing")]

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cache::Segment;
 use crate::error::{Clause, Corruption, Error, Result};
-use crate::format::checkpoint::{Checkpoint, IndexSource, TableEntry, TreeOf, TreePlace, Trees, references};
+use crate::format::checkpoint::{
+    Checkpoint, IndexSource, Table, TableEntry, TableRow, TreeOf, TreePlace, Trees, references,
+};
 use crate::format::index_record::Reference;
 use crate::format::round_up_8;
 use crate::format::superblock::CheckpointRef;
@@ -376,22 +378,22 @@ pub(super) fn load(
     Ok(Loaded { end, catalog, accounts, table, held })
 }
 
-fn load_table(slot: &Superblock, entries: &[TableEntry]) -> (Accounts, Vec<Arc<Segment>>) {
-    let (mut accounts, mut table) = (Accounts::default(), Vec::new());
-    for entry in entries {
-        let TableEntry { sequence, physical, .. } = *entry;
+fn load_table(slot: &Superblock, table: &Table) -> (Accounts, Vec<Arc<Segment>>) {
+    let segment = |entry: TableEntry<'_>| {
+        let TableRow { sequence, physical, first_lsn, .. } = entry.row;
         // spec: F-8.6. The first stretch is not stored.
-        let first = (slot.geometry.data_start(), entry.first_lsn);
-        let stretches: Vec<_> = std::iter::once(first).chain(entry.stretches.iter().copied()).collect();
-        table.push(Arc::new(Segment::from_table(&slot.lineage, sequence, physical, &stretches)));
-        let live = entry.live.iter().map(|(collection, count)| (*collection, u64::from(*count))).collect();
+        let segment = Segment::new(&slot.lineage, slot.geometry, sequence, physical, first_lsn);
+        Arc::new(segment.with_stretches(&slot.lineage, entry.stretches()))
+    };
+    let account = |entry: TableEntry<'_>| {
+        let TableRow { sequence, physical, end, freed, records, bytes, .. } = entry.row;
+        let live = entry.live().map(|(collection, count)| (collection, u64::from(count))).collect();
         let mut account = Account::new(physical).with_live(live);
-        account.end = entry.end;
-        (account.records, account.bytes) = (entry.records.into(), entry.bytes.into());
-        account.freed = entry.freed;
-        accounts.put(sequence, account);
-    }
-    (accounts, table)
+        (account.end, account.freed) = (end, freed);
+        (account.records, account.bytes) = (records.into(), bytes.into());
+        (sequence, account)
+    };
+    (Accounts::of(table.iter().map(account)), table.iter().map(segment).collect())
 }
 
 fn damaged(at: u64, clause: &'static str, what: &'static str) -> Error {

@@ -12,6 +12,9 @@ use crate::storage::FailStop;
 /// A segment image is shared by the scan and the parts of the commit that it is looking at.
 pub(crate) type Shared = Rc<SegmentImage>;
 
+/// How much of a segment is read first, in bytes; then as much again as was read already, up to the plan's read unit.
+const FIRST_READ_LEN: usize = 4096;
+
 #[derive(Debug)]
 pub(crate) struct SegmentImage {
     pub(super) physical: u32,
@@ -71,7 +74,9 @@ impl SegmentImage {
         }
         while bytes.len() < len {
             let have = bytes.len();
-            let to = (have + self.read_unit).min(self.limit);
+            // Of most segments little is asked: the header, or that and the first frames.
+            let unit = have.max(FIRST_READ_LEN).min(self.read_unit);
+            let to = (have + unit).min(self.limit);
             bytes.resize(to, 0);
             let read = storage.read_full(self.at + have as u64, &mut bytes[have..])?;
             if read < to - have {

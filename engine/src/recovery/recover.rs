@@ -37,7 +37,7 @@ pub(crate) struct Recovered {
 /// How recovery goes about its work; none of it changes what it finds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
-    /// How many bytes are read at a time.
+    /// How many bytes of the log are read at a time at most.
     pub(crate) read_unit: usize,
     /// How indexes are laid out in memory.
     pub(crate) layout: Layout,
@@ -135,21 +135,25 @@ fn held(
     checkpoints: &NamedCheckpoints,
     count: u32,
 ) -> Result<BTreeSet<u32>> {
-    let mut held: BTreeSet<u32> =
-        checkpoints.named().flat_map(|held| held.segments.keys().copied()).collect();
+    let mut is_held = vec![false; count as usize];
+    // A checkpoint with a segment beyond the end of the file is damaged (spec: F-8.9), and holds none.
+    checkpoints
+        .named()
+        .flat_map(|held| held.segments.keys())
+        .for_each(|index| is_held[*index as usize] = true);
     for (sequence, account) in accounts.iter() {
-        let is_taken = !held.insert(account.physical) && !seeded::is_on(Bug::PlaceHeldTwice);
-        let (clause, what) = match account.physical < count {
-            false => ("R-8.2", "a log segment in place beyond the end of the file"),
-            true if is_taken => {
+        let place = is_held.get_mut(account.physical as usize);
+        let (clause, what) = match place.map(|is_held| std::mem::replace(is_held, true)) {
+            None => ("R-8.2", "a log segment in place beyond the end of the file"),
+            Some(true) if !seeded::is_on(Bug::PlaceHeldTwice) => {
                 ("R-8.1", "a log segment in the place of a checkpoint, or of another log segment")
             }
-            true => continue,
+            Some(_) => continue,
         };
         let at = slot.geometry.segment_offset(account.physical);
         return Err(Corruption { at, clause: Clause(clause), what, expected: 0, found: sequence }.into());
     }
-    Ok(held)
+    Ok((0..count).zip(is_held).filter_map(|(index, is_held)| is_held.then_some(index)).collect())
 }
 
 /// Takes out the segments that were freed at or below `floor`: nobody holds an older state while a store is opened (spec: ).

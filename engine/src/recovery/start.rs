@@ -116,7 +116,7 @@ impl Start {
         loaded: Loaded,
     ) -> Start {
         let Loaded { end, catalog, accounts, table, held } = loaded;
-        table.into_iter().for_each(|segment| segments.put(segment));
+        segments.load(table);
         let checkpoints = NamedCheckpoints::read(storage, slot, file_len, Some((position, held)));
         Start {
             lsn: end.lsn,

@@ -95,6 +95,11 @@ pub(crate) struct Accounts {
 }
 
 impl Accounts {
+    /// Of these segments, by sequence.
+    pub(crate) fn of(segments: impl Iterator<Item = (u64, Account)>) -> Self {
+        Accounts { segments: segments.collect(), superseded: 0 }
+    }
+
     pub(crate) fn get(&self, sequence: u64) -> Option<&Account> {
         self.segments.get(&sequence)
     }
@@ -111,11 +116,6 @@ impl Accounts {
 
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, &Account)> {
         self.segments.iter().map(|(sequence, account)| (*sequence, account))
-    }
-
-    /// Enters the account of a segment that is in place.
-    pub(crate) fn put(&mut self, sequence: u64, account: Account) {
-        self.segments.insert(sequence, account);
     }
 
     /// A segment was opened at `physical`. One of the same sequence, which was opened in vain, had no records.

@@ -40,8 +40,10 @@ const INDEX_MAX: u32 = u32::MAX - 1;
 impl FreeSegments {
     /// All indexes but those in `held`.
     pub(crate) fn around(held: &BTreeSet<u32>) -> Self {
-        let end = held.last().map_or(0, |last| last.saturating_add(1));
-        let free = (0..end).filter(|index| !held.contains(index)).collect();
+        let mut end = 0;
+        let between =
+            held.iter().flat_map(|index| std::mem::replace(&mut end, index.saturating_add(1))..*index);
+        let free = between.collect();
         FreeSegments { free, end, limits: Limits::default(), taken: Vec::new() }
     }
 

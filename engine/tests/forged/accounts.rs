@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use holotype::format::Lsn;
 use holotype::format::body::encode_segment_freed;
-use holotype::format::checkpoint::TableEntry;
+use holotype::format::checkpoint::{Table, TableEntry, TableRow};
 use holotype::format::frame::FrameFlags;
 use holotype::format::record::Kind;
 use holotype::format::segment::{SegmentHeader, SegmentKind};
@@ -18,8 +18,12 @@ fn sizes() -> Options {
 }
 
 /// The segment table of the newest checkpoint.
-fn table(bytes: &[u8]) -> Vec<TableEntry> {
+fn table(bytes: &[u8]) -> Table {
     Forge { bytes: bytes.to_vec() }.root(0).table
+}
+
+fn rows(bytes: &[u8]) -> Vec<TableRow> {
+    table(bytes).iter().map(|entry| entry.row).collect()
 }
 
 fn long(db: &Db, key: i64, len: usize) {
@@ -38,10 +42,11 @@ struct Account {
 
 fn accounts(disk: &Arc<MemoryStorage>, db: &Db) -> Vec<Account> {
     db.checkpoint().expect("nothing hinders it");
-    let entries = table(&read_all(disk)).into_iter();
-    let account =
-        |TableEntry { sequence, records, bytes, live, .. }| Account { sequence, records, bytes, live };
-    entries.map(account).collect()
+    let account = |entry: TableEntry<'_>| {
+        let TableRow { sequence, records, bytes, .. } = entry.row;
+        Account { sequence, records, bytes, live: entry.live().collect() }
+    };
+    table(&read_all(disk)).iter().map(account).collect()
 }
 
 /// Something that befalls a store, and what.
@@ -122,14 +127,14 @@ fn the_log_may_go_on_over_what_was_freed_when_replay_begins_and_not_over_what_wa
         db.maintain().expect("nothing hinders it");
         db.checkpoint().expect("nothing hinders it");
         let bytes = read_all(&disk);
-        if table(&bytes).iter().any(|entry| entry.freed > Lsn::ZERO) {
+        if rows(&bytes).iter().any(|row| row.freed > Lsn::ZERO) {
             store = Some(Forge { bytes });
             break;
         }
     }
     let mut store = store.expect("cleaning frees what is dead");
     let newest = store.newest().checkpoints[0].expect("there is a checkpoint");
-    let mut freed = table(&store.bytes).into_iter().filter(|entry| entry.freed > Lsn::ZERO);
+    let mut freed = rows(&store.bytes).into_iter().filter(|row| row.freed > Lsn::ZERO);
     let freed = freed.next().expect("one was found");
     let over = |store: &Forge, physical: u32| {
         let mut store = store.clone();
@@ -137,12 +142,11 @@ fn the_log_may_go_on_over_what_was_freed_when_replay_begins_and_not_over_what_wa
         store.open_with(&sizes()).map(|db| db.stats())
     };
     assert!(over(&store, freed.physical).is_ok(), "freed before the checkpoint");
-    let row = table(&store.bytes).iter().position(|entry| entry.sequence == freed.sequence);
+    let row = rows(&store.bytes).iter().position(|row| row.sequence == freed.sequence);
     store.change_row(row.expect("it is in the table"), 24, &newest.lsn.0.to_le_bytes());
     assert!(over(&store, freed.physical).is_ok(), "freed by the last commit of the checkpoint");
     // Another one is freed by the log behind the checkpoint.
-    let in_use =
-        table(&store.bytes).into_iter().find(|entry| entry.freed == Lsn::ZERO).expect("there is one");
+    let in_use = rows(&store.bytes).into_iter().find(|row| row.freed == Lsn::ZERO).expect("there is one");
     let body = encode_segment_freed(in_use.sequence, in_use.physical);
     let flags = FrameFlags::SYSTEM;
     let base = store.end().lsn.count();

@@ -6,7 +6,7 @@ use crate::error::{Clause, Corruption, Error, Result};
 use crate::format::Lsn;
 use crate::format::checkpoint::{
     CatalogEntry, IndexEntry, IndexSink, IndexSource, IndexWriter, LogPosition, OpenSegment, Reserved, Root,
-    TableEntry, Written,
+    Table, TableRow, Written,
 };
 use crate::format::superblock::CheckpointRef;
 use crate::log::LogEnd;
@@ -32,7 +32,7 @@ mod tree;
 pub(crate) struct CheckpointJob {
     /// The end of the log then.
     end: LogEnd,
-    table: Vec<TableEntry>,
+    table: Table,
     last_id: u32,
     /// Collections and indexes that are not written yet, the next one last.
     rest: Vec<(Item, TreeWalk)>,
@@ -390,29 +390,30 @@ impl Core {
 
 impl Writer {
     /// The log segments in place.
-    fn table(&self) -> Vec<TableEntry> {
+    fn table(&self) -> Table {
         let catalog = read(&self.shared.catalog);
-        let current: std::collections::BTreeSet<u32> =
-            catalog.current().map(|naming| naming.documents.id).collect();
-        let entry = |(sequence, account): (u64, &crate::space::Account)| {
-            let segment = self.shared.log.segments.get(sequence)?;
-            let live = account.live().iter().filter(|(collection, _)| current.contains(collection));
-            let stretches = segment.stretches().iter();
-            Some(TableEntry {
+        let current: BTreeSet<u32> = catalog.current().map(|naming| naming.documents.id).collect();
+        let (mut table, to_u32) = (Table::default(), |count| u32::try_from(count).unwrap_or(u32::MAX));
+        for (sequence, account) in self.accounts.iter() {
+            let Some(segment) = self.shared.log.segments.get(sequence) else { continue };
+            let row = TableRow {
                 sequence,
                 physical: account.physical,
                 first_lsn: segment.first_lsn(),
                 end: account.end.max(self.shared.log.geometry.data_start()),
-                stretches: stretches.skip(1).map(|stretch| (stretch.offset, stretch.first_lsn)).collect(),
                 freed: account.freed,
-                records: u32::try_from(account.records).unwrap_or(u32::MAX),
-                bytes: u32::try_from(account.bytes).unwrap_or(u32::MAX),
-                live: live
-                    .map(|(collection, count)| (*collection, u32::try_from(*count).unwrap_or(u32::MAX)))
-                    .collect(),
-            })
-        };
-        self.accounts.iter().filter_map(entry).collect()
+                records: to_u32(account.records),
+                bytes: to_u32(account.bytes),
+            };
+            let stretches = segment.stretches().iter().skip(1);
+            let live = account.live().iter().filter(|(collection, _)| current.contains(collection));
+            table.push(
+                row,
+                stretches.map(|stretch| (stretch.offset, stretch.first_lsn)),
+                live.map(|(collection, count)| (*collection, to_u32(*count))),
+            );
+        }
+        table
     }
 
     //= spec/space.md#p-2-4-publication

@@ -43,7 +43,7 @@ pub use records::{IndexSource, Unreadable};
 pub use root::{LogPosition, Reserved, Root};
 pub use search::LeafBytes;
 pub use stretch::{Limits, Stretch};
-pub use table::TableEntry;
+pub use table::{Table, TableEntry, TableRow};
 pub use takeover::{BaseTree, UnreadLeaf, base_trees, references};
 pub use write::{TreeWriter, Written};
 pub use writer::{IndexSink, IndexWriter, OpenSegment};

@@ -3,7 +3,7 @@
 use super::catalog::CatalogEntry;
 use super::indexes::IndexEntry;
 use super::map::{MapWriter, array, bytes, read_map, uint32};
-use super::table::{Rows, TableEntry};
+use super::table::Table;
 use crate::document::Document;
 use crate::document::cbor::encode;
 use crate::document::cbor::head::{Head, Reader};
@@ -45,7 +45,7 @@ pub struct Root {
     /// Their indexes, by id.
     pub indexes: Vec<IndexEntry>,
     /// The log segments, by sequence.
-    pub table: Vec<TableEntry>,
+    pub table: Table,
     /// The fields that this version does not know (F-7.3).
     pub kept: Document,
 }
@@ -102,10 +102,9 @@ impl Root {
             encode::head(out, encode::ARRAY, self.indexes.len() as u64);
             self.indexes.iter().for_each(|entry| out.extend_from_slice(&entry.encode()));
         });
-        let rows = Rows::of(&self.table);
-        map.field("table", |out| encode::bytes(out, &rows.table));
-        map.field("stretches", |out| encode::bytes(out, &rows.stretches));
-        map.field("live", |out| encode::bytes(out, &rows.live));
+        map.field("table", |out| encode::bytes(out, &self.table.rows));
+        map.field("stretches", |out| encode::bytes(out, &self.table.stretches));
+        map.field("live", |out| encode::bytes(out, &self.table.live));
         if seeded::is_on(Bug::UnknownKeysForgotten) {
             return map.encode(&Document::new());
         }
@@ -146,12 +145,12 @@ impl Root {
         else {
             return Err(lacking);
         };
-        let (Some(catalog), Some(indexes), Some(table), Some(stretches), Some(live)) =
+        let (Some(catalog), Some(indexes), Some(rows), Some(stretches), Some(live)) =
             (catalog, indexes, table, stretches, live)
         else {
             return Err(lacking);
         };
-        let table = Rows { table, stretches, live }.entries().map_err(CatalogFault::Malformed)?;
+        let table = Table { rows, stretches, live }.verified().map_err(CatalogFault::Malformed)?;
         Ok(Root { lsn, last, log, reserved, segments, catalog, indexes, table, kept })
     }
 }

@@ -1,4 +1,5 @@
-//! The segment table: where the log segments lie, and what is live in them, as rows of fixed width (F-8.6, F-8.14, F-8.15).
+//! The segment table: where the log segments lie, and what is live in them, as rows of fixed width (F-8.6, F-8.14, F-8.15), which are read
+//! where they stand.
 //!
 //! | `table`: offset | length | field                                    spec F-8.6 |
 //! |----------------:|-------:|-----------------------------------------------------|
@@ -39,9 +40,9 @@ const LIVE_LEN: usize = COUNT.end;
 
 const _: () = assert!(ROW_LEN == 40 && STRETCH_LEN == 20 && LIVE_LEN == 16);
 
-/// A log segment in a checkpoint.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TableEntry {
+/// A log segment in a checkpoint, as its row of `table` has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableRow {
     /// Its place in the log.
     pub sequence: u64,
     /// Its place in the file.
@@ -50,78 +51,118 @@ pub struct TableEntry {
     pub first_lsn: Lsn,
     /// Offset where its last frame ended.
     pub end: u32,
-    /// Offset and first LSN of each other stretch, by offset.
-    pub stretches: Vec<(u32, Lsn)>,
     /// LSN of the record that freed it; zero: it is not freed.
     pub freed: Lsn,
     /// How many put, relocated put and chunk records were ever placed in it.
     pub records: u32,
     /// The length of these records in bytes.
     pub bytes: u32,
-    /// Collection and how many of these records are live, by collection.
-    pub live: Vec<(u32, u32)>,
 }
 
-/// The three byte strings of a table.
-#[derive(Debug, Default)]
-pub(super) struct Rows {
-    pub(super) table: Vec<u8>,
+/// A log segment in a checkpoint, with its rows of `stretches` and `live`.
+#[derive(Debug, Clone, Copy)]
+pub struct TableEntry<'a> {
+    /// Its row of `table`.
+    pub row: TableRow,
+    stretches: &'a [[u8; STRETCH_LEN]],
+    live: &'a [[u8; LIVE_LEN]],
+}
+
+impl<'a> TableEntry<'a> {
+    /// Offset and first LSN of each other stretch, by offset.
+    pub fn stretches(self) -> impl Iterator<Item = (u32, Lsn)> + 'a {
+        self.stretches.iter().map(|row| (u32_at(row, WHICH), Lsn(u64_at(row, STRETCH_LSN))))
+    }
+
+    /// Collection and how many of the records are live, by collection.
+    pub fn live(self) -> impl Iterator<Item = (u32, u32)> + 'a {
+        self.live.iter().map(|row| (u32_at(row, WHICH), u32_at(row, COUNT)))
+    }
+}
+
+/// The log segments in a checkpoint, by sequence.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Table {
+    pub(super) rows: Vec<u8>,
     pub(super) stretches: Vec<u8>,
     pub(super) live: Vec<u8>,
 }
 
-impl Rows {
-    pub(super) fn of(entries: &[TableEntry]) -> Rows {
-        let is_ascending = entries.is_sorted_by(|a, b| a.sequence < b.sequence);
-        assert!(is_ascending, "log segments are in the order of their sequences");
-        let mut rows = Rows::default();
-        for entry in entries {
-            let sequence = entry.sequence.to_le_bytes();
-            let row = extended(&mut rows.table, ROW_LEN);
+impl Table {
+    /// Adds a segment behind those that are there, with its other stretches by offset, and its live records by collection.
+    pub fn push(
+        &mut self,
+        row: TableRow,
+        stretches: impl IntoIterator<Item = (u32, Lsn)>,
+        live: impl IntoIterator<Item = (u32, u32)>,
+    ) {
+        let is_last = self.rows.last_chunk().is_none_or(|last| TableRow::read(last).sequence < row.sequence);
+        assert!(is_last, "log segments are in the order of their sequences");
+        let sequence = row.sequence.to_le_bytes();
+        row.write(extended(&mut self.rows, ROW_LEN));
+        for (offset, lsn) in stretches {
+            let row = extended(&mut self.stretches, STRETCH_LEN);
             put(row, SEQUENCE, sequence);
-            put(row, PHYSICAL, entry.physical.to_le_bytes());
-            put(row, END, entry.end.to_le_bytes());
-            put(row, FIRST_LSN, entry.first_lsn.0.to_le_bytes());
-            put(row, FREED, entry.freed.0.to_le_bytes());
-            put(row, RECORDS, entry.records.to_le_bytes());
-            put(row, BYTES, entry.bytes.to_le_bytes());
-            for (offset, lsn) in &entry.stretches {
-                let row = extended(&mut rows.stretches, STRETCH_LEN);
-                put(row, SEQUENCE, sequence);
-                put(row, WHICH, offset.to_le_bytes());
-                put(row, STRETCH_LSN, lsn.0.to_le_bytes());
-            }
-            for (collection, count) in &entry.live {
-                let row = extended(&mut rows.live, LIVE_LEN);
-                put(row, SEQUENCE, sequence);
-                put(row, WHICH, collection.to_le_bytes());
-                put(row, COUNT, count.to_le_bytes());
-            }
+            put(row, WHICH, offset.to_le_bytes());
+            put(row, STRETCH_LSN, lsn.0.to_le_bytes());
         }
-        rows
+        for (collection, count) in live {
+            let row = extended(&mut self.live, LIVE_LEN);
+            put(row, SEQUENCE, sequence);
+            put(row, WHICH, collection.to_le_bytes());
+            put(row, COUNT, count.to_le_bytes());
+        }
     }
 
-    /// Reads what [`of`](Self::of) wrote: whole rows, in their order, of segments that there are.
-    pub(super) fn entries(&self) -> Result<Vec<TableEntry>, &'static str> {
-        let (table, stretches, live) = (&self.table, &self.stretches, &self.live);
-        let is_whole = table.len().is_multiple_of(ROW_LEN)
-            && stretches.len().is_multiple_of(STRETCH_LEN)
-            && live.len().is_multiple_of(LIVE_LEN);
-        if !is_whole {
-            return Err("a table that is not whole rows");
-        }
-        let mut entries: Vec<_> = table.chunks_exact(ROW_LEN).map(entry).collect();
-        if !entries.is_sorted_by(|a, b| a.sequence < b.sequence) {
+    /// The table itself, if it has whole rows, in their order, of segments that there are.
+    pub(super) fn verified(self) -> Result<Self, &'static str> {
+        let (rows, []) = self.rows.as_chunks() else { return Err(NOT_WHOLE) };
+        let (stretches, []) = self.stretches.as_chunks::<STRETCH_LEN>() else { return Err(NOT_WHOLE) };
+        let (live, []) = self.live.as_chunks::<LIVE_LEN>() else { return Err(NOT_WHOLE) };
+        if !rows.is_sorted_by(|a, b| TableRow::read(a).sequence < TableRow::read(b).sequence) {
             return Err("log segments out of order");
         }
-        each_of(&mut entries, stretches.chunks_exact(STRETCH_LEN), |entry, offset, row| {
-            entry.stretches.push((offset, Lsn(u64_at(row, STRETCH_LSN))));
-        })?;
-        each_of(&mut entries, live.chunks_exact(LIVE_LEN), |entry, collection, row| {
-            entry.live.push((collection, u32_at(row, COUNT)));
-        })?;
-        Ok(entries)
+        let which = |row: &[u8]| (u64_at(row, SEQUENCE), u32_at(row, WHICH));
+        let are_in_order = stretches.is_sorted_by(|a, b| which(a) < which(b))
+            && live.is_sorted_by(|a, b| which(a) < which(b));
+        if !are_in_order {
+            return Err("stretches or live records of log segments out of order");
+        }
+        // In order, the first that is of no segment is handed out with none, nor is one behind it.
+        let count = |(stretches, live): (usize, usize), entry: TableEntry<'_>| {
+            (stretches + entry.stretches.len(), live + entry.live.len())
+        };
+        if self.iter().fold((0, 0), count) != (stretches.len(), live.len()) {
+            return Err("stretches or live records of a log segment that is not in the table");
+        }
+        Ok(self)
     }
+
+    /// Each segment, by sequence.
+    pub fn iter(&self) -> impl Iterator<Item = TableEntry<'_>> {
+        let (mut stretches, mut live) = (self.stretches.as_chunks().0, self.live.as_chunks().0);
+        self.rows.as_chunks().0.iter().map(move |row| {
+            let row = TableRow::read(row);
+            let (stretches, live) = (take_of(row.sequence, &mut stretches), take_of(row.sequence, &mut live));
+            TableEntry { row, stretches, live }
+        })
+    }
+
+    /// The last segment.
+    #[must_use]
+    pub fn last(&self) -> Option<TableRow> {
+        self.rows.last_chunk().map(TableRow::read)
+    }
+}
+
+const NOT_WHOLE: &str = "a table that is not whole rows";
+
+/// Takes the rows of a segment off the front.
+fn take_of<'a, const LEN: usize>(sequence: u64, rows: &mut &'a [[u8; LEN]]) -> &'a [[u8; LEN]] {
+    let count = rows.iter().take_while(|row| u64_at(&row[..], SEQUENCE) == sequence).count();
+    let (of, behind) = rows.split_at(count);
+    *rows = behind;
+    of
 }
 
 fn extended(out: &mut Vec<u8>, len: usize) -> &mut [u8] {
@@ -130,93 +171,99 @@ fn extended(out: &mut Vec<u8>, len: usize) -> &mut [u8] {
     &mut out[start..]
 }
 
-fn entry(row: &[u8]) -> TableEntry {
-    TableEntry {
-        sequence: u64_at(row, SEQUENCE),
-        physical: u32_at(row, PHYSICAL),
-        first_lsn: Lsn(u64_at(row, FIRST_LSN)),
-        end: u32_at(row, END),
-        stretches: Vec::new(),
-        freed: Lsn(u64_at(row, FREED)),
-        records: u32_at(row, RECORDS),
-        bytes: u32_at(row, BYTES),
-        live: Vec::new(),
+impl TableRow {
+    fn write(self, row: &mut [u8]) {
+        put(row, SEQUENCE, self.sequence.to_le_bytes());
+        put(row, PHYSICAL, self.physical.to_le_bytes());
+        put(row, END, self.end.to_le_bytes());
+        put(row, FIRST_LSN, self.first_lsn.0.to_le_bytes());
+        put(row, FREED, self.freed.0.to_le_bytes());
+        put(row, RECORDS, self.records.to_le_bytes());
+        put(row, BYTES, self.bytes.to_le_bytes());
     }
-}
 
-/// Hands each row to `take`, with the segment that it names.
-fn each_of<'a>(
-    entries: &mut [TableEntry],
-    rows: impl Iterator<Item = &'a [u8]>,
-    mut take: impl FnMut(&mut TableEntry, u32, &[u8]),
-) -> Result<(), &'static str> {
-    let mut before = None;
-    for row in rows {
-        let (sequence, which) = (u64_at(row, SEQUENCE), u32_at(row, WHICH));
-        if before.is_some_and(|before| before >= (sequence, which)) {
-            return Err("stretches or live records of log segments out of order");
+    fn read(row: &[u8; ROW_LEN]) -> Self {
+        TableRow {
+            sequence: u64_at(row, SEQUENCE),
+            physical: u32_at(row, PHYSICAL),
+            first_lsn: Lsn(u64_at(row, FIRST_LSN)),
+            end: u32_at(row, END),
+            freed: Lsn(u64_at(row, FREED)),
+            records: u32_at(row, RECORDS),
+            bytes: u32_at(row, BYTES),
         }
-        before = Some((sequence, which));
-        let found = entries.binary_search_by_key(&sequence, |entry| entry.sequence);
-        let found =
-            found.map_err(|_| "stretches or live records of a log segment that is not in the table")?;
-        take(&mut entries[found], which, row);
     }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn entry(sequence: u64, stretches: &[u32], live: &[u32]) -> TableEntry {
-        TableEntry {
+    type Given<'a> = (u64, &'a [u32], &'a [u32]);
+
+    fn row(sequence: u64) -> TableRow {
+        let (first_lsn, freed) = (Lsn(u64::MAX), Lsn(u64::MAX));
+        TableRow {
             sequence,
             physical: u32::MAX,
-            first_lsn: Lsn(u64::MAX),
+            first_lsn,
             end: u32::MAX,
-            stretches: stretches.iter().map(|&offset| (offset, Lsn(u64::MAX))).collect(),
-            freed: Lsn(u64::MAX),
+            freed,
             records: u32::MAX,
             bytes: u32::MAX,
-            live: live.iter().map(|&collection| (collection, u32::MAX)).collect(),
         }
+    }
+
+    fn table(given: &[Given<'_>]) -> Table {
+        let mut table = Table::default();
+        for (sequence, stretches, live) in given {
+            let stretches = stretches.iter().map(|&offset| (offset, Lsn(u64::MAX)));
+            let live = live.iter().map(|&collection| (collection, u32::MAX));
+            table.push(row(*sequence), stretches, live);
+        }
+        table
     }
 
     // spec: F-8.6, F-8.14, F-8.15
     #[test]
     fn rows_are_read_as_they_were_written() {
-        let entries = [entry(3, &[72, 80], &[]), entry(4, &[], &[1, 7]), entry(u64::MAX, &[72], &[1])];
-        let rows = Rows::of(&entries);
-        assert_eq!((rows.table.len(), rows.stretches.len(), rows.live.len()), (3 * 40, 3 * 20, 3 * 16));
-        assert_eq!(rows.entries().expect("they are sound"), entries);
+        let given: [Given<'_>; 3] = [(3, &[72, 80], &[]), (4, &[], &[1, 7]), (u64::MAX, &[72], &[1])];
+        let table = table(&given);
+        assert_eq!((table.rows.len(), table.stretches.len(), table.live.len()), (3 * 40, 3 * 20, 3 * 16));
+        assert_eq!(table.last(), Some(row(u64::MAX)));
+        let table = table.verified().expect("it is sound");
+        assert_eq!(table.iter().count(), given.len());
+        for ((sequence, stretches, live), entry) in given.into_iter().zip(table.iter()) {
+            assert_eq!(entry.row, row(sequence));
+            assert!(entry.stretches().eq(stretches.iter().map(|&offset| (offset, Lsn(u64::MAX)))));
+            assert!(entry.live().eq(live.iter().map(|&collection| (collection, u32::MAX))));
+        }
     }
 
     #[test]
     fn rows_out_of_order_or_twice_or_of_no_segment_are_damage() {
-        let of = |entries: &[TableEntry]| Rows::of(entries);
-        let sound = || of(&[entry(3, &[72, 80], &[1, 2]), entry(4, &[72], &[1])]);
-        assert!(sound().entries().is_ok());
-        let cases: [fn(&mut Rows); 8] = [
-            |rows| rows.table.truncate(41),
-            |rows| rows.stretches.truncate(19),
-            |rows| rows.live.truncate(17),
-            |rows| rows.table[0] = 4,
-            |rows| rows.stretches[8] = 80,
-            |rows| rows.live[8] = 2,
-            |rows| rows.stretches[0] = 2,
-            |rows| rows.live[32] = 5,
+        let sound = || table(&[(3, &[72, 80], &[1, 2]), (4, &[72], &[1])]);
+        assert!(sound().verified().is_ok());
+        let cases: [fn(&mut Table); 8] = [
+            |table| table.rows.truncate(41),
+            |table| table.stretches.truncate(19),
+            |table| table.live.truncate(17),
+            |table| table.rows[0] = 4,
+            |table| table.stretches[8] = 80,
+            |table| table.live[8] = 2,
+            |table| table.stretches[0] = 2,
+            |table| table.live[32] = 5,
         ];
         for (index, spoil) in cases.into_iter().enumerate() {
-            let mut rows = sound();
-            spoil(&mut rows);
-            assert!(rows.entries().is_err(), "case {index}");
+            let mut table = sound();
+            spoil(&mut table);
+            assert!(table.verified().is_err(), "case {index}");
         }
     }
 
     #[test]
     #[should_panic(expected = "log segments are in the order of their sequences")]
     fn nothing_is_written_twice() {
-        Rows::of(&[entry(3, &[], &[]), entry(3, &[], &[])]);
+        table(&[(3, &[], &[]), (3, &[], &[])]);
     }
 }

@@ -15,7 +15,7 @@ fn everything() -> Given {
     ]);
     let live = (1..60).map(|collection| (collection, 3)).collect();
     let stretches = vec![(128, Lsn::new(3, 2)), (192, Lsn::new(3, 4))];
-    given.table = vec![segment(6, 0), TableEntry { live, stretches, ..segment(7, 1) }];
+    given.table = vec![segment(6, 0), Segment { live, stretches, ..segment(7, 1) }];
     given.kept = doc! { "colour": "green" };
     given
 }

@@ -23,7 +23,7 @@ fn what_is_forged_without_a_flaw_is_believed() {
     let given = Forged::sound().read().expect("a sound checkpoint");
     let entries = [(1, 400), (2, 800), (10, 400), (11, 800)].map(|(id, value)| (Key::Int(id), value));
     assert_eq!(given.collections[0].entries, entries);
-    assert_eq!((given.table[0].first_lsn, &*given.table[0].stretches), (Lsn(1), &[(128, Lsn(9))][..]));
+    assert_eq!((given.table[0].row.first_lsn, &*given.table[0].stretches), (Lsn(1), &[(128, Lsn(9))][..]));
 }
 
 //= spec/format.md#f-8-4-primary-leaves

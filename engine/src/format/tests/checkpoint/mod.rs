@@ -18,7 +18,8 @@ use std::collections::BTreeMap;
 
 use super::super::checkpoint::{
     BaseTree, CatalogEntry, Checkpoint, IndexEntry, IndexSink, IndexSource, IndexWriter, Limits, LogPosition,
-    OpenSegment, Reserved, Root, TableEntry, TreeOf, TreeWriter, UnreadLeaf, Unreadable, Written,
+    OpenSegment, Reserved, Root, Table, TableEntry, TableRow, TreeOf, TreeWriter, UnreadLeaf, Unreadable,
+    Written,
 };
 use super::super::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};
 use super::super::superblock::CheckpointRef;
@@ -110,11 +111,19 @@ impl Collection {
     }
 }
 
+/// A log segment, with its other stretches and its live records.
+#[derive(Debug, Clone, PartialEq)]
+struct Segment {
+    row: TableRow,
+    stretches: Vec<(u32, Lsn)>,
+    live: Vec<(u32, u32)>,
+}
+
 /// What a checkpoint is made of.
 #[derive(Debug, Clone, PartialEq)]
 struct Given {
     collections: Vec<Collection>,
-    table: Vec<TableEntry>,
+    table: Vec<Segment>,
     last: u32,
     reserved: Reserved,
     kept: Document,
@@ -150,6 +159,10 @@ impl Given {
     }
 
     fn root(&self, lsn: Lsn, catalog: Vec<CatalogEntry>) -> Root {
+        let mut table = Table::default();
+        for Segment { row, stretches, live } in &self.table {
+            table.push(*row, stretches.iter().copied(), live.iter().copied());
+        }
         Root {
             lsn,
             last: self.last,
@@ -158,13 +171,13 @@ impl Given {
             segments: Vec::new(),
             catalog,
             indexes: Vec::new(),
-            table: self.table.clone(),
+            table,
             kept: self.kept.clone(),
         }
     }
 
     fn log(&self) -> LogPosition {
-        let last = self.table.last().expect("a log has segments");
+        let last = self.table.last().expect("a log has segments").row;
         LogPosition { physical: last.physical, sequence: last.sequence, end: last.end }
     }
 
@@ -217,21 +230,19 @@ fn read(disk: &impl IndexSource, geometry: Geometry, reference: &CheckpointRef) 
         collections.push(Collection { id: entry.id, name: entry.name.clone(), entries });
     }
     let Root { last, reserved, table, kept, .. } = root.clone();
+    let segment = |entry: TableEntry<'_>| Segment {
+        row: entry.row,
+        stretches: entry.stretches().collect(),
+        live: entry.live().collect(),
+    };
+    let table = table.iter().map(segment).collect();
     Ok(Given { collections, table, last, reserved, kept })
 }
 
-fn segment(sequence: u64, physical: u32) -> TableEntry {
-    TableEntry {
-        sequence,
-        physical,
-        first_lsn: Lsn::new(3, 1),
-        end: 512,
-        stretches: Vec::new(),
-        freed: Lsn::ZERO,
-        records: 12,
-        bytes: 64,
-        live: vec![(1, 3), (4, u32::MAX)],
-    }
+fn segment(sequence: u64, physical: u32) -> Segment {
+    let (first_lsn, freed) = (Lsn::new(3, 1), Lsn::ZERO);
+    let row = TableRow { sequence, physical, first_lsn, end: 512, freed, records: 12, bytes: 64 };
+    Segment { row, stretches: Vec::new(), live: vec![(1, 3), (4, u32::MAX)] }
 }
 
 /// Each index record in the segments of the disk, with the checkpoint that wrote it.

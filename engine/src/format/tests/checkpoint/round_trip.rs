@@ -52,11 +52,12 @@ fn a_segment_with_more_rows_than_fit_into_a_record_comes_back_whole() {
         let mut long = segment(5, 1);
         long.live = (1..400).map(|collection| (collection, collection * 7)).collect();
         long.stretches = (1..200).map(|n| (start + n, Lsn::new(n + 1, 1))).collect();
-        let freed = TableEntry { freed: LSN, live: Vec::new(), ..segment(4, 2) };
+        let mut freed = Segment { live: Vec::new(), ..segment(4, 2) };
+        freed.row.freed = LSN;
         given.table = vec![freed, long, segment(6, 0)];
         given.table[0].stretches = vec![(start + 64, Lsn::new(4, 1))];
         for entry in &mut given.table {
-            entry.end = start + 448;
+            entry.row.end = start + 448;
         }
         round_trip(geometry, &given);
     }
@@ -114,7 +115,7 @@ fn keys_of_every_length_fit_from_segments_of_4_kib_on() {
         };
         let keys: BTreeMap<Key, u64> = (0..100).map(|n| (Key::from(longest(n)), 4 * (n + 1))).collect();
         let mut given = Given::new(vec![Collection::new(1, keys.into_iter().collect())]);
-        given.table[0].end = sector;
+        given.table[0].row.end = sector;
         round_trip(geometry, &given);
     }
 }
