@@ -29,6 +29,13 @@ pub fn crc_append_u32(crc: u32, value: u32) -> u32 {
         ^ BYTES_FROM_END[0][fourth as usize])
 }
 
+/// As [`crc_append`] of the eight bytes of `value`, little-endian.
+#[must_use]
+#[inline]
+pub fn crc_append_u64(crc: u32, value: u64) -> u32 {
+    crc_append_u32(crc_append_u32(crc, value as u32), (value >> 32) as u32)
+}
+
 /// The polynomial 0x1EDC6F41, its bits reflected.
 const POLYNOMIAL: u32 = 0x1edc_6f41_u32.reverse_bits();
 

@@ -16,7 +16,7 @@
 
 use std::ops::{BitOr, Range};
 
-use super::checksum::{crc, crc_append, crc_append_u32};
+use super::checksum::{crc, crc_append, crc_append_u32, crc_append_u64};
 use super::fields::{put, u16_at, u32_at, u64_at};
 use super::record::{self, Record, RecordFault, RecordSeed};
 use super::{Lineage, Lsn, round_up_8};
@@ -50,7 +50,7 @@ impl SegmentSeed {
     /// The seed of frames in the segment of a sequence number.
     #[must_use]
     pub fn for_segment(lineage: &Lineage, sequence: u64) -> SegmentSeed {
-        SegmentSeed(crc_append(crc(lineage), &sequence.to_le_bytes()))
+        SegmentSeed(crc_append_u64(crc(lineage), sequence))
     }
 
     /// The seed of the frame at an offset in the segment.

@@ -28,7 +28,7 @@ mod kind;
 mod parsed;
 mod replaced;
 
-use super::checksum::{crc, crc_append, crc_append_u32};
+use super::checksum::{crc, crc_append_u32, crc_append_u64};
 use super::{Lineage, Lsn, SEGMENT_BYTES_MAX, varint};
 use crate::document::KeyRef;
 
@@ -65,8 +65,7 @@ impl RecordSeed {
     /// The seed of records of an incarnation in the segment of a sequence number.
     #[must_use]
     pub fn new(lineage: &Lineage, incarnation: u32, sequence: u64) -> RecordSeed {
-        let life = crc_append(crc(lineage), &incarnation.to_le_bytes());
-        RecordSeed(crc_append(life, &sequence.to_le_bytes()))
+        RecordSeed(crc_append_u64(crc_append_u32(crc(lineage), incarnation), sequence))
     }
 
     /// The seed of the record at an offset in the segment.

@@ -64,6 +64,8 @@ proptest! {
     fn four_bytes_at_once_count_as_four_bytes(before: u32, value: u32) {
         let bytewise = checksum::crc_append(before, &value.to_le_bytes());
         prop_assert_eq!(checksum::crc_append_u32(before, value), bytewise);
+        let twice = u64::from(value) << 32 | u64::from(!value);
+        prop_assert_eq!(checksum::crc_append_u64(before, twice), checksum::crc_append(before, &twice.to_le_bytes()));
     }
 }
 
