@@ -8,7 +8,7 @@ use crate::format::catalog::CatalogChange;
 use crate::format::{Geometry, LogAddress, Lsn};
 use crate::index::{Birth, Catalog, Documents, Entry};
 use crate::seeded::{self, Bug};
-use crate::space::Accounts;
+use crate::space::{Account, Accounts};
 use crate::sync::{Arc, RwLock, write};
 
 /// What one record does, or what comes with it.
@@ -95,6 +95,11 @@ impl<'a, R: Retain> Fold<'a, R> {
         Fold { geometry, accounts, retained, is_loose, run: Run::default() }
     }
 
+    /// The account of a segment, but for what the run has.
+    pub(crate) fn account(&self, sequence: u64) -> Option<&Account> {
+        self.accounts.get(sequence)
+    }
+
     //= spec/space.md#p-1-5-accounts
     //# A writer MUST change the accounts in the step that changes the entry that they count.
     //= spec/recovery.md#r-9-6-accounts
@@ -107,7 +112,8 @@ impl<'a, R: Retain> Fold<'a, R> {
         match effect {
             Effect::Document(of) => {
                 let OfDocument { documents, key, before, new, .. } = of;
-                let is_unknown = !documents.is_all_read() && documents.is_unknown(key);
+                // Where nothing is replaced, what the index has tells.
+                let is_unknown = before.is_some() && !documents.is_all_read() && documents.is_unknown(key);
                 let agrees = self.set(&of, true);
                 if let Some((entry, len)) = new {
                     self.place(documents.id, entry.address(), len);

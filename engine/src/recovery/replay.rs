@@ -50,11 +50,15 @@ impl RecordPlace {
     fn broken(&self, clause: &'static str, what: &'static str) -> Error {
         Corruption { at: self.at, clause: Clause(clause), what, expected: 0, found: 0 }.into()
     }
+}
 
+/// What the records of one frame change.
+struct FrameReplay<'a> {
+    catalog: &'a mut RwLock<Catalog>,
     /// Nobody sees an older state while recovery runs.
-    fn apply(self, accounts: &mut Accounts, effect: Effect<'_>) -> bool {
-        Fold::new(self.geometry, accounts, &mut (), false).apply(effect)
-    }
+    fold: Fold<'a, ()>,
+    changed: &'a mut BTreeMap<u32, BTreeMap<Key, Option<Entry>>>,
+    layout: Layout,
 }
 
 impl Replay {
@@ -105,6 +109,10 @@ impl Replay {
             let stretch = segment.stretch_at(part.frame.offset);
             // spec: F-6.2. A table may have a stretch that begins later.
             let expected = commit.lsn.count().checked_sub(stretch.first_lsn.count());
+            let Replay { catalog, accounts, changed, layout, .. } = self;
+            let nobody = &mut ();
+            let fold = Fold::new(scan.geometry, accounts, nobody, false);
+            let mut frame = FrameReplay { catalog, fold, changed, layout: *layout };
             for record in part.frame.records(&part.segment.bytes(), &stretch.seed) {
                 let (at, record) =
                     record.map_err(|(at, fault)| record_fault(part.segment.file_offset(at), &fault))?;
@@ -121,12 +129,14 @@ impl Replay {
                 let address = scan.geometry.address(part.segment.sequence, at);
                 let (geometry, at) = (scan.geometry, part.segment.file_offset(at));
                 let place = RecordPlace { geometry, lsn: commit.lsn, address, at };
-                self.record(place, &record)?;
+                frame.record(place, &record)?;
             }
         }
         Ok(())
     }
+}
 
+impl FrameReplay<'_> {
     //= spec/format.md#f-7-4-order-in-a-commit
     //# A reader MUST treat a record of a collection that is unknown at that point of the log as dead.
     //= spec/recovery.md#r-9-4-freed-records
@@ -134,7 +144,7 @@ impl Replay {
     //# that is not in place at that physical index by then.
     fn record(&mut self, place: RecordPlace, record: &Record<'_>) -> Result<()> {
         let broken = |clause, what| place.broken(clause, what);
-        let (catalog, accounts) = (own(&mut self.catalog), &mut self.accounts);
+        let catalog = own(self.catalog);
         match record.kind {
             Kind::Put | Kind::RelocatedPut | Kind::Delete => {
                 let key = record.key.ok_or_else(|| broken("F-6.1", "a record of a document has no key"))?;
@@ -146,7 +156,7 @@ impl Replay {
             Kind::Chunk => {
                 if catalog.by_id(record.collection).is_some() {
                     let chunk = Effect::Chunk(record.collection, place.address, record.len as u32);
-                    place.apply(accounts, chunk);
+                    self.fold.apply(chunk);
                 }
                 Ok(())
             }
@@ -155,10 +165,11 @@ impl Replay {
                 let (sequence, physical) = freed
                     .ok_or_else(|| broken("F-6.3", "a record that frees a segment has a wrong length"))?;
                 let is_left = sequence < place.geometry.split(place.address).0;
-                if !is_left || accounts.get(sequence).is_none_or(|account| account.physical != physical) {
+                let account = self.fold.account(sequence);
+                if !is_left || account.is_none_or(|account| account.physical != physical) {
                     return Err(broken("R-9.4", "a record frees a segment that is not there, or its own"));
                 }
-                place.apply(accounts, Effect::Free(sequence, place.lsn));
+                self.fold.apply(Effect::Free(sequence, place.lsn));
                 Ok(())
             }
             Kind::Catalog => {
@@ -185,10 +196,10 @@ impl Replay {
                 if begins.as_ref().is_some_and(|begins| begins.last_id().is_none()) {
                     return Err(broken("F-7.1", "a catalog record gives ids beyond the last"));
                 }
-                let effect = Effect::Catalog(&self.catalog, &change, begins.as_ref(), place.address);
-                let fits = place.apply(accounts, effect);
+                let effect = Effect::Catalog(self.catalog, &change, begins.as_ref(), place.address);
+                let fits = self.fold.apply(effect);
                 // Nobody reads while recovery runs, so no naming but the current ones is needed.
-                own(&mut self.catalog).purge(&[]);
+                own(self.catalog).purge(&[]);
                 if fits { Ok(()) } else { Err(broken("F-7.1", "a catalog record contradicts the catalog")) }
             }
             Kind::Opening | Kind::CommitTime | Kind::Skippable(_) => Ok(()),
@@ -219,9 +230,9 @@ impl Replay {
         let before = before.map(|entry| (entry, Birth::At(entry.address())));
         let (at, largest_before) = (place.address, documents.largest_id());
         let of = OfDocument { documents, key, at, before, new, largest_before };
-        let agrees = place.apply(&mut self.accounts, Effect::Document(of));
+        let agrees = self.fold.apply(Effect::Document(of));
         for (sequence, count) in record.replaces.into_iter().flat_map(Replaced::ended) {
-            place.apply(&mut self.accounts, Effect::EndChunks(documents.id, sequence, count));
+            self.fold.apply(Effect::EndChunks(documents.id, sequence, count));
         }
         if agrees || seeded::is_on(Bug::ReplacedNotCompared) {
             return Ok(());

@@ -174,6 +174,8 @@ impl<'a> Scan<'a> {
             } else if part.frame.header.flags.contains(FrameFlags::OPENING) {
                 let stretch = self.segment.with_stretch(&self.lineage, part.frame.offset, commit.lsn);
                 self.segment = Arc::new(stretch);
+            } else {
+                continue;
             }
             segments.put(Arc::clone(&self.segment));
         }
