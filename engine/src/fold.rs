@@ -8,7 +8,7 @@ use crate::format::catalog::CatalogChange;
 use crate::format::{Geometry, LogAddress, Lsn};
 use crate::index::{Birth, Catalog, Documents, Entry};
 use crate::seeded::{self, Bug};
-use crate::space::{Account, Accounts};
+use crate::space::Accounts;
 use crate::sync::{Arc, RwLock, write};
 
 /// What one record does, or what comes with it.
@@ -95,9 +95,9 @@ impl<'a, R: Retain> Fold<'a, R> {
         Fold { geometry, accounts, retained, is_loose, run: Run::default() }
     }
 
-    /// The account of a segment, but for what the run has.
-    pub(crate) fn account(&self, sequence: u64) -> Option<&Account> {
-        self.accounts.get(sequence)
+    /// The place of a segment in the file.
+    pub(crate) fn physical_of(&self, sequence: u64) -> Option<u32> {
+        self.accounts.get(sequence).map(|account| account.physical)
     }
 
     //= spec/space.md#p-1-5-accounts
@@ -112,7 +112,7 @@ impl<'a, R: Retain> Fold<'a, R> {
         match effect {
             Effect::Document(of) => {
                 let OfDocument { documents, key, before, new, .. } = of;
-                // Where nothing is replaced, what the index has tells.
+                // Where nothing is replaced, this is not asked: what an unread leaf has, the index does not have either.
                 let is_unknown = before.is_some() && !documents.is_all_read() && documents.is_unknown(key);
                 let agrees = self.set(&of, true);
                 if let Some((entry, len)) = new {

@@ -266,7 +266,7 @@ impl Options {
         self
     }
 
-    /// Recovery reads this many bytes at a time: one sector lets a simulated disk decide no more than it must.
+    /// Recovery reads at most this many bytes at a time: one sector lets a simulated disk decide no more than it must.
     #[cfg(feature = "testing")]
     pub fn read_unit(mut self, bytes: usize) -> Self {
         self.check.read_unit = bytes.max(1);

@@ -41,7 +41,7 @@ impl Block {
     /// `collection` as [`Segment::put_of`] has it, and of the kind with the byte `kind`; `offset` is its place in the segment. A record is
     /// verified and taken apart when it is read here first, and then only compared.
     #[inline(always)]
-    pub(crate) fn parts_of(
+    pub(crate) fn key_and_body(
         &self,
         within: usize,
         offset: u32,
@@ -51,7 +51,7 @@ impl Block {
     ) -> Option<(Range<u32>, Range<u32>)> {
         let shape = self.shape_at(within, offset)?;
         let bytes = self.bytes.get(within..).filter(|bytes| is_of_kind(bytes, kind))?;
-        shape.parts_of(bytes, collection, key)
+        shape.key_and_body(bytes, collection, key)
     }
 
     /// The document of that record, if `body_of` says of its shape and its bytes where it begins.
@@ -181,8 +181,8 @@ mod tests {
         (segment, bytes, second)
     }
 
-    fn parts_of(block: &Block, at: usize, key: i64) -> Option<(Range<u32>, Range<u32>)> {
-        block.parts_of(at, at as u32, Kind::Put.byte(), COLLECTION, KeyRef::Int(key))
+    fn key_and_body(block: &Block, at: usize, key: i64) -> Option<(Range<u32>, Range<u32>)> {
+        block.key_and_body(at, at as u32, Kind::Put.byte(), COLLECTION, KeyRef::Int(key))
     }
 
     #[test]
@@ -191,17 +191,20 @@ mod tests {
         let (_, len) = (second, bytes.len() - second);
         let block = Block::new(0, bytes.clone(), Arc::new(segment));
         assert_eq!(block.known_len(second), None);
-        let first = parts_of(&block, second, 2).expect("it was written");
+        let first = key_and_body(&block, second, 2).expect("it was written");
         assert_eq!(block.known_len(second), Some(len));
         assert!(block.known_len(second + 1).is_none() && block.known_len(second - 1).is_none());
-        assert_eq!(parts_of(&block, second, 2), Some(first.clone()));
+        assert_eq!(key_and_body(&block, second, 2), Some(first.clone()));
         let long_way = block.segment.put_of(&bytes[second..], second as u32, COLLECTION, KeyRef::Int(2));
         assert_eq!(long_way.map(|put| (put.key, put.body)), Some(first));
-        assert_eq!(parts_of(&block, second, 1), None, "it is another's");
+        assert_eq!(key_and_body(&block, second, 1), None, "it is another's");
         for (kind, collection) in [(Kind::Put, COLLECTION + 1), (Kind::RelocatedPut, COLLECTION)] {
-            assert_eq!(block.parts_of(second, second as u32, kind.byte(), collection, KeyRef::Int(2)), None);
+            assert_eq!(
+                block.key_and_body(second, second as u32, kind.byte(), collection, KeyRef::Int(2)),
+                None
+            );
         }
-        assert_eq!(parts_of(&block, bytes.len() + 1, 2), None, "behind the end");
+        assert_eq!(key_and_body(&block, bytes.len() + 1, 2), None, "behind the end");
     }
 
     #[test]
@@ -211,7 +214,7 @@ mod tests {
         let body_of = |block: &Block, at: usize, key| {
             let key = KeyRef::Int(key);
             let start = |shape: PutShape, bytes: &[u8]| {
-                shape.parts_of(bytes, COLLECTION, key).map(|(_, body)| body.start as usize)
+                shape.key_and_body(bytes, COLLECTION, key).map(|(_, body)| body.start as usize)
             };
             block.body_of(at, || at as u32, start).map(<[u8]>::to_vec)
         };
@@ -244,8 +247,8 @@ mod tests {
             let mut bytes = bytes.clone();
             bytes[damaged.0] ^= 1;
             let block = Block::new(0, bytes, Arc::clone(&segment));
-            assert!(parts_of(&block, sound.0, sound.1).is_some());
-            parts_of(&block, damaged.0, damaged.1).is_none()
+            assert!(key_and_body(&block, sound.0, sound.1).is_some());
+            key_and_body(&block, damaged.0, damaged.1).is_none()
         })
     }
 

@@ -79,11 +79,11 @@ impl Shard {
 
     fn evict_whole(&mut self, marked: u64) {
         let address = marked & !IS_ADDRESS;
-        let (held, used) = &self.wholes[&address];
+        let (cached, used) = &self.wholes[&address];
         if used.swap(false, Ordering::Relaxed) {
             self.ring.push_back(marked);
         } else {
-            self.bytes -= held.footprint();
+            self.bytes -= cached.footprint();
             self.wholes.remove(&address);
         }
     }
@@ -211,17 +211,17 @@ impl Cache {
         let mut shard = write(self.shard_of(address));
         let before = match shard.wholes.get(&address.0) {
             Some((Cached::Whole(_), _)) => return,
-            Some((held, _)) => Some(held.footprint()),
+            Some((cached, _)) => Some(cached.footprint()),
             None => None,
         };
-        let held = before.map_or(Cached::Read, |_| Cached::Whole(Arc::clone(whole)));
-        shard.bytes += held.footprint();
+        let cached = before.map_or(Cached::Read, |_| Cached::Whole(Arc::clone(whole)));
+        shard.bytes += cached.footprint();
         shard.bytes -= before.unwrap_or(0);
         if before.is_none() {
             shard.ring.push_back(address.0 | IS_ADDRESS);
         }
         // The hand may be about to come by.
-        shard.wholes.insert(address.0, (held, AtomicBool::new(before.is_some())));
+        shard.wholes.insert(address.0, (cached, AtomicBool::new(before.is_some())));
         let evicted = shard.evict_to(self.budget);
         if evicted > 0 {
             self.evicted.fetch_add(evicted, Ordering::Relaxed);

@@ -237,7 +237,7 @@ impl Shared {
         let Look::Found(found) = found else { return self.locate_apart(collection, key, entry) };
         match found {
             Found::InBlock(block, within) => {
-                match block.parts_of(within as usize, offset, kind, collection, key) {
+                match block.key_and_body(within as usize, offset, kind, collection, key) {
                     Some((key, body)) => {
                         Ok(Located { bytes: Bytes::InBlock { block, within, offset }, key, body })
                     }

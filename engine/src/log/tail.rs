@@ -92,11 +92,11 @@ impl Tail {
         while !rest.is_empty() {
             let within = (at % self.block_bytes) as usize;
             let len = rest.len().min(self.block_bytes as usize - within);
-            let held = blocks.entry(at / self.block_bytes).or_insert_with(|| {
+            let block = blocks.entry(at / self.block_bytes).or_insert_with(|| {
                 let bytes = Vec::with_capacity(self.block_bytes as usize);
                 TailBlock::Open(OpenBlock { bytes, segment: Arc::clone(segment), long_bytes: 0 })
             });
-            let TailBlock::Open(block) = held else {
+            let TailBlock::Open(block) = block else {
                 unreachable!("nothing is placed in what was written out")
             };
             if !Arc::ptr_eq(&block.segment, segment) {
@@ -122,15 +122,15 @@ impl Tail {
         }
         let stale = race::is_on(Race::TailCutFromCopy).then(|| read(&self.blocks).clone());
         let mut sealed = Vec::new();
-        for (number, held) in write(&self.blocks).range_mut(..end) {
-            let TailBlock::Open(block) = held else { continue };
+        for (number, in_tail) in write(&self.blocks).range_mut(..end) {
+            let TailBlock::Open(block) = in_tail else { continue };
             if block.long_bytes >= self.block_bytes / FILLED_DIVISOR * (FILLED_DIVISOR - 1) {
                 continue;
             }
             let mut bytes = std::mem::take(&mut block.bytes);
             bytes.resize(self.block_bytes as usize, 0);
             let block = Arc::new(Block::new(*number, bytes, Arc::clone(&block.segment)));
-            *held = TailBlock::Sealed(Arc::clone(&block));
+            *in_tail = TailBlock::Sealed(Arc::clone(&block));
             sealed.push(block);
         }
         sealed.into_iter().for_each(|block| cache.put(block.number, block));
@@ -171,7 +171,7 @@ impl Tail {
     /// A copy of block `number` as far as it goes.
     pub(crate) fn copy_block(&self, number: u64) -> Option<(Vec<u8>, Arc<Segment>)> {
         let blocks = read(&self.blocks);
-        blocks.get(&number).map(|held| (held.bytes().to_vec(), Arc::clone(held.segment())))
+        blocks.get(&number).map(|block| (block.bytes().to_vec(), Arc::clone(block.segment())))
     }
 }
 
@@ -186,9 +186,9 @@ fn common(ranges: &[Range<LogAddress>], range: Range<u64>) -> u64 {
 fn copy(blocks: &BTreeMap<u64, TailBlock>, block_bytes: u64, mut at: u64, out: &mut [u8]) -> usize {
     let mut done = 0;
     while done < out.len() {
-        let Some(held) = blocks.get(&(at / block_bytes)) else { break };
+        let Some(block) = blocks.get(&(at / block_bytes)) else { break };
         let within = (at % block_bytes) as usize;
-        let Some(from) = held.bytes().get(within..).filter(|from| !from.is_empty()) else { break };
+        let Some(from) = block.bytes().get(within..).filter(|from| !from.is_empty()) else { break };
         let len = from.len().min(out.len() - done);
         out[done..done + len].copy_from_slice(&from[..len]);
         done += len;

@@ -12,7 +12,8 @@ use crate::storage::FailStop;
 /// A segment image is shared by the scan and the parts of the commit that it is looking at.
 pub(crate) type Shared = Rc<SegmentImage>;
 
-/// How much of a segment is read first, in bytes; then as much again as was read already, up to the plan's read unit.
+/// How much of a segment is read first, in bytes, where no more is asked for; then as much again as was read already, up to the plan's read
+/// unit.
 const FIRST_READ_LEN: usize = 4096;
 
 #[derive(Debug)]
@@ -75,7 +76,7 @@ impl SegmentImage {
         while bytes.len() < len {
             let have = bytes.len();
             // Of most segments little is asked: the header, or that and the first frames.
-            let unit = have.max(FIRST_READ_LEN).min(self.read_unit);
+            let unit = have.max(FIRST_READ_LEN).max(len - have).min(self.read_unit);
             let to = (have + unit).min(self.limit);
             bytes.resize(to, 0);
             let read = storage.read_full(self.at + have as u64, &mut bytes[have..])?;

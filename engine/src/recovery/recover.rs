@@ -135,25 +135,25 @@ fn held(
     checkpoints: &NamedCheckpoints,
     count: u32,
 ) -> Result<BTreeSet<u32>> {
-    let mut is_held = vec![false; count as usize];
-    // A checkpoint with a segment beyond the end of the file is damaged (spec: F-8.9), and holds none.
-    checkpoints
-        .named()
-        .flat_map(|held| held.segments.keys())
-        .for_each(|index| is_held[*index as usize] = true);
-    for (sequence, account) in accounts.iter() {
-        let place = is_held.get_mut(account.physical as usize);
-        let (clause, what) = match place.map(|is_held| std::mem::replace(is_held, true)) {
-            None => ("R-8.2", "a log segment in place beyond the end of the file"),
-            Some(true) if !seeded::is_on(Bug::PlaceHeldTwice) => {
+    let by_checkpoints: BTreeSet<u32> =
+        checkpoints.named().flat_map(|held| held.segments.keys().copied()).collect();
+    let mut by_log: Vec<(u32, u64)> =
+        accounts.iter().map(|(sequence, account)| (account.physical, sequence)).collect();
+    by_log.sort_unstable();
+    let mut before = None;
+    for &(physical, sequence) in &by_log {
+        let is_taken = before.replace(physical) == Some(physical) || by_checkpoints.contains(&physical);
+        let (clause, what) = match physical < count {
+            false => ("R-8.2", "a log segment in place beyond the end of the file"),
+            true if is_taken && !seeded::is_on(Bug::PlaceHeldTwice) => {
                 ("R-8.1", "a log segment in the place of a checkpoint, or of another log segment")
             }
-            Some(_) => continue,
+            true => continue,
         };
-        let at = slot.geometry.segment_offset(account.physical);
+        let at = slot.geometry.segment_offset(physical);
         return Err(Corruption { at, clause: Clause(clause), what, expected: 0, found: sequence }.into());
     }
-    Ok((0..count).zip(is_held).filter_map(|(index, is_held)| is_held.then_some(index)).collect())
+    Ok(by_checkpoints.into_iter().chain(by_log.into_iter().map(|(physical, _)| physical)).collect())
 }
 
 /// Takes out the segments that were freed at or below `floor`: nobody holds an older state while a store is opened (spec: ).

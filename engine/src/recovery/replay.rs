@@ -165,8 +165,7 @@ impl FrameReplay<'_> {
                 let (sequence, physical) = freed
                     .ok_or_else(|| broken("F-6.3", "a record that frees a segment has a wrong length"))?;
                 let is_left = sequence < place.geometry.split(place.address).0;
-                let account = self.fold.account(sequence);
-                if !is_left || account.is_none_or(|account| account.physical != physical) {
+                if !is_left || self.fold.physical_of(sequence) != Some(physical) {
                     return Err(broken("R-9.4", "a record frees a segment that is not there, or its own"));
                 }
                 self.fold.apply(Effect::Free(sequence, place.lsn));

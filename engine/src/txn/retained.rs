@@ -79,27 +79,27 @@ impl Retained {
     }
 
     /// Puts a version on the list of the newest of `snapshots` that needs it; where none does, lets it go.
-    pub(super) fn pass_on(&mut self, held: RetainedVersion, newest: Option<(u64, State)>) {
+    pub(super) fn pass_on(&mut self, retained: RetainedVersion, newest: Option<(u64, State)>) {
         match newest {
-            Some((id, state)) if self.version(&held).is_in(state) => {
-                self.lists.entry(id).or_default().push(held);
+            Some((id, state)) if self.version(&retained).is_in(state) => {
+                self.lists.entry(id).or_default().push(retained);
             }
-            _ => self.let_go(held),
+            _ => self.let_go(retained),
         }
     }
 
-    fn version(&self, held: &RetainedVersion) -> &Version {
-        let versions = self.versions.get(&(held.collection, held.key.clone()));
+    fn version(&self, retained: &RetainedVersion) -> &Version {
+        let versions = self.versions.get(&(retained.collection, retained.key.clone()));
         let version =
-            versions.and_then(|versions| versions.iter().find(|version| version.until == held.until));
+            versions.and_then(|versions| versions.iter().find(|version| version.until == retained.until));
         version.expect("what is held is in the table")
     }
 
     /// Takes a version out of the table.
-    fn let_go(&mut self, held: RetainedVersion) {
-        let key = (held.collection, held.key);
+    fn let_go(&mut self, retained: RetainedVersion) {
+        let key = (retained.collection, retained.key);
         let versions = self.versions.get_mut(&key).expect("what is held is in the table");
-        let at = versions.iter().position(|version| version.until == held.until);
+        let at = versions.iter().position(|version| version.until == retained.until);
         versions.remove(at.expect("what is held is in the table"));
         if versions.is_empty() {
             self.versions.remove(&key);

@@ -6,7 +6,7 @@ use crate::document::{JsonPointer, Kind, PathFault, Value};
 use crate::error::Result;
 use crate::query::Step;
 
-/// The way to a place (RFC 9535, 2.7). Each step fits the value that it starts from: a name in an object, an index in an array. The values
+/// The way to a place, written as RFC 9535 writes a normalized path (2.7). Each step fits the value that it starts from: a name in an object, an index in an array. The values
 /// around it exist; what is there may be nothing.
 pub(super) type NormalizedPath = Vec<Step>;
 

@@ -252,6 +252,6 @@ fn body_by_any_key<'a>(
 ) -> Option<&'a [u8]> {
     let (key, address) = (page.key(item), item.value.address());
     let (within, (_, offset)) = (log.within_block(address), log.geometry.split(address));
-    let (_, body) = block.parts_of(within, offset, item.value.plain_kind(), collection, key)?;
+    let (_, body) = block.key_and_body(within, offset, item.value.plain_kind(), collection, key)?;
     block.bytes.get(within + body.start as usize..within + body.end as usize)
 }

@@ -307,11 +307,10 @@ impl<S: IndexSource> Check<'_, '_, S> {
         let count = self.records.segment_count();
         let is_sound = |entry: TableEntry<'_>| {
             let TableRow { physical, end, freed, .. } = entry.row;
-            let mut stretches = entry.stretches();
             // What was freed may have been cut off since.
             (physical < count || freed != Lsn::ZERO)
                 && (geometry.data_start()..=geometry.segment_bytes()).contains(&end)
-                && (stretches.all(|(offset, _)| (geometry.data_start() + 1..=end).contains(&offset))
+                && (entry.stretches().all(|(offset, _)| (geometry.data_start() + 1..=end).contains(&offset))
                     || seeded::is_on(Bug::StretchesAnywhere))
                 && freed <= self.root.lsn
         };

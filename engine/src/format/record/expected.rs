@@ -38,7 +38,7 @@ pub enum Version {
 #[inline(always)]
 pub fn put_of(bytes: &[u8], seed: u32, collection: u32, key: KeyRef<'_>) -> Option<PutParts> {
     let (shape, version) = front_of(bytes, seed)?;
-    let (key, body) = shape.parts_of(bytes, collection, key)?;
+    let (key, body) = shape.key_and_body(bytes, collection, key)?;
     Some(PutParts { version, key, body })
 }
 
@@ -105,7 +105,7 @@ impl PutShape {
     /// Where key and document lie, if this is a put of `key` in `collection`. The record begins `bytes`.
     #[must_use]
     #[inline(always)]
-    pub fn parts_of(
+    pub fn key_and_body(
         self,
         bytes: &[u8],
         collection: u32,
@@ -119,7 +119,7 @@ impl PutShape {
             .then_some((self.key_start as u32..body_start, body_start..self.len as u32))
     }
 
-    /// As [`parts_of`](Self::parts_of) of the key `int`, in the fewest steps: where the document begins. Only of ints whose CBOR has three or
+    /// As [`key_and_body`](Self::key_and_body) of the key `int`, in the fewest steps: where the document begins. Only of ints whose CBOR has three or
     /// five bytes, in collections of one byte, where some tens of bytes follow; none says nothing of all others.
     #[must_use]
     #[inline(always)]

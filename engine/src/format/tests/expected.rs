@@ -43,7 +43,7 @@ fn compare(bytes: &[u8], keys: &[KeyRef<'_>]) -> usize {
             let expected = by_parsing(bytes, collection, key);
             found += usize::from(expected.is_some());
             assert_eq!(put_of(bytes, SEED, collection, key), expected, "{key:?} in {collection}");
-            let again = shape.and_then(|shape| shape.parts_of(bytes, collection, key));
+            let again = shape.and_then(|shape| shape.key_and_body(bytes, collection, key));
             // Quickly, where some bytes follow.
             let bytes = &[bytes, &[0; 80]].concat()[..];
             let body_start = expected.as_ref().map(|put| put.body.start as usize);

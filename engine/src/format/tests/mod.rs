@@ -61,7 +61,7 @@ fn a_checksum_of_parts_is_that_of_the_whole() {
 
 proptest! {
     #[test]
-    fn four_bytes_at_once_count_as_four_bytes(before: u32, value: u32) {
+    fn numbers_count_as_their_bytes(before: u32, value: u32) {
         let bytewise = checksum::crc_append(before, &value.to_le_bytes());
         prop_assert_eq!(checksum::crc_append_u32(before, value), bytewise);
         let twice = u64::from(value) << 32 | u64::from(!value);
