@@ -38,7 +38,7 @@ impl Outline {
     ///
     /// # Errors
     /// What is wrong with the bytes of the key.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn key_of<'e>(&self, entry: &'e [u8]) -> Parsed<(Key, &'e [u8])> {
         let behind = &entry[self.tuple_len..];
         let mut cursor = Cursor::new(behind);

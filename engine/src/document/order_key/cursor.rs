@@ -72,9 +72,16 @@ impl<'a> Cursor<'a> {
     /// The number that the next eight bytes are, most significant first; nothing is read where fewer are left.
     #[inline]
     pub(super) fn word(&mut self) -> Option<u64> {
-        let word = self.bytes[self.at..].first_chunk()?;
+        self.word_as(Some)
+    }
+
+    /// What `read` makes of that number; nothing is read where it makes nothing of it.
+    #[inline(always)]
+    pub(super) fn word_as<T>(&mut self, read: impl FnOnce(u64) -> Option<T>) -> Option<T> {
+        let word = self.bytes.get(self.at..)?.first_chunk()?;
+        let made = read(u64::from_be_bytes(*word) ^ u64::from_le_bytes([self.mask; 8]))?;
         self.at += word.len();
-        Some(u64::from_be_bytes(*word) ^ u64::from_le_bytes([self.mask; 8]))
+        Some(made)
     }
 
     /// The least and the greatest number that the next `len` bytes, most significant first, can be. They are the same where

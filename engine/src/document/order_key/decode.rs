@@ -65,13 +65,18 @@ pub fn decode_key(bytes: &[u8]) -> Result<(Key, usize)> {
 }
 
 /// The key whose order key the cursor is at.
-#[inline]
+#[inline(always)]
 pub(crate) fn take_key(cursor: &mut Cursor<'_>) -> Result<Key, Stop> {
+    if cursor.peek()? != NUMBER {
+        return take_other_key(cursor);
+    }
+    cursor.byte()?;
+    Rank::take(cursor)?.int().map(Key::Int).ok_or(Stop::Malformed("a number that is no int"))
+}
+
+/// A key that is no int.
+fn take_other_key(cursor: &mut Cursor<'_>) -> Result<Key, Stop> {
     match cursor.peek()? {
-        NUMBER => {
-            cursor.byte()?;
-            Rank::take(cursor)?.int().map(Key::Int).ok_or(Stop::Malformed("a number that is no int"))
-        }
         TEXT => {
             cursor.byte()?;
             take_text(cursor).map(Key::Text)
@@ -138,12 +143,18 @@ fn decode_other(
 
 /// Steps over the order key that the cursor is at, with at most `levels` of arrays and objects in each other. Looks only at
 /// what says where it ends.
+#[inline(always)]
 pub(crate) fn skip_value(cursor: &mut Cursor<'_>, levels: usize) -> Result<(), Stop> {
     match cursor.byte()? {
+        NUMBER => Rank::take(cursor).map(|_| ()),
+        tag => skip_other(tag, cursor, levels),
+    }
+}
+
+/// Steps over what begins with `tag`, but a number.
+fn skip_other(tag: u8, cursor: &mut Cursor<'_>, levels: usize) -> Result<(), Stop> {
+    match tag {
         NULL | FALSE | TRUE => {}
-        NUMBER => {
-            Rank::take(cursor)?;
-        }
         TEXT | BYTES => take_escaped(cursor, None)?,
         tag @ (ARRAY | OBJECT) => {
             let levels = levels.checked_sub(1).ok_or(TOO_DEEP)?;

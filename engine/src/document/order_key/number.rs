@@ -56,20 +56,28 @@ impl Rank {
     }
 
     /// The place whose order key goes on at the cursor, behind its first byte.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take(cursor: &mut Cursor<'_>) -> Result<Self, Stop> {
+        // Most numbers are floats, and near enough to zero that no difference follows: these stay in registers.
+        match cursor.word_as(float_near_zero) {
+            Some(floor) => Ok(Rank { floor, difference: 0 }),
+            None => Self::take_any(cursor),
+        }
+    }
+
+    fn take_any(cursor: &mut Cursor<'_>) -> Result<Self, Stop> {
         let Some(sorted) = cursor.word() else {
             let (low, high) = cursor.number(8);
             // Any number between the infinities, or NaN.
             let can_be = low == 0 || (low <= sortable(f64::INFINITY) && high >= sortable(f64::NEG_INFINITY));
             return Err(if can_be { Stop::Ends } else { Stop::Malformed(NO_NUMBER) });
         };
-        let floor = f64::from_bits(if sorted >> 63 == 1 { sorted ^ 1 << 63 } else { !sorted });
+        let floor = float_of(sorted);
         // NaN and zero have bits that are not written.
         if sortable(floor) != sorted {
             return Err(Stop::Malformed(NO_NUMBER));
         }
-        if floor.is_nan() || floor.abs() < DENSE {
+        if floor.is_nan() {
             return Ok(Rank { floor, difference: 0 });
         }
         let (low, high) = cursor.number(2);
@@ -120,6 +128,22 @@ pub(super) fn mark_of_float(float: f64) -> u8 {
 
 /// The mark of an int.
 pub(super) const MARK_OF_INT: u8 = PLAIN;
+
+/// The float of these bits, if it is one at which no difference is written, and no NaN.
+#[inline(always)]
+fn float_near_zero(sorted: u64) -> Option<f64> {
+    let float = float_of(sorted);
+    (float.abs() < DENSE && sorted != NOT_WRITTEN).then_some(float)
+}
+
+/// What [`sortable`] would make of -0.0, if that were not turned into 0.0.
+const NOT_WRITTEN: u64 = u64::MAX >> 1;
+
+/// The float that [`sortable`] makes such bits of, if there is one.
+#[inline(always)]
+fn float_of(sorted: u64) -> f64 {
+    f64::from_bits(if sorted >> 63 == 1 { sorted ^ 1 << 63 } else { !sorted })
+}
 
 /// The bits of a float, made to compare as unsigned numbers do: NaN lowest, both zeros the same.
 fn sortable(float: f64) -> u64 {
