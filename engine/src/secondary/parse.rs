@@ -137,12 +137,12 @@ impl IndexDefinition {
             if !is_wanted(at) {
                 return skip(path, cursor);
             }
-            let value = order_key::decode_value(cursor, levels(path), &mut left)?;
-            if !gives(path.function, &value) {
-                return Err(Stop::Malformed("a value that the function of its path does not give"));
+            let to = &mut tuple[at];
+            order_key::decode_value(cursor, levels(path), &mut left, to)?;
+            match to.as_ref().is_some_and(|value| gives(path.function, value)) {
+                true => Ok(()),
+                false => Err(Stop::Malformed("a value that the function of its path does not give")),
             }
-            tuple[at] = Some(value);
-            Ok(())
         })?;
         if left.left() > 0 { Err("more marks than numbers") } else { Ok(outline) }
     }

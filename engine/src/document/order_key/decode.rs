@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 use super::cursor::{Cursor, Stop};
-use super::number::Rank;
+use super::number::{MARK_OF_INT, Rank};
 use super::tag::{ARRAY, BYTES, END, ESCAPE, FALSE, NULL, NUMBER, OBJECT, TEXT, TRUE};
 use crate::document::map::key_cmp;
 use crate::document::{DOCUMENT_LEN_MAX, Document, Key, Text, Value};
@@ -89,20 +89,34 @@ fn take_other_key(cursor: &mut Cursor<'_>) -> Result<Key, Stop> {
     }
 }
 
-/// The value whose order key the cursor is at, with at most `levels` of arrays and objects in each other. A mark for each of
+/// Makes `to` the value whose order key the cursor is at, with at most `levels` of arrays and objects in each other. A mark for each of
 /// its numbers says which of the numbers at one place it is.
-#[inline]
+#[inline(always)]
 pub(crate) fn decode_value(
     cursor: &mut Cursor<'_>,
     levels: usize,
     marks: &mut Marks<'_>,
-) -> Result<Value, Stop> {
-    match cursor.byte()? {
-        NUMBER => Rank::take(cursor)?
-            .value(marks.next())
-            .ok_or(Stop::Malformed("a mark that its number does not fit")),
-        tag => decode_other(tag, cursor, levels, marks),
+    to: &mut Option<Value>,
+) -> Result<(), Stop> {
+    let tag = cursor.byte()?;
+    if tag != NUMBER {
+        *to = Some(decode_other(tag, cursor, levels, marks)?);
+        return Ok(());
     }
+    let (rank, mark) = (Rank::take(cursor)?, marks.next());
+    match rank.int().filter(|_| mark == MARK_OF_INT) {
+        // Put there at once: as one of many kinds of values it would be put into memory, and read from there in other pieces.
+        Some(int) => *to = Some(Value::Int(int)),
+        None => *to = Some(rank.value(mark).ok_or(Stop::Malformed("a mark that its number does not fit"))?),
+    }
+    Ok(())
+}
+
+/// The value that stands within another.
+fn decode_part(cursor: &mut Cursor<'_>, levels: usize, marks: &mut Marks<'_>) -> Result<Value, Stop> {
+    let mut value = None;
+    decode_value(cursor, levels, marks, &mut value)?;
+    value.ok_or(NO_TAG)
 }
 
 /// A value that begins with `tag`, but a number.
@@ -122,7 +136,7 @@ fn decode_other(
             let levels = levels.checked_sub(1).ok_or(TOO_DEEP)?;
             let mut items = Vec::new();
             while cursor.peek()? != END {
-                items.push(decode_value(cursor, levels, marks)?);
+                items.push(decode_part(cursor, levels, marks)?);
             }
             cursor.byte()?;
             Value::Array(items)
@@ -132,7 +146,7 @@ fn decode_other(
             let mut fields: Vec<(Text, Value)> = Vec::new();
             while cursor.peek()? != END {
                 let name = take_name(cursor, fields.last().map(|(name, _)| name.as_bytes()))?;
-                fields.push((name, decode_value(cursor, levels, marks)?));
+                fields.push((name, decode_part(cursor, levels, marks)?));
             }
             cursor.byte()?;
             Value::Object(Document::from_sorted(fields))
