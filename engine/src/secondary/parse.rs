@@ -52,7 +52,8 @@ impl Outline {
     /// What is wrong with the bytes of the key.
     #[inline]
     pub(crate) fn has_marks(&self, entry: &[u8]) -> Parsed<bool> {
-        Ok(self.tuple_len + self.key_of(entry)?.1.len() < entry.len())
+        let behind = &entry[self.tuple_len..];
+        Ok(!order_key::is_near_int(behind) && self.key_of(entry)?.1.len() < behind.len())
     }
 }
 
@@ -130,7 +131,7 @@ impl IndexDefinition {
         is_wanted: impl Fn(usize) -> bool,
         tuple: &mut Vec<Option<Value>>,
     ) -> Parsed<Outline> {
-        tuple.clear();
+        tuple.iter_mut().for_each(|component| *component = None);
         tuple.resize(self.paths.len(), None);
         let mut left = Marks::new(marks);
         let outline = self.go_through(self.paths.len(), entry, limits, |at, path, cursor| {

@@ -74,6 +74,15 @@ pub(crate) fn take_key(cursor: &mut Cursor<'_>) -> Result<Key, Stop> {
     Rank::take(cursor)?.int().map(Key::Int).ok_or(Stop::Malformed("a number that is no int"))
 }
 
+/// Whether these bytes are the order key of an int that needs no more bytes than a float does. Others may be that of another int.
+#[inline(always)]
+pub(crate) fn is_near_int(bytes: &[u8]) -> bool {
+    let mut cursor = Cursor::new(bytes);
+    let int = cursor.byte().is_ok_and(|tag| tag == NUMBER)
+        && Rank::take_near(&mut cursor).is_some_and(|rank| rank.int().is_some());
+    int && cursor.position() == bytes.len()
+}
+
 /// A key that is no int.
 fn take_other_key(cursor: &mut Cursor<'_>) -> Result<Key, Stop> {
     match cursor.peek()? {

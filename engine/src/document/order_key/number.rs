@@ -58,11 +58,17 @@ impl Rank {
     /// The place whose order key goes on at the cursor, behind its first byte.
     #[inline(always)]
     pub(super) fn take(cursor: &mut Cursor<'_>) -> Result<Self, Stop> {
-        // Most numbers are floats, and near enough to zero that no difference follows: these stay in registers.
-        match cursor.word_as(float_near_zero) {
-            Some(floor) => Ok(Rank { floor, difference: 0 }),
+        // Most are near: these stay in registers.
+        match Self::take_near(cursor) {
+            Some(rank) => Ok(rank),
             None => Self::take_any(cursor),
         }
+    }
+
+    /// The same, if it is that of a float so near to zero that no difference follows. Reads nothing else.
+    #[inline(always)]
+    pub(super) fn take_near(cursor: &mut Cursor<'_>) -> Option<Self> {
+        cursor.word_as(float_near_zero).map(Self::of_float)
     }
 
     fn take_any(cursor: &mut Cursor<'_>) -> Result<Self, Stop> {
