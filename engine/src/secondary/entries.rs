@@ -75,6 +75,12 @@ impl IndexDefinition {
         out.finish()
     }
 
+    /// Whether one document has, under the same key, the entries that the other has, as far as a look at the fields tells.
+    pub(crate) fn sees_the_same(&self, one: RawDocument<'_>, other: RawDocument<'_>) -> bool {
+        let values = one.value().zip(other.value());
+        self.filter.is_none() && values.is_some_and(|(one, other)| self.plan.sees_the_same(one, other))
+    }
+
     /// Whether the index is of the document.
     ///
     /// # Errors

@@ -49,6 +49,13 @@ impl WriteTxn {
                 return Ok(());
             }
             let definition = &target.definition.definition;
+            if let (Ok(Some(located)), Some(body)) = (&located, body) {
+                let [old, new] = [located.body(), body].map(RawDocument::from_verified);
+                // Most updates leave most of what is indexed.
+                if definition.sees_the_same(old, new) {
+                    return Ok(());
+                }
+            }
             let BeforeAndAfter { before, after } = &mut lists;
             before.clear();
             after.clear();
