@@ -20,6 +20,6 @@ mod tag;
 
 pub(crate) use cursor::{Cursor, Stop};
 pub use decode::decode_key;
-pub(crate) use decode::{Marks, decode_value, is_near_int, skip_value, take_key};
+pub(crate) use decode::{Marks, decode_value, near_int, skip_value, take_key};
 pub(crate) use encode::{begin_text, encode_node, encode_scalar, encode_within};
 pub use encode::{encode, encode_key};

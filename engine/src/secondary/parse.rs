@@ -46,6 +46,19 @@ impl Outline {
         Ok((key.ok_or("a key that is none")?, &behind[..cursor.position()]))
     }
 
+    /// Makes `to` that key. An int is put there at once, as a [value](order_key::decode_value) is.
+    ///
+    /// # Errors
+    /// As [`key_of`](Self::key_of).
+    #[inline(always)]
+    pub(crate) fn read_key(&self, entry: &[u8], to: &mut Key) -> Parsed<()> {
+        match order_key::near_int(&entry[self.tuple_len..]) {
+            Some((int, _)) => *to = Key::Int(int),
+            None => *to = self.key_of(entry)?.0,
+        }
+        Ok(())
+    }
+
     /// Whether a number of the entry, which is so outlined, has a mark.
     ///
     /// # Errors
@@ -53,7 +66,11 @@ impl Outline {
     #[inline]
     pub(crate) fn has_marks(&self, entry: &[u8]) -> Parsed<bool> {
         let behind = &entry[self.tuple_len..];
-        Ok(!order_key::is_near_int(behind) && self.key_of(entry)?.1.len() < behind.len())
+        let len = match order_key::near_int(behind) {
+            Some((_, len)) => len,
+            None => self.key_of(entry)?.1.len(),
+        };
+        Ok(len < behind.len())
     }
 }
 

@@ -74,13 +74,13 @@ pub(crate) fn take_key(cursor: &mut Cursor<'_>) -> Result<Key, Stop> {
     Rank::take(cursor)?.int().map(Key::Int).ok_or(Stop::Malformed("a number that is no int"))
 }
 
-/// Whether these bytes are the order key of an int that needs no more bytes than a float does. Others may be that of another int.
+/// The int at the front of `bytes`, if it needs no more of them than a float does, and how many that are. Others may be there all the same.
 #[inline(always)]
-pub(crate) fn is_near_int(bytes: &[u8]) -> bool {
+pub(crate) fn near_int(bytes: &[u8]) -> Option<(i64, usize)> {
     let mut cursor = Cursor::new(bytes);
-    let int = cursor.byte().is_ok_and(|tag| tag == NUMBER)
-        && Rank::take_near(&mut cursor).is_some_and(|rank| rank.int().is_some());
-    int && cursor.position() == bytes.len()
+    let is_number = cursor.byte().is_ok_and(|tag| tag == NUMBER);
+    let int = is_number.then(|| Rank::take_near(&mut cursor))??.int()?;
+    Some((int, cursor.position()))
 }
 
 /// A key that is no int.

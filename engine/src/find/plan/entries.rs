@@ -336,10 +336,9 @@ impl<E: EntryWalk> Entries<E> {
             watch.met_entry()?;
             let (definition, entry) = (self.walk.definition(), self.walk.entry());
             let outline = definition.outline(entry, self.limits).map_err(broken)?;
-            let (key, _) = outline.key_of(entry).map_err(broken)?;
+            outline.read_key(entry, &mut self.met).map_err(broken)?;
             self.is_long = outline.is_long;
-            self.is_ahead = self.wanted.contains(&key);
-            self.met = key;
+            self.is_ahead = self.wanted.contains(&self.met);
         }
         Ok(true)
     }
