@@ -59,6 +59,14 @@ impl OnePass {
         Some(number)
     }
 
+    /// The names that the paths are, in name order, and the number that each is found under; none where a path is no name alone.
+    pub(super) fn names(&self) -> Option<Vec<(Text, u8)>> {
+        let Wanted { number: None, names, indexes } = &self.root else { return None };
+        let are_all = names.len() == self.paths.len() && indexes.is_empty();
+        let numbers = names.iter().map(|(name, inner)| Some((name.clone(), inner.number?)));
+        if are_all { numbers.collect() } else { None }
+    }
+
     /// Finds what the paths lead to. A path that leads nowhere, or into bytes that are no document, finds nothing.
     #[inline]
     pub(crate) fn find<'v>(&self, bytes: &'v [u8], found: &mut [Option<RawValue<'v>>; FOUND_MAX]) {

@@ -2,10 +2,12 @@
 
 use super::asks::Asks;
 use super::bounded::fan_out_of;
+use crate::document::cbor::encode;
+use crate::document::map::key_cmp;
 use crate::document::{Document, Text, Value};
 use crate::error::Result;
 use crate::indexed::{IndexStats, broken};
-use crate::query::{JsonPath, Segment, Selector};
+use crate::query::{GivenValue, JsonPath, Segment, Selector};
 use crate::secondary::{EntryLimits, IndexDefinition};
 use crate::seeded::{self, Bug};
 
@@ -16,6 +18,8 @@ pub(in crate::find) struct Cover {
     limits: EntryLimits,
     /// The names that lead to each component, which has a value of its own.
     names: Vec<(usize, Vec<Text>)>,
+    /// Whether these are one name each, in name order.
+    is_flat: bool,
 }
 
 /// Whether the entries of an index have all that a query of these parts asks of a document, its key apart: of paths of names, with one entry for each.
@@ -41,7 +45,12 @@ impl Cover {
             let names = names.as_ref().filter(|names| !all.iter().any(|other| is_within(names, other)))?;
             Some((at, names.clone()))
         });
-        Cover { definition: definition.clone(), limits, names: own.collect() }
+        let mut names: Vec<(usize, Vec<Text>)> = own.collect();
+        let is_flat = names.iter().all(|(_, names)| names.len() == 1);
+        if is_flat {
+            names.sort_by(|(_, a), (_, b)| key_cmp(a[0].as_bytes(), b[0].as_bytes()));
+        }
+        Cover { definition: definition.clone(), limits, names, is_flat }
     }
 
     /// Whether the entries have what a path leads to.
@@ -62,6 +71,16 @@ impl Cover {
             None if seeded::is_on(Bug::CutTupleAnswers) => vec![None; self.definition.paths().len()],
             None => return Ok(None),
         };
+        if self.is_flat {
+            let fields = self.names.iter().filter_map(|(at, names)| Some((&names[0], tuple[*at].as_ref()?)));
+            let mut out = Vec::with_capacity(entry.len() + 16);
+            encode::head(&mut out, encode::OBJECT, fields.clone().count() as u64);
+            for (name, value) in fields {
+                encode::text(&mut out, name);
+                GivenValue::of(value).encode(&mut out)?;
+            }
+            return Ok(Some(out));
+        }
         let mut document = Document::new();
         for (at, names) in &self.names {
             if let Some(value) = tuple[*at].take() {
