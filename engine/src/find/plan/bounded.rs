@@ -42,9 +42,14 @@ impl<'e> Conjuncts<'e> {
 
     /// Whether they can bound the first component of an index, or be its filter.
     pub(super) fn can_bound(&self, definition: &IndexDefinition) -> bool {
+        definition.filter().is_some() || self.can_bound_first(definition, 1) > 0
+    }
+
+    /// How many of the first components of an index they can bound, `most` at most.
+    pub(super) fn can_bound_first(&self, definition: &IndexDefinition, most: usize) -> usize {
         let says = |of| self.said.conditions.iter().any(|(other, _)| *other == of);
-        let first = definition.components().next();
-        definition.filter().is_some() || first.is_some_and(|(of, _)| fan_out(of.1).is_some() || says(of))
+        let first = definition.components().take(most);
+        first.take_while(|(of, _)| fan_out(of.1).is_some() || says(*of)).count()
     }
 }
 

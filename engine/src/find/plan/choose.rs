@@ -17,7 +17,7 @@ use crate::index::{KeyRange, Target};
 use crate::indexed::{IndexStats, IsWanted, count_up_to};
 use crate::query::ast::Expr;
 use crate::query::{Filter, JsonPath};
-use crate::secondary::{EntryLimits, IndexDefinition};
+use crate::secondary::{EntryLimits, IndexDefinition, PATHS_MAX};
 use crate::seeded::{self, Bug};
 
 // What a document costs, by the way to it, where an entry costs 1: about 25 ns. An entry leads to its document by a look into the index
@@ -232,7 +232,11 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
     /// The fewest entries for a filter of these parts. `beside` are parts that hold as well.
     fn filtered(&self, conjuncts: &Conjuncts<'_>, beside: &[Expr]) -> Result<Option<Filtered<I>>> {
         let mut best: Option<Filtered<I>> = None;
-        for (at, index) in self.indexes.iter().enumerate() {
+        // The one of which most is bounded may leave so few that no other is worth a look.
+        let bounded = |at: &usize| conjuncts.can_bound_first(self.indexes[*at].definition(), PATHS_MAX);
+        let first = (0..self.indexes.len()).rev().max_by_key(bounded);
+        let others = (0..self.indexes.len()).filter(|at| Some(*at) != first);
+        for (at, index) in first.into_iter().chain(others).map(|at| (at, &self.indexes[at])) {
             let definition = index.definition();
             if best.as_ref().is_some_and(Filtered::is_least) {
                 return Ok(best);
