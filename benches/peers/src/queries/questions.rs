@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
-use holotype::query::Filter;
+use holotype::query::{Expression, Filter};
 use holotype::{Collection, DocRef, DocView, Document, IndexEntry, Key, Query, Result, Value};
 
 use super::data::Item;
@@ -120,6 +120,7 @@ impl Question {
 
 thread_local! {
     static PARSED: RefCell<HashMap<&'static str, Filter>> = RefCell::default();
+    static EXPRESSIONS: RefCell<HashMap<&'static str, Expression>> = RefCell::default();
 }
 
 /// The query of this filter, which is parsed once, as a statement is prepared once.
@@ -131,6 +132,13 @@ pub fn find<'c>(collection: &'c Collection, text: &'static str) -> Query<'c, Col
             // The query tells what is wrong with it.
             Err(_) => collection.find(text),
         },
+    })
+}
+
+/// What this gives of a document, parsed once as well.
+pub fn of(text: &'static str) -> Expression {
+    EXPRESSIONS.with_borrow_mut(|parsed| {
+        parsed.entry(text).or_insert_with(|| Expression::parse(text).expect("the rows are sound")).clone()
     })
 }
 
@@ -198,7 +206,7 @@ pub fn count(query: Query<'_, Collection>) -> Result<Came> {
 /// Only these parts of each document, and a field of them.
 pub fn parts<const N: usize>(query: Query<'_, Collection>, paths: [&str; N], field: &str) -> Result<Came> {
     each(query.project(paths).run()?, |part| {
-        Ok(part.to_document()?.get(field).and_then(Value::as_i64).unwrap_or_default())
+        Ok(part.get(field).and_then(|value| value.as_i64()).unwrap_or_default())
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::MIDDLE;
 use crate::queries::questions::{
-    Came, NONE, Question, by_hand, came, count, few, find, one, only, value_of, whole,
+    Came, NONE, Question, by_hand, came, count, few, find, of, one, only, value_of, whole,
 };
 
 pub static QUESTIONS: &[Question] = &[
@@ -14,7 +14,7 @@ pub static QUESTIONS: &[Question] = &[
     ),
     whole(
         "A1: sum",
-        |c, _| Ok(only(&c.find(..).group_by(NONE).sum("$.value").run()?, "sum", "$.value")),
+        |c, _| Ok(only(&c.find(..).group_by(NONE).sum(of("$.value")).run()?, "sum", "$.value")),
         "SELECT SUM(doc ->> '$.value') FROM bench",
         |all, _| Came { count: 1, sum: all.iter().map(|item| item.value).sum() },
     ),
@@ -26,13 +26,13 @@ pub static QUESTIONS: &[Question] = &[
     ),
     few(
         "A3: least",
-        |c, _| Ok(only(&c.find(..).group_by(NONE).min("$.value").run()?, "min", "$.value")),
+        |c, _| Ok(only(&c.find(..).group_by(NONE).min(of("$.value")).run()?, "min", "$.value")),
         "SELECT MIN(doc ->> '$.value') FROM bench",
         |all, _| came(all.iter().map(|item| item.value).min().into_iter()),
     ),
     few(
         "A4: greatest",
-        |c, _| Ok(only(&c.find(..).group_by(NONE).max("$.value").run()?, "max", "$.value")),
+        |c, _| Ok(only(&c.find(..).group_by(NONE).max(of("$.value")).run()?, "max", "$.value")),
         "SELECT MAX(doc ->> '$.value') FROM bench",
         |all, _| came(all.iter().map(|item| item.value).max().into_iter()),
     ),
@@ -53,7 +53,7 @@ pub static QUESTIONS: &[Question] = &[
         "A6: sum of a range",
         |c, _| {
             let range = find(c, "between(@.value, 250000, 750000)");
-            Ok(only(&range.group_by(NONE).sum("$.value").run()?, "sum", "$.value"))
+            Ok(only(&range.group_by(NONE).sum(of("$.value")).run()?, "sum", "$.value"))
         },
         "SELECT SUM(doc ->> '$.value') FROM bench WHERE doc ->> '$.value' BETWEEN 250000 AND 750000",
         |all, _| {
