@@ -59,12 +59,16 @@ impl OnePass {
         Some(number)
     }
 
-    /// The names that the paths are, in name order, and the number that each is found under; none where a path is no name alone.
-    pub(super) fn names(&self) -> Option<Vec<(Text, u8)>> {
-        let Wanted { number: None, names, indexes } = &self.root else { return None };
-        let are_all = names.len() == self.paths.len() && indexes.is_empty();
-        let numbers = names.iter().map(|(name, inner)| Some((name.clone(), inner.number?)));
-        if are_all { numbers.collect() } else { None }
+    /// Whether each path is one name.
+    pub(super) fn has_names_alone(&self) -> bool {
+        self.paths.iter().all(
+            |path| matches!(path.as_slice(), [step] if matches!(step.singular(), Some(Selector::Name(_)))),
+        )
+    }
+
+    /// The names with which paths begin, in name order, and the number under which each is found, if it is a path.
+    pub(super) fn names(&self) -> impl Iterator<Item = (&Text, Option<u8>)> + Clone {
+        self.root.names.iter().map(|(name, inner)| (name, inner.number))
     }
 
     /// Finds what the paths lead to. A path that leads nowhere, or into bytes that are no document, finds nothing.

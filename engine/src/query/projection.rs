@@ -6,7 +6,7 @@ use super::evaluate::{Run, Scope};
 use super::one_pass::{FOUND_MAX, OnePass};
 use super::path::JsonPath;
 use crate::document::cbor::encode;
-use crate::document::{KeyRef, Kind, RawDocument, RawValue, Text};
+use crate::document::{KeyRef, Kind, RawDocument, RawValue};
 use crate::error::Result;
 
 /// The paths of a projection.
@@ -14,8 +14,8 @@ use crate::error::Result;
 pub(crate) struct Projector {
     /// Some of names and indexes, found in one pass.
     one_pass: OnePass,
-    /// The names that all paths are, in name order, and under which number each is found; none where one is no name alone.
-    names: Option<Vec<(Text, u8)>>,
+    /// Whether each path is one name.
+    has_names_alone: bool,
     /// All others, each looked for by itself.
     others: Vec<JsonPath>,
     /// What is left from each selected value to the end of the document at hand, which tells it from all others.
@@ -26,8 +26,8 @@ impl Projector {
     pub(crate) fn new(mut paths: Vec<JsonPath>) -> Self {
         let mut one_pass = OnePass::default();
         paths.retain(|path| one_pass.number_of(path.segments()).is_none());
-        let names = one_pass.names().filter(|_| paths.is_empty());
-        Projector { one_pass, names, others: paths, selected: Vec::new() }
+        let has_names_alone = paths.is_empty() && one_pass.has_names_alone();
+        Projector { one_pass, has_names_alone, others: paths, selected: Vec::new() }
     }
 
     //= spec/query.md#q-8-1-projection
@@ -46,8 +46,9 @@ impl Projector {
         };
         let (mut found, selected) = ([None; FOUND_MAX], &mut self.selected);
         self.one_pass.find(document.as_bytes(), &mut found);
-        if let Some(names) = &self.names {
-            let fields = names.iter().filter_map(|(name, at)| Some((name, found[usize::from(*at)]?)));
+        if self.has_names_alone {
+            let fields =
+                self.one_pass.names().filter_map(|(name, at)| Some((name, found[usize::from(at?)]?)));
             encode::head(out, encode::OBJECT, fields.clone().count() as u64);
             for (name, field) in fields {
                 encode::text(out, name);

@@ -12,8 +12,8 @@ use crate::storage::FailStop;
 /// A segment image is shared by the scan and the parts of the commit that it is looking at.
 pub(crate) type Shared = Rc<SegmentImage>;
 
-/// How much of a segment is read first, in bytes, where no more is asked for; then as much again as was read already, up to the plan's read
-/// unit.
+/// How many bytes of a segment are read first. Each later read doubles what there is; all take more where more is asked for, and at most the
+/// plan's read unit.
 const FIRST_READ_LEN: usize = 4096;
 
 #[derive(Debug)]

@@ -137,6 +137,8 @@ fn held(
 ) -> Result<BTreeSet<u32>> {
     let by_checkpoints: BTreeSet<u32> =
         checkpoints.named().flat_map(|held| held.segments.keys().copied()).collect();
+    // One with a segment beyond the end of the file is damaged, and holds none (spec: F-8.9, F-8.12).
+    debug_assert!(by_checkpoints.last().is_none_or(|last| *last < count), "segments of a sound checkpoint");
     let mut by_log: Vec<(u32, u64)> =
         accounts.iter().map(|(sequence, account)| (account.physical, sequence)).collect();
     by_log.sort_unstable();

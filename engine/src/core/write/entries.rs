@@ -42,6 +42,10 @@ impl WriteTxn {
         let (documents, targets) = (touched.documents.clone(), touched.targets.clone());
         let limits = self.shared.entry_limits();
         let located = place.map(|place| self.locate(&documents, key, place)).transpose();
+        let stays = match (&located, body) {
+            (Ok(Some(located)), Some(body)) => Some([located.body(), body].map(RawDocument::from_verified)),
+            _ => None,
+        };
         let made = self.batch.entries.len();
         let mut lists = std::mem::take(&mut self.lists);
         let done = targets.iter().flat_map(|targets| targets.iter()).try_for_each(|target| {
@@ -49,12 +53,10 @@ impl WriteTxn {
                 return Ok(());
             }
             let definition = &target.definition.definition;
-            if let (Ok(Some(located)), Some(body)) = (&located, body) {
-                let [old, new] = [located.body(), body].map(RawDocument::from_verified);
-                // Most updates leave most of what is indexed.
-                if definition.sees_the_same(old, new) {
-                    return Ok(());
-                }
+            // Most updates leave most of what is indexed.
+            let is_left = stays.is_some_and(|[old, new]| definition.sees_the_same(old, new));
+            if is_left && target.entries.damage().is_none() {
+                return Ok(());
             }
             let BeforeAndAfter { before, after } = &mut lists;
             before.clear();
@@ -89,8 +91,8 @@ impl WriteTxn {
                 }
             }
             // Whether a document that stays leaves the filter of the index, or comes under it.
-            let stays = definition.filter().is_some() && body.is_some() && matches!(located, Ok(Some(_)));
-            let (leaves, comes) = (stays && after.is_empty(), stays && before.is_empty());
+            let may_leave = definition.filter().is_some() && stays.is_some();
+            let (leaves, comes) = (may_leave && after.is_empty(), may_leave && before.is_empty());
             for difference in before.diff(after) {
                 let (entry, is_there) = match difference {
                     Difference::Here(_) if seeded::is_on(Bug::EntryNotRemoved) => continue,

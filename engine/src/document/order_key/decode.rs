@@ -74,7 +74,7 @@ pub(crate) fn take_key(cursor: &mut Cursor<'_>) -> Result<Key, Stop> {
     Rank::take(cursor)?.int().map(Key::Int).ok_or(Stop::Malformed("a number that is no int"))
 }
 
-/// The int at the front of `bytes`, if it needs no more of them than a float does, and how many that are. Others may be there all the same.
+/// The int whose order key `bytes` begin with, and the length of that, if the int lies between -2^53 and 2^53: for others, look closer.
 #[inline(always)]
 pub(crate) fn near_int(bytes: &[u8]) -> Option<(i64, usize)> {
     let mut cursor = Cursor::new(bytes);
@@ -125,7 +125,7 @@ pub(crate) fn decode_value(
 fn decode_part(cursor: &mut Cursor<'_>, levels: usize, marks: &mut Marks<'_>) -> Result<Value, Stop> {
     let mut value = None;
     decode_value(cursor, levels, marks, &mut value)?;
-    value.ok_or(NO_TAG)
+    Ok(value.expect("a value was decoded"))
 }
 
 /// A value that begins with `tag`, but a number.

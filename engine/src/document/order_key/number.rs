@@ -71,6 +71,7 @@ impl Rank {
         cursor.word_as(float_near_zero).map(Self::of_float)
     }
 
+    /// Any other, where [`take_near`](Self::take_near) has found none.
     fn take_any(cursor: &mut Cursor<'_>) -> Result<Self, Stop> {
         let Some(sorted) = cursor.word() else {
             let (low, high) = cursor.number(8);

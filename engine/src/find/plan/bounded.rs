@@ -42,14 +42,18 @@ impl<'e> Conjuncts<'e> {
 
     /// Whether they can bound the first component of an index, or be its filter.
     pub(super) fn can_bound(&self, definition: &IndexDefinition) -> bool {
-        definition.filter().is_some() || self.can_bound_first(definition, 1) > 0
+        let says = |of| self.said.conditions.iter().any(|(other, _)| *other == of);
+        let first = definition.components().next();
+        definition.filter().is_some() || first.is_some_and(|(of, _)| fan_out(of.1).is_some() || says(of))
     }
 
-    /// How many of the first components of an index they can bound, `most` at most.
-    pub(super) fn can_bound_first(&self, definition: &IndexDefinition, most: usize) -> usize {
-        let says = |of| self.said.conditions.iter().any(|(other, _)| *other == of);
-        let first = definition.components().take(most);
-        first.take_while(|(of, _)| fan_out(of.1).is_some() || says(*of)).count()
+    /// How few entries of an index they may leave, the more the fewer: whether that is one, and how many of the first components have one
+    /// value.
+    pub(super) fn promise(&self, definition: &IndexDefinition) -> (bool, usize) {
+        let is_point = |says: &Says| matches!(says, Says::Points(points) if points.len() == 1);
+        let is_fixed = |of| self.said.conditions.iter().any(|(other, says)| *other == of && is_point(says));
+        let fixed = definition.components().take_while(|(of, _)| is_fixed(*of)).count();
+        (definition.is_unique() && fixed == definition.paths().len(), fixed)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::index::{KeyRange, Target};
 use crate::indexed::{IndexStats, IsWanted, count_up_to};
 use crate::query::ast::Expr;
 use crate::query::{Filter, JsonPath};
-use crate::secondary::{EntryLimits, IndexDefinition, PATHS_MAX};
+use crate::secondary::{EntryLimits, IndexDefinition};
 use crate::seeded::{self, Bug};
 
 // What a document costs, by the way to it, where an entry costs 1: about 25 ns. An entry leads to its document by a look into the index
@@ -231,10 +231,10 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
 
     /// The fewest entries for a filter of these parts. `beside` are parts that hold as well.
     fn filtered(&self, conjuncts: &Conjuncts<'_>, beside: &[Expr]) -> Result<Option<Filtered<I>>> {
-        let mut best: Option<Filtered<I>> = None;
-        // The one of which most is bounded may leave so few that no other is worth a look.
-        let bounded = |at: &usize| conjuncts.can_bound_first(self.indexes[*at].definition(), PATHS_MAX);
-        let first = (0..self.indexes.len()).rev().max_by_key(bounded);
+        let (mut best, mut best_at): (Option<Filtered<I>>, _) = (None, 0);
+        // The first may leave so few that no other is worth a look.
+        let promise = |at: &usize| conjuncts.promise(self.indexes[*at].definition());
+        let first = (0..self.indexes.len()).rev().max_by_key(promise);
         let others = (0..self.indexes.len()).filter(|at| Some(*at) != first);
         for (at, index) in first.into_iter().chain(others).map(|at| (at, &self.indexes[at])) {
             let definition = index.definition();
@@ -251,8 +251,12 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
                 }
                 let limit = best.as_ref().map_or(self.most_entries, |best| best.entries);
                 let part = self.part(at, bounded, limit)?;
-                if best.as_ref().is_none_or(|best| part.is_counted && part.entries < best.entries) {
+                // Of two that leave as many, the one that stands first.
+                let is_better =
+                    |best: &Filtered<I>| part.is_counted && (part.entries, at) < (best.entries, best_at);
+                if best.as_ref().is_none_or(is_better) {
                     let (entries, is_counted) = (part.entries, part.is_counted);
+                    best_at = at;
                     best = Some(Filtered { parts: vec![part], entries, is_counted });
                 }
             }

@@ -116,3 +116,44 @@ fn put(document: &mut Document, names: &[Text], value: Value) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doc;
+    use crate::document::{KeyRef, RawDocument};
+    use crate::secondary::EntryList;
+
+    /// Names of many lengths, which come in another order than their components.
+    #[test]
+    fn a_document_of_an_entry_has_the_parts_that_its_document_has() {
+        let flat = ["$.long", "-$.b", "$.zz", "$.a"];
+        let nested = ["$.long.b", "-$.b", "$.zz.a", "$.long.a"];
+        let documents = [
+            doc! { "long": -0.0, "b": "x", "zz": [1, { "n": 2.0 }], "a": 1.0, "other": 5 },
+            doc! { "b": Value::Null, "a": i64::MAX },
+            doc! { "long": { "a": 3, "b": 1.0 }, "zz": { "a": "t" }, "b": -7 },
+            doc! {},
+        ];
+        let limits = EntryLimits { tuple: 1_024, key: 64 };
+        for (paths, is_flat) in [(flat, true), (nested, false)] {
+            let definition = IndexDefinition::new("i", paths).expect("a definition");
+            let cover = Cover::of(&definition, limits);
+            assert_eq!(cover.is_flat, is_flat);
+            for document in &documents {
+                let (bytes, mut entries) = (document.encode(), EntryList::new());
+                let raw = RawDocument::from_verified(&bytes);
+                definition.entries(raw, KeyRef::Int(1), limits, &mut entries).expect("entries");
+                let made = cover.document(entries.iter().next().expect("one")).expect("an entry");
+                let mut expected = Document::new();
+                for (at, names) in &cover.names {
+                    let tuple = definition.tuples(raw).expect("tuples").remove(0);
+                    if let Some(value) = &tuple[*at] {
+                        put(&mut expected, names, value.clone());
+                    }
+                }
+                assert_eq!(made, Some(expected.encode()), "{document} by {paths:?}");
+            }
+        }
+    }
+}

@@ -32,6 +32,9 @@ fn a_projection_has_what_its_paths_select_however_they_are_found() {
     projects(bird, &["$.a.c[-1]", "$.d"], r#"{"a":{"c":[30]},"d":2}"#);
     projects(bird, &["$.a", "$.a.b"], r#"{"a":{"b":1,"c":[10,20,30]}}"#);
     projects(bird, &["$", "$.d"], bird);
+    projects(bird, &["$.e", "$.x", "$.a", "$.a"], r#"{"a":{"b":1,"c":[10,20,30]},"e":3}"#);
+    projects(r#"{"long":1,"z":2,"b":3}"#, &["$.long", "$.b", "$.z"], r#"{"long":1,"z":2,"b":3}"#);
+    projects(bird, &[], "{}");
     projects(bird, &["$.a.c[?@ > 15]", "$.e"], r#"{"a":{"c":[20,30]},"e":3}"#);
     projects(bird, &["$.x", "$.d.x", "$.a[0]"], "{}");
 }

@@ -55,6 +55,9 @@ fn check(definition: &IndexDefinition, entry: &[u8], limits: EntryLimits) -> Res
     let mut place = Vec::new();
     crate::document::order_key::encode_key(parsed.key.as_ref(), &mut place);
     prop_assert_eq!(definition.key_of(entry, limits), Ok((parsed.key.clone(), &place[..])));
+    let mut key = crate::document::Key::Int(7);
+    prop_assert_eq!(outline.and_then(|outline| outline.read_key(entry, &mut key)), Ok(()));
+    prop_assert_eq!(key, parsed.key.clone());
     for at in 0..definition.paths().len() {
         let mut components = Vec::new();
         let outline = definition.read(entry, limits, &[], |other| other == at, &mut components);

@@ -87,6 +87,35 @@ proptest! {
     }
 
     #[test]
+    fn documents_that_look_the_same_to_an_index_have_the_same_entries(
+        definition in definitions(),
+        before in documents(),
+        after in documents(),
+        (leaves_a, leaves_b) in (any::<bool>(), any::<bool>()),
+    ) {
+        let (mut old, mut new) = (before.clone(), after);
+        for (name, leaves) in [("a", leaves_a), ("b", leaves_b)] {
+            if leaves {
+                new.insert(name, before.get(name).expect("it has both").clone());
+            }
+        }
+        let see_the_same = |old: &Document, new: &Document| {
+            let (old, new) = (old.encode(), new.encode());
+            definition.sees_the_same(RawDocument::from_verified(&old), RawDocument::from_verified(&new))
+        };
+        if see_the_same(&old, &new) {
+            let of = |document| entries_within(&definition, document, &Key::Int(1), WIDE);
+            prop_assert_eq!(of(&old), of(&new));
+        }
+        // What no path begins with does not matter.
+        old.insert("c", 1);
+        new = old.clone();
+        new.insert("c", 2);
+let looks_at_all = definition.paths().any(|(path, _)| path.segments().first().is_none_or(|step| step.singular().is_none()));
+        prop_assert!(see_the_same(&old, &new) || looks_at_all);
+    }
+
+    #[test]
     fn the_difference_of_two_lists_is_what_each_has_alone(
         definition in definitions(),
         before in documents(),
