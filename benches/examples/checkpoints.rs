@@ -5,11 +5,13 @@
 //!                                     other documents each time
 //! checkpoints opened FILE DOCUMENTS   opens the store anew, 1,000 updates of neighbours, and the first checkpoint; three times
 //! checkpoints steady FILE DOCUMENTS   strewn updates, three for each document, with checkpoints and cleaning when they are due
+//! checkpoints beside FILE DOCUMENTS   single synced updates while checkpoints are taken one after the other, in turns with some while none is
 //! ```
 //!
 //! FILE must not be there; it is made, and stays.
 
 use std::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use holotype::{Background, Db, Document, Durability, Options, doc};
@@ -23,7 +25,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["few", file, documents] => few(file, documents.parse()?),
         ["opened", file, documents] => opened(file, documents.parse()?),
         ["steady", file, documents] => steady(file, documents.parse()?),
-        _ => Err("checkpoints few, opened or steady FILE DOCUMENTS".into()),
+        ["beside", file, documents] => beside(file, documents.parse()?),
+        _ => Err("checkpoints few, opened, steady or beside FILE DOCUMENTS".into()),
     }
 }
 
@@ -138,4 +141,49 @@ fn report(db: &Db, when: &str, begun: Instant) {
 
 fn millis(took: Duration) -> u128 {
     took.as_millis()
+}
+
+/// How long commits take, alone and beside checkpoints.
+fn beside(file: &str, documents: i64) -> Result<(), Box<dyn Error>> {
+    const TURNS: i64 = 80;
+    const CALLS: i64 = 125;
+    drop(make(file, documents, &Options::new().durability(Durability::Buffered))?);
+    let db = Db::open_with(file, &Options::new().background(Background::Manual))?;
+    let to = db.collection(COLLECTION);
+    let mut took: [Vec<Duration>; 2] = Default::default();
+    let mut checkpoints = 0;
+    for turn in 0..TURNS {
+        let is_beside = turn % 2 == 1;
+        let is_over = AtomicBool::new(!is_beside);
+        let taken = std::thread::scope(|scope| {
+            let taken = scope.spawn(|| {
+                let mut taken = 0;
+                while !is_over.load(Ordering::Relaxed) {
+                    db.checkpoint()?;
+                    taken += 1;
+                }
+                Ok::<_, holotype::Error>(taken)
+            });
+            for call in 0..CALLS {
+                let begun = Instant::now();
+                to.put((turn * CALLS + call) * 7_919 % documents, document(turn))?;
+                took[usize::from(is_beside)].push(begun.elapsed());
+            }
+            is_over.store(true, Ordering::Relaxed);
+            taken.join().expect("a checkpoint does not panic")
+        })?;
+        checkpoints += taken;
+    }
+    for (what, took) in ["alone", "beside checkpoints"].into_iter().zip(&mut took) {
+        took.sort();
+        let of = |share: usize| took[took.len() * share / 1_000];
+        println!(
+            "{what}: {:?} in the median, {:?} and {:?} for 99 and 99.9 of 100",
+            of(500),
+            of(990),
+            of(999)
+        );
+    }
+    println!("{checkpoints} checkpoints");
+    Ok(())
 }

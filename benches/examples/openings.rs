@@ -4,6 +4,7 @@
 //! ```text
 //! openings make FILE DOCUMENTS INDEXES
 //! openings time FILE TRIALS
+//! openings killed FILE BATCH           as a kill leaves it: 100,000 documents in commits of so many since the checkpoint
 //! ```
 //!
 //! To compare two versions on a busy machine, run a build of each in turns over one file. The best trial then says
@@ -12,7 +13,7 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use holotype::{Db, Durability, IndexDefinition, Options, doc};
+use holotype::{Background, Db, Durability, IndexDefinition, Options, doc};
 
 const COLLECTION: &str = "documents";
 const BATCH: i64 = 10_000;
@@ -22,7 +23,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["make", file, documents, indexes] => make(file, documents.parse()?, indexes.parse()?),
         ["time", file, trials] => time(file, trials.parse()?),
-        _ => Err("openings make FILE DOCUMENTS INDEXES, or openings time FILE TRIALS".into()),
+        ["killed", file, batch] => killed(file, batch.parse()?),
+        _ => Err("openings make FILE DOCUMENTS INDEXES, time FILE TRIALS or killed FILE BATCH".into()),
     }
 }
 
@@ -44,6 +46,36 @@ fn make(file: &str, documents: i64, indexes: usize) -> Result<(), Box<dyn Error>
     }
     db.checkpoint()?;
     Ok(db.close()?)
+}
+
+/// Puts documents into a store that `make` left, and opens what a kill then would leave: a copy, which was not closed.
+fn killed(file: &str, batch: i64) -> Result<(), Box<dyn Error>> {
+    const ADDED: i64 = 100_000;
+    const TRIALS: usize = 12;
+    let copy = format!("{file}.killed");
+    let options = Options::new().durability(Durability::Buffered).background(Background::Manual);
+    let db = Db::open_with(file, &options)?;
+    let to = db.collection(COLLECTION);
+    let before = to.len()?;
+    for first in (0..ADDED).step_by(batch as usize) {
+        let numbers = first..(first + batch).min(ADDED);
+        to.put_many(
+            numbers.map(|number| (before as i64 + 1 + number, doc! { "a": number, "c": number % 1000 })),
+        )?;
+    }
+    db.flush()?;
+    let mut took = Vec::new();
+    for _ in 0..TRIALS {
+        std::fs::copy(file, &copy)?;
+        let begun = Instant::now();
+        let db = Db::open_with(&copy, &options)?;
+        took.push(begun.elapsed());
+        assert_eq!(db.collection(COLLECTION).len()?, before + ADDED as u64);
+    }
+    std::fs::remove_file(&copy)?;
+    took.sort();
+    println!("opening after a kill: {:?} at best, {:?} in the middle", took[0], took[TRIALS / 2]);
+    Ok(())
 }
 
 fn time(file: &str, trials: usize) -> Result<(), Box<dyn Error>> {
