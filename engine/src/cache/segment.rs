@@ -59,19 +59,6 @@ impl Segment {
         Segment { sequence, physical, frame_seed, stretches: vec![first] }
     }
 
-    /// The same, with more stretches, each by offset and first LSN, in order.
-    pub(crate) fn with_stretches(
-        mut self,
-        lineage: &Lineage,
-        more: impl Iterator<Item = (u32, Lsn)>,
-    ) -> Self {
-        self.stretches.extend(more.map(|(offset, first_lsn)| {
-            let seed = RecordSeed::new(lineage, first_lsn.incarnation(), self.sequence);
-            Stretch { offset, first_lsn, seed }
-        }));
-        self
-    }
-
     /// Its stretches, in the order of their offsets.
     pub(crate) fn stretches(&self) -> &[Stretch] {
         &self.stretches

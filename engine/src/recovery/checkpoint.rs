@@ -383,7 +383,8 @@ fn load_table(slot: &Superblock, table: &Table) -> (Accounts, Vec<Arc<Segment>>)
         let TableRow { sequence, physical, first_lsn, .. } = entry.row;
         // spec: F-8.6. The first stretch is not stored.
         let segment = Segment::new(&slot.lineage, slot.geometry, sequence, physical, first_lsn);
-        Arc::new(segment.with_stretches(&slot.lineage, entry.stretches()))
+        let more = |segment: Segment, (offset, lsn)| segment.with_stretch(&slot.lineage, offset, lsn);
+        Arc::new(entry.stretches().fold(segment, more))
     };
     let account = |entry: TableEntry<'_>| {
         let TableRow { sequence, physical, end, freed, records, bytes, .. } = entry.row;

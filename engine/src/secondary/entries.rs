@@ -1,12 +1,13 @@
 //! From a document to its entries. spec: I-2, I-7.1.
 
-use super::definition::IndexDefinition;
+use super::definition::{IndexDefinition, IndexPath};
 use super::limits::EntryLimits;
 use super::list::EntryList;
 use super::plan::Part;
 use crate::document::node::Node;
 use crate::document::{KeyRef, RawDocument, RawValue, Value, order_key};
 use crate::error::{Error, Result};
+use crate::query::lead;
 use crate::seeded::{self, Bug};
 
 /// What stands for a component without a value.
@@ -75,10 +76,21 @@ impl IndexDefinition {
         out.finish()
     }
 
-    /// Whether one document has, under the same key, the entries that the other has, as far as a look at the fields tells.
+    /// Whether one document has the entries that the other has under the same key, as far as the bytes tell to which the names and positions
+    /// lead that paths begin with.
     pub(crate) fn sees_the_same(&self, one: RawDocument<'_>, other: RawDocument<'_>) -> bool {
-        let values = one.value().zip(other.value());
-        self.filter.is_none() && values.is_some_and(|(one, other)| self.plan.sees_the_same(one, other))
+        let Some((one, other)) = one.value().zip(other.value()) else { return false };
+        let is_same = |path: &IndexPath| {
+            let steps = path.path.segments();
+            let alone = steps.iter().take_while(|step| step.singular().is_some()).count();
+            match [one, other].map(|document| lead(&steps[..alone], document)) {
+                [Some(one), Some(other)] => {
+                    matches!((one.encoded(), other.encoded()), (Ok(one), Ok(other)) if one == other)
+                }
+                [one, other] => one.is_none() && other.is_none(),
+            }
+        };
+        self.filter.is_none() && self.paths.iter().all(is_same)
     }
 
     /// Whether the index is of the document.

@@ -106,22 +106,6 @@ impl Plan {
         if gave_one { Ok(()) } else { each(&tuple[..count]) }
     }
 
-    /// Whether two documents have the same bytes wherever a path looks first: then they have the same tuples, and in the same order.
-    pub(super) fn sees_the_same(&self, one: RawValue<'_>, other: RawValue<'_>) -> bool {
-        let is_same = |steps: &[Segment]| match (lead(steps, one), lead(steps, other)) {
-            (Some(one), Some(other)) => {
-                matches!((one.encoded(), other.encoded()), (Ok(one), Ok(other)) if one == other)
-            }
-            (one, other) => one.is_none() && other.is_none(),
-        };
-        let of_document = self.components.iter().filter(|component| !component.is_of_item);
-        let before_the_fan = self.fan_out.as_deref().map(|steps| {
-            let names = steps.iter().take_while(|step| step.singular().is_some()).count();
-            &steps[..names]
-        });
-        of_document.map(|component| &component.steps[..]).chain(before_the_fan).all(is_same)
-    }
-
     /// Sets the components that are of the document, or of an item. Whether one of them has a value.
     fn fill<'v>(&self, is_of_item: bool, node: RawValue<'v>, tuple: &mut Tuple<'v>) -> bool {
         let pass = if is_of_item { &self.of_item } else { &self.of_document };

@@ -20,7 +20,7 @@
 use std::ops::Range;
 
 use crate::format::Lsn;
-use crate::format::fields::{put, u32_at, u64_at};
+use crate::format::fields::{u32_at, u64_at};
 
 const SEQUENCE: Range<usize> = 0..8;
 const PHYSICAL: Range<usize> = SEQUENCE.end..SEQUENCE.end + 4;
@@ -98,27 +98,26 @@ impl Table {
     ) {
         let is_last = self.rows.last_chunk().is_none_or(|last| TableRow::read(last).sequence < row.sequence);
         assert!(is_last, "log segments are in the order of their sequences");
-        let sequence = row.sequence.to_le_bytes();
-        row.write(extended(&mut self.rows, ROW_LEN));
+        let TableRow { sequence, physical, first_lsn, end, freed, records, bytes } = row;
+        let sequence = sequence.to_le_bytes();
+        self.rows.extend(sequence);
+        self.rows.extend([physical, end].into_iter().flat_map(u32::to_le_bytes));
+        self.rows.extend([first_lsn.0, freed.0].into_iter().flat_map(u64::to_le_bytes));
+        self.rows.extend([records, bytes].into_iter().flat_map(u32::to_le_bytes));
         for (offset, lsn) in stretches {
-            let row = extended(&mut self.stretches, STRETCH_LEN);
-            put(row, SEQUENCE, sequence);
-            put(row, WHICH, offset.to_le_bytes());
-            put(row, STRETCH_LSN, lsn.0.to_le_bytes());
+            self.stretches
+                .extend(sequence.into_iter().chain(offset.to_le_bytes()).chain(lsn.0.to_le_bytes()));
         }
         for (collection, count) in live {
-            let row = extended(&mut self.live, LIVE_LEN);
-            put(row, SEQUENCE, sequence);
-            put(row, WHICH, collection.to_le_bytes());
-            put(row, COUNT, count.to_le_bytes());
+            self.live.extend(sequence.into_iter().chain(collection.to_le_bytes()).chain(count.to_le_bytes()));
         }
     }
 
     /// The table itself, if it has whole rows, in their order, of segments that there are.
     pub(super) fn verified(self) -> Result<Self, &'static str> {
-        let (rows, []) = self.rows.as_chunks() else { return Err(NOT_WHOLE) };
-        let (stretches, []) = self.stretches.as_chunks::<STRETCH_LEN>() else { return Err(NOT_WHOLE) };
-        let (live, []) = self.live.as_chunks::<LIVE_LEN>() else { return Err(NOT_WHOLE) };
+        let ((rows, []), (stretches, []), (live, [])) = self.chunks() else {
+            return Err("a table that is not whole rows");
+        };
         if !rows.is_sorted_by(|a, b| TableRow::read(a).sequence < TableRow::read(b).sequence) {
             return Err("log segments out of order");
         }
@@ -138,10 +137,15 @@ impl Table {
         Ok(self)
     }
 
+    /// Whole rows, and what is left behind them.
+    fn chunks(&self) -> (Chunks<'_, ROW_LEN>, Chunks<'_, STRETCH_LEN>, Chunks<'_, LIVE_LEN>) {
+        (self.rows.as_chunks(), self.stretches.as_chunks(), self.live.as_chunks())
+    }
+
     /// Each segment, by sequence.
     pub fn iter(&self) -> impl Iterator<Item = TableEntry<'_>> {
-        let (mut stretches, mut live) = (self.stretches.as_chunks().0, self.live.as_chunks().0);
-        self.rows.as_chunks().0.iter().map(move |row| {
+        let ((rows, _), (mut stretches, _), (mut live, _)) = self.chunks();
+        rows.iter().map(move |row| {
             let row = TableRow::read(row);
             let (stretches, live) = (take_of(row.sequence, &mut stretches), take_of(row.sequence, &mut live));
             TableEntry { row, stretches, live }
@@ -155,7 +159,7 @@ impl Table {
     }
 }
 
-const NOT_WHOLE: &str = "a table that is not whole rows";
+type Chunks<'a, const LEN: usize> = (&'a [[u8; LEN]], &'a [u8]);
 
 /// Takes the rows of a segment off the front.
 fn take_of<'a, const LEN: usize>(sequence: u64, rows: &mut &'a [[u8; LEN]]) -> &'a [[u8; LEN]] {
@@ -165,23 +169,7 @@ fn take_of<'a, const LEN: usize>(sequence: u64, rows: &mut &'a [[u8; LEN]]) -> &
     of
 }
 
-fn extended(out: &mut Vec<u8>, len: usize) -> &mut [u8] {
-    let start = out.len();
-    out.resize(start + len, 0);
-    &mut out[start..]
-}
-
 impl TableRow {
-    fn write(self, row: &mut [u8]) {
-        put(row, SEQUENCE, self.sequence.to_le_bytes());
-        put(row, PHYSICAL, self.physical.to_le_bytes());
-        put(row, END, self.end.to_le_bytes());
-        put(row, FIRST_LSN, self.first_lsn.0.to_le_bytes());
-        put(row, FREED, self.freed.0.to_le_bytes());
-        put(row, RECORDS, self.records.to_le_bytes());
-        put(row, BYTES, self.bytes.to_le_bytes());
-    }
-
     fn read(row: &[u8; ROW_LEN]) -> Self {
         TableRow {
             sequence: u64_at(row, SEQUENCE),
