@@ -525,6 +525,38 @@ fn a_query_that_is_unordered_reads_no_more_of_an_index_than_it_answers_and_has_n
 }
 
 #[test]
+fn ranges_in_any_order_are_read_one_after_the_other_as_of_one_state() {
+    let db = Db::in_memory();
+    let many = db.collection("many");
+    many.put_many((0..1000).map(|n| (n, doc! { "n": n }))).unwrap();
+    many.create_index(IndexDefinition::new("n", ["$.n"]).unwrap()).unwrap();
+    let listed = many.find("in(@.n, 900, 5, 30)").unordered();
+    let read = listed.clone().limit(2).analyze().unwrap().actual.unwrap();
+    assert_eq!((read.entries, read.documents, read.answers), (2, 2, 2));
+    assert_eq!(listed.clone().keys().unwrap().count(), 3);
+    let key_of = |document: holotype::DocRef| document.key().to_key();
+    let mut found = listed.run().unwrap();
+    let mut keys = vec![key_of(found.next().unwrap().unwrap())];
+    many.put(2_000, doc! { "n": 30 }).unwrap();
+    many.delete(900).unwrap();
+    keys.extend(found.map(|document| key_of(document.unwrap())));
+    keys.sort_unstable();
+    assert_eq!(keys, [5, 30, 900].map(Key::Int));
+    db.write(|tx| {
+        let many = tx.collection("many");
+        let mut found = many.find("in(@.n, 5, 30)").unordered().run()?;
+        let mut keys = vec![key_of(found.next().unwrap()?)];
+        many.put(3_000, doc! { "n": 30 })?;
+        many.delete(2_000)?;
+        keys.extend(found.map(|document| key_of(document.unwrap())));
+        keys.sort_unstable();
+        assert_eq!(keys, [5, 30, 2_000].map(Key::Int));
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
 fn a_page_behind_a_cursor_is_not_found_by_entries_that_lie_before_it() {
     let many = Db::in_memory().collection("many");
     many.put_many((0..10_000).map(|n| (n, doc! { "s": if n % 5 == 0 { "open" } else { "done" } }))).unwrap();

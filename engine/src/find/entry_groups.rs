@@ -117,7 +117,7 @@ impl<W: Walk> EntryGroups<W> {
         let mut group = Group::new(&self.asked, &[]);
         let mut met = Met { beginning, least: (Vec::new(), 0), next: Vec::new() };
         let own: Vec<usize> = self.components.clone().collect();
-        self.read(&own)?;
+        self.read(&own, (0, 0))?;
         let has_numbers = self.tuple[self.components.clone()].iter().flatten().any(has_number);
         // Of one value, the entries of an index are in the order of keys where no path is behind it.
         let first_tells = !has_numbers
@@ -181,7 +181,10 @@ impl<W: Walk> EntryGroups<W> {
         if self.counts_distinct() && is_same || aggregates.is_empty() {
             return Ok(());
         }
-        let tuple_len = self.read(aggregates)?;
+        // An aggregate may be of what the entries have in common.
+        let in_common = (self.components.end, met.beginning.len());
+        let known = if aggregates.iter().all(|at| *at >= self.components.end) { in_common } else { (0, 0) };
+        let tuple_len = self.read(aggregates, known)?;
         let entry = self.entries.at_hand();
         // Values that are counted once are those of the component behind the group's.
         let mut is_cut = false;
@@ -262,11 +265,13 @@ impl<W: Walk> EntryGroups<W> {
         Ok(self.definition.outline(entry, self.limits).map_err(broken)?.tuple_len)
     }
 
-    /// Makes `tuple` have these components of the entry at hand. How many bytes of that are those of its tuple.
-    fn read(&mut self, wanted: &[usize]) -> Result<usize> {
+    /// Makes `tuple` have these components of the entry at hand, none of which is among the first, which are known. How many bytes of that are
+    /// those of its tuple.
+    fn read(&mut self, wanted: &[usize], known: (usize, usize)) -> Result<usize> {
         let (entry, tuple) = (self.entries.at_hand(), &mut self.tuple);
         let is_wanted = |at| wanted.contains(&at);
-        let outline = self.definition.read(entry, self.limits, &[], is_wanted, tuple).map_err(broken)?;
+        let outline =
+            self.definition.read(entry, self.limits, known, &[], is_wanted, tuple).map_err(broken)?;
         // Marks are those of all numbers, one behind the other.
         if outline.is_long || outline.has_marks(entry).map_err(broken)? {
             let entry = entry.to_vec();

@@ -88,7 +88,8 @@ impl IndexDefinition {
     pub(crate) fn parse(&self, entry: &[u8], limits: EntryLimits) -> Parsed<ParsedEntry> {
         let mut tuple = Vec::new();
         // The marks stand at the end of an entry, and most have none: so the values are read without marks first.
-        let Outline { tuple_len, is_long, .. } = self.read(entry, limits, &[], |_| true, &mut tuple)?;
+        let Outline { tuple_len, is_long, .. } =
+            self.read(entry, limits, (0, 0), &[], |_| true, &mut tuple)?;
         let (key, key_len) = order_key::decode_key(&entry[tuple_len..]).map_err(|error| match error {
             Error::Decode { what, .. } => what,
             _ => "a key that is too long",
@@ -100,7 +101,7 @@ impl IndexDefinition {
             [] => {}
             _ if is_long => return Err("marks of a long tuple"),
             [.., 0] => return Err("a zero that ends the marks"),
-            marks => _ = self.read(entry, limits, marks, |_| true, &mut tuple)?,
+            marks => _ = self.read(entry, limits, (0, 0), marks, |_| true, &mut tuple)?,
         }
         if self.sparse && !is_long && tuple.iter().all(Option::is_none) {
             return Err("a tuple of nothing in a sparse index");
@@ -122,7 +123,7 @@ impl IndexDefinition {
     /// # Errors
     /// What is wrong with the bytes that it looks at.
     pub(crate) fn end_of(&self, count: usize, entry: &[u8], limits: EntryLimits) -> Parsed<Option<usize>> {
-        let outline = self.go_through(count, entry, limits, |_, path, cursor| skip(path, cursor))?;
+        let outline = self.go_through(count, entry, limits, (0, 0), |_, path, cursor| skip(path, cursor))?;
         Ok((!outline.is_long).then_some(outline.tuple_len))
     }
 
@@ -132,10 +133,11 @@ impl IndexDefinition {
     /// What is wrong with the bytes that it looks at.
     #[inline]
     pub(crate) fn outline(&self, entry: &[u8], limits: EntryLimits) -> Parsed<Outline> {
-        self.go_through(self.paths.len(), entry, limits, |_, path, cursor| skip(path, cursor))
+        self.go_through(self.paths.len(), entry, limits, (0, 0), |_, path, cursor| skip(path, cursor))
     }
 
-    /// Makes `tuple` the components of the entry that are wanted, whose numbers have these marks, with nothing in the place of the others.
+    /// Makes `tuple` the components of the entry that are wanted, whose numbers have these marks, with nothing in the place of the others. Those
+    /// that are [known](Self::go_through) are not wanted.
     ///
     /// # Errors
     /// What is wrong with the bytes that it looks at.
@@ -144,6 +146,7 @@ impl IndexDefinition {
         &self,
         entry: &[u8],
         limits: EntryLimits,
+        known: (usize, usize),
         marks: &[u8],
         is_wanted: impl Fn(usize) -> bool,
         tuple: &mut Vec<Option<Value>>,
@@ -151,7 +154,7 @@ impl IndexDefinition {
         tuple.iter_mut().for_each(|component| *component = None);
         tuple.resize(self.paths.len(), None);
         let mut left = Marks::new(marks);
-        let outline = self.go_through(self.paths.len(), entry, limits, |at, path, cursor| {
+        let outline = self.go_through(self.paths.len(), entry, limits, known, |at, path, cursor| {
             if !is_wanted(at) {
                 return skip(path, cursor);
             }
@@ -166,18 +169,21 @@ impl IndexDefinition {
     }
 
     /// Goes through the first `count` components of the entry's tuple, or as far as it is not cut: `each` takes one that is not nothing, of
-    /// this number and path.
+    /// this number and path. `known` is how many of them were gone through before, and how many bytes these take: they are passed over.
     #[inline]
     fn go_through(
         &self,
         count: usize,
         entry: &[u8],
         limits: EntryLimits,
+        known: (usize, usize),
         mut each: impl FnMut(usize, &IndexPath, &mut Cursor<'_>) -> Result<(), Stop>,
     ) -> Parsed<Outline> {
+        let (first, start) = known;
         let mut cursor = Cursor::new(&entry[..entry.len().min(limits.tuple)]);
+        cursor.pass(start);
         let mut has_nothing = false;
-        let read = self.paths.iter().take(count).enumerate().try_for_each(|(at, path)| {
+        let read = self.paths.iter().enumerate().take(count).skip(first).try_for_each(|(at, path)| {
             cursor.invert(path.descending);
             if cursor.peek()? == NOTHING {
                 has_nothing = true;

@@ -32,6 +32,12 @@ impl<'a> Cursor<'a> {
         self.mask = if inverted { 0xff } else { 0 };
     }
 
+    /// Passes over so many bytes, or as many as there are.
+    #[inline]
+    pub(crate) fn pass(&mut self, len: usize) {
+        self.at = (self.at + len).min(self.bytes.len());
+    }
+
     /// How many bytes were read.
     #[inline]
     pub(crate) fn position(&self) -> usize {

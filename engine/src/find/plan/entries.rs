@@ -168,6 +168,8 @@ pub(in crate::find) fn end_of<I: IndexView>(end: IndexEnd<I>) -> Result<Option<P
 /// The documents of a range of an index, in the order of sorts.
 pub(in crate::find) struct Entries<E> {
     walk: E,
+    /// Over the ranges that come next.
+    others: std::vec::IntoIter<E>,
     limits: EntryLimits,
     components: usize,
     gathers: bool,
@@ -204,17 +206,20 @@ impl<E: EntryWalk> Entries<E> {
     ) -> Self {
         let InOrder { part, reverse, fixed, components, gathers } = order;
         let limits = part.index.limits();
-        let range = part.ranges.into_iter().next().expect("an order is that of one range");
+        let mut ranges = part.ranges.into_iter();
+        let range = ranges.next().expect("an order has a range");
         let range = match after.and_then(sorts_of) {
             Some(sorts) => from_place(range, fixed, sorts, reverse, limits),
             None => range,
         };
+        let others: Vec<E> = ranges.map(|range| part.index.clone().walk(range)).collect();
         let mut walk = part.index.walk(range);
         if reverse {
             walk.reverse();
         }
         Entries {
             walk,
+            others: others.into_iter(),
             limits,
             components,
             gathers,
@@ -326,12 +331,21 @@ impl<E: EntryWalk> Entries<E> {
         Ok(true)
     }
 
+    /// Goes on to the walk over the next range. Whether there is one.
+    #[cold]
+    fn enter_next_range(&mut self) -> bool {
+        self.others.next().map(|next| self.walk = next).is_some()
+    }
+
     /// Leads the walk to the next entry of a document that can be wanted, unless it is ahead already. Whether there is one.
     #[inline]
     fn meets(&mut self, watch: &mut Watch) -> Result<bool> {
         while !self.is_ahead {
             if !self.walk.advance()? {
-                return Ok(false);
+                match self.enter_next_range() {
+                    true => continue,
+                    false => return Ok(false),
+                }
             }
             watch.met_entry()?;
             let (definition, entry) = (self.walk.definition(), self.walk.entry());

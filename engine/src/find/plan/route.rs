@@ -94,11 +94,15 @@ impl<I: IndexStats> Part<I> {
 
     /// Whether there is one entry for each document, in the order of keys; with `in_any_order`, in whatever order.
     pub(super) fn is_in_order(&self, in_any_order: bool) -> bool {
-        self.is_in_key_order || in_any_order && self.ranges.len() == 1 && self.is_one_each()
+        let are_few = (1..=WALKS_MAX).contains(&self.ranges.len());
+        self.is_in_key_order || in_any_order && are_few && self.is_one_each()
     }
 }
 
-/// A range of an index, in its order or in the reverse.
+/// So many ranges are walked over at once, as of one state. The entries of more are gathered.
+const WALKS_MAX: usize = 64;
+
+/// A range of an index, in its order or in the reverse; or several, in any order.
 #[derive(Debug, Clone)]
 pub(in crate::find) struct InOrder<I> {
     pub(in crate::find) part: Part<I>,

@@ -60,8 +60,15 @@ fn check(definition: &IndexDefinition, entry: &[u8], limits: EntryLimits) -> Res
     prop_assert_eq!(key, parsed.key.clone());
     for at in 0..definition.paths().len() {
         let mut components = Vec::new();
-        let outline = definition.read(entry, limits, &[], |other| other == at, &mut components);
+        let outline = definition.read(entry, limits, (0, 0), &[], |other| other == at, &mut components);
         let outline = outline.expect("it was parsed");
+        if let Ok(Some(start)) = definition.end_of(at, entry, limits) {
+            let mut behind = Vec::new();
+            let again = definition.read(entry, limits, (at, start), &[], |other| other == at, &mut behind);
+            let again = again.expect("it was parsed");
+            prop_assert_eq!((again.tuple_len, again.is_long), (outline.tuple_len, outline.is_long));
+            prop_assert_eq!(behind, components.clone());
+        }
         prop_assert_eq!((outline.tuple_len, outline.is_long), (parsed.tuple_len, parsed.tuple.is_none()));
         if let Some(tuple) = &parsed.tuple
             && !outline.has_marks(entry).expect("it was parsed")
