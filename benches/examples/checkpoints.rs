@@ -164,13 +164,14 @@ fn beside(file: &str, documents: i64) -> Result<(), Box<dyn Error>> {
                 }
                 Ok::<_, holotype::Error>(taken)
             });
-            for call in 0..CALLS {
+            let put = (0..CALLS).try_for_each(|call| {
                 let begun = Instant::now();
                 to.put((turn * CALLS + call) * 7_919 % documents, document(turn))?;
                 took[usize::from(is_beside)].push(begun.elapsed());
-            }
+                Ok(())
+            });
             is_over.store(true, Ordering::Relaxed);
-            taken.join().expect("a checkpoint does not panic")
+            put.and(taken.join().expect("a checkpoint does not panic"))
         })?;
         checkpoints += taken;
     }

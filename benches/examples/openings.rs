@@ -48,7 +48,7 @@ fn make(file: &str, documents: i64, indexes: usize) -> Result<(), Box<dyn Error>
     Ok(db.close()?)
 }
 
-/// Puts documents into a store that `make` left, and opens what a kill then would leave: a copy, which was not closed.
+/// Puts documents into a store that `make` left, where they stay, and opens what a kill then would leave: a copy, which was not closed.
 fn killed(file: &str, batch: i64) -> Result<(), Box<dyn Error>> {
     const ADDED: i64 = 100_000;
     const TRIALS: usize = 12;

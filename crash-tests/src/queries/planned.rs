@@ -284,8 +284,10 @@ macro_rules! by_every_plan {
                 let mut found = ask().unordered().skip(0).run().map_err(say)?;
                 let mut any = answers(found.by_ref()).map_err(say)?;
                 ensure(found.cursor().is_none(), || format!("a place in no order, {}", of()))?;
-                let keys = ask().unordered().skip(0).keys().map_err(say)?.collect::<Result<BTreeSet<Key>, _>>();
-                let keys = keys.map_err(say)?;
+                let keys = ask().unordered().skip(0).keys().map_err(say)?.collect::<Result<Vec<Key>, _>>();
+                let each_key = keys.map_err(say)?;
+                let keys: BTreeSet<Key> = each_key.iter().cloned().collect();
+                ensure(keys.len() == each_key.len(), || format!("a key twice in {each_key:?}, {}", of()))?;
                 let of_any: BTreeSet<Key> = any.iter().map(|(key, _)| key.clone()).collect();
                 let are_they = if right.limit.is_some() { keys.len() == any.len() } else { keys == of_any };
                 ensure(are_they, || format!("{keys:?} and not {of_any:?} in any order, {}", of()))?;

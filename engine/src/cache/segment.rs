@@ -70,12 +70,11 @@ impl Segment {
     }
 
     /// The same segment, with the stretch that the opening frame at `offset` begins.
-    pub(crate) fn with_stretch(&self, lineage: &Lineage, offset: u32, first_lsn: Lsn) -> Self {
-        let mut segment = self.clone();
-        segment.stretches.retain(|stretch| stretch.offset < offset);
+    pub(crate) fn with_stretch(mut self, lineage: &Lineage, offset: u32, first_lsn: Lsn) -> Self {
+        self.stretches.truncate(self.stretches.partition_point(|stretch| stretch.offset < offset));
         let seed = RecordSeed::new(lineage, first_lsn.incarnation(), self.sequence);
-        segment.stretches.push(Stretch { offset, first_lsn, seed });
-        segment
+        self.stretches.push(Stretch { offset, first_lsn, seed });
+        self
     }
 
     /// The stretch that the byte at `offset` belongs to.

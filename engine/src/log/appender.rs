@@ -355,7 +355,8 @@ impl Appender {
         self.aligned = true;
         let frame = self.begin_frame(lsn, record.encoded_len())?;
         let offset = frame.offset;
-        self.end.segment = Arc::new(self.end.segment.with_stretch(&self.lineage, offset, lsn));
+        self.end.segment =
+            Arc::new(Segment::clone(&self.end.segment).with_stretch(&self.lineage, offset, lsn));
         let segment = Arc::clone(&self.end.segment);
         let extent = self.pending.last_mut().expect("a frame was begun");
         extent.segment = Arc::clone(&segment);

@@ -172,8 +172,8 @@ impl<'a> Scan<'a> {
                 self.segment =
                     Arc::new(Segment::new(&self.lineage, self.geometry, place.0, place.1, commit.lsn));
             } else if part.frame.header.flags.contains(FrameFlags::OPENING) {
-                let stretch = self.segment.with_stretch(&self.lineage, part.frame.offset, commit.lsn);
-                self.segment = Arc::new(stretch);
+                let segment = Segment::clone(&self.segment);
+                self.segment = Arc::new(segment.with_stretch(&self.lineage, part.frame.offset, commit.lsn));
             } else {
                 continue;
             }

@@ -50,7 +50,7 @@ impl<'e> Conjuncts<'e> {
     /// How few entries of an index they may leave, the more the fewer: whether that is one, and how many of the first components have one
     /// value.
     pub(super) fn promise(&self, definition: &IndexDefinition) -> (bool, usize) {
-        let is_point = |says: &Says| matches!(says, Says::Points(points) if points.len() == 1);
+        let is_point = |says: &Says| matches!(says, Says::Points(points) if matches!(points[..], [Some(_)]));
         let is_fixed = |of| self.said.conditions.iter().any(|(other, says)| *other == of && is_point(says));
         let fixed = definition.components().take_while(|(of, _)| is_fixed(*of)).count();
         (definition.is_unique() && fixed == definition.paths().len(), fixed)

@@ -251,7 +251,7 @@ impl<I: IndexStats + Clone> Ways<'_, I> {
                 }
                 let limit = best.as_ref().map_or(self.most_entries, |best| best.entries);
                 let part = self.part(at, bounded, limit)?;
-                // Of two that leave as many, the one that stands first.
+                // Of two that leave as many, and not one at most, the one that stands first.
                 let is_better =
                     |best: &Filtered<I>| part.is_counted && (part.entries, at) < (best.entries, best_at);
                 if best.as_ref().is_none_or(is_better) {

@@ -165,10 +165,10 @@ pub(in crate::find) fn end_of<I: IndexView>(end: IndexEnd<I>) -> Result<Option<P
     }))
 }
 
-/// The documents of a range of an index, in the order of sorts.
+/// The documents of a range of an index, in the order of sorts; or of several, in any order.
 pub(in crate::find) struct Entries<E> {
     walk: E,
-    /// Over the ranges that come next.
+    /// Over the ranges that come next, in any order.
     others: std::vec::IntoIter<E>,
     limits: EntryLimits,
     components: usize,

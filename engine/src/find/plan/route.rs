@@ -92,7 +92,7 @@ impl<I: IndexStats> Part<I> {
         fan_out_of(self.index.definition()).is_none()
     }
 
-    /// Whether there is one entry for each document, in the order of keys; with `in_any_order`, in whatever order.
+    /// Whether there is one entry for each document, in the order of keys; with `in_any_order`, in whatever order, in a few ranges.
     pub(super) fn is_in_order(&self, in_any_order: bool) -> bool {
         let are_few = (1..=WALKS_MAX).contains(&self.ranges.len());
         self.is_in_key_order || in_any_order && are_few && self.is_one_each()

@@ -98,6 +98,7 @@ impl Table {
     ) {
         let is_last = self.rows.last_chunk().is_none_or(|last| TableRow::read(last).sequence < row.sequence);
         assert!(is_last, "log segments are in the order of their sequences");
+        // The fields as they follow each other in the tables above.
         let TableRow { sequence, physical, first_lsn, end, freed, records, bytes } = row;
         let sequence = sequence.to_le_bytes();
         self.rows.extend(sequence);
