@@ -35,7 +35,7 @@ impl<'a> Cursor<'a> {
     /// Passes over so many bytes, or as many as there are.
     #[inline]
     pub(crate) fn pass(&mut self, len: usize) {
-        self.at = (self.at + len).min(self.bytes.len());
+        self.take(len);
     }
 
     /// How many bytes were read.

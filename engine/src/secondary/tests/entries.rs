@@ -111,7 +111,9 @@ proptest! {
         old.insert("c", 1);
         new = old.clone();
         new.insert("c", 2);
-let looks_at_all = definition.paths().any(|(path, _)| path.segments().first().is_none_or(|step| step.singular().is_none()));
+        let looks_at_all = definition
+            .paths()
+            .any(|(path, _)| path.segments().first().is_none_or(|step| step.singular().is_none()));
         prop_assert!(see_the_same(&old, &new) || looks_at_all);
     }
 
