@@ -580,3 +580,28 @@ fn a_range_that_was_gone_through_has_no_keys() {
     assert_eq!(few.keys(range.clone()).unwrap().count(), 0);
     assert_eq!(few.scan(range).unwrap().count(), 0);
 }
+
+#[test]
+fn an_end_of_an_index_shows_the_value_of_the_least_key() {
+    let float = Value::Float;
+    // Values at one place of the order, at either end and alone; several of one document.
+    let lives: [&[Value]; 5] = [
+        &[float(1.0), 1.into(), 3.into(), float(3.0)],
+        &[1.into(), float(1.0), float(3.0), 3.into()],
+        &[float(1.0), 2.into(), float(3.0)],
+        &[float(-0.0)],
+        &[vec![float(3.0), 3.into(), 1.into(), float(1.0)].into(), vec![2].into()],
+    ];
+    for (paths, by) in [("$.n", "$.n"), ("-$.n", "$.n"), ("$.n[*]", "$.n[*]")] {
+        for values in lives {
+            let db = Db::in_memory();
+            let of = db.collection("of");
+            of.insert_many(values.iter().map(|value| doc! { "n": value.clone() })).unwrap();
+            of.create_index(IndexDefinition::new("n", [paths]).unwrap()).unwrap();
+            let ends = || of.find(..).group_by(Vec::<&str>::new()).min(by).max(by);
+            assert_eq!(ends().explain().unwrap().reads, PlanReads::Ends);
+            let scanned = of.find(..).hint(Hint::Scan).group_by(Vec::<&str>::new()).min(by).max(by);
+            assert_eq!(ends().run().unwrap(), scanned.run().unwrap(), "{paths} of {values:?}");
+        }
+    }
+}

@@ -7,7 +7,7 @@ use super::part::{self, Part};
 use super::sum::ExactSum;
 use crate::document::{Value, order_key};
 use crate::error::{Error, Result};
-use crate::query::{Expression, GivenValue};
+use crate::query::GivenValue;
 use crate::seeded::{self, Bug};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,13 +177,13 @@ impl State {
         }
     }
 
-    pub(super) fn finish(self, kind: Aggregate, of: &Expression) -> Result<Option<Value>> {
+    pub(super) fn finish(self, kind: Aggregate, of: &str) -> Result<Option<Value>> {
         Ok(match self {
             State::Places(places, count) => Some(Value::Int(count + places.len() as i64)),
             State::Extreme(extreme) => extreme.map(|known| part::decoded(&known.encoded)).transpose()?,
             State::Sum(sum) if kind == Aggregate::Avg => sum.mean(),
             State::Sum(sum) => {
-                let overflow = || Error::SumOverflow { expression: of.to_string() };
+                let overflow = || Error::SumOverflow { expression: of.to_owned() };
                 Some(sum.sum().ok_or_else(overflow)?)
             }
         })

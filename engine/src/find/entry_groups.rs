@@ -13,7 +13,7 @@ use crate::document::{Value, order_key};
 use crate::error::Result;
 use crate::indexed::{IndexStats, broken};
 use crate::query::GivenValue;
-use crate::secondary::{EntryLimits, IndexDefinition};
+use crate::secondary::{EntryLimits, IndexDefinition, PATHS_MAX};
 use crate::seeded::{self, Bug};
 
 /// The groups of the entries in ranges of an index, in the order of entries.
@@ -25,19 +25,33 @@ pub(super) struct EntryGroups<W: Walk> {
     components: Range<usize>,
     /// The component of each aggregate.
     aggregates: Vec<usize>,
+    /// The components of all groups, and of all aggregates.
+    wanted: [Wanted; 2],
+    /// Whether all aggregates count distinct values.
+    counts_distinct: bool,
+    /// Whether one of them does.
+    counts_some: bool,
     is_loose: bool,
     asked: Groups,
     memory: usize,
     entries: InRanges<W::Index>,
     /// Components of the entry at hand. Kept from entry to entry, for its memory.
     tuple: Vec<Option<Value>>,
+    /// What the group at hand has met. Kept from group to group, for its memory.
+    met: Met,
+    /// What a group shows, while it is put together.
+    shown: Vec<u8>,
     /// Groups of long tuples that begin with these bytes.
     alike: Option<(Vec<u8>, Grouped)>,
     /// Whether a group was answered.
     is_begun: bool,
 }
 
+/// Which components of an entry are wanted.
+type Wanted = [bool; PATHS_MAX];
+
 /// What a group has met that is not in its count and its aggregates.
+#[derive(Default)]
 struct Met {
     /// What all entries of the group begin with.
     beginning: Vec<u8>,
@@ -46,6 +60,16 @@ struct Met {
     /// What the last entry begins with up to the component behind those of the group; nothing where that is cut. With a fan-out, up to the
     /// document's key.
     next: Vec<u8>,
+}
+
+impl Met {
+    /// Begins a group whose entries begin so.
+    fn begin(&mut self, beginning: &[u8]) {
+        self.beginning.clear();
+        self.beginning.extend_from_slice(beginning);
+        self.least.0.clear();
+        self.next.clear();
+    }
 }
 
 impl<W: Walk> std::fmt::Debug for EntryGroups<W> {
@@ -58,6 +82,10 @@ impl<W: Walk> EntryGroups<W> {
     pub(super) fn new(walk: W, by: ByEntries<W::Index>, asked: Groups, memory: usize, watch: Watch) -> Self {
         let ByEntries { part, components, aggregates, is_loose } = by;
         let (definition, limits) = (part.index.definition().clone(), part.index.limits());
+        let mut wanted = [[false; PATHS_MAX]; 2];
+        components.clone().for_each(|at| wanted[0][at] = true);
+        aggregates.iter().for_each(|at| wanted[1][*at] = true);
+        let mut kinds = asked.aggregates.iter().map(|(kind, _)| *kind == Aggregate::CountDistinct);
         EntryGroups {
             walk,
             fans_out: fan_out_of(&definition).is_some(),
@@ -65,11 +93,16 @@ impl<W: Walk> EntryGroups<W> {
             limits,
             components,
             aggregates,
+            wanted,
+            counts_distinct: kinds.clone().all(|counts| counts),
+            counts_some: kinds.any(|counts| counts),
             is_loose,
             asked,
             memory,
             entries: InRanges::new(part.index, part.ranges, watch),
             tuple: Vec::new(),
+            met: Met::default(),
+            shown: Vec::new(),
             alike: None,
             is_begun: false,
         }
@@ -113,20 +146,21 @@ impl<W: Walk> EntryGroups<W> {
 
     /// The group of the entries that begin as the one at hand does up to `end`.
     fn group(&mut self, end: usize) -> Result<Group> {
-        let beginning = self.entries.at_hand()[..end].to_vec();
+        let mut met = std::mem::take(&mut self.met);
+        met.begin(&self.entries.at_hand()[..end]);
         let mut group = Group::new(&self.asked, &[]);
-        let mut met = Met { beginning, least: (Vec::new(), 0), next: Vec::new() };
-        let own: Vec<usize> = self.components.clone().collect();
-        self.read(&own, (0, 0))?;
+        self.read(self.wanted[0], (0, 0))?;
         let has_numbers = self.tuple[self.components.clone()].iter().flatten().any(has_number);
         // Of one value, the entries of an index are in the order of keys where no path is behind it.
         let first_tells = !has_numbers
             || !self.fans_out && self.components.end == self.definition.paths().len()
             || seeded::is_on(Bug::FirstEntryShown);
         if first_tells {
-            group.shown = shown(&self.tuple[self.components.clone()])?;
+            put_shown(&self.tuple[self.components.clone()], &mut self.shown)?;
         }
-        let aggregates = self.aggregates.clone();
+        // An aggregate may be of what the entries have in common.
+        let are_behind = self.aggregates.iter().all(|at| *at >= self.components.end);
+        let known = if are_behind { (self.components.end, end) } else { (0, 0) };
         while self.entries.meets()? && self.entries.is_at(&met.beginning) {
             if !first_tells {
                 self.keep_least(&mut met)?;
@@ -136,15 +170,17 @@ impl<W: Walk> EntryGroups<W> {
                 self.entries.pass(&met.beginning)?;
                 break;
             }
-            self.add(&mut group, &mut met, &aggregates)?;
+            self.add(&mut group, &mut met, known)?;
             self.entries.is_ahead = false;
             if first_tells && let Some(alike) = self.counted_alike(&met) {
                 group.count += self.entries.pass_at_hand(alike)? as i64;
             }
         }
         if !first_tells {
-            group.shown = self.shown_by_least(&met)?;
+            self.put_shown_by_least(&met)?;
         }
+        group.shown = self.shown.as_slice().into();
+        self.met = met;
         Ok(group)
     }
 
@@ -153,48 +189,34 @@ impl<W: Walk> EntryGroups<W> {
         match self.asked.aggregates.as_slice() {
             _ if self.fans_out => None,
             [] => Some(&met.beginning),
-            _ if self.counts_distinct() && !met.next.is_empty() => Some(&met.next),
+            _ if self.counts_distinct && !met.next.is_empty() => Some(&met.next),
             _ => None,
         }
     }
 
-    /// Whether all aggregates count distinct values.
-    fn counts_distinct(&self) -> bool {
-        self.asked.aggregates.iter().all(|(kind, _)| *kind == Aggregate::CountDistinct)
-    }
-
-    /// Adds the entry at hand to its group.
-    fn add(&mut self, group: &mut Group, met: &mut Met, aggregates: &[usize]) -> Result<()> {
-        if self.fans_out && !seeded::is_on(Bug::ItemsCounted) {
-            let entry = self.entries.at_hand();
-            let tuple_len = self.tuple_len(entry)?;
-            // The entries of one document come one behind the other where the index has no other path.
-            let (_, key_len) = order_key::decode_key(&entry[tuple_len..])?;
-            let one = &entry[..tuple_len + key_len];
-            if met.next == one {
-                return Ok(());
-            }
-            met.next = one.to_vec();
-        }
-        group.count += 1;
-        let is_same = !met.next.is_empty() && self.entries.is_at(&met.next);
-        if self.counts_distinct() && is_same || aggregates.is_empty() {
+    /// Adds the entry at hand to its group. `known` are the first components, which all entries of the group have in common.
+    fn add(&mut self, group: &mut Group, met: &mut Met, known: (usize, usize)) -> Result<()> {
+        if self.fans_out && !seeded::is_on(Bug::ItemsCounted) && !self.meets_document(met)? {
             return Ok(());
         }
-        // An aggregate may be of what the entries have in common.
-        let in_common = (self.components.end, met.beginning.len());
-        let known = if aggregates.iter().all(|at| *at >= self.components.end) { in_common } else { (0, 0) };
-        let tuple_len = self.read(aggregates, known)?;
+        group.count += 1;
+        let is_same = self.counts_some && !met.next.is_empty() && self.entries.is_at(&met.next);
+        if self.aggregates.is_empty() || self.counts_distinct && is_same {
+            return Ok(());
+        }
+        let tuple_len = self.read(self.wanted[1], known)?;
         let entry = self.entries.at_hand();
         // Values that are counted once are those of the component behind the group's.
         let mut is_cut = false;
-        if !is_same && self.asked.aggregates.iter().any(|(kind, _)| *kind == Aggregate::CountDistinct) {
+        if self.counts_some && !is_same {
             let end = self.definition.end_of(self.components.end + 1, entry, self.limits).map_err(broken)?;
             is_cut = end.is_none();
             met.next.clear();
             met.next.extend_from_slice(&entry[..end.unwrap_or(0)]);
         }
-        for ((state, (kind, _)), at) in group.states.iter_mut().zip(&self.asked.aggregates).zip(aggregates) {
+        for ((state, (kind, _)), at) in
+            group.states.iter_mut().zip(&self.asked.aggregates).zip(&self.aggregates)
+        {
             match &self.tuple[*at] {
                 Some(_) if *kind == Aggregate::CountDistinct && is_same => {}
                 Some(_) if *kind == Aggregate::CountDistinct && !is_cut => state.count_place(),
@@ -206,13 +228,27 @@ impl<W: Walk> EntryGroups<W> {
         Ok(())
     }
 
+    /// Whether the entry at hand is the first of its document: of one document they come one behind the other where the index has no other path.
+    fn meets_document(&self, met: &mut Met) -> Result<bool> {
+        let entry = self.entries.at_hand();
+        let tuple_len = self.tuple_len(entry)?;
+        let (_, key_len) = order_key::decode_key(&entry[tuple_len..])?;
+        let one = &entry[..tuple_len + key_len];
+        let is_new = met.next != one;
+        if is_new {
+            met.next = one.to_vec();
+        }
+        Ok(is_new)
+    }
+
     //= spec/query.md#q-9-1-shown-values
     //# The value that is shown for a place MUST be the first that the document of the least key gives there.
-    /// What the group shows: what the document of the least key gives.
-    fn shown_by_least(&mut self, met: &Met) -> Result<Box<[u8]>> {
+    /// Makes `shown` what the group shows: what the document of the least key gives.
+    fn put_shown_by_least(&mut self, met: &Met) -> Result<()> {
         let (entry, _) = &met.least;
         if !self.fans_out {
-            return shown(&self.tuple_of(entry)?[self.components.clone()]);
+            let tuple = self.tuple_of(entry)?;
+            return put_shown(&tuple[self.components.clone()], &mut self.shown);
         }
         // Such a document may have several values at the place: it tells which comes first.
         let place = self.place(&met.beginning)?;
@@ -230,9 +266,9 @@ impl<W: Walk> EntryGroups<W> {
             }
             Ok(())
         })?;
-        let mut shown = Vec::new();
-        part::put_value(first.as_deref(), &mut shown);
-        Ok(shown.into())
+        self.shown.clear();
+        part::put_value(first.as_deref(), &mut self.shown);
+        Ok(())
     }
 
     /// The order key of the one component of the group, whose entries begin so.
@@ -267,9 +303,9 @@ impl<W: Walk> EntryGroups<W> {
 
     /// Makes `tuple` have these components of the entry at hand, none of which is among the first, which are known. How many bytes of that are
     /// those of its tuple.
-    fn read(&mut self, wanted: &[usize], known: (usize, usize)) -> Result<usize> {
+    fn read(&mut self, wanted: Wanted, known: (usize, usize)) -> Result<usize> {
         let (entry, tuple) = (self.entries.at_hand(), &mut self.tuple);
-        let is_wanted = |at| wanted.contains(&at);
+        let is_wanted = |at: usize| wanted[at];
         let outline =
             self.definition.read(entry, self.limits, known, &[], is_wanted, tuple).map_err(broken)?;
         // Marks are those of all numbers, one behind the other.
@@ -336,17 +372,16 @@ impl<W: Walk> EntryGroups<W> {
     }
 }
 
-/// What a group shows of these values.
-fn shown(values: &[Option<Value>]) -> Result<Box<[u8]>> {
-    let (mut shown, mut encoded) = (Vec::new(), Vec::new());
-    for value in values {
-        encoded.clear();
-        if let Some(value) = value {
-            GivenValue::of(value).encode(&mut encoded)?;
+/// Makes `shown` what a group shows of these values.
+fn put_shown(values: &[Option<Value>], shown: &mut Vec<u8>) -> Result<()> {
+    shown.clear();
+    values.iter().try_for_each(|value| match value {
+        Some(value) => part::put_given(&GivenValue::of(value), shown),
+        None => {
+            part::put_value(None, shown);
+            Ok(())
         }
-        part::put_value(value.is_some().then_some(&encoded), &mut shown);
-    }
-    Ok(shown.into())
+    })
 }
 
 /// Whether there is a number in a value. Of one that has none, an order key tells all.

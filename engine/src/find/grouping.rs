@@ -251,8 +251,8 @@ impl Group {
 }
 
 impl Group {
-    /// The group as a document. spec.
-    pub(super) fn document(self, asked: &Groups, names: &[Text]) -> Result<Document> {
+    /// The group as a document, with these names for what it shows, and for what its aggregates are of. spec.
+    pub(super) fn document(self, asked: &Groups, names: &[Text], of: &[Text]) -> Result<Document> {
         let mut document = Document::new();
         let mut shown = Part(&self.shown);
         for name in names {
@@ -261,13 +261,13 @@ impl Group {
             }
         }
         document.insert(COUNT, self.count);
-        for (state, (kind, of)) in self.states.into_iter().zip(&asked.aggregates) {
+        for ((state, (kind, _)), of) in self.states.into_iter().zip(&asked.aggregates).zip(of) {
             let result = state.finish(*kind, of)?;
             if document.get(kind.name()).is_none() {
                 document.insert(kind.name(), Document::new());
             }
             if let (Some(Value::Object(results)), Some(result)) = (document.get_mut(kind.name()), result) {
-                results.insert(of.to_string(), result);
+                results.insert(of.clone(), result);
             }
         }
         Ok(document)

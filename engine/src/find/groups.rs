@@ -138,7 +138,9 @@ impl<'c, V: ReadView> GroupBy<'c, V> {
             all.try_for_each(|expression| bindings.bind_expression(expression))?;
             having.iter_mut().try_for_each(|filter| bindings.bind_filter(filter))
         })?;
-        let chosen = Chosen { names: names(&by), having, sorts, limit: self.limit.unwrap_or(u64::MAX) };
+        let (names, limit) = (names(&by), self.limit.unwrap_or(u64::MAX));
+        let of = aggregates.iter().map(|(_, of)| of.to_string().into()).collect();
+        let chosen = Chosen { names, of, having, sorts, limit };
         Ok((prepared, Groups { by, aggregates }, chosen))
     }
 }
@@ -162,6 +164,8 @@ fn names(by: &[Expression]) -> Vec<Text> {
 /// Which groups are answered, and in which order.
 struct Chosen {
     names: Vec<Text>,
+    /// What the aggregates are of, as text.
+    of: Vec<Text>,
     having: Option<Filter>,
     sorts: Vec<CheckedSort>,
     limit: u64,
@@ -195,7 +199,7 @@ impl Chosen {
                 part.clear();
                 group.put(&mut part);
             }
-            let document = group.document(&groups.asked, &self.names)?;
+            let document = group.document(&groups.asked, &self.names, &self.of)?;
             if !self.is_wanted(&document, sorter.is_some().then_some(&mut place))? {
                 continue;
             }
@@ -220,7 +224,7 @@ impl Chosen {
             let (front, len) = place.split_last_chunk().ok_or_else(foreign)?;
             let start = front.len().checked_sub(u64::from_le_bytes(*len) as usize).ok_or_else(foreign)?;
             let group = Group::take(&groups.asked, &mut Part(&front[start..]))?;
-            chosen.push(group.document(&groups.asked, &self.names)?);
+            chosen.push(group.document(&groups.asked, &self.names, &self.of)?);
         }
         let answers = chosen.len() as u64;
         Ok((chosen, groups.told(answers)))

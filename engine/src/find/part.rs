@@ -2,6 +2,7 @@
 
 use crate::document::{RawDocument, RawValue, Value};
 use crate::error::{Error, Result};
+use crate::query::GivenValue;
 
 /// What is left of the bytes.
 #[derive(Debug)]
@@ -30,6 +31,12 @@ impl<'b> Part<'b> {
         self.0 = &self.0[encoded.len()..];
         Ok(Some((encoded, value)))
     }
+}
+
+/// Appends a value, as [`put_value`] does its encoding.
+pub(super) fn put_given(value: &GivenValue<'_, '_>, out: &mut Vec<u8>) -> Result<()> {
+    put_value(Some(&[]), out);
+    value.encode(out)
 }
 
 /// Appends an encoded value, or that there is none.

@@ -6,7 +6,9 @@ use super::entry_groups::EntryGroups;
 use super::found::Found;
 use super::grouping::{Group, Grouped, Grouping, Groups};
 use super::keys::KeysWanted;
-use super::plan::{self, Answers, AsksGroups, ByEntries, GroupRoute, IndexEnd, PlanActual, QueryPlan, Route};
+use super::plan::{
+    self, Answers, AsksGroups, ByEntries, EndValue, GroupRoute, IndexEnd, PlanActual, QueryPlan, Route,
+};
 use super::prepared::{IndexOf, Prepared, Way};
 use super::sorter::Sorter;
 use super::view::{ReadView, Walk};
@@ -199,7 +201,14 @@ fn ends_of<W: Walk>(
     let (mut walk, mut read) = (walk, PlanActual { entries: 0, documents: 0, answers: 1 });
     for ((end, (kind, of)), state) in ends.into_iter().zip(&asked.aggregates).zip(&mut group.states) {
         let is_greatest = end.is_greatest;
-        let Some(part) = plan::end_of(end)? else { continue };
+        let part = match plan::end_of(end, &mut read.entries)? {
+            None => continue,
+            Some(EndValue::Of(value)) => {
+                state.add(*kind, &GivenValue::of(&value), &[])?;
+                continue;
+            }
+            Some(EndValue::Among(part)) => part,
+        };
         // The values of a long tuple are several that begin alike.
         let by = ByEntries { part, components: 0..1, aggregates: Vec::new(), is_loose: true };
         let asked = Groups { by: vec![of.clone()], aggregates: Vec::new() };
@@ -209,7 +218,7 @@ fn ends_of<W: Walk>(
             values.extend(group.first_shown()?);
         }
         let PlanActual { entries, documents, .. } = groups.actual(1);
-        (read.entries, read.documents) = (read.entries + entries + 1, read.documents + documents);
+        (read.entries, read.documents) = (read.entries + entries, read.documents + documents);
         walk = groups.into_walk();
         let value = if is_greatest { values.last() } else { values.first() };
         if let Some(value) = value {

@@ -5,7 +5,6 @@ use super::entries::NOTHING;
 use super::limits::EntryLimits;
 use crate::document::order_key::{self, Cursor, Marks, Stop};
 use crate::document::{DEPTH_MAX, Key, Value};
-use crate::error::Error;
 use crate::query::function::Function;
 
 /// What bytes say, or what is wrong with them.
@@ -42,8 +41,14 @@ impl Outline {
     pub(crate) fn key_of<'e>(&self, entry: &'e [u8]) -> Parsed<(Key, &'e [u8])> {
         let behind = &entry[self.tuple_len..];
         let mut cursor = Cursor::new(behind);
-        let key = order_key::take_key(&mut cursor).ok().filter(|key| key.as_ref().check_len().is_ok());
-        Ok((key.ok_or("a key that is none")?, &behind[..cursor.position()]))
+        let key = order_key::take_key(&mut cursor).map_err(|stop| match stop {
+            Stop::Ends => "the entry ends within its key",
+            Stop::Malformed(what) => what,
+        })?;
+        match key.as_ref().check_len() {
+            Ok(()) => Ok((key, &behind[..cursor.position()])),
+            Err(_) => Err("a key that is too long"),
+        }
     }
 
     /// Makes `to` that key. An int is put there at once, as a [value](order_key::decode_value) is.
@@ -66,11 +71,9 @@ impl Outline {
     #[inline]
     pub(crate) fn has_marks(&self, entry: &[u8]) -> Parsed<bool> {
         let behind = &entry[self.tuple_len..];
-        let len = match order_key::near_int(behind) {
-            Some((_, len)) => len,
-            None => self.key_of(entry)?.1.len(),
-        };
-        Ok(len < behind.len())
+        let mut cursor = Cursor::new(behind);
+        order_key::skip_value(&mut cursor, 0).map_err(|_| "a key that is no order key")?;
+        Ok(cursor.position() < behind.len())
     }
 }
 
@@ -86,18 +89,15 @@ impl IndexDefinition {
     /// # Errors
     /// What is wrong with the bytes.
     pub(crate) fn parse(&self, entry: &[u8], limits: EntryLimits) -> Parsed<ParsedEntry> {
-        let mut tuple = Vec::new();
+        let mut tuple = Vec::with_capacity(self.paths.len());
         // The marks stand at the end of an entry, and most have none: so the values are read without marks first.
-        let Outline { tuple_len, is_long, .. } =
-            self.read(entry, limits, (0, 0), &[], |_| true, &mut tuple)?;
-        let (key, key_len) = order_key::decode_key(&entry[tuple_len..]).map_err(|error| match error {
-            Error::Decode { what, .. } => what,
-            _ => "a key that is too long",
-        })?;
-        if key_len > limits.key {
+        let outline = self.read(entry, limits, (0, 0), &[], |_| true, &mut tuple)?;
+        let Outline { tuple_len, is_long, .. } = outline;
+        let (key, encoded) = outline.key_of(entry)?;
+        if encoded.len() > limits.key {
             return Err("a key that is too long for an index of this store");
         }
-        match &entry[tuple_len + key_len..] {
+        match &entry[tuple_len + encoded.len()..] {
             [] => {}
             _ if is_long => return Err("marks of a long tuple"),
             [.., 0] => return Err("a zero that ends the marks"),
@@ -151,8 +151,8 @@ impl IndexDefinition {
         is_wanted: impl Fn(usize) -> bool,
         tuple: &mut Vec<Option<Value>>,
     ) -> Parsed<Outline> {
-        tuple.iter_mut().for_each(|component| *component = None);
-        tuple.resize(self.paths.len(), None);
+        tuple.clear();
+        tuple.resize_with(self.paths.len(), || None);
         let mut left = Marks::new(marks);
         let outline = self.go_through(self.paths.len(), entry, limits, known, |at, path, cursor| {
             if !is_wanted(at) {

@@ -4,7 +4,7 @@ use std::mem;
 use std::ops::Bound;
 
 use super::route::{InOrder, IndexEnd, Part};
-use crate::document::{Key, order_key};
+use crate::document::{Key, Value, order_key};
 use crate::error::{Error, Result};
 use crate::find::keys::KeysWanted;
 use crate::find::sort::{Order, key_of, put_key, sorts_of};
@@ -131,8 +131,17 @@ pub(in crate::find) fn count<I: IndexView>(
     Ok(Some(count))
 }
 
-/// The entries that begin as the one does which has the least value of the first path, or the greatest; `None` where no document has a value.
-pub(in crate::find) fn end_of<I: IndexView>(end: IndexEnd<I>) -> Result<Option<Part<I>>> {
+/// The least value of the first path of an index, or the greatest.
+#[derive(Debug)]
+pub(in crate::find) enum EndValue<I> {
+    /// One entry alone has it.
+    Of(Value),
+    /// It is among those of these entries, which begin alike.
+    Among(Part<I>),
+}
+
+/// The least value of the first path of an index, or the greatest; `None` where no document has a value. Adds to `met` how many entries it met.
+pub(in crate::find) fn end_of<I: IndexView>(end: IndexEnd<I>, met: &mut u64) -> Result<Option<EndValue<I>>> {
     let IndexEnd { index, is_greatest } = end;
     let (definition, limits) = (index.definition(), index.limits());
     let nothing = match seeded::is_on(Bug::ExtremeOfNothing) {
@@ -148,13 +157,20 @@ pub(in crate::find) fn end_of<I: IndexView>(end: IndexEnd<I>) -> Result<Option<P
     if is_greatest != is_descending {
         walk.reverse();
     }
-    if !walk.advance()? {
+    let mut advance = |walk: &mut I::Entries| walk.advance().inspect(|is_there| *met += u64::from(*is_there));
+    if !advance(&mut walk)? {
         return Ok(None);
     }
     let entry = walk.entry();
     let len = definition.end_of(1, entry, limits).map_err(broken)?.unwrap_or(limits.tuple);
-    let ranges = vec![KeyRange::bytes_prefix(&entry[..len])];
-    Ok(Some(Part {
+    let tuple = definition.parse(entry, limits).map_err(broken)?.tuple;
+    let beginning = entry[..len].to_vec();
+    let is_alike = advance(&mut walk)? && walk.entry().starts_with(&beginning);
+    if !is_alike && let Some(value) = tuple.and_then(|tuple| tuple.into_iter().next()?) {
+        return Ok(Some(EndValue::Of(value)));
+    }
+    let ranges = vec![KeyRange::bytes_prefix(beginning)];
+    Ok(Some(EndValue::Among(Part {
         index,
         ranges,
         is_exact: true,
@@ -162,7 +178,7 @@ pub(in crate::find) fn end_of<I: IndexView>(end: IndexEnd<I>) -> Result<Option<P
         covers: false,
         entries: 1,
         is_counted: false,
-    }))
+    })))
 }
 
 /// The documents of a range of an index, in the order of sorts; or of several, in any order.

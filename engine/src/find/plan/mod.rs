@@ -31,7 +31,7 @@ pub(super) use bounded::fan_out_of;
 pub(crate) use choose::ranges_of_filter;
 pub(super) use choose::{Chosen, choose};
 pub(super) use cover::Cover;
-pub(super) use entries::{Entries, Gathered, count, end_of, gather, no_document};
+pub(super) use entries::{EndValue, Entries, Gathered, count, end_of, gather, no_document};
 pub use explain::{PlanAccess, PlanActual, PlanIndex, PlanOrder, PlanReads, QueryPlan};
 pub(super) use groups::{AsksGroups, GroupRoute, choose_groups};
 pub use route::Hint;
