@@ -13,7 +13,7 @@ use crate::log::LogEnd;
 use crate::recovery::{File, HeldCheckpoint};
 use crate::seeded::{self, Bug};
 use crate::sync::race::{self, Race};
-use crate::sync::{Arc, read};
+use crate::sync::{Arc, give_way, read};
 
 use super::super::Core;
 use super::super::space_budget::Share;
@@ -80,7 +80,7 @@ fn is_worth_a_sync(unsynced: u64) -> bool {
 const SYNCS_AHEAD_MAX: usize = 4;
 
 /// Entries written in one step.
-const ENTRIES_AT_ONCE: usize = 4096;
+const ENTRIES_AT_ONCE: usize = 512;
 
 impl Core {
     /// Takes a checkpoint now. Where there is nothing to write down, none is taken.
@@ -106,7 +106,7 @@ impl Core {
         let Some(mut job) = self.begin_checkpoint(purpose)? else { return Ok(()) };
         loop {
             match self.write_checkpoint(&mut job) {
-                Ok(true) => {}
+                Ok(true) => give_way(),
                 Ok(false) => return self.finish_checkpoint(job),
                 Err(error) => {
                     self.give_up_checkpoint(job.writer.taken())?;

@@ -16,7 +16,7 @@ use crate::log::{Chunk, Log, Relocation, Replaces, SegmentWalk};
 use crate::options::Durability;
 use crate::seeded::{self, Bug};
 use crate::sync::race::{self, Race};
-use crate::sync::{Arc, MutexGuard, read};
+use crate::sync::{Arc, MutexGuard, give_way, read};
 use crate::txn::AT_ONCE;
 
 use super::super::Core;
@@ -138,6 +138,7 @@ impl Core {
     //# A writer MUST let waiting writers in between two steps.
     /// The writer; none where a transaction has the turn: it has looked at where things stand, and they do not move then.
     pub(in crate::core) fn writer_between_turns(&self) -> Result<Option<MutexGuard<'_, Writer>>> {
+        give_way();
         let writer = self.writer()?;
         Ok((!writer.turn.is_held).then_some(writer))
     }
