@@ -24,9 +24,12 @@ impl Worker {
         self.start(store, || self.agenda.plan_flush(interval));
     }
 
-    /// Has the worker look at what maintenance there is to do.
-    pub(super) fn maintain(&self, store: &Arc<Store>) {
-        self.start(store, || self.agenda.change(|wanted| wanted.maintenance = true));
+    /// Has the worker look at what maintenance there is to do. Whether it had not yet looked since it was asked before, or there is none.
+    pub(super) fn maintain(&self, store: &Arc<Store>) -> bool {
+        let mut is_behind = true;
+        let ask = |wanted: &mut Wanted| is_behind = std::mem::replace(&mut wanted.maintenance, true);
+        self.start(store, || self.agenda.change(ask));
+        is_behind
     }
 
     /// Starts the thread if it does not run, and gives it work. Where the system has no thread to
