@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use crate::sync::{lock, read};
+use crate::sync::read;
 
 use super::Core;
 
@@ -46,7 +46,7 @@ impl Core {
         let written = write!(hashing, "{:?}{:?}", read(&self.shared.catalog), self.shared.visibility);
         written.expect("hashing takes all text");
         if let Some(writer) = &self.writer {
-            let writer = lock(writer);
+            let writer = writer.lock();
             let life = (writer.is_open, writer.highest_incarnation, writer.unsealed, writer.published);
             let lengths = (
                 writer.file_len,

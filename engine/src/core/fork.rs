@@ -7,11 +7,12 @@ use crate::document::Key;
 use crate::format::superblock::{SLOT_LEN, SLOT_OFFSETS};
 use crate::index::Documents;
 use crate::storage::Storage;
-use crate::sync::{Arc, Mutex, RwLock, lock, read};
+use crate::sync::{Arc, RwLock, read};
 use crate::txn::Registered;
 
 use super::feeds::Feeds;
 use super::shared::Shared;
+use super::writer_lock::WriterLock;
 use super::{Core, Feed, WriteTxn};
 
 /// Copies of documents, each made once: what shares documents here (two names after a rename, a pending commit) shares their copy there.
@@ -32,7 +33,7 @@ impl Copies {
 impl Core {
     /// A copy that shares nothing with this one and goes on from here on `storage`, which is a copy of the disk.
     pub(crate) fn fork(&self, storage: Box<dyn Storage>) -> Core {
-        let writer = self.writer.as_ref().map(lock);
+        let writer = self.writer.as_ref().map(WriterLock::lock);
         let mut copies = Copies::default();
         let mut copy_of = |documents: &Arc<Documents>| copies.of(documents);
         let shared = Arc::new(Shared {
@@ -45,7 +46,7 @@ impl Core {
             opening: self.shared.opening.fork(),
             leaves: self.shared.leaves.as_ref().map(|leaves| Arc::new(leaves.fork())),
         });
-        let writer = writer.map(|writer| Mutex::new(writer.fork(Arc::clone(&shared))));
+        let writer = writer.map(|writer| WriterLock::new(writer.fork(Arc::clone(&shared))));
         Core { shared, writer, space_at_opening: self.space_at_opening }
     }
 
@@ -70,7 +71,7 @@ impl Core {
     pub(crate) fn checkpoint_places(&self) -> [Vec<Range<u64>>; 2] {
         let geometry = self.shared.log.geometry;
         let place = |physical: &u32| geometry.segment_offset(*physical)..geometry.segment_end(*physical);
-        let writer = self.writer.as_ref().map(lock);
+        let writer = self.writer.as_ref().map(WriterLock::lock);
         [0, 1].map(|position| {
             let held = writer.as_ref().and_then(|writer| writer.checkpoints.at(position));
             let Some(held) = held else { return Vec::new() };
@@ -88,7 +89,7 @@ impl Core {
         let mut places: Vec<_> = SLOT_OFFSETS.map(|at| at..at + SLOT_LEN as u64).into();
         places.extend(self.checkpoint_places().into_iter().flatten());
         if let Some(writer) = &self.writer {
-            let writer = lock(writer);
+            let writer = writer.lock();
             places.extend(writer.accounts.iter().map(|(_, account)| {
                 let start = geometry.segment_offset(account.physical);
                 start..start + u64::from(account.end.max(geometry.data_start()))

@@ -43,6 +43,7 @@ mod walk;
 mod work;
 mod write;
 mod writer;
+mod writer_lock;
 
 pub(crate) use feed::Feed;
 pub use feed::{Change, Commit, Location};

@@ -10,13 +10,14 @@ use crate::options::Options;
 use crate::recovery::{self, Extent, Opened, OtherSlot, Plan, Recovered};
 use crate::seeded::{self, Bug};
 use crate::storage::{FailStop, Storage};
-use crate::sync::{Arc, Mutex, read};
+use crate::sync::{Arc, read};
 use crate::txn::Visibility;
 
 use super::feeds::Feeds;
 use super::leaves::Leaves;
 use super::opening::Opening;
 use super::space_budget::Share;
+use super::writer_lock::WriterLock;
 use super::{Core, Shared, Writer};
 
 /// No slot of a higher generation was written while a store was created.
@@ -139,7 +140,7 @@ pub(crate) fn assemble(
     });
     let writer = Writer::new(Arc::clone(&shared), appender, found, slot, highest_incarnation, file_len);
     let space_at_opening = writer.space();
-    let writer = (!options.read_only).then(|| Mutex::new(writer));
+    let writer = (!options.read_only).then(|| WriterLock::new(writer));
     Ok(Core { shared, writer, space_at_opening })
 }
 

@@ -2,12 +2,13 @@
 
 use crate::error::{Error, Result};
 use crate::format::{LogAddress, Lsn};
-use crate::sync::{Arc, Mutex, MutexGuard, lock, read, try_lock};
+use crate::sync::{Arc, MutexGuard, read};
 
 use super::maintenance::Space;
 use super::shared::Shared;
 use super::stats::Stats;
 use super::writer::Writer;
+use super::writer_lock::WriterLock;
 
 /// How far a store has come: everything up to each LSN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub(crate) struct Progress {
 pub(crate) struct Core {
     pub(crate) shared: Arc<Shared>,
     /// None for a store opened for reading only.
-    pub(super) writer: Option<Mutex<Writer>>,
+    pub(super) writer: Option<WriterLock>,
     /// Where the bytes of the file were when it was opened: who only reads keeps no accounts.
     pub(super) space_at_opening: Space,
 }
@@ -29,18 +30,23 @@ pub(crate) struct Core {
 impl Core {
     /// The writer's state; an error for a store opened for reading only.
     pub(crate) fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
-        self.writer.as_ref().map(lock).ok_or(Error::ReadOnly)
+        self.writer.as_ref().map(WriterLock::lock).ok_or(Error::ReadOnly)
     }
 
     /// The writer's state, where nobody else has it at the moment.
     pub(crate) fn try_writer(&self) -> Option<MutexGuard<'_, Writer>> {
-        try_lock(self.writer.as_ref()?)
+        self.writer.as_ref()?.try_lock()
+    }
+
+    /// Lets those pass who wait for the writer: for who has it again and again.
+    pub(crate) fn let_pass(&self) {
+        self.writer.iter().for_each(WriterLock::let_pass);
     }
 
     /// How far the store has come.
     pub(crate) fn progress(&self) -> Progress {
         let visible = self.shared.visibility.visible().lsn;
-        let durable = self.writer.as_ref().map_or(visible, |writer| lock(writer).durable());
+        let durable = self.writer.as_ref().map_or(visible, |writer| writer.lock().durable());
         Progress { durable, visible }
     }
 
@@ -53,7 +59,7 @@ impl Core {
     /// Ends this life of the store, and reports the last error.
     pub(crate) fn close(&self) -> Result<()> {
         match &self.writer {
-            Some(writer) => lock(writer).close(),
+            Some(writer) => writer.lock().close(),
             None => Ok(()),
         }
     }
@@ -66,7 +72,7 @@ impl Core {
         let calls = shared.log.storage.counters();
         let (durable_lsn, generation, space) = match &self.writer {
             Some(writer) => {
-                let writer = lock(writer);
+                let writer = writer.lock();
                 (writer.durable(), writer.superblock.generation, writer.space())
             }
             None => (visible.lsn, 0, self.space_at_opening),

@@ -68,10 +68,10 @@ impl Collection {
         let store = self.source.db.store();
         let build = std::cell::RefCell::new(IndexBuild::new(self.name(), definition, replace));
         let is_kept_up = self.source.db.core().shared.options.background == Background::Thread;
-        let (under_way, mut gone_through) = (store.builds.begin(), 0);
+        let mut gone_through = 0;
         loop {
             build.borrow_mut().sort();
-            under_way.let_pass();
+            store.core.let_pass();
             match store.with_writer(|writer| Ok(build.borrow_mut().step(writer)))? {
                 // It may rest on commits that nobody sees yet (spec: T-4.4): this waits for them.
                 Err(error) => return store.autocommit(self.source.durability, |_| Err(error)),

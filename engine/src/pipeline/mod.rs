@@ -4,7 +4,6 @@
 //! Here alone are waiting and clocks. What happens meanwhile is decided in the room `core`, step by step.
 
 mod agenda;
-mod builds;
 mod deferred;
 mod group;
 mod holder;

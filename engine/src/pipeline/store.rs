@@ -9,7 +9,6 @@ use crate::seeded::{self, Bug};
 use crate::sync::{Arc, AtomicBool, Duration, Mutex, MutexGuard, thread};
 
 use super::agenda::Worker;
-use super::builds::Builds;
 use super::deferred::Deferred;
 use super::group::{Goal, Group, Tasks, Waiter};
 use super::holder::{Holder, TurnEnded};
@@ -29,7 +28,6 @@ pub(crate) struct Store {
     pub(crate) news: News,
     pub(super) worker: Worker,
     pub(super) steps: StepLock,
-    pub(crate) builds: Builds,
 }
 
 impl Store {
@@ -44,7 +42,6 @@ impl Store {
             news: News::default(),
             worker: Worker::default(),
             steps: StepLock::default(),
-            builds: Builds::default(),
         }
     }
 

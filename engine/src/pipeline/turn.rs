@@ -63,24 +63,11 @@ impl Store {
     //# Between the begin and the end of a write transaction a store MUST NOT place a commit of anybody else.
     /// The writer, once it is the caller's turn.
     pub(super) fn enter(&self) -> Result<MutexGuard<'_, Writer>> {
-        let mut writer = self.writer_past_builds()?;
+        let mut writer = self.writer_soon().map_or_else(|| self.core.writer(), Ok)?;
         match writer.turn.queue_up() {
             None => Ok(writer),
             Some(number) => self.wait_for_turn(writer, number),
         }
-    }
-
-    /// The writer. A build of an index sees that somebody waits, and lets them pass.
-    #[inline]
-    fn writer_past_builds(&self) -> Result<MutexGuard<'_, Writer>> {
-        let writer = || self.writer_soon().map_or_else(|| self.core.writer(), Ok);
-        if self.builds.count.load(Ordering::Relaxed) == 0 {
-            return writer();
-        }
-        self.builds.waiting.fetch_add(1, Ordering::Relaxed);
-        let writer = writer();
-        self.builds.waiting.fetch_sub(1, Ordering::Relaxed);
-        writer
     }
 
     /// The writer, if it is free or soon will be. Upkeep has it for some microseconds at a time, and to be put to sleep and woken takes longer
