@@ -66,7 +66,6 @@ pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 
 /// Gives threads their turn that have all that they wait for but a processor: of a system that lets them wait until others have had theirs for
 /// milliseconds, whoever works long asks for that. Under a checker, which has every order anyway, nothing is done.
-#[inline]
 pub(crate) fn give_way() {
     #[cfg(not(any(loom, shuttle)))]
     thread::yield_now();

@@ -583,25 +583,60 @@ fn a_range_that_was_gone_through_has_no_keys() {
 
 #[test]
 fn an_end_of_an_index_shows_the_value_of_the_least_key() {
-    let float = Value::Float;
-    // Values at one place of the order, at either end and alone; several of one document.
-    let lives: [&[Value]; 5] = [
+    let (float, long) = (Value::Float, |end: &str| Value::from("x".repeat(100_000) + end));
+    // Values at one place of the order, at either end and alone; several of one document; some whose entries are cut.
+    let lives: [&[Value]; 6] = [
         &[float(1.0), 1.into(), 3.into(), float(3.0)],
         &[1.into(), float(1.0), float(3.0), 3.into()],
         &[float(1.0), 2.into(), float(3.0)],
         &[float(-0.0)],
         &[vec![float(3.0), 3.into(), 1.into(), float(1.0)].into(), vec![2].into()],
+        &[long("b"), long("a"), long("c")],
     ];
-    for (paths, by) in [("$.n", "$.n"), ("-$.n", "$.n"), ("$.n[*]", "$.n[*]")] {
+    let indexes: [(&[&str], &str); 4] = [
+        (&["$.n"], "$.n"),
+        (&["-$.n"], "$.n"),
+        (&["$.n[*]"], "$.n[*]"),
+        // Its tuples are long, whatever the first component is.
+        (&["$.n", "$.long"], "$.n"),
+    ];
+    for (paths, by) in indexes {
         for values in lives {
             let db = Db::in_memory();
             let of = db.collection("of");
-            of.insert_many(values.iter().map(|value| doc! { "n": value.clone() })).unwrap();
-            of.create_index(IndexDefinition::new("n", [paths]).unwrap()).unwrap();
-            let ends = || of.find(..).group_by(Vec::<&str>::new()).min(by).max(by);
-            assert_eq!(ends().explain().unwrap().reads, PlanReads::Ends);
-            let scanned = of.find(..).hint(Hint::Scan).group_by(Vec::<&str>::new()).min(by).max(by);
-            assert_eq!(ends().run().unwrap(), scanned.run().unwrap(), "{paths} of {values:?}");
+            let document = |n: Value| doc! { "n": n, "long": long("") };
+            let keys = of.insert_many(values.iter().cloned().map(document)).unwrap();
+            of.create_index(IndexDefinition::new("n", paths.iter().copied()).unwrap().sparse()).unwrap();
+            let ends = |hint: Option<Hint>| {
+                let mut query = of.find(..);
+                query = if let Some(hint) = hint { query.hint(hint) } else { query };
+                query.group_by(Vec::<&str>::new()).min(by).max(by)
+            };
+            assert_eq!(ends(None).explain().unwrap().reads, PlanReads::Ends);
+            let scanned = ends(Some(Hint::Scan)).run().unwrap();
+            assert_eq!(ends(None).run().unwrap(), scanned, "{paths:?} of {values:?}");
+            // In a transaction that puts other ends, and takes them away.
+            let more = [vec![float(0.5)], vec![9.into(), float(9.0)], vec![long("0")]].concat();
+            db.write(|tx| {
+                let of = tx.collection("of");
+                let compared = || {
+                    let none: Vec<&str> = Vec::new();
+                    let found = of.find(..).group_by(none.clone()).min(by).max(by).run()?;
+                    let scanned = of.find(..).hint(Hint::Scan).group_by(none).min(by).max(by).run()?;
+                    assert_eq!(found, scanned, "{paths:?} of {values:?}, and others");
+                    Ok::<_, Error>(())
+                };
+                for n in more.into_iter().chain([Value::Null]) {
+                    of.insert(document(n))?;
+                    compared()?;
+                }
+                for key in &keys {
+                    of.delete(key)?;
+                    compared()?;
+                }
+                Ok::<_, Error>(())
+            })
+            .unwrap();
         }
     }
 }

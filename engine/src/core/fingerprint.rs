@@ -45,8 +45,7 @@ impl Core {
         let mut hashing = Hashing(0);
         let written = write!(hashing, "{:?}{:?}", read(&self.shared.catalog), self.shared.visibility);
         written.expect("hashing takes all text");
-        if let Some(writer) = &self.writer {
-            let writer = writer.lock();
+        if let Ok(writer) = self.writer() {
             let life = (writer.is_open, writer.highest_incarnation, writer.unsealed, writer.published);
             let lengths = (
                 writer.file_len,

@@ -88,8 +88,7 @@ impl Core {
         let geometry = self.shared.log.geometry;
         let mut places: Vec<_> = SLOT_OFFSETS.map(|at| at..at + SLOT_LEN as u64).into();
         places.extend(self.checkpoint_places().into_iter().flatten());
-        if let Some(writer) = &self.writer {
-            let writer = writer.lock();
+        if let Ok(writer) = self.writer() {
             places.extend(writer.accounts.iter().map(|(_, account)| {
                 let start = geometry.segment_offset(account.physical);
                 start..start + u64::from(account.end.max(geometry.data_start()))

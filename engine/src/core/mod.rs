@@ -5,7 +5,7 @@
 //! deterministic; and [`Core::fork`] copies it between any two calls.
 //!
 //! Nothing here waits but for locks that are held for a moment: who waits for a turn, or for a sync of somebody else, does so in
-//! the room `pipeline`.
+//! the room `pipeline`. What takes long gives way to other threads between its steps.
 
 mod ahead;
 mod apply;

@@ -38,9 +38,9 @@ impl Core {
         self.writer.as_ref()?.try_lock()
     }
 
-    /// Lets those pass who wait for the writer: for who has it again and again.
-    pub(crate) fn let_pass(&self) {
-        self.writer.iter().for_each(WriterLock::let_pass);
+    /// Whether somebody waits for the writer at the moment.
+    pub(crate) fn is_waited_for(&self) -> bool {
+        self.writer.as_ref().is_some_and(WriterLock::is_waited_for)
     }
 
     /// How far the store has come.
@@ -70,12 +70,9 @@ impl Core {
         let (visible, namings) = shared.namings_now();
         let (snapshots, retained_versions) = shared.visibility.counts();
         let calls = shared.log.storage.counters();
-        let (durable_lsn, generation, space) = match &self.writer {
-            Some(writer) => {
-                let writer = writer.lock();
-                (writer.durable(), writer.superblock.generation, writer.space())
-            }
-            None => (visible.lsn, 0, self.space_at_opening),
+        let (durable_lsn, generation, space) = match self.writer() {
+            Ok(writer) => (writer.durable(), writer.superblock.generation, writer.space()),
+            Err(_) => (visible.lsn, 0, self.space_at_opening),
         };
         Stats {
             collections: namings.len() as u64,

@@ -1,16 +1,16 @@
 //! The lock over the writer, which knows whether somebody waits for it.
 
-use crate::sync::{AtomicUsize, Duration, Instant, Mutex, MutexGuard, Ordering, give_way, lock, try_lock};
+use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering, lock, try_lock};
 
 use super::writer::Writer;
 
-/// So long, at most, who passes gives way to those who wait: writers that never cease do not keep others from going on.
-const PASSING_MAX: Duration = Duration::from_micros(500);
+#[cfg(test)]
+mod tests;
 
 #[derive(Debug)]
 pub(crate) struct WriterLock {
     writer: Mutex<Writer>,
-    /// How many threads wait for it.
+    /// How many threads sleep for it; not who only looks again and again, or wakes from a wait for their turn.
     waiting: AtomicUsize,
 }
 
@@ -19,7 +19,6 @@ impl WriterLock {
         WriterLock { writer: Mutex::new(writer), waiting: AtomicUsize::new(0) }
     }
 
-    #[inline]
     pub(super) fn lock(&self) -> MutexGuard<'_, Writer> {
         // Under a checker, which does not look at who waits, a lock is taken in one step.
         if cfg!(any(loom, shuttle)) {
@@ -38,16 +37,7 @@ impl WriterLock {
         try_lock(&self.writer)
     }
 
-    /// Lets those pass who wait, for the writer or for a processor: who lets go of a lock and takes it again at once has it before whoever is
-    /// asleep for it.
-    pub(super) fn let_pass(&self) {
-        give_way();
-        if self.waiting.load(Ordering::Relaxed) == 0 {
-            return;
-        }
-        let begun = Instant::now();
-        while self.waiting.load(Ordering::Relaxed) > 0 && begun.elapsed() < PASSING_MAX {
-            give_way();
-        }
+    pub(super) fn is_waited_for(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
     }
 }

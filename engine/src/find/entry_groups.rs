@@ -25,9 +25,10 @@ pub(super) struct EntryGroups<W: Walk> {
     components: Range<usize>,
     /// The component of each aggregate.
     aggregates: Vec<usize>,
-    /// The components of all groups, and of all aggregates.
-    wanted: [Wanted; 2],
-    /// Whether all aggregates count distinct values.
+    /// The components of groups, and those of aggregates.
+    of_groups: Wanted,
+    of_aggregates: Wanted,
+    /// Whether all aggregates count distinct values; so too where there are none.
     counts_distinct: bool,
     /// Whether one of them does.
     counts_some: bool,
@@ -82,9 +83,9 @@ impl<W: Walk> EntryGroups<W> {
     pub(super) fn new(walk: W, by: ByEntries<W::Index>, asked: Groups, memory: usize, watch: Watch) -> Self {
         let ByEntries { part, components, aggregates, is_loose } = by;
         let (definition, limits) = (part.index.definition().clone(), part.index.limits());
-        let mut wanted = [[false; PATHS_MAX]; 2];
-        components.clone().for_each(|at| wanted[0][at] = true);
-        aggregates.iter().for_each(|at| wanted[1][*at] = true);
+        let (mut of_groups, mut of_aggregates) = ([false; PATHS_MAX], [false; PATHS_MAX]);
+        components.clone().for_each(|at| of_groups[at] = true);
+        aggregates.iter().for_each(|at| of_aggregates[*at] = true);
         let mut kinds = asked.aggregates.iter().map(|(kind, _)| *kind == Aggregate::CountDistinct);
         EntryGroups {
             walk,
@@ -93,7 +94,8 @@ impl<W: Walk> EntryGroups<W> {
             limits,
             components,
             aggregates,
-            wanted,
+            of_groups,
+            of_aggregates,
             counts_distinct: kinds.clone().all(|counts| counts),
             counts_some: kinds.any(|counts| counts),
             is_loose,
@@ -149,7 +151,7 @@ impl<W: Walk> EntryGroups<W> {
         let mut met = std::mem::take(&mut self.met);
         met.begin(&self.entries.at_hand()[..end]);
         let mut group = Group::new(&self.asked, &[]);
-        self.read(self.wanted[0], (0, 0))?;
+        self.read(self.of_groups, (0, 0))?;
         let has_numbers = self.tuple[self.components.clone()].iter().flatten().any(has_number);
         // Of one value, the entries of an index are in the order of keys where no path is behind it.
         let first_tells = !has_numbers
@@ -196,7 +198,7 @@ impl<W: Walk> EntryGroups<W> {
 
     /// Adds the entry at hand to its group. `known` are the first components, which all entries of the group have in common.
     fn add(&mut self, group: &mut Group, met: &mut Met, known: (usize, usize)) -> Result<()> {
-        if self.fans_out && !seeded::is_on(Bug::ItemsCounted) && !self.meets_document(met)? {
+        if self.fans_out && !seeded::is_on(Bug::ItemsCounted) && !self.begins_document(met)? {
             return Ok(());
         }
         group.count += 1;
@@ -204,7 +206,7 @@ impl<W: Walk> EntryGroups<W> {
         if self.aggregates.is_empty() || self.counts_distinct && is_same {
             return Ok(());
         }
-        let tuple_len = self.read(self.wanted[1], known)?;
+        let tuple_len = self.read(self.of_aggregates, known)?;
         let entry = self.entries.at_hand();
         // Values that are counted once are those of the component behind the group's.
         let mut is_cut = false;
@@ -228,15 +230,16 @@ impl<W: Walk> EntryGroups<W> {
         Ok(())
     }
 
-    /// Whether the entry at hand is the first of its document: of one document they come one behind the other where the index has no other path.
-    fn meets_document(&self, met: &mut Met) -> Result<bool> {
+    /// Whether the entry at hand is the first of its document, which `met` then keeps: of one document they come one behind the other where the index has no other path.
+    fn begins_document(&self, met: &mut Met) -> Result<bool> {
         let entry = self.entries.at_hand();
         let tuple_len = self.tuple_len(entry)?;
         let (_, key_len) = order_key::decode_key(&entry[tuple_len..])?;
         let one = &entry[..tuple_len + key_len];
         let is_new = met.next != one;
         if is_new {
-            met.next = one.to_vec();
+            met.next.clear();
+            met.next.extend_from_slice(one);
         }
         Ok(is_new)
     }

@@ -71,7 +71,7 @@ impl Collection {
         let mut gone_through = 0;
         loop {
             build.borrow_mut().sort();
-            store.core.let_pass();
+            store.let_pass();
             match store.with_writer(|writer| Ok(build.borrow_mut().step(writer)))? {
                 // It may rest on commits that nobody sees yet (spec: T-4.4): this waits for them.
                 Err(error) => return store.autocommit(self.source.durability, |_| Err(error)),

@@ -77,15 +77,14 @@ impl Store {
         report
     }
 
-    /// Sees to what the commits of this store have made due: asks the worker; where that was at it already and does not
-    /// keep up, the thread that writes takes a step; where the file has become much too long all the same, it takes steps
+    /// Sees to what the commits of this store have made due: asks the worker; where that is behind, or somebody is
+    /// at a step already, and the file near its bound all the same, the thread that writes takes a step; where the file has become much too long all the same, it takes steps
     /// until the file is shorter (spec: P-6.3).
     pub(super) fn keep_up(self: &Arc<Self>, due: Upkeep) {
         if due == Upkeep::Nothing {
             return;
         }
-        let is_at_it = self.steps.is_held();
-        let is_behind = self.worker.maintain(self) || is_at_it;
+        let is_behind = self.steps.is_held() | self.worker.maintain(self);
         if due == Upkeep::Check {
             // Whatever comes of it, the commit that was made stands.
             while let Ok(pressure) = self.core.pressure()

@@ -7,7 +7,7 @@ use crate::core::{QueueNumber, WriteTxn, Writer};
 use crate::error::{Error, Result};
 use crate::options::Durability;
 use crate::sync::race::{self, Race};
-use crate::sync::{Arc, Instant, MutexGuard, Ordering, lock, thread, wait, wait_timeout};
+use crate::sync::{Arc, Duration, Instant, MutexGuard, Ordering, give_way, lock, thread, wait, wait_timeout};
 
 use super::Store;
 use super::deferred::Deferred;
@@ -17,6 +17,9 @@ use super::holder::Holder;
 /// How often a writer looks whether it can have the writer before it sleeps: some 20 us. Under a checker it does not: each look would be
 /// another order to try, and none of them another behaviour.
 const SPINS: usize = if cfg!(any(loom, shuttle)) { 0 } else { 500 };
+
+/// So long, at most, who has the writer again and again gives way to those who wait for it: writers that never cease keep nobody from going on.
+const PASSING_MAX: Duration = Duration::from_micros(500);
 
 /// A turn to write, longer than one commit. Dropped, it is given away.
 #[derive(Debug)]
@@ -67,6 +70,16 @@ impl Store {
         match writer.turn.queue_up() {
             None => Ok(writer),
             Some(number) => self.wait_for_turn(writer, number),
+        }
+    }
+
+    /// Lets those pass who wait, for the writer or for a processor: who lets go of a lock and takes it again at once has it before whoever is
+    /// asleep for it.
+    pub(crate) fn let_pass(&self) {
+        let begun = Instant::now();
+        give_way();
+        while self.core.is_waited_for() && begun.elapsed() < PASSING_MAX {
+            give_way();
         }
     }
 

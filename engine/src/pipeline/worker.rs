@@ -24,7 +24,8 @@ impl Worker {
         self.start(store, || self.agenda.plan_flush(interval));
     }
 
-    /// Has the worker look at what maintenance there is to do. Whether it had not yet looked since it was asked before, or there is none.
+    /// Has the worker look at what maintenance there is to do. Answers whether it is behind: it was asked before and has not looked yet, or there
+    /// is no thread.
     pub(super) fn maintain(&self, store: &Arc<Store>) -> bool {
         let mut is_behind = true;
         let ask = |wanted: &mut Wanted| is_behind = std::mem::replace(&mut wanted.maintenance, true);

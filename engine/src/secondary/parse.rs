@@ -41,14 +41,9 @@ impl Outline {
     pub(crate) fn key_of<'e>(&self, entry: &'e [u8]) -> Parsed<(Key, &'e [u8])> {
         let behind = &entry[self.tuple_len..];
         let mut cursor = Cursor::new(behind);
-        let key = order_key::take_key(&mut cursor).map_err(|stop| match stop {
-            Stop::Ends => "the entry ends within its key",
-            Stop::Malformed(what) => what,
-        })?;
-        match key.as_ref().check_len() {
-            Ok(()) => Ok((key, &behind[..cursor.position()])),
-            Err(_) => Err("a key that is too long"),
-        }
+        let key = order_key::take_key(&mut cursor).map_err(Stop::what)?;
+        key.as_ref().check_len().map_err(|_| "a key that is too long")?;
+        Ok((key, &behind[..cursor.position()]))
     }
 
     /// Makes `to` that key. An int is put there at once, as a [value](order_key::decode_value) is.
@@ -64,15 +59,15 @@ impl Outline {
         Ok(())
     }
 
-    /// Whether a number of the entry, which is so outlined, has a mark.
+    /// Whether a number of the entry, which is so outlined, has a mark. Looks at nothing but where the key ends.
     ///
     /// # Errors
-    /// What is wrong with the bytes of the key.
+    /// What is wrong with the bytes that it looks at.
     #[inline]
     pub(crate) fn has_marks(&self, entry: &[u8]) -> Parsed<bool> {
         let behind = &entry[self.tuple_len..];
         let mut cursor = Cursor::new(behind);
-        order_key::skip_value(&mut cursor, 0).map_err(|_| "a key that is no order key")?;
+        order_key::skip_value(&mut cursor, 0).map_err(Stop::what)?;
         Ok(cursor.position() < behind.len())
     }
 }

@@ -138,6 +138,7 @@ impl Core {
     //# A writer MUST let waiting writers in between two steps.
     /// The writer; none where a transaction has the turn: it has looked at where things stand, and they do not move then.
     pub(in crate::core) fn writer_between_turns(&self) -> Result<Option<MutexGuard<'_, Writer>>> {
+        // Who sleeps for the writer has it while the next records are read, if they have a processor.
         give_way();
         let writer = self.writer()?;
         Ok((!writer.turn.is_held).then_some(writer))

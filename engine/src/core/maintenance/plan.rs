@@ -24,7 +24,7 @@ impl Effort {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pressure {
     None,
-    /// The thread of maintenance does not keep up: who writes takes a step.
+    /// Who writes takes a step, where the thread of maintenance does not keep up.
     Some,
     /// Who writes waits until the file is shorter.
     Much,

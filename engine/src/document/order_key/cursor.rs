@@ -11,6 +11,16 @@ pub(crate) enum Stop {
     Malformed(&'static str),
 }
 
+impl Stop {
+    /// What is wrong with bytes of which a whole order key is expected.
+    pub(crate) fn what(self) -> &'static str {
+        match self {
+            Stop::Ends => "the order key ends early",
+            Stop::Malformed(what) => what,
+        }
+    }
+}
+
 /// A place in bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor<'a> {

@@ -11,7 +11,6 @@ use crate::document::map::key_cmp;
 use crate::document::{DOCUMENT_LEN_MAX, Document, Key, Text, Value};
 use crate::error::{Error, Result};
 
-const ENDS_EARLY: &str = "the order key ends early";
 const NO_TAG: Stop = Stop::Malformed("a byte with which no order key begins");
 const NOT_UTF_8: Stop = Stop::Malformed("text that is not UTF-8");
 const TOO_DEEP: Stop = Stop::Malformed("arrays and objects that nest too deep");
@@ -53,13 +52,8 @@ impl<'a> Marks<'a> {
 /// `Decode` for anything but what [`encode_key`](super::encode_key) writes; `KeyTooLong`.
 pub fn decode_key(bytes: &[u8]) -> Result<(Key, usize)> {
     let mut cursor = Cursor::new(bytes);
-    let key = take_key(&mut cursor).map_err(|stop| Error::Decode {
-        at: cursor.position(),
-        what: match stop {
-            Stop::Ends => ENDS_EARLY,
-            Stop::Malformed(what) => what,
-        },
-    })?;
+    let key =
+        take_key(&mut cursor).map_err(|stop| Error::Decode { at: cursor.position(), what: stop.what() })?;
     key.as_ref().check_len()?;
     Ok((key, cursor.position()))
 }

@@ -160,7 +160,7 @@ fn what_no_document_gives_is_refused() {
     assert_eq!(refused(&[8, 0x78, 1, b'a', 1, 0, 1]), "no name where one is due");
     assert_eq!(definition.parse(&[1], WIDE), Err("the entry ends within its tuple"));
     assert_eq!(definition.parse(&[1, 1, 1], WIDE), Err("a key is an int, text or bytes"));
-    assert_eq!(definition.parse(&[1, 1], WIDE), Err("the entry ends within its key"));
+    assert_eq!(definition.parse(&[1, 1], WIDE), Err("the order key ends early"));
     let long_key = [&[1, 1, 5][..], &[b'k'; 1025], &[0, 0]].concat();
     assert_eq!(definition.parse(&long_key, WIDE), Err("a key that is too long"));
     let narrow = EntryLimits { tuple: 100, key: 3 };
