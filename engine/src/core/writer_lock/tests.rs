@@ -12,7 +12,7 @@ fn it_knows_who_waits_and_who_has_gone() {
             std::thread::yield_now();
         }
         drop(held);
-        others.map(|other| other.join().expect("it does not panic"));
+        others.into_iter().for_each(|other| other.join().expect("it does not panic"));
     });
     assert!(!core.is_waited_for());
 }
