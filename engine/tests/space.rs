@@ -134,7 +134,7 @@ fn a_file_that_is_updated_for_ever_stays_small() {
     let live = stats.space.live_bytes + stats.space.checkpoint_bytes;
     let segments = 4 * u64::from(stats.segment_bytes);
     assert!(stats.file_bytes <= 2 * live + segments, "{} for {live}: {stats:#?}", stats.file_bytes);
-    assert!(most <= 3 * live + segments, "{most} for {live}");
+    assert!(most <= (3 * live + segments).max(live + (4 << 20)), "{most} for {live}");
     db.compact().expect("nothing hinders it");
     let stats = db.stats();
     let (file, live) = (stats.file_bytes, stats.space.live_bytes + stats.space.checkpoint_bytes);

@@ -33,7 +33,7 @@ impl Copies {
 impl Core {
     /// A copy that shares nothing with this one and goes on from here on `storage`, which is a copy of the disk.
     pub(crate) fn fork(&self, storage: Box<dyn Storage>) -> Core {
-        let writer = self.writer.as_ref().map(WriterLock::lock);
+        let writer = self.writer().ok();
         let mut copies = Copies::default();
         let mut copy_of = |documents: &Arc<Documents>| copies.of(documents);
         let shared = Arc::new(Shared {
@@ -71,7 +71,7 @@ impl Core {
     pub(crate) fn checkpoint_places(&self) -> [Vec<Range<u64>>; 2] {
         let geometry = self.shared.log.geometry;
         let place = |physical: &u32| geometry.segment_offset(*physical)..geometry.segment_end(*physical);
-        let writer = self.writer.as_ref().map(WriterLock::lock);
+        let writer = self.writer().ok();
         [0, 1].map(|position| {
             let held = writer.as_ref().and_then(|writer| writer.checkpoints.at(position));
             let Some(held) = held else { return Vec::new() };

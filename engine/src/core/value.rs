@@ -46,7 +46,7 @@ impl Core {
     /// How far the store has come.
     pub(crate) fn progress(&self) -> Progress {
         let visible = self.shared.visibility.visible().lsn;
-        let durable = self.writer.as_ref().map_or(visible, |writer| writer.lock().durable());
+        let durable = self.writer().map_or(visible, |writer| writer.durable());
         Progress { durable, visible }
     }
 
@@ -58,10 +58,7 @@ impl Core {
 
     /// Ends this life of the store, and reports the last error.
     pub(crate) fn close(&self) -> Result<()> {
-        match &self.writer {
-            Some(writer) => writer.lock().close(),
-            None => Ok(()),
-        }
+        self.writer().map_or(Ok(()), |mut writer| writer.close())
     }
 
     /// Numbers about the store as it is now.

@@ -8,7 +8,7 @@ use super::super::space_budget::{Kept, Share};
 use super::super::work::{Best, Effort};
 use super::super::writer::Writer;
 use super::clean::Cleaned;
-use super::plan::{Behind, Due, End, Figures, Pressure, Purpose, Top};
+use super::plan::{Behind, Due, End, Figures, KEEP, Pressure, Purpose, Top};
 
 #[cfg(test)]
 mod tests;
@@ -16,6 +16,9 @@ mod tests;
 /// The entries of the log since the last checkpoint stay in memory: that log may have one part in so many of what the
 /// index may take there.
 const INDEX_SHARE: u64 = 4;
+/// What a small file may have beside what is live (spec: P-6.2), and how long segments are then, at least.
+const LEEWAY: u64 = 4 << 20;
+const LEEWAY_SEGMENT_MIN: u64 = 64 << 10;
 
 /// What a step has come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,11 +145,13 @@ impl Writer {
         let (segment_bytes, before) = (u64::from(geometry.segment_bytes()), geometry.segment_offset(0));
         // Beside segments that are not much longer it would be one more of them.
         let front = if segment_bytes < 8 * before { 0 } else { before };
+        let may_grow = self.shared.options.max_file_bytes.is_none() && self.may_grow();
         Figures {
             segment_bytes,
             room: u64::from(geometry.segment_bytes() - geometry.data_start()),
             len: self.file_len.saturating_sub(before) + front,
             front,
+            leeway: if segment_bytes >= LEEWAY_SEGMENT_MIN && may_grow { LEEWAY } else { 0 },
             usage: self.usage(),
         }
     }
@@ -161,14 +166,15 @@ impl Writer {
     /// The next step for this effort, and whether others write meanwhile.
     fn due(&self, (effort, is_busy): (Effort, bool), figures: &Figures) -> Due {
         let log_room = self.log_room();
-        if figures.is_release_due(log_room) {
+        let has_leeway = effort == Effort::Keep && figures.has_leeway(KEEP);
+        if !has_leeway && figures.is_release_due(log_room) {
             return Due::Checkpoint(Purpose::Space);
         }
         if self.behind().is_checkpoint_due(self.shared.options.checkpoint_bytes) {
             let purpose = if effort == Effort::All { Purpose::Space } else { Purpose::Opening };
             return Due::Checkpoint(purpose);
         }
-        if figures.is_log_long(effort) {
+        if !has_leeway && figures.is_log_long(effort) {
             let log = (self.appender.end().segment.sequence, log_room);
             if let Some(victim) = figures.victim(effort, log, self.candidates()) {
                 return Due::Clean(victim);

@@ -102,6 +102,8 @@ pub(super) struct Figures {
     /// Length of the file, and what of it, in front of the first segment, is counted.
     pub(super) len: u64,
     pub(super) front: u64,
+    /// So much longer than what it must hold the file may be, however little that is, while others write.
+    pub(super) leeway: u64,
     pub(super) usage: Usage,
 }
 
@@ -179,14 +181,27 @@ impl Figures {
         self.len > held * factor / 16 + 4 * self.segment_bytes
     }
 
+    //= spec/space.md#p-6-2-bounds
+    //# In a file for which no greatest length is set, which may grow, and whose segments have 65,536 bytes or more, it MAY at any moment
+    //# be as long as the live bytes and 4 MiB, where that is more: so a small store need not sync for its space while it is written to.
+    /// Whether it is no longer than what it must hold and `factor`, in sixteenths of three times, of what a small file may have beside.
+    pub(super) fn has_leeway(&self, factor: u64) -> bool {
+        self.len <= self.usage.live + self.usage.checkpoint_bytes + self.leeway * factor / BOUND
+    }
+
+    /// Whether it is longer than it should be while others write.
+    fn is_beyond(&self, factor: u64) -> bool {
+        self.is_above(factor) && !self.has_leeway(factor)
+    }
+
     /// How much those who write must help. `spare` are the segments that they can still take before the file grows.
     pub(super) fn pressure(&self, spare: impl FnOnce() -> u64) -> Pressure {
         match () {
-            () if !self.is_above(HIGH) => Pressure::None,
-            () if self.is_above(TOO_HIGH) => Pressure::Much,
+            () if !self.is_beyond(HIGH) => Pressure::None,
+            () if self.is_beyond(TOO_HIGH) => Pressure::Much,
             // What it has to spare is used before it grows.
             () if spare() * SPARE_SHARE > self.usage.in_use => Pressure::None,
-            () if self.is_above(FULL) => Pressure::Much,
+            () if self.is_beyond(FULL) => Pressure::Much,
             () => Pressure::Some,
         }
     }
@@ -207,7 +222,7 @@ impl Figures {
     pub(super) fn is_release_wanted(&self, effort: Effort) -> bool {
         self.usage.waiting > 0
             && match effort {
-                Effort::Keep => self.is_above(HIGH),
+                Effort::Keep => self.is_beyond(HIGH),
                 Effort::Rest => self.is_above(REST),
                 Effort::Room | Effort::All => true,
             }
@@ -368,12 +383,13 @@ impl Figures {
     }
 }
 
-/// In sixteenths of what it must hold: how long the log may be while others write, and how long the file may be before they help, and before
-/// they wait; the same at rest, and how long the file should be then, and may be.
-const KEEP: u64 = 28;
+/// In sixteenths of what it must hold: how long the log may be while others write, and how long the file may be before they help, before
+/// they wait, and at all; the same at rest, and how long the file should be then, and may be.
+pub(super) const KEEP: u64 = 28;
 const HIGH: u64 = 36;
 const FULL: u64 = 42;
 const TOO_HIGH: u64 = 45;
+const BOUND: u64 = 48;
 const REST_LOG: u64 = 22;
 const REST: u64 = 24;
 const REST_FILE: u64 = 28;

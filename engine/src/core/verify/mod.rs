@@ -14,7 +14,6 @@ use crate::recovery::{self, Extent, Opened, Plan};
 use crate::sync::{Arc, read};
 use crate::txn::Registered;
 
-use super::writer_lock::WriterLock;
 use super::{Core, Cursor};
 
 /// What [`Db::verify`](crate::Db::verify) found.
@@ -140,7 +139,7 @@ impl Core {
 
     /// Recovers the file a second time and compares: with the writer held still, so that file and memory stand for one state.
     fn verify_log(&self, is_read: bool, report: &mut VerifyReport) -> Result<()> {
-        let mut writer = self.writer.as_ref().map(WriterLock::lock);
+        let mut writer = self.writer().ok();
         let comparable = match &mut writer {
             Some(writer) => writer.hand_over()?,
             None => true,

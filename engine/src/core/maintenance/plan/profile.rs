@@ -119,7 +119,7 @@ fn figures(draw: &mut dyn FnMut(u64) -> u64) -> Figures {
         checkpoint_bytes: draw(9) * 4,
         free: draw(6),
     };
-    Figures { segment_bytes: 16, room: 14, len: 16 + (segments + draw(8)) * 16, front: 16, usage }
+    Figures { segment_bytes: 16, room: 14, len: 16 + (segments + draw(8)) * 16, front: 16, leeway: 0, usage }
 }
 
 fn end(draw: &mut dyn FnMut(u64) -> u64) -> End {

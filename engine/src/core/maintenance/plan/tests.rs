@@ -7,7 +7,7 @@ mod end;
 /// What a file of `len` bytes must hold comes to 16,000 bytes: a sixteenth of that, in which bounds are stated, is 1,000.
 fn figures(len: u64) -> Figures {
     let usage = Usage { live: 14_000, checkpoint_bytes: 2_000, ..Usage::default() };
-    Figures { segment_bytes: 1_000, room: 900, len, front: 0, usage }
+    Figures { segment_bytes: 1_000, room: 900, len, front: 0, leeway: 0, usage }
 }
 
 fn with(usage: Usage) -> Figures {
@@ -81,6 +81,32 @@ fn those_who_write_help_once_the_file_is_near_its_bound_and_has_nothing_to_spare
         let mut figures = figures(len);
         figures.usage.in_use = 32;
         assert_eq!(figures.pressure(|| spare), pressure, "{len} bytes, {spare} to spare");
+    }
+}
+
+#[test]
+fn a_small_file_may_be_longer_while_others_write() {
+    // Of 48,000 bytes beside what is live, 16,000, there are 36,000, 42,000 and 45,000 where the three bounds are less.
+    for (len, pressure, has_leeway) in [
+        (44_000, Pressure::None, true),
+        (44_001, Pressure::None, false),
+        (52_000, Pressure::None, false),
+        (52_001, Pressure::Some, false),
+        (58_001, Pressure::Much, false),
+    ] {
+        let mut small = Figures { leeway: 48_000, ..figures(len) };
+        small.usage =
+            Usage { live: 10_000, checkpoint_bytes: 6_000, in_use: 32, waiting: 1, ..Usage::default() };
+        assert_eq!(small.pressure(|| 0), pressure, "{len} bytes");
+        assert_eq!(small.has_leeway(KEEP), has_leeway, "{len} bytes");
+        assert_eq!(small.is_release_wanted(Effort::Keep), pressure != Pressure::None, "{len} bytes");
+        assert!(small.is_release_wanted(Effort::Rest), "at rest it may not");
+        let long = Figures { leeway: 0, ..small };
+        assert_eq!(
+            long.pressure(|| 0),
+            if len > 49_000 { Pressure::Much } else { Pressure::Some },
+            "{len} bytes"
+        );
     }
 }
 
