@@ -214,7 +214,7 @@ impl Options {
     }
 
     /// The file never grows beyond this: a commit that would need more is refused with
-    /// [`StorageFull`](crate::Error::StorageFull).
+    /// [`StorageFull`](crate::Error::StorageFull). A small file then has no 4 MiB beside what is live while it is written to.
     pub fn max_file_bytes(mut self, bytes: u64) -> Self {
         self.max_file_bytes = Some(bytes);
         self

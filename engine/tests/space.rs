@@ -654,7 +654,7 @@ fn what_a_snapshot_or_a_feed_still_needs_is_not_given_out_again() {
 }
 
 //= spec/space.md#p-5-4-at-rest
-//# A file within the bound of P-6.2, or into which a document was put since it was cut last, SHOULD NOT be cut before at least
+//# A file within the bound of P-6.2 at rest, or into which a document was put since it was cut last, SHOULD NOT be cut before at least
 //# half as many bytes of log were written since then as the cut gives back: so that a store that writes little does not take
 //# and give back its reserve for ever.
 #[test]

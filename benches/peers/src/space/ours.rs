@@ -49,7 +49,7 @@ impl Look {
         self.file.len.saturating_sub(SEGMENTS_BESIDE * self.segment) as f64 / self.live as f64
     }
 
-    /// How many times what is live the file is, where it may also be what is live and 4 MiB: three times, then.
+    /// As [`Look::times_live`], but so that 3.0 is the longer of both bounds: three times, and what is live and 4 MiB.
     pub fn times_live_at_any_moment(&self) -> f64 {
         let beside = (SEGMENTS_BESIDE * self.segment).max(LEEWAY.saturating_sub(2 * self.live));
         self.file.len.saturating_sub(beside) as f64 / self.live as f64

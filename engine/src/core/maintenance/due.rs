@@ -8,7 +8,7 @@ use super::super::space_budget::{Kept, Share};
 use super::super::work::{Best, Effort};
 use super::super::writer::Writer;
 use super::clean::Cleaned;
-use super::plan::{Behind, Due, End, Figures, KEEP, Pressure, Purpose, Top};
+use super::plan::{Behind, Due, End, Figures, Pressure, Purpose, Top};
 
 #[cfg(test)]
 mod tests;
@@ -166,15 +166,15 @@ impl Writer {
     /// The next step for this effort, and whether others write meanwhile.
     fn due(&self, (effort, is_busy): (Effort, bool), figures: &Figures) -> Due {
         let log_room = self.log_room();
-        let has_leeway = effort == Effort::Keep && figures.has_leeway(KEEP);
-        if !has_leeway && figures.is_release_due(log_room) {
+        let is_left = effort == Effort::Keep && figures.is_little_held();
+        if !is_left && figures.is_release_due(log_room) {
             return Due::Checkpoint(Purpose::Space);
         }
         if self.behind().is_checkpoint_due(self.shared.options.checkpoint_bytes) {
             let purpose = if effort == Effort::All { Purpose::Space } else { Purpose::Opening };
             return Due::Checkpoint(purpose);
         }
-        if !has_leeway && figures.is_log_long(effort) {
+        if !is_left && figures.is_log_long(effort) {
             let log = (self.appender.end().segment.sequence, log_room);
             if let Some(victim) = figures.victim(effort, log, self.candidates()) {
                 return Due::Clean(victim);

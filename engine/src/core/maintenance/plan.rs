@@ -182,14 +182,21 @@ impl Figures {
     }
 
     //= spec/space.md#p-6-2-bounds
-    //# In a file for which no greatest length is set, which may grow, and whose segments have 65,536 bytes or more, it MAY at any moment
-    //# be as long as the live bytes and 4 MiB, where that is more: so a small store need not sync for its space while it is written to.
-    /// Whether it is no longer than what it must hold and `factor`, in sixteenths of three times, of what a small file may have beside.
-    pub(super) fn has_leeway(&self, factor: u64) -> bool {
-        self.len <= self.usage.live + self.usage.checkpoint_bytes + self.leeway * factor / BOUND
+    //# While it is written to, a file for which no greatest length is set, and whose segments have 65,536 bytes or more, MAY be as
+    //# long as the live bytes and 4 MiB where that is longer than the second of these bounds.
+    /// Whether the file is no longer than what it must hold and `factor` parts of 48 of its leeway.
+    fn has_leeway(&self, factor: u64) -> bool {
+        self.leeway > 0
+            && self.len <= self.usage.live + self.usage.checkpoint_bytes + self.leeway * factor / BOUND
     }
 
-    /// Whether it is longer than it should be while others write.
+    /// Whether so little is held that nothing is moved or let go for room while others write.
+    pub(super) fn is_little_held(&self) -> bool {
+        let Usage { in_use, waiting, checkpoints, .. } = self.usage;
+        Figures { len: (in_use + waiting + checkpoints) * self.segment_bytes, ..*self }.has_leeway(KEEP)
+    }
+
+    /// Whether the file is above `factor`, and has no leeway there, while others write.
     fn is_beyond(&self, factor: u64) -> bool {
         self.is_above(factor) && !self.has_leeway(factor)
     }
@@ -285,7 +292,7 @@ impl Figures {
     }
 
     //= spec/space.md#p-5-4-at-rest
-    //# A file within the bound of P-6.2, or into which a document was put since it was cut last, SHOULD NOT be cut before at least
+    //# A file within the bound of P-6.2 at rest, or into which a document was put since it was cut last, SHOULD NOT be cut before at least
     //# half as many bytes of log were written since then as the cut gives back: so that a store that writes little does not take
     //# and give back its reserve for ever.
     /// What there is to do for the end of the file: to cut it off, or to bring away what stands there.
@@ -384,8 +391,8 @@ impl Figures {
 }
 
 /// In sixteenths of what it must hold: how long the log may be while others write, and how long the file may be before they help, before
-/// they wait, and at all; the same at rest, and how long the file should be then, and may be.
-pub(super) const KEEP: u64 = 28;
+/// they wait, and the bound itself; the same at rest, and how long the file should be then, and may be.
+const KEEP: u64 = 28;
 const HIGH: u64 = 36;
 const FULL: u64 = 42;
 const TOO_HIGH: u64 = 45;

@@ -41,6 +41,7 @@ impl Profile {
         self.note("pressure: much", pressure == Pressure::Much);
         let log_room = if draw(2) == 0 { u64::MAX } else { draw(20) * 4 };
         self.note("a release is due", figures.is_release_due(log_room));
+        self.note("little is held", figures.is_little_held());
         self.note("the log is much too long", figures.is_log_much_too_long());
         for effort in [Effort::Keep, Effort::Rest, Effort::Room, Effort::All] {
             self.note("it is done for callers", effort.under(|| pressure) == (Effort::Rest, true));
@@ -119,7 +120,8 @@ fn figures(draw: &mut dyn FnMut(u64) -> u64) -> Figures {
         checkpoint_bytes: draw(9) * 4,
         free: draw(6),
     };
-    Figures { segment_bytes: 16, room: 14, len: 16 + (segments + draw(8)) * 16, front: 16, leeway: 0, usage }
+    let (len, leeway) = (16 + (segments + draw(8)) * 16, draw(2) * draw(6) * 48);
+    Figures { segment_bytes: 16, room: 14, len, front: 16, leeway, usage }
 }
 
 fn end(draw: &mut dyn FnMut(u64) -> u64) -> End {

@@ -86,28 +86,33 @@ fn those_who_write_help_once_the_file_is_near_its_bound_and_has_nothing_to_spare
 
 #[test]
 fn a_small_file_may_be_longer_while_others_write() {
-    // Of 48,000 bytes beside what is live, 16,000, there are 36,000, 42,000 and 45,000 where the three bounds are less.
-    for (len, pressure, has_leeway) in [
-        (44_000, Pressure::None, true),
-        (44_001, Pressure::None, false),
-        (52_000, Pressure::None, false),
-        (52_001, Pressure::Some, false),
-        (58_001, Pressure::Much, false),
+    // Beside 16,000 that it must hold it may have 48,000: of these, who writes helps from 36,000 on, and waits from 42,000 or 45,000.
+    for (len, pressure) in [
+        (52_000, Pressure::None),
+        (52_001, Pressure::Some),
+        (58_000, Pressure::Some),
+        (58_001, Pressure::Much),
+        (61_001, Pressure::Much),
     ] {
         let mut small = Figures { leeway: 48_000, ..figures(len) };
-        small.usage =
-            Usage { live: 10_000, checkpoint_bytes: 6_000, in_use: 32, waiting: 1, ..Usage::default() };
+        small.usage.waiting = 1;
         assert_eq!(small.pressure(|| 0), pressure, "{len} bytes");
-        assert_eq!(small.has_leeway(KEEP), has_leeway, "{len} bytes");
         assert_eq!(small.is_release_wanted(Effort::Keep), pressure != Pressure::None, "{len} bytes");
         assert!(small.is_release_wanted(Effort::Rest), "at rest it may not");
         let long = Figures { leeway: 0, ..small };
-        assert_eq!(
-            long.pressure(|| 0),
-            if len > 49_000 { Pressure::Much } else { Pressure::Some },
-            "{len} bytes"
-        );
+        assert_eq!(long.pressure(|| 0), Pressure::Much, "{len} bytes");
     }
+    // Of segments with 44,000 bytes none is cleaned meanwhile.
+    for (in_use, is_little) in [(40, true), (41, false)] {
+        let mut small = Figures { leeway: 48_000, ..figures(100_000) };
+        (small.usage.in_use, small.usage.waiting, small.usage.checkpoints) = (in_use, 1, 3);
+        assert_eq!(small.is_little_held(), is_little);
+        assert!(!Figures { leeway: 0, ..small }.is_little_held());
+    }
+    assert!(
+        !with(Usage { live: 10_000, ..Usage::default() }).is_little_held(),
+        "without leeway, whatever is held"
+    );
 }
 
 #[test]
