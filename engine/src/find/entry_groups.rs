@@ -230,7 +230,8 @@ impl<W: Walk> EntryGroups<W> {
         Ok(())
     }
 
-    /// Whether the entry at hand is the first of its document, which `met` then keeps: of one document they come one behind the other where the index has no other path.
+    /// Whether the entry at hand is the first of its document, which `met` then keeps: of one document they come one
+    /// behind the other where the index has no other path.
     fn begins_document(&self, met: &mut Met) -> Result<bool> {
         let entry = self.entries.at_hand();
         let tuple_len = self.tuple_len(entry)?;

@@ -145,13 +145,13 @@ impl Writer {
         let (segment_bytes, before) = (u64::from(geometry.segment_bytes()), geometry.segment_offset(0));
         // Beside segments that are not much longer it would be one more of them.
         let front = if segment_bytes < 8 * before { 0 } else { before };
-        let may_grow = self.shared.options.max_file_bytes.is_none() && self.may_grow();
+        let has_room = self.shared.options.max_file_bytes.is_none() && self.may_grow();
         Figures {
             segment_bytes,
             room: u64::from(geometry.segment_bytes() - geometry.data_start()),
             len: self.file_len.saturating_sub(before) + front,
             front,
-            leeway: if segment_bytes >= LEEWAY_SEGMENT_MIN && may_grow { LEEWAY } else { 0 },
+            leeway: if segment_bytes >= LEEWAY_SEGMENT_MIN && has_room { LEEWAY } else { 0 },
             usage: self.usage(),
         }
     }
