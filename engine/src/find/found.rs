@@ -17,7 +17,7 @@ use super::view::{ReadView, Walk};
 use super::watch::{QueryProgress, Watch};
 use crate::db::Db;
 use crate::doc_ref::DocRef;
-use crate::document::{Key, KeyRef};
+use crate::document::{Key, KeyRef, RawDocument};
 use crate::error::{Error, Result};
 use crate::indexed::{IndexStats, IndexView};
 use crate::seeded::{self, Bug};
@@ -27,20 +27,26 @@ use crate::seeded::{self, Bug};
 pub struct Found<W: Walk> {
     walk: W,
     next: Next<EntriesOf<W>>,
+    taking: Taking,
+    made: Made,
+    over: bool,
+}
+
+/// Which of what comes is an answer, and what was answered so far.
+#[derive(Debug)]
+struct Taking {
     question: Question,
+    /// Whether the filter admits all that comes.
+    is_exact: bool,
     skip: u64,
     left: u64,
     watch: Watch,
-    /// Whether the filter admits all that comes.
-    is_exact: bool,
     /// Whether answers come in any order, so that none has a place in it.
     unordered: bool,
     /// The place of the last answer of a sort, or the one to go on from; empty at the beginning.
     place: Vec<u8>,
     /// The last answer of anything but a sort.
     last: Option<Answer>,
-    made: Made,
-    over: bool,
 }
 
 /// What answers are made of.
@@ -99,7 +105,7 @@ impl<W: Walk> Found<W> {
         while found.next_answer()?.is_some() {
             answers += 1;
         }
-        told.actual = Some(found.watch.actual(answers));
+        told.actual = Some(found.taking.watch.actual(answers));
         Ok(told)
     }
 
@@ -152,36 +158,23 @@ impl<W: Walk> Found<W> {
             (Route::Keys, Way::Keys { .. }, KeysWanted::Range(_)) => Next::Walk,
         };
         let Prepared { question, skip, limit, watch, place, unordered, .. } = prepared;
-        let last = None;
-        Ok(Found {
-            walk,
-            next,
-            question,
-            skip,
-            left: limit,
-            watch,
-            is_exact,
-            unordered,
-            place,
-            last,
-            made,
-            over: false,
-        })
+        let taking = Taking { question, is_exact, skip, left: limit, watch, unordered, place, last: None };
+        Ok(Found { walk, next, taking, made, over: false })
     }
 
     /// Where the query can be gone on from: after what was answered last. Before the first answer, that is the cursor that the query
     /// was given, if any. A query that is unordered has none.
     pub fn cursor(&self) -> Option<Cursor> {
-        let mut place = self.place.clone();
-        if let Some(last) = &self.last {
-            self.question.order.place(last.key(), last.raw(), &mut place).ok()?;
+        let mut place = self.taking.place.clone();
+        if let Some(last) = &self.taking.last {
+            self.taking.question.order.place(last.key(), last.raw(), &mut place).ok()?;
         }
-        (!place.is_empty()).then(|| Cursor { query: self.question.identity(), place })
+        (!place.is_empty()).then(|| Cursor { query: self.taking.question.identity(), place })
     }
 
     /// How many documents were looked at so far, and how many of them the filter admitted.
     pub fn progress(&self) -> QueryProgress {
-        self.watch.progress()
+        self.taking.watch.progress()
     }
 
     pub(super) fn db(&self) -> &Db {
@@ -190,7 +183,7 @@ impl<W: Walk> Found<W> {
 
     /// What was read so far.
     pub(super) fn actual(&self) -> PlanActual {
-        self.watch.actual(0)
+        self.taking.watch.actual(0)
     }
 
     /// The document of any key, in the state of the query.
@@ -199,6 +192,9 @@ impl<W: Walk> Found<W> {
     }
 
     pub(super) fn next_document(&mut self) -> Result<Option<DocRef>> {
+        if let Next::Walk = self.next {
+            return self.next_walked();
+        }
         match self.next_answer()? {
             None => Ok(None),
             Some(Answer::Whole(document)) => Ok(Some(document)),
@@ -210,15 +206,13 @@ impl<W: Walk> Found<W> {
     //# Of the documents in order, a query MUST leave out the first, as many as it skips, and answer the next
     //# ones, as many as its limit allows.
     pub(super) fn next_answer(&mut self) -> Result<Option<Answer>> {
-        while self.left > 0 {
+        let taking = &mut self.taking;
+        while taking.left > 0 {
             let answer = match &mut self.next {
-                Next::Sorted(sorted) => match next_sorted(sorted, &mut self.skip, &mut self.place)? {
+                Next::Walk => return Ok(self.next_walked()?.map(Answer::Whole)),
+                Next::Sorted(sorted) => match next_sorted(sorted, &mut taking.skip, &mut taking.place)? {
                     // What the state of a walk had once, it has still.
                     Some(key) => self.walk.document(key.as_ref())?.map(Answer::Whole),
-                    None => return Ok(None),
-                },
-                Next::Walk => match self.next_walked()? {
-                    Some(document) => Some(Answer::Whole(document)),
                     None => return Ok(None),
                 },
                 Next::These(keys, reverse) => match if *reverse { keys.next_back() } else { keys.next() } {
@@ -230,23 +224,20 @@ impl<W: Walk> Found<W> {
                     None => return Ok(None),
                 },
                 Next::Entries(entries) => {
-                    match entries.advance(&self.walk, &self.question.order, &mut self.watch)? {
+                    match entries.advance(&self.walk, &taking.question.order, &mut taking.watch)? {
                         true => Some(of_entry(&self.walk, &self.made, entries.key(), entries.entry())?),
                         false => return Ok(None),
                     }
                 }
             };
             let Some(answer) = answer else { continue };
-            let is_wanted = match self.next {
-                Next::Sorted(_) => self.watch.sorted().map(|()| true)?,
-                Next::Walk => self.takes(&answer, true)?,
-                _ => self.is_admitted(&answer).and_then(|admitted| self.takes(&answer, admitted))?,
+            let is_answer = match self.next {
+                Next::Sorted(_) => taking.takes_sorted()?,
+                _ => taking.takes(&answer)?,
             };
-            if !is_wanted {
-                continue;
+            if is_answer {
+                return Ok(Some(answer));
             }
-            self.left -= 1;
-            return Ok(Some(answer));
         }
         Ok(None)
     }
@@ -261,26 +252,30 @@ impl<W: Walk> Found<W> {
 
     /// The next key, without a document. All that comes is an answer.
     fn next_key_alone(&mut self) -> Result<Option<Key>> {
-        while self.left > 0 {
+        while self.taking.left > 0 {
             let next = match &mut self.next {
-                Next::Sorted(sorted) => next_sorted(sorted, &mut self.skip, &mut self.place)?,
+                Next::Sorted(sorted) => next_sorted(sorted, &mut self.taking.skip, &mut self.taking.place)?,
                 Next::Gathered(keys) => keys.next()?,
                 Next::Entries(entries) => {
-                    let advanced = entries.advance(&self.walk, &self.question.order, &mut self.watch)?;
+                    let advanced =
+                        entries.advance(&self.walk, &self.taking.question.order, &mut self.taking.watch)?;
                     advanced.then(|| entries.key().clone())
                 }
                 Next::Walk | Next::These(..) => unreachable!("of these, the filter is asked"),
             };
             let Some(key) = next else { return Ok(None) };
             match self.next {
-                Next::Sorted(_) => self.watch.sorted()?,
-                _ => self.watch.made(true)?,
+                Next::Sorted(_) => self.taking.watch.sorted()?,
+                _ => {
+                    self.taking.watch.made();
+                    self.taking.watch.scanned(true)?;
+                }
             }
-            if self.skip > 0 {
-                self.skip -= 1;
+            if self.taking.skip > 0 {
+                self.taking.skip -= 1;
                 continue;
             }
-            self.left -= 1;
+            self.taking.left -= 1;
             return Ok(Some(key));
         }
         Ok(None)
@@ -295,49 +290,69 @@ impl<W: Walk> Found<W> {
         if seeded::is_on(Bug::QueryErrorDropped) { next.filter(Result::is_ok) } else { next }
     }
 
-    /// The next document of a walk over keys that the filter admits. The others are dropped where they were found.
+    /// The next answer of a walk over keys. Documents that are none are dropped where they were found.
     fn next_walked(&mut self) -> Result<Option<DocRef>> {
-        let filter = self.question.filter_to_ask(self.is_exact);
-        let watch = &mut self.watch;
-        self.walk.next_that(|document| {
-            let Some(filter) = filter else { return Ok(true) };
-            let admitted = filter.matches_by(document.raw(), || Some(document.key()))?;
-            if !admitted {
-                watch.scanned(false)?;
+        let taking = &mut self.taking;
+        if taking.left == 0 {
+            return Ok(None);
+        }
+        self.walk.next_that(|document| taking.takes_whole(document))
+    }
+}
+
+impl Taking {
+    /// Whether what a sort gave is an answer: all of it is.
+    fn takes_sorted(&mut self) -> Result<bool> {
+        self.watch.sorted()?;
+        self.left -= 1;
+        Ok(true)
+    }
+
+    /// Whether a document, or what is made of its entry, is an answer, which is noted as the last then.
+    fn takes(&mut self, answer: &Answer) -> Result<bool> {
+        match answer {
+            Answer::Whole(document) => self.takes_whole(document),
+            Answer::Parts(key, bytes) => {
+                self.watch.made();
+                let is_answer = self.is_answer(RawDocument::from_verified(bytes), || key.as_ref())?;
+                if is_answer && !self.unordered {
+                    self.last = Some(answer.clone());
+                }
+                Ok(is_answer)
             }
-            Ok(admitted)
-        })
+        }
     }
 
-    /// Whether the filter admits what an index or a list of keys led to.
-    fn is_admitted(&self, answer: &Answer) -> Result<bool> {
+    /// As [`takes`](Self::takes).
+    #[inline]
+    fn takes_whole(&mut self, document: &DocRef) -> Result<bool> {
+        let is_answer = self.is_answer(document.raw(), || document.key())?;
+        if is_answer && !self.unordered {
+            self.last = Some(Answer::Whole(document.clone()));
+        }
+        Ok(is_answer)
+    }
+
+    /// Whether the filter admits a document that the query did not answer before, and that it does not skip.
+    #[inline]
+    fn is_answer<'k>(&mut self, document: RawDocument<'_>, key: impl Fn() -> KeyRef<'k>) -> Result<bool> {
         let filter = self.question.filter_to_ask(self.is_exact);
-        filter.map_or(Ok(true), |filter| filter.matches_by(answer.raw(), || Some(answer.key())))
-    }
-
-    /// Whether a document is an answer, which is noted as the last then.
-    fn takes(&mut self, answer: &Answer, mut admitted: bool) -> Result<bool> {
+        let mut admitted = filter.map_or(Ok(true), |filter| filter.matches_by(document, || Some(key())))?;
         // A walk over keys begins behind the place to go on from; one in the order of an index, near to it.
-        let forgets = seeded::is_on(Bug::CursorAmongTies);
         if admitted
-            && !forgets
             && let Some(after) = &self.question.after
+            && !seeded::is_on(Bug::CursorAmongTies)
         {
             let mut place = Vec::new();
-            self.question.order.place(answer.key(), answer.raw(), &mut place)?;
+            self.question.order.place(key(), document, &mut place)?;
             admitted = place > *after;
         }
-        match answer {
-            Answer::Whole(_) => self.watch.scanned(admitted)?,
-            Answer::Parts(..) => self.watch.made(admitted)?,
-        }
+        self.watch.scanned(admitted)?;
         if admitted && self.skip > 0 {
             self.skip -= 1;
             return Ok(false);
         }
-        if admitted && !self.unordered {
-            self.last = Some(answer.clone());
-        }
+        self.left -= u64::from(admitted);
         Ok(admitted)
     }
 }

@@ -89,10 +89,9 @@ impl Watch {
         if self.sorted.is_multiple_of(INTERVAL) { self.check() } else { Ok(()) }
     }
 
-    /// Counts a document that was made of an entry.
-    pub(super) fn made(&mut self, admitted: bool) -> Result<()> {
+    /// The next document to be counted was made of an entry.
+    pub(super) fn made(&mut self) {
         self.made += 1;
-        self.scanned(admitted)
     }
 
     /// Counts a document that was looked at.
