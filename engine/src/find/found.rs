@@ -267,8 +267,8 @@ impl<W: Walk> Found<W> {
             match self.next {
                 Next::Sorted(_) => self.taking.watch.sorted()?,
                 _ => {
-                    self.taking.watch.made();
                     self.taking.watch.scanned(true)?;
+                    self.taking.watch.made();
                 }
             }
             if self.taking.skip > 0 {
@@ -313,8 +313,8 @@ impl Taking {
         match answer {
             Answer::Whole(document) => self.takes_whole(document),
             Answer::Parts(key, bytes) => {
-                self.watch.made();
                 let is_answer = self.is_answer(RawDocument::from_verified(bytes), || key.as_ref())?;
+                self.watch.made();
                 if is_answer && !self.unordered {
                     self.last = Some(answer.clone());
                 }

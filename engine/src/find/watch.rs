@@ -89,7 +89,7 @@ impl Watch {
         if self.sorted.is_multiple_of(INTERVAL) { self.check() } else { Ok(()) }
     }
 
-    /// The next document to be counted was made of an entry.
+    /// The document that was counted last was made of an entry.
     pub(super) fn made(&mut self) {
         self.made += 1;
     }
