@@ -192,8 +192,10 @@ impl<W: Walk> Found<W> {
     }
 
     pub(super) fn next_document(&mut self) -> Result<Option<DocRef>> {
-        if let Next::Walk = self.next {
-            return self.next_walked();
+        match (&self.next, &self.made) {
+            (Next::Walk, _) => return self.next_walked(),
+            (Next::Entries(_), Made::Documents) => return self.next_of_entries(),
+            _ => {}
         }
         match self.next_answer()? {
             None => Ok(None),
@@ -223,6 +225,9 @@ impl<W: Walk> Found<W> {
                     Some((key, entry)) => Some(of_entry(&self.walk, &self.made, &key, &entry)?),
                     None => return Ok(None),
                 },
+                Next::Entries(_) if matches!(self.made, Made::Documents) => {
+                    return Ok(self.next_of_entries()?.map(Answer::Whole));
+                }
                 Next::Entries(entries) => {
                     match entries.advance(&self.walk, &taking.question.order, &mut taking.watch)? {
                         true => Some(of_entry(&self.walk, &self.made, entries.key(), entries.entry())?),
@@ -297,6 +302,18 @@ impl<W: Walk> Found<W> {
             return Ok(None);
         }
         self.walk.next_that(|document| taking.takes_whole(document))
+    }
+
+    /// The next document in the order of an index.
+    fn next_of_entries(&mut self) -> Result<Option<DocRef>> {
+        let (Next::Entries(entries), taking) = (&mut self.next, &mut self.taking) else { return Ok(None) };
+        while taking.left > 0 && entries.advance(&self.walk, &taking.question.order, &mut taking.watch)? {
+            let document = self.walk.document(entries.key().as_ref())?.ok_or_else(no_document)?;
+            if taking.takes_whole(&document)? {
+                return Ok(Some(document));
+            }
+        }
+        Ok(None)
     }
 }
 
