@@ -1,16 +1,18 @@
 //! Look-ups by an index, and queries that find few documents.
 
-use holotype::query::Filter;
+use holotype::query::{Expression, Filter};
 use holotype::{Collection, Db, Document, Durability, IndexDefinition, Key, Result, doc};
 
 use super::{CALLS, LOADED, UniformIds, open_on, sum_measured, sum_of};
 use holotype_benches::fixture::documents_of;
 
-/// The paths of indexes. A call is one look-up, or one key of a range.
-pub(super) const PATHS: [super::Path; 5] = [
+/// The paths of indexes. A call is one look-up, or one key or document of a range or a sort.
+pub(super) const PATHS: [super::Path; 7] = [
     ("index_keys", keys),
     ("index_documents", documents),
     ("index_range", range),
+    ("index_range_documents", range_documents),
+    ("query_in_order", query_in_order),
     ("query_by_index", query_by_index),
     ("query_by_key", query_by_key),
 ];
@@ -87,6 +89,39 @@ fn range() -> u64 {
     });
     assert_eq!(found, calls);
     calls
+}
+
+/// How often the first documents in the order of an index are asked for.
+const SORTS: u64 = 40;
+
+/// The sum of the ids of the first documents by the text.
+fn sum_of_first() -> u64 {
+    let mut all: Vec<(String, i64)> = (1..=LOADED as i64).map(|id| (text(id), id)).collect();
+    all.sort();
+    SORTS * sum_of(all.into_iter().take(RANGE as usize).map(|(_, id)| id))
+}
+
+/// The first hundred documents of the index's own range.
+fn range_documents() -> u64 {
+    let (_db, documents) = indexed();
+    let sum = sum_measured(0..SORTS, |_| {
+        let found = documents.index("by_text").range(..).expect("it was made").documents();
+        found.take(RANGE as usize).map(|document| super::field(&document.expect("undamaged"))).sum()
+    });
+    assert_eq!(sum, sum_of_first());
+    SORTS * RANGE
+}
+
+/// The first hundred documents of a sort that the index has the order of.
+fn query_in_order() -> u64 {
+    let (_db, documents) = indexed();
+    let by_text = Expression::parse("$.text").expect("a path");
+    let sum = sum_measured(0..SORTS, |_| {
+        let found = documents.find(..).sort(&by_text).limit(RANGE).run().expect("nothing to refuse");
+        found.map(|document| super::field(&document.expect("undamaged"))).sum()
+    });
+    assert_eq!(sum, sum_of_first());
+    SORTS * RANGE
 }
 
 fn query_by_index() -> u64 {
