@@ -63,6 +63,13 @@ pub(super) struct Extreme {
 /// Bytes that a node of a set takes beside its place, about.
 const NODE_LEN: usize = 3 * size_of::<Box<[u8]>>();
 
+impl Extreme {
+    /// Bytes of memory that it takes beside itself, about.
+    fn heap_len(&self) -> usize {
+        self.place.len() + self.encoded.len()
+    }
+}
+
 impl State {
     pub(super) fn new(kind: Aggregate) -> Self {
         match kind {
@@ -72,32 +79,17 @@ impl State {
         }
     }
 
-    /// Bytes of memory that it takes beside itself, about. Those of a set are told by `add`.
-    fn heap_len(&self) -> usize {
-        match self {
-            State::Places(..) => 0,
-            State::Sum(sum) => sum.heap_len(),
-            State::Extreme(extreme) => {
-                extreme.as_ref().map_or(0, |known| known.place.len() + known.encoded.len())
-            }
-        }
-    }
-
     /// Adds a value; how many bytes more are taken, about. `key` is the order key of the document's key, or empty where documents
     /// come in that order.
+    #[inline]
     pub(super) fn add(&mut self, kind: Aggregate, value: &GivenValue<'_, '_>, key: &[u8]) -> Result<usize> {
-        let before = self.heap_len();
         match self {
+            State::Sum(sum) => Ok(value.number().map_or(0, |number| sum.add(number))),
             State::Places(places, _) => {
                 let mut place = Vec::new();
                 value.encode_order_key(&mut place);
                 let len = place.len() + NODE_LEN;
-                return Ok(if places.insert(place.into()) { len } else { 0 });
-            }
-            State::Sum(sum) => {
-                if let Some(number) = value.number() {
-                    sum.add(number);
-                }
+                Ok(if places.insert(place.into()) { len } else { 0 })
             }
             State::Extreme(extreme) => {
                 let mut place = Vec::new();
@@ -109,13 +101,15 @@ impl State {
                     .as_ref()
                     .is_none_or(|known| kind.is_nearer(&place, &known.place) || is_first(known))
                 {
+                    let before = extreme.as_ref().map_or(0, Extreme::heap_len);
                     let mut encoded = Vec::new();
                     value.encode(&mut encoded)?;
-                    *extreme = Some(Extreme { place, encoded, key: key.to_vec() });
+                    let nearer = extreme.insert(Extreme { place, encoded, key: key.to_vec() });
+                    return Ok(nearer.heap_len().saturating_sub(before));
                 }
+                Ok(0)
             }
         }
-        Ok(self.heap_len().saturating_sub(before))
     }
 
     /// Appends all of it, but of places their count alone.

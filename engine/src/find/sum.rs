@@ -33,10 +33,14 @@ pub(super) struct ExactSum {
 struct Whole([u64; LIMBS]);
 
 impl ExactSum {
-    pub(super) fn add(&mut self, number: Scalar<'_>) {
+    /// Adds a number; how many bytes of memory more that takes beside itself.
+    #[inline]
+    pub(super) fn add(&mut self, number: Scalar<'_>) -> usize {
+        let mut more = 0;
         match number {
             Scalar::Int(int) => self.ints += i128::from(int),
             Scalar::Float(float) => {
+                more = if self.floats.is_none() { size_of::<Whole>() } else { 0 };
                 let floats = self.floats.get_or_insert_with(|| Box::new(Whole([0; LIMBS])));
                 if float.is_finite() {
                     floats.add_float(float);
@@ -45,14 +49,10 @@ impl ExactSum {
                 self.is_infinite |= float == f64::INFINITY;
                 self.is_negative_infinite |= float == f64::NEG_INFINITY;
             }
-            _ => return,
+            _ => return 0,
         }
         self.count += 1;
-    }
-
-    /// Bytes of memory that it takes beside itself.
-    pub(super) fn heap_len(&self) -> usize {
-        if self.floats.is_some() { size_of::<Whole>() } else { 0 }
+        more
     }
 
     /// Adds the numbers of another sum.

@@ -144,6 +144,7 @@ impl Given {
 
 impl<'i> GivenValue<'i, 'i> {
     /// A value that was given before.
+    #[inline]
     pub(crate) fn of(value: &'i Value) -> Self {
         GivenValue(Item::of_value(value))
     }
@@ -181,6 +182,7 @@ impl GivenValue<'_, '_> {
     }
 
     /// The content, if the value is a number.
+    #[inline]
     pub(crate) fn number(&self) -> Option<Scalar<'_>> {
         match self.0 {
             Item::Scalar(number @ (Scalar::Int(_) | Scalar::Float(_))) => Some(number),
