@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use clap::Args;
-use holotype::document::json;
 use holotype::query::Filter;
 use holotype::{TxCollection, UpdateReport};
 
-use crate::exit::{Exit, Failure, Result};
+use crate::exit::{Exit, Result};
 use crate::output::Output;
+use crate::query;
 use crate::store::Store;
 
 /// Which documents, and whether it is done at all.
@@ -32,16 +32,12 @@ impl ManyArgs {
     }
 
     fn parse(&self, text: &str) -> Result<Filter> {
-        let failure = |error: &holotype::Error| Failure::usage(format!("--where {text}: {error}"));
-        let filter = Filter::parse(text).map_err(|error| failure(&error))?;
-        let bound = self.parameters.iter().try_fold(filter, |filter, typed| {
-            let failure = |what: &dyn std::fmt::Display| Failure::usage(format!("--arg {typed}: {what}"));
-            let (name, value) = typed.split_once('=').ok_or_else(|| failure(&"NAME=JSON is due"))?;
-            let value = json::parse_value(value.as_bytes()).map_err(|error| failure(&error))?;
-            filter.bind(name, value).map_err(|error| failure(&error))
-        })?;
-        bound.check().map_err(|error| failure(&error))?;
-        Ok(bound)
+        let mut filter = query::filter("--where", text)?;
+        for (name, value) in query::parameters(&self.parameters)? {
+            filter = filter.bind(name, value).map_err(|error| query::wrong("--arg", name, error))?;
+        }
+        filter.check().map_err(|error| query::wrong("--where", text, error))?;
+        Ok(filter)
     }
 
     /// Makes one commit of `call`, unless this is a dry run, and prints what it answers.

@@ -21,17 +21,26 @@ pub(crate) struct ParameterArgs {
 impl ParameterArgs {
     /// Each name with its value.
     pub(crate) fn read(&self) -> Result<Vec<(&str, Value)>> {
-        let read = |text: &'_ String| -> Result<(usize, Value)> {
-            let equals =
-                text.find('=').ok_or_else(|| wrong("--arg", text, "`=` is due between name and value"))?;
-            let value = json::parse_value(&text.as_bytes()[equals + 1..]);
-            Ok((equals, value.map_err(|error| wrong("--arg", text, error))?))
-        };
-        self.arg.iter().map(|text| read(text).map(|(equals, value)| (&text[..equals], value))).collect()
+        parameters(&self.arg)
     }
 }
 
-fn wrong(option: &str, text: &str, what: impl Display) -> Failure {
+/// Each name with its value, of all texts of `--arg`.
+pub(crate) fn parameters(texts: &[String]) -> Result<Vec<(&str, Value)>> {
+    let mut all: Vec<(&str, Value)> = Vec::with_capacity(texts.len());
+    for text in texts {
+        let (name, value) =
+            text.split_once('=').ok_or_else(|| wrong("--arg", text, "`=` is due between name and value"))?;
+        if all.iter().any(|(other, _)| *other == name) {
+            return Err(wrong("--arg", text, "the name has a value already; give each name one"));
+        }
+        let value = json::parse_value(value.as_bytes()).map_err(|error| wrong("--arg", text, error))?;
+        all.push((name, value));
+    }
+    Ok(all)
+}
+
+pub(crate) fn wrong(option: &str, text: &str, what: impl Display) -> Failure {
     Failure::usage(format!("{option} {text}: {what}"))
 }
 

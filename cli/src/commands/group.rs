@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use holotype::GroupBy;
-use holotype::document::JsonMode;
+use holotype::document::json::write_value;
+use holotype::document::{Document, JsonMode, Value};
 
 use crate::exit::{Exit, Result};
 use crate::output::Output;
@@ -75,8 +76,25 @@ pub(crate) fn run(args: &GroupArgs) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     for group in groups.run().map_err(|error| store.failure(&error))? {
-        output.document(&group, JsonMode::Relaxed)?;
+        output.line(&line_of(&group))?;
     }
     output.finish()?;
     Ok(Exit::Done)
+}
+
+/// A group as JSON: what it has in common, then its count, then what was asked for beside that.
+fn line_of(group: &Document) -> String {
+    const RESULTS: [&str; 5] = ["count", "sum", "avg", "min", "max"];
+    let place = |name: &str| RESULTS.iter().position(|result| *result == name).map_or(0, |at| at + 1);
+    let mut members: Vec<(&str, &Value)> = group.iter().map(|(name, value)| (name.as_ref(), value)).collect();
+    members.sort_by_key(|(name, _)| place(name));
+    let mut line = String::from("{");
+    for (at, (name, value)) in members.into_iter().enumerate() {
+        line.push_str(if at > 0 { "," } else { "" });
+        write_value(&Value::from(name), JsonMode::Relaxed, &mut line);
+        line.push(':');
+        write_value(value, JsonMode::Relaxed, &mut line);
+    }
+    line.push('}');
+    line
 }

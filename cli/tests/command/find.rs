@@ -60,6 +60,15 @@ fn documents_are_found_sorted_and_cut() {
 }
 
 #[test]
+fn parts_are_of_no_matter_to_a_count_and_to_keys() {
+    let bench = birds();
+    for told in ["--count", "--keys"] {
+        let whole = bench.run_args(find(&[told, "@.year"])).done();
+        assert_eq!(bench.run_args(find(&[told, "@.year", "--project", "$.name"])).done(), whole);
+    }
+}
+
+#[test]
 fn pages_go_on_from_the_cursor_that_is_told() {
     let bench = birds();
     let (mut pages, mut after) = (Vec::new(), None::<String>);
@@ -127,7 +136,7 @@ fn without_what_they_have_in_common_all_documents_are_one_group() {
     assert_eq!(bench.run("group s.holo notes").done(), "{\"count\":4}\n");
     assert_eq!(
         bench.run("group s.holo notes --max $.year --where @.tags").done(),
-        "{\"max\":{\"$.year\":1862},\"count\":3}\n"
+        "{\"count\":3,\"max\":{\"$.year\":1862}}\n"
     );
 }
 
@@ -156,8 +165,8 @@ fn groups_are_counted_and_added_up() {
             "$.year"
         ]),
         concat!(
-            "{\"avg\":{\"$.year\":1831.0},\"max\":{\"$.year\":1831},\"min\":{\"$.name\":\"Robin\"},\"sum\":{\"$.seen[*].n\":0},\"count\":1}\n",
-            "{\"avg\":{\"$.year\":1860.5},\"max\":{\"$.year\":1862},\"min\":{\"$.name\":\"Heron\"},\"sum\":{\"$.seen[*].n\":7},\"count\":2,\"type(@.seen)\":\"array\"}\n"
+            "{\"count\":1,\"sum\":{\"$.seen[*].n\":0},\"avg\":{\"$.year\":1831.0},\"min\":{\"$.name\":\"Robin\"},\"max\":{\"$.year\":1831}}\n",
+            "{\"type(@.seen)\":\"array\",\"count\":2,\"sum\":{\"$.seen[*].n\":7},\"avg\":{\"$.year\":1860.5},\"min\":{\"$.name\":\"Heron\"},\"max\":{\"$.year\":1862}}\n"
         )
     );
 }
@@ -174,6 +183,7 @@ fn what_is_wrong_with_a_query_is_told() {
         (&["@.year == arg('y')"], &["\"y\"", "not bound"]),
         (&["@.year == arg('y')", "--arg", "y=1", "--arg", "x=1"], &["\"x\"", "not in the query"]),
         (&["--arg", "x"], &["--arg x", "`=`"]),
+        (&["@.year == arg('y')", "--arg", "y=1", "--arg", "y=2"], &["--arg y=2", "has a value already"]),
         (&["--arg", "x=y"], &["--arg x=y"]),
         (&["--after", "abc"], &["cursor"]),
         (&["--count", "--keys"], &["--keys"]),
