@@ -1,8 +1,10 @@
 //! Filters from calls instead of text: the same trees.
 
+use std::iter;
+
 use super::ast::{Argument, Call, Comparison, Expr, Operand, Query, Segment, Selector};
 use super::filter::Filter;
-use super::function::Function;
+use super::function::{Function, IN_ARGUMENTS_MAX};
 use crate::document::{JsonMode, Text, Value};
 use crate::error::Result;
 
@@ -146,10 +148,16 @@ impl Field {
 
     /// That the value here is equal to one of `values`.
     pub fn is_in<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Filter {
-        let list = Value::Array(values.into_iter().map(Into::into).collect());
+        let values: Vec<Value> = values.into_iter().map(Into::into).collect();
+        let each: Vec<Operand> = values.iter().cloned().map(Comparable::into_operand).collect();
+        let have_literals = each.iter().all(|value| matches!(value, Operand::Literal(_)));
+        let list = match have_literals && (1..IN_ARGUMENTS_MAX).contains(&each.len()) {
+            true => each,
+            false => vec![as_parameter(Value::Array(values))],
+        };
         self.ask(|query| {
-            let args = [Operand::Singular(query), list.into_operand()];
-            Expr::Test(Call::of_in(args.map(Argument::Value).into()))
+            let args = iter::once(Operand::Singular(query)).chain(list);
+            Expr::Test(Call::of_in(args.map(Argument::Value).collect()))
         })
     }
 

@@ -62,7 +62,7 @@ const fn signature(function: Function, name: &'static str, takes: Takes, gives: 
 }
 
 /// The most arguments of `in`, the value included.
-const IN_ARGUMENTS_MAX: usize = 4096;
+pub(super) const IN_ARGUMENTS_MAX: usize = 4096;
 
 const SIGNATURES: &[Signature] = &[
     signature(Function::Length, "length", Takes::Values(1), Gives::Value),

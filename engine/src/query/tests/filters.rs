@@ -117,7 +117,10 @@ fn the_builder_makes_the_tree_of_the_text() {
         "between(@.a, 1, 2) && @.b == bytes('00ff')",
     );
     same(field("a").matches("b+").unwrap(), "match(@.a, 'b+')");
-    assert!(holds_of(&field("n").is_in([1, 2]), r#"{"n":2}"#));
+    same(field("n").is_in([1, 2]), "in(@.n, 1, 2)");
+    same(field("n").is_in(["x"]), "in(@.n, 'x')");
+    assert!(!holds_of(&field("n").is_in([0; 0]), r#"{"n":2}"#));
+    assert!(holds_of(&field("n").is_in(0..5_000), r#"{"n":4999}"#));
     assert!(holds_of(&field("n").eq(vec![1, 2]), r#"{"n":[1,2.0]}"#));
 }
 
