@@ -1,8 +1,9 @@
-//! Queries over documents: Holotype beside SQLite over the same documents as JSON, without indexes and with them, and beside a store that
-//! answers ids by one field.
+//! Queries over documents: Holotype beside SQLite over the same documents as JSON, without indexes and with them; beside a store that
+//! answers ids by one field; and beside loops that a caller writes over redb and LMDB.
 
 mod bison;
 mod data;
+mod loops;
 mod ours;
 mod questions;
 mod set;
@@ -18,6 +19,8 @@ use crate::failure::{Failure, Result, expect_equal};
 use crate::place;
 use crate::plan::Plan;
 use crate::report::{Better, Record, Report};
+use crate::stores::lmdb::Lmdb;
+use crate::stores::redb::Redb;
 use crate::turns::{Contender, take_turns};
 use data::Item;
 use questions::{Asked, Came, Question};
@@ -56,8 +59,10 @@ fn run_set(set: &'static Set, plan: &Plan, report: &mut Report) -> Result<()> {
     let [plain, indexed] = [false, true].map(|indexed| Rc::new(Asking::new(set, count, indexed)));
     let mut contenders = vec![
         contender::<ours::Queries>(plan, &plain),
-        contender::<ours::ByHand>(plan, &plain),
+        contender::<loops::OverHolotype>(plan, &plain),
         contender::<sqlite::Sqlite>(plan, &plain),
+        contender::<loops::Over<Redb>>(plan, &plain),
+        contender::<loops::Over<Lmdb>>(plan, &plain),
         contender::<bison::Bison>(plan, &plain),
     ];
     let without = contenders.len();
@@ -162,7 +167,14 @@ mod tests {
             let asking = Asking::new(set, set.most.min(1_200), indexed);
             let ours = trial::<ours::Queries>(directory.path(), &asking).unwrap();
             assert!(ours.iter().all(Option::is_some), "{}", set.name);
-            for trial in [trial::<ours::ByHand>, trial::<sqlite::Sqlite>, trial::<bison::Bison>] {
+            let others = [
+                trial::<loops::OverHolotype>,
+                trial::<loops::Over<Redb>>,
+                trial::<loops::Over<Lmdb>>,
+                trial::<sqlite::Sqlite>,
+                trial::<bison::Bison>,
+            ];
+            for trial in others {
                 assert_eq!(trial(directory.path(), &asking).unwrap().len(), asking.questions.len());
             }
         }

@@ -1,4 +1,4 @@
-//! Holotype: a query, and a loop of the caller's over the same documents.
+//! Holotype, asked by a query.
 
 use std::path::Path;
 
@@ -13,10 +13,13 @@ use crate::failure::{Of, Result};
 /// By `find`, and by an index where the question names one.
 pub struct Queries(Collection);
 
-/// By a visit with a closure.
-pub struct ByHand(Collection);
-
-fn load(directory: &Path, set: &Set, items: &[Item], indexed: bool) -> holotype::Result<Collection> {
+/// The documents of a set, in a store of their own.
+pub(super) fn load(
+    directory: &Path,
+    set: &Set,
+    items: &[Item],
+    indexed: bool,
+) -> holotype::Result<Collection> {
     let options = Options::new().durability(Durability::Written);
     let bench = Db::open_with(directory.join("store.holo"), &options)?.collection("bench");
     bench.put_many(items.iter().map(|item| (item.id, (set.document)(item))))?;
@@ -36,17 +39,5 @@ impl Answers for Queries {
 
     fn ask(&self, question: &Question, call: i64) -> Option<Result<Came>> {
         Some((question.ours)(&self.0, call).of(Self::NAME, question.row))
-    }
-}
-
-impl Answers for ByHand {
-    const NAME: &'static str = "Holotype, a loop";
-
-    fn load(directory: &Path, set: &Set, items: &[Item], indexed: bool) -> Result<Self> {
-        load(directory, set, items, indexed).of(Self::NAME, "loading").map(ByHand)
-    }
-
-    fn ask(&self, question: &Question, call: i64) -> Option<Result<Came>> {
-        Some((question.by_hand?)(&self.0, call).of(Self::NAME, question.row))
     }
 }

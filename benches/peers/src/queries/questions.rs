@@ -2,12 +2,13 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
-use std::ops::ControlFlow;
 
+use holotype::document::RawDocument;
 use holotype::query::{Expression, Filter};
-use holotype::{Collection, DocRef, DocView, Document, IndexEntry, Key, Query, Result, Value};
+use holotype::{Collection, DocRef, Document, IndexEntry, Key, Query, Result, Value};
 
 use super::data::Item;
+use crate::failure;
 
 /// What an answer came to: how many rows, and a sum over them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,14 +43,20 @@ pub enum ByField {
 }
 
 pub type Ours = fn(&Collection, i64) -> Result<Came>;
+pub type ByHand = fn(&dyn Loop, i64) -> failure::Result<Came>;
 pub type Right = fn(&[Item], i64) -> Came;
+
+/// All documents by their ids, as a loop of the caller's goes through them.
+pub trait Loop {
+    fn each(&self, each: &mut dyn FnMut(i64, RawDocument<'_>)) -> failure::Result<()>;
+}
 
 pub struct Question {
     pub row: &'static str,
     pub asked: Asked,
     pub ours: Ours,
-    /// The same by a loop of the caller's over the same documents and accessors, where it is of interest.
-    pub by_hand: Option<Ours>,
+    /// The same by a loop of the caller's over the same documents and accessors, where a caller would write one.
+    pub by_hand: Option<ByHand>,
     /// The first column is added up, and the others are read. `?1` is the number of the call, and what follows are its texts.
     pub sql: &'static str,
     pub texts: fn(i64) -> Vec<String>,
@@ -93,7 +100,7 @@ pub const fn few(row: &'static str, ours: Ours, sql: &'static str, right: Right)
 }
 
 impl Question {
-    pub const fn beside(self, by_hand: Ours) -> Self {
+    pub const fn beside(self, by_hand: ByHand) -> Self {
         Question { by_hand: Some(by_hand), ..self }
     }
 
@@ -226,21 +233,34 @@ pub fn only(groups: &[Document], name: &str, of: &str) -> Came {
 
 pub const NONE: [&str; 0] = [];
 
-/// Keys of the documents that a closure admits, by a visit of all.
-pub fn by_hand(birds: &Collection, admits: impl Fn(&DocView<'_>) -> bool) -> Result<Came> {
+/// The ids of the documents that a closure admits.
+pub fn by_hand(all: &dyn Loop, admits: impl Fn(RawDocument<'_>) -> bool) -> failure::Result<Came> {
     let mut came = Came::default();
-    let end: Option<()> = birds.scan(..)?.visit(|document| {
-        if admits(&document) {
-            came = came.and(Came { count: 1, sum: int(&document.key().to_key()) });
+    all.each(&mut |id, document| {
+        if admits(document) {
+            came = came.and(Came { count: 1, sum: id });
         }
-        ControlFlow::Continue(())
     })?;
-    debug_assert!(end.is_none());
     Ok(came)
 }
 
-pub fn value_of(document: &DocView<'_>) -> i64 {
-    document.get("value").and_then(|value| value.as_i64()).unwrap_or(-1)
+/// What a closure makes of the value of each document, added up.
+pub fn added(all: &dyn Loop, add: impl Fn(i64) -> i64) -> failure::Result<Came> {
+    let mut sum = 0;
+    all.each(&mut |_, document| sum += add(value_of(document)))?;
+    Ok(Came { count: 1, sum })
+}
+
+pub fn value_of(document: RawDocument<'_>) -> i64 {
+    int_at(document, "value")
+}
+
+pub fn int_at(document: RawDocument<'_>, name: &str) -> i64 {
+    document.get(name).and_then(|value| value.as_i64()).unwrap_or(-1)
+}
+
+pub fn text_at<'d>(document: RawDocument<'d>, name: &str) -> &'d str {
+    document.get(name).and_then(|value| value.as_str()).unwrap_or_default()
 }
 
 /// The ids of the items that a closure admits.

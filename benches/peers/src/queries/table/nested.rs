@@ -1,7 +1,9 @@
 //! By ints, texts, parts of objects and items of arrays: by the index itself, and by a filter. Documents are decoded.
 
 use crate::queries::data::{self, Item, day, guid, text};
-use crate::queries::questions::{ByField, Came, Question, each_decoded, few, find, ids, keys, one, whole};
+use crate::queries::questions::{
+    ByField, Came, Question, by_hand, each_decoded, few, find, ids, int_at, keys, one, whole,
+};
 
 /// How many documents the range of ints admits, and that of texts and that of days.
 const INTS: i64 = 1_024;
@@ -140,5 +142,6 @@ pub static QUESTIONS: &[Question] = &[
         "SELECT id FROM bench WHERE doc ->> '$.n' = ?1",
         is_called,
     )
+    .beside(|all, call| by_hand(all, |document| int_at(document, "n") == call))
     .by_field(ByField::Int("n", |call| call)),
 ];

@@ -1,9 +1,7 @@
 //! Counts, sums and ends of all documents or of a range.
 
 use super::MIDDLE;
-use crate::queries::questions::{
-    Came, NONE, Question, by_hand, came, count, few, find, of, one, only, value_of, whole,
-};
+use crate::queries::questions::{Came, NONE, Question, added, came, count, few, find, of, one, only, whole};
 
 pub static QUESTIONS: &[Question] = &[
     one(
@@ -17,13 +15,15 @@ pub static QUESTIONS: &[Question] = &[
         |c, _| Ok(only(&c.find(..).group_by(NONE).sum(of("$.value")).run()?, "sum", "$.value")),
         "SELECT SUM(doc ->> '$.value') FROM bench",
         |all, _| Came { count: 1, sum: all.iter().map(|item| item.value).sum() },
-    ),
+    )
+    .beside(|all, _| added(all, |value| value)),
     whole(
         "A2: count of those that have a field",
         |c, _| count(find(c, "@.value")),
         "SELECT COUNT(doc ->> '$.value') FROM bench",
         |all, _| Came { count: 1, sum: all.len() as i64 },
-    ),
+    )
+    .beside(|all, _| added(all, |value| i64::from(value >= 0))),
     few(
         "A3: least",
         |c, _| Ok(only(&c.find(..).group_by(NONE).min(of("$.value")).run()?, "min", "$.value")),
@@ -45,10 +45,7 @@ pub static QUESTIONS: &[Question] = &[
             sum: all.iter().filter(|item| MIDDLE.contains(&item.value)).count() as i64,
         },
     )
-    .beside(|c, _| {
-        let all = by_hand(c, |document| MIDDLE.contains(&value_of(document)))?;
-        Ok(Came { count: 1, sum: all.count as i64 })
-    }),
+    .beside(|all, _| added(all, |value| i64::from(MIDDLE.contains(&value)))),
     whole(
         "A6: sum of a range",
         |c, _| {
@@ -60,5 +57,6 @@ pub static QUESTIONS: &[Question] = &[
             let values = all.iter().map(|item| item.value);
             Came { count: 1, sum: values.filter(|value| MIDDLE.contains(value)).sum() }
         },
-    ),
+    )
+    .beside(|all, _| added(all, |value| if MIDDLE.contains(&value) { value } else { 0 })),
 ];
