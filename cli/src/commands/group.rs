@@ -86,7 +86,7 @@ pub(crate) fn run(args: &GroupArgs) -> Result<Exit> {
 fn line_of(group: &Document) -> String {
     const RESULTS: [&str; 5] = ["count", "sum", "avg", "min", "max"];
     let place = |name: &str| RESULTS.iter().position(|result| *result == name).map_or(0, |at| at + 1);
-    let mut members: Vec<(&str, &Value)> = group.iter().map(|(name, value)| (name.as_ref(), value)).collect();
+    let mut members: Vec<(&str, &Value)> = group.iter().collect();
     members.sort_by_key(|(name, _)| place(name));
     let mut line = String::from("{");
     for (at, (name, value)) in members.into_iter().enumerate() {
