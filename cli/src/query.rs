@@ -32,7 +32,7 @@ pub(crate) fn parameters(texts: &[String]) -> Result<Vec<(&str, Value)>> {
         let (name, value) =
             text.split_once('=').ok_or_else(|| wrong("--arg", text, "`=` is due between name and value"))?;
         if all.iter().any(|(other, _)| *other == name) {
-            return Err(wrong("--arg", text, "the name has a value already; give each name one"));
+            return Err(wrong("--arg", text, "the name has a value already"));
         }
         let value = json::parse_value(value.as_bytes()).map_err(|error| wrong("--arg", text, error))?;
         all.push((name, value));
