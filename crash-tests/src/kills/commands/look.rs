@@ -155,7 +155,7 @@ impl Look<'_> {
         }
         if let Some(key) = key {
             let printed = self.done(directory, &COUNTER.replace("KEY", &key.to_string()))?;
-            if printed.trim() != format!("{{\"count\":1,\"key()\":{key}}}") {
+            if printed.trim() != format!("{{\"key()\":{key},\"count\":1}}") {
                 return Err(format!("{COUNTER}, of {key}, prints {printed}"));
             }
         }
