@@ -33,7 +33,8 @@ pub(crate) struct FindArgs {
     /// Go on from a cursor, with the same filter and the same sorts
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
-    /// Print only these parts of each document; with --with-keys, as {"key":..,"doc":..}; --count and --keys print none
+    /// Print only these parts of each document; with --with-keys, as {"key":..,"doc":..}. --count and --keys
+    /// print none
     #[arg(long, value_name = "PATH")]
     project: Vec<String>,
     #[command(flatten)]

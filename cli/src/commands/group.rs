@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use holotype::GroupBy;
-use holotype::document::json::write_value;
-use holotype::document::{Document, JsonMode, Value};
+use holotype::document::{Document, JsonMode, json};
 
 use crate::exit::{Exit, Result};
 use crate::output::Output;
@@ -86,15 +85,7 @@ pub(crate) fn run(args: &GroupArgs) -> Result<Exit> {
 fn line_of(group: &Document) -> String {
     const RESULTS: [&str; 5] = ["count", "sum", "avg", "min", "max"];
     let place = |name: &str| RESULTS.iter().position(|result| *result == name).map_or(0, |at| at + 1);
-    let mut members: Vec<(&str, &Value)> = group.iter().collect();
-    members.sort_by_key(|(name, _)| place(name));
-    let mut line = String::from("{");
-    for (at, (name, value)) in members.into_iter().enumerate() {
-        line.push_str(if at > 0 { "," } else { "" });
-        write_value(&Value::from(name), JsonMode::Relaxed, &mut line);
-        line.push(':');
-        write_value(value, JsonMode::Relaxed, &mut line);
-    }
-    line.push('}');
+    let mut line = String::new();
+    json::write_document_by(group, place, JsonMode::Relaxed, &mut line);
     line
 }

@@ -141,6 +141,16 @@ fn without_what_they_have_in_common_all_documents_are_one_group() {
 }
 
 #[test]
+fn a_group_that_looks_like_a_wrapper_is_one() {
+    let bench = birds();
+    bench.run_args(["put", "s.holo", "odd", "1", r#"{"a":{"$literal":{"$literal":5}}}"#]).done();
+    assert_eq!(
+        bench.run_args(["group", "s.holo", "odd", "--by", "$.a['$literal']"]).done(),
+        "{\"$literal\":{\"$literal\":5,\"count\":1}}\n"
+    );
+}
+
+#[test]
 fn groups_are_counted_and_added_up() {
     let bench = birds();
     let group =

@@ -306,7 +306,8 @@ impl<W: Walk> Found<W> {
 
     /// The next document in the order of an index.
     fn next_of_entries(&mut self) -> Result<Option<DocRef>> {
-        let (Next::Entries(entries), taking) = (&mut self.next, &mut self.taking) else { return Ok(None) };
+        let Next::Entries(entries) = &mut self.next else { return Ok(None) };
+        let taking = &mut self.taking;
         while taking.left > 0 && entries.advance(&self.walk, &taking.question.order, &mut taking.watch)? {
             let document = self.walk.document(entries.key().as_ref())?.ok_or_else(no_document)?;
             if taking.takes_whole(&document)? {

@@ -1,13 +1,14 @@
-//! A loop of the caller's over all documents, with a closure: over Holotype's, and over stores that find documents by keys alone.
+//! A loop of the caller's over all documents, with a closure: over Holotype's, and over stores that find documents by
+//! keys alone. The closure is called through a pointer, once for each document, so that all stores share the questions.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use holotype::Collection;
-use holotype::document::RawDocument;
+use holotype::document::{KeyRef, RawDocument};
 
 use super::data::Item;
-use super::questions::{Came, Loop, Question, int};
+use super::questions::{Came, Loop, Question};
 use super::set::Set;
 use super::{Answers, ours};
 use crate::failure::{Of, Result};
@@ -25,8 +26,9 @@ impl Loop for OverHolotype {
     fn each(&self, each: &mut dyn FnMut(i64, RawDocument<'_>)) -> Result<()> {
         let mut visit = || {
             self.0.scan(..)?.visit(|document| {
-                each(int(&document.key().to_key()), document.raw());
-                ControlFlow::<()>::Continue(())
+                let KeyRef::Int(id) = document.key() else { return ControlFlow::Break(()) };
+                each(id, document.raw());
+                ControlFlow::Continue(())
             })
         };
         visit().of(Self::NAME, "visiting").map(|_| ())

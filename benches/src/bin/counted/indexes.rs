@@ -17,7 +17,7 @@ pub(super) const PATHS: [super::Path; 7] = [
     ("query_by_key", query_by_key),
 ];
 
-/// Keys in a range.
+/// Keys or documents in a range, or documents of a sort.
 const RANGE: u64 = 100;
 
 /// A text of sixteen bytes, in no order.
@@ -91,7 +91,7 @@ fn range() -> u64 {
     calls
 }
 
-/// How often the first documents in the order of an index are asked for.
+/// How often the first documents in the order of an index are asked for, by a range or by a sort.
 const SORTS: u64 = 40;
 
 /// The sum of the ids of the first documents by the text.

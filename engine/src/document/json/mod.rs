@@ -42,4 +42,4 @@ pub(crate) use read::parse_patch;
 pub use mode::JsonMode;
 pub use read::{FromJson, parse_document, parse_entry, parse_value};
 pub use stream::{Array, Lines, read_array, read_lines};
-pub use write::{write_document, write_entry, write_value};
+pub use write::{write_document, write_document_by, write_entry, write_value};

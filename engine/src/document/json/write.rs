@@ -42,13 +42,34 @@ pub fn write_value(value: &Value, mode: JsonMode, out: &mut String) {
 //# `{"$literal":{"$numberInt":"5"}}`.
 /// Appends `document` as JSON, on one line.
 pub fn write_document(document: &Document, mode: JsonMode, out: &mut String) {
+    write_members(document, document.iter(), mode, out);
+}
+
+/// As [`write_document`], with its fields by the places of their names; those of one place in the order of names.
+pub fn write_document_by<P: Ord>(
+    document: &Document,
+    place: impl Fn(&str) -> P,
+    mode: JsonMode,
+    out: &mut String,
+) {
+    let mut members: Vec<(&str, &Value)> = document.iter().collect();
+    members.sort_by_key(|(name, _)| place(name));
+    write_members(document, members.into_iter(), mode, out);
+}
+
+fn write_members<'d>(
+    document: &Document,
+    members: impl Iterator<Item = (&'d str, &'d Value)>,
+    mode: JsonMode,
+    out: &mut String,
+) {
     let literal = wrapper::has_wrapper_shape(document);
     if literal {
         out.push('{');
         write_name(LITERAL, out);
     }
     out.push('{');
-    for (index, (name, value)) in document.iter().enumerate() {
+    for (index, (name, value)) in members.enumerate() {
         if index > 0 {
             out.push(',');
         }
