@@ -1,4 +1,5 @@
-//! Parts of a query as they are typed. What is wrong with one names the option, and what was typed there, or the name in it.
+//! Parts of a query as they are typed. What is wrong with one names the option, and what was typed there, or the
+//! name in it.
 
 use std::fmt::Display;
 

@@ -25,7 +25,7 @@ impl<I: IndexView> InRanges<I> {
     }
 
     /// The entry at hand.
-    #[inline(always)]
+    #[inline]
     pub(super) fn at_hand(&self) -> &[u8] {
         self.walk.as_ref().map_or(&[], EntryWalk::entry)
     }

@@ -148,7 +148,8 @@ impl Field {
 
     /// That the value here is equal to one of `values`.
     pub fn is_in<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Filter {
-        // A list that is empty, is longer than what `in` takes, or has a value without a literal is one parameter.
+        // A list that is empty, is longer than what `in` takes, or has a value without a literal is one
+        // parameter.
         let values: Vec<Value> = values.into_iter().map(Into::into).collect();
         let each: Vec<Operand> = values.iter().cloned().map(Comparable::into_operand).collect();
         let have_literals = each.iter().all(|value| matches!(value, Operand::Literal(_)));

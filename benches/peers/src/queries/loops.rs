@@ -1,5 +1,6 @@
-//! A loop of the caller's over all documents, with a closure: over Holotype's, and over stores that find documents by
-//! keys alone. The closure is called through a pointer, once for each document, so that all stores share the questions.
+//! A loop of the caller's over all documents, with a closure: over Holotype's, and over stores that find
+//! documents by keys alone. The closure is called through a pointer, once for each document, so that all
+//! stores share the questions.
 
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Queries over documents: Holotype beside SQLite over the same documents as JSON, without indexes and with them; beside
-//! a store that answers ids by one field; and beside loops that a caller writes over redb and LMDB.
+//! Queries over documents: Holotype beside SQLite over the same documents as JSON, without indexes and with
+//! them; beside a store that answers ids by one field; and beside loops that a caller writes over redb and LMDB.
 
 mod bison;
 mod data;

@@ -45,7 +45,8 @@ pub fn write_document(document: &Document, mode: JsonMode, out: &mut String) {
     write_members(document, document.iter(), mode, out);
 }
 
-/// As [`write_document`], with its fields by the places of their names; those of one place in the order of names.
+/// As [`write_document`], with its fields by the places of their names; those of one place in the order of
+/// names.
 pub fn write_document_by<P: Ord>(
     document: &Document,
     place: impl Fn(&str) -> P,
