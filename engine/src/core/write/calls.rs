@@ -49,7 +49,7 @@ impl WriteTxn {
             Expect::Version(version) => self.check_version(collection, key, newest, version)?,
             _ => {}
         }
-        self.push(Action::Put, collection, key, newest, body)?;
+        self.push(Action::Put, collection, key, newest, None, body)?;
         Ok(true)
     }
 
@@ -63,7 +63,7 @@ impl WriteTxn {
         let collection = self.collection(name, true)?;
         let largest_id = self.batch.collections[collection as usize].largest_id;
         let id = largest_id.checked_add(1).ok_or(Error::IdsExhausted)?;
-        self.note_entries(collection, KeyRef::Int(id), None, Some(body))?;
+        self.note_entries(collection, KeyRef::Int(id), (None, None), Some(body))?;
         self.batch.push(Action::Put, collection, KeyRef::Int(id), Superseded::NOTHING, body);
         Ok(Key::Int(id))
     }
@@ -117,7 +117,7 @@ impl WriteTxn {
         if newest.place.is_none() {
             return Ok(false);
         }
-        self.push(Action::Delete, collection, key, newest, &[])?;
+        self.push(Action::Delete, collection, key, newest, None, &[])?;
         Ok(true)
     }
 

@@ -10,23 +10,24 @@ use crate::log::EntryChange;
 use crate::secondary::{Difference, EntryLimits, EntryList, IndexDefinition};
 use crate::seeded::{self, Bug};
 
+use super::super::read::Located;
 use super::super::shared::Shared;
 use super::entry_overlay::{BeforeAndAfter, each_indexed, indexed};
 use super::txn::{DocumentAt, WriteTxn};
 
 impl WriteTxn {
-    /// Notes what a put of `body`, or a delete, under `key` makes of the entries of the collection's indexes. `place` is where the
-    /// document is that was there. The change itself comes next.
+    /// Notes what a put of `body`, or a delete, under `key` makes of the entries of the collection's indexes. The document that was there
+    /// is at `place`, and is `found` where the call has read it. The change itself comes next.
     #[inline]
     pub(super) fn note_entries(
         &mut self,
         collection: u32,
         key: KeyRef<'_>,
-        place: Option<DocumentAt>,
+        (place, found): (Option<DocumentAt>, Option<&[u8]>),
         body: Option<&[u8]>,
     ) -> Result<()> {
         match self.batch.collections[collection as usize].targets {
-            Some(_) => self.change_entries(collection, key, place, body),
+            Some(_) => self.change_entries(collection, key, (place, found), body),
             None => Ok(()),
         }
     }
@@ -35,15 +36,19 @@ impl WriteTxn {
         &mut self,
         collection: u32,
         key: KeyRef<'_>,
-        place: Option<DocumentAt>,
+        (place, found): (Option<DocumentAt>, Option<&[u8]>),
         body: Option<&[u8]>,
     ) -> Result<()> {
         let touched = &self.batch.collections[collection as usize];
         let (documents, targets) = (touched.documents.clone(), touched.targets.clone());
         let limits = self.shared.entry_limits();
-        let located = place.map(|place| self.locate(&documents, key, place)).transpose();
-        let stays = match (&located, body) {
-            (Ok(Some(located)), Some(body)) => Some([located.body(), body].map(RawDocument::from_verified)),
+        let read = match (found, place) {
+            (None, Some(place)) => self.locate(&documents, key, place).map(Some),
+            _ => Ok(None),
+        };
+        let old = read.as_ref().map(|read| read.as_ref().map(Located::body).or(found));
+        let stays = match (old, body) {
+            (Ok(Some(old)), Some(body)) => Some([old, body].map(RawDocument::from_verified)),
             _ => None,
         };
         let made = self.batch.entries.len();
@@ -61,10 +66,9 @@ impl WriteTxn {
             let BeforeAndAfter { before, after } = &mut lists;
             before.clear();
             after.clear();
-            match &located {
-                Ok(Some(located)) => {
-                    let made =
-                        definition.entries(RawDocument::from_verified(located.body()), key, limits, before);
+            match old {
+                Ok(Some(old)) => {
+                    let made = definition.entries(RawDocument::from_verified(old), key, limits, before);
                     target.entries.unless_damaged(made)?;
                 }
                 Ok(None) => {}

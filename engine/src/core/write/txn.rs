@@ -214,6 +214,7 @@ impl WriteTxn {
         }
     }
 
+    /// Adds a change of `key`, whose document the call has `found` where it has read it.
     #[inline]
     pub(super) fn push(
         &mut self,
@@ -221,6 +222,7 @@ impl WriteTxn {
         collection: u32,
         key: KeyRef<'_>,
         newest: Newest,
+        found: Option<&[u8]>,
         body: &[u8],
     ) -> Result<()> {
         let replaces = match (newest.change, newest.place) {
@@ -232,7 +234,7 @@ impl WriteTxn {
         };
         let put = matches!(action, Action::Put).then_some(body);
         let (changes, entries) = (self.batch.changes.len(), self.batch.entries.len());
-        self.note_entries(collection, key, newest.place, put)?;
+        self.note_entries(collection, key, (newest.place, found), put)?;
         let superseded = Superseded { before: newest.change, replaces };
         self.batch.push(action, collection, key, superseded, body);
         if let Some(hash) = newest.hash {

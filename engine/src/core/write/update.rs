@@ -103,7 +103,7 @@ impl WriteTxn {
     /// Deletes the document of `key`.
     pub(crate) fn delete_found(&mut self, name: &str, key: KeyRef<'_>, found: &FoundDocument) -> Result<()> {
         let collection = self.collection(name, false)?;
-        self.push(Action::Delete, collection, key, found.newest, &[])
+        self.push(Action::Delete, collection, key, found.newest, Some(found.located.body()), &[])
     }
 
     //= spec/update.md#u-6-5-insert-on-conflict
@@ -173,7 +173,7 @@ impl WriteTxn {
         if before == Some(&after) && !seeded::is_on(Bug::EqualWritten) {
             return Ok(None);
         }
-        self.push(Action::Put, collection, key, newest, &after)?;
+        self.push(Action::Put, collection, key, newest, before, &after)?;
         Ok(Some(after))
     }
 }
