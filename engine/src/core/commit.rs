@@ -3,10 +3,11 @@
 use crate::document::KeyRef;
 use crate::error::{Error, Result};
 use crate::format::Lsn;
-use crate::index::PrimaryIndex;
-use crate::log::{EntryChange, Mark};
+use crate::index::Target;
+use crate::log::Mark;
 use crate::options::Durability;
 use crate::seeded::{self, Bug};
+use crate::txn::AT_ONCE;
 
 use super::shared::Shared;
 use super::space_budget::Share;
@@ -150,13 +151,17 @@ impl Writer {
         let Writer { shared, txn, .. } = self;
         let entries = &mut txn.batch.entries;
         entries.settle();
-        entries.find(|EntryChange { target, entry, .. }| {
-            let (entries, key) = (&target.entries, KeyRef::Bytes(entry));
-            if entries.damage().is_none() {
-                entries.unless_damaged(shared.read_key(entries, key))?;
+        let mut found = std::mem::take(&mut entries.found);
+        for (Target { entries, .. }, sought) in txn.batch.entries.by_index(AT_ONCE) {
+            if !entries.is_all_read() && entries.damage().is_none() {
+                let read =
+                    sought.clone().try_for_each(|entry| shared.read_key(entries, KeyRef::Bytes(entry)));
+                entries.unless_damaged(read)?;
             }
-            Ok(entries.index.get(key))
-        })
+            entries.index.get_byte_strings(sought, &mut found);
+        }
+        txn.batch.entries.found = found;
+        Ok(())
     }
 
     //= spec/semantics.md#s-6-3-written

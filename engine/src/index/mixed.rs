@@ -172,6 +172,17 @@ impl MixedIndex {
         result
     }
 
+    /// Appends what there is for each of these byte strings, which come in order.
+    pub(crate) fn get_byte_strings<'k>(
+        &self,
+        keys: impl Iterator<Item = &'k [u8]>,
+        found: &mut Vec<Option<Entry>>,
+    ) {
+        let rest = read(&self.rest);
+        let mut look = rest.look_for_byte_strings();
+        found.extend(keys.map(|key| look.get(key)));
+    }
+
     #[inline(always)]
     fn in_rest(&self, key: KeyRef<'_>) -> Option<Entry> {
         if self.rest_len.load(Ordering::Acquire) == 0 {

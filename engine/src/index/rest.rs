@@ -7,7 +7,7 @@ use std::ops::{Bound, Range};
 use crate::document::{Key, KeyRef};
 
 use super::page::Entries;
-use super::tree::{Leaf, Tree};
+use super::tree::{Ascending, Leaf, Tree};
 use super::{Entry, KeyRange};
 
 #[derive(Debug, Clone)]
@@ -77,6 +77,11 @@ impl Rest {
     #[inline]
     pub(super) fn get(&self, key: KeyRef<'_>) -> Option<Entry> {
         with_bytes(key, |kind, bytes| self.tree(kind).get(bytes))
+    }
+
+    /// For look-ups of byte strings that come in order.
+    pub(super) fn look_for_byte_strings(&self) -> Ascending<'_> {
+        self.bytes.ascending()
     }
 
     pub(super) fn insert(&mut self, key: KeyRef<'_>, entry: Entry) -> Option<Entry> {

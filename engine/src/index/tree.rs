@@ -24,6 +24,39 @@ pub(super) struct Tree {
     key_bytes: usize,
 }
 
+/// Looks for keys that come in order: one that belongs into the leaf of the one before is sought from that on.
+#[derive(Debug)]
+pub(super) struct Ascending<'t> {
+    tree: &'t Tree,
+    near: Option<Near<'t>>,
+}
+
+/// Where a key stands, or would.
+#[derive(Debug, Clone, Copy)]
+struct Near<'t> {
+    leaf: &'t Leaf,
+    /// Keys of the leaf are below this one, if there are leaves behind it.
+    end: Option<&'t [u8]>,
+    at: usize,
+}
+
+impl Ascending<'_> {
+    /// What there is for `key`, which is not below any that was asked for.
+    pub(super) fn get(&mut self, key: &[u8]) -> Option<Entry> {
+        let near = self.near.filter(|near| near.end.is_none_or(|end| key < end));
+        let (mut near, found) = match near {
+            Some(near) => (near, near.leaf.keys.search_on(near.at, key)),
+            None => {
+                let near = self.tree.leaf_of(key)?;
+                (near, near.leaf.keys.search(key))
+            }
+        };
+        near.at = found.unwrap_or_else(|at| at);
+        self.near = Some(near);
+        found.ok().and_then(|at| near.leaf.entry(at))
+    }
+}
+
 impl Tree {
     /// An empty tree, of nodes with up to `full` keys.
     pub(super) fn new(full: usize) -> Self {
@@ -44,6 +77,26 @@ impl Tree {
                 Node::Branch(branch) => node = &branch.children[branch.child_of(key)],
             }
         }
+    }
+
+    /// The leaf that has `key`, if any has.
+    fn leaf_of(&self, key: &[u8]) -> Option<Near<'_>> {
+        let (mut node, mut end) = (self.root.as_ref()?, None);
+        loop {
+            match node {
+                Node::Leaf(leaf) => return Some(Near { leaf, end, at: 0 }),
+                Node::Branch(branch) => {
+                    let at = branch.child_of(key);
+                    node = &branch.children[at];
+                    end = (at < branch.separators.len()).then(|| branch.separators.get(at)).or(end);
+                }
+            }
+        }
+    }
+
+    /// For look-ups of keys that come in order.
+    pub(super) fn ascending(&self) -> Ascending<'_> {
+        Ascending { tree: self, near: None }
     }
 
     /// Puts `entry` in the place of what was there, and returns that.

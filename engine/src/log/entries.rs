@@ -1,6 +1,9 @@
 //! Changes of index entries that come with a commit. They are not logged (spec: I-8.1): who replays the log makes them anew.
 
-use crate::error::Result;
+#![expect(clippy::big_endian_bytes, reason = "big-endian bytes compare as the numbers do")]
+
+use std::cmp::Ordering;
+
 use crate::index::{Entry, Target};
 use crate::sync::Arc;
 
@@ -37,6 +40,23 @@ pub(crate) struct EntryChange<'a> {
     pub(crate) is_there: bool,
     /// The number of the batch's collection that the index belongs to.
     pub(crate) collection: u32,
+}
+
+/// What tells where the change of that number stands among all of them.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    target: usize,
+    /// The first bytes of the entry as a number: two of them mostly differ there.
+    head: u128,
+    number: usize,
+}
+
+/// The first 16 bytes as a number that is ordered as they are; zeros for those that are not there.
+fn head(entry: &[u8]) -> u128 {
+    let mut head = [0; 16];
+    let len = entry.len().min(head.len());
+    head[..len].copy_from_slice(&entry[..len]);
+    u128::from_be_bytes(head)
 }
 
 impl EntryChanges {
@@ -95,19 +115,26 @@ impl EntryChanges {
         if self.made.is_empty() {
             return;
         }
-        let mut order: Vec<usize> = (0..self.made.len()).collect();
+        let mut order: Vec<Place> = (0..self.made.len()).map(|number| self.place(number)).collect();
         // Stable: of one entry's changes the last one stays the last.
-        order.sort_by(|one, other| self.place(*one).cmp(&self.place(*other)));
-        let is_last = |(at, number): (usize, &usize)| {
-            order.get(at + 1).is_none_or(|next| self.place(*next) != self.place(*number))
+        order.sort_by(|one, other| self.cmp(one, other));
+        let is_last = |at: &usize| {
+            let next = order.get(at + 1);
+            next.is_none_or(|next| self.cmp(&order[*at], next) != Ordering::Equal)
         };
-        self.last =
-            order.iter().enumerate().filter(|item| is_last((item.0, item.1))).map(|(_, n)| *n).collect();
+        self.last = (0..order.len()).filter(is_last).map(|at| order[at].number).collect();
         self.found.clear();
     }
 
-    fn place(&self, number: usize) -> (usize, &[u8]) {
-        (self.made[number].target, self.get(number).entry)
+    fn place(&self, number: usize) -> Place {
+        let EntryChange { entry, .. } = self.get(number);
+        Place { target: self.made[number].target, head: head(entry), number }
+    }
+
+    /// The order of indexes, and of entries in them.
+    fn cmp(&self, one: &Place, other: &Place) -> Ordering {
+        let heads = (one.target, one.head).cmp(&(other.target, other.head));
+        heads.then_with(|| self.get(one.number).entry.cmp(self.get(other.number).entry))
     }
 
     /// How many changes are left once they are settled.
@@ -120,18 +147,72 @@ impl EntryChanges {
         self.get(self.last[at])
     }
 
-    /// Notes what `look` finds of each of those.
-    pub(crate) fn find(&mut self, look: impl Fn(EntryChange<'_>) -> Result<Option<Entry>>) -> Result<()> {
-        for at in 0..self.last.len() {
-            let found = look(self.settled(at))?;
-            self.found.push(found);
-        }
-        Ok(())
+    /// The entries of those, in their order: up to so many at a time, of one index.
+    pub(crate) fn by_index(
+        &self,
+        most: usize,
+    ) -> impl Iterator<Item = (&Target, impl Iterator<Item = &[u8]> + Clone)> {
+        let is_same = |one: &usize, other: &usize| self.made[*one].target == self.made[*other].target;
+        self.last.chunk_by(is_same).flat_map(move |of_one| of_one.chunks(most)).map(|some| {
+            let entries = some.iter().map(|number| self.get(*number).entry);
+            (&self.targets[self.made[some[0]].target], entries)
+        })
     }
 
     /// The targets, to be replaced by their copies.
     #[cfg(feature = "testing")]
     pub(crate) fn targets_mut(&mut self) -> &mut [Target] {
         &mut self.targets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::definition::StoredDefinition;
+    use crate::index::{Documents, Layout};
+    use crate::secondary::IndexDefinition;
+
+    #[test]
+    fn the_last_change_of_each_entry_is_left_in_the_order_of_indexes_and_entries() {
+        let targets = [1, 2].map(|id| Target {
+            definition: Arc::new(StoredDefinition::new(IndexDefinition::new("a", ["$.a"]).expect("a path"))),
+            entries: Arc::new(Documents::new(id, Layout::new(4))),
+            building: None,
+        });
+        let long = [b'x'; 20];
+        // Some begin with the same 16 bytes, or differ in zeros behind their end.
+        let made: [(usize, &[u8], bool); 9] = [
+            (0, &long, true),
+            (0, b"a\0", true),
+            (1, b"", true),
+            (0, &long[..17], true),
+            (0, b"a", true),
+            (0, &long, false),
+            (1, b"a", false),
+            (0, b"a\0\0", false),
+            (1, b"a", true),
+        ];
+        let mut changes = EntryChanges::default();
+        for (number, (target, entry, is_there)) in made.into_iter().enumerate() {
+            let target = &targets[target];
+            changes.push(number, EntryChange { target, entry, is_there, collection: 0 });
+        }
+        changes.settle();
+        let settled: Vec<_> = (0..changes.settled_len()).map(|at| changes.settled(at)).collect();
+        let left: Vec<_> = settled.iter().map(|of| (of.target.entries.id, of.entry, of.is_there)).collect();
+        let expected: [(u32, &[u8], bool); 7] = [
+            (1, b"a", true),
+            (1, b"a\0", true),
+            (1, b"a\0\0", false),
+            (1, &long[..17], true),
+            (1, &long, false),
+            (2, b"", true),
+            (2, b"a", true),
+        ];
+        assert_eq!(left, expected);
+        let parts: Vec<_> =
+            changes.by_index(3).map(|(target, entries)| (target.entries.id, entries.count())).collect();
+        assert_eq!(parts, [(1, 3), (1, 2), (2, 2)]);
     }
 }

@@ -124,6 +124,7 @@ proptest! {
         full in prop_oneof![2usize..9, Just(KEYS_MAX)],
         from in bound(),
         to in bound(),
+        others in proptest::collection::vec(key(), 0..40),
     ) {
         let (mut tree, mut map) = (Tree::new(full), BTreeMap::new());
         for (number, (key, address)) in steps.into_iter().enumerate() {
@@ -143,6 +144,12 @@ proptest! {
         let expected: Vec<_> = map.clone().into_iter().collect();
         prop_assert_eq!(&tree.all(), &expected);
         prop_assert_eq!(&tree.clone().all(), &expected);
+        let mut sought: Vec<_> = map.keys().step_by(1 + others.len() % 3).chain(&others).collect();
+        sought.sort();
+        let mut look = tree.ascending();
+        for key in sought {
+            prop_assert_eq!(look.get(key), map.get(key).copied());
+        }
         let is_between = |key: &Vec<u8>| (bytes(&from), bytes(&to)).contains(&key[..]);
         let mut between: Vec<_> = expected.iter().filter(|(key, _)| is_between(key)).cloned().collect();
         prop_assert_eq!(&tree.found(bytes(&from), bytes(&to), false), &between);
