@@ -76,6 +76,17 @@ impl<'a> Cursor<'a> {
         self.take(len)
     }
 
+    /// The next bytes up to the first two that are both `end`, which are passed over, where they stand for themselves: not inverted, and
+    /// without an `end` among them. Nothing is read otherwise.
+    #[inline]
+    pub(super) fn plain(&mut self, end: u8) -> Option<&'a [u8]> {
+        let rest = self.bytes.get(self.at..).filter(|_| self.mask == 0)?;
+        let len = memchr::memchr(end, rest)?;
+        rest.get(len + 1).filter(|next| **next == end)?;
+        self.at += len + 2;
+        Some(&rest[..len])
+    }
+
     /// The next `len` bytes, or as many as there are.
     #[inline]
     pub(super) fn take(&mut self, len: usize) -> Masked<'a> {

@@ -192,6 +192,10 @@ fn skip_other(tag: u8, cursor: &mut Cursor<'_>, levels: usize) -> Result<(), Sto
 }
 
 fn take_text(cursor: &mut Cursor<'_>) -> Result<Text, Stop> {
+    // As most do.
+    if let Some(text) = cursor.plain(END) {
+        return str::from_utf8(text).map(Text::from).map_err(|_| NOT_UTF_8);
+    }
     let mut bytes = Vec::new();
     let end = take_escaped(cursor, Some(&mut bytes));
     match end {
