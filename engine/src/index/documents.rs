@@ -17,7 +17,9 @@ use crate::sync::race::{Race, weakened};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Mutex, OnceLock, Ordering, RwLock, lock, read, write};
 
 use super::unread::Unread;
-use super::{Contents, Entries, Entry, KeyRange, Layout, MixedIndex, Origin, PrimaryIndex, Wanted};
+use super::{
+    Contents, Entries, Entry, KeyRange, Layout, MixedIndex, Origin, PrimaryIndex, Wanted, since_ever,
+};
 
 /// The documents of one collection id.
 #[derive(Debug)]
@@ -201,6 +203,13 @@ impl Documents {
             held.put(key);
         }
         self.index.set(key, entry)
+    }
+
+    /// Enters those of an index that nobody sees yet, which come in order. There is nothing unread.
+    pub(crate) fn enter_all<'e>(&self, entries: impl Iterator<Item = &'e [u8]>) {
+        let entries: Vec<_> = entries.map(|entry| (entry, since_ever())).collect();
+        let added = self.index.merge_byte_strings(&entries);
+        self.set_newest_len(self.newest_len() + added as u64);
     }
 
     /// Removes `key`, which the record at `at` deletes. Only the writer calls it.

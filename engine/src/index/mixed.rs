@@ -87,13 +87,13 @@ impl MixedIndex {
         let is_new = |key: KeyRef<'_>| deleted.is_empty() || !deleted.contains_key(&key.to_key());
         let is_free = |there: bool| !there || seeded::is_on(Bug::LeafOverwrites);
         let in_map = |items: &[Item<Entry>]| {
+            let new =
+                items.iter().map(|item| (entries.key(item), item.value)).filter(|(key, _)| is_new(*key));
             self.change_rest(|rest| {
-                for item in items {
-                    let key = entries.key(item);
-                    if is_new(key) && is_free(rest.get(key).is_some()) {
-                        rest.insert(key, item.value);
-                    }
+                if seeded::is_on(Bug::LeafOverwrites) {
+                    new.clone().for_each(|(key, _)| _ = rest.remove(key));
                 }
+                rest.merge(new);
             });
         };
         let mut items = entries.items();
@@ -118,6 +118,11 @@ impl MixedIndex {
         if !items.is_empty() {
             in_map(items);
         }
+    }
+
+    /// Puts in byte strings that come in order, where there are none. How many there were not.
+    pub(super) fn merge_byte_strings(&self, entries: &[(&[u8], Entry)]) -> usize {
+        self.change_rest(|rest| rest.bytes.merge(entries))
     }
 
     /// Whether there is a page `number` for these ints of it, which are in order: it is made if they are dense enough and not too few.
@@ -179,7 +184,7 @@ impl MixedIndex {
         found: &mut Vec<Option<Entry>>,
     ) {
         let rest = read(&self.rest);
-        let mut look = rest.look_for_byte_strings();
+        let mut look = rest.bytes.ascending();
         found.extend(keys.map(|key| look.get(key)));
     }
 

@@ -7,14 +7,14 @@ use std::ops::{Bound, Range};
 use crate::document::{Key, KeyRef};
 
 use super::page::Entries;
-use super::tree::{Ascending, Leaf, Tree};
+use super::tree::{Leaf, Tree};
 use super::{Entry, KeyRange};
 
 #[derive(Debug, Clone)]
 pub(super) struct Rest {
     ints: Tree,
     texts: Tree,
-    bytes: Tree,
+    pub(super) bytes: Tree,
 }
 
 /// Ordered as the kinds of keys are.
@@ -79,13 +79,24 @@ impl Rest {
         with_bytes(key, |kind, bytes| self.tree(kind).get(bytes))
     }
 
-    /// For look-ups of byte strings that come in order.
-    pub(super) fn look_for_byte_strings(&self) -> Ascending<'_> {
-        self.bytes.ascending()
-    }
-
     pub(super) fn insert(&mut self, key: KeyRef<'_>, entry: Entry) -> Option<Entry> {
         with_bytes(key, |kind, bytes| self.tree_mut(kind).insert(bytes, entry))
+    }
+
+    /// Puts in entries that come in order, where there are none for their keys.
+    pub(super) fn merge<'k>(&mut self, entries: impl Iterator<Item = (KeyRef<'k>, Entry)>) {
+        let (mut ints, mut texts, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
+        for (key, entry) in entries {
+            match key {
+                KeyRef::Int(int) => ints.push((int_bytes(int), entry)),
+                KeyRef::Text(text) => texts.push((text.as_bytes(), entry)),
+                KeyRef::Bytes(key) => bytes.push((key, entry)),
+            }
+        }
+        let ints: Vec<_> = ints.iter().map(|(int, entry)| (&int[..], *entry)).collect();
+        self.ints.merge(&ints);
+        self.texts.merge(&texts);
+        self.bytes.merge(&bytes);
     }
 
     pub(super) fn remove(&mut self, key: KeyRef<'_>) -> Option<Entry> {

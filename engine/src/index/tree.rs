@@ -28,32 +28,18 @@ pub(super) struct Tree {
 #[derive(Debug)]
 pub(super) struct Ascending<'t> {
     tree: &'t Tree,
-    near: Option<Near<'t>>,
-}
-
-/// Where a key stands, or would.
-#[derive(Debug, Clone, Copy)]
-struct Near<'t> {
-    leaf: &'t Leaf,
-    /// Keys of the leaf are below this one, if there are leaves behind it.
-    end: Option<&'t [u8]>,
-    at: usize,
+    /// The leaf of the last one, what the leaf behind it begins with, and where the key stands, or would.
+    near: Option<(&'t Leaf, Option<&'t [u8]>, usize)>,
 }
 
 impl Ascending<'_> {
     /// What there is for `key`, which is not below any that was asked for.
     pub(super) fn get(&mut self, key: &[u8]) -> Option<Entry> {
-        let near = self.near.filter(|near| near.end.is_none_or(|end| key < end));
-        let (mut near, found) = match near {
-            Some(near) => (near, near.leaf.keys.search_on(near.at, key)),
-            None => {
-                let near = self.tree.leaf_of(key)?;
-                (near, near.leaf.keys.search(key))
-            }
-        };
-        near.at = found.unwrap_or_else(|at| at);
-        self.near = Some(near);
-        found.ok().and_then(|at| near.leaf.entry(at))
+        let near = self.near.filter(|(_, end, _)| end.is_none_or(|end| key < end));
+        let (leaf, end, at) = near.or_else(|| self.tree.leaf_of(key))?;
+        let found = leaf.keys.search_on(at, key);
+        self.near = Some((leaf, end, found.unwrap_or_else(|at| at)));
+        found.ok().and_then(|at| leaf.entry(at))
     }
 }
 
@@ -79,12 +65,12 @@ impl Tree {
         }
     }
 
-    /// The leaf that has `key`, if any has.
-    fn leaf_of(&self, key: &[u8]) -> Option<Near<'_>> {
+    /// The leaf that has `key`, if any has, what the leaf behind it begins with, and its beginning.
+    fn leaf_of(&self, key: &[u8]) -> Option<(&Leaf, Option<&[u8]>, usize)> {
         let (mut node, mut end) = (self.root.as_ref()?, None);
         loop {
             match node {
-                Node::Leaf(leaf) => return Some(Near { leaf, end, at: 0 }),
+                Node::Leaf(leaf) => return Some((leaf, end, 0)),
                 Node::Branch(branch) => {
                     let at = branch.child_of(key);
                     node = &branch.children[at];
@@ -101,19 +87,45 @@ impl Tree {
 
     /// Puts `entry` in the place of what was there, and returns that.
     pub(super) fn insert(&mut self, key: &[u8], entry: Entry) -> Option<Entry> {
+        let full = self.full;
+        let before = self.change_leaf(key, |leaf, is_last| leaf.insert(key, entry, full, is_last));
+        if before.is_none() {
+            self.len += 1;
+            self.key_bytes += key.len();
+        }
+        before
+    }
+
+    /// Puts in entries that come in order, where there are none for their keys. Each by itself would take many times as long. How many
+    /// there were not.
+    pub(super) fn merge(&mut self, mut entries: &[(&[u8], Entry)]) -> usize {
+        let (full, before) = (self.full, self.len);
+        while let Some((first, _)) = entries.first() {
+            let end = self.leaf_of(first).and_then(|(_, end, _)| end);
+            let of_leaf = end.map_or(entries.len(), |end| entries.partition_point(|(key, _)| *key < end));
+            let taken =
+                self.change_leaf(first, |leaf, is_last| leaf.merge(&entries[..of_leaf], full, is_last));
+            self.len += taken.added;
+            self.key_bytes += taken.added_bytes;
+            entries = &entries[taken.count..];
+        }
+        self.len - before
+    }
+
+    fn change_leaf<R>(
+        &mut self,
+        key: &[u8],
+        change: impl FnOnce(&mut Leaf, bool) -> (R, Option<Split>),
+    ) -> R {
         let root = self.root.get_or_insert_with(|| Node::Leaf(Box::default()));
-        let (before, split) = root.insert(key, entry, self.full, true);
+        let (changed, split) = root.change_leaf(key, self.full, true, change);
         if let Some(Split { separator, right }) = split {
             let left = self.root.take().expect("it was just split");
             let mut separators = Keys::default();
             separators.insert(0, &separator);
             self.root = Some(Node::Branch(Box::new(Branch { separators, children: vec![left, right] })));
         }
-        if before.is_none() {
-            self.len += 1;
-            self.key_bytes += key.len();
-        }
-        before
+        changed
     }
 
     pub(super) fn remove(&mut self, key: &[u8]) -> Option<Entry> {

@@ -280,9 +280,16 @@ impl UnderWay {
 
     /// Enters some more of what was gathered.
     fn enter(&mut self, shared: &Shared, at_once: usize) -> Result<()> {
-        for entry in self.run.take(at_once).filter(|entry| !self.building.is_withdrawn(entry)) {
-            shared.suspect(&self.target, entry);
-            shared.enter(&self.target.entries, entry, since_ever());
+        let (target, building) = (&self.target, &self.building);
+        let entries = self.run.take(at_once).filter(|entry| !building.is_withdrawn(entry));
+        if target.definition.definition.is_unique() {
+            // Each is held to those before it.
+            for entry in entries {
+                shared.suspect(target, entry);
+                shared.enter(&target.entries, entry, since_ever());
+            }
+        } else {
+            target.entries.enter_all(entries);
         }
         if self.building.suspects() >= SUSPECTS_MAX {
             self.check_suspects(shared)?;

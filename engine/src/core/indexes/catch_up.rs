@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::document::{Key, KeyRef, RawDocument};
 use crate::error::{Corruption, Error, Result};
 use crate::format::LogAddress;
-use crate::index::{Documents, Entries, Entry, Indexing, KeyRange, PrimaryIndex, since_ever};
+use crate::index::{Documents, Entries, Entry, Indexing, KeyRange, PrimaryIndex};
 use crate::secondary::{Difference, EntryList, Run};
 use crate::seeded::{self, Bug};
 use crate::sync::read;
@@ -120,11 +120,11 @@ impl Shared {
                     .unwrap_or_else(|damage| index.entries().set_damage(damage));
                 list.iter().for_each(|entry| run.push(entry));
                 if run.memory_bytes() >= self.options.check.build_run_bytes {
-                    self.enter_run(index, &mut run);
+                    Self::enter_run(index, &mut run);
                 }
             }
             let Some(last) = page.last_key().map(KeyRef::to_key) else {
-                self.enter_run(index, &mut run);
+                Self::enter_run(index, &mut run);
                 return Ok(());
             };
             range = range.beyond(&last, false);
@@ -133,9 +133,9 @@ impl Shared {
     }
 
     /// Enters what was gathered, all at once.
-    fn enter_run(&self, index: &Indexing, run: &mut Run) {
+    fn enter_run(index: &Indexing, run: &mut Run) {
         run.sort();
-        run.take(usize::MAX).for_each(|entry| self.enter(index.entries(), entry, since_ever()));
+        index.entries().enter_all(run.take(usize::MAX));
         *run = Run::default();
     }
 }

@@ -66,11 +66,31 @@ pub(super) fn separator<'a>(left: &[u8], right: &'a [u8]) -> &'a [u8] {
 }
 
 impl Keys {
+    /// These, which come in order, and have room together.
+    pub(super) fn of<'k>(all: impl Iterator<Item = &'k [u8]> + Clone) -> Keys {
+        let mut keys = Keys::default();
+        keys.bytes.reserve_exact(all.clone().map(<[u8]>::len).sum());
+        for (start, key) in keys.starts.iter_mut().zip(all) {
+            *start = keys.bytes.len() as u16;
+            keys.bytes.extend_from_slice(key);
+            keys.len += 1;
+        }
+        if !keys.fit() {
+            keys.set_heads();
+        }
+        keys
+    }
+
     pub(super) fn len(&self) -> usize {
         usize::from(self.len)
     }
 
-    /// Whether one more of this length may stand with them.
+    /// Of all together.
+    pub(super) fn bytes_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether one more of this length may stand with them, or more that are so long together.
     pub(super) fn has_room(&self, len: usize) -> bool {
         self.bytes.len() + len <= BYTES_FULL
     }

@@ -31,6 +31,15 @@ pub(super) struct Split {
     pub(super) right: Node,
 }
 
+/// What a leaf has taken of entries that come in order.
+pub(super) struct Taken {
+    /// So many of them.
+    pub(super) count: usize,
+    /// Those that were not there, and the bytes of their keys.
+    pub(super) added: usize,
+    pub(super) added_bytes: usize,
+}
+
 impl Default for Leaf {
     fn default() -> Self {
         Leaf { keys: Keys::default(), entries: [0; KEYS_MAX] }
@@ -55,6 +64,13 @@ impl Leaf {
     /// How long each of the keys in `range` is.
     pub(in crate::index) fn key_lens(&self, range: Range<usize>) -> impl DoubleEndedIterator<Item = usize> {
         self.keys.lens(range)
+    }
+
+    /// These, which have room together.
+    fn of(all: &[(&[u8], Entry)]) -> Self {
+        let mut leaf = Leaf { keys: Keys::of(all.iter().map(|(key, _)| *key)), ..Leaf::default() };
+        leaf.entries.iter_mut().zip(all).for_each(|(bits, (_, entry))| *bits = entry.bits());
+        leaf
     }
 
     pub(super) fn insert_at(&mut self, at: usize, key: &[u8], entry: Entry) {
@@ -87,7 +103,8 @@ impl Leaf {
         start..end
     }
 
-    fn insert(
+    /// Of the last leaf, `is_last`.
+    pub(super) fn insert(
         &mut self,
         key: &[u8],
         entry: Entry,
@@ -127,6 +144,48 @@ impl Leaf {
         (None, Some(Split { separator, right: Node::Leaf(right) }))
     }
 
+    /// Takes the first of `entries`, as many as two leaves have room for: where there are none for their keys. Of the last leaf, `is_last`.
+    pub(super) fn merge(
+        &mut self,
+        entries: &[(&[u8], Entry)],
+        full: usize,
+        is_last: bool,
+    ) -> (Taken, Option<Split>) {
+        let mut room = 0;
+        let has_room = |(key, _): &&(&[u8], Entry)| {
+            room += key.len();
+            self.keys.has_room(room)
+        };
+        let count = entries.iter().take(full).take_while(has_room).count().max(1);
+        let new = &entries[..count];
+        let before = (self.keys.len(), self.keys.bytes_len());
+        if let [(key, entry)] = *new {
+            // Also one that has no room here.
+            let is_new = usize::from(self.keys.find(key).is_none());
+            let taken = Taken { count, added: is_new, added_bytes: is_new * key.len() };
+            let split = (is_new > 0).then(|| self.insert(key, entry, full, is_last).1);
+            return (taken, split.flatten());
+        }
+        let old = std::mem::take(self);
+        let there = 0..old.keys.len();
+        let mut all: Vec<_> = there.clone().map(|at| old.keys.get(at)).zip(old.entries(there)).collect();
+        all.extend_from_slice(new);
+        // Of two under one key the first stays, which was there.
+        all.sort_by_key(|(key, _)| *key);
+        all.dedup_by_key(|(key, _)| *key);
+        let bytes: usize = all.iter().map(|(key, _)| key.len()).sum();
+        let taken = Taken { count, added: all.len() - before.0, added_bytes: bytes - before.1 };
+        // Full where more are to come, or may come in order; else two halves, since what comes between others comes anywhere.
+        let is_half = all.len() > full && !is_last && count == entries.len();
+        let (left, right) = all.split_at(if is_half { all.len() / 2 } else { all.len().min(full) });
+        *self = Leaf::of(left);
+        let split = left.last().zip(right.first()).map(|((last, _), (first, _))| {
+            let separator = separator(last, first).to_vec();
+            Split { separator, right: Node::Leaf(Box::new(Leaf::of(right))) }
+        });
+        (taken, split)
+    }
+
     fn append(&mut self, right: &Leaf) {
         let (len, more) = (self.keys.len(), right.keys.len());
         self.keys.append(&right.keys);
@@ -141,22 +200,22 @@ impl Branch {
         self.separators.search(key).map_or_else(|at| at, |at| at + 1)
     }
 
-    fn insert(
+    fn change_leaf<R>(
         &mut self,
         key: &[u8],
-        entry: Entry,
         full: usize,
         is_last: bool,
-    ) -> (Option<Entry>, Option<Split>) {
+        change: impl FnOnce(&mut Leaf, bool) -> (R, Option<Split>),
+    ) -> (R, Option<Split>) {
         let at = self.separators.search_of_last(key, is_last).map_or_else(|at| at, |at| at + 1);
         let is_last = is_last && at + 1 == self.children.len();
-        let (before, split) = self.children[at].insert(key, entry, full, is_last);
-        let Some(Split { separator, right }) = split else { return (before, None) };
+        let (changed, split) = self.children[at].change_leaf(key, full, is_last, change);
+        let Some(Split { separator, right }) = split else { return (changed, None) };
         self.separators.insert(at, &separator);
         self.children.insert(at + 1, right);
         let len = self.children.len();
         if len <= full && self.separators.has_room(0) {
-            return (before, None);
+            return (changed, None);
         }
         let cut = if is_last { len - 1 } else { (len - 1) / 2 };
         let children = self.children.split_off(cut);
@@ -164,7 +223,7 @@ impl Branch {
         let separator = self.separators.last().to_vec();
         self.separators.remove(cut - 1);
         let right = Node::Branch(Box::new(Branch { separators, children }));
-        (before, Some(Split { separator, right }))
+        (changed, Some(Split { separator, right }))
     }
 
     fn remove(&mut self, key: &[u8], full: usize) -> Option<Entry> {
@@ -221,17 +280,18 @@ impl Node {
         }
     }
 
-    /// Of the last node of its level, `is_last`.
-    pub(super) fn insert(
+    /// Has `change` change the leaf of `key`, which it is given with whether that is the last one. Of nodes that are left with more than `full`,
+    /// parts are split off. Of the last node of its level, `is_last`.
+    pub(super) fn change_leaf<R>(
         &mut self,
         key: &[u8],
-        entry: Entry,
         full: usize,
         is_last: bool,
-    ) -> (Option<Entry>, Option<Split>) {
+        change: impl FnOnce(&mut Leaf, bool) -> (R, Option<Split>),
+    ) -> (R, Option<Split>) {
         match self {
-            Node::Leaf(leaf) => leaf.insert(key, entry, full, is_last),
-            Node::Branch(branch) => branch.insert(key, entry, full, is_last),
+            Node::Leaf(leaf) => change(leaf, is_last),
+            Node::Branch(branch) => branch.change_leaf(key, full, is_last, change),
         }
     }
 

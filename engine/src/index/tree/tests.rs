@@ -160,6 +160,22 @@ proptest! {
         expected.iter().for_each(|(key, entry)| _ = built.insert(key, *entry));
         built.check();
         prop_assert_eq!(&built.all(), &expected);
+        // So it is where they are merged into others, which stay.
+        let mut merged = Tree::new(full);
+        let is_there = |number: usize| number % 5 == others.len() % 7;
+        for (number, (key, _)) in expected.iter().enumerate().filter(|(number, _)| is_there(*number)) {
+            merged.insert(key, entry(100 + number as u64));
+        }
+        let run: Vec<_> = expected.iter().map(|(key, entry)| (&key[..], *entry)).collect();
+        let (early, late) = run.split_at(run.len() / 3);
+        for part in [late, early, &[]] {
+            merged.merge(part);
+            merged.check();
+        }
+        let found = expected.iter().enumerate().map(|(number, (key, found))| {
+            (key.clone(), if is_there(number) { entry(100 + number as u64) } else { *found })
+        });
+        prop_assert_eq!(merged.all(), found.collect::<Vec<_>>());
         for (number, (key, found)) in expected.iter().enumerate() {
             prop_assert_eq!(built.get(key), Some(*found));
             prop_assert_eq!(if number % 4 == 0 { Some(*found) } else { built.remove(key) }, Some(*found));
@@ -202,6 +218,27 @@ fn keys_that_come_in_order_leave_full_leaves_and_others_halves() {
     let tree = filled(8, 0..8 * 8 + 1);
     let Some(Node::Branch(root)) = &tree.root else { panic!("it has more than a leaf") };
     assert_eq!(root.children.iter().map(Node::len).collect::<Vec<_>>(), [8, 1]);
+}
+
+#[test]
+fn merged_keys_leave_full_leaves_where_they_come_in_order_and_at_least_halves_elsewhere() {
+    fn merge(tree: &mut Tree, numbers: impl Iterator<Item = u32>) {
+        let keys: Vec<_> = numbers.map(|key| (number(key), entry(1 + u64::from(key)))).collect();
+        for keys in keys.chunks(37) {
+            tree.merge(&keys.iter().map(|(key, entry)| (&key[..], *entry)).collect::<Vec<_>>());
+        }
+        tree.check();
+    }
+    let mut tree = Tree::new(8);
+    merge(&mut tree, 0..100);
+    assert_eq!(tree.leaves(), [[8; 12].as_slice(), &[4]].concat());
+    // Between others, and few at a time.
+    let mut tree = Tree::new(8);
+    for few in (0..2048).map(|number| number * 389 % 2048 * 2) {
+        merge(&mut tree, few..few + 2);
+    }
+    let leaves = tree.leaves();
+    assert!(leaves.len() * 4 <= tree.len() && tree.len() == 4096, "{} leaves", leaves.len());
 }
 
 #[test]
