@@ -38,6 +38,7 @@ fn followed(advice: Advice) -> fn() {
         Advice::PutIntoLiteral => put_into_a_literal,
         Advice::CompareEach => each_is_compared,
         Advice::AskWhetherAny => any_is_asked_for,
+        Advice::WriteThis => this_is_written,
         Advice::DeleteByKey => deleted_by_its_key,
         Advice::LeaveHintOut => the_hint_is_left_out,
     }
@@ -332,6 +333,38 @@ fn any_is_asked_for() {
     assert!(
         filter.matches(RawDocument::from_bytes(&reads("{\"n\":[{},{\"m\":7}]}").encode()).unwrap()).unwrap()
     );
+}
+
+fn this_is_written() {
+    let document = reads("{\"n\":7,\"s\":\"it's\",\"Age\":7,\"name\":\"a\"}").encode();
+    for (written_so, in_the_place_of) in [
+        ("@.n {} 7", "="),
+        ("@.n {} 7", "==="),
+        ("@.n {} 8", "<>"),
+        ("'it\\'s' {} @.s", "="),
+        ("(@.n {} 7)", "="),
+        ("@.n > 1 {} @.n < 9", "and"),
+        ("@.n > 9 {} @.s", "OR"),
+        ("{} @.x", "not"),
+        ("@.n {} 7", "is"),
+        ("{} == 7", "n"),
+        ("@.n == {}", "Age"),
+        ("@.s == 'it{}s'", "''"),
+    ] {
+        let text = written_so.replace("{}", in_the_place_of);
+        let message = told_of_query(Advice::WriteThis, &text);
+        let filter = Filter::parse(&written_so.replace("{}", shown(&message)));
+        let filter = filter.unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert!(filter.matches(RawDocument::from_bytes(&document).unwrap()).unwrap(), "{text}");
+    }
+    for text in ["@.n in (1, 2)", "@.n BETWEEN 1 AND 9", "@.name like 'a%'"] {
+        Filter::parse(shown(&told_of_query(Advice::WriteThis, text))).expect("it helps");
+    }
+    // What no expression is due for is no word of another language.
+    for text in ["@.n[1 = 2]", "@.=", "@.n == 7 nothing"] {
+        let error = Filter::parse(text).expect_err("it is refused").to_string();
+        assert!(!error.contains(Advice::WriteThis.text()), "{error}");
+    }
 }
 
 fn put_into_a_literal() {

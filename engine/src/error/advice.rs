@@ -42,6 +42,7 @@ table! {
     EscapeIt = "escape it",
     CompareEach = "a filter selector compares each",
     AskWhetherAny = "to ask whether any of them does, write this",
+    WriteThis = "write this",
     DeleteByKey = "delete it by its key",
     PutIntoLiteral = "put the whole object into a `$literal`",
     LeaveHintOut = "leave the hint out, or say that it is a scan",

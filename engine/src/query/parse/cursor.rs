@@ -1,5 +1,6 @@
 //! The characters of a query text, and the words that are the same everywhere in it.
 
+use super::rewrite;
 use crate::document::{Text, Value};
 use crate::error::{Advice, Error, Result};
 use crate::query::limits::NESTING_MAX;
@@ -7,6 +8,9 @@ use crate::query::names::{is_name_char, is_name_first};
 
 /// The largest magnitude of an index: what every JSON reader holds exactly (RFC 9535, section 2.1).
 const INDEX_MAX: i64 = (1 << 53) - 1;
+
+/// So many characters of a word are shown.
+const WORD_MAX: usize = 40;
 
 /// Reads words off the front of a text.
 #[derive(Debug)]
@@ -75,11 +79,30 @@ impl<'t> Cursor<'t> {
     /// That something other than `due` comes next.
     #[cold]
     pub(super) fn unexpected(&self, due: &str) -> Error {
-        let what = match self.peek() {
+        self.error_at(self.at, self.found_for(due))
+    }
+
+    /// As [`unexpected`](Self::unexpected) in an expression, where a term, or what follows one, is due: with what to write, where another
+    /// language has what is found.
+    #[cold]
+    pub(super) fn unexpected_in_expression(&self, due: &str, is_term: bool) -> Error {
+        let mut what = self.found_for(due);
+        if let Some(right) = rewrite::of_other_languages(&self.text[..self.at], self.rest(), is_term) {
+            what += &format!("; {}: `{right}`", Advice::WriteThis);
+        }
+        self.error_at(self.at, what)
+    }
+
+    fn found_for(&self, due: &str) -> String {
+        match self.peek() {
+            Some(found) if is_name_first(found) => {
+                let word: String =
+                    self.rest().chars().take_while(|c| is_name_char(*c)).take(WORD_MAX).collect();
+                format!("expected {due}, found `{word}`")
+            }
             Some(found) => format!("expected {due}, found {found:?}"),
             None => format!("expected {due}, and the text ends"),
-        };
-        self.error_at(self.at, what)
+        }
     }
 
     pub(super) fn expect(&mut self, word: &str, due: &str) -> Result<()> {

@@ -15,6 +15,9 @@ enum Term {
     Test(Call),
 }
 
+/// What a term can be.
+const TERM: &str = "`@`, `$`, a literal or a function";
+
 /// Two characters before their beginning.
 const COMPARISONS: [(&str, Comparison); 6] = [
     ("==", Comparison::Equal),
@@ -85,7 +88,9 @@ impl Parser<'_> {
             parser.cursor.skip_blanks();
             let expr = parser.or()?;
             parser.cursor.skip_blanks();
-            parser.cursor.expect(")", "`)`, `&&` or `||`")?;
+            if !parser.cursor.eat(")") {
+                return Err(parser.cursor.unexpected_in_expression("`)`, `&&` or `||`", false));
+            }
             Ok(expr)
         })
     }
@@ -122,7 +127,10 @@ impl Parser<'_> {
         match term {
             Term::Query(query) => Ok(Expr::Exists(query)),
             Term::Test(call) => Ok(Expr::Test(call)),
-            Term::Literal(_) => Err(self.cursor.unexpected("a comparison: a literal is no test")),
+            Term::Literal(_) => {
+                self.cursor.skip_blanks();
+                Err(self.cursor.unexpected_in_expression("a comparison: a literal is no test", false))
+            }
             Term::Value(Operand::Call(call)) => {
                 let name = call.function.signature().name;
                 Err(self
@@ -176,7 +184,7 @@ impl Parser<'_> {
             Some('"' | '\'') => Ok(Term::Literal(Value::Text(self.cursor.string()?.into()))),
             Some('-' | '0'..='9') => self.cursor.number().map(Term::Literal),
             Some('a'..='z') => self.word(),
-            _ => Err(self.cursor.unexpected("`@`, `$`, a literal or a function")),
+            _ => Err(self.cursor.unexpected_in_expression(TERM, true)),
         }
     }
 
@@ -189,9 +197,10 @@ impl Parser<'_> {
                 "true" => Ok(Term::Literal(Value::Bool(true))),
                 "false" => Ok(Term::Literal(Value::Bool(false))),
                 "null" => Ok(Term::Literal(Value::Null)),
-                _ => Err(self
-                    .cursor
-                    .error_at(start, format!("expected `@`, `$`, a literal or a function, found `{word}`"))),
+                _ => {
+                    self.cursor.go_to(start);
+                    Err(self.cursor.unexpected_in_expression(TERM, true))
+                }
             };
         }
         let Some(signature) = Function::named(word) else {

@@ -83,8 +83,10 @@ impl Parser<'_> {
         self.cursor.skip_blanks();
         let expr = self.or()?;
         self.cursor.skip_blanks();
-        self.end("`&&`, `||` or the end of the filter")?;
-        Ok(expr)
+        if self.cursor.is_at_end() {
+            return Ok(expr);
+        }
+        Err(self.cursor.unexpected_in_expression("`&&`, `||` or the end of the filter", false))
     }
 
     fn end(&self, due: &str) -> Result<()> {
@@ -136,7 +138,13 @@ impl Parser<'_> {
                 if parser.cursor.eat("]") {
                     return Ok(selectors);
                 }
-                parser.cursor.expect(",", "`,` or `]`")?;
+                if !parser.cursor.eat(",") {
+                    let due = "`,` or `]`";
+                    return Err(match selectors.last() {
+                        Some(Selector::Filter(_)) => parser.cursor.unexpected_in_expression(due, false),
+                        _ => parser.cursor.unexpected(due),
+                    });
+                }
             }
         })
     }

@@ -1,7 +1,8 @@
-//! What to write in the place of an expression that is ill-typed.
+//! What to write in the place of an expression that is ill-typed, or is one in another language.
 
 use crate::error::Advice;
 use crate::query::ast::{Comparison, Query, Selector};
+use crate::query::names::{is_name_char, is_name_first};
 
 /// The message for a comparison with all that `query` selects, which RFC 9535 does not allow: it gives the expression that
 /// means "any of them", where there is one.
@@ -18,4 +19,27 @@ pub(super) fn of_many_nodes(query: &Query, comparison: Comparison, right: &str) 
     let dots = if query.segments[at].descends { ".." } else { "" };
     let advice = Advice::AskWhetherAny;
     format!("{what}; {advice}: `{root}{before}{dots}[?@{after} {comparison} {right}]`")
+}
+
+/// How it is written here what comes `next` and is written so in SQL or in a script, where it stands behind `before`. A word that is
+/// `due` to be a side of a comparison is the name of a field.
+pub(super) fn of_other_languages(before: &str, next: &str, due: bool) -> Option<String> {
+    let word = &next[..next.find(|c| !is_name_char(c)).unwrap_or(next.len())];
+    let right = match (before.chars().next_back(), next.chars().next()?) {
+        (Some('<'), '>') => "!=",
+        (Some('\''), '\'') => "\\'",
+        (_, '=') => "==",
+        _ => match &*word.to_ascii_lowercase() {
+            "and" => "&&",
+            "or" => "||",
+            "not" => "!",
+            "is" => "==",
+            "in" => "in(@.name, 1, 2)",
+            "between" => "between(@.name, 1, 9)",
+            "like" => "starts_with(@.name, 'a')",
+            _ if due && word.starts_with(is_name_first) => return Some(format!("@.{word}")),
+            _ => return None,
+        },
+    };
+    Some(right.to_owned())
 }
