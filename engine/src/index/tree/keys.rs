@@ -66,21 +66,6 @@ pub(super) fn separator<'a>(left: &[u8], right: &'a [u8]) -> &'a [u8] {
 }
 
 impl Keys {
-    /// These, which come in order, and have room together.
-    pub(super) fn of<'k>(all: impl Iterator<Item = &'k [u8]> + Clone) -> Keys {
-        let mut keys = Keys::default();
-        keys.bytes.reserve_exact(all.clone().map(<[u8]>::len).sum());
-        for (start, key) in keys.starts.iter_mut().zip(all) {
-            *start = keys.bytes.len() as u16;
-            keys.bytes.extend_from_slice(key);
-            keys.len += 1;
-        }
-        if !keys.fit() {
-            keys.set_heads();
-        }
-        keys
-    }
-
     pub(super) fn len(&self) -> usize {
         usize::from(self.len)
     }
@@ -227,16 +212,28 @@ impl Keys {
         self.bytes.shrink_to_fit();
         self.fit();
         if !right.fit() {
-            right.set_heads();
+            right.set_heads(0);
         }
         right
     }
 
+    /// Puts these behind, which come in order, and have room.
+    pub(super) fn extend<'k>(&mut self, more: impl Iterator<Item = &'k [u8]> + Clone) {
+        self.bytes.reserve_exact(more.clone().map(<[u8]>::len).sum());
+        let from = self.len();
+        for key in more {
+            self.starts[self.len()] = self.bytes.len() as u16;
+            self.bytes.extend_from_slice(key);
+            self.len += 1;
+        }
+        if !self.fit() {
+            self.set_heads(from);
+        }
+    }
+
     /// Puts those of `right` behind.
     pub(super) fn append(&mut self, right: &Keys) {
-        for at in 0..right.len() {
-            self.insert(self.len(), right.get(at));
-        }
+        self.extend((0..right.len()).map(|at| right.get(at)));
     }
 
     /// No room that is not used.
@@ -262,13 +259,13 @@ impl Keys {
         let changed = shared != self.shared;
         if changed {
             self.shared = shared;
-            self.set_heads();
+            self.set_heads(0);
         }
         changed
     }
 
-    fn set_heads(&mut self) {
-        for at in 0..self.len() {
+    fn set_heads(&mut self, from: usize) {
+        for at in from..self.len() {
             self.heads[at] = head(&self.get(at)[usize::from(self.shared)..]);
         }
     }

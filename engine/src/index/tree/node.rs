@@ -66,11 +66,11 @@ impl Leaf {
         self.keys.lens(range)
     }
 
-    /// These, which have room together.
-    fn of(all: &[(&[u8], Entry)]) -> Self {
-        let mut leaf = Leaf { keys: Keys::of(all.iter().map(|(key, _)| *key)), ..Leaf::default() };
-        leaf.entries.iter_mut().zip(all).for_each(|(bits, (_, entry))| *bits = entry.bits());
-        leaf
+    /// Puts these behind, which come in order, and have room.
+    fn extend(&mut self, more: &[(&[u8], Entry)]) {
+        let places = &mut self.entries[self.keys.len()..];
+        places.iter_mut().zip(more).for_each(|(bits, (_, entry))| *bits = entry.bits());
+        self.keys.extend(more.iter().map(|(key, _)| *key));
     }
 
     pub(super) fn insert_at(&mut self, at: usize, key: &[u8], entry: Entry) {
@@ -151,37 +151,44 @@ impl Leaf {
         full: usize,
         is_last: bool,
     ) -> (Taken, Option<Split>) {
+        let (len, bytes) = (self.keys.len(), self.keys.bytes_len());
+        let is_behind = len == 0 || self.keys.last() < entries[0].0;
+        let most = if is_behind && len < full { full - len } else { full };
         let mut room = 0;
         let has_room = |(key, _): &&(&[u8], Entry)| {
             room += key.len();
             self.keys.has_room(room)
         };
-        let count = entries.iter().take(full).take_while(has_room).count().max(1);
+        let count = entries.iter().take(most).take_while(has_room).count().max(1);
         let new = &entries[..count];
-        let before = (self.keys.len(), self.keys.bytes_len());
+        let bytes_of = |all: &[(&[u8], Entry)]| all.iter().map(|(key, _)| key.len()).sum::<usize>();
+        let mut taken = Taken { count, added: count, added_bytes: bytes_of(new) };
         if let [(key, entry)] = *new {
             // Also one that has no room here.
-            let is_new = usize::from(self.keys.find(key).is_none());
-            let taken = Taken { count, added: is_new, added_bytes: is_new * key.len() };
-            let split = (is_new > 0).then(|| self.insert(key, entry, full, is_last).1);
-            return (taken, split.flatten());
+            if self.keys.find(key).is_some() {
+                return (Taken { count, added: 0, added_bytes: 0 }, None);
+            }
+            return (taken, self.insert(key, entry, full, is_last).1);
+        }
+        if is_behind && len < full {
+            self.extend(new);
+            return (taken, None);
         }
         let old = std::mem::take(self);
-        let there = 0..old.keys.len();
-        let mut all: Vec<_> = there.clone().map(|at| old.keys.get(at)).zip(old.entries(there)).collect();
+        let mut all: Vec<_> = (0..len).map(|at| old.keys.get(at)).zip(old.entries(0..len)).collect();
         all.extend_from_slice(new);
         // Of two under one key the first stays, which was there.
         all.sort_by_key(|(key, _)| *key);
         all.dedup_by_key(|(key, _)| *key);
-        let bytes: usize = all.iter().map(|(key, _)| key.len()).sum();
-        let taken = Taken { count, added: all.len() - before.0, added_bytes: bytes - before.1 };
+        (taken.added, taken.added_bytes) = (all.len() - len, bytes_of(&all) - bytes);
         // Full where more are to come, or may come in order; else two halves, since what comes between others comes anywhere.
         let is_half = all.len() > full && !is_last && count == entries.len();
         let (left, right) = all.split_at(if is_half { all.len() / 2 } else { all.len().min(full) });
-        *self = Leaf::of(left);
+        self.extend(left);
         let split = left.last().zip(right.first()).map(|((last, _), (first, _))| {
-            let separator = separator(last, first).to_vec();
-            Split { separator, right: Node::Leaf(Box::new(Leaf::of(right))) }
+            let mut leaf = Box::<Leaf>::default();
+            leaf.extend(right);
+            Split { separator: separator(last, first).to_vec(), right: Node::Leaf(leaf) }
         });
         (taken, split)
     }
