@@ -45,6 +45,18 @@ pub struct Corruption {
     pub found: u64,
 }
 
+impl Corruption {
+    /// A clause that is broken at an offset in the file. The two values are 0 unless [`comparing`](Self::comparing) names them.
+    pub(crate) const fn new(at: u64, clause: &'static str, what: &'static str) -> Self {
+        Corruption { at, clause: Clause(clause), what, expected: 0, found: 0 }
+    }
+
+    /// The value that the clause asks for, and the one that the file holds.
+    pub(crate) const fn comparing(self, expected: u64, found: u64) -> Self {
+        Corruption { expected, found, ..self }
+    }
+}
+
 impl fmt::Display for Corruption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

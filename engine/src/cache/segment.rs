@@ -184,10 +184,10 @@ impl SegmentTable {
         read(&self.segments).len()
     }
 
-    /// The place of `address` in the file, if its segment is known.
-    pub(crate) fn file_offset(&self, address: LogAddress) -> Option<u64> {
+    /// The place of `address` in the file, for a message; the address itself, if its segment is not known.
+    pub(crate) fn file_offset(&self, address: LogAddress) -> u64 {
         let (sequence, offset) = self.geometry.split(address);
-        let segment = self.get(sequence)?;
-        Some(self.geometry.segment_offset(segment.physical) + u64::from(offset))
+        self.get(sequence)
+            .map_or(address.0, |segment| self.geometry.segment_offset(segment.physical) + u64::from(offset))
     }
 }

@@ -1,7 +1,7 @@
 //! The change feed: the visible commits behind an LSN, read back from the log itself.
 
 use crate::document::{Key, KeyRef};
-use crate::error::{Clause, Corruption, Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::format::catalog::CatalogChange;
 use crate::format::frame::{FRAME_HEADER_LEN, Frame, FrameFlags, FrameHeader, parse_header_at};
 use crate::format::record::{Kind, Record};
@@ -193,12 +193,9 @@ impl Shared {
             return Ok(None);
         }
         let mut frames = VisibleLog { log: &self.log, end: visible.address };
-        let following = || Corruption {
-            at: file_offset(&self.log, address),
-            clause: Clause("R-2.1"),
-            what: NOTHING_FOLLOWS,
-            expected: cursor.lsn.0,
-            found: 0,
+        let following = || {
+            Corruption::new(self.log.segments.file_offset(address), "R-2.1", NOTHING_FOLLOWS)
+                .comparing(cursor.lsn.0, 0)
         };
         Ok(Some(cursor.next(&mut frames)?.ok_or_else(following)?))
     }
@@ -259,7 +256,7 @@ impl Frames for VisibleLog<'_> {
     }
 
     fn file_offset(&self, sequence: &u64, offset: u32) -> u64 {
-        file_offset(self.log, self.log.geometry.address(*sequence, offset))
+        self.log.segments.file_offset(self.log.geometry.address(*sequence, offset))
     }
 
     fn successors(&mut self, sequence: &u64, _: u32) -> Result<Vec<(u64, Lsn)>> {
@@ -293,11 +290,6 @@ impl Frames for VisibleLog<'_> {
     }
 }
 
-/// The place of a log address in the file, as far as it can be told.
-fn file_offset(log: &Log, address: LogAddress) -> u64 {
-    log.segments.file_offset(address).unwrap_or(address.0)
-}
-
 /// What a record says to a feed; none where that is nothing of its own, as with chunks.
 fn change_of(record: &Record<'_>, address: LogAddress) -> Result<Option<Change>> {
     let collection = record.collection;
@@ -309,12 +301,8 @@ fn change_of(record: &Record<'_>, address: LogAddress) -> Result<Option<Change>>
         }
         Kind::Delete => Some(Change::Delete { collection, key: key(), replaced }),
         Kind::Catalog => {
-            let change = CatalogChange::decode(record.body).map_err(|_| Corruption {
-                at: address.0,
-                clause: Clause("F-7.1"),
-                what: "a catalog record that was replayed cannot be read",
-                expected: 0,
-                found: 0,
+            let change = CatalogChange::decode(record.body).map_err(|_| {
+                Corruption::new(address.0, "F-7.1", "a catalog record that was replayed cannot be read")
             })?;
             match change {
                 CatalogChange::Create { id, name } => Some(Change::Create { collection: id, name }),

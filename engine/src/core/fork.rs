@@ -102,7 +102,7 @@ impl Core {
         let naming = self.shared.naming(collection).ok()?;
         let ready = self.shared.ready(&naming.documents, key.as_ref()).ok()?;
         let entry = ready.entry(&naming.documents, key.as_ref())?;
-        self.shared.log.segments.file_offset(entry.address())
+        Some(self.shared.log.segments.file_offset(entry.address()))
     }
 
     /// The visible collections and their ids.

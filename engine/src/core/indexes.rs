@@ -4,7 +4,7 @@ mod build;
 mod catch_up;
 mod check;
 
-use crate::error::{Clause, Corruption, Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::format::definition::StoredDefinition;
 use crate::index::{Entries, Indexing, KeyRange, Naming, PrimaryIndex, State, Target};
 use crate::secondary::EntryLimits;
@@ -77,7 +77,7 @@ impl crate::index::Documents {
 impl Target {
     /// An entry of this index is none.
     pub(super) fn broken(&self, what: &'static str) -> Error {
-        Corruption { at: 0, clause: Clause("I-7.2"), what, expected: 0, found: self.entries.id.into() }.into()
+        Corruption::new(0, "I-7.2", what).comparing(0, self.entries.id.into()).into()
     }
 }
 
@@ -86,7 +86,7 @@ fn untold(error: Error) -> Error {
     let what = "a document of which an index can have no entries";
     match error {
         Error::KeyTooLong { .. } | Error::LimitReached { .. } | Error::Decode { .. } => {
-            Corruption { at: 0, clause: Clause("I-8.2"), what, expected: 0, found: 0 }.into()
+            Corruption::new(0, "I-8.2", what).into()
         }
         other => other,
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::cache::{Block, Whole};
 use crate::document::KeyRef;
-use crate::error::{Clause, Corruption, Result};
+use crate::error::{Corruption, Result};
 use crate::format::record::{Record, is_of_kind};
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Birth, Documents, Entry, Naming, State};
@@ -265,14 +265,10 @@ impl Shared {
         collection: u32,
         record: &Record<'_>,
     ) -> crate::Error {
-        Corruption {
-            at: self.log.segments.file_offset(address).unwrap_or(address.0),
-            clause: Clause("F-2.2"),
-            what: "an index entry leads to another record",
-            expected: u64::from(collection),
-            found: u64::from(record.collection),
-        }
-        .into()
+        let at = self.log.segments.file_offset(address);
+        Corruption::new(at, "F-2.2", "an index entry leads to another record")
+            .comparing(u64::from(collection), u64::from(record.collection))
+            .into()
     }
 
     /// When the version that `entry` leads to came to be.

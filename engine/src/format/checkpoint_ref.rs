@@ -18,7 +18,7 @@ use std::ops::Range;
 use super::fields::{put, u32_at, u64_at};
 use super::index_record::Reference;
 use super::{Geometry, LogAddress, Lsn};
-use crate::error::{Clause, Corruption};
+use crate::error::Corruption;
 
 /// The length of a checkpoint reference.
 pub(super) const CHECKPOINT_REF_LEN: usize = 48;
@@ -89,7 +89,7 @@ impl CheckpointRef {
         at: u64,
     ) -> Result<Option<CheckpointRef>, Corruption> {
         let corrupt = |field: Range<usize>, what, expected: u64, found: u64| {
-            Err(Corruption { at: at + field.start as u64, clause: Clause("F-3.2"), what, expected, found })
+            Err(Corruption::new(at + field.start as u64, "F-3.2", what).comparing(expected, found))
         };
         let reference = CheckpointRef {
             lsn: Lsn(u64_at(bytes, LSN)),

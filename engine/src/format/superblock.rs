@@ -34,7 +34,7 @@ use super::checkpoint_ref::CHECKPOINT_REF_LEN;
 use super::checksum::crc;
 use super::fields::{put, u16_at, u32_at, u64_at};
 use super::{Geometry, Lineage, Lsn};
-use crate::error::{Clause, Corruption, Error};
+use crate::error::{Corruption, Error};
 use crate::seeded::{self, Bug};
 
 pub use super::bounds::SEGMENTS_START;
@@ -328,13 +328,10 @@ fn decode(bytes: &[u8; SLOT_LEN], at: u64) -> Result<Superblock, Corruption> {
 //# these bounds.
 fn decode_geometry(bytes: &[u8; SLOT_LEN], at: u64) -> Result<Geometry, Corruption> {
     let (sector, segment_bytes) = (u32_at(bytes, SECTOR), u32_at(bytes, SEGMENT_BYTES));
-    Geometry::new(sector, segment_bytes).map_err(|_| Corruption {
-        at: at + SECTOR.start as u64,
-        clause: Clause("F-2.1"),
-        what: "sector and segment length out of bounds",
-        expected: pair(Geometry::default().sector(), Geometry::default().segment_bytes()),
-        found: pair(sector, segment_bytes),
-    })
+    let (at, legal) = (at + SECTOR.start as u64, Geometry::default());
+    let wrong = Corruption::new(at, "F-2.1", "sector and segment length out of bounds")
+        .comparing(pair(legal.sector(), legal.segment_bytes()), pair(sector, segment_bytes));
+    Geometry::new(sector, segment_bytes).map_err(|_| wrong)
 }
 
 /// Both lengths in one field of an error: the sector in the high half.

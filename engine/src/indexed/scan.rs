@@ -6,7 +6,7 @@ use std::ops::Bound;
 
 use crate::doc_ref::DocRef;
 use crate::document::{Key, Value};
-use crate::error::{Clause, Corruption, Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::index::KeyRange;
 use crate::secondary::{Beginning, EntryLimits, IndexDefinition};
 use crate::seeded::{self, Bug};
@@ -291,5 +291,5 @@ pub(crate) fn between(from: Bound<Beginning>, to: Bound<Beginning>) -> KeyRange 
 
 /// An entry that cannot be.
 pub(crate) fn broken(what: &'static str) -> Error {
-    Corruption { at: 0, clause: Clause("I-7.2"), what, expected: 0, found: 0 }.into()
+    Corruption::new(0, "I-7.2", what).into()
 }

@@ -1,6 +1,6 @@
 //! Which frame follows another (spec: R-2): one rule, for opening, feed, cleaner, `verify`, `salvage` and `inspect`.
 
-use crate::error::{Clause, Corruption, Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::format::frame::{Frame, FrameFlags, FrameHeader};
 use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR};
 use crate::format::{Geometry, LogAddress, Lsn};
@@ -202,7 +202,7 @@ pub(crate) const NO_OPENING: &str =
     "a frame with the flag of an opening frame, which has one part, of one opening record, and count 1";
 
 pub(crate) fn broken(at: u64, clause: &'static str, what: &'static str) -> Error {
-    Corruption { at, clause: Clause(clause), what, expected: 0, found: 0 }.into()
+    Corruption::new(at, clause, what).into()
 }
 
 //= spec/format.md#f-5-7-frame-validity

@@ -1,7 +1,7 @@
 //! Reads a record by its log address: in the cache, in the tail, or in the file; and verifies it, unless its block knows that it was.
 
 use crate::cache::{Block, Cache, Segment, SegmentTable};
-use crate::error::{Clause, Corruption, Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::format::record::{Record, RecordFault, parse, peek_len};
 use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR};
 use crate::format::{Geometry, LogAddress, Lsn};
@@ -142,8 +142,7 @@ impl Log {
 
     #[cold]
     fn fault(&self, address: LogAddress, fault: &RecordFault) -> Error {
-        let at = self.segments.file_offset(address).unwrap_or(address.0);
-        record_fault(at, fault)
+        record_fault(self.segments.file_offset(address), fault)
     }
 
     /// The bytes at `address`, as many as the record's own length asks for, where that is possible. Not verified.
@@ -302,12 +301,9 @@ impl Log {
     /// The segment that the byte at `address` belongs to.
     fn segment_of(&self, address: LogAddress) -> Result<Arc<Segment>> {
         let (sequence, _) = self.geometry.split(address);
-        let missing = || Corruption {
-            at: address.0,
-            clause: Clause("F-2.2"),
-            what: "a log address names a segment that is not there",
-            expected: sequence,
-            found: 0,
+        let missing = || {
+            Corruption::new(address.0, "F-2.2", "a log address names a segment that is not there")
+                .comparing(sequence, 0)
         };
         Ok(self.segments.get(sequence).ok_or_else(missing)?)
     }
@@ -315,9 +311,8 @@ impl Log {
 
 /// What a record that does not verify at file offset `at` is to the caller.
 pub(crate) fn record_fault(at: u64, fault: &RecordFault) -> Error {
-    let corruption = |what, expected, found| {
-        Error::Corrupt(Corruption { at, clause: Clause("F-6.1"), what, expected, found })
-    };
+    let corruption =
+        |what, expected, found| Error::Corrupt(Corruption::new(at, "F-6.1", what).comparing(expected, found));
     match fault {
         RecordFault::Crc { expected, found } => {
             corruption("a record has a wrong checksum", u64::from(*expected), u64::from(*found))

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cache::Segment;
-use crate::error::{Clause, Corruption, Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::format::checkpoint::{
     Checkpoint, IndexSource, Table, TableEntry, TableRow, TreeOf, TreePlace, Trees, references,
 };
@@ -240,7 +240,8 @@ impl IndexSource for File<'_> {
     fn read_at(&self, at: u64, out: &mut [u8]) -> Result<()> {
         let have = self.storage.read_full(at, out)?;
         if have < out.len() {
-            return Err(damaged(at + have as u64, "F-8.12", "the file ends within a checkpoint"));
+            let what = "the file ends within a checkpoint";
+            return Err(Corruption::new(at + have as u64, "F-8.12", what).into());
         }
         Ok(())
     }
@@ -359,7 +360,7 @@ pub(super) fn load(
         documents.set_newest_len(collection.count);
         loading.load(trees, collection.into(), &documents)?;
         let loaded = catalog.load(collection.name.clone(), documents);
-        loaded.ok_or_else(|| damaged(root_at, "F-8.5", "two collections of one name or id"))?;
+        loaded.ok_or(Corruption::new(root_at, "F-8.5", "two collections of one name or id"))?;
     }
     for index in &root.indexes {
         let entries = Documents::new(index.id, layout).with_kept(index.kept.clone());
@@ -369,7 +370,7 @@ pub(super) fn load(
         loading.load(trees, index.into(), &entries)?;
         let target = Target { definition, entries: Arc::new(entries), building: None };
         let loaded = catalog.load_index(index.of, target);
-        loaded.ok_or_else(|| damaged(root_at, "F-8.10", "an index of no collection"))?;
+        loaded.ok_or(Corruption::new(root_at, "F-8.10", "an index of no collection"))?;
     }
     if !seeded::is_on(Bug::CollectionIdsFromTheCatalog) {
         catalog.set_last_id(root.last);
@@ -395,8 +396,4 @@ fn load_table(slot: &Superblock, table: &Table) -> (Accounts, Vec<Arc<Segment>>)
         (sequence, account)
     };
     (Accounts::of(table.iter().map(account)), table.iter().map(segment).collect())
-}
-
-fn damaged(at: u64, clause: &'static str, what: &'static str) -> Error {
-    Corruption { at, clause: Clause(clause), what, expected: 0, found: 0 }.into()
 }

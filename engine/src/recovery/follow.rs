@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::cache::SegmentTable;
-use crate::error::{Clause, Corruption, Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::format::Lsn;
 use crate::format::checkpoint::{CatalogEntry, Checkpoint, Root, root_of as checkpoint_root};
 use crate::format::index_record::Reference;
@@ -88,14 +88,9 @@ pub(crate) fn recover_instead(
 }
 
 fn broken_off(scan: &Scan<'_>, lsn: Lsn) -> Error {
-    Corruption {
-        at: scan.file_offset(),
-        clause: Clause("R-5.7"),
-        what: "the log since the checkpoint before breaks off",
-        expected: lsn.0,
-        found: scan.lsn().0,
-    }
-    .into()
+    Corruption::new(scan.file_offset(), "R-5.7", "the log since the checkpoint before breaks off")
+        .comparing(lsn.0, scan.lsn().0)
+        .into()
 }
 
 /// The collections that a checkpoint names, where that much of it can be read.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::cache::SegmentTable;
-use crate::error::{Clause, Corruption, Result};
+use crate::error::{Corruption, Result};
 use crate::format::Lsn;
 use crate::format::superblock::Superblock;
 use crate::index::Layout;
@@ -71,14 +71,9 @@ pub(crate) fn recover(
         Length::Enough
     };
     if decide(length, Follows::Nothing, Evidence::Within) == Decision::Corrupt {
-        return Err(Corruption {
-            at: file_len,
-            clause: Clause("R-4.1"),
-            what: "the file is shorter than it once was",
-            expected: slot.file_len,
-            found: file_len,
-        }
-        .into());
+        return Err(Corruption::new(file_len, "R-4.1", "the file is shorter than it once was")
+            .comparing(slot.file_len, file_len)
+            .into());
     }
     let mut start = Start::find(storage, slot, file_len, segments, (plan.layout, plan.extent))?;
     let mut scan = Scan::begin(storage, slot, file_len, plan.read_unit, &start)?;
@@ -153,7 +148,7 @@ fn held(
             true => continue,
         };
         let at = slot.geometry.segment_offset(physical);
-        return Err(Corruption { at, clause: Clause(clause), what, expected: 0, found: sequence }.into());
+        return Err(Corruption::new(at, clause, what).comparing(0, sequence).into());
     }
     Ok(by_checkpoints.into_iter().chain(by_log.into_iter().map(|(physical, _)| physical)).collect())
 }
@@ -172,12 +167,7 @@ fn reclaim(accounts: &mut Accounts, segments: &SegmentTable, floor: Lsn) {
 //# breaks off and the claim.
 /// The log breaks off although what followed was once durable (spec: ).
 fn lost(scan: &Scan<'_>, claim: Lsn) -> crate::Error {
-    Corruption {
-        at: scan.file_offset(),
-        clause: Clause("R-4.1"),
-        what: "the log breaks off before a commit that was once durable",
-        expected: claim.0,
-        found: scan.lsn().0,
-    }
-    .into()
+    Corruption::new(scan.file_offset(), "R-4.1", "the log breaks off before a commit that was once durable")
+        .comparing(claim.0, scan.lsn().0)
+        .into()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::cache::SegmentTable;
 use crate::document::{Key, KeyRef};
-use crate::error::{Clause, Corruption, Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::fold::{Effect, Fold, OfDocument};
 use crate::format::body::parse_segment_freed;
 use crate::format::catalog::{CatalogChange, CatalogFault};
@@ -48,7 +48,7 @@ struct RecordPlace {
 
 impl RecordPlace {
     fn broken(&self, clause: &'static str, what: &'static str) -> Error {
-        Corruption { at: self.at, clause: Clause(clause), what, expected: 0, found: 0 }.into()
+        Corruption::new(self.at, clause, what).into()
     }
 }
 
@@ -81,14 +81,9 @@ impl Replay {
         }
         if let Some((old, account)) = self.accounts.at_physical(physical) {
             if !account.is_freed() || account.freed > self.start {
-                return Err(Corruption {
-                    at: part.segment.file_offset(0),
-                    clause: Clause("R-9.1"),
-                    what: "a segment stands in the place of another that is in use",
-                    expected: old,
-                    found: sequence,
-                }
-                .into());
+                let what = "a segment stands in the place of another that is in use";
+                let at = part.segment.file_offset(0);
+                return Err(Corruption::new(at, "R-9.1", what).comparing(old, sequence).into());
             }
             self.accounts.remove(old);
             segments.remove(old);
@@ -116,18 +111,13 @@ impl Replay {
             for record in part.frame.records(&part.segment.bytes(), &stretch.seed) {
                 let (at, record) =
                     record.map_err(|(at, fault)| record_fault(part.segment.file_offset(at), &fault))?;
-                if Some(record.commit) != expected {
-                    return Err(Corruption {
-                        at: part.segment.file_offset(at),
-                        clause: Clause("F-6.2"),
-                        what: "a record counts itself to another commit",
-                        expected: expected.unwrap_or_default().into(),
-                        found: u64::from(record.commit),
-                    }
-                    .into());
-                }
                 let address = scan.geometry.address(part.segment.sequence, at);
                 let (geometry, at) = (scan.geometry, part.segment.file_offset(at));
+                if Some(record.commit) != expected {
+                    let (expected, found) = (expected.unwrap_or_default().into(), record.commit.into());
+                    let another = Corruption::new(at, "F-6.2", "a record counts itself to another commit");
+                    return Err(another.comparing(expected, found).into());
+                }
                 let place = RecordPlace { geometry, lsn: commit.lsn, address, at };
                 frame.record(place, &record)?;
             }

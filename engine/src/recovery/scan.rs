@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::cache::{Segment, SegmentTable};
-use crate::error::{Clause, Corruption, Result};
+use crate::error::{Corruption, Result};
 use crate::format::frame::FrameFlags;
 use crate::format::superblock::Superblock;
 use crate::format::{Geometry, Lineage, Lsn};
@@ -48,13 +48,10 @@ impl<'a> Scan<'a> {
         let segment = Arc::clone(&start.segment);
         let place = (segment.physical, segment.sequence);
         let image = SegmentImage::open(storage, geometry, &lineage, file_len, read_unit, place)?;
-        let image = image.ok_or(Corruption {
-            at: file_len,
-            clause: Clause("F-2.3"),
-            what: "the file ends before the segment in which replay begins",
-            expected: geometry.segment_offset(segment.physical),
-            found: file_len,
-        })?;
+        let image = image.ok_or(
+            Corruption::new(file_len, "F-2.3", "the file ends before the segment in which replay begins")
+                .comparing(geometry.segment_offset(segment.physical), file_len),
+        )?;
         Ok(Scan {
             storage,
             slot,
@@ -218,14 +215,11 @@ impl<'a> Scan<'a> {
             reserved.into_iter().flatten().find(|physical| *physical > last || held.contains(physical));
         match wrong.or(after.filter(|_| next == after)) {
             None => Ok(()),
-            Some(physical) => Err(Corruption {
-                at: self.image().file_offset(0),
-                clause: Clause("R-8.1"),
-                what: "a segment reserves what is in use, or lies far beyond the end of the file",
-                expected: u64::from(last),
-                found: u64::from(physical),
+            Some(physical) => {
+                let what = "a segment reserves what is in use, or lies far beyond the end of the file";
+                let wrong = Corruption::new(self.image().file_offset(0), "R-8.1", what);
+                Err(wrong.comparing(last.into(), physical.into()).into())
             }
-            .into()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The superblock slots at opening (spec: F-3.3, R-5.1).
 
-use crate::error::{Clause, Corruption, Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::format::segment::SegmentKind;
 use crate::format::superblock::{MAGIC, SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, newer_major, parse_slot};
 use crate::format::{Geometry, Lsn, SEGMENTS_START};
@@ -82,14 +82,9 @@ pub(crate) fn open_slots(storage: &FailStop, geometry: Geometry) -> Result<Opene
 /// Two valid slots of one file say the same of what no writer changes.
 pub(crate) fn same_creation(a: &Superblock, b: &Superblock) -> Result<()> {
     let Some((at, [expected, found])) = a.of_another_creation(b) else { return Ok(()) };
-    Err(Corruption {
-        at: SLOT_OFFSETS[1] + at as u64,
-        clause: Clause("F-3.3"),
-        what: "the superblock slots are of two stores",
-        expected: u64::from(expected),
-        found: u64::from(found),
-    }
-    .into())
+    Err(Corruption::new(SLOT_OFFSETS[1] + at as u64, "F-3.3", "the superblock slots are of two stores")
+        .comparing(u64::from(expected), u64::from(found))
+        .into())
 }
 
 fn partial(bytes: &[u8]) -> Slot {
@@ -110,14 +105,7 @@ fn neither(storage: &FailStop, geometry: Geometry, slots: [&Slot; 2]) -> Result<
         return Ok(Opened::Unfinished);
     }
     if slots.iter().any(|slot| matches!(slot, Slot::Torn)) {
-        return Err(Corruption {
-            at: 0,
-            clause: Clause("R-5.1"),
-            what: "neither superblock slot is valid",
-            expected: 0,
-            found: 0,
-        }
-        .into());
+        return Err(Corruption::new(0, "R-5.1", "neither superblock slot is valid").into());
     }
     Err(Error::NotHolotype { found: "neither superblock slot begins with the magic" })
 }

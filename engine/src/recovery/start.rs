@@ -1,7 +1,7 @@
 //! Where recovery begins: at a checkpoint, or at the creation of the store (spec: ).
 
 use crate::cache::{Segment, SegmentTable};
-use crate::error::{Clause, Corruption, Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::format::Lsn;
 use crate::format::superblock::Superblock;
 use crate::index::{Catalog, Layout};
@@ -79,14 +79,10 @@ impl Start {
                 Ok(Start::at(storage, slot, file_len, segments, 1, loaded))
             }
             (0, None) => Ok(Start::at_creation(storage, slot, file_len, segments)),
-            _ => Err(Corruption {
-                at: slot.checkpoints[0].map_or(0, |newest| newest.root.at(slot.geometry)),
-                clause: Clause("R-5.7"),
-                what: "neither checkpoint can be read",
-                expected: 0,
-                found: 0,
+            _ => {
+                let at = slot.checkpoints[0].map_or(0, |newest| newest.root.at(slot.geometry));
+                Err(Corruption::new(at, "R-5.7", "neither checkpoint can be read").into())
             }
-            .into()),
         }
     }
 

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use crate::cache::SegmentTable;
 use crate::core::{Core, assemble};
 use crate::document::Key;
-use crate::error::{Clause, Corruption, Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::format::Lsn;
 use crate::format::segment::{SEGMENT_HEADER_LEN, SegmentHeader};
 use crate::format::superblock::Superblock;
@@ -79,7 +79,7 @@ impl Base {
             true => return None,
         };
         let (expected, found) = (self.claim.0, self.lsn.0);
-        Some(Corruption { at: self.end_at, clause: Clause("R-4.1"), what, expected, found })
+        Some(Corruption::new(self.end_at, "R-4.1", what).comparing(expected, found))
     }
 
     /// Calls `each` for every key of a collection, and where its document stands.

@@ -257,7 +257,7 @@ impl<'a> Gather<'a> {
     }
 
     fn place_of(&self, address: LogAddress) -> u64 {
-        self.base.core.shared.log.segments.file_offset(address).unwrap_or(address.0)
+        self.base.core.shared.log.segments.file_offset(address)
     }
 
     /// The document that a put holds, or the chunks that it lists. None where a part of it is missing.

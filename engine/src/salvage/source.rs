@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::error::{Clause, Corruption, Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::format::superblock::{SLOT_LEN, SLOT_OFFSETS, Slot, Superblock, parse_slot};
 use crate::format::{Geometry, Lsn};
 use crate::recovery::{self, Opened, OtherSlot};
@@ -45,13 +45,8 @@ impl Source {
                 Slot::Valid(slot) => valid.push(*slot),
                 Slot::Refused(Error::Corrupt(corruption)) => problems.push(corruption),
                 Slot::Refused(error) => return Err(error),
-                Slot::Blank | Slot::Foreign | Slot::Torn => problems.push(Corruption {
-                    at: offset,
-                    clause: Clause("F-3.3"),
-                    what: "a superblock slot is not valid",
-                    expected: 1,
-                    found: 0,
-                }),
+                Slot::Blank | Slot::Foreign | Slot::Torn => problems
+                    .push(Corruption::new(offset, "F-3.3", "a superblock slot is not valid").comparing(1, 0)),
             }
         }
         let is_guessed = valid.is_empty();

@@ -1,8 +1,7 @@
 //! Compares the entries of an index with the documents of its collection, both ways, in one state (spec: I-8.3).
 
 use crate::document::{self, Key, KeyRef, RawDocument};
-use crate::error::{Clause, Corruption, Error, Result};
-use crate::format::LogAddress;
+use crate::error::{Corruption, Error, Result};
 use crate::index::{Documents, Entry, Indexing, KeyRange, Naming};
 use crate::secondary::EntryList;
 use crate::seeded::{self, Bug};
@@ -69,11 +68,6 @@ impl Shared {
         }
         Ok(count)
     }
-
-    /// Where a record is in the file, for a message.
-    fn place(&self, address: LogAddress) -> u64 {
-        self.log.segments.file_offset(address).unwrap_or(address.0)
-    }
 }
 
 impl Expected<'_> {
@@ -83,7 +77,7 @@ impl Expected<'_> {
         let mut documents = Cursor::new(Arc::clone(self.snapshot), Arc::clone(self.naming), KeyRange::all());
         while let Some((key, entry)) = self.shared.next_entry(&mut documents)? {
             let key = key.to_key();
-            let at = self.shared.place(entry.address());
+            let at = self.shared.log.segments.file_offset(entry.address());
             let located = self.shared.locate_again(&documents, key.as_ref(), entry);
             if let Err(error) = located.and_then(|located| self.derive(&key, at, &located)) {
                 damage(error, problem)?;
@@ -103,13 +97,7 @@ impl Expected<'_> {
     /// Makes `list` what the document gives.
     fn derive(&mut self, key: &Key, at: u64, located: &Located) -> Result<()> {
         let what = "a document is not deterministic CBOR";
-        document::validate(located.body()).map_err(|_| Corruption {
-            at,
-            clause: Clause("E-1"),
-            what,
-            expected: 0,
-            found: 0,
-        })?;
+        document::validate(located.body()).map_err(|_| Corruption::new(at, "E-1", what))?;
         let document = RawDocument::from_verified(located.body());
         let definition = &self.index.definition.definition;
         definition.entries(document, key.as_ref(), self.shared.entry_limits(), &mut self.list).map_err(untold)
@@ -141,14 +129,14 @@ impl Expected<'_> {
             let key = match definition.definition.parse(bytes, self.shared.entry_limits()) {
                 Ok(parsed) => parsed.key,
                 Err(what) => {
-                    problem(Corruption { clause: Clause("I-7.2"), ..difference(0, what, 0, 1) });
+                    problem(Corruption::new(0, "I-7.2", what).comparing(0, 1));
                     rest -= 1;
                     continue;
                 }
             };
             let documents = &self.naming.documents;
             let place = self.shared.entry_at(self.snapshot.state(), documents, key.as_ref()).ok().flatten();
-            let at = place.map_or(0, |place| self.shared.place(place.address()));
+            let at = place.map_or(0, |place| self.shared.log.segments.file_offset(place.address()));
             // Entries of one document are often neighbours.
             if derived_of.as_ref() != Some(&key) {
                 self.list.clear();
@@ -187,7 +175,7 @@ fn damage(error: Error, problem: &mut dyn FnMut(Corruption)) -> Result<()> {
 }
 
 fn difference(at: u64, what: &'static str, expected: u64, found: u64) -> Corruption {
-    Corruption { at, clause: Clause("I-8.3"), what, expected, found }
+    Corruption::new(at, "I-8.3", what).comparing(expected, found)
 }
 
 #[cfg(test)]

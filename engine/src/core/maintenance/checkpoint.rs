@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::error::{Clause, Corruption, Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::format::Lsn;
 use crate::format::checkpoint::{
     CatalogEntry, IndexEntry, IndexSink, IndexSource, IndexWriter, LogPosition, OpenSegment, Reserved, Root,
@@ -218,11 +218,15 @@ impl Core {
         if expected == found {
             return Ok(());
         }
-        let writer = self.writer()?;
-        let newest = writer.superblock.checkpoints[0];
-        let at = newest.map_or(0, |newest| newest.root.at(self.shared.log.geometry));
         let what = "records since the checkpoint name other versions than it has";
-        Err(Corruption { at, clause: Clause("R-9.2"), what, expected, found }.into())
+        Err(self.newest_is_damaged("R-9.2", what)?.comparing(expected, found).into())
+    }
+
+    /// What is wrong with the newest checkpoint that the slot names.
+    fn newest_is_damaged(&self, clause: &'static str, what: &'static str) -> Result<Corruption> {
+        let newest = self.writer()?.superblock.checkpoints[0];
+        let at = newest.map_or(0, |newest| newest.root.at(self.shared.log.geometry));
+        Ok(Corruption::new(at, clause, what))
     }
 
     /// The last steps: the rest of its records, a sync, and then both slots name it.
@@ -279,10 +283,8 @@ impl Core {
         if !self.shared.opening.has_damage() || seeded::is_on(Bug::DamageUnderWayIgnored) {
             return Ok(());
         }
-        let newest = self.writer()?.superblock.checkpoints[0];
-        let at = newest.map_or(0, |newest| newest.root.at(self.shared.log.geometry));
         let what = "a checkpoint was found damaged while another was written";
-        Err(Corruption { at, clause: Clause("R-5.7"), what, expected: 0, found: 0 }.into())
+        Err(self.newest_is_damaged("R-5.7", what)?.into())
     }
 
     //= spec/format.md#f-8-8-completeness

@@ -2,7 +2,7 @@
 
 use crate::cache::Whole;
 use crate::document::{DOCUMENT_LEN_MAX, KeyRef};
-use crate::error::{Clause, Corruption, Result};
+use crate::error::{Corruption, Result};
 use crate::format::body::{ChunkList, parse_chunk};
 use crate::format::record::{Kind, RECORD_OVERHEAD_MAX, Record};
 use crate::format::{LogAddress, Lsn, SEGMENT_BYTES_DEFAULT};
@@ -71,14 +71,9 @@ impl Shared {
 
     #[cold]
     fn contradicted(&self, address: LogAddress, expected: u64, found: u64) -> crate::Error {
-        Corruption {
-            at: self.log.segments.file_offset(address).unwrap_or(address.0),
-            clause: Clause("F-8.4"),
-            what: "an index entry leads to a record of another form",
-            expected,
-            found,
-        }
-        .into()
+        let at = self.log.segments.file_offset(address);
+        let what = "an index entry leads to a record of another form";
+        Corruption::new(at, "F-8.4", what).comparing(expected, found).into()
     }
 
     /// The document, which the cache may keep if everything that was read of it is settled: what is not may be taken back, and another

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use crate::cache::SegmentTable;
 use crate::document::{self, Key, KeyRef};
-use crate::error::{Clause, Corruption, Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::format::superblock::SLOT_OFFSETS;
 use crate::index::{Catalog, Entries, Entry, KeyRange, Layout, Naming, PrimaryIndex};
 use crate::recovery::{self, Extent, Opened, Plan};
@@ -36,6 +36,13 @@ impl VerifyReport {
     /// Whether nothing is wrong.
     pub fn is_clean(&self) -> bool {
         self.problems.is_empty()
+    }
+
+    /// Notes that a value is not the one that a clause asks for, if it is not.
+    fn compare(&mut self, clause: &'static str, what: &'static str, expected: u64, found: u64) {
+        if expected != found {
+            self.problems.push(Corruption::new(0, clause, what).comparing(expected, found));
+        }
     }
 
     /// Notes a problem; what is not damage keeps the check from being done.
@@ -90,15 +97,7 @@ impl Core {
             }
         }
         let len = self.shared.len_at(cursor.snapshot(), &naming.documents)?;
-        if len != count {
-            report.problems.push(Corruption {
-                at: 0,
-                clause: Clause("S-1"),
-                what: "a collection's count is not the number of its documents",
-                expected: count,
-                found: len,
-            });
-        }
+        report.compare("S-1", "a collection's count is not the number of its documents", count, len);
         Ok(())
     }
 
@@ -126,14 +125,8 @@ impl Core {
     fn check_document(&self, cursor: &Cursor, key: &Key, entry: Entry) -> Result<()> {
         let located = self.shared.locate_again(cursor, key.as_ref(), entry)?;
         document::validate(located.body()).map_err(|_| {
-            Corruption {
-                at: self.shared.log.segments.file_offset(entry.address()).unwrap_or(entry.address().0),
-                clause: Clause("E-1"),
-                what: "a document is not deterministic CBOR",
-                expected: 0,
-                found: 0,
-            }
-            .into()
+            let at = self.shared.log.segments.file_offset(entry.address());
+            Corruption::new(at, "E-1", "a document is not deterministic CBOR").into()
         })
     }
 
@@ -150,7 +143,10 @@ impl Core {
             Err(error) => return report.add(error),
         };
         if other.is_damaged(self.shared.visibility.visible().lsn) {
-            report.problems.push(invalid_slot(SLOT_OFFSETS[1 - slot.slot()]));
+            let at = SLOT_OFFSETS[1 - slot.slot()];
+            // One slot alone still opens the store; the next writer mends the other (spec: ).
+            let invalid = Corruption::new(at, "F-3.3", "a superblock slot is not valid").comparing(1, 0);
+            report.problems.push(invalid);
         }
         self.verify_checkpoints(&slot, report)?;
         if let Some(writer) = &writer {
@@ -180,13 +176,8 @@ impl Core {
                     return Ok(());
                 }
                 if recovered.end.lsn != lsn {
-                    report.problems.push(Corruption {
-                        at: 0,
-                        clause: Clause("R-4.1"),
-                        what: "the log in the file ends at another commit than the store",
-                        expected: lsn.0,
-                        found: recovered.end.lsn.0,
-                    });
+                    let what = "the log in the file ends at another commit than the store";
+                    report.compare("R-4.1", what, lsn.0, recovered.end.lsn.0);
                 } else {
                     self.compare(&read(&recovered.replay.catalog), report);
                 }
@@ -198,22 +189,9 @@ impl Core {
 
     /// What recovery finds in the file must be what the store answers with.
     fn compare(&self, recovered: &Catalog, report: &mut VerifyReport) {
-        let differing = differing(&read(&self.shared.catalog), recovered);
-        if differing > 0 {
-            report.problems.push(Corruption {
-                at: 0,
-                clause: Clause("R-2.7"),
-                what: "index entries differ from what the log in the file says",
-                expected: 0,
-                found: differing as u64,
-            });
-        }
+        let differing = differing(&read(&self.shared.catalog), recovered) as u64;
+        report.compare("R-2.7", "index entries differ from what the log in the file says", 0, differing);
     }
-}
-
-/// One slot alone still opens the store; the next writer mends the other (spec: ).
-fn invalid_slot(at: u64) -> Corruption {
-    Corruption { at, clause: Clause("F-3.3"), what: "a superblock slot is not valid", expected: 1, found: 0 }
 }
 
 /// How many keys one of them alone has, or has elsewhere.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::document::KeyRef;
-use crate::error::{Clause, Corruption, Result};
+use crate::error::{Corruption, Result};
 use crate::format::LogAddress;
 use crate::format::superblock::Superblock;
 use crate::index::{Entries, KeyRange, PrimaryIndex};
@@ -23,12 +23,8 @@ impl Core {
         let in_use = writer.accounts.iter().filter(|(_, account)| !account.is_freed());
         for (sequence, account) in in_use {
             let Some(segment) = self.shared.log.segments.get(sequence) else {
-                report.problems.push(problem(
-                    "F-8.6",
-                    "an account of a segment that is not there",
-                    0,
-                    sequence,
-                ));
+                let missing = Corruption::new(0, "F-8.6", "an account of a segment that is not there");
+                report.problems.push(missing.comparing(0, sequence));
                 continue;
             };
             let walked = self.shared.read_segment(&segment, account.end).and_then(|mut walk| {
@@ -74,17 +70,16 @@ impl Core {
         let kept: BTreeMap<_, _> = accounts.filter(|((_, id), _)| current(*id)).collect();
         for (place, count) in &counted {
             let found = kept.get(place).copied().unwrap_or(0);
-            if found != *count {
-                report.problems.push(problem("P-1.5", "an account of a segment is wrong", *count, found));
-            }
+            report.compare("P-1.5", "an account of a segment is wrong", *count, found);
         }
         for (_, found) in kept.iter().filter(|(place, _)| !counted.contains_key(*place)) {
-            report.problems.push(problem("P-1.5", "an account counts what is not live", 0, *found));
+            let dead = Corruption::new(0, "P-1.5", "an account counts what is not live");
+            report.problems.push(dead.comparing(0, *found));
         }
         // spec: P-3.6. Its place will be given out, with what is live in it.
         let is_freed = |sequence| writer.accounts.get(sequence).is_some_and(Account::is_freed);
-        for (_, count) in kept.iter().filter(|((sequence, _), count)| **count > 0 && is_freed(*sequence)) {
-            report.problems.push(problem("P-3.6", "a freed segment has live records", 0, *count));
+        for (_, count) in kept.iter().filter(|((sequence, _), _)| is_freed(*sequence)) {
+            report.compare("P-3.6", "a freed segment has live records", 0, *count);
         }
         Ok(())
     }
@@ -104,10 +99,7 @@ impl Core {
                 let Some(last) = page.last_key().map(KeyRef::to_key) else { break };
                 range = range.beyond(&last, false);
             }
-            let kept = entries.newest_len();
-            if kept != count {
-                report.problems.push(problem("F-8.10", "the count of an index is wrong", count, kept));
-            }
+            report.compare("F-8.10", "the count of an index is wrong", count, entries.newest_len());
         }
     }
 
@@ -125,12 +117,8 @@ impl Core {
         //# them.
         if let Ok(Some(at)) = recovery::find_shared_record(&self.shared.log.storage, slot) {
             let what = "a record to which both named checkpoints refer";
-            report.problems.push(Corruption { at, ..problem("F-8.8", what, 0, 0) });
+            report.problems.push(Corruption::new(at, "F-8.8", what));
         }
         Ok(())
     }
-}
-
-fn problem(clause: &'static str, what: &'static str, expected: u64, found: u64) -> Corruption {
-    Corruption { at: 0, clause: Clause(clause), what, expected, found }
 }

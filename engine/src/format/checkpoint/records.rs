@@ -1,6 +1,6 @@
 //! An index record found by its reference, read in large pieces, and verified.
 
-use crate::error::{Clause, Corruption, Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::format::catalog::CatalogFault;
 use crate::format::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};
 use crate::format::record::RecordFault;
@@ -56,7 +56,7 @@ impl Unreadable {
         expected: u64,
         found: u64,
     ) -> Self {
-        Unreadable::Damaged(Corruption { at, clause: Clause(clause), what, expected, found })
+        Unreadable::Damaged(Corruption::new(at, clause, what).comparing(expected, found))
     }
 
     /// What a map in the root at `at` is to the reader.
