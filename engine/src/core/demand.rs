@@ -8,7 +8,6 @@
 use crate::cache::SegmentTable;
 use crate::document::KeyRef;
 use crate::error::{Error, Result};
-use crate::format::checkpoint::Checkpoint;
 use crate::format::superblock::CheckpointRef;
 use crate::index::{
     Catalog, Contents, Documents, Entries, Entry, KeyRange, Layout, Origin, PrimaryIndex, Wanted,
@@ -75,7 +74,7 @@ impl Shared {
 
     /// The file, without a question for its length: a read past its end comes short, and is refused.
     fn file_of_any_len(&self) -> File<'_> {
-        File { storage: &self.log.storage, len: u64::MAX }
+        File { storage: &self.log.storage, slot: &self.opening.slot, len: u64::MAX }
     }
 
     /// Reads what the index does not tell of `key`.
@@ -193,7 +192,7 @@ impl Shared {
     //# When that cannot be read either, the reader MUST report corruption in each call that rests on one of these
     //# keys, and in no other.
     pub(in crate::core) fn read_unread(&self, documents: &Documents, wanted: &Wanted) -> Result<()> {
-        let file = File { storage: &self.log.storage, len: self.log.storage.len()? };
+        let file = File::new(&self.log.storage, &self.opening.slot)?;
         let error = match wanted.read(&file).or_else(|_| wanted.read(&file)) {
             Ok(contents) => {
                 let leaves = if let Contents::Leaves(leaves) = &contents { leaves.len() } else { 0 };
@@ -272,9 +271,8 @@ impl Shared {
 
     /// The keys of an unread item, as a checkpoint has them that the slots name now.
     fn entries_since(&self, reference: &CheckpointRef, wanted: &Wanted) -> Result<Entries> {
-        let (slot, storage) = (&self.opening.slot, &self.log.storage);
-        let file = File { storage, len: storage.len()? };
-        let mut checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
+        let file = File::new(&self.log.storage, &self.opening.slot)?;
+        let mut checkpoint = file.checkpoint(reference)?;
         let (place, layout) = (checkpoint.tree_place(), Layout::new(self.options.check.page_shift));
         let (root, trees) = checkpoint.parts();
         let tree = root.trees().find(|tree| tree.id == wanted.id() && !tree.anew);
@@ -298,7 +296,8 @@ impl Shared {
         (options.max_file_bytes, options.index_bytes) = (None, None);
         let (read_unit, layout) = (options.check.read_unit, options.layout());
         let plan = Plan { read_unit, layout, extent: Extent::Whole };
-        let mut recovered = recovery::recover_instead(&storage, slot, &segments, plan, (position, *lsn))?;
+        let file = File::new(&storage, slot)?;
+        let mut recovered = recovery::recover_instead(file, &segments, plan, (position, *lsn))?;
         let (changed, last_id) = (std::mem::take(&mut recovered.replay.changed), recovered.replay.last_id);
         let core = assemble(storage, segments, slot.clone(), recovered, &options)?;
         core.shared.catch_up(&changed, last_id)?;

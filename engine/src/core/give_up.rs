@@ -4,7 +4,6 @@
 use std::ops::Bound;
 
 use crate::error::Result;
-use crate::format::checkpoint::Checkpoint;
 use crate::format::superblock::CheckpointRef;
 use crate::index::{Documents, KeyRange, Origin, Wanted};
 use crate::recovery::File;
@@ -75,14 +74,13 @@ impl Shared {
     //# have no addresses (F-8.10), so they would be taken for older than they are.
     /// Goes through the leaves of the newest checkpoint, until one cannot take the place of what is unread.
     fn renew(&self, leaves: &Arc<Leaves>, newest: &CheckpointRef, before: &CheckpointRef) -> Result<()> {
-        let (slot, storage) = (&self.opening.slot, &self.log.storage);
-        let file = File { storage, len: storage.len()? };
+        let file = File::new(&self.log.storage, &self.opening.slot)?;
         let (reference, page_shift) = (*newest, self.options.check.page_shift);
-        let is_held = self.visibility.is_held_below(before.end(slot.geometry));
+        let is_held = self.visibility.is_held_below(before.end(file.slot.geometry));
         let is_held = is_held && !seeded::is_on(Bug::GivenUpUnderASnapshot);
-        let older = Checkpoint::open(&file, slot.geometry, &slot.lineage, before)?;
+        let older = file.checkpoint(before)?;
         let is_older = |id| older.root().trees().any(|tree| tree.id == id && !tree.anew);
-        let mut newest = Checkpoint::open(&file, slot.geometry, &slot.lineage, newest)?;
+        let mut newest = file.checkpoint(newest)?;
         let (place, mut patience) = (newest.tree_place(), PATIENCE);
         let (root, trees) = newest.parts();
         for tree in root.trees() {

@@ -7,7 +7,7 @@ use crate::format::{Lineage, LogAddress};
 use crate::index::State;
 use crate::log::{Appender, Log};
 use crate::options::Options;
-use crate::recovery::{self, Extent, Opened, OtherSlot, Plan, Recovered};
+use crate::recovery::{self, Extent, File, Opened, OtherSlot, Plan, Recovered};
 use crate::seeded::{self, Bug};
 use crate::storage::{FailStop, Storage};
 use crate::sync::{Arc, read};
@@ -78,7 +78,7 @@ impl Core {
         let extent = if options.verify_index { Extent::Whole } else { Extent::Root };
         let (read_unit, layout) = (options.check.read_unit, options.layout());
         let plan = Plan { read_unit, layout, extent };
-        let mut recovered = recovery::recover(&storage, &slot, &segments, plan)?;
+        let mut recovered = recovery::recover(File::new(&storage, &slot)?, &segments, plan)?;
         // spec. What is answered from now on must not be lost by a crash to come.
         let synced = if seeded::is_on(Bug::RecoveryNotSynced) { Ok(()) } else { storage.sync() };
         if !options.read_only {

@@ -10,7 +10,7 @@ use crate::format::record::{self, PEEK_LEN, peek_len};
 use crate::format::superblock::{CheckpointRef, Superblock};
 use crate::format::{Geometry, LogAddress, Lsn};
 use crate::index::{Documents, Entries, Entry, KeyRange, Layout, PrimaryIndex};
-use crate::recovery::{self, Extent, Followed, Plan};
+use crate::recovery::{self, Extent, File, Followed, Plan};
 use crate::secondary::IndexDefinition;
 use crate::space::Account;
 use crate::storage::FailStop;
@@ -125,10 +125,13 @@ impl Known {
         let slot = &root.superblock;
         let outcome = match &root.refusal {
             Some(error) => Outcome::Refused(error.clone()),
-            None => match recovery::recover(storage, slot, &SegmentTable::new(slot.geometry), PLAN) {
-                Ok(_) => Outcome::Opens,
-                Err(error) => Outcome::Refused(error),
-            },
+            None => {
+                let segments = SegmentTable::new(slot.geometry);
+                match File::new(storage, slot).and_then(|file| recovery::recover(file, &segments, PLAN)) {
+                    Ok(_) => Outcome::Opens,
+                    Err(error) => Outcome::Refused(error),
+                }
+            }
         };
         let mut known = Known {
             recovery: RecoveryView { outcome, end: None, claim: slot.durable_lsn, commits: 0 },
@@ -139,7 +142,8 @@ impl Known {
         };
         let segments = SegmentTable::new(slot.geometry);
         // What keeps it from being followed is what keeps the store from being opened, and told there.
-        if let Ok(followed) = recovery::follow(storage, slot, &segments, PLAN) {
+        let file = File::new(storage, slot);
+        if let Ok(followed) = file.and_then(|file| recovery::follow(file, &segments, PLAN)) {
             known.take(storage, slot, segments, followed)?;
         }
         Ok(known)

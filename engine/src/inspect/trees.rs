@@ -1,7 +1,7 @@
 //! The trees of a checkpoint, one for each collection and each index.
 
 use crate::error::Result;
-use crate::format::checkpoint::{CatalogEntry, Checkpoint, IndexEntry, IndexSource, TreeOf, Trees};
+use crate::format::checkpoint::{CatalogEntry, IndexEntry, IndexSource, TreeOf, Trees};
 use crate::format::superblock::{CheckpointRef, Superblock};
 use crate::recovery::File;
 use crate::storage::FailStop;
@@ -38,8 +38,8 @@ pub(super) fn held_by(
     slot: &Superblock,
     reference: &CheckpointRef,
 ) -> Result<(Vec<u32>, Vec<TreeView>)> {
-    let file = File { storage, len: storage.len()? };
-    let mut checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
+    let file = File::new(storage, slot)?;
+    let mut checkpoint = file.checkpoint(reference)?;
     let segments = checkpoint.places().to_vec();
     let (root, trees) = checkpoint.parts();
     let mut size = |tree| size_of(trees, tree).ok();

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::cache::Segment;
 use crate::error::{Corruption, Error, Result};
 use crate::format::checkpoint::{
-    Checkpoint, IndexSource, Table, TableEntry, TableRow, TreeOf, TreePlace, Trees, references,
+    IndexSource, Table, TableEntry, TableRow, TreeOf, TreePlace, Trees, references,
 };
 use crate::format::index_record::Reference;
 use crate::format::round_up_8;
@@ -18,6 +18,8 @@ use crate::seeded::{self, Bug};
 use crate::space::{Account, Accounts};
 use crate::storage::FailStop;
 use crate::sync::Arc;
+
+use super::file::File;
 
 /// A checkpoint that was read whole.
 #[derive(Debug)]
@@ -72,21 +74,17 @@ pub(crate) struct NamedCheckpoints {
 impl NamedCheckpoints {
     /// `sound` was read, which the slot names in this position; none, where the state in memory comes from
     /// the log alone.
-    pub(super) fn read(
-        storage: &FailStop,
-        slot: &Superblock,
-        file_len: u64,
-        sound: Option<(usize, HeldCheckpoint)>,
-    ) -> Self {
+    pub(super) fn read(file: File<'_>, sound: Option<(usize, HeldCheckpoint)>) -> Self {
         let mut checkpoints = NamedCheckpoints::default();
         if let Some((position, held)) = sound {
             checkpoints.named[position] = Some(held);
             checkpoints.sound = Some(position);
         }
+        let slot = file.slot;
         for (named, reference) in checkpoints.named.iter_mut().zip(&slot.checkpoints) {
             let Some(reference) = reference.as_ref().filter(|_| named.is_none()) else { continue };
-            match outline(storage, slot, file_len, reference) {
-                Ok(held) => *named = Some(held),
+            match file.checkpoint(reference) {
+                Ok(checkpoint) => *named = Some(held(slot, reference, checkpoint.places())),
                 Err(Error::Corrupt(_)) => {}
                 Err(_) if seeded::is_on(Bug::UnreadableRootHoldsNothing) => {}
                 Err(_) => checkpoints.doubtful = (0..slot.geometry.segments_within(slot.file_len)).collect(),
@@ -226,39 +224,6 @@ impl NamedCheckpoints {
     }
 }
 
-/// The file, for who reads index records.
-pub(crate) struct File<'a> {
-    pub(crate) storage: &'a FailStop,
-    pub(crate) len: u64,
-}
-
-impl IndexSource for File<'_> {
-    fn file_len(&self) -> u64 {
-        self.len
-    }
-
-    fn read_at(&self, at: u64, out: &mut [u8]) -> Result<()> {
-        let have = self.storage.read_full(at, out)?;
-        if have < out.len() {
-            let what = "the file ends within a checkpoint";
-            return Err(Corruption::new(at + have as u64, "F-8.12", what).into());
-        }
-        Ok(())
-    }
-}
-
-/// Which segments a checkpoint holds, without reading its trees.
-fn outline(
-    storage: &FailStop,
-    slot: &Superblock,
-    file_len: u64,
-    reference: &CheckpointRef,
-) -> Result<HeldCheckpoint> {
-    let file = File { storage, len: file_len };
-    let checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
-    Ok(held(slot, reference, checkpoint.places()))
-}
-
 fn held(slot: &Superblock, reference: &CheckpointRef, segments: &[u32]) -> HeldCheckpoint {
     let segment_bytes = u64::from(slot.geometry.segment_bytes());
     let segments = segments.iter().map(|physical| (*physical, segment_bytes)).collect();
@@ -272,25 +237,23 @@ pub(crate) fn verify_checkpoint(
     reference: &CheckpointRef,
     page_shift: u32,
 ) -> Result<()> {
-    load(storage, slot, storage.len()?, reference, (Layout::new(page_shift), Extent::Whole)).map(|_| ())
+    load(File::new(storage, slot)?, reference, (Layout::new(page_shift), Extent::Whole)).map(|_| ())
 }
 
 /// A record to which both checkpoints refer that the slot names, by its place in the file.
 pub(crate) fn find_shared_record(storage: &FailStop, slot: &Superblock) -> Result<Option<u64>> {
     let [Some(newest), Some(before)] = &slot.checkpoints else { return Ok(None) };
-    let file = File { storage, len: storage.len()? };
-    let records = |reference: &CheckpointRef| -> Result<Vec<Reference>> {
-        Ok(references(&mut Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?)?)
-    };
+    let file = File::new(storage, slot)?;
     // A slot of a backup may name one twice.
     if newest == before {
         return Ok(None);
     }
-    let places = |references: Vec<Reference>| -> BTreeSet<u64> {
-        references.iter().map(|reference| reference.at(slot.geometry)).collect()
+    let places = |reference: &CheckpointRef| -> Result<BTreeSet<u64>> {
+        let records = references(&mut file.checkpoint(reference)?)?;
+        Ok(records.iter().map(|record| record.at(slot.geometry)).collect())
     };
-    let newest = places(records(newest)?);
-    Ok(places(records(before)?).intersection(&newest).next().copied())
+    let newest = places(newest)?;
+    Ok(places(before)?.intersection(&newest).next().copied())
 }
 
 /// How much of a checkpoint is read.
@@ -331,14 +294,12 @@ impl Loading {
 //# number of entries than `count`.
 /// Reads a checkpoint.
 pub(super) fn load(
-    storage: &FailStop,
-    slot: &Superblock,
-    file_len: u64,
+    file: File<'_>,
     reference: &CheckpointRef,
     (layout, extent): (Layout, Extent),
 ) -> Result<Loaded> {
-    let file = File { storage, len: file_len };
-    let mut checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, reference)?;
+    let slot = file.slot;
+    let mut checkpoint = file.checkpoint(reference)?;
     let root_at = reference.root.at(slot.geometry);
     let held = held(slot, reference, checkpoint.places());
     let place = checkpoint.tree_place();

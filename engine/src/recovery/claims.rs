@@ -75,7 +75,7 @@ fn search_chain(
             break;
         }
         if let Some(header) = &image.header {
-            if header.first_lsn.incarnation() >= scan.slot.incarnation {
+            if header.first_lsn.incarnation() >= scan.file.slot.incarnation {
                 claims.add(header.durable_lsn, 0);
             }
             claims.add(Lsn::ZERO, header.first_lsn.incarnation());
@@ -129,7 +129,7 @@ fn search_segment(scan: &Scan<'_>, image: &Shared, from: u32, claims: &mut Claim
             found.add(Lsn::ZERO, header.lsn.incarnation());
             // spec. For the claim it must be of this life of the file.
             if header.flags.is_known()
-                && header.lsn.incarnation() >= scan.slot.incarnation
+                && header.lsn.incarnation() >= scan.file.slot.incarnation
                 && header.lsn >= first_lsn
             {
                 let opening = opened(scan, image, &bytes[(frame.offset - offset) as usize..], &frame);
@@ -142,7 +142,9 @@ fn search_segment(scan: &Scan<'_>, image: &Shared, from: u32, claims: &mut Claim
         (claim != 0 || incarnation != 0).then_some([claim, u64::from(incarnation)])
     };
     let len = image.limit().saturating_sub(start as usize);
-    for [claim, incarnation] in scan.storage.probe(image.file_offset(start), len, sector as usize, &look)? {
+    for [claim, incarnation] in
+        scan.file.storage.probe(image.file_offset(start), len, sector as usize, &look)?
+    {
         claims.add(Lsn(claim), incarnation as u32);
     }
     Ok(())
@@ -155,7 +157,7 @@ fn opened(scan: &Scan<'_>, image: &Shared, bytes: &[u8], frame: &Frame) -> Optio
         return None;
     }
     let body = bytes.get(FRAME_HEADER_LEN..FRAME_HEADER_LEN + header.body_len as usize)?;
-    let seed = RecordSeed::new(&scan.lineage, header.lsn.incarnation(), image.sequence);
+    let seed = RecordSeed::new(&scan.file.slot.lineage, header.lsn.incarnation(), image.sequence);
     let record = record::parse(body, seed.at(frame.records_at())).ok()?;
     let crc = body_crc(header, image.seed.at(*offset), [record.crc].into_iter());
     let (l, _) = record.opening().filter(|_| record.len == body.len() && crc == header.body_crc)?;

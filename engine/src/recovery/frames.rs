@@ -57,12 +57,13 @@ impl Frames for Scan<'_> {
         let look = |_: u64, bytes: &[u8]| {
             bytes.get(within..within + FRAME_HEADER_LEN).filter(|header| is_wanted(header)).map(|_| [1, 0])
         };
-        let found = self.storage.probe(image.file_offset(start), sector as usize, sector as usize, &look)?;
+        let found =
+            self.file.storage.probe(image.file_offset(start), sector as usize, sector as usize, &look)?;
         Ok(!found.is_empty())
     }
 
     fn header(&self, image: &Shared, offset: u32) -> Result<Option<FrameHeader>> {
-        if !image.need(self.storage, offset as usize + FRAME_HEADER_LEN)? {
+        if !image.need(self.file.storage, offset as usize + FRAME_HEADER_LEN)? {
             return Ok(None);
         }
         Ok(parse_header(&image.bytes(), offset, &image.seed, self.geometry.segment_bytes()))
@@ -71,7 +72,7 @@ impl Frames for Scan<'_> {
     /// Reads record by record, so that a damaged one is met before what follows it is read.
     fn body(&self, image: &Shared, frame: &Frame) -> Result<Option<u32>> {
         let header = &frame.header;
-        let seed = RecordSeed::new(&self.lineage, header.lsn.incarnation(), image.sequence);
+        let seed = RecordSeed::new(&self.file.slot.lineage, header.lsn.incarnation(), image.sequence);
         let mut crcs = Vec::with_capacity(header.record_count.min(1024) as usize);
         let mut at = frame.records_at();
         while at < frame.body_end() {
@@ -98,7 +99,7 @@ impl Frames for Scan<'_> {
         if !header.is_opening() {
             return Err(part.broken("F-6.5", NO_OPENING));
         }
-        let seed = RecordSeed::new(&self.lineage, header.lsn.incarnation(), part.segment.sequence);
+        let seed = RecordSeed::new(&self.file.slot.lineage, header.lsn.incarnation(), part.segment.sequence);
         let bytes = part.segment.bytes();
         let record = part.frame.records(&bytes, &seed).next().expect("an opening frame has a record");
         let (_, record) = record.map_err(|(at, fault)| record_fault(part.segment.file_offset(at), &fault))?;
@@ -111,12 +112,12 @@ impl Scan<'_> {
     fn record(&self, image: &Shared, at: u32, body_end: u32, seed: RecordSeed) -> Result<Option<(u32, u32)>> {
         let room = (body_end - at) as usize;
         let prefix_end = at as usize + room.min(PEEK_LEN);
-        if !image.need(self.storage, prefix_end)? {
+        if !image.need(self.file.storage, prefix_end)? {
             return Ok(None);
         }
         let len = peek_len_any_form(&image.bytes()[at as usize..prefix_end]);
         let Some(len) = len.filter(|len| *len <= room) else { return Ok(None) };
-        if !image.need(self.storage, at as usize + len)? {
+        if !image.need(self.file.storage, at as usize + len)? {
             return Ok(None);
         }
         // What the record says is for the replay to judge; here only whether it is whole.

@@ -6,8 +6,9 @@ use std::rc::Rc;
 use crate::error::Result;
 use crate::format::frame::SegmentSeed;
 use crate::format::segment::SegmentHeader;
-use crate::format::{Geometry, Lineage};
 use crate::storage::FailStop;
+
+use super::file::File;
 
 /// A segment image is shared by the scan and the parts of the commit that it is looking at.
 pub(crate) type Shared = Rc<SegmentImage>;
@@ -38,15 +39,13 @@ impl SegmentImage {
     /// Reads the header of the segment at `physical`, which should have `sequence`. None where the segment begins
     /// beyond the end of the file.
     pub(super) fn open(
-        storage: &FailStop,
-        geometry: Geometry,
-        lineage: &Lineage,
-        file_len: u64,
+        file: File<'_>,
         read_unit: usize,
         (physical, sequence): (u32, u64),
     ) -> Result<Option<Shared>> {
+        let (geometry, lineage) = (file.slot.geometry, &file.slot.lineage);
         let at = geometry.segment_offset(physical);
-        if at >= file_len {
+        if at >= file.len {
             return Ok(None);
         }
         let mut image = SegmentImage {
@@ -55,11 +54,11 @@ impl SegmentImage {
             header: None,
             seed: SegmentSeed::for_segment(lineage, sequence),
             at,
-            limit: (file_len - at).min(u64::from(geometry.segment_bytes())) as usize,
+            limit: (file.len - at).min(u64::from(geometry.segment_bytes())) as usize,
             read_unit,
             bytes: RefCell::default(),
         };
-        let have = image.need(storage, geometry.data_start() as usize)?;
+        let have = image.need(file.storage, geometry.data_start() as usize)?;
         if have {
             let header = SegmentHeader::parse(&image.bytes(), lineage, physical);
             image.header = header.filter(|header| header.sequence == sequence);

@@ -9,6 +9,7 @@ mod claims;
 mod commit;
 mod create;
 mod decide;
+mod file;
 mod follow;
 mod frames;
 mod image;
@@ -21,9 +22,10 @@ mod start;
 mod tests;
 
 pub(crate) use checkpoint::{
-    Extent, File, HeldCheckpoint, NamedCheckpoints, find_shared_record, verify_checkpoint,
+    Extent, HeldCheckpoint, NamedCheckpoints, find_shared_record, verify_checkpoint,
 };
 pub(crate) use create::create;
-pub(crate) use follow::{Followed, catalog_of, follow, is_readable, recover_instead, root_of};
+pub(crate) use file::File;
+pub(crate) use follow::{Followed, follow, recover_instead, root_of};
 pub(crate) use recover::{Plan, Recovered, recover};
 pub(crate) use slots::{Opened, OtherSlot, open_slots, same_creation};

@@ -10,11 +10,12 @@ use crate::index::Layout;
 use crate::log::LogEnd;
 use crate::seeded::{self, Bug};
 use crate::space::{Accounts, FreeSegments};
-use crate::storage::FailStop;
 
 use super::checkpoint::{Extent, NamedCheckpoints};
 use super::claims::{self, Claims};
+use super::commit::Commit;
 use super::decide::{Decision, Evidence, Follows, Length, decide};
+use super::file::File;
 use super::replay::Replay;
 use super::scan::Scan;
 use super::start::Start;
@@ -56,65 +57,91 @@ pub(crate) struct Plan {
 //= spec/semantics.md#s-7-2-end-of-the-process
 //# After the process ends at any moment without a power cut, the state MUST be the state after Ck for one k
 //# with w <= k <= n, where Cw is the last commit that is acknowledged written.
-/// Follows the log from the state that `slot` names to its end, and decides what the end is.
-pub(crate) fn recover(
-    storage: &FailStop,
-    slot: &Superblock,
-    segments: &SegmentTable,
-    plan: Plan,
-) -> Result<Recovered> {
-    let file_len = storage.len()?;
+/// Follows the log from the state that the slot names to its end, and decides what the end is.
+pub(crate) fn recover(file: File<'_>, segments: &SegmentTable, plan: Plan) -> Result<Recovered> {
+    let slot = file.slot;
     // spec. A file shorter than it once durably was has lost something, whatever its log says.
-    let length = if file_len < slot.file_len && !seeded::is_on(Bug::ShortFileAccepted) {
+    let length = if file.len < slot.file_len && !seeded::is_on(Bug::ShortFileAccepted) {
         Length::Short
     } else {
         Length::Enough
     };
     if decide(length, Follows::Nothing, Evidence::Within) == Decision::Corrupt {
-        return Err(Corruption::new(file_len, "R-4.1", "the file is shorter than it once was")
-            .comparing(slot.file_len, file_len)
+        return Err(Corruption::new(file.len, "R-4.1", "the file is shorter than it once was")
+            .comparing(slot.file_len, file.len)
             .into());
     }
-    let mut start = Start::find(storage, slot, file_len, segments, (plan.layout, plan.extent))?;
-    let mut scan = Scan::begin(storage, slot, file_len, plan.read_unit, &start)?;
-    let mut replay = Replay::new(&mut start, plan.layout);
-    let mut commits = 0;
+    let start = Start::find(file, segments, (plan.layout, plan.extent))?;
+    let mut log = Following::begin(file, segments, plan, start)?;
     let claims = loop {
-        let commit = scan.next()?;
+        let commit = log.scan.next()?;
         let (follows, claims) = match &commit {
             Some(_) => (Follows::Continuation, Claims::default()),
-            None => (Follows::Nothing, claims::search(&mut scan)?),
+            None => (Follows::Nothing, claims::search(&mut log.scan)?),
         };
         let highest = claims.highest.max(slot.durable_lsn);
-        let evidence = if highest > scan.lsn() && !seeded::is_on(Bug::ClaimsIgnored) {
+        let evidence = if highest > log.scan.lsn() && !seeded::is_on(Bug::ClaimsIgnored) {
             Evidence::Above
         } else {
             Evidence::Within
         };
         match decide(length, follows, evidence) {
-            Decision::Replay => {
-                let commit = commit.expect("a continuation is a commit");
-                scan.note_segments(&commit, segments);
-                replay.apply(&scan, &commit, segments)?;
-                scan.accept(&commit);
-                commits += 1;
-            }
+            Decision::Replay => log.accept(&commit.expect("a continuation is a commit"))?,
             Decision::Cut => break claims,
-            Decision::Corrupt => return Err(lost(&scan, highest)),
+            Decision::Corrupt => return Err(lost(&log.scan, highest)),
         }
     };
-    let highest_incarnation = claims.incarnation.max(scan.highest_incarnation());
-    let mut checkpoints = start.checkpoints;
     let floor = if seeded::is_on(Bug::FreedKeptAtOpening) { Lsn::ZERO } else { slot.reuse_floor() };
-    reclaim(&mut replay.accounts, segments, floor);
-    let mut held = held(slot, &replay.accounts, &checkpoints, slot.geometry.segments_within(file_len))?;
-    let end = scan.into_end(&held)?;
+    reclaim(&mut log.replay.accounts, segments, floor);
+    let count = slot.geometry.segments_within(file.len);
+    let mut held = held(slot, &log.replay.accounts, &log.checkpoints, count)?;
+    log.scan.check_reserved(&held)?;
+    let mut recovered = log.into_recovered(claims);
     if !seeded::is_on(Bug::ReservationGivenOut) {
-        held.extend(end.reserved.iter().flatten());
+        held.extend(recovered.end.reserved.iter().flatten());
     }
-    checkpoints.hold_what_is_doubtful(&mut held);
-    let free = FreeSegments::around(&held);
-    Ok(Recovered { end, highest_incarnation, replay, free, checkpoints, commits })
+    recovered.checkpoints.hold_what_is_doubtful(&mut held);
+    recovered.free = FreeSegments::around(&held);
+    Ok(recovered)
+}
+
+/// The log as it is followed, and the state that it has led to.
+pub(super) struct Following<'a> {
+    pub(super) scan: Scan<'a>,
+    replay: Replay,
+    checkpoints: NamedCheckpoints,
+    segments: &'a SegmentTable,
+    commits: u64,
+}
+
+impl<'a> Following<'a> {
+    pub(super) fn begin(
+        file: File<'a>,
+        segments: &'a SegmentTable,
+        plan: Plan,
+        mut start: Start,
+    ) -> Result<Self> {
+        let scan = Scan::begin(file, plan.read_unit, &start)?;
+        let replay = Replay::new(&mut start, plan.layout);
+        Ok(Following { scan, replay, checkpoints: start.checkpoints, segments, commits: 0 })
+    }
+
+    /// The commit, which comes next, counts: it is carried out.
+    pub(super) fn accept(&mut self, commit: &Commit) -> Result<()> {
+        self.scan.note_segments(commit, self.segments);
+        self.replay.apply(&self.scan, commit, self.segments)?;
+        self.scan.accept(commit);
+        self.commits += 1;
+        Ok(())
+    }
+
+    /// What was found, for who writes nothing: no place counts as free.
+    pub(super) fn into_recovered(self, claims: Claims) -> Recovered {
+        let Following { scan, replay, checkpoints, commits, .. } = self;
+        let highest_incarnation = claims.incarnation.max(scan.highest_incarnation());
+        let free = FreeSegments::around(&BTreeSet::new());
+        Recovered { end: scan.into_end(), highest_incarnation, replay, free, checkpoints, commits }
+    }
 }
 
 //= spec/recovery.md#r-8-1-what-holds-a-place

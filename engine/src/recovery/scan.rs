@@ -6,24 +6,20 @@ use std::rc::Rc;
 use crate::cache::{Segment, SegmentTable};
 use crate::error::{Corruption, Result};
 use crate::format::frame::FrameFlags;
-use crate::format::superblock::Superblock;
-use crate::format::{Geometry, Lineage, Lsn};
+use crate::format::{Geometry, Lsn};
 use crate::log::{FrameCursor, LogEnd};
 use crate::seeded::{self, Bug};
-use crate::storage::FailStop;
 use crate::sync::Arc;
 
 use super::commit::{Commit, Part};
+use super::file::File;
 use super::image::{SegmentImage, Shared};
 use super::start::Start;
 
 #[derive(Debug)]
 pub(crate) struct Scan<'a> {
-    pub(super) storage: &'a FailStop,
-    pub(super) slot: &'a Superblock,
+    pub(super) file: File<'a>,
     pub(super) geometry: Geometry,
-    pub(super) lineage: Lineage,
-    pub(super) file_len: u64,
     read_unit: usize,
     /// Behind the last accepted commit, L, in the segment q, at the offset X.
     cursor: FrameCursor<Shared>,
@@ -37,33 +33,23 @@ pub(crate) struct Scan<'a> {
 
 impl<'a> Scan<'a> {
     /// Stands where replay begins (spec: ).
-    pub(super) fn begin(
-        storage: &'a FailStop,
-        slot: &'a Superblock,
-        file_len: u64,
-        read_unit: usize,
-        start: &Start,
-    ) -> Result<Self> {
-        let (geometry, lineage) = (slot.geometry, slot.lineage);
+    pub(super) fn begin(file: File<'a>, read_unit: usize, start: &Start) -> Result<Self> {
+        let geometry = file.slot.geometry;
         let segment = Arc::clone(&start.segment);
-        let place = (segment.physical, segment.sequence);
-        let image = SegmentImage::open(storage, geometry, &lineage, file_len, read_unit, place)?;
+        let image = SegmentImage::open(file, read_unit, (segment.physical, segment.sequence))?;
         let image = image.ok_or(
-            Corruption::new(file_len, "F-2.3", "the file ends before the segment in which replay begins")
-                .comparing(geometry.segment_offset(segment.physical), file_len),
+            Corruption::new(file.len, "F-2.3", "the file ends before the segment in which replay begins")
+                .comparing(geometry.segment_offset(segment.physical), file.len),
         )?;
         Ok(Scan {
-            storage,
-            slot,
+            file,
             geometry,
-            lineage,
-            file_len,
             read_unit,
             cursor: FrameCursor::behind_commit(geometry, image, start.offset, start.lsn),
             reserved_at_start: start.reserved,
             segment,
             successors: None,
-            highest_incarnation: slot.incarnation,
+            highest_incarnation: file.slot.incarnation,
         })
     }
 
@@ -89,8 +75,7 @@ impl<'a> Scan<'a> {
 
     /// The segment that should have `sequence`, at `physical`.
     pub(super) fn open(&self, physical: u32, sequence: u64) -> Result<Option<Shared>> {
-        let place = (physical, sequence);
-        SegmentImage::open(self.storage, self.geometry, &self.lineage, self.file_len, self.read_unit, place)
+        SegmentImage::open(self.file, self.read_unit, (physical, sequence))
     }
 
     //= spec/recovery.md#r-2-2-continuations
@@ -155,7 +140,7 @@ impl<'a> Scan<'a> {
     /// Looks at every physical index of the file for log segments of `sequence`.
     pub(super) fn find_anywhere(&self, sequence: u64) -> Result<Vec<Shared>> {
         let mut found = Vec::new();
-        for physical in 0..self.geometry.segments_within(self.file_len) {
+        for physical in 0..self.geometry.segments_within(self.file.len) {
             found.extend(self.open(physical, sequence)?.filter(|image| image.header.is_some()));
         }
         Ok(found)
@@ -163,14 +148,14 @@ impl<'a> Scan<'a> {
 
     /// Enters the segments and stretches that `commit` begins into the table.
     pub(super) fn note_segments(&mut self, commit: &Commit, segments: &SegmentTable) {
+        let lineage = &self.file.slot.lineage;
         for part in &commit.parts {
             let place = (part.segment.sequence, part.segment.physical);
             if place.0 != self.segment.sequence {
-                self.segment =
-                    Arc::new(Segment::new(&self.lineage, self.geometry, place.0, place.1, commit.lsn));
+                self.segment = Arc::new(Segment::new(lineage, self.geometry, place.0, place.1, commit.lsn));
             } else if part.frame.header.flags.contains(FrameFlags::OPENING) {
                 let segment = Segment::clone(&self.segment);
-                self.segment = Arc::new(segment.with_stretch(&self.lineage, part.frame.offset, commit.lsn));
+                self.segment = Arc::new(segment.with_stretch(lineage, part.frame.offset, commit.lsn));
             } else {
                 continue;
             }
@@ -186,14 +171,8 @@ impl<'a> Scan<'a> {
         self.cursor = FrameCursor::behind_commit(self.geometry, image, end, commit.lsn);
     }
 
-    /// Where a writer goes on.
-    pub(super) fn into_end(self, held: &BTreeSet<u32>) -> Result<LogEnd> {
-        self.check_reserved(self.reserved_by(self.image()), held)?;
-        Ok(self.into_end_to_read())
-    }
-
-    /// The same for who writes nothing there.
-    pub(super) fn into_end_to_read(self) -> LogEnd {
+    /// Where the log goes on.
+    pub(super) fn into_end(self) -> LogEnd {
         let reserved = self.reserved_by(self.image());
         LogEnd { offset: self.offset(), lsn: self.lsn(), segment: self.segment, reserved }
     }
@@ -206,10 +185,11 @@ impl<'a> Scan<'a> {
     /// A writer will place what comes next where the last header says. A checksum vouches for the header's bytes, not for its
     /// maker: an index that the log has in use would be written over, and one far beyond the end would fill the disk. What was reserved while
     /// the file was longer, as a power cut shows that may come in the midst of its growth, is not far.
-    fn check_reserved(&self, reserved: [Option<u32>; 2], held: &BTreeSet<u32>) -> Result<()> {
+    pub(super) fn check_reserved(&self, held: &BTreeSet<u32>) -> Result<()> {
         // spec: F-4.3
-        let within = self.geometry.segments_within(self.file_len);
+        let within = self.geometry.segments_within(self.file.len);
         let last = within.saturating_mul(RESERVED_FACTOR).saturating_add(RESERVED_SPARE);
+        let reserved = self.reserved_by(self.image());
         let [next, after] = reserved;
         let wrong =
             reserved.into_iter().flatten().find(|physical| *physical > last || held.contains(physical));

@@ -3,13 +3,13 @@
 use crate::cache::{Segment, SegmentTable};
 use crate::error::{Corruption, Error, Result};
 use crate::format::Lsn;
-use crate::format::superblock::Superblock;
 use crate::index::{Catalog, Layout};
+use crate::log::LogEnd;
 use crate::space::Accounts;
-use crate::storage::FailStop;
 use crate::sync::Arc;
 
 use super::checkpoint::{self, Extent, Loaded, NamedCheckpoints};
+use super::file::File;
 
 /// The state in which replay begins.
 #[derive(Debug)]
@@ -37,18 +37,12 @@ impl Start {
     //# When it names two and neither can be read whole, the reader MUST report the file as corrupt.
     /// The newest checkpoint that can be read whole; the creation of the store where the slot names none, or no other. Its segments are put
     /// into the table.
-    pub(super) fn find(
-        storage: &FailStop,
-        slot: &Superblock,
-        file_len: u64,
-        segments: &SegmentTable,
-        read: (Layout, Extent),
-    ) -> Result<Start> {
+    pub(super) fn find(file: File<'_>, segments: &SegmentTable, read: (Layout, Extent)) -> Result<Start> {
         let mut fault = None;
-        for (position, reference) in slot.checkpoints.iter().enumerate() {
+        for (position, reference) in file.slot.checkpoints.iter().enumerate() {
             let Some(reference) = reference else { break };
-            match checkpoint::load(storage, slot, file_len, reference, read) {
-                Ok(loaded) => return Ok(Start::at(storage, slot, file_len, segments, position, loaded)),
+            match checkpoint::load(file, reference, read) {
+                Ok(loaded) => return Ok(Start::at(file, segments, position, loaded)),
                 // spec. Whatever keeps it from being read, the one before is as good.
                 Err(error @ (Error::Corrupt(_) | Error::Io { .. })) => {
                     fault.get_or_insert(error);
@@ -58,8 +52,8 @@ impl Start {
         }
         match fault {
             // Both are named, and neither can be read: the log before them may be gone.
-            Some(error) if slot.checkpoints[1].is_some() => Err(error),
-            _ => Ok(Start::at_creation(storage, slot, file_len, segments)),
+            Some(error) if file.slot.checkpoints[1].is_some() => Err(error),
+            _ => Ok(Start::at_creation(file, segments)),
         }
     }
 
@@ -67,18 +61,17 @@ impl Start {
     /// creation of the store where the slot names no other.
     pub(super) fn instead_of(
         position: usize,
-        storage: &FailStop,
-        slot: &Superblock,
+        file: File<'_>,
         segments: &SegmentTable,
         layout: Layout,
     ) -> Result<Start> {
-        let file_len = storage.len()?;
+        let slot = file.slot;
         match (position, &slot.checkpoints[1]) {
             (0, Some(before)) => {
-                let loaded = checkpoint::load(storage, slot, file_len, before, (layout, Extent::Whole))?;
-                Ok(Start::at(storage, slot, file_len, segments, 1, loaded))
+                let loaded = checkpoint::load(file, before, (layout, Extent::Whole))?;
+                Ok(Start::at(file, segments, 1, loaded))
             }
-            (0, None) => Ok(Start::at_creation(storage, slot, file_len, segments)),
+            (0, None) => Ok(Start::at_creation(file, segments)),
             _ => {
                 let at = slot.checkpoints[0].map_or(0, |newest| newest.root.at(slot.geometry));
                 Err(Corruption::new(at, "R-5.7", "neither checkpoint can be read").into())
@@ -86,7 +79,8 @@ impl Start {
         }
     }
 
-    fn at_creation(storage: &FailStop, slot: &Superblock, file_len: u64, segments: &SegmentTable) -> Start {
+    fn at_creation(file: File<'_>, segments: &SegmentTable) -> Start {
+        let slot = file.slot;
         let segment = Arc::new(Segment::new(&slot.lineage, slot.geometry, 0, 0, Lsn::ZERO));
         let mut accounts = Accounts::default();
         accounts.open(0, 0);
@@ -99,29 +93,15 @@ impl Start {
             reserved: [Some(1), Some(2)],
             catalog: Catalog::default(),
             accounts,
-            checkpoints: NamedCheckpoints::read(storage, slot, file_len, None),
+            checkpoints: NamedCheckpoints::read(file, None),
         }
     }
 
-    fn at(
-        storage: &FailStop,
-        slot: &Superblock,
-        file_len: u64,
-        segments: &SegmentTable,
-        position: usize,
-        loaded: Loaded,
-    ) -> Start {
+    fn at(file: File<'_>, segments: &SegmentTable, position: usize, loaded: Loaded) -> Start {
         let Loaded { end, catalog, accounts, table, held } = loaded;
         segments.load(table);
-        let checkpoints = NamedCheckpoints::read(storage, slot, file_len, Some((position, held)));
-        Start {
-            lsn: end.lsn,
-            segment: end.segment,
-            offset: end.offset,
-            reserved: end.reserved,
-            catalog,
-            accounts,
-            checkpoints,
-        }
+        let checkpoints = NamedCheckpoints::read(file, Some((position, held)));
+        let LogEnd { segment, offset, lsn, reserved } = end;
+        Start { lsn, segment, offset, reserved, catalog, accounts, checkpoints }
     }
 }

@@ -1,6 +1,6 @@
 //! What is read of the file, and how far.
 
-use super::checkpoint::{Extent, File};
+use super::checkpoint::Extent;
 use super::image::SegmentImage;
 use super::scan::Scan;
 use super::start::Start;
@@ -34,7 +34,8 @@ fn file(len: u64) -> FailStop {
 fn a_checkpoint_that_the_file_does_not_hold_is_damaged_where_that_ends() {
     use crate::format::checkpoint::IndexSource;
     let storage = file(80);
-    let source = File { storage: &storage, len: 100 };
+    let slot = Superblock::new(tiny(), Lineage::default());
+    let source = File { storage: &storage, slot: &slot, len: 100 };
     let mut bytes = [0; 20];
     assert!(source.read_at(60, &mut bytes).is_ok());
     assert_eq!(bytes, [7; 20]);
@@ -48,14 +49,14 @@ fn a_checkpoint_that_the_file_does_not_hold_is_damaged_where_that_ends() {
 //# extends into them is valid.
 #[test]
 fn bytes_beyond_the_end_are_absent_whichever_end_is_nearer() {
-    let (geometry, lineage) = (tiny(), Lineage::default());
-    let begins = geometry.segment_offset(1);
+    let slot = Superblock::new(tiny(), Lineage::default());
+    let begins = slot.geometry.segment_offset(1);
     // What the file had when it was opened, and what it has when it is read.
     for (was, is) in [(100, 500), (500, 100), (100, 100)] {
         let storage = file(begins + is);
         for read_unit in [8, 64, 512] {
-            let (len, place) = (begins + was, (1, 1));
-            let image = SegmentImage::open(&storage, geometry, &lineage, len, read_unit, place);
+            let file = File { storage: &storage, slot: &slot, len: begins + was };
+            let image = SegmentImage::open(file, read_unit, (1, 1));
             let image = image.expect("memory can be read").expect("it begins in the file");
             let there = |bytes: usize| image.need(&storage, bytes).expect("memory can be read");
             assert!(there(100), "{was} and {is} bytes, {read_unit} at a time");
@@ -111,9 +112,8 @@ fn an_opening_frame_may_stand_where_a_header_of_a_higher_incarnation_says_so() {
     let disk = Arc::new(MemoryStorage::new());
     let (slot, segments) = (slot_of(&disk), SegmentTable::new(tiny()));
     let storage = FailStop::new(Box::new(Arc::clone(&disk)));
-    let file_len = storage.len().expect("memory has a length");
-    let mut start = Start::find(&storage, &slot, file_len, &segments, (Layout::new(4), Extent::Whole))
-        .expect("a new store");
+    let file = File::new(&storage, &slot).expect("memory has a length");
+    let mut start = Start::find(file, &segments, (Layout::new(4), Extent::Whole)).expect("a new store");
     start.lsn = Lsn::new(3, 5);
     let (seed, at) = (SegmentSeed::for_segment(&slot.lineage, 0), tiny().segment_offset(0));
     let place = |offset: u32, incarnation: u32, flags: FrameFlags| {
@@ -141,7 +141,7 @@ fn an_opening_frame_may_stand_where_a_header_of_a_higher_incarnation_says_so() {
     ] {
         let what = format!("{flags:?} of incarnation {incarnation} at {offset}");
         place(offset, incarnation, flags);
-        let scan = Scan::begin(&storage, &slot, file_len, 64, &start).expect("it can be read");
+        let scan = Scan::begin(file, 64, &start).expect("it can be read");
         let image = scan.image();
         let stands = |offset| scan.may_open(image, offset, 3).expect("it can be read");
         assert_eq!(stands(offset), expected, "{what}");

@@ -12,7 +12,7 @@ use crate::format::superblock::Superblock;
 use crate::index::{Documents, Entries, Entry, KeyRange, PrimaryIndex};
 use crate::log::LogEnd;
 use crate::options::Options;
-use crate::recovery::{self, Extent, Followed, Plan};
+use crate::recovery::{self, Extent, File, Followed, Plan};
 
 use super::source::Source;
 
@@ -56,8 +56,8 @@ impl Base {
         let segments = SegmentTable::new(slot.geometry);
         let plan =
             Plan { read_unit: options.check.read_unit, layout: options.layout(), extent: Extent::Whole };
-        let followed = recovery::follow(&source.storage, slot, &segments, plan)?;
-        let Followed { recovered, claim, end_at } = followed;
+        let file = File::new(&source.storage, slot)?;
+        let Followed { recovered, claim, end_at } = recovery::follow(file, &segments, plan)?;
         let end = recovered.end.clone();
         let core = assemble(source.another(), segments, slot.clone(), recovered, &options)?;
         Ok(Base {

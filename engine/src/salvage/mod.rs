@@ -35,7 +35,7 @@ pub(crate) use source::Forgiving;
 use std::path::Path;
 
 use crate::error::Result;
-use crate::recovery;
+use crate::recovery::File;
 use crate::storage::{Access, Draft, FileStorage, Storage};
 use crate::sync::Arc;
 
@@ -107,8 +107,9 @@ pub fn salvage_to(
     let mut gather = Gather::new(&source, &base, &chain, swept);
     let unread = source.slot.checkpoints.iter().flatten().filter(|reference| reference.lsn > base.lsn);
     for reference in unread {
-        let catalog = recovery::catalog_of(&source.storage, &source.slot, reference).unwrap_or_default();
-        let names = catalog.into_iter();
+        let file = File::new(&source.storage, &source.slot);
+        let catalog = file.and_then(|file| Ok(file.checkpoint(reference)?.root().catalog.clone()));
+        let names = catalog.unwrap_or_default().into_iter();
         gather.learn_names(names.map(|entry| (entry.id, entry.name, (entry.next - 1) as i64)));
     }
     let mut sink = Sink::create(destination, source.slot.geometry)?;

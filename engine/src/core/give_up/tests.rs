@@ -254,8 +254,8 @@ fn a_leaf_that_was_given_up_and_is_damaged_then_is_made_good_by_the_one_before()
         let slot = core.writer().expect("it is open").superblock.clone();
         let storage = &core.shared.log.storage;
         let newest = slot.checkpoints[0].expect("it is named");
-        let file = File { storage, len: storage.len().expect("memory has a length") };
-        let checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, &newest);
+        let file = File::new(storage, &slot).expect("memory has a length");
+        let checkpoint = file.checkpoint(&newest);
         let records = references(&mut checkpoint.expect("it is whole")).expect("it is whole");
         let Some(record) = records.get(number) else { break };
         life.disk.write_at(record.at(slot.geometry), &[0x5A; 8]).expect("memory takes all");
@@ -376,7 +376,7 @@ fn what_is_left_of_a_leaf_that_was_cut_is_read_without_what_lies_in_front() {
     let shared = &life.db.core().shared;
     let documents = Arc::clone(&shared.naming("a").expect("it is there").documents);
     let storage = &shared.log.storage;
-    let file = File { storage, len: storage.len().expect("memory has a length") };
+    let file = File::new(storage, &shared.opening.slot).expect("memory has a length");
     let middle = KeyRange { from: std::ops::Bound::Included(Key::from("key 100")), ..KeyRange::all() };
     let leaf = documents.unread_in(&middle, false).expect("most are");
     let entries_of = |leaf: &Wanted| match leaf.read(&file) {

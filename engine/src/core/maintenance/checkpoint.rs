@@ -16,6 +16,7 @@ use crate::sync::race::{self, Race};
 use crate::sync::{Arc, give_way, read};
 
 use super::super::Core;
+use super::super::shared::Shared;
 use super::super::space_budget::Share;
 use super::super::writer::Writer;
 use super::plan::Purpose;
@@ -511,7 +512,8 @@ impl IndexSource for &Core {
     }
 
     fn read_at(&self, at: u64, out: &mut [u8]) -> Result<()> {
-        File { storage: &self.shared.log.storage, len: self.file_len() }.read_at(at, out)
+        let Shared { log, opening, .. } = &*self.shared;
+        File { storage: &log.storage, slot: &opening.slot, len: self.file_len() }.read_at(at, out)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::document::{self, Key, KeyRef};
 use crate::error::{Corruption, Error, Result};
 use crate::format::superblock::SLOT_OFFSETS;
 use crate::index::{Catalog, Entries, Entry, KeyRange, Layout, Naming, PrimaryIndex};
-use crate::recovery::{self, Extent, Opened, Plan};
+use crate::recovery::{self, Extent, File, Opened, Plan};
 use crate::sync::{Arc, read};
 use crate::txn::Registered;
 
@@ -164,7 +164,8 @@ impl Core {
             layout: Layout::new(self.shared.options.check.page_shift),
             extent: Extent::Whole,
         };
-        match recovery::recover(&self.shared.log.storage, &slot, &segments, plan) {
+        let file = File::new(&self.shared.log.storage, &slot);
+        match file.and_then(|file| recovery::recover(file, &segments, plan)) {
             Ok(recovered) => {
                 report.commits = recovered.commits;
                 // The index has what is placed, visible or not; and so has the file, with the store's own frames.

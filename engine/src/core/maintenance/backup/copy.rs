@@ -128,7 +128,10 @@ impl Copy<'_> {
         }
         let is_older = |other: &CheckpointRef| sound.is_some_and(|sound| other.lsn < sound.lsn);
         let other = other.filter(is_older);
-        let other = other.filter(|other| recovery::is_readable(self.storage, &self.hold.slot, other));
+        let Hold { core, slot, .. } = &self.hold;
+        let shift = core.shared.options.check.page_shift;
+        let is_readable = |other: &_| recovery::verify_checkpoint(self.storage, slot, other, shift).is_ok();
+        let other = other.filter(is_readable);
         [sound, other.or(sound)]
     }
 }

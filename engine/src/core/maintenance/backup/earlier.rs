@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::format::checksum::crc;
 use crate::format::superblock::Superblock;
 use crate::options::Options;
-use crate::recovery::{self, Extent, Opened, Plan};
+use crate::recovery::{self, Extent, File, Opened, Plan};
 use crate::seeded::{self, Bug};
 use crate::storage::FailStop;
 
@@ -55,7 +55,7 @@ impl<'a> Earlier<'a> {
         let segments = SegmentTable::new(slot.geometry);
         let plan =
             Plan { read_unit: options.check.read_unit, layout: options.layout(), extent: Extent::Whole };
-        let recovered = recovery::recover(storage, &slot, &segments, plan)?;
+        let recovered = recovery::recover(File::new(storage, &slot)?, &segments, plan)?;
         let accounts = &recovered.replay.accounts;
         let len = (slot.geometry, slot.file_len);
         let contents = Contents::of(recovered.end.lsn, len, accounts, &segments, &recovered.checkpoints);

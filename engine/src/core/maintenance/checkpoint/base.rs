@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
-use crate::format::checkpoint::{BaseTree, Checkpoint, base_trees};
+use crate::format::checkpoint::{BaseTree, base_trees};
 use crate::format::{LogAddress, Lsn};
 use crate::index::Entry;
 use crate::recovery::File;
@@ -27,14 +27,14 @@ impl Core {
     /// The base of the next checkpoint. None where it is to take nothing over, or where the base cannot be read.
     pub(super) fn base(&self, purpose: Purpose) -> Result<Option<Base>> {
         let (geometry, storage) = (self.shared.log.geometry, &self.shared.log.storage);
-        let (mut checkpoints, lineage, len, takes_over) = {
+        let (mut checkpoints, len, takes_over) = {
             let writer = self.writer()?;
             // It may be the base that is damaged.
             let is_sound = !self.shared.opening.has_damage() || seeded::is_on(Bug::TakenOverAfterDamage);
             let takes_over = is_sound && purpose.takes_over(writer.may_grow());
-            (writer.checkpoints.clone(), writer.superblock.lineage, writer.file_len, takes_over)
+            (writer.checkpoints.clone(), writer.file_len, takes_over)
         };
-        let file = File { storage, len };
+        let file = File { storage, slot: &self.shared.opening.slot, len };
         let reference = checkpoints.base().filter(|_| takes_over).map(|held| held.reference);
         let newest_end = checkpoints.sound().map(|newest| newest.reference.end(geometry));
         let mut base = None;
@@ -43,9 +43,7 @@ impl Core {
             if held.is_counted && !is_base {
                 continue;
             }
-            let Ok(mut checkpoint) = Checkpoint::open(&file, geometry, &lineage, &held.reference) else {
-                continue;
-            };
+            let Ok(mut checkpoint) = file.checkpoint(&held.reference) else { continue };
             let Ok(trees) = base_trees(&mut checkpoint) else { continue };
             let records = trees.values().flat_map(BaseTree::references);
             held.count(checkpoint.root_parts().iter().copied().chain(records));

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::super::super::clean::Cleaned;
 use super::*;
 use crate::core::Effort;
-use crate::format::checkpoint::{Checkpoint, references};
+use crate::format::checkpoint::references;
 use crate::recovery::File;
 use crate::storage::Storage;
 use crate::{Db, IndexDefinition};
@@ -135,8 +135,8 @@ impl Life {
         let (slot, storage) =
             (core.writer().expect("it is open").superblock.clone(), &core.shared.log.storage);
         let reference = slot.checkpoints[0].expect("it is named");
-        let file = File { storage, len: storage.len().expect("memory has a length") };
-        let mut checkpoint = Checkpoint::open(&file, slot.geometry, &slot.lineage, &reference);
+        let file = File::new(storage, &slot).expect("memory has a length");
+        let mut checkpoint = file.checkpoint(&reference);
         let records = references(checkpoint.as_mut().expect("it is whole")).expect("it is whole");
         [reference.root, records[records.len() - 1]].map(|reference| reference.at(slot.geometry))
     }
@@ -331,9 +331,9 @@ fn an_unread_leaf_that_is_damaged_later_is_made_good_by_the_other_of_the_named()
     let records = {
         let db = open(&copy_of(&settled));
         let storage = &db.core().shared.log.storage;
-        let file = File { storage, len: storage.len().expect("memory has a length") };
-        let lineage = db.core().writer().expect("it is open").superblock.lineage;
-        let mut checkpoint = Checkpoint::open(&file, geometry, &lineage, &opened[0]).expect("it is whole");
+        let slot = db.core().writer().expect("it is open").superblock.clone();
+        let file = File::new(storage, &slot).expect("memory has a length");
+        let mut checkpoint = file.checkpoint(&opened[0]).expect("it is whole");
         references(&mut checkpoint).expect("it is whole")
     };
     let mut met = 0;
