@@ -2,7 +2,7 @@
 
 use crate::error::{Corruption, Error, Result};
 use crate::format::frame::{Frame, FrameFlags, FrameHeader};
-use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR};
+use crate::format::superblock::newer;
 use crate::format::{Geometry, LogAddress, Lsn};
 use crate::seeded::{self, Bug};
 
@@ -126,7 +126,7 @@ impl<S: Clone> FrameCursor<S> {
             }
             // spec: F-5.7. It continues the log, so it may not be skipped; what it asks for is not known here.
             if !header.flags.is_known() {
-                return Err(newer(header.flags));
+                return Err(refused(header.flags));
             }
             if let Some(body) = frames.body(&segment, &frame)? {
                 return Ok(Some(Met { segment, frame, body }));
@@ -186,7 +186,7 @@ impl<S: Clone> FrameCursor<S> {
         }
         match best {
             // spec: F-5.7. It continues the log, so it may not be skipped; what it asks for is not known here.
-            Some(best) if !best.frame.header.flags.is_known() => Err(newer(best.frame.header.flags)),
+            Some(best) if !best.frame.header.flags.is_known() => Err(refused(best.frame.header.flags)),
             best => Ok(best),
         }
     }
@@ -212,6 +212,6 @@ pub(crate) fn broken(at: u64, clause: &'static str, what: &'static str) -> Error
 //# A reader that refuses because of something it does not know MUST say that a newer version wrote it, and
 //# not that the file is corrupt.
 /// A frame that continues the log asks for something that this version does not know.
-fn newer(flags: FrameFlags) -> Error {
-    Error::NewerFormat { major: FORMAT_MAJOR, minor: FORMAT_MINOR, unknown_features: u64::from(flags.0) }
+fn refused(flags: FrameFlags) -> Error {
+    newer(u64::from(flags.0))
 }

@@ -3,7 +3,7 @@
 use crate::cache::{Block, Cache, Segment, SegmentTable};
 use crate::error::{Corruption, Error, Result};
 use crate::format::record::{Record, RecordFault, parse, peek_len};
-use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR};
+use crate::format::superblock::newer;
 use crate::format::{Geometry, LogAddress, Lsn};
 use crate::storage::FailStop;
 use crate::sync::Arc;
@@ -321,10 +321,6 @@ pub(crate) fn record_fault(at: u64, fault: &RecordFault) -> Error {
             corruption("a record is cut short", needed.map_or(0, |needed| needed as u64), 0)
         }
         RecordFault::Malformed(what) => corruption(what, 0, 0),
-        RecordFault::Unsupported(kind) => Error::NewerFormat {
-            major: FORMAT_MAJOR,
-            minor: FORMAT_MINOR,
-            unknown_features: u64::from(*kind),
-        },
+        RecordFault::Unsupported(kind) => newer(u64::from(*kind)),
     }
 }

@@ -9,7 +9,7 @@ use crate::fold::{Effect, Fold, OfDocument};
 use crate::format::body::parse_segment_freed;
 use crate::format::catalog::{CatalogChange, CatalogFault};
 use crate::format::record::{Kind, Record, Replaced};
-use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR};
+use crate::format::superblock::newer;
 use crate::format::{Geometry, LogAddress, Lsn};
 use crate::index::{Birth, Catalog, Documents, Entry, Layout};
 use crate::log::record_fault;
@@ -164,7 +164,7 @@ impl FrameReplay<'_> {
             Kind::Catalog => {
                 let change = CatalogChange::decode(record.body).map_err(|fault| match fault {
                     CatalogFault::Malformed(what) => broken("F-7.1", what),
-                    CatalogFault::Unsupported => newer(0),
+                    CatalogFault::Unsupported => refused(0),
                 })?;
                 if matches!(change, CatalogChange::Drop { .. }) && seeded::is_on(Bug::DropNotReplayed) {
                     return Ok(());
@@ -192,7 +192,7 @@ impl FrameReplay<'_> {
                 if fits { Ok(()) } else { Err(broken("F-7.1", "a catalog record contradicts the catalog")) }
             }
             Kind::Opening | Kind::CommitTime | Kind::Skippable(_) => Ok(()),
-            Kind::Reserved(kind) => Err(newer(kind)),
+            Kind::Reserved(kind) => Err(refused(kind)),
         }
     }
 
@@ -237,6 +237,6 @@ impl FrameReplay<'_> {
 //# A reader that refuses because of something it does not know MUST say that a newer version wrote it, and
 //# not that the file is corrupt.
 /// A record that this version does not know, and may not skip (spec: F-6.3).
-fn newer(kind: u8) -> Error {
-    Error::NewerFormat { major: FORMAT_MAJOR, minor: FORMAT_MINOR, unknown_features: u64::from(kind) }
+fn refused(kind: u8) -> Error {
+    newer(u64::from(kind))
 }

@@ -4,7 +4,7 @@ use crate::error::{Corruption, Error, Result};
 use crate::format::catalog::CatalogFault;
 use crate::format::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};
 use crate::format::record::RecordFault;
-use crate::format::superblock::{FORMAT_MAJOR, FORMAT_MINOR};
+use crate::format::superblock::newer;
 use crate::format::{Geometry, Lineage, Lsn};
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
@@ -64,11 +64,7 @@ impl Unreadable {
         match fault {
             CatalogFault::Malformed(what) => Unreadable::damaged(at, clause, what, 0, 0),
             // spec: F-7.3.
-            CatalogFault::Unsupported => Unreadable::Failed(Error::NewerFormat {
-                major: FORMAT_MAJOR,
-                minor: FORMAT_MINOR,
-                unknown_features: 0,
-            }),
+            CatalogFault::Unsupported => Unreadable::Failed(newer(0)),
         }
     }
 }
