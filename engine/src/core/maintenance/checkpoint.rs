@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::error::{Corruption, Error, Result};
 use crate::format::Lsn;
 use crate::format::checkpoint::{
-    CatalogEntry, IndexEntry, IndexSink, IndexSource, IndexWriter, LogPosition, OpenSegment, Reserved, Root,
-    Table, TableRow, Written,
+    CatalogEntry, IndexEntry, IndexSink, IndexSource, IndexWriter, LogPosition, OpenSegment, Output,
+    Reserved, Root, Table, TableRow, Written,
 };
 use crate::format::superblock::CheckpointRef;
 use crate::log::LogEnd;
@@ -199,12 +199,13 @@ impl Core {
                 job.current = Some(Tree::begin(next, &job.writer, base));
             }
             let tree = job.current.as_mut().expect("just made sure of");
-            if tree.step(&self.shared, (&mut job.writer, job.base.as_ref()), &mut sink)? {
+            let mut out = Output { writer: &mut job.writer, sink: &mut sink };
+            if tree.step(&self.shared, job.base.as_ref(), &mut out)? {
                 continue;
             }
             let Tree { item, writer, count, .. } = job.current.take().expect("just made sure of");
             self.check_count(item.count(), count)?;
-            let tree = writer.finish(&mut job.writer, &mut sink)?;
+            let tree = writer.finish(&mut out)?;
             match item {
                 Item::Collection(entry) => job.catalog.push(CatalogEntry { tree, ..entry }),
                 Item::Index(entry) => job.indexes.push(IndexEntry { tree, ..entry }),

@@ -46,4 +46,4 @@ pub use stretch::{Limits, Stretch};
 pub use table::{Table, TableEntry, TableRow};
 pub use takeover::{BaseTree, UnreadLeaf, base_trees, references};
 pub use write::{TreeWriter, Written};
-pub use writer::{IndexSink, IndexWriter, OpenSegment};
+pub use writer::{IndexSink, IndexWriter, OpenSegment, Output};

@@ -7,7 +7,7 @@ use super::entry::is_value;
 use super::leaf::LeafEncoder;
 use super::root::Root;
 use super::takeover::{BaseTree, Known, TakeOver, UnreadLeaf, patch_len_max};
-use super::writer::{IndexSink, IndexWriter};
+use super::writer::{IndexSink, IndexWriter, Output};
 use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
 use crate::format::index_record::{INDEX_RECORD_OVERHEAD_MAX, IndexRecordKind, Reference};
@@ -150,40 +150,33 @@ impl TreeWriter {
     /// If the key is not above the one before, or the value has no address.
     pub fn push(
         &mut self,
-        writer: &mut IndexWriter,
-        sink: &mut impl IndexSink,
+        out: &mut Output<'_, impl IndexSink>,
         (key, value): (KeyRef<'_>, u64),
         is_new: bool,
     ) -> Result<()> {
         assert!(is_value(value), "no record stands at the address in {value:#x}");
-        if key.encoded_len() > writer.geometry().checkpoint_key_len_max() {
+        if key.encoded_len() > out.writer.geometry().checkpoint_key_len_max() {
             return Err(Error::LimitReached { what: "length of a key in segments of this length" });
         }
-        let Some(mut base) = self.base.take() else { return self.append(writer, sink, key, value) };
+        let Some(mut base) = self.base.take() else { return self.append(out, key, value) };
         while base.is_behind(key) {
-            self.pass_leaf(&mut base, writer, sink)?;
+            self.pass_leaf(&mut base, out)?;
         }
         if !base.hold(key, value, is_new) {
-            self.rewrite_leaf(&mut base, writer, sink)?;
-            self.append(writer, sink, key, value)?;
+            self.rewrite_leaf(&mut base, out)?;
+            self.append(out, key, value)?;
         }
         self.base = Some(base);
         Ok(())
     }
 
-    fn append(
-        &mut self,
-        writer: &mut IndexWriter,
-        sink: &mut impl IndexSink,
-        key: KeyRef<'_>,
-        value: u64,
-    ) -> Result<()> {
+    fn append(&mut self, out: &mut Output<'_, impl IndexSink>, key: KeyRef<'_>, value: u64) -> Result<()> {
         assert!(self.encoder.is_below(key), "keys are pushed in order");
         let before = self.leaf.body.len();
         self.encoder.append(&mut self.leaf.body, key, value);
-        if self.leaf.entries > 0 && !self.leaf.has_room(writer.geometry()) {
+        if self.leaf.entries > 0 && !self.leaf.has_room(out.writer.geometry()) {
             self.leaf.body.truncate(before);
-            self.seal_leaf(writer, sink)?;
+            self.seal_leaf(out)?;
         }
         if self.leaf.entries == 0 {
             self.leaf.body.clear();
@@ -200,13 +193,13 @@ impl TreeWriter {
     ///
     /// # Errors
     /// Those of the sink.
-    pub fn finish(mut self, writer: &mut IndexWriter, sink: &mut impl IndexSink) -> Result<Vec<u8>> {
+    pub fn finish(mut self, out: &mut Output<'_, impl IndexSink>) -> Result<Vec<u8>> {
         if let Some(mut base) = self.base.take() {
             while base.has_leaf() {
-                self.pass_leaf(&mut base, writer, sink)?;
+                self.pass_leaf(&mut base, out)?;
             }
         }
-        self.seal_page(writer, sink)?;
+        self.seal_page(out)?;
         Ok(self.top)
     }
 
@@ -217,18 +210,17 @@ impl TreeWriter {
     /// Those of the sink.
     pub fn take_over_leaf(
         &mut self,
-        writer: &mut IndexWriter,
-        sink: &mut impl IndexSink,
+        out: &mut Output<'_, impl IndexSink>,
         unread: UnreadLeaf<'_>,
     ) -> Result<bool> {
         let Some(mut base) = self.base.take() else { return Ok(false) };
         while base.is_behind(unread.first.as_ref()) {
-            self.pass_leaf(&mut base, writer, sink)?;
+            self.pass_leaf(&mut base, out)?;
         }
-        let is_taken_over = base.is_leaf(unread) && self.may_keep_leaf(&base, writer, true);
+        let is_taken_over = base.is_leaf(unread) && self.may_keep_leaf(&base, out.writer, true);
         if is_taken_over {
             base.keep_leaf();
-            self.next_leaf(&mut base, writer, sink)?;
+            self.next_leaf(&mut base, out)?;
         }
         self.base = Some(base);
         Ok(is_taken_over)
@@ -236,18 +228,13 @@ impl TreeWriter {
 
     /// All keys of the leaf of the base have passed: it is taken over if it has the same entries, or with a patch over it if it
     /// has almost the same.
-    fn pass_leaf(
-        &mut self,
-        base: &mut TakeOver,
-        writer: &mut IndexWriter,
-        sink: &mut impl IndexSink,
-    ) -> Result<()> {
-        if base.is_same() && self.may_keep_leaf(base, writer, true) {
+    fn pass_leaf(&mut self, base: &mut TakeOver, out: &mut Output<'_, impl IndexSink>) -> Result<()> {
+        if base.is_same() && self.may_keep_leaf(base, out.writer, true) {
             base.keep_leaf();
-        } else if !self.patch_leaf(base, writer, sink)? {
-            self.rewrite_leaf(base, writer, sink)?;
+        } else if !self.patch_leaf(base, out)? {
+            self.rewrite_leaf(base, out)?;
         }
-        self.next_leaf(base, writer, sink)
+        self.next_leaf(base, out)
     }
 
     //= spec/space.md#p-2-8-what-is-taken-over
@@ -257,16 +244,11 @@ impl TreeWriter {
     //# Where entries in the range of a leaf of the base changed since, and are the same again, a writer MUST NOT take the leaf
     //# over as it is: it writes a patch over it, which then has nothing, or the leaf anew.
     /// Takes the leaf of the base over with a patch that has what differs, if that is little.
-    fn patch_leaf(
-        &mut self,
-        base: &mut TakeOver,
-        writer: &mut IndexWriter,
-        sink: &mut impl IndexSink,
-    ) -> Result<bool> {
-        if !self.may_keep_leaf(base, writer, false) {
+    fn patch_leaf(&mut self, base: &mut TakeOver, out: &mut Output<'_, impl IndexSink>) -> Result<bool> {
+        if !self.may_keep_leaf(base, out.writer, false) {
             return Ok(false);
         }
-        let Some((leaf, changes)) = base.changes(&*sink) else { return Ok(false) };
+        let Some((leaf, changes)) = base.changes(&*out.sink) else { return Ok(false) };
         let body = changes.encode();
         if body.len() > patch_len_max(leaf) {
             return Ok(false);
@@ -274,8 +256,8 @@ impl TreeWriter {
         let patch = if changes.is_empty() && seeded::is_on(Bug::ChangedBackTakenOver) {
             None
         } else {
-            let reference = writer.record(sink, IndexRecordKind::Patch, self.collection, &body)?;
-            Some((reference, writer.lsn()))
+            let reference = out.writer.record(out.sink, IndexRecordKind::Patch, self.collection, &body)?;
+            Some((reference, out.writer.lsn()))
         };
         base.keep_patched(patch);
         Ok(true)
@@ -293,14 +275,9 @@ impl TreeWriter {
         })
     }
 
-    fn next_leaf(
-        &mut self,
-        base: &mut TakeOver,
-        writer: &mut IndexWriter,
-        sink: &mut impl IndexSink,
-    ) -> Result<()> {
+    fn next_leaf(&mut self, base: &mut TakeOver, out: &mut Output<'_, impl IndexSink>) -> Result<()> {
         match base.next_leaf() {
-            Some((page, keeps_all)) => self.pass_page((&page, keeps_all), base, writer, sink),
+            Some((page, keeps_all)) => self.pass_page((&page, keeps_all), base, out),
             None => Ok(()),
         }
     }
@@ -312,71 +289,56 @@ impl TreeWriter {
         &mut self,
         (page, keeps_all): (&Known, bool),
         base: &mut TakeOver,
-        writer: &mut IndexWriter,
-        sink: &mut impl IndexSink,
+        out: &mut Output<'_, impl IndexSink>,
     ) -> Result<()> {
-        let has_room = keeps_all && self.page.has_room_for(page.reference(), writer.geometry());
-        if !keeps_all || has_room || !writer.may_take_over(page.reference()) {
-            return self.take_over_leaves(base, writer, sink);
+        let has_room = keeps_all && self.page.has_room_for(page.reference(), out.writer.geometry());
+        if !keeps_all || has_room || !out.writer.may_take_over(page.reference()) {
+            return self.take_over_leaves(base, out);
         }
-        self.seal_page(writer, sink)?;
-        base.take_kept().iter().chain([page]).for_each(|taken| take_over(writer, taken));
-        put_entry(&mut self.top, writer.lsn(), &page.entry());
+        self.seal_page(out)?;
+        base.take_kept().iter().chain([page]).for_each(|taken| take_over(out.writer, taken));
+        put_entry(&mut self.top, out.writer.lsn(), &page.entry());
         Ok(())
     }
 
     /// The leaf of the base is not taken over: the entries of it that were held back are written.
-    fn rewrite_leaf(
-        &mut self,
-        base: &mut TakeOver,
-        writer: &mut IndexWriter,
-        sink: &mut impl IndexSink,
-    ) -> Result<()> {
+    fn rewrite_leaf(&mut self, base: &mut TakeOver, out: &mut Output<'_, impl IndexSink>) -> Result<()> {
         if !base.rewrite() {
             return Ok(());
         }
-        self.take_over_leaves(base, writer, sink)?;
+        self.take_over_leaves(base, out)?;
         let held = base.release();
-        held.iter().try_for_each(|(key, value)| self.append(writer, sink, key, value))
+        held.iter().try_for_each(|(key, value)| self.append(out, key, value))
     }
 
     /// Puts the leaves that are taken over into the page in the making.
-    fn take_over_leaves(
-        &mut self,
-        base: &mut TakeOver,
-        writer: &mut IndexWriter,
-        sink: &mut impl IndexSink,
-    ) -> Result<()> {
+    fn take_over_leaves(&mut self, base: &mut TakeOver, out: &mut Output<'_, impl IndexSink>) -> Result<()> {
         for leaf in base.take_kept() {
-            self.seal_leaf(writer, sink)?;
-            take_over(writer, &leaf);
-            self.add_leaf(writer, sink, &leaf.entry())?;
+            self.seal_leaf(out)?;
+            take_over(out.writer, &leaf);
+            self.add_leaf(out, &leaf.entry())?;
         }
         Ok(())
     }
 
     /// Writes the leaf in the making, if there is one.
-    fn seal_leaf(&mut self, writer: &mut IndexWriter, sink: &mut impl IndexSink) -> Result<()> {
+    fn seal_leaf(&mut self, out: &mut Output<'_, impl IndexSink>) -> Result<()> {
         let Some(first) = self.leaf.first.take() else { return Ok(()) };
-        let reference = writer.record(sink, IndexRecordKind::Leaf, self.collection, &self.leaf.body)?;
+        let reference =
+            out.writer.record(out.sink, IndexRecordKind::Leaf, self.collection, &self.leaf.body)?;
         let (first, count) = (first.as_ref(), self.leaf.keys);
-        let leaf = DirectoryEntry { first, reference, count, lsn: writer.lsn(), patch: None };
+        let leaf = DirectoryEntry { first, reference, count, lsn: out.writer.lsn(), patch: None };
         self.leaf.clear();
-        self.add_leaf(writer, sink, &leaf)
+        self.add_leaf(out, &leaf)
     }
 
-    fn add_leaf(
-        &mut self,
-        writer: &mut IndexWriter,
-        sink: &mut impl IndexSink,
-        leaf: &DirectoryEntry<'_>,
-    ) -> Result<()> {
+    fn add_leaf(&mut self, out: &mut Output<'_, impl IndexSink>, leaf: &DirectoryEntry<'_>) -> Result<()> {
         let before = self.page.body.len();
-        put_entry(&mut self.page.body, writer.lsn(), leaf);
-        if self.page.entries > 0 && !self.page.has_room(writer.geometry()) {
+        put_entry(&mut self.page.body, out.writer.lsn(), leaf);
+        if self.page.entries > 0 && !self.page.has_room(out.writer.geometry()) {
             self.page.body.truncate(before);
-            self.write_page(writer, sink)?;
-            put_entry(&mut self.page.body, writer.lsn(), leaf);
+            self.write_page(out)?;
+            put_entry(&mut self.page.body, out.writer.lsn(), leaf);
         }
         if self.page.entries == 0 {
             self.page.first = Some(leaf.first.to_key());
@@ -387,17 +349,18 @@ impl TreeWriter {
     }
 
     /// Writes the leaf and the page in the making, if there are any.
-    fn seal_page(&mut self, writer: &mut IndexWriter, sink: &mut impl IndexSink) -> Result<()> {
-        self.seal_leaf(writer, sink)?;
-        self.write_page(writer, sink)
+    fn seal_page(&mut self, out: &mut Output<'_, impl IndexSink>) -> Result<()> {
+        self.seal_leaf(out)?;
+        self.write_page(out)
     }
 
-    fn write_page(&mut self, writer: &mut IndexWriter, sink: &mut impl IndexSink) -> Result<()> {
+    fn write_page(&mut self, out: &mut Output<'_, impl IndexSink>) -> Result<()> {
         let Some(first) = self.page.first.take() else { return Ok(()) };
-        let reference = writer.record(sink, IndexRecordKind::Directory, self.collection, &self.page.body)?;
+        let reference =
+            out.writer.record(out.sink, IndexRecordKind::Directory, self.collection, &self.page.body)?;
         let (first, count) = (first.as_ref(), self.page.keys);
-        let page = DirectoryEntry { first, reference, count, lsn: writer.lsn(), patch: None };
-        put_entry(&mut self.top, writer.lsn(), &page);
+        let page = DirectoryEntry { first, reference, count, lsn: out.writer.lsn(), patch: None };
+        put_entry(&mut self.top, out.writer.lsn(), &page);
         self.page.clear();
         Ok(())
     }

@@ -58,6 +58,15 @@ pub struct IndexWriter {
     bytes: u64,
 }
 
+/// A checkpoint in the making, and where its records go.
+#[derive(Debug)]
+pub struct Output<'o, S> {
+    /// What places the records.
+    pub writer: &'o mut IndexWriter,
+    /// Where they go.
+    pub sink: &'o mut S,
+}
+
 impl IndexWriter {
     /// Begins the checkpoint at `lsn`, when all up to `durable` was durable, behind what stands in `open`.
     ///

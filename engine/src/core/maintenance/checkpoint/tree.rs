@@ -3,7 +3,7 @@
 use crate::document::KeyRef;
 use crate::error::Result;
 use crate::format::Lsn;
-use crate::format::checkpoint::{CatalogEntry, IndexEntry, IndexSink, IndexWriter, TreeWriter};
+use crate::format::checkpoint::{CatalogEntry, IndexEntry, IndexSink, IndexWriter, Output, TreeWriter};
 use crate::index::{Entry, Indexing, KeyRange, Naming, since_ever};
 use crate::sync::Arc;
 use crate::txn::Registered;
@@ -67,18 +67,18 @@ impl Tree {
     pub(super) fn step(
         &mut self,
         shared: &Shared,
-        (writer, base): (&mut IndexWriter, Option<&Base>),
-        sink: &mut impl IndexSink,
+        base: Option<&Base>,
+        out: &mut Output<'_, impl IndexSink>,
     ) -> Result<bool> {
         if let Some((key, place)) = shared.next_entry(&mut self.walk.cursor)? {
             let (key, place): (KeyRef<'_>, Entry) = (key, place);
             let is_new = !self.places_tell || base.is_some_and(|base| base.is_behind(place));
-            self.writer.push(writer, sink, (key, self.item.value(place)), is_new)?;
+            self.writer.push(out, (key, self.item.value(place)), is_new)?;
             self.count += 1;
             return Ok(true);
         }
         match self.walk.rest.take() {
-            Some(rest) => self.go_on(shared, rest, (writer, base), sink).map(|()| true),
+            Some(rest) => self.go_on(shared, rest, base, out).map(|()| true),
             None => Ok(false),
         }
     }
@@ -97,8 +97,8 @@ impl Tree {
         &mut self,
         shared: &Shared,
         rest: KeyRange,
-        (writer, base): (&mut IndexWriter, Option<&Base>),
-        sink: &mut impl IndexSink,
+        base: Option<&Base>,
+        out: &mut Output<'_, impl IndexSink>,
     ) -> Result<()> {
         let documents = Arc::clone(&self.walk.cursor.naming().documents);
         let Some(unread) = documents.unread_in(&rest, false) else {
@@ -115,7 +115,7 @@ impl Tree {
             .leaf()
             .filter(|(_, lsn)| unread.is_whole() && base.is_some_and(|base| base.has_known(*lsn)));
         if let Some((leaf, _)) = old.filter(|_| documents.is_unchanged(&unread))
-            && self.writer.take_over_leaf(writer, sink, leaf)?
+            && self.writer.take_over_leaf(out, leaf)?
         {
             self.count += leaf.count;
             self.walk.rest = range.beyond_end();

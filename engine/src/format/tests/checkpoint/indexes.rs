@@ -25,10 +25,11 @@ fn read(indexes: &[IndexEntry], count_of_last: u64) -> Result<Vec<(u32, Vec<Key>
     let mut indexes = indexes.to_vec();
     if let Some(last) = indexes.last_mut().filter(|_| count_of_last > 0) {
         let mut tree = writer.tree(last.id, None);
+        let mut out = Output { writer: &mut writer, sink: &mut disk };
         for key in [&b"a"[..], b"b"] {
-            tree.push(&mut writer, &mut disk, (KeyRef::Bytes(key), 4), true).expect("room for an entry");
+            tree.push(&mut out, (KeyRef::Bytes(key), 4), true).expect("room for an entry");
         }
-        last.tree = tree.finish(&mut writer, &mut disk).expect("room for the tree");
+        last.tree = tree.finish(&mut out).expect("room for the tree");
         last.count = count_of_last;
     }
     let root = Root { indexes: indexes.clone(), last: 90, ..given.root(LSN, catalog) };

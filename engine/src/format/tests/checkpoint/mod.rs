@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 
 use super::super::checkpoint::{
     BaseTree, CatalogEntry, Checkpoint, IndexEntry, IndexSink, IndexSource, IndexWriter, Limits, LogPosition,
-    OpenSegment, Reserved, Root, Table, TableEntry, TableRow, TreeOf, TreeWriter, UnreadLeaf, Unreadable,
-    Written,
+    OpenSegment, Output, Reserved, Root, Table, TableEntry, TableRow, TreeOf, TreeWriter, UnreadLeaf,
+    Unreadable, Written,
 };
 use super::super::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};
 use super::super::superblock::CheckpointRef;
@@ -207,14 +207,15 @@ fn fill_tree(
     is_new: impl Fn(&Key, u64) -> bool,
 ) -> CatalogEntry {
     for (key, value) in &from.entries {
-        tree.push(writer, disk, (key.as_ref(), *value), is_new(key, *value)).expect("room for an entry");
+        tree.push(&mut Output { writer, sink: disk }, (key.as_ref(), *value), is_new(key, *value))
+            .expect("room for an entry");
     }
     CatalogEntry {
         id: from.id,
         name: from.name.clone(),
         next: from.next(),
         count: from.entries.len() as u64,
-        tree: tree.finish(writer, disk).expect("room for the tree"),
+        tree: tree.finish(&mut Output { writer, sink: disk }).expect("room for the tree"),
         kept: Document::new(),
     }
 }

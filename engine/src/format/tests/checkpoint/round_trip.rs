@@ -131,9 +131,9 @@ fn a_key_for_which_records_are_too_short_is_refused_when_it_is_pushed() {
     let len_max = tiny().checkpoint_key_len_max();
     let mut tree = writer.tree(1, None);
     let longest = "x".repeat(len_max - 2);
-    tree.push(&mut writer, &mut disk, (Key::from(longest.clone()).as_ref(), 4), true)
-        .expect("room for the longest key");
-    assert!(tree.push(&mut writer, &mut disk, (Key::from(longest + "y").as_ref(), 8), true).is_err());
+    let mut out = Output { writer: &mut writer, sink: &mut disk };
+    tree.push(&mut out, (Key::from(longest.clone()).as_ref(), 4), true).expect("room for the longest key");
+    assert!(tree.push(&mut out, (Key::from(longest + "y").as_ref(), 8), true).is_err());
 }
 
 // spec: F-8.4

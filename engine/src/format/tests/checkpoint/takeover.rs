@@ -120,6 +120,7 @@ fn an_unread_leaf_is_served_by_one_of_the_same_range_and_count_alone() {
         let lsn = LSN.next();
         let mut writer = IndexWriter::new(disk.geometry, &LINEAGE, lsn, lsn, base.open);
         let mut writing = writer.tree(1, Some(tree.clone()));
+        let mut out = Output { writer: &mut writer, sink: &mut disk };
         for (at, (first, own_count)) in leaves.iter().enumerate() {
             let next = leaves.get(at + 1).map(|(first, _)| first);
             let unread = match at == middle {
@@ -128,18 +129,18 @@ fn an_unread_leaf_is_served_by_one_of_the_same_range_and_count_alone() {
                 }
                 false => UnreadLeaf { first, end: next, count: *own_count },
             };
-            let found = writing.take_over_leaf(&mut writer, &mut disk, unread).expect("room");
+            let found = writing.take_over_leaf(&mut out, unread).expect("room");
             assert_eq!(found, is_served || at != middle, "leaf {at}");
             if !found {
                 let entries = base.given.collections[0].entries.iter();
                 let own = entries.filter(|(key, _)| key >= first && next.is_none_or(|next| key < next));
                 own.for_each(|(key, value)| {
                     let entry = (key.as_ref(), *value);
-                    writing.push(&mut writer, &mut disk, entry, false).expect("room");
+                    writing.push(&mut out, entry, false).expect("room");
                 });
             }
         }
-        let tree = writing.finish(&mut writer, &mut disk).expect("room");
+        let tree = writing.finish(&mut out).expect("room");
         assert_eq!(tree.len(), root.catalog[0].tree.len(), "the pages are those of the base");
     }
 }
