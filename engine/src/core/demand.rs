@@ -283,7 +283,7 @@ impl Shared {
         while let Some(unread) = documents.unread_in(&wanted.range(), false) {
             documents.take_in(&unread, unread.read(&file)?, || {});
         }
-        Ok(entries_within(&documents, wanted.range()))
+        Ok(entries_within(&documents, &wanted.range()))
     }
 
     /// What opening found, by the other checkpoint.
@@ -311,18 +311,12 @@ fn entries_in(catalog: &Catalog, wanted: &Wanted) -> Result<Entries> {
         return Ok(Entries::default());
     };
     documents.check_known()?;
-    Ok(entries_within(documents, wanted.range()))
+    Ok(entries_within(documents, &wanted.range()))
 }
 
-/// What is in a range of keys of which everything was read.
-fn entries_within(documents: &Documents, mut range: KeyRange) -> Entries {
+/// What is in a range of keys of which everything was read. Nobody else has the documents.
+fn entries_within(documents: &Documents, range: &KeyRange) -> Entries {
     let mut entries = Entries::default();
-    loop {
-        let before = entries.len();
-        documents.index.page(&range, false, AT_ONCE, &mut entries);
-        match entries.last_key() {
-            Some(last) if entries.len() == before + AT_ONCE => range = range.beyond(&last.to_key(), false),
-            _ => return entries,
-        }
-    }
+    documents.index.page(range, false, usize::MAX, &mut entries);
+    entries
 }

@@ -222,14 +222,10 @@ impl Shared {
     fn document_in_place(&self, location: Location) -> Result<Located> {
         let found = self.log.find(location.address)?;
         let record = self.log.parse(&found, location.address)?;
-        let key = record.key.map(KeyRef::to_key);
-        match key {
-            Some(key) => {
-                let entry = Entry::of(&record, location.address);
-                self.locate(location.collection, key.as_ref(), entry)
-            }
-            None => Err(self.wrong_record(location.address, location.collection, &record)),
-        }
+        let Some(key) = record.key else {
+            return Err(self.wrong_record(location.address, location.collection, &record));
+        };
+        self.locate(location.collection, key, Entry::of(&record, location.address))
     }
 
     /// Appends what the records of a frame change.
@@ -295,26 +291,24 @@ fn change_of(record: &Record<'_>, address: LogAddress) -> Result<Option<Change>>
     let collection = record.collection;
     let replaced = record.replaces.map(|replaced| Location { collection, address: replaced.address() });
     let key = || record.key.map(KeyRef::to_key).expect("a document's record was parsed with its key");
-    Ok(match record.kind {
-        Kind::Put => {
-            Some(Change::Put { collection, key: key(), at: Location { collection, address }, replaced })
-        }
-        Kind::Delete => Some(Change::Delete { collection, key: key(), replaced }),
+    Ok(Some(match record.kind {
+        Kind::Put => Change::Put { collection, key: key(), at: Location { collection, address }, replaced },
+        Kind::Delete => Change::Delete { collection, key: key(), replaced },
         Kind::Catalog => {
             let change = CatalogChange::decode(record.body).map_err(|_| {
                 Corruption::new(address.0, "F-7.1", "a catalog record that was replayed cannot be read")
             })?;
             match change {
-                CatalogChange::Create { id, name } => Some(Change::Create { collection: id, name }),
-                CatalogChange::Drop { id } => Some(Change::Drop { collection: id }),
-                CatalogChange::Clear { id, new } => Some(Change::Clear { collection: id, new }),
-                CatalogChange::Rename { id, name } => Some(Change::Rename { collection: id, name }),
+                CatalogChange::Create { id, name } => Change::Create { collection: id, name },
+                CatalogChange::Drop { id } => Change::Drop { collection: id },
+                CatalogChange::Clear { id, new } => Change::Clear { collection: id, new },
+                CatalogChange::Rename { id, name } => Change::Rename { collection: id, name },
                 // Indexes follow from the documents: who follows the documents has its own.
                 CatalogChange::Index { .. }
                 | CatalogChange::Unindex { .. }
-                | CatalogChange::Reindex { .. } => None,
+                | CatalogChange::Reindex { .. } => return Ok(None),
             }
         }
-        _ => None,
-    })
+        _ => return Ok(None),
+    }))
 }
