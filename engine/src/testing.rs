@@ -9,7 +9,7 @@ use crate::db::Db;
 use crate::document::{Document, Key, KeyRef, RawDocument, Value};
 use crate::error::{Error, Result};
 use crate::index::{Entries, KeyRange, MixedIndex, PrimaryIndex};
-use crate::secondary::{DefinitionFault, EntryLimits, EntryList, IndexDefinition};
+use crate::secondary::{EntryLimits, EntryList, IndexDefinition, MapFault};
 use crate::storage::Storage;
 
 impl Db {
@@ -261,10 +261,8 @@ pub fn decisions_of_maintenance(rounds: u64, draw: &mut dyn FnMut(u64) -> u64) -
 pub fn index_definition(map: &Document) -> Result<IndexDefinition> {
     match IndexDefinition::decode(map) {
         Ok((definition, _)) => Ok(definition),
-        Err(DefinitionFault::Malformed(what)) => Err(Error::Decode { at: 0, what }),
-        Err(DefinitionFault::Unsupported) => {
-            Err(Error::Decode { at: 0, what: "a definition of a newer version" })
-        }
+        Err(MapFault::Malformed(what)) => Err(Error::Decode { at: 0, what }),
+        Err(MapFault::Unsupported) => Err(Error::Decode { at: 0, what: "a definition of a newer version" }),
     }
 }
 

@@ -12,10 +12,11 @@
 
 use crate::document::limits::NAME_LEN_MAX;
 use crate::document::{Document, Value};
+pub use crate::secondary::MapFault;
+use crate::secondary::check_required;
 use crate::sync::Arc;
 
 use super::definition::StoredDefinition;
-pub use super::fault::CatalogFault;
 
 /// The keys that this version knows; all others are kept.
 const KNOWN_KEYS: [&str; 6] = ["op", "id", "name", "new", "index", REQUIRED];
@@ -100,34 +101,28 @@ impl CatalogChange {
             assert!(id > 0, "collection ids start at 1");
             map.insert(key, i64::from(id));
         };
-        let put_name = |map: &mut Document, name: &str| {
-            assert!((1..=NAME_LEN_MAX).contains(&name.len()), "a name has 1 to {NAME_LEN_MAX} bytes");
-            map.insert("name", name);
-        };
-        let (op, id) = match self {
-            CatalogChange::Create { id, name } => {
-                put_name(&mut map, name);
-                ("create", id)
+        match self {
+            CatalogChange::Create { name, .. }
+            | CatalogChange::Rename { name, .. }
+            | CatalogChange::Reindex { name, .. } => {
+                assert!((1..=NAME_LEN_MAX).contains(&name.len()), "a name has 1 to {NAME_LEN_MAX} bytes");
+                map.insert("name", name.as_str());
             }
-            CatalogChange::Drop { id } => ("drop", id),
-            CatalogChange::Clear { id, new } => {
-                put_id(&mut map, "new", *new);
-                ("clear", id)
-            }
-            CatalogChange::Rename { id, name } => {
-                put_name(&mut map, name);
-                ("rename", id)
-            }
-            CatalogChange::Index { id, new, definition } => {
+            CatalogChange::Clear { new, .. } => put_id(&mut map, "new", *new),
+            CatalogChange::Index { new, definition, .. } => {
                 put_id(&mut map, "new", *new);
                 map.insert("index", Value::Object(definition.to_document()));
-                ("index", id)
             }
+            CatalogChange::Drop { .. } | CatalogChange::Unindex { .. } => {}
+        }
+        let (op, id) = match self {
+            CatalogChange::Create { id, .. } => ("create", id),
+            CatalogChange::Drop { id } => ("drop", id),
+            CatalogChange::Clear { id, .. } => ("clear", id),
+            CatalogChange::Rename { id, .. } => ("rename", id),
+            CatalogChange::Index { id, .. } => ("index", id),
             CatalogChange::Unindex { id } => ("unindex", id),
-            CatalogChange::Reindex { id, name } => {
-                put_name(&mut map, name);
-                ("reindex", id)
-            }
+            CatalogChange::Reindex { id, .. } => ("reindex", id),
         };
         map.insert("op", op);
         put_id(&mut map, "id", *id);
@@ -137,8 +132,8 @@ impl CatalogChange {
     /// Reads a catalog record's body.
     ///
     /// # Errors
-    /// As [`CatalogFault`] says.
-    pub fn decode(body: &[u8]) -> Result<CatalogChange, CatalogFault> {
+    /// As [`MapFault`] says.
+    pub fn decode(body: &[u8]) -> Result<CatalogChange, MapFault> {
         Self::decode_keeping(body).map(|(change, _)| change)
     }
 
@@ -148,13 +143,12 @@ impl CatalogChange {
     /// collection's entry again keeps them (F-7.3).
     ///
     /// # Errors
-    /// As [`CatalogFault`] says.
-    pub fn decode_keeping(body: &[u8]) -> Result<(CatalogChange, Document), CatalogFault> {
-        let map =
-            Document::decode(body).map_err(|_| CatalogFault::Malformed("not a deterministic CBOR map"))?;
+    /// As [`MapFault`] says.
+    pub fn decode_keeping(body: &[u8]) -> Result<(CatalogChange, Document), MapFault> {
+        let map = Document::decode(body).map_err(|_| MapFault::Malformed("not a deterministic CBOR map"))?;
         check_required(&map, &KNOWN_KEYS)?;
         let Some(Value::Text(op)) = map.get("op") else {
-            return Err(CatalogFault::Malformed("no text under `op`"));
+            return Err(MapFault::Malformed("no text under `op`"));
         };
         let change = match &**op {
             "create" => CatalogChange::Create { id: id(&map, "id")?, name: name(&map)? },
@@ -168,7 +162,7 @@ impl CatalogChange {
             },
             "unindex" => CatalogChange::Unindex { id: id(&map, "id")? },
             "reindex" => CatalogChange::Reindex { id: id(&map, "id")?, name: name(&map)? },
-            _ => return Err(CatalogFault::Unsupported),
+            _ => return Err(MapFault::Unsupported),
         };
         let mut kept = map;
         for key in KNOWN_KEYS.iter().filter(|&&key| key != REQUIRED) {
@@ -178,47 +172,27 @@ impl CatalogChange {
     }
 }
 
-//= spec/format.md#f-7-3-unknown-keys
-//# A reader MUST refuse the file when the map has an array `required` that names a key it does not know.
-/// Whether a catalog map can be understood by a reader that knows the keys `known`. An array that holds anything but texts is malformed,
-/// whatever its texts name.
-///
-/// # Errors
-/// [`CatalogFault::Unsupported`] if its `required` names another key, [`CatalogFault::Malformed`] if that is not
-/// an array of text.
-pub fn check_required(map: &Document, known: &[&str]) -> Result<(), CatalogFault> {
-    let malformed = CatalogFault::Malformed("`required` is not an array of text");
-    let keys = match map.get(REQUIRED) {
-        None => return Ok(()),
-        Some(Value::Array(keys)) => keys,
-        Some(_) => return Err(malformed),
-    };
-    let names = keys.iter().map(Value::as_str).collect::<Option<Vec<_>>>().ok_or(malformed)?;
-    let knows_all = names.iter().all(|name| known.contains(name));
-    if knows_all { Ok(()) } else { Err(CatalogFault::Unsupported) }
-}
-
-fn id(map: &Document, key: &str) -> Result<u32, CatalogFault> {
+fn id(map: &Document, key: &str) -> Result<u32, MapFault> {
     // spec: F-7.2.
     match map.get(key) {
         Some(&Value::Int(id)) if id > 0 => {
-            u32::try_from(id).map_err(|_| CatalogFault::Malformed("a collection id beyond 32 bits"))
+            u32::try_from(id).map_err(|_| MapFault::Malformed("a collection id beyond 32 bits"))
         }
-        _ => Err(CatalogFault::Malformed("no collection id where one is due")),
+        _ => Err(MapFault::Malformed("no collection id where one is due")),
     }
 }
 
-fn name(map: &Document) -> Result<String, CatalogFault> {
+fn name(map: &Document) -> Result<String, MapFault> {
     // spec: F-7.2.
     match map.get("name") {
         Some(Value::Text(name)) if (1..=NAME_LEN_MAX).contains(&name.len()) => Ok(name.to_string()),
-        _ => Err(CatalogFault::Malformed("a name has 1 to 255 bytes of text")),
+        _ => Err(MapFault::Malformed("a name has 1 to 255 bytes of text")),
     }
 }
 
-fn definition(map: &Document) -> Result<StoredDefinition, CatalogFault> {
+fn definition(map: &Document) -> Result<StoredDefinition, MapFault> {
     match map.get("index") {
         Some(Value::Object(definition)) => StoredDefinition::decode(definition),
-        _ => Err(CatalogFault::Malformed("no definition of an index where one is due")),
+        _ => Err(MapFault::Malformed("no definition of an index where one is due")),
     }
 }

@@ -4,18 +4,7 @@ use std::fmt;
 
 use crate::document::Document;
 use crate::error::Result;
-use crate::secondary::{DefinitionFault, IndexDefinition};
-
-use super::fault::CatalogFault;
-
-impl From<DefinitionFault> for CatalogFault {
-    fn from(fault: DefinitionFault) -> Self {
-        match fault {
-            DefinitionFault::Malformed(what) => CatalogFault::Malformed(what),
-            DefinitionFault::Unsupported => CatalogFault::Unsupported,
-        }
-    }
-}
+use crate::secondary::{IndexDefinition, MapFault};
 
 /// A definition, and what a newer version has written beside it (spec: F-7.3).
 #[derive(Clone, PartialEq, Eq)]
@@ -59,8 +48,8 @@ impl StoredDefinition {
     /// Reads what [`to_document`](Self::to_document) made.
     ///
     /// # Errors
-    /// As [`CatalogFault`] says.
-    pub fn decode(map: &Document) -> Result<Self, CatalogFault> {
+    /// As [`MapFault`] says.
+    pub fn decode(map: &Document) -> Result<Self, MapFault> {
         let (definition, kept) = IndexDefinition::decode(map)?;
         Ok(StoredDefinition { definition, kept })
     }

@@ -22,7 +22,6 @@ pub mod checkpoint;
 mod checkpoint_ref;
 pub mod checksum;
 pub mod definition;
-mod fault;
 mod fields;
 pub mod frame;
 mod geometry;

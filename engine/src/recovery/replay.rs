@@ -7,7 +7,7 @@ use crate::document::{Key, KeyRef};
 use crate::error::{Corruption, Error, Result};
 use crate::fold::{Effect, Fold, OfDocument};
 use crate::format::body::parse_segment_freed;
-use crate::format::catalog::{CatalogChange, CatalogFault};
+use crate::format::catalog::{CatalogChange, MapFault};
 use crate::format::record::{Kind, Record, Replaced};
 use crate::format::superblock::newer;
 use crate::format::{Geometry, LogAddress, Lsn};
@@ -163,8 +163,8 @@ impl FrameReplay<'_> {
             }
             Kind::Catalog => {
                 let change = CatalogChange::decode(record.body).map_err(|fault| match fault {
-                    CatalogFault::Malformed(what) => broken("F-7.1", what),
-                    CatalogFault::Unsupported => refused(0),
+                    MapFault::Malformed(what) => broken("F-7.1", what),
+                    MapFault::Unsupported => refused(0),
                 })?;
                 if matches!(change, CatalogChange::Drop { .. }) && seeded::is_on(Bug::DropNotReplayed) {
                     return Ok(());

@@ -27,14 +27,14 @@ const REQUIRED: &str = "required";
 /// The keys of a definition as a user writes it, where functions stand in the paths.
 const USED_KEYS: [&str; 5] = [NAME, ON, UNIQUE, SPARSE, WHERE];
 /// The keys that this version knows, of which `required` is kept with those that it does not.
-const KNOWN_KEYS: [&str; 6] = [NAME, ON, BY, UNIQUE, SPARSE, WHERE];
+const KNOWN_KEYS: [&str; 7] = [NAME, ON, BY, UNIQUE, SPARSE, WHERE, REQUIRED];
 
-/// Why a map is no definition that this version can carry out.
+/// Why a map of the file is none that this version can carry out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DefinitionFault {
-    /// The map is not as F-8.10 asks.
+pub enum MapFault {
+    /// The map is not as F-7 or F-8.10 asks.
     Malformed(&'static str),
-    /// The map requires a key that this version does not know.
+    /// The map has an `op` that this version does not know, or requires a key that it does not.
     Unsupported,
 }
 
@@ -124,34 +124,33 @@ impl IndexDefinition {
     /// the definition again keeps them.
     ///
     /// # Errors
-    /// As [`DefinitionFault`] says.
-    pub(crate) fn decode(map: &Document) -> Result<(Self, Document), DefinitionFault> {
-        check_required(map)?;
+    /// As [`MapFault`] says.
+    pub(crate) fn decode(map: &Document) -> Result<(Self, Document), MapFault> {
+        check_required(map, &KNOWN_KEYS)?;
         let name = match map.get(NAME) {
             // A name that is reserved is read like any other (F-7.2).
             Some(Value::Text(name)) if (1..=NAME_LEN_MAX).contains(&name.len()) => name,
-            _ => return Err(DefinitionFault::Malformed("an index has a name of 1 to 255 bytes of text")),
+            _ => return Err(MapFault::Malformed("an index has a name of 1 to 255 bytes of text")),
         };
         let Some(Value::Array(texts)) = map.get(ON) else {
-            return Err(DefinitionFault::Malformed("no array of paths under `on`"));
+            return Err(MapFault::Malformed("no array of paths under `on`"));
         };
         let paths = texts.iter().map(path_in_normal_form).collect::<Option<Vec<_>>>();
-        let mut paths =
-            paths.ok_or(DefinitionFault::Malformed("a path of an index that is not in normal form"))?;
+        let mut paths = paths.ok_or(MapFault::Malformed("a path of an index that is not in normal form"))?;
         if let Some(by) = map.get(BY) {
             let functions = functions(by, map, paths.len());
-            let functions = functions
-                .ok_or(DefinitionFault::Malformed("`by` is not a list of functions of the paths"))?;
+            let functions =
+                functions.ok_or(MapFault::Malformed("`by` is not a list of functions of the paths"))?;
             for (path, function) in paths.iter_mut().zip(functions) {
                 path.function = function.filter(|_| !seeded::is_on(Bug::FunctionsNotStored));
             }
         }
         let definition = IndexDefinition::of_paths(name, paths);
-        let definition = definition.map_err(|(what, _)| DefinitionFault::Malformed(what))?;
+        let definition = definition.map_err(|(what, _)| MapFault::Malformed(what))?;
         let flag = |key| match map.get(key) {
             None => Ok(false),
             Some(Value::Bool(true)) => Ok(true),
-            Some(_) => Err(DefinitionFault::Malformed("a flag of an index is true or absent")),
+            Some(_) => Err(MapFault::Malformed("a flag of an index is true or absent")),
         };
         let definition = IndexDefinition { unique: flag(UNIQUE)?, sparse: flag(SPARSE)?, ..definition };
         let definition = match map.get(WHERE) {
@@ -161,7 +160,7 @@ impl IndexDefinition {
             _ => definition,
         };
         let mut kept = map.clone();
-        for key in KNOWN_KEYS {
+        for key in KNOWN_KEYS.iter().filter(|&&key| key != REQUIRED) {
             kept.remove(key);
         }
         Ok((definition, kept))
@@ -170,10 +169,10 @@ impl IndexDefinition {
 
 impl IndexDefinition {
     /// The same with the filter that a file has, if it has it as F-8.10 says.
-    fn filtered_as_stored(self, filter: &Value, map: &Document) -> Result<Self, DefinitionFault> {
+    fn filtered_as_stored(self, filter: &Value, map: &Document) -> Result<Self, MapFault> {
         let filtered =
             filter.as_str().filter(|_| requires(map, WHERE)).and_then(|text| self.filtered(text).ok());
-        filtered.ok_or(DefinitionFault::Malformed("`where` is not a filter that an index can have"))
+        filtered.ok_or(MapFault::Malformed("`where` is not a filter that an index can have"))
     }
 }
 
@@ -200,14 +199,22 @@ fn functions(by: &Value, map: &Document, paths: usize) -> Option<Vec<Option<Func
     is_right.then_some(functions)
 }
 
-fn check_required(map: &Document) -> Result<(), DefinitionFault> {
-    let malformed = DefinitionFault::Malformed("`required` is not an array of text");
+//= spec/format.md#f-7-3-unknown-keys
+//# A reader MUST refuse the file when the map has an array `required` that names a key it does not know.
+/// Whether a map can be understood by a reader that knows the keys `known`. An array that holds anything but texts is malformed,
+/// whatever its texts name.
+///
+/// # Errors
+/// [`MapFault::Unsupported`] if its `required` names another key, [`MapFault::Malformed`] if that is not
+/// an array of text.
+pub(crate) fn check_required(map: &Document, known: &[&str]) -> Result<(), MapFault> {
+    let malformed = MapFault::Malformed("`required` is not an array of text");
     let keys = match map.get(REQUIRED) {
         None => return Ok(()),
         Some(Value::Array(keys)) => keys,
         Some(_) => return Err(malformed),
     };
     let names = keys.iter().map(Value::as_str).collect::<Option<Vec<_>>>().ok_or(malformed)?;
-    let knows_all = names.iter().all(|name| KNOWN_KEYS.contains(name) || *name == REQUIRED);
-    if knows_all { Ok(()) } else { Err(DefinitionFault::Unsupported) }
+    let knows_all = names.iter().all(|name| known.contains(name));
+    if knows_all { Ok(()) } else { Err(MapFault::Unsupported) }
 }

@@ -5,7 +5,7 @@ use crate::document::Document;
 use crate::document::cbor::encode;
 use crate::document::cbor::head::Reader;
 use crate::document::limits::NAME_LEN_MAX;
-use crate::format::catalog::CatalogFault;
+use crate::format::catalog::MapFault;
 
 const KNOWN_KEYS: [&str; 6] = ["id", "name", "next", "count", "tree", "required"];
 
@@ -49,7 +49,7 @@ impl CatalogEntry {
         map.encode(&self.kept)
     }
 
-    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<CatalogEntry, CatalogFault> {
+    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<CatalogEntry, MapFault> {
         let mut id = None;
         let mut name = None;
         let mut next = None;
@@ -69,7 +69,7 @@ impl CatalogEntry {
         let kept = read_map(reader, read, &KNOWN_KEYS)?;
         let (Some(id), Some(name), Some(next), Some(count), Some(tree)) = (id, name, next, count, tree)
         else {
-            return Err(CatalogFault::Malformed("a collection lacks one of its fields"));
+            return Err(MapFault::Malformed("a collection lacks one of its fields"));
         };
         // spec: F-7.2, F-8.5.
         let is_sound = id > 0
@@ -77,7 +77,7 @@ impl CatalogEntry {
             && (1..=NEXT_MAX).contains(&next)
             && (count == 0) == tree.is_empty();
         if !is_sound {
-            return Err(CatalogFault::Malformed("a collection that cannot be"));
+            return Err(MapFault::Malformed("a collection that cannot be"));
         }
         Ok(CatalogEntry { id, name, next, count, tree, kept })
     }

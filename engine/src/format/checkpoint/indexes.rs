@@ -4,7 +4,7 @@ use super::map::{MapWriter, bytes, read_map, uint32};
 use crate::document::cbor::head::Reader;
 use crate::document::cbor::{decode, encode};
 use crate::document::{DEPTH_MAX, Document, Value};
-use crate::format::catalog::CatalogFault;
+use crate::format::catalog::MapFault;
 use crate::format::definition::StoredDefinition;
 use crate::format::index_record::INDEX_RECORD_OVERHEAD_MAX;
 use crate::sync::Arc;
@@ -75,7 +75,7 @@ impl IndexEntry {
 
     //= spec/format.md#f-8-10-indexes
     //# A definition MUST be one that I-1 allows.
-    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<IndexEntry, CatalogFault> {
+    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<IndexEntry, MapFault> {
         let mut id = None;
         let mut of = None;
         let mut index = None;
@@ -98,7 +98,7 @@ impl IndexEntry {
         let (Some(id), Some(of), Some(Value::Object(index)), Some(count), Some(tree)) =
             (id, of, index, count, tree)
         else {
-            return Err(CatalogFault::Malformed("an index lacks one of its fields"));
+            return Err(MapFault::Malformed("an index lacks one of its fields"));
         };
         let is_anew = anew.is_some();
         let is_sound = id > 0
@@ -106,7 +106,7 @@ impl IndexEntry {
             && (count == 0) == tree.is_empty()
             && anew.is_none_or(|anew| anew == Value::Bool(true) && count == 0);
         if !is_sound {
-            return Err(CatalogFault::Malformed("an index that cannot be"));
+            return Err(MapFault::Malformed("an index that cannot be"));
         }
         let definition = Arc::new(StoredDefinition::decode(&index)?);
         Ok(IndexEntry { id, of, definition, count, tree, anew: is_anew, kept })

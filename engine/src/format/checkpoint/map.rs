@@ -5,13 +5,13 @@ use crate::document::cbor::decode;
 use crate::document::cbor::encode;
 use crate::document::cbor::head::{Fault, Head, Reader};
 use crate::document::{DEPTH_MAX, Document};
-use crate::format::catalog::{CatalogFault, check_required};
+use crate::secondary::{MapFault, check_required};
 
-impl From<Fault> for CatalogFault {
+impl From<Fault> for MapFault {
     fn from(fault: Fault) -> Self {
         match fault {
-            Fault::Malformed { what, .. } => CatalogFault::Malformed(what),
-            Fault::TooDeep => CatalogFault::Malformed("a field nests too deeply"),
+            Fault::Malformed { what, .. } => MapFault::Malformed(what),
+            Fault::TooDeep => MapFault::Malformed("a field nests too deeply"),
         }
     }
 }
@@ -59,17 +59,17 @@ impl MapWriter {
 /// fields that it left.
 pub(super) fn read_map<'a>(
     reader: &mut Reader<'a>,
-    mut known: impl FnMut(&str, &mut Reader<'a>) -> Result<bool, CatalogFault>,
+    mut known: impl FnMut(&str, &mut Reader<'a>) -> Result<bool, MapFault>,
     names: &[&str],
-) -> Result<Document, CatalogFault> {
-    let Head::Object(count) = reader.head()? else { return Err(CatalogFault::Malformed("not a map")) };
+) -> Result<Document, MapFault> {
+    let Head::Object(count) = reader.head()? else { return Err(MapFault::Malformed("not a map")) };
     let mut kept = Document::new();
     let mut before: Option<&str> = None;
     for _ in 0..count {
         let name = reader.name()?;
         // spec: E-3.2.
         if before.is_some_and(|before| (before.len(), before) >= (name.len(), name)) {
-            return Err(CatalogFault::Malformed("fields of a map are not in order"));
+            return Err(MapFault::Malformed("fields of a map are not in order"));
         }
         before = Some(name);
         if !known(name, reader)? {
@@ -81,22 +81,22 @@ pub(super) fn read_map<'a>(
 }
 
 /// A number of at most 32 bits.
-pub(super) fn uint32(reader: &mut Reader<'_>) -> Result<u32, CatalogFault> {
-    u32::try_from(reader.uint()?).map_err(|_| CatalogFault::Malformed("a number beyond 32 bits"))
+pub(super) fn uint32(reader: &mut Reader<'_>) -> Result<u32, MapFault> {
+    u32::try_from(reader.uint()?).map_err(|_| MapFault::Malformed("a number beyond 32 bits"))
 }
 
 /// An array's head; how many items follow.
-pub(super) fn array(reader: &mut Reader<'_>) -> Result<usize, CatalogFault> {
+pub(super) fn array(reader: &mut Reader<'_>) -> Result<usize, MapFault> {
     match reader.head()? {
         Head::Array(count) => Ok(count),
-        _ => Err(CatalogFault::Malformed("no array where one is due")),
+        _ => Err(MapFault::Malformed("no array where one is due")),
     }
 }
 
 /// A byte string.
-pub(super) fn bytes(reader: &mut Reader<'_>) -> Result<Vec<u8>, CatalogFault> {
+pub(super) fn bytes(reader: &mut Reader<'_>) -> Result<Vec<u8>, MapFault> {
     match reader.head()? {
         Head::Bytes(len) => Ok(reader.take(len)?.to_vec()),
-        _ => Err(CatalogFault::Malformed("no byte string where one is due")),
+        _ => Err(MapFault::Malformed("no byte string where one is due")),
     }
 }

@@ -15,7 +15,7 @@ use super::stretch::Limits;
 use super::table::{TableEntry, TableRow};
 use crate::document::cbor::head::Reader;
 use crate::document::{Key, KeyRef};
-use crate::format::catalog::CatalogFault;
+use crate::format::catalog::MapFault;
 use crate::format::checkpoint_ref::CheckpointRef;
 use crate::format::definition::StoredDefinition;
 use crate::format::index_record::{IndexRecordKind, Reference};
@@ -236,7 +236,7 @@ struct Check<'a, 's, S> {
 
 impl<S: IndexSource> Check<'_, '_, S> {
     fn that(&self, holds: bool, clause: &'static str, what: &'static str) -> Result<(), Unreadable> {
-        if holds { Ok(()) } else { Err(Unreadable::entry(self.at, clause, CatalogFault::Malformed(what))) }
+        if holds { Ok(()) } else { Err(Unreadable::entry(self.at, clause, MapFault::Malformed(what))) }
     }
 
     //= spec/format.md#f-8-7-root

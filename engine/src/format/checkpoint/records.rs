@@ -1,7 +1,7 @@
 //! An index record found by its reference, read in large pieces, and verified.
 
 use crate::error::{Corruption, Error, Result};
-use crate::format::catalog::CatalogFault;
+use crate::format::catalog::MapFault;
 use crate::format::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};
 use crate::format::record::RecordFault;
 use crate::format::superblock::newer;
@@ -60,11 +60,11 @@ impl Unreadable {
     }
 
     /// What a map in the root at `at` is to the reader.
-    pub(super) const fn entry(at: u64, clause: &'static str, fault: CatalogFault) -> Self {
+    pub(super) const fn entry(at: u64, clause: &'static str, fault: MapFault) -> Self {
         match fault {
-            CatalogFault::Malformed(what) => Unreadable::damaged(at, clause, what, 0, 0),
+            MapFault::Malformed(what) => Unreadable::damaged(at, clause, what, 0, 0),
             // spec: F-7.3.
-            CatalogFault::Unsupported => Unreadable::Failed(newer(0)),
+            MapFault::Unsupported => Unreadable::Failed(newer(0)),
         }
     }
 }

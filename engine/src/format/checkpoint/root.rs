@@ -8,7 +8,7 @@ use crate::document::Document;
 use crate::document::cbor::encode;
 use crate::document::cbor::head::{Head, Reader};
 use crate::format::Lsn;
-use crate::format::catalog::CatalogFault;
+use crate::format::catalog::MapFault;
 use crate::seeded::{self, Bug};
 
 const KNOWN_KEYS: [&str; 11] = [
@@ -111,7 +111,7 @@ impl Root {
         map.encode(&self.kept)
     }
 
-    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Root, CatalogFault> {
+    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Root, MapFault> {
         let mut lsn = None;
         let mut last = None;
         let mut log = None;
@@ -139,7 +139,7 @@ impl Root {
             Ok(true)
         };
         let kept = read_map(reader, read, &KNOWN_KEYS)?;
-        let lacking = CatalogFault::Malformed("the root lacks one of its fields");
+        let lacking = MapFault::Malformed("the root lacks one of its fields");
         let (Some(lsn), Some(last), Some(log), Some(reserved), Some(segments)) =
             (lsn, last, log, reserved, segments)
         else {
@@ -150,48 +150,48 @@ impl Root {
         else {
             return Err(lacking);
         };
-        let table = Table { rows, stretches, live }.verified().map_err(CatalogFault::Malformed)?;
+        let table = Table { rows, stretches, live }.verified().map_err(MapFault::Malformed)?;
         Ok(Root { lsn, last, log, reserved, segments, catalog, indexes, table, kept })
     }
 }
 
 fn entries<T>(
     reader: &mut Reader<'_>,
-    decode: fn(&mut Reader<'_>) -> Result<T, CatalogFault>,
-) -> Result<Vec<T>, CatalogFault> {
+    decode: fn(&mut Reader<'_>) -> Result<T, MapFault>,
+) -> Result<Vec<T>, MapFault> {
     (0..array(reader)?).map(|_| decode(reader)).collect()
 }
 
-fn indexes_of(bytes: &[u8]) -> Result<Vec<u32>, CatalogFault> {
+fn indexes_of(bytes: &[u8]) -> Result<Vec<u32>, MapFault> {
     let (indexes, rest) = bytes.as_chunks();
     if !rest.is_empty() {
-        return Err(CatalogFault::Malformed("segments that are not whole indexes"));
+        return Err(MapFault::Malformed("segments that are not whole indexes"));
     }
     Ok(indexes.iter().map(|index| u32::from_le_bytes(*index)).collect())
 }
 
 impl LogPosition {
-    fn decode(reader: &mut Reader<'_>) -> Result<LogPosition, CatalogFault> {
+    fn decode(reader: &mut Reader<'_>) -> Result<LogPosition, MapFault> {
         if array(reader)? != 3 {
-            return Err(CatalogFault::Malformed("the log's position is an array of three"));
+            return Err(MapFault::Malformed("the log's position is an array of three"));
         }
         Ok(LogPosition { physical: uint32(reader)?, sequence: reader.uint()?, end: uint32(reader)? })
     }
 }
 
 impl Reserved {
-    fn decode(reader: &mut Reader<'_>) -> Result<Reserved, CatalogFault> {
+    fn decode(reader: &mut Reader<'_>) -> Result<Reserved, MapFault> {
         if array(reader)? != 2 {
-            return Err(CatalogFault::Malformed("the log's reservation is an array of two"));
+            return Err(MapFault::Malformed("the log's reservation is an array of two"));
         }
         let mut index = || match reader.head()? {
             Head::Null => Ok(None),
             Head::Int(physical) => {
                 // The highest index stands for none where it is stored as such.
                 let physical = u32::try_from(physical).ok().filter(|&physical| physical != u32::MAX);
-                physical.map(Some).ok_or(CatalogFault::Malformed("a reserved index that cannot be"))
+                physical.map(Some).ok_or(MapFault::Malformed("a reserved index that cannot be"))
             }
-            _ => Err(CatalogFault::Malformed("a reserved index is a number or null")),
+            _ => Err(MapFault::Malformed("a reserved index is a number or null")),
         };
         Ok(Reserved { next: index()?, after: index()? })
     }

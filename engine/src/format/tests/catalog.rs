@@ -1,4 +1,4 @@
-use super::super::catalog::{CatalogChange, CatalogFault};
+use super::super::catalog::{CatalogChange, MapFault};
 use super::hex;
 use crate::document::{Document, Value};
 use proptest::prelude::*;
@@ -54,12 +54,9 @@ fn a_required_key_that_this_version_does_not_know_is_refused() {
         let keys: Vec<Value> = keys.iter().map(|&key| Value::from(key)).collect();
         CatalogChange::decode(&notes_with("required", keys))
     };
-    assert_eq!(required(&["name", "colour"]), Err(CatalogFault::Unsupported));
+    assert_eq!(required(&["name", "colour"]), Err(MapFault::Unsupported));
     assert_eq!(required(&["name", "id"]), Ok(notes(1)));
-    assert!(matches!(
-        CatalogChange::decode(&notes_with("required", "colour")),
-        Err(CatalogFault::Malformed(_))
-    ));
+    assert!(matches!(CatalogChange::decode(&notes_with("required", "colour")), Err(MapFault::Malformed(_))));
 }
 
 // spec: F-7.3
@@ -85,7 +82,7 @@ fn a_create_and_a_clear_begin_an_id() {
 //# A reader MUST refuse, as a newer format, a catalog record whose `op` it does not know.
 #[test]
 fn an_unknown_operation_is_refused() {
-    assert_eq!(CatalogChange::decode(&notes_with("op", "split")), Err(CatalogFault::Unsupported));
+    assert_eq!(CatalogChange::decode(&notes_with("op", "split")), Err(MapFault::Unsupported));
 }
 
 // spec: F-7.2
@@ -107,7 +104,7 @@ fn ids_and_names_out_of_range_are_damage() {
         empty,
         &long,
     ] {
-        assert!(matches!(CatalogChange::decode(&hex(digits)), Err(CatalogFault::Malformed(_))), "{digits}");
+        assert!(matches!(CatalogChange::decode(&hex(digits)), Err(MapFault::Malformed(_))), "{digits}");
     }
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::doc;
 use crate::error::Error;
-use crate::secondary::DefinitionFault;
+use crate::secondary::MapFault;
 
 /// What is wrong with an index over these paths.
 fn refused(paths: &[&str]) -> String {
@@ -167,14 +167,14 @@ fn a_filter_is_of_the_document_alone_and_stands_in_the_file_in_its_normal_form()
         );
         let mut stored = stored.clone();
         stored.insert("where", wrong);
-        assert!(matches!(IndexDefinition::decode(&stored), Err(DefinitionFault::Malformed(_))), "{wrong}");
+        assert!(matches!(IndexDefinition::decode(&stored), Err(MapFault::Malformed(_))), "{wrong}");
     }
     let deep = format!("{}@.a{}", "(".repeat(65), ")".repeat(65));
     assert!(matches!(filtered(&deep), Err(Error::QueryTooDeep { offset: 64, .. })));
     for (key, value) in [("where", Value::from(1)), ("required", Value::from(vec![Value::from("by")]))] {
         let mut stored = stored.clone();
         stored.insert(key, value);
-        assert!(matches!(IndexDefinition::decode(&stored), Err(DefinitionFault::Malformed(_))), "{key}");
+        assert!(matches!(IndexDefinition::decode(&stored), Err(MapFault::Malformed(_))), "{key}");
     }
     let map = doc! { "name": "i", "on": ["$.n"], "where": true };
     assert!(matches!(IndexDefinition::from_document(&map), Err(Error::InvalidIndex { .. })));
@@ -229,7 +229,7 @@ fn a_map_of_a_file_that_is_no_definition_is_malformed() {
         doc! { "name": "i", "on": ["$.a"], "required": ["above", 1] },
     ] {
         let fault = IndexDefinition::decode(&map);
-        assert!(matches!(fault, Err(DefinitionFault::Malformed(_))), "{map:?}: {fault:?}");
+        assert!(matches!(fault, Err(MapFault::Malformed(_))), "{map:?}: {fault:?}");
     }
 }
 
@@ -253,6 +253,6 @@ fn keys_that_are_not_known_are_kept_unless_they_are_required() {
         // What a newer version may mean by the others is not for this one to judge.
         doc! { "name": "i", "on": 1, "required": ["above"] },
     ] {
-        assert_eq!(IndexDefinition::decode(&map), Err(DefinitionFault::Unsupported));
+        assert_eq!(IndexDefinition::decode(&map), Err(MapFault::Unsupported));
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::doc;
 use crate::document::{KeyRef, Value};
-use crate::format::catalog::CatalogFault;
+use crate::format::catalog::MapFault;
 use crate::format::checkpoint::{Entries, Stretch};
 use crate::format::definition::StoredDefinition;
 use crate::secondary::IndexDefinition;
@@ -110,8 +110,8 @@ fn a_definition_that_cannot_be_is_malformed() {
     ];
     for map in cases {
         let refused = StoredDefinition::decode(&map);
-        assert!(matches!(refused, Err(CatalogFault::Malformed(_))), "{map:?}: {refused:?}");
+        assert!(matches!(refused, Err(MapFault::Malformed(_))), "{map:?}: {refused:?}");
     }
     let newer = doc! { "name": "a", "on": ["$.n"], "above": "@.x", "required": ["above"] };
-    assert!(matches!(StoredDefinition::decode(&newer), Err(CatalogFault::Unsupported)));
+    assert!(matches!(StoredDefinition::decode(&newer), Err(MapFault::Unsupported)));
 }
