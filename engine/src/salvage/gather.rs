@@ -167,12 +167,10 @@ impl<'a> Gather<'a> {
             Base::for_each_entry(&naming.documents, |key, entry| {
                 let version = self.versions.remove(&(id, key.clone()));
                 match (base.core.shared.locate(id, key.as_ref(), entry), version) {
+                    (Ok(located), Some(version)) if located.lsn() < version.change.version => {
+                        self.pour_version(sink, version)
+                    }
                     (Ok(located), version) => {
-                        let is_replaced =
-                            version.as_ref().is_some_and(|version| located.lsn() < version.change.version);
-                        if is_replaced {
-                            return self.pour_version(sink, version.expect("it was just there"));
-                        }
                         let witness = version.map_or(base.lsn, |version| version.witness);
                         self.pour_body(sink, (id, &key), located.body(), witness, || entry.address())
                     }
@@ -219,16 +217,14 @@ impl<'a> Gather<'a> {
         if change.is_delete || self.collections[&id].has_ended {
             return Ok(());
         }
-        let address = self.source.slot.geometry.address(change.place.sequence, change.place.offset);
-        match self.body_of(&change)? {
-            Some(body) => self.pour_body(sink, (id, &change.key), &body, witness, || address),
-            None => {
-                let geometry = self.source.slot.geometry;
-                let at = geometry.segment_offset(change.place.physical) + u64::from(change.place.offset);
-                self.lose(id, &change.key, at);
-                Ok(())
-            }
+        let geometry = self.source.slot.geometry;
+        let address = geometry.address(change.place.sequence, change.place.offset);
+        if let Some(body) = self.body_of(&change)? {
+            return self.pour_body(sink, (id, &change.key), &body, witness, || address);
         }
+        let at = geometry.segment_offset(change.place.physical) + u64::from(change.place.offset);
+        self.lose(id, &change.key, at);
+        Ok(())
     }
 
     fn pour_body<S: Storage + 'static>(
@@ -316,9 +312,6 @@ impl<'a> Gather<'a> {
         let at = geometry.segment_offset(place.physical) + u64::from(place.offset);
         let room = (geometry.segment_bytes() - place.offset) as usize;
         let prefix = self.source.read(at, PEEK_LEN.min(room))?;
-        match peek_len(&prefix).filter(|len| *len <= room) {
-            Some(len) => Ok(Some(self.source.read(at, len)?)),
-            None => Ok(None),
-        }
+        peek_len(&prefix).filter(|len| *len <= room).map(|len| self.source.read(at, len)).transpose()
     }
 }

@@ -61,13 +61,8 @@ impl IndexDefinition {
         // One more than can be is enough to refuse them all.
         let paths = paths.take(PATHS_MAX + 1).collect::<Result<Vec<_>>>()?;
         Self::of_paths(&name, paths).map_err(|(what, path)| {
-            invalid(
-                &name,
-                match path {
-                    Some(path) => format!("{path}: {what}"),
-                    None => what.to_owned(),
-                },
-            )
+            let place = path.map(|path| path + ": ").unwrap_or_default();
+            invalid(&name, place + what)
         })
     }
 

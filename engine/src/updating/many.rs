@@ -104,7 +104,7 @@ fn keys_of(
     documents: &Arc<Documents>,
     ranges: Vec<(Target, KeyRange)>,
 ) -> Result<BTreeSet<Key>> {
-    let (mut keys, limits) = (BTreeSet::new(), txn.entry_limits());
+    let (mut keys, limits) = (BTreeSet::new(), txn.shared().entry_limits());
     for (target, range) in ranges {
         let mut walk = WriteTxnEntries::new(txn, Arc::clone(documents), target, range);
         while walk.advance(txn)? {

@@ -47,24 +47,14 @@ impl Shared {
         }
         let mut expected = Expected { shared: self, snapshot, naming, index, list: EntryList::default() };
         let found = expected.look_for_each(problem)?;
-        let entries = self.entries_of(snapshot, index);
-        let count = self.count(entries)?;
+        let entries = || Cursor::new(Arc::clone(snapshot), Arc::clone(&index.naming), KeyRange::all());
+        let (mut counted, mut count) = (entries(), 0);
+        while self.next_entry(&mut counted)?.is_some() {
+            count += 1;
+        }
         if count != found && !seeded::is_on(Bug::VerifiedOneWay) {
             // No two documents have one entry, so the rest belongs to none.
-            let entries = self.entries_of(snapshot, index);
-            expected.tell_the_rest(entries, count.saturating_sub(found), problem)?;
-        }
-        Ok(count)
-    }
-
-    fn entries_of(&self, snapshot: &Arc<Registered>, index: &Indexing) -> Cursor {
-        Cursor::new(Arc::clone(snapshot), Arc::clone(&index.naming), KeyRange::all())
-    }
-
-    fn count(&self, mut entries: Cursor) -> Result<u64> {
-        let mut count = 0;
-        while self.next_entry(&mut entries)?.is_some() {
-            count += 1;
+            expected.tell_the_rest(entries(), count.saturating_sub(found), problem)?;
         }
         Ok(count)
     }

@@ -63,7 +63,9 @@ impl WriteTxn {
         let collection = self.collection(name, true)?;
         let largest_id = self.batch.collections[collection as usize].largest_id;
         let id = largest_id.checked_add(1).ok_or(Error::IdsExhausted)?;
-        self.note_entries(collection, KeyRef::Int(id), (None, None), Some(body))?;
+        if self.batch.collections[collection as usize].targets.is_some() {
+            self.note_entries(collection, KeyRef::Int(id), (None, None), Some(body))?;
+        }
         self.batch.push(Action::Put, collection, KeyRef::Int(id), Superseded::NOTHING, body);
         Ok(Key::Int(id))
     }

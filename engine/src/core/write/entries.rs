@@ -18,21 +18,7 @@ use super::txn::{DocumentAt, WriteTxn};
 impl WriteTxn {
     /// Notes what a put of `body`, or a delete, under `key` makes of the entries of the collection's indexes. The document that was there
     /// is at `place`, and is `found` where the call has read it. The change itself comes next.
-    #[inline]
     pub(super) fn note_entries(
-        &mut self,
-        collection: u32,
-        key: KeyRef<'_>,
-        (place, found): (Option<DocumentAt>, Option<&[u8]>),
-        body: Option<&[u8]>,
-    ) -> Result<()> {
-        match self.batch.collections[collection as usize].targets {
-            Some(_) => self.change_entries(collection, key, (place, found), body),
-            None => Ok(()),
-        }
-    }
-
-    fn change_entries(
         &mut self,
         collection: u32,
         key: KeyRef<'_>,

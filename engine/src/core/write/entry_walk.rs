@@ -146,7 +146,7 @@ impl WriteTxn {
         Ok(match last {
             Some(number) => self.batch.is_put(number).then_some(DocumentAt::Change(number)),
             None => {
-                let ready = self.ready(documents, key)?;
+                let ready = self.shared.ready(documents, key)?;
                 ready.entry(documents, key).map(DocumentAt::Log)
             }
         })

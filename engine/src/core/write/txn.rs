@@ -6,11 +6,9 @@ use crate::document::KeyRef;
 use crate::error::{Error, Result};
 use crate::index::{Documents, Entry, Naming};
 use crate::log::{Action, Batch, Replaces, Superseded};
-use crate::secondary::EntryLimits;
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
 
-use super::super::leaves::Ready;
 use super::super::read::Located;
 use super::super::shared::Shared;
 use super::entry_overlay::{BeforeAndAfter, EntryOverlay};
@@ -118,11 +116,6 @@ impl WriteTxn {
         self.check_size(self.shared.options.transaction_bytes)
     }
 
-    /// How long tuples and keys in entries are at most.
-    pub(crate) fn entry_limits(&self) -> EntryLimits {
-        self.shared.entry_limits()
-    }
-
     /// How many documents a collection has.
     pub(crate) fn len(&self, documents: &Documents) -> Result<u64> {
         let touched = self.batch.number_of(documents).map(|number| &self.batch.collections[number as usize]);
@@ -158,11 +151,6 @@ impl WriteTxn {
         Ok(Newest { change, place, hash })
     }
 
-    /// Sees to it that the newest entry of `key` can be asked for.
-    pub(super) fn ready(&self, documents: &Documents, key: KeyRef<'_>) -> Result<Ready> {
-        self.shared.ready(documents, key)
-    }
-
     pub(crate) fn shared(&self) -> &Shared {
         &self.shared
     }
@@ -172,7 +160,7 @@ impl WriteTxn {
         match self.batch.number_of(documents) {
             Some(collection) => Ok(self.newest(collection, key)?.place),
             None => {
-                let ready = self.ready(documents, key)?;
+                let ready = self.shared.ready(documents, key)?;
                 Ok(ready.entry(documents, key).map(DocumentAt::Log))
             }
         }
@@ -234,7 +222,9 @@ impl WriteTxn {
         };
         let put = matches!(action, Action::Put).then_some(body);
         let (changes, entries) = (self.batch.changes.len(), self.batch.entries.len());
-        self.note_entries(collection, key, (newest.place, found), put)?;
+        if self.batch.collections[collection as usize].targets.is_some() {
+            self.note_entries(collection, key, (newest.place, found), put)?;
+        }
         let superseded = Superseded { before: newest.change, replaces };
         self.batch.push(action, collection, key, superseded, body);
         if let Some(hash) = newest.hash {

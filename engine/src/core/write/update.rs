@@ -72,13 +72,11 @@ impl WriteTxn {
                 return Err(Error::VersionMismatch { expected, found });
             }
         }
-        match before {
-            Some(before) => {
-                let after = self.change(collection, key, newest, &before, changes)?;
-                Ok(BeforeAfter { before: Some(before), after })
-            }
-            None => Ok(BeforeAfter { before: None, after: None }),
-        }
+        let after = match &before {
+            Some(before) => self.change(collection, key, newest, before, changes)?,
+            None => None,
+        };
+        Ok(BeforeAfter { before, after })
     }
 
     /// The document of `key`, to be changed or deleted.
@@ -120,18 +118,17 @@ impl WriteTxn {
         check_key(key)?;
         let collection = self.collection(name, true)?;
         let (newest, before) = self.find(collection, key)?;
-        match (before, on_conflict) {
-            (before @ Some(_), OnConflict::Skip) => Ok(BeforeAfter { before, after: None }),
+        let after = match (&before, on_conflict) {
+            (Some(_), OnConflict::Skip) => None,
             (Some(before), OnConflict::Update(changes)) => {
-                let after = self.change(collection, key, newest, &before, &changes)?;
-                Ok(BeforeAfter { before: Some(before), after })
+                self.change(collection, key, newest, before, &changes)?
             }
             (before, _) => {
                 let found = before.as_ref().map(Located::body);
-                let after = self.put_unless_equal(collection, key, newest, found, body.to_vec())?;
-                Ok(BeforeAfter { before, after })
+                self.put_unless_equal(collection, key, newest, found, body.to_vec())?
             }
-        }
+        };
+        Ok(BeforeAfter { before, after })
     }
 
     /// The newest version of a key in the batch's collection of this number, and the document itself.

@@ -68,7 +68,7 @@ impl WriteTxnWalk {
         let place = match self.changes.get(&key.to_key()) {
             Some(number) => txn.batch.is_put(*number).then_some(DocumentAt::Change(*number)),
             None => {
-                let ready = txn.ready(&self.documents, key)?;
+                let ready = txn.shared.ready(&self.documents, key)?;
                 ready.entry(&self.documents, key).map(DocumentAt::Log)
             }
         };
