@@ -12,8 +12,8 @@
 
 use crate::document::limits::NAME_LEN_MAX;
 use crate::document::{Document, Value};
-pub use crate::secondary::MapFault;
 use crate::secondary::check_required;
+pub use crate::secondary::map::MapFault;
 use crate::sync::Arc;
 
 use super::definition::StoredDefinition;

@@ -31,6 +31,10 @@ const KNOWN_KEYS: [&str; 7] = [NAME, ON, BY, UNIQUE, SPARSE, WHERE, REQUIRED];
 
 /// Why a map of the file is none that this version can carry out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    not(any(test, feature = "testing")),
+    expect(unreachable_pub, reason = "public under the feature `testing`")
+)]
 pub enum MapFault {
     /// The map is not as F-7 or F-8.10 asks.
     Malformed(&'static str),
