@@ -13,7 +13,7 @@ use std::ops::Bound;
 use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
 use crate::format::checkpoint::{
-    Branch, IndexSource, LeafBytes, Limits, Stretch, TreeOf, TreePlace, Trees, UnreadLeaf,
+    Branch, IndexSource, LeafBytes, LeafOf, Limits, Stretch, TreeOf, TreePlace, Trees, UnreadLeaf,
 };
 use crate::format::definition::StoredDefinition;
 #[cfg(test)]
@@ -551,7 +551,7 @@ impl Wanted {
             return Ok(Contents::Leaves(leaves));
         }
         let mut leaf = LeafEntries { entries: Entries::default(), origin, fault: None };
-        trees.leaf((origin.id, origin.next), begins, &item.branch, origin.limits, &mut leaf)?;
+        trees.leaf(self.leaf_of(begins), &mut leaf)?;
         let LeafEntries { mut entries, fault, .. } = leaf;
         if let Some(what) = fault {
             return Err(self.damaged(what));
@@ -571,8 +571,13 @@ impl Wanted {
 
     /// Reads the bytes of a leaf, and verifies them.
     pub(crate) fn read_bytes(&self, source: &impl IndexSource) -> Result<LeafBytes> {
-        let Item { branch, origin, .. } = &self.item;
-        Ok(origin.place.trees(source).leaf_bytes((origin.id, origin.next), branch, origin.limits)?)
+        Ok(self.item.origin.place.trees(source).leaf_bytes(self.leaf_of(&self.first))?)
+    }
+
+    /// Its record, which begins with `first`.
+    fn leaf_of<'a>(&'a self, first: &'a Key) -> LeafOf<'a> {
+        let Origin { id, next, limits, .. } = *self.item.origin;
+        LeafOf { id, next, first, branch: &self.item.branch, limits }
     }
 
     /// What these bytes of the leaf have under a key of its range; none where that cannot be told without all of the leaf.

@@ -38,7 +38,7 @@ mod writer;
 pub use catalog::CatalogEntry;
 pub use indexes::IndexEntry;
 pub use leaf::Entries;
-pub use read::{Branch, Checkpoint, TreeOf, TreePlace, Trees, root_of};
+pub use read::{Branch, Checkpoint, LeafOf, TreeOf, TreePlace, Trees, root_of};
 pub use records::{IndexSource, Unreadable};
 pub use root::{LogPosition, Reserved, Root};
 pub use search::LeafBytes;

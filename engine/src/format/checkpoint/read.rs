@@ -44,6 +44,21 @@ pub struct Trees<'s, S> {
     root_at: u64,
 }
 
+/// A leaf of a tree, for who reads it.
+#[derive(Debug, Clone, Copy)]
+pub struct LeafOf<'a> {
+    /// The id of its tree.
+    pub id: u32,
+    /// No int key is this or above it; none where it is of an index.
+    pub next: Option<u64>,
+    /// Its first key.
+    pub first: &'a Key,
+    /// What a directory entry says of it.
+    pub branch: &'a Branch,
+    /// What its keys and values are held to.
+    pub limits: Limits,
+}
+
 /// A tree as the root has it: of a collection, or of an index.
 #[derive(Debug, Clone, Copy)]
 pub struct TreeOf<'a> {
@@ -351,8 +366,8 @@ impl<S: IndexSource> Trees<'_, S> {
         self.begin();
         for (first, page) in self.pages(tree)? {
             let leaves = self.page(tree.id, &first, &page)?;
-            for (first, leaf) in &leaves {
-                self.leaf((tree.id, tree.next), first, leaf, limits, to)?;
+            for (first, branch) in &leaves {
+                self.leaf(LeafOf { id: tree.id, next: tree.next, first, branch, limits }, to)?;
             }
         }
         Ok(())
@@ -401,30 +416,23 @@ impl<S: IndexSource> Trees<'_, S> {
         Ok(leaves)
     }
 
-    /// Hands out what the leaf holds that `first` and `leaf` tell of: one of the tree `id`, and, if it is of a collection, of one with this `next`.
+    /// Hands out what a leaf holds.
     ///
     /// # Errors
     /// As [`Unreadable`] says. What was handed out before is then not to be used.
-    pub fn leaf(
-        &mut self,
-        (id, next): (u32, Option<u64>),
-        first: &Key,
-        leaf: &Branch,
-        limits: Limits,
-        to: &mut impl Entries,
-    ) -> Result<(), Unreadable> {
-        let limits = self.limits_of(next, limits);
-        let (largest_int, at) = match leaf.patch {
-            Some(patch) => self.patched_leaf(id, first, (leaf, patch), limits, to)?,
+    pub fn leaf(&mut self, leaf: LeafOf<'_>, to: &mut impl Entries) -> Result<(), Unreadable> {
+        let leaf = self.with_limits(leaf);
+        let (largest_int, at) = match leaf.branch.patch {
+            Some(patch) => self.patched_leaf(leaf, patch, to)?,
             None => {
-                let (own, at) = own_leaf(&mut self.records, id, first, leaf, limits)?;
+                let (own, at) = own_leaf(&mut self.records, leaf)?;
                 let damaged = |what| Unreadable::damaged(at, "F-8.4", what, 0, 0);
                 (self.decoder.decode(own, to).map_err(damaged)?, at)
             }
         };
         // spec: F-8.5. An id given twice would put one document over another.
         let largest_int = largest_int.and_then(|int| u64::try_from(int).ok());
-        if let (Some(int), Some(next)) = (largest_int, next)
+        if let (Some(int), Some(next)) = (largest_int, leaf.next)
             && int >= next
         {
             let what = "a key that is yet to be issued";
@@ -433,30 +441,23 @@ impl<S: IndexSource> Trees<'_, S> {
         Ok(())
     }
 
-    /// The limits of a leaf: entries of an index may be longer than keys.
-    fn limits_of(&self, next: Option<u64>, limits: Limits) -> Limits {
-        match next {
-            Some(_) => limits,
-            None => limits.with_entries(self.records.geometry().checkpoint_entry_len_max()),
-        }
+    /// The leaf with the limits of its tree: entries of an index may be longer than keys.
+    fn with_limits<'a>(&self, leaf: LeafOf<'a>) -> LeafOf<'a> {
+        let of_entries = leaf.limits.with_entries(self.records.geometry().checkpoint_entry_len_max());
+        LeafOf { limits: if leaf.next.is_some() { leaf.limits } else { of_entries }, ..leaf }
     }
 
-    /// The bytes of a leaf of such a tree as [`leaf`](Self::leaf) says, for whoever seeks single keys there.
+    /// The bytes of a leaf, for whoever seeks single keys there.
     ///
     /// # Errors
     /// As [`Unreadable`] says.
-    pub fn leaf_bytes(
-        &mut self,
-        (id, next): (u32, Option<u64>),
-        leaf: &Branch,
-        limits: Limits,
-    ) -> Result<LeafBytes, Unreadable> {
-        let limits = self.limits_of(next, limits);
-        let changes = match leaf.patch {
-            Some(patch) => patch_over(&mut self.records, id, (leaf, patch), limits)?.0,
+    pub fn leaf_bytes(&mut self, leaf: LeafOf<'_>) -> Result<LeafBytes, Unreadable> {
+        let leaf = self.with_limits(leaf);
+        let changes = match leaf.branch.patch {
+            Some(patch) => patch_over(&mut self.records, leaf, patch)?.0,
             None => Changes::default(),
         };
-        let (entries, _) = self.records.body(leaf.reference, leaf.wanted(id))?;
+        let (entries, _) = self.records.body(leaf.branch.reference, leaf.branch.wanted(leaf.id))?;
         Ok(LeafBytes::new(entries, changes))
     }
 
@@ -466,15 +467,14 @@ impl<S: IndexSource> Trees<'_, S> {
     /// As [`leaf`](Self::leaf), of one with a patch over it. The largest int among the keys, and where the patch lies.
     fn patched_leaf(
         &mut self,
-        id: u32,
-        first: &Key,
-        (leaf, patch): (&Branch, Patch),
-        limits: Limits,
+        leaf: LeafOf<'_>,
+        patch: Patch,
         to: &mut impl Entries,
     ) -> Result<(Option<i64>, u64), Unreadable> {
-        let (changes, at) = patch_over(&mut self.records, id, (leaf, patch), limits)?;
+        let (changes, at) = patch_over(&mut self.records, leaf, patch)?;
         let damaged = |what, expected, found| Unreadable::damaged(at, "F-8.16", what, expected, found);
-        let own = self.own_entries(id, first, leaf, limits)?;
+        let own = self.own_entries(leaf)?;
+        let (first, leaf) = (leaf.first, leaf.branch);
         let mut entries = List::default();
         changes.apply(&own, |key, value| entries.push(key, value)).map_err(|what| damaged(what, 0, 0))?;
         let begins = entries.iter().next().is_some_and(|(key, _)| key == first.as_ref());
@@ -502,14 +502,8 @@ impl<S: IndexSource> Trees<'_, S> {
     }
 
     /// What the record of a leaf has, whatever patch is over it.
-    pub(super) fn own_entries(
-        &mut self,
-        id: u32,
-        first: &Key,
-        leaf: &Branch,
-        limits: Limits,
-    ) -> Result<List, Unreadable> {
-        let (own, at) = own_leaf(&mut self.records, id, first, leaf, limits)?;
+    pub(super) fn own_entries(&mut self, leaf: LeafOf<'_>) -> Result<List, Unreadable> {
+        let (own, at) = own_leaf(&mut self.records, leaf)?;
         let mut list = List::default();
         let decoded = LeafDecoder::default().decode(own, &mut list);
         decoded.map_err(|what| Unreadable::damaged(at, "F-8.4", what, 0, 0))?;
@@ -532,13 +526,10 @@ impl<S: IndexSource> Trees<'_, S> {
 /// The record of a leaf, without the patch over it, and where it lies.
 fn own_leaf<'r, S: IndexSource>(
     records: &'r mut Records<'_, S>,
-    id: u32,
-    first: &'r Key,
-    leaf: &Branch,
-    limits: Limits,
+    LeafOf { id, first, branch, limits, .. }: LeafOf<'r>,
 ) -> Result<(Leaf<'r>, u64), Unreadable> {
-    let (entries, at) = records.body(leaf.reference, leaf.wanted(id))?;
-    let own = leaf.patch.map_or(leaf.count, |patch| patch.own);
+    let (entries, at) = records.body(branch.reference, branch.wanted(id))?;
+    let own = branch.patch.map_or(branch.count, |patch| patch.own);
     // A leaf has no more keys than bytes.
     let count = u32::try_from(own)
         .map_err(|_| Unreadable::damaged(at, "F-8.4", "a leaf of too few entries", 0, 0))?;
@@ -548,13 +539,12 @@ fn own_leaf<'r, S: IndexSource>(
 /// The patch over a leaf, and where it lies.
 fn patch_over<S: IndexSource>(
     records: &mut Records<'_, S>,
-    id: u32,
-    (leaf, patch): (&Branch, Patch),
-    limits: Limits,
+    leaf: LeafOf<'_>,
+    patch: Patch,
 ) -> Result<(Changes, u64), Unreadable> {
-    let (body, at) = records.body(patch.reference, leaf.wanted_patch(id, patch))?;
+    let (body, at) = records.body(patch.reference, leaf.branch.wanted_patch(leaf.id, patch))?;
     let damaged = |what| Unreadable::damaged(at, "F-8.16", what, 0, 0);
-    let changes = Changes::decode(body, limits).map_err(damaged)?;
+    let changes = Changes::decode(body, leaf.limits).map_err(damaged)?;
     Ok((if seeded::is_on(Bug::PatchForgotten) { Changes::default() } else { changes }, at))
 }
 

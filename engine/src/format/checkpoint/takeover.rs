@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::directory::DirectoryEntry;
 use super::patch::{Changes, List, Patch};
-use super::read::{Branch, Checkpoint, TreeOf, TreePlace, Trees};
+use super::read::{Branch, Checkpoint, LeafOf, TreeOf, TreePlace, Trees};
 use super::records::{IndexSource, Unreadable};
 use super::stretch::Limits;
 use crate::document::{Key, KeyRef};
@@ -252,10 +252,11 @@ impl TakeOver {
         let limits = Limits::new(LogAddress::MAX, PAGE_SHIFT);
         let longest = self.place.geometry().checkpoint_entry_len_max();
         let limits = if self.is_of_index { limits.with_entries(longest) } else { limits };
-        let mut own = trees.own_entries(self.id, &leaf.first, &leaf.branch, limits).ok()?;
+        let of = LeafOf { id: self.id, next: None, first: &leaf.first, branch: &leaf.branch, limits };
+        let mut own = trees.own_entries(of).ok()?;
         if seeded::is_on(Bug::PatchOverAPatch) && leaf.entry().patch.is_some() {
             own.clear();
-            trees.leaf((self.id, None), &leaf.first, &leaf.branch, limits, &mut own).ok()?;
+            trees.leaf(of, &mut own).ok()?;
         }
         Some((leaf.reference(), Changes::between(&own, &self.held)))
     }
