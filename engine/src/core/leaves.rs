@@ -97,9 +97,7 @@ impl Kept {
             Arc::clone(leaves)
         }))
     }
-}
 
-impl Kept {
     /// So many keys of documents and entries change.
     pub(super) fn note_changes(&self, count: usize) {
         if let Some(leaves) = &self.0 {

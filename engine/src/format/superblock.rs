@@ -206,9 +206,7 @@ impl Superblock {
     pub const fn read_only(&self) -> bool {
         self.read_only_compatible & !READ_ONLY_COMPATIBLE_KNOWN != 0
     }
-}
 
-impl Superblock {
     /// The first byte, counted from the start of a slot, in which `other` differs in what creation fixes, with the byte of either.
     pub(crate) fn of_another_creation(&self, other: &Superblock) -> Option<(usize, [u8; 2])> {
         let (a, b) = (self.encode(), other.encode());

@@ -81,9 +81,7 @@ impl Entry {
             _ => 0,
         }
     }
-}
 
-impl Entry {
     /// The entry that a checkpoint has as `value`, if a record can stand at its address.
     pub(crate) fn from_value(value: u64) -> Option<Self> {
         let address = LogAddress(value >> ADDRESS_SHIFT);

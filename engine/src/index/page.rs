@@ -235,9 +235,7 @@ impl<E> Page<E> {
         }
         Ok(Page { items: kept, text, bytes })
     }
-}
 
-impl<E> Page<E> {
     /// As [`try_filter_map`](Self::try_filter_map), where nothing can go wrong.
     pub(crate) fn filter_map<T>(self, mut change: impl FnMut(KeyRef<'_>, E) -> Option<T>) -> Page<T> {
         let Ok(page) = self.try_filter_map(|key, value| Ok::<_, Infallible>(change(key, value)));

@@ -285,6 +285,16 @@ impl Log {
         }
         Ok(block)
     }
+
+    /// The segment that the byte at `address` belongs to.
+    fn segment_of(&self, address: LogAddress) -> Result<Arc<Segment>> {
+        let (sequence, _) = self.geometry.split(address);
+        let missing = || {
+            Corruption::new(address.0, "F-2.2", "a log address names a segment that is not there")
+                .comparing(sequence, 0)
+        };
+        Ok(self.segments.get(sequence).ok_or_else(missing)?)
+    }
 }
 
 impl Look {
@@ -294,18 +304,6 @@ impl Look {
             Look::Found(found) => found.bytes(),
             Look::Apart => &[],
         }
-    }
-}
-
-impl Log {
-    /// The segment that the byte at `address` belongs to.
-    fn segment_of(&self, address: LogAddress) -> Result<Arc<Segment>> {
-        let (sequence, _) = self.geometry.split(address);
-        let missing = || {
-            Corruption::new(address.0, "F-2.2", "a log address names a segment that is not there")
-                .comparing(sequence, 0)
-        };
-        Ok(self.segments.get(sequence).ok_or_else(missing)?)
     }
 }
 

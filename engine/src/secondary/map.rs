@@ -169,9 +169,7 @@ impl IndexDefinition {
         }
         Ok((definition, kept))
     }
-}
 
-impl IndexDefinition {
     /// The same with the filter that a file has, if it has it as F-8.10 says.
     fn filtered_as_stored(self, filter: &Value, map: &Document) -> Result<Self, MapFault> {
         let filtered =

@@ -137,9 +137,7 @@ impl Writer {
         self.show_placed(&mark, &[]);
         self.sync()
     }
-}
 
-impl Writer {
     fn figures(&self) -> Figures {
         let geometry = self.shared.log.geometry;
         let (segment_bytes, before) = (u64::from(geometry.segment_bytes()), geometry.segment_offset(0));

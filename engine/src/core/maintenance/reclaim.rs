@@ -49,9 +49,7 @@ impl Writer {
         pinned.extend(segments.map(|(sequence, _)| sequence));
         pinned
     }
-}
 
-impl Writer {
     //= spec/space.md#p-4-1-checkpoints
     //# A writer MUST NOT give out the place of a segment freed at f before every checkpoint that a valid slot
     //# names has an LSN at or above f.

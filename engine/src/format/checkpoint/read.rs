@@ -180,6 +180,12 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
         &self.parts
     }
 
+    /// For who reads records of its trees later.
+    #[must_use]
+    pub fn tree_place(&self) -> TreePlace {
+        self.trees.place()
+    }
+
     /// What the checkpoint says of itself, and what reads its trees.
     pub fn parts(&mut self) -> (&Root, &mut Trees<'s, S>) {
         (&self.root, &mut self.trees)
@@ -675,13 +681,5 @@ impl TreePlace {
     pub fn trees<'s, S: IndexSource>(&self, source: &'s S) -> Trees<'s, S> {
         let records = Records::single(source, self.geometry, &self.lineage, self.root_at, &self.segments);
         Trees { records, decoder: LeafDecoder::default(), lsn: self.lsn, root_at: self.root_at }
-    }
-}
-
-impl<S: IndexSource> Checkpoint<'_, S> {
-    /// For who reads records of its trees later.
-    #[must_use]
-    pub fn tree_place(&self) -> TreePlace {
-        self.trees.place()
     }
 }

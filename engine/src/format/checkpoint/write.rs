@@ -79,9 +79,7 @@ impl IndexWriter {
         let root = last.expect("a map has bytes");
         Ok(Written { root, segments: self.segments().clone(), bytes: self.bytes() })
     }
-}
 
-impl IndexWriter {
     /// How many bytes of the root's map go into the next part: so many that it fills the segment, where that
     /// leaves
     /// no less than is worth a record.
