@@ -272,14 +272,14 @@ pub fn parse_slot(bytes: &[u8; SLOT_LEN], index: usize) -> Slot {
     }
 }
 
-//= spec/format.md#f-3-4-versions-and-features
-//# A reader MUST refuse the file when a valid slot, the newest or not, has a format major other than 3, a
-//# checksum kind other than 1, or in its incompatible mask a bit that the reader does not know.
 /// What a file of this version asks for, and this version does not know: a newer one with the same number wrote it.
 pub(crate) const fn newer(unknown_features: u64) -> Error {
     Error::NewerFormat { major: FORMAT_MAJOR, minor: FORMAT_MINOR, unknown_features }
 }
 
+//= spec/format.md#f-3-4-versions-and-features
+//# A reader MUST refuse the file when a valid slot, the newest or not, has a format major other than 3, a
+//# checksum kind other than 1, or in its incompatible mask a bit that the reader does not know.
 //= spec/versions.md#c-2-1-newer-major
 //# The error MUST say which major and minor version the file has.
 //= spec/versions.md#c-2-4-refused-is-not-corrupt
