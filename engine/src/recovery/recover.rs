@@ -135,7 +135,7 @@ impl<'a> Following<'a> {
         Ok(())
     }
 
-    /// What was found, for who writes nothing: no place counts as free.
+    /// What was found. No place counts as free: who goes on to write says which are.
     pub(super) fn into_recovered(self, claims: Claims) -> Recovered {
         let Following { scan, replay, checkpoints, commits, .. } = self;
         let highest_incarnation = claims.incarnation.max(scan.highest_incarnation());
