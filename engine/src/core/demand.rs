@@ -314,7 +314,7 @@ fn entries_in(catalog: &Catalog, wanted: &Wanted) -> Result<Entries> {
     Ok(entries_within(documents, &wanted.range()))
 }
 
-/// What is in a range of keys of which everything was read. Nobody else has the documents.
+/// What is in a range of keys of which everything was read. Nobody changes the documents meanwhile.
 fn entries_within(documents: &Documents, range: &KeyRange) -> Entries {
     let mut entries = Entries::default();
     documents.index.page(range, false, usize::MAX, &mut entries);

@@ -96,8 +96,8 @@ impl Tree {
         before
     }
 
-    /// Puts in entries that come in order, where there are none for their keys. Each by itself would take many times as long. How many
-    /// there were not.
+    /// Puts in entries that come in order, each once, where there are none for their keys. How many there were not. Each by itself would
+    /// take many times as long.
     pub(super) fn merge(&mut self, mut entries: &[(&[u8], Entry)]) -> usize {
         let (full, before) = (self.full, self.len);
         while let Some((first, _)) = entries.first() {

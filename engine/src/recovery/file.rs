@@ -5,7 +5,8 @@ use crate::format::checkpoint::{Checkpoint, IndexSource};
 use crate::format::superblock::{CheckpointRef, Superblock};
 use crate::storage::FailStop;
 
-/// The file of a store, and a slot that says how it is laid out and which checkpoints it has.
+/// The file of a store, and one of its slots, which says how it is laid out. The checkpoints that it names may be gone once the store is
+/// open.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct File<'a> {
     pub(crate) storage: &'a FailStop,

@@ -144,7 +144,8 @@ impl Leaf {
         (None, Some(Split { separator, right: Node::Leaf(right) }))
     }
 
-    /// Takes the first of `entries`, as many as two leaves have room for: where there are none for their keys. Of the last leaf, `is_last`.
+    /// Takes the first of `entries`, where there are none for their keys: as many as there is room for here, or in two leaves where some
+    /// come between others or this one is full. Of the last leaf, `is_last`.
     pub(super) fn merge(
         &mut self,
         entries: &[(&[u8], Entry)],
@@ -287,8 +288,8 @@ impl Node {
         }
     }
 
-    /// Has `change` change the leaf of `key`, which it is given with whether that is the last one. Of nodes that are left with more than `full`,
-    /// parts are split off. Of the last node of its level, `is_last`.
+    /// Has `change` change the leaf of `key`, which it is given with whether that is the last one. Of nodes that are left with more than
+    /// `full`, parts are split off. Of the last node of its level, `is_last`.
     pub(super) fn change_leaf<R>(
         &mut self,
         key: &[u8],
