@@ -205,7 +205,7 @@ impl Documents {
         self.index.set(key, entry)
     }
 
-    /// Enters those of an index that nobody sees yet, which come in order. There is nothing unread.
+    /// Puts entries, which come in order, into an index that nobody sees yet, and of which nothing is unread.
     pub(crate) fn enter_all<'e>(&self, entries: impl Iterator<Item = &'e [u8]>) {
         let entries: Vec<_> = entries.map(|entry| (entry, since_ever())).collect();
         let added = self.index.merge_byte_strings(&entries);

@@ -112,6 +112,7 @@ impl Tree {
         self.len - before
     }
 
+    /// Has `change` change the leaf of `key`, which it is given with whether that is the last one.
     fn change_leaf<R>(
         &mut self,
         key: &[u8],

@@ -1,4 +1,4 @@
-//! The file of a store, for who reads its checkpoints and its log.
+//! The file of a store, as its checkpoints and its log are read from it.
 
 use crate::error::{Corruption, Result};
 use crate::format::checkpoint::{Checkpoint, IndexSource};

@@ -76,8 +76,8 @@ impl<'a> Cursor<'a> {
         self.take(len)
     }
 
-    /// The next bytes up to the first two that are both `end`, which are passed over, where they stand for themselves: not inverted, and
-    /// without an `end` among them. Nothing is read otherwise.
+    /// The next bytes up to two that are `end`, which are passed over too. `None`, and nothing is read, where the bytes do not stand for
+    /// themselves: they are inverted, or an `end` among them is escaped.
     #[inline]
     pub(super) fn plain(&mut self, end: u8) -> Option<&'a [u8]> {
         let rest = self.bytes.get(self.at..).filter(|_| self.mask == 0)?;

@@ -44,12 +44,12 @@ pub struct Trees<'s, S> {
     root_at: u64,
 }
 
-/// A leaf of a tree, for who reads it.
+/// A leaf of a tree, and what its reader knows of it.
 #[derive(Debug, Clone, Copy)]
 pub struct LeafOf<'a> {
     /// The id of its tree.
     pub id: u32,
-    /// No int key is this or above it; none where it is of an index.
+    /// No int key is this or above it. `None` where the leaf is of an index, or its keys are not held to this.
     pub next: Option<u64>,
     /// Its first key.
     pub first: &'a Key,

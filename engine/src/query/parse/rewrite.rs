@@ -21,8 +21,8 @@ pub(super) fn of_many_nodes(query: &Query, comparison: Comparison, right: &str) 
     format!("{what}; {advice}: `{root}{before}{dots}[?@{after} {comparison} {right}]`")
 }
 
-/// How it is written here what comes `next` and is written so in SQL or in a script, where it stands behind `before`. A word that is
-/// `due` to be a side of a comparison is the name of a field.
+/// What a filter has in the place of what comes `next`, behind `before`, where SQL or a script would write that: `&&` for `and`, `==` for
+/// `=`. Where a side of a comparison is `due`, any other word is taken for the name of a field.
 pub(super) fn of_other_languages(before: &str, next: &str, due: bool) -> Option<String> {
     let word = &next[..next.find(|c| !is_name_char(c)).unwrap_or(next.len())];
     let right = match (before.chars().next_back(), next.chars().next()?) {
