@@ -49,33 +49,66 @@ impl Shared {
         changed: Option<&BTreeMap<Key, Option<Entry>>>,
     ) -> Result<bool> {
         let (mut before, mut after) = (EntryList::default(), EntryList::default());
-        // In the log that was replayed: no older checkpoint has them.
-        let at = Entry::new(LogAddress(self.visibility.settled(|visible| visible.address.0) - 1), false);
+        let (mut here, mut there) = (Run::default(), Run::default());
         for (key, was) in changed.into_iter().flatten() {
             before.clear();
             after.clear();
             let was = was.filter(|_| !seeded::is_on(Bug::RemovalLostInReplay));
+            let is = documents.index.get(key.as_ref());
+            if was.zip(is).is_some_and(|both| self.has_the_same(index, documents, key.as_ref(), both)) {
+                continue;
+            }
             if self.entries_at(index, documents, key.as_ref(), was, &mut before)?.is_err() {
                 return Ok(false);
             }
-            let is = documents.index.get(key.as_ref());
             self.entries_at(index, documents, key.as_ref(), is, &mut after)?
                 .unwrap_or_else(|damage| index.entries().set_damage(damage));
             for difference in before.diff(&after) {
                 match difference {
-                    Difference::There(entry) => self.enter(index.entries(), entry, at),
-                    Difference::Here(entry) => {
-                        let (entries, key) = (index.entries(), KeyRef::Bytes(entry));
-                        let is_unknown = entries.is_unknown(key);
-                        if entries.remove(key, at.address()).is_some() || is_unknown {
-                            // A count that is too low comes out when the leaves are read.
-                            index.entries().set_newest_len(index.entries().newest_len().saturating_sub(1));
-                        }
-                    }
+                    Difference::There(entry) => there.push(entry),
+                    Difference::Here(entry) => here.push(entry),
                 }
             }
+            if here.memory_bytes() + there.memory_bytes() >= self.options.check.build_run_bytes {
+                self.change(index, (&mut here, &mut there));
+            }
         }
+        self.change(index, (&mut here, &mut there));
         Ok(true)
+    }
+
+    /// Takes the first of these from the entries of an index, and enters the others, both in their order.
+    fn change(&self, index: &Indexing, (gone, come): (&mut Run, &mut Run)) {
+        let entries = index.entries();
+        // In the log that was replayed: no older checkpoint has them.
+        let at = Entry::new(LogAddress(self.visibility.settled(|visible| visible.address.0) - 1), false);
+        for run in [&mut *gone, &mut *come] {
+            run.sort();
+        }
+        for entry in gone.take(usize::MAX) {
+            let key = KeyRef::Bytes(entry);
+            let is_unknown = entries.is_unknown(key);
+            if entries.remove(key, at.address()).is_some() || is_unknown {
+                // A count that is too low comes out when the leaves are read.
+                entries.set_newest_len(entries.newest_len().saturating_sub(1));
+            }
+        }
+        come.take(usize::MAX).for_each(|entry| self.enter(entries, entry, at));
+        (*gone, *come) = (Run::default(), Run::default());
+    }
+
+    /// Whether an index has the same of two versions of the document of `key`, as far as their bytes tell at once.
+    fn has_the_same(
+        &self,
+        index: &Indexing,
+        documents: &Documents,
+        key: KeyRef<'_>,
+        both: (Entry, Entry),
+    ) -> bool {
+        let located = [both.0, both.1].map(|entry| self.locate(documents.id, key, entry));
+        let [Ok(one), Ok(other)] = &located else { return false };
+        let [one, other] = [one, other].map(|located| RawDocument::from_verified(located.body()));
+        index.definition.definition.sees_the_same(one, other)
     }
 
     //= spec/index.md#i-8-2-damage
