@@ -8,13 +8,26 @@ use crate::format::LogAddress;
 use crate::index::{Documents, Entries, Entry, Indexing, KeyRange, PrimaryIndex};
 use crate::secondary::{Difference, EntryList, Run};
 use crate::seeded::{self, Bug};
-use crate::sync::read;
+use crate::sync::{Arc, read};
 
+use super::super::read::Located;
 use super::super::shared::Shared;
 use super::untold;
 
 /// The documents of indexed collections that a replayed log has changed, by the id of the collection: where each was before.
 pub(crate) type Changed = BTreeMap<u32, BTreeMap<Key, Option<Entry>>>;
+
+/// An index that is to be that of the newest state, and what its entries change by as far as was noted.
+struct Behind {
+    index: Arc<Indexing>,
+    /// Whether it is to be built anew: what documents were before cannot be told, or it has nothing yet.
+    is_lost: bool,
+    gone: Run,
+    come: Run,
+}
+
+/// A document that was read, if there is one; or the damage that it was found with.
+type Read = std::result::Result<Option<Located>, Corruption>;
 
 /// Keys looked at at a time.
 const AT_ONCE: usize = 1024;
@@ -27,64 +40,81 @@ impl Shared {
     //# from the documents and MUST NOT take the file for corrupt for that.
     /// Makes every index that of the newest state. Those whose ids are above `last_id` began in the log that was replayed.
     pub(in crate::core) fn catch_up(&self, changed: &Changed, last_id: u32) -> Result<()> {
-        let indexes = read(&self.catalog).current_indexes();
-        for index in indexes {
-            let Some(naming) = read(&self.catalog).by_id(index.of).cloned() else { continue };
+        let mut collections: BTreeMap<u32, Vec<Behind>> = BTreeMap::new();
+        for index in read(&self.catalog).current_indexes() {
+            let is_new = index.entries().id > last_id && !seeded::is_on(Bug::CreatedInLogNotBuilt);
+            let is_lost = is_new || index.entries().is_made_anew();
+            let behind = Behind { index, is_lost, gone: Run::default(), come: Run::default() };
+            collections.entry(behind.index.of).or_default().push(behind);
+        }
+        for (of, mut indexes) in collections {
+            let Some(naming) = read(&self.catalog).by_id(of).cloned() else { continue };
             let documents = &naming.documents;
-            let is_new = index.entries().id > last_id && !seeded::is_on(Bug::CreatedInLogNotBuilt)
-                || index.entries().is_made_anew();
-            let changed = changed.get(&index.of);
-            if is_new || !self.catch_up_one(&index, documents, changed)? {
-                self.build_anew(&index, documents)?;
+            if !indexes.iter().all(|behind| behind.is_lost) {
+                for (key, was) in changed.get(&of).into_iter().flatten() {
+                    self.catch_up_with(&mut indexes, documents, key.as_ref(), *was)?;
+                }
+            }
+            for behind in &mut indexes {
+                if behind.is_lost {
+                    self.build_anew(&behind.index, documents)?;
+                } else {
+                    self.change(behind);
+                }
             }
         }
         Ok(())
     }
 
-    /// Whether what the documents were before could be told.
-    fn catch_up_one(
+    /// Notes what the entries of a document, which was at `was`, change by.
+    fn catch_up_with(
         &self,
-        index: &Indexing,
+        indexes: &mut [Behind],
         documents: &Documents,
-        changed: Option<&BTreeMap<Key, Option<Entry>>>,
-    ) -> Result<bool> {
+        key: KeyRef<'_>,
+        was: Option<Entry>,
+    ) -> Result<()> {
         let (mut before, mut after) = (EntryList::default(), EntryList::default());
-        let (mut here, mut there) = (Run::default(), Run::default());
-        for (key, was) in changed.into_iter().flatten() {
-            before.clear();
-            after.clear();
-            let was = was.filter(|_| !seeded::is_on(Bug::RemovalLostInReplay));
-            let is = documents.index.get(key.as_ref());
-            if was.zip(is).is_some_and(|both| self.has_the_same(index, documents, key.as_ref(), both)) {
-                continue;
-            }
-            if self.entries_at(index, documents, key.as_ref(), was, &mut before)?.is_err() {
-                return Ok(false);
-            }
-            self.entries_at(index, documents, key.as_ref(), is, &mut after)?
-                .unwrap_or_else(|damage| index.entries().set_damage(damage));
-            for difference in before.diff(&after) {
-                match difference {
-                    Difference::There(entry) => there.push(entry),
-                    Difference::Here(entry) => here.push(entry),
+        let was = was.filter(|_| !seeded::is_on(Bug::RemovalLostInReplay));
+        let old = self.read_at(documents, key, was)?;
+        let new = self.read_at(documents, key, documents.index.get(key))?;
+        for behind in indexes.iter_mut().filter(|behind| !behind.is_lost) {
+            if let [Ok(Some(old)), Ok(Some(new))] = [&old, &new] {
+                let both = [old, new].map(|located| RawDocument::from_verified(located.body()));
+                // Most updates leave most of what is indexed.
+                if behind.index.definition.definition.sees_the_same(both[0], both[1]) {
+                    continue;
                 }
             }
-            if here.memory_bytes() + there.memory_bytes() >= self.options.check.build_run_bytes {
-                self.change(index, (&mut here, &mut there));
+            before.clear();
+            after.clear();
+            if self.entries_of(&behind.index, key, &old, &mut before)?.is_err() {
+                behind.is_lost = true;
+                continue;
+            }
+            self.entries_of(&behind.index, key, &new, &mut after)?
+                .unwrap_or_else(|damage| behind.index.entries().set_damage(damage));
+            for difference in before.diff(&after) {
+                match difference {
+                    Difference::There(entry) => behind.come.push(entry),
+                    Difference::Here(entry) => behind.gone.push(entry),
+                }
+            }
+            if behind.gone.memory_bytes() + behind.come.memory_bytes() >= self.options.check.build_run_bytes {
+                self.change(behind);
             }
         }
-        self.change(index, (&mut here, &mut there));
-        Ok(true)
+        Ok(())
     }
 
-    /// Takes the first of these from the entries of an index, and enters the others, both in their order.
-    fn change(&self, index: &Indexing, (gone, come): (&mut Run, &mut Run)) {
-        let entries = index.entries();
+    /// Changes the entries of an index as was noted, in their order.
+    fn change(&self, behind: &mut Behind) {
+        let (mut gone, mut come) = (std::mem::take(&mut behind.gone), std::mem::take(&mut behind.come));
+        gone.sort();
+        come.sort();
+        let entries = behind.index.entries();
         // In the log that was replayed: no older checkpoint has them.
         let at = Entry::new(LogAddress(self.visibility.settled(|visible| visible.address.0) - 1), false);
-        for run in [&mut *gone, &mut *come] {
-            run.sort();
-        }
         for entry in gone.take(usize::MAX) {
             let key = KeyRef::Bytes(entry);
             let is_unknown = entries.is_unknown(key);
@@ -94,39 +124,33 @@ impl Shared {
             }
         }
         come.take(usize::MAX).for_each(|entry| self.enter(entries, entry, at));
-        (*gone, *come) = (Run::default(), Run::default());
     }
 
-    /// Whether an index has the same of two versions of the document of `key`, as far as their bytes tell at once.
-    fn has_the_same(
-        &self,
-        index: &Indexing,
-        documents: &Documents,
-        key: KeyRef<'_>,
-        both: (Entry, Entry),
-    ) -> bool {
-        let located = [both.0, both.1].map(|entry| self.locate(documents.id, key, entry));
-        let [Ok(one), Ok(other)] = &located else { return false };
-        let [one, other] = [one, other].map(|located| RawDocument::from_verified(located.body()));
-        index.definition.definition.sees_the_same(one, other)
+    /// The document at `entry`, if there is one; or why that cannot be told.
+    fn read_at(&self, documents: &Documents, key: KeyRef<'_>, entry: Option<Entry>) -> Result<Read> {
+        match entry.map(|entry| self.locate(documents.id, key, entry)).transpose() {
+            Err(Error::Corrupt(damage)) => Ok(Err(damage)),
+            read => read.map(Ok),
+        }
     }
 
     //= spec/index.md#i-8-2-damage
     //# A reader MUST then refuse what asks the index as `Corrupt`, and go on with the documents.
-    /// What the document at `entry` gives, if there is one; or why that cannot be told.
-    fn entries_at(
+    /// What a document gives, if there is one; or why that cannot be told.
+    fn entries_of(
         &self,
         index: &Indexing,
-        documents: &Documents,
         key: KeyRef<'_>,
-        entry: Option<Entry>,
+        document: &Read,
         out: &mut EntryList,
     ) -> Result<Result<(), Corruption>> {
-        let Some(entry) = entry else { return Ok(Ok(())) };
-        let made = self.locate(documents.id, key, entry).and_then(|located| {
-            let document = RawDocument::from_verified(located.body());
-            index.definition.definition.entries(document, key, self.entry_limits(), out)
-        });
+        let located = match document {
+            Ok(Some(located)) => located,
+            Ok(None) => return Ok(Ok(())),
+            Err(damage) => return Ok(Err(damage.clone())),
+        };
+        let document = RawDocument::from_verified(located.body());
+        let made = index.definition.definition.entries(document, key, self.entry_limits(), out);
         match made.map_err(untold) {
             Err(Error::Corrupt(damage)) => Ok(Err(damage)),
             made => made.map(Ok),
@@ -149,7 +173,8 @@ impl Shared {
             }
             for (key, entry) in page.iter() {
                 list.clear();
-                self.entries_at(index, documents, key, Some(*entry), &mut list)?
+                let document = self.read_at(documents, key, Some(*entry))?;
+                self.entries_of(index, key, &document, &mut list)?
                     .unwrap_or_else(|damage| index.entries().set_damage(damage));
                 list.iter().for_each(|entry| run.push(entry));
                 if run.memory_bytes() >= self.options.check.build_run_bytes {
