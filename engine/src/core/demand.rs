@@ -216,9 +216,9 @@ impl Shared {
                 documents.forget_unread();
             }
             Err(error) => {
-                if let (Error::Corrupt(damage), true) = (&error, wanted.is_of_index()) {
+                if wanted.is_of_index() {
                     // spec: I-8.2. The documents have it all: the index is made of them at the next opening.
-                    documents.set_damage(damage.clone());
+                    documents.note_damage(error.clone())?;
                 }
                 return Err(error);
             }

@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Bound;
 
 use crate::document::{Document, Key, KeyRef};
-use crate::error::{Corruption, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::format::LogAddress;
 use crate::format::checkpoint::{Branch, IndexSource, LeafBytes, Trees};
 use crate::format::definition::StoredDefinition;
@@ -18,7 +18,7 @@ use crate::sync::{Arc, AtomicBool, AtomicU64, Mutex, OnceLock, Ordering, RwLock,
 
 use super::unread::Unread;
 use super::{
-    Contents, Entries, Entry, KeyRange, Layout, MixedIndex, Origin, PrimaryIndex, Wanted, since_ever,
+    Contents, Entries, Entry, KeyRange, Layout, MixedIndex, Origin, PrimaryIndex, Wanted,
 };
 
 /// The documents of one collection id.
@@ -205,9 +205,14 @@ impl Documents {
         self.index.set(key, entry)
     }
 
-    /// Puts entries, which come in order, into an index that nobody sees yet, and of which nothing is unread.
-    pub(crate) fn enter_all<'e>(&self, entries: impl Iterator<Item = &'e [u8]>) {
-        let entries: Vec<_> = entries.map(|entry| (entry, since_ever())).collect();
+    /// Puts entries, which come in order, at `place` into an index that nobody sees yet, and that has none of them.
+    pub(crate) fn enter_all<'e>(&self, entries: impl Iterator<Item = &'e [u8]>, place: Entry) {
+        let mut held = self.unread.hold();
+        let put = |entry| {
+            held.iter_mut().for_each(|held| held.put(KeyRef::Bytes(entry)));
+            (entry, place)
+        };
+        let entries: Vec<_> = entries.map(put).collect();
         let added = self.index.merge_byte_strings(&entries);
         self.set_newest_len(self.newest_len() + added as u64);
     }
@@ -249,10 +254,12 @@ impl Documents {
         *write(&self.targets) = targets.into();
     }
 
-    /// Of the entries of an index: they cannot be told, for this reason.
-    pub(crate) fn set_damage(&self, damage: Corruption) {
+    /// Of the entries of an index: where something is damaged, they cannot be told, for this reason.
+    pub(crate) fn note_damage(&self, error: Error) -> Result<()> {
+        let Error::Corrupt(damage) = error else { return Err(error) };
         // The first reason is as good as any.
         let _ = self.damage.set(damage);
+        Ok(())
     }
 
     /// Of the entries of an index: opening makes them from the documents, whatever its checkpoint has.

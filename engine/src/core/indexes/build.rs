@@ -289,7 +289,7 @@ impl UnderWay {
                 shared.enter(&target.entries, entry, since_ever());
             }
         } else {
-            target.entries.enter_all(entries);
+            target.entries.enter_all(entries, since_ever());
         }
         if self.building.suspects() >= SUSPECTS_MAX {
             self.check_suspects(shared)?;
