@@ -17,9 +17,7 @@ use crate::sync::race::{Race, weakened};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Mutex, OnceLock, Ordering, RwLock, lock, read, write};
 
 use super::unread::Unread;
-use super::{
-    Contents, Entries, Entry, KeyRange, Layout, MixedIndex, Origin, PrimaryIndex, Wanted,
-};
+use super::{Contents, Entries, Entry, KeyRange, Layout, MixedIndex, Origin, PrimaryIndex, Wanted};
 
 /// The documents of one collection id.
 #[derive(Debug)]

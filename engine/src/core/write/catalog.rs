@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::format::catalog::CatalogChange;
 use crate::format::checkpoint::IndexEntry;
 use crate::format::definition::StoredDefinition;
-use crate::index::{Documents, Target, check_name};
+use crate::index::{Documents, check_name};
 use crate::secondary;
 use crate::sync::{Arc, read};
 
@@ -13,12 +13,16 @@ use super::txn::WriteTxn;
 impl WriteTxn {
     /// The documents of `name` as the transaction leaves it.
     pub(crate) fn documents(&self, name: &str) -> Result<Arc<Documents>> {
+        self.known(name)?.ok_or_else(|| Error::UnknownCollection { name: name.to_owned() })
+    }
+
+    /// As [`documents`](Self::documents), or nothing if there is no such collection.
+    fn known(&self, name: &str) -> Result<Option<Arc<Documents>>> {
         self.check_ground()?;
-        let found = match self.names.changed.get(name) {
+        Ok(match self.names.changed.get(name) {
             Some(changed) => changed.clone(),
             None => self.shared.newest_naming(name).map(|naming| Arc::clone(&naming.documents)),
-        };
-        found.ok_or_else(|| Error::UnknownCollection { name: name.to_owned() })
+        })
     }
 
     /// The number in the batch of the collection of `name`, which is looked up once; it is created where there is none, if `create`.
@@ -167,14 +171,6 @@ impl WriteTxn {
         Ok(true)
     }
 
-    fn known(&self, name: &str) -> Result<Option<Arc<Documents>>> {
-        match self.documents(name) {
-            Ok(documents) => Ok(Some(documents)),
-            Err(Error::UnknownCollection { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
     //= spec/index.md#i-4-1-create
     //# It creates the collection when there is none, as a write does (S-3.2).
     //= spec/index.md#i-4-3-replace
@@ -191,7 +187,7 @@ impl WriteTxn {
             Some(documents) => documents,
             None => self.create(name)?,
         };
-        if let Ok(former) = self.index(name, &documents, definition.definition.name()) {
+        if let Some(former) = self.known_index(&documents, definition.definition.name())? {
             self.change_catalog(CatalogChange::Unindex { id: former.entries.id });
         }
         self.check_definition(definition)?;
@@ -211,7 +207,7 @@ impl WriteTxn {
     /// Ends an index. Whether there was one.
     pub(crate) fn drop_index(&mut self, name: &str, index: &str) -> Result<bool> {
         let documents = self.documents(name)?;
-        let Some(target) = self.index_if_any(name, &documents, index)? else { return Ok(false) };
+        let Some(target) = self.known_index(&documents, index)? else { return Ok(false) };
         self.change_catalog(CatalogChange::Unindex { id: target.entries.id });
         Ok(true)
     }
@@ -223,25 +219,17 @@ impl WriteTxn {
     pub(crate) fn rename_index(&mut self, name: &str, index: &str, to: &str) -> Result<bool> {
         secondary::check_name(to)?;
         let documents = self.documents(name)?;
-        let Some(target) = self.index_if_any(name, &documents, index)? else { return Ok(false) };
+        let Some(target) = self.known_index(&documents, index)? else { return Ok(false) };
         let renamed = target.definition.with_name(to)?;
         if index == to {
             return Ok(true);
         }
-        if self.index_if_any(name, &documents, to)?.is_some() {
+        if self.known_index(&documents, to)?.is_some() {
             return Err(Error::IndexExists { collection: name.to_owned(), index: to.to_owned() });
         }
         self.check_definition(&renamed)?;
         self.change_catalog(CatalogChange::Reindex { id: target.entries.id, name: to.to_owned() });
         Ok(true)
-    }
-
-    fn index_if_any(&self, name: &str, documents: &Documents, index: &str) -> Result<Option<Target>> {
-        match self.index(name, documents, index) {
-            Ok(target) => Ok(Some(target)),
-            Err(Error::UnknownIndex { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
     }
 
     //= spec/index.md#i-1-4-limits-of-definitions

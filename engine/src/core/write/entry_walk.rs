@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
-use crate::index::{Documents, Entries, KeyRange, Target};
+use crate::index::{Documents, KeyRange, Target};
 use crate::secondary::IndexDefinition;
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
@@ -12,6 +12,7 @@ use crate::sync::Arc;
 use super::super::read::Located;
 use super::super::walk::Walk;
 use super::txn::{DocumentAt, WriteTxn};
+use super::walk::next_merged;
 
 //= spec/transactions.md#t-2-3-read-your-writes
 //# A scan in a transaction MUST answer from the state in which it began, in the order of S-5.3.
@@ -59,12 +60,9 @@ impl WriteTxnEntries {
 
     /// Goes on to the next entry. Whether there is one.
     pub(crate) fn advance(&mut self, txn: &WriteTxn) -> Result<bool> {
-        while self.walk.next_in_page().is_none() {
-            let Some(range) = self.walk.take_rest() else { return Ok(false) };
-            self.next_page(txn, &range)?;
-            txn.check_ground()?;
-        }
-        Ok(true)
+        let (entries, is_there) = (&self.target.entries, |is_there: &bool| is_there.then_some(()));
+        let next = next_merged(txn, &mut self.walk, entries, &self.changed, |_| (), is_there)?;
+        Ok(next.is_some())
     }
 
     /// As [`Cursor::pass`](crate::core::Cursor::pass).
@@ -83,27 +81,6 @@ impl WriteTxnEntries {
         txn.check_ground()?;
         place.map(|place| txn.locate(&self.documents, key, place)).transpose()
     }
-
-    /// Fills the page from the front of `range`: what the index has, less what the transaction took away, and what it brought.
-    fn next_page(&mut self, txn: &WriteTxn, range: &KeyRange) -> Result<()> {
-        let reverse = self.walk.is_reverse();
-        let mut newest = Entries::default();
-        txn.shared().page(&self.target.entries, range, reverse, self.walk.page_len(), &mut newest)?;
-        let covered = range.up_to(self.walk.cover(range, &newest), reverse);
-        let is_changed =
-            |key: KeyRef<'_>| !self.changed.is_empty() && self.changed.contains_key(&key.to_key());
-        let mut page = newest.filter_map(|key, _| (!is_changed(key)).then_some(()));
-        if !self.changed.is_empty() && !covered.is_empty() {
-            let there = self
-                .changed
-                .range((covered.from.as_ref(), covered.to.as_ref()))
-                .filter(|(_, is_there)| **is_there);
-            there.for_each(|(key, _)| page.push(key.as_ref(), ()));
-            page.put_in_order(0, reverse);
-        }
-        self.walk.fill(page);
-        Ok(())
-    }
 }
 
 impl WriteTxn {
@@ -111,12 +88,17 @@ impl WriteTxn {
     //# An index that the state does not have MUST be refused as `UnknownIndex`.
     /// The index of this name that a collection has in the transaction's state.
     pub(crate) fn index(&self, name: &str, documents: &Documents, index: &str) -> Result<Target> {
+        let unknown = || Error::UnknownIndex { collection: name.to_owned(), index: index.to_owned() };
+        self.known_index(documents, index)?.ok_or_else(unknown)
+    }
+
+    /// As [`index`](Self::index), or nothing if there is no such index.
+    pub(super) fn known_index(&self, documents: &Documents, index: &str) -> Result<Option<Target>> {
         self.check_ground()?;
         let targets = documents.targets().unwrap_or_default();
         let is_it =
             |target: &&Target| target.building.is_none() && target.definition.definition.name() == index;
-        let found = targets.iter().find(is_it).cloned();
-        found.ok_or_else(|| Error::UnknownIndex { collection: name.to_owned(), index: index.to_owned() })
+        Ok(targets.iter().find(is_it).cloned())
     }
 
     /// The indexes that a collection has in the transaction's state, in the order of their names.
@@ -135,20 +117,11 @@ impl WriteTxn {
         key: KeyRef<'_>,
         changes: usize,
     ) -> Result<Option<DocumentAt>> {
-        let last = self.batch.number_of(documents).and_then(|collection| {
-            let (last, _) = self.overlay.find(&self.batch, collection, key);
-            last
-        });
-        let mut last = last;
+        let collection = self.batch.number_of(documents);
+        let mut last = collection.and_then(|collection| self.overlay.find(&self.batch, collection, key).0);
         while let Some(number) = last.filter(|number| *number >= changes) {
             last = self.batch.changes[number].before;
         }
-        Ok(match last {
-            Some(number) => self.batch.is_put(number).then_some(DocumentAt::Change(number)),
-            None => {
-                let ready = self.shared.ready(documents, key)?;
-                ready.entry(documents, key).map(DocumentAt::Log)
-            }
-        })
+        self.place_after(last, documents, key)
     }
 }

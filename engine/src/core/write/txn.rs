@@ -141,13 +141,7 @@ impl WriteTxn {
                 (change, Some(hash))
             }
         };
-        let place = match change {
-            Some(number) => self.batch.is_put(number).then_some(DocumentAt::Change(number)),
-            None => {
-                let ready = self.shared.ready(&touched.documents, key)?;
-                ready.entry(&touched.documents, key).map(DocumentAt::Log)
-            }
-        };
+        let place = self.place_after(change, &touched.documents, key)?;
         Ok(Newest { change, place, hash })
     }
 
@@ -155,14 +149,28 @@ impl WriteTxn {
         &self.shared
     }
 
-    /// Where the document of `key` is.
-    fn place(&mut self, documents: &Documents, key: KeyRef<'_>) -> Result<Option<DocumentAt>> {
-        match self.batch.number_of(documents) {
-            Some(collection) => Ok(self.newest(collection, key)?.place),
+    /// Where the document of `key` is after this change of it; in the log if the transaction did not change it.
+    #[inline(always)]
+    pub(super) fn place_after(
+        &self,
+        change: Option<usize>,
+        documents: &Documents,
+        key: KeyRef<'_>,
+    ) -> Result<Option<DocumentAt>> {
+        match change {
+            Some(number) => Ok(self.batch.is_put(number).then_some(DocumentAt::Change(number))),
             None => {
                 let ready = self.shared.ready(documents, key)?;
                 Ok(ready.entry(documents, key).map(DocumentAt::Log))
             }
+        }
+    }
+
+    /// Where the document of `key` is.
+    fn place(&mut self, documents: &Documents, key: KeyRef<'_>) -> Result<Option<DocumentAt>> {
+        match self.batch.number_of(documents) {
+            Some(collection) => Ok(self.newest(collection, key)?.place),
+            None => self.place_after(None, documents, key),
         }
     }
 

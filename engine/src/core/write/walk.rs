@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::document::{Key, KeyRef};
 use crate::error::Result;
-use crate::index::{Documents, Entries, Item, KeyRange};
+use crate::index::{Documents, Entries, Entry, Item, KeyRange};
 use crate::sync::Arc;
 
 use super::super::read::Located;
@@ -65,47 +65,46 @@ impl WriteTxnWalk {
 
     /// The document of a key of the range, in the state in which the walk began.
     pub(crate) fn document(&self, txn: &WriteTxn, key: KeyRef<'_>) -> Result<Option<Located>> {
-        let place = match self.changes.get(&key.to_key()) {
-            Some(number) => txn.batch.is_put(*number).then_some(DocumentAt::Change(*number)),
-            None => {
-                let ready = txn.shared.ready(&self.documents, key)?;
-                ready.entry(&self.documents, key).map(DocumentAt::Log)
-            }
-        };
+        let change = self.changes.get(&key.to_key()).copied();
+        let place = txn.place_after(change, &self.documents, key)?;
         txn.check_ground()?;
         place.map(|place| txn.locate(&self.documents, key, place)).transpose()
     }
 
     fn next(&mut self, txn: &WriteTxn) -> Result<Option<Item<DocumentAt>>> {
-        loop {
-            if let Some(next) = self.walk.next_in_page() {
-                return Ok(Some(next));
-            }
-            let Some(range) = self.walk.take_rest() else { return Ok(None) };
-            self.next_page(txn, &range)?;
-            txn.check_ground()?;
-        }
+        let put = |number: &usize| txn.batch.is_put(*number).then_some(DocumentAt::Change(*number));
+        next_merged(txn, &mut self.walk, &self.documents, &self.changes, DocumentAt::Log, put)
     }
+}
 
-    /// Fills the page from the front of `range`: what the index has, less what the transaction changed, and what it put.
-    fn next_page(&mut self, txn: &WriteTxn, range: &KeyRange) -> Result<()> {
-        let reverse = self.walk.is_reverse();
-        let page_len = self.walk.page_len();
+/// The next item of a walk over `entries` in a transaction. Each page has what the tree has, less what the transaction
+/// changed, and of that what `of_change` leaves.
+pub(super) fn next_merged<E: Copy, C>(
+    txn: &WriteTxn,
+    walk: &mut Walk<E>,
+    entries: &Documents,
+    changes: &BTreeMap<Key, C>,
+    of_entry: impl Fn(Entry) -> E,
+    of_change: impl Fn(&C) -> Option<E>,
+) -> Result<Option<Item<E>>> {
+    loop {
+        if let Some(next) = walk.next_in_page() {
+            return Ok(Some(next));
+        }
+        let Some(range) = walk.take_rest() else { return Ok(None) };
+        let reverse = walk.is_reverse();
         let mut newest = Entries::default();
-        txn.shared().page(&self.documents, range, reverse, page_len, &mut newest)?;
-        let covered = range.up_to(self.walk.cover(range, &newest), reverse);
-        let is_changed =
-            |key: KeyRef<'_>| !self.changes.is_empty() && self.changes.contains_key(&key.to_key());
-        let mut page = newest.filter_map(|key, entry| (!is_changed(key)).then_some(DocumentAt::Log(entry)));
-        if !self.changes.is_empty() && !covered.is_empty() {
-            let put = self
-                .changes
-                .range((covered.from.as_ref(), covered.to.as_ref()))
-                .filter(|(_, number)| txn.batch.is_put(**number));
-            put.for_each(|(key, number)| page.push(key.as_ref(), DocumentAt::Change(*number)));
+        txn.shared().page(entries, &range, reverse, walk.page_len(), &mut newest)?;
+        let covered = range.up_to(walk.cover(&range, &newest), reverse);
+        let is_changed = |key: KeyRef<'_>| !changes.is_empty() && changes.contains_key(&key.to_key());
+        let mut page = newest.filter_map(|key, entry| (!is_changed(key)).then(|| of_entry(entry)));
+        if !changes.is_empty() && !covered.is_empty() {
+            for (key, change) in changes.range((covered.from.as_ref(), covered.to.as_ref())) {
+                of_change(change).into_iter().for_each(|item| page.push(key.as_ref(), item));
+            }
             page.put_in_order(0, reverse);
         }
-        self.walk.fill(page);
-        Ok(())
+        walk.fill(page);
+        txn.check_ground()?;
     }
 }
