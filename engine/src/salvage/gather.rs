@@ -1,6 +1,6 @@
 //! Puts together what is known of each document, and decides in which list it goes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::document::{self, DOCUMENT_LEN_MAX, Key};
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ use super::base::Base;
 use super::chain::Chain;
 use super::found::{Change, Origin, Swept};
 use super::report::LostDocument;
-use super::sink::{List, Sink};
+use super::sink::{List, Sink, made_up_name};
 use super::source::Source;
 
 /// What is known of a collection.
@@ -47,8 +47,6 @@ pub(super) struct Gather<'a> {
     swept: Swept,
     collections: BTreeMap<u32, Collection>,
     versions: BTreeMap<(u32, Key), Version>,
-    /// Collections whose name is made up.
-    pub(super) made_up: BTreeSet<u32>,
     pub(super) lost: Vec<LostDocument>,
 }
 
@@ -62,7 +60,6 @@ impl<'a> Gather<'a> {
             swept,
             collections: BTreeMap::new(),
             versions: BTreeMap::new(),
-            made_up: BTreeSet::new(),
             lost: Vec::new(),
         };
         gather.learn_collections();
@@ -197,14 +194,10 @@ impl<'a> Gather<'a> {
     //= spec/space.md#p-11-3-ids
     //# The next id of a salvaged collection MUST be above every int key that was seen for it anywhere.
     /// Collections that have ended are not begun. The highest ids come first: of two that have one name, the other has lost it.
-    fn begin_collections<S: Storage + 'static>(&mut self, sink: &mut Sink<S>) -> Result<()> {
+    fn begin_collections<S: Storage + 'static>(&self, sink: &mut Sink<S>) -> Result<()> {
         for (id, collection) in self.collections.iter().rev().filter(|(_, collection)| !collection.has_ended)
         {
-            let name = collection.name.clone().unwrap_or_else(|| {
-                self.made_up.insert(*id);
-                format!("collection-{id}")
-            });
-            sink.begin(*id, &name, collection.largest_id)?;
+            sink.begin(*id, collection.name.as_deref(), collection.largest_id)?;
         }
         Ok(())
     }
@@ -248,7 +241,7 @@ impl<'a> Gather<'a> {
     //# place.
     fn lose(&mut self, id: u32, key: &Key, at: u64) {
         let name = self.collections.get(&id).and_then(|collection| collection.name.clone());
-        let collection = name.unwrap_or_else(|| format!("collection-{id}"));
+        let collection = name.unwrap_or_else(|| made_up_name(id));
         self.lost.push(LostDocument { collection, key: key.clone(), at });
     }
 

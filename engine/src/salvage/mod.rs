@@ -114,8 +114,7 @@ pub fn salvage_to(
     }
     let mut sink = Sink::create(destination, source.slot.geometry)?;
     gather.pour(&mut sink)?;
-    let lost_indexes = sink.take_lost_indexes();
-    let collections = sink.finish(&gather.made_up)?;
+    let (collections, lost_indexes) = sink.finish()?;
     let mut problems = source.slot_problems(base.claim.max(base.lsn));
     problems.extend(base.problem.clone());
     problems.extend(break_off);

@@ -19,21 +19,19 @@ pub(super) struct Sink<S> {
     storage: Arc<S>,
     db: Db,
     names: BTreeSet<String>,
-    collections: BTreeMap<u32, Names>,
+    collections: BTreeMap<u32, Filled>,
     lost_indexes: Vec<LostIndex>,
 }
 
-/// What a collection is called in the new store.
+/// A collection of the new store.
 #[derive(Debug)]
-struct Names {
-    name: String,
+struct Filled {
+    /// What comes of it.
+    salvaged: SalvagedCollection,
     /// The largest int key that was ever put there, as far as is known.
     largest_id: i64,
     /// The largest int key that salvage put there.
     largest_put: i64,
-    documents: u64,
-    stale_name: Option<String>,
-    stale: u64,
 }
 
 /// What came of one collection.
@@ -81,33 +79,35 @@ impl<S: Storage + 'static> Sink<S> {
         Ok(Sink { storage, db, names, collections, lost_indexes: Vec::new() })
     }
 
-    /// Creates a collection; `name` is that of the old store, which may be taken by now.
-    pub(super) fn begin(&mut self, id: u32, name: &str, largest_id: i64) -> Result<()> {
-        let name = self.free_name(name, "");
+    /// Creates a collection; `name` is that of the old store, which may be taken by now. One whose name is lost gets another.
+    pub(super) fn begin(&mut self, id: u32, name: Option<&str>, largest_id: i64) -> Result<()> {
+        let is_name_made_up = name.is_none();
+        let name = name.map_or_else(|| made_up_name(id), str::to_owned);
+        let name = self.free_name(&name, "");
         self.db.create_collection(&name)?;
-        let (largest_put, documents, stale_name, stale) = (0, 0, None, 0);
-        self.collections.insert(id, Names { name, largest_id, largest_put, documents, stale_name, stale });
+        let salvaged = SalvagedCollection { name, is_name_made_up, documents: 0, stale_name: None, stale: 0 };
+        self.collections.insert(id, Filled { salvaged, largest_id, largest_put: 0 });
         Ok(())
     }
 
     pub(super) fn put(&mut self, id: u32, key: KeyRef<'_>, body: &[u8], list: List) -> Result<()> {
         let document = Document::decode(body)?;
-        let names = self.collections.get_mut(&id).expect("collections are begun before they are filled");
+        let filled = self.collections.get_mut(&id).expect("collections are begun before they are filled");
         if list == List::Proven {
-            names.documents += 1;
+            filled.salvaged.documents += 1;
             if let KeyRef::Int(id) = key {
-                names.largest_put = names.largest_put.max(id);
+                filled.largest_put = filled.largest_put.max(id);
             }
-            return self.db.collection(names.name.as_str()).put(key.to_key(), document);
+            return self.db.collection(filled.salvaged.name.as_str()).put(key.to_key(), document);
         }
-        names.stale += 1;
-        let name = match &names.stale_name {
+        filled.salvaged.stale += 1;
+        let name = match &filled.salvaged.stale_name {
             Some(name) => name.clone(),
             None => {
-                let plain = names.name.clone();
+                let plain = filled.salvaged.name.clone();
                 let name = self.free_name(&plain, ".stale");
-                let names = self.collections.get_mut(&id).expect("it was just there");
-                names.stale_name.insert(name).clone()
+                let filled = self.collections.get_mut(&id).expect("it was just there");
+                filled.salvaged.stale_name.insert(name).clone()
             }
         };
         self.db.collection(name).put(key.to_key(), document)
@@ -115,8 +115,9 @@ impl<S: Storage + 'static> Sink<S> {
 
     /// Builds an index over the documents that were put there. Where these break it, it is one of those that are lost.
     pub(super) fn index(&mut self, id: u32, definition: &IndexDefinition) -> Result<()> {
-        let names = self.collections.get(&id).expect("collections are begun before they are indexed");
-        match self.db.collection(names.name.as_str()).create_index(definition.clone()) {
+        let filled = self.collections.get(&id).expect("collections are begun before they are indexed");
+        let collection = filled.salvaged.name.clone();
+        match self.db.collection(collection.as_str()).create_index(definition.clone()) {
             Ok(_) => Ok(()),
             Err(
                 error @ (Error::UniqueViolations { .. }
@@ -124,40 +125,29 @@ impl<S: Storage + 'static> Sink<S> {
                 | Error::KeyTooLong { .. }
                 | Error::LimitReached { .. }),
             ) => {
-                let (collection, definition) = (names.name.clone(), definition.clone());
-                self.lost_indexes.push(LostIndex { collection, definition, why: error.to_string() });
+                let (definition, why) = (definition.clone(), error.to_string());
+                self.lost_indexes.push(LostIndex { collection, definition, why });
                 Ok(())
             }
             Err(error) => Err(error),
         }
     }
 
-    /// The indexes that could not be built.
-    pub(super) fn take_lost_indexes(&mut self) -> Vec<LostIndex> {
-        std::mem::take(&mut self.lost_indexes)
-    }
-
-    /// Makes everything durable, and checks that it is there.
-    pub(super) fn finish(self, made_up: &BTreeSet<u32>) -> Result<Vec<SalvagedCollection>> {
-        for names in self.collections.values().filter(|names| names.largest_id > names.largest_put) {
+    /// Makes everything durable, and checks that it is there; the collections, and the indexes that could not be built.
+    pub(super) fn finish(self) -> Result<(Vec<SalvagedCollection>, Vec<LostIndex>)> {
+        for filled in self.collections.values().filter(|filled| filled.largest_id > filled.largest_put) {
             // An id in any commit is never issued again: not by the new store either.
-            let collection = self.db.collection(names.name.as_str());
-            collection.put(Key::Int(names.largest_id), Document::new())?;
-            collection.delete(Key::Int(names.largest_id))?;
+            let collection = self.db.collection(filled.salvaged.name.as_str());
+            collection.put(Key::Int(filled.largest_id), Document::new())?;
+            collection.delete(Key::Int(filled.largest_id))?;
         }
         self.db.close()?;
         let written = Db::open_on(self.storage, &options().read_only(true).create(false))?;
         if let Some(problem) = written.verify(true)?.problems.into_iter().next() {
             return Err(problem.into());
         }
-        let collections = self.collections.into_iter().map(|(id, names)| SalvagedCollection {
-            name: names.name,
-            is_name_made_up: made_up.contains(&id),
-            documents: names.documents,
-            stale_name: names.stale_name,
-            stale: names.stale,
-        });
-        Ok(collections.collect())
+        let collections = self.collections.into_values().map(|filled| filled.salvaged);
+        Ok((collections.collect(), self.lost_indexes))
     }
 
     /// `name` with `suffix`, or as near to it as is free.
@@ -178,6 +168,11 @@ impl<S: Storage + 'static> Sink<S> {
             end = format!("{suffix}-{number}");
         }
     }
+}
+
+/// What a collection is called whose name is lost.
+pub(super) fn made_up_name(id: u32) -> String {
+    format!("collection-{id}")
 }
 
 fn options() -> Options {
