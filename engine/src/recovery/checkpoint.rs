@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cache::Segment;
 use crate::error::{Corruption, Error, Result};
-use crate::format::checkpoint::{
-    IndexSource, Table, TableEntry, TableRow, TreeOf, TreePlace, Trees, references,
-};
+use crate::format::checkpoint::{Table, TableEntry, TableRow, TreeOf, references};
 use crate::format::index_record::Reference;
 use crate::format::round_up_8;
 use crate::format::superblock::CheckpointRef;
@@ -265,27 +263,6 @@ pub(crate) enum Extent {
     Root,
 }
 
-/// How the trees of a checkpoint are loaded.
-struct Loading {
-    place: TreePlace,
-    checkpoint: CheckpointRef,
-    page_shift: u32,
-    extent: Extent,
-}
-
-impl Loading {
-    fn load<S: IndexSource>(
-        &self,
-        trees: &mut Trees<'_, S>,
-        tree: TreeOf<'_>,
-        documents: &Documents,
-    ) -> Result<()> {
-        let origin = Origin::new(tree, self.checkpoint, self.place.clone(), self.page_shift);
-        documents.begin_unread(origin, trees.pages(tree)?, tree.count);
-        if self.extent == Extent::Whole { documents.read_whole(trees) } else { Ok(()) }
-    }
-}
-
 //= spec/format.md#f-8-10-indexes
 //# A reader MUST take a checkpoint for damaged when `of` is no id of a collection in it, when an id is that
 //# of a collection, that of another index, or above `last` of the root, when two indexes of a collection have
@@ -312,14 +289,18 @@ pub(super) fn load(
         lsn: reference.replay_lsn,
         reserved: [root.reserved.next, root.reserved.after],
     };
-    let loading = Loading { place, checkpoint: *reference, page_shift: layout.page_shift, extent };
+    let mut load_tree = |tree: TreeOf<'_>, documents: &Documents| -> Result<()> {
+        let origin = Origin::new(tree, *reference, place.clone(), layout.page_shift);
+        documents.begin_unread(origin, trees.pages(tree)?, tree.count);
+        if extent == Extent::Whole { documents.read_whole(trees) } else { Ok(()) }
+    };
     let mut catalog = Catalog::default();
     for collection in &root.catalog {
         let documents = Documents::new(collection.id, layout).with_kept(collection.kept.clone());
         let documents = Arc::new(documents);
         documents.set_largest_id((collection.next - 1) as i64);
         documents.set_newest_len(collection.count);
-        loading.load(trees, collection.into(), &documents)?;
+        load_tree(collection.into(), &documents)?;
         let loaded = catalog.load(collection.name.clone(), documents);
         loaded.ok_or(Corruption::new(root_at, "F-8.5", "two collections of one name or id"))?;
     }
@@ -328,7 +309,7 @@ pub(super) fn load(
         entries.set_newest_len(index.count);
         entries.set_made_anew(index.anew);
         let definition = Arc::clone(&index.definition);
-        loading.load(trees, index.into(), &entries)?;
+        load_tree(index.into(), &entries)?;
         let target = Target { definition, entries: Arc::new(entries), building: None };
         let loaded = catalog.load_index(index.of, target);
         loaded.ok_or(Corruption::new(root_at, "F-8.10", "an index of no collection"))?;

@@ -66,7 +66,7 @@ impl Replay {
         let (catalog, accounts) = (std::mem::take(&mut start.catalog), std::mem::take(&mut start.accounts));
         let last_id = catalog.last_id();
         let catalog = RwLock::new(catalog);
-        Replay { catalog, accounts, changed: BTreeMap::new(), last_id, start: start.lsn, layout }
+        Replay { catalog, accounts, changed: BTreeMap::new(), last_id, start: start.end.lsn, layout }
     }
 
     //= spec/recovery.md#r-9-1-the-segments-in-place

@@ -35,7 +35,7 @@ impl<'a> Scan<'a> {
     /// Stands where replay begins (spec: ).
     pub(super) fn begin(file: File<'a>, read_unit: usize, start: &Start) -> Result<Self> {
         let geometry = file.slot.geometry;
-        let segment = Arc::clone(&start.segment);
+        let segment = Arc::clone(&start.end.segment);
         let image = SegmentImage::open(file, read_unit, (segment.physical, segment.sequence))?;
         let image = image.ok_or(
             Corruption::new(file.len, "F-2.3", "the file ends before the segment in which replay begins")
@@ -45,8 +45,8 @@ impl<'a> Scan<'a> {
             file,
             geometry,
             read_unit,
-            cursor: FrameCursor::behind_commit(geometry, image, start.offset, start.lsn),
-            reserved_at_start: start.reserved,
+            cursor: FrameCursor::behind_commit(geometry, image, start.end.offset, start.end.lsn),
+            reserved_at_start: start.end.reserved,
             segment,
             successors: None,
             highest_incarnation: file.slot.incarnation,

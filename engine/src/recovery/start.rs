@@ -14,13 +14,8 @@ use super::file::File;
 /// The state in which replay begins.
 #[derive(Debug)]
 pub(super) struct Start {
-    /// The last commit in it.
-    pub(super) lsn: Lsn,
-    /// Where that ended.
-    pub(super) segment: Arc<Segment>,
-    pub(super) offset: u32,
-    /// What is reserved behind that segment.
-    pub(super) reserved: [Option<u32>; 2],
+    /// Where the last commit in it ended.
+    pub(super) end: LogEnd,
     pub(super) catalog: Catalog,
     pub(super) accounts: Accounts,
     pub(super) checkpoints: NamedCheckpoints,
@@ -85,23 +80,17 @@ impl Start {
         let mut accounts = Accounts::default();
         accounts.open(0, 0);
         segments.put(Arc::clone(&segment));
-        Start {
-            lsn: Lsn::ZERO,
-            segment,
-            offset: slot.geometry.data_start(),
-            // spec: F-4.5
-            reserved: [Some(1), Some(2)],
-            catalog: Catalog::default(),
-            accounts,
-            checkpoints: NamedCheckpoints::read(file, None),
-        }
+        // spec: F-4.5
+        let reserved = [Some(1), Some(2)];
+        let end = LogEnd { segment, offset: slot.geometry.data_start(), lsn: Lsn::ZERO, reserved };
+        let (catalog, checkpoints) = (Catalog::default(), NamedCheckpoints::read(file, None));
+        Start { end, catalog, accounts, checkpoints }
     }
 
     fn at(file: File<'_>, segments: &SegmentTable, position: usize, loaded: Loaded) -> Start {
         let Loaded { end, catalog, accounts, table, held } = loaded;
         segments.load(table);
         let checkpoints = NamedCheckpoints::read(file, Some((position, held)));
-        let LogEnd { segment, offset, lsn, reserved } = end;
-        Start { lsn, segment, offset, reserved, catalog, accounts, checkpoints }
+        Start { end, catalog, accounts, checkpoints }
     }
 }

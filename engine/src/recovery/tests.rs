@@ -114,7 +114,7 @@ fn an_opening_frame_may_stand_where_a_header_of_a_higher_incarnation_says_so() {
     let storage = FailStop::new(Box::new(Arc::clone(&disk)));
     let file = File::new(&storage, &slot).expect("memory has a length");
     let mut start = Start::find(file, &segments, (Layout::new(4), Extent::Whole)).expect("a new store");
-    start.lsn = Lsn::new(3, 5);
+    start.end.lsn = Lsn::new(3, 5);
     let (seed, at) = (SegmentSeed::for_segment(&slot.lineage, 0), tiny().segment_offset(0));
     let place = |offset: u32, incarnation: u32, flags: FrameFlags| {
         let mut bytes = [0; FRAME_HEADER_LEN];
