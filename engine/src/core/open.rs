@@ -151,11 +151,9 @@ fn load_tail(log: &Log, segment: &Arc<crate::cache::Segment>, end: LogAddress) -
     if start == end {
         return Ok(());
     }
-    let mut bytes = vec![0; (end.0 - start.0) as usize];
     let (_, offset) = log.geometry.split(start);
     let at = log.geometry.segment_offset(segment.physical) + u64::from(offset);
-    let have = log.storage.read_full(at, &mut bytes)?;
-    bytes.truncate(have);
+    let bytes = log.storage.read_up_to(at, (end.0 - start.0) as usize)?;
     log.tail.put(segment, start, &bytes, &[]);
     Ok(())
 }

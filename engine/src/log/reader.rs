@@ -276,9 +276,8 @@ impl Log {
         // Asked before the read: what is settled by then is what is read. Behind the end of the log stands anything, until something is placed.
         let last = LogAddress(address.0 + self.block_bytes() as u64 - 1);
         let is_settled = !self.tail.holds(last) || race::is_on(Race::TailNotAsked);
-        let mut bytes = vec![0; self.block_bytes()];
-        let len = self.storage.read_full(at, &mut bytes)?;
-        bytes.truncate(len);
+        let bytes = self.storage.read_up_to(at, self.block_bytes())?;
+        let len = bytes.len();
         let block = Arc::new(Block::new(number, bytes, segment));
         if is_settled && len == self.block_bytes() {
             self.cache.put(number, Arc::clone(&block));

@@ -49,9 +49,9 @@ fn sightings(storage: &FailStop, file_len: u64) -> Result<Vec<Sighting>> {
     let mut found = Vec::new();
     let mut at = SEGMENTS_START;
     while at < file_len {
-        let mut bytes = vec![0; PIECE_LEN.min((file_len - at) as usize)];
-        let have = storage.read_full(at, &mut bytes)?;
-        for offset in (0..have).step_by(SEGMENT_BYTES_MIN as usize) {
+        let len = PIECE_LEN.min((file_len - at) as usize);
+        let bytes = storage.read_up_to(at, len)?;
+        for offset in (0..bytes.len()).step_by(SEGMENT_BYTES_MIN as usize) {
             let Some(header) = bytes.get(offset..offset + SEGMENT_HEADER_LEN) else { break };
             let kinds = [SegmentKind::Log, SegmentKind::Index];
             if kinds.iter().any(|kind| header.starts_with(&kind.magic())) {
@@ -59,10 +59,10 @@ fn sightings(storage: &FailStop, file_len: u64) -> Result<Vec<Sighting>> {
                 found.extend(segment_lengths().filter_map(|len| sighting(header, from_start, len)));
             }
         }
-        if have < bytes.len() {
+        if bytes.len() < len {
             break;
         }
-        at += have as u64;
+        at += len as u64;
     }
     Ok(found)
 }
@@ -110,14 +110,12 @@ fn sector(
     let sectors: Vec<u32> = sectors.filter(legal).collect();
     let mut votes: BTreeMap<u32, u32> = BTreeMap::new();
     for (physical, header) in headers.iter().filter(|(_, header)| header.kind == SegmentKind::Log) {
-        let mut bytes = vec![0; SECTOR_MAX as usize * 2];
         let at = SEGMENTS_START + u64::from(*physical) * u64::from(segment_bytes);
-        let have = storage.read_full(at, &mut bytes)?;
+        let bytes = storage.read_up_to(at, SECTOR_MAX as usize * 2)?;
         let seed = SegmentSeed::for_segment(lineage, header.sequence);
         // Frames stand at other such offsets too; none stands before the first.
-        let first = sectors
-            .iter()
-            .find(|sector| parse_header(&bytes[..have], **sector, &seed, segment_bytes).is_some());
+        let first =
+            sectors.iter().find(|sector| parse_header(&bytes, **sector, &seed, segment_bytes).is_some());
         if let Some(first) = first {
             *votes.entry(*first).or_default() += 1;
         }
@@ -136,12 +134,12 @@ fn checkpoints(
     let mut found: BTreeMap<Lsn, CheckpointRef> = BTreeMap::new();
     let geometry = slot.geometry;
     for (physical, header) in headers.iter().filter(|(_, header)| header.kind == SegmentKind::Index) {
-        let mut bytes = vec![0; geometry.segment_bytes() as usize];
-        let have = storage.read_full(geometry.segment_offset(*physical), &mut bytes)?;
-        for offset in (geometry.data_start()..have as u32).step_by(8) {
+        let at = geometry.segment_offset(*physical);
+        let bytes = storage.read_up_to(at, geometry.segment_bytes() as usize)?;
+        for offset in (geometry.data_start()..bytes.len() as u32).step_by(8) {
             let (lineage, physical) = (&slot.lineage, *physical);
             let mut place = IndexPlace { lineage, physical, offset, lsn: header.first_lsn };
-            let record = IndexRecord::find(&bytes[offset as usize..have], &mut place);
+            let record = IndexRecord::find(&bytes[offset as usize..], &mut place);
             let Ok((IndexRecord { kind: IndexRecordKind::Root, .. }, extent)) = record else { continue };
             // Any part may be the last one: it is, where those before it make a map with it.
             let (lsn, len, crc) = (place.lsn, extent.len as u32, extent.crc);

@@ -87,10 +87,7 @@ impl Source {
 
     /// Reads `len` bytes from `at` on; fewer where the file ends.
     pub(super) fn read(&self, at: u64, len: usize) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; len];
-        let have = self.storage.read_full(at, &mut bytes)?;
-        bytes.truncate(have);
-        Ok(bytes)
+        self.storage.read_up_to(at, len)
     }
 
     /// The whole segment at a physical index, or what the file has of it.

@@ -140,6 +140,14 @@ impl FailStop {
         uninterrupted(|| self.inner.len()).map_err(|source| io_error("look-up of the file's length", source))
     }
 
+    /// Reads `len` bytes from `offset` on; fewer where the file ends.
+    pub(crate) fn read_up_to(&self, offset: u64, len: usize) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; len];
+        let have = self.read_full(offset, &mut bytes)?;
+        bytes.truncate(have);
+        Ok(bytes)
+    }
+
     //= spec/media.md#m-4-1-interruptions-and-short-transfers
     //# A store MUST repeat an interrupted call, and continue a read or write that moved fewer bytes than it
     //# was asked to.

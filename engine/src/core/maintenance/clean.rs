@@ -170,9 +170,7 @@ impl Shared {
     /// The whole segment from the file: past the cache, which is for what readers want.
     pub(in crate::core) fn read_segment(&self, segment: &Arc<Segment>, end: u32) -> Result<SegmentWalk> {
         let geometry = self.log.geometry;
-        let mut bytes = vec![0; end as usize];
-        let have = self.log.storage.read_full(geometry.segment_offset(segment.physical), &mut bytes)?;
-        bytes.truncate(have);
+        let bytes = self.log.storage.read_up_to(geometry.segment_offset(segment.physical), end as usize)?;
         Ok(SegmentWalk::new(geometry, Arc::clone(segment), bytes, end))
     }
 

@@ -83,15 +83,13 @@ impl Copy<'_> {
         let earlier = self.earlier.as_ref().filter(|earlier| earlier.has(physical, part));
         let from = earlier.map_or(&self.hold.core.shared.log.storage, |earlier| earlier.storage);
         let room = self.hold.contents.file_len.saturating_sub(start);
-        let mut bytes = vec![0; u64::from(part.len(self.geometry())).min(room) as usize];
-        let have = from.read_full(start, &mut bytes)?;
         // What is missing is found by the check, as any damage is.
-        bytes.truncate(have);
+        let bytes = from.read_up_to(start, u64::from(part.len(self.geometry())).min(room) as usize)?;
         self.storage.write_all_at(start, &bytes)?;
         let count =
             if earlier.is_some() { &mut self.report.bytes_reused } else { &mut self.report.bytes_copied };
-        *count += have as u64;
-        Ok(have as u64)
+        *count += bytes.len() as u64;
+        Ok(bytes.len() as u64)
     }
 
     //= spec/space.md#p-10-2-what-it-holds
