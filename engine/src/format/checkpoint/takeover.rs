@@ -112,11 +112,8 @@ pub fn references<S: IndexSource>(checkpoint: &mut Checkpoint<'_, S>) -> Result<
 /// A walk through the leaves of the base, beside the entries that are written.
 #[derive(Debug, Clone)]
 pub(super) struct TakeOver {
-    id: u32,
-    is_of_index: bool,
-    place: TreePlace,
-    /// What comes behind the page whose leaves pass.
-    pages: VecDeque<(Known, VecDeque<Known>)>,
+    /// The tree, with the pages that come behind the one whose leaves pass.
+    base: BaseTree,
     /// The page, and its leaves; the first of them is the one whose keys pass. None behind the last page.
     page: Option<(Known, VecDeque<Known>)>,
     leaves_of_page: usize,
@@ -144,12 +141,9 @@ pub(super) const fn patch_len_max(leaf: Reference) -> usize {
 }
 
 impl TakeOver {
-    pub(super) fn new(BaseTree { id, is_of_index, place, pages }: BaseTree) -> Self {
+    pub(super) fn new(base: BaseTree) -> Self {
         let mut walk = TakeOver {
-            id,
-            is_of_index,
-            place,
-            pages,
+            base,
             page: None,
             leaves_of_page: 0,
             kept: Vec::new(),
@@ -163,7 +157,7 @@ impl TakeOver {
     }
 
     fn turn(&mut self) {
-        self.page = self.pages.pop_front();
+        self.page = self.base.pages.pop_front();
         self.leaves_of_page = self.page.as_ref().map_or(0, |(_, leaves)| leaves.len());
         self.kept_as_they_are = 0;
     }
@@ -188,7 +182,7 @@ impl TakeOver {
     /// The first key behind the range of the leaf whose keys pass; none where that has no end.
     fn end(&self) -> Option<&Key> {
         let (_, leaves) = self.page.as_ref()?;
-        let next = leaves.get(1).or_else(|| self.pages.front().map(|(page, _)| page));
+        let next = leaves.get(1).or_else(|| self.base.pages.front().map(|(page, _)| page));
         next.map(|next| &next.first)
     }
 
@@ -248,11 +242,11 @@ impl TakeOver {
         if leaf.entry().count.saturating_sub(kept) > 2 * self.changes_max() {
             return None;
         }
-        let mut trees = self.place.trees(source);
+        let mut trees = self.base.place.trees(source);
         let limits = Limits::new(LogAddress::MAX, PAGE_SHIFT);
-        let longest = self.place.geometry().checkpoint_entry_len_max();
-        let limits = if self.is_of_index { limits.with_entries(longest) } else { limits };
-        let of = LeafOf { id: self.id, next: None, first: &leaf.first, branch: &leaf.branch, limits };
+        let longest = self.base.place.geometry().checkpoint_entry_len_max();
+        let limits = if self.base.is_of_index { limits.with_entries(longest) } else { limits };
+        let of = LeafOf { id: self.base.id, next: None, first: &leaf.first, branch: &leaf.branch, limits };
         let mut own = trees.own_entries(of).ok()?;
         if seeded::is_on(Bug::PatchOverAPatch) && leaf.entry().patch.is_some() {
             own.clear();
