@@ -433,6 +433,11 @@ impl Error {
     /// The limit that a commit of too many parts reaches.
     pub(crate) const PARTS_OF_A_COMMIT: &'static str = "parts of one commit";
 
+    /// The damage that this tells of; an error that tells of something else stays one.
+    pub(crate) fn into_damage(self) -> Result<Corruption> {
+        if let Error::Corrupt(damage) = self { Ok(damage) } else { Err(self) }
+    }
+
     /// What went wrong with the earlier backup. A backup of another store is not unreadable, and the call is at fault.
     pub(crate) fn of_earlier_backup(self) -> Error {
         match self {

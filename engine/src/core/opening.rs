@@ -68,8 +68,7 @@ impl Opening {
         let found = match recover() {
             Ok(catalog) => Ok(Arc::new(catalog)),
             // What is damaged stays so. What cannot be read may be read later.
-            Err(Error::Corrupt(damage)) => Err(damage),
-            Err(error) => return Err(error),
+            Err(error) => Err(error.into_damage()?),
         };
         *lock(&self.instead) = Some(found.clone());
         found.map_err(Error::from)

@@ -254,9 +254,8 @@ impl Documents {
 
     /// Of the entries of an index: where something is damaged, they cannot be told, for this reason.
     pub(crate) fn note_damage(&self, error: Error) -> Result<()> {
-        let Error::Corrupt(damage) = error else { return Err(error) };
         // The first reason is as good as any.
-        let _ = self.damage.set(damage);
+        let _ = self.damage.set(error.into_damage()?);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Compares the entries of an index with the documents of its collection, both ways, in one state (spec: I-8.3).
 
 use crate::document::{self, Key, KeyRef, RawDocument};
-use crate::error::{Corruption, Error, Result};
+use crate::error::{Corruption, Result};
 use crate::index::{Documents, Entry, Indexing, KeyRange, Naming};
 use crate::secondary::EntryList;
 use crate::seeded::{self, Bug};
@@ -42,7 +42,7 @@ impl Shared {
         problem: &mut dyn FnMut(Corruption),
     ) -> Result<u64> {
         if let Err(error) = index.entries().check_known() {
-            damage(error, problem)?;
+            problem(error.into_damage()?);
             return Ok(0);
         }
         let mut expected = Expected { shared: self, snapshot, naming, index, list: EntryList::default() };
@@ -70,7 +70,7 @@ impl Expected<'_> {
             let at = self.shared.log.segments.file_offset(entry.address());
             let located = self.shared.locate_again(&documents, key.as_ref(), entry);
             if let Err(error) = located.and_then(|located| self.derive(&key, at, &located)) {
-                damage(error, problem)?;
+                problem(error.into_damage()?);
                 continue;
             }
             for bytes in self.list.iter() {
@@ -139,7 +139,7 @@ impl Expected<'_> {
                     Ok(()) => derived_of = Some(key),
                     // A document that cannot be read was told of. What it gives is not known.
                     Err(error) => {
-                        damage(error, &mut |_| ())?;
+                        error.into_damage()?;
                         derived_of = None;
                         rest -= 1;
                         continue;
@@ -153,15 +153,6 @@ impl Expected<'_> {
         }
         Ok(())
     }
-}
-
-/// Damage is a problem; what else goes wrong keeps the comparison from being made.
-fn damage(error: Error, problem: &mut dyn FnMut(Corruption)) -> Result<()> {
-    match error {
-        Error::Corrupt(corruption) => problem(corruption),
-        other => return Err(other),
-    }
-    Ok(())
 }
 
 fn difference(at: u64, what: &'static str, expected: u64, found: u64) -> Corruption {

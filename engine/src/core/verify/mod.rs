@@ -47,13 +47,8 @@ impl VerifyReport {
 
     /// Notes a problem; what is not damage keeps the check from being done.
     fn add(&mut self, error: Error) -> Result<()> {
-        match error {
-            Error::Corrupt(corruption) => {
-                self.problems.push(corruption);
-                Ok(())
-            }
-            other => Err(other),
-        }
+        self.problems.push(error.into_damage()?);
+        Ok(())
     }
 }
 
@@ -111,8 +106,7 @@ impl Core {
             let mut damaged = Vec::new();
             match self.shared.check_index(snapshot, naming, &index, &mut |problem| damaged.push(problem)) {
                 Ok(entries) => report.entries += entries,
-                Err(Error::Corrupt(problem)) => damaged.push(problem),
-                Err(error) => return Err(error),
+                Err(error) => damaged.push(error.into_damage()?),
             }
             // Damaged documents were told of when they were gone through.
             damaged
