@@ -1,5 +1,7 @@
 //! What readers need of the store, and the writer with them: the log, the catalog with its indexes, and who sees what.
 
+use std::collections::BTreeSet;
+
 use crate::error::{Error, Result};
 use crate::index::{Catalog, Naming, State};
 use crate::log::Log;
@@ -51,6 +53,11 @@ impl Shared {
     /// The collections of the visible state.
     pub(crate) fn namings(&self) -> Vec<Arc<Naming>> {
         self.namings_now().1
+    }
+
+    /// The ids of the newest state's collections and indexes.
+    pub(super) fn current_ids(&self) -> BTreeSet<u32> {
+        read(&self.catalog).current().map(|naming| naming.documents.id).collect()
     }
 
     /// The visible state, and the collections of it.

@@ -395,8 +395,7 @@ impl Core {
 impl Writer {
     /// The log segments in place.
     fn table(&self) -> Table {
-        let catalog = read(&self.shared.catalog);
-        let current: BTreeSet<u32> = catalog.current().map(|naming| naming.documents.id).collect();
+        let current = self.shared.current_ids();
         let (mut table, to_u32) = (Table::default(), |count| u32::try_from(count).unwrap_or(u32::MAX));
         for (sequence, account) in self.accounts.iter() {
             let Some(segment) = self.shared.log.segments.get(sequence) else { continue };

@@ -211,10 +211,7 @@ impl Writer {
 
     /// The sealed segments that can be cleaned, with their live bytes.
     fn candidates(&self) -> impl Iterator<Item = (u64, u64)> {
-        let current: std::collections::BTreeSet<u32> = {
-            let catalog = crate::sync::read(&self.shared.catalog);
-            catalog.current().map(|naming| naming.documents.id).collect()
-        };
+        let current = self.shared.current_ids();
         let written_below =
             self.appender.pending().first().map_or(u64::MAX, |extent| extent.segment.sequence);
         let end = self.appender.end().segment.sequence.min(written_below);

@@ -1,9 +1,6 @@
 //! Where the bytes of the file are, and what was written to bring them there.
 
-use std::collections::BTreeSet;
-
 use crate::format::Lsn;
-use crate::sync::read;
 
 use super::super::writer::Writer;
 
@@ -31,9 +28,7 @@ pub(in crate::core) struct Usage {
 
 impl Writer {
     pub(in crate::core) fn usage(&self) -> Usage {
-        let catalog = read(&self.shared.catalog);
-        let current: BTreeSet<u32> = catalog.current().map(|naming| naming.documents.id).collect();
-        drop(catalog);
+        let current = self.shared.current_ids();
         let floor = self.reuse_floor();
         let newest = self.superblock.checkpoints[0].map_or(Lsn::ZERO, |newest| newest.lsn);
         let mut usage = Usage::default();
