@@ -98,7 +98,7 @@ const ASKED_SHARE: usize = 8 << 10;
 const WHOLE_SHARE: usize = 2;
 
 /// Blocks by number, in shards so that readers seldom meet on one lock.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Cache {
     shards: [RwLock<Shard>; SHARDS],
     /// For each shard.
@@ -114,13 +114,7 @@ pub(crate) struct Cache {
 impl Cache {
     /// An empty cache that keeps at most `budget` bytes, and one block a shard if that is more.
     pub(crate) fn new(budget: usize) -> Self {
-        Cache {
-            shards: Default::default(),
-            budget: budget / SHARDS,
-            asked: OnceLock::new(),
-            misses: AtomicU64::new(0),
-            evicted: AtomicU64::new(0),
-        }
+        Cache { budget: budget / SHARDS, ..Cache::default() }
     }
 
     /// How many bytes it keeps at most.

@@ -11,7 +11,7 @@ use super::writer::Writer;
 use super::writer_lock::WriterLock;
 
 /// How far a store has come: everything up to each LSN.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
     pub(crate) durable: Lsn,
     pub(crate) visible: Lsn,

@@ -6,7 +6,7 @@ use crate::format::record::{Kind, Record};
 use crate::format::{LogAddress, Lsn};
 
 /// One commit's state: everything below `address` in the log, and nothing else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct State {
     /// The commit.
     pub(crate) lsn: Lsn,

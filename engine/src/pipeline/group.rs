@@ -29,7 +29,7 @@ pub(crate) struct Group {
     changed: Condvar,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     is_syncing: bool,
     progress: Progress,
@@ -46,8 +46,9 @@ struct State {
 impl State {
     /// What became of `goal`; none while that is open.
     fn outcome(&self, goal: Goal) -> Option<Result<()>> {
-        let lsn = match goal {
-            Goal::Visible(lsn) | Goal::Durable(lsn) => lsn,
+        let (lsn, reached) = match goal {
+            Goal::Visible(lsn) => (lsn, self.progress.visible),
+            Goal::Durable(lsn) => (lsn, self.progress.durable),
         };
         // First of all: its LSN lies below commits that came after it. No sync ever reaches it, so whoever waits until it is durable
         // waits in vain, too.
@@ -55,11 +56,7 @@ impl State {
         if let Some((_, _, error)) = gone {
             return Some(Err(error.clone()));
         }
-        let reached = match goal {
-            Goal::Visible(lsn) => lsn <= self.progress.visible,
-            Goal::Durable(lsn) => lsn <= self.progress.durable,
-        };
-        if reached {
+        if lsn <= reached {
             return Some(Ok(()));
         }
         self.failure.clone().map(Err)
@@ -68,14 +65,7 @@ impl State {
 
 impl Group {
     pub(crate) fn new(progress: Progress) -> Self {
-        let state = State {
-            is_syncing: false,
-            progress,
-            waiting: 0,
-            failure: None,
-            taken_back: Vec::new(),
-            tasks: Vec::new(),
-        };
+        let state = State { progress, ..State::default() };
         Group { state: Mutex::new(state), changed: Condvar::new() }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::format::Lsn;
 
 /// What is known of the contents of one log segment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Account {
     pub(crate) physical: u32,
     /// Where its last frame ended.
@@ -25,15 +25,7 @@ pub(crate) struct Account {
 
 impl Account {
     pub(crate) fn new(physical: u32) -> Self {
-        Account {
-            physical,
-            end: 0,
-            records: 0,
-            bytes: 0,
-            freed: Lsn::ZERO,
-            is_loose: false,
-            live: Vec::new(),
-        }
+        Account { physical, ..Account::default() }
     }
 
     /// The same, with these live records, as a checkpoint has them: by collection, in the order of ids.

@@ -32,7 +32,7 @@ pub(crate) struct Visibility {
     pub(super) inner: Mutex<Inner>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Inner {
     pub(super) visible: State,
     snapshots: LiveSnapshots,
@@ -70,14 +70,7 @@ impl Visibility {
             unsettled: AtomicBool::new(false),
             take_backs: AtomicU64::new(0),
             ends: AtomicU64::new(0),
-            inner: Mutex::new(Inner {
-                visible,
-                snapshots: LiveSnapshots::default(),
-                next_snapshot: 1,
-                retained: Retained::default(),
-                lengths: Lengths::default(),
-                pending: VecDeque::new(),
-            }),
+            inner: Mutex::new(Inner { visible, next_snapshot: 1, ..Inner::default() }),
         }
     }
 

@@ -29,7 +29,7 @@ const _: () =
 
 /// Blocks by the low bits of their numbers. They are the cache's, and held only while it gives none of its own up: so they are no memory
 /// beside its budget, but for what it gives up while one batch is visited.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Blocks {
     slots: Vec<Slot>,
     /// How many records the last batch has, and how many blocks had to be asked for.
@@ -70,16 +70,7 @@ struct Slot {
 
 impl Blocks {
     pub(super) fn new(log: &Log) -> Self {
-        Blocks {
-            slots: Vec::new(),
-            found: 0,
-            asked: 0,
-            evicted: log.cache.evicted(),
-            len: 0,
-            batch: 0,
-            runs: [Run::default(); BATCH_MAX],
-            runs_len: 0,
-        }
+        Blocks { evicted: log.cache.evicted(), ..Blocks::default() }
     }
 
     /// Finds the blocks of the first of these records, twice as many as the last time; and asks the memory for the records where they lie
